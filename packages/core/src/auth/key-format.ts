@@ -1,0 +1,43 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+/**
+ * An API key: `pr_`, 27 random base-62 characters (160 bits), 6 characters of checksum. The prefix lets secret scanners find a leaked
+ * key; the checksum tells a mistyped one without asking the database.
+ */
+const PREFIX = 'pr_'
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const RANDOM_LENGTH = 27
+const CHECK_LENGTH = 6
+
+export function makeApiKey(): string {
+  const random = inBase62(BigInt(`0x${randomBytes(20).toString('hex')}`), RANDOM_LENGTH)
+  return PREFIX + random + checksum(random)
+}
+
+/** Could this be one of our keys? Never tells whether it is. */
+export function looksLikeApiKey(text: string): boolean {
+  if (text.length !== PREFIX.length + RANDOM_LENGTH + CHECK_LENGTH || !text.startsWith(PREFIX)) return false
+  const random = text.slice(PREFIX.length, PREFIX.length + RANDOM_LENGTH)
+  return checksum(random) === text.slice(-CHECK_LENGTH)
+}
+
+/** What the database keeps of a key. */
+export function hashApiKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}
+
+/** What a list shows of a key. */
+export function apiKeyPrefix(key: string): string {
+  return key.slice(0, PREFIX.length + 6)
+}
+
+function checksum(random: string): string {
+  return inBase62(BigInt(crc32(random)), CHECK_LENGTH)
+}
+
+function inBase62(value: bigint, length: number): string {
+  let text = ''
+  for (let rest = value; text.length < length; rest /= 62n) text = ALPHABET[Number(rest % 62n)] + text
+  return text
+}

@@ -1,0 +1,49 @@
+import { BlockList, isIP } from 'node:net'
+
+/**
+ * Checks a list of addresses and networks (CIDR), IPv4 or IPv6, and answers them trimmed. Blank entries are dropped.
+ *
+ * Throws an Error that quotes the first entry that is neither.
+ */
+export function parseNetworks(entries: readonly string[]): string[] {
+  const networks: string[] = []
+  for (const entry of entries) {
+    const text = entry.trim()
+    if (text === '') continue
+    const [address = '', prefix, ...rest] = text.split('/')
+    const family = isIP(address)
+    const most = family === 4 ? 32 : 128
+    const fits = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= most)
+    if (family === 0 || !fits || rest.length > 0) throw new Error(`"${text}" is neither an address nor a network`)
+    networks.push(text)
+  }
+  return networks
+}
+
+/** A set of networks that answers whether an address lies in it. IPv4-mapped IPv6 addresses count as IPv4 (RFC 4291 2.5.5.2). */
+export class NetworkList {
+  readonly #list = new BlockList()
+  readonly empty: boolean
+
+  /** Takes what {@link parseNetworks} answered. */
+  constructor(networks: readonly string[]) {
+    this.empty = networks.length === 0
+    for (const network of networks) {
+      const [address = '', prefix] = network.split('/')
+      const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
+      this.#list.addSubnet(address, prefix === undefined ? (family === 'ipv4' ? 32 : 128) : Number(prefix), family)
+    }
+  }
+
+  has(address: string): boolean {
+    const plain = plainAddress(address)
+    const family = isIP(plain)
+    if (family === 0) return false
+    return this.#list.check(plain, family === 4 ? 'ipv4' : 'ipv6')
+  }
+}
+
+/** An address without the IPv4-mapped prefix a dual-stack socket reports and without an IPv6 zone. */
+export function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
+}

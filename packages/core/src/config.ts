@@ -1,0 +1,301 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseNetworks } from './auth/networks.ts'
+
+/** Where mail goes: the sandbox inbox, the recipients' servers, or one relay host. */
+export type DeliveryRoute =
+  | { readonly kind: 'sandbox' }
+  | { readonly kind: 'mx' }
+  | {
+      readonly kind: 'relay'
+      readonly host: string
+      readonly port: number
+      readonly tls: boolean
+      readonly user: string | undefined
+      readonly password: string | undefined
+    }
+
+export interface Config {
+  readonly databaseUrl: string | undefined
+  readonly dataDir: string
+  readonly apiHost: string
+  readonly apiPort: number
+  readonly relayHost: string
+  readonly relayPort: number
+  readonly relayTlsPort: number
+  readonly tlsCert: string | undefined
+  readonly tlsKey: string | undefined
+  readonly sandboxHost: string
+  readonly sandboxSmtpPort: number
+  readonly sandboxHttpPort: number
+  readonly delivery: DeliveryRoute
+  readonly dnsServers: readonly string[]
+  readonly heloName: string
+  readonly returnPathHost: string
+  readonly publicUrl: string
+  readonly trustProxy: readonly string[]
+  readonly logLevel: string
+  readonly secretKey: string | undefined
+  readonly mxPort: number
+  readonly allowPrivateMx: boolean
+  readonly allowUnsafeDatabase: boolean
+  /** Octets of message bodies one process holds at once. */
+  readonly bodyBudget: number
+  readonly siteConnections: number
+}
+
+/** A setting is wrong; the message names it and says what it should be. */
+export class ConfigError extends Error {
+  constructor(setting: string, problem: string) {
+    super(`${setting} ${problem}`)
+    this.name = 'ConfigError'
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Every setting with its sentence and default, in the order of .env.example, which a test holds against this list. */
+export const SETTINGS: readonly { name: string; default: string; meaning: string }[] = [
+  {
+    name: 'DATABASE_URL',
+    default: '',
+    meaning: 'The Postgres to use (15 or newer). Empty: an embedded one in DATA_DIR.',
+  },
+  { name: 'DATA_DIR', default: './data', meaning: 'Embedded database, keys, certificate and inbox live here.' },
+  {
+    name: 'SECRET_KEY',
+    default: '',
+    meaning:
+      'At least 32 characters; encrypts DKIM keys and signs return paths. Every host of one database needs the same. Empty: made once in DATA_DIR/secret-key.',
+  },
+  { name: 'API_HOST', default: '127.0.0.1', meaning: 'Address the Web API listens on.' },
+  { name: 'API_PORT', default: '8080', meaning: 'Port of the Web API.' },
+  { name: 'RELAY_HOST', default: '127.0.0.1', meaning: 'Address the SMTP relay listens on.' },
+  { name: 'RELAY_PORT', default: '2525', meaning: 'Port of the SMTP relay with STARTTLS.' },
+  { name: 'RELAY_TLS_PORT', default: '2465', meaning: 'Port of the SMTP relay with TLS from the first byte.' },
+  {
+    name: 'TLS_CERT',
+    default: '',
+    meaning: 'File with the certificate chain (PEM). Empty: a self-signed one made in DATA_DIR.',
+  },
+  { name: 'TLS_KEY', default: '', meaning: 'File with the private key of TLS_CERT (PEM).' },
+  {
+    name: 'SANDBOX_HOST',
+    default: '127.0.0.1',
+    meaning: 'Address of the sandbox inbox: where it listens and where DELIVERY=sandbox delivers.',
+  },
+  { name: 'SANDBOX_SMTP_PORT', default: '2526', meaning: 'SMTP port of the sandbox inbox.' },
+  { name: 'SANDBOX_HTTP_PORT', default: '8025', meaning: 'HTTP port of the sandbox inbox.' },
+  {
+    name: 'DELIVERY',
+    default: 'sandbox',
+    meaning:
+      "sandbox: nothing leaves the machine; mx: to the recipients' servers; smtp://user:pass@host:port (or smtps://): through a relay host.",
+  },
+  {
+    name: 'DNS_SERVERS',
+    default: '',
+    meaning: "Resolvers for MX look-ups, comma-separated, address or address:port. Empty: the system's.",
+  },
+  {
+    name: 'HELO_NAME',
+    default: '(host name)',
+    meaning: 'The name the service gives itself in SMTP; its forward and reverse DNS should agree.',
+  },
+  {
+    name: 'RETURN_PATH_HOST',
+    default: '(HELO_NAME)',
+    meaning: 'Domain of the return path of sending domains that have none of their own.',
+  },
+  { name: 'PUBLIC_URL', default: 'http://localhost:API_PORT', meaning: 'Where the API is reached from outside.' },
+  {
+    name: 'TRUST_PROXY',
+    default: '',
+    meaning: 'Addresses or networks of reverse proxies whose X-Forwarded-For counts, comma-separated.',
+  },
+  { name: 'LOG_LEVEL', default: 'info', meaning: 'trace, debug, info, warn, error, fatal or silent.' },
+  {
+    name: 'BODY_BUDGET_MB',
+    default: '128',
+    meaning:
+      'Megabytes of message bodies one process holds at once; beyond it mail is refused for a moment (503, 452).',
+  },
+  {
+    name: 'SITE_CONNECTIONS',
+    default: '10',
+    meaning: 'Connections one worker opens to one site (the domains with the same MX hosts) at a time.',
+  },
+  {
+    name: 'MX_PORT',
+    default: '25',
+    meaning: "Port of the recipients' servers with DELIVERY=mx; another one is for tests.",
+  },
+  {
+    name: 'MX_PRIVATE_NETWORKS',
+    default: 'allow; refuse with NODE_ENV=production',
+    meaning: "allow or refuse recipients' servers on loopback, private and link-local addresses with DELIVERY=mx.",
+  },
+  {
+    name: 'ALLOW_UNSAFE_DATABASE',
+    default: '',
+    meaning:
+      '1: run on a database with fsync, full_page_writes or synchronous_commit off. For tests only: mail can be lost.',
+  },
+]
+
+/**
+ * Reads and checks all settings.
+ *
+ * Throws {@link ConfigError}, which names the setting.
+ */
+export function readConfig(env: Environment): Config {
+  const dataDir = resolve(env.DATA_DIR || './data')
+  const apiPort = port(env, 'API_PORT', 8080)
+  const heloName = hostName(env, 'HELO_NAME', defaultHeloName())
+  const tlsCert = file(env, 'TLS_CERT')
+  const tlsKey = file(env, 'TLS_KEY')
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new ConfigError(
+      tlsCert ? 'TLS_KEY' : 'TLS_CERT',
+      'must be set too: a certificate and its key belong together',
+    )
+  }
+  return {
+    databaseUrl: databaseUrl(env, dataDir),
+    dataDir,
+    apiHost: env.API_HOST || '127.0.0.1',
+    apiPort,
+    relayHost: env.RELAY_HOST || '127.0.0.1',
+    relayPort: port(env, 'RELAY_PORT', 2525),
+    relayTlsPort: port(env, 'RELAY_TLS_PORT', 2465),
+    tlsCert,
+    tlsKey,
+    sandboxHost: env.SANDBOX_HOST || '127.0.0.1',
+    sandboxSmtpPort: port(env, 'SANDBOX_SMTP_PORT', 2526),
+    sandboxHttpPort: port(env, 'SANDBOX_HTTP_PORT', 8025),
+    delivery: deliveryRoute(env.DELIVERY || 'sandbox'),
+    dnsServers: dnsServers(env.DNS_SERVERS),
+    heloName,
+    returnPathHost: hostName(env, 'RETURN_PATH_HOST', heloName),
+    publicUrl: publicUrl(env.PUBLIC_URL, apiPort),
+    trustProxy: networks(env, 'TRUST_PROXY'),
+    logLevel: oneOf(env, 'LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
+    secretKey: secretKey(env.SECRET_KEY),
+    mxPort: port(env, 'MX_PORT', 25),
+    allowPrivateMx:
+      oneOf(env, 'MX_PRIVATE_NETWORKS', ['allow', 'refuse'], env.NODE_ENV === 'production' ? 'refuse' : 'allow') ===
+      'allow',
+    allowUnsafeDatabase: oneOf(env, 'ALLOW_UNSAFE_DATABASE', ['0', '1'], '0') === '1',
+    bodyBudget: wholeNumber(env, 'BODY_BUDGET_MB', 128, 32, 65536) * 1024 * 1024,
+    siteConnections: wholeNumber(env, 'SITE_CONNECTIONS', 10, 1, 1000),
+  }
+}
+
+/** The file a running embedded database leaves its URL in, so that processes and commands started alone find it. */
+export function embeddedUrlFile(dataDir: string): string {
+  return join(dataDir, 'database-url')
+}
+
+function databaseUrl(env: Environment, dataDir: string): string | undefined {
+  const given = env.DATABASE_URL
+  if (given) {
+    if (!/^postgres(ql)?:\/\//.test(given)) throw new ConfigError('DATABASE_URL', 'must start with postgres://')
+    return given
+  }
+  const left = embeddedUrlFile(dataDir)
+  return existsSync(left) ? readFileSync(left, 'utf8').trim() : undefined
+}
+
+function wholeNumber(env: Environment, name: string, byDefault: number, least: number, most: number): number {
+  const text = env[name]
+  if (!text) return byDefault
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw new ConfigError(name, `must be a whole number from ${least} to ${most}`)
+  }
+  return value
+}
+
+function port(env: Environment, name: string, byDefault: number): number {
+  return wholeNumber(env, name, byDefault, 1, 65535)
+}
+
+function oneOf<T extends string>(env: Environment, name: string, values: readonly T[], byDefault: T): T {
+  const text = env[name]
+  if (!text) return byDefault
+  if (!values.includes(text as T)) throw new ConfigError(name, `must be one of: ${values.join(', ')}`)
+  return text as T
+}
+
+function file(env: Environment, name: string): string | undefined {
+  const path = env[name]
+  if (!path) return undefined
+  if (!existsSync(path)) throw new ConfigError(name, 'must name a file that exists')
+  return resolve(path)
+}
+
+function hostName(env: Environment, name: string, byDefault: string): string {
+  const text = env[name]
+  if (!text) return byDefault
+  if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(text) || text.length > 253) {
+    throw new ConfigError(name, 'must be a host name')
+  }
+  return text.toLowerCase()
+}
+
+function defaultHeloName(): string {
+  const name = hostname().toLowerCase()
+  return /^[a-z0-9.-]+$/.test(name) && !/^[.-]|[.-]$|\.\./.test(name) ? name : 'localhost'
+}
+
+function secretKey(text: string | undefined): string | undefined {
+  if (!text) return undefined
+  if (text.length < 32) throw new ConfigError('SECRET_KEY', 'must have at least 32 characters, from a random source')
+  return text
+}
+
+function publicUrl(text: string | undefined, apiPort: number): string {
+  if (!text) return `http://localhost:${apiPort}`
+  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new ConfigError('PUBLIC_URL', 'must be an http or https URL')
+  return text.replace(/\/+$/, '')
+}
+
+function networks(env: Environment, name: string): string[] {
+  try {
+    return parseNetworks((env[name] ?? '').split(','))
+  } catch (error) {
+    throw new ConfigError(name, `must be a comma-separated list of addresses or networks: ${(error as Error).message}`)
+  }
+}
+
+function dnsServers(text: string | undefined): string[] {
+  const servers = (text ?? '')
+    .split(',')
+    .map((server) => server.trim())
+    .filter(Boolean)
+  for (const server of servers) {
+    if (!/^(\[[0-9a-f:.]+\](:\d{1,5})?|[0-9.]+(:\d{1,5})?|[0-9a-f:]+)$/i.test(server)) {
+      throw new ConfigError('DNS_SERVERS', 'must be a comma-separated list of addresses, each with an optional :port')
+    }
+  }
+  return servers
+}
+
+function deliveryRoute(text: string): DeliveryRoute {
+  if (text === 'sandbox' || text === 'mx') return { kind: text }
+  if (!/^smtps?:\/\//.test(text) || !URL.canParse(text)) {
+    throw new ConfigError('DELIVERY', 'must be sandbox, mx, or smtp://user:pass@host:port')
+  }
+  const url = new URL(text)
+  if (!url.hostname) throw new ConfigError('DELIVERY', 'must name the relay host')
+  const tls = url.protocol === 'smtps:'
+  return {
+    kind: 'relay',
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port ? Number(url.port) : tls ? 465 : 25,
+    tls,
+    user: url.username ? decodeURIComponent(url.username) : undefined,
+    password: url.password ? decodeURIComponent(url.password) : undefined,
+  }
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '../clock.ts'
+import type { Sql } from '../database.ts'
+import type { Secrets } from '../secrets.ts'
+import { type LostWorkers, registerWorker, type WorkerLease, watchWorkers } from './lease.ts'
+import {
+  type ClaimedDelivery,
+  type ClaimOptions,
+  claimDeliveries,
+  type DeliveryKey,
+  type Dot,
+  markDots,
+  releaseDeliveries,
+} from './queue.ts'
+import { type Result, recordOutcomes } from './record.ts'
+import { makeReturnPath, type ReturnPathTarget, readReturnPath } from './return-path.ts'
+
+export { BEAT_EVERY, type LostWorkers, type WorkerLease } from './lease.ts'
+export type * from './outcome.ts'
+export type { ClaimedDelivery, DeliveryKey } from './queue.ts'
+export type { Result } from './record.ts'
+export { DELIVERY_STATES, type DeliveryState } from './states.ts'
+
+/** Channel that wakes workers after an accept. */
+export const QUEUE_CHANNEL = 'postrider_queue'
+
+export interface Deliveries {
+  /** See lease.ts. */
+  register(worker: { host: string; pid: number }): Promise<WorkerLease>
+  watchWorkers(): LostWorkers
+  /** See queue.ts. */
+  claim(options: ClaimOptions): Promise<ClaimedDelivery[]>
+  release(workerId: number, deliveries: readonly DeliveryKey[], seconds: number): Promise<void>
+  markDots(dots: readonly Dot[]): Promise<boolean[]>
+  /** See record.ts. */
+  record(results: readonly Result[]): Promise<boolean[]>
+  /** The local part of a delivery's signed return path. */
+  returnPath(target: ReturnPathTarget): string
+  /** The delivery a return path names; undefined when it is forged, altered or too old. */
+  readReturnPath(local: string): ReturnPathTarget | undefined
+  /** Calls back when mail was queued, and after each reconnect, since notifications may have been missed. */
+  listen(onQueued: () => void): Promise<{ close(): Promise<void> }>
+}
+
+export function deliveriesOf({ sql, secrets, clock }: { sql: Sql; secrets: Secrets; clock: Clock }): Deliveries {
+  return {
+    register: (worker) => registerWorker(sql, worker),
+    watchWorkers: () => watchWorkers(sql, clock.monotonic),
+    claim: (options) => claimDeliveries(sql, options),
+    release: (workerId, deliveries, seconds) => releaseDeliveries(sql, workerId, deliveries, seconds),
+    markDots: (dots) => markDots(sql, dots),
+    record: (results) => recordOutcomes(sql, results),
+    returnPath: (target) => makeReturnPath(secrets, target, clock.now()),
+    readReturnPath: (local) => readReturnPath(secrets, local, clock.now()),
+    async listen(onQueued) {
+      const listening = await sql.listen(QUEUE_CHANNEL, onQueued, onQueued)
+      return { close: listening.unlisten }
+    },
+  }
+}
+
+/**
+ * Wakes the workers after a commit: outside the accept transaction, since NOTIFY takes a lock over all committing sessions,
+ * and never more than one at a time, since one wake-up is as good as many.
+ */
+export function announcer(sql: Sql): () => void {
+  let running = false
+  let again = false
+  const run = async (): Promise<void> => {
+    running = true
+    do {
+      again = false
+      // A lost wake-up costs a poll interval, nothing more.
+      await sql`select pg_notify(${QUEUE_CHANNEL}, '')`.catch(() => {})
+    } while (again)
+    running = false
+  }
+  return () => {
+    again = true
+    if (!running) void run()
+  }
+}

@@ -1,0 +1,160 @@
+import type { ReservedSql } from 'postgres'
+import { onlyRow, type Sql, type SqlTransaction } from '../database.ts'
+import { INDETERMINATE_WAIT_SECONDS } from './schedule.ts'
+
+/**
+ * Leases are held by the worker, not row by row: a claimed delivery carries its worker's id, and the worker proves that it
+ * lives in two ways. It holds an advisory lock on a session of its own, which the kernel frees within milliseconds of its
+ * death; and it advances a counter, which stands still when it hangs. Both are judged by the observer's own monotonic clock,
+ * so no clock that jumps can steal a lease.
+ */
+const LOCK_SPACE = 7741
+/** Milliseconds between beats. */
+export const BEAT_EVERY = 2000
+/** A worker whose lock is free and whose beat stands still this long is dead. Longer than a living one needs to come back after the database restarted. */
+const DEAD_AFTER = 5000
+/** A worker whose beat stands still this long hangs, lock or not. */
+const HUNG_AFTER = 60_000
+/** A delivery whose worker was lost this often may be what kills workers: from then on it waits before it is tried again. */
+const ABANDONED_OFTEN = 3
+
+export interface WorkerLease {
+  readonly workerId: number
+  /** Proves life. False: another worker has taken over, and nothing this one holds is its own any more. Throws when the database is away. */
+  beat(): Promise<boolean>
+  /** Gives the lease up; what is still claimed is taken over by others at once. */
+  release(): Promise<void>
+}
+
+export async function registerWorker(sql: Sql, worker: { host: string; pid: number }): Promise<WorkerLease> {
+  let session = await sql.reserve()
+  // The lock is taken before the row can be seen, so nobody finds a living worker without its lock.
+  await session`begin`
+  const { id } = onlyRow(
+    await session<
+      { id: number }[]
+    >`insert into workers (host, pid) values (${worker.host}, ${worker.pid}) returning id`,
+  )
+  await session`select pg_advisory_lock(${LOCK_SPACE}, ${id})`
+  await session`commit`
+
+  async function beatOn(current: ReservedSql): Promise<boolean> {
+    const rows = await current`update workers set beat = beat + 1 where id = ${id} returning 1`
+    return rows.length > 0
+  }
+
+  return {
+    workerId: id,
+    async beat() {
+      try {
+        return await beatOn(session)
+      } catch {
+        // The session is gone and the lock with it: take it again on a new one before anybody counts us dead.
+        session.release()
+        session = await sql.reserve()
+        await session`select pg_try_advisory_lock(${LOCK_SPACE}, ${id})`
+        return await beatOn(session)
+      }
+    },
+    async release() {
+      await session`delete from workers where id = ${id} and not exists (select 1 from delivery_queue where worker_id = ${id})`
+      await session`select pg_advisory_unlock(${LOCK_SPACE}, ${id})`
+      session.release()
+    },
+  }
+}
+
+interface Sighting {
+  beat: string
+  since: number
+  freeSince: number | undefined
+}
+
+export interface LostWorkers {
+  /** Looks at all workers and takes over what lost ones held. Answers how many deliveries. Call it every second or two. */
+  takeOver(): Promise<number>
+}
+
+export function watchWorkers(sql: Sql, monotonic: () => number): LostWorkers {
+  let sightings = new Map<number, Sighting>()
+
+  return {
+    async takeOver() {
+      let rows: { id: number; beat: string; free: boolean }[]
+      try {
+        rows = await sql<{ id: number; beat: string; free: boolean }[]>`
+          select w.id, w.beat, not exists (
+                   select 1 from pg_locks l
+                    where l.locktype = 'advisory' and l.classid = ${LOCK_SPACE}::oid and l.objid = w.id::oid and l.objsubid = 2
+                      and l.database = (select oid from pg_database where datname = current_database())) as free
+            from workers w`
+      } catch (error) {
+        // What was seen before the database went away says nothing about who came back with it.
+        sightings = new Map()
+        throw error
+      }
+      const lost = judgeSightings(rows, monotonic())
+      return lost.length === 0 ? 0 : sql.begin((transaction) => takeOverFrom(transaction, lost))
+    },
+  }
+
+  function judgeSightings(rows: readonly { id: number; beat: string; free: boolean }[], now: number): number[] {
+    const seen = new Map<number, Sighting>()
+    const lost: number[] = []
+    for (const { id, beat, free } of rows) {
+      const before = sightings.get(id)
+      const same = before?.beat === beat
+      const sighting: Sighting = {
+        beat,
+        since: same ? before.since : now,
+        freeSince: free ? ((same ? before.freeSince : undefined) ?? now) : undefined,
+      }
+      seen.set(id, sighting)
+      const dead = sighting.freeSince !== undefined && now - sighting.freeSince >= DEAD_AFTER
+      if (dead || now - sighting.since >= HUNG_AFTER) lost.push(id)
+    }
+    sightings = seen
+    return lost
+  }
+}
+
+/**
+ * Puts a lost worker's deliveries back. Before the final dot nothing can have been delivered: due again at once. After it
+ * nobody knows: indeterminate, the same host again, not before five minutes (RFC 1047).
+ */
+async function takeOverFrom(sql: SqlTransaction, lost: readonly number[]): Promise<number> {
+  const rows = await sql`
+    with taken as (
+      update delivery_queue q
+         set worker_id = null, abandoned = q.abandoned + 1, dot_at = null, dot_host = null,
+             state = case when q.dot_at is null and q.attempt = 1 then 'queued' else 'deferred' end,
+             only_host = case when q.dot_at is null then q.only_host else q.dot_host end,
+             next_at = case when old.dot_at is not null
+                              then old.dot_at + make_interval(secs => ${INDETERMINATE_WAIT_SECONDS})
+                            when old.abandoned + 1 >= ${ABANDONED_OFTEN} then service_now() + interval '5 minutes'
+                            else service_now() end
+        from (select message_id, recipient_no, dot_at, dot_host, worker_id, abandoned from delivery_queue
+               where worker_id = any(${[...lost]}::int[]) for update) old
+       where q.message_id = old.message_id and q.recipient_no = old.recipient_no
+      returning q.message_id, q.recipient_no, q.account_id, q.attempt, old.worker_id, old.dot_at, old.dot_host
+    ), tried as (
+      insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, indeterminate, started_at,
+             milliseconds, stage, host, reply)
+      select message_id, recipient_no, attempt, account_id, worker_id,
+             case when dot_at is null then 'abandoned' else 'deferred' end, dot_at is not null,
+             coalesce(dot_at, service_now()), 0, case when dot_at is not null then 'dot' end, dot_host,
+             case when dot_at is null then 'the worker was lost before the message was handed over'
+                  else 'the worker was lost after the final dot; the remote server may have the message' end
+        from taken
+      on conflict do nothing
+    ), happened as (
+      insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
+      select service_now(), account_id, 'deferred', message_id, recipient_no,
+             jsonb_build_object('attempt', attempt, 'indeterminate', true, 'host', dot_host)
+        from taken where dot_at is not null
+    ), gone as (
+      delete from workers where id = any(${[...lost]}::int[])
+    )
+    select 1 from taken`
+  return rows.count
+}

@@ -1,0 +1,126 @@
+import { type AnySql, onlyRow } from '../database.ts'
+
+/** A claimed delivery: this worker holds its lease, and `attempt` is the number its result must carry. */
+export interface ClaimedDelivery {
+  /** UUID. */
+  readonly messageId: string
+  readonly recipientNo: number
+  readonly accountId: number
+  readonly attempt: number
+  readonly recipient: string
+  readonly recipientDomain: string
+  readonly personal: unknown
+  /** After an indeterminate attempt: the only host this one may use. */
+  readonly onlyHost: string | null
+  /** The recipient was suppressed since accept: the reason. */
+  readonly suppression: string | null
+  /** Milliseconds since 1970, for the claim cursor. */
+  readonly dueAt: number
+}
+
+export interface ClaimOptions {
+  readonly workerId: number
+  readonly limit: number
+  /** Only what is due at or after this (milliseconds since 1970): the claim cursor. Undefined: from the head. */
+  readonly dueFrom?: number | undefined
+  /** Leave these recipient domains alone: their sites have no room. */
+  readonly exceptDomains?: readonly string[]
+  /** Only these recipient domains: their sites have room again. */
+  readonly onlyDomains?: readonly string[]
+}
+
+/**
+ * Takes due deliveries, oldest first, skipping what others are taking; committed when it answers. Under a snapshot that
+ * some other session holds open, dead rows pile up at the head of the index; `dueFrom` lets a claim start behind them.
+ */
+export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promise<ClaimedDelivery[]> {
+  const { workerId, limit, dueFrom, exceptDomains = [], onlyDomains } = options
+  const due = onlyDomains
+    ? sql`
+      select found.* from unnest(${[...onlyDomains]}::text[]) as wanted(domain)
+       cross join lateral (
+         select message_id, recipient_no from delivery_queue
+          where worker_id is null and recipient_domain = wanted.domain and next_at <= service_now()
+          order by next_at limit ${limit}
+          for update skip locked) found
+       limit ${limit}`
+    : sql`
+      select message_id, recipient_no from delivery_queue
+       where worker_id is null and next_at <= service_now() and next_at >= ${new Date(dueFrom ?? 0)}
+             and recipient_domain <> all(${[...exceptDomains]}::text[])
+       order by next_at limit ${limit}
+       for update skip locked`
+  return sql<ClaimedDelivery[]>`
+    with due as materialized (${due})
+    update delivery_queue q
+       set worker_id = ${workerId}, state = 'sending', attempt = q.attempt + 1
+      from due where q.message_id = due.message_id and q.recipient_no = due.recipient_no
+    returning q.message_id as "messageId", q.recipient_no as "recipientNo", q.account_id as "accountId", q.attempt,
+              q.recipient, q.recipient_domain as "recipientDomain", q.personal, q.only_host as "onlyHost",
+              (select s.reason from suppressions s
+                where s.account_id = q.account_id
+                  and (s.scope, s.value) in (('address', q.recipient_key), ('domain', q.recipient_domain))
+                limit 1) as suppression,
+              floor(extract(epoch from q.next_at) * 1000)::float8 as "dueAt"`
+}
+
+export interface DeliveryKey {
+  readonly messageId: string
+  readonly recipientNo: number
+  readonly attempt: number
+}
+
+/** Gives claimed deliveries back untried: the attempt does not count. `seconds` until they are due again. */
+export async function releaseDeliveries(
+  sql: AnySql,
+  workerId: number,
+  deliveries: readonly DeliveryKey[],
+  seconds: number,
+): Promise<void> {
+  if (deliveries.length === 0) return
+  await sql`
+    update delivery_queue q
+       set worker_id = null, attempt = q.attempt - 1, state = case when q.attempt = 1 then 'queued' else 'deferred' end,
+           next_at = service_now() + make_interval(secs => ${seconds}), dot_at = null, dot_host = null
+      from unnest(${deliveries.map((d) => d.messageId)}::uuid[], ${deliveries.map((d) => d.recipientNo)}::int[],
+                  ${deliveries.map((d) => d.attempt)}::int[]) as r(message_id, recipient_no, attempt)
+     where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
+       and q.worker_id = ${workerId}`
+}
+
+export interface Dot extends DeliveryKey {
+  readonly workerId: number
+  readonly host: string
+}
+
+/**
+ * Notes that the final dot of these attempts is about to be written, and answers for which the lease still stands: no dot
+ * without it. If the worker is lost after this, the attempt counts as indeterminate.
+ *
+ * Committed without waiting for the disk: the note must outlive the worker, not the database, and a database that falls
+ * loses at most the last instants of notes, not of mail.
+ */
+export async function markDots(sql: AnySql, dots: readonly Dot[]): Promise<boolean[]> {
+  const rows = await sql<{ at: number }[]>`
+    with quick as materialized (select set_config('synchronous_commit', 'off', true))
+    update delivery_queue q set dot_at = service_now(), dot_host = r.host
+      from unnest(${dots.map((d) => d.messageId)}::uuid[], ${dots.map((d) => d.recipientNo)}::int[],
+                  ${dots.map((d) => d.attempt)}::int[], ${dots.map((d) => d.workerId)}::int[],
+                  ${dots.map((d) => d.host)}::text[]) with ordinality
+           as r(message_id, recipient_no, attempt, worker_id, host, at), quick
+     where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
+       and q.worker_id = r.worker_id
+    returning r.at::int as at`
+  const standing = new Set(rows.map(({ at }) => at))
+  return dots.map((_dot, at) => standing.has(at + 1))
+}
+
+/** Seconds until the next delivery is due, at most `most`; for a worker that has nothing to do. */
+export async function secondsUntilDue(sql: AnySql, most: number): Promise<number> {
+  const { seconds } = onlyRow(
+    await sql<{ seconds: number }[]>`
+      select coalesce(extract(epoch from min(next_at) - service_now())::float8, ${most}) as seconds
+        from (select next_at from delivery_queue where worker_id is null order by next_at limit 1) first`,
+  )
+  return Math.min(Math.max(seconds, 0), most)
+}

@@ -1,0 +1,113 @@
+import type { AnySql } from '../database.ts'
+import { bounceClass } from './bounce-rules.ts'
+import type { Outcome } from './outcome.ts'
+import type { DeliveryKey } from './queue.ts'
+import { INDETERMINATE_WAIT_SECONDS, retryDelay } from './schedule.ts'
+
+export interface Result extends DeliveryKey {
+  readonly workerId: number
+  readonly outcome: Outcome
+}
+
+/**
+ * Records many outcomes in one statement: attempt, state, next time, event, each with its fact. A result whose attempt
+ * number or lease is stale is refused. Answers which were taken; recording the same result twice takes it once.
+ */
+export async function recordOutcomes(sql: AnySql, results: readonly Result[]): Promise<boolean[]> {
+  const column = columnsOf(results)
+  const rows = await sql<{ at: number }[]>`
+    with result as materialized (
+      select r.*, q.account_id, q.expires_at
+        from unnest(${column.messageId}::uuid[], ${column.recipientNo}::int[], ${column.attempt}::int[],
+                    ${column.workerId}::int[], ${column.kind}::text[], ${column.reason}::text[], ${column.delay}::int[],
+                    ${column.indeterminate}::boolean[], ${column.milliseconds}::int[], ${column.stage}::text[],
+                    ${column.host}::text[], ${column.address}::text[], ${column.tls}::text[], ${column.code}::int[],
+                    ${column.enhanced}::text[], ${column.reply}::text[], ${column.steps}::text[], ${column.detail}::text[])
+             with ordinality
+             as r(message_id, recipient_no, attempt, worker_id, kind, reason, delay, indeterminate, milliseconds, stage,
+                  host, address, tls, code, enhanced, reply, steps, detail, at)
+        join delivery_queue q on q.message_id = r.message_id and q.recipient_no = r.recipient_no
+       where q.attempt = r.attempt and q.worker_id = r.worker_id
+         for update of q
+    ), verdict as materialized (
+      select *, case when kind <> 'deferred' then kind when expires_at <= service_now() then 'expired' else 'deferred' end as state,
+             least(service_now() + make_interval(secs => delay), expires_at) as next_at
+        from result
+    ), gone as (
+      delete from delivery_queue q using verdict v
+       where q.message_id = v.message_id and q.recipient_no = v.recipient_no and v.state <> 'deferred'
+      returning q.*
+    ), kept as (
+      update delivery_queue q
+         set state = 'deferred', worker_id = null, next_at = v.next_at, dot_at = null, dot_host = null,
+             only_host = case when v.indeterminate then v.host end
+        from verdict v
+       where q.message_id = v.message_id and q.recipient_no = v.recipient_no and v.state = 'deferred'
+    ), finished as (
+      insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key,
+             recipient_domain, kind, reference, personal, attempt, reason, finished_at)
+      select gone.message_id, gone.recipient_no, gone.account_id, v.state, gone.recipient, gone.recipient_key,
+             gone.recipient_domain, gone.kind, gone.reference, gone.personal,
+             gone.attempt - (v.state = 'dropped')::int, v.reason, service_now()
+        from gone join verdict v using (message_id, recipient_no)
+    ), tried as (
+      insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, indeterminate, started_at,
+             milliseconds, stage, host, address, tls, code, enhanced, reply, conversation)
+      select message_id, recipient_no, attempt, account_id, worker_id, kind, indeterminate,
+             service_now() - make_interval(secs => milliseconds / 1000.0), milliseconds, stage, host, address, tls, code,
+             enhanced, reply, steps::json
+        from verdict where kind <> 'dropped'
+    ), happened as (
+      insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
+      select service_now(), account_id, case state when 'delivered' then 'sent' else state end, message_id, recipient_no,
+             case when state = 'deferred' then detail::jsonb || jsonb_build_object('nextAt', next_at) else detail::jsonb end
+        from verdict
+    )
+    select at::int as at from verdict`
+  const taken = new Set(rows.map(({ at }) => at))
+  return results.map((_result, at) => taken.has(at + 1))
+}
+
+function columnsOf(results: readonly Result[]) {
+  const tried = results.map(({ outcome }) => (outcome.kind === 'dropped' ? undefined : outcome))
+  return {
+    messageId: results.map(({ messageId }) => messageId),
+    recipientNo: results.map(({ recipientNo }) => recipientNo),
+    attempt: results.map(({ attempt }) => attempt),
+    workerId: results.map(({ workerId }) => workerId),
+    kind: results.map(({ outcome }) => outcome.kind),
+    reason: results.map(({ outcome }) => (outcome.kind === 'dropped' ? outcome.reason : null)),
+    delay: results.map(({ outcome, attempt }) => delayOf(outcome, attempt)),
+    indeterminate: results.map(({ outcome }) => outcome.kind === 'deferred' && outcome.indeterminate),
+    milliseconds: tried.map((outcome) => Math.round(outcome?.milliseconds ?? 0)),
+    stage: tried.map((outcome) => outcome?.stage ?? null),
+    host: tried.map((outcome) => outcome?.host ?? null),
+    address: tried.map((outcome) => outcome?.address ?? null),
+    tls: tried.map((outcome) => outcome?.tls ?? null),
+    code: tried.map((outcome) => outcome?.reply.code || null),
+    enhanced: tried.map((outcome) => outcome?.reply.enhanced || null),
+    reply: tried.map((outcome) => outcome?.reply.text ?? null),
+    steps: tried.map((outcome) => JSON.stringify(outcome?.steps ?? [])),
+    detail: results.map((result) => JSON.stringify(detailOf(result))),
+  }
+}
+
+function delayOf(outcome: Outcome, attempt: number): number {
+  if (outcome.kind !== 'deferred') return 0
+  return outcome.indeterminate ? INDETERMINATE_WAIT_SECONDS : retryDelay(attempt, outcome.reply.text, Math.random())
+}
+
+/** What the event tells of the fact. */
+function detailOf({ outcome, attempt }: Result): Record<string, unknown> {
+  if (outcome.kind === 'dropped') return { reason: outcome.reason }
+  const { reply, host } = outcome
+  return {
+    attempt,
+    ...(host ? { host } : {}),
+    ...(reply.code ? { code: reply.code } : {}),
+    ...(reply.enhanced ? { enhanced: reply.enhanced } : {}),
+    reply: reply.text,
+    ...(outcome.kind === 'bounced' ? { class: bounceClass(reply.enhanced, reply.text) } : {}),
+    ...(outcome.kind === 'deferred' && outcome.indeterminate ? { indeterminate: true } : {}),
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * The one table of refusals, with a face for each door. A row is what a client may see; the reason for the log is private
+ * and travels in `ServiceError.reason`. docs/errors.md is written from this table.
+ *
+ * v2 codes and groups: contract section 3. SMTP codes: RFC 5321 4.2, enhanced codes: RFC 3463.
+ */
+export interface ErrorRow {
+  /** v2 `error_code`. */
+  readonly v2: number
+  readonly group: 'Method' | 'Validation' | 'Common' | 'SendEmail' | 'Domain' | 'Suppression' | 'Template' | 'Service'
+  /** The HTTP status of v2 and v3. */
+  readonly status: number
+  /** The public sentence; `{name}` is filled in from the error's values. */
+  readonly sentence: string
+  /** The SMTP reply: code and enhanced code; the text is the sentence. */
+  readonly smtp: readonly [code: number, enhanced: string]
+}
+
+export const ERRORS = {
+  notFound: row(404, 'Method', 404, 'Path not found', 500, '5.5.1'),
+  methodNotAllowed: row(405, 'Method', 405, 'Method not allowed', 502, '5.5.1'),
+
+  keyMissing: row(100, 'Validation', 401, 'api_key not passed in header', 530, '5.7.0'),
+  keyInvalid: row(101, 'Validation', 401, 'Invalid api_key', 535, '5.7.8'),
+  addressNotAllowed: row(102, 'Validation', 403, 'Calls from this IP address are not allowed', 550, '5.7.1'),
+  scopeMissing: row(103, 'Validation', 403, 'This api_key may not be used for this call', 550, '5.7.1'),
+
+  bodyBlank: row(110, 'Common', 400, 'Blank content passed in payload', 550, '5.6.0'),
+  jsonInvalid: row(111, 'Common', 400, 'Invalid JSON format', 550, '5.6.0'),
+  parameterMissing: row(113, 'Common', 400, 'Parameter [{parameter}] not passed', 550, '5.6.0'),
+  parameterInvalid: row(113, 'Common', 400, 'Parameter [{parameter}] is invalid: {problem}', 550, '5.6.0'),
+  tooLarge: row(121, 'Common', 413, 'Payload must be at most {limit}', 552, '5.3.4'),
+  idempotencyConflict: row(122, 'Common', 409, 'Idempotency-Key was already used for another request', 554, '5.5.0'),
+
+  senderInvalid: row(112, 'SendEmail', 400, 'Invalid fromEmail, authentication failed', 550, '5.7.1'),
+  recipientsMissing: row(
+    114,
+    'SendEmail',
+    400,
+    'Recipient list is empty, at least one recipient is required',
+    554,
+    '5.5.1',
+  ),
+  accountExpired: row(115, 'SendEmail', 403, 'Account has expired', 550, '5.7.1'),
+  accountSuspended: row(115, 'SendEmail', 403, 'Account is suspended', 550, '5.7.1'),
+  subjectMissing: row(116, 'SendEmail', 400, 'Subject not specified', 550, '5.6.0'),
+  contentMissing: row(117, 'SendEmail', 400, 'Content not specified', 550, '5.6.0'),
+  templateUnknown: row(118, 'SendEmail', 400, 'Invalid templateId', 550, '5.6.0'),
+  attachmentUnknown: row(119, 'SendEmail', 400, 'Invalid attachmentId', 550, '5.6.0'),
+  personalizationsNotArray: row(120, 'SendEmail', 400, 'Personalizations must be an array', 550, '5.6.0'),
+  recipientsTooMany: row(123, 'SendEmail', 400, 'At most {limit} recipients are allowed in one call', 452, '4.5.3'),
+
+  domainInvalid: row(130, 'Domain', 400, 'Invalid domain name', 550, '5.6.0'),
+  domainTaken: row(131, 'Domain', 400, 'Domain already added', 550, '5.6.0'),
+  templateNameInvalid: row(151, 'Template', 400, 'Invalid template name', 550, '5.6.0'),
+  templateBlank: row(152, 'Template', 400, 'Template content is blank', 550, '5.6.0'),
+  templateTooLarge: row(153, 'Template', 400, 'Template size must be less than 10 MB', 550, '5.6.0'),
+  templateNameTaken: row(154, 'Template', 400, 'Template name is already used', 550, '5.6.0'),
+
+  lineEndingInvalid: row(124, 'Common', 400, 'Bare CR or LF in the message', 550, '5.6.11'),
+  messageMalformed: row(125, 'Common', 400, 'The message is malformed: {problem}', 550, '5.6.0'),
+  mailLoop: row(126, 'Common', 400, 'Too many hops: the message has more than {limit} Received headers', 554, '5.4.6'),
+
+  overloaded: row(503, 'Service', 503, 'The service is busy, try again in a moment', 452, '4.3.1'),
+  notReady: row(503, 'Service', 503, 'The service is not ready, try again in a moment', 451, '4.3.0'),
+  internal: row(500, 'Service', 500, 'Internal error', 451, '4.3.0'),
+} as const satisfies Record<string, ErrorRow>
+
+export type ErrorName = keyof typeof ERRORS
+
+function row(
+  v2: number,
+  group: ErrorRow['group'],
+  status: number,
+  sentence: string,
+  smtpCode: number,
+  enhanced: string,
+): ErrorRow {
+  return { v2, group, status, sentence, smtp: [smtpCode, enhanced] }
+}
+
+export interface ServiceErrorDetails {
+  /** Fills the `{…}` of the public sentence. */
+  readonly values?: Readonly<Record<string, string | number>>
+  /** Why, for the log only. Never an address, a key or a body. */
+  readonly reason?: string
+  readonly cause?: unknown
+}
+
+/** A refusal: the caller is wrong, or the service can't take the call now. Carries a row of the table. */
+export class ServiceError extends Error {
+  readonly row: ErrorRow
+  readonly errorName: ErrorName
+  readonly reason: string | undefined
+
+  constructor(name: ErrorName, details: ServiceErrorDetails = {}) {
+    super(
+      fill(ERRORS[name].sentence, details.values),
+      details.cause === undefined ? undefined : { cause: details.cause },
+    )
+    this.name = 'ServiceError'
+    this.row = ERRORS[name]
+    this.errorName = name
+    this.reason = details.reason
+  }
+}
+
+function fill(sentence: string, values: ServiceErrorDetails['values']): string {
+  if (!values) return sentence
+  return sentence.replace(/\{(\w+)\}/g, (whole, key: string) => String(values[key] ?? whole))
+}
+
+/** Shorthand for the refusal every ring uses: a parameter is there but can't be taken. `problem` ends the sentence. */
+export function invalidParameter(parameter: string, problem: string): ServiceError {
+  return new ServiceError('parameterInvalid', { values: { parameter, problem } })
+}

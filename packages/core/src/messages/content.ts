@@ -1,0 +1,13 @@
+/** The content of a composed message as it is stored: part 0 of the body, in JSON; attachments are parts 1 and up. */
+export interface ContentDocument {
+  readonly from: { readonly email: string; readonly name: string }
+  readonly replyTo?: string
+  readonly subject: string
+  readonly html?: string
+  readonly text?: string
+  readonly amp?: string
+  /** File name of every part that is an attachment. */
+  readonly files?: Readonly<Record<string, string>>
+  /** The attachments every recipient gets; those of single envelopes are named in their Personal. */
+  readonly attachments?: readonly number[]
+}

@@ -1,0 +1,42 @@
+import { once } from 'node:events'
+import { finished } from 'node:stream/promises'
+import type { SqlTransaction } from '../database.ts'
+import type { StoredMessage } from './stored-message.ts'
+
+/** Signature, flags, header extension length (PostgreSQL documentation, COPY, binary format). */
+const HEADER = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)])
+const TRAILER = Buffer.from([0xff, 0xff])
+const CHUNK = 1024 * 1024
+
+/** Streams the body parts of messages into the database by binary COPY, a chunk at a time. */
+export async function copyBodies(transaction: SqlTransaction, batch: readonly StoredMessage[]): Promise<void> {
+  const copy =
+    await transaction`copy bodies (message_id, part, encoding, content) from stdin (format binary)`.writable()
+  const done = finished(copy)
+  const write = async (octets: Buffer): Promise<void> => {
+    if (!copy.write(octets)) await Promise.race([once(copy, 'drain'), done])
+  }
+  await write(HEADER)
+  for (const { id, parts } of batch) {
+    for (const [part, { encoding, content }] of parts.entries()) {
+      await write(tupleHead(id, part, encoding, content.length))
+      for (let at = 0; at < content.length; at += CHUNK) await write(content.subarray(at, at + CHUNK))
+    }
+  }
+  copy.end(TRAILER)
+  await done
+}
+
+/** Field count, then each field as length and octets; the last field's octets follow separately. */
+function tupleHead(id: string, part: number, encoding: string, length: number): Buffer {
+  const head = Buffer.alloc(2 + 4 + 16 + 4 + 4 + 4 + encoding.length + 4)
+  let at = head.writeInt16BE(4, 0)
+  at = head.writeInt32BE(16, at)
+  at += head.write(id.replaceAll('-', ''), at, 'hex')
+  at = head.writeInt32BE(4, at)
+  at = head.writeInt32BE(part, at)
+  at = head.writeInt32BE(encoding.length, at)
+  at += head.write(encoding, at, 'latin1')
+  head.writeInt32BE(length, at)
+  return head
+}

@@ -1,0 +1,115 @@
+import { invalidParameter, ServiceError } from '../errors.ts'
+import { parseAddress } from '../recipients/address.ts'
+import { LIMITS } from './limits.ts'
+import { hasMergeTags, renderMergeTags } from './merge.ts'
+import type { Submission, SubmittedAttachment, SubmittedEnvelope } from './submission.ts'
+
+/**
+ * Nothing a client writes may break out of its place: a CR, LF or NUL in a header, address, name or file name is refused
+ * and named, never cleaned silently (V20). So is text that isn't Unicode (lone surrogates), since it would come back changed.
+ */
+const BREAKS = /[\r\n\0]/
+/** RFC 5322 3.6.8: printable ASCII without colon. */
+const FIELD_NAME = /^[!-9;-~]{1,76}$/
+
+/** Fields this service writes itself, or that change who a message is from, to, or how it is read (V21). */
+const RESERVED =
+  /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|return-path|received|dkim-signature|mime-version|content-.*|resent-.*|arc-.*|authentication-results|x-apiheader|x-tags|x-sg-.*|idempotency-key)$/i
+
+export function checkFields(submission: Submission): void {
+  const { nameOf, from, subject, replyTo, content, tags, attachments, envelopes, idempotencyKey } = submission
+  line(from?.email, nameOf('fromEmail'))
+  line(from?.name, nameOf('fromName'), LIMITS.headerText)
+  line(subject, nameOf('subject'), LIMITS.headerText)
+  line(replyTo, nameOf('replyTo'))
+  if (replyTo && !parseAddress(replyTo)) throw invalidParameter(nameOf('replyTo'), 'it is not an email address')
+  if (content.kind === 'parts') {
+    text(content.html, nameOf('content'))
+    text(content.text, nameOf('content'))
+    text(content.amp, nameOf('amp'))
+  }
+  if (tags.length > LIMITS.tags) throw invalidParameter(nameOf('tags'), `at most ${LIMITS.tags} tags are allowed`)
+  for (const tag of tags) line(tag, nameOf('tags'), LIMITS.tag)
+  idempotency(idempotencyKey, nameOf('idempotencyKey'))
+  checkAttachments(attachments, submission, undefined)
+  for (const [at, envelope] of envelopes.entries()) checkEnvelope(envelope, at, submission)
+}
+
+function checkEnvelope(envelope: SubmittedEnvelope, at: number, submission: Submission): void {
+  const { nameOf } = submission
+  for (const address of envelope.to) line(address, nameOf('recipient', at))
+  for (const address of envelope.cc) line(address, nameOf('cc', at))
+  for (const address of envelope.bcc) line(address, nameOf('bcc', at))
+  line(envelope.reference, nameOf('reference', at), LIMITS.reference)
+  line(envelope.referenceCc, nameOf('referenceCc', at), LIMITS.reference)
+  for (const [key, value] of Object.entries(envelope.attributes)) {
+    stored(key, nameOf('attributes', at))
+    stored(value, nameOf('attributes', at, key))
+  }
+  const headers = Object.entries(envelope.headers)
+  if (headers.length > LIMITS.headers) {
+    throw invalidParameter(nameOf('headers', at), `at most ${LIMITS.headers} headers are allowed`)
+  }
+  for (const [key, value] of headers) {
+    if (!FIELD_NAME.test(key)) throw invalidParameter(nameOf('headers', at), 'it holds a malformed header name')
+    if (RESERVED.test(key)) throw invalidParameter(nameOf('headers', at, key), 'this header is reserved')
+    line(value, nameOf('headers', at, key), LIMITS.headerText)
+  }
+  checkAttachments(envelope.attachments, submission, at)
+}
+
+function checkAttachments(
+  attachments: readonly SubmittedAttachment[],
+  { nameOf }: Submission,
+  at: number | undefined,
+): void {
+  for (const { fileName, content } of attachments) {
+    const name = nameOf('attachments', at)
+    if (fileName.trim() === '') throw new ServiceError('parameterMissing', { values: { parameter: name } })
+    line(fileName, name, 255)
+    if (/\p{Cc}/u.test(fileName)) throw invalidParameter(name, 'it must not contain control characters')
+    if (content.length > LIMITS.attachmentSize) {
+      throw invalidParameter(nameOf('attachmentContent', at), `a file may have at most ${LIMITS.attachmentSize} bytes`)
+    }
+  }
+}
+
+/** A merge value that ends up in a header must not break it; in content it may have any line ends it likes. */
+export function checkMergedHeaders({ subject, from, envelopes, nameOf, content }: Submission): void {
+  const merged = [subject ?? '', from?.name ?? ''].filter(hasMergeTags)
+  for (const [at, envelope] of envelopes.entries()) {
+    const headers = Object.values(envelope.headers).filter(hasMergeTags)
+    if (merged.length === 0 && headers.length === 0) continue
+    if (content.kind === 'mime') continue
+    for (const value of [...merged, ...headers]) {
+      if (BREAKS.test(renderMergeTags(value, envelope.attributes))) {
+        throw invalidParameter(nameOf('attributes', at), 'a value used in a header must not contain CR, LF or NUL')
+      }
+    }
+  }
+}
+
+/** Visible ASCII, as header field values travel unchanged. */
+export function idempotency(key: string | undefined, parameter: string): void {
+  if (key === undefined) return
+  if (!/^[\x20-\x7e]+$/.test(key) || key.length > LIMITS.idempotencyKey) {
+    throw invalidParameter(parameter, `it must have 1 to ${LIMITS.idempotencyKey} printable ASCII characters`)
+  }
+}
+
+function line(value: string | undefined, parameter: string, most = 512): void {
+  if (value === undefined || value === '') return
+  if (BREAKS.test(value)) throw invalidParameter(parameter, 'it must not contain CR, LF or NUL')
+  if (value.length > most) throw invalidParameter(parameter, `it must have at most ${most} characters`)
+  text(value, parameter)
+}
+
+function text(value: string | undefined, parameter: string): void {
+  if (value !== undefined && !value.isWellFormed()) throw invalidParameter(parameter, 'it is not well-formed Unicode')
+}
+
+/** What is stored as text: the database takes everything but NUL. */
+function stored(value: string, parameter: string): void {
+  if (value.includes('\0')) throw invalidParameter(parameter, 'it must not contain NUL')
+  text(value, parameter)
+}

@@ -1,0 +1,83 @@
+import type { Attachments } from '../attachments/index.ts'
+import type { Principal } from '../auth/api-key.ts'
+import type { Clock } from '../clock.ts'
+import { isDatabaseAway, isDatabaseFull, type Sql } from '../database.ts'
+import type { Domains } from '../domains/index.ts'
+import { createGroupCommit } from '../group-commit.ts'
+import type { Templates } from '../templates/index.ts'
+import { type Acceptance, accept } from './accept.ts'
+import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
+import { accountMaySend } from './rules.ts'
+import { type MessageStory, showMessage } from './show-message.ts'
+import { type Written, writeMessages } from './store.ts'
+import type { StoredMessage } from './stored-message.ts'
+import type { Submission } from './submission.ts'
+import { transactionNumbersOf } from './transaction-numbers.ts'
+
+export type { Acceptance } from './accept.ts'
+export { LIMITS } from './limits.ts'
+export type { MessageStory } from './show-message.ts'
+export type * from './submission.ts'
+
+export interface Messages {
+  /** See accept.ts. */
+  accept(submission: Submission): Promise<Acceptance>
+  /** Throws accountSuspended or accountExpired; for doors that ask before they read a body. */
+  requireMaySend(principal: Principal): void
+  /** The message with its deliveries, attempts and events in time order; undefined when there is none. */
+  show(messageId: string): Promise<MessageStory | undefined>
+  /** Forgets idempotency keys past their time; answers how many. */
+  forgetOldAnswers(): Promise<number>
+}
+
+export interface MessagesDependencies {
+  readonly sql: Sql
+  readonly clock: Clock
+  readonly domains: Domains
+  readonly templates: Templates
+  readonly attachments: Attachments
+  readonly heloName: string
+  readonly ready: () => boolean
+  readonly announce: () => void
+}
+
+/** A hundred messages are enough to hide a commit's cost; a heavier batch would only make its first message wait. */
+const BATCH_ITEMS = 128
+const BATCH_OCTETS = 4 * 1024 * 1024
+
+export function messagesOf(dependencies: MessagesDependencies): Messages {
+  const { sql, clock, domains, templates, attachments, heloName, ready, announce } = dependencies
+  const commit = createGroupCommit<StoredMessage, Written>({
+    write: (batch) => writeMessages(sql, batch),
+    // A recipient costs about as much as half a kilobyte of body.
+    weigh: ({ parts, deliveries }) => parts.reduce((sum, { content }) => sum + content.length, deliveries.length * 512),
+    maxItems: BATCH_ITEMS,
+    maxWeight: BATCH_OCTETS,
+    sharedFault: (error) => isDatabaseAway(error) || isDatabaseFull(error),
+    lanes: 2,
+  })
+  const numbers = transactionNumbersOf(sql)
+  const lookups = {
+    findDomain: domains.findActive,
+    findTemplate: templates.find,
+    findAttachments: attachments.find,
+    now: clock.now,
+  }
+
+  return {
+    accept: (submission) =>
+      accept(submission, {
+        lookups,
+        numbers,
+        commit,
+        findRepeat: (accountId, key) => findFirstAnswer(sql, accountId, key),
+        ready,
+        clock,
+        heloName,
+        announce,
+      }),
+    requireMaySend: accountMaySend,
+    show: (messageId) => showMessage(sql, messageId),
+    forgetOldAnswers: () => forgetOldAnswers(sql),
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * Writes header fields (RFC 5322, RFC 2047, RFC 2231). Everything here ends lines itself; a CR, LF or NUL in a value is a
+ * fault, since the rules refuse them at the door.
+ */
+const MAX_LINE = 76
+const ASCII = /^[\x20-\x7e]*$/
+const FORBIDDEN = /[\r\n\0]/
+
+/** An unstructured field such as Subject. */
+export function textField(name: string, value: string): string {
+  return fold(name, ASCII.test(value) && !value.includes('=?') ? value : encodedWords(value, name.length + 2))
+}
+
+/** A structured field whose value is ASCII and already formed. */
+export function rawField(name: string, value: string): string {
+  return fold(name, value)
+}
+
+export interface Mailbox {
+  readonly name: string
+  readonly address: string
+}
+
+/** An address list, one mailbox a line once it grows long. */
+export function mailboxField(name: string, mailboxes: readonly Mailbox[]): string {
+  return check(name, `${name}: ${mailboxes.map((mailbox) => formatMailbox(mailbox)).join(',\r\n ')}\r\n`, true)
+}
+
+function formatMailbox({ name, address }: Mailbox): string {
+  if (name === '') return address
+  if (/^[A-Za-z0-9!#$%&'*+/=?^_`{|}~ -]+$/.test(name) && !name.includes('=?')) return `${name} <${address}>`
+  if (ASCII.test(name) && !name.includes('=?') && name.length < 60) {
+    return `"${name.replace(/["\\]/g, '\\$&')}" <${address}>`
+  }
+  return `${encodedWords(name, 12)} <${address}>`
+}
+
+/** A file name parameter: plain where it can be, else RFC 2231 with a plain stand-in for old readers. */
+export function fileNameParameter(parameter: string, fileName: string): string {
+  if (/^[A-Za-z0-9!#$&+^_`{}~. -]+$/.test(fileName) && fileName.length < 60) return `${parameter}="${fileName}"`
+  const octets = [...Buffer.from(fileName)].map((octet) => {
+    const char = String.fromCharCode(octet)
+    return /[A-Za-z0-9!#$&+^_`{}~.-]/.test(char) ? char : `%${octet.toString(16).toUpperCase().padStart(2, '0')}`
+  })
+  const pieces: string[] = []
+  let piece = ''
+  for (const octet of octets) {
+    if (piece.length + octet.length > 50) {
+      pieces.push(piece)
+      piece = ''
+    }
+    piece += octet
+  }
+  pieces.push(piece)
+  if (pieces.length === 1) return `${parameter}*=utf-8''${pieces[0]}`
+  return pieces.map((text, at) => `${parameter}*${at}*=${at === 0 ? "utf-8''" : ''}${text}`).join(';\r\n ')
+}
+
+/** RFC 2047 B encoding, each word at most 75 characters and never cutting a character in two. */
+function encodedWords(text: string, indent: number): string {
+  const words: string[] = []
+  let chunk = ''
+  let room = MAX_LINE - indent
+  const flush = () => {
+    words.push(`=?utf-8?B?${Buffer.from(chunk).toString('base64')}?=`)
+    chunk = ''
+    room = MAX_LINE - 1
+  }
+  for (const char of text) {
+    const octets = Math.ceil(Buffer.byteLength(chunk + char) / 3) * 4
+    if (chunk !== '' && octets + 12 > room) flush()
+    chunk += char
+  }
+  flush()
+  return words.join('\r\n ')
+}
+
+/** Folds at spaces (RFC 5322 2.2.3) so that lines stay short; a word longer than a line stays whole. */
+function fold(name: string, value: string): string {
+  let line = `${name}:`
+  let out = ''
+  const lines = value.split('\r\n ')
+  for (const [at, part] of lines.entries()) {
+    if (at > 0) {
+      out += `${line}\r\n`
+      line = ''
+    }
+    for (const word of part.split(' ')) {
+      if (line.length + 1 + word.length > MAX_LINE && line.trim() !== '' && !line.endsWith(':') && word !== '') {
+        out += `${line}\r\n`
+        line = ''
+      }
+      line += ` ${word}`
+    }
+  }
+  return check(name, `${out}${line}\r\n`, true)
+}
+
+function check(name: string, field: string, folded: boolean): string {
+  const bare = folded ? field.slice(0, -2).replaceAll('\r\n ', '') : field
+  if (FORBIDDEN.test(bare)) throw new Error(`header ${name} would break its line`)
+  return field
+}

@@ -1,0 +1,129 @@
+import type { StoredAttachment } from '../attachments/index.ts'
+import type { Domain } from '../domains/domain.ts'
+import { invalidParameter, ServiceError } from '../errors.ts'
+import { parseAddress } from '../recipients/address.ts'
+import type { Template } from '../templates/index.ts'
+import { checkFields, checkMergedHeaders } from './field-rules.ts'
+import { LIMITS } from './limits.ts'
+import type { Door, Submission } from './submission.ts'
+
+/** What the rules look things up with, and what they found on the way. */
+export interface Judgement {
+  readonly findDomain: (accountId: number, name: string) => Promise<Domain | null> | Domain | null
+  readonly findTemplate: (accountId: number, id: number) => Promise<Template | undefined>
+  readonly findAttachments: (accountId: number, ids: readonly number[]) => Promise<StoredAttachment[]>
+  readonly now: () => number
+  domain?: Domain
+  template?: Template
+  attachments?: StoredAttachment[]
+}
+
+export interface Rule {
+  readonly name: string
+  readonly doors: readonly Door[]
+  readonly check: (submission: Submission, found: Judgement) => void | Promise<void>
+}
+
+const EVERY: readonly Door[] = ['v2', 'v3', 'smtp']
+const HTTP: readonly Door[] = ['v2', 'v3']
+
+/**
+ * The rules of sending. The order is the order clients see when several are broken (contract section 3), and a test holds it.
+ */
+export const RULES: readonly Rule[] = [
+  { name: 'the account may send', doors: EVERY, check: ({ principal }) => accountMaySend(principal) },
+  { name: 'a sender is named', doors: EVERY, check: senderNamed },
+  { name: 'no field breaks out of its place', doors: EVERY, check: checkFields },
+  { name: 'the sender is on an active domain of the account', doors: EVERY, check: senderActive },
+  { name: 'there is a recipient', doors: EVERY, check: recipientNamed },
+  { name: 'there are not too many recipients', doors: EVERY, check: recipientsCounted },
+  { name: 'there is a subject', doors: HTTP, check: subjectNamed },
+  { name: 'the template is known', doors: EVERY, check: templateKnown },
+  { name: 'there is content', doors: EVERY, check: contentNamed },
+  { name: 'the attachments are known', doors: HTTP, check: attachmentsKnown },
+  { name: 'merged values stay in their header', doors: EVERY, check: checkMergedHeaders },
+  { name: 'the schedule is not too far ahead', doors: EVERY, check: scheduleNear },
+]
+
+/** Judges a submission by every rule of its door, in order. Throws the first refusal. */
+export async function judge(submission: Submission, found: Judgement): Promise<Judgement> {
+  for (const rule of RULES) {
+    if (!rule.doors.includes(submission.door)) continue
+    const pending = rule.check(submission, found)
+    // Most rules answer at once; awaiting only the others saves a turn of the loop per rule on the hot path.
+    if (pending) await pending
+  }
+  return found
+}
+
+/** Throws accountSuspended or accountExpired. Doors ask this before they read a body (contract section 3: 115 comes before 110). */
+export function accountMaySend(principal: Submission['principal']): void {
+  if (principal.account.state === 'suspended') throw new ServiceError('accountSuspended')
+  if (principal.expired) throw new ServiceError('accountExpired')
+}
+
+function senderNamed({ from, nameOf }: Submission): void {
+  if (!from || from.email.trim() === '') {
+    throw new ServiceError('parameterMissing', { values: { parameter: nameOf('fromEmail') } })
+  }
+}
+
+function senderActive({ from, principal }: Submission, found: Judgement): void | Promise<void> {
+  const sender = parseAddress(from?.email ?? '')
+  if (!sender) throw new ServiceError('senderInvalid', { reason: 'not an address' })
+  const settle = (domain: Domain | null): void => {
+    if (!domain) throw new ServiceError('senderInvalid', { reason: 'no active sending domain of the account' })
+    found.domain = domain
+  }
+  const domain = found.findDomain(principal.account.id, sender.domain)
+  return domain instanceof Promise ? domain.then(settle) : settle(domain)
+}
+
+function recipientNamed({ envelopes }: Submission): void {
+  const named = envelopes.some(({ to }) => to.some((address) => address.trim() !== ''))
+  if (!named) throw new ServiceError('recipientsMissing')
+}
+
+function recipientsCounted({ door, envelopes }: Submission): void {
+  const limit = door === 'smtp' ? LIMITS.smtpRecipients : LIMITS.recipients
+  let count = 0
+  for (const { to, cc, bcc } of envelopes) count += to.length + cc.length + bcc.length
+  if (count > limit) throw new ServiceError('recipientsTooMany', { values: { limit } })
+}
+
+function subjectNamed({ subject }: Submission): void {
+  if (subject === undefined || subject.trim() === '') throw new ServiceError('subjectMissing')
+}
+
+async function findTemplate({ templateId, principal }: Submission, found: Judgement): Promise<void> {
+  const template = await found.findTemplate(principal.account.id, templateId as number)
+  if (!template) throw new ServiceError('templateUnknown')
+  found.template = template
+}
+
+function templateKnown(submission: Submission, found: Judgement): void | Promise<void> {
+  return submission.templateId === undefined ? undefined : findTemplate(submission, found)
+}
+
+function contentNamed({ content }: Submission, { template }: Judgement): void {
+  if (template || content.kind === 'mime') return
+  const named = [content.html, content.text].some((text) => text !== undefined && text.trim() !== '')
+  if (!named) throw new ServiceError('contentMissing')
+}
+
+function attachmentsKnown({ attachmentIds, principal }: Submission, found: Judgement): void | Promise<void> {
+  if (attachmentIds.length === 0) return
+  const ids = attachmentIds.map((id) => (/^\d{1,9}$/.test(id) ? Number(id) : 0))
+  return found.findAttachments(principal.account.id, ids).then((attachments) => {
+    const missing = ids.some((id) => !attachments.some((attachment) => attachment.id === id))
+    if (missing) throw new ServiceError('attachmentUnknown')
+    found.attachments = attachments
+  })
+}
+
+function scheduleNear({ scheduledAt, nameOf }: Submission, { now }: Judgement): void {
+  if (!scheduledAt) return
+  if (Number.isNaN(scheduledAt.getTime()) || scheduledAt.getTime() > now() + LIMITS.scheduleDays * 86_400_000) {
+    throw invalidParameter(nameOf('scheduledAt'), `it must be a time at most ${LIMITS.scheduleDays} days ahead`)
+  }
+}

@@ -1,0 +1,170 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { StoredAttachment } from '../attachments/index.ts'
+import { parseAddress } from '../recipients/address.ts'
+import { type EncodedPart, encodePart } from './body.ts'
+import { messageDate } from './compose.ts'
+import type { ContentDocument } from './content.ts'
+import type { Personal } from './personal.ts'
+import type { Judgement } from './rules.ts'
+import type { StoredDelivery, StoredMessage } from './stored-message.ts'
+import type { ContentParts, MimeContent, Submission, SubmittedAttachment, SubmittedEnvelope } from './submission.ts'
+
+export interface SettleOptions {
+  readonly submission: Submission
+  readonly found: Judgement
+  readonly transactionBase: bigint
+  /** The name this service gives itself in trace headers. */
+  readonly heloName: string
+  readonly now: Date
+}
+
+/** Turns a judged submission into rows: recipients numbered and de-duplicated, content fixed, body parts encoded. */
+export function settle({ submission, found, transactionBase, heloName, now }: SettleOptions): StoredMessage {
+  const { content, principal, from } = submission
+  const id = randomUUIDv7()
+  const files = new FileParts()
+  const attachments = [...submission.attachments, ...(found.attachments ?? []).map(asSubmitted)]
+  const shared = attachments.map((attachment) => files.add(attachment))
+  const deliveries = settleRecipients(submission, files)
+  const mime = content.kind === 'mime' && !found.template
+  const first = mime
+    ? traced(content, id, submission, heloName, now)
+    : Buffer.from(JSON.stringify(contentDocument(submission, found, shared, files)))
+  const parts = [first, ...files.contents]
+
+  return {
+    id,
+    accountId: principal.account.id,
+    domainId: found.domain?.id as number,
+    apiKeyId: principal.keyId,
+    door: submission.door,
+    scheduledAt: submission.scheduledAt,
+    fromAddress: parseAddress(from?.email ?? '')?.text ?? '',
+    subject: submission.subject ?? '',
+    tags: submission.tags,
+    settings: submission.settings,
+    clientAddress: submission.clientAddress,
+    format: mime ? 'mime' : 'content',
+    size: parts.reduce((sum, part) => sum + part.length, 0),
+    nullReturnPath: content.kind === 'mime' && content.nullReturnPath,
+    transactionBase,
+    idempotencyKey: submission.idempotencyKey,
+    fingerprint: submission.fingerprint,
+    parts: parts.map((part, at): EncodedPart => (at === 0 ? encodePart(part) : { encoding: 'raw', content: part })),
+    deliveries,
+  }
+}
+
+/** Body parts of attachments, each file once however many envelopes name it. */
+class FileParts {
+  readonly contents: Buffer[] = []
+  readonly names: Record<string, string> = {}
+  readonly #known = new Map<SubmittedAttachment, number>()
+
+  add(attachment: SubmittedAttachment): number {
+    const before = this.#known.get(attachment)
+    if (before !== undefined) return before
+    const part = this.contents.push(attachment.content)
+    this.names[part] = attachment.fileName
+    this.#known.set(attachment, part)
+    return part
+  }
+}
+
+function asSubmitted({ fileName, content }: StoredAttachment): SubmittedAttachment {
+  return { fileName, content }
+}
+
+function contentDocument(
+  { from, replyTo, subject, content }: Submission,
+  { template }: Judgement,
+  shared: readonly number[],
+  files: FileParts,
+): ContentDocument {
+  const texts =
+    content.kind === 'parts'
+      ? content
+      : ({ kind: 'parts', html: undefined, text: undefined, amp: undefined } satisfies ContentParts)
+  const html = template ? template.content : texts.html
+  const text = template ? undefined : texts.text
+  return {
+    from: { email: parseAddress(from?.email ?? '')?.text ?? '', name: from?.name.trim() ?? '' },
+    subject: subject ?? '',
+    ...(replyTo ? { replyTo: parseAddress(replyTo)?.text ?? replyTo } : {}),
+    ...(html === undefined ? {} : { html }),
+    ...(text === undefined ? {} : { text }),
+    ...(texts.amp ? { amp: texts.amp } : {}),
+    ...(files.contents.length > 0 ? { files: files.names } : {}),
+    ...(shared.length > 0 ? { attachments: shared } : {}),
+  }
+}
+
+function settleRecipients(submission: Submission, files: FileParts): StoredDelivery[] {
+  const deliveries: StoredDelivery[] = []
+  for (const [number, envelope] of submission.envelopes.entries()) {
+    const personal =
+      submission.content.kind === 'mime' && !submission.templateId ? null : personalOf(envelope, number, files)
+    const alone = envelope.to.length === 1 && envelope.cc.length === 0 && envelope.bcc.length === 0
+    // One copy a mailbox and envelope, whichever list named it first.
+    const seen = new Set<string>()
+    for (const [kind, addresses] of [
+      ['to', envelope.to],
+      ['cc', envelope.cc],
+      ['bcc', envelope.bcc],
+    ] as const) {
+      for (const written of addresses) {
+        if (written.trim() === '') continue
+        const address = parseAddress(written)
+        const key = address?.key ?? null
+        if (key !== null && seen.size > 0 && seen.has(key)) continue
+        if (key !== null) seen.add(key)
+        deliveries.push({
+          recipientNo: deliveries.length,
+          recipient: address?.text ?? written.trim().slice(0, 320),
+          key,
+          domain: address?.domain ?? '',
+          kind,
+          reference: kind === 'to' ? envelope.reference : (envelope.referenceCc ?? envelope.reference),
+          personal: alone && number === deliveries.length ? trivialToNull(personal) : personal,
+        })
+      }
+    }
+  }
+  return deliveries
+}
+
+function personalOf(envelope: SubmittedEnvelope, number: number, files: FileParts): Personal {
+  const { to, cc, bcc, attributes, headers, attachments } = envelope
+  const canonical = (addresses: readonly string[]): string[] =>
+    addresses.flatMap((written) => parseAddress(written)?.text ?? [])
+  const listed = to.length + cc.length + bcc.length > 1
+  return {
+    envelope: number,
+    ...(listed ? { to: canonical(to) } : {}),
+    ...(cc.length > 0 ? { cc: canonical(cc) } : {}),
+    ...(Object.keys(attributes).length > 0 ? { attributes } : {}),
+    ...(Object.keys(headers).length > 0 ? { headers } : {}),
+    ...(attachments.length > 0 ? { attachments: attachments.map((attachment) => files.add(attachment)) } : {}),
+  }
+}
+
+/** Where the envelope's number is the recipient's own and nothing else differs, there is nothing to store. */
+function trivialToNull(personal: Personal | null): Personal | null {
+  return personal && Object.keys(personal).length === 1 ? null : personal
+}
+
+/** The message below the trace headers this service adds (RFC 5321 4.4, RFC 6409 8). */
+function traced(content: MimeContent, id: string, submission: Submission, heloName: string, now: Date): Buffer {
+  const hex = messageIdText(id)
+  const { helo, address, protocol } = content.trace
+  const literal = address.includes(':') ? `[IPv6:${address}]` : `[${address}]`
+  let head = `Received: from ${helo} (${literal})\r\n by ${heloName} with ${protocol} id ${hex};\r\n ${messageDate(now)}\r\n`
+  if (content.lacksDate) head += `Date: ${messageDate(now)}\r\n`
+  if (content.lacksMessageId) head += `Message-ID: <${hex}@${parseAddress(submission.from?.email ?? '')?.domain}>\r\n`
+  return Buffer.concat([Buffer.from(head), content.raw])
+}
+
+/** A message id as clients see it: 32 hex digits. */
+export function messageIdText(id: string): string {
+  return id.replaceAll('-', '')
+}

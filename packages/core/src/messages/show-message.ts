@@ -1,0 +1,93 @@
+import type { Sql } from '../database.ts'
+import { transactionNumber } from './transaction-numbers.ts'
+
+export interface MessageStory {
+  readonly id: string
+  readonly accountId: number
+  readonly door: string
+  readonly acceptedAt: Date
+  readonly scheduledAt: Date | null
+  readonly from: string
+  readonly subject: string
+  readonly tags: readonly string[]
+  readonly settings: unknown
+  readonly size: number
+  readonly deliveries: readonly DeliveryStory[]
+  readonly events: readonly EventStory[]
+}
+
+export interface DeliveryStory {
+  readonly recipientNo: number
+  /** v2 TRANSID. */
+  readonly transactionNumber: string
+  readonly state: string
+  readonly recipient: string
+  readonly kind: string
+  readonly reference: string | null
+  readonly attempt: number
+  readonly nextAt: Date | null
+  readonly expiresAt: Date | null
+  readonly reason: string | null
+  readonly finishedAt: Date | null
+  readonly attempts: readonly AttemptStory[]
+}
+
+export interface AttemptStory {
+  readonly recipientNo: number
+  readonly attempt: number
+  readonly outcome: string
+  readonly indeterminate: boolean
+  readonly startedAt: Date
+  readonly milliseconds: number
+  readonly stage: string | null
+  readonly host: string | null
+  readonly address: string | null
+  readonly tls: string | null
+  readonly code: number | null
+  readonly enhanced: string | null
+  readonly reply: string | null
+  readonly conversation: unknown
+}
+
+export interface EventStory {
+  readonly id: string
+  readonly occurredAt: Date
+  readonly type: string
+  readonly recipientNo: number | null
+  readonly detail: unknown
+}
+
+type MessageRow = Omit<MessageStory, 'deliveries' | 'events'> & { transactionBase: string }
+
+/** Reads a message and all that happened to it. Each statement touches the partitions of the message's week on. */
+export async function showMessage(sql: Sql, messageId: string): Promise<MessageStory | undefined> {
+  if (!/^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i.test(messageId)) return undefined
+  const [message] = await sql<MessageRow[]>`
+    select replace(id::text, '-', '') as id, account_id as "accountId", door, accepted_at as "acceptedAt",
+           scheduled_at as "scheduledAt", from_address as "from", subject, tags, settings, size,
+           transaction_base as "transactionBase"
+      from messages where id = ${messageId}::uuid`
+  if (!message) return undefined
+  const attempts = await sql<AttemptStory[]>`
+    select recipient_no as "recipientNo", attempt, outcome, indeterminate, started_at as "startedAt", milliseconds, stage,
+           host, address, tls, code, enhanced, reply, conversation
+      from attempts where message_id = ${messageId}::uuid order by recipient_no, attempt`
+  const deliveries = await sql<Omit<DeliveryStory, 'transactionNumber' | 'attempts'>[]>`
+    select recipient_no as "recipientNo", state, recipient, kind, reference, attempt, next_at as "nextAt",
+           expires_at as "expiresAt", reason, finished_at as "finishedAt"
+      from deliveries where message_id = ${messageId}::uuid order by recipient_no`
+  const events = await sql<EventStory[]>`
+    select id, occurred_at as "occurredAt", type, recipient_no as "recipientNo", detail
+      from events where message_id = ${messageId}::uuid and occurred_at >= ${message.acceptedAt} - interval '1 day'
+     order by occurred_at, id`
+  const { transactionBase, ...rest } = message
+  return {
+    ...rest,
+    deliveries: deliveries.map((delivery) => ({
+      ...delivery,
+      transactionNumber: transactionNumber(transactionBase, delivery.recipientNo),
+      attempts: attempts.filter(({ recipientNo }) => recipientNo === delivery.recipientNo),
+    })),
+    events,
+  }
+}

@@ -1,0 +1,199 @@
+import { type AnySql, isDatabaseAway, isRetryable, type Sql } from '../database.ts'
+import { copyBodies } from './copy-bodies.ts'
+import type { StoredDelivery, StoredMessage } from './stored-message.ts'
+
+/** What became of one message of a batch. */
+export interface Written {
+  /** False: its idempotency key is taken. */
+  readonly stored: boolean
+  /** At least one delivery waits to be sent. */
+  readonly queued: boolean
+}
+
+/** Parts above this go in by COPY: as a parameter they would travel as hexadecimal text, three times their size in memory. */
+const COPY_ABOVE = 256 * 1024
+/** Milliseconds a batch may wait for a database that restarts; clients wait longer than that (RFC 5321 4.5.3.2.6). */
+const PATIENCE = 8000
+
+/**
+ * Writes a batch of messages in one transaction and answers after its commit (P1). A lost connection leaves open whether
+ * the commit happened; since ids are ours, the batch is looked up again and written once more only if it is not there.
+ */
+export async function writeMessages(sql: Sql, batch: readonly StoredMessage[]): Promise<Written[]> {
+  const deadline = performance.now() + PATIENCE
+  for (let attempt = 1; ; attempt++) {
+    try {
+      if (attempt > 1 && (await isThere(sql, batch))) return batch.map(() => ({ stored: true, queued: true }))
+      return await insertOnce(sql, batch)
+    } catch (error) {
+      const again = isDatabaseAway(error) || isRetryable(error) || (attempt > 1 && isOwnDuplicate(error))
+      if (!again || performance.now() > deadline) throw error
+      await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 500) * (0.5 + Math.random())))
+    }
+  }
+}
+
+/** All or nothing: one of the batch is there if and only if all that were written are. */
+async function isThere(sql: Sql, batch: readonly StoredMessage[]): Promise<boolean> {
+  const rows = await sql`select 1 from messages where id = any(${batch.map(({ id }) => id)}::uuid[]) limit 1`
+  return rows.length > 0
+}
+
+/** The first try's transaction was still running when we looked, and has committed since. */
+function isOwnDuplicate(error: unknown): boolean {
+  const { code, table_name: table } = error as { code?: string; table_name?: string }
+  return code === '23505' && (table ?? '').startsWith('messages_')
+}
+
+async function insertOnce(sql: Sql, batch: readonly StoredMessage[]): Promise<Written[]> {
+  const large = batch.some(({ parts }) => parts.some(({ content }) => content.length > COPY_ABOVE))
+  if (!large) return insertMessages(sql, batch, true)
+  return sql.begin(async (transaction) => {
+    const written = await insertMessages(transaction, batch, false)
+    const stored = batch.filter((_message, at) => written[at]?.stored)
+    if (stored.length > 0) await copyBodies(transaction, stored)
+    return written
+  }) as Promise<Written[]>
+}
+
+/**
+ * One statement, one round trip, one commit: idempotency keys, messages, bodies, suppression look-up, queue or finished rows,
+ * first events. Arrays keep it one statement whatever the size of the batch.
+ */
+async function insertMessages(sql: AnySql, batch: readonly StoredMessage[], withBodies: boolean): Promise<Written[]> {
+  const message = messageColumns(batch)
+  const delivery = deliveryColumns(batch)
+  const body = bodyColumns(withBodies ? batch : [])
+  const rows = await sql<{ id: string; queued: boolean }[]>`
+    with message as materialized (
+      select * from unnest(
+        ${message.id}::uuid[], ${message.account}::int[], ${message.domain}::int[], ${message.apiKey}::int[],
+        ${message.door}::text[], ${message.scheduledAt}::timestamptz[], ${message.from}::text[], ${message.subject}::text[],
+        ${message.tags}::text[], ${message.settings}::text[], ${message.client}::inet[], ${message.format}::text[],
+        ${message.size}::int[], ${message.parts}::int[], ${message.recipients}::int[], ${message.nullReturnPath}::boolean[],
+        ${message.transactionBase}::bigint[], ${message.key}::text[], ${message.fingerprint}::text[]
+      ) as m(id, account_id, domain_id, api_key_id, door, scheduled_at, from_address, subject, tags, settings, client_address,
+             format, size, parts, recipients, null_return_path, transaction_base, key, fingerprint)
+    ), keyed as (
+      insert into idempotency_keys (account_id, key, fingerprint, message_id, created_at)
+      select account_id, key, decode(fingerprint, 'hex'), id, service_now() from message where key is not null
+      -- Every writer takes keys in one order, so two batches never wait for each other in a circle.
+      order by account_id, key
+      on conflict do nothing
+      returning message_id
+    ), stored as (
+      insert into messages (id, account_id, domain_id, api_key_id, door, accepted_at, scheduled_at, from_address, subject,
+             tags, settings, client_address, format, size, parts, recipients, null_return_path, transaction_base)
+      select id, account_id, domain_id, api_key_id, door, service_now(), scheduled_at, from_address, subject,
+             array(select jsonb_array_elements_text(tags::jsonb)), settings::jsonb, client_address, format, size, parts, recipients,
+             null_return_path, transaction_base
+        from message
+       where key is null or id in (select message_id from keyed)
+      returning id, account_id, scheduled_at
+    ), body as (
+      insert into bodies (message_id, part, encoding, content)
+      select b.message_id, b.part, b.encoding, substring(${body.octets}::bytea from b.start for b.length)
+        from unnest(${body.message}::uuid[], ${body.part}::int[], ${body.encoding}::text[], ${body.start}::int[],
+                    ${body.length}::int[]) as b(message_id, part, encoding, start, length)
+        join stored on stored.id = b.message_id
+    ), recipient as materialized (
+      select d.*, stored.account_id, stored.scheduled_at,
+             case when d.key is null then 'invalid' else suppressed.reason end as refusal
+        from unnest(${delivery.message}::uuid[], ${delivery.number}::int[], ${delivery.recipient}::text[],
+                    ${delivery.key}::text[], ${delivery.domain}::text[], ${delivery.kind}::text[],
+                    ${delivery.reference}::text[], ${delivery.personal}::text[])
+             as d(message_id, recipient_no, recipient, key, domain, kind, reference, personal)
+        join stored on stored.id = d.message_id
+        left join lateral (
+          select s.reason from suppressions s
+           where s.account_id = stored.account_id and (s.scope, s.value) in (('address', d.key), ('domain', d.domain))
+           limit 1) suppressed on true
+    ), queued as (
+      insert into delivery_queue (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain,
+             kind, reference, personal, next_at, expires_at)
+      select message_id, recipient_no, account_id, case when scheduled_at > service_now() then 'scheduled' else 'queued' end,
+             recipient, key, domain, kind, reference, personal::jsonb, greatest(scheduled_at, service_now()),
+             greatest(scheduled_at, service_now()) + interval '72 hours'
+        from recipient where refusal is null
+      returning message_id
+    ), finished as (
+      insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key,
+             recipient_domain, kind, reference, personal, attempt, reason, finished_at)
+      select message_id, recipient_no, account_id, 'dropped', recipient, coalesce(key, lower(recipient)), domain, kind,
+             reference, personal::jsonb, 0, refusal, service_now()
+        from recipient where refusal is not null
+    ), happened as (
+      insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
+      select service_now(), account_id,
+             case when refusal is null then 'processed' when refusal = 'invalid' then 'invalid' else 'dropped' end,
+             message_id, recipient_no, case when refusal <> 'invalid' then jsonb_build_object('reason', refusal) end
+        from recipient
+    )
+    select stored.id::text as id, stored.id in (select message_id from queued) as queued from stored`
+  const stored = new Map(rows.map(({ id, queued }) => [id, queued]))
+  return batch.map(({ id }) => ({ stored: stored.has(id), queued: stored.get(id) ?? false }))
+}
+
+function messageColumns(batch: readonly StoredMessage[]) {
+  return {
+    id: batch.map(({ id }) => id),
+    account: batch.map(({ accountId }) => accountId),
+    domain: batch.map(({ domainId }) => domainId),
+    apiKey: batch.map(({ apiKeyId }) => apiKeyId),
+    door: batch.map(({ door }) => door),
+    scheduledAt: batch.map(({ scheduledAt }) => scheduledAt?.toISOString() ?? null),
+    from: batch.map(({ fromAddress }) => fromAddress),
+    subject: batch.map(({ subject }) => subject),
+    // An array of arrays would have to be rectangular; each message's tags go as one JSON text.
+    tags: batch.map(({ tags }) => JSON.stringify(tags)),
+    settings: batch.map(({ settings }) => JSON.stringify(settings)),
+    client: batch.map(({ clientAddress }) => clientAddress),
+    format: batch.map(({ format }) => format),
+    size: batch.map(({ size }) => size),
+    parts: batch.map(({ parts }) => parts.length),
+    recipients: batch.map(({ deliveries }) => deliveries.length),
+    nullReturnPath: batch.map(({ nullReturnPath }) => nullReturnPath),
+    transactionBase: batch.map(({ transactionBase }) => String(transactionBase)),
+    key: batch.map(({ idempotencyKey }) => idempotencyKey ?? null),
+    fingerprint: batch.map(({ fingerprint }) => fingerprint?.toString('hex') ?? null),
+  }
+}
+
+function deliveryColumns(batch: readonly StoredMessage[]) {
+  const pairs: { message: StoredMessage; delivery: StoredDelivery }[] = []
+  for (const message of batch) for (const delivery of message.deliveries) pairs.push({ message, delivery })
+  return {
+    message: pairs.map(({ message }) => message.id),
+    number: pairs.map(({ delivery }) => delivery.recipientNo),
+    recipient: pairs.map(({ delivery }) => delivery.recipient),
+    key: pairs.map(({ delivery }) => delivery.key),
+    domain: pairs.map(({ delivery }) => delivery.domain),
+    kind: pairs.map(({ delivery }) => delivery.kind),
+    reference: pairs.map(({ delivery }) => delivery.reference ?? null),
+    personal: pairs.map(({ delivery }) => (delivery.personal ? JSON.stringify(delivery.personal) : null)),
+  }
+}
+
+function bodyColumns(batch: readonly StoredMessage[]) {
+  const octets: Buffer[] = []
+  const columns = {
+    message: [] as string[],
+    part: [] as number[],
+    encoding: [] as string[],
+    start: [] as number[],
+    length: [] as number[],
+  }
+  let start = 1
+  for (const { id, parts } of batch) {
+    for (const [part, { encoding, content }] of parts.entries()) {
+      octets.push(content)
+      columns.message.push(id)
+      columns.part.push(part)
+      columns.encoding.push(encoding)
+      columns.start.push(start)
+      columns.length.push(content.length)
+      start += content.length
+    }
+  }
+  return { ...columns, octets: Buffer.concat(octets) }
+}

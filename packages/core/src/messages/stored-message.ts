@@ -1,0 +1,39 @@
+import type { EncodedPart } from './body.ts'
+import type { Personal } from './personal.ts'
+import type { Door, MessageSettings } from './submission.ts'
+
+/** A judged submission, ready to be written: one message, its body parts, one delivery per recipient. */
+export interface StoredMessage {
+  /** UUIDv7. */
+  readonly id: string
+  readonly accountId: number
+  readonly domainId: number
+  readonly apiKeyId: number
+  readonly door: Door
+  readonly scheduledAt: Date | undefined
+  readonly fromAddress: string
+  readonly subject: string
+  readonly tags: readonly string[]
+  readonly settings: MessageSettings
+  readonly clientAddress: string
+  readonly format: 'mime' | 'content'
+  /** Octets before encoding, all parts together. */
+  readonly size: number
+  readonly nullReturnPath: boolean
+  readonly transactionBase: bigint
+  readonly idempotencyKey: string | undefined
+  readonly fingerprint: Buffer | undefined
+  readonly parts: readonly EncodedPart[]
+  readonly deliveries: readonly StoredDelivery[]
+}
+
+export interface StoredDelivery {
+  readonly recipientNo: number
+  readonly recipient: string
+  /** Canonical lower-case form; null when the recipient is malformed, and nothing is sent. */
+  readonly key: string | null
+  readonly domain: string
+  readonly kind: 'to' | 'cc' | 'bcc'
+  readonly reference: string | undefined
+  readonly personal: Personal | null
+}

@@ -1,0 +1,90 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { AnySql } from './database.ts'
+
+/** What SECRET_KEY is good for. Each use has a key of its own (HKDF, RFC 5869), so none of them can stand in for another. */
+export interface Secrets {
+  /** AES-256-GCM: version octet, nonce (12), tag (16), text. `context` must be the same on reading. */
+  seal(plain: Buffer, context: string): Buffer
+  /** Throws an Error when the box was altered or sealed under another key or context. */
+  open(box: Buffer, context: string): Buffer
+  /** HMAC-SHA-256 for one purpose. */
+  mac(purpose: string, data: Buffer): Buffer
+  /** Tells this key from another without telling the key. */
+  readonly fingerprint: string
+}
+
+const VERSION = 1
+
+export function createSecrets(secretKey: string): Secrets {
+  const derive = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secretKey, 'postrider', purpose, 32))
+  const sealKey = derive('seal')
+  const macKeys = new Map<string, Buffer>()
+
+  return {
+    fingerprint: derive('fingerprint').toString('hex').slice(0, 32),
+
+    seal(plain, context) {
+      const nonce = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', sealKey, nonce)
+      cipher.setAAD(Buffer.from(context))
+      const text = Buffer.concat([cipher.update(plain), cipher.final()])
+      return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), text])
+    },
+
+    open(box, context) {
+      if (box[0] !== VERSION || box.length < 29) throw new Error('sealed value has an unknown form')
+      const decipher = createDecipheriv('aes-256-gcm', sealKey, box.subarray(1, 13))
+      decipher.setAAD(Buffer.from(context))
+      decipher.setAuthTag(box.subarray(13, 29))
+      return Buffer.concat([decipher.update(box.subarray(29)), decipher.final()])
+    },
+
+    mac(purpose, data) {
+      let key = macKeys.get(purpose)
+      if (!key) macKeys.set(purpose, (key = derive(`mac ${purpose}`)))
+      return createHmac('sha256', key).update(data).digest()
+    },
+  }
+}
+
+/** Constant-time comparison; different lengths are simply different. */
+export function sameSecret(a: Buffer, b: Buffer): boolean {
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/**
+ * The key of this installation: SECRET_KEY, else DATA_DIR/secret-key, which is made on first use with mode 0600. Two first
+ * starts at once agree on one key.
+ */
+export function loadSecretKey(secretKey: string | undefined, dataDir: string): string {
+  if (secretKey) return secretKey
+  const path = join(dataDir, 'secret-key')
+  if (!existsSync(path)) {
+    mkdirSync(dataDir, { recursive: true })
+    const own = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
+    writeFileSync(own, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
+    try {
+      // link, not rename: it fails when another process was first, and readers never see half a file.
+      linkSync(own, path)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    } finally {
+      rmSync(own)
+    }
+  }
+  return readFileSync(path, 'utf8').trim()
+}
+
+/**
+ * Holds the database and this host to one SECRET_KEY: the first process leaves its fingerprint, every other must have the
+ * same, or it could neither read DKIM keys nor recognise return paths. Answers whether it is the same.
+ */
+export async function agreeOnSecret(sql: AnySql, secrets: Secrets): Promise<boolean> {
+  const name = 'secret key fingerprint'
+  const [kept] = await sql<{ value: string }[]>`select value from instance where name = ${name}`
+  if (kept) return kept.value === secrets.fingerprint
+  await sql`insert into instance (name, value) values (${name}, ${secrets.fingerprint}) on conflict do nothing`
+  return agreeOnSecret(sql, secrets)
+}

@@ -1,0 +1,30 @@
+import type { Sql } from '../database.ts'
+import { invalidParameter } from '../errors.ts'
+import { parseAddress, parseDomain } from '../recipients/address.ts'
+
+export type SuppressionReason = 'unsubscribe' | 'hardbounce' | 'abuse' | 'manual' | 'global'
+export type SuppressionScope = 'address' | 'domain'
+
+export interface NewSuppression {
+  readonly accountId: number
+  readonly scope: SuppressionScope
+  readonly value: string
+  readonly reason: SuppressionReason
+}
+
+export interface Suppressions {
+  /** Idempotent: the first reason stays. Throws parameterInvalid (email, domain). */
+  add(suppression: NewSuppression): Promise<void>
+}
+
+export function suppressionsOf(sql: Sql): Suppressions {
+  return {
+    async add({ accountId, scope, value, reason }) {
+      const key = scope === 'address' ? parseAddress(value)?.key : parseDomain(value)
+      if (key === undefined) throw invalidParameter(scope === 'address' ? 'email' : 'domain', 'it is malformed')
+      await sql`
+        insert into suppressions (account_id, scope, value, reason) values (${accountId}, ${scope}, ${key}, ${reason})
+        on conflict do nothing`
+    },
+  }
+}

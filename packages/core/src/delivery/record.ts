@@ -78,7 +78,8 @@ function columnsOf(results: readonly Result[]) {
     kind: results.map(({ outcome }) => outcome.kind),
     reason: results.map(({ outcome }) => (outcome.kind === 'dropped' ? outcome.reason : null)),
     delay: results.map(({ outcome, attempt }) => delayOf(outcome, attempt)),
-    indeterminate: results.map(({ outcome }) => outcome.kind === 'deferred' && outcome.indeterminate),
+    // As text: postgres.js takes an array of booleans for a single one.
+    indeterminate: results.map(({ outcome }) => String(outcome.kind === 'deferred' && outcome.indeterminate)),
     milliseconds: tried.map((outcome) => Math.round(outcome?.milliseconds ?? 0)),
     stage: tried.map((outcome) => outcome?.stage ?? null),
     host: tried.map((outcome) => outcome?.host ?? null),

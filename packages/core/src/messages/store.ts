@@ -152,7 +152,7 @@ function messageColumns(batch: readonly StoredMessage[]) {
     size: batch.map(({ size }) => size),
     parts: batch.map(({ parts }) => parts.length),
     recipients: batch.map(({ deliveries }) => deliveries.length),
-    nullReturnPath: batch.map(({ nullReturnPath }) => nullReturnPath),
+    nullReturnPath: batch.map(({ nullReturnPath }) => String(nullReturnPath)),
     transactionBase: batch.map(({ transactionBase }) => String(transactionBase)),
     key: batch.map(({ idempotencyKey }) => idempotencyKey ?? null),
     fingerprint: batch.map(({ fingerprint }) => fingerprint?.toString('hex') ?? null),

@@ -1,0 +1,41 @@
+import { type Config, type Core, createByteBudget, LIMITS, type Log } from '@postrider/core'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { health } from './health.ts'
+import { v2 } from './v2/index.ts'
+
+export interface AppOptions {
+  readonly core: Core
+  readonly config: Config
+  readonly log: Log
+}
+
+/** The Web API as one Fastify application; it translates and never decides. */
+export async function buildApp({ core, config, log }: AppOptions): Promise<FastifyInstance> {
+  let stopping = false
+  const app = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: LIMITS.messageSize,
+    // Only the hop that a configured proxy vouches for counts (V42).
+    trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
+    routerOptions: { ignoreTrailingSlash: true, caseSensitive: false },
+    forceCloseConnections: 'idle',
+    // V41: a client has 10 s for its headers and 60 s for the whole request.
+    requestTimeout: 60_000,
+    connectionTimeout: 0,
+    keepAliveTimeout: 72_000,
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 2000 },
+    // JSON must mean what it says: coercion would turn "abc" into ["abc"] and null into "" before 120 and 116 could be seen.
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
+  })
+  app.decorateRequest('principal')
+  app.decorateRequest('fileParts')
+  app.addHook('preClose', async () => {
+    stopping = true
+  })
+  const budget = createByteBudget(config.bodyBudget)
+  await app.register(health, { core, isStopping: () => stopping })
+  // v2.1 is announced only; what exists is served under both (contract section 1).
+  for (const prefix of ['/v2', '/v2.1']) await app.register(v2, { prefix, core, budget })
+  return app
+}

@@ -1,0 +1,9 @@
+import { runProcess } from '@postrider/core'
+import { buildApp } from './app.ts'
+
+/** The API process: any number of them, on any number of hosts. */
+await runProcess({ name: 'api', env: process.env, connections: 10 }, async ({ config, log, core }) => {
+  const app = await buildApp({ core, config, log })
+  await app.listen({ host: config.apiHost, port: config.apiPort })
+  return { close: () => app.close() }
+})

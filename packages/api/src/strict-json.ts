@@ -1,0 +1,81 @@
+import { isUtf8 } from 'node:buffer'
+
+/** Deeper than this nobody means it, and recursion of ours would be what breaks. */
+const MAX_DEPTH = 64
+
+/** The body is not JSON we take. */
+export class JsonError extends Error {}
+
+/**
+ * Parses JSON more strictly than JSON.parse: invalid UTF-8, nesting beyond 64, a key twice in one object, and keys that reach
+ * for prototypes are refused, since two readers could take each to mean something different.
+ *
+ * Throws {@link JsonError}.
+ */
+export function parseStrictJson(octets: Buffer): unknown {
+  if (!isUtf8(octets)) throw new JsonError('not UTF-8')
+  const text = octets.toString('utf8')
+  const members = countMembers(text)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new JsonError('not JSON')
+  }
+  if (countKeys(value) !== members) throw new JsonError('a key stands twice in one object')
+  return value
+}
+
+/** Counts the members of all objects by their colons, outside strings; JSON.parse judges the syntax afterwards. */
+function countMembers(text: string): number {
+  let members = 0
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case 0x22:
+        at = endOfString(text, at)
+        break
+      case 0x3a:
+        members++
+        break
+      case 0x7b:
+      case 0x5b:
+        if (++depth > MAX_DEPTH) throw new JsonError('nested too deep')
+        break
+      case 0x7d:
+      case 0x5d:
+        depth--
+        break
+    }
+  }
+  return members
+}
+
+/** The closing quote: the first one behind an even number of backslashes. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let slashes = 0
+    while (text.charCodeAt(at - 1 - slashes) === 0x5c) slashes++
+    if (slashes % 2 === 0) return at
+  }
+  return text.length
+}
+
+function countKeys(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  if (Array.isArray(value)) {
+    let sum = 0
+    for (const item of value) sum += countKeys(item)
+    return sum
+  }
+  let count = 0
+  for (const key of Object.keys(value)) {
+    if (key === '__proto__') throw new JsonError('a key reaches for a prototype')
+    const member = (value as Record<string, unknown>)[key]
+    if (key === 'constructor' && typeof member === 'object' && member !== null && Object.hasOwn(member, 'prototype')) {
+      throw new JsonError('a key reaches for a prototype')
+    }
+    count += 1 + countKeys(member)
+  }
+  return count
+}

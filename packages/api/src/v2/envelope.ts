@@ -1,0 +1,72 @@
+import { ERRORS, type ErrorRow, ServiceError } from '@postrider/core'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { tooLarge } from '../body-budget.ts'
+
+/** v2's answer envelope (contract section 2). */
+export interface SuccessEnvelope<T> {
+  readonly data: T
+  readonly message: 'Success'
+  readonly error_info: null
+}
+
+export function success<T>(data: T): SuccessEnvelope<T> {
+  return { data, message: 'Success', error_info: null }
+}
+
+/** The operation groups as error messages name them: "Error in SendEmail api call". */
+export type OperationGroup = 'SendEmail'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    readonly group?: OperationGroup
+    readonly allow?: string
+  }
+}
+
+/** Whatever failed in v2 ends here and leaves in v2's shape; what is not a refusal is our fault and says nothing. */
+export function sendFailure(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
+  const refusal = asRefusal(error)
+  if (!refusal) request.log.error({ err: error, route: request.routeOptions.url }, 'fault')
+  else request.log.info({ refusal: refusal.errorName, reason: refusal.reason }, 'refused')
+  const row: ErrorRow = refusal?.row ?? ERRORS.internal
+  if (row.status === 503) reply.header('retry-after', '1')
+  if (row.status === 405) reply.header('allow', request.routeOptions.config.allow ?? 'POST')
+  reply.code(row.status).send(failure(row.v2, refusal?.message ?? row.sentence, request.routeOptions.config.group))
+}
+
+function failure(code: number, sentence: string, group: OperationGroup | undefined) {
+  return {
+    error_info: { error_message: sentence, error_code: code },
+    message: group ? `Error in ${group} api call` : 'Error in api call',
+  }
+}
+
+function asRefusal(error: FastifyError | Error): ServiceError | undefined {
+  if (error instanceof ServiceError) return error
+  const { validation, code, statusCode } = error as FastifyError
+  if (validation) return schemaRefusal(validation)
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge()
+  // What else the framework refuses (a malformed length, a part that never ends) is a body we could not read.
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new ServiceError('jsonInvalid', { reason: code })
+  }
+  return undefined
+}
+
+/** The shape ring: the first complaint of the schema, with the parameter as the client wrote it. */
+function schemaRefusal(validation: NonNullable<FastifyError['validation']>): ServiceError {
+  const [first] = validation
+  const parameter = parameterName(first?.instancePath ?? '')
+  return new ServiceError('parameterInvalid', {
+    values: { parameter: parameter || 'body', problem: `it ${first?.message ?? 'has the wrong type'}` },
+  })
+}
+
+/** `/personalizations/0/recipient` is `personalizations[0].recipient`. */
+function parameterName(path: string): string {
+  return path
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((name, step) => (/^\d+$/.test(step) ? `${name}[${step}]` : name ? `${name}.${step}` : step), '')
+}

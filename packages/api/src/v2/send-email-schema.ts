@@ -1,0 +1,67 @@
+import Type, { type Static } from 'typebox'
+
+/**
+ * The shape of POST /v2/sendEmail (contract sections 4 and 6), as lenient as real clients need: null stands for "not given",
+ * flags and ids come as numbers or text. Whatever has an error code of its own stays optional here, so that 112, 114, 116 and
+ * 117 win over 113.
+ */
+const Text = Type.Union([Type.String(), Type.Null()])
+const Flag = Type.Union([Type.Boolean(), Type.Integer({ minimum: 0, maximum: 1 }), Type.Enum(['0', '1', 'true', 'false', '']), Type.Null()])
+const Id = Type.Union([Type.Integer(), Type.String(), Type.Null()])
+const Ids = Type.Union([Type.Integer(), Type.String(), Type.Array(Type.Union([Type.Integer(), Type.String()])), Type.Null()])
+const Addresses = Type.Union([Type.String(), Type.Array(Type.String()), Type.Null()])
+const Values = Type.Union([
+  Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])),
+  // PHP sends an empty map as an empty array.
+  Type.Array(Type.Unknown(), { maxItems: 0 }),
+  Type.Null(),
+])
+const Attachment = Type.Object({ fileName: Type.Optional(Text), fileContent: Type.Optional(Text) })
+const Attachments = Type.Union([Type.Array(Attachment), Type.Null()])
+
+const Personalization = Type.Object({
+  recipient: Type.Optional(Text),
+  recipient_cc: Type.Optional(Addresses),
+  recipient_bcc: Type.Optional(Addresses),
+  'x-apiheader': Type.Optional(Id),
+  'x-apiheader_cc': Type.Optional(Id),
+  attributes: Type.Optional(Values),
+  'x-headers': Type.Optional(Values),
+  attachments: Type.Optional(Attachments),
+})
+
+const Settings = Type.Object({
+  footer: Type.Optional(Flag),
+  clicktrack: Type.Optional(Flag),
+  opentrack: Type.Optional(Flag),
+  unsubscribe: Type.Optional(Flag),
+  bcc: Type.Optional(Text),
+  attachmentid: Type.Optional(Ids),
+})
+
+export const SendEmail = Type.Object({
+  personalizations: Type.Optional(Type.Array(Personalization)),
+  from: Type.Optional(Type.Union([Type.Object({ fromEmail: Type.Optional(Text), fromName: Type.Optional(Text) }), Type.Null()])),
+  subject: Type.Optional(Text),
+  content: Type.Optional(Text),
+  ampcontent: Type.Optional(Text),
+  attachments: Type.Optional(Attachments),
+  settings: Type.Optional(Type.Union([Settings, Type.Array(Type.Unknown(), { maxItems: 0 }), Type.Null()])),
+  tags: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String()), Type.Null()])),
+  replyToId: Type.Optional(Text),
+  templateId: Type.Optional(Id),
+  attachmentId: Type.Optional(Ids),
+  attachmentid: Type.Optional(Ids),
+  // An extension: not before this moment, Unix seconds or ISO 8601.
+  schedule: Type.Optional(Type.Union([Type.Integer(), Type.String(), Type.Null()])),
+})
+
+export type SendEmail = Static<typeof SendEmail>
+export type Personalization = Static<typeof Personalization>
+export type Attachment = Static<typeof Attachment>
+
+export const SendEmailAnswer = Type.Object({
+  data: Type.Object({ message_id: Type.String() }),
+  message: Type.String(),
+  error_info: Type.Null(),
+})

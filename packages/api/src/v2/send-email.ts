@@ -1,0 +1,51 @@
+import type { Core } from '@postrider/core'
+import { requireScope, ServiceError } from '@postrider/core'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { readMultipart } from './bodies.ts'
+import { success } from './envelope.ts'
+import { SendEmail, SendEmailAnswer } from './send-email-schema.ts'
+import { toSubmission } from './to-submission.ts'
+
+/** POST /v2/sendEmail (contract section 4): accepts a message for one or many recipients. */
+export async function sendEmailRoute(app: FastifyInstance, { core }: { core: Core }): Promise<void> {
+  app.post<{ Body: SendEmail }>(
+    '/sendEmail',
+    {
+      config: { group: 'SendEmail' },
+      schema: { body: SendEmail, response: { 200: SendEmailAnswer } },
+      onRequest: async ({ principal }) => {
+        requireScope(principal, 'send')
+        core.messages.requireMaySend(principal)
+      },
+      preValidation: async (request) => {
+        await readMultipart(request)
+        requirePersonalizations(request.body)
+      },
+    },
+    async (request, reply) => {
+      const accepted = await core.messages.accept(
+        toSubmission({
+          body: request.body,
+          files: request.fileParts ?? [],
+          principal: request.principal,
+          clientAddress: request.ip,
+          idempotencyKey: idempotencyKey(request),
+        }),
+      )
+      if (accepted.repeated) reply.header('idempotent-replayed', 'true')
+      return success({ message_id: accepted.messageId })
+    },
+  )
+}
+
+/** 110 and 120 come before everything else the schema could say (contract section 3). */
+function requirePersonalizations(body: unknown): void {
+  if (body === undefined || body === null) throw new ServiceError('bodyBlank')
+  const { personalizations } = body as { personalizations?: unknown }
+  if (personalizations != null && !Array.isArray(personalizations)) throw new ServiceError('personalizationsNotArray')
+}
+
+function idempotencyKey({ headers }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key']
+  return Array.isArray(key) ? key.join(',') : key
+}

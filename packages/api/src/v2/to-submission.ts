@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto'
+import {
+  invalidParameter,
+  type MessageSettings,
+  parseAddress,
+  type Principal,
+  ServiceError,
+  type Submission,
+  type SubmissionField,
+  type SubmittedAttachment,
+  type SubmittedEnvelope,
+} from '@postrider/core'
+import type { FilePart } from './bodies.ts'
+import type { Attachment, Personalization, SendEmail } from './send-email-schema.ts'
+import { decodeContent } from './url-decoding.ts'
+
+export interface SendEmailCall {
+  readonly body: SendEmail
+  readonly files: readonly FilePart[]
+  readonly principal: Principal
+  readonly clientAddress: string
+  readonly idempotencyKey: string | undefined
+}
+
+/** Unwraps a v2 call into a Submission. Throws parameterMissing and parameterInvalid for what only this wire format knows. */
+export function toSubmission({ body, files, principal, clientAddress, idempotencyKey }: SendEmailCall): Submission {
+  const settings = Array.isArray(body.settings) ? {} : (body.settings ?? {})
+  const everyBcc = listOf(settings.bcc)
+  const envelopes = (body.personalizations ?? []).map((element, at) => toEnvelope(element, at, everyBcc))
+  requireRecipients(envelopes)
+  return {
+    door: 'v2',
+    principal,
+    clientAddress,
+    from: body.from ? { email: body.from.fromEmail ?? '', name: body.from.fromName ?? '' } : undefined,
+    subject: body.subject ?? undefined,
+    replyTo: body.replyToId?.trim() || undefined,
+    content: {
+      kind: 'parts',
+      html: body.content == null ? undefined : decodeContent(body.content),
+      text: undefined,
+      amp: body.ampcontent ? decodeContent(body.ampcontent) : undefined,
+    },
+    templateId: templateIdOf(body.templateId),
+    attachmentIds: [body.attachmentId, body.attachmentid, settings.attachmentid].flatMap(idsOf),
+    attachments: [...toAttachments(body.attachments, 'attachments'), ...files.map(fromFile)],
+    envelopes,
+    tags: tagsOf(body.tags),
+    settings: settingsOf(settings),
+    scheduledAt: scheduleOf(body.schedule),
+    idempotencyKey,
+    fingerprint: idempotencyKey === undefined ? undefined : fingerprint(body, files),
+    nameOf,
+  }
+}
+
+/** An element without recipient among others is a mistake; when none has one, 114 says so. */
+function requireRecipients(envelopes: readonly SubmittedEnvelope[]): void {
+  const blank = envelopes.findIndex(({ to }) => to.length === 0)
+  if (blank === -1 || envelopes.every(({ to }) => to.length === 0)) return
+  throw new ServiceError('parameterMissing', { values: { parameter: nameOf('recipient', blank) } })
+}
+
+function toEnvelope(element: Personalization, at: number, everyBcc: readonly string[]): SubmittedEnvelope {
+  return {
+    to: element.recipient?.trim() ? [element.recipient] : [],
+    cc: listOf(element.recipient_cc),
+    bcc: [...listOf(element.recipient_bcc), ...everyBcc],
+    reference: textOf(element['x-apiheader']),
+    referenceCc: textOf(element['x-apiheader_cc']),
+    attributes: valuesOf(element.attributes),
+    headers: valuesOf(element['x-headers']),
+    attachments: toAttachments(element.attachments, nameOf('attachments', at)),
+  }
+}
+
+/** Real callers also pass a bare string, with one address or several between commas. */
+function listOf(addresses: string | string[] | null | undefined): string[] {
+  if (addresses == null) return []
+  const list = typeof addresses === 'string' ? (parseAddress(addresses) ? [addresses] : addresses.split(',')) : addresses
+  return list.filter((address) => address.trim() !== '')
+}
+
+function textOf(value: string | number | null | undefined): string | undefined {
+  return value == null || value === '' ? undefined : String(value)
+}
+
+function valuesOf(values: Personalization['attributes']): Record<string, string> {
+  if (values == null || Array.isArray(values)) return {}
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === null ? '' : String(value)]))
+}
+
+const BASE64 = /^[A-Za-z0-9+/_\-\s]*={0,2}\s*$/
+
+function toAttachments(attachments: readonly Attachment[] | null | undefined, name: string): SubmittedAttachment[] {
+  return (attachments ?? []).map(({ fileName, fileContent }, at) => {
+    const place = `${name}[${at}]`
+    if (!fileName) throw new ServiceError('parameterMissing', { values: { parameter: `${place}.fileName` } })
+    if (!fileContent) throw new ServiceError('parameterMissing', { values: { parameter: `${place}.fileContent` } })
+    if (!BASE64.test(fileContent)) throw invalidParameter(`${place}.fileContent`, 'it must be base64')
+    return { fileName, content: Buffer.from(fileContent, 'base64') }
+  })
+}
+
+function fromFile({ fileName, octets }: FilePart): SubmittedAttachment {
+  return { fileName, content: octets }
+}
+
+/** 0, "" and null are how clients leave it unset. */
+function templateIdOf(id: string | number | null | undefined): number | undefined {
+  if (id == null || id === 0 || String(id).trim() === '' || String(id).trim() === '0') return undefined
+  const number = Number(id)
+  return Number.isSafeInteger(number) ? number : -1
+}
+
+function idsOf(ids: string | number | readonly (string | number)[] | null | undefined): string[] {
+  if (ids == null) return []
+  const list = typeof ids === 'object' ? ids.map(String) : String(ids).split(',')
+  return list.map((id) => id.trim()).filter((id) => id !== '' && id !== '0')
+}
+
+function tagsOf(tags: string | readonly string[] | null | undefined): string[] {
+  const list = typeof tags === 'string' ? tags.split(',') : (tags ?? [])
+  return [...new Set(list.map((tag) => tag.trim()).filter((tag) => tag !== ''))]
+}
+
+function settingsOf(settings: Exclude<SendEmail['settings'], null | undefined | readonly unknown[]>): MessageSettings {
+  const flags = {
+    footer: flagOf(settings.footer),
+    clickTracking: flagOf(settings.clicktrack),
+    openTracking: flagOf(settings.opentrack),
+    unsubscribe: flagOf(settings.unsubscribe),
+  }
+  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
+}
+
+function flagOf(flag: boolean | number | string | null | undefined): boolean | undefined {
+  if (flag == null || flag === '') return undefined
+  return flag === true || flag === 1 || flag === '1' || flag === 'true'
+}
+
+function scheduleOf(schedule: string | number | null | undefined): Date | undefined {
+  if (schedule == null || schedule === '') return undefined
+  // Digits are Unix seconds; anything else must be ISO 8601, or the rules refuse the invalid date.
+  return /^\d{1,12}$/.test(String(schedule)) ? new Date(Number(schedule) * 1000) : new Date(isoOrNaN(String(schedule)))
+}
+
+function isoOrNaN(text: string): string | number {
+  return /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text) ? text : Number.NaN
+}
+
+function fingerprint(body: SendEmail, files: readonly FilePart[]): Buffer {
+  const hash = createHash('sha256').update('v2').update(JSON.stringify(body))
+  for (const { fileName, octets } of files) hash.update(`${fileName.length}:${fileName}:${octets.length}:`).update(octets)
+  return hash.digest()
+}
+
+const TOP_LEVEL: Partial<Record<SubmissionField, string>> = {
+  fromEmail: 'from.fromEmail',
+  fromName: 'from.fromName',
+  subject: 'subject',
+  replyTo: 'replyToId',
+  content: 'content',
+  amp: 'ampcontent',
+  tags: 'tags',
+  scheduledAt: 'schedule',
+  idempotencyKey: 'Idempotency-Key',
+}
+const OF_ENVELOPE: Partial<Record<SubmissionField, string>> = {
+  recipient: 'recipient',
+  cc: 'recipient_cc',
+  bcc: 'recipient_bcc',
+  reference: 'x-apiheader',
+  referenceCc: 'x-apiheader_cc',
+  attributes: 'attributes',
+  headers: 'x-headers',
+  attachments: 'attachments',
+  attachmentContent: 'attachments',
+}
+
+function nameOf(field: SubmissionField, envelope?: number, key?: string): string {
+  const top = TOP_LEVEL[field]
+  if (top) return top
+  const own = OF_ENVELOPE[field] ?? field
+  const place = envelope === undefined ? own : `personalizations[${envelope}].${own}`
+  return key === undefined ? place : `${place}.${key}`
+}

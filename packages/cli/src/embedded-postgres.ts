@@ -1,6 +1,16 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chownSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -84,7 +94,9 @@ function findBinaries(): string {
   try {
     return fileURLToPath(new URL('../native', import.meta.resolve(name)))
   } catch {
-    throw new Error(`there is no embedded Postgres for ${process.platform}-${process.arch}: set DATABASE_URL to a Postgres 15 or newer`)
+    throw new Error(
+      `there is no embedded Postgres for ${process.platform}-${process.arch}: set DATABASE_URL to a Postgres 15 or newer`,
+    )
   }
 }
 
@@ -127,7 +139,9 @@ function initialise(native: string, cluster: string, passwordFile: string): void
   const made = spawnSync(command[0] as string, command.slice(1), { env: environment(native), encoding: 'utf8' })
   rmSync(handed)
   if (made.error || made.status !== 0) {
-    throw new Error(`initdb failed, set DATABASE_URL to use a Postgres of your own: ${made.error?.message ?? made.stderr.trim()}`)
+    throw new Error(
+      `initdb failed, set DATABASE_URL to use a Postgres of your own: ${made.error?.message ?? made.stderr.trim()}`,
+    )
   }
   renameSync(fresh, cluster)
 }
@@ -251,7 +265,8 @@ async function lock(path: string): Promise<() => void> {
     }
     const holder = Number(readFile(path))
     if (holder > 0 && !isAlive(holder)) rmSync(path, { force: true })
-    else if (Date.now() > deadline) throw new Error(`${path} is held by process ${holder}; remove it if that is not postrider`)
+    else if (Date.now() > deadline)
+      throw new Error(`${path} is held by process ${holder}; remove it if that is not postrider`)
     else await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }

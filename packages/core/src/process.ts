@@ -73,7 +73,10 @@ function settings({ name, env }: ProcessOptions): Config {
 
 function database(config: Config, { name, connections }: ProcessOptions): Sql {
   if (!config.databaseUrl) {
-    throw new ConfigError('DATABASE_URL', `is not set, and no embedded database runs in ${config.dataDir}: set it, or use npm start`)
+    throw new ConfigError(
+      'DATABASE_URL',
+      `is not set, and no embedded database runs in ${config.dataDir}: set it, or use npm start`,
+    )
   }
   return openDatabase({ url: config.databaseUrl, name, connections })
 }

@@ -69,7 +69,8 @@ function formObject(text: string): BodyObject {
 }
 
 function fromFields(fields: BodyObject): BodyObject {
-  if (typeof fields.data === 'string' && fields.personalizations === undefined) return jsonObject(Buffer.from(fields.data))
+  if (typeof fields.data === 'string' && fields.personalizations === undefined)
+    return jsonObject(Buffer.from(fields.data))
   const body: BodyObject = {}
   for (const [name, value] of Object.entries(fields)) body[name] = structured(name, value)
   return notEmpty(body)
@@ -96,7 +97,8 @@ export async function readMultipart(request: FastifyRequest): Promise<void> {
     if (part.type === 'file') files.push({ fileName: part.filename, octets: await part.toBuffer() })
     else fields.push(`${encodeURIComponent(part.fieldname)}=${encodeURIComponent(String(part.value))}`)
   }
-  request.body = fields.length === 0 ? undefined : formObject(fields.join('&').replace(/%5B/g, '[').replace(/%5D/g, ']'))
+  request.body =
+    fields.length === 0 ? undefined : formObject(fields.join('&').replace(/%5B/g, '[').replace(/%5D/g, ']'))
   request.fileParts = files
 }
 

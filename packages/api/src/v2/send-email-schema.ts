@@ -6,9 +6,19 @@ import Type, { type Static } from 'typebox'
  * 117 win over 113.
  */
 const Text = Type.Union([Type.String(), Type.Null()])
-const Flag = Type.Union([Type.Boolean(), Type.Integer({ minimum: 0, maximum: 1 }), Type.Enum(['0', '1', 'true', 'false', '']), Type.Null()])
+const Flag = Type.Union([
+  Type.Boolean(),
+  Type.Integer({ minimum: 0, maximum: 1 }),
+  Type.Enum(['0', '1', 'true', 'false', '']),
+  Type.Null(),
+])
 const Id = Type.Union([Type.Integer(), Type.String(), Type.Null()])
-const Ids = Type.Union([Type.Integer(), Type.String(), Type.Array(Type.Union([Type.Integer(), Type.String()])), Type.Null()])
+const Ids = Type.Union([
+  Type.Integer(),
+  Type.String(),
+  Type.Array(Type.Union([Type.Integer(), Type.String()])),
+  Type.Null(),
+])
 const Addresses = Type.Union([Type.String(), Type.Array(Type.String()), Type.Null()])
 const Values = Type.Union([
   Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])),
@@ -41,7 +51,9 @@ const Settings = Type.Object({
 
 export const SendEmail = Type.Object({
   personalizations: Type.Optional(Type.Array(Personalization)),
-  from: Type.Optional(Type.Union([Type.Object({ fromEmail: Type.Optional(Text), fromName: Type.Optional(Text) }), Type.Null()])),
+  from: Type.Optional(
+    Type.Union([Type.Object({ fromEmail: Type.Optional(Text), fromName: Type.Optional(Text) }), Type.Null()]),
+  ),
   subject: Type.Optional(Text),
   content: Type.Optional(Text),
   ampcontent: Type.Optional(Text),

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import {
   invalidParameter,
   type MessageSettings,
-  parseAddress,
   type Principal,
+  parseAddress,
   ServiceError,
   type Submission,
   type SubmissionField,
@@ -77,7 +77,8 @@ function toEnvelope(element: Personalization, at: number, everyBcc: readonly str
 /** Real callers also pass a bare string, with one address or several between commas. */
 function listOf(addresses: string | string[] | null | undefined): string[] {
   if (addresses == null) return []
-  const list = typeof addresses === 'string' ? (parseAddress(addresses) ? [addresses] : addresses.split(',')) : addresses
+  const list =
+    typeof addresses === 'string' ? (parseAddress(addresses) ? [addresses] : addresses.split(',')) : addresses
   return list.filter((address) => address.trim() !== '')
 }
 
@@ -151,7 +152,8 @@ function isoOrNaN(text: string): string | number {
 
 function fingerprint(body: SendEmail, files: readonly FilePart[]): Buffer {
   const hash = createHash('sha256').update('v2').update(JSON.stringify(body))
-  for (const { fileName, octets } of files) hash.update(`${fileName.length}:${fileName}:${octets.length}:`).update(octets)
+  for (const { fileName, octets } of files)
+    hash.update(`${fileName.length}:${fileName}:${octets.length}:`).update(octets)
   return hash.digest()
 }
 

@@ -7,6 +7,7 @@ import { createGroupCommit } from '../group-commit.ts'
 import type { Templates } from '../templates/index.ts'
 import { type Acceptance, accept } from './accept.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
+import { type LoadedMessage, loadMessages, loadParts, renderDelivery } from './load.ts'
 import { accountMaySend } from './rules.ts'
 import { type MessageStory, showMessage } from './show-message.ts'
 import { type Written, writeMessages } from './store.ts'
@@ -16,6 +17,8 @@ import { transactionNumbersOf } from './transaction-numbers.ts'
 
 export type { Acceptance } from './accept.ts'
 export { LIMITS } from './limits.ts'
+export type { LoadedMessage } from './load.ts'
+export { messageIdText } from './settle.ts'
 export type { MessageStory } from './show-message.ts'
 export type * from './submission.ts'
 
@@ -26,6 +29,12 @@ export interface Messages {
   requireMaySend(principal: Principal): void
   /** The message with its deliveries, attempts and events in time order; undefined when there is none. */
   show(messageId: string): Promise<MessageStory | undefined>
+  /** What the deliveries of these messages share; small bodies along with it. See load.ts. */
+  load(ids: readonly string[]): Promise<Map<string, LoadedMessage>>
+  /** Reads a body that did not come along. Throws an Error when it is gone. */
+  loadParts(message: LoadedMessage): Promise<LoadedMessage>
+  /** The MIME message of one delivery, unsigned. */
+  render(message: LoadedMessage, delivery: { recipient: string; recipientNo: number; personal: unknown }): Buffer
   /** Forgets idempotency keys past their time; answers how many. */
   forgetOldAnswers(): Promise<number>
 }
@@ -78,6 +87,9 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
       }),
     requireMaySend: accountMaySend,
     show: (messageId) => showMessage(sql, messageId),
+    load: (ids) => loadMessages(sql, ids),
+    loadParts: (message) => loadParts(sql, message),
+    render: renderDelivery,
     forgetOldAnswers: () => forgetOldAnswers(sql),
   }
 }

@@ -12,6 +12,8 @@ export interface LoadedMessage {
   readonly domainId: number
   readonly accountId: number
   readonly acceptedAt: Date
+  /** When it was first due: the time of accept, or what it was scheduled for. */
+  readonly dueFrom: Date
   readonly format: 'mime' | 'content'
   readonly nullReturnPath: boolean
   /** Octets in memory, about. */

@@ -1,0 +1,124 @@
+import type { Core, Log } from '@postrider/core'
+import type { Dispatcher } from './dispatcher.ts'
+
+/** Deliveries in one claim. */
+const BATCH = 200
+/** Milliseconds without a notification after which the queue is read anyway. */
+const POLL_MS = 1000
+/** Milliseconds between claims that start at the head of the queue, for what became visible behind the cursor. */
+const HEAD_EVERY_MS = 3000
+/** Milliseconds the cursor stays behind the last claim: accepts commit a little after the moment their deliveries are due. */
+const CURSOR_LAG_MS = 1000
+/** Milliseconds between two small claims. */
+const GROW_MS = 4
+/** Domains of a site asked for in one claim. */
+const DOMAINS = 500
+
+export interface ClaimLoop {
+  /** Mail was queued. */
+  wake(): void
+  /** A delivery has left our hands; worth a claim only if room was what was lacking. */
+  roomAppeared(): void
+  stop(): Promise<void>
+}
+
+export interface ClaimLoopOptions {
+  readonly core: Core
+  readonly log: Log
+  readonly workerId: number
+  readonly dispatcher: Dispatcher
+}
+
+/** Claims due deliveries as fast as the dispatcher has room, until stopped. */
+export function runClaimLoop({ core, log, workerId, dispatcher }: ClaimLoopOptions): ClaimLoop {
+  let stopped = false
+  let awake = false
+  let wakeUp: () => void = () => {}
+  let cursor: number | undefined
+  let headAt = 0
+  let lackedRoom = false
+
+  async function loop(): Promise<void> {
+    while (!stopped) {
+      awake = false
+      try {
+        const claimed = (await claimDue()) + (await claimForSites())
+        // A small claim costs nearly as much as a large one: give the next one a moment to grow.
+        if (claimed > 0 && claimed < BATCH / 2) await pause(GROW_MS)
+        if (claimed > 0) continue
+      } catch (err) {
+        log.warn({ err }, 'claim failed')
+      }
+      await sleep()
+    }
+  }
+
+  async function claimDue(): Promise<number> {
+    const room = dispatcher.room
+    // A handful of places is not worth a claim while more are about to be free.
+    lackedRoom = room < BATCH / 4
+    if (lackedRoom) return 0
+    const now = performance.now()
+    const fromHead = cursor === undefined || now - headAt >= HEAD_EVERY_MS
+    if (fromHead) headAt = now
+    const claimed = await core.deliveries.claim({
+      workerId,
+      limit: Math.min(room, BATCH),
+      dueFrom: fromHead ? undefined : cursor,
+      exceptDomains: dispatcher.fullDomains(),
+    })
+    const latest = claimed.reduce((most, { dueAt }) => Math.max(most, dueAt), 0)
+    if (latest > 0) cursor = Math.max(cursor ?? 0, latest - CURSOR_LAG_MS)
+    if (claimed.length > 0) await dispatcher.take(claimed)
+    return claimed.length
+  }
+
+  async function claimForSites(): Promise<number> {
+    let sum = 0
+    for (const { site, room } of dispatcher.hungrySites()) {
+      if (dispatcher.room < room) break
+      const claimed = await core.deliveries.claim({
+        workerId,
+        limit: room,
+        onlyDomains: [...site.domains].slice(0, DOMAINS),
+      })
+      // Nothing more in the database: its mail comes with everybody's again.
+      if (claimed.length < room) dispatcher.caughtUp(site)
+      if (claimed.length > 0) await dispatcher.take(claimed)
+      sum += claimed.length
+    }
+    return sum
+  }
+
+  function sleep(): Promise<void> {
+    if (awake || stopped) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, POLL_MS)
+      wakeUp = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  const finished = loop()
+  const wake = (): void => {
+    awake = true
+    wakeUp()
+  }
+  return {
+    wake,
+    roomAppeared() {
+      if (lackedRoom || dispatcher.isBacklogged) wake()
+    },
+    async stop() {
+      stopped = true
+      wake()
+      await finished
+    },
+  }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}

@@ -1,0 +1,182 @@
+import type { Deferred, Outcome, Reply, Stage, Step } from '@postrider/core'
+import type { Route } from './mx.ts'
+import type { Routes } from './routes.ts'
+import { ConnectionLost, type Endpoint, elapsed, SessionRefused, type SmtpConnection } from './smtp/connection.ts'
+import { type HostMemory, openSession } from './smtp/session.ts'
+import { runTransaction, type TransactionEnd } from './smtp/transaction.ts'
+
+/** What one delivery says to a server, once a session stands. */
+export interface Letter {
+  readonly from: string
+  readonly to: string
+  readonly head: string
+  readonly message: Buffer
+  readonly utf8: boolean
+  /** Notes that the final dot is about to go to this host; false: the lease is gone. */
+  readonly beforeDot: (host: string) => Promise<boolean>
+}
+
+export interface ConversationOptions {
+  readonly letter: Letter
+  readonly route: Extract<Route, { kind: 'hosts' }>
+  readonly onlyHost: string | null
+  readonly routes: Routes
+  readonly heloName: string
+  readonly memory: HostMemory
+  /** A kept session of this site, or undefined. */
+  readonly reuse: () => SmtpConnection | undefined
+  /** Takes a session back that can carry more. */
+  readonly keep: (connection: SmtpConnection) => void
+}
+
+/** undefined: the lease is gone, and with it the right to say anything about this delivery. */
+export type ConversationEnd = Outcome | undefined
+
+/**
+ * Offers a letter to the hosts of its site until one gives a verdict. A host that can't be reached or refuses the session is
+ * passed over for the next one; once mail was offered its word counts; after a lost final dot no other host is tried (RFC 1047).
+ */
+export async function converse(options: ConversationOptions): Promise<ConversationEnd> {
+  const since = performance.now()
+  const steps: Step[] = []
+  const kept = keptConnection(options)
+  if (kept) {
+    const end = await offer(kept, options, steps)
+    if (!diedBetween(end)) return conclude(end, kept, options, { steps, since })
+  }
+  let last: Deferred | undefined
+  for await (const endpoint of options.routes.endpoints(options.route, options.onlyHost)) {
+    const opened = await open(endpoint, options, steps)
+    if (!('usable' in opened)) {
+      last = deferral({ ...opened, endpoint, steps, since })
+      continue
+    }
+    const end = await offer(opened, options, steps)
+    if (end.kind === 'lost' && end.stage === 'mail') {
+      last = deferral({ stage: end.stage, reply: lostReply(end.reason), endpoint, steps, since })
+      continue
+    }
+    return conclude(end, opened, options, { steps, since })
+  }
+  return last ?? deferral({ stage: 'mx', reply: unresolved, endpoint: undefined, steps, since })
+}
+
+/** A kept session that ended between two messages, with or without a 421, says nothing about this one. */
+function diedBetween(end: TransactionEnd): boolean {
+  if (end.kind === 'lost') return end.stage === 'mail'
+  return end.kind === 'reply' && end.stage === 'mail' && end.reply.code === 421
+}
+
+const unresolved: Reply = { code: 451, enhanced: '4.4.3', text: 'no host of the domain has an address to connect to' }
+
+function keptConnection({ reuse, onlyHost }: ConversationOptions): SmtpConnection | undefined {
+  const kept = reuse()
+  if (!kept) return undefined
+  if (onlyHost === null || kept.endpoint.host === onlyHost) return kept
+  kept.close()
+  return undefined
+}
+
+async function open(
+  endpoint: Endpoint,
+  { heloName, memory }: ConversationOptions,
+  steps: Step[],
+): Promise<SmtpConnection | { stage: Stage; reply: Reply }> {
+  const since = performance.now()
+  try {
+    const connection = await openSession(endpoint, { heloName, memory })
+    return connection
+  } catch (error) {
+    const { stage, reply } = sessionFailure(error)
+    steps.push({
+      step: stage,
+      ms: elapsed(since),
+      text: `${endpoint.host} [${endpoint.address}]: ${reply.text}`.slice(0, 256),
+    })
+    return { stage, reply }
+  }
+}
+
+/** Whatever a host says before mail was offered is about the session, not about the mail: temporary. */
+function sessionFailure(error: unknown): { stage: Stage; reply: Reply } {
+  if (error instanceof SessionRefused) return { stage: error.stage, reply: error.reply }
+  if (error instanceof ConnectionLost) return { stage: error.stage, reply: lostReply(error.message) }
+  throw error
+}
+
+function lostReply(reason: string): Reply {
+  return { code: 0, enhanced: '4.4.1', text: reason }
+}
+
+async function offer(
+  connection: SmtpConnection,
+  { letter }: ConversationOptions,
+  steps: Step[],
+): Promise<TransactionEnd> {
+  const end = await runTransaction(connection, {
+    ...letter,
+    beforeDot: () => letter.beforeDot(connection.endpoint.host),
+  })
+  steps.push(...connection.takeSteps())
+  if (end.kind === 'lost' || end.kind === 'indeterminate') connection.destroy()
+  return end
+}
+
+function conclude(
+  end: TransactionEnd,
+  connection: SmtpConnection,
+  { keep }: ConversationOptions,
+  { steps, since }: { steps: Step[]; since: number },
+): ConversationEnd {
+  if (connection.usable) keep(connection)
+  const { host } = connection.endpoint
+  const tried = {
+    host,
+    address: connection.address,
+    ...(connection.tls ? { tls: connection.tls } : {}),
+    steps,
+    milliseconds: elapsed(since),
+  }
+  switch (end.kind) {
+    case 'lease-lost':
+      return undefined
+    case 'lost':
+      return { kind: 'deferred', indeterminate: false, stage: end.stage, reply: lostReply(end.reason), ...tried }
+    case 'indeterminate':
+      return { kind: 'deferred', indeterminate: true, stage: 'dot', reply: lostReply(end.reason), ...tried }
+    case 'reply':
+      return verdict(end.stage, end.reply, tried)
+  }
+}
+
+/** RFC 4954 and 3207: what these say is about our session, and another try may be let in. */
+const OURS_TO_MEND = new Set([530, 534, 535, 538])
+
+function verdict(
+  stage: Stage,
+  reply: Reply,
+  tried: Omit<Deferred, 'kind' | 'indeterminate' | 'stage' | 'reply'>,
+): Outcome {
+  if (stage === 'dot' && reply.code >= 200 && reply.code < 300) return { kind: 'delivered', stage, reply, ...tried }
+  if (reply.code >= 500 && !OURS_TO_MEND.has(reply.code)) return { kind: 'bounced', stage, reply, ...tried }
+  return { kind: 'deferred', indeterminate: false, stage, reply, ...tried }
+}
+
+function deferral(failure: {
+  stage: Stage
+  reply: Reply
+  endpoint: Endpoint | undefined
+  steps: Step[]
+  since: number
+}): Deferred {
+  const { stage, reply, endpoint, steps, since } = failure
+  return {
+    kind: 'deferred',
+    indeterminate: false,
+    stage,
+    reply,
+    ...(endpoint ? { host: endpoint.host, address: endpoint.address } : {}),
+    steps,
+    milliseconds: elapsed(since),
+  }
+}

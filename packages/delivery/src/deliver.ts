@@ -1,0 +1,88 @@
+import {
+  type ClaimedDelivery,
+  type Core,
+  type DkimSigner,
+  type LoadedMessage,
+  messageIdText,
+  type Outcome,
+} from '@postrider/core'
+import { type ConversationEnd, type ConversationOptions, converse } from './conversation.ts'
+import { dkimSignature } from './dkim.ts'
+import type { LargeBodies } from './large-bodies.ts'
+
+/** A claimed delivery with its message, in this worker's hands. */
+export interface InHand {
+  readonly delivery: ClaimedDelivery
+  readonly message: LoadedMessage
+}
+
+export interface DeliverOptions extends Omit<ConversationOptions, 'letter' | 'onlyHost'> {
+  readonly core: Core
+  readonly bodies: LargeBodies
+  readonly workerId: number
+  readonly returnPathHost: string
+  readonly markDot: (delivery: ClaimedDelivery, host: string) => Promise<boolean>
+}
+
+/**
+ * Delivers one message to one recipient: still wanted? body, signature, return path, conversation, outcome. Pace and hosts
+ * were settled by the site it waited in. undefined: the lease is gone.
+ */
+export async function deliver({ delivery, message }: InHand, options: DeliverOptions): Promise<ConversationEnd> {
+  if (delivery.suppression !== null) return dropped(delivery.suppression)
+  return options.bodies.with(message, async (loaded) => {
+    const { core, markDot } = options
+    const rendered = core.messages.render(loaded, delivery)
+    const signature = await sign(loaded, rendered, core)
+    return converse({
+      ...options,
+      onlyHost: delivery.onlyHost,
+      letter: {
+        from: returnPath(delivery, loaded, options),
+        to: delivery.recipient,
+        head: signature,
+        message: rendered,
+        utf8: needsUtf8(delivery.recipient, rendered),
+        beforeDot: (host) => markDot(delivery, host),
+      },
+    })
+  })
+}
+
+function dropped(reason: string): Outcome {
+  return { kind: 'dropped', reason }
+}
+
+/** All recipients of a relayed message get the same octets, so they share one signature. */
+const shared = new WeakMap<LoadedMessage, Promise<string>>()
+
+function sign(message: LoadedMessage, rendered: Buffer, core: Core): Promise<string> {
+  const make = async (): Promise<string> => {
+    const signer: DkimSigner | null = await core.domains.signer(message.domainId)
+    if (!signer) throw new Error('the sending domain has no DKIM key')
+    return dkimSignature(rendered, signer, message.dueFrom.getTime())
+  }
+  if (message.format !== 'mime') return make()
+  let signature = shared.get(message)
+  if (!signature) shared.set(message, (signature = make()))
+  return signature
+}
+
+function returnPath(
+  { messageId, recipientNo }: ClaimedDelivery,
+  message: LoadedMessage,
+  { core, returnPathHost }: DeliverOptions,
+): string {
+  if (message.nullReturnPath) return ''
+  return `${core.deliveries.returnPath({ messageId: messageIdText(messageId), recipientNo })}@${returnPathHost}`
+}
+
+const HEADERS_END = Buffer.from('\r\n\r\n')
+
+/** SMTPUTF8 is asked for only where an address or a header field really is non-ASCII (RFC 6531 3.4). */
+function needsUtf8(recipient: string, message: Buffer): boolean {
+  if (/[^\x00-\x7f]/.test(recipient)) return true
+  const end = message.indexOf(HEADERS_END)
+  const head = end === -1 ? message : message.subarray(0, end)
+  return head.some((octet) => octet > 127)
+}

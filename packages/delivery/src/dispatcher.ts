@@ -1,0 +1,275 @@
+import type { ClaimedDelivery, Config, Core, LoadedMessage, Log, Outcome } from '@postrider/core'
+import { deliver, type InHand } from './deliver.ts'
+import { LargeBodies } from './large-bodies.ts'
+import type { Recorder } from './recorder.ts'
+import type { Routes } from './routes.ts'
+import { DOWN_MS, Site } from './site.ts'
+import { HostMemory } from './smtp/session.ts'
+
+export interface DispatcherOptions {
+  readonly core: Core
+  readonly config: Config
+  readonly log: Log
+  readonly workerId: number
+  readonly routes: Routes
+  readonly recorder: Recorder
+  /** Called whenever room has appeared. */
+  readonly onRoom: () => void
+}
+
+/** Deliveries one worker has in hand at most. */
+export const HAND_LIMIT = 2000
+/** Octets of loaded bodies in hand above which nothing more is claimed. */
+const HAND_OCTETS = 48 * 1024 * 1024
+/** Deliveries waiting for one site, per connection, above which its mail stays in the database. */
+const WAITING_PER_CONNECTION = 8
+/** A single destination (relay host, sandbox) gets this many times a site's connections. */
+const SINGLE_FACTOR = 2
+const SITES_KEPT = 20_000
+
+/** Hands claimed deliveries to their sites, and their outcomes to the recorder. */
+export class Dispatcher {
+  readonly #options: DispatcherOptions
+  readonly #sites = new Map<string, Site>()
+  /** Sites with more mail due than fits in hand: it stays in the database and is claimed by name as room appears. */
+  readonly #backlogged = new Set<Site>()
+  readonly #memory = new HostMemory()
+  readonly #bodies: LargeBodies
+  /** How many deliveries in hand share each loaded message. */
+  readonly #messages = new Map<LoadedMessage, number>()
+  readonly #perSite: number
+  #count = 0
+  #octets = 0
+  #stopping = false
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options
+    this.#bodies = new LargeBodies(options.core)
+    this.#perSite = options.config.siteConnections * (options.routes.single ? SINGLE_FACTOR : 1)
+  }
+
+  /** How many more deliveries may be claimed now. */
+  get room(): number {
+    return this.#stopping || this.#octets >= HAND_OCTETS ? 0 : HAND_LIMIT - this.#count
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** Domains whose sites have no room: to be left out of claims. */
+  fullDomains(): string[] {
+    return [...this.#backlogged].flatMap((site) => [...site.domains])
+  }
+
+  get isBacklogged(): boolean {
+    return this.#backlogged.size > 0
+  }
+
+  /** All of this site's due mail is in hand again: it comes with everybody's. */
+  caughtUp(site: Site): void {
+    this.#backlogged.delete(site)
+  }
+
+  /** Sites whose mail stayed in the database and which have room again. */
+  hungrySites(): { site: Site; room: number }[] {
+    const limit = this.#siteLimit
+    return [...this.#backlogged]
+      .filter((site) => site.waiting <= limit / 2)
+      .map((site) => ({ site, room: limit - site.waiting }))
+  }
+
+  get #siteLimit(): number {
+    return this.#options.routes.single ? HAND_LIMIT : this.#perSite * WAITING_PER_CONNECTION
+  }
+
+  /**
+   * Takes claimed deliveries in hand: resolves when their messages are loaded; their sites are found behind the caller's
+   * back, since a slow DNS server must not hold up the next claim. What can't be taken is given back.
+   */
+  async take(claimed: readonly ClaimedDelivery[]): Promise<void> {
+    this.#count += claimed.length
+    try {
+      const messages = await this.#options.core.messages.load([...new Set(claimed.map(({ messageId }) => messageId))])
+      for (const delivery of claimed) {
+        const message = messages.get(delivery.messageId)
+        if (!message) {
+          this.#fault(delivery, new Error('the message of a queued delivery is gone'))
+          continue
+        }
+        this.#hold(message)
+        const inHand = { delivery, message }
+        this.#route(inHand).catch((error: unknown) => this.#fault(delivery, error, message))
+      }
+    } catch (error) {
+      await this.#giveBack(
+        claimed.map((delivery) => ({ delivery })),
+        1,
+      )
+      throw error
+    }
+  }
+
+  #hold(message: LoadedMessage): void {
+    const users = this.#messages.get(message) ?? 0
+    this.#messages.set(message, users + 1)
+    if (users === 0 && message.parts) this.#octets += message.size
+  }
+
+  /** A delivery has left our hands. */
+  #letGo(message: LoadedMessage | undefined): void {
+    this.#count--
+    if (message) {
+      const users = (this.#messages.get(message) ?? 1) - 1
+      if (users > 0) this.#messages.set(message, users)
+      else {
+        this.#messages.delete(message)
+        if (message.parts) this.#octets -= message.size
+      }
+    }
+    this.#options.onRoom()
+  }
+
+  async #route(inHand: InHand): Promise<void> {
+    const { recipientDomain } = inHand.delivery
+    const route = await this.#options.routes.route(recipientDomain)
+    if (route.kind === 'failed') return this.#finish(inHand.delivery, route.outcome, inHand.message)
+    const site = this.#site(route.site)
+    site.domains.add(recipientDomain)
+    if (this.#stopping) return this.#giveBack([inHand], 0)
+    if (site.waiting >= this.#siteLimit) {
+      // This one waits in the database, where it costs nobody room.
+      this.#backlogged.add(site)
+      return this.#giveBack([inHand], 1)
+    }
+    site.push(inHand)
+  }
+
+  #site(name: string): Site {
+    let site = this.#sites.get(name)
+    if (!site) {
+      if (this.#sites.size >= SITES_KEPT) this.#forgetIdleSites()
+      site = new Site({ name, limit: this.#perSite, run: (inHand, own) => this.#run(inHand, own, name) })
+      this.#sites.set(name, site)
+    }
+    return site
+  }
+
+  #forgetIdleSites(): void {
+    for (const [name, site] of this.#sites) if (site.isIdle && !this.#backlogged.has(site)) this.#sites.delete(name)
+  }
+
+  async #run(inHand: InHand, site: Site, name: string): Promise<void> {
+    try {
+      const { core, config, routes, recorder, workerId } = this.#options
+      const { delivery, message } = inHand
+      const route = await routes.route(delivery.recipientDomain)
+      // The hosts may have changed while it waited; then it goes to the site it belongs to now.
+      if (route.kind === 'failed') return this.#finish(delivery, route.outcome, message)
+      if (route.site !== name) return await this.#route(inHand)
+      if (site.downUntil > performance.now()) return this.#finish(delivery, siteDown(name), message)
+      const outcome = await deliver(inHand, {
+        core,
+        bodies: this.#bodies,
+        workerId,
+        route,
+        routes,
+        heloName: config.heloName,
+        returnPathHost: config.returnPathHost,
+        memory: this.#memory,
+        reuse: () => site.reuse(),
+        keep: (connection) => (this.#stopping ? connection.close() : site.keep(connection)),
+        markDot: (own, host) => recorder.markDot({ ...own, workerId, host }),
+      })
+      if (outcome?.kind === 'deferred' && isUnreachable(outcome)) site.downUntil = performance.now() + DOWN_MS
+      this.#finish(delivery, outcome, message)
+    } catch (error) {
+      this.#fault(inHand.delivery, error, inHand.message)
+    }
+  }
+
+  /** We are wrong, or something unknown happened: temporary, told in the log, tried again. */
+  #fault(delivery: ClaimedDelivery, error: unknown, message?: LoadedMessage): void {
+    const { messageId, recipientNo, attempt } = delivery
+    this.#options.log.error({ err: error, messageId, recipientNo, attempt }, 'fault in delivery')
+    const reply = { code: 451, enhanced: '4.3.0', text: 'internal error of this service' }
+    this.#finish(
+      delivery,
+      { kind: 'deferred', indeterminate: false, stage: 'mx', reply, steps: [], milliseconds: 0 },
+      message,
+    )
+  }
+
+  /**
+   * Records an outcome; undefined means that the lease is gone and there is nothing to say. Nobody waits for it: the lane
+   * goes on with the next delivery while this one's outcome is written.
+   */
+  #finish(delivery: ClaimedDelivery, outcome: Outcome | undefined, message: LoadedMessage | undefined): void {
+    if (!outcome) {
+      this.#letGo(message)
+      return
+    }
+    const { recorder, workerId, log } = this.#options
+    const { messageId, recipientNo, attempt } = delivery
+    recorder
+      .record({ messageId, recipientNo, attempt, workerId, outcome })
+      .then(
+        (taken) => {
+          if (!taken) log.warn({ messageId, recipientNo, attempt }, 'a stale result was refused')
+          else log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)
+        },
+        (err: unknown) => log.error({ err, messageId, recipientNo, attempt }, 'a result could not be recorded'),
+      )
+      .finally(() => this.#letGo(message))
+  }
+
+  async #giveBack(
+    inHand: readonly { delivery: ClaimedDelivery; message?: LoadedMessage }[],
+    seconds: number,
+  ): Promise<void> {
+    const { core, workerId, log } = this.#options
+    const deliveries = inHand.map(({ delivery }) => delivery)
+    await core.deliveries
+      .release(workerId, deliveries, seconds)
+      .catch((err) => log.warn({ err }, 'deliveries could not be given back; their lease will be taken over'))
+    for (const { message } of inHand) this.#letGo(message)
+  }
+
+  /**
+   * Takes nothing more, gives back what hasn't been started, and resolves when the rest is done, or after `patience`
+   * milliseconds; what is still under way then is taken over by others.
+   */
+  async drain(patience: number): Promise<void> {
+    this.#stopping = true
+    const deadline = performance.now() + patience
+    const unstarted = [...this.#sites.values()].flatMap((site) => site.drain())
+    if (unstarted.length > 0) await this.#giveBack(unstarted, 0)
+    while (this.#count > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
+    for (const site of this.#sites.values()) site.close()
+  }
+}
+
+/** No host of the site let us open a session. */
+function isUnreachable({ stage }: { stage: string }): boolean {
+  return stage === 'connect'
+}
+
+function siteDown(name: string): Outcome {
+  const reply = { code: 0, enhanced: '4.4.1', text: 'the hosts could not be reached a moment ago' }
+  const steps = [{ step: 'connect', ms: 0, text: reply.text }]
+  return {
+    kind: 'deferred',
+    indeterminate: false,
+    stage: 'connect',
+    reply,
+    host: name.split(' ')[0] ?? name,
+    steps,
+    milliseconds: 0,
+  }
+}
+
+function summary(outcome: Outcome): Record<string, unknown> {
+  if (outcome.kind === 'dropped') return { reason: outcome.reason }
+  const { stage, host, reply, milliseconds } = outcome
+  return { stage, host, code: reply.code, milliseconds }
+}

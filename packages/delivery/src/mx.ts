@@ -1,0 +1,133 @@
+import { promises as dns } from 'node:dns'
+import { type Config, createCache, NetworkList, type Outcome, type Reply } from '@postrider/core'
+
+/** A host that takes mail for a domain. */
+export interface MailHost {
+  readonly name: string
+  /** Lower first; equal ones in random order (RFC 5321 5.1). */
+  readonly preference: number
+}
+
+/** Where a domain's mail goes: the hosts, or why there are none. */
+export type Route =
+  /** `site` names the set of hosts: domains with the same one share connections and limits. */
+  | { readonly kind: 'hosts'; readonly site: string; readonly hosts: readonly MailHost[] }
+  | { readonly kind: 'failed'; readonly outcome: Outcome }
+
+export interface Mx {
+  /** Never throws: what the DNS can't tell is an outcome. */
+  route(domain: string): Promise<Route> | Route
+  /** The host's addresses, IPv4 first; at most five. Empty: it has none now. */
+  addresses(host: string): Promise<readonly string[]>
+}
+
+/** c-ares waits this long, then twice as long: under 10 s a look-up (V68). */
+const DNS = { timeout: 2500, tries: 2 }
+/** Seconds an answer is used: short, since hosts' records change under us, and long enough for a busy domain. */
+const ROUTE_AGE_MS = 60_000
+/** Hosts and addresses tried for one message; a domain with a thousand MX records costs no more. */
+const MOST_HOSTS = 10
+const MOST_ADDRESSES = 5
+
+/** Loopback, private, link-local and other networks that no public mail host lives in (RFC 6890). */
+const PRIVATE = new NetworkList([
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
+  ...['192.168.0.0/16', '198.18.0.0/15', '224.0.0.0/3', '::/127', 'fc00::/7', 'fe80::/10', 'ff00::/8', '64:ff9b::/96'],
+])
+
+export function createMx(config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 'heloName'>): Mx {
+  const resolver = new dns.Resolver(DNS)
+  if (config.dnsServers.length > 0) resolver.setServers([...config.dnsServers])
+  const routes = createCache<Route>({
+    maxAge: ROUTE_AGE_MS,
+    maxEntries: 50_000,
+    load: (domain) => findRoute(resolver, domain, config.heloName),
+  })
+  const addresses = createCache<readonly string[]>({
+    maxAge: ROUTE_AGE_MS,
+    maxEntries: 50_000,
+    load: async (host) => {
+      const found = await findAddresses(resolver, host)
+      return found.filter((address) => config.allowPrivateMx || !PRIVATE.has(address)).slice(0, MOST_ADDRESSES)
+    },
+  })
+  return {
+    route: (domain) => routes.get(domain),
+    addresses: async (host) => addresses.get(host),
+  }
+}
+
+type Resolver = InstanceType<typeof dns.Resolver>
+
+async function findRoute(resolver: Resolver, domain: string, ownName: string): Promise<Route> {
+  let records: readonly { exchange: string; priority: number }[]
+  try {
+    records = await resolver.resolveMx(domain)
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? ''
+    if (code === 'ENOTFOUND') return failed('bounced', 550, '5.1.2', 'the domain does not exist')
+    if (code !== 'ENODATA') return failed('deferred', 451, '4.4.3', `the DNS did not answer for the domain (${code})`)
+    return implicitRoute(resolver, domain)
+  }
+  // RFC 7505: a single record that names the root says that the domain takes no mail.
+  if (records.every(({ exchange }) => exchange === '' || exchange === '.')) {
+    return failed('bounced', 556, '5.1.10', 'the domain accepts no mail (null MX)')
+  }
+  const hosts = hostsOf(records, ownName)
+  if (hosts.length === 0)
+    return failed('bounced', 550, '5.4.6', 'the MX records of the domain lead back to this service')
+  return { kind: 'hosts', site: siteOf(hosts), hosts }
+}
+
+/** RFC 5321 5.1: without MX records the domain itself is the host, if it has an address. */
+async function implicitRoute(resolver: Resolver, domain: string): Promise<Route> {
+  try {
+    const addresses = await findAddresses(resolver, domain)
+    if (addresses.length === 0) return failed('bounced', 550, '5.1.2', 'the domain has neither MX nor address records')
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? ''
+    return failed('deferred', 451, '4.4.3', `the DNS did not answer for the domain (${code})`)
+  }
+  const hosts = [{ name: domain, preference: 0 }]
+  return { kind: 'hosts', site: siteOf(hosts), hosts }
+}
+
+/** Sorted by preference; from our own name on (a loop, RFC 5321 5.1) they don't count. */
+function hostsOf(records: readonly { exchange: string; priority: number }[], ownName: string): MailHost[] {
+  const own = records.find(({ exchange }) => exchange.toLowerCase() === ownName)
+  return records
+    .filter(({ exchange, priority }) => exchange !== '' && exchange !== '.' && (!own || priority < own.priority))
+    .sort((a, b) => a.priority - b.priority)
+    .slice(0, MOST_HOSTS)
+    .map(({ exchange, priority }) => ({ name: exchange.toLowerCase().replace(/\.$/, ''), preference: priority }))
+}
+
+function siteOf(hosts: readonly MailHost[]): string {
+  return [...new Set(hosts.map(({ name }) => name))].sort().join(' ')
+}
+
+/** A and AAAA. Throws the resolver's error when neither answered and one may exist. */
+async function findAddresses(resolver: Resolver, host: string): Promise<string[]> {
+  const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  const found = [...(v4.status === 'fulfilled' ? v4.value : []), ...(v6.status === 'fulfilled' ? v6.value : [])]
+  if (found.length > 0) return found
+  for (const { reason } of [v4, v6].filter((result) => result.status === 'rejected')) {
+    const { code } = reason as NodeJS.ErrnoException
+    if (code !== 'ENODATA' && code !== 'ENOTFOUND') throw reason
+  }
+  return []
+}
+
+function failed(kind: 'bounced' | 'deferred', code: number, enhanced: string, text: string): Route {
+  const reply: Reply = { code, enhanced, text }
+  const tried = { stage: 'mx', reply, steps: [{ step: 'mx', ms: 0, code, enhanced, text }], milliseconds: 0 } as const
+  return { kind: 'failed', outcome: kind === 'bounced' ? { kind, ...tried } : { kind, indeterminate: false, ...tried } }
+}
+
+/** In the order they are to be tried: by preference, equal ones shuffled so that load spreads. */
+export function shuffled(hosts: readonly MailHost[]): MailHost[] {
+  return hosts
+    .map((host) => ({ host, random: Math.random() }))
+    .sort((a, b) => a.host.preference - b.host.preference || a.random - b.random)
+    .map(({ host }) => host)
+}

@@ -1,0 +1,282 @@
+import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import type { Reply, Stage, Step } from '@postrider/core'
+import { ProtocolError, ReplyReader, type SmtpReply } from './reply-reader.ts'
+import { TIMEOUTS } from './timeouts.ts'
+
+/** One address of one host we try to deliver to. */
+export interface Endpoint {
+  readonly host: string
+  readonly address: string
+  readonly port: number
+  /** TLS from the first byte. */
+  readonly implicitTls?: boolean
+  /** The certificate must be valid for the host: where credentials travel. */
+  readonly verify?: boolean
+  readonly credentials?: { readonly user: string; readonly password: string }
+}
+
+/** The conversation ended without a reply to what we said last: closed, timed out, or not SMTP. */
+export class ConnectionLost extends Error {
+  readonly stage: Stage
+  constructor(stage: Stage, message: string) {
+    super(message)
+    this.stage = stage
+  }
+}
+
+/** The server refused us before any mail was offered. */
+export class SessionRefused extends Error {
+  readonly stage: Stage
+  readonly reply: Reply
+  constructor(stage: Stage, reply: Reply) {
+    super(reply.text)
+    this.stage = stage
+    this.reply = reply
+  }
+}
+
+interface Waiting {
+  readonly stage: Stage
+  readonly since: number
+  readonly resolve: (reply: SmtpReply) => void
+  readonly reject: (error: Error) => void
+  readonly timer: NodeJS.Timeout
+}
+
+/** One SMTP session as a client: greeting done, capabilities known, ready for transactions. */
+export class SmtpConnection {
+  readonly endpoint: Endpoint
+  /** Upper-case keyword → its parameters. */
+  capabilities: ReadonlyMap<string, string> = new Map()
+  /** "TLSv1.3", or undefined for plain text. */
+  tls: string | undefined
+  /** Transactions this session has carried. */
+  transactions = 0
+  /** The steps since the last {@link takeSteps}. */
+  #steps: Step[] = []
+  #socket: Socket
+  #reader = new ReplyReader()
+  #waiting: Waiting[] = []
+  #lost: ConnectionLost | undefined
+  readonly #address: string
+  readonly openedAt = performance.now()
+
+  constructor(endpoint: Endpoint, socket: Socket) {
+    this.endpoint = endpoint
+    this.#socket = socket
+    this.#address = socket.remoteAddress ?? endpoint.address
+    this.#listen()
+  }
+
+  /** The address really connected to. */
+  get address(): string {
+    return this.#address
+  }
+
+  get usable(): boolean {
+    return this.#lost === undefined && !this.#socket.destroyed
+  }
+
+  get pipelining(): boolean {
+    return this.capabilities.has('PIPELINING')
+  }
+
+  #listen(): void {
+    this.#socket.on('data', (chunk: Buffer) => this.#onData(chunk))
+    this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#lose(error.code ?? error.message))
+    this.#socket.on('close', () => this.#lose('the server closed the connection'))
+  }
+
+  #onData(chunk: Buffer): void {
+    try {
+      for (const reply of this.#reader.push(chunk)) {
+        const waiting = this.#waiting.shift()
+        // Whatever a server says unasked (mostly 421 before it closes) ends the session.
+        if (!waiting) {
+          this.#lose(`the server said ${reply.code} ${reply.text} unasked`)
+          return
+        }
+        clearTimeout(waiting.timer)
+        this.#steps.push(stepOf(waiting, reply))
+        waiting.resolve(reply)
+      }
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error
+      this.#lose(error.message)
+    }
+  }
+
+  #lose(reason: string): void {
+    if (this.#lost) return
+    this.#lost = new ConnectionLost(this.#waiting[0]?.stage ?? 'connect', reason)
+    this.#socket.destroy()
+    for (const waiting of this.#waiting.splice(0)) {
+      clearTimeout(waiting.timer)
+      this.#steps.push({ step: waiting.stage, ms: elapsed(waiting.since), text: reason })
+      waiting.reject(new ConnectionLost(waiting.stage, reason))
+    }
+  }
+
+  /** Waits for the next reply. Throws {@link ConnectionLost}. */
+  reply(stage: Stage, timeout: number): Promise<SmtpReply> {
+    if (this.#lost) return Promise.reject(new ConnectionLost(stage, this.#lost.message))
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#lose(`no reply within ${Math.round(timeout / 1000)} s`), timeout)
+      this.#waiting.push({ stage, since: performance.now(), resolve, reject, timer })
+    })
+  }
+
+  /** Writes; several commands at once where the server offers PIPELINING (RFC 2920). */
+  write(data: string | Buffer): void {
+    if (this.usable) this.#socket.write(data)
+  }
+
+  cork(): void {
+    this.#socket.cork()
+  }
+
+  uncork(): void {
+    this.#socket.uncork()
+  }
+
+  /** Resolves once all that was written has left for the kernel. Throws {@link ConnectionLost} when it stalls. */
+  async flushed(stage: Stage): Promise<void> {
+    while (this.#socket.writableLength > 0 && this.usable) {
+      const before = this.#socket.writableLength
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(done, TIMEOUTS.block)
+        const socket = this.#socket
+        function done(): void {
+          clearTimeout(timer)
+          socket.off('drain', done)
+          socket.off('close', done)
+          resolve()
+        }
+        if (socket.writableNeedDrain) socket.once('drain', done)
+        else socket.write('', done)
+        socket.once('close', done)
+      })
+      if (this.usable && this.#socket.writableLength >= before) this.#lose('the server stopped reading')
+    }
+    if (this.#lost) throw new ConnectionLost(stage, this.#lost.message)
+  }
+
+  /** One command, one reply. */
+  command(line: string, stage: Stage, timeout: number): Promise<SmtpReply> {
+    const reply = this.reply(stage, timeout)
+    this.write(`${line}\r\n`)
+    return reply
+  }
+
+  /** Upgrades to TLS in place. Whatever came in plain text before is thrown away with the session (RFC 3207 4.2). */
+  async startTls(session: Buffer | undefined, onSession: (session: Buffer) => void): Promise<void> {
+    if (!this.#reader.isEmpty) throw new ConnectionLost('tls', 'the server sent plain text after STARTTLS')
+    const plain = this.#socket
+    plain.removeAllListeners('data').removeAllListeners('error').removeAllListeners('close')
+    const since = performance.now()
+    this.#socket = await secure(plain, this.endpoint, session, onSession)
+    this.tls = (this.#socket as TLSSocket).getProtocol() ?? 'TLS'
+    this.#steps.push({ step: 'tls', ms: elapsed(since), text: this.tls })
+    this.#reader = new ReplyReader()
+    this.#listen()
+  }
+
+  note(step: Step): void {
+    this.#steps.push(step)
+  }
+
+  /** The steps since the last call: what one attempt keeps. */
+  takeSteps(): Step[] {
+    return this.#steps.splice(0)
+  }
+
+  /** Says goodbye without waiting for long. */
+  close(): void {
+    if (!this.usable) return
+    this.#waiting.length = 0
+    this.#socket.removeAllListeners('data')
+    this.#socket.on('data', () => {})
+    this.#socket.end('QUIT\r\n')
+    const timer = setTimeout(() => this.#socket.destroy(), TIMEOUTS.quit)
+    timer.unref()
+    this.#socket.once('close', () => clearTimeout(timer))
+    this.#lost = new ConnectionLost('connect', 'closed')
+  }
+
+  destroy(): void {
+    this.#lose('given up')
+  }
+}
+
+/** Opens the TCP connection, and TLS where it comes first. Throws {@link ConnectionLost}. */
+export async function openSocket(endpoint: Endpoint): Promise<SmtpConnection> {
+  const since = performance.now()
+  let socket = await new Promise<Socket>((resolve, reject) => {
+    const attempt = connectTcp({ host: endpoint.address, port: endpoint.port, noDelay: true })
+    const timer = setTimeout(() => fail(`no connection within ${TIMEOUTS.connect / 1000} s`), TIMEOUTS.connect)
+    function fail(reason: string): void {
+      clearTimeout(timer)
+      attempt.destroy()
+      reject(new ConnectionLost('connect', reason))
+    }
+    attempt.once('error', (error: NodeJS.ErrnoException) => fail(error.code ?? error.message))
+    attempt.once('connect', () => {
+      clearTimeout(timer)
+      attempt.removeAllListeners('error')
+      resolve(attempt)
+    })
+  })
+  if (endpoint.implicitTls) socket = await secure(socket, endpoint, undefined, () => {})
+  const connection = new SmtpConnection(endpoint, socket)
+  if (endpoint.implicitTls) connection.tls = (socket as TLSSocket).getProtocol() ?? 'TLS'
+  connection.note({ step: 'connect', ms: elapsed(since) })
+  return connection
+}
+
+/** Without `verify` TLS is opportunistic: any certificate is better than none (RFC 7435). */
+function secure(
+  plain: Socket,
+  { host, verify = false }: Endpoint,
+  session: Buffer | undefined,
+  onSession: (session: Buffer) => void,
+): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const tls = connectTls({
+      socket: plain,
+      rejectUnauthorized: verify,
+      ...(isHostName(host) ? { servername: host } : {}),
+      ...(session ? { session } : {}),
+    })
+    const timer = setTimeout(() => fail('no TLS within 30 s'), TIMEOUTS.tls)
+    function fail(reason: string): void {
+      clearTimeout(timer)
+      tls.destroy()
+      plain.destroy()
+      reject(new ConnectionLost('tls', reason))
+    }
+    // The plain socket's own errors surface on the TLS socket; unhandled here they would end the process.
+    plain.on('error', () => {})
+    tls.once('error', (error: NodeJS.ErrnoException) => fail(error.code ?? error.message))
+    tls.once('close', () => fail('the server closed the connection during TLS'))
+    tls.on('session', onSession)
+    tls.once('secureConnect', () => {
+      clearTimeout(timer)
+      tls.removeAllListeners('error').removeAllListeners('close')
+      tls.setNoDelay(true)
+      resolve(tls)
+    })
+  })
+}
+
+function isHostName(host: string): boolean {
+  return !/^[\d.]+$|:/.test(host)
+}
+
+function stepOf({ stage, since }: Waiting, { code, enhanced, text }: SmtpReply): Step {
+  return { step: stage, ms: elapsed(since), code, ...(enhanced ? { enhanced } : {}), text: text.slice(0, 256) }
+}
+
+export function elapsed(since: number): number {
+  return Math.round((performance.now() - since) * 10) / 10
+}

@@ -1,0 +1,76 @@
+import type { Reply } from '@postrider/core'
+
+/** A remote server is hostile until proven otherwise: what it may make us hold is bounded (V70). */
+const MAX_LINE = 4096
+const MAX_LINES = 128
+const MAX_REPLY = 64 * 1024
+/** Characters of reply text that are kept. */
+const KEPT = 1024
+
+/** The server does not speak SMTP, or speaks too much of it. */
+export class ProtocolError extends Error {}
+
+export interface SmtpReply extends Reply {
+  /** The text of each line; EHLO's are capabilities. */
+  readonly lines: readonly string[]
+}
+
+/** Puts replies together from whatever pieces the network delivers (RFC 5321 4.2). */
+export class ReplyReader {
+  #pending = ''
+  #lines: string[] = []
+  #octets = 0
+
+  /** Answers the replies this piece completes. Throws {@link ProtocolError}. */
+  push(chunk: Buffer): SmtpReply[] {
+    this.#pending += chunk.toString('latin1')
+    const replies: SmtpReply[] = []
+    for (;;) {
+      const end = this.#pending.indexOf('\n')
+      if (end === -1) break
+      const line = this.#pending.slice(0, end).replace(/\r$/, '')
+      this.#pending = this.#pending.slice(end + 1)
+      const reply = this.#line(line)
+      if (reply) replies.push(reply)
+    }
+    if (this.#pending.length > MAX_LINE) throw new ProtocolError('the server sent an over-long line')
+    return replies
+  }
+
+  /** Octets of a reply that isn't complete yet; none may be left over when TLS starts (CVE-2021-38371). */
+  get isEmpty(): boolean {
+    return this.#pending === '' && this.#lines.length === 0
+  }
+
+  #line(line: string): SmtpReply | undefined {
+    const match = /^([2-5]\d\d)(?:([ -])(.*))?$/s.exec(line)
+    if (!match || line.length > MAX_LINE) throw new ProtocolError('the server sent something that is not a reply')
+    this.#octets += line.length
+    this.#lines.push(match[3] ?? '')
+    if (this.#lines.length > MAX_LINES || this.#octets > MAX_REPLY)
+      throw new ProtocolError('the server sent an over-long reply')
+    if (match[2] === '-') return undefined
+    const lines = this.#lines
+    this.#lines = []
+    this.#octets = 0
+    return { ...parseText(lines), code: Number(match[1]), lines }
+  }
+}
+
+function parseText(lines: readonly string[]): { enhanced: string; text: string } {
+  // RFC 2034: the enhanced code stands at the start of each line.
+  const enhanced = /^([245]\.\d{1,3}\.\d{1,3})(?: |$)/.exec(lines[0] ?? '')?.[1] ?? ''
+  const joined = lines
+    .map((line) => (enhanced && line.startsWith(enhanced) ? line.slice(enhanced.length).trim() : line))
+    .join(' ')
+  return { enhanced, text: cleanText(joined) }
+}
+
+/** What is kept and shown of a server's words: valid UTF-8, no control characters, bounded. */
+export function cleanText(latin1: string): string {
+  const text = Buffer.from(latin1, 'latin1').toString('utf8')
+  return text
+    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+    .slice(0, KEPT)
+    .trim()
+}

@@ -1,0 +1,126 @@
+import { ConnectionLost, type Endpoint, openSocket, SessionRefused, type SmtpConnection } from './connection.ts'
+import type { SmtpReply } from './reply-reader.ts'
+import { TIMEOUTS } from './timeouts.ts'
+
+/** What sessions remember of hosts: TLS sessions to resume, and hosts whose TLS is broken. Bounded. */
+export class HostMemory {
+  readonly #sessions = new Map<string, Buffer>()
+  readonly #brokenUntil = new Map<string, number>()
+  /** Milliseconds a host whose TLS failed is spoken to in plain text. */
+  static readonly BROKEN_MS = 3_600_000
+  static readonly MOST = 10_000
+
+  session(host: string): Buffer | undefined {
+    return this.#sessions.get(host)
+  }
+
+  keepSession(host: string, session: Buffer): void {
+    bounded(this.#sessions)
+    this.#sessions.set(host, session)
+  }
+
+  tlsIsBroken(host: string): boolean {
+    return (this.#brokenUntil.get(host) ?? 0) > performance.now()
+  }
+
+  markTlsBroken(host: string): void {
+    bounded(this.#brokenUntil)
+    this.#sessions.delete(host)
+    this.#brokenUntil.set(host, performance.now() + HostMemory.BROKEN_MS)
+  }
+}
+
+function bounded(map: Map<string, unknown>): void {
+  if (map.size < HostMemory.MOST) return
+  const oldest = map.keys().next()
+  if (!oldest.done) map.delete(oldest.value)
+}
+
+export interface SessionOptions {
+  readonly heloName: string
+  readonly memory: HostMemory
+}
+
+/**
+ * Connects and brings a session to where mail can be offered: greeting, EHLO (HELO where that is refused), STARTTLS where
+ * offered, AUTH where we have credentials. A host whose TLS fails is tried again without (opportunistic, RFC 7435), unless its
+ * certificate had to be verified.
+ *
+ * Throws {@link ConnectionLost} or {@link SessionRefused}.
+ */
+export async function openSession(endpoint: Endpoint, options: SessionOptions): Promise<SmtpConnection> {
+  try {
+    return await openOnce(endpoint, options)
+  } catch (error) {
+    const tlsFailed = error instanceof ConnectionLost && error.stage === 'tls'
+    if (!tlsFailed || endpoint.verify || endpoint.implicitTls) throw error
+    options.memory.markTlsBroken(endpoint.host)
+    return openOnce(endpoint, options)
+  }
+}
+
+async function openOnce(endpoint: Endpoint, { heloName, memory }: SessionOptions): Promise<SmtpConnection> {
+  const connection = await openSocket(endpoint)
+  try {
+    const greeting = await connection.reply('greeting', TIMEOUTS.greeting)
+    if (greeting.code !== 220) throw new SessionRefused('greeting', greeting)
+    await hello(connection, heloName)
+    if (!connection.tls && connection.capabilities.has('STARTTLS') && !memory.tlsIsBroken(endpoint.host)) {
+      await startTls(connection, memory)
+      if (connection.tls) await hello(connection, heloName)
+    }
+    if (endpoint.credentials) await authenticate(connection)
+    return connection
+  } catch (error) {
+    connection.destroy()
+    throw error
+  }
+}
+
+async function hello(connection: SmtpConnection, heloName: string): Promise<void> {
+  const ehlo = await connection.command(`EHLO ${heloName}`, 'ehlo', TIMEOUTS.ehlo)
+  if (ehlo.code === 250) {
+    connection.capabilities = capabilitiesOf(ehlo)
+    return
+  }
+  const helo = ehlo.code >= 500 ? await connection.command(`HELO ${heloName}`, 'ehlo', TIMEOUTS.ehlo) : ehlo
+  if (helo.code !== 250) throw new SessionRefused('ehlo', helo)
+  connection.capabilities = new Map()
+}
+
+function capabilitiesOf({ lines }: SmtpReply): Map<string, string> {
+  const capabilities = new Map<string, string>()
+  for (const line of lines.slice(1)) {
+    const [keyword = '', ...parameters] = line.trim().split(/[ =]/)
+    capabilities.set(keyword.toUpperCase(), parameters.join(' '))
+  }
+  return capabilities
+}
+
+async function startTls(connection: SmtpConnection, memory: HostMemory): Promise<void> {
+  const { host } = connection.endpoint
+  const ready = await connection.command('STARTTLS', 'starttls', TIMEOUTS.starttls)
+  // A server that offers STARTTLS and then won't do it is spoken to in plain text on the same connection.
+  if (ready.code !== 220) return
+  await connection.startTls(memory.session(host), (session) => memory.keepSession(host, session))
+}
+
+/** AUTH PLAIN or LOGIN (RFC 4954), never in plain text beyond this machine. */
+async function authenticate(connection: SmtpConnection): Promise<void> {
+  const { credentials, verify } = connection.endpoint
+  if (!credentials) return
+  if (!connection.tls && verify)
+    throw new ConnectionLost('auth', 'the relay host offers no TLS, and the password is not sent without')
+  const methods = (connection.capabilities.get('AUTH') ?? '').toUpperCase().split(' ')
+  const { user, password } = credentials
+  const encoded = (text: string) => Buffer.from(text).toString('base64')
+  let reply: SmtpReply
+  if (methods.includes('LOGIN') && !methods.includes('PLAIN')) {
+    reply = await connection.command('AUTH LOGIN', 'auth', TIMEOUTS.auth)
+    if (reply.code === 334) reply = await connection.command(encoded(user), 'auth', TIMEOUTS.auth)
+    if (reply.code === 334) reply = await connection.command(encoded(password), 'auth', TIMEOUTS.auth)
+  } else {
+    reply = await connection.command(`AUTH PLAIN ${encoded(`\0${user}\0${password}`)}`, 'auth', TIMEOUTS.auth)
+  }
+  if (reply.code !== 235) throw new SessionRefused('auth', reply)
+}

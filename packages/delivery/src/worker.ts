@@ -1,0 +1,59 @@
+import { hostname } from 'node:os'
+import { type ProcessContext, type RunningProcess, runProcess } from '@postrider/core'
+import { type ClaimLoop, runClaimLoop } from './claim-loop.ts'
+import { Dispatcher } from './dispatcher.ts'
+import { runLeaseLoop } from './lease-loop.ts'
+import { createRecorder } from './recorder.ts'
+import { createRoutes } from './routes.ts'
+
+/** What is under way at SIGTERM gets this long; the process has 30 s in all. */
+const DRAIN_MS = 24_000
+
+/** The delivery process: any number of them, on any number of hosts. */
+await runProcess({ name: 'delivery', env: process.env, connections: 8 }, startWorker)
+
+async function startWorker({ config, log, core }: ProcessContext): Promise<RunningProcess> {
+  await untilReady(core)
+  const lease = await core.deliveries.register({ host: hostname(), pid: process.pid })
+  const { workerId } = lease
+  const recorder = createRecorder({ core, log })
+  let claims: ClaimLoop | undefined
+  const dispatcher = new Dispatcher({
+    core,
+    config,
+    log,
+    workerId,
+    routes: createRoutes(config),
+    recorder,
+    onRoom: () => claims?.roomAppeared(),
+  })
+  claims = runClaimLoop({ core, log, workerId, dispatcher })
+  const listening = await core.deliveries.listen(claims.wake)
+  const leases = runLeaseLoop({
+    core,
+    log,
+    lease,
+    onTakenOver: claims.wake,
+    onLost: () => {
+      // Whatever is in hand is somebody else's now, and every result would be refused: start over as a new worker.
+      log.fatal('the lease is lost: this worker was taken for dead')
+      process.exit(1)
+    },
+  })
+  return {
+    async close() {
+      await listening.close().catch(() => {})
+      await claims.stop()
+      await dispatcher.drain(DRAIN_MS)
+      leases.stop()
+      await lease.release()
+    },
+  }
+}
+
+async function untilReady(core: ProcessContext['core']): Promise<void> {
+  while (!core.readiness.current().ready) {
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    await core.readiness.check()
+  }
+}

@@ -76,6 +76,7 @@ export { type ApiKey, type Principal, requireScope } from './auth/index.ts'
 export { NetworkList, plainAddress } from './auth/networks.ts'
 export { type ByteBudget, createByteBudget } from './budget.ts'
 export { type Cache, createCache } from './cache.ts'
+export { type Certificate, ensureCertificate } from './certificate.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { type Config, ConfigError, type DeliveryRoute, embeddedUrlFile, readConfig, SETTINGS } from './config.ts'
 export { isDatabaseAway, openDatabase, type Sql } from './database.ts'
@@ -86,5 +87,13 @@ export { createGroupCommit, type GroupCommit } from './group-commit.ts'
 export { createLog, type Log } from './log.ts'
 export * from './messages/index.ts'
 export { migrate, pendingMigrations } from './migrate.ts'
-export { EXIT_CONFIG, type ProcessContext, type RunningProcess, runProcess } from './process.ts'
+export {
+  EXIT_CONFIG,
+  type ProcessContext,
+  type RunningProcess,
+  requireDatabase,
+  runProcess,
+  type ServiceContext,
+  withCore,
+} from './process.ts'
 export { type Address, parseAddress, parseDomain } from './recipients/address.ts'

@@ -1,5 +1,5 @@
 import { type Config, ConfigError, readConfig } from './config.ts'
-import { openDatabase, type Sql } from './database.ts'
+import { openDatabase } from './database.ts'
 import { type Core, createCore } from './index.ts'
 import { createLog, type Log } from './log.ts'
 import { migrate } from './migrate.ts'
@@ -14,14 +14,15 @@ const TIDY_EVERY_MS = 60_000
 export interface ProcessContext {
   readonly config: Config
   readonly log: Log
+}
+
+export interface ServiceContext extends ProcessContext {
   readonly core: Core
 }
 
 export interface ProcessOptions {
   readonly name: string
   readonly env: NodeJS.ProcessEnv
-  /** Database connections at most. */
-  readonly connections: number
 }
 
 /** What a process answers once it works: how to stop it. */
@@ -31,8 +32,8 @@ export interface RunningProcess {
 }
 
 /**
- * The life of every process of the service: settings, log, database, schema, then `start`; SIGTERM, SIGINT or the loss of
- * the supervisor drain it. The caller is the process file, which alone reads the environment.
+ * The life of every process: settings, log, then `start`; SIGTERM, SIGINT or the loss of the supervisor drain it. The caller is
+ * the process file, which alone reads the environment.
  */
 export async function runProcess(
   options: ProcessOptions,
@@ -43,22 +44,44 @@ export async function runProcess(
   process.on('unhandledRejection', (reason) => die(log, reason))
   process.on('uncaughtException', (error) => die(log, error))
   try {
-    const sql = database(config, options)
-    await withPatience(log, () => migrate(sql))
-    const core = createCore({ sql, config, log })
-    await core.readiness.check()
-    const running = await start({ config, log, core })
-    const tidying = setInterval(() => void core.tidy().catch((err) => log.warn({ err }, 'tidy failed')), TIDY_EVERY_MS)
-    onStop(log, async () => {
-      clearInterval(tidying)
-      await running.close()
-      await core.close()
-    })
+    const running = await start({ config, log })
+    onStop(log, running.close)
     log.info('started')
     process.send?.('ready')
   } catch (error) {
     fail(log, error)
   }
+}
+
+/** For a process that works on the database: opens it, brings its schema up to date, and does the housekeeping. */
+export function withCore(
+  { name, connections }: { name: string; connections: number },
+  start: (context: ServiceContext) => Promise<RunningProcess>,
+): (context: ProcessContext) => Promise<RunningProcess> {
+  return async ({ config, log }) => {
+    const sql = openDatabase({ url: requireDatabase(config), name, connections })
+    await withPatience(log, () => migrate(sql))
+    const core = createCore({ sql, config, log })
+    await core.readiness.check()
+    const running = await start({ config, log, core })
+    const tidying = setInterval(() => void core.tidy().catch((err) => log.warn({ err }, 'tidy failed')), TIDY_EVERY_MS)
+    return {
+      async close() {
+        clearInterval(tidying)
+        await running.close()
+        await core.close()
+      },
+    }
+  }
+}
+
+/** Throws {@link ConfigError} when there is no database to use. */
+export function requireDatabase(config: Config): string {
+  if (config.databaseUrl) return config.databaseUrl
+  throw new ConfigError(
+    'DATABASE_URL',
+    `is not set, and no embedded database runs in ${config.dataDir}: set it, or use npm start`,
+  )
 }
 
 function settings({ name, env }: ProcessOptions): Config {
@@ -69,16 +92,6 @@ function settings({ name, env }: ProcessOptions): Config {
     process.stderr.write(`postrider ${name}: ${error.message}\n`)
     process.exit(EXIT_CONFIG)
   }
-}
-
-function database(config: Config, { name, connections }: ProcessOptions): Sql {
-  if (!config.databaseUrl) {
-    throw new ConfigError(
-      'DATABASE_URL',
-      `is not set, and no embedded database runs in ${config.dataDir}: set it, or use npm start`,
-    )
-  }
-  return openDatabase({ url: config.databaseUrl, name, connections })
 }
 
 /** A database that is still coming up is waited for; every other failure ends the process. */

@@ -1,7 +1,8 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AnySql } from './database.ts'
+import { writeOnce } from './write-once.ts'
 
 /** What SECRET_KEY is good for. Each use has a key of its own (HKDF, RFC 5869), so none of them can stand in for another. */
 export interface Secrets {
@@ -61,19 +62,7 @@ export function sameSecret(a: Buffer, b: Buffer): boolean {
 export function loadSecretKey(secretKey: string | undefined, dataDir: string): string {
   if (secretKey) return secretKey
   const path = join(dataDir, 'secret-key')
-  if (!existsSync(path)) {
-    mkdirSync(dataDir, { recursive: true })
-    const own = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
-    writeFileSync(own, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
-    try {
-      // link, not rename: it fails when another process was first, and readers never see half a file.
-      linkSync(own, path)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    } finally {
-      rmSync(own)
-    }
-  }
+  if (!existsSync(path)) writeOnce(path, `${randomBytes(32).toString('base64url')}\n`)
   return readFileSync(path, 'utf8').trim()
 }
 

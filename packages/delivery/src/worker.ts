@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { type ProcessContext, type RunningProcess, runProcess } from '@postrider/core'
+import { type RunningProcess, runProcess, type ServiceContext, withCore } from '@postrider/core'
 import { type ClaimLoop, runClaimLoop } from './claim-loop.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { runLeaseLoop } from './lease-loop.ts'
@@ -10,9 +10,9 @@ import { createRoutes } from './routes.ts'
 const DRAIN_MS = 24_000
 
 /** The delivery process: any number of them, on any number of hosts. */
-await runProcess({ name: 'delivery', env: process.env, connections: 8 }, startWorker)
+await runProcess({ name: 'delivery', env: process.env }, withCore({ name: 'delivery', connections: 8 }, startWorker))
 
-async function startWorker({ config, log, core }: ProcessContext): Promise<RunningProcess> {
+async function startWorker({ config, log, core }: ServiceContext): Promise<RunningProcess> {
   await untilReady(core)
   const lease = await core.deliveries.register({ host: hostname(), pid: process.pid })
   const { workerId } = lease
@@ -51,7 +51,7 @@ async function startWorker({ config, log, core }: ProcessContext): Promise<Runni
   }
 }
 
-async function untilReady(core: ProcessContext['core']): Promise<void> {
+async function untilReady(core: ServiceContext['core']): Promise<void> {
   while (!core.readiness.current().ready) {
     await new Promise((resolve) => setTimeout(resolve, 500))
     await core.readiness.check()

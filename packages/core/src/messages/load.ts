@@ -33,8 +33,8 @@ type PartRow = EncodedPart & { messageId: string; part: number }
 export async function loadMessages(sql: Sql, ids: readonly string[]): Promise<Map<string, LoadedMessage>> {
   const [rows, parts] = await Promise.all([
     sql<MessageRow[]>`
-      select id::text, domain_id as "domainId", account_id as "accountId", accepted_at as "acceptedAt", format,
-             null_return_path as "nullReturnPath", size
+      select id::text, domain_id as "domainId", account_id as "accountId", accepted_at as "acceptedAt",
+             greatest(accepted_at, scheduled_at) as "dueFrom", format, null_return_path as "nullReturnPath", size
         from messages where id = any(${[...ids]}::uuid[])`,
     sql<PartRow[]>`
       select b.message_id::text as "messageId", b.part, b.encoding, b.content

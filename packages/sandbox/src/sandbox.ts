@@ -1,0 +1,28 @@
+import { join } from 'node:path'
+import { ensureCertificate, type ProcessContext, type RunningProcess } from '@postrider/core'
+import { createSandboxHttp } from './http.ts'
+import { Inbox } from './inbox.ts'
+import { createSandboxSmtp } from './smtp.ts'
+
+/** Starts the sandbox: its SMTP host and its HTTP view over one inbox in DATA_DIR. */
+export async function startSandbox({ config, log }: ProcessContext): Promise<RunningProcess> {
+  const inbox = new Inbox(join(config.dataDir, 'inbox'))
+  const certificate = await ensureCertificate(config)
+  const smtp = createSandboxSmtp({ inbox, certificate, name: 'sandbox', log })
+  await new Promise<void>((resolve, reject) => {
+    smtp.server.once('error', reject)
+    smtp.listen(config.sandboxSmtpPort, config.sandboxHost, () => resolve())
+  })
+  const http = createSandboxHttp(inbox)
+  await http.listen({ host: config.sandboxHost, port: config.sandboxHttpPort })
+  return {
+    async close() {
+      await http.close()
+      await new Promise<void>((resolve) => {
+        smtp.close(() => resolve())
+        // Sessions kept open by idle workers need not be waited for.
+        for (const connection of smtp.connections) connection.close()
+      })
+    },
+  }
+}

@@ -1,0 +1,112 @@
+import type { Socket } from 'node:net'
+import type { Certificate, Log } from '@postrider/core'
+import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
+import { type Behaviour, behaviourOf, type Reply } from './behaviours.ts'
+import type { Inbox } from './inbox.ts'
+
+/** Larger than anything the service sends. */
+const SIZE = 64 * 1024 * 1024
+/** Deliveries whose tries are remembered. */
+const REMEMBERED = 100_000
+
+export interface SandboxSmtpOptions {
+  readonly inbox: Inbox
+  readonly certificate: Certificate
+  readonly name: string
+  readonly log: Log
+}
+
+interface PlayedError extends Error {
+  responseCode: number
+}
+
+/** The SMTP host of the sandbox: takes everything for everybody, or plays a provider with a bad day. */
+export function createSandboxSmtp({ inbox, certificate, name, log }: SandboxSmtpOptions): SMTPServer {
+  /** A return path names one delivery, so it and the recipient tell how often the same delivery came before. */
+  const tries = new Map<string, number>()
+  let brokenHandshakes = 0
+
+  const server = new SMTPServer({
+    ...certificate,
+    name,
+    size: SIZE,
+    rejectOversized: true,
+    authOptional: true,
+    allowInsecureAuth: true,
+    disableReverseLookup: true,
+    hideENHANCEDSTATUSCODES: true,
+    logger: false,
+    SNICallback: (_servername, done) => {
+      if (brokenHandshakes > 0) {
+        brokenHandshakes--
+        done(new Error('the sandbox plays broken TLS'))
+      } else {
+        done(null)
+      }
+    },
+    onAuth: (auth, _session, done) => done(null, { user: auth.username ?? 'anybody' }),
+    onRcptTo: (address, session, done) => {
+      const played = play(address.address, session)
+      if (played?.at === 'rcpt') {
+        count(address.address, session)
+        done(refusal(played.reply))
+      } else if (played?.at === 'hangup' && played.when === 'rcpt') hangUp(session)
+      else if (played?.at === 'tls' && session.secure) {
+        brokenHandshakes++
+        done(refusal({ code: 421, text: '4.7.0 TLS is out of order' }))
+      } else done()
+    },
+    onData: (stream, session, done) => {
+      takeMessage(stream, session).then((text) => {
+        if (text !== undefined) done(null, text)
+      }, done)
+    },
+  })
+  // One bad TLS record would end the process otherwise.
+  server.on('error', (err) => log.debug({ err }, 'connection failed'))
+  return server
+
+  function play(recipient: string, session: SMTPServerSession): Behaviour | undefined {
+    return behaviourOf(recipient, tries.get(key(recipient, session)) ?? 0)
+  }
+
+  function key(recipient: string, session: SMTPServerSession): string {
+    const { mailFrom } = session.envelope
+    return `${mailFrom ? mailFrom.address : ''} ${recipient}`
+  }
+
+  /** Answers the text of the 250, or undefined when the connection was closed instead. Throws a reply. */
+  async function takeMessage(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string | undefined> {
+    const message = Buffer.concat(await stream.toArray())
+    const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : ''
+    let stored = ''
+    let hungUp = false
+    for (const { address } of session.envelope.rcptTo) {
+      const played = play(address, session)
+      count(address, session)
+      if (played?.at === 'dot') throw refusal(played.reply)
+      if (played?.at === 'slow') await new Promise((resolve) => setTimeout(resolve, played.milliseconds))
+      if (played?.at === 'hangup') hungUp = true
+      if (played?.at !== 'hangup' || played.stored) stored = (await inbox.add(from, address, message)).id
+    }
+    if (!hungUp) return `2.0.0 Ok: stored as ${stored}`
+    hangUp(session)
+    return undefined
+  }
+
+  function count(recipient: string, session: SMTPServerSession): void {
+    if (tries.size >= REMEMBERED) tries.clear()
+    const name = key(recipient, session)
+    tries.set(name, (tries.get(name) ?? 0) + 1)
+  }
+
+  function refusal({ code, text }: Reply): PlayedError {
+    return Object.assign(new Error(text), { responseCode: code })
+  }
+
+  function hangUp(session: SMTPServerSession): void {
+    for (const connection of server.connections) {
+      if (connection.id === session.id) (connection as unknown as { _socket: Socket })._socket.destroy()
+    }
+  }
+}

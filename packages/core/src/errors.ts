@@ -12,16 +12,16 @@ export interface ErrorRow {
   readonly status: number
   /** The public sentence; `{name}` is filled in from the error's values. */
   readonly sentence: string
-  /** The SMTP reply: code and enhanced code; the text is the sentence. */
-  readonly smtp: readonly [code: number, enhanced: string]
+  /** The SMTP reply: code and enhanced code; its text is the sentence unless one of its own stands here. */
+  readonly smtp: readonly [code: number, enhanced: string, sentence?: string]
 }
 
 export const ERRORS = {
   notFound: row(404, 'Method', 404, 'Path not found', 500, '5.5.1'),
   methodNotAllowed: row(405, 'Method', 405, 'Method not allowed', 502, '5.5.1'),
 
-  keyMissing: row(100, 'Validation', 401, 'api_key not passed in header', 530, '5.7.0'),
-  keyInvalid: row(101, 'Validation', 401, 'Invalid api_key', 535, '5.7.8'),
+  keyMissing: row(100, 'Validation', 401, 'api_key not passed in header', 530, '5.7.0', 'Authentication required'),
+  keyInvalid: row(101, 'Validation', 401, 'Invalid api_key', 535, '5.7.8', 'Authentication credentials invalid'),
   addressNotAllowed: row(102, 'Validation', 403, 'Calls from this IP address are not allowed', 550, '5.7.1'),
   scopeMissing: row(103, 'Validation', 403, 'This api_key may not be used for this call', 550, '5.7.1'),
 
@@ -32,7 +32,15 @@ export const ERRORS = {
   tooLarge: row(121, 'Common', 413, 'Payload must be at most {limit}', 552, '5.3.4'),
   idempotencyConflict: row(122, 'Common', 409, 'Idempotency-Key was already used for another request', 554, '5.5.0'),
 
-  senderInvalid: row(112, 'SendEmail', 400, 'Invalid fromEmail, authentication failed', 550, '5.7.1'),
+  senderInvalid: row(
+    112,
+    'SendEmail',
+    400,
+    'Invalid fromEmail, authentication failed',
+    550,
+    '5.7.1',
+    'Sender domain not active',
+  ),
   recipientsMissing: row(
     114,
     'SendEmail',
@@ -75,8 +83,9 @@ function row(
   sentence: string,
   smtpCode: number,
   enhanced: string,
+  smtpSentence?: string,
 ): ErrorRow {
-  return { v2, group, status, sentence, smtp: [smtpCode, enhanced] }
+  return { v2, group, status, sentence, smtp: smtpSentence ? [smtpCode, enhanced, smtpSentence] : [smtpCode, enhanced] }
 }
 
 export interface ServiceErrorDetails {

@@ -1,0 +1,4 @@
+declare module 'libmime' {
+  const libmime: { decodeWords(text: string): string }
+  export default libmime
+}

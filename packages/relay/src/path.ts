@@ -1,0 +1,57 @@
+import { parseAddress } from '@postrider/core'
+
+/** MAIL FROM or RCPT TO, parsed: the same address rules as at every other door. */
+export interface ParsedPath {
+  /** Canonical; empty for the null sender. */
+  readonly address: string
+  readonly args: Record<string, string | true> | false
+  readonly duplicate?: string
+}
+
+const CONTROL = /[\x00-\x1f\x7f]/
+/** RFC 5321 4.1.2 and appendix C: a source route must be accepted and should be ignored. */
+const SOURCE_ROUTE = /^@[^\s,:@]+(?:,@[^\s,:@]+)*:/
+
+/** Parses `MAIL FROM:<path> KEY=value …` (RFC 5321 4.1.1.2, 4.1.1.3). False: a syntax error. */
+export function parsePath(name: 'MAIL FROM' | 'RCPT TO', command: string): ParsedPath | false {
+  const colon = command.indexOf(':')
+  if (colon === -1 || command.slice(0, colon).trim().replace(/\s+/g, ' ').toUpperCase() !== name) return false
+  const rest = command.slice(colon + 1).trim()
+  if (CONTROL.test(rest) || !rest.startsWith('<')) return false
+  const end = endOfPath(rest)
+  if (end === -1) return false
+  const path = rest.slice(1, end).replace(SOURCE_ROUTE, '')
+  const parameters = rest.slice(end + 1)
+  if (parameters !== '' && !parameters.startsWith(' ')) return false
+  const args = parseParameters(parameters)
+  if (!args) return false
+  if (path === '') return name === 'MAIL FROM' ? { address: '', ...args } : false
+  const address = parseAddress(path)
+  return address ? { address: address.text, ...args } : false
+}
+
+/** The closing bracket, past quoted strings. */
+function endOfPath(text: string): number {
+  let quoted = false
+  for (let at = 1; at < text.length; at++) {
+    const char = text[at]
+    if (quoted && char === '\\') at++
+    else if (char === '"') quoted = !quoted
+    else if (char === '>' && !quoted) return at
+  }
+  return -1
+}
+
+function parseParameters(text: string): Pick<ParsedPath, 'args' | 'duplicate'> | undefined {
+  const args: Record<string, string | true> = {}
+  let duplicate: string | undefined
+  for (const parameter of text.split(' ')) {
+    if (parameter === '') continue
+    const [key = '', ...value] = parameter.split('=')
+    const name = key.toUpperCase()
+    if (!/^[A-Z0-9][A-Z0-9-]*$/.test(name)) return undefined
+    if (Object.hasOwn(args, name)) duplicate = name
+    args[name] = value.length === 0 ? true : value.join('=')
+  }
+  return { args: Object.keys(args).length > 0 ? args : false, ...(duplicate ? { duplicate } : {}) }
+}

@@ -1,0 +1,12 @@
+import { ensureCertificate, runProcess, withCore } from '@postrider/core'
+import { createRelay } from './relay.ts'
+
+/** The relay process: any number of them, on any number of hosts. */
+await runProcess(
+  { name: 'relay', env: process.env },
+  withCore({ name: 'relay', connections: 10 }, async ({ config, log, core }) => {
+    const relay = createRelay({ core, config, log, certificate: await ensureCertificate(config) })
+    await relay.listen()
+    return { close: () => relay.close() }
+  }),
+)

@@ -1,0 +1,136 @@
+import {
+  type ByteBudget,
+  type Core,
+  type Log,
+  type Principal,
+  parseAddress,
+  plainAddress,
+  requireScope,
+  ServiceError,
+} from '@postrider/core'
+import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server'
+import { collectMessage, tooLarge } from './message-data.ts'
+import { protocolReply, replyFor } from './replies.ts'
+import { toSubmission } from './to-submission.ts'
+
+export interface SessionDependencies {
+  readonly core: Core
+  readonly log: Log
+  readonly budget: ByteBudget
+}
+
+/** Whoever authenticated, and the key, which is asked about again for every message: it may be revoked meanwhile. */
+interface User {
+  readonly principal: Principal
+  readonly secret: string
+}
+
+/** What a session does at each step: a few lines around a core call. */
+export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTPServerOptions> {
+  const { core, log, budget } = dependencies
+
+  async function authenticate(username: string, secret: string, address: string): Promise<User> {
+    const principal = await core.auth.authenticate(secret, plainAddress(address))
+    const named = username.toLowerCase()
+    if (named !== 'apikey' && named !== principal.account.name.toLowerCase()) {
+      throw new ServiceError('keyInvalid', { reason: 'user name of another account' })
+    }
+    requireScope(principal, 'send')
+    return { principal, secret }
+  }
+
+  async function mailFrom(address: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
+    const { secret } = session.user as User
+    const principal = await core.auth.authenticate(secret, plainAddress(session.remoteAddress))
+    session.user = { principal, secret } satisfies User
+    core.messages.requireMaySend(principal)
+    requireUtf8(address.address, session)
+    const { SIZE } = address.args || {}
+    const announced = Number(SIZE ?? 0)
+    if (budget.used + announced > budget.total) {
+      throw new ServiceError('overloaded', { reason: 'no room for a message of the announced size' })
+    }
+    // The null sender (RFC 5321 4.5.5) is for automatic replies; whom they are from, the From header says.
+    if (address.address === '') return
+    const domain = parseAddress(address.address)?.domain ?? ''
+    if (!(await core.domains.findActive(principal.account.id, domain))) {
+      throw new ServiceError('senderInvalid', { reason: 'MAIL FROM is not on an active sending domain' })
+    }
+  }
+
+  async function data(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
+    const { principal } = session.user as User
+    const { envelope } = session
+    let held = 0
+    try {
+      const octets = await collectMessage(stream, budget, (taken) => {
+        held += taken
+      })
+      const submission = await toSubmission({
+        octets,
+        recipients: envelope.rcptTo.map(({ address }) => address),
+        nullSender: !envelope.mailFrom || envelope.mailFrom.address === '',
+        principal,
+        trace: {
+          helo: heloName(session),
+          address: plainAddress(session.remoteAddress),
+          protocol: session.transmissionType,
+        },
+      })
+      const { messageId } = await core.messages.accept(submission)
+      return `2.0.0 Ok: queued as ${messageId}`
+    } finally {
+      budget.give(held)
+    }
+  }
+
+  return {
+    onAuth({ username = '', password }, session, done) {
+      authenticate(username, password ?? '', session.remoteAddress).then(
+        (user) => done(null, { user }),
+        (error: unknown) => {
+          const { responseCode, message } = replyFor(error, log)
+          // RFC 4954 6: 535 whatever was wrong with the credentials, 454 when we could not look.
+          if (responseCode >= 500) done(null, { responseCode: 535, message })
+          else done(null, { responseCode: 454, message: '4.7.0 Temporary authentication failure' })
+        },
+      )
+    },
+    onMailFrom(address, session, done) {
+      mailFrom(address, session).then(
+        () => done(),
+        (error: unknown) => done(asReply(error)),
+      )
+    },
+    onRcptTo({ address }, session, done) {
+      try {
+        requireUtf8(address, session)
+        done()
+      } catch (error) {
+        done(asReply(error))
+      }
+    },
+    onData(stream, session, done) {
+      data(stream, session).then(
+        (text) => done(null, text),
+        (error: unknown) => done(stream.sizeExceeded ? asReply(tooLarge()) : asReply(error)),
+      )
+    },
+  }
+
+  function asReply(error: unknown): Error {
+    const known = (error as { responseCode?: number }).responseCode !== undefined
+    return known ? (error as Error) : replyFor(error, log)
+  }
+}
+
+/** RFC 6531 3.5: a non-ASCII address without SMTPUTF8 on MAIL is refused. */
+function requireUtf8(address: string, session: SMTPServerSession): void {
+  if (session.envelope.smtpUtf8 || !/[^\x00-\x7f]/.test(address)) return
+  throw protocolReply(553, '5.6.7 A non-ASCII address needs the SMTPUTF8 parameter on MAIL')
+}
+
+/** What the client called itself, as far as it can stand in a Received field. */
+function heloName({ hostNameAppearsAs }: SMTPServerSession): string {
+  return /^[a-z0-9.:[\]_-]{1,255}$/i.test(hostNameAppearsAs) ? hostNameAppearsAs : 'unknown'
+}

@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto'
+import {
+  LIMITS,
+  type Principal,
+  parseAddress,
+  ServiceError,
+  type Submission,
+  type SubmissionField,
+  type SubmittedContent,
+} from '@postrider/core'
+import addresses from 'email-addresses'
+import { simpleParser } from 'mailparser'
+import { type Controls, isRemoved, readControls } from './control-headers.ts'
+import { type Field, splitHeader, withoutFields } from './header.ts'
+import { decodeWords } from './words.ts'
+
+export interface ReceivedMessage {
+  /** CRLF line ends only. */
+  readonly octets: Buffer
+  readonly recipients: readonly string[]
+  /** MAIL FROM:<> */
+  readonly nullSender: boolean
+  readonly principal: Principal
+  readonly trace: { readonly helo: string; readonly address: string; readonly protocol: string }
+}
+
+/** Characters of a subject that are kept for lists and events; the message itself keeps all of it. */
+const SUBJECT_KEPT = 512
+
+/**
+ * Unwraps what an SMTP client sent into a Submission. The envelope says who gets it; the header, who it is from and how the
+ * service is to treat it.
+ *
+ * Throws messageMalformed, mailLoop, parameterInvalid, parameterMissing.
+ */
+export async function toSubmission(received: ReceivedMessage): Promise<Submission> {
+  const { octets, recipients, nullSender, principal, trace } = received
+  const { fields, bodyStart } = splitHeader(octets)
+  checkHops(fields)
+  const controls = readControls(fields)
+  const from = senderOf(fields)
+  const raw = withoutFields(octets, fields.filter(isRemoved))
+  const has = (wanted: string): boolean => fields.some(({ name }) => name === wanted)
+  const mime: SubmittedContent = {
+    kind: 'mime',
+    raw,
+    trace,
+    lacksDate: !has('date'),
+    lacksMessageId: !has('message-id'),
+    nullReturnPath: nullSender,
+  }
+  const submission: Submission = {
+    door: 'smtp',
+    principal,
+    clientAddress: trace.address,
+    from,
+    subject: subjectOf(fields),
+    replyTo: undefined,
+    content: mime,
+    templateId: controls.templateId,
+    attachmentIds: [],
+    attachments: [],
+    envelopes: [
+      {
+        to: recipients,
+        cc: [],
+        bcc: controls.bcc === undefined ? [] : [controls.bcc],
+        reference: controls.reference,
+        referenceCc: undefined,
+        attributes: controls.attributes,
+        headers: {},
+        attachments: [],
+      },
+    ],
+    tags: controls.tags,
+    settings: controls.settings,
+    scheduledAt: undefined,
+    idempotencyKey: controls.idempotencyKey,
+    fingerprint: controls.idempotencyKey === undefined ? undefined : fingerprint(received, fields, bodyStart),
+    nameOf,
+  }
+  return controls.templateId === undefined ? submission : withTemplate(submission, raw, controls)
+}
+
+function checkHops(fields: readonly Field[]): void {
+  const hops = fields.filter(({ name }) => name === 'received').length
+  if (hops > LIMITS.receivedHeaders) throw new ServiceError('mailLoop', { values: { limit: LIMITS.receivedHeaders } })
+}
+
+/** Exactly one From field with one address: it is what the reader sees and what DKIM answers for. */
+function senderOf(fields: readonly Field[]): Submission['from'] {
+  const found = fields.filter(({ name }) => name === 'from')
+  if (found.length === 0) return undefined
+  if (found.length > 1) throw new ServiceError('messageMalformed', { values: { problem: 'more than one From field' } })
+  const value = found[0]?.value ?? ''
+  // Nearly every From is a name without specials and an address in brackets, or an address alone; the rest is for a real parser.
+  const simple = /^(?:"?[^"<>@,;:()\\[\]]*"?\s*)?<([^<>"\s()]+)>$|^([^<>"\s(),;:]+)$/.exec(value)
+  const email = simple ? (simple[1] ?? simple[2]) : parsedAddress(value)
+  if (!email || !parseAddress(email)) {
+    throw new ServiceError('messageMalformed', { values: { problem: 'the From field must hold one address' } })
+  }
+  return { email, name: '' }
+}
+
+function parsedAddress(value: string): string | undefined {
+  const parsed = addresses.parseOneAddress({ input: value, rfc6532: true })
+  return parsed && 'address' in parsed ? parsed.address : undefined
+}
+
+function subjectOf(fields: readonly Field[]): string | undefined {
+  const value = fields.find(({ name }) => name === 'subject')?.value
+  return value === undefined
+    ? undefined
+    : decodeWords(value)
+        .replace(/\p{Cc}/gu, ' ')
+        .slice(0, SUBJECT_KEPT)
+        .toWellFormed()
+}
+
+/**
+ * Under an idempotency key the same message counts as the same although a client that sends it again gives it a new date, id
+ * and boundaries.
+ */
+function fingerprint({ octets, recipients }: ReceivedMessage, fields: readonly Field[], bodyStart: number): Buffer {
+  const hash = createHash('sha256')
+    .update('smtp')
+    .update(JSON.stringify([...recipients].sort()))
+  const boundaries = new Set<string>()
+  const text = octets.toString('latin1')
+  for (const match of text.matchAll(/boundary="?([^";\r\n]+)/gi)) boundaries.add(match[1] as string)
+  const settled = (piece: string): string => {
+    let out = piece
+    for (const boundary of boundaries) out = out.replaceAll(boundary, '')
+    return out
+  }
+  for (const { name, value } of fields) {
+    if (name !== 'date' && name !== 'message-id' && name !== 'received') hash.update(`${name}:${settled(value)}\n`)
+  }
+  return hash.update(settled(text.slice(bodyStart))).digest()
+}
+
+/** X-TEMPLATEID: the template's content takes the place of the message's own; names, subject and files stay. */
+async function withTemplate(submission: Submission, raw: Buffer, controls: Controls): Promise<Submission> {
+  const parsed = await simpleParser(raw, { skipHtmlToText: true, skipTextToHtml: true, skipImageLinks: true })
+  return {
+    ...submission,
+    from: submission.from && { ...submission.from, name: parsed.from?.value[0]?.name ?? '' },
+    replyTo: parsed.replyTo?.value[0]?.address,
+    content: { kind: 'parts', html: parsed.html || parsed.text || '', text: undefined, amp: undefined },
+    attachments: parsed.attachments.map(({ filename, content }) => ({ fileName: filename ?? 'attachment', content })),
+    envelopes: submission.envelopes.flatMap((envelope) =>
+      envelope.to.map((recipient, at) => ({
+        ...envelope,
+        to: [recipient],
+        bcc: at === 0 && controls.bcc !== undefined ? [controls.bcc] : [],
+      })),
+    ),
+  }
+}
+
+const NAMES: Partial<Record<SubmissionField, string>> = {
+  fromEmail: 'From',
+  fromName: 'From',
+  subject: 'Subject',
+  replyTo: 'Reply-To',
+  tags: 'X-TAGS',
+  recipient: 'RCPT TO',
+  bcc: 'X-SETTINGS.bcc',
+  reference: 'X-APIHEADER',
+  attributes: 'X-ATTRIBUTES',
+  idempotencyKey: 'Idempotency-Key',
+}
+
+function nameOf(field: SubmissionField, _envelope?: number, key?: string): string {
+  const name = NAMES[field] ?? field
+  return key === undefined ? name : `${name}.${key}`
+}

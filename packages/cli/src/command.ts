@@ -1,0 +1,82 @@
+import type { ParseArgsConfig } from 'node:util'
+import type { Config, Core } from '@postrider/core'
+
+/** One thing `postrider` can do. */
+export interface Command {
+  /** "account create" */
+  readonly name: string
+  /** What follows the name: "--name NAME" */
+  readonly usage: string
+  readonly summary: string
+  readonly options: NonNullable<ParseArgsConfig['options']>
+  /** Answers what to print: `data` for --json, `text` for people. */
+  run(call: Call): Promise<Answer | undefined>
+}
+
+export interface Call {
+  readonly options: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>
+  readonly words: readonly string[]
+  readonly config: Config
+  readonly env: NodeJS.ProcessEnv
+  /** Runs `act` on the installation's database, which is started for the time when it isn't running. */
+  withCore<T>(act: (core: Core) => Promise<T>): Promise<T>
+}
+
+export interface Answer {
+  readonly data: unknown
+  readonly text: string
+}
+
+/** The call is malformed; the message says what is missing. Exit status 2. */
+export class UsageError extends Error {}
+
+/** The command did what it could and failed; the message is for the person. Exit status 1. */
+export class CommandError extends Error {}
+
+export function textOption(call: Call, name: string): string | undefined {
+  const value = call.options[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Throws {@link UsageError}. */
+export function requiredText(call: Call, name: string): string {
+  const value = textOption(call, name)
+  if (!value) throw new UsageError(`--${name} is missing`)
+  return value
+}
+
+export function textsOption(call: Call, name: string): string[] {
+  const value = call.options[name]
+  return Array.isArray(value) ? value.map(String) : []
+}
+
+/** A number given as option or as the only word. Throws {@link UsageError}. */
+export function requiredId(call: Call, name: string): number {
+  const text = textOption(call, name) ?? call.words[0]
+  if (text === undefined) throw new UsageError(`--${name} is missing`)
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${name} must be a number`)
+  return Number(text)
+}
+
+/** The first word after the command. Throws {@link UsageError}. */
+export function requiredWord(call: Call, what: string): string {
+  const word = call.words[0]
+  if (!word) throw new UsageError(`${what} is missing`)
+  return word
+}
+
+/** Rows under a heading, columns aligned. */
+export function table(heading: readonly string[], rows: readonly (readonly unknown[])[]): string {
+  const lines = [heading, ...rows].map((row) =>
+    row.map((cell) => (cell instanceof Date ? cell.toISOString() : String(cell ?? ''))),
+  )
+  const widths = heading.map((_cell, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)))
+  return lines
+    .map((line) =>
+      line
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}

@@ -1,0 +1,21 @@
+import type { Command } from '../command.ts'
+import { up } from '../up.ts'
+
+export const upCommands: readonly Command[] = [
+  {
+    name: 'up',
+    usage: '',
+    summary: 'start everything and keep it running: database, API, relay, delivery, sandbox inbox',
+    options: {},
+    async run({ config, env }) {
+      process.exit(await up(config, env))
+    },
+  },
+  {
+    name: 'migrate',
+    usage: '',
+    summary: 'bring the database schema up to this version',
+    options: {},
+    run: (call) => call.withCore(async () => ({ data: { migrated: true }, text: 'the schema is up to date' })),
+  },
+]

@@ -1,0 +1,41 @@
+import type { Config, Core } from '@postrider/core'
+
+const DOMAIN = 'demo.example'
+
+/** Makes a demo account with an active sending domain where there is no account yet, and answers its key; undefined otherwise. */
+export async function makeDemoAccount(core: Core): Promise<string | undefined> {
+  if ((await core.accounts.list()).length > 0) return undefined
+  const account = await core.accounts.create('demo')
+  await core.domains.add({ accountId: account.id, name: DOMAIN, state: 'active' })
+  return (await core.auth.createKey({ accountId: account.id, name: 'demo' })).secret
+}
+
+/** What a newcomer needs: the key, and three lines to paste. */
+export function firstSteps(key: string, config: Config): string {
+  const api = `http://${reachable(config.apiHost)}:${config.apiPort}`
+  const relay = `smtp://${reachable(config.relayHost)}:${config.relayPort}`
+  const body = JSON.stringify({
+    personalizations: [{ recipient: 'you@example.org' }],
+    from: { fromEmail: `hello@${DOMAIN}`, fromName: 'Demo' },
+    subject: 'My first message',
+    content: '<p>It works.</p>',
+  })
+  const mail = `From: hello@${DOMAIN}\\r\\nTo: you@example.org\\r\\nSubject: By SMTP\\r\\n\\r\\nIt works.\\r\\n`
+  return `
+A demo account was made. Its API key, shown only now: ${key}
+
+Send a message by HTTP:
+  curl -s ${api}/v2/sendEmail -H 'api_key: ${key}' -H 'content-type: application/json' -d '${body}'
+
+By SMTP (any client: host ${reachable(config.relayHost)}, port ${config.relayPort}, STARTTLS, user apikey, password the key):
+  printf '${mail}' | curl -sk --ssl-reqd ${relay} -u 'apikey:${key}' --mail-from hello@${DOMAIN} --mail-rcpt you@example.org -T -
+
+See what arrived, there or in a browser at http://${config.sandboxHost}:${config.sandboxHttpPort}/ :
+  curl -s http://${config.sandboxHost}:${config.sandboxHttpPort}/messages
+`
+}
+
+export function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}

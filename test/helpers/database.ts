@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto'
+import { migrate, openDatabase, type Sql } from '@postrider/core'
+
+const TEMPLATE = 'postrider_template'
+
+/** Migrates the database that every test file's own is a copy of. */
+export async function makeTemplateDatabase(url: string): Promise<void> {
+  const admin = openDatabase({ url, name: 'test', connections: 1 })
+  await admin.unsafe(`drop database if exists ${TEMPLATE} with (force)`)
+  await admin.unsafe(`create database ${TEMPLATE}`)
+  await admin.end()
+  const sql = openDatabase({ url: databaseUrl(url, TEMPLATE), name: 'test', connections: 1 })
+  await migrate(sql)
+  await sql.end()
+}
+
+export interface TestDatabase {
+  readonly url: string
+  readonly sql: Sql
+  drop(): Promise<void>
+}
+
+/** A database of its own, migrated and empty. */
+export async function makeDatabase(): Promise<TestDatabase> {
+  const server = process.env.TEST_DATABASE_URL
+  if (!server) throw new Error('TEST_DATABASE_URL is not set: run the tests with npm test, or node test/run.ts FILE')
+  const name = `test_${randomBytes(6).toString('hex')}`
+  const admin = openDatabase({ url: server, name: 'test', connections: 1 })
+  // Copying the files is quicker than logging them, and the copy is thrown away anyway.
+  await admin.unsafe(`create database ${name} template ${TEMPLATE} strategy file_copy`)
+  const url = databaseUrl(server, name)
+  const sql = openDatabase({ url, name: 'test', connections: 3 })
+  return {
+    url,
+    sql,
+    async drop() {
+      await sql.end({ timeout: 1 })
+      await admin.unsafe(`drop database if exists ${name} with (force)`)
+      await admin.end()
+    },
+  }
+}
+
+function databaseUrl(server: string, name: string): string {
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+/** Moves the service's clock: every process on this database sees the new time with its next statement. */
+export async function moveClock(sql: Sql, interval: string): Promise<void> {
+  await sql.unsafe(
+    `create or replace function service_now() returns timestamptz language sql stable as 'select now() + interval ''${interval}'''`,
+  )
+  await sql`select ensure_partitions(service_now(), 6)`
+}

@@ -1,0 +1,84 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buildApp } from '@postrider/api'
+import { type Config, type Core, createCore, createLog, ensureCertificate, readConfig, type Sql } from '@postrider/core'
+import { createRelay } from '@postrider/relay'
+import type { Test } from 'tap'
+import { makeDatabase } from './database.ts'
+import { freePorts } from './ports.ts'
+
+/** An account with a key and an active sending domain, made for one test. */
+export interface Sender {
+  readonly accountId: number
+  readonly accountName: string
+  readonly apiKey: string
+  readonly domain: string
+}
+
+/** The service's core on a database of its own, with its doors opened on request. */
+export interface TestService {
+  readonly sql: Sql
+  readonly core: Core
+  readonly config: Config
+  readonly env: Readonly<Record<string, string>>
+  makeSender(): Promise<Sender>
+  /** Opens the API and answers its base URL. */
+  openApi(): Promise<string>
+  /** Opens the relay on its two ports. */
+  openRelay(): Promise<void>
+}
+
+let senders = 0
+
+export async function makeService(t: Test, settings: Record<string, string> = {}): Promise<TestService> {
+  const database = await makeDatabase()
+  const [api, relay, relayTls, smtp, http] = await freePorts(5)
+  const env = {
+    DATABASE_URL: database.url,
+    DATA_DIR: mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'data-')),
+    API_PORT: String(api),
+    RELAY_PORT: String(relay),
+    RELAY_TLS_PORT: String(relayTls),
+    SANDBOX_SMTP_PORT: String(smtp),
+    SANDBOX_HTTP_PORT: String(http),
+    HELO_NAME: 'relay.test',
+    SECRET_KEY: 'a secret key that only tests may know',
+    LOG_LEVEL: 'silent',
+    ...settings,
+  }
+  const config = readConfig(env)
+  const log = createLog('test', config.logLevel)
+  const core = createCore({ sql: database.sql, config, log })
+  await core.readiness.check()
+  t.teardown(async () => {
+    core.readiness.close()
+    await database.drop()
+  })
+  return {
+    sql: database.sql,
+    core,
+    config,
+    env,
+    async makeSender() {
+      const number = ++senders
+      const accountName = `account-${process.pid}-${number}`
+      const account = await core.accounts.create(accountName)
+      const { secret } = await core.auth.createKey({ accountId: account.id })
+      const domain = `ship${number}.example`
+      await core.domains.add({ accountId: account.id, name: domain, state: 'active' })
+      return { accountId: account.id, accountName, apiKey: secret, domain }
+    },
+    async openApi() {
+      const app = await buildApp({ core, config, log })
+      const url = await app.listen({ host: '127.0.0.1', port: config.apiPort })
+      t.teardown(() => app.close())
+      return url
+    },
+    async openRelay() {
+      const server = createRelay({ core, config, log, certificate: await ensureCertificate(config) })
+      await server.listen()
+      t.teardown(() => server.close())
+    },
+  }
+}

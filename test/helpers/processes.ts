@@ -1,0 +1,69 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+
+export type ProcessName = 'api' | 'relay' | 'delivery' | 'sandbox'
+
+const FILES: Record<ProcessName, string> = {
+  api: 'packages/api/src/server.ts',
+  relay: 'packages/relay/src/server.ts',
+  delivery: 'packages/delivery/src/worker.ts',
+  sandbox: 'packages/sandbox/src/server.ts',
+}
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+/** A real process of the service, started alone as an operator would. */
+export interface ServiceProcess {
+  readonly name: ProcessName
+  readonly pid: number
+  /** Its log, line by line. */
+  readonly log: Record<string, unknown>[]
+  /** Resolves with the exit status, or the signal that ended it. */
+  readonly exited: Promise<number | NodeJS.Signals>
+  kill(signal?: NodeJS.Signals): void
+  /** Asks it to stop and waits. */
+  stop(): Promise<number | NodeJS.Signals>
+}
+
+/** Starts a process and waits until it says that it works. */
+export async function startProcess(t: Test, name: ProcessName, env: Record<string, string>): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [FILES[name]], {
+    cwd: ROOT,
+    // Nothing of the test runner's own environment: it would load itself into every process.
+    env: {
+      PATH: process.env.PATH ?? '',
+      LOG_LEVEL: 'info',
+      ...env,
+      ...(env.LOG_LEVEL === 'silent' ? { LOG_LEVEL: 'info' } : {}),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const log: Record<string, unknown>[] = []
+  const exited = new Promise<number | NodeJS.Signals>((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ?? code ?? -1))
+  })
+  const stop = async (): Promise<number | NodeJS.Signals> => {
+    child.kill('SIGTERM')
+    return exited
+  }
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await exited
+  })
+  await started(child, log, name)
+  return { name, pid: child.pid as number, log, exited, kill: (signal = 'SIGKILL') => void child.kill(signal), stop }
+}
+
+function started(child: ChildProcess, log: Record<string, unknown>[], name: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const errors: string[] = []
+    createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (line) => errors.push(line))
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      const entry = JSON.parse(line) as Record<string, unknown>
+      log.push(entry)
+      if (entry.msg === 'started') resolve()
+    })
+    child.once('exit', (code) => reject(new Error(`${name} ended with ${code} before it worked: ${errors.join('\n')}`)))
+  })
+}

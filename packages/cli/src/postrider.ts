@@ -7,11 +7,13 @@ import { domainCommands } from './commands/domain.ts'
 import { inboxCommands } from './commands/inbox.ts'
 import { keyCommands } from './commands/key.ts'
 import { messageCommands } from './commands/message.ts'
+import { operateCommands } from './commands/operate.ts'
 import { upCommands } from './commands/up.ts'
 import { withInstallation } from './installation.ts'
 
 const COMMANDS: readonly Command[] = [
   ...upCommands,
+  ...operateCommands,
   ...accountCommands,
   ...keyCommands,
   ...domainCommands,

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Sql } from '../database.ts'
 import type { Secrets } from '../secrets.ts'
-import { type LostWorkers, registerWorker, type WorkerLease, watchWorkers } from './lease.ts'
+import { isWorkerAlive, type LostWorkers, registerWorker, type WorkerLease, watchWorkers } from './lease.ts'
 import {
   type ClaimedDelivery,
   type ClaimOptions,
@@ -27,6 +27,8 @@ export interface Deliveries {
   /** See lease.ts. */
   register(worker: { host: string; pid: number }): Promise<WorkerLease>
   watchWorkers(): LostWorkers
+  /** Is there a worker of this host that lives? */
+  isAlive(host: string): Promise<boolean>
   /** See queue.ts. */
   claim(options: ClaimOptions): Promise<ClaimedDelivery[]>
   release(workerId: number, deliveries: readonly DeliveryKey[], seconds: number): Promise<void>
@@ -45,6 +47,7 @@ export function deliveriesOf({ sql, secrets, clock }: { sql: Sql; secrets: Secre
   return {
     register: (worker) => registerWorker(sql, worker),
     watchWorkers: () => watchWorkers(sql, clock.monotonic),
+    isAlive: (host) => isWorkerAlive(sql, host),
     claim: (options) => claimDeliveries(sql, options),
     release: (workerId, deliveries, seconds) => releaseDeliveries(sql, workerId, deliveries, seconds),
     markDots: (dots) => markDots(sql, dots),

@@ -64,6 +64,15 @@ export async function registerWorker(sql: Sql, worker: { host: string; pid: numb
   }
 }
 
+/** Is there a worker of this host that holds its lock? */
+export async function isWorkerAlive(sql: Sql, host: string): Promise<boolean> {
+  const rows = await sql`
+    select 1 from workers w join pg_locks l on l.locktype = 'advisory' and l.classid = ${LOCK_SPACE}::oid
+           and l.objid = w.id::oid and l.objsubid = 2
+     where w.host = ${host} limit 1`
+  return rows.length > 0
+}
+
 interface Sighting {
   beat: string
   since: number

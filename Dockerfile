@@ -1,0 +1,28 @@
+# One image for every process: the command says which. Small, without build tools, as an ordinary user.
+FROM node:24-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
+COPY packages/api/package.json packages/api/
+COPY packages/cli/package.json packages/cli/
+COPY packages/core/package.json packages/core/
+COPY packages/delivery/package.json packages/delivery/
+COPY packages/relay/package.json packages/relay/
+COPY packages/sandbox/package.json packages/sandbox/
+# Neither the npm-borne Node nor the embedded Postgres: the image has its own Node, and DATABASE_URL names the database.
+RUN npx -y pnpm@12.21.0 install --frozen-lockfile --prod --no-optional --config.minimumReleaseAge=0
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production \
+    DATA_DIR=/data \
+    API_HOST=0.0.0.0 \
+    RELAY_HOST=0.0.0.0
+WORKDIR /app
+RUN mkdir /data && chown node:node /data
+COPY --from=packages /app ./
+COPY sql ./sql
+COPY packages ./packages
+USER node
+VOLUME /data
+EXPOSE 8080 2525 2465 2526 8025
+HEALTHCHECK --interval=10s --timeout=8s --start-period=20s CMD ["node", "packages/cli/src/postrider.ts", "health"]
+CMD ["node", "packages/api/src/server.ts"]

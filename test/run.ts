@@ -63,6 +63,8 @@ async function readTap(tap: ChildProcess): Promise<Count> {
   let file: string[] = []
   for await (const line of createInterface({ input: tap.stdout as NodeJS.ReadableStream })) {
     file.push(line)
+    const figures = /^\s+# figures: (.*)$/.exec(line)
+    if (figures) process.stdout.write(`       ${figures[1]}\n`)
     const test = /^ {4}(not )?ok \d+ - (.*)$/.exec(line)
     if (test) tally(count, test[1] !== undefined, test[2] ?? '')
     const done = /^(not )?ok \d+ - (.*)$/.exec(line)

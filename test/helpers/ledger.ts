@@ -1,0 +1,153 @@
+import nodemailer from 'nodemailer'
+import type { Sender, TestService } from './service.ts'
+import type { Sink } from './sink.ts'
+
+type Transport = ReturnType<typeof pooled>
+
+function pooled(options: Parameters<typeof nodemailer.createTransport>[0]) {
+  return nodemailer.createTransport(options)
+}
+
+/**
+ * What was sent, what was acknowledged, what arrived: the judge of every journey with faults. Each message has a recipient of
+ * its own, so the sink tells which one it saw, and how often.
+ */
+export class Ledger {
+  readonly sent = new Set<string>()
+  readonly acknowledged = new Set<string>()
+  readonly #service: TestService
+  readonly #sender: Sender
+  #next = 0
+
+  constructor(service: TestService, sender: Sender) {
+    this.#service = service
+    this.#sender = sender
+  }
+
+  /** Sends messages by HTTP and SMTP on `lanes` lanes until stopped; a refused or broken try is not repeated. */
+  load(lanes: number): { stop(): Promise<void> } {
+    let stopped = false
+    const lane = async (number: number): Promise<void> => {
+      const bySmtp = number % 2 === 1 ? this.#transport() : undefined
+      while (!stopped) {
+        await (bySmtp ? this.#bySmtp(bySmtp) : this.#byHttp())
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+      bySmtp?.close()
+    }
+    const running = Promise.all(Array.from({ length: lanes }, (_none, number) => lane(number)))
+    return {
+      async stop() {
+        stopped = true
+        await running
+      },
+    }
+  }
+
+  async #byHttp(): Promise<void> {
+    const recipient = this.#recipient('http')
+    try {
+      const response = await fetch(`http://127.0.0.1:${this.#service.config.apiPort}/v2/sendEmail`, {
+        method: 'POST',
+        headers: { api_key: this.#sender.apiKey, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          personalizations: [{ recipient }],
+          from: { fromEmail: `desk@${this.#sender.domain}` },
+          subject: recipient,
+          content: 'x'.repeat(2000),
+        }),
+        signal: AbortSignal.timeout(30_000),
+      })
+      if (response.status === 200) this.acknowledged.add(recipient)
+    } catch {
+      // Not acknowledged: the process was killed under us.
+    }
+  }
+
+  #transport(): Transport {
+    return nodemailer.createTransport({
+      pool: true,
+      maxConnections: 1,
+      host: '127.0.0.1',
+      port: this.#service.config.relayPort,
+      auth: { user: 'apikey', pass: this.#sender.apiKey },
+      tls: { rejectUnauthorized: false },
+      connectionTimeout: 5000,
+      socketTimeout: 30_000,
+    })
+  }
+
+  async #bySmtp(transport: Transport): Promise<void> {
+    const recipient = this.#recipient('smtp')
+    try {
+      const info = await transport.sendMail({
+        from: `desk@${this.#sender.domain}`,
+        to: recipient,
+        subject: recipient,
+        text: 'x'.repeat(5000),
+      })
+      if (info.accepted.length === 1) this.acknowledged.add(recipient)
+    } catch {
+      // Not acknowledged.
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+
+  #recipient(door: string): string {
+    const recipient = `${door}-${this.#next++}@harbor.example`
+    this.sent.add(recipient)
+    return recipient
+  }
+
+  /** The four classes of Jepsen's queue checker. */
+  async judge(sink: Sink): Promise<Judgement> {
+    const copies = new Map<string, number>()
+    for (const { to } of sink.messages) for (const address of to) copies.set(address, (copies.get(address) ?? 0) + 1)
+    const rows = await this.#service.sql<{ recipient: string; state: string; marks: number }[]>`
+      select d.recipient, d.state,
+             (select count(*)::int from attempts a
+               where a.message_id = d.message_id and a.recipient_no = d.recipient_no and a.indeterminate) as marks
+        from deliveries d`
+    const stored = new Map(rows.map((row) => [row.recipient, row]))
+    const duplicated = [...copies].filter(([, count]) => count > 1)
+    return {
+      sent: this.sent.size,
+      acknowledged: this.acknowledged.size,
+      delivered: copies.size,
+      // Acknowledged, yet neither seen nor finally accounted for.
+      lost: [...this.acknowledged].filter(
+        (recipient) => !copies.has(recipient) && !isFinal(stored.get(recipient)?.state),
+      ),
+      unexpected: [...copies.keys()].filter((recipient) => !this.sent.has(recipient)),
+      recovered: [...copies.keys()].filter((recipient) => !this.acknowledged.has(recipient)),
+      duplicated: duplicated.map(([recipient, count]) => ({ recipient, extra: count - 1 })),
+      // More copies than attempts that are marked to have possibly been delivered.
+      unmarked: duplicated
+        .filter(([recipient, count]) => count - 1 > (stored.get(recipient)?.marks ?? 0))
+        .map(([recipient]) => recipient),
+      unfinished: rows.filter(({ state }) => !isFinal(state)).map(({ recipient }) => recipient),
+    }
+  }
+}
+
+export interface Judgement {
+  readonly sent: number
+  readonly acknowledged: number
+  readonly delivered: number
+  readonly lost: readonly string[]
+  readonly unexpected: readonly string[]
+  readonly recovered: readonly string[]
+  readonly duplicated: readonly { recipient: string; extra: number }[]
+  readonly unmarked: readonly string[]
+  readonly unfinished: readonly string[]
+}
+
+function isFinal(state: string | undefined): boolean {
+  return state !== undefined && ['delivered', 'bounced', 'dropped', 'expired'].includes(state)
+}
+
+/** The figures of a judgement in one line, for the test's output. */
+export function figures({ sent, acknowledged, delivered, lost, recovered, duplicated }: Judgement): string {
+  const extra = duplicated.reduce((sum, one) => sum + one.extra, 0)
+  return `${sent} sent, ${acknowledged} acknowledged, ${delivered} delivered, ${lost.length} lost, ${recovered.length} recovered, ${extra} extra copies`
+}

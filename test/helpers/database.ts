@@ -20,9 +20,8 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** A database of its own, migrated and empty. */
-export async function makeDatabase(): Promise<TestDatabase> {
-  const server = process.env.TEST_DATABASE_URL
+/** A database of its own, migrated and empty; on the server of the test run, or on one the test owns. */
+export async function makeDatabase(server = process.env.TEST_DATABASE_URL): Promise<TestDatabase> {
   if (!server) throw new Error('TEST_DATABASE_URL is not set: run the tests with npm test, or node test/run.ts FILE')
   const name = `test_${randomBytes(6).toString('hex')}`
   const admin = openDatabase({ url: server, name: 'test', connections: 1 })

@@ -31,8 +31,13 @@ export interface TestService {
 
 let senders = 0
 
-export async function makeService(t: Test, settings: Record<string, string> = {}): Promise<TestService> {
-  const database = await makeDatabase()
+/** `server`: the URL of a Postgres the test owns, instead of the test run's. */
+export async function makeService(
+  t: Test,
+  settings: Record<string, string> = {},
+  server?: string,
+): Promise<TestService> {
+  const database = await makeDatabase(server)
   const [api, relay, relayTls, smtp, http] = await freePorts(5)
   const env = {
     DATABASE_URL: database.url,

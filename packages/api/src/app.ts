@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import { type Config, type Core, createByteBudget, LIMITS, type Log } from '@postrider/core'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { health } from './health.ts'
@@ -20,6 +21,8 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     routerOptions: { ignoreTrailingSlash: true, caseSensitive: false },
     forceCloseConnections: 'idle',
+    // What still comes in while draining is refused by v2 in its own shape, and /health tells.
+    return503OnClosing: false,
     // V41: a client has 10 s for its headers and 60 s for the whole request.
     requestTimeout: 60_000,
     connectionTimeout: 0,
@@ -28,14 +31,17 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
     // JSON must mean what it says: coercion would turn "abc" into ["abc"] and null into "" before 120 and 116 could be seen.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
   })
+  // A method nobody knows is as wrong on a known path as any other: 405, and not 404.
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   app.decorateRequest('principal')
   app.decorateRequest('fileParts')
   app.addHook('preClose', async () => {
     stopping = true
   })
   const budget = createByteBudget(config.bodyBudget)
-  await app.register(health, { core, isStopping: () => stopping })
+  const isStopping = () => stopping
+  await app.register(health, { core, isStopping })
   // v2.1 is announced only; what exists is served under both (contract section 1).
-  for (const prefix of ['/v2', '/v2.1']) await app.register(v2, { prefix, core, budget })
+  for (const prefix of ['/v2', '/v2.1']) await app.register(v2, { prefix, core, budget, isStopping })
   return app
 }

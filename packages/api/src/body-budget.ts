@@ -1,3 +1,4 @@
+import { type Readable, Transform } from 'node:stream'
 import { type ByteBudget, LIMITS, ServiceError } from '@postrider/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
@@ -5,20 +6,51 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 const COPIES = 3
 
 /**
- * Reserves room for a body before it is read, and gives it back when the answer is out or the client gone. A body of
- * unannounced length reserves what it may grow to.
+ * Reserves room for a body of announced length before it is read, and gives it back when the answer is out or the client
+ * gone. One body may take the whole budget, so that none is refused for ever.
  *
  * Throws tooLarge or overloaded.
  */
 export function reserveBody(budget: ByteBudget, request: FastifyRequest, reply: FastifyReply): void {
-  const announced = request.headers['content-length']
-  const chunked = request.headers['transfer-encoding'] !== undefined
-  const size = announced !== undefined ? Number(announced) : chunked ? LIMITS.messageSize : 0
-  if (size === 0) return
+  const size = Number(request.headers['content-length'] ?? 0)
   if (size > LIMITS.messageSize) throw tooLarge()
-  const octets = size * COPIES
-  if (!budget.take(octets)) throw new ServiceError('overloaded', { reason: 'no room for another body' })
-  reply.raw.once('close', () => budget.give(octets))
+  if (size > 0) reservation(budget, reply).growTo(size)
+}
+
+/**
+ * Reserves room for a body of unannounced length (chunked) as it arrives: what it may grow to would be the whole budget, and
+ * one client at a time. Beyond the budget the stream fails with overloaded.
+ */
+export function reserveAsItComes(budget: ByteBudget, reply: FastifyReply, payload: Readable): Readable {
+  const room = reservation(budget, reply)
+  let size = 0
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length
+      try {
+        room.growTo(size)
+        done(null, chunk)
+      } catch (error) {
+        done(error as Error)
+      }
+    },
+  })
+  // Read to its end all the same: an answer on a connection with unread data is lost when it is closed.
+  counted.once('error', () => payload.resume())
+  payload.once('error', (error) => counted.destroy(error))
+  return payload.pipe(counted)
+}
+
+function reservation(budget: ByteBudget, reply: FastifyReply): { growTo(size: number): void } {
+  let held = 0
+  reply.raw.once('close', () => budget.give(held))
+  return {
+    growTo(size) {
+      const more = Math.min(size * COPIES, budget.total) - held
+      if (!budget.take(more)) throw new ServiceError('overloaded', { reason: 'no room for another body' })
+      held += more
+    },
+  }
 }
 
 export function tooLarge(): ServiceError {

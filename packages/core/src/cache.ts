@@ -1,7 +1,7 @@
 /**
  * Answers kept for a short time, so that hot paths don't ask the database for what rarely changes. Bounded in age, because
- * a revoked key must be refused within 5 s in every process, and in number. Calls for the same key share one load; a load
- * that fails is not kept.
+ * a revoked key must be refused within 5 s in every process, and in number. Calls for the same key share one load, as long
+ * as its answer will be young enough for them; a load that fails is not kept.
  */
 export interface Cache<V> {
   get(key: string): Promise<V> | V
@@ -16,10 +16,15 @@ export interface CacheOptions<V> {
   readonly monotonic?: () => number
 }
 
+interface Load<V> {
+  readonly answer: Promise<V>
+  readonly askedAt: number
+}
+
 interface Entry<V> {
   value: V | undefined
-  loading: Promise<V> | undefined
   askedAt: number
+  loading: Load<V> | undefined
 }
 
 export function createCache<V>({
@@ -31,23 +36,27 @@ export function createCache<V>({
   const entries = new Map<string, Entry<V>>()
 
   function refresh(key: string, entry: Entry<V>): Promise<V> {
-    if (entry.loading) return entry.loading
     const askedAt = monotonic()
-    const loading = load(key).then(
+    // A database that hangs must not stretch the bound: what was asked before a key was revoked may say that it is good.
+    if (entry.loading && askedAt - entry.loading.askedAt < maxAge) return entry.loading.answer
+    const answer = load(key).then(
       (value) => {
-        entry.value = value
-        entry.askedAt = askedAt
-        entry.loading = undefined
+        if (askedAt >= entry.askedAt) {
+          entry.value = value
+          entry.askedAt = askedAt
+        }
+        if (entry.loading === loading) entry.loading = undefined
         return value
       },
       (error: unknown) => {
-        entry.loading = undefined
-        if (entry.value === undefined && entries.get(key) === entry) entries.delete(key)
+        if (entry.loading === loading) entry.loading = undefined
+        if (entry.value === undefined && !entry.loading && entries.get(key) === entry) entries.delete(key)
         throw error
       },
     )
+    const loading: Load<V> = { answer, askedAt }
     entry.loading = loading
-    return loading
+    return answer
   }
 
   return {

@@ -1,7 +1,8 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import { writeOnce } from './write-once.ts'
 
 export interface Certificate {
@@ -10,14 +11,34 @@ export interface Certificate {
   readonly key: string
 }
 
-/** TLS_CERT and TLS_KEY, else a self-signed pair in DATA_DIR, made on first use. Two first starts at once agree on one pair. */
+/**
+ * TLS_CERT and TLS_KEY, else a self-signed pair in DATA_DIR, made on first use. Two first starts at once agree on one pair.
+ *
+ * Throws {@link ConfigError} when the files named hold no certificate, no key, or a key of something else.
+ */
 export async function ensureCertificate(config: Config): Promise<Certificate> {
-  if (config.tlsCert && config.tlsKey) {
-    return { cert: readFileSync(config.tlsCert, 'utf8'), key: readFileSync(config.tlsKey, 'utf8') }
-  }
+  if (config.tlsCert && config.tlsKey) return readCertificate(config.tlsCert, config.tlsKey)
   const file = join(config.dataDir, 'certificate.json')
   if (!existsSync(file)) await makeCertificate(file, config)
   return JSON.parse(readFileSync(file, 'utf8')) as Certificate
+}
+
+function readCertificate(certFile: string, keyFile: string): Certificate {
+  let first: X509Certificate
+  let privateKey: KeyObject
+  try {
+    first = new X509Certificate(readFileSync(certFile))
+  } catch (error) {
+    throw new ConfigError('TLS_CERT', `must name a PEM file with a certificate chain: ${(error as Error).message}`)
+  }
+  try {
+    privateKey = createPrivateKey(readFileSync(keyFile))
+  } catch (error) {
+    throw new ConfigError('TLS_KEY', `must name a PEM file with an unencrypted key: ${(error as Error).message}`)
+  }
+  if (!first.checkPrivateKey(privateKey))
+    throw new ConfigError('TLS_KEY', 'is not the key of the certificate in TLS_CERT')
+  return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') }
 }
 
 async function makeCertificate(file: string, { heloName }: Config): Promise<void> {

@@ -1,7 +1,9 @@
+import { Resolver } from 'node:dns'
 import { existsSync, readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import { parseNetworks } from './auth/networks.ts'
+import { parseNetworks } from './networks.ts'
 
 /** Where mail goes: the sandbox inbox, the recipients' servers, or one relay host. */
 export type DeliveryRoute =
@@ -164,14 +166,14 @@ export function readConfig(env: Environment): Config {
   return {
     databaseUrl: databaseUrl(env, dataDir),
     dataDir,
-    apiHost: env.API_HOST || '127.0.0.1',
+    apiHost: listenHost(env, 'API_HOST'),
     apiPort,
-    relayHost: env.RELAY_HOST || '127.0.0.1',
+    relayHost: listenHost(env, 'RELAY_HOST'),
     relayPort: port(env, 'RELAY_PORT', 2525),
     relayTlsPort: port(env, 'RELAY_TLS_PORT', 2465),
     tlsCert,
     tlsKey,
-    sandboxHost: env.SANDBOX_HOST || '127.0.0.1',
+    sandboxHost: listenHost(env, 'SANDBOX_HOST'),
     sandboxSmtpPort: port(env, 'SANDBOX_SMTP_PORT', 2526),
     sandboxHttpPort: port(env, 'SANDBOX_HTTP_PORT', 8025),
     delivery: deliveryRoute(env.DELIVERY || 'sandbox'),
@@ -200,18 +202,39 @@ export function embeddedUrlFile(dataDir: string): string {
 function databaseUrl(env: Environment, dataDir: string): string | undefined {
   const given = env.DATABASE_URL
   if (given) {
-    if (!/^postgres(ql)?:\/\//.test(given)) throw new ConfigError('DATABASE_URL', 'must start with postgres://')
+    if (!isDatabaseUrl(given)) {
+      throw new ConfigError(
+        'DATABASE_URL',
+        'must be like postgres://user:password@host:port/database, with special characters percent-encoded',
+      )
+    }
     return given
   }
   const left = embeddedUrlFile(dataDir)
   return existsSync(left) ? readFileSync(left, 'utf8').trim() : undefined
 }
 
+/** Several hosts, comma-separated, are several places to find one database; the rest is a URL like any other. */
+function isDatabaseUrl(text: string): boolean {
+  const oneHost = text.replace(/^(\w+:\/\/(?:[^@/?#]*@)?[^,/?#]*),[^/?#]*/, '$1')
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(oneHost)) return false
+  const { username, password } = new URL(oneHost)
+  return decoded(username) !== undefined && decoded(password) !== undefined
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
 function wholeNumber(env: Environment, name: string, byDefault: number, least: number, most: number): number {
   const text = env[name]
   if (!text) return byDefault
-  const value = Number(text)
-  if (!Number.isInteger(value) || value < least || value > most) {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (!(value >= least && value <= most)) {
     throw new ConfigError(name, `must be a whole number from ${least} to ${most}`)
   }
   return value
@@ -233,6 +256,16 @@ function file(env: Environment, name: string): string | undefined {
   if (!path) return undefined
   if (!existsSync(path)) throw new ConfigError(name, 'must name a file that exists')
   return resolve(path)
+}
+
+/** Host names of containers may have underscores. */
+function listenHost(env: Environment, name: string): string {
+  const text = env[name]
+  if (!text) return '127.0.0.1'
+  if (isIP(text) === 0 && !/^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/i.test(text)) {
+    throw new ConfigError(name, 'must be an address or a host name')
+  }
+  return text
 }
 
 function hostName(env: Environment, name: string, byDefault: string): string {
@@ -274,10 +307,10 @@ function dnsServers(text: string | undefined): string[] {
     .split(',')
     .map((server) => server.trim())
     .filter(Boolean)
-  for (const server of servers) {
-    if (!/^(\[[0-9a-f:.]+\](:\d{1,5})?|[0-9.]+(:\d{1,5})?|[0-9a-f:]+)$/i.test(server)) {
-      throw new ConfigError('DNS_SERVERS', 'must be a comma-separated list of addresses, each with an optional :port')
-    }
+  try {
+    new Resolver().setServers(servers)
+  } catch {
+    throw new ConfigError('DNS_SERVERS', 'must be a comma-separated list of addresses, each with an optional :port')
   }
   return servers
 }
@@ -290,12 +323,16 @@ function deliveryRoute(text: string): DeliveryRoute {
   const url = new URL(text)
   if (!url.hostname) throw new ConfigError('DELIVERY', 'must name the relay host')
   const tls = url.protocol === 'smtps:'
+  const [user, password] = [decoded(url.username), decoded(url.password)]
+  if (user === undefined || password === undefined) {
+    throw new ConfigError('DELIVERY', 'must have the special characters of user and password percent-encoded')
+  }
   return {
     kind: 'relay',
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port ? Number(url.port) : tls ? 465 : 25,
     tls,
-    user: url.username ? decodeURIComponent(url.username) : undefined,
-    password: url.password ? decodeURIComponent(url.password) : undefined,
+    user: user || undefined,
+    password: password || undefined,
   }
 }

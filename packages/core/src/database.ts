@@ -21,10 +21,12 @@ export interface DatabaseOptions {
  * (P1: never an acknowledgement after the client's deadline).
  */
 export function openDatabase({ url, name, connections }: DatabaseOptions): Sql {
-  const target = new URL(url)
   // Nagle must be off: postgres.js leaves it on, which cut streaming COPY from 4,000 to 520 messages a second. Only where we
-  // know how to make the socket ourselves: one host, no TLS; elsewhere the driver's own socket serves.
-  const plainTcp = target.hostname !== '' && !target.hostname.includes(',') && !/[?&]ssl(mode)?=/.test(target.search)
+  // know how to make the socket ourselves: one host, no TLS; elsewhere the driver's own socket serves. Several hosts with
+  // ports are no URL to the platform, though the driver reads them.
+  const target = URL.canParse(url) ? new URL(url) : undefined
+  const oneHost = target !== undefined && target.hostname !== '' && !target.hostname.includes(',')
+  const plainTcp = oneHost && !/[?&]ssl(mode)?=/.test(target.search)
   return postgres(url, {
     max: connections,
     connect_timeout: 10,

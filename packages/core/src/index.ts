@@ -1,84 +1,13 @@
-import { type Accounts, accountsOf } from './accounts/index.ts'
-import { attachmentsOf } from './attachments/index.ts'
-import { type Auth, authOf } from './auth/index.ts'
-import { type Clock, systemClock } from './clock.ts'
-import type { Config } from './config.ts'
-import type { Sql } from './database.ts'
-import { announcer, type Deliveries, deliveriesOf } from './delivery/index.ts'
-import { type Domains, domainsOf } from './domains/index.ts'
-import type { Log } from './log.ts'
-import { type Messages, messagesOf } from './messages/index.ts'
-import { ensurePartitions } from './partitions.ts'
-import { type ReadinessWatch, watchReadiness } from './readiness.ts'
-import { createSecrets, loadSecretKey } from './secrets.ts'
-import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
-import { type Templates, templatesOf } from './templates/index.ts'
-
-/** Everything the service knows and does, one property per domain; the only door into this package. */
-export interface Core {
-  readonly accounts: Accounts
-  readonly auth: Auth
-  readonly domains: Domains
-  readonly templates: Templates
-  readonly suppressions: Suppressions
-  readonly messages: Messages
-  readonly deliveries: Deliveries
-  readonly readiness: ReadinessWatch
-  /** Housekeeping any process may do: partitions ahead, idempotency keys past their time. */
-  readonly tidy: () => Promise<void>
-  readonly close: () => Promise<void>
-}
-
-export interface CoreDependencies {
-  readonly sql: Sql
-  readonly config: Config
-  readonly log: Log
-  readonly clock?: Clock
-}
-
-export function createCore({ sql, config, log, clock = systemClock }: CoreDependencies): Core {
-  const secrets = createSecrets(loadSecretKey(config.secretKey, config.dataDir))
-  const readiness = watchReadiness({ sql, log, secrets, allowUnsafeDatabase: config.allowUnsafeDatabase })
-  const domains = domainsOf({ sql, secrets, returnPathHost: config.returnPathHost })
-  const templates = templatesOf(sql)
-  const messages = messagesOf({
-    sql,
-    clock,
-    domains,
-    templates,
-    attachments: attachmentsOf(sql),
-    heloName: config.heloName,
-    ready: () => readiness.current().ready,
-    announce: announcer(sql),
-  })
-  return {
-    accounts: accountsOf(sql),
-    auth: authOf(sql),
-    domains,
-    templates,
-    suppressions: suppressionsOf(sql),
-    messages,
-    deliveries: deliveriesOf({ sql, secrets, clock }),
-    readiness,
-    async tidy() {
-      await ensurePartitions(sql)
-      while ((await messages.forgetOldAnswers()) > 0);
-    },
-    async close() {
-      readiness.close()
-      await sql.end({ timeout: 5 })
-    },
-  }
-}
+/** The only door into this package. */
 
 export type { Account } from './accounts/account.ts'
 export { type ApiKey, type Principal, requireScope } from './auth/index.ts'
-export { NetworkList, plainAddress } from './auth/networks.ts'
 export { type ByteBudget, createByteBudget } from './budget.ts'
 export { type Cache, createCache } from './cache.ts'
 export { type Certificate, ensureCertificate } from './certificate.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { type Config, ConfigError, type DeliveryRoute, embeddedUrlFile, readConfig, SETTINGS } from './config.ts'
+export { type Core, type CoreDependencies, createCore } from './core.ts'
 export { isDatabaseAway, openDatabase, type Sql } from './database.ts'
 export * from './delivery/index.ts'
 export type { DkimSigner, DnsRecord, Domain, DomainWithRecords } from './domains/domain.ts'
@@ -87,6 +16,7 @@ export { createGroupCommit, type GroupCommit } from './group-commit.ts'
 export { createLog, type Log } from './log.ts'
 export * from './messages/index.ts'
 export { migrate, pendingMigrations } from './migrate.ts'
+export { NetworkList, plainAddress } from './networks.ts'
 export {
   EXIT_CONFIG,
   type ProcessContext,

@@ -59,9 +59,11 @@ export async function migrate(sql: Sql): Promise<string[]> {
       applied.push(name)
     }
   } finally {
-    await session`select pg_advisory_unlock(7739)`.catch(() => {})
-    await session`reset statement_timeout`.catch(() => {})
-    session.release()
+    // A session that died is not given back: the pool would hand it out again.
+    await session`select pg_advisory_unlock(7739)`
+      .then(() => session`reset statement_timeout`)
+      .then(() => session.release())
+      .catch(() => {})
   }
   return applied
 }

@@ -1,6 +1,6 @@
 import { type Config, ConfigError, readConfig } from './config.ts'
+import { type Core, createCore } from './core.ts'
 import { openDatabase } from './database.ts'
-import { type Core, createCore } from './index.ts'
 import { createLog, type Log } from './log.ts'
 import { migrate } from './migrate.ts'
 
@@ -137,7 +137,7 @@ function onStop(log: Log, close: () => Promise<void>): void {
 
 function fail(log: Log, error: unknown): never {
   const { code, message, port } = error as { code?: string; message?: string; port?: number }
-  if (error instanceof ConfigError || code === 'EADDRINUSE' || code === 'EACCES') {
+  if (error instanceof ConfigError || ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES'].includes(code ?? '')) {
     process.stderr.write(`postrider: ${code === 'EADDRINUSE' ? `port ${port} is in use; set another one` : message}\n`)
     process.exit(EXIT_CONFIG)
   }

@@ -11,6 +11,8 @@ const HEAD_EVERY_MS = 3000
 const CURSOR_LAG_MS = 1000
 /** Milliseconds between two small claims. */
 const GROW_MS = 4
+/** Milliseconds between looks for deliveries claimed unknowingly; after a failed claim at once. */
+const RECONCILE_EVERY_MS = 10_000
 /** Domains of a site asked for in one claim. */
 const DOMAINS = 500
 
@@ -37,20 +39,28 @@ export function runClaimLoop({ core, log, workerId, dispatcher }: ClaimLoopOptio
   let cursor: number | undefined
   let headAt = 0
   let lackedRoom = false
+  let reconcileAt = performance.now() + RECONCILE_EVERY_MS
 
   async function loop(): Promise<void> {
     while (!stopped) {
       awake = false
       try {
+        if (performance.now() >= reconcileAt) await reconcile()
         const claimed = (await claimDue()) + (await claimForSites())
         // A small claim costs nearly as much as a large one: give the next one a moment to grow.
         if (claimed > 0 && claimed < BATCH / 2) await pause(GROW_MS)
         if (claimed > 0) continue
       } catch (err) {
         log.warn({ err }, 'claim failed')
+        reconcileAt = 0
       }
       await sleep()
     }
+  }
+
+  async function reconcile(): Promise<void> {
+    await dispatcher.reconcile()
+    reconcileAt = performance.now() + RECONCILE_EVERY_MS
   }
 
   async function claimDue(): Promise<number> {

@@ -2,6 +2,7 @@ import type { Deferred, Outcome, Reply, Stage, Step } from '@postrider/core'
 import type { Route } from './mx.ts'
 import type { Routes } from './routes.ts'
 import { ConnectionLost, type Endpoint, elapsed, SessionRefused, type SmtpConnection } from './smtp/connection.ts'
+import { cutText, KEPT } from './smtp/reply-reader.ts'
 import { type HostMemory, openSession } from './smtp/session.ts'
 import { runTransaction, type TransactionEnd } from './smtp/transaction.ts'
 
@@ -82,18 +83,10 @@ async function open(
   { heloName, memory }: ConversationOptions,
   steps: Step[],
 ): Promise<SmtpConnection | { stage: Stage; reply: Reply }> {
-  const since = performance.now()
   try {
-    const connection = await openSession(endpoint, { heloName, memory })
-    return connection
+    return await openSession(endpoint, { heloName, memory, steps })
   } catch (error) {
-    const { stage, reply } = sessionFailure(error)
-    steps.push({
-      step: stage,
-      ms: elapsed(since),
-      text: `${endpoint.host} [${endpoint.address}]: ${reply.text}`.slice(0, 256),
-    })
-    return { stage, reply }
+    return sessionFailure(error)
   }
 }
 
@@ -105,7 +98,7 @@ function sessionFailure(error: unknown): { stage: Stage; reply: Reply } {
 }
 
 function lostReply(reason: string): Reply {
-  return { code: 0, enhanced: '4.4.1', text: reason }
+  return { code: 0, enhanced: '4.4.1', text: cutText(reason, KEPT) }
 }
 
 async function offer(

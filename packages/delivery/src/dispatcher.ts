@@ -1,5 +1,6 @@
 import type { ClaimedDelivery, Config, Core, LoadedMessage, Log, Outcome } from '@postrider/core'
 import { deliver, type InHand } from './deliver.ts'
+import { HAND_LIMIT, Hand } from './hand.ts'
 import { LargeBodies } from './large-bodies.ts'
 import type { Recorder } from './recorder.ts'
 import type { Routes } from './routes.ts'
@@ -17,10 +18,6 @@ export interface DispatcherOptions {
   readonly onRoom: () => void
 }
 
-/** Deliveries one worker has in hand at most. */
-export const HAND_LIMIT = 2000
-/** Octets of loaded bodies in hand above which nothing more is claimed. */
-const HAND_OCTETS = 48 * 1024 * 1024
 /** Deliveries waiting for one site, per connection, above which its mail stays in the database. */
 const WAITING_PER_CONNECTION = 8
 /** A single destination (relay host, sandbox) gets this many times a site's connections. */
@@ -35,26 +32,20 @@ export class Dispatcher {
   readonly #backlogged = new Set<Site>()
   readonly #memory = new HostMemory()
   readonly #bodies: LargeBodies
-  /** How many deliveries in hand share each loaded message. */
-  readonly #messages = new Map<LoadedMessage, number>()
+  readonly #hand: Hand
   readonly #perSite: number
-  #count = 0
-  #octets = 0
   #stopping = false
 
   constructor(options: DispatcherOptions) {
     this.#options = options
     this.#bodies = new LargeBodies(options.core)
+    this.#hand = new Hand(options.onRoom)
     this.#perSite = options.config.siteConnections * (options.routes.single ? SINGLE_FACTOR : 1)
   }
 
   /** How many more deliveries may be claimed now. */
   get room(): number {
-    return this.#stopping || this.#octets >= HAND_OCTETS ? 0 : HAND_LIMIT - this.#count
-  }
-
-  get count(): number {
-    return this.#count
+    return this.#stopping ? 0 : this.#hand.room
   }
 
   /** Domains whose sites have no room: to be left out of claims. */
@@ -88,7 +79,7 @@ export class Dispatcher {
    * back, since a slow DNS server must not hold up the next claim. What can't be taken is given back.
    */
   async take(claimed: readonly ClaimedDelivery[]): Promise<void> {
-    this.#count += claimed.length
+    for (const delivery of claimed) this.#hand.take(delivery)
     try {
       const messages = await this.#options.core.messages.load([...new Set(claimed.map(({ messageId }) => messageId))])
       for (const delivery of claimed) {
@@ -97,7 +88,7 @@ export class Dispatcher {
           this.#fault(delivery, new Error('the message of a queued delivery is gone'))
           continue
         }
-        this.#hold(message)
+        this.#hand.load(message)
         const inHand = { delivery, message }
         this.#route(inHand).catch((error: unknown) => this.#fault(delivery, error, message))
       }
@@ -110,24 +101,16 @@ export class Dispatcher {
     }
   }
 
-  #hold(message: LoadedMessage): void {
-    const users = this.#messages.get(message) ?? 0
-    this.#messages.set(message, users + 1)
-    if (users === 0 && message.parts) this.#octets += message.size
-  }
-
-  /** A delivery has left our hands. */
-  #letGo(message: LoadedMessage | undefined): void {
-    this.#count--
-    if (message) {
-      const users = (this.#messages.get(message) ?? 1) - 1
-      if (users > 0) this.#messages.set(message, users)
-      else {
-        this.#messages.delete(message)
-        if (message.parts) this.#octets -= message.size
-      }
-    }
-    this.#options.onRoom()
+  /**
+   * Gives back what the database says this worker holds and the worker knows nothing of: a claim whose answer was lost with
+   * the connection. To be called between two claims.
+   */
+  async reconcile(): Promise<void> {
+    const { core, workerId, log } = this.#options
+    const unknown = (await core.deliveries.held(workerId)).filter((delivery) => !this.#hand.has(delivery))
+    if (unknown.length === 0) return
+    log.warn({ count: unknown.length }, 'giving back deliveries claimed unknowingly')
+    await core.deliveries.release(workerId, unknown, 0)
   }
 
   async #route(inHand: InHand): Promise<void> {
@@ -181,7 +164,9 @@ export class Dispatcher {
         keep: (connection) => (this.#stopping ? connection.close() : site.keep(connection)),
         markDot: (own, host) => recorder.markDot({ ...own, workerId, host }),
       })
-      if (outcome?.kind === 'deferred' && isUnreachable(outcome)) site.downUntil = performance.now() + DOWN_MS
+      // A delivery held to one host says nothing about the others.
+      if (outcome?.kind === 'deferred' && isUnreachable(outcome) && delivery.onlyHost === null)
+        site.downUntil = performance.now() + DOWN_MS
       this.#finish(delivery, outcome, message)
     } catch (error) {
       this.#fault(inHand.delivery, error, inHand.message)
@@ -206,21 +191,21 @@ export class Dispatcher {
    */
   #finish(delivery: ClaimedDelivery, outcome: Outcome | undefined, message: LoadedMessage | undefined): void {
     if (!outcome) {
-      this.#letGo(message)
+      this.#hand.letGo(delivery, message)
       return
     }
     const { recorder, workerId, log } = this.#options
     const { messageId, recipientNo, attempt } = delivery
-    recorder
-      .record({ messageId, recipientNo, attempt, workerId, outcome })
-      .then(
-        (taken) => {
-          if (!taken) log.warn({ messageId, recipientNo, attempt }, 'a stale result was refused')
-          else log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)
-        },
-        (err: unknown) => log.error({ err, messageId, recipientNo, attempt }, 'a result could not be recorded'),
-      )
-      .finally(() => this.#letGo(message))
+    recorder.record({ messageId, recipientNo, attempt, workerId, outcome }).then(
+      (taken) => {
+        if (!taken) log.warn({ messageId, recipientNo, attempt }, 'a stale result was refused')
+        else log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)
+        this.#hand.letGo(delivery, message)
+      },
+      // It stays in hand: given back it would be sent again, and again not recorded. With this worker's end its lease ends,
+      // and the note of its final dot says what is known.
+      (err: unknown) => log.error({ err, messageId, recipientNo, attempt }, 'a result could not be recorded'),
+    )
   }
 
   async #giveBack(
@@ -231,8 +216,9 @@ export class Dispatcher {
     const deliveries = inHand.map(({ delivery }) => delivery)
     await core.deliveries
       .release(workerId, deliveries, seconds)
-      .catch((err) => log.warn({ err }, 'deliveries could not be given back; their lease will be taken over'))
-    for (const { message } of inHand) this.#letGo(message)
+      .catch((err) => log.warn({ err }, 'deliveries could not be given back now'))
+    // Not in hand any more: what the database did not take back, reconcile() gives back.
+    for (const { delivery, message } of inHand) this.#hand.letGo(delivery, message)
   }
 
   /**
@@ -244,7 +230,7 @@ export class Dispatcher {
     const deadline = performance.now() + patience
     const unstarted = [...this.#sites.values()].flatMap((site) => site.drain())
     if (unstarted.length > 0) await this.#giveBack(unstarted, 0)
-    while (this.#count > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
+    while (this.#hand.count > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
     for (const site of this.#sites.values()) site.close()
   }
 }

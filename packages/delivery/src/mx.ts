@@ -1,5 +1,5 @@
 import { promises as dns } from 'node:dns'
-import { type Config, createCache, NetworkList, type Outcome, type Reply } from '@postrider/core'
+import { type Cache, type Config, createCache, NetworkList, type Outcome, type Reply } from '@postrider/core'
 
 /** A host that takes mail for a domain. */
 export interface MailHost {
@@ -23,25 +23,37 @@ export interface Mx {
 
 /** c-ares waits this long, then twice as long: under 10 s a look-up (V68). */
 const DNS = { timeout: 2500, tries: 2 }
-/** Seconds an answer is used: short, since hosts' records change under us, and long enough for a busy domain. */
+/** Milliseconds an answer is used: short, since hosts' records change under us, and long enough for a busy domain. */
 const ROUTE_AGE_MS = 60_000
-/** Hosts and addresses tried for one message; a domain with a thousand MX records costs no more. */
+/** Milliseconds a failed look-up stands for the domain: what waits fails together, and the next attempt asks again. */
+const FAILURE_AGE_MS = 3000
+/** Hosts of a domain, and addresses of a host, that count; a domain with a thousand MX records costs no more. */
 const MOST_HOSTS = 10
 const MOST_ADDRESSES = 5
 
-/** Loopback, private, link-local and other networks that no public mail host lives in (RFC 6890). */
+/**
+ * Loopback, private, link-local, documentation and other networks that no public mail host lives in (RFC 6890), and those
+ * whose addresses carry an IPv4 address inside (NAT64, Teredo, 6to4).
+ */
 const PRIVATE = new NetworkList([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
-  ...['192.168.0.0/16', '198.18.0.0/15', '224.0.0.0/3', '::/127', 'fc00::/7', 'fe80::/10', 'ff00::/8', '64:ff9b::/96'],
+  ...['192.0.2.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3'],
+  ...['::/96', '64:ff9b::/96', '64:ff9b:1::/48', '100::/64', '2001::/32', '2001:db8::/32', '2002::/16'],
+  ...['fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
 ])
 
 export function createMx(config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 'heloName'>): Mx {
   const resolver = new dns.Resolver(DNS)
   if (config.dnsServers.length > 0) resolver.setServers([...config.dnsServers])
-  const routes = createCache<Route>({
+  const routes: Cache<Route> = createCache<Route>({
     maxAge: ROUTE_AGE_MS,
     maxEntries: 50_000,
-    load: (domain) => findRoute(resolver, domain, config.heloName),
+    load: async (domain) => {
+      const route = await findRoute(resolver, domain, config.heloName)
+      if (route.kind === 'failed' && route.outcome.kind === 'deferred')
+        setTimeout(() => routes.forget(domain), FAILURE_AGE_MS).unref()
+      return route
+    },
   })
   const addresses = createCache<readonly string[]>({
     maxAge: ROUTE_AGE_MS,
@@ -69,6 +81,8 @@ async function findRoute(resolver: Resolver, domain: string, ownName: string): P
     if (code !== 'ENODATA') return failed('deferred', 451, '4.4.3', `the DNS did not answer for the domain (${code})`)
     return implicitRoute(resolver, domain)
   }
+  // An alias of a host without MX records: the resolver answers the alias, and no record.
+  if (records.length === 0) return implicitRoute(resolver, domain)
   // RFC 7505: a single record that names the root says that the domain takes no mail.
   if (records.every(({ exchange }) => exchange === '' || exchange === '.')) {
     return failed('bounced', 556, '5.1.10', 'the domain accepts no mail (null MX)')
@@ -94,12 +108,13 @@ async function implicitRoute(resolver: Resolver, domain: string): Promise<Route>
 
 /** Sorted by preference; from our own name on (a loop, RFC 5321 5.1) they don't count. */
 function hostsOf(records: readonly { exchange: string; priority: number }[], ownName: string): MailHost[] {
-  const own = records.find(({ exchange }) => exchange.toLowerCase() === ownName)
-  return records
-    .filter(({ exchange, priority }) => exchange !== '' && exchange !== '.' && (!own || priority < own.priority))
-    .sort((a, b) => a.priority - b.priority)
-    .slice(0, MOST_HOSTS)
+  const hosts = records
+    .filter(({ exchange }) => exchange !== '' && exchange !== '.')
     .map(({ exchange, priority }) => ({ name: exchange.toLowerCase().replace(/\.$/, ''), preference: priority }))
+    // Equal ones by name here, so that of more than count the same are taken, and the site is the same, at every look-up.
+    .sort((a, b) => a.preference - b.preference || (a.name < b.name ? -1 : 1))
+  const own = hosts.find(({ name }) => name === ownName)
+  return hosts.filter(({ preference }) => !own || preference < own.preference).slice(0, MOST_HOSTS)
 }
 
 function siteOf(hosts: readonly MailHost[]): string {

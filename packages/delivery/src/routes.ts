@@ -18,6 +18,9 @@ export function createRoutes(config: Config): Routes {
   return fixed ? fixedRoutes(fixed) : mxRoutes(config, createMx(config))
 }
 
+/** Addresses tried at one attempt: each may keep us waiting for half a minute (V68, as Postfix's smtp_mx_address_limit). */
+const MOST_TRIED = 5
+
 function fixedEndpoint(config: Config): Omit<Endpoint, 'address'> | undefined {
   const { delivery } = config
   if (delivery.kind === 'sandbox') return { host: config.sandboxHost, port: config.sandboxSmtpPort }
@@ -56,9 +59,16 @@ function mxRoutes(config: Config, mx: Mx): Routes {
     route: mx.route,
     async *endpoints({ hosts }, onlyHost) {
       const held = onlyHost === null ? undefined : hosts.find(({ name }) => name === onlyHost)
-      for (const { name } of held ? [held] : shuffled(hosts)) {
+      const candidates = held ? [held] : shuffled(hosts)
+      // A host with many dead addresses must not use up the turn of the next one.
+      const perHost = candidates.length > 1 ? 2 : MOST_TRIED
+      let tried = 0
+      for (const { name } of candidates) {
         const addresses = await mx.addresses(name).catch(() => [])
-        for (const address of addresses) yield { host: name, address, port: config.mxPort }
+        for (const address of addresses.slice(0, perHost)) {
+          if (++tried > MOST_TRIED) return
+          yield { host: name, address, port: config.mxPort }
+        }
       }
     },
   }

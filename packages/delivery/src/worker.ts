@@ -46,7 +46,8 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
       await claims.stop()
       await dispatcher.drain(DRAIN_MS)
       leases.stop()
-      await lease.release()
+      // Without the database the lease ends with this process.
+      await lease.release().catch((err: unknown) => log.warn({ err }, 'the lease could not be given up'))
     },
   }
 }

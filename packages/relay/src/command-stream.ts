@@ -1,7 +1,10 @@
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 
-/** Commands that must be the last of what a client sends at once, since their reply decides what comes next (RFC 2920 3.1). */
-const LAST_IN_GROUP = /^(DATA|(EHLO|HELO|AUTH)\b.*|STARTTLS)$/i
+/**
+ * Commands that must be the last of what a client sends at once, since their reply decides what comes next (RFC 2920 3.1).
+ * The library takes `DATA anything` for DATA, so we must as well.
+ */
+const LAST_IN_GROUP = /^(DATA|EHLO|HELO|AUTH|STARTTLS)(?: |$)/i
 
 export interface Violation {
   readonly code: number
@@ -15,18 +18,34 @@ export interface Violation {
 export class CommandStream extends SMTPStream {
   /** Called at the first violation; nothing of the offending piece is executed. */
   onviolation: (violation: Violation) => void = () => {}
+  /** Octets of the piece being worked on; 0 between two pieces. */
+  #inHand = 0
 
   override _write(chunk: Buffer, encoding: BufferEncoding | 'buffer', next: (error?: Error | null) => void): void {
+    // The library calls this again from within, for what stands behind a message in the same piece.
+    const outermost = this.#inHand === 0 && chunk.length > 0
+    if (outermost) this.#inHand = chunk.length
+    const done = outermost ? (error?: Error | null) => this.#finish(next, error) : next
     if (!this._dataMode && !this.isClosed && chunk.length > 0) {
       const violation = findViolation(this._remainder + chunk.toString('latin1'))
       if (violation) {
         this._remainder = ''
         this.onviolation(violation)
-        next()
+        done()
         return
       }
     }
-    super._write(chunk, encoding, next)
+    super._write(chunk, encoding, done)
+  }
+
+  /** What came in a later piece, and yet before this command was answered. */
+  violationBehind(command: Buffer): Violation | undefined {
+    return this.writableLength > this.#inHand ? pipelined(command.toString('latin1')) : undefined
+  }
+
+  #finish(next: (error?: Error | null) => void, error?: Error | null): void {
+    this.#inHand = 0
+    next(error)
   }
 }
 
@@ -36,9 +55,15 @@ function findViolation(text: string): Violation | undefined {
     if (text[end - 1] !== '\r') return { code: 500, text: '5.5.2 Commands end with CRLF' }
     const line = text.slice(start, end - 1)
     start = end + 1
-    if (start < text.length && LAST_IN_GROUP.test(line)) {
-      return { code: 554, text: `5.5.0 Nothing may follow ${line.split(' ', 1)[0]?.toUpperCase()} before its reply` }
-    }
+    const violation = start < text.length ? pipelined(line) : undefined
+    if (violation) return violation
   }
   return undefined
+}
+
+function pipelined(line: string): Violation | undefined {
+  const verb = LAST_IN_GROUP.exec(line)?.[1]
+  return verb === undefined
+    ? undefined
+    : { code: 554, text: `5.5.0 Nothing may follow ${verb.toUpperCase()} before its reply` }
 }

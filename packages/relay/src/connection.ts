@@ -32,10 +32,15 @@ export class RelayConnection extends SMTPConnection {
 
   override _createParser(): CommandStream {
     const parser = new CommandStream({ maxCommandLength: this._server.options.maxCommandLength })
-    parser.oncommand = (command, callback) => this._onCommand(command, callback)
     parser.onviolation = ({ code, text }) => {
       this.send(code, text)
       this.close()
+    }
+    parser.oncommand = (command, callback) => {
+      const violation = parser.violationBehind(command)
+      if (!violation) return this._onCommand(command, callback)
+      parser.onviolation(violation)
+      callback?.()
     }
     parser.on('error', (error: Error) => this.send(421, `4.5.0 ${error.message}`))
     return parser
@@ -66,7 +71,7 @@ export class RelayConnection extends SMTPConnection {
   }
 
   override _parseAddressCommand(rawName: string, rawCommand: Buffer | string): ParsedPath | false {
-    return parsePath(rawName.toUpperCase() as 'MAIL FROM' | 'RCPT TO', rawCommand.toString())
+    return parsePath(rawName.toUpperCase() as 'MAIL FROM' | 'RCPT TO', Buffer.from(rawCommand))
   }
 }
 

@@ -1,5 +1,6 @@
-import { invalidParameter, type MessageSettings } from '@postrider/core'
+import { invalidParameter, type MessageSettings, parseAddress } from '@postrider/core'
 import type { Field } from './header.ts'
+import { decodeWords } from './words.ts'
 
 /**
  * Header fields by which a client steers the service (contract section 17). Matched whatever their case, and removed before
@@ -24,8 +25,8 @@ export interface Controls {
   readonly reference: string | undefined
   readonly tags: readonly string[]
   readonly settings: MessageSettings
-  /** One more blind copy (settings.bcc). */
-  readonly bcc: string | undefined
+  /** Blind copies on top of the envelope (settings.bcc). */
+  readonly bcc: readonly string[]
   readonly templateId: number | undefined
   readonly attributes: Readonly<Record<string, string>>
   readonly idempotencyKey: string | undefined
@@ -38,11 +39,13 @@ export function isRemoved({ name }: Field): boolean {
 /** Reads the control fields; the last of several counts. Throws parameterInvalid, naming the field. */
 export function readControls(fields: readonly Field[]): Controls {
   const values = new Map(fields.filter(({ name }) => CONTROL_FIELDS.has(name)).map(({ name, value }) => [name, value]))
+  // Mail libraries write anything but ASCII as encoded words (RFC 2047).
+  const decoded = (name: string): string => decodeWords(values.get(name) ?? '')
   const text = (name: string): string | undefined => {
-    const value = unquoted(values.get(name) ?? '')
+    const value = unquoted(decoded(name))
     return value === '' ? undefined : value
   }
-  const settings = jsonObject(values.get('x-settings'), 'X-SETTINGS')
+  const settings = jsonObject(decoded('x-settings'), 'X-SETTINGS')
   const flag = (field: string, setting: string): boolean | undefined =>
     flagOf(text(field) ?? settings[setting], values.has(field) ? field.toUpperCase() : `X-SETTINGS.${setting}`)
   const flags = {
@@ -58,9 +61,9 @@ export function readControls(fields: readonly Field[]): Controls {
       .map((tag) => tag.trim())
       .filter((tag) => tag !== ''),
     settings: Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined)),
-    bcc: typeof settings.bcc === 'string' && settings.bcc.trim() !== '' ? settings.bcc : undefined,
+    bcc: bccOf(settings.bcc),
     templateId: templateIdOf(text('x-templateid')),
-    attributes: attributesOf(jsonObject(values.get('x-attributes'), 'X-ATTRIBUTES')),
+    attributes: attributesOf(jsonObject(decoded('x-attributes'), 'X-ATTRIBUTES')),
     idempotencyKey: values.get('idempotency-key'),
   }
 }
@@ -71,8 +74,8 @@ function unquoted(value: string): string {
   return /^".*"$/.test(bare) ? bare.slice(1, -1).trim() : bare
 }
 
-function jsonObject(text: string | undefined, parameter: string): Record<string, unknown> {
-  if (text === undefined || text === '') return {}
+function jsonObject(text: string, parameter: string): Record<string, unknown> {
+  if (text === '') return {}
   try {
     const value: unknown = JSON.parse(text.replace(/;\s*$/, ''))
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
@@ -84,15 +87,26 @@ function jsonObject(text: string | undefined, parameter: string): Record<string,
 
 function flagOf(value: unknown, parameter: string): boolean | undefined {
   if (value === undefined || value === null || value === '') return undefined
-  const text = String(value).toLowerCase()
+  const text = typeof value === 'object' ? '' : String(value).toLowerCase()
   if (text === '1' || text === 'true') return true
   if (text === '0' || text === 'false') return false
   throw invalidParameter(parameter, 'it must be 0 or 1')
 }
 
+/** As v2 takes it: one address, several between commas, or a list. */
+function bccOf(value: unknown): string[] {
+  if (value === undefined || value === null) return []
+  const list = typeof value === 'string' ? (parseAddress(value) ? [value] : value.split(',')) : value
+  if (!Array.isArray(list) || list.some((address) => typeof address !== 'string')) {
+    throw invalidParameter('X-SETTINGS.bcc', 'it must be an email address')
+  }
+  return (list as string[]).filter((address) => address.trim() !== '')
+}
+
 function templateIdOf(text: string | undefined): number | undefined {
   if (text === undefined || text === '0') return undefined
-  return /^\d{1,10}$/.test(text) ? Number(text) : -1
+  if (!/^\d+$/.test(text)) throw invalidParameter('X-TEMPLATEID', 'it must be a number')
+  return Number(text)
 }
 
 function attributesOf(values: Record<string, unknown>): Record<string, string> {

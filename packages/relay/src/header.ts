@@ -1,3 +1,5 @@
+import { ServiceError } from '@postrider/core'
+
 /** One header field where it stands in the message. */
 export interface Field {
   /** Lower case. */
@@ -19,20 +21,29 @@ export interface SplitMessage {
 export const MAX_HEADER = 512 * 1024
 
 /**
- * Splits the header of a message by hand, which takes a microsecond where a MIME parser takes half a millisecond. Lines that
- * are no fields end the header, as in any reader.
+ * Splits the header of a message by hand, which takes a microsecond where a MIME parser takes half a millisecond. The header
+ * ends at the first empty line (RFC 5322 2.1). Lines before it that are no fields are passed over: some readers end the header
+ * there and some don't, and a Bcc, a control field or a second From behind such a line must be seen in either case.
+ *
+ * Throws messageMalformed for a header above {@link MAX_HEADER}, and for one that begins with a fold.
  */
 export function splitHeader(message: Buffer): SplitMessage {
-  const empty = message.subarray(0, 2).equals(CRLF) ? 0 : message.indexOf(EMPTY_LINE)
-  const headEnd = empty === -1 ? Math.min(message.length, MAX_HEADER) : empty === 0 ? 0 : empty + 2
+  const empty = message.subarray(0, 2).equals(CRLF) ? -2 : message.indexOf(EMPTY_LINE)
+  const headEnd = empty === -1 ? message.length : empty + 2
+  if (headEnd > MAX_HEADER) {
+    throw new ServiceError('messageMalformed', { values: { problem: `its header has more than ${MAX_HEADER} octets` } })
+  }
   const text = message.toString('latin1', 0, headEnd)
+  // It would become part of the trace field that goes above it.
+  if (/^[ \t]/.test(text)) {
+    throw new ServiceError('messageMalformed', { values: { problem: 'its first line is a folded one' } })
+  }
   const fields: Field[] = []
   let start = 0
   while (start < headEnd) {
     const end = endOfField(text, start)
     const field = parseField(text.slice(start, end), start, end)
-    if (!field) return { fields, bodyStart: start }
-    fields.push(field)
+    if (field) fields.push(field)
     start = end
   }
   return { fields, bodyStart: empty === -1 ? headEnd : headEnd + 2 }

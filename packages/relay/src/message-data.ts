@@ -4,18 +4,39 @@ import type { SMTPServerDataStream } from 'smtp-server'
 const CR = 13
 const LF = 10
 
+/** The library's error for a client that left in the middle of a message. */
+export const CLIENT_LOST = 'ECONNECTION'
+
+/** What one message takes of the budget of bodies. */
+export class Room {
+  readonly #budget: ByteBudget
+  #held = 0
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget
+  }
+
+  /** Answers false when there is no room for so many octets more. */
+  take(octets: number): boolean {
+    if (!this.#budget.take(octets)) return false
+    this.#held += octets
+    return true
+  }
+
+  leave(): void {
+    this.#budget.give(this.#held)
+    this.#held = 0
+  }
+}
+
 /**
  * Collects the data of one message. What we could not take is read to its end all the same, since the reply comes after the
- * final dot; it is not kept.
+ * final dot; it is not kept, and its room is free for others meanwhile.
  *
- * Throws tooLarge, overloaded, lineEndingInvalid, messageMalformed; a lost client's error otherwise. The octets of `budget` that
- * the message holds are the caller's to give back: `hold` is called with them.
+ * Throws tooLarge, overloaded, lineEndingInvalid, messageMalformed; an error with the code CLIENT_LOST. The room that the message
+ * takes is the caller's to leave.
  */
-export async function collectMessage(
-  stream: SMTPServerDataStream,
-  budget: ByteBudget,
-  hold: (octets: number) => void,
-): Promise<Buffer> {
+export async function collectMessage(stream: SMTPServerDataStream, room: Room): Promise<Buffer> {
   const chunks: Buffer[] = []
   const lines = new LineEndings()
   let length = 0
@@ -23,19 +44,19 @@ export async function collectMessage(
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     if (refusal) continue
     length += chunk.length
-    refusal = length > LIMITS.messageSize ? tooLarge() : (lines.check(chunk) ?? reserve(chunk.length, budget, hold))
-    if (refusal) chunks.length = 0
-    else chunks.push(chunk)
+    refusal = length > LIMITS.messageSize ? tooLarge() : (lines.check(chunk) ?? reserve(chunk.length, room))
+    if (refusal) {
+      chunks.length = 0
+      room.leave()
+    } else chunks.push(chunk)
   }
   refusal ??= lines.end()
   if (refusal) throw refusal
   return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
 }
 
-function reserve(octets: number, budget: ByteBudget, hold: (octets: number) => void): ServiceError | undefined {
-  if (!budget.take(octets)) return new ServiceError('overloaded', { reason: 'no room for another body' })
-  hold(octets)
-  return undefined
+function reserve(octets: number, room: Room): ServiceError | undefined {
+  return room.take(octets) ? undefined : new ServiceError('overloaded', { reason: 'no room for another body' })
 }
 
 export function tooLarge(): ServiceError {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { parseAddress } from '@postrider/core'
 
 /** MAIL FROM or RCPT TO, parsed: the same address rules as at every other door. */
@@ -13,7 +14,10 @@ const CONTROL = /[\x00-\x1f\x7f]/
 const SOURCE_ROUTE = /^@[^\s,:@]+(?:,@[^\s,:@]+)*:/
 
 /** Parses `MAIL FROM:<path> KEY=value …` (RFC 5321 4.1.1.2, 4.1.1.3). False: a syntax error. */
-export function parsePath(name: 'MAIL FROM' | 'RCPT TO', command: string): ParsedPath | false {
+export function parsePath(name: 'MAIL FROM' | 'RCPT TO', octets: Buffer): ParsedPath | false {
+  // Decoded anyway, every wrong octet would become U+FFFD: a letter of an address nobody named.
+  if (!isUtf8(octets)) return false
+  const command = octets.toString()
   const colon = command.indexOf(':')
   if (colon === -1 || command.slice(0, colon).trim().replace(/\s+/g, ' ').toUpperCase() !== name) return false
   const rest = command.slice(colon + 1).trim()

@@ -9,7 +9,7 @@ import {
   ServiceError,
 } from '@postrider/core'
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server'
-import { collectMessage, tooLarge } from './message-data.ts'
+import { CLIENT_LOST, collectMessage, Room, tooLarge } from './message-data.ts'
 import { protocolReply, replyFor } from './replies.ts'
 import { toSubmission } from './to-submission.ts'
 
@@ -44,8 +44,11 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
     const principal = await core.auth.authenticate(secret, plainAddress(session.remoteAddress))
     session.user = { principal, secret } satisfies User
     core.messages.requireMaySend(principal)
+    requireKnown(address, MAIL_PARAMETERS)
+    const { SIZE, SMTPUTF8 } = address.args || {}
+    // Said anew, since the library remembers it from a MAIL that was refused.
+    session.envelope.smtpUtf8 = SMTPUTF8 === true
     requireUtf8(address.address, session)
-    const { SIZE } = address.args || {}
     const announced = Number(SIZE ?? 0)
     if (budget.used + announced > budget.total) {
       throw new ServiceError('overloaded', { reason: 'no room for a message of the announced size' })
@@ -59,13 +62,13 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
   }
 
   async function data(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
-    const { principal } = session.user as User
+    const { secret } = session.user as User
     const { envelope } = session
-    let held = 0
+    const room = new Room(budget)
     try {
-      const octets = await collectMessage(stream, budget, (taken) => {
-        held += taken
-      })
+      const octets = await collectMessage(stream, room)
+      // Asked once more: a transaction may stay open longer than a revoked key may be used.
+      const principal = await core.auth.authenticate(secret, plainAddress(session.remoteAddress))
       const submission = await toSubmission({
         octets,
         recipients: envelope.rcptTo.map(({ address }) => address),
@@ -80,7 +83,7 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
       const { messageId } = await core.messages.accept(submission)
       return `2.0.0 Ok: queued as ${messageId}`
     } finally {
-      budget.give(held)
+      room.leave()
     }
   }
 
@@ -102,9 +105,10 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
         (error: unknown) => done(asReply(error)),
       )
     },
-    onRcptTo({ address }, session, done) {
+    onRcptTo(address, session, done) {
       try {
-        requireUtf8(address, session)
+        requireKnown(address, RCPT_PARAMETERS)
+        requireUtf8(address.address, session)
         done()
       } catch (error) {
         done(asReply(error))
@@ -119,9 +123,22 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
   }
 
   function asReply(error: unknown): Error {
-    const known = (error as { responseCode?: number }).responseCode !== undefined
-    return known ? (error as Error) : replyFor(error, log)
+    const { responseCode, code } = error as { responseCode?: number; code?: string }
+    if (responseCode !== undefined) return error as Error
+    // Nobody is there to read it, and nothing was stored.
+    if (code === CLIENT_LOST) return protocolReply(421, '4.4.2 Connection lost')
+    return replyFor(error, log)
   }
+}
+
+/** The parameters of the extensions that EHLO offers (RFC 1870, 6152, 6531, 4954). */
+const MAIL_PARAMETERS = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'AUTH'])
+const RCPT_PARAMETERS = new Set<string>()
+
+/** RFC 5321 4.1.1.11: what we would not do must not be promised, REQUIRETLS or DSN for instance. */
+function requireKnown({ args }: SMTPServerAddress, known: ReadonlySet<string>): void {
+  const unknown = Object.keys(args || {}).find((name) => !known.has(name))
+  if (unknown !== undefined) throw protocolReply(555, `5.5.4 The parameter ${unknown} is not supported`)
 }
 
 /** RFC 6531 3.5: a non-ASCII address without SMTPUTF8 on MAIL is refused. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import {
   LIMITS,
   type Principal,
@@ -11,6 +10,7 @@ import {
 import addresses from 'email-addresses'
 import { simpleParser } from 'mailparser'
 import { type Controls, isRemoved, readControls } from './control-headers.ts'
+import { fingerprintOf } from './fingerprint.ts'
 import { type Field, splitHeader, withoutFields } from './header.ts'
 import { decodeWords } from './words.ts'
 
@@ -64,7 +64,7 @@ export async function toSubmission(received: ReceivedMessage): Promise<Submissio
       {
         to: recipients,
         cc: [],
-        bcc: controls.bcc === undefined ? [] : [controls.bcc],
+        bcc: controls.bcc,
         reference: controls.reference,
         referenceCc: undefined,
         attributes: controls.attributes,
@@ -76,7 +76,8 @@ export async function toSubmission(received: ReceivedMessage): Promise<Submissio
     settings: controls.settings,
     scheduledAt: undefined,
     idempotencyKey: controls.idempotencyKey,
-    fingerprint: controls.idempotencyKey === undefined ? undefined : fingerprint(received, fields, bodyStart),
+    fingerprint:
+      controls.idempotencyKey === undefined ? undefined : fingerprintOf(recipients, fields, octets, bodyStart),
     nameOf,
   }
   return controls.templateId === undefined ? submission : withTemplate(submission, raw, controls)
@@ -87,15 +88,22 @@ function checkHops(fields: readonly Field[]): void {
   if (hops > LIMITS.receivedHeaders) throw new ServiceError('mailLoop', { values: { limit: LIMITS.receivedHeaders } })
 }
 
+/**
+ * Nearly every From: a name, or a quoted one, and an address in brackets; or an address alone. Each character has one way to
+ * match, so that no value takes longer than its length.
+ */
+const PLAIN_FROM = /^(?:"(?:[^"\\]|\\.)*"[ \t]*|[^"<>@,;:()\\[\]]*)<([^<>"\s()]+)>$|^([^<>"\s(),;:]+)$/
+/** Characters of any other From that are parsed: the parser takes time with their square, and nested comments fill its stack. */
+const LONGEST_FROM = 512
+
 /** Exactly one From field with one address: it is what the reader sees and what DKIM answers for. */
 function senderOf(fields: readonly Field[]): Submission['from'] {
   const found = fields.filter(({ name }) => name === 'from')
   if (found.length === 0) return undefined
   if (found.length > 1) throw new ServiceError('messageMalformed', { values: { problem: 'more than one From field' } })
   const value = found[0]?.value ?? ''
-  // Nearly every From is a name without specials and an address in brackets, or an address alone; the rest is for a real parser.
-  const simple = /^(?:"?[^"<>@,;:()\\[\]]*"?\s*)?<([^<>"\s()]+)>$|^([^<>"\s(),;:]+)$/.exec(value)
-  const email = simple ? (simple[1] ?? simple[2]) : parsedAddress(value)
+  const plain = PLAIN_FROM.exec(value)
+  const email = plain ? (plain[1] ?? plain[2]) : parsedAddress(value)
   if (!email || !parseAddress(email)) {
     throw new ServiceError('messageMalformed', { values: { problem: 'the From field must hold one address' } })
   }
@@ -103,6 +111,7 @@ function senderOf(fields: readonly Field[]): Submission['from'] {
 }
 
 function parsedAddress(value: string): string | undefined {
+  if (value.length > LONGEST_FROM) return undefined
   const parsed = addresses.parseOneAddress({ input: value, rfc6532: true })
   return parsed && 'address' in parsed ? parsed.address : undefined
 }
@@ -115,28 +124,6 @@ function subjectOf(fields: readonly Field[]): string | undefined {
         .replace(/\p{Cc}/gu, ' ')
         .slice(0, SUBJECT_KEPT)
         .toWellFormed()
-}
-
-/**
- * Under an idempotency key the same message counts as the same although a client that sends it again gives it a new date, id
- * and boundaries.
- */
-function fingerprint({ octets, recipients }: ReceivedMessage, fields: readonly Field[], bodyStart: number): Buffer {
-  const hash = createHash('sha256')
-    .update('smtp')
-    .update(JSON.stringify([...recipients].sort()))
-  const boundaries = new Set<string>()
-  const text = octets.toString('latin1')
-  for (const match of text.matchAll(/boundary="?([^";\r\n]+)/gi)) boundaries.add(match[1] as string)
-  const settled = (piece: string): string => {
-    let out = piece
-    for (const boundary of boundaries) out = out.replaceAll(boundary, '')
-    return out
-  }
-  for (const { name, value } of fields) {
-    if (name !== 'date' && name !== 'message-id' && name !== 'received') hash.update(`${name}:${settled(value)}\n`)
-  }
-  return hash.update(settled(text.slice(bodyStart))).digest()
 }
 
 /** X-TEMPLATEID: the template's content takes the place of the message's own; names, subject and files stay. */
@@ -152,7 +139,7 @@ async function withTemplate(submission: Submission, raw: Buffer, controls: Contr
       envelope.to.map((recipient, at) => ({
         ...envelope,
         to: [recipient],
-        bcc: at === 0 && controls.bcc !== undefined ? [controls.bcc] : [],
+        bcc: at === 0 ? controls.bcc : [],
       })),
     ),
   }

@@ -1,5 +1,5 @@
-import type { ShownMessage } from './http.ts'
 import type { InboxEntry } from './inbox.ts'
+import type { ShownMessage } from './shown-message.ts'
 
 /** The newest this many stand on the first page. */
 const SHOWN = 200

@@ -1,23 +1,383 @@
 import t from 'tap'
-import { makeService } from '../../helpers/service.ts'
+import { moveClock } from '../../helpers/database.ts'
+import { until } from '../../helpers/until.ts'
+import { type Copy, headerLines, headerNames, makeArrivals } from '../arrivals.ts'
 
-const service = await makeService(t)
-const base = await service.openApi()
-const sender = await service.makeSender()
+const { service, sender, sink, send, copies, deliver } = await makeArrivals(t)
 
-t.test('sendEmail answers the success envelope with a message id', async (t) => {
-  const response = await fetch(`${base}/v2/sendEmail`, {
-    method: 'POST',
-    headers: { api_key: sender.apiKey, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      personalizations: [{ recipient: 'lena@harbor.example' }],
-      from: { fromEmail: `desk@${sender.domain}`, fromName: 'Ship Desk' },
-      subject: 'Berth 4',
-      content: '<p>Your berth is ready.</p>',
+const one = (element: Record<string, unknown>) => ({
+  personalizations: [{ recipient: 'lena@harbor.example', ...element }],
+})
+const file = (fileName: string, text: string) => ({ fileName, fileContent: Buffer.from(text).toString('base64') })
+const files = ({ mail }: Copy) => mail.attachments.map(({ filename, content }) => [filename, content.toString()])
+const story = async (answer: Awaited<ReturnType<typeof send>>) => {
+  const found = await service.core.messages.show(answer.body.data?.message_id ?? '')
+  if (!found) throw new Error(`not accepted: ${JSON.stringify(answer.body)}`)
+  return found
+}
+
+t.test('sendEmail answers the success envelope with a message id, and the message arrives (E1)', async (t) => {
+  const answer = await send()
+  t.equal(answer.status, 200)
+  t.match(answer.headers.get('content-type'), /^application\/json/)
+  t.strictSame(Object.keys(answer.body), ['data', 'message', 'error_info'])
+  t.match(answer.body, { message: 'Success', error_info: null })
+  t.match(answer.body.data?.message_id, /^[0-9a-f]{32}$/)
+
+  const [copy] = await copies(answer)
+  t.equal(copy?.recipient, 'lena@harbor.example')
+  t.strictSame(copy?.mail.from?.value, [{ address: `desk@${sender.domain}`, name: 'Ship Desk' }])
+  t.equal(copy?.mail.subject, 'Berth 4')
+  t.equal(copy?.mail.html, '<p>Your berth is ready.</p>')
+})
+
+t.test('a full call arrives at To, Cc, Bcc and settings.bcc, and no copy tells of the Bcc (E2)', async (t) => {
+  const answer = await send({
+    ...one({
+      recipient_cc: ['ops@harbor.example'],
+      recipient_bcc: ['audit@quay.example'],
+      'x-apiheader': 'order-9001',
+      'x-apiheader_cc': 'order-9001-cc',
+      attributes: { NAME: 'Lena', BERTH: '4' },
+      'x-headers': { 'X-Voyage': 'V77' },
+      attachments: [file('pass.txt', 'Pass 4')],
     }),
+    tags: 'berth,confirm',
+    subject: 'Berth [%BERTH%]',
+    content: '<p>Hi [% NAME %]</p>',
+    ampcontent: '<!doctype html><html amp4email></html>',
+    attachments: [file('rules.txt', 'Rules')],
+    settings: { footer: 0, clicktrack: 1, opentrack: 1, unsubscribe: 1, bcc: 'archive@quay.example' },
+    replyToId: 'help@ship.example',
+    templateId: 0,
   })
-  t.equal(response.status, 200)
-  const body = (await response.json()) as { data: { message_id: string } }
-  t.match(body, { message: 'Success', error_info: null })
-  t.match(body.data.message_id, /^[0-9a-f]{32}$/)
+  t.equal(answer.status, 200)
+  const all = await copies(answer, 4)
+  t.strictSame(
+    all.map(({ recipient }) => recipient),
+    ['archive@quay.example', 'audit@quay.example', 'lena@harbor.example', 'ops@harbor.example'],
+  )
+  t.equal(new Set(all.map(({ mail }) => mail.messageId)).size, 1, 'the copies of one envelope share their Message-ID')
+  for (const copy of all) {
+    t.strictSame(
+      headerLines(copy.raw).filter((line) => /^(to|cc|bcc):/i.test(line)),
+      ['To: lena@harbor.example', 'Cc: ops@harbor.example'],
+    )
+    t.notMatch(copy.raw, /audit@|archive@/)
+    t.equal(copy.mail.subject, 'Berth 4')
+    t.equal(copy.mail.html, '<p>Hi Lena</p>')
+    t.equal(copy.mail.replyTo?.text, 'help@ship.example')
+    t.equal(copy.mail.headers.get('x-voyage'), 'V77')
+    t.strictSame(files(copy).slice(-2), [
+      ['rules.txt', 'Rules'],
+      ['pass.txt', 'Pass 4'],
+    ])
+  }
+
+  const { tags, settings, deliveries } = await story(answer)
+  t.strictSame(tags, ['berth', 'confirm'])
+  t.strictSame(settings, { footer: false, clickTracking: true, openTracking: true, unsubscribe: true })
+  t.strictSame(
+    deliveries.map(({ kind, recipient }) => `${kind} ${recipient}`),
+    ['to lena@harbor.example', 'cc ops@harbor.example', 'bcc audit@quay.example', 'bcc archive@quay.example'],
+  )
+  t.strictSame(
+    deliveries.slice(0, 2).map(({ reference }) => reference),
+    ['order-9001', 'order-9001-cc'],
+  )
+  const numbers = deliveries.map(({ transactionNumber }) => BigInt(transactionNumber))
+  t.equal(new Set(numbers).size, 4, 'each copy has a transaction number of its own')
+  t.ok(numbers.every((number) => number % 4n === 0n))
+})
+
+t.test('many envelopes get their own values, and none sees another (E3)', async (t) => {
+  const answer = await send({
+    personalizations: [
+      { recipient: 'a@harbor.example', attributes: { NAME: 'Ada' }, attachments: [file('ada.txt', 'A')] },
+      { recipient: 'b@harbor.example', attributes: { NAME: 'Bo' }, 'x-headers': { 'X-Only': 'Bo' } },
+    ],
+    subject: 'Hi [%NAME%]',
+    content: 'Dear [%NAME%]',
+    attachments: [file('all.txt', 'All')],
+  })
+  const [ada, bo] = (await copies(answer, 2)) as [Copy, Copy]
+  t.match(ada.mail, { subject: 'Hi Ada', html: 'Dear Ada', to: { text: 'a@harbor.example' } })
+  t.match(bo.mail, { subject: 'Hi Bo', html: 'Dear Bo', to: { text: 'b@harbor.example' } })
+  t.strictSame(files(ada), [
+    ['all.txt', 'All'],
+    ['ada.txt', 'A'],
+  ])
+  t.strictSame(files(bo), [['all.txt', 'All']])
+  t.notOk(ada.mail.headers.has('x-only'))
+  t.equal(bo.mail.headers.get('x-only'), 'Bo')
+  t.not(ada.mail.messageId, bo.mail.messageId)
+})
+
+t.test('a template replaces the dummy content clients send with it (E4)', async (t) => {
+  const template = await service.core.templates.create({
+    accountId: sender.accountId,
+    name: 'late',
+    content: '<p>Dear [%NAME%], you are late.</p>',
+  })
+  for (const templateId of [template.id, String(template.id)]) {
+    const answer = await send({
+      ...one({ attributes: { NAME: 'Ada' }, 'x-apiheader': `late,${template.id}` }),
+      subject: 'Reminder',
+      content: '%20',
+      templateId,
+      settings: { clicktrack: 1, opentrack: 1 },
+    })
+    const [copy] = await copies(answer)
+    t.equal(copy?.mail.html, '<p>Dear Ada, you are late.</p>')
+    t.equal((await story(answer)).deliveries[0]?.reference, `late,${template.id}`)
+  }
+})
+
+const MERGES: readonly (readonly [what: string, text: string, attributes: Record<string, unknown>, merged: string])[] =
+  [
+    ['spaces inside a tag are allowed', '[% NAME %]', { NAME: 'Ada' }, 'Ada'],
+    ['the exact name wins', '[%name%] [%NAME%]', { NAME: 'Ada', name: 'ada' }, 'ada Ada'],
+    ['a name matches whatever its case', '[%Name%]', { nAME: 'Ada' }, 'Ada'],
+    ['a missing attribute is empty', '<[%NONE%]>', { NAME: 'Ada' }, '<>'],
+    ['an attribute that is null is empty', '<[%NAME%]>', { NAME: null }, '<>'],
+    ['numbers and truth values are written out', '[%n%] [%t%]', { n: 4.5, t: true }, '4.5 true'],
+    ['values are not expanded again', '[%A%]', { A: '[%B%]', B: 'x' }, '[%B%]'],
+    ['values go in as they are', '[%A%]', { A: '<b>&amp;"$&$1' }, '<b>&amp;"$&$1'],
+    ['names may have dots, dashes, digits', '[%a.b-c_1%]', { 'a.b-c_1': 'x' }, 'x'],
+    ["names of an object's own are names like any", '[%constructor%][%toString%]', { toString: 'x' }, 'x'],
+    ['what only looks like a tag stays', '[%a b%] [%%] [a] 50% [%', { a: 'x' }, '[%a b%] [%%] [a] 50% [%'],
+  ]
+for (const [what, text, attributes, merged] of MERGES) {
+  t.test(`merge tags: ${what}`, async (t) => {
+    const copy = await deliver({ ...one({ attributes }), subject: `S ${text}`, content: `C ${text}` })
+    t.equal(copy.mail.subject, `S ${merged}`)
+    t.equal(copy.mail.html, `C ${merged}`)
+  })
+}
+
+const CONTENTS: readonly (readonly [what: string, content: string, html: string])[] = [
+  ['URL-encoded content is decoded (E5)', '%3Cp%3EHi%20%5B%25NAME%25%5D%3C%2Fp%3E', '<p>Hi Ada</p>'],
+  ['a plus is a space in URL-encoded content', '%3Cp%3EHi+there%3C%2Fp%3E', '<p>Hi there</p>'],
+  ['content with raw brackets stays as it is (E6)', 'Save 50%20 today <b>now</b>', 'Save 50%20 today <b>now</b>'],
+  ['content with white space stays as it is', 'a%20b c', 'a%20b c'],
+  ['content with an invalid escape stays as it is', 'a%20b%zz', 'a%20b%zz'],
+  ['content whose escapes are not UTF-8 stays as it is', 'a%20b%ff', 'a%20b%ff'],
+  ['a plus alone is a plus', '1+1=2', '1+1=2'],
+]
+for (const [what, content, html] of CONTENTS) {
+  t.test(what, async (t) => {
+    t.equal((await deliver({ ...one({ attributes: { NAME: 'Ada' } }), content })).mail.html, `${html}`)
+  })
+}
+
+t.test('the AMP part stands before the HTML part, and is merged too', async (t) => {
+  const { raw } = await deliver({ ...one({ attributes: { A: 'amp' } }), ampcontent: '<html amp4email>[%A%]</html>' })
+  t.match(raw, /multipart\/alternative/)
+  t.ok(raw.indexOf('text/x-amp-html') < raw.indexOf('text/html'))
+  t.ok(raw.indexOf('text/x-amp-html') > 0)
+  t.match(raw, '<html amp4email>amp</html>')
+})
+
+const WORDS = ['Größe ✓ 船', '🚢'.repeat(40), 'ends with a space ö ', 'a'.repeat(3000), `${'b'.repeat(500)} c`]
+for (const word of WORDS) {
+  t.test(`text goes through header fields unchanged: ${word.slice(0, 12)}… (${word.length} characters)`, async (t) => {
+    const copy = await deliver({
+      ...one({ 'x-headers': { 'X-Word': word } }),
+      from: { fromEmail: `desk@${sender.domain}`, fromName: word },
+      subject: word,
+      content: word,
+      attachments: [file(`${word.slice(0, 60)}.txt`, word)],
+    })
+    t.equal(copy.mail.subject, word.trimEnd())
+    t.equal(copy.mail.from?.value[0]?.name, word.trimEnd())
+    t.equal(copy.mail.headers.get('x-word'), word.trimEnd())
+    t.equal(copy.mail.html, `${word}`)
+    t.strictSame(files(copy), [[`${word.slice(0, 60)}.txt`, word]])
+    const longest = Math.max(...copy.raw.split('\r').map((line) => line.length))
+    t.ok(longest <= 998, `RFC 5322 2.1.1: the longest line has ${longest} characters`)
+    t.match(copy.raw, /^[\r\n\t\x20-\x7e]*$/, 'only ASCII on the wire')
+  })
+}
+
+t.test('Cc takes a bare string, or several addresses between commas (E7)', async (t) => {
+  const answer = await send(
+    one({ recipient_cc: 'ops@harbor.example', recipient_bcc: 'x@quay.example, y@quay.example' }),
+  )
+  t.strictSame(
+    (await copies(answer, 4)).map(({ recipient }) => recipient),
+    ['lena@harbor.example', 'ops@harbor.example', 'x@quay.example', 'y@quay.example'],
+  )
+})
+
+t.test('a mailbox named twice in one envelope gets one copy', async (t) => {
+  const answer = await send(one({ recipient_cc: ['LENA@harbor.example', 'ops@harbor.example'], recipient_bcc: [] }))
+  const { deliveries } = await story(answer)
+  t.strictSame(
+    deliveries.map(({ recipient }) => recipient),
+    ['lena@harbor.example', 'ops@harbor.example'],
+  )
+})
+
+t.test('a suppressed recipient is accepted and dropped, with an event (E8)', async (t) => {
+  const { suppressions } = service.core
+  const add = { accountId: sender.accountId, reason: 'hardbounce' } as const
+  await suppressions.add({ ...add, scope: 'address', value: 'gone@harbor.example' })
+  await suppressions.add({ ...add, scope: 'domain', value: 'closed.example' })
+  const answer = await send({
+    personalizations: [
+      { recipient: '"Gone"@HARBOR.example' },
+      { recipient: 'anyone@closed.example' },
+      { recipient: 'here@harbor.example' },
+    ],
+  })
+  t.equal(answer.status, 200)
+  t.strictSame(
+    (await copies(answer)).map(({ recipient }) => recipient),
+    ['here@harbor.example'],
+  )
+  const { deliveries, events } = await until('the delivery', async () => {
+    const told = await story(answer)
+    return told.deliveries[2]?.state === 'delivered' && told
+  })
+  t.strictSame(
+    deliveries.map(({ state, reason }) => [state, reason]),
+    [
+      ['dropped', 'hardbounce'],
+      ['dropped', 'hardbounce'],
+      ['delivered', null],
+    ],
+  )
+  const dropped = events.filter(({ type }) => type === 'dropped')
+  t.strictSame(dropped.map(({ recipientNo }) => recipientNo).sort(), [0, 1])
+  t.match(dropped[0], { detail: { reason: 'hardbounce' } })
+})
+
+for (const recipient of [
+  'not-an-address',
+  'Lena <lena@harbor.example>',
+  'a@b@harbor.example',
+  'a@[127.0.0.1]',
+  'a@-x.example',
+]) {
+  t.test(`a malformed recipient is accepted, and an invalid event says so: ${recipient} (E9)`, async (t) => {
+    const answer = await send({ personalizations: [{ recipient }, { recipient: 'here@harbor.example' }] })
+    t.equal(answer.status, 200)
+    const { deliveries, events } = await story(answer)
+    t.match(deliveries[0], { state: 'dropped', reason: 'invalid', recipient })
+    t.match(
+      events.filter(({ recipientNo }) => recipientNo === 0),
+      [{ type: 'invalid' }],
+    )
+    t.equal((await copies(answer)).length, 1)
+  })
+}
+
+t.test('a scheduled message waits for its time', async (t) => {
+  const at = new Date(Date.now() + 3_600_000)
+  const answers = await Promise.all([
+    send({ schedule: Math.floor(at.getTime() / 1000) }),
+    send({ schedule: String(Math.floor(at.getTime() / 1000)) }),
+    send({ schedule: at.toISOString() }),
+  ])
+  const sent = sink.messages.length
+  for (const answer of answers) {
+    const { scheduledAt, deliveries } = await story(answer)
+    t.equal(deliveries[0]?.state, 'scheduled')
+    t.ok(Math.abs((scheduledAt?.getTime() ?? 0) - at.getTime()) < 1000)
+  }
+  await copies(await send())
+  t.equal(sink.messages.length, sent + 1, 'what came later went out, what is scheduled did not')
+  await moveClock(service.sql, '61 minutes')
+  for (const answer of answers) t.equal((await copies(answer)).length, 1)
+  await moveClock(service.sql, '0 minutes')
+})
+
+t.test('a schedule in the past is now, one too far ahead or unreadable is refused and named', async (t) => {
+  t.equal((await copies(await send({ schedule: '2020-01-01' }))).length, 1)
+  for (const schedule of ['tomorrow', '2020-13-45', Math.floor(Date.now() / 1000) + 31 * 86_400, -5, 1e21]) {
+    const { status, body } = await send({ schedule })
+    t.equal(status, 400, String(schedule))
+    t.match(body.error_info, { error_code: 113, error_message: /^Parameter \[schedule\] is invalid/ })
+  }
+})
+
+const TAGS: readonly (readonly [tags: unknown, stored: readonly string[]])[] = [
+  ['berth', ['berth']],
+  [' berth , confirm ,, berth', ['berth', 'confirm']],
+  [
+    ['berth', 'a, b'],
+    ['berth', 'a, b'],
+  ],
+  ['', []],
+  [null, []],
+]
+for (const [tags, stored] of TAGS) {
+  t.test(`tags ${JSON.stringify(tags)} are stored as ${JSON.stringify(stored)}`, async (t) => {
+    t.strictSame((await story(await send({ tags }))).tags, stored)
+  })
+}
+
+const SETTINGS: readonly (readonly [settings: unknown, stored: unknown])[] = [
+  [{}, {}],
+  [[], {}],
+  [null, {}],
+  [
+    { footer: 1, clicktrack: '0', opentrack: true, unsubscribe: 'false' },
+    { footer: true, clickTracking: false, openTracking: true, unsubscribe: false },
+  ],
+  [{ footer: null, clicktrack: '' }, {}],
+]
+for (const [settings, stored] of SETTINGS) {
+  t.test(`settings ${JSON.stringify(settings)} are stored as ${JSON.stringify(stored)}`, async (t) => {
+    t.same((await story(await send({ settings }))).settings, stored)
+  })
+}
+
+t.test('null and empty values stand for what was not given', async (t) => {
+  const copy = await deliver({
+    ...one({
+      recipient_cc: null,
+      recipient_bcc: [],
+      'x-apiheader': null,
+      'x-apiheader_cc': '',
+      attributes: [],
+      'x-headers': null,
+      attachments: null,
+    }),
+    ampcontent: null,
+    attachments: [],
+    replyToId: '',
+    templateId: '',
+    attachmentId: '',
+    schedule: '',
+    unknown: { to: 'v2' },
+  })
+  t.notOk(headerNames(copy.raw).includes('reply-to'))
+  t.notOk(headerNames(copy.raw).includes('cc'))
+})
+
+t.test('a stored attachment goes out by its id, in each spelling', async (t) => {
+  const [row] = await service.sql`
+    insert into attachments (account_id, file_name, content) values (${sender.accountId}, 'map.txt', 'the map') returning id`
+  const id = row?.id as number
+  for (const extra of [{ attachmentId: id }, { attachmentid: `${id}, ${id}` }, { settings: { attachmentid: [id] } }]) {
+    t.match(files(await deliver(extra)), [['map.txt', 'the map']])
+  }
+})
+
+t.test('sendEmail is served under its aliases, whatever the case and with a trailing slash', async (t) => {
+  const base = `http://127.0.0.1:${service.config.apiPort}`
+  for (const path of ['/v2/sendemail', '/v2.1/sendEmail', '/v2/sendEmail/', '/v2/sendEmail?x=1']) {
+    const response = await fetch(`${base}${path}`, {
+      method: 'POST',
+      headers: { api_key: sender.apiKey },
+      body: JSON.stringify({
+        ...one({}),
+        from: { fromEmail: `desk@${sender.domain}` },
+        subject: 'S',
+        content: 'C',
+      }),
+    })
+    t.equal(response.status, 200, path)
+  }
 })

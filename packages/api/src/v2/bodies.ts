@@ -1,9 +1,8 @@
-import formbody from '@fastify/formbody'
-import multipart from '@fastify/multipart'
 import { LIMITS, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import qs from 'qs'
 import { JsonError, parseStrictJson } from '../strict-json.ts'
+import { addField, type FormField, formFields, objectOf } from './form.ts'
+import { boundaryOf, MultipartError, type Part, partsOf } from './multipart.ts'
 
 /**
  * Reads v2's bodies: JSON, and HTML forms in three spellings (contract section 4.5). Whatever it was, the route sees one
@@ -17,89 +16,86 @@ export interface FilePart {
   readonly octets: Buffer
 }
 
-/** Bounds of a form; a JSON body has its own in strict-json.ts. */
-const FORM = { depth: 8, parameterLimit: 200_000, arrayLimit: LIMITS.recipients } as const
+type Read = (body: Buffer, request: FastifyRequest) => BodyObject
 
 export async function readBodies(app: FastifyInstance): Promise<void> {
   app.removeAllContentTypeParsers()
-  const json = (_request: FastifyRequest, body: Buffer, done: (error: Error | null, value?: unknown) => void) => {
-    try {
-      done(null, jsonObject(body))
-    } catch (error) {
-      done(error as Error)
-    }
+  const read = (type: string, parse: Read): void => {
+    app.addContentTypeParser(type, { parseAs: 'buffer', bodyLimit: LIMITS.messageSize }, (request, body, done) => {
+      try {
+        done(null, parse(body as Buffer, request))
+      } catch (error) {
+        done(asRefusal(error as Error))
+      }
+    })
   }
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, json)
+  read('application/json', jsonObject)
+  read('application/x-www-form-urlencoded', formObject)
+  read('multipart/form-data', multipartObject)
   // No content type, or any other: JSON is what the contract recommends, so it is what we try.
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, json)
-  await app.register(formbody, { bodyLimit: LIMITS.messageSize, parser: formObject })
-  await app.register(multipart, {
-    limits: {
-      fieldNameSize: 256,
-      fieldSize: LIMITS.messageSize,
-      fields: 20_000,
-      files: 100,
-      parts: 20_100,
-      fileSize: LIMITS.attachmentSize,
-      headerPairs: 50,
-    },
-  })
+  read('*', jsonObject)
+}
+
+function asRefusal(error: Error): Error {
+  const unreadable = error instanceof JsonError || error instanceof MultipartError
+  return unreadable ? new ServiceError('jsonInvalid', { reason: error.message }) : error
 }
 
 function jsonObject(body: Buffer): BodyObject {
   if (isBlank(body)) throw new ServiceError('bodyBlank')
-  let value: unknown
-  try {
-    value = parseStrictJson(body)
-  } catch (error) {
-    if (error instanceof JsonError) throw new ServiceError('jsonInvalid', { reason: error.message })
-    throw error
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ServiceError('jsonInvalid', { reason: 'not an object' })
-  }
+  const value = parseStrictJson(body)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new JsonError('not an object')
   return notEmpty(value as BodyObject)
 }
 
-/** The three spellings, tried in the contract's order: `data=<JSON>`, brackets, top-level keys whose values are JSON. */
-function formObject(text: string): BodyObject {
+function formObject(body: Buffer): BodyObject {
   // `curl -d '{…}'` says it is a form; it is JSON all the same.
-  if (text.trimStart().startsWith('{')) return jsonObject(Buffer.from(text))
-  return fromFields(qs.parse(text, { ...FORM, strictDepth: false }) as BodyObject)
+  if (body.subarray(0, 100).toString().trimStart().startsWith('{')) return jsonObject(body)
+  return fromFields(formFields(textOf(body, 'utf-8')))
 }
 
-function fromFields(fields: BodyObject): BodyObject {
-  if (typeof fields.data === 'string' && fields.personalizations === undefined)
-    return jsonObject(Buffer.from(fields.data))
-  const body: BodyObject = {}
-  for (const [name, value] of Object.entries(fields)) body[name] = structured(name, value)
-  return notEmpty(body)
+/** Files become attachments for every recipient, whatever the name of their parameter. */
+function multipartObject(body: Buffer, request: FastifyRequest): BodyObject {
+  if (isBlank(body)) throw new ServiceError('bodyBlank')
+  const boundary = boundaryOf(request.headers['content-type'] ?? '')
+  if (boundary === undefined) throw new MultipartError('no boundary is named')
+  const fields: FormField[] = []
+  const files: FilePart[] = []
+  for (const part of partsOf(body, boundary)) {
+    if (part.fileName === undefined) addField(fields, part.name, textOf(part.octets, part.charset))
+    else if (!isUnchosen(part)) files.push({ fileName: part.fileName, octets: part.octets })
+  }
+  request.fileParts = files
+  return fromFields(fields)
+}
+
+/** A browser sends an empty part without a file name for a file nobody chose. */
+function isUnchosen({ fileName, octets }: Part): boolean {
+  return fileName === '' && octets.length === 0
+}
+
+/** The three spellings, tried in the contract's order: `data=<JSON>`, brackets, top-level keys whose values are JSON. */
+function fromFields(fields: readonly FormField[]): BodyObject {
+  const object = objectOf(fields)
+  if (typeof object.data === 'string' && object.personalizations === undefined) {
+    return jsonObject(Buffer.from(object.data))
+  }
+  for (const name of STRUCTURED) {
+    const value = object[name]
+    if (typeof value === 'string' && /^\s*[[{]/.test(value)) object[name] = parseStrictJson(Buffer.from(value))
+  }
+  return notEmpty(object)
 }
 
 /** The parameters that are objects or arrays, and so may come as JSON text. */
-const STRUCTURED = new Set(['personalizations', 'from', 'settings', 'attachments'])
+const STRUCTURED = ['personalizations', 'from', 'settings', 'attachments'] as const
 
-function structured(name: string, value: unknown): unknown {
-  if (!STRUCTURED.has(name) || typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
+function textOf(octets: Buffer, charset: string): string {
   try {
-    return parseStrictJson(Buffer.from(value))
+    return new TextDecoder(charset, { fatal: true, ignoreBOM: true }).decode(octets)
   } catch {
-    throw new ServiceError('jsonInvalid', { reason: `form parameter ${name}` })
+    throw new JsonError(`a form that is not ${charset.slice(0, 40)}`)
   }
-}
-
-/** Reads a multipart body, field by field; files become attachments for every recipient. Call it before validation. */
-export async function readMultipart(request: FastifyRequest): Promise<void> {
-  if (!request.isMultipart()) return
-  const fields: string[] = []
-  const files: FilePart[] = []
-  for await (const part of request.parts()) {
-    if (part.type === 'file') files.push({ fileName: part.filename, octets: await part.toBuffer() })
-    else fields.push(`${encodeURIComponent(part.fieldname)}=${encodeURIComponent(String(part.value))}`)
-  }
-  request.body =
-    fields.length === 0 ? undefined : formObject(fields.join('&').replace(/%5B/g, '[').replace(/%5D/g, ']'))
-  request.fileParts = files
 }
 
 function notEmpty(body: BodyObject): BodyObject {

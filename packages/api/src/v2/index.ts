@@ -1,6 +1,8 @@
-import { type ByteBudget, type Core, type Principal, plainAddress, ServiceError } from '@postrider/core'
+import type { Readable } from 'node:stream'
+import { type ByteBudget, type Core, type Principal, ServiceError } from '@postrider/core'
 import type { FastifyInstance, HTTPMethods } from 'fastify'
-import { reserveBody } from '../body-budget.ts'
+import { reserveAsItComes, reserveBody } from '../body-budget.ts'
+import { clientAddress } from '../client-address.ts'
 import { readBodies } from './bodies.ts'
 import { type OperationGroup, sendFailure } from './envelope.ts'
 import { sendEmailRoute } from './send-email.ts'
@@ -14,9 +16,9 @@ declare module 'fastify' {
 export interface V2Options {
   readonly core: Core
   readonly budget: ByteBudget
+  /** The process is draining: nothing new is accepted. */
+  readonly isStopping: () => boolean
 }
-
-const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** Paths known to v2 and the methods each takes; any other method is 405. */
 const PATHS: readonly { url: string; methods: readonly HTTPMethods[]; group: OperationGroup }[] = [
@@ -27,26 +29,35 @@ const PATHS: readonly { url: string; methods: readonly HTTPMethods[]; group: Ope
  * The v2 Web API. The outer scope owns the error shape, 404 and 405; the inner one the key, so that 404 and 405 come first
  * (contract section 3: 404/405, 100, 101, 102, 115, then the body).
  */
-export async function v2(app: FastifyInstance, { core, budget }: V2Options): Promise<void> {
+export async function v2(app: FastifyInstance, { core, budget, isStopping }: V2Options): Promise<void> {
   app.setErrorHandler(sendFailure)
-  app.setNotFoundHandler((request, reply) => sendFailure(new ServiceError('notFound'), request, reply))
+  // In a hook and not in the handlers, which run only when the body was read.
+  app.addHook('onRequest', async (request) => {
+    if (request.is404) throw new ServiceError('notFound')
+    if (request.routeOptions.config.allow !== undefined) throw new ServiceError('methodNotAllowed')
+  })
+  app.setNotFoundHandler(unreachable)
   for (const { url, methods, group } of PATHS) {
-    app.route({
-      url,
-      method: METHODS.filter((method) => !methods.includes(method)),
-      config: { group, allow: methods.join(', ') },
-      handler: async () => {
-        throw new ServiceError('methodNotAllowed')
-      },
-    })
+    const others = app.supportedMethods.filter((method) => !methods.includes(method))
+    app.route({ url, method: others, config: { group, allow: methods.join(', ') }, handler: unreachable })
   }
   await app.register(async (inner) => {
     inner.addHook('onRequest', async (request, reply) => {
+      if (isStopping()) throw new ServiceError('notReady', { reason: 'the process is stopping' })
       const key = request.headers.api_key
-      request.principal = await core.auth.authenticate(Array.isArray(key) ? key[0] : key, plainAddress(request.ip))
+      request.principal = await core.auth.authenticate(Array.isArray(key) ? key[0] : key, clientAddress(request))
       reserveBody(budget, request, reply)
     })
+    inner.addHook('preParsing', async (request, reply, payload) =>
+      request.headers['transfer-encoding'] === undefined
+        ? payload
+        : reserveAsItComes(budget, reply, payload as Readable),
+    )
     await readBodies(inner)
     await inner.register(sendEmailRoute, { core })
   })
+}
+
+async function unreachable(): Promise<never> {
+  throw new Error('the hook should have answered')
 }

@@ -20,8 +20,10 @@ const Ids = Type.Union([
   Type.Null(),
 ])
 const Addresses = Type.Union([Type.String(), Type.Array(Type.String()), Type.Null()])
+const Value = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
 const Values = Type.Union([
-  Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])),
+  // Not Type.Record: its pattern for names ends at a line end, so that values under names with one would pass unchecked.
+  Type.Unsafe<Record<string, Static<typeof Value>>>(Type.Object({}, { additionalProperties: Value })),
   // PHP sends an empty map as an empty array.
   Type.Array(Type.Unknown(), { maxItems: 0 }),
   Type.Null(),

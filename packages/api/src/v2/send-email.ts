@@ -1,7 +1,7 @@
 import type { Core } from '@postrider/core'
 import { requireScope, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { readMultipart } from './bodies.ts'
+import { clientAddress } from '../client-address.ts'
 import { success } from './envelope.ts'
 import { SendEmail, SendEmailAnswer } from './send-email-schema.ts'
 import { toSubmission } from './to-submission.ts'
@@ -17,10 +17,7 @@ export async function sendEmailRoute(app: FastifyInstance, { core }: { core: Cor
         requireScope(principal, 'send')
         core.messages.requireMaySend(principal)
       },
-      preValidation: async (request) => {
-        await readMultipart(request)
-        requirePersonalizations(request.body)
-      },
+      preValidation: async ({ body }) => requirePersonalizations(body),
     },
     async (request, reply) => {
       const accepted = await core.messages.accept(
@@ -28,7 +25,7 @@ export async function sendEmailRoute(app: FastifyInstance, { core }: { core: Cor
           body: request.body,
           files: request.fileParts ?? [],
           principal: request.principal,
-          clientAddress: request.ip,
+          clientAddress: clientAddress(request),
           idempotencyKey: idempotencyKey(request),
         }),
       )

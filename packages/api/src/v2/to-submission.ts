@@ -91,16 +91,23 @@ function valuesOf(values: Personalization['attributes']): Record<string, string>
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === null ? '' : String(value)]))
 }
 
-const BASE64 = /^[A-Za-z0-9+/_\-\s]*={0,2}\s*$/
-
 function toAttachments(attachments: readonly Attachment[] | null | undefined, name: string): SubmittedAttachment[] {
   return (attachments ?? []).map(({ fileName, fileContent }, at) => {
     const place = `${name}[${at}]`
     if (!fileName) throw new ServiceError('parameterMissing', { values: { parameter: `${place}.fileName` } })
     if (!fileContent) throw new ServiceError('parameterMissing', { values: { parameter: `${place}.fileContent` } })
-    if (!BASE64.test(fileContent)) throw invalidParameter(`${place}.fileContent`, 'it must be base64')
-    return { fileName, content: Buffer.from(fileContent, 'base64') }
+    const content = fromBase64(fileContent)
+    if (!content) throw invalidParameter(`${place}.fileContent`, 'it must be base64')
+    return { fileName, content }
   })
+}
+
+/** Base64 in either alphabet (RFC 4648 4 and 5), with or without white space and padding. */
+function fromBase64(text: string): Buffer | undefined {
+  const bare = text.replace(/\s+/g, '')
+  const [digits] = /^[A-Za-z0-9+/_-]*(?=={0,2}$)/.exec(bare) ?? []
+  // One digit over is six bits of a file that lost its end.
+  return digits === undefined || digits.length % 4 === 1 ? undefined : Buffer.from(digits, 'base64')
 }
 
 function fromFile({ fileName, octets }: FilePart): SubmittedAttachment {

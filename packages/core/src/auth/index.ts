@@ -1,9 +1,9 @@
 import { createCache } from '../cache.ts'
 import { databaseErrorCode, type Sql } from '../database.ts'
 import { invalidParameter, ServiceError } from '../errors.ts'
+import { NetworkList, parseNetworks } from '../networks.ts'
 import { type ApiKey, type Principal, SCOPES, type Scope } from './api-key.ts'
 import { apiKeyPrefix, hashApiKey, looksLikeApiKey, makeApiKey } from './key-format.ts'
-import { NetworkList, parseNetworks } from './networks.ts'
 import { insertApiKey, type KeyHolder, revokeApiKey, selectApiKeys, selectKeyHolder } from './store.ts'
 
 export type { ApiKey, Principal, Scope } from './api-key.ts'

@@ -8,6 +8,7 @@ import {
   claimDeliveries,
   type DeliveryKey,
   type Dot,
+  heldDeliveries,
   markDots,
   releaseDeliveries,
 } from './queue.ts'
@@ -32,6 +33,7 @@ export interface Deliveries {
   /** See queue.ts. */
   claim(options: ClaimOptions): Promise<ClaimedDelivery[]>
   release(workerId: number, deliveries: readonly DeliveryKey[], seconds: number): Promise<void>
+  held(workerId: number): Promise<DeliveryKey[]>
   markDots(dots: readonly Dot[]): Promise<boolean[]>
   /** See record.ts. */
   record(results: readonly Result[]): Promise<boolean[]>
@@ -50,6 +52,7 @@ export function deliveriesOf({ sql, secrets, clock }: { sql: Sql; secrets: Secre
     isAlive: (host) => isWorkerAlive(sql, host),
     claim: (options) => claimDeliveries(sql, options),
     release: (workerId, deliveries, seconds) => releaseDeliveries(sql, workerId, deliveries, seconds),
+    held: (workerId) => heldDeliveries(sql, workerId),
     markDots: (dots) => markDots(sql, dots),
     record: (results) => recordOutcomes(sql, results),
     returnPath: (target) => makeReturnPath(secrets, target, clock.now()),

@@ -1,5 +1,5 @@
 import type { ReservedSql } from 'postgres'
-import { onlyRow, type Sql, type SqlTransaction } from '../database.ts'
+import { isDatabaseAway, onlyRow, type Sql, type SqlTransaction } from '../database.ts'
 import { INDETERMINATE_WAIT_SECONDS } from './schedule.ts'
 
 /**
@@ -48,9 +48,10 @@ export async function registerWorker(sql: Sql, worker: { host: string; pid: numb
     async beat() {
       try {
         return await beatOn(session)
-      } catch {
-        // The session is gone and the lock with it: take it again on a new one before anybody counts us dead.
-        session.release()
+      } catch (error) {
+        if (!isDatabaseAway(error)) throw error
+        // The session is gone and the lock with it: take it again on a new one before anybody counts us dead. The dead one is
+        // not given back to the pool, which would hand it out again.
         session = await sql.reserve()
         await session`select pg_try_advisory_lock(${LOCK_SPACE}, ${id})`
         return await beatOn(session)

@@ -22,6 +22,7 @@ export type Stage =
   | 'rcpt'
   | 'data'
   | 'dot'
+  | 'rset'
 
 /** One step of a conversation, as it is kept with the attempt. */
 export interface Step {

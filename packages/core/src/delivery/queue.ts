@@ -88,6 +88,12 @@ export async function releaseDeliveries(
        and q.worker_id = ${workerId}`
 }
 
+/** What this worker holds by the database's account; after a claim whose answer was lost, more than the worker knows of. */
+export async function heldDeliveries(sql: AnySql, workerId: number): Promise<DeliveryKey[]> {
+  return sql<DeliveryKey[]>`
+    select message_id as "messageId", recipient_no as "recipientNo", attempt from delivery_queue where worker_id = ${workerId}`
+}
+
 export interface Dot extends DeliveryKey {
   readonly workerId: number
   readonly host: string

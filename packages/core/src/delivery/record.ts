@@ -20,7 +20,7 @@ export async function recordOutcomes(sql: AnySql, results: readonly Result[]): P
       select r.*, q.account_id, q.expires_at
         from unnest(${column.messageId}::uuid[], ${column.recipientNo}::int[], ${column.attempt}::int[],
                     ${column.workerId}::int[], ${column.kind}::text[], ${column.reason}::text[], ${column.delay}::int[],
-                    ${column.indeterminate}::boolean[], ${column.milliseconds}::int[], ${column.stage}::text[],
+                    ${column.indeterminate}::text[]::boolean[], ${column.milliseconds}::int[], ${column.stage}::text[],
                     ${column.host}::text[], ${column.address}::text[], ${column.tls}::text[], ${column.code}::int[],
                     ${column.enhanced}::text[], ${column.reply}::text[], ${column.steps}::text[], ${column.detail}::text[])
              with ordinality
@@ -78,7 +78,7 @@ function columnsOf(results: readonly Result[]) {
     kind: results.map(({ outcome }) => outcome.kind),
     reason: results.map(({ outcome }) => (outcome.kind === 'dropped' ? outcome.reason : null)),
     delay: results.map(({ outcome, attempt }) => delayOf(outcome, attempt)),
-    // As text: postgres.js takes an array of booleans for a single one.
+    // As text: postgres.js takes an array of booleans for a single one, and a text that it is to send as a boolean for false.
     indeterminate: results.map(({ outcome }) => String(outcome.kind === 'deferred' && outcome.indeterminate)),
     milliseconds: tried.map((outcome) => Math.round(outcome?.milliseconds ?? 0)),
     stage: tried.map((outcome) => outcome?.stage ?? null),
@@ -95,7 +95,9 @@ function columnsOf(results: readonly Result[]) {
 
 function delayOf(outcome: Outcome, attempt: number): number {
   if (outcome.kind !== 'deferred') return 0
-  return outcome.indeterminate ? INDETERMINATE_WAIT_SECONDS : retryDelay(attempt, outcome.reply.text, Math.random())
+  const delay = retryDelay(attempt, outcome.reply.text, Math.random())
+  // A server that never confirms what it takes gets further copies ever more seldom, like any other retry.
+  return outcome.indeterminate ? Math.max(delay, INDETERMINATE_WAIT_SECONDS) : delay
 }
 
 /** What the event tells of the fact. */

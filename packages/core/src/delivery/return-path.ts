@@ -21,7 +21,7 @@ export interface ReturnPathTarget {
   readonly recipientNo: number
 }
 
-/** The local part of a delivery's return path: 53 characters, case does not matter. */
+/** The local part of a delivery's return path: 52 characters, case does not matter. */
 export function makeReturnPath(secrets: Secrets, target: ReturnPathTarget, now: number): string {
   const payload = Buffer.alloc(PAYLOAD)
   payload[0] = VERSION
@@ -80,5 +80,6 @@ function fromBase32(text: string): Buffer | undefined {
       value &= (1 << bits) - 1
     }
   }
-  return Buffer.from(octets)
+  // Bits left over are zero in what we made: there is one spelling, and any other is not ours.
+  return (value & ((1 << bits) - 1)) === 0 ? Buffer.from(octets) : undefined
 }

@@ -1,7 +1,7 @@
 import { invalidParameter, ServiceError } from '../errors.ts'
 import { parseAddress } from '../recipients/address.ts'
 import { LIMITS } from './limits.ts'
-import { hasMergeTags, renderMergeTags } from './merge.ts'
+import { countMergeTags, hasMergeTags, mergedLength, renderMergeTags } from './merge.ts'
 import type { Submission, SubmittedAttachment, SubmittedEnvelope } from './submission.ts'
 
 /**
@@ -14,7 +14,9 @@ const FIELD_NAME = /^[!-9;-~]{1,76}$/
 
 /** Fields this service writes itself, or that change who a message is from, to, or how it is read (V21). */
 const RESERVED =
-  /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|return-path|received|dkim-signature|mime-version|content-.*|resent-.*|arc-.*|authentication-results|x-apiheader|x-tags|x-sg-.*|idempotency-key)$/i
+  /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|return-path|received|received-spf|delivered-to|apparently-to|dkim-signature|domainkey-signature|mime-version|content-.*|resent-.*|arc-.*|authentication-results|x-apiheader|x-tags|x-sg-.*|idempotency-key)$/i
+/** Characters that turn the reading direction, by which `exe.fdp` shows as `pdf.exe` (V27). */
+const TURNS = /[\u202a-\u202e\u2066-\u2069]/
 
 export function checkFields(submission: Submission): void {
   const { nameOf, from, subject, replyTo, content, tags, attachments, envelopes, idempotencyKey } = submission
@@ -68,6 +70,9 @@ function checkAttachments(
     if (fileName.trim() === '') throw new ServiceError('parameterMissing', { values: { parameter: name } })
     line(fileName, name, 255)
     if (/\p{Cc}/u.test(fileName)) throw invalidParameter(name, 'it must not contain control characters')
+    if (TURNS.test(fileName)) throw invalidParameter(name, 'it must not change the direction of reading')
+    // RFC 2183 2.3: a path in it could lead a careless reader's program anywhere.
+    if (/[/\\]/.test(fileName)) throw invalidParameter(name, 'a file name must not hold a path')
     if (content.length > LIMITS.attachmentSize) {
       throw invalidParameter(nameOf('attachmentContent', at), `a file may have at most ${LIMITS.attachmentSize} bytes`)
     }
@@ -76,15 +81,55 @@ function checkAttachments(
 
 /** A merge value that ends up in a header must not break it; in content it may have any line ends it likes. */
 export function checkMergedHeaders({ subject, from, envelopes, nameOf, content }: Submission): void {
-  const merged = [subject ?? '', from?.name ?? ''].filter(hasMergeTags)
-  for (const [at, envelope] of envelopes.entries()) {
-    const headers = Object.values(envelope.headers).filter(hasMergeTags)
-    if (merged.length === 0 && headers.length === 0) continue
-    if (content.kind === 'mime') continue
-    for (const value of [...merged, ...headers]) {
-      if (BREAKS.test(renderMergeTags(value, envelope.attributes))) {
+  if (content.kind === 'mime') return
+  const shared = [subject ?? '', from?.name ?? ''].filter(hasMergeTags).map(withCounts)
+  for (const [at, { attributes, headers }] of envelopes.entries()) {
+    const own = Object.values(headers).filter(hasMergeTags).map(withCounts)
+    for (const { text, counts } of [...shared, ...own]) {
+      if (text.length + mergedLength(counts, attributes) > LIMITS.headerText) {
+        throw invalidParameter(nameOf('attributes', at), `a header may have at most ${LIMITS.headerText} characters`)
+      }
+      if (BREAKS.test(renderMergeTags(text, attributes))) {
         throw invalidParameter(nameOf('attributes', at), 'a value used in a header must not contain CR, LF or NUL')
       }
+    }
+  }
+}
+
+function withCounts(text: string) {
+  return { text, counts: countMergeTags(text) }
+}
+
+/** What a recipient's values make of the content is bounded like any message. */
+export function checkMergedContent({ content, envelopes, nameOf }: Submission, template: string | undefined): void {
+  if (content.kind === 'mime' && template === undefined) return
+  const { html, text, amp } = content.kind === 'parts' ? content : {}
+  const texts = (template === undefined ? [html, text, amp] : [template, amp]).filter((text) => text !== undefined)
+  const counts = texts.map(countMergeTags).filter(({ size }) => size > 0)
+  if (counts.length === 0) return
+  const plain = texts.reduce((sum, { length }) => sum + length, 0)
+  for (const [at, { attributes }] of envelopes.entries()) {
+    const length = counts.reduce((sum, count) => sum + mergedLength(count, attributes), plain)
+    if (length > LIMITS.messageSize) {
+      throw invalidParameter(nameOf('attributes', at), 'the content with these values would be too large')
+    }
+  }
+}
+
+/**
+ * Each copy of an envelope is stored with all its addresses and values, so a long list of copies grows with its square:
+ * 10,000 of them in one envelope would be gigabytes.
+ */
+export function checkCopies({ content, templateId, envelopes, nameOf }: Submission): void {
+  if (content.kind === 'mime' && templateId === undefined) return
+  let stored = 0
+  for (const [at, { to, cc, bcc, attributes, headers }] of envelopes.entries()) {
+    const copies = to.length + cc.length + bcc.length
+    if (copies === 1) continue
+    const values = [...Object.entries(attributes), ...Object.entries(headers)].flat()
+    stored += copies * [...to, ...cc, ...values].reduce((sum, { length }) => sum + length, 0)
+    if (stored > LIMITS.messageSize) {
+      throw invalidParameter(nameOf(cc.length > bcc.length ? 'cc' : 'bcc', at), 'it has too many copies')
     }
   }
 }

@@ -19,3 +19,25 @@ export function renderMergeTags(text: string, attributes: Attributes): string {
     return folded.get(name.toLowerCase()) ?? ''
   })
 }
+
+/** How often each name stands in the text, in lower case. */
+export function countMergeTags(text: string): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  if (!hasMergeTags(text)) return counts
+  for (const [, name = ''] of text.matchAll(TAG)) {
+    const key = name.toLowerCase()
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  return counts
+}
+
+/**
+ * At most this many characters go in for the tags, told without putting them in: a small text of many tags and one long value
+ * make gigabytes. Takes as long as there are attributes, however many tags.
+ */
+export function mergedLength(counts: ReadonlyMap<string, number>, attributes: Attributes): number {
+  let length = 0
+  if (counts.size === 0) return length
+  for (const [name, value] of Object.entries(attributes)) length += (counts.get(name.toLowerCase()) ?? 0) * value.length
+  return length
+}

@@ -3,7 +3,7 @@ import type { Domain } from '../domains/domain.ts'
 import { invalidParameter, ServiceError } from '../errors.ts'
 import { parseAddress } from '../recipients/address.ts'
 import type { Template } from '../templates/index.ts'
-import { checkFields, checkMergedHeaders } from './field-rules.ts'
+import { checkCopies, checkFields, checkMergedContent, checkMergedHeaders } from './field-rules.ts'
 import { LIMITS } from './limits.ts'
 import type { Door, Submission } from './submission.ts'
 
@@ -37,11 +37,13 @@ export const RULES: readonly Rule[] = [
   { name: 'the sender is on an active domain of the account', doors: EVERY, check: senderActive },
   { name: 'there is a recipient', doors: EVERY, check: recipientNamed },
   { name: 'there are not too many recipients', doors: EVERY, check: recipientsCounted },
+  { name: 'there are not too many copies', doors: EVERY, check: checkCopies },
   { name: 'there is a subject', doors: HTTP, check: subjectNamed },
   { name: 'the template is known', doors: EVERY, check: templateKnown },
   { name: 'there is content', doors: EVERY, check: contentNamed },
   { name: 'the attachments are known', doors: HTTP, check: attachmentsKnown },
   { name: 'merged values stay in their header', doors: EVERY, check: checkMergedHeaders },
+  { name: 'merged content stays in bounds', doors: EVERY, check: mergedContentFits },
   { name: 'the schedule is not too far ahead', doors: EVERY, check: scheduleNear },
 ]
 
@@ -109,6 +111,10 @@ function contentNamed({ content }: Submission, { template }: Judgement): void {
   if (template || content.kind === 'mime') return
   const named = [content.html, content.text].some((text) => text !== undefined && text.trim() !== '')
   if (!named) throw new ServiceError('contentMissing')
+}
+
+function mergedContentFits(submission: Submission, { template }: Judgement): void {
+  checkMergedContent(submission, template?.content)
 }
 
 function attachmentsKnown({ attachmentIds, principal }: Submission, found: Judgement): void | Promise<void> {

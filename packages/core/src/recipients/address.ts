@@ -1,4 +1,4 @@
-import { domainToASCII } from 'node:url'
+import { domainToASCII, domainToUnicode } from 'node:url'
 
 /**
  * An email address, parsed once at the door. Every door uses this one parser, so the domain that is validated is the domain
@@ -54,7 +54,7 @@ export function parseDomain(input: string): string | undefined {
   if (!ascii) {
     if (/[\x00-\x20\x7f]/.test(domain) || HIDDEN.test(domain)) return undefined
     domain = domainToASCII(domain)
-  } else if (domain.includes('xn--') && domainToASCII(domain) !== domain) {
+  } else if (domain.includes('xn--') && !domain.split('.').every(isGenuine)) {
     return undefined
   }
   if (domain === '' || domain.length > 253) return undefined
@@ -65,6 +65,13 @@ export function parseDomain(input: string): string | undefined {
   // An all-numeric last label is how an address without brackets looks (RFC 1123 2.1).
   if (/^\d+$/.test(labels.at(-1) ?? '')) return undefined
   return domain
+}
+
+/** A label that begins with xn-- but encodes nothing (RFC 5890 2.3.1: a fake A-label) shows as one name here and as another there. */
+function isGenuine(label: string): boolean {
+  if (!label.startsWith('xn--')) return true
+  const unicode = domainToUnicode(label)
+  return unicode !== label && domainToASCII(unicode) === label
 }
 
 function parseLocal(local: string): string | undefined {

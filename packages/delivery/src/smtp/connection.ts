@@ -1,7 +1,7 @@
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import type { Reply, Stage, Step } from '@postrider/core'
-import { ProtocolError, ReplyReader, type SmtpReply } from './reply-reader.ts'
+import { cutText, ProtocolError, ReplyReader, type SmtpReply } from './reply-reader.ts'
 import { TIMEOUTS } from './timeouts.ts'
 
 /** One address of one host we try to deliver to. */
@@ -19,9 +19,12 @@ export interface Endpoint {
 /** The conversation ended without a reply to what we said last: closed, timed out, or not SMTP. */
 export class ConnectionLost extends Error {
   readonly stage: Stage
-  constructor(stage: Stage, message: string) {
+  /** What the server said unasked, if that was what ended it: mostly 421, or a refusal in the middle of a message. */
+  readonly unasked: Reply | undefined
+  constructor(stage: Stage, message: string, unasked?: Reply) {
     super(message)
     this.stage = stage
+    this.unasked = unasked
   }
 }
 
@@ -35,6 +38,9 @@ export class SessionRefused extends Error {
     this.reply = reply
   }
 }
+
+/** Octets of a reply that are kept with its step; the reply that decided is kept whole with the attempt. */
+const STEP_TEXT = 256
 
 interface Waiting {
   readonly stage: Stage
@@ -94,7 +100,7 @@ export class SmtpConnection {
         const waiting = this.#waiting.shift()
         // Whatever a server says unasked (mostly 421 before it closes) ends the session.
         if (!waiting) {
-          this.#lose(`the server said ${reply.code} ${reply.text} unasked`)
+          this.#lose(`the server said ${reply.code} ${reply.text} unasked`, reply)
           return
         }
         clearTimeout(waiting.timer)
@@ -107,9 +113,9 @@ export class SmtpConnection {
     }
   }
 
-  #lose(reason: string): void {
+  #lose(reason: string, unasked?: Reply): void {
     if (this.#lost) return
-    this.#lost = new ConnectionLost(this.#waiting[0]?.stage ?? 'connect', reason)
+    this.#lost = new ConnectionLost(this.#waiting[0]?.stage ?? 'connect', reason, unasked)
     this.#socket.destroy()
     for (const waiting of this.#waiting.splice(0)) {
       clearTimeout(waiting.timer)
@@ -118,9 +124,14 @@ export class SmtpConnection {
     }
   }
 
+  /** Throws {@link ConnectionLost} when the connection is. */
+  requireOpen(stage: Stage): void {
+    if (this.#lost) throw new ConnectionLost(stage, this.#lost.message, this.#lost.unasked)
+  }
+
   /** Waits for the next reply. Throws {@link ConnectionLost}. */
-  reply(stage: Stage, timeout: number): Promise<SmtpReply> {
-    if (this.#lost) return Promise.reject(new ConnectionLost(stage, this.#lost.message))
+  async reply(stage: Stage, timeout: number): Promise<SmtpReply> {
+    this.requireOpen(stage)
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#lose(`no reply within ${Math.round(timeout / 1000)} s`), timeout)
       this.#waiting.push({ stage, since: performance.now(), resolve, reject, timer })
@@ -159,7 +170,7 @@ export class SmtpConnection {
       })
       if (this.usable && this.#socket.writableLength >= before) this.#lose('the server stopped reading')
     }
-    if (this.#lost) throw new ConnectionLost(stage, this.#lost.message)
+    this.requireOpen(stage)
   }
 
   /** One command, one reply. */
@@ -171,11 +182,17 @@ export class SmtpConnection {
 
   /** Upgrades to TLS in place. Whatever came in plain text before is thrown away with the session (RFC 3207 4.2). */
   async startTls(session: Buffer | undefined, onSession: (session: Buffer) => void): Promise<void> {
-    if (!this.#reader.isEmpty) throw new ConnectionLost('tls', 'the server sent plain text after STARTTLS')
-    const plain = this.#socket
-    plain.removeAllListeners('data').removeAllListeners('error').removeAllListeners('close')
     const since = performance.now()
-    this.#socket = await secure(plain, this.endpoint, session, onSession)
+    try {
+      this.requireOpen('tls')
+      if (!this.#reader.isEmpty) throw new ConnectionLost('tls', 'the server sent plain text after STARTTLS')
+      const plain = this.#socket
+      plain.removeAllListeners('data').removeAllListeners('error').removeAllListeners('close')
+      this.#socket = await secure(plain, this.endpoint, session, onSession)
+    } catch (error) {
+      this.#steps.push({ step: 'tls', ms: elapsed(since), text: (error as Error).message })
+      throw error
+    }
     this.tls = (this.#socket as TLSSocket).getProtocol() ?? 'TLS'
     this.#steps.push({ step: 'tls', ms: elapsed(since), text: this.tls })
     this.#reader = new ReplyReader()
@@ -230,8 +247,13 @@ export async function openSocket(endpoint: Endpoint): Promise<SmtpConnection> {
   if (endpoint.implicitTls) socket = await secure(socket, endpoint, undefined, () => {})
   const connection = new SmtpConnection(endpoint, socket)
   if (endpoint.implicitTls) connection.tls = (socket as TLSSocket).getProtocol() ?? 'TLS'
-  connection.note({ step: 'connect', ms: elapsed(since) })
+  connection.note({ step: 'connect', ms: elapsed(since), text: placeOf(endpoint) })
   return connection
+}
+
+/** Which host at which address, so that an attempt that asked several tells them apart. */
+export function placeOf({ host, address }: Endpoint): string {
+  return host === address ? host : `${host} [${address}]`
 }
 
 /** Without `verify` TLS is opportunistic: any certificate is better than none (RFC 7435). */
@@ -274,7 +296,7 @@ function isHostName(host: string): boolean {
 }
 
 function stepOf({ stage, since }: Waiting, { code, enhanced, text }: SmtpReply): Step {
-  return { step: stage, ms: elapsed(since), code, ...(enhanced ? { enhanced } : {}), text: text.slice(0, 256) }
+  return { step: stage, ms: elapsed(since), code, ...(enhanced ? { enhanced } : {}), text: cutText(text, STEP_TEXT) }
 }
 
 export function elapsed(since: number): number {

@@ -4,8 +4,8 @@ import type { Reply } from '@postrider/core'
 const MAX_LINE = 4096
 const MAX_LINES = 128
 const MAX_REPLY = 64 * 1024
-/** Characters of reply text that are kept. */
-const KEPT = 1024
+/** Octets of reply text that are kept. */
+export const KEPT = 1024
 
 /** The server does not speak SMTP, or speaks too much of it. */
 export class ProtocolError extends Error {}
@@ -21,25 +21,26 @@ export class ReplyReader {
   #lines: string[] = []
   #octets = 0
 
-  /** Answers the replies this piece completes. Throws {@link ProtocolError}. */
-  push(chunk: Buffer): SmtpReply[] {
+  /** Octets of a reply that isn't complete yet; none may be left over when TLS starts (CVE-2021-38371). */
+  get isEmpty(): boolean {
+    return this.#pending === '' && this.#lines.length === 0
+  }
+
+  /**
+   * Answers the replies this piece completes, one by one: garbage behind a reply does not take the reply back. Throws
+   * {@link ProtocolError}.
+   */
+  *push(chunk: Buffer): Generator<SmtpReply> {
     this.#pending += chunk.toString('latin1')
-    const replies: SmtpReply[] = []
     for (;;) {
       const end = this.#pending.indexOf('\n')
       if (end === -1) break
       const line = this.#pending.slice(0, end).replace(/\r$/, '')
       this.#pending = this.#pending.slice(end + 1)
       const reply = this.#line(line)
-      if (reply) replies.push(reply)
+      if (reply) yield reply
     }
     if (this.#pending.length > MAX_LINE) throw new ProtocolError('the server sent an over-long line')
-    return replies
-  }
-
-  /** Octets of a reply that isn't complete yet; none may be left over when TLS starts (CVE-2021-38371). */
-  get isEmpty(): boolean {
-    return this.#pending === '' && this.#lines.length === 0
   }
 
   #line(line: string): SmtpReply | undefined {
@@ -69,8 +70,14 @@ function parseText(lines: readonly string[]): { enhanced: string; text: string }
 /** What is kept and shown of a server's words: valid UTF-8, no control characters, bounded. */
 export function cleanText(latin1: string): string {
   const text = Buffer.from(latin1, 'latin1').toString('utf8')
-  return text
-    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
-    .slice(0, KEPT)
-    .trim()
+  return cutText(text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim(), KEPT)
+}
+
+/** At most so many octets of UTF-8, never half a character: the database takes no lone surrogate. */
+export function cutText(text: string, most: number): string {
+  const octets = Buffer.from(text)
+  if (octets.length <= most) return text
+  let end = most
+  while (((octets[end] as number) & 0xc0) === 0x80) end--
+  return octets.toString('utf8', 0, end)
 }

@@ -1,4 +1,13 @@
-import { ConnectionLost, type Endpoint, openSocket, SessionRefused, type SmtpConnection } from './connection.ts'
+import type { Step } from '@postrider/core'
+import {
+  ConnectionLost,
+  type Endpoint,
+  elapsed,
+  openSocket,
+  placeOf,
+  SessionRefused,
+  type SmtpConnection,
+} from './connection.ts'
 import type { SmtpReply } from './reply-reader.ts'
 import { TIMEOUTS } from './timeouts.ts'
 
@@ -39,6 +48,8 @@ function bounded(map: Map<string, unknown>): void {
 export interface SessionOptions {
   readonly heloName: string
   readonly memory: HostMemory
+  /** Takes the steps of sessions that came to nothing. */
+  readonly steps: Step[]
 }
 
 /**
@@ -59,20 +70,31 @@ export async function openSession(endpoint: Endpoint, options: SessionOptions): 
   }
 }
 
-async function openOnce(endpoint: Endpoint, { heloName, memory }: SessionOptions): Promise<SmtpConnection> {
-  const connection = await openSocket(endpoint)
+async function openOnce(endpoint: Endpoint, options: SessionOptions): Promise<SmtpConnection> {
+  const { heloName, memory, steps } = options
+  const connection = await connect(endpoint, steps)
   try {
     const greeting = await connection.reply('greeting', TIMEOUTS.greeting)
     if (greeting.code !== 220) throw new SessionRefused('greeting', greeting)
     await hello(connection, heloName)
-    if (!connection.tls && connection.capabilities.has('STARTTLS') && !memory.tlsIsBroken(endpoint.host)) {
-      await startTls(connection, memory)
-      if (connection.tls) await hello(connection, heloName)
-    }
+    if (!connection.tls && connection.capabilities.has('STARTTLS') && !memory.tlsIsBroken(endpoint.host))
+      await startTls(connection, options)
     if (endpoint.credentials) await authenticate(connection)
     return connection
   } catch (error) {
     connection.destroy()
+    steps.push(...connection.takeSteps())
+    throw error
+  }
+}
+
+async function connect(endpoint: Endpoint, steps: Step[]): Promise<SmtpConnection> {
+  const since = performance.now()
+  try {
+    return await openSocket(endpoint)
+  } catch (error) {
+    if (error instanceof ConnectionLost)
+      steps.push({ step: error.stage, ms: elapsed(since), text: `${placeOf(endpoint)}: ${error.message}` })
     throw error
   }
 }
@@ -97,12 +119,19 @@ function capabilitiesOf({ lines }: SmtpReply): Map<string, string> {
   return capabilities
 }
 
-async function startTls(connection: SmtpConnection, memory: HostMemory): Promise<void> {
+async function startTls(connection: SmtpConnection, { memory, heloName }: SessionOptions): Promise<void> {
   const { host } = connection.endpoint
-  const ready = await connection.command('STARTTLS', 'starttls', TIMEOUTS.starttls)
-  // A server that offers STARTTLS and then won't do it is spoken to in plain text on the same connection.
-  if (ready.code !== 220) return
-  await connection.startTls(memory.session(host), (session) => memory.keepSession(host, session))
+  try {
+    const ready = await connection.command('STARTTLS', 'starttls', TIMEOUTS.starttls)
+    // A server that offers STARTTLS and then won't do it is spoken to in plain text on the same connection.
+    if (ready.code !== 220) return
+    await connection.startTls(memory.session(host), (session) => memory.keepSession(host, session))
+    await hello(connection, heloName)
+  } catch (error) {
+    // Whenever it ends: under TLS 1.3 a server that refuses the handshake says so only after our side of it is done.
+    if (error instanceof ConnectionLost) throw new ConnectionLost('tls', error.message)
+    throw error
+  }
 }
 
 /** AUTH PLAIN or LOGIN (RFC 4954), never in plain text beyond this machine. */

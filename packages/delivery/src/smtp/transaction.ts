@@ -29,6 +29,9 @@ export type TransactionEnd =
 /** Below this, body and final dot leave in one write; above it, the body goes first and the dot waits for leave. */
 const ONE_WRITE = 64 * 1024
 
+/** Octets of a larger message that leave at a time, so that a slow server is told from one that stopped reading. */
+const BLOCK = 64 * 1024
+
 const TOO_LARGE: Reply = { code: 552, enhanced: '5.3.4', text: 'the message is larger than the server takes' }
 const NO_UTF8: Reply = {
   code: 550,
@@ -46,8 +49,11 @@ export async function runTransaction(connection: SmtpConnection, transaction: Tr
     if (refused) return refused
     return await content(connection, transaction)
   } catch (error) {
-    if (error instanceof ConnectionLost) return { kind: 'lost', stage: error.stage, reason: error.message }
-    throw error
+    if (!(error instanceof ConnectionLost)) throw error
+    const { stage, message, unasked } = error
+    // A server that has had enough in the middle of a message has given its verdict; 2xx and 3xx before the dot are none.
+    if (stage === 'data' && unasked && unasked.code >= 400) return { kind: 'reply', stage, reply: unasked }
+    return { kind: 'lost', stage, reason: message }
   }
 }
 
@@ -126,7 +132,7 @@ async function refusal(
 ): Promise<TransactionEnd> {
   if (reply.code === 421) connection.destroy()
   else if (open && connection.usable) {
-    const reset = await connection.command('RSET', stage, TIMEOUTS.mail).catch(() => undefined)
+    const reset = await connection.command('RSET', 'rset', TIMEOUTS.mail).catch(() => undefined)
     if (reset?.code !== 250) connection.destroy()
   }
   return { kind: 'reply', stage, reply }
@@ -139,14 +145,16 @@ async function content(connection: SmtpConnection, transaction: Transaction): Pr
   const large = stuffed.length > ONE_WRITE
   if (large) {
     connection.write(head)
-    connection.write(stuffed)
-    await connection.flushed('data')
+    for (let at = 0; at < stuffed.length; at += BLOCK) {
+      connection.write(stuffed.subarray(at, at + BLOCK))
+      await connection.flushed('data')
+    }
   }
   if (!(await beforeDot())) {
     connection.destroy()
     return { kind: 'lease-lost' }
   }
-  if (!connection.usable) throw new ConnectionLost('data', 'the server closed the connection')
+  connection.requireOpen('data')
   const verdict = connection.reply('dot', TIMEOUTS.dot)
   if (large) connection.write(end)
   else {

@@ -5,10 +5,17 @@
 const MAX_LINE = 76
 const ASCII = /^[\x20-\x7e]*$/
 const FORBIDDEN = /[\r\n\0]/
+/** Of the first mailbox behind its field name; "Reply-To: " is the longest. */
+const INDENT = 12
 
-/** An unstructured field such as Subject. */
+/** A line may have 998 characters at most (RFC 5322 2.1.1). */
+const TOO_LONG = /.{999}/
+
+/** An unstructured field such as Subject. Words too long to be folded are encoded, which splits them. */
 export function textField(name: string, value: string): string {
-  return fold(name, ASCII.test(value) && !value.includes('=?') ? value : encodedWords(value, name.length + 2))
+  const plain = ASCII.test(value) && !value.includes('=?') ? fold(name, value) : undefined
+  if (plain !== undefined && !TOO_LONG.test(plain)) return plain
+  return fold(name, encodedWords(value, name.length + 2))
 }
 
 /** A structured field whose value is ASCII and already formed. */
@@ -28,14 +35,19 @@ export function mailboxField(name: string, mailboxes: readonly Mailbox[]): strin
 
 function formatMailbox({ name, address }: Mailbox): string {
   if (name === '') return address
-  if (/^[A-Za-z0-9!#$%&'*+/=?^_`{|}~ -]+$/.test(name) && !name.includes('=?')) return `${name} <${address}>`
-  if (ASCII.test(name) && !name.includes('=?') && name.length < 60) {
-    return `"${name.replace(/["\\]/g, '\\$&')}" <${address}>`
-  }
-  return `${encodedWords(name, 12)} <${address}>`
+  const shown = displayName(name)
+  // RFC 2047 2: a line with an encoded word has at most 76 characters.
+  const lastLine = shown.includes('\r\n') ? shown.slice(shown.lastIndexOf('\n') + 1) : ' '.repeat(INDENT) + shown
+  return `${shown}${lastLine.length + address.length + 4 > MAX_LINE ? '\r\n ' : ' '}<${address}>`
 }
 
-/** A file name parameter: plain where it can be, else RFC 2231 with a plain stand-in for old readers. */
+function displayName(name: string): string {
+  if (!ASCII.test(name) || name.includes('=?') || name.length >= 60) return encodedWords(name, INDENT)
+  if (/^[A-Za-z0-9!#$%&'*+/=?^_`{|}~ -]+$/.test(name)) return name
+  return `"${name.replace(/["\\]/g, '\\$&')}"`
+}
+
+/** A file name parameter: plain where it can be, else RFC 2231, in pieces where it is long. */
 export function fileNameParameter(parameter: string, fileName: string): string {
   if (/^[A-Za-z0-9!#$&+^_`{}~. -]+$/.test(fileName) && fileName.length < 60) return `${parameter}="${fileName}"`
   const octets = [...Buffer.from(fileName)].map((octet) => {

@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net'
 /**
  * Checks a list of addresses and networks (CIDR), IPv4 or IPv6, and answers them trimmed. Blank entries are dropped.
  *
- * Throws an Error that quotes the first entry that is neither.
+ * Throws an Error that quotes the first entry that is neither; a zone (fe80::1%eth0) names an interface, not a network.
  */
 export function parseNetworks(entries: readonly string[]): string[] {
   const networks: string[] = []
@@ -14,7 +14,8 @@ export function parseNetworks(entries: readonly string[]): string[] {
     const family = isIP(address)
     const most = family === 4 ? 32 : 128
     const fits = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= most)
-    if (family === 0 || !fits || rest.length > 0) throw new Error(`"${text}" is neither an address nor a network`)
+    if (family === 0 || address.includes('%') || !fits || rest.length > 0)
+      throw new Error(`"${text}" is neither an address nor a network`)
     networks.push(text)
   }
   return networks

@@ -1,0 +1,72 @@
+import { type Accounts, accountsOf } from './accounts/index.ts'
+import { attachmentsOf } from './attachments/index.ts'
+import { type Auth, authOf } from './auth/index.ts'
+import { type Clock, systemClock } from './clock.ts'
+import type { Config } from './config.ts'
+import type { Sql } from './database.ts'
+import { announcer, type Deliveries, deliveriesOf } from './delivery/index.ts'
+import { type Domains, domainsOf } from './domains/index.ts'
+import type { Log } from './log.ts'
+import { type Messages, messagesOf } from './messages/index.ts'
+import { ensurePartitions } from './partitions.ts'
+import { type ReadinessWatch, watchReadiness } from './readiness.ts'
+import { createSecrets, loadSecretKey } from './secrets.ts'
+import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
+import { type Templates, templatesOf } from './templates/index.ts'
+
+/** Everything the service knows and does, one property per domain. */
+export interface Core {
+  readonly accounts: Accounts
+  readonly auth: Auth
+  readonly domains: Domains
+  readonly templates: Templates
+  readonly suppressions: Suppressions
+  readonly messages: Messages
+  readonly deliveries: Deliveries
+  readonly readiness: ReadinessWatch
+  /** Housekeeping any process may do: partitions ahead, idempotency keys past their time. */
+  readonly tidy: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export interface CoreDependencies {
+  readonly sql: Sql
+  readonly config: Config
+  readonly log: Log
+  readonly clock?: Clock
+}
+
+export function createCore({ sql, config, log, clock = systemClock }: CoreDependencies): Core {
+  const secrets = createSecrets(loadSecretKey(config.secretKey, config.dataDir))
+  const readiness = watchReadiness({ sql, log, secrets, allowUnsafeDatabase: config.allowUnsafeDatabase })
+  const domains = domainsOf({ sql, secrets, returnPathHost: config.returnPathHost })
+  const templates = templatesOf(sql)
+  const messages = messagesOf({
+    sql,
+    clock,
+    domains,
+    templates,
+    attachments: attachmentsOf(sql),
+    heloName: config.heloName,
+    ready: () => readiness.current().ready,
+    announce: announcer(sql),
+  })
+  return {
+    accounts: accountsOf(sql),
+    auth: authOf(sql),
+    domains,
+    templates,
+    suppressions: suppressionsOf(sql),
+    messages,
+    deliveries: deliveriesOf({ sql, secrets, clock }),
+    readiness,
+    async tidy() {
+      await ensurePartitions(sql)
+      while ((await messages.forgetOldAnswers()) > 0);
+    },
+    async close() {
+      readiness.close()
+      await sql.end({ timeout: 5 })
+    },
+  }
+}

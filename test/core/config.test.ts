@@ -1,0 +1,211 @@
+import { X509Certificate } from 'node:crypto'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type Config, ConfigError, ensureCertificate, readConfig, SETTINGS } from '@postrider/core'
+import t from 'tap'
+
+const folder = mkdtempSync(join(tmpdir(), 'postrider-config-'))
+const file = (name: string, content: string): string => {
+  writeFileSync(join(folder, name), content)
+  return join(folder, name)
+}
+
+/** Settings that take a value as it is, and what is no value of theirs. */
+const BAD: Readonly<Record<string, readonly string[]>> = {
+  DATABASE_URL: [
+    ...[
+      'localhost',
+      'mysql://user@host/db',
+      'postgres:/host/db',
+      'postgres://user:pa%ss@host/db',
+      'postgres://%zz@host/db',
+    ],
+    ...[
+      'postgres://host:99999/db',
+      'postgres://ho st/db',
+      'postgres://host:port/db',
+      'postgres://host:99999,other:1/db',
+    ],
+  ],
+  DATA_DIR: [],
+  SECRET_KEY: ['x', 'thirty-one characters, one less'],
+  API_HOST: ['not a host', '127.0.0.1:80', 'http://localhost', '[::1]', 'a/b', '-'],
+  API_PORT: ['0', '-1', '65536', 'http', '80.5', '1e3', '0x50', ' 80', '80 ', '١٢'],
+  RELAY_HOST: ['not a host', '127.0.0.1:25'],
+  RELAY_PORT: ['0', '65536', 'smtp'],
+  RELAY_TLS_PORT: ['0', '65536', 'smtps'],
+  TLS_CERT: ['/nowhere/cert.pem'],
+  TLS_KEY: ['/nowhere/key.pem'],
+  SANDBOX_HOST: ['not a host', 'host:1'],
+  SANDBOX_SMTP_PORT: ['0', '65536', 'x'],
+  SANDBOX_HTTP_PORT: ['0', '65536', 'x'],
+  DELIVERY: [
+    ...['direct', 'Sandbox', 'smtp', 'smtp://', 'http://host', 'smtp://host:99999', 'smtp://ho st', 'host:25'],
+    ...['smtp://user:pa%ss@host', 'smtp://%zz@host'],
+  ],
+  DNS_SERVERS: [
+    'resolver.example',
+    '127.0.0.1,x',
+    '1.2.3',
+    '999.1.1.1',
+    '127.0.0.1:99999',
+    '127.0.0.1;127.0.0.2',
+    '1:2:3',
+  ],
+  HELO_NAME: ['not a host', '-a', 'a-', 'a..b', '[127.0.0.1]', 'm\u00fcnchen.example', 'a'.repeat(254)],
+  RETURN_PATH_HOST: ['not a host', 'bounce@ship.example', '.example'],
+  PUBLIC_URL: ['ship.example', '/path', 'ftp://ship.example', 'http://', 'https://ship example'],
+  TRUST_PROXY: ['proxy.example', '10.0.0.0/33', '10.0.0.0/8 10.0.0.1', 'true'],
+  LOG_LEVEL: ['verbose', 'INFO', '1'],
+  BODY_BUDGET_MB: ['31', '0', '65537', '128M', '1.5'],
+  SITE_CONNECTIONS: ['0', '1001', '-1', 'many'],
+  MX_PORT: ['0', '65536', 'smtp'],
+  MX_PRIVATE_NETWORKS: ['yes', 'Allow', '1'],
+  ALLOW_UNSAFE_DATABASE: ['yes', '2', 'true'],
+}
+
+const GOOD: readonly (readonly [setting: string, value: string, config: Partial<Config>])[] = [
+  ['DATABASE_URL', 'postgres://user:p%40ss@host:5433/db?sslmode=require', {}],
+  ['DATABASE_URL', 'postgresql:///db', {}],
+  ['DATABASE_URL', 'postgres://user:pass@one:5432,two:5433/db', {}],
+  ['DATA_DIR', '/var/lib/postrider', { dataDir: '/var/lib/postrider' }],
+  ['SECRET_KEY', 'x'.repeat(32), { secretKey: 'x'.repeat(32) }],
+  ['API_HOST', '::', { apiHost: '::' }],
+  ['API_HOST', 'my_api-1.example', { apiHost: 'my_api-1.example' }],
+  ['API_PORT', '1', { apiPort: 1, publicUrl: 'http://localhost:1' }],
+  ['API_PORT', '65535', { apiPort: 65535 }],
+  ['DELIVERY', 'mx', { delivery: { kind: 'mx' } }],
+  ['DELIVERY', 'smtp://host', { delivery: relay('host', 25, false) }],
+  ['DELIVERY', 'smtps://host', { delivery: relay('host', 465, true) }],
+  ['DELIVERY', 'smtp://us%40er:p%3Ass@host:2525', { delivery: relay('host', 2525, false, 'us@er', 'p:ss') }],
+  ['DELIVERY', 'smtp://[::1]:25', { delivery: relay('::1', 25, false) }],
+  ['DNS_SERVERS', '127.0.0.1, [::1]:5353 ,::1', { dnsServers: ['127.0.0.1', '[::1]:5353', '::1'] }],
+  ['HELO_NAME', 'Mail.Ship.Example', { heloName: 'mail.ship.example', returnPathHost: 'mail.ship.example' }],
+  ['RETURN_PATH_HOST', 'bounce.ship.example', { returnPathHost: 'bounce.ship.example' }],
+  ['PUBLIC_URL', 'https://mail.ship.example/api//', { publicUrl: 'https://mail.ship.example/api' }],
+  ['TRUST_PROXY', '10.0.0.0/8, ::1', { trustProxy: ['10.0.0.0/8', '::1'] }],
+  ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
+  ['BODY_BUDGET_MB', '32', { bodyBudget: 32 * 1024 * 1024 }],
+  ['MX_PRIVATE_NETWORKS', 'refuse', { allowPrivateMx: false }],
+  ['NODE_ENV', 'production', { allowPrivateMx: false }],
+  ['ALLOW_UNSAFE_DATABASE', '1', { allowUnsafeDatabase: true }],
+  ['ALLOW_UNSAFE_DATABASE', '0', { allowUnsafeDatabase: false }],
+]
+
+function relay(host: string, port: number, tls: boolean, user?: string, password?: string): Config['delivery'] {
+  return { kind: 'relay', host, port, tls, user, password }
+}
+
+t.test('an empty environment gives the defaults, and blank settings count as left out', async (t) => {
+  const heloName = hostname().toLowerCase()
+  const defaults = {
+    databaseUrl: undefined,
+    dataDir: resolve('data'),
+    apiHost: '127.0.0.1',
+    apiPort: 8080,
+    relayHost: '127.0.0.1',
+    relayPort: 2525,
+    relayTlsPort: 2465,
+    tlsCert: undefined,
+    tlsKey: undefined,
+    sandboxHost: '127.0.0.1',
+    sandboxSmtpPort: 2526,
+    sandboxHttpPort: 8025,
+    delivery: { kind: 'sandbox' },
+    dnsServers: [],
+    heloName,
+    returnPathHost: heloName,
+    publicUrl: 'http://localhost:8080',
+    trustProxy: [],
+    logLevel: 'info',
+    secretKey: undefined,
+    mxPort: 25,
+    allowPrivateMx: true,
+    allowUnsafeDatabase: false,
+    bodyBudget: 128 * 1024 * 1024,
+    siteConnections: 10,
+  }
+  const blank = Object.fromEntries(SETTINGS.map(({ name }) => [name, '']))
+  for (const env of [{}, blank]) t.strictSame({ ...readConfig({ ...env, DATA_DIR: '' }) }, defaults)
+})
+
+t.test('every setting has its bad values in this test', async (t) => {
+  t.strictSame(
+    Object.keys(BAD),
+    SETTINGS.map(({ name }) => name),
+  )
+})
+
+for (const [setting, values] of Object.entries(BAD)) {
+  if (values.length === 0) continue
+  t.test(`readConfig names ${setting} when its value is no good`, async (t) => {
+    for (const value of values) {
+      const error = refusal({ [setting]: value })
+      t.ok(error instanceof ConfigError, value)
+      t.match(error?.message, new RegExp(`^${setting} must `), value)
+    }
+  })
+}
+
+for (const [setting, value, config] of GOOD) {
+  t.test(`readConfig takes ${setting}=${value}`, async (t) => {
+    const read = readConfig({ [setting]: value })
+    t.match(read, config)
+    if (setting === 'DATABASE_URL') t.equal(read.databaseUrl, value)
+  })
+}
+
+t.test('of two wrong settings one is named, and mending it names the other', async (t) => {
+  const env = { API_PORT: 'x', LOG_LEVEL: 'loud' }
+  t.match(refusal(env)?.message, /^API_PORT/)
+  t.match(refusal({ ...env, API_PORT: '80' })?.message, /^LOG_LEVEL/)
+})
+
+t.test('a certificate without its key, and a key without its certificate, name the one that is missing', async (t) => {
+  const cert = file('some.pem', 'x')
+  t.match(refusal({ TLS_CERT: cert })?.message, /^TLS_KEY must be set too/)
+  t.match(refusal({ TLS_KEY: cert })?.message, /^TLS_CERT must be set too/)
+  t.match(readConfig({ TLS_CERT: cert, TLS_KEY: cert }), { tlsCert: cert, tlsKey: cert })
+})
+
+t.test('without DATABASE_URL the embedded database of DATA_DIR is found by the URL it left', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'postrider-config-'))
+  t.equal(readConfig({ DATA_DIR: dataDir }).databaseUrl, undefined)
+  writeFileSync(join(dataDir, 'database-url'), 'postgres://embedded\n')
+  t.equal(readConfig({ DATA_DIR: dataDir }).databaseUrl, 'postgres://embedded')
+  t.equal(readConfig({ DATA_DIR: dataDir, DATABASE_URL: 'postgres://own' }).databaseUrl, 'postgres://own')
+})
+
+t.test('ensureCertificate names the file that is not what it should be', async (t) => {
+  const made = await ensureCertificate(readConfig({ DATA_DIR: folder }))
+  const other = await ensureCertificate(readConfig({ DATA_DIR: join(folder, 'other') }))
+  const certFile = file('cert.pem', made.cert)
+  const keyFile = file('key.pem', made.key)
+  const ensure = (cert: string, key: string) => ensureCertificate(readConfig({ TLS_CERT: cert, TLS_KEY: key }))
+  t.strictSame(await ensure(certFile, keyFile), made)
+  await t.rejects(ensure(file('no.pem', 'no certificate'), keyFile), { message: /^TLS_CERT must name a PEM file/ })
+  await t.rejects(ensure(folder, keyFile), { message: /^TLS_CERT must name a PEM file/ })
+  await t.rejects(ensure(certFile, certFile), { message: /^TLS_KEY must name a PEM file/ })
+  await t.rejects(ensure(certFile, file('other.pem', other.key)), { message: /^TLS_KEY is not the key of/ })
+})
+
+t.test('first starts at once agree on one self-signed certificate, good for ten years and for localhost', async (t) => {
+  const config = readConfig({ DATA_DIR: join(folder, 'first'), HELO_NAME: 'relay.test' })
+  const [one, ...others] = await Promise.all(Array.from({ length: 4 }, () => ensureCertificate(config)))
+  for (const other of others) t.strictSame(other, one)
+  const certificate = new X509Certificate(one?.cert ?? '')
+  t.equal(certificate.checkHost('relay.test'), 'relay.test')
+  t.equal(certificate.checkHost('localhost'), 'localhost')
+  t.equal(certificate.checkIP('127.0.0.1'), '127.0.0.1')
+  t.ok(certificate.validToDate.getTime() > Date.now() + 3600 * 86_400_000)
+})
+
+function refusal(env: Record<string, string>): Error | undefined {
+  try {
+    readConfig({ DATA_DIR: folder, ...env })
+    return undefined
+  } catch (error) {
+    return error as Error
+  }
+}

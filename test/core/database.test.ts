@@ -1,0 +1,46 @@
+import { isDatabaseAway, openDatabase } from '@postrider/core'
+import t from 'tap'
+import { makeDatabase } from '../helpers/database.ts'
+import { freePorts } from '../helpers/ports.ts'
+import { until } from '../helpers/until.ts'
+
+const database = await makeDatabase()
+t.teardown(() => database.drop())
+
+t.test('openDatabase ends a statement on the server after 15 s and shows who it is for', async (t) => {
+  const sql = openDatabase({ url: database.url, name: 'shown', connections: 1 })
+  t.teardown(() => sql.end())
+  const [row] = await sql`
+    select current_setting('statement_timeout') as timeout, current_setting('application_name') as name`
+  t.match(row, { timeout: '15s', name: 'postrider shown' })
+})
+
+t.test('openDatabase takes several hosts and finds the one that answers', async (t) => {
+  const [closed] = await freePorts(1)
+  const url = database.url.replace(/@([^/]+)/, `@127.0.0.1:${closed},$1`)
+  const sql = openDatabase({ url, name: 'test', connections: 1 })
+  t.teardown(() => sql.end())
+  t.match(await sql`select 1 as one`, [{ one: 1 }])
+})
+
+t.test('a database that is away, shutting down or full of connections is known as such', async (t) => {
+  const [closed] = await freePorts(1)
+  const sql = openDatabase({ url: `postgres://user@127.0.0.1:${closed}/db`, name: 'test', connections: 1 })
+  t.teardown(() => sql.end())
+  const error = await sql`select 1`.catch((error: unknown) => error)
+  t.equal(isDatabaseAway(error), true)
+  for (const code of ['08006', '08001', '57P01', '57P03', '53300', 'CONNECTION_CLOSED'])
+    t.ok(isDatabaseAway({ code }), code)
+  for (const code of ['23505', '22P02', '40001', '53100', '42P01']) t.notOk(isDatabaseAway({ code }), code)
+  for (const other of [undefined, null, new Error('x'), { code: 8 }]) t.notOk(isDatabaseAway(other))
+})
+
+t.test('a session that the server ends is a database that is away, and soon statements work again', async (t) => {
+  const sql = openDatabase({ url: database.url, name: 'test', connections: 1 })
+  t.teardown(() => sql.end())
+  const [{ pid } = { pid: 0 }] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
+  const slow = sql`select pg_sleep(20)`.catch((error: unknown) => error)
+  await database.sql`select pg_terminate_backend(${pid})`
+  t.equal(isDatabaseAway(await slow), true)
+  await until('a new session', () => sql`select 1`.then(() => true).catch(() => false))
+})

@@ -1,0 +1,173 @@
+import { createGroupCommit } from '@postrider/core'
+import t from 'tap'
+
+interface Item {
+  readonly name: string
+  readonly weight?: number
+  /** The database can't take it. */
+  readonly bad?: boolean
+}
+
+class Away extends Error {}
+
+/** A group commit over a database in the test's hand: each write waits until the test lets it go. */
+function makeCommit({ lanes = 1, maxItems = 3, maxWeight = 100 } = {}) {
+  const batches: string[] = []
+  const waiting: ((error?: Error) => void)[] = []
+  const state = { open: 0, mostOpen: 0 }
+  const commit = createGroupCommit<Item, string>({
+    lanes,
+    maxItems,
+    maxWeight,
+    weigh: ({ weight = 1 }) => weight,
+    sharedFault: (error) => error instanceof Away,
+    write: async (batch) => {
+      batches.push(batch.map(({ name }) => name).join(''))
+      state.mostOpen = Math.max(state.mostOpen, ++state.open)
+      const error = await new Promise<Error | undefined>((resolve) => waiting.push(resolve))
+      state.open--
+      if (error) throw error
+      if (batch.some(({ bad }) => bad)) throw new Error('a row the database can not take')
+      return batch.map(({ name }) => `${name} is in`)
+    },
+  })
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  return {
+    commit,
+    batches,
+    state,
+    add: (...names: string[]) => names.map((name) => commit.add({ name })),
+    /** Ends the oldest open write. */
+    async end(error?: Error) {
+      await turn()
+      waiting.shift()?.(error)
+      await turn()
+    },
+    async endAll() {
+      for (await turn(); waiting.length > 0; await turn()) waiting.shift()?.()
+    },
+  }
+}
+
+t.test('an item alone is written at once, without waiting for company', async (t) => {
+  const { add, batches, end } = makeCommit()
+  const [a] = add('a')
+  t.strictSame(batches, ['a'])
+  await end()
+  t.equal(await a, 'a is in')
+})
+
+t.test('what comes while a commit runs is written together in the next one, each with its own answer', async (t) => {
+  const { add, batches, end } = makeCommit()
+  const all = [...add('a'), ...add('b', 'c')]
+  t.strictSame(batches, ['a'])
+  await end()
+  t.strictSame(batches, ['a', 'bc'])
+  await end()
+  t.strictSame(await Promise.all(all), ['a is in', 'b is in', 'c is in'])
+})
+
+t.test('nobody is answered before the commit that holds the item', async (t) => {
+  const { add, end } = makeCommit()
+  const answered: string[] = []
+  for (const item of add('a', 'b')) void item.then((answer) => answered.push(answer))
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  t.strictSame(answered, [])
+  await end()
+  t.strictSame(answered, ['a is in'])
+  await end()
+  t.strictSame(answered, ['a is in', 'b is in'])
+})
+
+t.test('batches keep the order of arrival and hold no more than maxItems', async (t) => {
+  const { add, batches, endAll } = makeCommit()
+  const all = add(...'abcdefgh')
+  await endAll()
+  t.strictSame(batches, ['a', 'bcd', 'efg', 'h'])
+  t.strictSame(
+    await Promise.all(all),
+    [...'abcdefgh'].map((name) => `${name} is in`),
+  )
+})
+
+t.test('a batch ends before it weighs more than maxWeight, but an item heavier than that goes alone', async (t) => {
+  const { commit, batches, endAll } = makeCommit({ maxItems: 10 })
+  const weights = [1, 60, 30, 20, 500, 5, 95, 1]
+  const all = weights.map((weight, at) => commit.add({ name: 'abcdefgh'[at] as string, weight }))
+  await endAll()
+  t.strictSame(batches, ['a', 'bc', 'd', 'e', 'fg', 'h'])
+  await Promise.all(all)
+})
+
+t.test('one item the database can not take fails alone: the others of its batch are written one by one', async (t) => {
+  const { commit, batches, endAll } = makeCommit({ maxItems: 4 })
+  const first = commit.add({ name: 'a' })
+  const rest = [{ name: 'b' }, { name: 'c', bad: true }, { name: 'd' }, { name: 'e' }].map((item) => commit.add(item))
+  const settled = Promise.allSettled([first, ...rest])
+  await endAll()
+  t.strictSame(
+    (await settled).map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.message)),
+    ['a is in', 'b is in', 'a row the database can not take', 'd is in', 'e is in'],
+  )
+  t.strictSame(batches, ['a', 'bcde', 'b', 'c', 'd', 'e'])
+  t.equal(commit.size, 0)
+})
+
+t.test('when the database is away the whole batch is told so at once, and the next item tries anew', async (t) => {
+  const { add, batches, end, commit } = makeCommit()
+  const [a] = add('a')
+  const rest = Promise.allSettled(add('b', 'c', 'd'))
+  await end()
+  await end(new Away('away'))
+  t.equal(await a, 'a is in')
+  t.strictSame(
+    (await rest).map((outcome) => outcome.status),
+    ['rejected', 'rejected', 'rejected'],
+  )
+  t.strictSame(batches, ['a', 'bcd'])
+  const [e] = add('e')
+  await end()
+  t.equal(await e, 'e is in')
+  t.equal(commit.size, 0)
+})
+
+t.test('a second lane opens only when a full batch waits, and never a third one', async (t) => {
+  const { add, batches, state, endAll } = makeCommit({ lanes: 2 })
+  const all = add('a', 'b', 'c')
+  t.strictSame(batches, ['a'], 'two are waiting: no full batch')
+  all.push(...add('d'))
+  t.strictSame(batches, ['a', 'bcd'], 'the third one makes it full')
+  all.push(...add('e', 'f', 'g', 'h'))
+  t.equal(state.open, 2)
+  await endAll()
+  await Promise.all(all)
+  t.equal(state.mostOpen, 2)
+  t.equal(batches.join(''), 'abcdefgh')
+})
+
+t.test('size counts what is not yet committed', async (t) => {
+  const { add, commit, end } = makeCommit()
+  const all = add('a', 'b', 'c')
+  t.equal(commit.size, 3)
+  await end()
+  t.equal(commit.size, 2)
+  await end()
+  t.equal(commit.size, 0)
+  await Promise.all(all)
+})
+
+t.test('ten thousand items at once all get their own answer', async (t) => {
+  const commit = createGroupCommit<number, number>({
+    lanes: 2,
+    maxItems: 128,
+    maxWeight: 1000,
+    weigh: () => 1,
+    sharedFault: () => false,
+    write: async (batch) => {
+      await new Promise((resolve) => setImmediate(resolve))
+      return batch.map((item) => item * 2)
+    },
+  })
+  const answers = await Promise.all(Array.from({ length: 10_000 }, (_, item) => commit.add(item)))
+  t.ok(answers.every((answer, item) => answer === item * 2))
+})

@@ -1,0 +1,147 @@
+import type { MessageStory, Step } from '@postrider/core'
+import type { Test } from 'tap'
+import { moveClock } from '../helpers/database.ts'
+import { type DnsServer, startDns, type Zone } from '../helpers/dns.ts'
+import { freePorts } from '../helpers/ports.ts'
+import { type ServiceProcess, startProcess } from '../helpers/processes.ts'
+import { sendV2, v2Body } from '../helpers/send.ts'
+import { makeService, type Sender, type TestService } from '../helpers/service.ts'
+import { type Sink, type SinkOptions, startSink } from '../helpers/sink.ts'
+import { until } from '../helpers/until.ts'
+
+export type DeliveryStory = MessageStory['deliveries'][number]
+export type AttemptStory = DeliveryStory['attempts'][number]
+
+/** The conversation of the delivery's last attempt. */
+export function stepsOf({ attempts }: DeliveryStory): Step[] {
+  return (attempts.at(-1)?.conversation ?? []) as Step[]
+}
+
+/** A service that accepts mail and a real worker that delivers it. */
+export interface Outbox {
+  readonly service: TestService
+  readonly sender: Sender
+  readonly worker: ServiceProcess
+  /** Sends one message by the v2 API and answers its id. */
+  send(recipient: string, extra?: Record<string, unknown>): Promise<string>
+  story(id: string): Promise<MessageStory>
+  /** Waits until the delivery has had this many attempts, or is done with. */
+  attempted(id: string, attempts?: number, recipientNo?: number): Promise<DeliveryStory>
+  /** Waits until the delivery is in this state. */
+  inState(id: string, state: string, recipientNo?: number): Promise<DeliveryStory>
+  /** Moves the service's clock on by this many minutes more. */
+  advance(minutes: number): Promise<void>
+}
+
+export async function startOutbox(t: Test, settings: Record<string, string>): Promise<Outbox> {
+  const service = await makeService(t, settings)
+  const sender = await service.makeSender()
+  const base = await service.openApi()
+  const worker = await startProcess(t, 'delivery', service.env)
+  let minutes = 0
+
+  async function story(id: string): Promise<MessageStory> {
+    const found = await service.core.messages.show(id)
+    if (!found) throw new Error(`there is no message ${id}`)
+    return found
+  }
+  async function waitFor(
+    what: string,
+    id: string,
+    recipientNo: number,
+    fits: (delivery: DeliveryStory) => boolean,
+  ): Promise<DeliveryStory> {
+    let last: DeliveryStory | undefined
+    return until(
+      what,
+      async () => {
+        last = (await story(id)).deliveries[recipientNo]
+        return last && fits(last) ? last : undefined
+      },
+      40_000,
+    ).catch((error: Error) => {
+      throw new Error(`${error.message}; it is ${JSON.stringify(last)}`)
+    })
+  }
+  return {
+    service,
+    sender,
+    worker,
+    story,
+    async send(recipient, extra = {}) {
+      const answer = await sendV2(base, sender.apiKey, v2Body(sender, { personalizations: [{ recipient }], ...extra }))
+      const id = answer.body.data?.message_id
+      if (!id) throw new Error(`not accepted: ${JSON.stringify(answer.body)}`)
+      return id
+    },
+    attempted: (id, attempts = 1, recipientNo = 0) =>
+      waitFor(
+        `attempt ${attempts}`,
+        id,
+        recipientNo,
+        (delivery) => delivery.attempts.length >= attempts || delivery.finishedAt !== null,
+      ),
+    inState: (id, state, recipientNo = 0) =>
+      waitFor(
+        `state ${state}`,
+        id,
+        recipientNo,
+        // The story is read in several statements: the state may be a moment younger than the attempts.
+        (delivery) => delivery.state === state && delivery.attempts.length >= delivery.attempt,
+      ),
+    async advance(more) {
+      minutes += more
+      await moveClock(service.sql, `${minutes} minutes`)
+    },
+  }
+}
+
+/** An outbox that looks up MX records, and the part of the Internet it sees: every host on a loopback address of its own. */
+export interface Internet extends Outbox {
+  readonly dns: DnsServer
+  readonly port: number
+  /** A name for a host or domain that nobody else has, and for hosts the address that goes with it. */
+  newName(): string
+  newAddress(): string
+  /** A scripted SMTP host with a name in the DNS. */
+  host(t: Test, options?: SinkOptions): Promise<Sink & { readonly name: string }>
+  /** A recipient domain: hosts in order of preference (10, 20, ...), or a zone. Answers its name. */
+  domain(hosts: readonly { readonly name: string }[] | Zone): string
+}
+
+export async function startInternet(t: Test, settings: Record<string, string> = {}): Promise<Internet> {
+  const dns = await startDns(t, {})
+  const [port = 0] = await freePorts(1)
+  const outbox = await startOutbox(t, {
+    DELIVERY: 'mx',
+    DNS_SERVERS: dns.address,
+    MX_PORT: String(port),
+    ...settings,
+  })
+  let names = 0
+  const newName = (): string => `d${++names}.example`
+  let addresses = 0
+  const newAddress = (): string => `127.9.${++addresses >> 8}.${addresses & 255}`
+  return {
+    ...outbox,
+    dns,
+    port,
+    newName,
+    newAddress,
+    async host(t, options = {}) {
+      const name = `mx.${newName()}`
+      const sink = await startSink(t, { host: newAddress(), port, ...options })
+      dns.zones[name] = { a: [sink.host] }
+      return Object.defineProperties({ name } as Sink & { name: string }, Object.getOwnPropertyDescriptors(sink))
+    },
+    domain(hosts) {
+      const name = newName()
+      dns.zones[name] = isZone(hosts) ? hosts : { mx: hosts.map((host, at) => [10 * (at + 1), host.name] as const) }
+      return name
+    },
+  }
+}
+
+function isZone(hosts: readonly { readonly name: string }[] | Zone): hosts is Zone {
+  return !Array.isArray(hosts)
+}

@@ -1,0 +1,199 @@
+import { mock } from 'node:test'
+import t, { type Test } from 'tap'
+import type { Endpoint, SmtpConnection } from '../../packages/delivery/src/smtp/connection.ts'
+import { HostMemory, openSession } from '../../packages/delivery/src/smtp/session.ts'
+import { runTransaction, type TransactionEnd } from '../../packages/delivery/src/smtp/transaction.ts'
+import { type RawServer, startRawServer, talkSmtp } from './raw-server.ts'
+
+/** The clock's own, while the tests hold the other one. */
+const realTimeout = setTimeout
+const realWait = (ms: number): Promise<void> => new Promise((resolve) => realTimeout(resolve, ms))
+
+function holdClock(t: Test): void {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+}
+
+const credentials = { user: 'mail', password: 'secret' }
+
+function open({ host, port }: RawServer, more: Partial<Endpoint> = {}): Promise<SmtpConnection> {
+  const endpoint = { host, address: host, port, ...more }
+  return openSession(endpoint, { heloName: 'own.test', memory: new HostMemory(), steps: [] })
+}
+
+function send(connection: SmtpConnection, message = Buffer.from('Subject: x\r\n\r\nx\r\n')): Promise<TransactionEnd> {
+  const beforeDot = async (): Promise<boolean> => true
+  return runTransaction(connection, { from: 'b@own.test', to: 'a@far.test', head: '', message, utf8: false, beforeDot })
+}
+
+/** A server that falls silent at the line that starts like this. */
+function silentAt(t: Test, start: string, capabilities: readonly string[] = []): Promise<RawServer> {
+  return startRawServer(t, {}, (socket) =>
+    talkSmtp(socket, (line) => ((start === '' ? line === '' : line.startsWith(start)) ? '' : undefined), capabilities),
+  )
+}
+
+interface Case {
+  readonly stage: string
+  readonly silentAt: string
+  /** RFC 5321 4.5.3.2, in seconds; where it is silent, our own. */
+  readonly seconds: number
+  readonly capabilities?: readonly string[]
+  readonly endpoint?: Partial<Endpoint>
+}
+
+const OPENING: readonly Case[] = [
+  { stage: 'greeting', silentAt: '', seconds: 300 },
+  { stage: 'ehlo', silentAt: 'EHLO', seconds: 300 },
+  { stage: 'auth', silentAt: 'AUTH', seconds: 120, capabilities: ['AUTH PLAIN'], endpoint: { credentials } },
+  // The fallback to plain text is not for who must prove itself.
+  { stage: 'tls', silentAt: 'STARTTLS', seconds: 120, capabilities: ['STARTTLS'], endpoint: { verify: true } },
+]
+
+for (const { stage, silentAt: start, seconds, capabilities, endpoint } of OPENING) {
+  t.test(`silence at ${start || 'the greeting'} ends the session after ${seconds} s`, async (t) => {
+    const server = await silentAt(t, start, capabilities)
+    holdClock(t)
+    let failure: unknown
+    const opening = open(server, endpoint).catch((error: unknown) => {
+      failure = error
+    })
+    await realWait(100)
+    mock.timers.tick(seconds * 1000 - 1)
+    await realWait(20)
+    t.equal(failure, undefined, 'not a moment sooner')
+    mock.timers.tick(1)
+    await opening
+    t.match(failure, { stage, message: `no reply within ${seconds} s` })
+  })
+}
+
+t.test('a TLS handshake that hangs is given up after 30 s', async (t) => {
+  const server = await startRawServer(t, {}, (socket) => {
+    talkSmtp(
+      socket,
+      (line) => {
+        if (line === 'STARTTLS') setImmediate(() => socket.removeAllListeners('data').resume())
+        return line === 'STARTTLS' ? '220 2.0.0 go ahead\r\n' : undefined
+      },
+      ['STARTTLS'],
+    )
+  })
+  holdClock(t)
+  let failure: unknown
+  const opening = open(server, { verify: true }).catch((error: unknown) => {
+    failure = error
+  })
+  await realWait(100)
+  mock.timers.tick(29_999)
+  await realWait(20)
+  t.equal(failure, undefined)
+  mock.timers.tick(1)
+  await opening
+  t.match(failure, { stage: 'tls', message: 'no TLS within 30 s' })
+})
+
+const IN_TRANSACTION: readonly Case[] = [
+  { stage: 'mail', silentAt: 'MAIL', seconds: 300 },
+  { stage: 'rcpt', silentAt: 'RCPT', seconds: 300 },
+  { stage: 'data', silentAt: 'DATA', seconds: 120 },
+]
+
+for (const { stage, silentAt: start, seconds } of IN_TRANSACTION) {
+  t.test(`silence at ${start} ends the session after ${seconds} s`, async (t) => {
+    const connection = await open(await silentAt(t, start))
+    holdClock(t)
+    let end: TransactionEnd | undefined
+    const ending = send(connection).then((ended) => {
+      end = ended
+    })
+    await realWait(100)
+    mock.timers.tick(seconds * 1000 - 1)
+    await realWait(20)
+    t.equal(end, undefined, 'not a moment sooner')
+    mock.timers.tick(1)
+    await ending
+    t.match(end, { kind: 'lost', stage, reason: `no reply within ${seconds} s` })
+    t.notOk(connection.usable)
+  })
+}
+
+t.test(
+  'silence at the final dot is indeterminate after ten minutes, and a reply after that changes nothing',
+  async (t) => {
+    const server = await silentAt(t, '.')
+    const connection = await open(server)
+    holdClock(t)
+    let end: TransactionEnd | undefined
+    const ending = send(connection).then((ended) => {
+      end = ended
+    })
+    await realWait(100)
+    mock.timers.tick(599_999)
+    await realWait(20)
+    t.equal(end, undefined)
+    mock.timers.tick(1)
+    await ending
+    t.strictSame(end, { kind: 'indeterminate', reason: 'no reply within 600 s' })
+    server.sockets[0]?.write('250 2.0.0 taken after all\r\n')
+    await realWait(50)
+    t.notOk(connection.usable)
+  },
+)
+
+/** Takes a message's DATA and then reads only as much as it is told to. */
+async function slowReader(t: Test): Promise<{ server: RawServer; read: (octets: number) => Promise<void> }> {
+  const server = await startRawServer(t, {}, (socket) =>
+    talkSmtp(socket, (line) => {
+      if (line === 'DATA') setImmediate(() => socket.removeAllListeners('data').pause())
+      return undefined
+    }),
+  )
+  const read = async (octets: number): Promise<void> => {
+    const [socket] = server.sockets
+    if (!socket) throw new Error('nobody has connected')
+    const until = socket.bytesRead + octets
+    let last = ''
+    socket.on('data', (chunk: Buffer) => {
+      last = (last + chunk.toString('latin1', Math.max(0, chunk.length - 5))).slice(-5)
+    })
+    socket.resume()
+    while (socket.bytesRead < until && last !== '\r\n.\r\n') await realWait(5)
+    socket.removeAllListeners('data').pause()
+    if (last === '\r\n.\r\n') socket.write('250 2.0.0 taken\r\n')
+  }
+  return { server, read }
+}
+
+// More than the kernel's buffers hold.
+const large = Buffer.from(`Subject: x\r\n\r\n${'a long line of text\r\n'.repeat(2_000_000)}`)
+
+t.test('a server that reads slowly gets its message, however long that takes', async (t) => {
+  const { server, read } = await slowReader(t)
+  const connection = await open(server)
+  holdClock(t)
+  let end: TransactionEnd | undefined
+  const ending = send(connection, large).then((ended) => {
+    end = ended
+  })
+  for (let round = 0; round < 3; round++) {
+    await realWait(200)
+    mock.timers.tick(179_000)
+    await realWait(20)
+    t.equal(end, undefined, 'it has read something within three minutes')
+    await read(8_000_000)
+  }
+  await read(large.length)
+  await ending
+  t.match(end, { kind: 'reply', stage: 'dot', reply: { code: 250 } })
+})
+
+t.test('a server that stops reading is left after three minutes', async (t) => {
+  const { server } = await slowReader(t)
+  const connection = await open(server)
+  holdClock(t)
+  const ending = send(connection, large)
+  await realWait(300)
+  mock.timers.tick(180_000)
+  t.match(await ending, { kind: 'lost', stage: 'data', reason: 'the server stopped reading' })
+})

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { ERRORS, type ErrorRow, readConfig, SETTINGS } from '@postrider/core'
+import t from 'tap'
+import { ENV_EXAMPLE, envExample } from './helpers/env-example.ts'
+import { ERRORS_PAGE, errorsPage } from './helpers/errors-page.ts'
+
+t.test('docs/errors.md is what the table of errors says', async (t) => {
+  t.equal(read(ERRORS_PAGE), errorsPage(), 'run npm run docs')
+})
+
+t.test('docs/errors.md has every error in one row, with all its codes', async (t) => {
+  const lines = read(ERRORS_PAGE).split('\n')
+  for (const [name, { v2, group, status, smtp, sentence }] of Object.entries<ErrorRow>(ERRORS)) {
+    const rows = lines.filter((line) => line.startsWith(`| ${name} |`))
+    t.equal(rows.length, 1, name)
+    t.ok(rows[0]?.startsWith(`| ${name} | ${v2} | ${group} | ${status} | ${smtp[0]} ${smtp[1]} | ${sentence}`), name)
+  }
+})
+
+t.test('.env.example is what the list of settings says', async (t) => {
+  t.equal(read(ENV_EXAMPLE), envExample(), 'run npm run docs')
+})
+
+t.test('.env.example with every comment mark taken off is a valid environment, equal to an empty one', async (t) => {
+  const env: Record<string, string> = {}
+  for (const line of read(ENV_EXAMPLE).split('\n')) {
+    const setting = /^#([A-Z_]+)=(.*)$/.exec(line)
+    if (setting) env[setting[1] as string] = (setting[2] as string).replace('API_PORT', '8080')
+  }
+  t.strictSame(
+    Object.keys(env),
+    SETTINGS.map(({ name }) => name),
+  )
+  t.strictSame(readConfig(env), readConfig({}))
+})
+
+t.test('the list of settings names every setting that is read, and no other', async (t) => {
+  const source = read(fileURLToPath(new URL('../packages/core/src/config.ts', import.meta.url)))
+  const named = [...source.matchAll(/\benv\.([A-Z_]+)\b|\(env, '([A-Z_]+)'/g)].map((found) => found[1] ?? found[2])
+  // NODE_ENV is everybody's: it only shifts a default, which the list says.
+  const wanted = new Set(named.filter((name) => name !== 'NODE_ENV'))
+  t.strictSame(new Set(SETTINGS.map(({ name }) => name)), wanted)
+})
+
+function read(path: string): string {
+  return readFileSync(path, 'utf8')
+}

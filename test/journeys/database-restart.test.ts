@@ -1,0 +1,68 @@
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
+import t from 'tap'
+import { makeTemplateDatabase, moveClock } from '../helpers/database.ts'
+import { figures, Ledger } from '../helpers/ledger.ts'
+import { startProcess } from '../helpers/processes.ts'
+import { makeService } from '../helpers/service.ts'
+import { startSink } from '../helpers/sink.ts'
+import { until } from '../helpers/until.ts'
+
+t.test(
+  'Postgres falling three times under load loses nothing, and work resumes by itself',
+  { timeout: 150_000 },
+  async (t) => {
+    const dataDir = mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'restart-'))
+    const server = await startEmbeddedPostgres({ dataDir })
+    t.teardown(() => server.stop())
+    await makeTemplateDatabase(server.url)
+    const sink = await startSink(t)
+    const service = await makeService(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` }, server.url)
+    const ledger = new Ledger(service, await service.makeSender())
+    const processes = [
+      await startProcess(t, 'api', service.env),
+      await startProcess(t, 'relay', service.env),
+      await startProcess(t, 'delivery', service.env),
+    ]
+
+    const load = ledger.load(6)
+    for (let fall = 0; fall < 3; fall++) {
+      await new Promise((resolve) => setTimeout(resolve, 2000))
+      // SIGQUIT is Postgres' immediate shutdown: no checkpoint, crash recovery at the next start.
+      process.kill(postmaster(dataDir), 'SIGQUIT')
+    }
+    await new Promise((resolve) => setTimeout(resolve, 3000))
+    const before = ledger.acknowledged.size
+    await until('new accepts after the last restart', () => ledger.acknowledged.size > before + 20, 20_000)
+    await load.stop()
+
+    await until(
+      'no delivery in hand',
+      async () => {
+        const held = await service.sql`select 1 from delivery_queue where state = 'sending' limit 1`
+        return held.length === 0
+      },
+      40_000,
+    )
+    await moveClock(service.sql, '10 minutes')
+    await until(
+      'an empty queue',
+      async () => (await service.sql`select 1 from delivery_queue limit 1`).length === 0,
+      60_000,
+    )
+
+    const judged = await ledger.judge(sink)
+    t.comment(`figures: 3 falls, ${figures(judged)}`)
+    t.strictSame(judged.lost, [], 'nothing acknowledged is lost')
+    t.strictSame(judged.unmarked, [], 'each extra copy is marked indeterminate')
+    t.strictSame(judged.unfinished, [], 'every delivery has a final state')
+    for (const process of processes)
+      t.equal(await process.stop(), 0, `${process.name} lived through it and stops cleanly`)
+  },
+)
+
+function postmaster(dataDir: string): number {
+  return Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
+}

@@ -42,7 +42,9 @@ async function runTap(
   files: readonly string[],
   env: Record<string, string>,
 ): Promise<{ count: Count; status: number }> {
-  const tap = spawn(join(ROOT, 'node_modules/.bin/tap'), ['run', '--reporter=tap', ...files], {
+  // The fault journeys take as long as they are told to.
+  const patience = process.env.FAULT_SECONDS ? ['--timeout=1200'] : []
+  const tap = spawn(join(ROOT, 'node_modules/.bin/tap'), ['run', '--reporter=tap', ...patience, ...files], {
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],

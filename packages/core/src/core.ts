@@ -61,8 +61,10 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     deliveries: deliveriesOf({ sql, secrets, clock }),
     readiness,
     async tidy() {
-      await ensurePartitions(sql)
-      while ((await messages.forgetOldAnswers()) > 0);
+      const forget = async () => {
+        while ((await messages.forgetOldAnswers()) > 0);
+      }
+      await Promise.all([ensurePartitions(sql), forget()])
     },
     async close() {
       readiness.close()

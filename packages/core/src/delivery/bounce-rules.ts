@@ -24,27 +24,52 @@ export interface BounceRule {
 }
 
 export const BOUNCE_RULES: readonly BounceRule[] = [
-  { class: 'bad-domain', enhanced: /^5\.1\.(2|10)$/ },
-  { class: 'mailbox-full', enhanced: /^[45]\.2\.2$/ },
-  { class: 'mailbox-full', text: /(mailbox|quota|inbox|storage).{0,40}(full|exceed|over)|over\s?quota/i },
-  { class: 'mailbox-inactive', enhanced: /^[45]\.2\.1$/ },
-  { class: 'mailbox-inactive', text: /(account|mailbox|user).{0,40}(disabled|inactive|suspended|locked)/i },
-  { class: 'authentication', enhanced: /^[45]\.7\.(20|21|22|23|24|25|26|27|29|30)$/ },
-  { class: 'authentication', text: /\b(dmarc|dkim|spf)\b/i },
-  { class: 'spam', text: /\bspam|black\s?list|block\s?list|\brbl\b|spamhaus|barracuda|unsolicited|reputation/i },
-  { class: 'bad-mailbox', enhanced: /^5\.1\.(0|1|3|6)$/ },
+  // Said so plainly that no code next to it counts: Exchange says it under 5.1.10, others under 5.2.1, 5.7.1 or 5.0.0.
   {
     class: 'bad-mailbox',
-    text: /(no such|unknown|invalid|non-?existent).{0,20}(user|recipient|mailbox|address|account)|(user|recipient|mailbox|address|account).{0,30}(unknown|not found|does ?n.t exist|does not exist|no such|unavailable)/i,
+    text: /\b(unknown|no such) (user|recipient|mailbox|address)|\b(user|recipient) (is )?(unknown|not found|not exist)/i,
+  },
+  { class: 'bad-domain', enhanced: /^[45]\.1\.(2|10)$/ },
+  // It is our sender's address that is refused, whatever is then said not to exist.
+  { class: 'policy', enhanced: /^[45]\.1\.[78]$/ },
+  { class: 'policy', text: /sender (address )?(is )?(rejected|refused|denied|invalid)/i },
+  { class: 'mailbox-full', enhanced: /^[45]\.2\.2$/ },
+  {
+    class: 'mailbox-full',
+    text: /(mailbox|quota|inbox|storage).{0,40}(\bfull\b|exceed|over\s?(quota|limit))|over\s?quota|out of storage/i,
+  },
+  { class: 'rate', enhanced: /^4\.7\.28$/ },
+  {
+    class: 'rate',
+    text: /too many (connections|messages|recipients)|rate limit|frequency limit|throttl|gr[ae]y\s?list|at a rate that|unexpected volume|unusual rate/i,
+  },
+  { class: 'mailbox-inactive', enhanced: /^[45]\.(2\.1|7\.13)$/ },
+  {
+    class: 'mailbox-inactive',
+    text: /(account|mailbox|user).{0,40}\b(disabled|inactive|suspended|locked|frozen)\b|(account|mailbox) is blocked/i,
+  },
+  { class: 'authentication', enhanced: /^[45]\.7\.(20|21|22|23|24|25|26|27|29|30|509|515)$/ },
+  {
+    class: 'authentication',
+    text: /\b(dmarc|dkim|spf|ptr)\b|reverse dns|unauthenticated|authentication (information|level)|mismatches client ip/i,
+  },
+  {
+    class: 'spam',
+    text: /\bspam|black\s?list|block\s?list|\brbl\b|spamhaus|barracuda|unsolicited|\bube\b|reputation|banned sending|blocked using/i,
+  },
+  { class: 'bad-mailbox', enhanced: /^5\.1\.(1|3|6)$/ },
+  // Microsoft 365, where the directory does not know the recipient.
+  { class: 'bad-mailbox', enhanced: /^5\.4\.1$/, text: /recipient address rejected/i },
+  {
+    class: 'bad-mailbox',
+    text: /(unknown|invalid|non-?existent).{0,20}(user|recipient|mailbox|address|account)|(user|recipient|mailbox|address|account).{0,30}(unknown|not found|does ?n.t (exist|have an?)|(does )?not exist|no such|unavailable)|not our user/i,
   },
   { class: 'too-large', enhanced: /^[45]\.(3\.4|2\.3)$/ },
   { class: 'too-large', text: /(message|size).{0,30}(too (big|large)|exceed)/i },
-  { class: 'rate', enhanced: /^4\.7\.28$/ },
-  { class: 'rate', text: /too many (connections|messages|recipients)|rate limit|throttl|grey\s?list|gray\s?list/i },
   { class: 'relay', text: /relay(ing)? (access )?(denied|not (allowed|permitted))/i },
   { class: 'policy', enhanced: /^[45]\.7\./ },
-  { class: 'network', enhanced: /^4\.4\./ },
-  { class: 'protocol', enhanced: /^[45]\.5\./ },
+  { class: 'network', enhanced: /^[45]\.4\./ },
+  { class: 'protocol', enhanced: /^[45]\.[56]\./ },
 ]
 
 export function bounceClass(enhanced: string, text: string): BounceClass {

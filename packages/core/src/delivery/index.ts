@@ -37,8 +37,11 @@ export interface Deliveries {
   markDots(dots: readonly Dot[]): Promise<boolean[]>
   /** See record.ts. */
   record(results: readonly Result[]): Promise<boolean[]>
-  /** The local part of a delivery's signed return path. */
-  returnPath(target: ReturnPathTarget): string
+  /**
+   * The local part of a delivery's signed return path. `since` (milliseconds since 1970), when the message was first due, says
+   * how long it is good for: the same at every attempt, since greylisting servers know a sender by it.
+   */
+  returnPath(target: ReturnPathTarget, since: number): string
   /** The delivery a return path names; undefined when it is forged, altered or too old. */
   readReturnPath(local: string): ReturnPathTarget | undefined
   /** Calls back when mail was queued, and after each reconnect, since notifications may have been missed. */
@@ -55,7 +58,7 @@ export function deliveriesOf({ sql, secrets, clock }: { sql: Sql; secrets: Secre
     held: (workerId) => heldDeliveries(sql, workerId),
     markDots: (dots) => markDots(sql, dots),
     record: (results) => recordOutcomes(sql, results),
-    returnPath: (target) => makeReturnPath(secrets, target, clock.now()),
+    returnPath: (target, since) => makeReturnPath(secrets, target, since),
     readReturnPath: (local) => readReturnPath(secrets, local, clock.now()),
     async listen(onQueued) {
       const listening = await sql.listen(QUEUE_CHANNEL, onQueued, onQueued)

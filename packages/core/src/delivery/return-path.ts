@@ -22,12 +22,12 @@ export interface ReturnPathTarget {
 }
 
 /** The local part of a delivery's return path: 52 characters, case does not matter. */
-export function makeReturnPath(secrets: Secrets, target: ReturnPathTarget, now: number): string {
+export function makeReturnPath(secrets: Secrets, target: ReturnPathTarget, since: number): string {
   const payload = Buffer.alloc(PAYLOAD)
   payload[0] = VERSION
   payload.write(target.messageId, 1, 'hex')
   payload.writeUInt16BE(target.recipientNo, 17)
-  payload.writeUInt16BE(Math.floor(now / DAY_MS), 19)
+  payload.writeUInt16BE(Math.floor(since / DAY_MS), 19)
   return PREFIX + toBase32(Buffer.concat([payload, sign(secrets, payload)]))
 }
 
@@ -80,6 +80,6 @@ function fromBase32(text: string): Buffer | undefined {
       value &= (1 << bits) - 1
     }
   }
-  // Bits left over are zero in what we made: there is one spelling, and any other is not ours.
-  return (value & ((1 << bits) - 1)) === 0 ? Buffer.from(octets) : undefined
+  // What we made has no character too many, and zeros in the bits left over: there is one spelling, any other is not ours.
+  return bits < 5 && (value & ((1 << bits) - 1)) === 0 ? Buffer.from(octets) : undefined
 }

@@ -11,9 +11,9 @@ export const ASKED_WAIT = { least: 30, most: 4 * 60 * 60 } as const
 
 /** Wordings in which servers ask for a wait (Postgrey, milter-greylist, Exim, Microsoft, qmail and others). */
 const ASKED_PATTERNS: readonly RegExp[] = [
-  /(?:try|retry|come back|available)\s+(?:again\s+)?(?:in|after)\s+(\d{1,6})\s*(s|sec|second|m|min|minute|h|hour)s?\b/i,
+  /(?:try|retry|come back|available)\s+(?:again\s+)?(?:in|after)\s+(?:(?:at least|about|another)\s+)?(\d{1,6})\s*(s|sec|second|m|min|minute|h|hour)s?\b/i,
   /(?:greylist\w*|graylist\w*)\D{0,40}?(\d{1,6})\s*(s|sec|second|m|min|minute|h|hour)s?\b/i,
-  /(?:wait|delay(?:ed)?(?:\s+for)?)\s+(\d{1,6})\s*(s|sec|second|m|min|minute|h|hour)s?\b/i,
+  /(?:wait|delay(?:ed)?)\s+(?:(?:for|at least|about|another)\s+)*(\d{1,6})\s*(s|sec|second|m|min|minute|h|hour)s?\b/i,
 ]
 /** milter-greylist writes a time of day length: "come back in 00:04:59". */
 const ASKED_CLOCK = /(?:try again|retry|come back)\s+(?:in|after)\s+(\d{1,2}):(\d{2}):(\d{2})/i

@@ -27,15 +27,17 @@ export function transactionNumbersOf(sql: Sql): TransactionNumbers {
 
   return {
     async take(count, now) {
-      while (next + count > end) {
+      for (;;) {
+        const place = next % CYCLE
+        // A run must not wrap around the cycle: what is left of it is passed over, so that nothing is given twice.
+        if (place + count > CYCLE) next += CYCLE - place
+        if (next + count <= end) break
         fetching ??= fetchBlock().finally(() => {
           fetching = undefined
         })
         await fetching
       }
-      // The run must not wrap around the cycle; starting it at the next cycle keeps its numbers apart.
-      const place = next % CYCLE
-      const first = place + count > CYCLE ? 0 : place
+      const first = next % CYCLE
       next += count
       return BigInt(Math.floor(now / 1000)) * 10_000_000n + BigInt(first) * 4n
     },

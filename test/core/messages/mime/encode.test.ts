@@ -80,7 +80,7 @@ async function readBack(t: Test, text: string, { encoding, text: encoded }: Enco
       t.fail('a blank at a line end is lost on the way (RFC 2045 6.7)')
   }
   const head = `Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`
-  const { text: read } = await simpleParser(head + encoded, { skipTextToHtml: true })
+  const { text: read } = await simpleParser(head + encoded)
   const lines = (value: string) => value.replace(/\r\n?/g, '\n').replace(/\n$/, '')
   if (lines(read ?? '') !== lines(text)) t.equal(lines(read ?? ''), lines(text))
   else t.pass()

@@ -50,7 +50,9 @@ function flooding(start: string, head: string, piece: string): (socket: Socket) 
   })
 }
 
-const DEFERRED: Readonly<Record<string, { stage: string; talk: (socket: Socket) => void; indeterminate?: boolean }>> = {
+const DEFERRED: Readonly<
+  Record<string, { stage: string | RegExp; talk: (socket: Socket) => void; indeterminate?: boolean }>
+> = {
   'greets with a line that never ends': { stage: 'greeting', talk: flooding('', '220 ', 'A') },
   'greets with continuation lines that never end': { stage: 'greeting', talk: flooding('', '', '220-hello\r\n') },
   'answers EHLO with a line that never ends': { stage: 'ehlo', talk: flooding('EHLO', '250-', 'A') },
@@ -62,7 +64,7 @@ const DEFERRED: Readonly<Record<string, { stage: string; talk: (socket: Socket) 
     indeterminate: true,
   },
   'sends replies without end before anything is asked': {
-    stage: 'ehlo',
+    stage: /ehlo|mail/,
     talk: flooding('', '220 hi\r\n', '250 ok\r\n'),
   },
   'sends all its replies before anything is asked': {
@@ -180,7 +182,7 @@ t.test('a server that speaks an octet at a time is understood', async (t) => {
   const domain = await domainOf(t, (socket) => {
     const { write } = socket
     socket.write = (text: unknown) => {
-      for (const octet of Buffer.from(String(text))) write.call(socket, Buffer.from([octet]))
+      for (const octet of text as Buffer) write.call(socket, Buffer.from([octet]))
       return true
     }
     talkSmtp(socket)

@@ -7,6 +7,7 @@ import { type ServiceProcess, startProcess } from '../helpers/processes.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { makeService, type Sender, type TestService } from '../helpers/service.ts'
 import { type Sink, type SinkOptions, startSink } from '../helpers/sink.ts'
+import { SmtpClient } from '../helpers/smtp-client.ts'
 import { until } from '../helpers/until.ts'
 
 export type DeliveryStory = MessageStory['deliveries'][number]
@@ -24,6 +25,10 @@ export interface Outbox {
   readonly worker: ServiceProcess
   /** Sends one message by the v2 API and answers its id. */
   send(recipient: string, extra?: Record<string, unknown>): Promise<string>
+  /** A session with the relay; `submit` answers the message's id. */
+  openRelay(
+    t: Test,
+  ): Promise<{ submit(from: string, to: string | readonly string[], message: string | Buffer): Promise<string> }>
   story(id: string): Promise<MessageStory>
   /** Waits until the delivery has had this many attempts, or is done with. */
   attempted(id: string, attempts?: number, recipientNo?: number): Promise<DeliveryStory>
@@ -39,6 +44,7 @@ export async function startOutbox(t: Test, settings: Record<string, string>): Pr
   const base = await service.openApi()
   const worker = await startProcess(t, 'delivery', service.env)
   let minutes = 0
+  let opened: Promise<void> | undefined
 
   async function story(id: string): Promise<MessageStory> {
     const found = await service.core.messages.show(id)
@@ -68,6 +74,20 @@ export async function startOutbox(t: Test, settings: Record<string, string>): Pr
     sender,
     worker,
     story,
+    async openRelay(t) {
+      await (opened ??= service.openRelay())
+      const client = await SmtpClient.connect(t, { port: service.config.relayTlsPort, tls: true })
+      await client.reply()
+      await client.logIn(sender.apiKey)
+      return {
+        async submit(from, to, message) {
+          const reply = await client.submit(from, to, message)
+          const id = /queued as ([0-9a-f]{32})/.exec(reply)?.[1]
+          if (!id) throw new Error(`not accepted: ${reply}`)
+          return id
+        },
+      }
+    },
     async send(recipient, extra = {}) {
       const answer = await sendV2(base, sender.apiKey, v2Body(sender, { personalizations: [{ recipient }], ...extra }))
       const id = answer.body.data?.message_id

@@ -5,21 +5,21 @@ export interface RawServer {
   readonly host: string
   readonly port: number
   readonly sockets: readonly Socket[]
-  /** Everything ever received, with the connections' bytes in order of arrival. */
+  /** Everything ever received, in order of arrival, unless it was told not to keep it. */
   readonly received: () => string
 }
 
 /** A server of any manners on loopback, where the scripted host is too well-behaved. */
 export async function startRawServer(
   t: Test,
-  { host = '127.0.0.1', port = 0 }: { host?: string; port?: number },
+  { host = '127.0.0.1', port = 0, keep = true }: { host?: string; port?: number; keep?: boolean },
   onConnection: (socket: Socket, number: number) => void,
 ): Promise<RawServer> {
   const sockets: Socket[] = []
   const chunks: Buffer[] = []
   const server = createServer({ noDelay: true }, (socket) => {
     socket.on('error', () => {})
-    socket.on('data', (chunk: Buffer) => void chunks.push(chunk))
+    if (keep) socket.on('data', (chunk: Buffer) => void chunks.push(chunk))
     onConnection(socket, sockets.push(socket))
   })
   await new Promise<void>((resolve) => server.listen(port, host, resolve))
@@ -35,7 +35,7 @@ export async function startRawServer(
   }
 }
 
-/** What to write after a command line, or "." for the end of a message. Undefined: what an obliging server says. */
+/** What to write, in latin1, after a command line, or "." for the end of a message. Undefined: what an obliging server says. */
 export type Says = (line: string, socket: Socket) => string | undefined
 
 /** Talks SMTP, a line at a time. Whatever `says` answers is written as it is; an empty string is silence. */
@@ -45,7 +45,7 @@ export function talkSmtp(socket: Socket, says: Says = () => undefined, capabilit
   const answer = (line: string): void => {
     const text = says(line, socket) ?? obliging(line, capabilities)
     if (line === 'DATA') inData = text.startsWith('354')
-    if (text && !socket.destroyed) socket.write(text)
+    if (text && !socket.destroyed) socket.write(Buffer.from(text, 'latin1'))
   }
   socket.on('data', (chunk: Buffer) => {
     pending += chunk.toString('latin1')

@@ -6,7 +6,7 @@ import { cutText, KEPT } from './smtp/reply-reader.ts'
 import { type HostMemory, openSession } from './smtp/session.ts'
 import { runTransaction, type TransactionEnd } from './smtp/transaction.ts'
 
-/** What one delivery says to a server, once a session stands. */
+/** What one delivery says to a server. */
 export interface Letter {
   readonly from: string
   readonly to: string
@@ -18,7 +18,8 @@ export interface Letter {
 }
 
 export interface ConversationOptions {
-  readonly letter: Letter
+  /** Writes the letter and has it in memory while `act` runs: not before a session stands, since dead hosts keep us waiting. */
+  readonly withLetter: <T>(act: (letter: Letter) => Promise<T>) => Promise<T>
   readonly route: Extract<Route, { kind: 'hosts' }>
   readonly onlyHost: string | null
   readonly routes: Routes
@@ -103,12 +104,15 @@ function lostReply(reason: string): Reply {
 
 async function offer(
   connection: SmtpConnection,
-  { letter }: ConversationOptions,
+  { withLetter }: ConversationOptions,
   steps: Step[],
 ): Promise<TransactionEnd> {
-  const end = await runTransaction(connection, {
-    ...letter,
-    beforeDot: () => letter.beforeDot(connection.endpoint.host),
+  const end = await withLetter((letter) =>
+    runTransaction(connection, { ...letter, beforeDot: () => letter.beforeDot(connection.endpoint.host) }),
+  ).catch((error: unknown) => {
+    // Our own fault; the session must not be left behind with it.
+    connection.destroy()
+    throw error
   })
   steps.push(...connection.takeSteps())
   if (end.kind === 'lost' || end.kind === 'indeterminate') connection.destroy()

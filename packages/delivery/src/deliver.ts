@@ -6,7 +6,7 @@ import {
   messageIdText,
   type Outcome,
 } from '@postrider/core'
-import { type ConversationEnd, type ConversationOptions, converse } from './conversation.ts'
+import { type ConversationEnd, type ConversationOptions, converse, type Letter } from './conversation.ts'
 import { dkimSignature } from './dkim.ts'
 import type { LargeBodies } from './large-bodies.ts'
 
@@ -16,37 +16,41 @@ export interface InHand {
   readonly message: LoadedMessage
 }
 
-export interface DeliverOptions extends Omit<ConversationOptions, 'letter' | 'onlyHost'> {
+export interface DeliverOptions extends Omit<ConversationOptions, 'withLetter' | 'onlyHost'> {
   readonly core: Core
   readonly bodies: LargeBodies
+  readonly site: string
   readonly workerId: number
   readonly returnPathHost: string
   readonly markDot: (delivery: ClaimedDelivery, host: string) => Promise<boolean>
 }
 
 /**
- * Delivers one message to one recipient: still wanted? body, signature, return path, conversation, outcome. Pace and hosts
- * were settled by the site it waited in. undefined: the lease is gone.
+ * Delivers one message to one recipient: still wanted? conversation, and once a session stands: body, signature, return
+ * path. Pace and hosts were settled by the site it waited in. undefined: the lease is gone.
  */
 export async function deliver({ delivery, message }: InHand, options: DeliverOptions): Promise<ConversationEnd> {
   if (delivery.suppression !== null) return dropped(delivery.suppression)
-  return options.bodies.with(message, async (loaded) => {
-    const { core, markDot } = options
-    const rendered = core.messages.render(loaded, delivery)
-    const signature = await sign(loaded, rendered, core)
-    return converse({
-      ...options,
-      onlyHost: delivery.onlyHost,
-      letter: {
-        from: returnPath(delivery, loaded, options),
-        to: delivery.recipient,
-        head: signature,
-        message: rendered,
-        utf8: needsUtf8(delivery.recipient, rendered),
-        beforeDot: (host) => markDot(delivery, host),
-      },
-    })
+  const { bodies, site } = options
+  return converse({
+    ...options,
+    onlyHost: delivery.onlyHost,
+    withLetter: (act) =>
+      bodies.with(message, site, async (loaded) => act(await writeLetter({ delivery, message: loaded }, options))),
   })
+}
+
+async function writeLetter({ delivery, message }: InHand, options: DeliverOptions): Promise<Letter> {
+  const { core, markDot } = options
+  const rendered = core.messages.render(message, delivery)
+  return {
+    from: returnPath(delivery, message, options),
+    to: delivery.recipient,
+    head: await sign(message, rendered, core),
+    message: rendered,
+    utf8: needsUtf8(delivery.recipient, rendered),
+    beforeDot: (host) => markDot(delivery, host),
+  }
 }
 
 function dropped(reason: string): Outcome {
@@ -74,7 +78,8 @@ function returnPath(
   { core, returnPathHost }: DeliverOptions,
 ): string {
   if (message.nullReturnPath) return ''
-  return `${core.deliveries.returnPath({ messageId: messageIdText(messageId), recipientNo })}@${returnPathHost}`
+  const target = { messageId: messageIdText(messageId), recipientNo }
+  return `${core.deliveries.returnPath(target, message.dueFrom.getTime())}@${returnPathHost}`
 }
 
 const HEADERS_END = Buffer.from('\r\n\r\n')

@@ -38,7 +38,7 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.#bodies = new LargeBodies(options.core)
+    this.#bodies = new LargeBodies(options.core, options.routes)
     this.#hand = new Hand(options.onRoom)
     this.#perSite = options.config.siteConnections * (options.routes.single ? SINGLE_FACTOR : 1)
   }
@@ -154,6 +154,7 @@ export class Dispatcher {
       const outcome = await deliver(inHand, {
         core,
         bodies: this.#bodies,
+        site: name,
         workerId,
         route,
         routes,

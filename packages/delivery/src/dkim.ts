@@ -1,5 +1,6 @@
 import { createHash, sign } from 'node:crypto'
 import type { DkimSigner } from '@postrider/core'
+import { lineBlocks } from './line-blocks.ts'
 
 /**
  * DKIM signatures (RFC 6376): rsa-sha256, relaxed/relaxed, no l=, oversigned. An own signer over a parsed key makes 4,654
@@ -45,7 +46,9 @@ const VALID_SECONDS = 7 * 86_400
  */
 export async function dkimSignature(message: Buffer, signer: DkimSigner, signedAt: number): Promise<string> {
   const { fields, body } = splitMessage(message)
-  const bodyHash = createHash('sha256').update(relaxedBody(body)).digest('base64')
+  const hash = createHash('sha256')
+  for (const piece of relaxedBody(body)) hash.update(piece)
+  const bodyHash = hash.digest('base64')
   const byName = groupFields(fields)
   const names: string[] = []
   let signed = ''
@@ -61,8 +64,8 @@ export async function dkimSignature(message: Buffer, signer: DkimSigner, signedA
 
   const seconds = Math.floor(signedAt / 1000)
   const field =
-    `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=${signer.domain};\r\n s=${signer.selector}; t=${seconds};` +
-    ` x=${seconds + VALID_SECONDS}; bh=${bodyHash};\r\n h=${foldNames(names)};\r\n b=`
+    `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed;\r\n d=${signer.domain}; s=${signer.selector};\r\n t=${seconds};` +
+    ` x=${seconds + VALID_SECONDS};\r\n bh=${bodyHash};\r\n h=${foldNames(names)};\r\n b=`
   const signature = await signRsa(signer, signed + relaxedField(field).slice(0, -2))
   return `${field}${foldBase64(signature)}\r\n`
 }
@@ -116,18 +119,45 @@ const TAB = 9
 const CR = 13
 const LF = 10
 
-/** RFC 6376 3.4.4: runs of blanks become one space, blanks before a line end go, empty lines at the end go. */
-export function relaxedBody(body: Buffer): Buffer {
-  const out = Buffer.allocUnsafe(body.length + 2)
+/**
+ * RFC 6376 3.4.4: runs of blanks become one space, blanks before a line end go, empty lines at the end go. In pieces, so that
+ * a large body is not in memory twice.
+ */
+export function* relaxedBody(body: Buffer): Generator<Buffer> {
+  // Line ends not yet written: at the end of the body all but one go.
+  let lineEnds = 0
+  let empty = true
+  for (const block of lineBlocks(body)) {
+    const { octets, contentEnd } = relaxedLines(block)
+    if (contentEnd > 0) {
+      if (lineEnds > 0) yield* emptyLines(lineEnds)
+      yield octets.subarray(0, contentEnd)
+      lineEnds = 0
+      empty = false
+    }
+    lineEnds += (octets.length - contentEnd) / 2
+  }
+  if (!empty) yield CRLF
+}
+
+const CRLF = Buffer.from('\r\n')
+
+function* emptyLines(count: number): Generator<Buffer> {
+  const some = Buffer.from('\r\n'.repeat(Math.min(count, 32_768)))
+  for (let left = count * 2; left > 0; left -= some.length) yield some.subarray(0, left)
+}
+
+/** Whole lines, relaxed; `contentEnd` is where nothing but line ends follows. */
+function relaxedLines(lines: Buffer): { octets: Buffer; contentEnd: number } {
+  const out = Buffer.allocUnsafe(lines.length)
   let length = 0
   let blank = false
-  // Everything behind this is empty lines so far.
   let contentEnd = 0
-  for (let at = 0; at < body.length; at++) {
-    const octet = body[at] as number
+  for (let at = 0; at < lines.length; at++) {
+    const octet = lines[at] as number
     if (octet === SPACE || octet === TAB) {
       blank = true
-    } else if (octet === CR && body[at + 1] === LF) {
+    } else if (octet === CR && lines[at + 1] === LF) {
       blank = false
       out[length++] = CR
       out[length++] = LF
@@ -139,10 +169,7 @@ export function relaxedBody(body: Buffer): Buffer {
       contentEnd = length
     }
   }
-  if (contentEnd === 0) return Buffer.alloc(0)
-  out[contentEnd] = CR
-  out[contentEnd + 1] = LF
-  return out.subarray(0, contentEnd + 2)
+  return { octets: out.subarray(0, length), contentEnd }
 }
 
 function foldNames(names: readonly string[]): string {

@@ -1,57 +1,114 @@
 import type { Core, LoadedMessage } from '@postrider/core'
 
-/** Octets of large bodies in memory at once; one body is always let in, however large. */
-const LIMIT = 96 * 1024 * 1024
-/** Raw octets, their text form on the way from the database, and the composed message. */
-const COPIES = 3
+/** Octets of large bodies in memory at once. The largest message takes little more than half of it. */
+const ROOM = 96 * 1024 * 1024
+/** A composed message is put together for each delivery: base64, and what the heap still holds of the way there. */
+const COMPOSED = 1.5
 
+/** A body that deliveries share while they are under way together. */
 interface Held {
   readonly loading: Promise<LoadedMessage>
+  /** The site it was let in for. */
+  readonly site: string
   users: number
+}
+
+interface Waiting {
+  readonly message: LoadedMessage
+  readonly site: string
+  readonly enter: (held: Held) => void
 }
 
 /**
  * Reads bodies too large to come along with a claim, when their turn comes: once for all deliveries of a message that are
- * under way together, and never more at once than memory allows.
+ * under way together, and never more at once than memory allows. Whoever comes first is let in first; but one site gets
+ * half of the room at most, so that a server that takes its mail slowly does not hold up everybody's large messages.
  */
 export class LargeBodies {
   readonly #held = new Map<string, Held>()
-  readonly #waiting: (() => void)[] = []
+  readonly #bySite = new Map<string, number>()
+  #waiting: Waiting[] = []
   readonly #core: Core
+  readonly #share: number
   #used = 0
 
-  constructor(core: Core) {
+  /** `single`: all mail goes to one site, which gets all of the room. */
+  constructor(core: Core, { single }: { single: boolean }) {
     this.#core = core
+    this.#share = single ? ROOM : ROOM / 2
   }
 
   /** Runs `act` with the message's body in memory. Throws what loading or `act` throws. */
-  async with<T>(message: LoadedMessage, act: (loaded: LoadedMessage) => Promise<T>): Promise<T> {
+  async with<T>(message: LoadedMessage, site: string, act: (loaded: LoadedMessage) => Promise<T>): Promise<T> {
     if (message.parts) return act(message)
-    const held = this.#held.get(message.id) ?? this.#hold(message)
-    held.users++
+    const held = await new Promise<Held>((enter) => {
+      this.#waiting.push({ message, site, enter })
+      this.#admit()
+    })
     try {
       return await act(await held.loading)
     } finally {
-      if (--held.users === 0) this.#release(message)
+      this.#leave(message, site, held)
     }
   }
 
-  #hold(message: LoadedMessage): Held {
-    const held: Held = { users: 0, loading: this.#room(message).then(() => this.#core.messages.loadParts(message)) }
-    this.#held.set(message.id, held)
-    return held
+  #admit(): void {
+    const kept: Waiting[] = []
+    let full = false
+    for (const waiting of this.#waiting) {
+      if (!full && this.#fits(waiting)) this.#enter(waiting)
+      else {
+        kept.push(waiting)
+        // Whoever waits for the room itself is not overtaken, or a large message would wait for ever.
+        full ||= !this.#isOverShare(waiting)
+      }
+    }
+    this.#waiting = kept
   }
 
-  async #room(message: LoadedMessage): Promise<void> {
-    const octets = message.size * COPIES
-    while (this.#used > 0 && this.#used + octets > LIMIT)
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  #octets({ message }: Waiting): number {
+    return ownOctets(message) + (this.#held.has(message.id) ? 0 : message.size)
+  }
+
+  #fits(waiting: Waiting): boolean {
+    return this.#used === 0 || (this.#used + this.#octets(waiting) <= ROOM && !this.#isOverShare(waiting))
+  }
+
+  #isOverShare(waiting: Waiting): boolean {
+    const used = this.#bySite.get(waiting.site) ?? 0
+    return used > 0 && used + this.#octets(waiting) > this.#share
+  }
+
+  #enter({ message, site, enter }: Waiting): void {
+    let held = this.#held.get(message.id)
+    if (!held) {
+      held = { loading: this.#core.messages.loadParts(message), site, users: 0 }
+      this.#held.set(message.id, held)
+      this.#use(site, message.size)
+    }
+    held.users++
+    this.#use(site, ownOctets(message))
+    enter(held)
+  }
+
+  #leave(message: LoadedMessage, site: string, held: Held): void {
+    this.#use(site, -ownOctets(message))
+    if (--held.users === 0) {
+      this.#held.delete(message.id)
+      this.#use(held.site, -message.size)
+    }
+    this.#admit()
+  }
+
+  #use(site: string, octets: number): void {
     this.#used += octets
+    const own = (this.#bySite.get(site) ?? 0) + octets
+    if (own === 0) this.#bySite.delete(site)
+    else this.#bySite.set(site, own)
   }
+}
 
-  #release(message: LoadedMessage): void {
-    this.#held.delete(message.id)
-    this.#used -= message.size * COPIES
-    for (const resolve of this.#waiting.splice(0)) resolve()
-  }
+/** What one delivery takes besides the shared body. Relayed mail is sent as it is. */
+function ownOctets({ format, size }: LoadedMessage): number {
+  return format === 'mime' ? 0 : Math.ceil(size * COMPOSED)
 }

@@ -1,4 +1,5 @@
 import type { Reply, Stage } from '@postrider/core'
+import { lineBlocks } from '../line-blocks.ts'
 import { ConnectionLost, type SmtpConnection } from './connection.ts'
 import type { SmtpReply } from './reply-reader.ts'
 import { TIMEOUTS } from './timeouts.ts'
@@ -28,9 +29,6 @@ export type TransactionEnd =
 
 /** Below this, body and final dot leave in one write; above it, the body goes first and the dot waits for leave. */
 const ONE_WRITE = 64 * 1024
-
-/** Octets of a larger message that leave at a time, so that a slow server is told from one that stopped reading. */
-const BLOCK = 64 * 1024
 
 const TOO_LARGE: Reply = { code: 552, enhanced: '5.3.4', text: 'the message is larger than the server takes' }
 const NO_UTF8: Reply = {
@@ -140,13 +138,13 @@ async function refusal(
 
 async function content(connection: SmtpConnection, transaction: Transaction): Promise<TransactionEnd> {
   const { head, message, beforeDot } = transaction
-  const stuffed = dotStuffed(message)
-  const end = endsWithCrlf(stuffed) ? '.\r\n' : '\r\n.\r\n'
-  const large = stuffed.length > ONE_WRITE
+  const end = endsWithCrlf(message) ? '.\r\n' : '\r\n.\r\n'
+  const large = message.length > ONE_WRITE
   if (large) {
     connection.write(head)
-    for (let at = 0; at < stuffed.length; at += BLOCK) {
-      connection.write(stuffed.subarray(at, at + BLOCK))
+    // A block at a time, so that a slow server is told from one that stopped reading.
+    for (const block of lineBlocks(message)) {
+      connection.write(dotStuffed(block))
       await connection.flushed('data')
     }
   }
@@ -160,7 +158,7 @@ async function content(connection: SmtpConnection, transaction: Transaction): Pr
   else {
     connection.cork()
     connection.write(head)
-    connection.write(stuffed)
+    connection.write(dotStuffed(message))
     connection.write(end)
     connection.uncork()
   }

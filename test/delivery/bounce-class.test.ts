@@ -1,0 +1,165 @@
+import { existsSync, readFileSync } from 'node:fs'
+import t from 'tap'
+import { type BounceClass, bounceClass } from '../../packages/core/src/delivery/bounce-rules.ts'
+import { ReplyReader } from '../../packages/delivery/src/smtp/reply-reader.ts'
+
+/** What became of a reply on its way into the record. */
+function classOf(reply: string): BounceClass {
+  for (const { enhanced, text } of new ReplyReader().push(Buffer.from(`${reply}\r\n`)))
+    return bounceClass(enhanced, text)
+  throw new Error(`not a reply: ${reply}`)
+}
+
+/** Replies as providers and servers word them. */
+const WORDINGS: Readonly<Record<BounceClass, readonly string[]>> = {
+  'bad-mailbox': [
+    '550 5.1.1 The email account that you tried to reach does not exist. Please try double-checking the address',
+    '550 5.1.1 <lena@harbor.example>: Recipient address rejected: User unknown in virtual mailbox table',
+    '450 4.1.1 <lena@harbor.example>: Recipient address rejected: User unknown in virtual alias table',
+    '550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found by SMTP address lookup',
+    '550 5.1.1 RESOLVER.ADR.RecipNotFound; not found',
+    '550 5.4.1 Recipient address rejected: Access denied. AS(201806281)',
+    '550 5.2.1 <lena@harbor.example>... User Unknown',
+    '550 5.7.1 550 User Unknown: lena@harbor.example',
+    '550 5.0.0 <lena@harbor.example>... User unknown',
+    '550 5.1.6 recipient no longer on server: lena@harbor.example',
+    '550 lena@harbor.example... No such user',
+    '550 No such user here',
+    '550 Unknown user lena@harbor.example',
+    '550 : User unknown',
+    '550 <lena@harbor.example>... User not exist',
+    "554 delivery error: dd This user doesn't have a harbor.example account (lena@harbor.example) [0]",
+    '550 Requested action not taken: mailbox unavailable',
+    '550 5.1.1 Adresse d au moins un destinataire invalide. Invalid recipient. OFR_416 [416]',
+    '551 not our user',
+  ],
+  'bad-domain': [
+    '550 5.1.2 the domain does not exist',
+    '556 5.1.10 the domain accepts no mail (null MX)',
+    '450 4.1.2 <lena@harbor.example>: Recipient address rejected: Domain not found',
+  ],
+  'mailbox-full': [
+    '552 5.2.2 <lena@harbor.example>: user is over quota',
+    "552 5.2.2 The recipient's inbox is out of storage space and inactive.",
+    '452 4.2.2 The email account that you tried to reach is over quota.',
+    '550 Mailbox quota exceeded',
+    '554 mailbox is full',
+    "550 5.1.0 - Unknown error 550-'5.2.2 <lena@harbor.example>... Mailbox Full'",
+  ],
+  'mailbox-inactive': [
+    '550 5.2.1 The email account that you tried to reach is disabled.',
+    '550 5.2.1 The email account that you tried to reach is inactive.',
+    '525 5.7.13 Disabled recipient address',
+    '550 Mailbox is frozen. See http://mail.example/err/3/',
+    '550 5.7.1 <lena@harbor.example>: Recipient address rejected: User lena@harbor.example temporary locked.',
+    '550 5.5.0 Le compte du destinataire est bloque. The recipient account is blocked. LPN007_426',
+    '554 account suspended',
+  ],
+  'too-large': [
+    '552 5.3.4 Message size exceeds fixed limit',
+    '552 5.2.3 Message size exceeds fixed maximum message size (10485760)',
+    '550 5.2.3 RESOLVER.RST.RecipSizeLimit; message too large for this recipient',
+    '552 Message too big',
+  ],
+  policy: [
+    '550 5.7.0 Local Policy Violation',
+    '554 5.7.9 Message not accepted for policy reasons.',
+    '554 5.7.1 <lena@harbor.example>: Recipient address rejected: Access denied',
+    '550-5.7.1 [192.0.2.222 13] Messages with multiple addresses in From: header are not accepted.\r\n550 5.7.1 x',
+    '450 4.1.8 <desk@ship.example>: Sender address rejected: Domain not found',
+    '553 5.1.8 <desk@ship.example>... Domain of sender address desk@ship.example does not exist',
+    '501 5.1.8 Sender address rejected',
+    '550 5.1.0 <desk@ship.example> sender rejected. AUP#CDRBL',
+  ],
+  spam: [
+    '550 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org',
+    "550 5.7.1 messages from [192.0.2.1] weren't sent; part of their network is on our block list (S3150).",
+    '550 5.7.1 IP address blacklisted by recipient',
+    '554 5.7.0 Reject, id=20025-09 - SPAM',
+    '550 5.7.1 Message content rejected, UBE, id=00000-22-225',
+    '550 5.7.606 Access denied, banned sending IP [198.51.100.222].',
+    '554 5.7.1 The message was rejected because of low reputation',
+  ],
+  authentication: [
+    '550-5.7.26 The MAIL FROM domain has an SPF record with a hard fail policy\r\n550 5.7.26 (-all)',
+    '550 5.7.515 Access denied, sending domain ship.example does not meet the required authentication level.',
+    '550 5.7.1 Email rejected per DMARC policy for ship.example',
+    "550 5.1.0 192.0.2.222 is not allowed to send from <ship.example> per it's SPF Record.",
+    '550 5.7.1 Connections not accepted from servers without a valid sender domain. Fix reverse DNS for 203.0.113.2',
+    '550 5.7.1 This message does not have authentication information or fails to pass',
+    '550 domain [ship.example] mismatches client ip 192.0.2.225. ',
+  ],
+  rate: [
+    '421 4.7.28 Our system has detected an unusual rate of unsolicited mail',
+    '450-5.2.1 The user you are trying to contact is receiving mail at a rate that\r\n450 5.2.1 prevents more',
+    '451 4.7.1 Greylisting in action, please come back later',
+    '451 4.7.650 The mail server [192.0.2.25] has been temporarily rate limited due to IP reputation.',
+    '421 4.7.0 [TSS04] Messages from 192.0.2.1 temporarily deferred due to unexpected volume or user complaints',
+    '452 4.3.2 Connection rate limit exceeded.',
+    '421 too many connections from your host',
+    '550 Ip frequency limited [192.0.2.22].',
+  ],
+  relay: ['554 5.7.1 <lena@harbor.example>: Relay access denied', '550 relaying not permitted'],
+  protocol: ['501 5.5.4 Invalid arguments', '503 5.5.1 bad sequence', '550 5.6.7 SMTPUTF8 is needed'],
+  network: ['451 4.4.3 the DNS did not answer', '550 4.4.7 QUEUE.Expired; message expired', '550 5.4.6 loop'],
+  other: ['550 Rejected', '554 Transaction failed', '550'],
+}
+
+for (const [expected, replies] of Object.entries(WORDINGS)) {
+  t.test(`replies of class ${expected} are known by their words`, async (t) => {
+    for (const reply of replies) t.equal(classOf(reply), expected, reply)
+  })
+}
+
+const CORPUS = '../shared/corpora/bounces/'
+/** What the corpus says of a report, and the class that goes with it. */
+const REASONS: Readonly<Record<string, BounceClass>> = {
+  userunknown: 'bad-mailbox',
+  mailboxfull: 'mailbox-full',
+  mesgtoobig: 'too-large',
+  exceedlimit: 'too-large',
+  authfailure: 'authentication',
+  suspend: 'mailbox-inactive',
+  spamdetected: 'spam',
+  norelaying: 'relay',
+}
+
+t.test(
+  'replies quoted in real bounce reports get the class of their reason, nearly all of them',
+  { skip: existsSync(CORPUS) ? false : 'the corpora are not here' },
+  async (t) => {
+    const reports = JSON.parse(readFileSync(`${CORPUS}expected.json`, 'utf8')) as Record<string, { reason: string }[]>
+    const wrong: string[] = []
+    let judged = 0
+    for (const [file, [report]] of Object.entries(reports)) {
+      const expected = REASONS[report?.reason ?? '']
+      const text = readFileSync(`${CORPUS}${file}`, 'latin1')
+      const quoted = /^diagnostic-code: *smtp; *(\d{3}(?:[^\r\n]|\r?\n[ \t])*)/im.exec(text)?.[1]?.replace(/\s+/g, ' ')
+      if (!expected || !quoted) continue
+      judged++
+      const found = classOf(quoted.replace(/^(\d{3})-/, '$1 '))
+      if (found !== expected) wrong.push(`${found}, not ${expected}: ${quoted}`)
+    }
+    t.comment(wrong.join('\n'))
+    t.ok(judged > 40, `${judged} replies`)
+    t.ok(wrong.length <= judged * 0.05, `${wrong.length} of ${judged} wrong`)
+  },
+)
+
+t.test('looking for such words in hostile text takes no time', async (t) => {
+  for (const piece of [
+    'user ',
+    'mailbox ',
+    'unknown ',
+    'account',
+    'message ',
+    'sender ',
+    'x',
+    'quota over ',
+    'no such ',
+  ]) {
+    const since = performance.now()
+    bounceClass('', piece.repeat(100_000 / piece.length))
+    t.ok(performance.now() - since < 2000, JSON.stringify(piece))
+  }
+})

@@ -11,6 +11,8 @@ const BETWEEN_SEGMENTS_MS = 5
 /** A raw SMTP client: says exactly what it is told, in the pieces it is told, and shows every reply. */
 export class SmtpClient {
   #socket: Socket
+  /** Below TLS. */
+  readonly #tcp: Socket
   #tls = false
   #text = ''
   #ended = false
@@ -18,6 +20,7 @@ export class SmtpClient {
 
   private constructor(socket: Socket) {
     this.#socket = socket
+    this.#tcp = socket
   }
 
   /** Connects, over TLS from the first byte if so told. The greeting is the first reply. */
@@ -114,7 +117,7 @@ export class SmtpClient {
 
   /** The connection is reset. */
   reset(): void {
-    this.#socket.resetAndDestroy()
+    this.#tcp.resetAndDestroy()
   }
 
   #listen(): void {

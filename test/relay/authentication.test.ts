@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { makeService, type Sender } from '../helpers/service.ts'
-import { base64, plainToken, type SmtpClient } from '../helpers/smtp-client.ts'
+import { base64, CLOSED, plainToken, type SmtpClient } from '../helpers/smtp-client.ts'
 import { until } from '../helpers/until.ts'
 import { connectRelay, mail, NOTHING, openSession, queueId, stored } from './session.ts'
 
@@ -102,6 +102,13 @@ t.test('wrong credentials are answered 535 in the same words, and nothing can be
     t.match(await client.command(`MAIL FROM:<desk@${sender.domain}>`), /^530 /)
   }
   t.strictSame([...replies], ['535 5.7.8 Authentication credentials invalid'])
+})
+
+t.test('the tenth wrong key ends the session with 421', async (t) => {
+  const client = await greeted(t)
+  for (let attempt = 1; attempt < 10; attempt++) t.match(await authPlain(client, 'apikey', 'wrong'), /^535 /)
+  t.match(await authPlain(client, 'apikey', 'wrong'), /^421 4\.7\.0 /)
+  t.equal(await client.reply(), CLOSED)
 })
 
 t.test('AUTH with no password, no user name or no sense is refused with 5xx', async (t) => {

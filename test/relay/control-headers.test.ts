@@ -144,26 +144,3 @@ for (const [field, named] of MALFORMED) {
     queueId(await client.submit(`desk@${own.domain}`, 'lena@harbor.example', mail(own)))
   })
 }
-
-t.test('X-TEMPLATEID of no template, or of another account’s, is refused with 550', async (t) => {
-  const other = await service.makeSender()
-  const { id } = await service.core.templates.create({ accountId: other.accountId, name: 'theirs', content: 'x' })
-  const own = await service.makeSender()
-  const client = await openSession(t, service, own)
-  for (const wanted of [id, 999_999, '9'.repeat(400)]) {
-    const fields = `X-TEMPLATEID: ${wanted}\r\n`
-    const reply = await client.submit(`desk@${own.domain}`, 'lena@harbor.example', mail(own, fields))
-    t.equal(reply, '550 5.6.0 Invalid templateId')
-  }
-  t.strictSame(await stored(service, own), NOTHING)
-})
-
-t.test('X-TEMPLATEID 0 or blank is none: the message keeps its own content', async (t) => {
-  const client = await openSession(t, service, sender)
-  for (const none of ['0', '', '"";']) {
-    const fields = `X-TEMPLATEID: ${none}\r\n`
-    const id = queueId(await client.submit(`desk@${sender.domain}`, 'lena@harbor.example', mail(sender, fields)))
-    const [row] = await service.sql`select format from messages where id = ${id}::uuid`
-    t.equal(row?.format, 'mime')
-  }
-})

@@ -161,6 +161,16 @@ t.test('the Received field tells name, address, protocol, queue id and time; the
   t.match(from, /@relay\.test$/)
 })
 
+t.test('a message that came with SMTPUTF8 says so in its Received field', async (t) => {
+  const client = await openSession(t, service, sender)
+  await client.command(`MAIL FROM:<${desk}> SMTPUTF8`)
+  await client.command('RCPT TO:<zoë@harbor.example>')
+  await client.command('DATA')
+  queueId(await client.finish(`${FROM}${DATED}\r\nhello\r\n`))
+  const { data } = await until('the message', () => sink.messages.find(({ to }) => to[0] === 'zoë@harbor.example'))
+  t.match(split(data, TRACE).added[1], / with UTF8SMTPSA id /)
+})
+
 t.test('Date and Message-ID are added only where they are missing', async (t) => {
   const neither = split((await relayed(t, `${FROM}\r\nhello\r\n`)).data, [...TRACE, 'Date', 'Message-ID'])
   t.equal(neither.rest.toString(), `${FROM}\r\nhello\r\n`)

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { makeService } from '../helpers/service.ts'
 import { CLOSED, plainToken, type SmtpClient } from '../helpers/smtp-client.ts'
-import { connectRelay, mail, NOTHING, openSession, queueId, stored } from './session.ts'
+import { connectRelay, mail, NOTHING, openSession, stored } from './session.ts'
 
 const service = await makeService(t)
 await service.openRelay()

@@ -1,7 +1,7 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { makeService } from '../helpers/service.ts'
-import { CLOSED, type SmtpClient } from '../helpers/smtp-client.ts'
-import { connectRelay, mail, NOTHING, openSession, queueId, shown, stored } from './session.ts'
+import { CLOSED } from '../helpers/smtp-client.ts'
+import { connectRelay, mail, openSession, queueId, shown, stored } from './session.ts'
 
 const service = await makeService(t)
 await service.openRelay()

@@ -5,11 +5,13 @@ import { parseAddress } from '@postrider/core'
 export interface ParsedPath {
   /** Canonical; empty for the null sender. */
   readonly address: string
+  /** The client wrote it in ASCII; a domain that it didn't is A-labels here all the same. */
+  readonly ascii: boolean
   readonly args: Record<string, string | true> | false
   readonly duplicate?: string
 }
 
-const CONTROL = /[\x00-\x1f\x7f]/
+const CONTROL = /[\x00-\x1f\x7f-\x9f]/
 /** RFC 5321 4.1.2 and appendix C: a source route must be accepted and should be ignored. */
 const SOURCE_ROUTE = /^@[^\s,:@]+(?:,@[^\s,:@]+)*:/
 
@@ -29,9 +31,9 @@ export function parsePath(name: 'MAIL FROM' | 'RCPT TO', octets: Buffer): Parsed
   if (parameters !== '' && !parameters.startsWith(' ')) return false
   const args = parseParameters(parameters)
   if (!args) return false
-  if (path === '') return name === 'MAIL FROM' ? { address: '', ...args } : false
+  if (path === '') return name === 'MAIL FROM' ? { address: '', ascii: true, ...args } : false
   const address = parseAddress(path)
-  return address ? { address: address.text, ...args } : false
+  return address ? { address: address.text, ascii: !/[^\x00-\x7f]/.test(path), ...args } : false
 }
 
 /** The closing bracket, past quoted strings. */

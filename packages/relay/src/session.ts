@@ -10,6 +10,7 @@ import {
 } from '@postrider/core'
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server'
 import { CLIENT_LOST, collectMessage, Room, tooLarge } from './message-data.ts'
+import type { ParsedPath } from './path.ts'
 import { protocolReply, replyFor } from './replies.ts'
 import { toSubmission } from './to-submission.ts'
 
@@ -25,9 +26,23 @@ interface User {
   readonly secret: string
 }
 
+/** Wrong credentials after which a session ends: a client that has them wrong once has them wrong (V06). */
+const MOST_FAILED_LOGINS = 10
+
 /** What a session does at each step: a few lines around a core call. */
 export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTPServerOptions> {
   const { core, log, budget } = dependencies
+  const failedLogins = new WeakMap<SMTPServerSession, number>()
+
+  /** RFC 4954 6: 535 whatever was wrong with the credentials, 454 when we could not look. */
+  function loginRefusal(error: unknown, session: SMTPServerSession): { responseCode: number; message: string } {
+    const { responseCode, message } = replyFor(error, log)
+    if (responseCode < 500) return { responseCode: 454, message: '4.7.0 Temporary authentication failure' }
+    const failed = (failedLogins.get(session) ?? 0) + 1
+    failedLogins.set(session, failed)
+    if (failed >= MOST_FAILED_LOGINS) return { responseCode: 421, message: '4.7.0 Too many failed logins' }
+    return { responseCode: 535, message }
+  }
 
   async function authenticate(username: string, secret: string, address: string): Promise<User> {
     const principal = await core.auth.authenticate(secret, plainAddress(address))
@@ -48,7 +63,7 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
     const { SIZE, SMTPUTF8 } = address.args || {}
     // Said anew, since the library remembers it from a MAIL that was refused.
     session.envelope.smtpUtf8 = SMTPUTF8 === true
-    requireUtf8(address.address, session)
+    requireUtf8(address, session)
     const announced = Number(SIZE ?? 0)
     if (budget.used + announced > budget.total) {
       throw new ServiceError('overloaded', { reason: 'no room for a message of the announced size' })
@@ -77,7 +92,7 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
         trace: {
           helo: heloName(session),
           address: plainAddress(session.remoteAddress),
-          protocol: session.transmissionType,
+          protocol: protocolOf(session),
         },
       })
       const { messageId } = await core.messages.accept(submission)
@@ -91,12 +106,7 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
     onAuth({ username = '', password }, session, done) {
       authenticate(username, password ?? '', session.remoteAddress).then(
         (user) => done(null, { user }),
-        (error: unknown) => {
-          const { responseCode, message } = replyFor(error, log)
-          // RFC 4954 6: 535 whatever was wrong with the credentials, 454 when we could not look.
-          if (responseCode >= 500) done(null, { responseCode: 535, message })
-          else done(null, { responseCode: 454, message: '4.7.0 Temporary authentication failure' })
-        },
+        (error: unknown) => done(null, loginRefusal(error, session)),
       )
     },
     onMailFrom(address, session, done) {
@@ -108,7 +118,7 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
     onRcptTo(address, session, done) {
       try {
         requireKnown(address, RCPT_PARAMETERS)
-        requireUtf8(address.address, session)
+        requireUtf8(address, session)
         done()
       } catch (error) {
         done(asReply(error))
@@ -142,9 +152,15 @@ function requireKnown({ args }: SMTPServerAddress, known: ReadonlySet<string>): 
 }
 
 /** RFC 6531 3.5: a non-ASCII address without SMTPUTF8 on MAIL is refused. */
-function requireUtf8(address: string, session: SMTPServerSession): void {
-  if (session.envelope.smtpUtf8 || !/[^\x00-\x7f]/.test(address)) return
+function requireUtf8(path: SMTPServerAddress, session: SMTPServerSession): void {
+  // The library hands on what parsePath answered.
+  if (session.envelope.smtpUtf8 || (path as SMTPServerAddress & ParsedPath).ascii) return
   throw protocolReply(553, '5.6.7 A non-ASCII address needs the SMTPUTF8 parameter on MAIL')
+}
+
+/** RFC 3848, RFC 6531 4.3: ESMTPSA, UTF8SMTPSA and the like. */
+function protocolOf({ transmissionType, envelope }: SMTPServerSession): string {
+  return envelope.smtpUtf8 ? transmissionType.replace(/^ESMTP/, 'UTF8SMTP') : transmissionType
 }
 
 /** What the client called itself, as far as it can stand in a Received field. */

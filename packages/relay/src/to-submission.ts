@@ -8,7 +8,7 @@ import {
   type SubmittedContent,
 } from '@postrider/core'
 import addresses from 'email-addresses'
-import { simpleParser } from 'mailparser'
+import { type ParsedMail, simpleParser } from 'mailparser'
 import { type Controls, isRemoved, readControls } from './control-headers.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { type Field, splitHeader, withoutFields } from './header.ts'
@@ -128,7 +128,7 @@ function subjectOf(fields: readonly Field[]): string | undefined {
 
 /** X-TEMPLATEID: the template's content takes the place of the message's own; names, subject and files stay. */
 async function withTemplate(submission: Submission, raw: Buffer, controls: Controls): Promise<Submission> {
-  const parsed = await simpleParser(raw, { skipHtmlToText: true, skipTextToHtml: true, skipImageLinks: true })
+  const parsed = await parse(raw)
   return {
     ...submission,
     from: submission.from && { ...submission.from, name: parsed.from?.value[0]?.name ?? '' },
@@ -142,6 +142,15 @@ async function withTemplate(submission: Submission, raw: Buffer, controls: Contr
         bcc: at === 0 ? controls.bcc : [],
       })),
     ),
+  }
+}
+
+/** The parser gives up on what is no honest message: a thousand parts, parts in parts without end (V23). */
+async function parse(raw: Buffer): Promise<ParsedMail> {
+  try {
+    return await simpleParser(raw, { skipHtmlToText: true, skipTextToHtml: true, skipImageLinks: true })
+  } catch (cause) {
+    throw new ServiceError('messageMalformed', { values: { problem: 'its parts cannot be read' }, cause })
   }
 }
 

@@ -1,0 +1,114 @@
+import t from 'tap'
+import { makeService } from '../helpers/service.ts'
+import { NOTHING, openSession, queueId, shown, stored } from './session.ts'
+
+const service = await makeService(t)
+await service.openRelay()
+const sender = await service.makeSender()
+const desk = `desk@${sender.domain}`
+
+/** From fields that name one address, which is the account's. */
+const ONE_SENDER = [
+  `From: ${desk}`,
+  `From: <${desk}>`,
+  `FROM:Ship Desk<${desk}>`,
+  `from : "Ship, Desk" <${desk}>`,
+  `From: "Ship \\"Desk\\" <x@unknown.example>" <${desk}>`,
+  `From: =?UTF-8?Q?=C3=9Cberfahrt?= <${desk}>`,
+  `From: Überfahrt <${desk}>`,
+  `From: Ship Desk\r\n <${desk}>`,
+  `From: Ship Desk (the one at berth 4) <${desk}>`,
+  `From: ${desk} (Ship Desk)`,
+  `From: (a (nested) comment) ${desk}`,
+  `From: ${desk.toUpperCase()}`,
+]
+
+for (const field of ONE_SENDER) {
+  t.test(`${JSON.stringify(field)} names the sender`, async (t) => {
+    const client = await openSession(t, service, sender)
+    const reply = await client.submit(desk, 'lena@harbor.example', `${field}\r\nSubject: s\r\n\r\nhello\r\n`)
+    t.equal((await shown(service, reply)).from.toLowerCase(), desk)
+  })
+}
+
+const FROM = `From: ${desk}\r\n`
+const bombs = 60_000
+
+/** Headers that are refused, each with what the reply says of them. */
+const REFUSED: readonly [what: string, header: string, says: RegExp][] = [
+  ['no From', 'Subject: s\r\n', /5\.6\.0 .*\[From\]/],
+  ['no header', '', /5\.6\.0 .*\[From\]/],
+  ['two From fields', `${FROM}${FROM}`, /5\.6\.0 .*more than one From/],
+  [
+    'two From fields of which one is hidden',
+    `${FROM}no field\r\nFrom: x@unknown.example\r\n`,
+    /5\.6\.0 .*more than one From/,
+  ],
+  ['a blank From', 'From:\r\n', /5\.6\.0 .*one address/],
+  ['a From of two addresses', `From: ${desk}, x@unknown.example\r\n`, /5\.6\.0 .*one address/],
+  ['a From of two mailboxes', `From: <${desk}> <x@unknown.example>\r\n`, /5\.6\.0 .*one address/],
+  ['a From of a group', `From: desk: ${desk};\r\n`, /5\.6\.0 .*one address/],
+  ['a From without address', 'From: Ship Desk\r\n', /5\.6\.0 .*one address/],
+  ['a From with a source route', `From: <@unknown.example:${desk}>\r\n`, /5\.6\.0 .*one address/],
+  ['a From whose address is an encoded word', 'From: =?UTF-8?Q?a=40ship.example?=\r\n', /5\.6\.0 .*one address/],
+  ['a From whose name is not ours, address first', `From: ${desk} <x@unknown.example>\r\n`, /5\.(7\.1|6\.0) /],
+  ['a From of blanks without end', `From: a${' '.repeat(bombs)}b\r\n`, /5\.6\.0 .*one address/],
+  ['a From of nested comments', `From: ${'('.repeat(bombs)}\r\n`, /5\.6\.0 .*one address/],
+  ['a From of quotes', `From: ${'"\\"'.repeat(bombs)}\r\n`, /5\.6\.0 .*one address/],
+  ['a From of a hundred thousand words', `From: ${'a '.repeat(bombs)}<${desk}\r\n`, /5\.6\.0 .*one address/],
+  ['a From of commas', `From: ${','.repeat(bombs)}${desk}\r\n`, /5\.6\.0 .*one address/],
+  ['a fold as its first line', ` folded\r\n${FROM}`, /5\.6\.0 .*first line/],
+  ['more than 512 KiB', `${FROM}${`X-A: ${'x'.repeat(994)}\r\n`.repeat(525)}`, /5\.6\.0 .*524288 octets/],
+  ['more than 512 KiB in one field', `${FROM}X-A: ${'x'.repeat(600_000)}\r\n`, /5\.6\.0 .*524288 octets/],
+]
+
+for (const [what, header, says] of REFUSED) {
+  t.test(`a message with ${what} is refused with 550, soon, and nothing is stored`, async (t) => {
+    const own = sender
+    const before = await stored(service, own)
+    const client = await openSession(t, service, own)
+    const started = performance.now()
+    const reply = await client.submit(desk, 'lena@harbor.example', `${header}\r\nhello\r\n`)
+    t.ok(performance.now() - started < 3000)
+    t.match(reply, /^550 /)
+    t.match(reply, says)
+    t.strictSame(await stored(service, own), before)
+  })
+}
+
+t.test('a message without empty line and above 512 KiB is refused, not cut', async (t) => {
+  const own = await service.makeSender()
+  const client = await openSession(t, service, own)
+  const from = `desk@${own.domain}`
+  const reply = await client.submit(from, 'lena@harbor.example', `From: ${from}\r\n${'no field\r\n'.repeat(60_000)}`)
+  t.match(reply, /^550 5\.6\.0 .*524288 octets/)
+  t.strictSame(await stored(service, own), NOTHING)
+})
+
+t.test('100,000 fields within 512 KiB are taken', async (t) => {
+  const client = await openSession(t, service, sender)
+  const reply = await client.submit(desk, 'lena@harbor.example', `${FROM}${'a:\r\n'.repeat(100_000)}\r\nhello\r\n`)
+  queueId(reply)
+})
+
+/** Subject fields, and what lists and events show of them. */
+const SUBJECTS: readonly [field: string, subject: string][] = [
+  ['Subject: Berth 4', 'Berth 4'],
+  ['', ''],
+  ['Subject:', ''],
+  ['Subject: Überfahrt', 'Überfahrt'],
+  ['Subject: =?UTF-8?Q?=C3=9Cber?=\r\n =?UTF-8?Q?fahrt?=', 'Überfahrt'],
+  ['Subject: =?ISO-8859-1?Q?=DCberfahrt?=', 'Überfahrt'],
+  ['Subject: =?UTF-8?Q?a=0D=0ABcc:_b?=', 'a  Bcc: b'],
+  [`Subject: ${'s'.repeat(2000)}`, 's'.repeat(512)],
+  [`Subject: ${'⚓'.repeat(600)}`, '⚓'.repeat(512)],
+]
+
+for (const [field, subject] of SUBJECTS) {
+  t.test(`${JSON.stringify(field).slice(0, 60)} is shown as ${JSON.stringify(subject).slice(0, 30)}`, async (t) => {
+    const client = await openSession(t, service, sender)
+    const lines = field === '' ? FROM : `${FROM}${field}\r\n`
+    const reply = await client.submit(desk, 'lena@harbor.example', `${lines}\r\nhello\r\n`)
+    t.equal((await shown(service, reply)).subject, subject)
+  })
+}

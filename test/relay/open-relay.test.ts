@@ -1,0 +1,44 @@
+import t from 'tap'
+import { makeService } from '../helpers/service.ts'
+import { connectRelay } from './session.ts'
+
+const service = await makeService(t)
+await service.openRelay()
+const sender = await service.makeSender()
+const desk = `desk@${sender.domain}`
+
+/** Ways of asking an open relay (RFC 5321 and older habits). */
+const OPEN_RELAY = [
+  'user@victim.example',
+  `user%victim.example@${sender.domain}`,
+  `"user@victim.example"@${sender.domain}`,
+  `@${sender.domain}:user@victim.example`,
+  `@${sender.domain},@a.example:user@victim.example`,
+  'victim.example!user',
+  `victim.example!user@${sender.domain}`,
+  `${sender.domain}!user@victim.example`,
+  '"user@victim.example"',
+  'user%victim.example',
+  'user@[192.0.2.1]',
+  'user@[IPv6:2001:db8::1]',
+  `user@victim.example@${sender.domain}`,
+  'user@localhost',
+  'user',
+  'postmaster',
+  '',
+  `user%victim.example%${sender.domain}`,
+  '<user@victim.example>',
+  'smtp:user@victim.example',
+]
+
+for (const to of OPEN_RELAY) {
+  t.test(`without AUTH, RCPT TO:<${to}> is answered 530 whoever the sender is`, async (t) => {
+    const client = await connectRelay(t, service, { tls: true })
+    await client.command('EHLO client.test')
+    for (const from of ['', desk, 'user@victim.example', 'postmaster@localhost']) {
+      t.match(await client.command(`MAIL FROM:<${from}>`), /^530 5\.7\.0 /)
+    }
+    t.match(await client.command(`RCPT TO:<${to}>`), /^530 5\.7\.0 /)
+    t.match(await client.command('DATA'), /^530 5\.7\.0 /)
+  })
+}

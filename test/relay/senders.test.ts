@@ -1,0 +1,69 @@
+import t from 'tap'
+import { makeService } from '../helpers/service.ts'
+import { mail, NOTHING, openSession, queueId, stored } from './session.ts'
+
+const service = await makeService(t)
+await service.openRelay()
+const sender = await service.makeSender()
+const stranger = await service.makeSender()
+const desk = `desk@${sender.domain}`
+const LENA = 'RCPT TO:<lena@harbor.example>'
+
+/** Senders this account may not use. */
+const FOREIGN = [
+  `desk@${stranger.domain}`,
+  'desk@unknown.example',
+  `desk@sub.${sender.domain}`,
+  `desk@${sender.domain}.unknown.example`,
+  `desk%${sender.domain}@unknown.example`,
+  `unknown.example!desk@${stranger.domain}`,
+  `"desk@${sender.domain}"@unknown.example`,
+  `@${sender.domain}:desk@unknown.example`,
+  `desk@x${sender.domain}`,
+  'postmaster@localhost',
+  'desk@example',
+  `desk@${sender.domain.replace('ship', 'ѕhip')}`,
+]
+
+for (const from of FOREIGN) {
+  t.test(`MAIL FROM:<${from}> is refused: the domain is not an active one of the account`, async (t) => {
+    const client = await openSession(t, service, sender)
+    t.equal(await client.command(`MAIL FROM:<${from}> SMTPUTF8`), '550 5.7.1 Sender domain not active')
+    t.match(await client.command(LENA), /^503 /)
+  })
+
+  t.test(`a From header of ${from} is refused, though MAIL FROM was the account's own`, async (t) => {
+    const before = await stored(service, sender)
+    const client = await openSession(t, service, sender)
+    const reply = await client.submit(desk, 'lena@harbor.example', `From: <${from}>\r\nSubject: s\r\n\r\nhello\r\n`)
+    t.match(reply, /^550 5\.(7\.1 Sender domain not active|6\.0 )/)
+    t.strictSame(await stored(service, sender), before)
+  })
+}
+
+t.test('a domain that waits for verification may not send, by MAIL FROM or by From', async (t) => {
+  const own = await service.makeSender()
+  await service.core.domains.add({ accountId: own.accountId, name: 'pending.example' })
+  const client = await openSession(t, service, own)
+  t.equal(await client.command('MAIL FROM:<desk@pending.example>'), '550 5.7.1 Sender domain not active')
+  const reply = await client.submit(
+    `desk@${own.domain}`,
+    'lena@harbor.example',
+    mail({ ...own, domain: 'pending.example' }),
+  )
+  t.equal(reply, '550 5.7.1 Sender domain not active')
+  t.strictSame(await stored(service, own), NOTHING)
+})
+
+t.test('MAIL FROM and From may name two active domains of one account, and case does not count', async (t) => {
+  const own = await service.makeSender()
+  await service.core.domains.add({ accountId: own.accountId, name: `two.${own.domain}`, state: 'active' })
+  const client = await openSession(t, service, own)
+  const other = { ...own, domain: `Two.${own.domain.toUpperCase()}` }
+  queueId(await client.submit(`bounces@${own.domain}`, 'lena@harbor.example', mail(other)))
+})
+
+t.test('the null sender does not make another domain’s From acceptable', async (t) => {
+  const client = await openSession(t, service, sender)
+  t.equal(await client.submit('', 'lena@harbor.example', mail(stranger)), '550 5.7.1 Sender domain not active')
+})

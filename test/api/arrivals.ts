@@ -1,10 +1,32 @@
-import { type ParsedMail, simpleParser } from 'mailparser'
+import { createRequire } from 'node:module'
+import type { MessageStory } from '@postrider/core'
 import type { Test } from 'tap'
 import { startProcess } from '../helpers/processes.ts'
 import { sendV2, type V2Answer, v2Body } from '../helpers/send.ts'
 import { makeService, type Sender, type TestService } from '../helpers/service.ts'
 import { type Sink, startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
+
+interface AddressList {
+  readonly value: readonly { readonly address?: string; readonly name: string }[]
+  readonly text: string
+}
+
+/** What the tests read of a parsed message; mailparser brings no types of its own. */
+export interface ParsedMail {
+  readonly headers: ReadonlyMap<string, unknown>
+  readonly from?: AddressList
+  readonly to?: AddressList
+  readonly replyTo?: AddressList
+  readonly subject?: string
+  readonly messageId?: string
+  readonly html: string | false
+  readonly attachments: readonly { readonly filename?: string; readonly content: Buffer }[]
+}
+
+const { simpleParser } = createRequire(import.meta.url)('mailparser') as {
+  simpleParser(source: Buffer): Promise<ParsedMail>
+}
 
 /** One copy of a message as the remote server got it. */
 export interface Copy {
@@ -23,6 +45,8 @@ export interface Arrivals {
   send(extra?: Record<string, unknown>): Promise<V2Answer>
   /** Waits until this many copies of the message have arrived; answers them by recipient, in order. */
   copies(answer: V2Answer, count?: number): Promise<Copy[]>
+  /** What became of the message so far. */
+  story(answer: V2Answer): Promise<MessageStory>
   /** Sends and waits for the first copy. */
   deliver(extra?: Record<string, unknown>): Promise<Copy>
 }
@@ -49,8 +73,13 @@ export async function makeArrivals(t: Test, settings: Record<string, string> = {
       .flatMap(({ to, raw, mail }) => to.map((recipient) => ({ recipient, raw, mail })))
       .sort((a, b) => (a.recipient < b.recipient ? -1 : 1))
   }
+  const story = async ({ body }: V2Answer): Promise<MessageStory> => {
+    const found = await service.core.messages.show(body.data?.message_id ?? '')
+    if (!found) throw new Error(`not accepted: ${JSON.stringify(body)}`)
+    return found
+  }
   const deliver = async (extra?: Record<string, unknown>) => (await copies(await send(extra)))[0] as Copy
-  return { service, base, sender, sink, send, copies, deliver }
+  return { service, base, sender, sink, send, copies, story, deliver }
 }
 
 /** The line end behind a body part belongs to the delimiter that follows, or to the message's end: not to its text. */
@@ -68,4 +97,11 @@ export function headerLines(raw: string): string[] {
 /** The names of the header fields, in lower case. */
 export function headerNames(raw: string): string[] {
   return headerLines(raw).map((line) => line.slice(0, line.indexOf(':')).toLowerCase())
+}
+
+/** Undoes RFC 2047, which mailparser does for the fields it knows only. */
+export function decodeWords(value: string): string {
+  return value
+    .replace(/\?=\s+=\?/g, '?==?')
+    .replace(/=\?utf-8\?B\?(.*?)\?=/gi, (_word, text: string) => Buffer.from(text, 'base64').toString())
 }

@@ -1,7 +1,8 @@
 import { METHODS } from 'node:http'
-import { type Config, type Core, createByteBudget, LIMITS, type Log } from '@postrider/core'
+import { type Config, type Core, createByteBudget, LIMITS, type Log, ServiceError } from '@postrider/core'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { health } from './health.ts'
+import { sendFailure } from './v2/envelope.ts'
 import { v2 } from './v2/index.ts'
 
 export interface AppOptions {
@@ -28,6 +29,8 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2000 },
+    // A path that can't be decoded is known to nobody.
+    frameworkErrors: (_error, request, reply) => sendFailure(new ServiceError('notFound'), request, reply),
     // JSON must mean what it says: coercion would turn "abc" into ["abc"] and null into "" before 120 and 116 could be seen.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
   })
@@ -39,6 +42,11 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
     stopping = true
   })
   const budget = createByteBudget(config.bodyBudget)
+  app.setErrorHandler(sendFailure)
+  // Before anything of the body is read: nobody has shown a key for it.
+  app.addHook('onRequest', async ({ is404 }) => {
+    if (is404) throw new ServiceError('notFound')
+  })
   const isStopping = () => stopping
   await app.register(health, { core, isStopping })
   // v2.1 is announced only; what exists is served under both (contract section 1).

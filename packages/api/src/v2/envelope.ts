@@ -53,12 +53,16 @@ function asRefusal(error: FastifyError | Error): ServiceError | undefined {
   return undefined
 }
 
-/** The shape ring: the first complaint of the schema, with the parameter as the client wrote it. */
+/**
+ * The shape ring: the complaint of the schema that reaches deepest, with the parameter as the client wrote it. Where a value
+ * may be text or a list of texts, that one is about the item that is wrong, and not about the list being no text.
+ */
 function schemaRefusal(validation: NonNullable<FastifyError['validation']>): ServiceError {
-  const [first] = validation
-  const parameter = parameterName(first?.instancePath ?? '')
+  const depth = ({ instancePath }: { instancePath: string }): number => instancePath.split('/').length
+  const deepest = validation.reduce((best, complaint) => (depth(complaint) > depth(best) ? complaint : best))
+  const parameter = parameterName(deepest.instancePath)
   return new ServiceError('parameterInvalid', {
-    values: { parameter: parameter || 'body', problem: `it ${first?.message ?? 'has the wrong type'}` },
+    values: { parameter: parameter || 'body', problem: `it ${deepest.message ?? 'has the wrong type'}` },
   })
 }
 

@@ -33,10 +33,8 @@ export async function v2(app: FastifyInstance, { core, budget, isStopping }: V2O
   app.setErrorHandler(sendFailure)
   // In a hook and not in the handlers, which run only when the body was read.
   app.addHook('onRequest', async (request) => {
-    if (request.is404) throw new ServiceError('notFound')
     if (request.routeOptions.config.allow !== undefined) throw new ServiceError('methodNotAllowed')
   })
-  app.setNotFoundHandler(unreachable)
   for (const { url, methods, group } of PATHS) {
     const others = app.supportedMethods.filter((method) => !methods.includes(method))
     app.route({ url, method: others, config: { group, allow: methods.join(', ') }, handler: unreachable })

@@ -39,7 +39,8 @@ export async function sendEmailRoute(app: FastifyInstance, { core }: { core: Cor
 function requirePersonalizations(body: unknown): void {
   if (body === undefined || body === null) throw new ServiceError('bodyBlank')
   const { personalizations } = body as { personalizations?: unknown }
-  if (personalizations != null && !Array.isArray(personalizations)) throw new ServiceError('personalizationsNotArray')
+  if (personalizations !== undefined && !Array.isArray(personalizations))
+    throw new ServiceError('personalizationsNotArray')
 }
 
 function idempotencyKey({ headers }: FastifyRequest): string | undefined {

@@ -77,6 +77,7 @@ t.test('a relayed message of 25 MB arrives octet for octet', async (t) => {
   t.match(await arrived(1), [{ to: 'a@harbor.example', tail: hash(Buffer.from(raw)) }])
   await outbox.inState(id, 'delivered')
   t.ok(peakMemory() < MOST_KIB, `${peakMemory()} KiB`)
+  t.comment(`figures: ${peakMemory()} KiB`)
 })
 
 t.test('a relayed message of 10 MB arrives at each of twenty recipients', async (t) => {
@@ -88,6 +89,7 @@ t.test('a relayed message of 10 MB arrives at each of twenty recipients', async 
   t.strictSame(found.map(({ to }) => to).sort(), [...recipients].sort())
   t.ok(found.every(({ tail }) => tail === hash(Buffer.from(raw))))
   t.ok(peakMemory() < MOST_KIB, `${peakMemory()} KiB`)
+  t.comment(`figures: ${peakMemory()} KiB`)
 })
 
 t.test('a composed message of 10 MB arrives at each of twenty recipients', async (t) => {
@@ -102,6 +104,7 @@ t.test('a composed message of 10 MB arrives at each of twenty recipients', async
   t.strictSame(found.map(({ to }) => to).sort(), [...recipients].sort())
   t.ok(found.every(({ octets }) => octets > 9_900_000))
   t.ok(peakMemory() < MOST_KIB, `${peakMemory()} KiB`)
+  t.comment(`figures: ${peakMemory()} KiB`)
 })
 
 t.test('ten messages of 20 MB at once all arrive', async (t) => {
@@ -110,4 +113,5 @@ t.test('ten messages of 20 MB at once all arrive', async (t) => {
   for (let at = 0; at < 10; at++) await relay.submit(`desk@${domain}`, `m${at}@harbor.example`, raw)
   t.equal(new Set((await arrived(10)).map(({ to }) => to)).size, 10)
   t.ok(peakMemory() < MOST_KIB, `${peakMemory()} KiB`)
+  t.comment(`figures: ${peakMemory()} KiB`)
 })

@@ -1,7 +1,7 @@
 import type { Core, LoadedMessage } from '@postrider/core'
 
-/** Octets of large bodies in memory at once. The largest message takes little more than half of it. */
-const ROOM = 96 * 1024 * 1024
+/** Octets of large bodies in memory at once. A message that takes more than all of it goes alone. */
+const ROOM = 64 * 1024 * 1024
 /** A composed message is put together for each delivery: base64, and what the heap still holds of the way there. */
 const COMPOSED = 1.5
 

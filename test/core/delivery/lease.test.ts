@@ -57,7 +57,7 @@ async function makeQueue(t: Test) {
 
 async function claimAll(core: Core): Promise<ClaimedDelivery[]> {
   const { workerId } = await core.deliveries.register({ host: 'observer', pid: process.pid })
-  return core.deliveries.claim({ workerId, limit: 100 })
+  return [...(await core.deliveries.claim({ workerId, limit: 100 }))]
 }
 
 function delivered({ messageId, recipientNo, attempt }: ClaimedDelivery, workerId: number): Result {

@@ -64,13 +64,13 @@ function bodyOf({ content, personal, parts }: Composition, id: string, attribute
       ? multipart(
           'alternative',
           `a.${id}`,
-          texts.map((text) => Buffer.from(text)),
+          texts.map((text) => [Buffer.from(text)]),
         )
       : [Buffer.from(first)]
   const files = [...(content.attachments ?? []), ...(personal?.attachments ?? [])]
   if (files.length === 0) return readable
   return multipart('mixed', `m.${id}`, [
-    Buffer.concat(readable),
+    readable,
     ...files.map((part) => filePart(content.files?.[part] ?? `attachment-${part}`, parts.get(part))),
   ])
 }
@@ -80,21 +80,21 @@ function textPart(type: string, text: string): string {
   return `Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoded.encoding}\r\n\r\n${encoded.text}`
 }
 
-function filePart(fileName: string, octets: Buffer | undefined): Buffer {
+function filePart(fileName: string, octets: Buffer | undefined): Buffer[] {
   if (!octets) throw new Error('an attachment of the message is missing')
   const type = mimeTypes.lookup(fileName) || 'application/octet-stream'
   const head =
     `Content-Type: ${type};\r\n ${fileNameParameter('name', fileName)}\r\nContent-Transfer-Encoding: base64\r\n` +
     `Content-Disposition: attachment;\r\n ${fileNameParameter('filename', fileName)}\r\n\r\n`
-  return Buffer.from(head + base64Lines(octets))
+  return [Buffer.from(head), base64Lines(octets)]
 }
 
-function multipart(kind: 'alternative' | 'mixed', label: string, parts: readonly Buffer[]): Buffer[] {
+function multipart(kind: 'alternative' | 'mixed', label: string, parts: readonly (readonly Buffer[])[]): Buffer[] {
   // "=_" can't occur in quoted-printable or base64 text, and the id is nobody's to guess before accept.
   const boundary = `=_${label}`
   const out: Buffer[] = [Buffer.from(`Content-Type: multipart/${kind};\r\n boundary="${boundary}"\r\n\r\n`)]
   // Every part ends with CRLF, which belongs to the delimiter that follows (RFC 2046 5.1.1).
-  for (const part of parts) out.push(Buffer.from(`--${boundary}\r\n`), part)
+  for (const part of parts) out.push(Buffer.from(`--${boundary}\r\n`), ...part)
   out.push(Buffer.from(`--${boundary}--\r\n`))
   return out
 }

@@ -70,7 +70,7 @@ async function insertMessages(sql: AnySql, batch: readonly StoredMessage[], with
         ${message.id}::uuid[], ${message.account}::int[], ${message.domain}::int[], ${message.apiKey}::int[],
         ${message.door}::text[], ${message.scheduledAt}::timestamptz[], ${message.from}::text[], ${message.subject}::text[],
         ${message.tags}::text[], ${message.settings}::text[], ${message.client}::inet[], ${message.format}::text[],
-        ${message.size}::int[], ${message.parts}::int[], ${message.recipients}::int[], ${message.nullReturnPath}::boolean[],
+        ${message.size}::int[], ${message.parts}::int[], ${message.recipients}::int[], ${message.nullReturnPath}::text[]::boolean[],
         ${message.transactionBase}::bigint[], ${message.key}::text[], ${message.fingerprint}::text[]
       ) as m(id, account_id, domain_id, api_key_id, door, scheduled_at, from_address, subject, tags, settings, client_address,
              format, size, parts, recipients, null_return_path, transaction_base, key, fingerprint)
@@ -152,6 +152,7 @@ function messageColumns(batch: readonly StoredMessage[]) {
     size: batch.map(({ size }) => size),
     parts: batch.map(({ parts }) => parts.length),
     recipients: batch.map(({ deliveries }) => deliveries.length),
+    // As text: the driver would write every text as false in an array of booleans.
     nullReturnPath: batch.map(({ nullReturnPath }) => String(nullReturnPath)),
     transactionBase: batch.map(({ transactionBase }) => String(transactionBase)),
     key: batch.map(({ idempotencyKey }) => idempotencyKey ?? null),

@@ -13,17 +13,25 @@ export function encodeText(input: string): EncodedText {
   const octets = Buffer.from(text)
   let foreign = 0
   for (const octet of octets) if (octet > 126) foreign++
-  if (foreign * 4 > octets.length) return { encoding: 'base64', text: base64Lines(octets) }
+  if (foreign * 4 > octets.length) return { encoding: 'base64', text: base64Lines(octets).toString('latin1') }
   return { encoding: 'quoted-printable', text: quotedPrintable(octets) }
 }
 
-/** Base64 in lines of 76. */
-export function base64Lines(octets: Buffer): string {
-  // 57 octets make one line; whole lines at a time keep the joining cheap.
-  const lines: string[] = []
-  for (let at = 0; at < octets.length; at += 57)
-    lines.push(octets.toString('base64', at, Math.min(at + 57, octets.length)))
-  return `${lines.join('\r\n')}\r\n`
+/** Octets of input that make one line. */
+const LINE = 57
+
+/** Base64 in lines of 76, each with its CRLF. */
+export function base64Lines(octets: Buffer): Buffer {
+  const lines = Math.max(1, Math.ceil(octets.length / LINE))
+  const out = Buffer.allocUnsafe(4 * Math.ceil(octets.length / 3) + 2 * lines)
+  let length = 0
+  // A line at a time into its place: a large file is not in the heap a second and third time as text.
+  for (let line = 0; line < lines; line++) {
+    const end = Math.min((line + 1) * LINE, octets.length)
+    length += out.write(octets.toString('base64', line * LINE, end), length, 'latin1')
+    length += out.write('\r\n', length, 'latin1')
+  }
+  return out
 }
 
 /** Every line end becomes CRLF (RFC 5322 2.1: CR and LF only together). */

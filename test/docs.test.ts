@@ -1,9 +1,12 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ERRORS, type ErrorRow, readConfig, SETTINGS } from '@postrider/core'
 import t from 'tap'
 import { ENV_EXAMPLE, envExample } from './helpers/env-example.ts'
 import { ERRORS_PAGE, errorsPage } from './helpers/errors-page.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 t.test('docs/errors.md is what the table of errors says', async (t) => {
   t.equal(read(ERRORS_PAGE), errorsPage(), 'run npm run docs')
@@ -41,6 +44,14 @@ t.test('the list of settings names every setting that is read, and no other', as
   // NODE_ENV is everybody's: it only shifts a default, which the list says.
   const wanted = new Set(named.filter((name) => name !== 'NODE_ENV'))
   t.strictSame(new Set(SETTINGS.map(({ name }) => name)), wanted)
+})
+
+t.test('every test and source file that the documents name is there', async (t) => {
+  for (const page of globSync(['*.md', 'docs/**/*.md', 'sql/*.md', 'packages/*/README.md'], { cwd: ROOT })) {
+    for (const [, path] of read(join(ROOT, page)).matchAll(/`((?:test|packages|sql|bench|docs)\/[\w./-]+\.\w+)`/g)) {
+      t.ok(existsSync(join(ROOT, path as string)), `${page}: ${path}`)
+    }
+  }
 })
 
 function read(path: string): string {

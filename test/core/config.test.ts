@@ -35,6 +35,8 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   RELAY_HOST: ['not a host', '127.0.0.1:25'],
   RELAY_PORT: ['0', '65536', 'smtp'],
   RELAY_TLS_PORT: ['0', '65536', 'smtps'],
+  RELAY_TRUSTED_NETWORKS: ['somewhere', '127.0.0.1/33'],
+  RELAY_TRUSTED_KEY: [],
   TLS_CERT: ['/nowhere/cert.pem'],
   TLS_KEY: ['/nowhere/key.pem'],
   SANDBOX_HOST: ['not a host', 'host:1'],
@@ -107,6 +109,7 @@ t.test('an empty environment gives the defaults, and blank settings count as lef
     relayHost: '127.0.0.1',
     relayPort: 2525,
     relayTlsPort: 2465,
+    relayTrusted: undefined,
     tlsCert: undefined,
     tlsKey: undefined,
     sandboxHost: '127.0.0.1',
@@ -160,6 +163,13 @@ t.test('of two wrong settings one is named, and mending it names the other', asy
   const env = { API_PORT: 'x', LOG_LEVEL: 'loud' }
   t.match(refusal(env)?.message, /^API_PORT/)
   t.match(refusal({ ...env, API_PORT: '80' })?.message, /^LOG_LEVEL/)
+})
+
+t.test('trusted networks and their key belong together', async (t) => {
+  t.match(refusal({ RELAY_TRUSTED_NETWORKS: '10.0.0.0/8' })?.message, /^RELAY_TRUSTED_KEY must be set too/)
+  t.match(refusal({ RELAY_TRUSTED_KEY: 'pr_1' })?.message, /^RELAY_TRUSTED_NETWORKS must be set too/)
+  const both = readConfig({ RELAY_TRUSTED_NETWORKS: '10.0.0.0/8, ::1', RELAY_TRUSTED_KEY: 'pr_1' })
+  t.strictSame(both.relayTrusted, { networks: ['10.0.0.0/8', '::1'], apiKey: 'pr_1' })
 })
 
 t.test('a certificate without its key, and a key without its certificate, name the one that is missing', async (t) => {

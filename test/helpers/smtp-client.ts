@@ -24,8 +24,13 @@ export class SmtpClient {
   }
 
   /** Connects, over TLS from the first byte if so told. The greeting is the first reply. */
-  static async connect(t: Test, { port, tls = false }: { port: number; tls?: boolean }): Promise<SmtpClient> {
-    const client = new SmtpClient(connect({ port, host: '127.0.0.1', noDelay: true }))
+  static async connect(
+    t: Test,
+    { port, tls = false, from }: { port: number; tls?: boolean; from?: string },
+  ): Promise<SmtpClient> {
+    const client = new SmtpClient(
+      connect({ port, host: '127.0.0.1', noDelay: true, ...(from && { localAddress: from }) }),
+    )
     t.teardown(() => client.destroy())
     await once(client.#socket, 'connect')
     if (tls) await client.handshake()

@@ -26,6 +26,8 @@ export interface Config {
   readonly relayHost: string
   readonly relayPort: number
   readonly relayTlsPort: number
+  /** Clients that may send without AUTH, and the API key they then send with; undefined: there are none. */
+  readonly relayTrusted: { readonly networks: readonly string[]; readonly apiKey: string } | undefined
   readonly tlsCert: string | undefined
   readonly tlsKey: string | undefined
   readonly sandboxHost: string
@@ -76,6 +78,17 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
   { name: 'RELAY_HOST', default: '127.0.0.1', meaning: 'Address the SMTP relay listens on.' },
   { name: 'RELAY_PORT', default: '2525', meaning: 'Port of the SMTP relay with STARTTLS.' },
   { name: 'RELAY_TLS_PORT', default: '2465', meaning: 'Port of the SMTP relay with TLS from the first byte.' },
+  {
+    name: 'RELAY_TRUSTED_NETWORKS',
+    default: '',
+    meaning:
+      'Addresses or networks whose SMTP clients may send without AUTH, comma-separated: for programs that have no password to give. Empty: none.',
+  },
+  {
+    name: 'RELAY_TRUSTED_KEY',
+    default: '',
+    meaning: 'The API key that mail from RELAY_TRUSTED_NETWORKS is sent with.',
+  },
   {
     name: 'TLS_CERT',
     default: '',
@@ -171,6 +184,7 @@ export function readConfig(env: Environment): Config {
     relayHost: listenHost(env, 'RELAY_HOST'),
     relayPort: port(env, 'RELAY_PORT', 2525),
     relayTlsPort: port(env, 'RELAY_TLS_PORT', 2465),
+    relayTrusted: relayTrusted(env),
     tlsCert,
     tlsKey,
     sandboxHost: listenHost(env, 'SANDBOX_HOST'),
@@ -300,6 +314,17 @@ function networks(env: Environment, name: string): string[] {
   } catch (error) {
     throw new ConfigError(name, `must be a comma-separated list of addresses or networks: ${(error as Error).message}`)
   }
+}
+
+function relayTrusted(env: Environment): Config['relayTrusted'] {
+  const trusted = networks(env, 'RELAY_TRUSTED_NETWORKS')
+  const apiKey = env.RELAY_TRUSTED_KEY
+  if (trusted.length === 0 && !apiKey) return undefined
+  if (trusted.length === 0)
+    throw new ConfigError('RELAY_TRUSTED_NETWORKS', 'must be set too: RELAY_TRUSTED_KEY is for them')
+  if (!apiKey)
+    throw new ConfigError('RELAY_TRUSTED_KEY', 'must be set too: it says whose mail RELAY_TRUSTED_NETWORKS send')
+  return { networks: trusted, apiKey }
 }
 
 function dnsServers(text: string | undefined): string[] {

@@ -31,7 +31,7 @@ export function createRelay({ core, config, log, certificate }: RelayOptions): R
   const make = (secure: boolean): RelayServer => {
     const server = new RelayServer({
       ...certificate,
-      ...sessionHandlers({ core, log, budget }),
+      ...sessionHandlers({ core, log, budget, trusted: config.relayTrusted }),
       secure,
       name: config.heloName,
       banner: 'Postrider',
@@ -42,6 +42,8 @@ export function createRelay({ core, config, log, certificate }: RelayOptions): R
       closeTimeout: CLOSE_MS,
       minVersion: 'TLSv1.2',
       authMethods: ['PLAIN', 'LOGIN'],
+      // With trusted networks it is the session that asks who is who.
+      authOptional: config.relayTrusted !== undefined,
       authRequiredMessage: '5.7.0 Authentication required',
       disabledCommands: ['WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD', 'HELP'],
       disableReverseLookup: true,

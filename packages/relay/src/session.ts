@@ -1,8 +1,9 @@
 import {
   type ByteBudget,
+  type Config,
   type Core,
   type Log,
-  type Principal,
+  NetworkList,
   parseAddress,
   plainAddress,
   requireScope,
@@ -18,12 +19,7 @@ export interface SessionDependencies {
   readonly core: Core
   readonly log: Log
   readonly budget: ByteBudget
-}
-
-/** Whoever authenticated, and the key, which is asked about again for every message: it may be revoked meanwhile. */
-interface User {
-  readonly principal: Principal
-  readonly secret: string
+  readonly trusted: Config['relayTrusted']
 }
 
 /** Wrong credentials after which a session ends: a client that has them wrong once has them wrong (V06). */
@@ -31,7 +27,8 @@ const MOST_FAILED_LOGINS = 10
 
 /** What a session does at each step: a few lines around a core call. */
 export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTPServerOptions> {
-  const { core, log, budget } = dependencies
+  const { core, log, budget, trusted } = dependencies
+  const trustedNetworks = new NetworkList(trusted?.networks ?? [])
   const failedLogins = new WeakMap<SMTPServerSession, number>()
 
   /** RFC 4954 6: 535 whatever was wrong with the credentials, 454 when we could not look. */
@@ -44,20 +41,24 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
     return { responseCode: 535, message }
   }
 
-  async function authenticate(username: string, secret: string, address: string): Promise<User> {
+  async function logIn(username: string, secret: string, address: string): Promise<void> {
     const principal = await core.auth.authenticate(secret, plainAddress(address))
     const named = username.toLowerCase()
     if (named !== 'apikey' && named !== principal.account.name.toLowerCase()) {
       throw new ServiceError('keyInvalid', { reason: 'user name of another account' })
     }
     requireScope(principal, 'send')
-    return { principal, secret }
+  }
+
+  /** Of whoever authenticated, else of the networks that need not. */
+  function secretOf({ user, remoteAddress }: SMTPServerSession): string {
+    if (user) return user as string
+    if (trusted && trustedNetworks.has(remoteAddress)) return trusted.apiKey
+    throw protocolReply(530, '5.7.0 Authentication required')
   }
 
   async function mailFrom(address: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
-    const { secret } = session.user as User
-    const principal = await core.auth.authenticate(secret, plainAddress(session.remoteAddress))
-    session.user = { principal, secret } satisfies User
+    const principal = await core.auth.authenticate(secretOf(session), plainAddress(session.remoteAddress))
     core.messages.requireMaySend(principal)
     requireKnown(address, MAIL_PARAMETERS)
     const { SIZE, SMTPUTF8 } = address.args || {}
@@ -77,13 +78,12 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
   }
 
   async function data(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
-    const { secret } = session.user as User
     const { envelope } = session
     const room = new Room(budget)
     try {
       const octets = await collectMessage(stream, room)
       // Asked once more: a transaction may stay open longer than a revoked key may be used.
-      const principal = await core.auth.authenticate(secret, plainAddress(session.remoteAddress))
+      const principal = await core.auth.authenticate(secretOf(session), plainAddress(session.remoteAddress))
       const submission = await toSubmission({
         octets,
         recipients: envelope.rcptTo.map(({ address }) => address),
@@ -104,8 +104,9 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
 
   return {
     onAuth({ username = '', password }, session, done) {
-      authenticate(username, password ?? '', session.remoteAddress).then(
-        (user) => done(null, { user }),
+      logIn(username, password ?? '', session.remoteAddress).then(
+        // The key itself, since it is asked about again for every message: it may be revoked meanwhile.
+        () => done(null, { user: password }),
         (error: unknown) => done(null, loginRefusal(error, session)),
       )
     },

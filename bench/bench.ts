@@ -1,0 +1,162 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { snapshot } from './cases/claims.ts'
+import { client } from './cases/client.ts'
+import { fullQueue, underAccept, workers } from './cases/delivery.ts'
+import { endToEnd } from './cases/end-to-end.ts'
+import { fairness } from './cases/fairness.ts'
+import { httpAccept } from './cases/http-accept.ts'
+import { idleLatency, waitFor250 } from './cases/latency.ts'
+import { smtpAccept } from './cases/smtp-accept.ts'
+import type { Case } from './harness/context.ts'
+import { drawPlot } from './harness/plot.ts'
+import { ROOT, stopAll } from './harness/processes.ts'
+import { type Finding, format, median, meets } from './harness/rounds.ts'
+import { openService, type Part, type Service } from './harness/service.ts'
+
+const HELP = `npm run bench -- [options]
+
+Measures the service against Postfix, Haraka, nodemailer and an idle Fastify, in turn, in one run, and checks after each
+round that every accepted message arrived exactly once. Needs Debian's postfix package (smtp-source, smtp-sink) and root for
+Postfix itself; opendkim; for Haraka: npm install --prefix bench/peers Haraka@3.3.1 haraka-plugin-dkim@1.3.1
+What cannot be run is said and left out.
+
+  --quick        at most ten minutes: fewer seconds a round, fewer cases
+  --rounds N     rounds of each contestant (3; medians are taken)
+  --only A,B     only these cases
+  --json         the last line is one JSON object with the ratios
+  --help         this text
+
+Results are written to bench/results as JSON and SVG.
+
+Cases: `
+
+const CASES: readonly Case[] = [
+  ...[smtpAccept, endToEnd, httpAccept, waitFor250, idleLatency, underAccept],
+  ...[snapshot, client, fullQueue, fairness, workers],
+]
+
+/** What `--json` promises to name, whether it was measured or not. */
+const KEYS = [
+  ...['smtp_accept_vs_postfix', 'smtp_accept_conn_vs_postfix', 'smtp_accept_100k_vs_postfix', 'e2e_vs_postfix'],
+  ...['e2e_vs_postfix_opendkim', 'e2e_vs_haraka', 'http_accept_vs_noop', 'delivery_under_accept', 'snapshot_vs_none'],
+  ...['batch_recipients_per_s', 'idle_latency_vs_postfix', 'queue_1m_vs_empty', 'max_rss_mib'],
+]
+const MOST_RSS_MIB = 256
+
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      quick: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+      rounds: { type: 'string', default: '3' },
+      only: { type: 'string' },
+    },
+  })
+  if (values.help) {
+    process.stdout.write(`${HELP}${CASES.map(({ name }) => name).join(', ')}\n`)
+    return 0
+  }
+  const only = values.only?.split(',')
+  const unknown = only?.find((name) => !CASES.some((one) => one.name === name))
+  const rounds = Number(values.rounds)
+  if (unknown !== undefined || !Number.isInteger(rounds) || rounds < 1) {
+    process.stderr.write(unknown ? `--only: there is no case "${unknown}"\n` : '--rounds must be a whole number\n')
+    return 64
+  }
+  const chosen = CASES.filter(({ name, long }) => (only ? only.includes(name) : !(values.quick && long)))
+  return measure(chosen, { quick: values.quick, json: values.json, rounds })
+}
+
+async function measure(
+  chosen: readonly Case[],
+  { quick, json, rounds }: { quick: boolean; json: boolean; rounds: number },
+): Promise<number> {
+  const report = (line: string): void => void process.stdout.write(`${line}\n`)
+  const findings: Finding[] = []
+  const failed: string[] = []
+  const service = await openService()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void stopAll().then(() => process.exit(130)))
+  }
+  try {
+    for (const { name, run } of chosen) {
+      try {
+        findings.push(...(await run({ service, rounds, seconds: quick ? 3 : 8, quick, report })))
+      } catch (error) {
+        failed.push(`${name}: ${(error as Error).message}`)
+        report(`  could not be run: ${(error as Error).message}`)
+        await service.reset()
+      }
+    }
+    findings.push(...memory(service))
+  } finally {
+    await service.close()
+    await stopAll()
+  }
+  report(`\n${table(findings)}`)
+  for (const line of failed) report(`not measured: ${line}`)
+  const summary = summaryOf(findings)
+  save(findings, summary, failed)
+  if (json) report(JSON.stringify(summary))
+  return failed.length === 0 ? 0 : 1
+}
+
+function memory(service: Service): Finding[] {
+  const parts: readonly Part[] = ['relay', 'api', 'delivery']
+  const mib = Object.fromEntries(parts.map((part) => [part, [service.peakKib(part) / 1024]] as const))
+  const most = Math.max(...Object.values(mib).map(([value = 0]) => value))
+  const target = { sense: 'at most', value: MOST_RSS_MIB } as const
+  return [
+    {
+      title: 'most memory of any process',
+      unit: 'MiB resident',
+      rounds: { postrider: [most] },
+      key: 'max_rss_mib',
+      target,
+    },
+    { title: 'most memory: relay, API, worker', unit: 'MiB resident', rounds: mib },
+  ]
+}
+
+function summaryOf(findings: readonly Finding[]): Record<string, number | null> {
+  const value = (key: string): number | null => {
+    const finding = findings.find((one) => one.key === key)
+    if (!finding) return null
+    const figure = finding.ratio ?? median(Object.values(finding.rounds)[0] ?? [])
+    return Number.isFinite(figure) && figure > 0 ? Number(figure.toFixed(3)) : null
+  }
+  return Object.fromEntries(KEYS.map((key) => [key, value(key)]))
+}
+
+function table(findings: readonly Finding[]): string {
+  const rows = findings.map((finding) => {
+    const { title, unit, rounds, ratio, target } = finding
+    const medians = Object.entries(rounds).map(([name, values]) => `${name} ${format(median(values))}`)
+    const wanted = target ? `${target.sense === 'at least' ? '≥' : '≤'} ${format(target.value)}` : ''
+    const verdict = { true: 'met', false: 'MISSED', undefined: '' }[String(meets(finding))] ?? ''
+    return [title, `${medians.join(', ')} ${unit}`, ratio === undefined ? '' : `${ratio.toFixed(2)} ×`, wanted, verdict]
+  })
+  const lines = [['case', 'medians', 'ratio', 'target', ''], ['---', '---', '---', '---', '---'], ...rows]
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+function save(
+  findings: readonly Finding[],
+  summary: Readonly<Record<string, number | null>>,
+  failed: readonly string[],
+): void {
+  const folder = join(ROOT, 'bench/results')
+  mkdirSync(folder, { recursive: true })
+  const name = new Date().toISOString().slice(0, 19).replaceAll(':', '')
+  const machine = { cpu: cpus()[0]?.model, cores: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30) }
+  const result = { measuredAt: new Date().toISOString(), node: process.version, machine, summary, findings, failed }
+  writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(result, undefined, 2)}\n`)
+  writeFileSync(join(folder, `${name}.svg`), drawPlot(findings))
+  process.stdout.write(`\nbench/results/${name}.json, bench/results/${name}.svg\n`)
+}

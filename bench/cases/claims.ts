@@ -1,0 +1,76 @@
+import { type Core, openDatabase } from '@postrider/core'
+import type { Case, Context } from '../harness/context.ts'
+import { alternate, median, quantile, ratioOf } from '../harness/rounds.ts'
+
+const BATCH = 100
+
+/** Claims a second, with and without another session that holds a snapshot open, as a report or a dump does. */
+export const snapshot: Case = {
+  name: 'snapshot',
+  async run({ service, rounds, quick, report }: Context) {
+    const title = 'claims under a snapshot that another session holds open, against undisturbed'
+    report(title)
+    const deliveries = quick ? 20_000 : 50_000
+    const waits: number[] = []
+    const claimAll = async (): Promise<number> => {
+      await fill(service, deliveries)
+      const { core } = service
+      const lease = await core.deliveries.register({ host: 'bench', pid: process.pid })
+      let claimed = 0
+      let milliseconds = 0
+      let dueFrom: number | undefined
+      while (claimed < deliveries) {
+        const began = performance.now()
+        const taken = await core.deliveries.claim({ workerId: lease.workerId, limit: BATCH, dueFrom })
+        waits.push(performance.now() - began)
+        milliseconds += performance.now() - began
+        claimed += taken.length
+        // As the claim loop does: from the last claim on, and from the head once nothing is left there.
+        dueFrom = taken.length > 0 ? Math.max(...taken.map(({ dueAt }) => dueAt)) : undefined
+        await finish(core, lease.workerId, taken)
+      }
+      await lease.release()
+      await service.empty()
+      return claimed / (milliseconds / 1000)
+    }
+    const held = openDatabase({ url: service.databaseUrl, name: 'snapshot', connections: 1 })
+    const underSnapshot = (): Promise<number> =>
+      held.begin('isolation level repeatable read', async (transaction) => {
+        await transaction`select count(*) from accounts`
+        return claimAll()
+      }) as Promise<number>
+    try {
+      await claimAll()
+      waits.length = 0
+      const found = await alternate({ 'under a snapshot': underSnapshot, undisturbed: claimAll }, rounds, report)
+      const ratio = ratioOf(found)
+      const target = { sense: 'at least', value: 0.7 } as const
+      report(`  a claim of ${BATCH}: median ${median(waits).toFixed(1)} ms, p99 ${quantile(waits, 0.99).toFixed(1)} ms`)
+      return [{ title, unit: 'claims/s', rounds: found, key: 'snapshot_vs_none', target, ...(ratio && { ratio }) }]
+    } finally {
+      await held.end({ timeout: 5 })
+    }
+  },
+}
+
+async function fill({ sql, accountId }: Context['service'], deliveries: number): Promise<void> {
+  await sql`
+    insert into delivery_queue (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain, kind,
+           next_at, expires_at)
+    select uuidv7(), 0, ${accountId}, 'queued', 'a@d' || i % 1000 || '.example', 'a@d' || i % 1000 || '.example',
+           'd' || i % 1000 || '.example', 'to', now() - interval '1 minute' + i * interval '1 ms', now() + interval '3 days'
+      from generate_series(1, ${deliveries}::int) as i`
+  await sql`analyze delivery_queue`
+}
+
+async function finish(
+  core: Core,
+  workerId: number,
+  taken: Awaited<ReturnType<Core['deliveries']['claim']>>,
+): Promise<void> {
+  const reply = { code: 250, enhanced: '2.0.0', text: 'taken' }
+  const outcome = { kind: 'delivered', stage: 'dot', reply, steps: [], milliseconds: 5 } as const
+  await core.deliveries.record(
+    taken.map(({ messageId, recipientNo, attempt }) => ({ messageId, recipientNo, attempt, workerId, outcome })),
+  )
+}

@@ -1,0 +1,94 @@
+import { type Case, type Context, expectCount } from '../harness/context.ts'
+import { startHaraka } from '../harness/haraka.ts'
+import { messagesFor, smtpSource } from '../harness/load.ts'
+import { startPostfix } from '../harness/postfix.ts'
+import { until } from '../harness/processes.ts'
+import { alternate, type Finding, type Round, ratioOf, type Target } from '../harness/rounds.ts'
+import { type SmtpSink, startSmtpSink } from '../harness/sink.ts'
+
+const SHAPE = { sessions: 50, octets: 10_000, kept: true } as const
+
+/** From the first connection of smtp-source to the last message at smtp-sink, our mail always signed (RSA-2048). */
+export const endToEnd: Case = {
+  name: 'end-to-end',
+  async run(context) {
+    const sink = await startSmtpSink()
+    const findings: Finding[] = []
+    const against = async (
+      title: string,
+      key: string,
+      target: Target,
+      open: () => Promise<{ port: number; stop(): Promise<void> }>,
+    ): Promise<void> => {
+      context.report(title)
+      const peer = await open()
+      try {
+        findings.push(await compare(title, key, target, context, sink, peer.port))
+      } finally {
+        await peer.stop()
+      }
+    }
+    const { service } = context
+    await service.start('relay')
+    await service.start('delivery', { sinkPort: sink.port })
+    try {
+      await against('end to end, we sign, Postfix does not', 'e2e_vs_postfix', { sense: 'at least', value: 2 }, () =>
+        startPostfix({ sinkPort: sink.port }),
+      )
+      await against(
+        'end to end, both sign, Postfix with OpenDKIM',
+        'e2e_vs_postfix_opendkim',
+        { sense: 'at least', value: 4 },
+        () => startPostfix({ sinkPort: sink.port, signFor: service.domain }),
+      )
+      await against('end to end, both sign, Haraka', 'e2e_vs_haraka', { sense: 'at least', value: 2.5 }, () =>
+        startHaraka(sink.port, service.domain),
+      ).catch((error: Error) => context.report(`  could not be run: ${error.message}`))
+    } finally {
+      await service.stop('relay')
+      await service.stop('delivery')
+      await sink.stop()
+    }
+    return findings
+  },
+}
+
+async function compare(
+  title: string,
+  key: string,
+  target: Target,
+  { service, rounds, seconds, report }: Context,
+  sink: SmtpSink,
+  peerPort: number,
+): Promise<Finding> {
+  const from = `desk@${service.domain}`
+  const through = async (port: number, messages: number): Promise<number> => {
+    const before = sink.count()
+    const began = performance.now()
+    await smtpSource({ ...SHAPE, from, port }, messages)
+    await until('the last message', () => sink.count() - before >= messages, { seconds: 180 })
+    return (performance.now() - began) / 1000
+  }
+  const round =
+    (port: number, messages: number, check: () => Promise<void>): Round =>
+    async () => {
+      const before = sink.count()
+      const took = await through(port, messages)
+      await check()
+      expectCount('messages at the sink', sink.count() - before, messages)
+      return messages / took
+    }
+  const many = await messagesFor(seconds, (messages) => through(service.relayPort, messages))
+  const few = await messagesFor(seconds, (messages) => through(peerPort, messages))
+  await service.drained()
+  const found = await alternate(
+    {
+      postrider: round(service.relayPort, many, () => service.drained(many)),
+      peer: round(peerPort, few, async () => {}),
+    },
+    rounds,
+    report,
+  )
+  const ratio = ratioOf(found)
+  return { title, unit: 'messages/s', rounds: found, key, target, ...(ratio && { ratio }) }
+}

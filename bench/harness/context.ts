@@ -1,0 +1,26 @@
+import type { Finding } from './rounds.ts'
+import type { Service } from './service.ts'
+
+/** What every case is given. */
+export interface Context {
+  readonly service: Service
+  readonly rounds: number
+  /** Seconds a round is to last, about. */
+  readonly seconds: number
+  /** Shorter cases, smaller tables. */
+  readonly quick: boolean
+  readonly report: (line: string) => void
+}
+
+/** A case answers what it found; several findings where one run shows several things. Throws where it cannot be run. */
+export interface Case {
+  readonly name: string
+  readonly run: (context: Context) => Promise<Finding[]>
+  /** Left out of the quick run. */
+  readonly long?: boolean
+}
+
+/** Throws unless the counts agree: a figure of mail that was lost or doubled is no figure. */
+export function expectCount(what: string, found: number, wanted: number): void {
+  if (found !== wanted) throw new Error(`${what}: ${found}, but it should be ${wanted}`)
+}

@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
+import { type Core, createCore, createLog, migrate, openDatabase, readConfig, type Sql } from '@postrider/core'
+import { expectCount } from './context.ts'
+import { freePort, type Running, start, until } from './processes.ts'
+
+export type Part = 'api' | 'relay' | 'delivery'
+
+const FILES: Readonly<Record<Part, string>> = {
+  api: 'packages/api/src/server.ts',
+  relay: 'packages/relay/src/server.ts',
+  delivery: 'packages/delivery/src/worker.ts',
+}
+
+/** What is emptied between rounds, so that every round begins with the same tables. */
+const TABLES = ['messages', 'bodies', 'delivery_queue', 'finished_deliveries', 'attempts', 'events', 'idempotency_keys']
+
+/** The service on an embedded Postgres with fsync on, each part a process of its own as in production. */
+export interface Service {
+  readonly sql: Sql
+  readonly core: Core
+  readonly databaseUrl: string
+  readonly apiUrl: string
+  readonly relayPort: number
+  readonly relayTlsPort: number
+  readonly accountId: number
+  readonly apiKey: string
+  readonly domain: string
+  /** Starts processes of a part; `sinkPort` is where mail goes. */
+  start(part: Part, options?: { sinkPort?: number; count?: number }): Promise<void>
+  stop(part: Part): Promise<void>
+  /** Another account with its own domain. */
+  makeSender(name: string): Promise<{ apiKey: string; domain: string }>
+  accepted(): Promise<number>
+  /** Deliveries done. */
+  delivered(): Promise<number>
+  /**
+   * Waits until the queue is empty, and empties the tables. Throws an Error unless `messages` were delivered, each to its one
+   * recipient and at the first attempt: then as many arrivals at the sink are each of them once.
+   */
+  drained(messages?: number): Promise<void>
+  empty(): Promise<void>
+  /** Back to nothing running and empty tables, after a case that failed. */
+  reset(): Promise<void>
+  /** The most memory any process of the part ever had, in KiB. */
+  peakKib(part: Part): number
+  close(): Promise<void>
+}
+
+export async function openService(): Promise<Service> {
+  const folder = mkdtempSync(join(tmpdir(), 'postrider-bench-'))
+  const postgres = await startEmbeddedPostgres({ dataDir: folder })
+  const sql = openDatabase({ url: postgres.url, name: 'bench', connections: 4 })
+  await migrate(sql)
+  const env = {
+    DATABASE_URL: postgres.url,
+    DATA_DIR: folder,
+    API_PORT: String(await freePort()),
+    RELAY_PORT: String(await freePort()),
+    RELAY_TLS_PORT: String(await freePort()),
+    SECRET_KEY: 'a secret key that only benchmarks know',
+    HELO_NAME: 'bench.test',
+    LOG_LEVEL: 'warn',
+  }
+  const config = readConfig(env)
+  const core = createCore({ sql, config, log: createLog('bench', 'silent') })
+  const makeSender = async (name: string) => {
+    const account = await core.accounts.create(name)
+    const { secret } = await core.auth.createKey({ accountId: account.id })
+    await core.domains.add({ accountId: account.id, name: `${name}.example`, state: 'active' })
+    return { accountId: account.id, apiKey: secret, domain: `${name}.example` }
+  }
+  const sender = await makeSender('sender')
+  const processes = new Map<Part, Running[]>()
+  const peaks = new Map<Part, number>()
+  const notePeaks = (part: Part): void => {
+    for (const process of processes.get(part) ?? []) {
+      peaks.set(part, Math.max(peaks.get(part) ?? 0, process.peakKib()))
+    }
+  }
+  const stop = async (part: Part): Promise<void> => {
+    notePeaks(part)
+    await Promise.all((processes.get(part) ?? []).map((process) => process.stop()))
+    processes.delete(part)
+  }
+  const accepted = async (): Promise<number> => {
+    const [row] = await sql<{ count: number }[]>`select count(*)::int as count from messages`
+    return row?.count ?? 0
+  }
+  const empty = async (): Promise<void> => {
+    await sql.unsafe(`truncate ${TABLES.join(', ')}`)
+  }
+  return {
+    sql,
+    core,
+    databaseUrl: postgres.url,
+    apiUrl: `http://127.0.0.1:${config.apiPort}`,
+    relayPort: config.relayPort,
+    relayTlsPort: config.relayTlsPort,
+    ...sender,
+    async start(part, { sinkPort, count = 1 } = {}) {
+      await stop(part)
+      const trusted = { RELAY_TRUSTED_NETWORKS: '127.0.0.1', RELAY_TRUSTED_KEY: sender.apiKey }
+      const route = sinkPort ? { DELIVERY: `smtp://127.0.0.1:${sinkPort}` } : {}
+      const command = { env: { ...env, ...trusted, ...route, LOG_LEVEL: 'info' }, ready: /"msg":"started"/ }
+      const started = Array.from({ length: count }, () => start(process.execPath, [FILES[part]], command))
+      processes.set(part, await Promise.all(started))
+    },
+    stop,
+    makeSender,
+    accepted,
+    empty,
+    async delivered() {
+      const [row] = await sql<{ count: number }[]>`select count(*)::int as count from finished_deliveries`
+      return row?.count ?? 0
+    },
+    async drained(messages) {
+      await until('the queue to be empty', async () => {
+        const [row] = await sql`select 1 from delivery_queue where next_at < now() + interval '1 hour' limit 1`
+        return row === undefined
+      })
+      const [row] = await sql<{ finished: number; attempts: number }[]>`
+        select (select count(*)::int from finished_deliveries where state = 'delivered') as finished,
+               (select count(*)::int from attempts) as attempts`
+      if (messages !== undefined) {
+        expectCount('messages accepted', await accepted(), messages)
+        expectCount('deliveries', row?.finished ?? 0, messages)
+        expectCount('attempts', row?.attempts ?? 0, messages)
+      }
+      await empty()
+    },
+    async reset() {
+      for (const part of [...processes.keys()]) await stop(part)
+      await empty()
+    },
+    peakKib(part) {
+      notePeaks(part)
+      return peaks.get(part) ?? 0
+    },
+    async close() {
+      for (const part of [...processes.keys()]) await stop(part)
+      core.readiness.close()
+      await sql.end({ timeout: 5 })
+      await postgres.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

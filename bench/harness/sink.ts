@@ -1,0 +1,24 @@
+import { freePort, type Running, start } from './processes.ts'
+
+/** Debian's smtp-sink: takes all mail, counts it, keeps nothing. */
+export interface SmtpSink {
+  readonly port: number
+  /** Messages taken so far. */
+  count(): number
+  stop(): Promise<void>
+}
+
+export async function startSmtpSink(): Promise<SmtpSink> {
+  const port = await freePort()
+  let count = 0
+  let tail = ''
+  const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
+  const running: Running = await start('smtp-sink', ['-c', ...user, `127.0.0.1:${port}`, '1000'], {
+    output(text) {
+      tail = (tail + text).slice(-200)
+      const counts = [...tail.matchAll(/mesg=(\d+)[^\d]/g)]
+      count = Number(counts.at(-1)?.[1] ?? count)
+    },
+  })
+  return { port, count: () => count, stop: () => running.stop() }
+}

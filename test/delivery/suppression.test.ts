@@ -1,0 +1,130 @@
+import t from 'tap'
+import type { SinkStep } from '../helpers/sink.ts'
+import { startInternet } from './outbox.ts'
+
+const internet = await startInternet(t)
+const { service, sender } = internet
+
+let moved = 0
+
+/** A moment this far ahead of the service's clock, wherever that stands. */
+function ahead(minutes: number): string {
+  return new Date(Date.now() + (moved + minutes) * 60_000).toISOString()
+}
+
+async function advance(minutes: number): Promise<void> {
+  moved += minutes
+  await internet.advance(minutes)
+}
+
+const SUPPRESSED: readonly {
+  readonly what: string
+  readonly scope: 'address' | 'domain'
+  readonly recipient: (domain: string) => string
+  readonly value: (domain: string) => string
+}[] = [
+  {
+    what: 'an address',
+    scope: 'address',
+    recipient: (domain) => `lena@${domain}`,
+    value: (domain) => `lena@${domain}`,
+  },
+  {
+    what: 'an address in another case',
+    scope: 'address',
+    recipient: (domain) => `Lena.Moss@${domain.toUpperCase()}`,
+    value: (domain) => `lena.moss@${domain}`,
+  },
+  { what: 'a domain', scope: 'domain', recipient: (domain) => `anybody@${domain}`, value: (domain) => domain },
+]
+
+for (const { what, scope, recipient, value } of SUPPRESSED) {
+  t.test(`${what} suppressed between accept and delivery is dropped, and nothing is on the wire`, async (t) => {
+    const host = await internet.host(t)
+    const domain = internet.domain([host])
+    const id = await internet.send(recipient(domain), { schedule: ahead(30) })
+    t.equal((await internet.story(id)).deliveries[0]?.state, 'scheduled')
+    await service.core.suppressions.add({
+      accountId: sender.accountId,
+      scope,
+      value: value(domain),
+      reason: 'unsubscribe',
+    })
+    await advance(31)
+    const dropped = await internet.inState(id, 'dropped')
+    t.match(dropped, { reason: 'unsubscribe', attempt: 0, nextAt: null, finishedAt: Date })
+    t.strictSame(dropped.attempts, [], 'nothing was tried')
+    const { events } = await internet.story(id)
+    t.match(
+      events.map(({ type, detail }) => [type, detail]),
+      [
+        ['processed', null],
+        ['dropped', { reason: 'unsubscribe' }],
+      ],
+    )
+    t.equal(host.sessions, 0)
+  })
+}
+
+t.test('a deferred delivery whose recipient was suppressed meanwhile is dropped at its next turn', async (t) => {
+  const host = await internet.host(t, { rcpt: () => '451 4.7.1 greylisted' })
+  const id = await internet.send(`mina@${internet.domain([host])}`)
+  const { recipient } = await internet.inState(id, 'deferred')
+  await service.core.suppressions.add({
+    accountId: sender.accountId,
+    scope: 'address',
+    value: recipient,
+    reason: 'abuse',
+  })
+  await advance(10)
+  const dropped = await internet.inState(id, 'dropped')
+  t.match(dropped, { reason: 'abuse', attempt: 1 })
+  t.match(dropped.attempts, [{ attempt: 1, outcome: 'deferred' }], 'the attempt that was made is kept')
+  t.equal(host.commands.filter((line) => line.startsWith('RCPT')).length, 1)
+  t.strictSame(
+    (await internet.story(id)).events.map(({ type }) => type),
+    ['processed', 'deferred', 'dropped'],
+  )
+})
+
+t.test('one suppressed recipient of a message leaves the others theirs', async (t) => {
+  const before = ({ before }: SinkStep): string | undefined => (before === 0 ? '451 4.7.1 greylisted' : undefined)
+  const host = await internet.host(t, { rcpt: before })
+  const domain = internet.domain([host])
+  const relay = await internet.openRelay(t)
+  const from = `desk@${sender.domain}`
+  const id = await relay.submit(
+    from,
+    [`one@${domain}`, `two@${domain}`],
+    `From: ${from}\r\nSubject: Berth 4\r\n\r\nReady.\r\n`,
+  )
+  for (const recipientNo of [0, 1]) await internet.inState(id, 'deferred', recipientNo)
+  await service.core.suppressions.add({
+    accountId: sender.accountId,
+    scope: 'address',
+    value: `one@${domain}`,
+    reason: 'manual',
+  })
+  await advance(10)
+  await internet.inState(id, 'dropped', 0)
+  await internet.inState(id, 'delivered', 1)
+  t.strictSame(
+    host.messages.map(({ to }) => to),
+    [[`two@${domain}`]],
+  )
+})
+
+t.test("another account's suppression changes nothing", async (t) => {
+  const host = await internet.host(t)
+  const domain = internet.domain([host])
+  const other = await service.makeSender()
+  const id = await internet.send(`nora@${domain}`, { schedule: ahead(30) })
+  for (const [scope, value] of [
+    ['address', `nora@${domain}`],
+    ['domain', domain],
+  ] as const)
+    await service.core.suppressions.add({ accountId: other.accountId, scope, value, reason: 'abuse' })
+  await advance(31)
+  await internet.inState(id, 'delivered')
+  t.equal(host.messages.length, 1)
+})

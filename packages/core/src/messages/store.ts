@@ -10,8 +10,11 @@ export interface Written {
   readonly queued: boolean
 }
 
-/** Parts above this go in by COPY: as a parameter they would travel as hexadecimal text, three times their size in memory. */
-const COPY_ABOVE = 256 * 1024
+/**
+ * Octets of bodies in one batch above which they go in by COPY. As a parameter they travel as hexadecimal text, three times
+ * their size in memory: ten bodies of 100 kB take 20 ms that way and 6 by COPY, whose round trips cost 0.4 ms.
+ */
+const COPY_ABOVE = 96 * 1024
 /** Milliseconds a batch may wait for a database that restarts; clients wait longer than that (RFC 5321 4.5.3.2.6). */
 const PATIENCE = 8000
 
@@ -46,8 +49,8 @@ function isOwnDuplicate(error: unknown): boolean {
 }
 
 async function insertOnce(sql: Sql, batch: readonly StoredMessage[]): Promise<Written[]> {
-  const large = batch.some(({ parts }) => parts.some(({ content }) => content.length > COPY_ABOVE))
-  if (!large) return insertMessages(sql, batch, true)
+  const octets = batch.reduce((sum, { parts }) => parts.reduce((own, { content }) => own + content.length, sum), 0)
+  if (octets <= COPY_ABOVE) return insertMessages(sql, batch, true)
   return sql.begin(async (transaction) => {
     const written = await insertMessages(transaction, batch, false)
     const stored = batch.filter((_message, at) => written[at]?.stored)

@@ -132,6 +132,31 @@ t.test('a site that says nothing at all holds up nobody else', async (t) => {
   await allInState(id, 'deferred', 20)
 })
 
+t.test('more mute sites than a worker has room for hold up nobody else', async (t) => {
+  const gate = makeGate()
+  const quick = await internet.host(t)
+  const greeting = async (): Promise<SinkAnswer> => {
+    await gate.opened
+    return '421 4.3.2 closing'
+  }
+  const mute = await Promise.all(Array.from({ length: 90 }, () => internet.host(t, { greeting })))
+  const domains = mute.map((host) => internet.domain([host]))
+  // 90 sites with room for 27 each would fill a hand of 2,000.
+  for (let call = 0; call < 5; call++) await sendMany(900, (at) => domains[at % 90] as string)
+  await until('the mute sites to be busy', () => mute.every((host) => host.open === CONNECTIONS), 40_000)
+  const domain = internet.domain([quick])
+  await allInState(await sendMany(20, () => domain), 'delivered', 20)
+  t.ok(mute.every((host) => host.open <= CONNECTIONS))
+  gate.open()
+})
+
+t.test('a host that refuses every session is left alone after some', async (t) => {
+  const host = await internet.host(t, { greeting: () => '554 5.7.1 not you' })
+  const domain = internet.domain([host])
+  await allInState(await sendMany(60, () => domain), 'deferred', 60)
+  t.ok(host.sessions < 20, `${host.sessions} sessions`)
+})
+
 t.test('a site that refuses connections is asked by as many as may ask at once, and not by the rest', async (t) => {
   const dead = { name: internet.newName() }
   internet.dns.zones[dead.name] = { a: [internet.newAddress()] }

@@ -90,7 +90,7 @@ export function runClaimLoop({ core, log, workerId, dispatcher }: ClaimLoopOptio
       const claimed = await core.deliveries.claim({
         workerId,
         limit: room,
-        onlyDomains: [...site.domains].slice(0, DOMAINS),
+        onlyDomains: mostRecent(site.domains),
       })
       // Nothing more in the database: its mail comes with everybody's again.
       if (claimed.length < room) dispatcher.caughtUp(site)
@@ -127,6 +127,10 @@ export function runClaimLoop({ core, log, workerId, dispatcher }: ClaimLoopOptio
       await finished
     },
   }
+}
+
+function mostRecent(domains: ReadonlySet<string>): string[] {
+  return [...domains].slice(-DOMAINS)
 }
 
 function pause(milliseconds: number): Promise<void> {

@@ -1,10 +1,10 @@
-import type { ClaimedDelivery, Config, Core, LoadedMessage, Log, Outcome } from '@postrider/core'
+import type { ClaimedDelivery, Config, Core, Deferred, LoadedMessage, Log, Outcome, Stage } from '@postrider/core'
 import { deliver, type InHand } from './deliver.ts'
 import { HAND_LIMIT, Hand } from './hand.ts'
 import { LargeBodies } from './large-bodies.ts'
 import type { Recorder } from './recorder.ts'
 import type { Routes } from './routes.ts'
-import { DOWN_MS, Site } from './site.ts'
+import { Site } from './site.ts'
 import { HostMemory } from './smtp/session.ts'
 
 export interface DispatcherOptions {
@@ -23,6 +23,8 @@ const WAITING_PER_CONNECTION = 8
 /** A single destination (relay host, sandbox) gets this many times a site's connections. */
 const SINGLE_FACTOR = 2
 const SITES_KEPT = 20_000
+/** Milliseconds between looks for sites that stall. */
+const LOOK_EVERY_MS = 1000
 
 /** Hands claimed deliveries to their sites, and their outcomes to the recorder. */
 export class Dispatcher {
@@ -34,6 +36,7 @@ export class Dispatcher {
   readonly #bodies: LargeBodies
   readonly #hand: Hand
   readonly #perSite: number
+  readonly #looking: NodeJS.Timeout
   #stopping = false
 
   constructor(options: DispatcherOptions) {
@@ -41,6 +44,7 @@ export class Dispatcher {
     this.#bodies = new LargeBodies(options.core, options.routes)
     this.#hand = new Hand(options.onRoom)
     this.#perSite = options.config.siteConnections * (options.routes.single ? SINGLE_FACTOR : 1)
+    this.#looking = setInterval(() => this.#lookForStalls(), LOOK_EVERY_MS)
   }
 
   /** How many more deliveries may be claimed now. */
@@ -66,7 +70,7 @@ export class Dispatcher {
   hungrySites(): { site: Site; room: number }[] {
     const limit = this.#siteLimit
     return [...this.#backlogged]
-      .filter((site) => site.waiting <= limit / 2)
+      .filter((site) => site.waiting <= limit / 2 && !this.#stalls(site))
       .map((site) => ({ site, room: limit - site.waiting }))
   }
 
@@ -118,9 +122,9 @@ export class Dispatcher {
     const route = await this.#options.routes.route(recipientDomain)
     if (route.kind === 'failed') return this.#finish(inHand.delivery, route.outcome, inHand.message)
     const site = this.#site(route.site)
-    site.domains.add(recipientDomain)
+    site.see(recipientDomain)
     if (this.#stopping) return this.#giveBack([inHand], 0)
-    if (site.waiting >= this.#siteLimit) {
+    if (site.waiting >= this.#siteLimit || this.#stalls(site)) {
       // This one waits in the database, where it costs nobody room.
       this.#backlogged.add(site)
       return this.#giveBack([inHand], 1)
@@ -138,6 +142,27 @@ export class Dispatcher {
     return site
   }
 
+  /**
+   * A site whose conversations come to no end (a tarpit, a host that never greets) keeps its connections and nothing else:
+   * what waits for it goes back to the database, where it takes no room from others, until one of them ends.
+   */
+  #lookForStalls(): void {
+    let slow = 0
+    for (const site of this.#sites.values()) {
+      slow += site.slow
+      if (site.waiting === 0 || !this.#stalls(site)) continue
+      this.#backlogged.add(site)
+      void this.#giveBack(site.drain(), 1)
+    }
+    this.#hand.slow = slow
+    if (slow > 0) this.#options.onRoom()
+  }
+
+  /** Where all mail goes to one site there are no others to make room for. */
+  #stalls(site: Site): boolean {
+    return site.isStalled && !this.#options.routes.single
+  }
+
   #forgetIdleSites(): void {
     for (const [name, site] of this.#sites) if (site.isIdle && !this.#backlogged.has(site)) this.#sites.delete(name)
   }
@@ -150,7 +175,7 @@ export class Dispatcher {
       // The hosts may have changed while it waited; then it goes to the site it belongs to now.
       if (route.kind === 'failed') return this.#finish(delivery, route.outcome, message)
       if (route.site !== name) return await this.#route(inHand)
-      if (site.downUntil > performance.now()) return this.#finish(delivery, siteDown(name), message)
+      if (site.isDown) return this.#finish(delivery, siteDown(name), message)
       const outcome = await deliver(inHand, {
         core,
         bodies: this.#bodies,
@@ -166,8 +191,7 @@ export class Dispatcher {
         markDot: (own, host) => recorder.markDot({ ...own, workerId, host }),
       })
       // A delivery held to one host says nothing about the others.
-      if (outcome?.kind === 'deferred' && isUnreachable(outcome) && delivery.onlyHost === null)
-        site.downUntil = performance.now() + DOWN_MS
+      if (outcome && outcome.kind !== 'dropped' && delivery.onlyHost === null) site.heard(beginningOf(outcome))
       this.#finish(delivery, outcome, message)
     } catch (error) {
       this.#fault(inHand.delivery, error, inHand.message)
@@ -178,12 +202,7 @@ export class Dispatcher {
   #fault(delivery: ClaimedDelivery, error: unknown, message?: LoadedMessage): void {
     const { messageId, recipientNo, attempt } = delivery
     this.#options.log.error({ err: error, messageId, recipientNo, attempt }, 'fault in delivery')
-    const reply = { code: 451, enhanced: '4.3.0', text: 'internal error of this service' }
-    this.#finish(
-      delivery,
-      { kind: 'deferred', indeterminate: false, stage: 'mx', reply, steps: [], milliseconds: 0 },
-      message,
-    )
+    this.#finish(delivery, fault, message)
   }
 
   /**
@@ -203,9 +222,13 @@ export class Dispatcher {
         else log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)
         this.#hand.letGo(delivery, message)
       },
-      // It stays in hand: given back it would be sent again, and again not recorded. With this worker's end its lease ends,
-      // and the note of its final dot says what is known.
-      (err: unknown) => log.error({ err, messageId, recipientNo, attempt }, 'a result could not be recorded'),
+      (err: unknown) => {
+        log.error({ err, messageId, recipientNo, attempt }, 'a result could not be recorded')
+        // Once more with nothing in it that the database could refuse. If that fails too it stays in hand: given back it would
+        // be sent again at once. With this worker's end its lease ends, and the note of its final dot says what is known.
+        if (outcome.kind !== 'deferred' || outcome.reply !== FAULT)
+          this.#finish(delivery, unrecordable(outcome), message)
+      },
     )
   }
 
@@ -228,6 +251,7 @@ export class Dispatcher {
    */
   async drain(patience: number): Promise<void> {
     this.#stopping = true
+    clearInterval(this.#looking)
     const deadline = performance.now() + patience
     const unstarted = [...this.#sites.values()].flatMap((site) => site.drain())
     if (unstarted.length > 0) await this.#giveBack(unstarted, 0)
@@ -236,9 +260,29 @@ export class Dispatcher {
   }
 }
 
-/** No host of the site let us open a session. */
-function isUnreachable({ stage }: { stage: string }): boolean {
-  return stage === 'connect'
+/** How far the last host of the site let us come. */
+function beginningOf({ stage }: { stage: Stage }): 'unreachable' | 'refused' | 'session' {
+  if (stage === 'connect') return 'unreachable'
+  return SESSION_STAGES.has(stage) ? 'refused' : 'session'
+}
+
+/** Before mail was offered. */
+const SESSION_STAGES: ReadonlySet<Stage> = new Set(['greeting', 'ehlo', 'starttls', 'tls', 'auth'])
+
+const FAULT = { code: 451, enhanced: '4.3.0', text: 'internal error of this service' } as const
+const fault: Deferred = {
+  kind: 'deferred',
+  indeterminate: false,
+  stage: 'mx',
+  reply: FAULT,
+  steps: [],
+  milliseconds: 0,
+}
+
+/** What is left to say when an outcome can't be written: the message may have been taken, if the final dot was sent. */
+function unrecordable(outcome: Outcome): Deferred {
+  if (outcome.kind === 'dropped' || outcome.stage !== 'dot' || outcome.host === undefined) return fault
+  return { ...fault, indeterminate: true, stage: 'dot', host: outcome.host }
 }
 
 function siteDown(name: string): Outcome {

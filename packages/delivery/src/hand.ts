@@ -2,6 +2,11 @@ import type { DeliveryKey, LoadedMessage } from '@postrider/core'
 
 /** Deliveries one worker has in hand at most. */
 export const HAND_LIMIT = 2000
+/**
+ * Deliveries in slow conversations that do not count, so that hosts which keep us waiting do not take the room of those
+ * that don't; each still costs a socket and its message.
+ */
+const MOST_SLOW = 6000
 /** Octets of loaded bodies in hand above which nothing more is claimed. */
 const HAND_OCTETS = 48 * 1024 * 1024
 
@@ -12,6 +17,7 @@ export class Hand {
   readonly #messages = new Map<LoadedMessage, number>()
   readonly #onRoom: () => void
   #octets = 0
+  #slow = 0
 
   constructor(onRoom: () => void) {
     this.#onRoom = onRoom
@@ -23,7 +29,12 @@ export class Hand {
 
   /** How many more deliveries may be claimed now. */
   get room(): number {
-    return this.#octets >= HAND_OCTETS ? 0 : Math.max(HAND_LIMIT - this.count, 0)
+    return this.#octets >= HAND_OCTETS ? 0 : Math.max(HAND_LIMIT + this.#slow - this.count, 0)
+  }
+
+  /** How many are in conversations that take long. */
+  set slow(count: number) {
+    this.#slow = Math.min(count, MOST_SLOW)
   }
 
   has(delivery: DeliveryKey): boolean {

@@ -102,8 +102,11 @@ async function afterPipelined(
 ): Promise<TransactionEnd> {
   if (verdict.code !== 421) {
     const last = (await Promise.allSettled(rest)).at(-1)
+    const takesData = last?.status === 'fulfilled' && last.value.code === 354
+    // It refused the sender and wants the message all the same: an empty one might reach the recipient.
+    if (takesData && stage === 'mail') connection.destroy()
     // RFC 2920 3.1: a server may take DATA although nobody is left to get it; an empty message ends that.
-    if (last?.status === 'fulfilled' && last.value.code === 354) {
+    else if (takesData) {
       await connection.command('.', 'data', TIMEOUTS.dot).catch(() => {})
     }
   }

@@ -4,7 +4,10 @@ import type { Test } from 'tap'
 export interface CallOptions {
   readonly method?: string
   readonly path?: string
-  readonly headers?: Readonly<Record<string, string>>
+  /** Several values are several lines. */
+  readonly headers?: Readonly<Record<string, string | string[]>>
+  /** The loopback address to call from. */
+  readonly from?: string
   readonly body?: string | Buffer | Record<string, unknown>
 }
 
@@ -19,15 +22,16 @@ export interface CallAnswer {
 /** Calls the API with any method, headers and octets, which fetch would not let through. POST /v2/sendEmail unless told. */
 export function call(
   base: string,
-  { method = 'POST', path = '/v2/sendEmail', headers = {}, body }: CallOptions,
+  { method = 'POST', path = '/v2/sendEmail', headers = {}, from, body }: CallOptions,
 ): Promise<CallAnswer> {
   const octets = typeof body === 'string' || Buffer.isBuffer(body) ? body : body && JSON.stringify(body)
   return new Promise((resolve, reject) => {
     // Said always: Node's client leaves it out for GET, DELETE and HEAD, and the body would be read as the next request.
-    const length = octets === undefined ? {} : { 'content-length': Buffer.byteLength(octets) }
+    const chunked = headers['transfer-encoding'] !== undefined
+    const length = octets === undefined || chunked ? {} : { 'content-length': Buffer.byteLength(octets) }
     const call = request(
       `${base}${path}`,
-      { method, headers: { ...length, ...headers }, agent: false },
+      { method, headers: { ...length, ...headers }, agent: false, ...(from ? { localAddress: from } : {}) },
       async (response) => {
         const chunks: Buffer[] = []
         try {

@@ -2,6 +2,7 @@ import { METHODS } from 'node:http'
 import { type Config, type Core, createByteBudget, LIMITS, type Log, ServiceError } from '@postrider/core'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { health } from './health.ts'
+import { refuseMalformed } from './malformed.ts'
 import { sendFailure } from './v2/envelope.ts'
 import { v2 } from './v2/index.ts'
 
@@ -14,6 +15,7 @@ export interface AppOptions {
 /** The Web API as one Fastify application; it translates and never decides. */
 export async function buildApp({ core, config, log }: AppOptions): Promise<FastifyInstance> {
   let stopping = false
+  const malformed = refuseMalformed()
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -29,17 +31,26 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2000 },
+    clientErrorHandler: malformed.handler,
     // A path that can't be decoded is known to nobody.
     frameworkErrors: (_error, request, reply) => sendFailure(new ServiceError('notFound'), request, reply),
     // JSON must mean what it says: coercion would turn "abc" into ["abc"] and null into "" before 120 and 116 could be seen.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
   })
+  malformed.watch(app.server)
   // A method nobody knows is as wrong on a known path as any other: 405, and not 404.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   app.decorateRequest('principal')
   app.decorateRequest('fileParts')
   app.addHook('preClose', async () => {
     stopping = true
+  })
+  // The framework closes what is idle now; a connection in the middle of a call would stay open after it, and hold up the end.
+  app.addHook('onSend', async (_request, reply) => {
+    if (stopping) reply.header('connection', 'close')
+  })
+  app.addHook('onResponse', async () => {
+    if (stopping) setImmediate(() => app.server.closeIdleConnections())
   })
   const budget = createByteBudget(config.bodyBudget)
   app.setErrorHandler(sendFailure)

@@ -1,7 +1,11 @@
 import { isUtf8 } from 'node:buffer'
+import { LIMITS, ServiceError } from '@postrider/core'
 
 /** Deeper than this nobody means it, and recursion of ours would be what breaks. */
 const MAX_DEPTH = 64
+
+/** Values of one body, fifty for each recipient: ten million empty objects are 30 MB here and gigabytes once parsed. */
+const MAX_VALUES = LIMITS.recipients * 50
 
 /** The body is not JSON we take. */
 export class JsonError extends Error {}
@@ -10,7 +14,7 @@ export class JsonError extends Error {}
  * Parses JSON more strictly than JSON.parse: invalid UTF-8, nesting beyond 64, a key twice in one object, and keys that reach
  * for prototypes are refused, since two readers could take each to mean something different.
  *
- * Throws {@link JsonError}.
+ * Throws {@link JsonError}, and tooLarge for more values than anybody needs.
  */
 export function parseStrictJson(octets: Buffer): unknown {
   if (!isUtf8(octets)) throw new JsonError('not UTF-8')
@@ -29,6 +33,7 @@ export function parseStrictJson(octets: Buffer): unknown {
 /** Counts the members of all objects by their colons, outside strings; JSON.parse judges the syntax afterwards. */
 function countMembers(text: string): number {
   let members = 0
+  let values = 0
   let depth = 0
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
@@ -38,8 +43,13 @@ function countMembers(text: string): number {
       case 0x3a:
         members++
         break
+      // Before each value stands one of these.
+      case 0x2c:
+        values++
+        break
       case 0x7b:
       case 0x5b:
+        values++
         if (++depth > MAX_DEPTH) throw new JsonError('nested too deep')
         break
       case 0x7d:
@@ -48,6 +58,7 @@ function countMembers(text: string): number {
         break
     }
   }
+  if (values > MAX_VALUES) throw new ServiceError('tooLarge', { values: { limit: `${MAX_VALUES} values` } })
   return members
 }
 

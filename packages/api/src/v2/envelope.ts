@@ -34,7 +34,8 @@ export function sendFailure(error: FastifyError | Error, request: FastifyRequest
   reply.code(row.status).send(failure(row.v2, refusal?.message ?? row.sentence, request.routeOptions.config.group))
 }
 
-function failure(code: number, sentence: string, group: OperationGroup | undefined) {
+/** v2's envelope of a refusal. */
+export function failure(code: number, sentence: string, group: OperationGroup | undefined) {
   return {
     error_info: { error_message: sentence, error_code: code },
     message: group ? `Error in ${group} api call` : 'Error in api call',

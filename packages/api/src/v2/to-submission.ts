@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import {
   invalidParameter,
+  LIMITS,
   type MessageSettings,
   type Principal,
   parseAddress,
@@ -34,7 +35,7 @@ export function toSubmission({ body, files, principal, clientAddress, idempotenc
     clientAddress,
     from: body.from ? { email: body.from.fromEmail ?? '', name: body.from.fromName ?? '' } : undefined,
     subject: body.subject ?? undefined,
-    replyTo: body.replyToId?.trim() || undefined,
+    replyTo: withoutBlanks(body.replyToId ?? '') || undefined,
     content: {
       kind: 'parts',
       html: body.content == null ? undefined : decodeContent(body.content),
@@ -123,13 +124,21 @@ function templateIdOf(id: string | number | null | undefined): number | undefine
 
 function idsOf(ids: string | number | readonly (string | number)[] | null | undefined): string[] {
   if (ids == null) return []
-  const list = typeof ids === 'object' ? ids.map(String) : String(ids).split(',')
+  const list = typeof ids === 'object' ? ids.map(String) : String(ids).split(',', LIMITS.attachments + 1)
+  if (list.length > LIMITS.attachments) {
+    throw invalidParameter('attachmentId', `at most ${LIMITS.attachments} files are allowed in one call`)
+  }
   return list.map((id) => id.trim()).filter((id) => id !== '' && id !== '0')
 }
 
 function tagsOf(tags: string | readonly string[] | null | undefined): string[] {
   const list = typeof tags === 'string' ? tags.split(',') : (tags ?? [])
-  return [...new Set(list.map((tag) => tag.trim()).filter((tag) => tag !== ''))]
+  return [...new Set(list.map(withoutBlanks).filter((tag) => tag !== ''))]
+}
+
+/** Blanks around a text don't count; a line end stays, so that the rules refuse it. */
+function withoutBlanks(text: string): string {
+  return /[\r\n]/.test(text) ? text : text.trim()
 }
 
 function settingsOf(settings: Exclude<SendEmail['settings'], null | undefined | readonly unknown[]>): MessageSettings {
@@ -153,8 +162,11 @@ function scheduleOf(schedule: string | number | null | undefined): Date | undefi
   return /^\d{1,12}$/.test(String(schedule)) ? new Date(Number(schedule) * 1000) : new Date(isoOrNaN(String(schedule)))
 }
 
+/** A time without a zone is UTC: a host's own zone is nothing a client could know. */
 function isoOrNaN(text: string): string | number {
-  return /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text) ? text : Number.NaN
+  const [, date, time, zone] =
+    /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/.exec(text) ?? []
+  return date === undefined ? Number.NaN : `${date}T${time ?? '00:00'}${zone ?? 'Z'}`
 }
 
 function fingerprint(body: SendEmail, files: readonly FilePart[]): Buffer {

@@ -33,6 +33,7 @@ export function checkFields(submission: Submission): void {
   if (tags.length > LIMITS.tags) throw invalidParameter(nameOf('tags'), `at most ${LIMITS.tags} tags are allowed`)
   for (const tag of tags) line(tag, nameOf('tags'), LIMITS.tag)
   idempotency(idempotencyKey, nameOf('idempotencyKey'))
+  checkFileCount(submission)
   checkAttachments(attachments, submission, undefined)
   for (const [at, envelope] of envelopes.entries()) checkEnvelope(envelope, at, submission)
 }
@@ -58,6 +59,20 @@ function checkEnvelope(envelope: SubmittedEnvelope, at: number, submission: Subm
     line(value, nameOf('headers', at, key), LIMITS.headerText)
   }
   checkAttachments(envelope.attachments, submission, at)
+}
+
+/** Each file is a row and a MIME part: half a million of one octet each would hold up every other call for seconds. */
+function checkFileCount({ attachments, attachmentIds, envelopes, nameOf }: Submission): void {
+  let files = attachments.length + attachmentIds.length
+  const check = (parameter: () => string): void => {
+    if (files <= LIMITS.attachments) return
+    throw invalidParameter(parameter(), `at most ${LIMITS.attachments} files are allowed in one call`)
+  }
+  check(() => nameOf('attachments'))
+  for (const [at, envelope] of envelopes.entries()) {
+    files += envelope.attachments.length
+    check(() => nameOf('attachments', at))
+  }
 }
 
 function checkAttachments(

@@ -4,6 +4,8 @@ export const LIMITS = {
   messageSize: 30 * 1024 * 1024,
   /** Octets of one attached file, decoded (contract section 4.2). */
   attachmentSize: 20_480_000,
+  /** Files of one call, those of single recipients included: one for each recipient. */
+  attachments: 10_000,
   /** Recipients of one SMTP transaction (RFC 5321 4.5.3.1.8 asks for at least 100). */
   smtpRecipients: 1000,
   /** Recipients of one call, copies included. */

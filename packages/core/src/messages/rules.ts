@@ -121,8 +121,8 @@ function attachmentsKnown({ attachmentIds, principal }: Submission, found: Judge
   if (attachmentIds.length === 0) return
   const ids = attachmentIds.map((id) => (/^\d{1,9}$/.test(id) ? Number(id) : 0))
   return found.findAttachments(principal.account.id, ids).then((attachments) => {
-    const missing = ids.some((id) => !attachments.some((attachment) => attachment.id === id))
-    if (missing) throw new ServiceError('attachmentUnknown')
+    const known = new Set(attachments.map(({ id }) => id))
+    if (!ids.every((id) => known.has(id))) throw new ServiceError('attachmentUnknown')
     found.attachments = attachments
   })
 }

@@ -8,6 +8,8 @@ export interface Command {
   /** What follows the name: "--name NAME" */
   readonly usage: string
   readonly summary: string
+  /** How many words may follow the name. Default 0. */
+  readonly words?: number
   readonly options: NonNullable<ParseArgsConfig['options']>
   /** Answers what to print: `data` for --json, `text` for people. */
   run(call: Call): Promise<Answer | undefined>
@@ -24,7 +26,8 @@ export interface Call {
 
 export interface Answer {
   readonly data: unknown
-  readonly text: string
+  /** Octets are printed as they are, text without what would steer a terminal. */
+  readonly text: string | Buffer
 }
 
 /** The call is malformed; the message says what is missing. Exit status 2. */
@@ -50,11 +53,20 @@ export function textsOption(call: Call, name: string): string[] {
   return Array.isArray(value) ? value.map(String) : []
 }
 
-/** A number given as option or as the only word. Throws {@link UsageError}. */
+/** The number in an option. Throws {@link UsageError}. */
 export function requiredId(call: Call, name: string): number {
-  const text = textOption(call, name) ?? call.words[0]
-  if (text === undefined) throw new UsageError(`--${name} is missing`)
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${name} must be a number`)
+  return number(requiredText(call, name), `--${name}`)
+}
+
+/** The number of an account or a key: the word after the command, or the option. Throws {@link UsageError}. */
+export function requiredTarget(call: Call, name: string): number {
+  const option = textOption(call, name)
+  if (option && call.words[0]) throw new UsageError(`the ${name} is given twice, as ${call.words[0]} and as --${name}`)
+  return number(option || requiredWord(call, `the number of the ${name}`), `the ${name}`)
+}
+
+function number(text: string, what: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${what} must be a number, not "${text}"`)
   return Number(text)
 }
 
@@ -68,7 +80,9 @@ export function requiredWord(call: Call, what: string): string {
 /** Rows under a heading, columns aligned. */
 export function table(heading: readonly string[], rows: readonly (readonly unknown[])[]): string {
   const lines = [heading, ...rows].map((row) =>
-    row.map((cell) => (cell instanceof Date ? cell.toISOString() : String(cell ?? ''))),
+    row.map((cell) =>
+      cell instanceof Date ? cell.toISOString() : printable(String(cell ?? '')).replace(/[\t\n]/g, ' '),
+    ),
   )
   const widths = heading.map((_cell, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)))
   return lines
@@ -79,4 +93,9 @@ export function table(heading: readonly string[], rows: readonly (readonly unkno
         .trimEnd(),
     )
     .join('\n')
+}
+
+/** Subjects and replies come from outside: escape sequences in them must not reach a terminal, nor may text run backwards. */
+export function printable(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(/[^\P{C}\t\n]/gu, '\ufffd')
 }

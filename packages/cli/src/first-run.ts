@@ -30,10 +30,22 @@ Send a message by HTTP:
 By SMTP (any client: host ${reachable(config.relayHost)}, port ${config.relayPort}, STARTTLS, user apikey, password the key):
   printf '${mail}' | curl -sk --ssl-reqd ${relay} -u 'apikey:${key}' --mail-from hello@${DOMAIN} --mail-rcpt you@example.org -T -
 
-See what arrived, there or in a browser at http://${config.sandboxHost}:${config.sandboxHttpPort}/ :
-  curl -s http://${config.sandboxHost}:${config.sandboxHttpPort}/messages
+${seeing(config)}
 `
 }
+
+function seeing(config: Config): string {
+  if (config.delivery.kind !== 'sandbox')
+    return 'See what became of it:\n  npm run -s postrider -- message show MESSAGE_ID'
+  return `See what arrived, there or in a browser at ${sandboxUrl(config)}/ :\n  curl -s ${sandboxUrl(config)}/messages`
+}
+
+/** Where the sandbox inbox is asked. */
+export function sandboxUrl({ sandboxHost, sandboxHttpPort }: Config): string {
+  return `http://${reachable(sandboxHost)}:${sandboxHttpPort}`
+}
+
+/** A process that listens on every address is reached on loopback. */
 
 export function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, EXIT_CONFIG, readConfig, ServiceError } from '@postrider/core'
-import { type Answer, type Command, CommandError, UsageError } from './command.ts'
+import { type Answer, type Command, CommandError, printable, UsageError } from './command.ts'
 import { accountCommands } from './commands/account.ts'
 import { contentCommands } from './commands/content.ts'
 import { domainCommands } from './commands/domain.ts'
@@ -22,6 +22,9 @@ const COMMANDS: readonly Command[] = [
   ...inboxCommands,
 ]
 
+// A reader like `head` that has gone is not our failure; `up` goes on without it.
+process.stdout.on('error', () => {})
+
 const GLOBAL = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
 
 process.exitCode = await main(process.argv.slice(2))
@@ -29,18 +32,21 @@ process.exitCode = await main(process.argv.slice(2))
 /** Exit status: 0 done, 1 refused or failed, 2 the call was malformed, 78 a setting is wrong. */
 async function main(args: string[]): Promise<number> {
   const json = args.includes('--json')
+  const command = findCommand(args)
+  if (!command) return help(args, json)
   try {
-    const command = findCommand(args)
-    if (!command) return help(args)
     const { values, positionals } = parse(command, args)
     if (values.help) {
       process.stdout.write(`postrider ${command.name} ${command.usage}\n  ${command.summary}\n`)
       return 0
     }
+    const words = positionals.slice(command.name.split(' ').length)
+    const surplus = words[command.words ?? 0]
+    if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many`)
     const config = readConfig(process.env)
     const answer = await command.run({
       options: values,
-      words: positionals.slice(command.name.split(' ').length),
+      words,
       config,
       env: process.env,
       withCore: (act) => withInstallation(config, process.env.DATABASE_URL || undefined, act),
@@ -48,7 +54,7 @@ async function main(args: string[]): Promise<number> {
     if (answer) print(answer, json)
     return 0
   } catch (error) {
-    return fail(error, json)
+    return fail(error, json, command)
   }
 }
 
@@ -62,31 +68,38 @@ function parse(command: Command, args: string[]) {
   try {
     return parseArgs({ args, options: { ...command.options, ...GLOBAL }, allowPositionals: true, strict: true })
   } catch (error) {
-    throw new UsageError(`${(error as Error).message}\nusage: postrider ${command.name} ${command.usage}`)
+    // The platform goes on with advice about words that start with a dash, which here are always mistyped options.
+    throw new UsageError((error as Error).message.replace(/\. To specify .*$/s, '').replaceAll('\n', ' '))
   }
 }
 
 function print({ data, text }: Answer, json: boolean): void {
-  process.stdout.write(json ? `${JSON.stringify(data)}\n` : text.endsWith('\n') ? text : `${text}\n`)
+  if (json) process.stdout.write(`${JSON.stringify(data)}\n`)
+  else process.stdout.write(typeof text === 'string' ? `${printable(text).replace(/\n$/, '')}\n` : text)
 }
 
-function help(args: readonly string[]): number {
+function help(args: readonly string[], json: boolean): number {
   const wanted = args.length === 0 || args.includes('--help') || args.includes('-h') || args[0] === 'help'
   const width = Math.max(...COMMANDS.map(({ name, usage }) => name.length + usage.length)) + 1
   const lines = COMMANDS.map(({ name, usage, summary }) => `  ${`${name} ${usage}`.padEnd(width)}  ${summary}`)
   const text = `usage: postrider COMMAND [--json] [--help]\n\n${lines.join('\n')}\n\nSettings are environment variables; .env.example lists them.\n`
   if (wanted) process.stdout.write(text)
-  else
-    process.stderr.write(
-      `postrider: there is no command "${args.filter((arg) => !arg.startsWith('-')).join(' ')}"\n\n${text}`,
-    )
+  else {
+    const problem = `there is no command "${args.filter((arg) => !arg.startsWith('-')).join(' ')}"`
+    if (json) complain(`${problem}: --help lists them`, json)
+    else complain(`${problem}\n\n${text.trimEnd()}`, json)
+  }
   return wanted ? 0 : 2
 }
 
-function fail(error: unknown, json: boolean): number {
+function complain(message: string, json: boolean): void {
+  process.stderr.write(json ? `${JSON.stringify({ error: message })}\n` : `postrider: ${message}\n`)
+}
+
+function fail(error: unknown, json: boolean, { name, usage }: Command): number {
   const known = [UsageError, CommandError, ServiceError, ConfigError].some((kind) => error instanceof kind)
   const message = error instanceof Error ? error.message : String(error)
-  process.stderr.write(json ? `${JSON.stringify({ error: message })}\n` : `postrider: ${message}\n`)
+  complain(error instanceof UsageError ? `${message}\nusage: postrider ${name} ${usage}`.trimEnd() : message, json)
   if (!known && process.env.LOG_LEVEL === 'debug') process.stderr.write(`${(error as Error).stack}\n`)
   if (error instanceof ConfigError) return EXIT_CONFIG
   return error instanceof UsageError ? 2 : 1

@@ -1,17 +1,20 @@
 import { fileURLToPath } from 'node:url'
-import { type Config, createCore, createLog, EXIT_CONFIG, migrate, openDatabase } from '@postrider/core'
+import { type Config, EXIT_CONFIG } from '@postrider/core'
 import { startEmbeddedPostgres } from './embedded-postgres.ts'
-import { firstSteps, makeDemoAccount, reachable } from './first-run.ts'
+import { firstSteps, makeDemoAccount, reachable, sandboxUrl } from './first-run.ts'
+import { ensureDataDir, onDatabase } from './installation.ts'
 import { type Program, supervise } from './supervisor.ts'
 
 /** Starts everything and stays until told to stop. Answers the exit status. */
 export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number> {
   const say = (line: string) => void process.stdout.write(`${line}\n`)
   const stopAsked = untilStopped()
+  // The sandbox and the certificate live there, whatever the database is.
+  ensureDataDir(config)
   const embedded = env.DATABASE_URL ? undefined : await startEmbeddedPostgres({ dataDir: config.dataDir, report: say })
   try {
     const url = embedded?.url ?? (env.DATABASE_URL as string)
-    const key = await prepare(config, url)
+    await onDatabase(config, url, async () => {})
     const supervisor = supervise({
       programs: programs(config),
       // A newcomer's terminal is for what matters; LOG_LEVEL=info shows every step.
@@ -21,6 +24,8 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
     try {
       const started = await Promise.race([supervisor.started.then(() => true), stopAsked.then(() => false)])
       if (!started) return 0
+      // Only now: a key made before a port turned out to be taken would never have been shown.
+      const key = await onDatabase(config, url, makeDemoAccount)
       if (key) say(firstSteps(key, config))
       say(summary(config))
       const broken = await Promise.race([stopAsked.then(() => undefined), supervisor.broken])
@@ -34,18 +39,6 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
   } finally {
     await embedded?.stop()
     say('stopped')
-  }
-}
-
-/** Schema and, on the first run, the demo account. Answers its key then. */
-async function prepare(config: Config, url: string): Promise<string | undefined> {
-  const sql = openDatabase({ url, name: 'up', connections: 2 })
-  await migrate(sql)
-  const core = createCore({ sql, config, log: createLog('up', 'silent') })
-  try {
-    return await makeDemoAccount(core)
-  } finally {
-    await core.close()
   }
 }
 
@@ -63,9 +56,9 @@ function programs(config: Config): Program[] {
 }
 
 function summary(config: Config): string {
-  const { apiHost, apiPort, relayHost, relayPort, relayTlsPort, delivery, sandboxHost, sandboxHttpPort } = config
+  const { apiHost, apiPort, relayHost, relayPort, relayTlsPort, delivery } = config
   const where = {
-    sandbox: `to the sandbox inbox, http://${sandboxHost}:${sandboxHttpPort}/ (nothing leaves this machine)`,
+    sandbox: `to the sandbox inbox, ${sandboxUrl(config)}/ (nothing leaves this machine)`,
     mx: "to the recipients' servers",
     relay: delivery.kind === 'relay' ? `through ${delivery.host}:${delivery.port}` : '',
   }[delivery.kind]

@@ -49,7 +49,7 @@ export async function runProcess(
     log.info('started')
     process.send?.('ready')
   } catch (error) {
-    fail(log, error)
+    fail(log, config, error)
   }
 }
 
@@ -135,13 +135,39 @@ function onStop(log: Log, close: () => Promise<void>): void {
   process.on('disconnect', () => stop('the supervisor is gone'))
 }
 
-function fail(log: Log, error: unknown): never {
-  const { code, message, port } = error as { code?: string; message?: string; port?: number }
-  if (error instanceof ConfigError || ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES'].includes(code ?? '')) {
-    process.stderr.write(`postrider: ${code === 'EADDRINUSE' ? `port ${port} is in use; set another one` : message}\n`)
-    process.exit(EXIT_CONFIG)
+function fail(log: Log, config: Config, error: unknown): never {
+  const problem = error instanceof ConfigError ? error.message : listenProblem(config, error)
+  if (problem === undefined) return die(log, error)
+  process.stderr.write(`postrider: ${problem}\n`)
+  process.exit(EXIT_CONFIG)
+}
+
+/** What is wrong with the setting behind a port or an address that can't be listened on; undefined for any other error. */
+function listenProblem(config: Config, error: unknown): string | undefined {
+  const { code, syscall, port, address, hostname } = error as NodeJS.ErrnoException & Record<string, unknown>
+  const { apiPort, relayPort, relayTlsPort, sandboxSmtpPort, sandboxHttpPort, apiHost, relayHost, sandboxHost } = config
+  const ports = {
+    API_PORT: apiPort,
+    RELAY_PORT: relayPort,
+    RELAY_TLS_PORT: relayTlsPort,
+    SANDBOX_SMTP_PORT: sandboxSmtpPort,
+    SANDBOX_HTTP_PORT: sandboxHttpPort,
   }
-  return die(log, error)
+  const hosts = { API_HOST: apiHost, RELAY_HOST: relayHost, SANDBOX_HOST: sandboxHost }
+  const naming = (settings: Record<string, unknown>, value: unknown): string =>
+    Object.keys(settings)
+      .filter((name) => settings[name] === value)
+      .join(' or ')
+
+  if (syscall === 'getaddrinfo' && naming(hosts, hostname)) {
+    return `${naming(hosts, hostname)}: the host name ${hostname} is unknown; set an address of this machine`
+  }
+  if (syscall !== 'listen') return undefined
+  const setting = naming(ports, port)
+  if (code === 'EADDRINUSE') return `port ${port} is in use: stop what listens there, or set ${setting} to another port`
+  if (code === 'EACCES') return `port ${port} may be opened by root only: set ${setting} to one above 1023`
+  if (code === 'EADDRNOTAVAIL') return `${naming(hosts, address)}: ${address} is not an address of this machine`
+  return undefined
 }
 
 /** We are wrong: say so once and leave; the supervisor starts a fresh process, and what was in hand is taken over. */

@@ -81,7 +81,7 @@ export const BEHAVIOURS: readonly Rule[] = [
   },
   {
     pattern: /^tls-broken$/,
-    does: 'fails TLS: the session ends, the next handshake breaks, and the message is taken in plain text',
+    does: 'fails TLS: the session ends (421 4.7.0), the next handshake breaks, and the message is taken in plain text',
     play: () => ({ at: 'tls' }),
   },
 ]

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Inbox } from './inbox.ts'
 import { listPage, messagePage } from './pages.ts'
-import { showMessage } from './shown-message.ts'
+import { type ShownMessage, showMessage } from './shown-message.ts'
 
 /** The inbox over HTTP: JSON for programs, two small pages for people. */
 export function createSandboxHttp(inbox: Inbox): FastifyInstance {
@@ -20,23 +20,32 @@ export function createSandboxHttp(inbox: Inbox): FastifyInstance {
     return { cleared: true }
   })
   app.get<{ Params: { id: string } }>('/messages/:id', async ({ params }, reply) => {
-    const entry = inbox.find(params.id)
-    return entry ? showMessage(inbox, entry) : notFound(reply)
+    const shown = await show(params.id)
+    return shown ?? notFound(reply)
   })
   app.get<{ Params: { id: string } }>('/messages/:id/raw', async ({ params }, reply) => {
     const entry = inbox.find(params.id)
-    if (!entry) return notFound(reply)
-    return reply.type('message/rfc822').send(inbox.raw(entry))
+    const raw = entry && inbox.raw(entry)
+    if (!raw) return notFound(reply)
+    return reply.type('message/rfc822').send(raw)
   })
   app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(listPage(inbox.list())))
   app.get<{ Params: { id: string } }>('/view/:id', async ({ params }, reply) => {
-    const entry = inbox.find(params.id)
-    if (!entry) return notFound(reply)
-    return reply.type('text/html; charset=utf-8').send(messagePage(await showMessage(inbox, entry)))
+    const shown = await show(params.id)
+    if (!shown) return notFound(reply)
+    return reply.type('text/html; charset=utf-8').send(messagePage(shown))
+  })
+  app.setNotFoundHandler((_request, reply) => {
+    reply.code(404).send({ error: 'there are /, /messages, /messages/ID and /messages/ID/raw' })
   })
   return app
+
+  async function show(id: string): Promise<ShownMessage | undefined> {
+    const entry = inbox.find(id)
+    return entry && showMessage(inbox, entry)
+  }
 }
 
 function notFound(reply: { code(status: number): { send(body: unknown): unknown } }): unknown {
-  return reply.code(404).send({ error: 'there is no such message' })
+  return reply.code(404).send({ error: 'there is no such message; /messages lists the ids' })
 }

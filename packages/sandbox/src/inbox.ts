@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { simpleParser } from 'mailparser'
@@ -15,20 +15,19 @@ export interface InboxEntry {
 
 /** Beyond this the oldest messages go. */
 const MOST = 10_000
+/** What is half done for longer was left by a sudden death, and is not another process's work in hand. */
+const LEFT_OVER_MS = 60_000
 
-/** The local inbox: each message a file, `<id>.eml`, with its entry beside it, `<id>.json`. */
+/** The local inbox: each message a file, `<id>.eml`, with its entry beside it, `<id>.json`, which makes it count. */
 export class Inbox {
   readonly #folder: string
-  readonly #entries: InboxEntry[] = []
+  readonly #entries: InboxEntry[]
 
   constructor(folder: string) {
     this.#folder = folder
     mkdirSync(folder, { recursive: true })
-    // Ids are UUIDv7, so their order is the order of arrival.
-    for (const name of readdirSync(folder).sort()) {
-      if (!name.endsWith('.json')) continue
-      this.#entries.push(JSON.parse(readFileSync(join(folder, name), 'utf8')) as InboxEntry)
-    }
+    this.#entries = readEntries(folder)
+    this.#trim()
   }
 
   /** Newest last. */
@@ -40,9 +39,13 @@ export class Inbox {
     return this.#entries.find((entry) => entry.id === id)
   }
 
-  /** The octets as they arrived. The id must be one of the list's; it never becomes a path otherwise. */
-  raw(entry: InboxEntry): Buffer {
-    return readFileSync(join(this.#folder, `${entry.id}.eml`))
+  /** The octets as they arrived; undefined when somebody took the file away. Only an id of the list becomes a path. */
+  raw(entry: InboxEntry): Buffer | undefined {
+    try {
+      return readFileSync(join(this.#folder, `${entry.id}.eml`))
+    } catch {
+      return undefined
+    }
   }
 
   /** Resolves once the message is on disk and in the list. */
@@ -53,7 +56,7 @@ export class Inbox {
     await writeFile(join(this.#folder, `${id}.tmp`), JSON.stringify(entry))
     await rename(join(this.#folder, `${id}.tmp`), join(this.#folder, `${id}.json`))
     this.#entries.push(entry)
-    while (this.#entries.length > MOST) this.#remove(this.#entries.shift())
+    this.#trim()
     return entry
   }
 
@@ -61,10 +64,44 @@ export class Inbox {
     for (const entry of this.#entries.splice(0)) this.#remove(entry)
   }
 
-  #remove(entry: InboxEntry | undefined): void {
-    if (!entry) return
-    rmSync(join(this.#folder, `${entry.id}.eml`), { force: true })
-    rmSync(join(this.#folder, `${entry.id}.json`), { force: true })
+  #trim(): void {
+    for (const entry of this.#entries.splice(0, this.#entries.length - MOST)) this.#remove(entry)
+  }
+
+  #remove({ id }: InboxEntry): void {
+    rmSync(join(this.#folder, `${id}.json`), { force: true })
+    rmSync(join(this.#folder, `${id}.eml`), { force: true })
+  }
+}
+
+/**
+ * The whole messages of the folder, oldest first: ids are UUIDv7, so their order is the order of arrival. What a sudden death
+ * left half done is removed; a file somebody else put there is let alone.
+ */
+function readEntries(folder: string): InboxEntry[] {
+  const names = new Set(readdirSync(folder))
+  const entries: InboxEntry[] = []
+  for (const name of [...names].sort()) {
+    const [, id, kind] = /^([0-9a-f]{32})\.(eml|json|tmp)$/.exec(name) ?? []
+    if (id === undefined) continue
+    const entry = kind === 'json' && names.has(`${id}.eml`) ? readEntry(join(folder, name), id) : undefined
+    if (entry) entries.push(entry)
+    else if (kind !== 'eml' || !names.has(`${id}.json`)) removeLeftOver(join(folder, name))
+  }
+  return entries
+}
+
+function removeLeftOver(file: string): void {
+  const changed = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY
+  if (Date.now() - changed > LEFT_OVER_MS) rmSync(file, { force: true })
+}
+
+function readEntry(file: string, id: string): InboxEntry | undefined {
+  try {
+    const { from, to, subject, receivedAt } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+    return { id, from: String(from), to: String(to), subject: String(subject), receivedAt: String(receivedAt) }
+  } catch {
+    return undefined
   }
 }
 

@@ -1,4 +1,4 @@
-import { simpleParser } from 'mailparser'
+import { type ParsedMail, simpleParser } from 'mailparser'
 import type { Inbox, InboxEntry } from './inbox.ts'
 
 /** Above this a message is only shown raw. */
@@ -11,10 +11,12 @@ export interface ShownMessage extends InboxEntry {
   readonly attachments: readonly { fileName: string | null; contentType: string; size: number }[]
 }
 
-export async function showMessage(inbox: Inbox, entry: InboxEntry): Promise<ShownMessage> {
+/** Undefined when the message's file is gone. */
+export async function showMessage(inbox: Inbox, entry: InboxEntry): Promise<ShownMessage | undefined> {
   const raw = inbox.raw(entry)
-  if (raw.length > PARSED_AT_MOST) return { ...entry, headers: [], text: null, html: null, attachments: [] }
-  const parsed = await simpleParser(raw, { skipHtmlToText: true, skipTextToHtml: true, skipImageLinks: true })
+  if (!raw) return undefined
+  const parsed = await parse(raw)
+  if (!parsed) return { ...entry, headers: [], text: null, html: null, attachments: [] }
   return {
     ...entry,
     headers: parsed.headerLines.map(({ line }) => {
@@ -29,4 +31,10 @@ export async function showMessage(inbox: Inbox, entry: InboxEntry): Promise<Show
       size,
     })),
   }
+}
+
+/** Undefined when it is too large, or so strange that the parser gives up: then there is the raw message. */
+async function parse(raw: Buffer): Promise<ParsedMail | undefined> {
+  if (raw.length > PARSED_AT_MOST) return undefined
+  return simpleParser(raw, { skipHtmlToText: true, skipTextToHtml: true, skipImageLinks: true }).catch(() => undefined)
 }

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import type { Certificate, Log } from '@postrider/core'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 import { type Behaviour, behaviourOf, type Reply } from './behaviours.ts'
@@ -15,6 +14,8 @@ export interface SandboxSmtpOptions {
   readonly name: string
   readonly log: Log
 }
+
+type Connection = SMTPServer['connections'] extends Set<infer Member> ? Member : never
 
 interface PlayedError extends Error {
   responseCode: number
@@ -36,13 +37,9 @@ export function createSandboxSmtp({ inbox, certificate, name, log }: SandboxSmtp
     disableReverseLookup: true,
     hideENHANCEDSTATUSCODES: true,
     logger: false,
-    SNICallback: (_servername, done) => {
-      if (brokenHandshakes > 0) {
-        brokenHandshakes--
-        done(new Error('the sandbox plays broken TLS'))
-      } else {
-        done(null)
-      }
+    onConnect: (session, done) => {
+      mayBreakTls(session)
+      done()
     },
     onAuth: (auth, _session, done) => done(null, { user: auth.username ?? 'anybody' }),
     onRcptTo: (address, session, done) => {
@@ -104,9 +101,23 @@ export function createSandboxSmtp({ inbox, certificate, name, log }: SandboxSmtp
     return Object.assign(new Error(text), { responseCode: code })
   }
 
-  function hangUp(session: SMTPServerSession): void {
-    for (const connection of server.connections) {
-      if (connection.id === session.id) (connection as unknown as { _socket: Socket })._socket.destroy()
+  /** A refusal in SNICallback would not do: it is passed over, and many clients name no server. */
+  function mayBreakTls(session: SMTPServerSession): void {
+    const connection = connectionOf(session)
+    const upgrade = connection?.upgrade.bind(connection)
+    if (!connection || !upgrade) return
+    connection.upgrade = (...args) => {
+      if (brokenHandshakes === 0) return upgrade(...args)
+      brokenHandshakes--
+      connection._socket.end('this is not TLS\r\n')
     }
+  }
+
+  function hangUp(session: SMTPServerSession): void {
+    connectionOf(session)?._socket.destroy()
+  }
+
+  function connectionOf({ id }: SMTPServerSession): Connection | undefined {
+    return [...server.connections].find((connection) => connection.id === id)
   }
 }

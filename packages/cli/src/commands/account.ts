@@ -1,4 +1,14 @@
-import { type Command, requiredId, requiredText, table, textOption, UsageError } from '../command.ts'
+import type { Account, Core } from '@postrider/core'
+import {
+  type Answer,
+  type Call,
+  type Command,
+  requiredTarget,
+  requiredText,
+  table,
+  textOption,
+  UsageError,
+} from '../command.ts'
 
 export const accountCommands: readonly Command[] = [
   {
@@ -6,15 +16,17 @@ export const accountCommands: readonly Command[] = [
     usage: '--name NAME',
     summary: 'make an account and its first API key, which is shown only now',
     options: { name: { type: 'string' } },
-    run: (call) =>
-      call.withCore(async (core) => {
-        const account = await core.accounts.create(requiredText(call, 'name'))
+    run: (call) => {
+      const name = requiredText(call, 'name')
+      return call.withCore(async (core) => {
+        const account = await core.accounts.create(name)
         const { secret } = await core.auth.createKey({ accountId: account.id, name: 'first' })
         return {
           data: { accountId: account.id, apiKey: secret },
           text: `account ${account.id}\nAPI key ${secret} (shown only now)`,
         }
-      }),
+      })
+    },
   },
   {
     name: 'account list',
@@ -32,36 +44,49 @@ export const accountCommands: readonly Command[] = [
     name: 'account suspend',
     usage: 'ID',
     summary: 'refuse all mail of an account; in effect everywhere within 5 s',
+    words: 1,
     options: { account: { type: 'string' } },
-    run: (call) =>
-      call.withCore(async (core) => {
-        const account = await core.accounts.suspend(requiredId(call, 'account'))
-        return { data: account, text: `account ${account.id} is suspended` }
-      }),
+    run: (call) => change(call, (core, id) => core.accounts.suspend(id), 'suspended'),
   },
   {
     name: 'account resume',
     usage: 'ID',
     summary: 'undo account suspend',
+    words: 1,
     options: { account: { type: 'string' } },
-    run: (call) =>
-      call.withCore(async (core) => {
-        const account = await core.accounts.resume(requiredId(call, 'account'))
-        return { data: account, text: `account ${account.id} is active` }
-      }),
+    run: (call) => change(call, (core, id) => core.accounts.resume(id), 'active'),
   },
   {
     name: 'account expire',
     usage: 'ID [--at TIME]',
     summary: 'let an account expire, now or at an ISO 8601 time',
+    words: 1,
     options: { account: { type: 'string' }, at: { type: 'string' } },
     run: (call) => {
+      const id = requiredTarget(call, 'account')
       const at = textOption(call, 'at')
-      if (at !== undefined && Number.isNaN(Date.parse(at))) throw new UsageError('--at must be an ISO 8601 time')
+      const time = at === undefined ? null : isoTime(at)
       return call.withCore(async (core) => {
-        const account = await core.accounts.expire(requiredId(call, 'account'), at === undefined ? null : new Date(at))
+        const account = await core.accounts.expire(id, time)
         return { data: account, text: `account ${account.id} expires at ${account.expiresAt?.toISOString()}` }
       })
     },
   },
 ]
+
+function change(call: Call, act: (core: Core, id: number) => Promise<Account>, state: string): Promise<Answer> {
+  const id = requiredTarget(call, 'account')
+  return call.withCore(async (core) => {
+    const account = await act(core, id)
+    return { data: account, text: `account ${account.id} is ${state}` }
+  })
+}
+
+/** A date, or a date and a time; `Date` alone would take "1" for a month. */
+function isoTime(text: string): Date {
+  const time = new Date(text)
+  if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}|$)/.test(text) || Number.isNaN(time.getTime())) {
+    throw new UsageError(`--at must be an ISO 8601 time like 2030-01-31T12:00:00Z, not "${text}"`)
+  }
+  return time
+}

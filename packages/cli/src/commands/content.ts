@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Command, requiredId, requiredText, textOption, UsageError } from '../command.ts'
+import { type Command, CommandError, requiredId, requiredText, textOption, UsageError } from '../command.ts'
 
 export const contentCommands: readonly Command[] = [
   {
@@ -7,30 +7,45 @@ export const contentCommands: readonly Command[] = [
     usage: '--account ID --name NAME --file FILE',
     summary: 'store content that messages name by templateId',
     options: { account: { type: 'string' }, name: { type: 'string' }, file: { type: 'string' } },
-    run: (call) =>
-      call.withCore(async (core) => {
-        const template = await core.templates.create({
-          accountId: requiredId(call, 'account'),
-          name: requiredText(call, 'name'),
-          content: readFileSync(requiredText(call, 'file'), 'utf8'),
-        })
+    run: (call) => {
+      const [accountId, name] = [requiredId(call, 'account'), requiredText(call, 'name')]
+      const content = contentOf(requiredText(call, 'file'))
+      return call.withCore(async (core) => {
+        const template = await core.templates.create({ accountId, name, content })
         return { data: { templateId: template.id, templateName: template.name }, text: `template ${template.id}` }
-      }),
+      })
+    },
   },
   {
     name: 'suppression add',
     usage: '--account ID (--email ADDRESS | --domain DOMAIN)',
     summary: 'do not send to an address or a domain any more',
     options: { account: { type: 'string' }, email: { type: 'string' }, domain: { type: 'string' } },
-    run: (call) =>
-      call.withCore(async (core) => {
-        const email = textOption(call, 'email')
-        const domain = textOption(call, 'domain')
-        const value = email ?? domain
-        if (value === undefined) throw new UsageError('--email or --domain is missing')
-        const scope = email === undefined ? 'domain' : 'address'
-        await core.suppressions.add({ accountId: requiredId(call, 'account'), scope, value, reason: 'manual' })
+    run: (call) => {
+      const accountId = requiredId(call, 'account')
+      const email = textOption(call, 'email')
+      const domain = textOption(call, 'domain')
+      if (email !== undefined && domain !== undefined) throw new UsageError('--email and --domain exclude each other')
+      const value = email ?? domain
+      if (value === undefined) throw new UsageError('--email or --domain is missing')
+      const scope = email === undefined ? 'domain' : 'address'
+      return call.withCore(async (core) => {
+        await core.suppressions.add({ accountId, scope, value, reason: 'manual' })
         return { data: { scope, value }, text: `${value} is suppressed` }
-      }),
+      })
+    },
   },
 ]
+
+/** Throws {@link CommandError} when the file can't be read as text. */
+function contentOf(file: string): string {
+  try {
+    const content = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
+    if (content.includes('\0')) throw new Error('it has NUL characters')
+    return content
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    const problem = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8 text' : (code ?? message)
+    throw new CommandError(`--file ${file} can't be read: ${problem}`)
+  }
+}

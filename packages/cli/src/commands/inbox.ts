@@ -1,4 +1,5 @@
 import { type Call, type Command, CommandError, requiredWord, table } from '../command.ts'
+import { sandboxUrl } from '../first-run.ts'
 
 interface InboxEntry {
   readonly id: string
@@ -24,12 +25,13 @@ export const inboxCommands: readonly Command[] = [
     name: 'inbox show',
     usage: 'ID [--raw]',
     summary: 'show one message of the sandbox inbox; --raw: octet for octet',
+    words: 1,
     options: { raw: { type: 'boolean' } },
     async run(call) {
       const id = encodeURIComponent(requiredWord(call, 'the message id'))
       if (call.options.raw) {
         const raw = Buffer.from(await (await ask(call, `/messages/${id}/raw`)).arrayBuffer())
-        return { data: { raw: raw.toString('latin1') }, text: raw.toString('latin1') }
+        return { data: { raw: raw.toString('latin1') }, text: raw }
       }
       const message = (await (await ask(call, `/messages/${id}`)).json()) as InboxEntry & {
         text: string | null
@@ -46,10 +48,11 @@ export const inboxCommands: readonly Command[] = [
 
 /** Throws {@link CommandError} when the sandbox does not answer or has no such message. */
 async function ask({ config }: Call, path: string): Promise<Response> {
-  const url = `http://${config.sandboxHost}:${config.sandboxHttpPort}${path}`
+  const url = `${sandboxUrl(config)}${path}`
   const response = await fetch(url, { signal: AbortSignal.timeout(10_000) }).catch(() => undefined)
   if (!response) throw new CommandError(`the sandbox does not answer at ${url}: is it running (npm start)?`)
-  if (response.status === 404) throw new CommandError('there is no such message')
+  if (response.status === 404)
+    throw new CommandError('there is no such message in the inbox: "inbox list" shows the ids')
   if (!response.ok) throw new CommandError(`the sandbox answered ${response.status}`)
   return response
 }

@@ -1,4 +1,4 @@
-import { type Command, requiredId, table, textOption, textsOption } from '../command.ts'
+import { type Command, requiredId, requiredTarget, table, textOption, textsOption } from '../command.ts'
 
 export const keyCommands: readonly Command[] = [
   {
@@ -11,42 +11,49 @@ export const keyCommands: readonly Command[] = [
       ip: { type: 'string', multiple: true },
       scope: { type: 'string', multiple: true },
     },
-    run: (call) =>
-      call.withCore(async (core) => {
-        const scopes = textsOption(call, 'scope')
-        const { key, secret } = await core.auth.createKey({
-          accountId: requiredId(call, 'account'),
-          name: textOption(call, 'name') ?? '',
-          networks: textsOption(call, 'ip'),
-          ...(scopes.length > 0 ? { scopes } : {}),
-        })
+    run: (call) => {
+      const scopes = textsOption(call, 'scope')
+      const newKey = {
+        accountId: requiredId(call, 'account'),
+        name: textOption(call, 'name') ?? '',
+        networks: textsOption(call, 'ip'),
+        ...(scopes.length > 0 ? { scopes } : {}),
+      }
+      return call.withCore(async (core) => {
+        const { key, secret } = await core.auth.createKey(newKey)
         return { data: { keyId: key.id, apiKey: secret }, text: `key ${key.id}\nAPI key ${secret} (shown only now)` }
-      }),
+      })
+    },
   },
   {
     name: 'key list',
     usage: '--account ID',
     summary: "list an account's API keys",
     options: { account: { type: 'string' } },
-    run: (call) =>
-      call.withCore(async (core) => {
-        const keys = await core.auth.listKeys(requiredId(call, 'account'))
+    run: (call) => {
+      const account = requiredId(call, 'account')
+      return call.withCore(async (core) => {
+        const keys = await core.auth.listKeys(account)
         const rows = keys.map(({ id, prefix, name, scopes, networks, revokedAt }) => [
           ...[id, `${prefix}…`, name, scopes.join(' '), networks.join(' ') || 'anywhere'],
           revokedAt ? `revoked ${revokedAt.toISOString()}` : 'active',
         ])
         return { data: keys, text: table(['id', 'key', 'name', 'scopes', 'networks', 'state'], rows) }
-      }),
+      })
+    },
   },
   {
     name: 'key revoke',
     usage: 'ID',
     summary: 'refuse a key from now on; in effect everywhere within 5 s',
+    words: 1,
     options: { key: { type: 'string' } },
-    run: (call) =>
-      call.withCore(async (core) => {
-        const key = await core.auth.revokeKey(requiredId(call, 'key'))
+    run: (call) => {
+      const id = requiredTarget(call, 'key')
+      return call.withCore(async (core) => {
+        const key = await core.auth.revokeKey(id)
         return { data: key, text: `key ${key.id} is revoked` }
-      }),
+      })
+    },
   },
 ]

@@ -6,13 +6,17 @@ export const messageCommands: readonly Command[] = [
     name: 'message show',
     usage: 'ID',
     summary: 'show a message with its deliveries, attempts and events in time order',
+    words: 1,
     options: {},
-    run: (call) =>
-      call.withCore(async (core) => {
-        const story = await core.messages.show(requiredWord(call, 'the message id'))
-        if (!story) throw new CommandError('there is no such message')
+    run: (call) => {
+      const id = requiredWord(call, 'the message id')
+      return call.withCore(async (core) => {
+        const story = await core.messages.show(id)
+        if (!story)
+          throw new CommandError(`there is no message "${id}": the id is the one sendEmail or the relay answered`)
         return { data: story, text: tell(story) }
-      }),
+      })
+    },
   },
 ]
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { hostname } from 'node:os'
 import { type Call, type Command, CommandError, UsageError } from '../command.ts'
-import { firstSteps, makeDemoAccount } from '../first-run.ts'
+import { firstSteps, makeDemoAccount, reachable } from '../first-run.ts'
 
 const PROCESSES = ['api', 'relay', 'delivery', 'sandbox'] as const
 type ProcessName = (typeof PROCESSES)[number]
@@ -26,6 +26,7 @@ export const operateCommands: readonly Command[] = [
     name: 'health',
     usage: '[api|relay|delivery|sandbox]',
     summary: 'does the process of this host work? Exit status 0 or 1; for container health checks',
+    words: 1,
     options: {},
     async run(call) {
       const name = (call.words[0] ?? 'api') as ProcessName
@@ -38,8 +39,9 @@ export const operateCommands: readonly Command[] = [
 ]
 
 const CHECKS: Record<ProcessName, (call: Call) => Promise<void>> = {
-  api: ({ config }) => answersHttp(`http://${local(config.apiHost)}:${config.apiPort}/health/ready`),
-  sandbox: ({ config }) => answersHttp(`http://${local(config.sandboxHost)}:${config.sandboxHttpPort}/messages`),
+  api: ({ config }) => answersHttp(`http://${reachable(local(config.apiHost))}:${config.apiPort}/health/ready`),
+  sandbox: ({ config }) =>
+    answersHttp(`http://${reachable(local(config.sandboxHost))}:${config.sandboxHttpPort}/messages`),
   relay: ({ config }) => greets(local(config.relayHost), config.relayPort),
   delivery: workerLives,
 }
@@ -51,7 +53,8 @@ function local(host: string): string {
 
 async function answersHttp(url: string): Promise<void> {
   const response = await fetch(url, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)
-  if (!response?.ok) throw new CommandError(`no good answer at ${url}${response ? `: ${response.status}` : ''}`)
+  if (!response?.ok)
+    throw new CommandError(`no good answer at ${url}${response ? `: ${response.status}` : ''}; its log says why`)
 }
 
 async function greets(host: string, port: number): Promise<void> {
@@ -65,7 +68,7 @@ async function greets(host: string, port: number): Promise<void> {
     socket.once('timeout', () => done(''))
     socket.once('error', () => done(''))
   })
-  if (!greeting.startsWith('220')) throw new CommandError(`no SMTP greeting at ${host}:${port}`)
+  if (!greeting.startsWith('220')) throw new CommandError(`no SMTP greeting at ${host}:${port}; its log says why`)
 }
 
 async function workerLives(call: Call): Promise<void> {

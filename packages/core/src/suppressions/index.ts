@@ -1,4 +1,4 @@
-import type { Sql } from '../database.ts'
+import { databaseErrorCode, type Sql } from '../database.ts'
 import { invalidParameter } from '../errors.ts'
 import { parseAddress, parseDomain } from '../recipients/address.ts'
 
@@ -13,7 +13,7 @@ export interface NewSuppression {
 }
 
 export interface Suppressions {
-  /** Idempotent: the first reason stays. Throws parameterInvalid (email, domain). */
+  /** Idempotent: the first reason stays. Throws parameterInvalid (email, domain, account). */
   add(suppression: NewSuppression): Promise<void>
 }
 
@@ -22,9 +22,14 @@ export function suppressionsOf(sql: Sql): Suppressions {
     async add({ accountId, scope, value, reason }) {
       const key = scope === 'address' ? parseAddress(value)?.key : parseDomain(value)
       if (key === undefined) throw invalidParameter(scope === 'address' ? 'email' : 'domain', 'it is malformed')
-      await sql`
-        insert into suppressions (account_id, scope, value, reason) values (${accountId}, ${scope}, ${key}, ${reason})
-        on conflict do nothing`
+      try {
+        await sql`
+          insert into suppressions (account_id, scope, value, reason) values (${accountId}, ${scope}, ${key}, ${reason})
+          on conflict do nothing`
+      } catch (error) {
+        if (databaseErrorCode(error) === '23503') throw invalidParameter('account', 'there is no such account')
+        throw error
+      }
     },
   }
 }

@@ -1,5 +1,5 @@
-import { isUniqueViolation, onlyRow, type Sql } from '../database.ts'
-import { ServiceError } from '../errors.ts'
+import { databaseErrorCode, isUniqueViolation, onlyRow, type Sql } from '../database.ts'
+import { invalidParameter, ServiceError } from '../errors.ts'
 
 /** Stored content a submission names by id; it replaces the submission's own content. */
 export interface Template {
@@ -13,7 +13,7 @@ export interface Template {
 const TEMPLATE_LIMIT = 10 * 1024 * 1024
 
 export interface Templates {
-  /** Throws templateNameInvalid, templateBlank, templateTooLarge, templateNameTaken. */
+  /** Throws templateNameInvalid, templateBlank, templateTooLarge, templateNameTaken, parameterInvalid (account). */
   create(template: { accountId: number; name: string; content: string }): Promise<Template>
   /** The account's template with this id, or undefined. */
   find(accountId: number, id: number): Promise<Template | undefined>
@@ -33,6 +33,7 @@ export function templatesOf(sql: Sql): Templates {
         )
       } catch (error) {
         if (isUniqueViolation(error, 'templates_name')) throw new ServiceError('templateNameTaken')
+        if (databaseErrorCode(error) === '23503') throw invalidParameter('account', 'there is no such account')
         throw error
       }
     },

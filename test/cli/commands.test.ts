@@ -1,0 +1,107 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { makeService } from '../helpers/service.ts'
+import { answered, postrider } from './postrider.ts'
+
+const service = await makeService(t)
+const { env } = service
+const sender = await service.makeSender()
+const account = String(sender.accountId)
+
+t.test('accounts are created, listed, suspended, resumed and expired', async (t) => {
+  const made = await answered<{ accountId: number; apiKey: string }>(
+    env,
+    'account',
+    'create',
+    '--name',
+    'Harbor & Söhne',
+  )
+  t.strictSame(Object.keys(made), ['accountId', 'apiKey'])
+  t.type(made.accountId, 'number')
+  t.equal((await service.core.auth.authenticate(made.apiKey, '127.0.0.1')).account.id, made.accountId)
+  const id = String(made.accountId)
+  t.match(await answered(env, 'account', 'suspend', id), { id: made.accountId, state: 'suspended' })
+  t.match(await answered(env, 'account', 'resume', '--account', id), { state: 'active' })
+  t.match(await answered(env, 'account', 'expire', id, '--at', '2030-01-31T12:00:00Z'), {
+    expiresAt: '2030-01-31T12:00:00.000Z',
+  })
+  const { expiresAt } = await answered<{ expiresAt: string }>(env, 'account', 'expire', id)
+  t.ok(Math.abs(Date.parse(expiresAt) - Date.now()) < 60_000, 'without --at: now')
+  const listed = await answered<{ id: number }[]>(env, 'account', 'list')
+  t.match(
+    listed.find((found) => found.id === made.accountId),
+    { name: 'Harbor & Söhne', state: 'active' },
+  )
+  t.match((await postrider(env, 'account', 'list')).stdout, new RegExp(`^${id} +Harbor & Söhne +active +2`, 'm'))
+})
+
+t.test('keys are created with their limits, listed without the secret, and revoked', async (t) => {
+  const made = await answered<{ keyId: number; apiKey: string }>(
+    env,
+    ...['key', 'create', '--account', account, '--name', 'shop'],
+    ...['--ip', '10.1.0.0/16', '--ip', '2001:db8::/32', '--scope', 'send'],
+  )
+  t.strictSame(Object.keys(made), ['keyId', 'apiKey'])
+  const listed = await postrider(env, 'key', 'list', '--account', account, '--json')
+  t.notMatch(listed.stdout, made.apiKey)
+  t.match(
+    (JSON.parse(listed.stdout) as { id: number }[]).find(({ id }) => id === made.keyId),
+    { name: 'shop', networks: ['10.1.0.0/16', '2001:db8::/32'], scopes: ['send'], revokedAt: null },
+  )
+  t.match(await answered(env, 'key', 'revoke', String(made.keyId)), { id: made.keyId, revokedAt: /^20/ })
+  const text = (await postrider(env, 'key', 'list', '--account', account)).stdout
+  t.match(text, new RegExp(`^${made.keyId} .*shop .*revoked 20`, 'm'))
+  t.notMatch(text, made.apiKey)
+})
+
+t.test('domains are added with their records, shown, listed and activated', async (t) => {
+  const added = await answered<{ dns: { purpose: string }[] }>(
+    env,
+    'domain',
+    'add',
+    '--account',
+    account,
+    'Quay.example',
+  )
+  t.match(added, { name: 'quay.example', accountId: sender.accountId, state: 'pending' })
+  t.strictSame(
+    added.dns.map(({ purpose }) => purpose),
+    ['dkim', 'spf', 'dmarc'],
+  )
+  t.strictSame(await answered(env, 'domain', 'dns', 'quay.example'), added)
+  t.match(await answered(env, 'domain', 'activate', 'quay.example'), { state: 'active', dns: added.dns })
+  const active = await answered(env, 'domain', 'add', '--account', account, 'pier.example', '--active')
+  t.match(active, { name: 'pier.example', state: 'active' })
+  const listed = await answered<{ name: string }[]>(env, 'domain', 'list', '--account', account)
+  t.strictSame(listed.map(({ name }) => name).sort(), ['pier.example', 'quay.example', sender.domain].sort())
+  t.match(
+    (await postrider(env, 'domain', 'dns', 'pier.example')).stdout,
+    /^dkim +TXT +pr1\._domainkey\.pier\.example +v=/m,
+  )
+})
+
+t.test('templates and suppressions are stored', async (t) => {
+  const file = join(service.config.dataDir, 'welcome.html')
+  writeFileSync(file, '<p>Welcome, [%NAME%]</p>')
+  const made = await answered<{ templateId: number }>(
+    env,
+    ...['template', 'create', '--account', account, '--name', 'welcome', '--file', file],
+  )
+  t.match(await service.core.templates.find(sender.accountId, made.templateId), { content: '<p>Welcome, [%NAME%]</p>' })
+  const add = ['suppression', 'add', '--account', account]
+  t.strictSame(await answered(env, ...add, '--email', 'gone@harbor.example'), {
+    scope: 'address',
+    value: 'gone@harbor.example',
+  })
+  t.strictSame(await answered(env, ...add, '--domain', 'gone.example'), { scope: 'domain', value: 'gone.example' })
+})
+
+t.test('setup makes the demo account of a new installation once', async (t) => {
+  const fresh = await makeService(t)
+  const first = await answered<{ apiKey: string }>(fresh.env, 'setup')
+  t.match(first.apiKey, /^pr_/)
+  t.strictSame(await answered(fresh.env, 'setup'), { apiKey: null })
+  t.strictSame(await answered(fresh.env, 'migrate'), { migrated: true })
+  t.match(await fresh.core.domains.list(), [{ name: 'demo.example', state: 'active' }])
+})

@@ -1,0 +1,98 @@
+import t from 'tap'
+import { startProcess } from '../helpers/processes.ts'
+import { sendV2, v2Body } from '../helpers/send.ts'
+import { makeService } from '../helpers/service.ts'
+import { SmtpClient } from '../helpers/smtp-client.ts'
+import { until } from '../helpers/until.ts'
+import { answered, postrider } from './postrider.ts'
+
+interface Story {
+  readonly id: string
+  readonly deliveries: readonly { recipient: string; state: string; attempts: readonly { outcome: string }[] }[]
+  readonly events: readonly { type: string; occurredAt: string }[]
+}
+
+const service = await makeService(t, { DELIVERY: 'sandbox' })
+const { env } = service
+const sender = await service.makeSender()
+for (const name of ['sandbox', 'api', 'relay', 'delivery'] as const) await startProcess(t, name, env)
+const base = `http://127.0.0.1:${service.config.apiPort}`
+
+async function send(recipient: string, subject: string): Promise<string> {
+  const sent = await sendV2(base, sender.apiKey, v2Body(sender, { personalizations: [{ recipient }], subject }))
+  return sent.body.data?.message_id as string
+}
+
+t.test('health says of each process that it works', async (t) => {
+  for (const name of ['api', 'relay', 'delivery', 'sandbox']) {
+    t.strictSame(await answered(env, 'health', name), { process: name, healthy: true })
+  }
+})
+
+t.test('inbox list and inbox show tell what arrived, newest last', async (t) => {
+  for (const subject of ['Berth 1', 'Berth 2 für Lena']) {
+    await send('lena@harbor.example', subject)
+    await until(subject, async () => (await list()).some((entry) => entry.subject === subject))
+  }
+  const entries = await list()
+  t.strictSame(
+    entries.map(({ subject }) => subject),
+    ['Berth 1', 'Berth 2 für Lena'],
+  )
+  const [, second] = entries
+  t.strictSame(Object.keys(second as object), ['id', 'from', 'to', 'subject', 'receivedAt'])
+  t.equal(second?.to, 'lena@harbor.example')
+  t.match(second?.from, /@relay\.test$/, 'the return path of the envelope, not the From header')
+  t.match((await postrider(env, 'inbox', 'list')).stdout, /Berth 1\n.*Berth 2 für Lena\n$/)
+
+  const id = second?.id as string
+  t.match(await answered(env, 'inbox', 'show', id), { ...second, html: /Your berth is ready/, attachments: [] })
+  t.match((await postrider(env, 'inbox', 'show', id)).stdout, /^Subject: {2}Berth 2 für Lena$/m)
+  const raw = await fetch(`http://127.0.0.1:${service.config.sandboxHttpPort}/messages/${id}/raw`)
+  t.equal((await postrider(env, 'inbox', 'show', id, '--raw')).stdout, await raw.text(), 'octet for octet')
+
+  const unknown = await postrider(env, 'inbox', 'show', 'nothing')
+  t.equal(unknown.code, 1)
+  t.match(unknown.stderr, /no such message in the inbox: "inbox list" shows the ids/)
+})
+
+t.test('message show tells the deliveries, attempts and events in time order', async (t) => {
+  const id = await send('bounce@harbor.example', 'Returned')
+  await until('the bounce', async () => (await service.core.messages.show(id))?.deliveries[0]?.state === 'bounced')
+  const story = await answered<Story>(env, 'message', 'show', id)
+  t.match(story, {
+    id,
+    deliveries: [{ recipient: 'bounce@harbor.example', state: 'bounced', attempts: [{ outcome: 'bounced' }] }],
+  })
+  t.strictSame(
+    story.events.map(({ type }) => type),
+    ['processed', 'bounced'],
+  )
+  const { stdout } = await postrider(env, 'message', 'show', id)
+  t.match(stdout, new RegExp(`^message ${id}, by v2, accepted 20`))
+  t.match(stdout, /processed.*\n.*attempt 1: bounced .*550 5\.1\.1 .*ms\n.*bounced/)
+  const times = [...stdout.split('\ntime ')[1]!.matchAll(/^(\S+Z) /gm)].map(([, time]) => time)
+  t.equal(times.length, 3)
+  t.strictSame(times, [...times].sort())
+})
+
+t.test('what came from outside can not steer the terminal it is shown on', async (t) => {
+  // An encoded word (RFC 2047) brings any octet into a subject.
+  const subject = `=?utf-8?B?${Buffer.from('red \u001b[31m\u009b2J \u202etxt.exe').toString('base64')}?=`
+  const message = `From: desk@${sender.domain}\r\nTo: lena@harbor.example\r\nSubject: ${subject}\r\n\r\nbody \u001b]0;title\u0007, Grüße\r\n`
+  const client = await SmtpClient.connect(t, { port: service.config.sandboxSmtpPort })
+  t.match(await client.reply(), /^220/)
+  t.match(await client.command('EHLO client.test'), /^250/)
+  t.match(await client.submit(`desk@${sender.domain}`, 'lena@harbor.example', message), /^250/)
+  const id = (await list()).at(-1)?.id as string
+  for (const command of [['list'], ['show', id]]) {
+    const { stdout } = await postrider(env, 'inbox', ...command)
+    t.match(stdout, 'red \ufffd[31m\ufffd2J \ufffdtxt.exe')
+    t.notMatch(stdout, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/)
+  }
+  t.equal((await postrider(env, 'inbox', 'show', id, '--raw')).stdout, message, 'raw is raw')
+})
+
+function list(): Promise<{ id: string; from: string; to: string; subject: string }[]> {
+  return answered(env, 'inbox', 'list')
+}

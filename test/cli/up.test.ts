@@ -1,0 +1,164 @@
+import { existsSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { makeDatabase } from '../helpers/database.ts'
+import { freePorts } from '../helpers/ports.ts'
+import { until } from '../helpers/until.ts'
+import { answered, commandLine, descendantsOf, type Installation, isAlive, shell, startUp } from './postrider.ts'
+
+interface Entry {
+  readonly id: string
+  readonly from: string
+  readonly to: string
+  readonly subject: string
+}
+
+const PORTS = ['API_PORT', 'RELAY_PORT', 'RELAY_TLS_PORT', 'SANDBOX_SMTP_PORT', 'SANDBOX_HTTP_PORT'] as const
+const KEY = /pr_[0-9A-Za-z]{33}/
+
+async function settings(extra: Record<string, string> = {}): Promise<Record<string, string>> {
+  const ports = await freePorts(PORTS.length)
+  return {
+    DATA_DIR: mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'up-')),
+    ...Object.fromEntries(PORTS.map((name, at) => [name, String(ports[at])])),
+    ...extra,
+  }
+}
+
+/** The line under the heading that starts with these words. */
+function lineUnder(text: string, heading: string): string {
+  const lines = text.split('\n')
+  return lines[lines.findIndex((line) => line.startsWith(heading)) + 1]?.trim() as string
+}
+
+const inbox = async (env: Record<string, string>): Promise<Entry[]> =>
+  (await fetch(`http://127.0.0.1:${env.SANDBOX_HTTP_PORT}/messages`)).json() as Promise<Entry[]>
+
+const apiReady = (env: Record<string, string>): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${env.API_PORT}/health/ready`).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+
+/** Ends it with a signal; answers its exit status and what is left of its processes. */
+async function end(installation: Installation, signal: NodeJS.Signals): Promise<unknown> {
+  const pids = descendantsOf(installation.pid)
+  const status = await installation.end(signal)
+  return { status, processes: pids.length > 3, left: pids.filter(isAlive).map(commandLine) }
+}
+const GONE = { status: 0, processes: true, left: [] }
+
+const skip = process.platform !== 'linux' && 'processes are looked up in /proc'
+
+t.test('postrider up on one machine, with a database of its own', { skip }, async (t) => {
+  const env = await settings()
+  let key = ''
+
+  await t.test('the first start prints the key once, and lines that work when pasted', async (t) => {
+    const first = await startUp(t, env)
+    t.equal(first.stderr, '')
+    key = KEY.exec(first.stdout)?.[0] as string
+    t.equal(first.stdout.match(/shown only now/g)?.length, 1)
+
+    const sent = await shell(lineUnder(first.stdout, 'Send a message by HTTP'))
+    t.match(JSON.parse(sent.stdout), { data: { message_id: /^[0-9a-f]{32}$/ }, error_info: null })
+    t.equal((await shell(lineUnder(first.stdout, 'By SMTP'))).code, 0)
+
+    const look = lineUnder(first.stdout, 'See what arrived')
+    const arrived = await until('two messages', async () => {
+      const entries = JSON.parse((await shell(look)).stdout) as Entry[]
+      return entries.length === 2 && entries
+    })
+    t.strictSame(arrived.map(({ subject }) => subject).sort(), ['By SMTP', 'My first message'])
+    t.match(arrived[0], { from: /@/, to: 'you@example.org', id: /^[0-9a-f]{32}$/ })
+    t.strictSame(await inbox(env), arrived)
+    t.strictSame(await answered(env, 'inbox', 'list'), arrived, 'the command shows what HTTP shows')
+
+    await t.test('SIGTERM ends it with status 0 and leaves no process', async (t) => {
+      t.strictSame(await end(first, 'SIGTERM'), GONE)
+      t.match(first.stdout, /\nstopped\n$/)
+      t.equal(first.stderr, '')
+      t.notOk(existsSync(join(env.DATA_DIR as string, 'postgres', 'postmaster.pid')))
+    })
+  })
+
+  await t.test('the second start prints no key, and has all data of the first', async (t) => {
+    const second = await startUp(t, env)
+    t.notMatch(second.stdout, KEY)
+    t.equal((await inbox(env)).length, 2)
+    t.equal((await answered<unknown[]>(env, 'account', 'list')).length, 1)
+    const answer = await fetch(`http://127.0.0.1:${env.API_PORT}/v2/sendEmail`, {
+      method: 'POST',
+      headers: { api_key: key, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        personalizations: [{ recipient: 'again@example.org' }],
+        from: { fromEmail: 'hello@demo.example' },
+        subject: 'Again',
+        content: 'x',
+      }),
+    })
+    t.equal(answer.status, 200, 'the key of the first start is good')
+    await until('the third message', async () => (await inbox(env)).length === 3)
+
+    await t.test('a process killed with kill -9 is started again, and so is the database', async (t) => {
+      const pidOf = (what: string): number | undefined =>
+        descendantsOf(second.pid).find((pid) => commandLine(pid).includes(what) && isAlive(pid))
+      for (const what of ['packages/api/src/server.ts', 'packages/delivery/src/worker.ts', 'bin/postgres -D']) {
+        const before = pidOf(what) as number
+        process.kill(before, 'SIGKILL')
+        await until(`another ${what}`, () => {
+          const now = pidOf(what)
+          return now !== undefined && now !== before
+        })
+      }
+      await until('the API to be ready', () => apiReady(env), 30_000)
+      t.match(second.stdout, /^api ended \(SIGKILL\) and is started again$/m)
+      t.match(second.stdout, /^delivery ended \(SIGKILL\) and is started again$/m)
+      t.match(second.stdout, /^the embedded database died and is started again$/m)
+    })
+
+    await t.test('SIGINT ends it with status 0 and leaves no process', async (t) => {
+      t.strictSame(await end(second, 'SIGINT'), GONE)
+    })
+  })
+})
+
+t.test('two installations run side by side, one on a database of its own, one on DATABASE_URL', { skip }, async (t) => {
+  const database = await makeDatabase()
+  t.teardown(() => database.drop())
+  const [own, given] = await Promise.all([settings(), settings({ DATABASE_URL: database.url })])
+  const [embedded, external] = await Promise.all([startUp(t, own), startUp(t, given)])
+  t.notOk(existsSync(join(given.DATA_DIR as string, 'postgres')), 'no database is made where one is given')
+  t.not(KEY.exec(embedded.stdout)?.[0], KEY.exec(external.stdout)?.[0])
+
+  t.match((await shell(lineUnder(external.stdout, 'Send a message by HTTP'))).stdout, /message_id/)
+  await until('the message', async () => (await inbox(given)).length === 1)
+  t.equal((await inbox(own)).length, 0, 'the other one has nothing of it')
+
+  await t.test('a taken port ends a third one with the name of the setting; nobody else notices', async (t) => {
+    const third = await settings()
+    for (const setting of ['API_PORT', 'RELAY_PORT', 'SANDBOX_HTTP_PORT']) {
+      const taken = own[setting] as string
+      const failed = await startUp(t, { ...third, [setting]: taken })
+      t.equal(await failed.exited, 78)
+      t.match(failed.stderr, new RegExp(`port ${taken} is in use.* set ${setting} `))
+      t.notMatch(failed.stderr, /^ +at /m)
+      t.notMatch(failed.stdout, KEY)
+    }
+    const repaired = await startUp(t, third)
+    t.match(repaired.stdout, KEY, 'the key was not lost with the failed starts')
+    t.strictSame(await end(repaired, 'SIGTERM'), GONE)
+    t.ok((await apiReady(own)) && (await apiReady(given)))
+  })
+
+  await t.test('the end of the supervisor by kill -9 is the end of all', async (t) => {
+    const pids = descendantsOf(embedded.pid)
+    await embedded.end('SIGKILL')
+    await until('the processes to end', () => !pids.some(isAlive), 30_000)
+    t.ok(await apiReady(given))
+  })
+
+  t.strictSame(await end(external, 'SIGTERM'), GONE)
+  t.equal(external.stderr, '')
+})

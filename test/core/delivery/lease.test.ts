@@ -55,8 +55,13 @@ async function makeQueue(t: Test) {
   return { service, messageId, clock, watch: observer.deliveries.watchWorkers(), story }
 }
 
+/** The worker of each test's own process; a lease keeps a connection of its own. */
+const observers = new WeakMap<Core, Promise<{ readonly workerId: number }>>()
+
 async function claimAll(core: Core): Promise<ClaimedDelivery[]> {
-  const { workerId } = await core.deliveries.register({ host: 'observer', pid: process.pid })
+  const observer = observers.get(core) ?? core.deliveries.register({ host: 'observer', pid: process.pid })
+  observers.set(core, observer)
+  const { workerId } = await observer
   return [...(await core.deliveries.claim({ workerId, limit: 100 }))]
 }
 

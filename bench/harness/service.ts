@@ -14,6 +14,9 @@ const FILES: Readonly<Record<Part, string>> = {
   delivery: 'packages/delivery/src/worker.ts',
 }
 
+/** As `npm start` and the image run them. */
+const FLAGS = ['--max-semi-space-size=8']
+
 /** What is emptied between rounds, so that every round begins with the same tables. */
 const TABLES = ['messages', 'bodies', 'delivery_queue', 'finished_deliveries', 'attempts', 'events', 'idempotency_keys']
 
@@ -105,7 +108,7 @@ export async function openService(): Promise<Service> {
       const trusted = { RELAY_TRUSTED_NETWORKS: '127.0.0.1', RELAY_TRUSTED_KEY: sender.apiKey }
       const route = sinkPort ? { DELIVERY: `smtp://127.0.0.1:${sinkPort}` } : {}
       const command = { env: { ...env, ...trusted, ...route, LOG_LEVEL: 'info' }, ready: /"msg":"started"/ }
-      const started = Array.from({ length: count }, () => start(process.execPath, [FILES[part]], command))
+      const started = Array.from({ length: count }, () => start(process.execPath, [...FLAGS, FILES[part]], command))
       processes.set(part, await Promise.all(started))
     },
     stop,

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { ERRORS, type ErrorName } from '@postrider/core'
 import { failure } from './v2/envelope.ts'
 
-/** What never becomes a call: the parser's complaint, the status (RFC 9110 15.5, RFC 6585 5) and the sentence. */
-const COMPLAINTS: Readonly<Record<string, readonly [status: string, sentence: string]>> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The header is too large'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not come in time'],
+/** What never becomes a call: the parser's complaints (RFC 9110 15.5, RFC 6585 5). Any other: it is not HTTP. */
+const COMPLAINTS: Readonly<Record<string, ErrorName>> = {
+  HPE_HEADER_OVERFLOW: 'headerTooLarge',
+  ERR_HTTP_REQUEST_TIMEOUT: 'requestTimeout',
 }
-const OTHER = ['400 Bad Request', 'The request is not HTTP'] as const
 
 type Answer = ServerResponse<IncomingMessage>
 
@@ -30,10 +30,12 @@ export function refuseMalformed(): MalformedRefusal {
     await Promise.all(whole.map((answer) => once(answer, 'close')))
     // The parser complains again about whatever still comes.
     if (!socket.writable) return
-    const [status, sentence] = COMPLAINTS[code] ?? OTHER
-    const body = JSON.stringify(failure(Number.parseInt(status, 10), sentence, undefined))
+    const { status, v2, sentence } = ERRORS[COMPLAINTS[code] ?? 'httpMalformed']
+    const body = JSON.stringify(failure(v2, sentence, undefined))
     const head = `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}`
-    socket.end(`HTTP/1.1 ${status}\r\n${head}\r\nconnection: close\r\n\r\n${body}`, () => socket.destroy())
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\nconnection: close\r\n\r\n${body}`, () =>
+      socket.destroy(),
+    )
   }
 
   return {

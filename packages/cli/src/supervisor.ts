@@ -28,6 +28,9 @@ const STEADY_MS = 10_000
 /** Longer than a process takes to drain. */
 const STOP_WITHIN_MS = 32_000
 
+/** Half of V8's default of three times 32 MB for what lives a moment was garbage under load; docs/performance.md. */
+const FLAGS = ['--max-semi-space-size=8']
+
 export function supervise({ programs, env, report }: SupervisorOptions): Supervisor {
   let stopping = false
   const children = new Map<string, ChildProcess>()
@@ -37,7 +40,7 @@ export function supervise({ programs, env, report }: SupervisorOptions): Supervi
   })
 
   function run(program: Program, pause: number, onReady: () => void): void {
-    const child = fork(program.file, [], { env, execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    const child = fork(program.file, [], { env, execArgv: FLAGS, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
     const startedAt = performance.now()
     children.set(program.name, child)
     child.on('message', (message) => {

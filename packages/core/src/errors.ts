@@ -19,6 +19,9 @@ export interface ErrorRow {
 export const ERRORS = {
   notFound: row(404, 'Method', 404, 'Path not found', 500, '5.5.1'),
   methodNotAllowed: row(405, 'Method', 405, 'Method not allowed', 502, '5.5.1'),
+  httpMalformed: row(400, 'Method', 400, 'The request is not HTTP', 500, '5.5.2'),
+  requestTimeout: row(408, 'Method', 408, 'The request did not come in time', 421, '4.4.2'),
+  headerTooLarge: row(431, 'Method', 431, 'The header is too large', 500, '5.5.2'),
 
   keyMissing: row(100, 'Validation', 401, 'api_key not passed in header', 530, '5.7.0', 'Authentication required'),
   keyInvalid: row(101, 'Validation', 401, 'Invalid api_key', 535, '5.7.8', 'Authentication credentials invalid'),

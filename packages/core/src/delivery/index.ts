@@ -78,8 +78,8 @@ export function announcer(sql: Sql): () => void {
     running = true
     do {
       again = false
-      // A lost wake-up costs a poll interval, nothing more.
-      await sql`select pg_notify(${QUEUE_CHANNEL}, '')`.catch(() => {})
+      // A lost wake-up costs a poll interval, nothing more. NOTIFY writes a commit record, and need not wait for the disk.
+      await sql`select set_config('synchronous_commit', 'off', true), pg_notify(${QUEUE_CHANNEL}, '')`.catch(() => {})
     } while (again)
     running = false
   }

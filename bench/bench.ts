@@ -10,6 +10,7 @@ import { fairness } from './cases/fairness.ts'
 import { httpAccept } from './cases/http-accept.ts'
 import { idleLatency, waitFor250 } from './cases/latency.ts'
 import { smtpAccept } from './cases/smtp-accept.ts'
+import { tarpit } from './cases/tarpit.ts'
 import type { Case } from './harness/context.ts'
 import { drawPlot } from './harness/plot.ts'
 import { ROOT, stopAll } from './harness/processes.ts'
@@ -35,7 +36,7 @@ Cases: `
 
 const CASES: readonly Case[] = [
   ...[smtpAccept, endToEnd, httpAccept, waitFor250, idleLatency, underAccept],
-  ...[snapshot, client, fullQueue, fairness, workers],
+  ...[snapshot, client, fullQueue, fairness, tarpit, workers],
 ]
 
 /** What `--json` promises to name, whether it was measured or not. */

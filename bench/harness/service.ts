@@ -32,7 +32,10 @@ export interface Service {
   readonly apiKey: string
   readonly domain: string
   /** Starts processes of a part; `sinkPort` is where mail goes. */
-  start(part: Part, options?: { sinkPort?: number; count?: number }): Promise<void>
+  start(
+    part: Part,
+    options?: { sinkPort?: number; count?: number; settings?: Readonly<Record<string, string>> },
+  ): Promise<void>
   stop(part: Part): Promise<void>
   /** Another account with its own domain. */
   makeSender(name: string): Promise<{ apiKey: string; domain: string }>
@@ -103,11 +106,14 @@ export async function openService(): Promise<Service> {
     relayPort: config.relayPort,
     relayTlsPort: config.relayTlsPort,
     ...sender,
-    async start(part, { sinkPort, count = 1 } = {}) {
+    async start(part, { sinkPort, count = 1, settings = {} } = {}) {
       await stop(part)
       const trusted = { RELAY_TRUSTED_NETWORKS: '127.0.0.1', RELAY_TRUSTED_KEY: sender.apiKey }
       const route = sinkPort ? { DELIVERY: `smtp://127.0.0.1:${sinkPort}` } : {}
-      const command = { env: { ...env, ...trusted, ...route, LOG_LEVEL: 'info' }, ready: /"msg":"started"/ }
+      const command = {
+        env: { ...env, ...trusted, ...route, ...settings, LOG_LEVEL: 'info' },
+        ready: /"msg":"started"/,
+      }
       const started = Array.from({ length: count }, () => start(process.execPath, [...FLAGS, FILES[part]], command))
       processes.set(part, await Promise.all(started))
     },

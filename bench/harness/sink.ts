@@ -8,12 +8,14 @@ export interface SmtpSink {
   stop(): Promise<void>
 }
 
-export async function startSmtpSink(): Promise<SmtpSink> {
-  const port = await freePort()
+/** `delay`: seconds it waits before it answers DATA. */
+export async function startSmtpSink({ host = '127.0.0.1', port: given = 0, delay = 0 } = {}): Promise<SmtpSink> {
+  const port = given || (await freePort())
   let count = 0
   let tail = ''
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
-  const running: Running = await start('smtp-sink', ['-c', ...user, `127.0.0.1:${port}`, '1000'], {
+  const slow = delay > 0 ? ['-w', String(delay)] : []
+  const running: Running = await start('smtp-sink', ['-c', ...user, ...slow, `${host}:${port}`, '1000'], {
     output(text) {
       tail = (tail + text).slice(-200)
       const counts = [...tail.matchAll(/mesg=(\d+)[^\d]/g)]

@@ -25,7 +25,7 @@ const SERVFAIL = 2
 const NXDOMAIN = 3
 
 /** A real DNS server on loopback, answering real packets. */
-export async function startDns(t: Test, zones: Record<string, Zone>): Promise<DnsServer> {
+export async function startDns(t: Pick<Test, 'teardown'>, zones: Record<string, Zone>): Promise<DnsServer> {
   const questions: string[] = []
   const socket = createSocket('udp4')
   socket.on('message', (packet, from) => {

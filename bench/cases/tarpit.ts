@@ -1,0 +1,74 @@
+import { startDns } from '../../test/helpers/dns.ts'
+import { type Case, type Context, expectCount } from '../harness/context.ts'
+import { makeCall } from '../harness/messages.ts'
+import { freePort, until } from '../harness/processes.ts'
+import { alternate, ratioOf } from '../harness/rounds.ts'
+import { startSmtpSink } from '../harness/sink.ts'
+
+const SITES = 30
+/** Seconds a tarpit takes for each message. */
+const DELAY = 60
+const RECIPIENTS = 500
+
+/** What a good site gets while 30 others take a minute for each message, with more mail for them than a worker can hold. */
+export const tarpit: Case = {
+  name: 'tarpit',
+  async run({ service, rounds, quick, report }: Context) {
+    const title = 'one site beside 30 tarpits, against alone'
+    report(title)
+    const port = await freePort()
+    const closers: (() => unknown)[] = []
+    const zones: Record<string, { mx?: [number, string][]; a?: string[] }> = {}
+    const addSite = (name: string, address: string): void => {
+      zones[`${name}.example`] = { mx: [[10, `mx.${name}.example`]] }
+      zones[`mx.${name}.example`] = { a: [address] }
+    }
+    addSite('good', '127.0.0.2')
+    for (let at = 0; at < SITES; at++) addSite(`tar${at}`, `127.0.3.${at + 1}`)
+    const dns = await startDns({ teardown: (close) => void closers.push(close) }, zones)
+    const sinks = [await startSmtpSink({ host: '127.0.0.2', port })]
+    for (let at = 0; at < SITES; at++)
+      sinks.push(await startSmtpSink({ host: `127.0.3.${at + 1}`, port, delay: DELAY }))
+    const [good] = sinks
+    const send = async (domain: string, calls: number): Promise<void> => {
+      const body = makeCall(`desk@${service.domain}`, 2000, RECIPIENTS).replaceAll(
+        '@harbor.example',
+        `@${domain}.example`,
+      )
+      const headers = { 'content-type': 'application/json', api_key: service.apiKey }
+      for (let call = 0; call < calls; call++) {
+        const response = await fetch(`${service.apiUrl}/v2/sendEmail`, { method: 'POST', headers, body })
+        await response.text()
+        expectCount('status', response.status, 200)
+      }
+    }
+    const calls = quick ? 10 : 30
+    const settings = { DELIVERY: 'mx', DNS_SERVERS: dns.address, MX_PORT: String(port), MX_PRIVATE_NETWORKS: 'allow' }
+    const round = (tarpits: boolean) => async (): Promise<number> => {
+      await service.empty()
+      if (tarpits) for (let at = 0; at < SITES; at++) await send(`tar${at}`, 1)
+      await service.start('delivery', { settings })
+      // The tarpits have what they can hold before the good site's mail comes.
+      if (tarpits) await new Promise((resolve) => setTimeout(resolve, 8000))
+      const before = good?.count() ?? 0
+      const began = performance.now()
+      await send('good', calls)
+      const wanted = calls * RECIPIENTS
+      await until('the last message', () => (good?.count() ?? 0) - before >= wanted, { seconds: 120 })
+      const rate = wanted / ((performance.now() - began) / 1000)
+      await service.stop('delivery')
+      return rate
+    }
+    await service.start('api')
+    try {
+      const found = await alternate({ 'beside tarpits': round(true), alone: round(false) }, rounds, report)
+      const ratio = ratioOf(found)
+      const target = { sense: 'at least', value: 0.9 } as const
+      return [{ title, unit: 'messages/s', rounds: found, target, ...(ratio && { ratio }) }]
+    } finally {
+      await service.reset()
+      await Promise.all(sinks.map((sink) => sink.stop()))
+      for (const close of closers) await close()
+    }
+  },
+}

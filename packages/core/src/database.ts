@@ -47,6 +47,15 @@ export function openDatabase({ url, name, connections }: DatabaseOptions): Sql {
   } as object)
 }
 
+/**
+ * One connection of its own with the pool's settings, opened again when it is lost. For what a session holds, such as advisory
+ * locks. Not the driver's reserve(): one that fails while the database is away takes a connection out of the pool for good
+ * once it is back (its entry stays in the queue, with nobody to give the connection back).
+ */
+export function openSession(sql: Sql): Sql {
+  return postgres({ ...sql.options, max: 1 } as object)
+}
+
 function quickSocket(options: { host: string[]; port: number[] }): Socket {
   return connect({ host: options.host[0] ?? 'localhost', port: options.port[0] ?? 5432, noDelay: true })
 }

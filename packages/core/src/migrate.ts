@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Sql } from './database.ts'
+import { openSession, type Sql } from './database.ts'
 
 const SQL_DIR = fileURLToPath(new URL('../../../sql/', import.meta.url))
 
@@ -33,7 +33,7 @@ function migrations(): readonly Migration[] {
  */
 export async function migrate(sql: Sql): Promise<string[]> {
   const applied: string[] = []
-  const session = await sql.reserve()
+  const session = openSession(sql)
   try {
     await session`set statement_timeout = 0`
     await session`select pg_advisory_lock(7739)`
@@ -59,11 +59,7 @@ export async function migrate(sql: Sql): Promise<string[]> {
       applied.push(name)
     }
   } finally {
-    // A session that died is not given back: the pool would hand it out again.
-    await session`select pg_advisory_unlock(7739)`
-      .then(() => session`reset statement_timeout`)
-      .then(() => session.release())
-      .catch(() => {})
+    await session.end({ timeout: 5 })
   }
   return applied
 }

@@ -1,5 +1,4 @@
-import type { ReservedSql } from 'postgres'
-import { isDatabaseAway, onlyRow, type Sql, type SqlTransaction } from '../database.ts'
+import { openSession, type Sql, type SqlTransaction } from '../database.ts'
 import { INDETERMINATE_WAIT_SECONDS } from './schedule.ts'
 
 /**
@@ -27,40 +26,25 @@ export interface WorkerLease {
 }
 
 export async function registerWorker(sql: Sql, worker: { host: string; pid: number }): Promise<WorkerLease> {
-  let session = await sql.reserve()
+  const session = openSession(sql)
   // The lock is taken before the row can be seen, so nobody finds a living worker without its lock.
-  await session`begin`
-  const { id } = onlyRow(
-    await session<
-      { id: number }[]
-    >`insert into workers (host, pid) values (${worker.host}, ${worker.pid}) returning id`,
-  )
-  await session`select pg_advisory_lock(${LOCK_SPACE}, ${id})`
-  await session`commit`
-
-  async function beatOn(current: ReservedSql): Promise<boolean> {
-    const rows = await current`update workers set beat = beat + 1 where id = ${id} returning 1`
-    return rows.length > 0
-  }
+  const [{ id }] = await session<[{ id: number }]>`
+    with registered as (insert into workers (host, pid) values (${worker.host}, ${worker.pid}) returning id)
+    select id, pg_advisory_lock(${LOCK_SPACE}, id) from registered`
 
   return {
     workerId: id,
     async beat() {
-      try {
-        return await beatOn(session)
-      } catch (error) {
-        if (!isDatabaseAway(error)) throw error
-        // The session is gone and the lock with it: take it again on a new one before anybody counts us dead. The dead one is
-        // not given back to the pool, which would hand it out again.
-        session = await sql.reserve()
-        await session`select pg_try_advisory_lock(${LOCK_SPACE}, ${id})`
-        return await beatOn(session)
-      }
+      // The lock is taken with every beat, which counts up on a session that has it: a session that comes after a lost one
+      // has it with its first beat, before anybody counts us dead.
+      const rows = await session`
+        with locked as materialized (select pg_try_advisory_lock(${LOCK_SPACE}, ${id}::int))
+        update workers set beat = beat + 1 from locked where id = ${id} returning 1`
+      return rows.length > 0
     },
     async release() {
       await session`delete from workers where id = ${id} and not exists (select 1 from delivery_queue where worker_id = ${id})`
-      await session`select pg_advisory_unlock(${LOCK_SPACE}, ${id})`
-      session.release()
+      await session.end({ timeout: 5 })
     },
   }
 }

@@ -27,7 +27,7 @@ export function refuseMalformed(): MalformedRefusal {
 
   async function refuse(code: string, socket: Socket): Promise<void> {
     const whole = [...(underWay.get(socket) ?? [])].filter(({ req }) => req.complete)
-    await Promise.all(whole.map((answer) => once(answer, 'close')))
+    await Promise.all(whole.map((answer) => once(answer, 'close').catch(() => {})))
     // The parser complains again about whatever still comes.
     if (!socket.writable) return
     const { status, v2, sentence } = ERRORS[COMPLAINTS[code] ?? 'httpMalformed']

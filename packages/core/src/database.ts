@@ -74,7 +74,11 @@ const CONNECTION_LOST = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
+  'ECONNABORTED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
   'ENOTFOUND',
+  'EAI_AGAIN',
   'ETIMEDOUT',
   'ENOENT',
 ])
@@ -89,13 +93,24 @@ export function isDatabaseAway(error: unknown): boolean {
   return CONNECTION_LOST.has(code) || code.startsWith('08') || code.startsWith('57P') || code === '53300'
 }
 
+/**
+ * SQLSTATE classes of what passes by itself: conflicts and deadlocks, no room or memory, locks, statements that were
+ * cancelled, failing disks; and a server that is read-only until it is promoted.
+ */
+const PASSING = /^(40|53|55|57|58|25006)/
+
+/** Is it the database's trouble, which passes, and not the statement's? */
+export function isDatabaseTrouble(error: unknown): boolean {
+  return isDatabaseAway(error) || PASSING.test(databaseErrorCode(error) ?? '')
+}
+
 /** Did the database roll back for a reason that goes away by trying again (deadlock, serialization)? */
 export function isRetryable(error: unknown): boolean {
   const code = databaseErrorCode(error)
   return code === '40P01' || code === '40001'
 }
 
-/** Is the database out of room (53100 disk full, 53200 memory, 54000 limits)? */
+/** Is the database out of room (53100 disk full, 53200 memory)? */
 export function isDatabaseFull(error: unknown): boolean {
   const code = databaseErrorCode(error)
   return code === '53100' || code === '53200'

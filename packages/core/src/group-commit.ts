@@ -11,6 +11,9 @@ export interface GroupCommitOptions<T, R> {
   readonly maxWeight: number
   /** Is this fault of the whole batch (the database is away), so that writing its items one by one would not help? */
   readonly sharedFault: (error: unknown) => boolean
+  /** Milliseconds an item may wait for its commit to begin; then `late` says what it is refused with. */
+  readonly patience?: number
+  readonly late?: () => Error
   /** Commits at the same time. A second one starts only when a full batch is waiting. */
   readonly lanes: number
 }
@@ -19,6 +22,8 @@ interface Waiting<T, R> {
   readonly item: T
   readonly resolve: (result: R) => void
   readonly reject: (error: unknown) => void
+  /** performance.now() */
+  readonly since: number
 }
 
 export interface GroupCommit<T, R> {
@@ -29,7 +34,7 @@ export interface GroupCommit<T, R> {
 }
 
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
-  const { write, weigh, maxItems, maxWeight, sharedFault, lanes } = options
+  const { write, weigh, maxItems, maxWeight, sharedFault, lanes, patience = Number.POSITIVE_INFINITY, late } = options
   let queue: Waiting<T, R>[] = []
   let running = 0
   let inFlight = 0
@@ -37,12 +42,20 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
   async function run(): Promise<void> {
     running++
     while (queue.length > 0) {
+      refuseLate()
       const batch = takeBatch()
       inFlight += batch.length
       await writeBatch(batch)
       inFlight -= batch.length
     }
     running--
+  }
+
+  /** The queue is in order: whoever waits longest stands first. */
+  function refuseLate(): void {
+    const oldest = performance.now() - patience
+    const first = queue.findIndex(({ since }) => since >= oldest)
+    for (const { reject } of queue.splice(0, first === -1 ? queue.length : first)) reject(late?.())
   }
 
   function takeBatch(): Waiting<T, R>[] {
@@ -72,7 +85,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
   return {
     add(item) {
       return new Promise<R>((resolve, reject) => {
-        queue.push({ item, resolve, reject })
+        queue.push({ item, resolve, reject, since: performance.now() })
         if (running === 0 || (running < lanes && queue.length >= maxItems)) void run()
       })
     },

@@ -1,6 +1,6 @@
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { type Core, createCore } from './core.ts'
-import { openDatabase } from './database.ts'
+import { databaseErrorCode, isDatabaseAway, openDatabase } from './database.ts'
 import { createLog, type Log } from './log.ts'
 import { migrate } from './migrate.ts'
 
@@ -101,10 +101,8 @@ async function withPatience(log: Log, act: () => Promise<unknown>): Promise<void
       await act()
       return
     } catch (error) {
-      const code = (error as { code?: string }).code ?? ''
-      const coming = /^(ECONN|CONN|ENOTFOUND|EAI_AGAIN|57P03|08)/.test(code)
-      if (!coming || attempt > 60) throw error
-      if (attempt === 1) log.warn({ code }, 'waiting for the database')
+      if (!isDatabaseAway(error) || attempt > 60) throw error
+      if (attempt === 1) log.warn({ code: databaseErrorCode(error) }, 'waiting for the database')
       await new Promise((resolve) => setTimeout(resolve, 500))
     }
   }

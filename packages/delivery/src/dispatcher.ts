@@ -37,6 +37,7 @@ export class Dispatcher {
   readonly #hand: Hand
   readonly #perSite: number
   readonly #looking: NodeJS.Timeout
+  readonly #givingBack = new Set<Promise<void>>()
   #stopping = false
 
   constructor(options: DispatcherOptions) {
@@ -111,6 +112,7 @@ export class Dispatcher {
    */
   async reconcile(): Promise<void> {
     const { core, workerId, log } = this.#options
+    await Promise.all(this.#givingBack)
     const unknown = (await core.deliveries.held(workerId)).filter((delivery) => !this.#hand.has(delivery))
     if (unknown.length === 0) return
     log.warn({ count: unknown.length }, 'giving back deliveries claimed unknowingly')
@@ -136,7 +138,7 @@ export class Dispatcher {
     let site = this.#sites.get(name)
     if (!site) {
       if (this.#sites.size >= SITES_KEPT) this.#forgetIdleSites()
-      site = new Site({ name, limit: this.#perSite, run: (inHand, own) => this.#run(inHand, own, name) })
+      site = new Site({ limit: this.#perSite, run: (inHand, own) => this.#run(inHand, own, name) })
       this.#sites.set(name, site)
     }
     return site
@@ -209,7 +211,12 @@ export class Dispatcher {
    * Records an outcome; undefined means that the lease is gone and there is nothing to say. Nobody waits for it: the lane
    * goes on with the next delivery while this one's outcome is written.
    */
-  #finish(delivery: ClaimedDelivery, outcome: Outcome | undefined, message: LoadedMessage | undefined): void {
+  #finish(
+    delivery: ClaimedDelivery,
+    outcome: Outcome | undefined,
+    message: LoadedMessage | undefined,
+    again = false,
+  ): void {
     if (!outcome) {
       this.#hand.letGo(delivery, message)
       return
@@ -226,8 +233,7 @@ export class Dispatcher {
         log.error({ err, messageId, recipientNo, attempt }, 'a result could not be recorded')
         // Once more with nothing in it that the database could refuse. If that fails too it stays in hand: given back it would
         // be sent again at once. With this worker's end its lease ends, and the note of its final dot says what is known.
-        if (outcome.kind !== 'deferred' || outcome.reply !== FAULT)
-          this.#finish(delivery, unrecordable(outcome), message)
+        if (!again) this.#finish(delivery, unrecordable(outcome), message, true)
       },
     )
   }
@@ -238,11 +244,15 @@ export class Dispatcher {
   ): Promise<void> {
     const { core, workerId, log } = this.#options
     const deliveries = inHand.map(({ delivery }) => delivery)
-    await core.deliveries
+    // Before the database knows, since right after it this worker may claim them again, under the same attempt number. What
+    // the database did not take back, reconcile() gives back.
+    for (const { delivery, message } of inHand) this.#hand.letGo(delivery, message)
+    const giving = core.deliveries
       .release(workerId, deliveries, seconds)
       .catch((err) => log.warn({ err }, 'deliveries could not be given back now'))
-    // Not in hand any more: what the database did not take back, reconcile() gives back.
-    for (const { delivery, message } of inHand) this.#hand.letGo(delivery, message)
+    this.#givingBack.add(giving)
+    await giving
+    this.#givingBack.delete(giving)
   }
 
   /**

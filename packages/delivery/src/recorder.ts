@@ -1,4 +1,4 @@
-import { type Core, createGroupCommit, isDatabaseAway, type Log, type Result } from '@postrider/core'
+import { type Core, createGroupCommit, isDatabaseTrouble, type Log, type Result } from '@postrider/core'
 
 /** Writes outcomes and dot notes, many at a time. */
 export interface Recorder {
@@ -20,7 +20,7 @@ export function createRecorder({ core, log }: { core: Core; log: Log }): Recorde
     weigh: () => 1,
     maxItems: BATCH,
     maxWeight: BATCH,
-    sharedFault: isPassing,
+    sharedFault: isDatabaseTrouble,
     lanes: 2,
   })
   const dots = createGroupCommit({
@@ -29,7 +29,7 @@ export function createRecorder({ core, log }: { core: Core; log: Log }): Recorde
     weigh: () => 1,
     maxItems: BATCH,
     maxWeight: BATCH,
-    sharedFault: isPassing,
+    sharedFault: isDatabaseTrouble,
     lanes: 2,
   })
   return {
@@ -41,17 +41,6 @@ export function createRecorder({ core, log }: { core: Core; log: Log }): Recorde
   }
 }
 
-/**
- * SQLSTATE classes of what passes: conflicts and deadlocks, no room or memory, locks, statements that were cancelled, failing
- * disks; and a server that is read-only until it is promoted.
- */
-const PASSING = /^(40|53|55|57|58|25006)/
-
-/** Is it the database's trouble, which passes, and not the statement's? A result given up for it would be lost. */
-function isPassing(error: unknown): boolean {
-  return isDatabaseAway(error) || PASSING.test(String((error as { code?: unknown } | null)?.code))
-}
-
 /** Both statements may be run again: what was written before no longer matches. */
 async function untilWritten<T>(write: () => Promise<T>, patience: number, log: Log): Promise<T> {
   const deadline = performance.now() + patience
@@ -59,7 +48,7 @@ async function untilWritten<T>(write: () => Promise<T>, patience: number, log: L
     try {
       return await write()
     } catch (error) {
-      if (!isPassing(error) || performance.now() > deadline) throw error
+      if (!isDatabaseTrouble(error) || performance.now() > deadline) throw error
       if (attempt === 1) log.warn({ err: error }, 'the database can not write now; results wait')
       await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 1000)))
     }

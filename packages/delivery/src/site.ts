@@ -6,17 +6,18 @@ const IDLE_MS = 10_000
 /** A session older than this, or with this many messages, is closed, so that load balancers get to balance. */
 const SESSION_MS = 300_000
 const SESSION_MESSAGES = 1000
-/** How long a site none of whose hosts could be reached is left alone; what waits for it meanwhile is deferred unasked. */
+/** How long a site with which no session could be had is left alone; what waits for it meanwhile is deferred unasked. */
 const DOWN_MS = 30_000
-/** Sessions in a row that hosts refused, however they did it, after which the site counts as unreachable too. */
+/** Sessions in a row that hosts refused, with no other under way, after which the site counts as unreachable too. */
 const MOST_REFUSED = 5
+/** Conversations that went well after which a site that refused some is offered one connection more. */
+const GROW_AFTER = 10
 /** A site none of whose conversations ended for this long stalls: what waits for it goes back to the database. */
 const STALL_MS = 5000
 /** Domains remembered of one site; a provider may have millions, and those that were not seen lately have no mail here. */
 const DOMAINS_KEPT = 5000
 
 export interface SiteOptions {
-  readonly name: string
   /** Connections at the same time. */
   readonly limit: number
   /** Delivers one and never throws. */
@@ -28,10 +29,12 @@ export interface SiteOptions {
  * holds up nobody else.
  */
 export class Site {
-  readonly name: string
   readonly #domains = new Set<string>()
   #downUntil = 0
   #refusedInARow = 0
+  /** Connections at the same time, as far as the site has let us. */
+  #limit: number
+  #wentWell = 0
   /** performance.now() when each conversation under way began. */
   readonly #began = new Set<{ readonly at: number }>()
   /** performance.now() when a conversation last ended, or the first of them began. */
@@ -43,7 +46,7 @@ export class Site {
 
   constructor(options: SiteOptions) {
     this.#options = options
-    this.name = options.name
+    this.#limit = options.limit
   }
 
   /** Deliveries waiting here, not yet being delivered. */
@@ -71,11 +74,31 @@ export class Site {
     return this.#downUntil > performance.now()
   }
 
-  /** How a conversation began: none of the hosts was there, they refused the session, or mail was offered. */
+  /**
+   * How a conversation began: the last host asked was not there, refused the session, or let us offer mail. Where others are
+   * under way a refusal means too many at once (many hosts allow a few connections): one fewer. The last one tells of the site.
+   */
   heard(beginning: 'unreachable' | 'refused' | 'session'): void {
-    this.#refusedInARow = beginning === 'refused' ? this.#refusedInARow + 1 : 0
+    if (beginning === 'session') {
+      this.#downUntil = 0
+      this.#refusedInARow = 0
+      if (this.#limit < this.#options.limit && ++this.#wentWell >= GROW_AFTER) this.#grow()
+      return
+    }
+    this.#wentWell = 0
+    if (this.#lanes > 1) {
+      this.#limit = Math.max(1, Math.min(this.#limit, this.#lanes - 1))
+      return
+    }
+    this.#refusedInARow++
     if (beginning === 'unreachable' || this.#refusedInARow >= MOST_REFUSED)
       this.#downUntil = performance.now() + DOWN_MS
+  }
+
+  #grow(): void {
+    this.#wentWell = 0
+    this.#limit++
+    if (this.#waiting.length > 0) void this.#lane()
   }
 
   /** Mail is under way and nothing has come of any of it for some time. */
@@ -93,7 +116,7 @@ export class Site {
 
   push(inHand: InHand): void {
     this.#waiting.push(inHand)
-    if (this.#lanes < this.#options.limit) void this.#lane()
+    if (this.#lanes < this.#limit) void this.#lane()
   }
 
   /** Takes back what hasn't been started. */
@@ -103,7 +126,9 @@ export class Site {
 
   async #lane(): Promise<void> {
     if (this.#lanes++ === 0) this.#progressAt = performance.now()
-    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+    while (this.#lanes <= this.#limit) {
+      const next = this.#waiting.shift()
+      if (!next) break
       const conversation = { at: performance.now() }
       this.#began.add(conversation)
       await this.#options.run(next, this)

@@ -24,11 +24,14 @@ export interface SessionDependencies {
 
 /** Wrong credentials after which a session ends: a client that has them wrong once has them wrong (V06). */
 const MOST_FAILED_LOGINS = 10
+/** The same for mail without any, where there are networks that need none. */
+const MOST_UNKNOWN = 20
 
 /** What a session does at each step: a few lines around a core call. */
 export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTPServerOptions> {
   const { core, log, budget, trusted } = dependencies
   const trustedNetworks = new NetworkList(trusted?.networks ?? [])
+  const unknown = new WeakMap<SMTPServerSession, number>()
   const failedLogins = new WeakMap<SMTPServerSession, number>()
 
   /** RFC 4954 6: 535 whatever was wrong with the credentials, 454 when we could not look. */
@@ -51,9 +54,13 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
   }
 
   /** Of whoever authenticated, else of the networks that need not. */
-  function secretOf({ user, remoteAddress }: SMTPServerSession): string {
+  function secretOf(session: SMTPServerSession): string {
+    const { user, remoteAddress } = session
     if (user) return user as string
     if (trusted && trustedNetworks.has(remoteAddress)) return trusted.apiKey
+    const times = (unknown.get(session) ?? 0) + 1
+    unknown.set(session, times)
+    if (times >= MOST_UNKNOWN) throw protocolReply(421, '4.7.0 Too many commands without authentication')
     throw protocolReply(530, '5.7.0 Authentication required')
   }
 

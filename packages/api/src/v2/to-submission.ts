@@ -166,7 +166,9 @@ function scheduleOf(schedule: string | number | null | undefined): Date | undefi
 function isoOrNaN(text: string): string | number {
   const [, date, time, zone] =
     /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/.exec(text) ?? []
-  return date === undefined ? Number.NaN : `${date}T${time ?? '00:00'}${zone ?? 'Z'}`
+  // 31 February would silently be 3 March.
+  if (date === undefined || new Date(`${date}T00:00Z`).getUTCDate() !== Number(date.slice(8))) return Number.NaN
+  return `${date}T${time ?? '00:00'}${zone ?? 'Z'}`
 }
 
 function fingerprint(body: SendEmail, files: readonly FilePart[]): Buffer {

@@ -12,6 +12,8 @@ const LOCK_SPACE = 7741
 export const BEAT_EVERY = 2000
 /** A worker whose lock is free and whose beat stands still this long is dead. Longer than a living one needs to come back after the database restarted. */
 const DEAD_AFTER = 5000
+/** A beat that has no answer by then is given up, with its connection. */
+const BEAT_PATIENCE = 3000
 /** A worker whose beat stands still this long hangs, lock or not. */
 const HUNG_AFTER = 60_000
 /** A delivery whose worker was lost this often may be what kills workers: from then on it waits before it is tried again. */
@@ -26,7 +28,7 @@ export interface WorkerLease {
 }
 
 export async function registerWorker(sql: Sql, worker: { host: string; pid: number }): Promise<WorkerLease> {
-  const session = openSession(sql)
+  let session = openSession(sql)
   // The lock is taken before the row can be seen, so nobody finds a living worker without its lock.
   const [{ id }] = await session<[{ id: number }]>`
     with registered as (insert into workers (host, pid) values (${worker.host}, ${worker.pid}) returning id)
@@ -37,16 +39,31 @@ export async function registerWorker(sql: Sql, worker: { host: string; pid: numb
     async beat() {
       // The lock is taken with every beat, which counts up on a session that has it: a session that comes after a lost one
       // has it with its first beat, before anybody counts us dead.
-      const rows = await session`
+      const beating = session`
         with locked as materialized (select pg_try_advisory_lock(${LOCK_SPACE}, ${id}::int))
         update workers set beat = beat + 1 from locked where id = ${id} returning 1`
-      return rows.length > 0
+      const rows = await within(BEAT_PATIENCE, beating)
+      if (rows) return rows.length > 0
+      // Cut off without a word: a new session finds out more, and sooner.
+      void session.end({ timeout: 0 })
+      session = openSession(sql)
+      throw Object.assign(new Error('no answer to the beat'), { code: 'ETIMEDOUT' })
     },
     async release() {
       await session`delete from workers where id = ${id} and not exists (select 1 from delivery_queue where worker_id = ${id})`
       await session.end({ timeout: 5 })
     },
   }
+}
+
+/** What the promise answers in so many milliseconds, else undefined. */
+async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, undefined)
+  })
+  promise.catch(() => {})
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
 /** Is there a worker of this host that holds its lock? */
@@ -116,7 +133,13 @@ export function watchWorkers(sql: Sql, monotonic: () => number): LostWorkers {
  * Puts a lost worker's deliveries back. Before the final dot nothing can have been delivered: due again at once. After it
  * nobody knows: indeterminate, the same host again, not before five minutes (RFC 1047).
  */
-async function takeOverFrom(sql: SqlTransaction, lost: readonly number[]): Promise<number> {
+async function takeOverFrom(sql: SqlTransaction, suspects: readonly number[]): Promise<number> {
+  // Waits for a claim of theirs that is just committing, so that the next statement sees what it took; and for another
+  // observer, who leaves nothing to do.
+  const lost = (
+    await sql<{ id: number }[]>`select id from workers where id = any(${[...suspects]}::int[]) for update`
+  ).map(({ id }) => id)
+  if (lost.length === 0) return 0
   const rows = await sql`
     with taken as (
       update delivery_queue q
@@ -128,7 +151,7 @@ async function takeOverFrom(sql: SqlTransaction, lost: readonly number[]): Promi
                             when old.abandoned + 1 >= ${ABANDONED_OFTEN} then service_now() + interval '5 minutes'
                             else service_now() end
         from (select message_id, recipient_no, dot_at, dot_host, worker_id, abandoned from delivery_queue
-               where worker_id = any(${[...lost]}::int[]) for update) old
+               where worker_id = any(${lost}::int[]) for update) old
        where q.message_id = old.message_id and q.recipient_no = old.recipient_no
       returning q.message_id, q.recipient_no, q.account_id, q.attempt, old.worker_id, old.dot_at, old.dot_host
     ), tried as (
@@ -147,7 +170,7 @@ async function takeOverFrom(sql: SqlTransaction, lost: readonly number[]): Promi
              jsonb_build_object('attempt', attempt, 'indeterminate', true, 'host', dot_host)
         from taken where dot_at is not null
     ), gone as (
-      delete from workers where id = any(${[...lost]}::int[])
+      delete from workers where id = any(${lost}::int[])
     )
     select 1 from taken`
   return rows.count

@@ -1,4 +1,4 @@
-import { type AnySql, onlyRow } from '../database.ts'
+import type { AnySql } from '../database.ts'
 
 /** A claimed delivery: this worker holds its lease, and `attempt` is the number its result must carry. */
 export interface ClaimedDelivery {
@@ -30,7 +30,9 @@ export interface ClaimOptions {
 }
 
 /**
- * Takes due deliveries, oldest first, skipping what others are taking; committed when it answers. Under a snapshot that
+ * Takes due deliveries, oldest first, skipping what others are taking; committed when it answers. A worker that was taken over
+ * gets nothing: its row is gone, and locked here against a take-over that runs at the same moment, so that nobody holds what
+ * nobody would look for. Under a snapshot that
  * some other session holds open, dead rows pile up at the head of the index; `dueFrom` lets a claim start behind them.
  */
 export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promise<ClaimedDelivery[]> {
@@ -51,10 +53,10 @@ export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promi
        order by next_at limit ${limit}
        for update skip locked`
   return sql<ClaimedDelivery[]>`
-    with due as materialized (${due})
+    with worker as materialized (select id from workers where id = ${workerId} for key share), due as materialized (${due})
     update delivery_queue q
-       set worker_id = ${workerId}, state = 'sending', attempt = q.attempt + 1
-      from due where q.message_id = due.message_id and q.recipient_no = due.recipient_no
+       set worker_id = worker.id, state = 'sending', attempt = q.attempt + 1
+      from due, worker where q.message_id = due.message_id and q.recipient_no = due.recipient_no
     returning q.message_id as "messageId", q.recipient_no as "recipientNo", q.account_id as "accountId", q.attempt,
               q.recipient, q.recipient_domain as "recipientDomain", q.personal, q.only_host as "onlyHost",
               (select s.reason from suppressions s
@@ -119,14 +121,4 @@ export async function markDots(sql: AnySql, dots: readonly Dot[]): Promise<boole
     returning r.at::int as at`
   const standing = new Set(rows.map(({ at }) => at))
   return dots.map((_dot, at) => standing.has(at + 1))
-}
-
-/** Seconds until the next delivery is due, at most `most`; for a worker that has nothing to do. */
-export async function secondsUntilDue(sql: AnySql, most: number): Promise<number> {
-  const { seconds } = onlyRow(
-    await sql<{ seconds: number }[]>`
-      select coalesce(extract(epoch from min(next_at) - service_now())::float8, ${most}) as seconds
-        from (select next_at from delivery_queue where worker_id is null order by next_at limit 1) first`,
-  )
-  return Math.min(Math.max(seconds, 0), most)
 }

@@ -31,7 +31,8 @@ export async function recordOutcomes(sql: AnySql, results: readonly Result[]): P
          for update of q
     ), verdict as materialized (
       select *, case when kind <> 'deferred' then kind when expires_at <= service_now() then 'expired' else 'deferred' end as state,
-             least(service_now() + make_interval(secs => delay), expires_at) as next_at
+             case when indeterminate then service_now() + make_interval(secs => delay)
+                  else least(service_now() + make_interval(secs => delay), expires_at) end as next_at
         from result
     ), gone as (
       delete from delivery_queue q using verdict v
@@ -40,7 +41,8 @@ export async function recordOutcomes(sql: AnySql, results: readonly Result[]): P
     ), kept as (
       update delivery_queue q
          set state = 'deferred', worker_id = null, next_at = v.next_at, dot_at = null, dot_host = null,
-             only_host = case when v.indeterminate then v.host end
+             -- An attempt that reached nobody says nothing about who may have the message.
+             only_host = case when v.indeterminate then v.host when v.address is null then q.only_host end
         from verdict v
        where q.message_id = v.message_id and q.recipient_no = v.recipient_no and v.state = 'deferred'
     ), finished as (

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { isDatabaseAway, isDatabaseFull } from '../database.ts'
+import { isDatabaseFull, isDatabaseTrouble } from '../database.ts'
 import { ServiceError } from '../errors.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import { resolveRepeat } from './idempotency.ts'
@@ -58,8 +58,9 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
       // The earlier answer has just passed its 24 hours: this request is the first one again.
     }
   } catch (error) {
-    if (isDatabaseAway(error)) throw new ServiceError('notReady', { reason: 'the database is away', cause: error })
     if (isDatabaseFull(error)) throw new ServiceError('overloaded', { reason: 'the database is full', cause: error })
+    if (isDatabaseTrouble(error))
+      throw new ServiceError('notReady', { reason: 'the database can not write now', cause: error })
     throw error
   }
 }

@@ -1,8 +1,9 @@
 import type { Attachments } from '../attachments/index.ts'
 import type { Principal } from '../auth/api-key.ts'
 import type { Clock } from '../clock.ts'
-import { isDatabaseAway, isDatabaseFull, type Sql } from '../database.ts'
+import { isDatabaseTrouble, type Sql } from '../database.ts'
 import type { Domains } from '../domains/index.ts'
+import { ServiceError } from '../errors.ts'
 import { createGroupCommit } from '../group-commit.ts'
 import type { Templates } from '../templates/index.ts'
 import { type Acceptance, accept } from './accept.ts'
@@ -53,6 +54,8 @@ export interface MessagesDependencies {
 /** A hundred messages are enough to hide a commit's cost; a heavier batch would only make its first message wait. */
 const BATCH_ITEMS = 128
 const BATCH_OCTETS = 4 * 1024 * 1024
+/** Milliseconds after which an accept whose commit has not begun is refused: its client may soon have given up (P1, P7). */
+const COMMIT_PATIENCE = 20_000
 
 export function messagesOf(dependencies: MessagesDependencies): Messages {
   const { sql, clock, domains, templates, attachments, heloName, ready, announce } = dependencies
@@ -62,7 +65,9 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     weigh: ({ parts, deliveries }) => parts.reduce((sum, { content }) => sum + content.length, deliveries.length * 512),
     maxItems: BATCH_ITEMS,
     maxWeight: BATCH_OCTETS,
-    sharedFault: (error) => isDatabaseAway(error) || isDatabaseFull(error),
+    sharedFault: isDatabaseTrouble,
+    patience: COMMIT_PATIENCE,
+    late: () => new ServiceError('overloaded', { reason: 'it waited too long for its commit' }),
     lanes: 2,
   })
   const numbers = transactionNumbersOf(sql)

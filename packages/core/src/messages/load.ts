@@ -45,9 +45,18 @@ export async function loadMessages(sql: Sql, ids: readonly string[]): Promise<Ma
   return new Map(
     rows.map((row) => {
       const own = byMessage.get(row.id)
-      return [row.id, { ...row, parts: own && new Map(own.map((part) => [part.part, decodePart(part, row.size)])) }]
+      return [row.id, { ...row, parts: own && decodeParts(own, row.size) }]
     }),
   )
+}
+
+/** Undefined when they are damaged: the message then fails by itself, when its turn comes, and not all that were claimed with it. */
+function decodeParts(parts: readonly PartRow[], size: number): Map<number, Buffer> | undefined {
+  try {
+    return new Map(parts.map((part) => [part.part, decodePart(part, size)]))
+  } catch {
+    return undefined
+  }
 }
 
 /** Reads the body of a large message, a slice at a time. Throws an Error when it is gone. */

@@ -129,7 +129,8 @@ function attachmentsKnown({ attachmentIds, principal }: Submission, found: Judge
 
 function scheduleNear({ scheduledAt, nameOf }: Submission, { now }: Judgement): void {
   if (!scheduledAt) return
-  if (Number.isNaN(scheduledAt.getTime()) || scheduledAt.getTime() > now() + LIMITS.scheduleDays * 86_400_000) {
+  // The past is now; before 1970 it is a slip.
+  if (!(scheduledAt.getTime() >= 0) || scheduledAt.getTime() > now() + LIMITS.scheduleDays * 86_400_000) {
     throw invalidParameter(nameOf('scheduledAt'), `it must be a time at most ${LIMITS.scheduleDays} days ahead`)
   }
 }

@@ -26,7 +26,8 @@ export async function writeMessages(sql: Sql, batch: readonly StoredMessage[]): 
   const deadline = performance.now() + PATIENCE
   for (let attempt = 1; ; attempt++) {
     try {
-      if (attempt > 1 && (await isThere(sql, batch))) return batch.map(() => ({ stored: true, queued: true }))
+      const there = attempt > 1 ? await findThere(sql, batch) : undefined
+      if (there && there.size > 0) return batch.map(({ id }) => ({ stored: there.has(id), queued: there.has(id) }))
       return await insertOnce(sql, batch)
     } catch (error) {
       const again = isDatabaseAway(error) || isRetryable(error) || (attempt > 1 && isOwnDuplicate(error))
@@ -36,10 +37,11 @@ export async function writeMessages(sql: Sql, batch: readonly StoredMessage[]): 
   }
 }
 
-/** All or nothing: one of the batch is there if and only if all that were written are. */
-async function isThere(sql: Sql, batch: readonly StoredMessage[]): Promise<boolean> {
-  const rows = await sql`select 1 from messages where id = any(${batch.map(({ id }) => id)}::uuid[]) limit 1`
-  return rows.length > 0
+/** Those of the batch that are there. One is if and only if all are but those whose idempotency key was taken. */
+async function findThere(sql: Sql, batch: readonly StoredMessage[]): Promise<Set<string>> {
+  const rows = await sql<{ id: string }[]>`
+    select id::text from messages where id = any(${batch.map(({ id }) => id)}::uuid[])`
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** The first try's transaction was still running when we looked, and has committed since. */

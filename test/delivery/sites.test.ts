@@ -150,6 +150,21 @@ t.test('more mute sites than a worker has room for hold up nobody else', async (
   gate.open()
 })
 
+t.test('a host that allows fewer connections than we open gets its mail over those it allows', async (t) => {
+  const host = await internet.host(t, {
+    greeting: () => (host.open > 1 ? '421 4.7.0 too many connections from your address' : undefined),
+    dot: () => pause(10),
+  })
+  const domain = internet.domain([host])
+  const id = await sendMany(60, () => domain)
+  await until('all but those refused', async () => {
+    const { delivered = 0, deferred = 0 } = await countStates(id)
+    return delivered + deferred === 60 || undefined
+  })
+  const { delivered = 0 } = await countStates(id)
+  t.ok(delivered >= 48, `${delivered} of 60 delivered at once`)
+})
+
 t.test('a host that refuses every session is left alone after some', async (t) => {
   const host = await internet.host(t, { greeting: () => '554 5.7.1 not you' })
   const domain = internet.domain([host])

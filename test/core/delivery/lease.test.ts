@@ -175,6 +175,16 @@ t.test(
   },
 )
 
+t.test('a worker that was taken over claims nothing more', async (t) => {
+  const { service, watch, clock, story } = await makeQueue(t)
+  const { workerId } = await service.core.deliveries.register({ host: 'observer', pid: process.pid })
+  await watch.takeOver()
+  clock.ahead += 61_000
+  await watch.takeOver()
+  t.equal((await service.core.deliveries.claim({ workerId, limit: 100 })).length, 0)
+  for (const { state } of await story()) t.equal(state, 'queued', 'somebody else will get it')
+})
+
 t.test('two observers of one dead worker take over once', async (t) => {
   const { service, watch, clock, story } = await makeQueue(t)
   const other = service.core.deliveries.watchWorkers()

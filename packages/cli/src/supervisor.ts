@@ -13,6 +13,8 @@ export interface Supervisor {
 export interface Program {
   readonly name: string
   readonly file: string
+  /** Stops after the others: they may still have something to say to it. */
+  readonly last?: boolean
 }
 
 export interface SupervisorOptions {
@@ -72,6 +74,9 @@ export function supervise({ programs, env, report }: SupervisorOptions): Supervi
     broken,
     async stop() {
       stopping = true
+      const wanted = programs.filter(({ last }) => !last).map(({ name }) => name)
+      const first = [...children].filter(([name]) => wanted.includes(name))
+      await Promise.all(first.map(([, child]) => stopChild(child)))
       await Promise.all([...children.values()].map(stopChild))
     },
   }

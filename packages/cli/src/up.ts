@@ -48,7 +48,7 @@ function programs(config: Config): Program[] {
     file: fileURLToPath(import.meta.resolve(specifier)),
   })
   return [
-    ...(config.delivery.kind === 'sandbox' ? [program('sandbox', '@postrider/sandbox/server')] : []),
+    ...(config.delivery.kind === 'sandbox' ? [{ ...program('sandbox', '@postrider/sandbox/server'), last: true }] : []),
     program('api', '@postrider/api/server'),
     program('relay', '@postrider/relay/server'),
     program('delivery', '@postrider/delivery'),

@@ -53,7 +53,8 @@ export function openDatabase({ url, name, connections }: DatabaseOptions): Sql {
  * once it is back (its entry stays in the queue, with nobody to give the connection back).
  */
 export function openSession(sql: Sql): Sql {
-  return postgres({ ...sql.options, max: 1 } as object)
+  // Alone, it need not wait as long as a crowd of connections before it knocks again.
+  return postgres({ ...sql.options, max: 1, backoff: () => 0.1 } as object)
 }
 
 function quickSocket(options: { host: string[]; port: number[] }): Socket {

@@ -2,6 +2,8 @@ import { BEAT_EVERY, type Core, isDatabaseAway, type Log, type WorkerLease } fro
 
 /** Milliseconds between looks at the other workers. */
 const LOOK_EVERY = 1000
+/** Milliseconds after a beat that failed: the lock went with its session, and must be back before others count us dead. */
+const AGAIN_AFTER = 200
 
 /**
  * Proves that this worker lives, and takes over from those that don't. `onLost` is called when another worker has taken over
@@ -15,37 +17,35 @@ export function runLeaseLoop(options: {
   onTakenOver: () => void
 }): { stop(): void } {
   const { core, log, lease, onLost, onTakenOver } = options
-  const workers = core.deliveries.watchWorkers()
-  const beating = repeat(BEAT_EVERY, async () => {
+  const workers = core.deliveries.watchWorkers(lease.workerId)
+  let stopped = false
+
+  void repeat(BEAT_EVERY, async () => {
     if (!(await lease.beat())) onLost()
   })
-  const looking = repeat(LOOK_EVERY, async () => {
+  void repeat(LOOK_EVERY, async () => {
     const count = await workers.takeOver()
     if (count === 0) return
     log.warn({ count }, 'took over from a lost worker')
     onTakenOver()
   })
 
-  function repeat(every: number, act: () => Promise<void>): { stop(): void } {
-    let running = false
-    const timer = setInterval(() => {
-      if (running) return
-      running = true
-      act()
-        .catch((err) => {
-          if (!isDatabaseAway(err)) log.error({ err }, 'lease loop failed')
-        })
-        .finally(() => {
-          running = false
-        })
-    }, every)
-    return { stop: () => clearInterval(timer) }
+  async function repeat(every: number, act: () => Promise<void>): Promise<void> {
+    while (!stopped) {
+      const failed = await act().then(
+        () => false,
+        (err: unknown) => {
+          if (!stopped && !isDatabaseAway(err)) log.error({ err }, 'lease loop failed')
+          return true
+        },
+      )
+      await new Promise((resolve) => setTimeout(resolve, failed ? AGAIN_AFTER : every).unref())
+    }
   }
 
   return {
     stop() {
-      beating.stop()
-      looking.stop()
+      stopped = true
     },
   }
 }

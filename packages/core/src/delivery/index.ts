@@ -27,7 +27,7 @@ export const QUEUE_CHANNEL = 'postrider_queue'
 export interface Deliveries {
   /** See lease.ts. */
   register(worker: { host: string; pid: number }): Promise<WorkerLease>
-  watchWorkers(): LostWorkers
+  watchWorkers(own?: number): LostWorkers
   /** Is there a worker of this host that lives? */
   isAlive(host: string): Promise<boolean>
   /** See queue.ts. */
@@ -51,7 +51,7 @@ export interface Deliveries {
 export function deliveriesOf({ sql, secrets, clock }: { sql: Sql; secrets: Secrets; clock: Clock }): Deliveries {
   return {
     register: (worker) => registerWorker(sql, worker),
-    watchWorkers: () => watchWorkers(sql, clock.monotonic),
+    watchWorkers: (own) => watchWorkers(sql, clock.monotonic, own),
     isAlive: (host) => isWorkerAlive(sql, host),
     claim: (options) => claimDeliveries(sql, options),
     release: (workerId, deliveries, seconds) => releaseDeliveries(sql, workerId, deliveries, seconds),

@@ -86,7 +86,8 @@ export interface LostWorkers {
   takeOver(): Promise<number>
 }
 
-export function watchWorkers(sql: Sql, monotonic: () => number): LostWorkers {
+/** `own`: the observer's own worker, which evidently lives and is for others to judge. */
+export function watchWorkers(sql: Sql, monotonic: () => number, own?: number): LostWorkers {
   let sightings = new Map<number, Sighting>()
 
   return {
@@ -104,7 +105,7 @@ export function watchWorkers(sql: Sql, monotonic: () => number): LostWorkers {
         sightings = new Map()
         throw error
       }
-      const lost = judgeSightings(rows, monotonic())
+      const lost = judgeSightings(rows, monotonic()).filter((id) => id !== own)
       return lost.length === 0 ? 0 : sql.begin((transaction) => takeOverFrom(transaction, lost))
     },
   }

@@ -16,14 +16,17 @@ const SAMPLE_ABOVE = 2 * SAMPLE
 /** Above this even text is stored raw: deflating would hold up every other accept of the process. */
 const TOO_LARGE = 1024 * 1024
 
+/** A window of 8 kB with small tables: the usual ones cost more to set up than a small body takes, and shrink it no further. */
+const DEFLATE = { level: 1, windowBits: 13, memLevel: 6 } as const
+
 export function encodePart(octets: Buffer): EncodedPart {
   if (octets.length < WORTH_IT || octets.length > TOO_LARGE) return { encoding: 'raw', content: octets }
   if (octets.length > SAMPLE_ABOVE) {
     const middle = octets.length >> 1
     const sample = octets.subarray(middle, middle + SAMPLE)
-    if (deflateRawSync(sample, { level: 1 }).length > sample.length / 2) return { encoding: 'raw', content: octets }
+    if (deflateRawSync(sample, DEFLATE).length > sample.length / 2) return { encoding: 'raw', content: octets }
   }
-  const content = deflateRawSync(octets, { level: 1 })
+  const content = deflateRawSync(octets, DEFLATE)
   return content.length < octets.length * 0.9 ? { encoding: 'deflate', content } : { encoding: 'raw', content: octets }
 }
 

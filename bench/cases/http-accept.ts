@@ -27,6 +27,9 @@ async function againstNothing({ service, rounds, seconds, report }: Context): Pr
   report(title)
   const noop = await startNoop()
   try {
+    // Compilers learn while they are used.
+    await accept(service, 64, 1, seconds)
+    await httpLoad({ ...call(service, 1), url: noop.url, connections: 64 }, 2)
     const found = await alternate(
       {
         postrider: () => accept(service, 64, 1, seconds),

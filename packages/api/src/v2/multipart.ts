@@ -5,8 +5,6 @@ export interface Part {
   readonly name: string
   /** Undefined: a field, and no file. Empty: a file without a name, or that nobody chose. */
   readonly fileName: string | undefined
-  /** Lower case, without the charset. */
-  readonly type: string
   readonly charset: string
   readonly octets: Buffer
 }
@@ -74,7 +72,6 @@ function part(head: string, octets: Buffer): Part {
   return {
     name,
     fileName: fileNameOf(disposition),
-    type: type.get('') ?? '',
     charset: (type.get('charset') ?? 'utf-8').toLowerCase(),
     octets,
   }

@@ -116,7 +116,7 @@ function settleRecipients(submission: Submission, files: FileParts): StoredDeliv
         if (written.trim() === '') continue
         const address = parseAddress(written)
         const key = address?.key ?? null
-        if (key !== null && seen.size > 0 && seen.has(key)) continue
+        if (key !== null && seen.has(key)) continue
         if (key !== null) seen.add(key)
         deliveries.push({
           recipientNo: deliveries.length,

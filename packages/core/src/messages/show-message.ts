@@ -88,12 +88,13 @@ async function readStory(sql: AnySql, messageId: string): Promise<MessageStory |
       from events where message_id = ${messageId}::uuid and occurred_at >= ${message.acceptedAt} - interval '1 day'
      order by occurred_at, id`
   const { transactionBase, ...rest } = message
+  const byRecipient = Map.groupBy(attempts, ({ recipientNo }) => recipientNo)
   return {
     ...rest,
     deliveries: deliveries.map((delivery) => ({
       ...delivery,
       transactionNumber: transactionNumber(transactionBase, delivery.recipientNo),
-      attempts: attempts.filter(({ recipientNo }) => recipientNo === delivery.recipientNo),
+      attempts: byRecipient.get(delivery.recipientNo) ?? [],
     })),
     events,
   }

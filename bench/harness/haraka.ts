@@ -1,8 +1,7 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort, ROOT, run, start, until } from './processes.ts'
+import { canConnect, freePort, ROOT, run, start, until } from './processes.ts'
 
 /** Where `npm install --prefix bench/peers Haraka@3.3.1 haraka-plugin-dkim@1.3.1` puts it; HARAKA names another folder. */
 const FOLDER = process.env.HARAKA ?? join(ROOT, 'bench/peers')
@@ -47,7 +46,7 @@ exports.hook_get_mx = (next) => next(OK, { priority: 0, exchange: '127.0.0.1', p
 `,
   )
   const haraka = await start(process.execPath, [program, '-c', folder])
-  await until('Haraka', () => canConnect(port), { seconds: 15, every: 200 })
+  await until('Haraka', () => canConnect('127.0.0.1', port), { seconds: 15, every: 200 })
   return {
     port,
     async stop() {
@@ -55,15 +54,4 @@ exports.hook_get_mx = (next) => next(OK, { priority: 0, exchange: '127.0.0.1', p
       rmSync(folder, { recursive: true, force: true })
     },
   }
-}
-
-function canConnect(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => resolve(false))
-  })
 }

@@ -1,4 +1,4 @@
-import { freePort, type Running, start } from './processes.ts'
+import { canConnect, freePort, type Running, start, until } from './processes.ts'
 
 /** Debian's smtp-sink: takes all mail, counts it, keeps nothing. */
 export interface SmtpSink {
@@ -22,5 +22,6 @@ export async function startSmtpSink({ host = '127.0.0.1', port: given = 0, delay
       count = Number(counts.at(-1)?.[1] ?? count)
     },
   })
+  await until('smtp-sink', () => canConnect(host, port), { seconds: 10 })
   return { port, count: () => count, stop: () => running.stop() }
 }

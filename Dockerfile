@@ -14,7 +14,7 @@ RUN npx -y pnpm@12.21.0 install --frozen-lockfile --prod --no-optional --config.
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production \
-    NODE_OPTIONS=--max-semi-space-size=8 \
+    NODE_OPTIONS=--max-semi-space-size=4 \
     DATA_DIR=/data \
     API_HOST=0.0.0.0 \
     RELAY_HOST=0.0.0.0

@@ -15,7 +15,7 @@ const FILES: Readonly<Record<Part, string>> = {
 }
 
 /** As `npm start` and the image run them. */
-const FLAGS = ['--max-semi-space-size=8']
+const FLAGS = ['--max-semi-space-size=4']
 
 /** What is emptied between rounds, so that every round begins with the same tables. */
 const TABLES = ['messages', 'bodies', 'delivery_queue', 'finished_deliveries', 'attempts', 'events', 'idempotency_keys']

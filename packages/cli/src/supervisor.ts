@@ -30,8 +30,8 @@ const STEADY_MS = 10_000
 /** Longer than a process takes to drain. */
 const STOP_WITHIN_MS = 32_000
 
-/** Half of V8's default of three times 32 MB for what lives a moment was garbage under load; docs/performance.md. */
-const FLAGS = ['--max-semi-space-size=8']
+/** V8 would let what lives a moment grow to three times 32 MB, most of it garbage: docs/performance.md. */
+const FLAGS = ['--max-semi-space-size=4']
 
 export function supervise({ programs, env, report }: SupervisorOptions): Supervisor {
   let stopping = false

@@ -88,7 +88,7 @@ export const fullQueue: Case = {
       await service.drained()
       const empty: number[] = []
       const full: number[] = []
-      // The million is put in and taken out once each way: A A B B A B by rounds would take longer than it tells.
+      // All rounds with an empty queue, then all with a full one: to fill and empty it every round takes longer than it tells.
       for (let round = 0; round < rounds; round++) {
         empty.push(many / (await through(many)))
         await service.drained(many)

@@ -279,12 +279,11 @@ function beginningOf({ stage }: { stage: Stage }): 'unreachable' | 'refused' | '
 /** Before mail was offered. */
 const SESSION_STAGES: ReadonlySet<Stage> = new Set(['greeting', 'ehlo', 'starttls', 'tls', 'auth'])
 
-const FAULT = { code: 451, enhanced: '4.3.0', text: 'internal error of this service' } as const
 const fault: Deferred = {
   kind: 'deferred',
   indeterminate: false,
   stage: 'mx',
-  reply: FAULT,
+  reply: { code: 451, enhanced: '4.3.0', text: 'internal error of this service' },
   steps: [],
   milliseconds: 0,
 }

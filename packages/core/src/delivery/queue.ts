@@ -32,8 +32,10 @@ export interface ClaimOptions {
 /**
  * Takes due deliveries, oldest first, skipping what others are taking; committed when it answers. A worker that was taken over
  * gets nothing: its row is gone, and locked here against a take-over that runs at the same moment, so that nobody holds what
- * nobody would look for. Under a snapshot that
- * some other session holds open, dead rows pile up at the head of the index; `dueFrom` lets a claim start behind them.
+ * nobody would look for.
+ *
+ * Under a snapshot that some other session holds open, dead rows pile up at the head of the index; `dueFrom` lets a claim
+ * start behind them.
  */
 export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promise<ClaimedDelivery[]> {
   const { workerId, limit, dueFrom, exceptDomains = [], onlyDomains } = options

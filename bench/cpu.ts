@@ -1,11 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import type { Sql } from '@postrider/core'
 import { smtpSource } from './harness/load.ts'
 import { stopAll, until } from './harness/processes.ts'
 import { openService } from './harness/service.ts'
 import { startSmtpSink } from './harness/sink.ts'
 
-/** Who uses the processor on a message's way: microseconds a message, end to end, by process. `node bench/cpu.ts` */
-const MESSAGES = 6000
+/**
+ * Who uses the processor on a message's way: microseconds a message, end to end, by process and by statement of the database.
+ * `node bench/cpu.ts [--messages N] [--profile FOLDER] [--flags="--a --b"]`: --profile leaves a .cpuprofile of each process in
+ * that folder, --flags are for Node.
+ */
+const { values: options } = parseArgs({
+  options: { profile: { type: 'string' }, messages: { type: 'string' }, flags: { type: 'string' } },
+})
+const MESSAGES = Number(options.messages ?? 6000)
 /** Linux counts processor time in hundredths of a second. */
 const TICK_US = 10_000
 
@@ -30,25 +39,47 @@ function processorTime(): Map<string, number> {
 
 try {
   const sink = await startSmtpSink()
-  const service = await openService()
+  const service = await openService({
+    postgres: ['shared_preload_libraries=pg_stat_statements', 'pg_stat_statements.track_planning=on'],
+    flags: [
+      ...(options.flags?.split(' ') ?? []),
+      ...(options.profile ? ['--cpu-prof', `--cpu-prof-dir=${options.profile}`] : []),
+    ],
+  })
+  await service.sql`create extension pg_stat_statements`
   await service.start('relay')
   await service.start('delivery', { sinkPort: sink.port })
   const load = { port: service.relayPort, from: `desk@${service.domain}`, sessions: 50, octets: 10_000, kept: true }
-  for (const messages of [MESSAGES / 3, MESSAGES]) {
+  for (const messages of [Math.round(MESSAGES / 3), MESSAGES]) {
+    await service.sql`select pg_stat_statements_reset()`
     const [arrived, before, began] = [sink.count(), processorTime(), performance.now()]
     await smtpSource(load, messages)
     await until('the last message', () => sink.count() - arrived >= messages)
     const seconds = (performance.now() - began) / 1000
     const after = processorTime()
+    const statements = await slowestStatements(service.sql, messages)
     await service.drained(messages)
     process.stdout.write(`${Math.round(messages / seconds)} messages/s; µs a message:`)
     for (const [name, time] of after) {
       process.stdout.write(` ${name} ${Math.round((time - (before.get(name) ?? 0)) / messages)},`)
     }
-    process.stdout.write('\n')
+    process.stdout.write(`\n${statements.join('\n')}\n`)
   }
   await service.close()
   await sink.stop()
 } finally {
   await stopAll()
+}
+
+/** Without the commit, which is not counted with the statement. */
+async function slowestStatements(sql: Sql, messages: number): Promise<string[]> {
+  const rows = await sql<{ query: string; calls: number; planning: number; running: number }[]>`
+    select left(regexp_replace(query, '\\s+', ' ', 'g'), 60) as query, calls::int, total_plan_time * 1000 as planning,
+           total_exec_time * 1000 as running
+      from pg_stat_statements order by total_plan_time + total_exec_time desc limit 12`
+  const shown = (microseconds: number): string => (microseconds / messages).toFixed(1).padStart(6)
+  return rows.map(
+    ({ query, calls, planning, running }) =>
+      `  ${shown(running)} running, ${shown(planning)} planning, ${String(calls).padStart(5)} calls  ${query}`,
+  )
 }

@@ -55,9 +55,16 @@ export interface Service {
   close(): Promise<void>
 }
 
-export async function openService(): Promise<Service> {
+export interface ServiceOptions {
+  /** More settings of the embedded Postgres, `name=value`. */
+  readonly postgres?: readonly string[]
+  /** More flags of every Node process. */
+  readonly flags?: readonly string[]
+}
+
+export async function openService({ postgres: settings = [], flags = [] }: ServiceOptions = {}): Promise<Service> {
   const folder = mkdtempSync(join(tmpdir(), 'postrider-bench-'))
-  const postgres = await startEmbeddedPostgres({ dataDir: folder })
+  const postgres = await startEmbeddedPostgres({ dataDir: folder, settings })
   const sql = openDatabase({ url: postgres.url, name: 'bench', connections: 4 })
   await migrate(sql)
   const env = {
@@ -114,7 +121,9 @@ export async function openService(): Promise<Service> {
         env: { ...env, ...trusted, ...route, ...settings, LOG_LEVEL: 'info' },
         ready: /"msg":"started"/,
       }
-      const started = Array.from({ length: count }, () => start(process.execPath, [...FLAGS, FILES[part]], command))
+      const started = Array.from({ length: count }, () =>
+        start(process.execPath, [...FLAGS, ...flags, FILES[part]], command),
+      )
       processes.set(part, await Promise.all(started))
     },
     stop,

@@ -14,6 +14,11 @@ export interface GroupCommitOptions<T, R> {
   /** Milliseconds an item may wait for its commit to begin; then `late` says what it is refused with. */
   readonly patience?: number
   readonly late?: () => Error
+  /**
+   * Milliseconds between the beginnings of two commits, unless a full batch waits: for what nobody waits for, since a batch of
+   * twelve costs little more than one of six. None where clients wait.
+   */
+  readonly spacing?: number
   /** Commits at the same time. A second one starts only when a full batch is waiting. */
   readonly lanes: number
 }
@@ -34,14 +39,23 @@ export interface GroupCommit<T, R> {
 }
 
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
-  const { write, weigh, maxItems, maxWeight, sharedFault, lanes, patience = Number.POSITIVE_INFINITY, late } = options
+  const { write, weigh, maxItems, maxWeight, sharedFault, lanes, spacing = 0, late } = options
+  const { patience = Number.POSITIVE_INFINITY } = options
   let queue: Waiting<T, R>[] = []
   let running = 0
   let inFlight = 0
+  let begun = Number.NEGATIVE_INFINITY
 
   async function run(): Promise<void> {
     running++
     while (queue.length > 0) {
+      const early = begun + spacing - performance.now()
+      if (early > 0 && queue.length < maxItems) {
+        await new Promise((resolve) => setTimeout(resolve, early))
+        // Another lane may have taken them meanwhile.
+        if (queue.length === 0) break
+      }
+      begun = performance.now()
       refuseLate()
       const batch = takeBatch()
       inFlight += batch.length

@@ -88,6 +88,5 @@ const HEADERS_END = Buffer.from('\r\n\r\n')
 function needsUtf8(recipient: string, message: Buffer): boolean {
   if (/[^\x00-\x7f]/.test(recipient)) return true
   const end = message.indexOf(HEADERS_END)
-  const head = end === -1 ? message : message.subarray(0, end)
-  return head.some((octet) => octet > 127)
+  return /[^\x00-\x7f]/.test(message.toString('latin1', 0, end === -1 ? message.length : end))
 }

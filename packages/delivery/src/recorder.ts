@@ -11,6 +11,8 @@ export interface Recorder {
 }
 
 const BATCH = 250
+/** Milliseconds. Results wait for nobody; a conversation waits for its dot, which is little beside a network's way there and back. */
+const SPACING = { results: 10, dots: 5 } as const
 /** A remote server waits three minutes for the message to begin (RFC 5321 4.5.3.2.5); after this we give up our turn. */
 const DOT_PATIENCE_MS = 60_000
 
@@ -21,6 +23,7 @@ export function createRecorder({ core, log }: { core: Core; log: Log }): Recorde
     maxItems: BATCH,
     maxWeight: BATCH,
     sharedFault: isDatabaseTrouble,
+    spacing: SPACING.results,
     lanes: 2,
   })
   const dots = createGroupCommit({
@@ -30,6 +33,7 @@ export function createRecorder({ core, log }: { core: Core; log: Log }): Recorde
     maxItems: BATCH,
     maxWeight: BATCH,
     sharedFault: isDatabaseTrouble,
+    spacing: SPACING.dots,
     lanes: 2,
   })
   return {

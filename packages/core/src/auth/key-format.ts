@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 /**
@@ -24,7 +24,7 @@ export function looksLikeApiKey(text: string): boolean {
 
 /** What the database keeps of a key. */
 export function hashApiKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
+  return hash('sha256', key, 'buffer')
 }
 
 /** What a list shows of a key. */
@@ -33,7 +33,10 @@ export function apiKeyPrefix(key: string): string {
 }
 
 function checksum(random: string): string {
-  return inBase62(BigInt(crc32(random)), CHECK_LENGTH)
+  let text = ''
+  for (let rest = crc32(random); text.length < CHECK_LENGTH; rest = Math.floor(rest / 62))
+    text = ALPHABET[rest % 62] + text
+  return text
 }
 
 function inBase62(value: bigint, length: number): string {

@@ -74,6 +74,11 @@ export interface DeliveryKey {
   readonly attempt: number
 }
 
+/*
+ * Whoever holds a delivery is compared by `is not distinct from`, which no index serves: asked with `=`, the planner finds rows
+ * by `delivery_queue_worker` rather than by their key, and reads all that the worker holds for each one of them.
+ */
+
 /** Gives claimed deliveries back untried: the attempt does not count. `seconds` until they are due again. */
 export async function releaseDeliveries(
   sql: AnySql,
@@ -89,7 +94,7 @@ export async function releaseDeliveries(
       from unnest(${deliveries.map((d) => d.messageId)}::uuid[], ${deliveries.map((d) => d.recipientNo)}::int[],
                   ${deliveries.map((d) => d.attempt)}::int[]) as r(message_id, recipient_no, attempt)
      where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
-       and q.worker_id = ${workerId}`
+       and q.worker_id is not distinct from ${workerId}`
 }
 
 /** What this worker holds by the database's account; after a claim whose answer was lost, more than the worker knows of. */
@@ -119,7 +124,7 @@ export async function markDots(sql: AnySql, dots: readonly Dot[]): Promise<boole
                   ${dots.map((d) => d.host)}::text[]) with ordinality
            as r(message_id, recipient_no, attempt, worker_id, host, at), quick
      where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
-       and q.worker_id = r.worker_id
+       and q.worker_id is not distinct from r.worker_id
     returning r.at::int as at`
   const standing = new Set(rows.map(({ at }) => at))
   return dots.map((_dot, at) => standing.has(at + 1))

@@ -16,8 +16,8 @@ export interface Result extends DeliveryKey {
 export async function recordOutcomes(sql: AnySql, results: readonly Result[]): Promise<boolean[]> {
   const column = columnsOf(results)
   const rows = await sql<{ at: number }[]>`
-    with result as materialized (
-      select r.*, q.account_id, q.expires_at
+with result as materialized (
+      select *
         from unnest(${column.messageId}::uuid[], ${column.recipientNo}::int[], ${column.attempt}::int[],
                     ${column.workerId}::int[], ${column.kind}::text[], ${column.reason}::text[], ${column.delay}::int[],
                     ${column.indeterminate}::text[]::boolean[], ${column.milliseconds}::int[], ${column.stage}::text[],
@@ -26,32 +26,39 @@ export async function recordOutcomes(sql: AnySql, results: readonly Result[]): P
              with ordinality
              as r(message_id, recipient_no, attempt, worker_id, kind, reason, delay, indeterminate, milliseconds, stage,
                   host, address, tls, code, enhanced, reply, steps, detail, at)
-        join delivery_queue q on q.message_id = r.message_id and q.recipient_no = r.recipient_no
-       where q.attempt = r.attempt and q.worker_id = r.worker_id
-         for update of q
-    ), verdict as materialized (
-      select *, case when kind <> 'deferred' then kind when expires_at <= service_now() then 'expired' else 'deferred' end as state,
-             case when indeterminate then service_now() + make_interval(secs => delay)
-                  else least(service_now() + make_interval(secs => delay), expires_at) end as next_at
-        from result
     ), gone as (
-      delete from delivery_queue q using verdict v
-       where q.message_id = v.message_id and q.recipient_no = v.recipient_no and v.state <> 'deferred'
-      returning q.*
+      delete from delivery_queue q using result r
+       where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
+         and q.worker_id is not distinct from r.worker_id
+         and (r.kind <> 'deferred' or q.expires_at <= service_now())
+      returning q.account_id, q.recipient, q.recipient_key, q.recipient_domain, q.kind as list, q.reference, q.personal,
+                r.*, case when r.kind = 'deferred' then 'expired' else r.kind end as state
     ), kept as (
       update delivery_queue q
-         set state = 'deferred', worker_id = null, next_at = v.next_at, dot_at = null, dot_host = null,
+         set state = 'deferred', worker_id = null, dot_at = null, dot_host = null,
+             next_at = case when r.indeterminate then service_now() + make_interval(secs => r.delay)
+                            else least(service_now() + make_interval(secs => r.delay), q.expires_at) end,
              -- An attempt that reached nobody says nothing about who may have the message.
-             only_host = case when v.indeterminate then v.host when v.address is null then q.only_host end
-        from verdict v
-       where q.message_id = v.message_id and q.recipient_no = v.recipient_no and v.state = 'deferred'
+             only_host = case when r.indeterminate then r.host when r.address is null then q.only_host end
+        from result r
+       where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
+         and q.worker_id is not distinct from r.worker_id
+         and r.kind = 'deferred' and q.expires_at > service_now()
+      returning q.account_id, q.next_at, r.*
+    ), verdict as (
+      select account_id, message_id, recipient_no, attempt, worker_id, kind, indeterminate, milliseconds, stage, host, address,
+             tls, code, enhanced, reply, steps, detail, at, state, null::timestamptz as next_at
+        from gone
+      union all
+      select account_id, message_id, recipient_no, attempt, worker_id, kind, indeterminate, milliseconds, stage, host, address,
+             tls, code, enhanced, reply, steps, detail, at, 'deferred', next_at
+        from kept
     ), finished as (
       insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key,
              recipient_domain, kind, reference, personal, attempt, reason, finished_at)
-      select gone.message_id, gone.recipient_no, gone.account_id, v.state, gone.recipient, gone.recipient_key,
-             gone.recipient_domain, gone.kind, gone.reference, gone.personal,
-             gone.attempt - (v.state = 'dropped')::int, v.reason, service_now()
-        from gone join verdict v using (message_id, recipient_no)
+      select message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain, list, reference, personal,
+             attempt - (state = 'dropped')::int, reason, service_now()
+        from gone
     ), tried as (
       insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, indeterminate, started_at,
              milliseconds, stage, host, address, tls, code, enhanced, reply, conversation)

@@ -17,7 +17,7 @@ const SAMPLE_ABOVE = 2 * SAMPLE
 const TOO_LARGE = 1024 * 1024
 
 /** A window of 8 kB with small tables: the usual ones cost more to set up than a small body takes, and shrink it no further. */
-const DEFLATE = { level: 1, windowBits: 13, memLevel: 6 } as const
+const DEFLATE = { level: 1, windowBits: 13, memLevel: 6, chunkSize: 4096 } as const
 
 export function encodePart(octets: Buffer): EncodedPart {
   if (octets.length < WORTH_IT || octets.length > TOO_LARGE) return { encoding: 'raw', content: octets }

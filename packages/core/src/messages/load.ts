@@ -27,33 +27,33 @@ const ALONG = 128 * 1024
 /** A parameter or result travels as hexadecimal text; slices keep that from tripling a large body in memory. */
 const SLICE = 2 * 1024 * 1024
 
-type MessageRow = Omit<LoadedMessage, 'parts'>
-type PartRow = EncodedPart & { messageId: string; part: number }
+interface Row extends Omit<LoadedMessage, 'parts'> {
+  readonly part: number | null
+  readonly encoding: EncodedPart['encoding']
+  readonly content: Buffer
+}
 
 export async function loadMessages(sql: Sql, ids: readonly string[]): Promise<Map<string, LoadedMessage>> {
-  const [rows, parts] = await Promise.all([
-    sql<MessageRow[]>`
-      select id::text, domain_id as "domainId", account_id as "accountId", accepted_at as "acceptedAt",
-             greatest(accepted_at, scheduled_at) as "dueFrom", format, null_return_path as "nullReturnPath", size
-        from messages where id = any(${[...ids]}::uuid[])`,
-    sql<PartRow[]>`
-      select b.message_id::text as "messageId", b.part, b.encoding, b.content
-        from messages m join bodies b on b.message_id = m.id
-       where m.id = any(${[...ids]}::uuid[]) and m.size <= ${ALONG}`,
-  ])
-  const byMessage = Map.groupBy(parts, ({ messageId }) => messageId)
-  return new Map(
-    rows.map((row) => {
-      const own = byMessage.get(row.id)
-      return [row.id, { ...row, parts: own && decodeParts(own, row.size) }]
-    }),
-  )
+  // The join finds the one partition of each id; `id = any(...)` would ask all of them.
+  const rows = await sql<Row[]>`
+    select m.id, m.domain_id as "domainId", m.account_id as "accountId", m.accepted_at as "acceptedAt",
+           greatest(m.accepted_at, m.scheduled_at) as "dueFrom", m.format, m.null_return_path as "nullReturnPath", m.size,
+           b.part, b.encoding, b.content
+      from unnest(${[...ids]}::uuid[]) as wanted(id)
+      join messages m on m.id = wanted.id
+      left join bodies b on b.message_id = m.id and m.size <= ${ALONG}`
+  const messages = new Map<string, LoadedMessage>()
+  for (const own of Map.groupBy(rows, ({ id }) => id).values()) {
+    const { part, encoding: _encoding, content: _content, ...message } = own[0] as Row
+    messages.set(message.id, { ...message, parts: part === null ? undefined : decodeParts(own, message.size) })
+  }
+  return messages
 }
 
 /** Undefined when they are damaged: the message then fails by itself, when its turn comes, and not all that were claimed with it. */
-function decodeParts(parts: readonly PartRow[], size: number): Map<number, Buffer> | undefined {
+function decodeParts(rows: readonly Row[], size: number): Map<number, Buffer> | undefined {
   try {
-    return new Map(parts.map((part) => [part.part, decodePart(part, size)]))
+    return new Map(rows.map((row) => [row.part as number, decodePart(row, size)]))
   } catch {
     return undefined
   }

@@ -11,6 +11,12 @@ export interface Violation {
   readonly text: string
 }
 
+const CRLF_DOT = Buffer.from('\r\n.')
+const NOTHING = Buffer.alloc(0)
+const LF = 10
+const CR = 13
+const DOT = 46
+
 /**
  * The library's parser, made as strict as Postfix is: a bare LF ends no command (V03), and nothing may follow a command whose
  * reply decides what comes next (V02). Whoever does that is not a mail client but carries somebody else's commands.
@@ -20,6 +26,8 @@ export class CommandStream extends SMTPStream {
   onviolation: (violation: Violation) => void = () => {}
   /** Octets of the piece being worked on; 0 between two pieces. */
   #inHand = 0
+  /** The end of the last piece of message data, where the final dot may have begun. */
+  #held: Buffer = NOTHING
 
   override _write(chunk: Buffer, encoding: BufferEncoding | 'buffer', next: (error?: Error | null) => void): void {
     // The library calls this again from within, for what stands behind a message in the same piece.
@@ -41,6 +49,80 @@ export class CommandStream extends SMTPStream {
   /** What came in a later piece, and yet before this command was answered. */
   violationBehind(command: Buffer): Violation | undefined {
     return this.writableLength > this.#inHand ? pipelined(command.toString('latin1')) : undefined
+  }
+
+  /**
+   * Message data up to the final dot, stuffed dots taken off (RFC 5321 4.5.2). The library looks at each octet by itself, copies
+   * each piece behind the end of the one before, and hands on one more for each stuffed dot; here the platform searches, and
+   * nearly every piece goes on as it came.
+   */
+  override _feedDataStream(chunk: Buffer, done: (error?: Error | null) => void): void {
+    const kept: Buffer[] = []
+    const data = this.#behindHeld(chunk, kept)
+    let start = 0
+    let from = 0
+    for (;;) {
+      const dot = this._atDataStart && from === 0 && data[0] === DOT ? 0 : data.indexOf(CRLF_DOT, from) + 2
+      if (dot === 1) break
+      const [first, second] = [data[dot + 1], data[dot + 2]]
+      if (first === CR && second === LF) {
+        kept.push(data.subarray(start, dot))
+        const last = this.#counted(kept)
+        this._endDataMode(last.length > 0 && last, data.subarray(dot + 3), done)
+        return
+      }
+      if (first === undefined || (first === CR && second === undefined)) {
+        this.#handOn(kept, data, start, Math.max(dot - 2, 0), done)
+        return
+      }
+      if (first === DOT) {
+        kept.push(data.subarray(start, dot))
+        start = dot + 1
+        this._atDataStart = false
+      }
+      from = dot + 1
+    }
+    const open = data.at(-1) === CR ? 1 : data.at(-1) === LF && data.at(-2) === CR ? 2 : 0
+    this.#handOn(kept, data, start, data.length - open, done)
+  }
+
+  /** What was held back goes in front where the final dot may go on in this piece; elsewhere it was content. */
+  #behindHeld(chunk: Buffer, kept: Buffer[]): Buffer {
+    const held = this.#held
+    if (held.length === 0) return chunk
+    this.#held = NOTHING
+    const awaited = { [CR]: LF, [LF]: DOT }[held.at(-1) as number]
+    if (awaited === undefined || chunk[0] === awaited) return Buffer.concat([held, chunk])
+    kept.push(held)
+    this._atDataStart = false
+    return chunk
+  }
+
+  #handOn(kept: Buffer[], data: Buffer, start: number, end: number, done: (error?: Error | null) => void): void {
+    // A copy: a few octets would keep all of their piece in memory.
+    this.#held = Buffer.from(data.subarray(end))
+    kept.push(data.subarray(start, Math.max(start, end)))
+    const octets = this.#counted(kept)
+    const stream = this._dataStream
+    if (octets.length === 0 || !stream?.writable || stream.write(octets) || stream.destroyed) {
+      done()
+      return
+    }
+    const goOn = (): void => {
+      stream.off('drain', goOn)
+      stream.off('close', goOn)
+      done()
+    }
+    // A stream that was destroyed never drains, it only closes.
+    stream.once('drain', goOn)
+    stream.once('close', goOn)
+  }
+
+  #counted(kept: readonly Buffer[]): Buffer {
+    const filled = kept.filter(({ length }) => length > 0)
+    const octets = filled.length === 1 ? (filled[0] as Buffer) : Buffer.concat(filled)
+    this._countDataBytes(octets.length)
+    return octets
   }
 
   #finish(next: (error?: Error | null) => void, error?: Error | null): void {

@@ -30,33 +30,50 @@ export class Room {
 }
 
 /**
- * Collects the data of one message. What we could not take is read to its end all the same, since the reply comes after the
- * final dot; it is not kept, and its room is free for others meanwhile.
+ * Collects the data of one message, in pieces of which the first holds all of the header. What we could not take is read to its
+ * end all the same, since the reply comes after the final dot; it is not kept, and its room is free for others meanwhile.
  *
  * Throws tooLarge, overloaded, lineEndingInvalid, messageMalformed; an error with the code CLIENT_LOST. The room that the message
  * takes is the caller's to leave.
  */
-export async function collectMessage(stream: SMTPServerDataStream, room: Room): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  const lines = new LineEndings()
-  let length = 0
-  let refusal: ServiceError | undefined
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    if (refusal) continue
-    length += chunk.length
-    refusal = length > LIMITS.messageSize ? tooLarge() : (lines.check(chunk) ?? reserve(chunk.length, room))
-    if (refusal) {
-      chunks.length = 0
-      room.leave()
-    } else chunks.push(chunk)
-  }
-  refusal ??= lines.end()
-  if (refusal) throw refusal
-  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
+export function collectMessage(stream: SMTPServerDataStream, room: Room): Promise<readonly Buffer[]> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = []
+    const lines = new LineEndings()
+    let length = 0
+    let refusal: ServiceError | undefined
+    stream.on('data', (piece: Buffer) => {
+      if (refusal) return
+      length += piece.length
+      refusal = length > LIMITS.messageSize ? tooLarge() : (lines.check(piece) ?? reserve(piece.length, room))
+      if (refusal) {
+        pieces.length = 0
+        room.leave()
+      } else pieces.push(piece)
+    })
+    stream.once('end', () => {
+      refusal ??= lines.end()
+      if (refusal) reject(refusal)
+      else resolve(headFirst(pieces))
+    })
+    stream.once('error', reject)
+    // Ended early without a word; after the end it says nothing new.
+    stream.once('close', () => reject(Object.assign(new Error('the message ended early'), { code: CLIENT_LOST })))
+  })
 }
 
+const EMPTY_LINE = Buffer.from('\r\n\r\n')
+
+function headFirst(pieces: readonly Buffer[]): readonly Buffer[] {
+  const [first = Buffer.alloc(0)] = pieces
+  return pieces.length > 1 && first.includes(EMPTY_LINE) ? pieces : [pieces.length > 1 ? Buffer.concat(pieces) : first]
+}
+
+/** Octets that a piece takes besides its own: a client may send them one by one. */
+const PIECE = 256
+
 function reserve(octets: number, room: Room): ServiceError | undefined {
-  return room.take(octets) ? undefined : new ServiceError('overloaded', { reason: 'no room for another body' })
+  return room.take(octets + PIECE) ? undefined : new ServiceError('overloaded', { reason: 'no room for another body' })
 }
 
 export function tooLarge(): ServiceError {

@@ -88,11 +88,11 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
     const { envelope } = session
     const room = new Room(budget)
     try {
-      const octets = await collectMessage(stream, room)
+      const pieces = await collectMessage(stream, room)
       // Asked once more: a transaction may stay open longer than a revoked key may be used.
       const principal = await core.auth.authenticate(secretOf(session), plainAddress(session.remoteAddress))
       const submission = await toSubmission({
-        octets,
+        pieces,
         recipients: envelope.rcptTo.map(({ address }) => address),
         nullSender: !envelope.mailFrom || envelope.mailFrom.address === '',
         principal,

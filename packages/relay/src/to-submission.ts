@@ -15,8 +15,8 @@ import { type Field, splitHeader, withoutFields } from './header.ts'
 import { decodeWords } from './words.ts'
 
 export interface ReceivedMessage {
-  /** CRLF line ends only. */
-  readonly octets: Buffer
+  /** CRLF line ends only; cut anywhere, but the first piece holds all of the header. */
+  readonly pieces: readonly Buffer[]
   readonly recipients: readonly string[]
   /** MAIL FROM:<> */
   readonly nullSender: boolean
@@ -34,16 +34,16 @@ const SUBJECT_KEPT = 512
  * Throws messageMalformed, mailLoop, parameterInvalid, parameterMissing.
  */
 export async function toSubmission(received: ReceivedMessage): Promise<Submission> {
-  const { octets, recipients, nullSender, principal, trace } = received
-  const { fields, bodyStart } = splitHeader(octets)
+  const { pieces, recipients, nullSender, principal, trace } = received
+  const { fields, bodyStart } = splitHeader(pieces[0] as Buffer)
   checkHops(fields)
   const controls = readControls(fields)
   const from = senderOf(fields)
-  const raw = withoutFields(octets, fields.filter(isRemoved))
+  const kept = [withoutFields(pieces[0] as Buffer, fields.filter(isRemoved)), ...pieces.slice(1)]
   const has = (wanted: string): boolean => fields.some(({ name }) => name === wanted)
   const mime: SubmittedContent = {
     kind: 'mime',
-    raw,
+    pieces: kept,
     trace,
     lacksDate: !has('date'),
     lacksMessageId: !has('message-id'),
@@ -77,10 +77,12 @@ export async function toSubmission(received: ReceivedMessage): Promise<Submissio
     scheduledAt: undefined,
     idempotencyKey: controls.idempotencyKey,
     fingerprint:
-      controls.idempotencyKey === undefined ? undefined : fingerprintOf(recipients, fields, octets, bodyStart),
+      controls.idempotencyKey === undefined
+        ? undefined
+        : fingerprintOf(recipients, fields, Buffer.concat(pieces), bodyStart),
     nameOf,
   }
-  return controls.templateId === undefined ? submission : withTemplate(submission, raw, controls)
+  return controls.templateId === undefined ? submission : withTemplate(submission, Buffer.concat(kept), controls)
 }
 
 function checkHops(fields: readonly Field[]): void {

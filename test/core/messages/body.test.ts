@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { decodePart, encodePart } from '../../../packages/core/src/messages/body.ts'
+import { decodePart, type EncodedPart, encodePart } from '../../../packages/core/src/messages/body.ts'
 
 const sentence = 'Your berth is ready, please bring your papers to the harbour office. '
 const text = (length: number) => Buffer.from(sentence.repeat(Math.ceil(length / sentence.length)).slice(0, length))
@@ -21,18 +21,26 @@ const CASES: readonly (readonly [name: string, octets: Buffer, encoding: 'raw' |
   ['zeros', Buffer.alloc(5000), 'deflate'],
 ]
 
+const inPieces = (octets: Buffer, size: number): Buffer[] =>
+  Array.from({ length: Math.ceil(octets.length / size) }, (_, at) => octets.subarray(at * size, (at + 1) * size))
+const stored = ({ encoding, pieces }: EncodedPart) => ({ encoding, content: Buffer.concat(pieces) })
+
 for (const [name, octets, encoding] of CASES) {
   t.test(`${name}: stored as ${encoding}, and read as it was`, async (t) => {
-    const part = encodePart(octets)
-    t.equal(part.encoding, encoding)
-    t.ok(part.content.length <= octets.length, 'never larger than it was')
-    t.ok(decodePart(part, octets.length).equals(octets))
-    t.ok(decodePart(part, octets.length * 3).equals(octets), 'the bound may be that of the whole message')
+    for (const pieces of [[octets], inPieces(octets, 7000), [octets.subarray(0, 100), octets.subarray(100)]]) {
+      const part = encodePart(pieces)
+      t.equal(part.encoding, encoding)
+      t.ok(part.length <= octets.length, 'never larger than it was')
+      const kept = stored(part)
+      t.equal(part.length, kept.content.length)
+      t.ok(decodePart(kept, octets.length).equals(octets))
+      t.ok(decodePart(kept, octets.length * 3).equals(octets), 'the bound may be that of the whole message')
+    }
   })
 }
 
 t.test('decodePart throws when the octets are damaged or inflate to more than was stored', async (t) => {
-  const part = encodePart(text(10_000))
+  const part = stored(encodePart([text(10_000)]))
   t.throws(() => decodePart(part, 9999))
   t.throws(() => decodePart({ ...part, content: part.content.subarray(0, 40) }, 10_000))
   t.throws(() => decodePart({ ...part, content: Buffer.concat([Buffer.of(0xff, 0xff), part.content]) }, 10_000))

@@ -4,9 +4,14 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
  * How bodies lie in the database. Text is deflated here at level 1: 37 µs for 10 kB against some 80 µs that Postgres spends
  * on storing the octets it saves (docs/decisions/0005-bodies-are-deflated.md). What does not shrink is stored as it is.
  */
+export type Encoding = 'deflate' | 'raw'
+
+/** A part as it goes in: in pieces, since putting a large body together only to send it costs as much as receiving it. */
 export interface EncodedPart {
-  readonly encoding: 'deflate' | 'raw'
-  readonly content: Buffer
+  readonly encoding: Encoding
+  readonly pieces: readonly Buffer[]
+  /** Octets of all pieces. */
+  readonly length: number
 }
 
 const WORTH_IT = 256
@@ -19,18 +24,29 @@ const TOO_LARGE = 1024 * 1024
 /** A window of 8 kB with small tables: the usual ones cost more to set up than a small body takes, and shrink it no further. */
 const DEFLATE = { level: 1, windowBits: 13, memLevel: 6, chunkSize: 4096 } as const
 
-export function encodePart(octets: Buffer): EncodedPart {
-  if (octets.length < WORTH_IT || octets.length > TOO_LARGE) return { encoding: 'raw', content: octets }
-  if (octets.length > SAMPLE_ABOVE) {
-    const middle = octets.length >> 1
-    const sample = octets.subarray(middle, middle + SAMPLE)
-    if (deflateRawSync(sample, DEFLATE).length > sample.length / 2) return { encoding: 'raw', content: octets }
+export function encodePart(pieces: readonly Buffer[]): EncodedPart {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  const raw: EncodedPart = { encoding: 'raw', pieces, length }
+  if (length < WORTH_IT || length > TOO_LARGE) return raw
+  if (length > SAMPLE_ABOVE) {
+    const sample = sampleOf(pieces, length)
+    if (deflateRawSync(sample, DEFLATE).length > sample.length / 2) return raw
   }
-  const content = deflateRawSync(octets, DEFLATE)
-  return content.length < octets.length * 0.9 ? { encoding: 'deflate', content } : { encoding: 'raw', content: octets }
+  const content = deflateRawSync(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces), DEFLATE)
+  return content.length < length * 0.9 ? { encoding: 'deflate', pieces: [content], length: content.length } : raw
+}
+
+/** From the piece that the middle lies in. */
+function sampleOf(pieces: readonly Buffer[], length: number): Buffer {
+  let at = length >> 1
+  for (const piece of pieces) {
+    if (at < piece.length) return piece.subarray(Math.max(0, Math.min(at, piece.length - SAMPLE)), at + SAMPLE)
+    at -= piece.length
+  }
+  return pieces[0] as Buffer
 }
 
 /** Undoes {@link encodePart}. `size` bounds what is inflated. Throws an Error when the octets are damaged. */
-export function decodePart(part: EncodedPart, size: number): Buffer {
+export function decodePart(part: { readonly encoding: Encoding; readonly content: Buffer }, size: number): Buffer {
   return part.encoding === 'raw' ? part.content : inflateRawSync(part.content, { maxOutputLength: Math.max(size, 1) })
 }

@@ -18,9 +18,11 @@ export async function copyBodies(transaction: SqlTransaction, batch: readonly St
   }
   await write(HEADER)
   for (const { id, parts } of batch) {
-    for (const [part, { encoding, content }] of parts.entries()) {
-      await write(tupleHead(id, part, encoding, content.length))
-      for (let at = 0; at < content.length; at += CHUNK) await write(content.subarray(at, at + CHUNK))
+    for (const [part, { encoding, pieces, length }] of parts.entries()) {
+      await write(tupleHead(id, part, encoding, length))
+      for (const piece of pieces) {
+        for (let at = 0; at < piece.length; at += CHUNK) await write(piece.subarray(at, at + CHUNK))
+      }
     }
   }
   copy.end(TRAILER)

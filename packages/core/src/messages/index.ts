@@ -62,7 +62,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
   const commit = createGroupCommit<StoredMessage, Written>({
     write: (batch) => writeMessages(sql, batch),
     // A recipient costs about as much as half a kilobyte of body.
-    weigh: ({ parts, deliveries }) => parts.reduce((sum, { content }) => sum + content.length, deliveries.length * 512),
+    weigh: ({ parts, deliveries }) => parts.reduce((sum, { length }) => sum + length, deliveries.length * 512),
     maxItems: BATCH_ITEMS,
     maxWeight: BATCH_OCTETS,
     sharedFault: isDatabaseTrouble,

@@ -1,5 +1,5 @@
 import type { Sql } from '../database.ts'
-import { decodePart, type EncodedPart } from './body.ts'
+import { decodePart, type Encoding } from './body.ts'
 import { composeMessage } from './compose.ts'
 import type { ContentDocument } from './content.ts'
 import type { Personal } from './personal.ts'
@@ -29,7 +29,7 @@ const SLICE = 2 * 1024 * 1024
 
 interface Row extends Omit<LoadedMessage, 'parts'> {
   readonly part: number | null
-  readonly encoding: EncodedPart['encoding']
+  readonly encoding: Encoding
   readonly content: Buffer
 }
 
@@ -61,7 +61,7 @@ function decodeParts(rows: readonly Row[], size: number): Map<number, Buffer> | 
 
 /** Reads the body of a large message, a slice at a time. Throws an Error when it is gone. */
 export async function loadParts(sql: Sql, message: LoadedMessage): Promise<LoadedMessage> {
-  const heads = await sql<{ part: number; encoding: EncodedPart['encoding']; length: number }[]>`
+  const heads = await sql<{ part: number; encoding: Encoding; length: number }[]>`
     select part, encoding, octet_length(content) as length from bodies where message_id = ${message.id}::uuid order by part`
   if (heads.length === 0) throw new Error('the body of the message is gone')
   const parts = new Map<number, Buffer>()

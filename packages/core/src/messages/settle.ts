@@ -29,8 +29,11 @@ export function settle({ submission, found, transactionBase, heloName, now }: Se
   const mime = content.kind === 'mime' && !found.template
   const first = mime
     ? traced(content, id, submission, heloName, now)
-    : Buffer.from(JSON.stringify(contentDocument(submission, found, shared, files)))
-  const parts = [first, ...files.contents]
+    : [Buffer.from(JSON.stringify(contentDocument(submission, found, shared, files)))]
+  const parts = [
+    encodePart(first),
+    ...files.contents.map((content): EncodedPart => ({ encoding: 'raw', pieces: [content], length: content.length })),
+  ]
 
   return {
     id,
@@ -45,12 +48,12 @@ export function settle({ submission, found, transactionBase, heloName, now }: Se
     settings: submission.settings,
     clientAddress: submission.clientAddress,
     format: mime ? 'mime' : 'content',
-    size: parts.reduce((sum, part) => sum + part.length, 0),
+    size: [...first, ...files.contents].reduce((sum, piece) => sum + piece.length, 0),
     nullReturnPath: content.kind === 'mime' && content.nullReturnPath,
     transactionBase,
     idempotencyKey: submission.idempotencyKey,
     fingerprint: submission.fingerprint,
-    parts: parts.map((part, at): EncodedPart => (at === 0 ? encodePart(part) : { encoding: 'raw', content: part })),
+    parts,
     deliveries,
   }
 }
@@ -154,14 +157,14 @@ function trivialToNull(personal: Personal | null): Personal | null {
 }
 
 /** The message below the trace headers this service adds (RFC 5321 4.4, RFC 6409 8). */
-function traced(content: MimeContent, id: string, submission: Submission, heloName: string, now: Date): Buffer {
+function traced(content: MimeContent, id: string, submission: Submission, heloName: string, now: Date): Buffer[] {
   const hex = messageIdText(id)
   const { helo, address, protocol } = content.trace
   const literal = address.includes(':') ? `[IPv6:${address}]` : `[${address}]`
   let head = `Received: from ${helo} (${literal})\r\n by ${heloName} with ${protocol} id ${hex};\r\n ${messageDate(now)}\r\n`
   if (content.lacksDate) head += `Date: ${messageDate(now)}\r\n`
   if (content.lacksMessageId) head += `Message-ID: <${hex}@${parseAddress(submission.from?.email ?? '')?.domain}>\r\n`
-  return Buffer.concat([Buffer.from(head), content.raw])
+  return [Buffer.from(head), ...content.pieces]
 }
 
 /** A message id as clients see it: 32 hex digits. */

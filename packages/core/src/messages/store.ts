@@ -55,9 +55,9 @@ function wantsCopy(batch: readonly StoredMessage[]): boolean {
   let octets = 0
   let largest = 0
   for (const { parts } of batch) {
-    for (const { content } of parts) {
-      octets += content.length
-      largest = Math.max(largest, content.length)
+    for (const { length } of parts) {
+      octets += length
+      largest = Math.max(largest, length)
     }
   }
   return octets > COPY_ABOVE.batch && largest > COPY_ABOVE.part
@@ -203,14 +203,14 @@ function bodyColumns(batch: readonly StoredMessage[]) {
   }
   let start = 1
   for (const { id, parts } of batch) {
-    for (const [part, { encoding, content }] of parts.entries()) {
-      octets.push(content)
+    for (const [part, { encoding, pieces, length }] of parts.entries()) {
+      octets.push(...pieces)
       columns.message.push(id)
       columns.part.push(part)
       columns.encoding.push(encoding)
       columns.start.push(start)
-      columns.length.push(content.length)
-      start += content.length
+      columns.length.push(length)
+      start += length
     }
   }
   return { ...columns, octets: Buffer.concat(octets) }

@@ -66,8 +66,8 @@ export interface ContentParts {
 /** A whole MIME message: delivered octet for octet below the added trace headers. */
 export interface MimeContent {
   readonly kind: 'mime'
-  /** CRLF line ends, control headers already taken out. */
-  readonly raw: Buffer
+  /** CRLF line ends, control headers already taken out; in pieces, cut anywhere. */
+  readonly pieces: readonly Buffer[]
   /** Where it came from, for the Received header (RFC 5321 4.4). */
   readonly trace: { readonly helo: string; readonly address: string; readonly protocol: string }
   /** The message has no Date or Message-ID; a submission agent adds them (RFC 6409 8.1, 8.3). */

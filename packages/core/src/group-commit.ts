@@ -19,7 +19,7 @@ export interface GroupCommitOptions<T, R> {
    * twelve costs little more than one of six. None where clients wait.
    */
   readonly spacing?: number
-  /** Commits at the same time. A second one starts only when a full batch is waiting. */
+  /** Commits at the same time. A second one starts only when a full batch is waiting, by number or by weight. */
   readonly lanes: number
 }
 
@@ -41,8 +41,10 @@ export interface GroupCommit<T, R> {
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
   const { write, weigh, maxItems, maxWeight, sharedFault, lanes, spacing = 0, late } = options
   const { patience = Number.POSITIVE_INFINITY } = options
-  let queue: Waiting<T, R>[] = []
+  const queue: Waiting<T, R>[] = []
   let running = 0
+  /** Of the queue. */
+  let weight = 0
   let inFlight = 0
   let begun = Number.NEGATIVE_INFINITY
 
@@ -50,7 +52,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     running++
     while (queue.length > 0) {
       const early = begun + spacing - performance.now()
-      if (early > 0 && queue.length < maxItems) {
+      if (early > 0 && !isFull()) {
         await new Promise((resolve) => setTimeout(resolve, early))
         // Another lane may have taken them meanwhile.
         if (queue.length === 0) break
@@ -69,20 +71,27 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
   function refuseLate(): void {
     const oldest = performance.now() - patience
     const first = queue.findIndex(({ since }) => since >= oldest)
-    for (const { reject } of queue.splice(0, first === -1 ? queue.length : first)) reject(late?.())
+    for (const { item, reject } of queue.splice(0, first === -1 ? queue.length : first)) {
+      weight -= weigh(item)
+      reject(late?.())
+    }
+  }
+
+  function isFull(): boolean {
+    return queue.length >= maxItems || weight >= maxWeight
   }
 
   function takeBatch(): Waiting<T, R>[] {
-    let weight = 0
+    let taken = 0
     let count = 0
     while (count < queue.length && count < maxItems) {
-      weight += weigh((queue[count] as Waiting<T, R>).item)
-      if (count > 0 && weight > maxWeight) break
+      const next = weigh((queue[count] as Waiting<T, R>).item)
+      if (count > 0 && taken + next > maxWeight) break
+      taken += next
       count++
     }
-    const batch = queue.slice(0, count)
-    queue = queue.slice(count)
-    return batch
+    weight -= taken
+    return queue.splice(0, count)
   }
 
   async function writeBatch(batch: readonly Waiting<T, R>[]): Promise<void> {
@@ -100,7 +109,8 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     add(item) {
       return new Promise<R>((resolve, reject) => {
         queue.push({ item, resolve, reject, since: performance.now() })
-        if (running === 0 || (running < lanes && queue.length >= maxItems)) void run()
+        weight += weigh(item)
+        if (running === 0 || (running < lanes && isFull())) void run()
       })
     },
     get size() {

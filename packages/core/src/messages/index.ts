@@ -51,9 +51,12 @@ export interface MessagesDependencies {
   readonly announce: () => void
 }
 
-/** A hundred messages are enough to hide a commit's cost; a heavier batch would only make its first message wait. */
+/**
+ * A hundred messages are enough to hide a commit's cost, and so are half a megabyte: a heavier batch would only make its first
+ * message wait, while the database could be at work on it and this process on the next one.
+ */
 const BATCH_ITEMS = 128
-const BATCH_OCTETS = 4 * 1024 * 1024
+const BATCH_OCTETS = 512 * 1024
 /** Milliseconds after which an accept whose commit has not begun is refused: its client may soon have given up (P1, P7). */
 const COMMIT_PATIENCE = 20_000
 

@@ -1,6 +1,6 @@
 import { type Case, type Context, expectCount } from '../harness/context.ts'
 import { startHaraka } from '../harness/haraka.ts'
-import { messagesFor, smtpSource } from '../harness/load.ts'
+import { messagesFor, smtpSource, WARM_UP } from '../harness/load.ts'
 import { startPostfix } from '../harness/postfix.ts'
 import { until } from '../harness/processes.ts'
 import { alternate, type Finding, type Round, ratioOf, type Target } from '../harness/rounds.ts'
@@ -32,6 +32,8 @@ export const endToEnd: Case = {
     await service.start('relay')
     await service.start('delivery', { sinkPort: sink.port })
     try {
+      await smtpSource({ ...SHAPE, from: `desk@${service.domain}`, port: service.relayPort }, WARM_UP)
+      await service.drained()
       await against('end to end, we sign, Postfix does not', 'e2e_vs_postfix', { sense: 'at least', value: 2 }, () =>
         startPostfix({ sinkPort: sink.port }),
       )

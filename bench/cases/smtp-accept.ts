@@ -1,5 +1,5 @@
 import { type Case, type Context, expectCount } from '../harness/context.ts'
-import { messagesFor, type SmtpLoad, smtpSource } from '../harness/load.ts'
+import { messagesFor, type SmtpLoad, smtpSource, WARM_UP } from '../harness/load.ts'
 import { startPostfix } from '../harness/postfix.ts'
 import { alternate, type Finding, ratioOf, type Target } from '../harness/rounds.ts'
 
@@ -36,6 +36,9 @@ export const smtpAccept: Case = {
     await service.start('relay')
     try {
       const findings: Finding[] = []
+      const { sessions, octets, kept } = SETTINGS[0] as Setting
+      await smtpSource({ sessions, octets, kept, from: `desk@${service.domain}`, port: service.relayPort }, WARM_UP)
+      await service.empty()
       for (const setting of SETTINGS) {
         if (!quick || !setting.long) findings.push(await compare(setting, context, postfix))
       }

@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { messageFile } from './messages.ts'
 import { ROOT, run } from './processes.ts'
 
+/** Messages after which processes run at their speed: compilers learn while they are used. */
+export const WARM_UP = 8000
+
 export interface SmtpLoad {
   readonly port: number
   readonly from: string
@@ -26,10 +29,10 @@ export async function smtpSource({ port, from, sessions, octets, kept }: SmtpLoa
   return (performance.now() - began) / 1000
 }
 
-/** How many messages take about `seconds`, by trying with some, after a warm-up: compilers learn while they are used. */
+/** How many messages take about `seconds`, by trying with some, after a short warm-up. */
 export async function messagesFor(seconds: number, load: (messages: number) => Promise<number>): Promise<number> {
   const tried = 800
-  await load(2 * tried)
+  await load(tried)
   const took = await load(tried)
   return Math.max(tried, Math.min(50_000, Math.round((tried / took) * seconds)))
 }

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
-import { createInterface } from 'node:readline'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -32,17 +33,23 @@ export async function start(
   args: readonly string[],
   { env, ready, output }: StartOptions = {},
 ): Promise<Running> {
+  // What it prints goes to a file, as in production: a reader at the other end of a pipe would use the processor as well.
+  const printed = ready ? mkdtempSync(join(tmpdir(), 'postrider-bench-output-')) : undefined
+  const file = printed && join(printed, 'stdout')
+  const descriptor = file ? openSync(file, 'w') : undefined
   const child = spawn(command, args, {
     cwd: ROOT,
     env: env ? { PATH: process.env.PATH ?? '', ...env } : process.env,
-    stdio: ['ignore', ready || output ? 'pipe' : 'ignore', 'pipe'],
+    stdio: ['ignore', descriptor ?? (output ? 'pipe' : 'ignore'), 'pipe'],
   })
+  if (descriptor !== undefined) closeSync(descriptor)
   const errors: string[] = []
   child.stderr?.on('data', (chunk: Buffer) => {
     errors.push(chunk.toString())
     if (errors.length > 50) errors.shift()
   })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  if (printed) void ended.then(() => rmSync(printed, { recursive: true, force: true }))
   const process_: Running = {
     child,
     pid: child.pid ?? 0,
@@ -64,11 +71,8 @@ export async function start(
       reject(new Error(`${command} ${args[0] ?? ''} ended with ${code}: ${errors.join('').slice(-2000)}`))
     })
     if (output) child.stdout?.on('data', (chunk: Buffer) => output(chunk.toString()))
-    if (ready && child.stdout) {
-      createInterface({ input: child.stdout }).on('line', (line) => {
-        if (ready.test(line)) resolve()
-      })
-    } else child.once('spawn', () => resolve())
+    if (ready && file) until('its first word', () => ready.test(readFileSync(file, 'utf8'))).then(resolve, reject)
+    else child.once('spawn', () => resolve())
   })
   return process_
 }

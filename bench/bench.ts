@@ -2,11 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { snapshot } from './cases/claims.ts'
+import { claimLatency, snapshot } from './cases/claims.ts'
 import { client } from './cases/client.ts'
-import { fullQueue, underAccept, workers } from './cases/delivery.ts'
+import { underAccept } from './cases/delivery.ts'
 import { endToEnd } from './cases/end-to-end.ts'
 import { fairness } from './cases/fairness.ts'
+import { fullQueue, manyEvents, workers } from './cases/growth.ts'
 import { httpAccept } from './cases/http-accept.ts'
 import { idleLatency, waitFor250 } from './cases/latency.ts'
 import { smtpAccept } from './cases/smtp-accept.ts'
@@ -36,7 +37,7 @@ Cases: `
 
 const CASES: readonly Case[] = [
   ...[smtpAccept, endToEnd, httpAccept, waitFor250, idleLatency, underAccept],
-  ...[snapshot, client, fullQueue, fairness, tarpit, workers],
+  ...[snapshot, client, fullQueue, fairness, tarpit, claimLatency, manyEvents, workers],
 ]
 
 /** What `--json` promises to name, whether it was measured or not. */

@@ -1,6 +1,7 @@
 import { type Core, openDatabase } from '@postrider/core'
 import type { Case, Context } from '../harness/context.ts'
 import { alternate, median, quantile, ratioOf } from '../harness/rounds.ts'
+import { fillQueue } from './growth.ts'
 
 const BATCH = 100
 
@@ -13,25 +14,9 @@ export const snapshot: Case = {
     const deliveries = quick ? 20_000 : 50_000
     const waits: number[] = []
     const claimAll = async (): Promise<number> => {
-      await fill(service, deliveries)
-      const { core } = service
-      const lease = await core.deliveries.register({ host: 'bench', pid: process.pid })
-      let claimed = 0
-      let milliseconds = 0
-      let dueFrom: number | undefined
-      while (claimed < deliveries) {
-        const began = performance.now()
-        const taken = await core.deliveries.claim({ workerId: lease.workerId, limit: BATCH, dueFrom })
-        waits.push(performance.now() - began)
-        milliseconds += performance.now() - began
-        claimed += taken.length
-        // As the claim loop does: from the last claim on, and from the head once nothing is left there.
-        dueFrom = taken.length > 0 ? Math.max(...taken.map(({ dueAt }) => dueAt)) : undefined
-        await finish(core, lease.workerId, taken)
-      }
-      await lease.release()
+      const rate = await claimed(service, deliveries, waits)
       await service.empty()
-      return claimed / (milliseconds / 1000)
+      return rate
     }
     const held = openDatabase({ url: service.databaseUrl, name: 'snapshot', connections: 1 })
     const underSnapshot = (): Promise<number> =>
@@ -51,6 +36,65 @@ export const snapshot: Case = {
       await held.end({ timeout: 5 })
     }
   },
+}
+
+/** What a claim takes from an empty queue, and from one in which a million deliveries wait for later. */
+export const claimLatency: Case = {
+  name: 'claim-latency',
+  long: true,
+  async run({ service, rounds, report }: Context) {
+    const title = `a claim of ${BATCH} with 1 M waiting deliveries to 10,000 domains, against an empty queue`
+    report(title)
+    const round = async (): Promise<{ middle: number; slow: number }> => {
+      const waits: number[] = []
+      await claimed(service, 20_000, waits)
+      await service.sql`truncate finished_deliveries, attempts, events`
+      return { middle: median(waits), slow: quantile(waits, 0.99) }
+    }
+    const measure = async (what: string): Promise<{ middle: number[]; slow: number[] }> => {
+      const found: { middle: number[]; slow: number[] } = { middle: [], slow: [] }
+      for (let at = 0; at < rounds; at++) {
+        const { middle, slow } = await round()
+        found.middle.push(middle)
+        found.slow.push(slow)
+        report(`  round ${at + 1}, ${what}: median ${middle.toFixed(2)} ms, p99 ${slow.toFixed(2)} ms`)
+      }
+      return found
+    }
+    await round()
+    const empty = await measure('empty queue')
+    await fillQueue(service)
+    const full = await measure('with 1 M waiting')
+    await service.empty()
+    const finding = (part: 'middle' | 'slow', name: string) => {
+      const found = { 'with 1 M waiting': full[part], 'empty queue': empty[part] }
+      const ratio = ratioOf(found)
+      return { title: `${title}, ${name}`, unit: 'ms', rounds: found, ...(ratio && { ratio }) }
+    }
+    return [finding('middle', 'median'), finding('slow', 'p99')]
+  },
+}
+
+/** Claims and finishes as many deliveries as it adds; answers claims a second, and adds what each claim took to `waits`. */
+async function claimed(service: Context['service'], deliveries: number, waits: number[]): Promise<number> {
+  await fill(service, deliveries)
+  const { core } = service
+  const lease = await core.deliveries.register({ host: 'bench', pid: process.pid })
+  let claimed = 0
+  let milliseconds = 0
+  let dueFrom: number | undefined
+  while (claimed < deliveries) {
+    const began = performance.now()
+    const taken = await core.deliveries.claim({ workerId: lease.workerId, limit: BATCH, dueFrom })
+    waits.push(performance.now() - began)
+    milliseconds += performance.now() - began
+    claimed += taken.length
+    // As the claim loop does: from the last claim on, and from the head once nothing is left there.
+    dueFrom = taken.length > 0 ? Math.max(...taken.map(({ dueAt }) => dueAt)) : undefined
+    await finish(core, lease.workerId, taken)
+  }
+  await lease.release()
+  return claimed / (milliseconds / 1000)
 }
 
 async function fill({ sql, accountId }: Context['service'], deliveries: number): Promise<void> {

@@ -1,18 +1,25 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Sql } from '@postrider/core'
+import { fillQueue } from './cases/growth.ts'
 import { smtpSource } from './harness/load.ts'
-import { stopAll, until } from './harness/processes.ts'
+import { pause, stopAll, until } from './harness/processes.ts'
 import { openService } from './harness/service.ts'
 import { startSmtpSink } from './harness/sink.ts'
 
 /**
  * Who uses the processor on a message's way: microseconds a message, end to end, by process and by statement of the database.
- * `node bench/cpu.ts [--messages N] [--profile FOLDER] [--flags="--a --b"]`: --profile leaves a .cpuprofile of each process in
- * that folder, --flags are for Node.
+ * `node bench/cpu.ts [--messages N] [--profile FOLDER] [--flags="--a --b"] [--waiting] [--one]`: --profile leaves a .cpuprofile of each process in
+ * that folder, --flags are for Node. --waiting: with a million deliveries that wait for tomorrow. --one: one message at a time.
  */
 const { values: options } = parseArgs({
-  options: { profile: { type: 'string' }, messages: { type: 'string' }, flags: { type: 'string' } },
+  options: {
+    profile: { type: 'string' },
+    messages: { type: 'string' },
+    flags: { type: 'string' },
+    waiting: { type: 'boolean', default: false },
+    one: { type: 'boolean', default: false },
+  },
 })
 const MESSAGES = Number(options.messages ?? 6000)
 /** Linux counts processor time in hundredths of a second. */
@@ -49,16 +56,28 @@ try {
   await service.sql`create extension pg_stat_statements`
   await service.start('relay')
   await service.start('delivery', { sinkPort: sink.port })
-  const load = { port: service.relayPort, from: `desk@${service.domain}`, sessions: 50, octets: 10_000, kept: true }
+  const load = {
+    port: service.relayPort,
+    from: `desk@${service.domain}`,
+    sessions: options.one ? 1 : 50,
+    octets: 10_000,
+    kept: true,
+  }
+  if (options.waiting) await fillQueue(service)
   for (const messages of [Math.round(MESSAGES / 3), MESSAGES]) {
     await service.sql`select pg_stat_statements_reset()`
     const [arrived, before, began] = [sink.count(), processorTime(), performance.now()]
-    await smtpSource(load, messages)
+    for (let rest = options.one ? messages : 0; rest > 0; rest--) {
+      await smtpSource(load, 1)
+      await until('its arrival', () => sink.count() - arrived > messages - rest)
+      await pause(20)
+    }
+    if (!options.one) await smtpSource(load, messages)
     await until('the last message', () => sink.count() - arrived >= messages)
     const seconds = (performance.now() - began) / 1000
     const after = processorTime()
     const statements = await slowestStatements(service.sql, messages)
-    await service.drained(messages)
+    if (!options.waiting) await service.drained(messages)
     process.stdout.write(`${Math.round(messages / seconds)} messages/s; µs a message:`)
     for (const [name, time] of after) {
       process.stdout.write(` ${name} ${Math.round((time - (before.get(name) ?? 0)) / messages)},`)

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net'
 import { createTransport } from 'nodemailer'
 import { type Case, expectCount } from '../harness/context.ts'
+import { smtpSource, WARM_UP } from '../harness/load.ts'
 import { makeMessage } from '../harness/messages.ts'
 import { startPostfix } from '../harness/postfix.ts'
 import { freePort, pause, run, until } from '../harness/processes.ts'
@@ -83,6 +84,9 @@ export const idleLatency: Case = {
     await service.start('relay')
     await service.start('delivery', { sinkPort: sink.port })
     const messages = quick ? 40 : 100
+    const load = { from: `desk@${service.domain}`, sessions: 20, octets: 10_000, kept: true }
+    await smtpSource({ ...load, port: service.relayPort }, WARM_UP)
+    await service.drained(WARM_UP)
     const round =
       (port: number): Round =>
       async () => {

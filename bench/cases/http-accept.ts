@@ -98,8 +98,8 @@ async function accept(
   const { perSecond, succeeded, failed } = await httpLoad({ ...call(service, recipients), connections }, seconds)
   expectCount('calls refused', failed, 0)
   const accepted = await service.accepted()
-  // At its end the load generator hangs up on calls under way: they may have been accepted, unseen.
-  if (accepted < succeeded || accepted > succeeded + connections) {
+  // At its end the load generator hangs up on calls under way, one a connection, and leaves uncounted the answer before it.
+  if (accepted < succeeded || accepted > succeeded + 2 * connections) {
     expectCount('messages accepted', accepted, succeeded)
   }
   await service.empty()

@@ -3,8 +3,11 @@ import { type Config, type Core, createByteBudget, LIMITS, type Log, ServiceErro
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { health } from './health.ts'
 import { refuseMalformed } from './malformed.ts'
+import { openapi } from './openapi.ts'
 import { sendFailure } from './v2/envelope.ts'
 import { v2 } from './v2/index.ts'
+
+export { OPERATIONS } from './v2/operations.ts'
 
 export interface AppOptions {
   readonly core: Core
@@ -60,6 +63,7 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   })
   const isStopping = () => stopping
   await app.register(health, { core, isStopping })
+  await openapi(app)
   // v2.1 is announced only; what exists is served under both (contract section 1).
   for (const prefix of ['/v2', '/v2.1']) await app.register(v2, { prefix, core, budget, isStopping })
   return app

@@ -1,5 +1,6 @@
 import { type Accounts, accountsOf } from './accounts/index.ts'
 import { attachmentsOf } from './attachments/index.ts'
+import { type Audit, auditOf } from './audit/index.ts'
 import { type Auth, authOf } from './auth/index.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -17,6 +18,7 @@ import { type Templates, templatesOf } from './templates/index.ts'
 /** Everything the service knows and does, one property per domain. */
 export interface Core {
   readonly accounts: Accounts
+  readonly audit: Audit
   readonly auth: Auth
   readonly domains: Domains
   readonly templates: Templates
@@ -53,6 +55,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
   })
   return {
     accounts: accountsOf(sql),
+    audit: auditOf(sql),
     auth: authOf(sql),
     domains,
     templates,

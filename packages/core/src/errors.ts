@@ -7,7 +7,7 @@
 export interface ErrorRow {
   /** v2 `error_code`. */
   readonly v2: number
-  readonly group: 'Method' | 'Validation' | 'Common' | 'SendEmail' | 'Domain' | 'Suppression' | 'Template' | 'Service'
+  readonly group: ErrorGroup
   /** The HTTP status of v2 and v3. */
   readonly status: number
   /** The public sentence; `{name}` is filled in from the error's values. */
@@ -15,6 +15,20 @@ export interface ErrorRow {
   /** The SMTP reply: code and enhanced code; its text is the sentence unless one of its own stands here. */
   readonly smtp: readonly [code: number, enhanced: string, sentence?: string]
 }
+
+export type ErrorGroup =
+  | 'Method'
+  | 'Validation'
+  | 'Common'
+  | 'SendEmail'
+  | 'Domain'
+  | 'Suppression'
+  | 'Template'
+  | 'Credit'
+  | 'Subaccount'
+  | 'Key'
+  | 'Privacy'
+  | 'Service'
 
 export const ERRORS = {
   notFound: row(404, 'Method', 404, 'Path not found', 500, '5.5.1'),
@@ -67,6 +81,8 @@ export const ERRORS = {
   templateBlank: row(152, 'Template', 400, 'Template content is blank', 550, '5.6.0'),
   templateTooLarge: row(153, 'Template', 400, 'Template size must be less than 10 MB', 550, '5.6.0'),
   templateNameTaken: row(154, 'Template', 400, 'Template name is already used', 550, '5.6.0'),
+
+  subaccountUnknown: row(172, 'Subaccount', 400, 'Subaccount does not exist', 550, '5.6.0'),
 
   lineEndingInvalid: row(124, 'Common', 400, 'Bare CR or LF in the message', 550, '5.6.11'),
   messageMalformed: row(125, 'Common', 400, 'The message is malformed: {problem}', 550, '5.6.0'),

@@ -1,7 +1,8 @@
 /** The only door into this package. */
 
 export type { Account } from './accounts/account.ts'
-export { type ApiKey, type Principal, requireScope } from './auth/index.ts'
+export { type Actor, type AuditEntry, OPERATOR } from './audit/index.ts'
+export { type ApiKey, type Principal, requireScope, type Scope } from './auth/index.ts'
 export { type ByteBudget, createByteBudget } from './budget.ts'
 export { type Cache, createCache } from './cache.ts'
 export { type Certificate, ensureCertificate } from './certificate.ts'

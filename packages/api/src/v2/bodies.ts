@@ -23,7 +23,9 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
   const read = (type: string, parse: Read): void => {
     app.addContentTypeParser(type, { parseAs: 'buffer', bodyLimit: LIMITS.messageSize }, (request, body, done) => {
       try {
-        done(null, parse(body as Buffer, request))
+        // What an operation needs of it is judged together with the query and the path (input.ts).
+        if (!request.routeOptions.config.operation) done(null, notEmpty(parse(body as Buffer, request)))
+        else done(null, isBlank(body as Buffer) ? {} : parse(body as Buffer, request))
       } catch (error) {
         done(asRefusal(error as Error))
       }
@@ -45,12 +47,13 @@ function jsonObject(body: Buffer): BodyObject {
   if (isBlank(body)) throw new ServiceError('bodyBlank')
   const value = parseStrictJson(body)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new JsonError('not an object')
-  return notEmpty(value as BodyObject)
+  return value as BodyObject
 }
 
-function formObject(body: Buffer): BodyObject {
+function formObject(body: Buffer, request: FastifyRequest): BodyObject {
   // `curl -d '{…}'` says it is a form; it is JSON all the same.
   if (body.subarray(0, 100).toString().trimStart().startsWith('{')) return jsonObject(body)
+  request.formBody = true
   return fromFields(formFields(textOf(body, 'utf-8')))
 }
 
@@ -66,6 +69,7 @@ function multipartObject(body: Buffer, request: FastifyRequest): BodyObject {
     else if (!isUnchosen(part)) files.push({ fileName: part.fileName, octets: part.octets })
   }
   request.fileParts = files
+  request.formBody = true
   return fromFields(fields)
 }
 
@@ -84,7 +88,7 @@ function fromFields(fields: readonly FormField[]): BodyObject {
     const value = object[name]
     if (typeof value === 'string' && /^\s*[[{]/.test(value)) object[name] = parseStrictJson(Buffer.from(value))
   }
-  return notEmpty(object)
+  return object
 }
 
 /** The parameters that are objects or arrays, and so may come as JSON text. */

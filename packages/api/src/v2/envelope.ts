@@ -14,7 +14,17 @@ export function success<T>(data: T): SuccessEnvelope<T> {
 }
 
 /** The operation groups as error messages name them: "Error in SendEmail api call". */
-export type OperationGroup = 'SendEmail'
+export type OperationGroup =
+  | 'SendEmail'
+  | 'Domain'
+  | 'Suppression'
+  | 'Template'
+  | 'Attachment'
+  | 'Credit'
+  | 'Subaccount'
+  | 'Key'
+  | 'GDPR'
+  | 'Audit'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -60,6 +70,10 @@ function asRefusal(error: FastifyError | Error): ServiceError | undefined {
  */
 function schemaRefusal(validation: NonNullable<FastifyError['validation']>): ServiceError {
   const depth = ({ instancePath }: { instancePath: string }): number => instancePath.split('/').length
+  const [first] = validation
+  if (first?.keyword === 'required' && first.instancePath === '') {
+    return new ServiceError('parameterMissing', { values: { parameter: String(first.params.missingProperty) } })
+  }
   const deepest = validation.reduce((best, complaint) => (depth(complaint) > depth(best) ? complaint : best))
   const parameter = parameterName(deepest.instancePath)
   return new ServiceError('parameterInvalid', {

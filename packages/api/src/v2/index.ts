@@ -5,6 +5,7 @@ import { reserveAsItComes, reserveBody } from '../body-budget.ts'
 import { clientAddress } from '../client-address.ts'
 import { readBodies } from './bodies.ts'
 import { type OperationGroup, sendFailure } from './envelope.ts'
+import { OPERATIONS, operationRoutes } from './operations.ts'
 import { sendEmailRoute } from './send-email.ts'
 
 declare module 'fastify' {
@@ -20,10 +21,28 @@ export interface V2Options {
   readonly isStopping: () => boolean
 }
 
+interface Path {
+  readonly url: string
+  readonly group: OperationGroup
+  readonly methods: HTTPMethods[]
+}
+
 /** Paths known to v2 and the methods each takes; any other method is 405. */
-const PATHS: readonly { url: string; methods: readonly HTTPMethods[]; group: OperationGroup }[] = [
-  { url: '/sendEmail', methods: ['POST'], group: 'SendEmail' },
-]
+const PATHS: readonly Path[] = knownPaths()
+
+function knownPaths(): Path[] {
+  const paths = new Map<string, Path>([['/sendEmail', { url: '/sendEmail', group: 'SendEmail', methods: ['POST'] }]])
+  for (const { routes, group } of OPERATIONS) {
+    for (const [url, ...methods] of routes) {
+      const path = paths.get(url) ?? { url, group, methods: [] }
+      path.methods.push(...methods)
+      paths.set(url, path)
+    }
+  }
+  // HEAD is GET without the body (RFC 9110 9.3.2).
+  for (const { methods } of paths.values()) if (methods.includes('GET')) methods.push('HEAD')
+  return [...paths.values()]
+}
 
 /**
  * The v2 Web API. The outer scope owns the error shape, 404 and 405; the inner one the key, so that 404 and 405 come first
@@ -43,7 +62,12 @@ export async function v2(app: FastifyInstance, { core, budget, isStopping }: V2O
     inner.addHook('onRequest', async (request, reply) => {
       if (isStopping()) throw new ServiceError('notReady', { reason: 'the process is stopping' })
       const key = request.headers.api_key
-      request.principal = await core.auth.authenticate(Array.isArray(key) ? key[0] : key, clientAddress(request))
+      const onBehalfOf = request.headers['on-behalf-of']
+      request.principal = await core.auth.authenticate(
+        Array.isArray(key) ? key[0] : key,
+        clientAddress(request),
+        Array.isArray(onBehalfOf) ? onBehalfOf[0] : onBehalfOf,
+      )
       reserveBody(budget, request, reply)
     })
     inner.addHook('preParsing', async (request, reply, payload) =>
@@ -53,6 +77,7 @@ export async function v2(app: FastifyInstance, { core, budget, isStopping }: V2O
     )
     await readBodies(inner)
     await inner.register(sendEmailRoute, { core })
+    await inner.register(operationRoutes, { core })
   })
 }
 

@@ -2,6 +2,7 @@ import type { Core } from '@postrider/core'
 import { requireScope, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { clientAddress } from '../client-address.ts'
+import type { Documentation } from '../openapi.ts'
 import { success } from './envelope.ts'
 import { SendEmail, SendEmailAnswer } from './send-email-schema.ts'
 import { toSubmission } from './to-submission.ts'
@@ -11,7 +12,7 @@ export async function sendEmailRoute(app: FastifyInstance, { core }: { core: Cor
   app.post<{ Body: SendEmail }>(
     '/sendEmail',
     {
-      config: { group: 'SendEmail' },
+      config: { group: 'SendEmail', documentation: DOCUMENTATION },
       schema: { body: SendEmail, response: { 200: SendEmailAnswer } },
       onRequest: async ({ principal }) => {
         requireScope(principal, 'send')
@@ -33,6 +34,35 @@ export async function sendEmailRoute(app: FastifyInstance, { core }: { core: Cor
       return success({ message_id: accepted.messageId })
     },
   )
+}
+
+const DOCUMENTATION: Documentation = {
+  name: 'sendEmail',
+  summary: 'Accepts a message for one or many recipients',
+  group: 'SendEmail',
+  input: SendEmail,
+  answer: SendEmailAnswer.properties.data,
+  errors: [
+    ...([
+      'personalizationsNotArray',
+      'accountExpired',
+      'accountSuspended',
+      'senderInvalid',
+      'recipientsMissing',
+    ] as const),
+    ...(['subjectMissing', 'templateUnknown', 'contentMissing', 'attachmentUnknown', 'recipientsTooMany'] as const),
+    'idempotencyConflict',
+  ],
+  example: {
+    input: {
+      personalizations: [{ recipient: 'lena@harbor.example', attributes: { NAME: 'Lena' } }],
+      from: { fromEmail: 'desk@ship.example', fromName: 'Ship Desk' },
+      subject: 'Berth 4',
+      content: '<p>Hi [%NAME%], your berth is ready.</p>',
+    },
+    data: { message_id: '019b8d2f4c7a7c3e9a51c4a1f0e2d3b4' },
+  },
+  shown: ['/sendEmail', 'POST'],
 }
 
 /** 110 and 120 come before everything else the schema could say (contract section 3). */

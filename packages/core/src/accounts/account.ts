@@ -2,7 +2,9 @@
 export interface Account {
   readonly id: number
   readonly name: string
-  readonly state: 'active' | 'suspended'
+  readonly state: 'active' | 'suspended' | 'deleted'
+  /** Of a subaccount: the account it is under, which may act for it. */
+  readonly parentId: number | null
   readonly expiresAt: Date | null
   readonly createdAt: Date
 }

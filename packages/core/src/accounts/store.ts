@@ -1,7 +1,8 @@
 import { type AnySql, onlyRow } from '../database.ts'
 import type { Account } from './account.ts'
 
-const columns = (sql: AnySql) => sql`id, name, state, expires_at as "expiresAt", created_at as "createdAt"`
+const columns = (sql: AnySql) =>
+  sql`id, name, state, parent_id as "parentId", expires_at as "expiresAt", created_at as "createdAt"`
 
 export async function insertAccount(sql: AnySql, name: string): Promise<Account> {
   return onlyRow(await sql<Account[]>`insert into accounts (name) values (${name}) returning ${columns(sql)}`)

@@ -1,8 +1,21 @@
 import type { Account } from '../accounts/account.ts'
 
-/** What a key allows; `all` allows everything. */
-export type Scope = 'all' | 'send'
-export const SCOPES: readonly Scope[] = ['all', 'send']
+/** What a key allows, an operation group each; `all` allows everything. */
+export const SCOPES = [
+  ...([
+    'all',
+    'send',
+    'domains',
+    'templates',
+    'attachments',
+    'suppressions',
+    'credits',
+    'subaccounts',
+    'keys',
+  ] as const),
+  ...(['privacy', 'audit'] as const),
+] as const
+export type Scope = (typeof SCOPES)[number]
 
 export interface ApiKey {
   readonly id: number

@@ -1,10 +1,18 @@
+import type { Account } from '../accounts/account.ts'
 import { createCache } from '../cache.ts'
 import { databaseErrorCode, type Sql } from '../database.ts'
 import { invalidParameter, ServiceError } from '../errors.ts'
 import { NetworkList, parseNetworks } from '../networks.ts'
 import { type ApiKey, type Principal, SCOPES, type Scope } from './api-key.ts'
 import { apiKeyPrefix, hashApiKey, looksLikeApiKey, makeApiKey } from './key-format.ts'
-import { insertApiKey, type KeyHolder, revokeApiKey, selectApiKeys, selectKeyHolder } from './store.ts'
+import {
+  insertApiKey,
+  type KeyHolder,
+  revokeApiKey,
+  selectApiKeys,
+  selectKeyHolder,
+  selectSubaccount,
+} from './store.ts'
 
 export type { ApiKey, Principal, Scope } from './api-key.ts'
 
@@ -28,8 +36,10 @@ export interface Auth {
   /**
    * Who shows this key from this address? Throws keyMissing, keyInvalid, addressNotAllowed, in this order (contract section 3).
    * Whether the account may send is judged later, by the message rules.
+   *
+   * `onBehalfOf`: the user name of a subaccount the caller acts for. Throws subaccountUnknown.
    */
-  authenticate(secret: string | undefined, address: string): Promise<Principal>
+  authenticate(secret: string | undefined, address: string, onBehalfOf?: string): Promise<Principal>
 }
 
 interface Holder extends KeyHolder {
@@ -43,6 +53,15 @@ export function authOf(sql: Sql): Auth {
     load: async (hash) => {
       const holder = await selectKeyHolder(sql, Buffer.from(hash, 'hex'))
       return holder && { ...holder, networkList: new NetworkList(holder.networks) }
+    },
+  })
+
+  const subaccounts = createCache<{ account: Account; expired: boolean } | null>({
+    maxAge: KEY_AGE_MS,
+    maxEntries: 10_000,
+    load: (parentAndName) => {
+      const [parentId, name] = JSON.parse(parentAndName) as [number, string]
+      return selectSubaccount(sql, parentId, name)
     },
   })
 
@@ -73,7 +92,7 @@ export function authOf(sql: Sql): Auth {
       return key
     },
 
-    async authenticate(secret, address) {
+    async authenticate(secret, address, onBehalfOf) {
       if (!secret) throw new ServiceError('keyMissing')
       if (!looksLikeApiKey(secret)) throw new ServiceError('keyInvalid', { reason: 'not the form of a key' })
       const holder = await holders.get(hashApiKey(secret).toString('hex'))
@@ -81,7 +100,12 @@ export function authOf(sql: Sql): Auth {
       if (!holder.networkList.empty && !holder.networkList.has(address)) {
         throw new ServiceError('addressNotAllowed', { reason: `key ${holder.keyId}` })
       }
-      return { account: holder.account, keyId: holder.keyId, scopes: holder.scopes, expired: holder.expired }
+      const { account, keyId, scopes, expired } = holder
+      if (!onBehalfOf) return { account, keyId, scopes, expired }
+      const subaccount = await subaccounts.get(JSON.stringify([account.id, onBehalfOf.trim().toLowerCase()]))
+      if (!subaccount) throw new ServiceError('subaccountUnknown')
+      // A parent past its expiry can't send under another name.
+      return { keyId, scopes, account: subaccount.account, expired: expired || subaccount.expired }
     },
   }
 }

@@ -44,16 +44,32 @@ export interface KeyHolder {
   readonly expired: boolean
 }
 
+/** The account's subaccount of this lower-case user name, or null. */
+export async function selectSubaccount(
+  sql: AnySql,
+  parentId: number,
+  username: string,
+): Promise<{ account: Account; expired: boolean } | null> {
+  const rows = await sql<(Account & { expired: boolean })[]>`
+    select id, name, state, parent_id as "parentId", expires_at as "expiresAt", created_at as "createdAt",
+           coalesce(expires_at <= service_now(), false) as expired
+      from accounts where parent_id = ${parentId} and lower(username) = ${username} and deleted_at is null`
+  const row = rows[0]
+  if (!row) return null
+  const { expired, ...account } = row
+  return { account, expired }
+}
+
 /** The live key with this hash and its account, or null. */
 export async function selectKeyHolder(sql: AnySql, hash: Buffer): Promise<KeyHolder | null> {
   const rows = await sql<(Omit<KeyHolder, 'account'> & Account & { accountCreatedAt: Date })[]>`
     select k.id as "keyId", k.scopes, k.networks::text[] as networks,
-           a.id, a.name, a.state, a.expires_at as "expiresAt", a.created_at as "createdAt",
+           a.id, a.name, a.state, a.parent_id as "parentId", a.expires_at as "expiresAt", a.created_at as "createdAt",
            coalesce(a.expires_at <= service_now(), false) as expired
       from api_keys k join accounts a on a.id = k.account_id
-     where k.hash = ${hash} and k.revoked_at is null`
+     where k.hash = ${hash} and k.revoked_at is null and a.state <> 'deleted'`
   const row = rows[0]
   if (!row) return null
-  const { keyId, scopes, networks, expired, id, name, state, expiresAt, createdAt } = row
-  return { keyId, scopes, networks, expired, account: { id, name, state, expiresAt, createdAt } }
+  const { keyId, scopes, networks, expired, id, name, state, parentId, expiresAt, createdAt } = row
+  return { keyId, scopes, networks, expired, account: { id, name, state, parentId, expiresAt, createdAt } }
 }

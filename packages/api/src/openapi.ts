@@ -1,0 +1,114 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import { ERRORS, type ErrorName } from '@postrider/core'
+import type { FastifyInstance, FastifySchema } from 'fastify'
+import type { TObject, TSchema } from 'typebox'
+import { failure, type OperationGroup, success } from './v2/envelope.ts'
+
+/** What the OpenAPI document says of a route; an Operation says it by itself. */
+export interface Documentation {
+  readonly name: string
+  readonly summary: string
+  readonly group: OperationGroup
+  readonly input: TObject
+  /** What `data` holds. */
+  readonly answer: TSchema
+  readonly errors: readonly ErrorName[]
+  readonly example: { readonly input: unknown; readonly data: unknown }
+  /** Shown at this path and method only; the others are aliases. */
+  readonly shown: readonly [path: string, method: string]
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    readonly documentation?: Documentation
+  }
+}
+
+/** Rows every call may answer with. */
+export const EVERYWHERE: readonly ErrorName[] = [
+  ...(['keyMissing', 'keyInvalid', 'addressNotAllowed', 'scopeMissing', 'subaccountUnknown', 'bodyBlank'] as const),
+  ...([
+    'jsonInvalid',
+    'parameterMissing',
+    'parameterInvalid',
+    'tooLarge',
+    'overloaded',
+    'notReady',
+    'internal',
+  ] as const),
+]
+
+/**
+ * The OpenAPI document, made from the schemas that validate: /openapi.json, and /docs for people. To be registered before
+ * the routes it tells of.
+ */
+export async function openapi(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Postrider', version: '2', description: 'The v2 Web API. Bodies may be JSON or HTML forms.' },
+      components: { securitySchemes: { api_key: { type: 'apiKey', in: 'header', name: 'api_key' } } },
+      security: [{ api_key: [] }],
+    },
+    transform: ({ schema, url, route }) => {
+      const documentation = route.config?.documentation
+      const [path, method] = documentation?.shown ?? []
+      const here = documentation && url === `/v2${path}` && route.method === method
+      return { schema: here ? described(documentation, url) : { ...schema, hide: true }, url }
+    },
+  })
+  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
+  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+}
+
+function described({ name, summary, group, input, answer, errors, example, shown }: Documentation, url: string) {
+  const inPath = new Set([...url.matchAll(/:(\w+)/g)].map(([, parameter]) => parameter as string))
+  const parameters = Object.entries(input.properties)
+  const params = parameters.filter(([parameter]) => inPath.has(parameter))
+  const others = parameters.filter(([parameter]) => !inPath.has(parameter))
+  const place = shown[1] === 'GET' ? 'querystring' : 'body'
+  const required = (input.required as readonly string[] | undefined)?.filter((parameter) => !inPath.has(parameter))
+  const object = {
+    type: 'object',
+    properties: Object.fromEntries(others),
+    ...(required?.length ? { required } : {}),
+    ...(place === 'body' ? { examples: [example.input] } : {}),
+  }
+  return {
+    ...{ operationId: name, summary, tags: [group] },
+    ...(params.length > 0 ? { params: { type: 'object', properties: Object.fromEntries(params) } } : {}),
+    ...(others.length > 0 ? { [place]: object } : {}),
+    response: { 200: envelopeOf(answer, example.data), ...refusals(errors, group) },
+  } as FastifySchema
+}
+
+function envelopeOf(answer: TSchema, data: unknown) {
+  const properties = {
+    ...{ data: answer, message: { type: 'string', const: 'Success' }, error_info: { type: 'null' } },
+    ...('type' in answer && answer.type === 'array' ? { totalRecords: { type: 'integer' } } : {}),
+  }
+  return { description: 'Done', type: 'object', properties, examples: [success(data)] }
+}
+
+function refusals(errors: readonly ErrorName[], group: OperationGroup) {
+  const rows = [...EVERYWHERE, ...errors].map((name) => ERRORS[name])
+  const statuses = [...new Set(rows.map(({ status }) => status))].sort()
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const own = rows.filter((row) => row.status === status)
+      const codes = [...new Set(own.map(({ v2, sentence }) => `${v2} ${sentence}`))]
+      const [first] = own
+      const examples = first ? [failure(first.v2, first.sentence, group)] : []
+      return [status, { description: codes.join('; '), type: 'object', properties: REFUSAL, examples }]
+    }),
+  )
+}
+
+const REFUSAL = {
+  error_info: {
+    type: 'object',
+    properties: { error_message: { type: 'string' }, error_code: { type: 'integer' } },
+  },
+  message: { type: 'string' },
+} as const

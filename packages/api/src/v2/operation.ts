@@ -1,0 +1,52 @@
+import type { Core, ErrorName, Principal, Scope } from '@postrider/core'
+import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { Static, TObject, TSchema } from 'typebox'
+import type { OperationGroup } from './envelope.ts'
+
+/**
+ * One operation of the v2 interface, told once. Routes, 405, the shape ring, the key's scope, the OpenAPI document and the
+ * tests of the wall between accounts are all made from it.
+ */
+export interface Operation<Input extends TObject = TObject, Answer extends TSchema = TSchema> {
+  /** Its id in the OpenAPI document, as a verb and a noun: `createTemplate`. */
+  readonly name: string
+  readonly summary: string
+  readonly group: OperationGroup
+  readonly scope: Exclude<Scope, 'all'>
+  /** Paths below /v2 with the methods each takes; the first is the one the documentation shows, and one takes POST (contract 22.1). */
+  readonly routes: readonly Route[]
+  /**
+   * The parameters, wherever they come from: path, query, JSON or form, the former winning. Text of a path, query or form is
+   * read as the type that stands here (`42`, `true`, `a,b`). A parameter whose absence has a code of its own is optional here.
+   */
+  readonly input: Input
+  /** What `data` holds. */
+  readonly answer: Answer
+  /** Rows of the error table it may answer, besides those of every call. */
+  readonly errors: readonly ErrorName[]
+  readonly example: { readonly input: Static<Input>; readonly data: Static<Answer> }
+  readonly act: (input: Static<Input>, call: Call) => Promise<Answered<Static<Answer>>>
+}
+
+export type Route = readonly [path: string, ...methods: HTTPMethods[]]
+
+/** Who calls, from where, and what it takes to answer. */
+export interface Call {
+  readonly core: Core
+  readonly principal: Principal
+  /** For the audit log. */
+  readonly by: { readonly keyId: number; readonly address: string }
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+export interface Answered<Data> {
+  readonly data: Data
+  /** Of a list: how many there are in all. */
+  readonly totalRecords?: number
+}
+
+/** Lets TypeScript infer `act` from the schemas; the list of operations then forgets their types. */
+export function operation<Input extends TObject, Answer extends TSchema>(told: Operation<Input, Answer>): Operation {
+  return told as unknown as Operation
+}

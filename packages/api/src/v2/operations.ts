@@ -1,0 +1,67 @@
+import { type Core, requireScope } from '@postrider/core'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { clientAddress } from '../client-address.ts'
+import { ATTACHMENTS } from './attachments.ts'
+import { AUDIT } from './audit.ts'
+import { CREDITS } from './credits.ts'
+import { DOMAINS } from './domains.ts'
+import { success } from './envelope.ts'
+import { inputOf } from './input.ts'
+import { KEYS } from './keys.ts'
+import type { Operation } from './operation.ts'
+import { PRIVACY } from './privacy.ts'
+import { SUBACCOUNTS } from './subaccounts.ts'
+import { SUPPRESSIONS } from './suppressions.ts'
+import { TEMPLATES } from './templates.ts'
+
+/** Every operation but sendEmail, which has a file of its own. */
+export const OPERATIONS: readonly Operation[] = [
+  ...DOMAINS,
+  ...SUPPRESSIONS,
+  ...TEMPLATES,
+  ...ATTACHMENTS,
+  ...SUBACCOUNTS,
+  ...CREDITS,
+  ...KEYS,
+  ...PRIVACY,
+  ...AUDIT,
+]
+
+/** Makes the routes of the operations. To be registered where the key is checked. */
+export async function operationRoutes(app: FastifyInstance, { core }: { core: Core }): Promise<void> {
+  app.decorateRequest('formBody', false)
+  for (const operation of OPERATIONS) {
+    const documentation = { ...operation, shown: shownAt(operation) }
+    for (const [url, ...methods] of operation.routes) {
+      for (const method of methods) {
+        app.route({
+          url,
+          method,
+          config: { group: operation.group, operation, documentation },
+          onRequest: async ({ principal }) => requireScope(principal, operation.scope),
+          handler: (request, reply) => answer(operation, core, request, reply),
+        })
+      }
+    }
+  }
+}
+
+function shownAt({ routes }: Operation): readonly [path: string, method: string] {
+  const [first] = routes
+  return [first?.[0] ?? '', first?.[1] ?? '']
+}
+
+async function answer(
+  operation: Operation,
+  core: Core,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const input = inputOf(operation, request)
+  const validate = request.getValidationFunction(operation.input) ?? request.compileValidationSchema(operation.input)
+  if (!validate(input)) throw Object.assign(new Error('invalid input'), { validation: validate.errors ?? [] })
+  const { principal } = request
+  const by = { keyId: principal.keyId, address: clientAddress(request) }
+  const { data, totalRecords } = await operation.act(input, { core, principal, by, request, reply })
+  return reply.sent ? reply : { ...success(data), ...(totalRecords === undefined ? {} : { totalRecords }) }
+}

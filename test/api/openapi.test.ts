@@ -1,0 +1,41 @@
+import { OPERATIONS } from '@postrider/api'
+import t from 'tap'
+import { Compile } from 'typebox/compile'
+import { makeService } from '../helpers/service.ts'
+
+t.test('the OpenAPI document', async (t) => {
+  const service = await makeService(t)
+  const url = await service.openApi()
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
+    openapi: string
+    paths: Record<string, Record<string, { operationId: string; responses: Record<string, Record<string, unknown>> }>>
+  }
+
+  await t.test('is served to programs and, with a page, to people', async (t) => {
+    t.match(document.openapi, /^3\.1/)
+    const page = await fetch(`${url}/docs/`)
+    t.equal(page.status, 200)
+    t.match(await page.text(), /swagger/i)
+  })
+
+  await t.test('tells each operation once, with its answer, its refusals and examples', async (t) => {
+    const told = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+    t.same(
+      told.map(({ operationId }) => operationId).sort(),
+      ['sendEmail', ...OPERATIONS.map(({ name }) => name)].sort(),
+    )
+    for (const { operationId, responses } of told) {
+      t.match(Object.keys(responses), ['200', '400', '401', '403'], `${operationId} tells its refusals`)
+      t.match(JSON.stringify(responses['200']), /example/, `${operationId} shows an answer`)
+    }
+  })
+
+  for (const { name, input, answer, example, routes, summary } of OPERATIONS) {
+    await t.test(`${name} takes POST and its example is what its schemas say`, async (t) => {
+      t.ok(routes.some(([, ...methods]) => methods.includes('POST')))
+      t.ok(summary.length > 10)
+      t.same([...Compile(input).Errors(example.input)], [])
+      t.same([...Compile(answer).Errors(example.data)], [])
+    })
+  }
+})

@@ -44,3 +44,20 @@ t.test('a session that the server ends is a database that is away, and soon stat
   t.equal(isDatabaseAway(await slow), true)
   await until('a new session', () => sql`select 1`.then(() => true).catch(() => false))
 })
+
+t.test('octets go to the database and come back as they are, in any place and of any size', async (t) => {
+  const sql = openDatabase({ url: database.url, name: 'octets', connections: 1 })
+  t.teardown(() => sql.end())
+  const every = Buffer.from(Array.from({ length: 256 }, (_, octet) => octet))
+  for (const size of [0, 1, 255, 256, 65_536, 3_000_000]) {
+    const octets = Buffer.alloc(size, every)
+    // Twice, since the driver sends a statement it knows in another way than one it sees first.
+    for (const time of ['first', 'again']) {
+      const [row] = await sql<{ last: Buffer; other: Buffer; length: number }[]>`
+        select ${octets}::bytea as other, length(${octets}::bytea) as length, ${octets}::bytea as last`
+      t.ok(row?.last.equals(octets) && row.other.equals(octets) && row.length === size, `${size} octets, ${time}`)
+    }
+  }
+  const nothing = null as Buffer | null
+  t.match(await sql`select 1 as one, ${nothing}::bytea as octets`, [{ one: 1, octets: null }])
+})

@@ -171,3 +171,29 @@ t.test('ten thousand items at once all get their own answer', async (t) => {
   const answers = await Promise.all(Array.from({ length: 10_000 }, (_, item) => commit.add(item)))
   t.ok(answers.every((answer, item) => answer === item * 2))
 })
+
+t.test('spaced commits begin apart, the first at once, and a full batch waits for no spacing', async (t) => {
+  const begun: number[] = []
+  const spaced = createGroupCommit<Item, string>({
+    ...{ lanes: 1, maxItems: 3, maxWeight: 100, weigh: () => 1, sharedFault: () => false, spacing: 60_000 },
+    write: async (batch) => {
+      begun.push(batch.length)
+      return batch.map(({ name }) => name)
+    },
+  })
+  t.equal(await spaced.add({ name: 'a' }), 'a', 'at once')
+  const [b, c, d] = ['b', 'c', 'd'].map((name) => spaced.add({ name }))
+  t.strictSame([await b, await c, await d], ['b', 'c', 'd'], 'a full batch is written')
+  t.strictSame(begun, [1, 3])
+  const near = createGroupCommit<Item, string>({
+    ...{ lanes: 1, maxItems: 100, maxWeight: 100, weigh: () => 1, sharedFault: () => false, spacing: 40 },
+    write: async (batch) => {
+      const now = String(performance.now())
+      return batch.map(() => now)
+    },
+  })
+  const first = Number(await near.add({ name: 'a' }))
+  const later = await Promise.all(['b', 'c'].map((name) => near.add({ name })))
+  t.equal(later[0], later[1], 'together')
+  t.ok(Number(later[0]) - first > 30, 'and later')
+})

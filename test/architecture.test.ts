@@ -12,6 +12,7 @@ const LEVELS: readonly (readonly string[])[] = [
   [],
   ['recipients', 'audit'],
   ['accounts', 'auth', 'domains', 'templates', 'suppressions', 'attachments', 'credits', 'tags'],
+  ['subaccounts'],
   ['events'],
   ['delivery'],
   ['messages'],

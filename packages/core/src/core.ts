@@ -4,6 +4,7 @@ import { type Audit, auditOf } from './audit/index.ts'
 import { type Auth, authOf } from './auth/index.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
+import { type Credits, creditsOf } from './credits/index.ts'
 import type { Sql } from './database.ts'
 import { announcer, type Deliveries, deliveriesOf } from './delivery/index.ts'
 import { type Domains, domainsOf } from './domains/index.ts'
@@ -12,6 +13,7 @@ import { type Messages, messagesOf } from './messages/index.ts'
 import { ensurePartitions } from './partitions.ts'
 import { type ReadinessWatch, watchReadiness } from './readiness.ts'
 import { createSecrets, loadSecretKey } from './secrets.ts'
+import { type Subaccounts, subaccountsOf } from './subaccounts/index.ts'
 import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
 import { type Templates, templatesOf } from './templates/index.ts'
 
@@ -20,6 +22,8 @@ export interface Core {
   readonly accounts: Accounts
   readonly audit: Audit
   readonly auth: Auth
+  readonly credits: Credits
+  readonly subaccounts: Subaccounts
   readonly domains: Domains
   readonly templates: Templates
   readonly suppressions: Suppressions
@@ -57,6 +61,8 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     accounts: accountsOf(sql),
     audit: auditOf(sql),
     auth: authOf(sql),
+    credits: creditsOf(sql),
+    subaccounts: subaccountsOf(sql),
     domains,
     templates,
     suppressions: suppressionsOf(sql),

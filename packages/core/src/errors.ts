@@ -82,7 +82,25 @@ export const ERRORS = {
   templateTooLarge: row(153, 'Template', 400, 'Template size must be less than 10 MB', 550, '5.6.0'),
   templateNameTaken: row(154, 'Template', 400, 'Template name is already used', 550, '5.6.0'),
 
+  dateInvalid: row(160, 'Credit', 400, 'Start date and end date must be in yyyy-mm-dd format', 550, '5.6.0'),
+  datesReversed: row(161, 'Credit', 400, 'Start date must be less than end date', 550, '5.6.0'),
+  // 452, as a queueing client should keep the mail until there is credit again.
+  creditsExhausted: row(
+    162,
+    'Credit',
+    402,
+    'Not enough credits for these recipients: have credit added to the account, then send again',
+    452,
+    '4.7.1',
+  ),
+
+  usernameInvalid: row(170, 'Subaccount', 400, 'Invalid username', 550, '5.6.0'),
+  usernameTaken: row(171, 'Subaccount', 400, 'Username already used', 550, '5.6.0'),
   subaccountUnknown: row(172, 'Subaccount', 400, 'Subaccount does not exist', 550, '5.6.0'),
+  subaccountEmailInvalid: row(173, 'Subaccount', 400, 'Invalid email', 550, '5.6.0'),
+  passwordWeak: row(174, 'Subaccount', 400, 'Password does not meet the policy: {problem}', 550, '5.6.0'),
+  creditInvalid: row(175, 'Subaccount', 400, 'Invalid credit value: {problem}', 550, '5.6.0'),
+  subaccountNested: row(176, 'Subaccount', 403, 'A subaccount cannot have subaccounts of its own', 550, '5.7.1'),
 
   lineEndingInvalid: row(124, 'Common', 400, 'Bare CR or LF in the message', 550, '5.6.11'),
   messageMalformed: row(125, 'Common', 400, 'The message is malformed: {problem}', 550, '5.6.0'),

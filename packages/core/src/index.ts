@@ -9,6 +9,7 @@ export { type Certificate, ensureCertificate } from './certificate.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { type Config, ConfigError, type DeliveryRoute, embeddedUrlFile, readConfig, SETTINGS } from './config.ts'
 export { type Core, type CoreDependencies, createCore } from './core.ts'
+export type * from './credits/index.ts'
 export { isDatabaseAway, isDatabaseTrouble, openDatabase, type Sql } from './database.ts'
 export * from './delivery/index.ts'
 export type { DkimSigner, DnsRecord, Domain, DomainWithRecords } from './domains/domain.ts'
@@ -28,3 +29,4 @@ export {
   withCore,
 } from './process.ts'
 export { type Address, parseAddress, parseDomain } from './recipients/address.ts'
+export type * from './subaccounts/index.ts'

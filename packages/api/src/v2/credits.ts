@@ -1,3 +1,72 @@
-import type { Operation } from './operation.ts'
+import { type Core, ServiceError } from '@postrider/core'
+import Type, { type Static } from 'typebox'
+import { type Call, type Operation, operation } from './operation.ts'
 
-export const CREDITS: readonly Operation[] = []
+const Day = Type.Optional(Type.Union([Type.String(), Type.Number()], { description: 'yyyy-mm-dd, UTC' }))
+
+const Span = Type.Object({
+  startdate: Day,
+  enddate: Day,
+  startDate: Day,
+  endDate: Day,
+  start_date: Day,
+  end_date: Day,
+})
+
+const Usage = Type.Object({
+  startdate: Type.String(),
+  enddate: Type.String(),
+  used: Type.Integer({ description: 'recipients queued on these days' }),
+  available: Type.Union([Type.Integer(), Type.Null()], { description: 'left now; null: no limit of its own' }),
+  total: Type.Union([Type.Integer(), Type.Null()], { description: 'used and available together' }),
+  usage: Type.Array(Type.Object({ date: Type.String(), used: Type.Integer() })),
+})
+
+/** Contract section 10. */
+export const CREDITS: readonly Operation[] = [
+  operation({
+    name: 'getCredit',
+    summary: 'What was sent on each day of a span, and what may still be sent',
+    group: 'Credit',
+    scope: 'credits',
+    routes: [
+      ['/credit', 'GET', 'POST'],
+      ['/credits', 'GET', 'POST'],
+      ['/getCredit', 'GET', 'POST'],
+    ],
+    input: Span,
+    answer: Usage,
+    errors: ['dateInvalid', 'datesReversed'],
+    example: {
+      input: { startdate: '2026-01-01', enddate: '2026-01-02' },
+      data: {
+        ...{ startdate: '2026-01-01', enddate: '2026-01-02', used: 40, available: 28796, total: 28836 },
+        usage: [
+          { date: '2026-01-01', used: 40 },
+          { date: '2026-01-02', used: 0 },
+        ],
+      },
+    },
+    act: async (input, call) => ({ data: await usageOf(call.core, spanOf(input, call), call.principal.account.id) }),
+  }),
+]
+
+async function usageOf(core: Core, span: { first: string; last: string }, accountId: number) {
+  const { used, available, days } = await core.credits.usage(accountId, span)
+  return {
+    ...{ startdate: span.first, enddate: span.last, used, available },
+    total: available === null ? null : used + available,
+    usage: [...days],
+  }
+}
+
+/** Throws bodyBlank, parameterMissing. */
+function spanOf(input: Static<typeof Span>, { request }: Call): { first: string; last: string } {
+  // Each name may stand for the other two, so none is required by the schema, which would have said this (contract section 3).
+  if (Object.keys(input).length === 0 && request.method !== 'GET') throw new ServiceError('bodyBlank')
+  const first = input.startdate ?? input.startDate ?? input.start_date
+  const last = input.enddate ?? input.endDate ?? input.end_date
+  if (first === undefined) throw new ServiceError('parameterMissing', { values: { parameter: 'startdate' } })
+  if (last === undefined) throw new ServiceError('parameterMissing', { values: { parameter: 'enddate' } })
+  return { first: String(first), last: String(last) }
+}

@@ -1,3 +1,159 @@
-import type { Operation } from './operation.ts'
+import { type CreditType, invalidParameter, ServiceError, type Subaccount } from '@postrider/core'
+import Type, { type Static } from 'typebox'
+import { type Operation, operation } from './operation.ts'
+import { SUBACCOUNT_CREDITS } from './subaccount-credits.ts'
 
-export const SUBACCOUNTS: readonly Operation[] = []
+const Shown = {
+  username: Type.String(),
+  email: Type.String(),
+  credit_type: Type.String({ description: 'unlimited or one_time_credit' }),
+  disabled: Type.Boolean(),
+}
+const SubaccountShown = Type.Object(Shown)
+const EXAMPLE = { username: 'dock2', email: 'd2@ship.example', credit_type: 'unlimited', disabled: false }
+
+/** Contract section 11: text in the SDKs, a number in their documentation. */
+const SetPassword = Type.Union([Type.String(), Type.Integer()], { description: '1: with a password; 0: without' })
+
+/** Contract section 11. */
+export const SUBACCOUNTS: readonly Operation[] = [
+  operation({
+    name: 'createSubaccount',
+    summary: 'Makes a subaccount; its API key is shown only now',
+    group: 'Subaccount',
+    scope: 'subaccounts',
+    routes: [['/subaccounts/createSubaccount', 'POST']],
+    input: Type.Object({
+      username: Type.String({ description: '3 to 64 letters, digits, dots, dashes and underscores' }),
+      email: Type.String(),
+      setpassword: SetPassword,
+      password: Type.Optional(
+        Type.String({ description: '8 characters or more, with an upper-case and a lower-case letter and a digit' }),
+      ),
+      credit_type: Type.Optional(Type.String({ description: 'unlimited or one_time_credit' })),
+    }),
+    answer: Type.Object({ ...Shown, api_key: Type.String() }),
+    errors: [
+      ...(['usernameInvalid', 'usernameTaken', 'subaccountEmailInvalid', 'passwordWeak', 'creditInvalid'] as const),
+      'subaccountNested',
+    ],
+    example: {
+      input: { username: 'dock2', email: 'd2@ship.example', setpassword: '1', password: 'Anchor77x' },
+      data: { ...EXAMPLE, api_key: 'pr_0000000000000000000000000000000000' },
+    },
+    act: async (input, { core, principal, by }) => {
+      const { username, email, credit_type = 'unlimited' } = input
+      const account = { username, email, password: passwordOf(input), creditType: creditTypeOf(credit_type) }
+      const { subaccount, secret } = await core.subaccounts.create(principal.account, account, by)
+      return { data: { ...shown(subaccount), api_key: secret } }
+    },
+  }),
+  operation({
+    name: 'updateSubaccount',
+    summary: "Changes a subaccount's email, password or kind of credit",
+    group: 'Subaccount',
+    scope: 'subaccounts',
+    routes: [['/subaccounts/updateSubaccount', 'POST']],
+    input: Type.Object({
+      username: Type.String(),
+      new_email: Type.Optional(Type.String()),
+      new_password: Type.Optional(Type.String()),
+      confirm_password: Type.Optional(Type.String({ description: 'new_password once more' })),
+      credit_type: Type.Optional(Type.String({ description: 'unlimited or one_time_credit' })),
+    }),
+    answer: SubaccountShown,
+    errors: ['subaccountUnknown', 'subaccountEmailInvalid', 'passwordWeak', 'creditInvalid'],
+    example: {
+      input: { username: 'dock2', new_email: 'dock@ship.example' },
+      data: { ...EXAMPLE, email: 'dock@ship.example' },
+    },
+    act: async ({ username, new_email, new_password, confirm_password, credit_type }, { core, principal, by }) => {
+      if (new_email === undefined && new_password === undefined && credit_type === undefined) throw missing('new_email')
+      if (new_password !== undefined && confirm_password === undefined) throw missing('confirm_password')
+      if (new_password !== confirm_password) {
+        throw new ServiceError('passwordWeak', { values: { problem: 'new_password and confirm_password differ' } })
+      }
+      const creditType = credit_type === undefined ? undefined : creditTypeOf(credit_type)
+      const changes = { email: new_email, password: new_password, creditType }
+      return { data: shown(await core.subaccounts.update(principal.account.id, username, changes, by)) }
+    },
+  }),
+  operation({
+    name: 'setSubaccountState',
+    summary: 'Disables or enables a subaccount; in effect everywhere within 5 s',
+    group: 'Subaccount',
+    scope: 'subaccounts',
+    routes: [['/subaccounts', 'PATCH', 'POST']],
+    input: Type.Object({ username: Type.String(), disabled: Type.Boolean() }),
+    answer: SubaccountShown,
+    errors: ['subaccountUnknown'],
+    example: { input: { username: 'dock2', disabled: true }, data: { ...EXAMPLE, disabled: true } },
+    act: async ({ username, disabled }, { core, principal, by }) => ({
+      data: shown(await core.subaccounts.setDisabled(principal.account.id, username, disabled, by)),
+    }),
+  }),
+  operation({
+    name: 'deleteSubaccount',
+    summary: 'Deletes a subaccount; what is left of its credit goes back to the account',
+    group: 'Subaccount',
+    scope: 'subaccounts',
+    routes: [['/subaccounts/delete', 'DELETE', 'POST']],
+    input: Type.Object({ username: Type.String() }),
+    answer: Type.Object({
+      returned_credit: Type.Integer({ description: '0 where the account has no limit of its own' }),
+    }),
+    errors: ['subaccountUnknown'],
+    example: { input: { username: 'dock2' }, data: { returned_credit: 500 } },
+    act: async ({ username }, { core, principal, by }) => {
+      const { returned } = await core.subaccounts.remove(principal.account.id, username, by)
+      return { data: { returned_credit: returned } }
+    },
+  }),
+  operation({
+    name: 'listSubaccounts',
+    summary: "The account's subaccounts by name",
+    group: 'Subaccount',
+    scope: 'subaccounts',
+    routes: [
+      ['/subaccounts/getSubAccounts', 'GET', 'POST'],
+      ['/subaccounts', 'GET'],
+    ],
+    input: Type.Object({
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+      username: Type.Optional(Type.String({ description: 'only the one of this name' })),
+    }),
+    answer: Type.Array(SubaccountShown),
+    errors: [],
+    example: { input: { limit: 100, offset: 0 }, data: [EXAMPLE] },
+    act: async ({ limit = 100, offset = 0, username }, { core, principal }) => {
+      const page = { limit, offset, username }
+      const { subaccounts, total } = await core.subaccounts.list(principal.account.id, page)
+      return { data: subaccounts.map(shown), totalRecords: total }
+    },
+  }),
+  ...SUBACCOUNT_CREDITS,
+]
+
+function shown({ username, email, creditType, disabled }: Subaccount): Static<typeof SubaccountShown> {
+  return { username, email, credit_type: creditType, disabled }
+}
+
+/** Undefined: none yet. Throws parameterMissing, parameterInvalid. */
+function passwordOf({ setpassword, password }: { setpassword: string | number; password?: string }) {
+  const wanted = String(setpassword)
+  if (wanted !== '0' && wanted !== '1') throw invalidParameter('setpassword', 'it must be 1 or 0')
+  if (wanted === '0') return undefined
+  if (password === undefined || password === '') throw missing('password')
+  return password
+}
+
+/** Throws creditInvalid. */
+function creditTypeOf(text: string): CreditType {
+  if (text === 'unlimited' || text === 'one_time_credit') return text
+  throw new ServiceError('creditInvalid', { values: { problem: 'credit_type must be unlimited or one_time_credit' } })
+}
+
+function missing(parameter: string): ServiceError {
+  return new ServiceError('parameterMissing', { values: { parameter } })
+}

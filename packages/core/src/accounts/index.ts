@@ -1,4 +1,5 @@
-import { isUniqueViolation, type Sql } from '../database.ts'
+import { noteChange, OPERATOR } from '../audit/index.ts'
+import { isUniqueViolation, type Sql, type SqlTransaction } from '../database.ts'
 import { invalidParameter } from '../errors.ts'
 import type { Account } from './account.ts'
 import { insertAccount, selectAccounts, updateAccountExpiry, updateAccountState } from './store.ts'
@@ -17,22 +18,39 @@ export interface Accounts {
 }
 
 export function accountsOf(sql: Sql): Accounts {
+  /** One transaction: the change, and its entry in the account's audit log. Accounts themselves are changed by the operator. */
+  function noted(
+    action: string,
+    act: (transaction: SqlTransaction) => Promise<Account | undefined>,
+    told: (account: Account) => Record<string, unknown>,
+  ): Promise<Account> {
+    return sql.begin(async (transaction) => {
+      const account = known(await act(transaction))
+      const { id } = account
+      await noteChange(transaction, {
+        ...{ accountId: id, by: OPERATOR, action, object: `account ${id}`, after: told(account) },
+      })
+      return account
+    }) as Promise<Account>
+  }
+
   return {
     async create(name) {
       const clean = name.trim()
       if (clean === '' || clean.length > 100) throw invalidParameter('name', 'it must have 1 to 100 characters')
       if (/\p{C}/u.test(clean)) throw invalidParameter('name', 'it must not contain control characters')
       try {
-        return await insertAccount(sql, clean)
+        return await noted('account.create', (transaction) => insertAccount(transaction, clean), nameOf)
       } catch (error) {
         if (isUniqueViolation(error, 'accounts_name')) throw invalidParameter('name', 'an account with it exists')
         throw error
       }
     },
     list: () => selectAccounts(sql),
-    suspend: async (id) => known(await updateAccountState(sql, id, 'suspended')),
-    resume: async (id) => known(await updateAccountState(sql, id, 'active')),
-    expire: async (id, at) => known(await updateAccountExpiry(sql, id, at)),
+    suspend: (id) =>
+      noted('account.suspend', (transaction) => updateAccountState(transaction, id, 'suspended'), stateOf),
+    resume: (id) => noted('account.resume', (transaction) => updateAccountState(transaction, id, 'active'), stateOf),
+    expire: (id, at) => noted('account.expire', (transaction) => updateAccountExpiry(transaction, id, at), expiryOf),
   }
 }
 
@@ -40,3 +58,7 @@ function known(account: Account | undefined): Account {
   if (!account) throw invalidParameter('account', 'there is no such account')
   return account
 }
+
+const nameOf = ({ name }: Account) => ({ name })
+const stateOf = ({ state }: Account) => ({ state })
+const expiryOf = ({ expiresAt }: Account) => ({ expiresAt: expiresAt?.toISOString() })

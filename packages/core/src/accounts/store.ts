@@ -17,13 +17,15 @@ export async function updateAccountState(
   id: number,
   state: Account['state'],
 ): Promise<Account | undefined> {
-  const rows = await sql<Account[]>`update accounts set state = ${state} where id = ${id} returning ${columns(sql)}`
+  const rows = await sql<Account[]>`
+    update accounts set state = ${state} where id = ${id} and deleted_at is null returning ${columns(sql)}`
   return rows[0]
 }
 
 /** `at` null: right now, on the database's clock. */
 export async function updateAccountExpiry(sql: AnySql, id: number, at: Date | null): Promise<Account | undefined> {
   const rows = await sql<Account[]>`
-    update accounts set expires_at = coalesce(${at}::timestamptz, service_now()) where id = ${id} returning ${columns(sql)}`
+    update accounts set expires_at = coalesce(${at}::timestamptz, service_now())
+     where id = ${id} and deleted_at is null returning ${columns(sql)}`
   return rows[0]
 }

@@ -34,8 +34,9 @@ export interface Auth {
   /** Every process refuses the key at most 5 s later. Throws parameterInvalid for an unknown key. */
   revokeKey(id: number): Promise<ApiKey>
   /**
-   * Who shows this key from this address? Throws keyMissing, keyInvalid, addressNotAllowed, in this order (contract section 3).
-   * Whether the account may send is judged later, by the message rules.
+   * Who shows this key from this address? Throws keyMissing, keyInvalid, addressNotAllowed, in this order (contract section 3),
+   * and accountSuspended for a subaccount that its parent has disabled. Whether the account may send is judged later, by the
+   * message rules.
    *
    * `onBehalfOf`: the user name of a subaccount the caller acts for. Throws subaccountUnknown.
    */
@@ -100,12 +101,14 @@ export function authOf(sql: Sql): Auth {
       if (!holder.networkList.empty && !holder.networkList.has(address)) {
         throw new ServiceError('addressNotAllowed', { reason: `key ${holder.keyId}` })
       }
+      if (holder.disabled) throw new ServiceError('accountSuspended', { reason: `subaccount of key ${holder.keyId}` })
       const { account, keyId, scopes, expired } = holder
       if (!onBehalfOf) return { account, keyId, scopes, expired }
       const subaccount = await subaccounts.get(JSON.stringify([account.id, onBehalfOf.trim().toLowerCase()]))
       if (!subaccount) throw new ServiceError('subaccountUnknown')
-      // A parent past its expiry can't send under another name.
-      return { keyId, scopes, account: subaccount.account, expired: expired || subaccount.expired }
+      // A parent that is suspended or past its expiry can't send under another name.
+      const state = account.state === 'active' ? subaccount.account.state : account.state
+      return { keyId, scopes, account: { ...subaccount.account, state }, expired: expired || subaccount.expired }
     },
   }
 }

@@ -40,8 +40,12 @@ export interface KeyHolder {
   readonly keyId: number
   readonly scopes: Scope[]
   readonly networks: string[]
+  /** Its state is the parent's, where that is not active. */
   readonly account: Account
+  /** The account, or its parent. */
   readonly expired: boolean
+  /** A subaccount that its parent has switched off. */
+  readonly disabled: boolean
 }
 
 /** The account's subaccount of this lower-case user name, or null. */
@@ -64,12 +68,14 @@ export async function selectSubaccount(
 export async function selectKeyHolder(sql: AnySql, hash: Buffer): Promise<KeyHolder | null> {
   const rows = await sql<(Omit<KeyHolder, 'account'> & Account & { accountCreatedAt: Date })[]>`
     select k.id as "keyId", k.scopes, k.networks::text[] as networks,
-           a.id, a.name, a.state, a.parent_id as "parentId", a.expires_at as "expiresAt", a.created_at as "createdAt",
-           coalesce(a.expires_at <= service_now(), false) as expired
-      from api_keys k join accounts a on a.id = k.account_id
-     where k.hash = ${hash} and k.revoked_at is null and a.state <> 'deleted'`
+           a.id, a.name, case when parent.state <> 'active' then parent.state else a.state end as state,
+           a.parent_id as "parentId", a.expires_at as "expiresAt", a.created_at as "createdAt",
+           coalesce(least(a.expires_at, parent.expires_at) <= service_now(), false) as expired,
+           a.parent_id is not null and a.state = 'suspended' as disabled
+      from api_keys k join accounts a on a.id = k.account_id left join accounts parent on parent.id = a.parent_id
+     where k.hash = ${hash} and k.revoked_at is null and a.state <> 'deleted' and parent.state is distinct from 'deleted'`
   const row = rows[0]
   if (!row) return null
-  const { keyId, scopes, networks, expired, id, name, state, parentId, expiresAt, createdAt } = row
-  return { keyId, scopes, networks, expired, account: { id, name, state, parentId, expiresAt, createdAt } }
+  const { keyId, scopes, networks, expired, disabled, id, name, state, parentId, expiresAt, createdAt } = row
+  return { keyId, scopes, networks, expired, disabled, account: { id, name, state, parentId, expiresAt, createdAt } }
 }

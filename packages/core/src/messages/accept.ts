@@ -36,7 +36,7 @@ const WAITING_LIMIT = 20_000
  * Judge, settle, store; after it we are responsible (P1). Answers only after one transaction that holds the message, its
  * deliveries and their first events has committed.
  *
- * Throws the refusals of the rules (rules.ts), idempotencyConflict, overloaded, notReady.
+ * Throws the refusals of the rules (rules.ts), creditsExhausted, idempotencyConflict, overloaded, notReady.
  */
 export async function accept(submission: Submission, dependencies: AcceptDependencies): Promise<Acceptance> {
   const { lookups, numbers, commit, ready, clock, heloName, announce, findRepeat } = dependencies
@@ -53,6 +53,7 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
         if (written.queued) announce()
         return { messageId: messageIdText(message.id), repeated: false }
       }
+      if (written.refused) throw new ServiceError('creditsExhausted')
       const first = await resolveRepeat(message, findRepeat)
       if (first) return { messageId: messageIdText(first), repeated: true }
       // The earlier answer has just passed its 24 hours: this request is the first one again.

@@ -38,6 +38,7 @@ export function settle({ submission, found, transactionBase, heloName, now }: Se
   return {
     id,
     accountId: principal.account.id,
+    parentId: principal.account.parentId,
     domainId: found.domain?.id as number,
     apiKeyId: principal.keyId,
     door: submission.door,

@@ -4,8 +4,10 @@ import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 
 /** What became of one message of a batch. */
 export interface Written {
-  /** False: its idempotency key is taken. */
+  /** False: its idempotency key is taken, or it was refused. */
   readonly stored: boolean
+  /** Its recipients cost more than what is left; nothing of it is kept. */
+  readonly refused?: 'credits'
   /** At least one delivery waits to be sent. */
   readonly queued: boolean
 }
@@ -62,26 +64,52 @@ async function insertOnce(sql: Sql, batch: readonly StoredMessage[]): Promise<Wr
 }
 
 /**
- * One statement, one round trip, one commit: idempotency keys, messages, bodies, suppression look-up, queue or finished rows,
- * first events. Arrays keep it one statement whatever the size of the batch.
+ * One statement, one round trip, one commit: suppression look-up, credits, idempotency keys, messages, bodies, queue or finished
+ * rows, first events. Arrays keep it one statement whatever the size of the batch.
  */
 async function insertMessages(sql: AnySql, batch: readonly StoredMessage[], withBodies: boolean): Promise<Written[]> {
   const message = messageColumns(batch)
   const delivery = deliveryColumns(batch)
   const body = bodyColumns(withBodies ? batch : [])
-  const rows = await sql<{ id: string; queued: boolean }[]>`
+  const rows = await sql<{ id: string; queued: boolean; refused: boolean }[]>`
     with message as materialized (
       select * from unnest(
-        ${message.id}::uuid[], ${message.account}::int[], ${message.domain}::int[], ${message.apiKey}::int[],
+        ${message.id}::uuid[], ${message.account}::int[], ${message.parent}::int[], ${message.domain}::int[], ${message.apiKey}::int[],
         ${message.door}::text[], ${message.scheduledAt}::timestamptz[], ${message.from}::text[], ${message.subject}::text[],
         ${message.tags}::text[], ${message.settings}::text[], ${message.client}::inet[], ${message.format}::text[],
         ${message.size}::int[], ${message.parts}::int[], ${message.recipients}::int[], ${message.nullReturnPath}::text[]::boolean[],
         ${message.transactionBase}::bigint[], ${message.key}::text[], ${message.fingerprint}::text[]
-      ) as m(id, account_id, domain_id, api_key_id, door, scheduled_at, from_address, subject, tags, settings, client_address,
-             format, size, parts, recipients, null_return_path, transaction_base, key, fingerprint)
+      ) with ordinality as m(id, account_id, parent_id, domain_id, api_key_id, door, scheduled_at, from_address, subject, tags, settings, client_address,
+             format, size, parts, recipients, null_return_path, transaction_base, key, fingerprint, place)
+    ), judged as materialized (
+      select d.*, message.account_id, message.scheduled_at,
+             case when d.key is null then 'invalid' else suppressed.reason end as refusal
+        from unnest(${delivery.message}::uuid[], ${delivery.number}::int[], ${delivery.recipient}::text[],
+                    ${delivery.key}::text[], ${delivery.domain}::text[], ${delivery.kind}::text[],
+                    ${delivery.reference}::text[], ${delivery.personal}::text[])
+             as d(message_id, recipient_no, recipient, key, domain, kind, reference, personal)
+        join message on message.id = d.message_id
+        left join lateral (
+          select s.reason from suppressions s
+           where s.account_id = message.account_id and (s.scope, s.value) in (('address', d.key), ('domain', d.domain))
+           limit 1) suppressed on true
+    ), limited as materialized (
+      -- None of them, as a rule; then nothing is charged and nothing is locked.
+      select * from message
+       where exists (select from credit_balances b where b.account_id in (message.account_id, message.parent_id))
+    ), charged as materialized (
+      select charge.* from (
+        select array_agg(id order by place) as ids, array_agg(account_id order by place) as accounts,
+               array_agg(parent_id order by place) as parents, array_agg(key order by place) as keys,
+               array_agg(fingerprint order by place) as fingerprints,
+               array_agg((select count(*)::int from judged where judged.message_id = limited.id and refusal is null)
+                         order by place) as costs
+          from limited having count(*) > 0
+      ) bill, charge_credits(ids, accounts, parents, keys, fingerprints, costs) charge
     ), keyed as (
       insert into idempotency_keys (account_id, key, fingerprint, message_id, created_at)
-      select account_id, key, decode(fingerprint, 'hex'), id, service_now() from message where key is not null
+      select account_id, key, decode(fingerprint, 'hex'), id, service_now() from message
+       where key is not null and id not in (select message_id from charged)
       -- Every writer takes keys in one order, so two batches never wait for each other in a circle.
       order by account_id, key
       on conflict do nothing
@@ -93,20 +121,19 @@ async function insertMessages(sql: AnySql, batch: readonly StoredMessage[], with
              array(select jsonb_array_elements_text(tags::jsonb)), settings::jsonb, client_address, format, size, parts, recipients,
              null_return_path, transaction_base
         from message
-       where key is null or id in (select message_id from keyed)
-      returning id, account_id, scheduled_at
+       where case when id in (select message_id from charged)
+                  then id in (select message_id from charged where verdict = 'stored')
+                  else key is null or id in (select message_id from keyed) end
+      returning id
     ), recipient as materialized (
-      select d.*, stored.account_id, stored.scheduled_at,
-             case when d.key is null then 'invalid' else suppressed.reason end as refusal
-        from unnest(${delivery.message}::uuid[], ${delivery.number}::int[], ${delivery.recipient}::text[],
-                    ${delivery.key}::text[], ${delivery.domain}::text[], ${delivery.kind}::text[],
-                    ${delivery.reference}::text[], ${delivery.personal}::text[])
-             as d(message_id, recipient_no, recipient, key, domain, kind, reference, personal)
-        join stored on stored.id = d.message_id
-        left join lateral (
-          select s.reason from suppressions s
-           where s.account_id = stored.account_id and (s.scope, s.value) in (('address', d.key), ('domain', d.domain))
-           limit 1) suppressed on true
+      select judged.* from judged join stored on stored.id = judged.message_id
+    ), used as (
+      insert into credit_usage (account_id, day, slot, used)
+      select account_id, (service_now() at time zone 'UTC')::date, pg_backend_pid() % 64, count(*)
+        from recipient where refusal is null group by account_id
+      -- As with keys: in one order, after the balances and the keys.
+      order by account_id
+      on conflict (account_id, day, slot) do update set used = credit_usage.used + excluded.used
     ), queued as (
       insert into delivery_queue (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain,
              kind, reference, personal, next_at, expires_at)
@@ -136,15 +163,21 @@ async function insertMessages(sql: AnySql, batch: readonly StoredMessage[], with
         -- The last parameter: the driver sends that one as octets, any other as hexadecimal text (docs/decisions/0007).
         cross join (select ${body.octets}::bytea) as whole(octets)
     )
-    select stored.id::text as id, stored.id in (select message_id from queued) as queued from stored`
-  const stored = new Map(rows.map(({ id, queued }) => [id, queued]))
-  return batch.map(({ id }) => ({ stored: stored.has(id), queued: stored.get(id) ?? false }))
+    select id::text as id, id in (select message_id from queued) as queued, false as refused from stored
+    union all
+    select message_id::text, false, true from charged where verdict = 'refused'`
+  const told = new Map(rows.map(({ id, queued, refused }) => [id, refused ? REFUSED : { stored: true, queued }]))
+  return batch.map(({ id }) => told.get(id) ?? REPEATED)
 }
+
+const REFUSED: Written = { stored: false, queued: false, refused: 'credits' }
+const REPEATED: Written = { stored: false, queued: false }
 
 function messageColumns(batch: readonly StoredMessage[]) {
   return {
     id: batch.map(({ id }) => id),
     account: batch.map(({ accountId }) => accountId),
+    parent: batch.map(({ parentId }) => parentId),
     domain: batch.map(({ domainId }) => domainId),
     apiKey: batch.map(({ apiKeyId }) => apiKeyId),
     door: batch.map(({ door }) => door),

@@ -7,6 +7,8 @@ export interface StoredMessage {
   /** UUIDv7. */
   readonly id: string
   readonly accountId: number
+  /** Of a subaccount: whose credit it draws on unless it has a limit of its own. */
+  readonly parentId: number | null
   readonly domainId: number
   readonly apiKeyId: number
   readonly door: Door

@@ -1,0 +1,96 @@
+import { type Actor, noteChange, OPERATOR } from '../audit/index.ts'
+import type { Sql, SqlTransaction } from '../database.ts'
+import { invalidParameter, ServiceError } from '../errors.ts'
+import { type Credit, type CreditUsage, MOST_CREDIT } from './credit.ts'
+import { requireSpan } from './days.ts'
+import {
+  addToBalance,
+  deleteBalance,
+  insertBalance,
+  lockAccount,
+  lockCredits,
+  selectCredit,
+  selectUsage,
+  updateBalance,
+} from './store.ts'
+
+export type { Credit, CreditPeriod, CreditUsage, RecurringCredit } from './credit.ts'
+
+/** Credits are charged by the accept itself (messages/store.ts, sql/0015_credits.sql); here they are given and reported. */
+export interface Credits {
+  show(accountId: number): Promise<Credit>
+  /**
+   * What was used on the days from the first to the last. Throws dateInvalid, datesReversed, parameterInvalid (enddate: more
+   * than 366 days).
+   */
+  usage(accountId: number, span: { first: string; last: string }): Promise<CreditUsage>
+  /** Adds one-time credit. Throws parameterInvalid (account), creditInvalid (amount, or the account has no limit). */
+  grant(accountId: number, amount: number, by?: Actor): Promise<Credit>
+  /** From now on the account may send so many more recipients. Throws parameterInvalid (account), creditInvalid. */
+  limit(accountId: number, amount: number, by?: Actor): Promise<Credit>
+  /** Takes the limit away, with what was left. Throws parameterInvalid (account). */
+  unlimit(accountId: number, by?: Actor): Promise<Credit>
+}
+
+export function creditsOf(sql: Sql): Credits {
+  async function change(
+    accountId: number,
+    by: Actor,
+    action: string,
+    act: (transaction: SqlTransaction, before: Credit | undefined) => Promise<void>,
+  ): Promise<Credit> {
+    return sql.begin(async (transaction) => {
+      if (!(await lockAccount(transaction, accountId))) throw invalidParameter('account', 'there is no such account')
+      const before = (await lockCredits(transaction, [accountId])).get(accountId)
+      await act(transaction, before)
+      const after = await selectCredit(transaction, accountId)
+      const noted = { credit: before?.oneTime ?? 'unlimited' }
+      const object = `account ${accountId}`
+      await noteChange(transaction, {
+        ...{ accountId, by, action, object, before: noted, after: { credit: after.oneTime ?? 'unlimited' } },
+      })
+      return after
+    }) as Promise<Credit>
+  }
+
+  return {
+    show: (accountId) => selectCredit(sql, accountId),
+
+    async usage(accountId, { first, last }) {
+      requireSpan(first, last)
+      const [days, { available }] = await Promise.all([
+        selectUsage(sql, accountId, first, last),
+        selectCredit(sql, accountId),
+      ])
+      return { used: days.reduce((sum, { used }) => sum + used, 0), available, days }
+    },
+
+    grant: (accountId, amount, by = OPERATOR) =>
+      change(accountId, by, 'credit.grant', async (transaction, before) => {
+        if (!before) throw invalidCredit('the account has no limit')
+        await addToBalance(transaction, accountId, requireCredit(amount, 1, before.oneTime ?? 0))
+      }),
+
+    limit: (accountId, amount, by = OPERATOR) =>
+      change(accountId, by, 'credit.limit', async (transaction) => {
+        await insertBalance(transaction, accountId)
+        await updateBalance(transaction, accountId, requireCredit(amount, 0))
+      }),
+
+    unlimit: (accountId, by = OPERATOR) =>
+      change(accountId, by, 'credit.unlimit', (transaction) => deleteBalance(transaction, accountId)),
+  }
+}
+
+export function invalidCredit(problem: string): ServiceError {
+  return new ServiceError('creditInvalid', { values: { problem } })
+}
+
+/** The amount, if it is a whole number from `least` up that fits on top of what there is. Throws creditInvalid. */
+export function requireCredit(amount: number, least: number, onTopOf = 0): number {
+  if (!Number.isInteger(amount) || amount < least || amount > MOST_CREDIT) {
+    throw invalidCredit(`it must be a whole number from ${least} to ${MOST_CREDIT}`)
+  }
+  if (onTopOf + amount > Number.MAX_SAFE_INTEGER) throw invalidCredit('the balance would be too large')
+  return amount
+}

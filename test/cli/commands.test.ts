@@ -36,6 +36,22 @@ t.test('accounts are created, listed, suspended, resumed and expired', async (t)
   t.match((await postrider(env, 'account', 'list')).stdout, new RegExp(`^${id} +Harbor & Söhne +active +2`, 'm'))
 })
 
+t.test('credits are limited, granted, shown and made unlimited', async (t) => {
+  const { accountId } = await service.makeSender()
+  const id = String(accountId)
+  t.match(await answered(env, 'credits', 'show', id), { accountId, limited: false, available: null })
+  t.match(await answered(env, 'credits', 'limited', id, '--amount', '5'), { limited: true, available: 5 })
+  t.match(await answered(env, 'credits', 'grant', '--account', id, '--amount', '7'), { available: 12 })
+  t.match((await postrider(env, 'credits', 'show', id)).stdout, `account ${id} has 12 credits left`)
+  t.match((await postrider(env, 'credits', 'unlimited', id)).stdout, `account ${id} has no limit of its own`)
+  t.match(await postrider(env, 'credits', 'grant', id, '--amount', '7'), {
+    code: 1,
+    stderr: /the account has no limit/,
+  })
+  t.match(await postrider(env, 'credits', 'show', '999999'), { code: 1, stderr: /there is no such account/ })
+  t.match(await postrider(env, 'credits', 'grant', id, '--amount', 'many'), { code: 2, stderr: /whole number/ })
+})
+
 t.test('keys are created with their limits, listed without the secret, and revoked', async (t) => {
   const made = await answered<{ keyId: number; apiKey: string }>(
     env,

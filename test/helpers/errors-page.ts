@@ -17,6 +17,8 @@ enhanced code ([RFC 3463](https://www.rfc-editor.org/rfc/rfc3463)) and a sentenc
 - 4xx statuses and 5xx SMTP codes: the call is wrong. Sending the same again brings the same answer.
 - 5xx statuses and 4xx SMTP codes: the service can't take the call now. Send the same again in a moment. (After
   452 4.5.3 the recipients taken so far stand; the others go into a transaction of their own.)
+- 402 and its 452 4.7.1: the account's credit does not suffice. Have some added, then send again; a mail server that got the
+  452 does so by itself.
 `
 
 const ENVELOPE = `

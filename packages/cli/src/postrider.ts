@@ -3,6 +3,7 @@ import { ConfigError, EXIT_CONFIG, readConfig, ServiceError } from '@postrider/c
 import { type Answer, type Command, CommandError, printable, UsageError } from './command.ts'
 import { accountCommands } from './commands/account.ts'
 import { contentCommands } from './commands/content.ts'
+import { creditsCommands } from './commands/credits.ts'
 import { domainCommands } from './commands/domain.ts'
 import { inboxCommands } from './commands/inbox.ts'
 import { keyCommands } from './commands/key.ts'
@@ -15,6 +16,7 @@ const COMMANDS: readonly Command[] = [
   ...upCommands,
   ...operateCommands,
   ...accountCommands,
+  ...creditsCommands,
   ...keyCommands,
   ...domainCommands,
   ...contentCommands,

@@ -154,7 +154,7 @@ t.test(
         ...Array.from({ length: 10 }, () => sendV2(base, dock.apiKey, v2Body(dock))),
       ])
       const sent = others.slice(2).filter(({ status }) => status === 200).length
-      const returned = (gone?.json as { data: { returned_credit: number } }).data.returned_credit
+      const returned = (gone as CallAnswer & { json: { data: { returned_credit: number } } }).json.data.returned_credit
       t.equal(await oneTime(parent), before + 50 - sent, `${returned} came back, ${sent} were used`)
       t.equal((await core.credits.show(dock.accountId)).available, 0)
     }

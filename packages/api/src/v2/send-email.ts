@@ -51,6 +51,7 @@ const DOCUMENTATION: Documentation = {
       'recipientsMissing',
     ] as const),
     ...(['subjectMissing', 'templateUnknown', 'contentMissing', 'attachmentUnknown', 'recipientsTooMany'] as const),
+    'creditsExhausted',
     'idempotencyConflict',
   ],
   example: {

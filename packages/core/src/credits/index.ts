@@ -4,6 +4,7 @@ import { invalidParameter, ServiceError } from '../errors.ts'
 import { type Credit, type CreditUsage, MOST_CREDIT } from './credit.ts'
 import { requireSpan } from './days.ts'
 import {
+  accountExists,
   addToBalance,
   deleteBalance,
   insertBalance,
@@ -18,6 +19,7 @@ export type { Credit, CreditPeriod, CreditUsage, RecurringCredit } from './credi
 
 /** Credits are charged by the accept itself (messages/store.ts, sql/0015_credits.sql); here they are given and reported. */
 export interface Credits {
+  /** Throws parameterInvalid (account). */
   show(accountId: number): Promise<Credit>
   /**
    * What was used on the days from the first to the last. Throws dateInvalid, datesReversed, parameterInvalid (enddate: more
@@ -40,7 +42,7 @@ export function creditsOf(sql: Sql): Credits {
     act: (transaction: SqlTransaction, before: Credit | undefined) => Promise<void>,
   ): Promise<Credit> {
     return sql.begin(async (transaction) => {
-      if (!(await lockAccount(transaction, accountId))) throw invalidParameter('account', 'there is no such account')
+      if (!(await lockAccount(transaction, accountId))) throw noSuchAccount()
       const before = (await lockCredits(transaction, [accountId])).get(accountId)
       await act(transaction, before)
       const after = await selectCredit(transaction, accountId)
@@ -54,7 +56,11 @@ export function creditsOf(sql: Sql): Credits {
   }
 
   return {
-    show: (accountId) => selectCredit(sql, accountId),
+    async show(accountId) {
+      const [there, credit] = await Promise.all([accountExists(sql, accountId), selectCredit(sql, accountId)])
+      if (!there) throw noSuchAccount()
+      return credit
+    },
 
     async usage(accountId, { first, last }) {
       requireSpan(first, last)
@@ -80,6 +86,10 @@ export function creditsOf(sql: Sql): Credits {
     unlimit: (accountId, by = OPERATOR) =>
       change(accountId, by, 'credit.unlimit', (transaction) => deleteBalance(transaction, accountId)),
   }
+}
+
+function noSuchAccount(): ServiceError {
+  return invalidParameter('account', 'there is no such account')
 }
 
 export function invalidCredit(problem: string): ServiceError {

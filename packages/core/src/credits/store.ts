@@ -26,6 +26,10 @@ export async function selectCredit(sql: AnySql, accountId: number): Promise<Cred
   return row ? asCredit(row) : UNLIMITED
 }
 
+export async function accountExists(sql: AnySql, accountId: number): Promise<boolean> {
+  return (await sql`select from accounts where id = ${accountId}`).count > 0
+}
+
 /**
  * Locks the balances of accounts until the end of the transaction, in the one order every writer keeps; accepts of these
  * accounts wait meanwhile. Accounts without a limit are not in the answer.

@@ -93,10 +93,12 @@ async function insertMessages(sql: AnySql, batch: readonly StoredMessage[], with
           select s.reason from suppressions s
            where s.account_id = message.account_id and (s.scope, s.value) in (('address', d.key), ('domain', d.domain))
            limit 1) suppressed on true
+    ), purse as materialized (
+      -- None, as a rule; then nothing is charged and nothing is locked.
+      select account_id from credit_balances where account_id = any(${payersOf(batch)}::int[])
     ), limited as materialized (
-      -- None of them, as a rule; then nothing is charged and nothing is locked.
       select * from message
-       where exists (select from credit_balances b where b.account_id in (message.account_id, message.parent_id))
+       where account_id in (select account_id from purse) or parent_id in (select account_id from purse)
     ), charged as materialized (
       select charge.* from (
         select array_agg(id order by place) as ids, array_agg(account_id order by place) as accounts,
@@ -172,6 +174,13 @@ async function insertMessages(sql: AnySql, batch: readonly StoredMessage[], with
 
 const REFUSED: Written = { stored: false, queued: false, refused: 'credits' }
 const REPEATED: Written = { stored: false, queued: false }
+
+/** The accounts whose credit may be drawn on. */
+function payersOf(batch: readonly StoredMessage[]): number[] {
+  return [
+    ...new Set(batch.flatMap(({ accountId, parentId }) => (parentId === null ? [accountId] : [accountId, parentId]))),
+  ]
+}
 
 function messageColumns(batch: readonly StoredMessage[]) {
   return {

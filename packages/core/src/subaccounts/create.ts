@@ -7,7 +7,7 @@ import { isUniqueViolation, type Sql } from '../database.ts'
 import { ServiceError } from '../errors.ts'
 import { parseAddress } from '../recipients/address.ts'
 import { noteInBoth } from './note.ts'
-import { hashPassword, requireStrong } from './password.ts'
+import { type HashPassword, requireStrong } from './password.ts'
 import { insertSubaccount, selectSubaccount } from './store.ts'
 import type { CreditType, Subaccount } from './subaccount.ts'
 
@@ -27,7 +27,7 @@ export async function createSubaccount(
   sql: Sql,
   parent: Account,
   { username, email, password, creditType }: NewSubaccount,
-  by: Actor,
+  { by, hashPassword }: { by: Actor; hashPassword: HashPassword },
 ): Promise<{ subaccount: Subaccount; secret: string }> {
   // One level: credit and keys pass from one hand to the next, and nobody could follow a third.
   if (parent.parentId !== null) throw new ServiceError('subaccountNested')

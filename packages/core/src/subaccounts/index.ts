@@ -6,7 +6,7 @@ import type { Sql, SqlTransaction } from '../database.ts'
 import { createSubaccount, type NewSubaccount, parseEmail } from './create.ts'
 import { decrease, giveBack, increase, known, lockPair, type Pair, setRecurring } from './move-credit.ts'
 import { noteInBoth } from './note.ts'
-import { hashPassword, requireStrong } from './password.ts'
+import { passwordHasher, requireStrong } from './password.ts'
 import {
   countSubaccounts,
   lockSubaccount,
@@ -57,6 +57,8 @@ export interface Subaccounts {
 }
 
 export function subaccountsOf(sql: Sql): Subaccounts {
+  const hashPassword = passwordHasher()
+
   /** One transaction: the subaccount locked, the act, what it tells the audit log. */
   function changing<T>(
     parentId: number,
@@ -90,7 +92,7 @@ export function subaccountsOf(sql: Sql): Subaccounts {
     })
 
   return {
-    create: (parent, subaccount, by = OPERATOR) => createSubaccount(sql, parent, subaccount, by),
+    create: (parent, subaccount, by = OPERATOR) => createSubaccount(sql, parent, subaccount, { by, hashPassword }),
 
     async list(parentId, page) {
       const [subaccounts, total] = await Promise.all([

@@ -19,8 +19,20 @@ export function requireStrong(password: string): void {
   for (const [fine, problem] of wanted) if (!fine) throw new ServiceError('passwordWeak', { values: { problem } })
 }
 
-/** What is stored: `scrypt$N$r$p$salt$hash`, both in base64. */
-export async function hashPassword(password: string): Promise<string> {
+/** Answers what is stored of a password: `scrypt$N$r$p$salt$hash`, both in base64. */
+export type HashPassword = (password: string) => Promise<string>
+
+/** Hashes one password at a time: more would keep the threads busy that deflate the bodies of mail. */
+export function passwordHasher(): HashPassword {
+  let last: Promise<unknown> = Promise.resolve()
+  return (password) => {
+    const hashed = last.then(() => hashPassword(password))
+    last = hashed.catch(() => {})
+    return hashed
+  }
+}
+
+async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)
   // NFC, so that a password does not depend on the keyboard it was typed with (RFC 8265 4.2).
   const hash = await derive(password.normalize('NFC'), salt, 32, COST)

@@ -250,6 +250,13 @@ t.test('PATCH on the list and verbs no template takes are 405', async (t) => {
   t.equal((await ask('HEAD', `/template/${id}`)).status, 200)
 })
 
+t.test('another account’s template asked for by query is as unknown as one that never was', async (t) => {
+  const stranger = accountCalls(base, (await service.makeSender()).apiKey)
+  const theirs = await stranger.ask('GET', `/template?template_id=${await create()}`)
+  t.equal(theirs.text, (await stranger.ask('GET', '/template?template_id=999999')).text)
+  refused(t, theirs, [150])
+})
+
 t.test('a key for sending may not see or change templates', async (t) => {
   const { secret } = await service.core.auth.createKey({ accountId: sender.accountId, scopes: ['send'] })
   const limited = accountCalls(base, secret)

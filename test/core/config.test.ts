@@ -129,6 +129,7 @@ t.test('an empty environment gives the defaults, and blank settings count as lef
     allowPrivateMx: true,
     allowUnsafeDatabase: false,
     bodyBudget: 128 * 1024 * 1024,
+    attachmentStorage: 1024 * 1024 * 1024,
     siteConnections: 10,
   }
   const blank = Object.fromEntries(SETTINGS.map(({ name }) => [name, '']))

@@ -61,6 +61,7 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   TRUST_PROXY: ['proxy.example', '10.0.0.0/33', '10.0.0.0/8 10.0.0.1', 'true'],
   LOG_LEVEL: ['verbose', 'INFO', '1'],
   BODY_BUDGET_MB: ['31', '0', '65537', '128M', '1.5'],
+  ATTACHMENT_STORAGE_MB: ['0', '1000001', '1GB'],
   SITE_CONNECTIONS: ['0', '1001', '-1', 'many'],
   MX_PORT: ['0', '65536', 'smtp'],
   MX_PRIVATE_NETWORKS: ['yes', 'Allow', '1'],
@@ -89,6 +90,7 @@ const GOOD: readonly (readonly [setting: string, value: string, config: Partial<
   ['TRUST_PROXY', '10.0.0.0/8, ::1', { trustProxy: ['10.0.0.0/8', '::1'] }],
   ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
   ['BODY_BUDGET_MB', '32', { bodyBudget: 32 * 1024 * 1024 }],
+  ['ATTACHMENT_STORAGE_MB', '2', { attachmentStorage: 2 * 1024 * 1024 }],
   ['MX_PRIVATE_NETWORKS', 'refuse', { allowPrivateMx: false }],
   ['NODE_ENV', 'production', { allowPrivateMx: false }],
   ['ALLOW_UNSAFE_DATABASE', '1', { allowUnsafeDatabase: true }],
@@ -127,6 +129,7 @@ t.test('an empty environment gives the defaults, and blank settings count as lef
     allowPrivateMx: true,
     allowUnsafeDatabase: false,
     bodyBudget: 128 * 1024 * 1024,
+    attachmentStorage: 1024 * 1024 * 1024,
     siteConnections: 10,
   }
   const blank = Object.fromEntries(SETTINGS.map(({ name }) => [name, '']))

@@ -104,6 +104,26 @@ t.test('X-TEMPLATEID of no template, or of another account’s, is refused with 
   t.strictSame(await stored(service, own), NOTHING)
 })
 
+t.test('the variables of a template are asked of X-ATTRIBUTES, and their defaults stand in', async (t) => {
+  const { id } = await service.core.templates.create({
+    ...{ accountId: sender.accountId, name: 'declared', content: '<p>[%NAME%], [%FEE%]</p>', subject: 'For [%NAME%]' },
+    variables: [
+      { name: 'NAME', type: 'string', required: true, default: null },
+      { name: 'FEE', type: 'number', required: false, default: '4.50' },
+    ],
+  })
+  const client = await openSession(t, service, sender)
+  const submit = (attributes: string) =>
+    client.submit(desk, 'declared@harbor.example', `From: ${desk}\r\nX-TEMPLATEID: ${id}\r\n${attributes}\r\nx\r\n`)
+  t.equal(await submit(''), '550 5.6.0 Parameter [X-ATTRIBUTES.NAME] not passed')
+  const wrong = 'X-ATTRIBUTES: {"NAME":"Zoe","FEE":"much"}\r\n'
+  t.equal(await submit(wrong), '550 5.6.0 Parameter [X-ATTRIBUTES.FEE] is invalid: it must be a number')
+  queueId(await submit('X-ATTRIBUTES: {"NAME":"Zoe"}\r\n'))
+  const text = await arrived('declared@harbor.example')
+  t.match(text, /<p>Zoe, 4\.50<\/p>/)
+  t.match(text, /^Subject: For Zoe\r$/m, 'a message without a subject has the template’s')
+})
+
 t.test('X-TEMPLATEID 0 or blank is none: the message keeps its own content', async (t) => {
   const client = await openSession(t, service, sender)
   for (const none of ['0', '', '"";']) {

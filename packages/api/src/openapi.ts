@@ -86,9 +86,14 @@ function described({ name, summary, group, input, answer, errors, example, shown
 function envelopeOf(answer: TSchema, data: unknown) {
   const properties = {
     ...{ data: answer, message: { type: 'string', const: 'Success' }, error_info: { type: 'null' } },
-    ...('type' in answer && answer.type === 'array' ? { totalRecords: { type: 'integer' } } : {}),
+    ...(isList(answer) ? { totalRecords: { type: 'integer' } } : {}),
   }
   return { description: 'Done', type: 'object', properties, examples: [success(data)] }
+}
+
+function isList(answer: TSchema): boolean {
+  const { type, anyOf } = answer as { type?: string; anyOf?: readonly TSchema[] }
+  return type === 'array' || (anyOf ?? []).some(isList)
 }
 
 function refusals(errors: readonly ErrorName[], group: OperationGroup) {

@@ -46,6 +46,8 @@ export interface Config {
   readonly allowUnsafeDatabase: boolean
   /** Octets of message bodies one process holds at once. */
   readonly bodyBudget: number
+  /** Octets of uploaded files one account may have stored. */
+  readonly attachmentStorage: number
   readonly siteConnections: number
 }
 
@@ -134,7 +136,12 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'BODY_BUDGET_MB',
     default: '128',
     meaning:
-      'Megabytes of message bodies one process holds at once; beyond it mail is refused for a moment (503, 452).',
+      'Megabytes of message bodies one process holds at once, and as many of the templates and uploaded files they name; beyond it mail is refused for a moment (503, 452).',
+  },
+  {
+    name: 'ATTACHMENT_STORAGE_MB',
+    default: '1024',
+    meaning: 'Megabytes of uploaded files one account may have stored.',
   },
   {
     name: 'SITE_CONNECTIONS',
@@ -204,6 +211,7 @@ export function readConfig(env: Environment): Config {
       'allow',
     allowUnsafeDatabase: oneOf(env, 'ALLOW_UNSAFE_DATABASE', ['0', '1'], '0') === '1',
     bodyBudget: wholeNumber(env, 'BODY_BUDGET_MB', 128, 32, 65536) * 1024 * 1024,
+    attachmentStorage: wholeNumber(env, 'ATTACHMENT_STORAGE_MB', 1024, 1, 1_000_000) * 1024 * 1024,
     siteConnections: wholeNumber(env, 'SITE_CONNECTIONS', 10, 1, 1000),
   }
 }

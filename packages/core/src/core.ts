@@ -1,7 +1,8 @@
 import { type Accounts, accountsOf } from './accounts/index.ts'
-import { attachmentsOf } from './attachments/index.ts'
+import { type Attachments, attachmentsOf } from './attachments/index.ts'
 import { type Audit, auditOf } from './audit/index.ts'
 import { type Auth, authOf } from './auth/index.ts'
+import { createByteBudget } from './budget.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { type Credits, creditsOf } from './credits/index.ts'
@@ -26,6 +27,7 @@ export interface Core {
   readonly subaccounts: Subaccounts
   readonly domains: Domains
   readonly templates: Templates
+  readonly attachments: Attachments
   readonly suppressions: Suppressions
   readonly messages: Messages
   readonly deliveries: Deliveries
@@ -47,12 +49,14 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
   const readiness = watchReadiness({ sql, log, secrets, allowUnsafeDatabase: config.allowUnsafeDatabase })
   const domains = domainsOf({ sql, secrets, returnPathHost: config.returnPathHost })
   const templates = templatesOf(sql)
+  const attachments = attachmentsOf({ sql, capacity: config.attachmentStorage })
   const messages = messagesOf({
     sql,
     clock,
     domains,
     templates,
-    attachments: attachmentsOf(sql),
+    attachments,
+    storedBudget: createByteBudget(config.bodyBudget),
     heloName: config.heloName,
     ready: () => readiness.current().ready,
     announce: announcer(sql),
@@ -65,6 +69,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     subaccounts: subaccountsOf(sql),
     domains,
     templates,
+    attachments,
     suppressions: suppressionsOf(sql),
     messages,
     deliveries: deliveriesOf({ sql, secrets, clock }),

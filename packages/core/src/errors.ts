@@ -24,6 +24,7 @@ export type ErrorGroup =
   | 'Domain'
   | 'Suppression'
   | 'Template'
+  | 'Attachment'
   | 'Credit'
   | 'Subaccount'
   | 'Key'
@@ -77,10 +78,13 @@ export const ERRORS = {
 
   domainInvalid: row(130, 'Domain', 400, 'Invalid domain name', 550, '5.6.0'),
   domainTaken: row(131, 'Domain', 400, 'Domain already added', 550, '5.6.0'),
+  templateIdInvalid: row(150, 'Template', 400, 'Invalid template id', 550, '5.6.0'),
   templateNameInvalid: row(151, 'Template', 400, 'Invalid template name', 550, '5.6.0'),
   templateBlank: row(152, 'Template', 400, 'Template content is blank', 550, '5.6.0'),
   templateTooLarge: row(153, 'Template', 400, 'Template size must be less than 10 MB', 550, '5.6.0'),
   templateNameTaken: row(154, 'Template', 400, 'Template name is already used', 550, '5.6.0'),
+  templateVersionUnknown: row(155, 'Template', 400, 'Invalid template version', 550, '5.6.0'),
+  attachmentsFull: row(156, 'Attachment', 400, 'The stored attachments may be at most {limit}', 550, '5.6.0'),
 
   dateInvalid: row(160, 'Credit', 400, 'Start date and end date must be in yyyy-mm-dd format', 550, '5.6.0'),
   datesReversed: row(161, 'Credit', 400, 'Start date must be less than end date', 550, '5.6.0'),

@@ -1,6 +1,7 @@
 /** The only door into this package. */
 
 export type { Account } from './accounts/account.ts'
+export type { FileSummary } from './attachments/index.ts'
 export { type Actor, type AuditEntry, OPERATOR } from './audit/index.ts'
 export { type ApiKey, type Principal, requireScope, type Scope } from './auth/index.ts'
 export { type ByteBudget, createByteBudget } from './budget.ts'
@@ -30,3 +31,12 @@ export {
 } from './process.ts'
 export { type Address, parseAddress, parseDomain } from './recipients/address.ts'
 export type * from './subaccounts/index.ts'
+export {
+  type Template,
+  type TemplateContent,
+  type TemplateSummary,
+  type TemplateVariable,
+  type TemplateVersion,
+  VARIABLE_TYPES,
+  type VersionSummary,
+} from './templates/index.ts'

@@ -40,8 +40,9 @@ function asType(schema: TSchema, text: string): unknown {
   if (types.has('integer') && /^-?\d{1,15}$/.test(text)) return Number(text)
   if (types.has('number') && /^-?\d{1,15}(\.\d{1,9})?$/.test(text)) return Number(text)
   if (types.has('boolean') && /^(true|false|0|1)$/.test(text)) return text === 'true' || text === '1'
-  if (types.has('array')) return text.split(',').map((item) => item.trim())
   if (types.has('object') && text.startsWith('{')) return jsonOr(text)
+  if (types.has('array') && text.startsWith('[')) return jsonOr(text)
+  if (types.has('array')) return text.split(',').map((item) => item.trim())
   return text
 }
 

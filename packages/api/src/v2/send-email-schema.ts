@@ -5,8 +5,8 @@ import Type, { type Static } from 'typebox'
  * flags and ids come as numbers or text. Whatever has an error code of its own stays optional here, so that 112, 114, 116 and
  * 117 win over 113.
  */
-const Text = Type.Union([Type.String(), Type.Null()])
-const Flag = Type.Union([
+export const Text = Type.Union([Type.String(), Type.Null()])
+export const Flag = Type.Union([
   Type.Boolean(),
   Type.Integer({ minimum: 0, maximum: 1 }),
   Type.Enum(['0', '1', 'true', 'false', '']),
@@ -21,7 +21,8 @@ const Ids = Type.Union([
 ])
 const Addresses = Type.Union([Type.String(), Type.Array(Type.String()), Type.Null()])
 const Value = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
-const Values = Type.Union([
+/** Merge attributes and extra headers. */
+export const Values = Type.Union([
   // Not Type.Record: its pattern for names ends at a line end, so that values under names with one would pass unchecked.
   Type.Unsafe<Record<string, Static<typeof Value>>>(Type.Object({}, { additionalProperties: Value })),
   // PHP sends an empty map as an empty array.

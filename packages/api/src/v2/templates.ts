@@ -1,3 +1,134 @@
-import type { Operation } from './operation.ts'
+import { ServiceError, type Template, type TemplateSummary } from '@postrider/core'
+import Type, { type Static } from 'typebox'
+import { type Operation, operation } from './operation.ts'
+import { Id, idOf, Page, timeText } from './shapes.ts'
+import { contentOf, NamedContent, TemplateId, under, Variable } from './template-schema.ts'
+import { TEMPLATE_VERSIONS } from './template-versions.ts'
 
-export const TEMPLATES: readonly Operation[] = []
+const Summary = Type.Object({
+  templateId: Type.Integer(),
+  templateName: Type.String(),
+  subject: Type.Union([Type.String(), Type.Null()]),
+  version: Type.Integer({ description: 'number of the active version' }),
+  createdAt: Type.String(),
+  updatedAt: Type.String(),
+})
+const Whole = Type.Object({ ...Summary.properties, content: Type.String(), variables: Type.Array(Variable) })
+
+const SUMMARY = {
+  ...{ templateId: 21172, templateName: 'berth_ready', subject: null, version: 2 },
+  ...{ createdAt: '2026-01-05 10:11:12', updatedAt: '2026-01-05 10:15:00' },
+}
+const WHOLE = { ...SUMMARY, content: '<p>Hello</p>', variables: [] }
+
+/** Stored content that sends name by templateId (contract section 7). */
+export const TEMPLATES: readonly Operation[] = [
+  operation({
+    name: 'createTemplate',
+    summary: 'Stores content that sends name by templateId',
+    group: 'Template',
+    scope: 'templates',
+    routes: under('', 'POST'),
+    input: Type.Object(NamedContent),
+    answer: Type.Object({ templateId: Type.Integer() }),
+    errors: ['templateNameInvalid', 'templateBlank', 'templateTooLarge', 'templateNameTaken'],
+    example: {
+      input: { templateName: 'berth_ready', content: '%3Cp%3EHi%20%5B%25NAME%25%5D%3C%2Fp%3E' },
+      data: { templateId: 21172 },
+    },
+    act: async (input, { core, principal, by }) => {
+      if (Object.keys(input).length === 0) throw new ServiceError('bodyBlank')
+      const { id } = await core.templates.create({
+        ...{ accountId: principal.account.id, by, name: input.templateName ?? '', content: '' },
+        ...contentOf(input),
+      })
+      return { data: { templateId: id } }
+    },
+  }),
+  operation({
+    name: 'editTemplate',
+    summary: 'Changes the name, the content or both; new content is a new version, active at once',
+    group: 'Template',
+    scope: 'templates',
+    routes: under('/:templateId', 'PATCH', 'POST', 'PUT'),
+    input: Type.Object({ ...TemplateId, ...NamedContent }),
+    answer: Type.Object({}),
+    errors: ['templateIdInvalid', 'templateNameInvalid', 'templateBlank', 'templateTooLarge', 'templateNameTaken'],
+    example: {
+      input: { templateId: 21172, templateName: 'berth_ready', content: '%3Cp%3EHello%3C%2Fp%3E' },
+      data: {},
+    },
+    act: async (input, { core, principal, by }) => {
+      if (Object.keys(input).length === 1) throw new ServiceError('bodyBlank')
+      const { templateId, templateName } = input
+      const name = templateName == null ? {} : { name: templateName }
+      const change = { ...name, ...contentOf(input) }
+      const act = { accountId: principal.account.id, id: idOf(templateId), by }
+      if (Object.keys(change).length === 0) {
+        await core.templates.show(act.accountId, act.id)
+        throw new ServiceError('parameterMissing', { values: { parameter: 'templateName' } })
+      }
+      await core.templates.edit(act, change)
+      return { data: {} }
+    },
+  }),
+  operation({
+    name: 'viewTemplate',
+    summary: 'A template as its active version has it',
+    group: 'Template',
+    scope: 'templates',
+    routes: [...under('/:templateId', 'GET'), ['/getTemplate', 'POST']],
+    input: Type.Object(TemplateId),
+    answer: Whole,
+    errors: ['templateIdInvalid'],
+    example: { input: { templateId: 21172 }, data: WHOLE },
+    act: async ({ templateId }, { core, principal }) => ({
+      data: whole(await core.templates.show(principal.account.id, idOf(templateId))),
+    }),
+  }),
+  operation({
+    name: 'listTemplates',
+    summary:
+      'The templates without their content, oldest first; with template_id that one alone, as viewTemplate has it',
+    group: 'Template',
+    scope: 'templates',
+    routes: [...under('', 'GET'), ['/getTemplates', 'POST']],
+    input: Type.Object({ ...Page, template_id: Type.Optional(Id) }),
+    answer: Type.Union([Type.Array(Summary), Whole]),
+    errors: ['templateIdInvalid'],
+    example: { input: { limit: 10, offset: 0 }, data: [SUMMARY] },
+    act: async ({ limit = 10, offset = 0, template_id }, { core, principal }) => {
+      const { id } = principal.account
+      if (template_id !== undefined) return { data: whole(await core.templates.show(id, idOf(template_id))) }
+      const { templates, total } = await core.templates.list(id, { limit, offset })
+      return { data: templates.map(summary), totalRecords: total }
+    },
+  }),
+  operation({
+    name: 'deleteTemplate',
+    summary: 'Forgets a template and its versions; its name is free, and what was accepted keeps its content',
+    group: 'Template',
+    scope: 'templates',
+    routes: [...under('/:templateId', 'DELETE'), ['/deleteTemplate', 'POST']],
+    input: Type.Object(TemplateId),
+    answer: Type.Object({}),
+    errors: ['templateIdInvalid'],
+    example: { input: { templateId: 21172 }, data: {} },
+    act: async ({ templateId }, { core, principal, by }) => {
+      await core.templates.remove({ accountId: principal.account.id, id: idOf(templateId), by })
+      return { data: {} }
+    },
+  }),
+  ...TEMPLATE_VERSIONS,
+]
+
+function summary({ id, name, subject, version, createdAt, updatedAt }: TemplateSummary): Static<typeof Summary> {
+  return {
+    ...{ templateId: id, templateName: name, subject, version },
+    ...{ createdAt: timeText(createdAt), updatedAt: timeText(updatedAt) },
+  }
+}
+
+function whole(template: Template): Static<typeof Whole> {
+  return { ...summary(template), content: template.content, variables: [...template.variables] }
+}

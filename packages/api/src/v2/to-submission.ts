@@ -87,7 +87,7 @@ function textOf(value: string | number | null | undefined): string | undefined {
   return value == null || value === '' ? undefined : String(value)
 }
 
-function valuesOf(values: Personalization['attributes']): Record<string, string> {
+export function valuesOf(values: Personalization['attributes']): Record<string, string> {
   if (values == null || Array.isArray(values)) return {}
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === null ? '' : String(value)]))
 }
@@ -104,7 +104,7 @@ function toAttachments(attachments: readonly Attachment[] | null | undefined, na
 }
 
 /** Base64 in either alphabet (RFC 4648 4 and 5), with or without white space and padding. */
-function fromBase64(text: string): Buffer | undefined {
+export function fromBase64(text: string): Buffer | undefined {
   const bare = text.replace(/\s+/g, '')
   const [digits] = /^[A-Za-z0-9+/_-]*(?=={0,2}$)/.exec(bare) ?? []
   // One digit over is six bits of a file that lost its end.
@@ -151,7 +151,7 @@ function settingsOf(settings: Exclude<SendEmail['settings'], null | undefined | 
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 }
 
-function flagOf(flag: boolean | number | string | null | undefined): boolean | undefined {
+export function flagOf(flag: boolean | number | string | null | undefined): boolean | undefined {
   if (flag == null || flag === '') return undefined
   return flag === true || flag === 1 || flag === '1' || flag === 'true'
 }

@@ -1,3 +1,4 @@
+import type { ByteBudget } from '../budget.ts'
 import type { Clock } from '../clock.ts'
 import { isDatabaseFull, isDatabaseTrouble } from '../database.ts'
 import { ServiceError } from '../errors.ts'
@@ -18,7 +19,9 @@ export interface Acceptance {
 }
 
 export interface AcceptDependencies {
-  readonly lookups: Omit<Judgement, 'domain' | 'template' | 'attachments'>
+  readonly lookups: Omit<Judgement, 'domain' | 'template' | 'attachments' | 'hold'>
+  /** Room for templates and stored files of messages that are on their way to the database. */
+  readonly storedBudget: ByteBudget
   readonly numbers: TransactionNumbers
   readonly commit: GroupCommit<StoredMessage, Written>
   readonly findRepeat: Parameters<typeof resolveRepeat>[1]
@@ -39,11 +42,18 @@ const WAITING_LIMIT = 20_000
  * Throws the refusals of the rules (rules.ts), creditsExhausted, idempotencyConflict, overloaded, notReady.
  */
 export async function accept(submission: Submission, dependencies: AcceptDependencies): Promise<Acceptance> {
-  const { lookups, numbers, commit, ready, clock, heloName, announce, findRepeat } = dependencies
+  const { lookups, numbers, commit, ready, clock, heloName, announce, findRepeat, storedBudget } = dependencies
   if (!ready()) throw new ServiceError('notReady')
   if (commit.size >= WAITING_LIMIT) throw new ServiceError('overloaded', { reason: 'too many accepts wait for commit' })
+  let held = 0
+  const hold = (octets: number): void => {
+    // One message may take all of it, so that none is refused for ever.
+    const more = Math.min(octets, storedBudget.total - held)
+    if (!storedBudget.take(more)) throw new ServiceError('overloaded', { reason: 'no room for more stored content' })
+    held += more
+  }
   try {
-    const found = await judge(submission, { ...lookups })
+    const found = await judge(submission, { ...lookups, hold })
     const now = clock.now()
     const transactionBase = await numbers.take(countRecipients(submission), now)
     const message = settle({ submission, found, transactionBase, heloName, now: new Date(now) })
@@ -63,6 +73,8 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
     if (isDatabaseTrouble(error))
       throw new ServiceError('notReady', { reason: 'the database can not write now', cause: error })
     throw error
+  } finally {
+    storedBudget.give(held)
   }
 }
 

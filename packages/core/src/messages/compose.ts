@@ -1,6 +1,6 @@
 import mimeTypes from 'mime-types'
 import type { ContentDocument } from './content.ts'
-import { renderMergeTags } from './merge.ts'
+import { type Attributes, renderMergeTags, withDefaults } from './merge.ts'
 import { base64Lines, encodeText } from './mime/encode.ts'
 import { fileNameParameter, type Mailbox, mailboxField, rawField, textField } from './mime/header.ts'
 import type { Personal } from './personal.ts'
@@ -24,7 +24,7 @@ export interface Composition {
  */
 export function composeMessage(composition: Composition): Buffer {
   const { content, personal, recipient, messageId, recipientNo } = composition
-  const attributes = personal?.attributes ?? {}
+  const attributes = withDefaults(personal?.attributes ?? {}, content.defaults)
   const id = `${messageId}.${personal?.envelope ?? recipientNo}`
   const sender: Mailbox = { name: renderMergeTags(content.from.name, attributes), address: content.from.email }
   const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1)
@@ -52,7 +52,7 @@ function bare(address: string): Mailbox {
   return { name: '', address }
 }
 
-function bodyOf({ content, personal, parts }: Composition, id: string, attributes: Record<string, string>): Buffer[] {
+function bodyOf({ content, personal, parts }: Composition, id: string, attributes: Attributes): Buffer[] {
   const texts: string[] = []
   if (content.text !== undefined) texts.push(textPart('text/plain', renderMergeTags(content.text, attributes)))
   // RFC 2046 5.1.4: best alternative last; AMP goes before HTML, or readers without AMP would show it.

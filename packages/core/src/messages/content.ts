@@ -3,6 +3,8 @@ export interface ContentDocument {
   readonly from: { readonly email: string; readonly name: string }
   readonly replyTo?: string
   readonly subject: string
+  /** Values of the template's variables for recipients who have none. */
+  readonly defaults?: Readonly<Record<string, string>>
   readonly html?: string
   readonly text?: string
   readonly amp?: string

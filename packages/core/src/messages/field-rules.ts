@@ -1,7 +1,9 @@
-import { invalidParameter, ServiceError } from '../errors.ts'
+import { checkFile } from '../attachments/file.ts'
+import { invalidParameter } from '../errors.ts'
 import { parseAddress } from '../recipients/address.ts'
 import { LIMITS } from './limits.ts'
-import { countMergeTags, hasMergeTags, mergedLength, renderMergeTags } from './merge.ts'
+import { type Attributes, countMergeTags, hasMergeTags, mergedLength, renderMergeTags, withDefaults } from './merge.ts'
+import { type StoredContent, subjectOf } from './stored-content.ts'
 import type { Submission, SubmittedAttachment, SubmittedEnvelope } from './submission.ts'
 
 /**
@@ -15,8 +17,6 @@ const FIELD_NAME = /^[!-9;-~]{1,76}$/
 /** Fields this service writes itself, or that change who a message is from, to, or how it is read (V21). */
 const RESERVED =
   /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|return-path|received|received-spf|delivered-to|apparently-to|dkim-signature|domainkey-signature|mime-version|content-.*|resent-.*|arc-.*|authentication-results|x-apiheader|x-tags|x-sg-.*|idempotency-key)$/i
-/** Characters that turn the reading direction, by which `exe.fdp` shows as `pdf.exe` (V27). */
-const TURNS = /[\u202a-\u202e\u2066-\u2069]/
 
 export function checkFields(submission: Submission): void {
   const { nameOf, from, subject, replyTo, content, tags, attachments, envelopes, idempotencyKey } = submission
@@ -80,26 +80,20 @@ function checkAttachments(
   { nameOf }: Submission,
   at: number | undefined,
 ): void {
-  for (const { fileName, content } of attachments) {
-    const name = nameOf('attachments', at)
-    if (fileName.trim() === '') throw new ServiceError('parameterMissing', { values: { parameter: name } })
-    line(fileName, name, 255)
-    if (/\p{Cc}/u.test(fileName)) throw invalidParameter(name, 'it must not contain control characters')
-    if (TURNS.test(fileName)) throw invalidParameter(name, 'it must not change the direction of reading')
-    // RFC 2183 2.3: a path in it could lead a careless reader's program anywhere.
-    if (/[/\\]/.test(fileName)) throw invalidParameter(name, 'a file name must not hold a path')
-    if (content.length > LIMITS.attachmentSize) {
-      throw invalidParameter(nameOf('attachmentContent', at), `a file may have at most ${LIMITS.attachmentSize} bytes`)
-    }
-  }
+  if (attachments.length === 0) return
+  const parameters = { fileName: nameOf('attachments', at), content: nameOf('attachmentContent', at) }
+  for (const attachment of attachments) checkFile(attachment, parameters)
 }
 
 /** A merge value that ends up in a header must not break it; in content it may have any line ends it likes. */
-export function checkMergedHeaders({ subject, from, envelopes, nameOf, content }: Submission): void {
+export function checkMergedHeaders(submission: Submission, stored: StoredContent | undefined): void {
+  const { from, envelopes, nameOf, content } = submission
   if (content.kind === 'mime') return
-  const shared = [subject ?? '', from?.name ?? ''].filter(hasMergeTags).map(withCounts)
-  for (const [at, { attributes, headers }] of envelopes.entries()) {
+  const shared = [subjectOf(submission, stored), from?.name ?? ''].filter(hasMergeTags).map(withCounts)
+  for (const [at, { attributes: given, headers }] of envelopes.entries()) {
     const own = Object.values(headers).filter(hasMergeTags).map(withCounts)
+    if (shared.length + own.length === 0) continue
+    const attributes = withDefaults(given, stored?.defaults)
     for (const { text, counts } of [...shared, ...own]) {
       if (text.length + mergedLength(counts, attributes) > LIMITS.headerText) {
         throw invalidParameter(nameOf('attributes', at), `a header may have at most ${LIMITS.headerText} characters`)
@@ -116,16 +110,21 @@ function withCounts(text: string) {
 }
 
 /** What a recipient's values make of the content is bounded like any message. */
-export function checkMergedContent({ content, envelopes, nameOf }: Submission, template: string | undefined): void {
+export function checkMergedContent(
+  { content, envelopes, nameOf }: Submission,
+  stored: StoredContent | undefined,
+): void {
+  const template = stored?.content
   if (content.kind === 'mime' && template === undefined) return
   const { html, text, amp } = content.kind === 'parts' ? content : {}
   const texts = (template === undefined ? [html, text, amp] : [template, amp]).filter((text) => text !== undefined)
   const counts = texts.map(countMergeTags).filter(({ size }) => size > 0)
   if (counts.length === 0) return
-  const plain = texts.reduce((sum, { length }) => sum + length, 0)
+  const all = (attributes: Attributes): number =>
+    counts.reduce((sum, count) => sum + mergedLength(count, attributes), 0)
+  const plain = texts.reduce((sum, { length }) => sum + length, all(stored?.defaults ?? {}))
   for (const [at, { attributes }] of envelopes.entries()) {
-    const length = counts.reduce((sum, count) => sum + mergedLength(count, attributes), plain)
-    if (length > LIMITS.messageSize) {
+    if (plain + all(attributes) > LIMITS.messageSize) {
       throw invalidParameter(nameOf('attributes', at), 'the content with these values would be too large')
     }
   }

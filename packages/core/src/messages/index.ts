@@ -1,5 +1,6 @@
 import type { Attachments } from '../attachments/index.ts'
 import type { Principal } from '../auth/api-key.ts'
+import type { ByteBudget } from '../budget.ts'
 import type { Clock } from '../clock.ts'
 import { isDatabaseTrouble, type Sql } from '../database.ts'
 import type { Domains } from '../domains/index.ts'
@@ -9,6 +10,7 @@ import type { Templates } from '../templates/index.ts'
 import { type Acceptance, accept } from './accept.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
 import { type LoadedMessage, loadMessages, loadParts, renderDelivery } from './load.ts'
+import { type RenderedTemplate, renderTemplate, type TemplateRendering } from './render-template.ts'
 import { accountMaySend } from './rules.ts'
 import { type MessageStory, showMessage } from './show-message.ts'
 import { type Written, writeMessages } from './store.ts'
@@ -19,6 +21,7 @@ import { transactionNumbersOf } from './transaction-numbers.ts'
 export type { Acceptance } from './accept.ts'
 export { LIMITS } from './limits.ts'
 export type { LoadedMessage } from './load.ts'
+export type { RenderedTemplate, TemplateRendering } from './render-template.ts'
 export { messageIdText } from './settle.ts'
 export type { MessageStory } from './show-message.ts'
 export type * from './submission.ts'
@@ -36,6 +39,8 @@ export interface Messages {
   loadParts(message: LoadedMessage): Promise<LoadedMessage>
   /** The MIME message of one delivery, unsigned. */
   render(message: LoadedMessage, delivery: { recipient: string; recipientNo: number; personal: unknown }): Buffer
+  /** The template as a recipient with these attributes would get it. See render-template.ts. */
+  renderTemplate(rendering: TemplateRendering): Promise<RenderedTemplate>
   /** Forgets idempotency keys past their time; answers how many. */
   forgetOldAnswers(): Promise<number>
 }
@@ -47,6 +52,8 @@ export interface MessagesDependencies {
   readonly templates: Templates
   readonly attachments: Attachments
   readonly heloName: string
+  /** Octets of templates and stored files this process holds at once. */
+  readonly storedBudget: ByteBudget
   readonly ready: () => boolean
   readonly announce: () => void
 }
@@ -61,7 +68,7 @@ const BATCH_OCTETS = 512 * 1024
 const COMMIT_PATIENCE = 20_000
 
 export function messagesOf(dependencies: MessagesDependencies): Messages {
-  const { sql, clock, domains, templates, attachments, heloName, ready, announce } = dependencies
+  const { sql, clock, domains, templates, attachments, heloName, storedBudget, ready, announce } = dependencies
   const commit = createGroupCommit<StoredMessage, Written>({
     write: (batch) => writeMessages(sql, batch),
     // A recipient costs about as much as half a kilobyte of body.
@@ -78,6 +85,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     findDomain: domains.findActive,
     findTemplate: templates.find,
     findAttachments: attachments.find,
+    readAttachments: attachments.read,
     now: clock.now,
   }
 
@@ -85,6 +93,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     accept: (submission) =>
       accept(submission, {
         lookups,
+        storedBudget,
         numbers,
         commit,
         findRepeat: (accountId, key) => findFirstAnswer(sql, accountId, key),
@@ -98,6 +107,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     load: (ids) => loadMessages(sql, ids),
     loadParts: (message) => loadParts(sql, message),
     render: renderDelivery,
+    renderTemplate: (rendering) => renderTemplate(templates, rendering),
     forgetOldAnswers: () => forgetOldAnswers(sql),
   }
 }

@@ -1,9 +1,11 @@
+import { ATTACHMENT_SIZE } from '../attachments/index.ts'
+
 /** Limits of one submission, the same at every door. */
 export const LIMITS = {
   /** Octets of a whole request or SMTP message (SIZE, RFC 1870). */
   messageSize: 30 * 1024 * 1024,
   /** Octets of one attached file, decoded (contract section 4.2). */
-  attachmentSize: 20_480_000,
+  attachmentSize: ATTACHMENT_SIZE,
   /** Files of one call, those of single recipients included: one for each recipient. */
   attachments: 10_000,
   /** Recipients of one SMTP transaction (RFC 5321 4.5.3.1.8 asks for at least 100). */

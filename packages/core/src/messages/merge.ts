@@ -20,6 +20,19 @@ export function renderMergeTags(text: string, attributes: Attributes): string {
   })
 }
 
+/**
+ * The attributes with what stands in for those that are missing or empty. A tag without an attribute of its exact name takes
+ * one of any case, so an empty one must go where another stands in.
+ */
+export function withDefaults(attributes: Attributes, defaults: Attributes | undefined): Attributes {
+  if (!defaults) return attributes
+  const standIns = new Set(Object.keys(defaults).map((name) => name.toLowerCase()))
+  const given = Object.entries(attributes).filter(([name, value]) => value !== '' || !standIns.has(name.toLowerCase()))
+  const names = new Set(given.map(([name]) => name.toLowerCase()))
+  const missing = Object.entries(defaults).filter(([name]) => !names.has(name.toLowerCase()))
+  return Object.fromEntries([...given, ...missing])
+}
+
 /** How often each name stands in the text, in lower case. */
 export function countMergeTags(text: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
@@ -29,6 +42,19 @@ export function countMergeTags(text: string): ReadonlyMap<string, number> {
     counts.set(key, (counts.get(key) ?? 0) + 1)
   }
   return counts
+}
+
+/** The names of tags no attribute is there for, each once whatever its case, as first written. */
+export function tagsWithout(texts: readonly string[], attributes: Attributes): string[] {
+  const given = new Set(Object.keys(attributes).map((name) => name.toLowerCase()))
+  const missing = new Map<string, string>()
+  for (const text of texts) {
+    for (const [, name = ''] of text.matchAll(TAG)) {
+      const key = name.toLowerCase()
+      if (!given.has(key) && !missing.has(key)) missing.set(key, name)
+    }
+  }
+  return [...missing.values()]
 }
 
 /**

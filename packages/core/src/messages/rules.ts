@@ -1,20 +1,25 @@
-import type { StoredAttachment } from '../attachments/index.ts'
+import type { FileSummary, StoredAttachment } from '../attachments/index.ts'
 import type { Domain } from '../domains/domain.ts'
 import { invalidParameter, ServiceError } from '../errors.ts'
 import { parseAddress } from '../recipients/address.ts'
 import type { Template } from '../templates/index.ts'
+import { refusalsOf } from '../templates/variables.ts'
 import { checkCopies, checkFields, checkMergedContent, checkMergedHeaders } from './field-rules.ts'
 import { LIMITS } from './limits.ts'
+import { isBlank, type StoredContent, storedContent } from './stored-content.ts'
 import type { Door, Submission } from './submission.ts'
 
 /** What the rules look things up with, and what they found on the way. */
 export interface Judgement {
   readonly findDomain: (accountId: number, name: string) => Promise<Domain | null> | Domain | null
   readonly findTemplate: (accountId: number, id: number) => Promise<Template | undefined>
-  readonly findAttachments: (accountId: number, ids: readonly number[]) => Promise<StoredAttachment[]>
+  readonly findAttachments: (accountId: number, ids: readonly number[]) => Promise<FileSummary[]>
+  readonly readAttachments: (files: readonly FileSummary[]) => Promise<StoredAttachment[]>
+  /** Makes room for stored content until the message is written. Throws overloaded. */
+  readonly hold: (octets: number) => void
   readonly now: () => number
   domain?: Domain
-  template?: Template
+  template?: StoredContent
   attachments?: StoredAttachment[]
 }
 
@@ -42,7 +47,8 @@ export const RULES: readonly Rule[] = [
   { name: 'the template is known', doors: EVERY, check: templateKnown },
   { name: 'there is content', doors: EVERY, check: contentNamed },
   { name: 'the attachments are known', doors: HTTP, check: attachmentsKnown },
-  { name: 'merged values stay in their header', doors: EVERY, check: checkMergedHeaders },
+  { name: 'the variables of the template have values', doors: EVERY, check: variablesGiven },
+  { name: 'merged values stay in their header', doors: EVERY, check: mergedHeadersFit },
   { name: 'merged content stays in bounds', doors: EVERY, check: mergedContentFits },
   { name: 'the schedule is not too far ahead', doors: EVERY, check: scheduleNear },
 ]
@@ -93,18 +99,35 @@ function recipientsCounted({ door, envelopes }: Submission): void {
   if (count > limit) throw new ServiceError('recipientsTooMany', { values: { limit } })
 }
 
-function subjectNamed({ subject }: Submission): void {
-  if (subject === undefined || subject.trim() === '') throw new ServiceError('subjectMissing')
+/** The call's own, or the template's: 116 is told before 118, so the template is looked up here when it matters. */
+function subjectNamed(submission: Submission, found: Judgement): void | Promise<void> {
+  if (!isBlank(submission.subject)) return
+  if (submission.templateId === undefined) throw new ServiceError('subjectMissing')
+  return findTemplate(submission, found).then(() => {
+    if (isBlank(found.template?.subject)) throw new ServiceError('subjectMissing')
+  })
 }
 
 async function findTemplate({ templateId, principal }: Submission, found: Judgement): Promise<void> {
   const template = await found.findTemplate(principal.account.id, templateId as number)
-  if (!template) throw new ServiceError('templateUnknown')
-  found.template = template
+  if (!template) return
+  found.hold(template.content.length)
+  found.template = storedContent(template)
 }
 
 function templateKnown(submission: Submission, found: Judgement): void | Promise<void> {
-  return submission.templateId === undefined ? undefined : findTemplate(submission, found)
+  if (submission.templateId === undefined || found.template) return
+  return findTemplate(submission, found).then(() => {
+    if (!found.template) throw new ServiceError('templateUnknown')
+  })
+}
+
+function variablesGiven({ envelopes, nameOf }: Submission, { template }: Judgement): void {
+  if (!template || template.variables.length === 0) return
+  for (const [at, { attributes }] of envelopes.entries()) {
+    const [refusal] = refusalsOf(template.variables, attributes, (name) => nameOf('attributes', at, name))
+    if (refusal) throw refusal
+  }
 }
 
 function contentNamed({ content }: Submission, { template }: Judgement): void {
@@ -114,17 +137,35 @@ function contentNamed({ content }: Submission, { template }: Judgement): void {
 }
 
 function mergedContentFits(submission: Submission, { template }: Judgement): void {
-  checkMergedContent(submission, template?.content)
+  checkMergedContent(submission, template)
 }
 
-function attachmentsKnown({ attachmentIds, principal }: Submission, found: Judgement): void | Promise<void> {
-  if (attachmentIds.length === 0) return
-  const ids = attachmentIds.map((id) => (/^\d{1,9}$/.test(id) ? Number(id) : 0))
-  return found.findAttachments(principal.account.id, ids).then((attachments) => {
-    const known = new Set(attachments.map(({ id }) => id))
-    if (!ids.every((id) => known.has(id))) throw new ServiceError('attachmentUnknown')
-    found.attachments = attachments
-  })
+function mergedHeadersFit(submission: Submission, { template }: Judgement): void {
+  checkMergedHeaders(submission, template)
+}
+
+function attachmentsKnown(submission: Submission, found: Judgement): void | Promise<void> {
+  return submission.attachmentIds.length === 0 ? undefined : findAttachments(submission, found)
+}
+
+async function findAttachments(submission: Submission, found: Judgement): Promise<void> {
+  const { attachmentIds, principal } = submission
+  const ids = new Set(attachmentIds.map((id) => (/^\d{1,10}$/.test(id) ? Number(id) : 0)))
+  const files = await found.findAttachments(principal.account.id, [...ids])
+  if (files.length < ids.size) throw new ServiceError('attachmentUnknown')
+  // A few octets of ids must not become gigabytes here: the message is bounded before a file is read.
+  const stored = files.reduce((sum, { size }) => sum + size, 0)
+  if (stored + ownSize(submission) + (found.template?.content.length ?? 0) > LIMITS.messageSize) {
+    throw new ServiceError('tooLarge', { values: { limit: '30 MB' } })
+  }
+  found.hold(stored)
+  found.attachments = await found.readAttachments(files)
+}
+
+/** Octets of the files that came with the call. */
+function ownSize({ attachments, envelopes }: Submission): number {
+  const files = [...attachments, ...envelopes.flatMap(({ attachments }) => attachments)]
+  return files.reduce((sum, { content }) => sum + content.length, 0)
 }
 
 function scheduleNear({ scheduledAt, nameOf }: Submission, { now }: Judgement): void {

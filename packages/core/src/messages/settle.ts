@@ -6,6 +6,7 @@ import { messageDate } from './compose.ts'
 import type { ContentDocument } from './content.ts'
 import type { Personal } from './personal.ts'
 import type { Judgement } from './rules.ts'
+import { subjectOf } from './stored-content.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 import type { ContentParts, MimeContent, Submission, SubmittedAttachment, SubmittedEnvelope } from './submission.ts'
 
@@ -44,7 +45,7 @@ export function settle({ submission, found, transactionBase, heloName, now }: Se
     door: submission.door,
     scheduledAt: submission.scheduledAt,
     fromAddress: parseAddress(from?.email ?? '')?.text ?? '',
-    subject: submission.subject ?? '',
+    subject: subjectOf(submission, found.template),
     tags: submission.tags,
     settings: submission.settings,
     clientAddress: submission.clientAddress,
@@ -80,11 +81,12 @@ function asSubmitted({ fileName, content }: StoredAttachment): SubmittedAttachme
 }
 
 function contentDocument(
-  { from, replyTo, subject, content }: Submission,
+  submission: Submission,
   { template }: Judgement,
   shared: readonly number[],
   files: FileParts,
 ): ContentDocument {
+  const { from, replyTo, content } = submission
   const texts =
     content.kind === 'parts'
       ? content
@@ -93,7 +95,8 @@ function contentDocument(
   const text = template ? undefined : texts.text
   return {
     from: { email: parseAddress(from?.email ?? '')?.text ?? '', name: from?.name.trim() ?? '' },
-    subject: subject ?? '',
+    subject: subjectOf(submission, template),
+    ...(template?.defaults ? { defaults: template.defaults } : {}),
     ...(replyTo ? { replyTo: parseAddress(replyTo)?.text ?? replyTo } : {}),
     ...(html === undefined ? {} : { html }),
     ...(text === undefined ? {} : { text }),

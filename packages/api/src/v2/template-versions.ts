@@ -1,0 +1,129 @@
+import type { TemplateVersion, VersionSummary } from '@postrider/core'
+import Type, { type Static } from 'typebox'
+import { type Operation, operation } from './operation.ts'
+import { Text, Values } from './send-email-schema.ts'
+import { idOf, timeText } from './shapes.ts'
+import { Content, contentOf, TemplateId, under, Variable, Version } from './template-schema.ts'
+import { valuesOf } from './to-submission.ts'
+
+const Summary = Type.Object({
+  version: Type.Integer(),
+  active: Type.Boolean({ description: 'sends read this one' }),
+  subject: Type.Union([Type.String(), Type.Null()]),
+  size: Type.Integer({ description: 'octets of the content' }),
+  createdAt: Type.String(),
+})
+const Whole = Type.Object({ ...Summary.properties, content: Type.String(), variables: Type.Array(Variable) })
+
+const SUMMARY = { version: 2, active: true, subject: null, size: 12, createdAt: '2026-01-05 10:15:00' }
+const ONE = { templateId: 21172, version: 1 }
+
+/** Dated, numbered editions of a template, one of them active. */
+export const TEMPLATE_VERSIONS: readonly Operation[] = [
+  operation({
+    name: 'addTemplateVersion',
+    summary: 'Adds a version beside the active one, to be looked at before it is activated',
+    group: 'Template',
+    scope: 'templates',
+    routes: under('/:templateId/versions', 'POST'),
+    input: Type.Object({ ...TemplateId, ...Content }),
+    answer: Whole,
+    errors: ['templateIdInvalid', 'templateBlank', 'templateTooLarge'],
+    example: {
+      input: { templateId: 21172, content: '<p>Hello</p>' },
+      data: { ...SUMMARY, active: false, content: '<p>Hello</p>', variables: [] },
+    },
+    act: async (input, { core, principal, by }) => {
+      const act = { accountId: principal.account.id, id: idOf(input.templateId), by }
+      // Content that is not given is blank: a version that repeats the active one is nobody's wish.
+      const version = await core.templates.addVersion(act, { content: '', ...contentOf(input) })
+      return { data: whole(version) }
+    },
+  }),
+  operation({
+    name: 'listTemplateVersions',
+    summary:
+      'The versions of a template without their content, newest first; the newest 100 are kept, and the active one',
+    group: 'Template',
+    scope: 'templates',
+    routes: [...under('/:templateId/versions', 'GET'), ['/getTemplateVersions', 'POST']],
+    input: Type.Object(TemplateId),
+    answer: Type.Array(Summary),
+    errors: ['templateIdInvalid'],
+    example: { input: { templateId: 21172 }, data: [SUMMARY] },
+    act: async ({ templateId }, { core, principal }) => {
+      const versions = await core.templates.versions(principal.account.id, idOf(templateId))
+      return { data: versions.map(summary), totalRecords: versions.length }
+    },
+  }),
+  operation({
+    name: 'viewTemplateVersion',
+    summary: 'One version of a template, with its content',
+    group: 'Template',
+    scope: 'templates',
+    routes: [...under('/:templateId/versions/:version', 'GET'), ['/getTemplateVersion', 'POST']],
+    input: Type.Object({ ...TemplateId, version: Version }),
+    answer: Whole,
+    errors: ['templateIdInvalid', 'templateVersionUnknown'],
+    example: { input: ONE, data: { ...SUMMARY, content: '<p>Hello</p>', variables: [] } },
+    act: async ({ templateId, version }, { core, principal }) => ({
+      data: whole(await core.templates.version(principal.account.id, idOf(templateId), idOf(version))),
+    }),
+  }),
+  operation({
+    name: 'activateTemplateVersion',
+    summary: 'Makes a version the one that sends read',
+    group: 'Template',
+    scope: 'templates',
+    routes: [...under('/:templateId/activate', 'POST'), ...under('/:templateId/versions/:version/activate', 'POST')],
+    input: Type.Object({ ...TemplateId, version: Version }),
+    answer: Type.Object({ version: Type.Integer() }),
+    errors: ['templateIdInvalid', 'templateVersionUnknown'],
+    example: { input: ONE, data: { version: 1 } },
+    act: async ({ templateId, version }, { core, principal, by }) => {
+      const act = { accountId: principal.account.id, id: idOf(templateId), by }
+      return { data: { version: (await core.templates.activate(act, idOf(version))).version } }
+    },
+  }),
+  operation({
+    name: 'renderTemplate',
+    summary: 'What a recipient with these attributes would get, and what a send would be refused for',
+    group: 'Template',
+    scope: 'templates',
+    routes: under('/:templateId/render', 'POST'),
+    input: Type.Object({
+      ...TemplateId,
+      attributes: Type.Optional(Values),
+      subject: Type.Optional(Text),
+      version: Type.Optional(Version),
+    }),
+    answer: Type.Object({
+      version: Type.Integer(),
+      subject: Type.String(),
+      content: Type.String(),
+      missing: Type.Array(Type.String(), { description: 'tags without a value, which become nothing' }),
+      problems: Type.Array(Type.String(), { description: 'what a send with these attributes would be refused for' }),
+    }),
+    errors: ['templateIdInvalid', 'templateVersionUnknown'],
+    example: {
+      input: { templateId: 21172, attributes: { NAME: 'Lena' }, subject: 'Berth [%BERTH%]' },
+      data: { version: 2, subject: 'Berth ', content: '<p>Hello Lena</p>', missing: ['BERTH'], problems: [] },
+    },
+    act: async ({ templateId, attributes, subject, version }, { core, principal }) => {
+      const { missing, problems, ...rendered } = await core.messages.renderTemplate({
+        ...{ accountId: principal.account.id, id: idOf(templateId), attributes: valuesOf(attributes) },
+        ...{ subject: subject ?? undefined, version: version === undefined ? undefined : idOf(version) },
+      })
+      return { data: { ...rendered, missing: [...missing], problems: [...problems] } }
+    },
+  }),
+]
+
+function summary({ number, active, subject, size, createdAt }: VersionSummary): Static<typeof Summary> {
+  return { version: number, active, subject, size, createdAt: timeText(createdAt) }
+}
+
+function whole(version: TemplateVersion): Static<typeof Whole> {
+  const { content, variables } = version
+  return { ...summary({ ...version, size: Buffer.byteLength(content) }), content, variables: [...variables] }
+}

@@ -1,0 +1,52 @@
+import { invalidParameter } from '../errors.ts'
+import type { Templates } from '../templates/index.ts'
+import { defaultsOf, refusalsOf } from '../templates/variables.ts'
+import { LIMITS } from './limits.ts'
+import { type Attributes, countMergeTags, mergedLength, renderMergeTags, tagsWithout, withDefaults } from './merge.ts'
+
+export interface TemplateRendering {
+  readonly accountId: number
+  readonly id: number
+  /** The active one, when left out. */
+  readonly version: number | undefined
+  /** In place of the template's own, as a send may have it. */
+  readonly subject: string | undefined
+  readonly attributes: Attributes
+}
+
+export interface RenderedTemplate {
+  readonly version: number
+  readonly subject: string
+  readonly content: string
+  /** Tags nothing was put in for, as they are first written. */
+  readonly missing: readonly string[]
+  /** What a send with these attributes would be refused for. */
+  readonly problems: readonly string[]
+}
+
+/**
+ * Merges a template as a delivery would, with the same code.
+ *
+ * Throws templateIdInvalid, templateVersionUnknown, parameterInvalid (attributes: the result would be too large).
+ */
+export async function renderTemplate(templates: Templates, rendering: TemplateRendering): Promise<RenderedTemplate> {
+  const { accountId, id } = rendering
+  const template = await (rendering.version === undefined
+    ? templates.show(accountId, id)
+    : templates.version(accountId, id, rendering.version))
+  const subject = rendering.subject ?? template.subject ?? ''
+  const attributes = withDefaults(rendering.attributes, defaultsOf(template.variables))
+  const texts = [subject, template.content]
+  const length = texts.reduce((sum, text) => sum + text.length + mergedLength(countMergeTags(text), attributes), 0)
+  if (length > LIMITS.messageSize) {
+    throw invalidParameter('attributes', 'the content with these values would be too large')
+  }
+  const refusals = refusalsOf(template.variables, rendering.attributes, (name) => `attributes.${name}`)
+  return {
+    version: 'version' in template ? template.version : template.number,
+    subject: renderMergeTags(subject, attributes),
+    content: renderMergeTags(template.content, attributes),
+    missing: tagsWithout(texts, attributes),
+    problems: [...refusals].map(({ message }) => message),
+  }
+}

@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
 import { v2Body } from '../../helpers/send.ts'
-import { makeService } from '../../helpers/service.ts'
 import { makeArrivals } from '../arrivals.ts'
 import { asForm, type CallAnswer, call, FORM, JSON_TYPE, refused as refusedSend } from '../call.ts'
 import { accountCalls, refusedIn } from './account-calls.ts'
@@ -154,34 +153,6 @@ t.test('a file of 20,480,000 octets can be stored and sent, but two of them are 
   const personal = [{ recipient: 'lena@harbor.example', attachments: own12 }]
   refusedSend(t, await attempt({ attachmentId: ids[0], personalizations: personal }), [413, 121])
   t.equal((await attempt({ attachmentId: [ids[0], ids[0]] })).status, 200, 'named twice it is one')
-})
-
-t.test('an account’s files have a bound together, which another account’s do not touch', async (t) => {
-  const small = await makeService(t, { ATTACHMENT_STORAGE_MB: '1' })
-  const url = await small.openApi()
-  const [own, other] = [await small.makeSender(), await small.makeSender()].map(({ apiKey }) =>
-    accountCalls(url, apiKey),
-  )
-  if (!own || !other) throw new Error('no senders')
-  const third = file('third.bin', Buffer.alloc((1024 * 1024) / 3))
-  const answers = await Promise.all(Array.from({ length: 8 }, () => own.ask('POST', '/attachment', third)))
-  t.equal(answers.filter(({ status }) => status === 200).length, 3, 'also when all come at once')
-  const full = answers.find(({ status }) => status !== 200) as CallAnswer
-  refused(t, full, [156, 'The stored attachments may be at most 1 MB'])
-  t.ok(await other.data('POST', '/attachment', third))
-  t.ok(await own.data('POST', '/attachment', GOOD), 'a byte of room is left')
-  refused(t, await own.ask('POST', '/attachment', GOOD), [156], 'and no more')
-  const [first] = dataOf<Stored[]>(await own.ask('GET', '/attachment'))
-  await own.data('DELETE', `/attachment/${first?.attachmentId}`)
-  t.ok(await own.data('POST', '/attachment', third), 'what was deleted is free')
-})
-
-t.test('an account has at most 10,000 files', async (t) => {
-  const caller = await service.makeSender()
-  await service.sql`
-    insert into attachments (account_id, file_name, content) select ${caller.accountId}, 'x', 'x' from generate_series(1, 10000)`
-  const answer = await accountCalls(base, caller.apiKey).ask('POST', '/attachment', GOOD)
-  refused(t, answer, [156, 'The stored attachments may be at most 10000 files'])
 })
 
 t.test('the audit log tells names, sizes and digests of files, and never what is in them', async (t) => {

@@ -10,6 +10,7 @@ import { type Domains, domainsOf } from './domains/index.ts'
 import type { Log } from './log.ts'
 import { type Messages, messagesOf } from './messages/index.ts'
 import { ensurePartitions } from './partitions.ts'
+import { type RateLimits, rateLimitsOf } from './rate-limits/index.ts'
 import { type ReadinessWatch, watchReadiness } from './readiness.ts'
 import { createSecrets, loadSecretKey } from './secrets.ts'
 import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
@@ -20,13 +21,14 @@ export interface Core {
   readonly accounts: Accounts
   readonly audit: Audit
   readonly auth: Auth
+  readonly rateLimits: RateLimits
   readonly domains: Domains
   readonly templates: Templates
   readonly suppressions: Suppressions
   readonly messages: Messages
   readonly deliveries: Deliveries
   readonly readiness: ReadinessWatch
-  /** Housekeeping any process may do: partitions ahead, idempotency keys past their time. */
+  /** Housekeeping any process may do: partitions ahead, idempotency keys and rate windows past their time. */
   readonly tidy: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -43,10 +45,14 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
   const readiness = watchReadiness({ sql, log, secrets, allowUnsafeDatabase: config.allowUnsafeDatabase })
   const domains = domainsOf({ sql, secrets, returnPathHost: config.returnPathHost })
   const templates = templatesOf(sql)
+  const { callsPerMinute, wrongKeysPerMinute } = config
+  const auth = authOf({ sql, log, callsPerMinute, wrongKeysPerMinute })
+  const rateLimits = rateLimitsOf(sql)
   const messages = messagesOf({
     sql,
     clock,
     domains,
+    rateLimits,
     templates,
     attachments: attachmentsOf(sql),
     heloName: config.heloName,
@@ -56,7 +62,8 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
   return {
     accounts: accountsOf(sql),
     audit: auditOf(sql),
-    auth: authOf(sql),
+    auth,
+    rateLimits,
     domains,
     templates,
     suppressions: suppressionsOf(sql),
@@ -64,13 +71,14 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     deliveries: deliveriesOf({ sql, secrets, clock }),
     readiness,
     async tidy() {
-      const forget = async () => {
-        while ((await messages.forgetOldAnswers()) > 0);
+      const all = async (forget: () => Promise<number>) => {
+        while ((await forget()) > 0);
       }
-      await Promise.all([ensurePartitions(sql), forget()])
+      await Promise.all([ensurePartitions(sql), all(messages.forgetOldAnswers), all(rateLimits.forgetOldWindows)])
     },
     async close() {
       readiness.close()
+      await auth.close()
       await sql.end({ timeout: 5 })
     },
   }

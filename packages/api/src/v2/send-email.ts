@@ -51,7 +51,7 @@ const DOCUMENTATION: Documentation = {
       'recipientsMissing',
     ] as const),
     ...(['subjectMissing', 'templateUnknown', 'contentMissing', 'attachmentUnknown', 'recipientsTooMany'] as const),
-    'idempotencyConflict',
+    ...(['keyRestricted', 'idempotencyConflict'] as const),
   ],
   example: {
     input: {

@@ -2,7 +2,9 @@ import type { Clock } from '../clock.ts'
 import { isDatabaseFull, isDatabaseTrouble } from '../database.ts'
 import { ServiceError } from '../errors.ts'
 import type { GroupCommit } from '../group-commit.ts'
+import type { Rate, RateLimits } from '../rate-limits/index.ts'
 import { resolveRepeat } from './idempotency.ts'
+import { takeRecipients } from './key-rules.ts'
 import { type Judgement, judge } from './rules.ts'
 import { messageIdText, settle } from './settle.ts'
 import type { Written } from './store.ts'
@@ -22,6 +24,7 @@ export interface AcceptDependencies {
   readonly numbers: TransactionNumbers
   readonly commit: GroupCommit<StoredMessage, Written>
   readonly findRepeat: Parameters<typeof resolveRepeat>[1]
+  readonly rateLimits: RateLimits
   readonly ready: () => boolean
   readonly clock: Clock
   readonly heloName: string
@@ -36,7 +39,7 @@ const WAITING_LIMIT = 20_000
  * Judge, settle, store; after it we are responsible (P1). Answers only after one transaction that holds the message, its
  * deliveries and their first events has committed.
  *
- * Throws the refusals of the rules (rules.ts), idempotencyConflict, overloaded, notReady.
+ * Throws the refusals of the rules (rules.ts), rateLimited, idempotencyConflict, overloaded, notReady.
  */
 export async function accept(submission: Submission, dependencies: AcceptDependencies): Promise<Acceptance> {
   const { lookups, numbers, commit, ready, clock, heloName, announce, findRepeat } = dependencies
@@ -47,6 +50,11 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
     const now = clock.now()
     const transactionBase = await numbers.take(countRecipients(submission), now)
     const message = settle({ submission, found, transactionBase, heloName, now: new Date(now) })
+    const { recipients } = submission.principal.rates
+    if (recipients) {
+      const first = await takeOrRepeat(message, recipients, dependencies)
+      if (first) return { messageId: messageIdText(first), repeated: true }
+    }
     for (;;) {
       const written = await commit.add(message)
       if (written.stored) {
@@ -54,6 +62,7 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
         return { messageId: messageIdText(message.id), repeated: false }
       }
       const first = await resolveRepeat(message, findRepeat)
+      if (first && recipients) dependencies.rateLimits.giveBack(recipients, message.deliveries.length)
       if (first) return { messageId: messageIdText(first), repeated: true }
       // The earlier answer has just passed its 24 hours: this request is the first one again.
     }
@@ -62,6 +71,22 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
     if (isDatabaseTrouble(error))
       throw new ServiceError('notReady', { reason: 'the database can not write now', cause: error })
     throw error
+  }
+}
+
+/** A repeated call sends to nobody, so it gets its first answer also when the key's allowance is used up. Throws rateLimited. */
+async function takeOrRepeat(
+  message: StoredMessage,
+  recipients: readonly Rate[],
+  { rateLimits, findRepeat }: AcceptDependencies,
+): Promise<string | undefined> {
+  try {
+    await takeRecipients(recipients, message.deliveries.length, rateLimits)
+    return undefined
+  } catch (error) {
+    const first = message.idempotencyKey === undefined ? undefined : await resolveRepeat(message, findRepeat)
+    if (first === undefined) throw error
+    return first
   }
 }
 

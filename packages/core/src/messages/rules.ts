@@ -4,6 +4,7 @@ import { invalidParameter, ServiceError } from '../errors.ts'
 import { parseAddress } from '../recipients/address.ts'
 import type { Template } from '../templates/index.ts'
 import { checkCopies, checkFields, checkMergedContent, checkMergedHeaders } from './field-rules.ts'
+import { keyAllows } from './key-rules.ts'
 import { LIMITS } from './limits.ts'
 import type { Door, Submission } from './submission.ts'
 
@@ -38,6 +39,7 @@ export const RULES: readonly Rule[] = [
   { name: 'there is a recipient', doors: EVERY, check: recipientNamed },
   { name: 'there are not too many recipients', doors: EVERY, check: recipientsCounted },
   { name: 'there are not too many copies', doors: EVERY, check: checkCopies },
+  { name: 'the key allows this mail', doors: EVERY, check: keyAllows },
   { name: 'there is a subject', doors: HTTP, check: subjectNamed },
   { name: 'the template is known', doors: EVERY, check: templateKnown },
   { name: 'there is content', doors: EVERY, check: contentNamed },

@@ -32,7 +32,11 @@ const WRONG: readonly (readonly [line: string, status: number, said: RegExp])[] 
   [`account expire ${account} --at 2026-13-40`, 2, /--at must be an ISO 8601 time/],
   ['key create', 2, /--account is missing\nusage: postrider key create --account ID/],
   ['key create --account 999999', 1, /\[account\].*no such account/],
-  [`key create --account ${account} --ip 10.0.0.0/33`, 1, /\[ip\].*"10.0.0.0\/33" is neither an address nor a network/],
+  [
+    `key create --account ${account} --ip 10.0.0.0/33`,
+    1,
+    /\[networks\].*"10.0.0.0\/33" is neither an address nor a network/,
+  ],
   [`key create --account ${account} --scope everything`, 1, /\[scopes\].*all, send/],
   ['key list', 2, /--account is missing/],
   ['key revoke 999999', 1, /\[key\].*no such key/],

@@ -12,12 +12,12 @@ const ofOne = (more: Input): WallEntry => ({
   kind: 'object',
   make: async (setting, owner) => ({ id: (await makeKey(setting, owner)).id, ...more }),
   missing: { id: 2_000_000_000 },
-  // Not when it was last used, which is about the owner's own calls.
   seen: ({ id }) => ['listKeys', { after: Number(id) - 1, limit: 1 }],
 })
 
 export const keys: Wall = {
-  createKey: { kind: 'own', input: { name: 'mine' }, seen: ['listKeys', {}] },
+  // How many there are: the keys themselves say when they were last used, which goes on.
+  createKey: { kind: 'own', input: { name: 'mine' }, seen: ['listKeys', { after: 2_000_000_000 }] },
   listKeys: { kind: 'list', make: async (setting, owner) => (await makeKey(setting, owner)).name },
   updateKey: ofOne({ name: 'renamed' }),
   rotateKey: ofOne({ overlap_hours: 0 }),

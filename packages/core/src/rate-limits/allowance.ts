@@ -3,6 +3,8 @@ import type { Taken } from './store.ts'
 
 /** A process takes this part of a limit at a time: one statement for that many calls. */
 const PART = 50
+/** Milliseconds a process goes by what was refused: whoever knocks in vain costs one statement in so long a time. */
+const REFUSED_MS = 2000
 
 /** What one process holds of an allowance that all processes share. */
 export class Allowance {
@@ -16,8 +18,9 @@ export class Allowance {
   #ends = 0
   /** Unix seconds at which it ends. */
   #reset = 0
-  /** So much was more than is left for all: it need not be asked for again in this window. */
+  /** So much was more than is left for all: it is not asked for again before performance.now() is this. */
   #tooMuch = Number.POSITIVE_INFINITY
+  #askAgain = 0
   #asking: Promise<void> | undefined
   /** What callers wait for, so that one statement serves them all. */
   #waiting = 0
@@ -34,7 +37,7 @@ export class Allowance {
         this.#left -= amount
         return this.#standing(false)
       }
-      if (amount >= this.#tooMuch) return this.#standing(true)
+      if (amount >= this.#tooMuch && performance.now() < this.#askAgain) return this.#standing(true)
       this.#waiting += amount
       try {
         this.#asking ??= this.#refill(amount).finally(() => {
@@ -68,7 +71,8 @@ export class Allowance {
     this.#open = this.#rate.limit - taken
     this.#ends = asked + milliseconds
     this.#reset = endsAt
-    if (granted === 0) this.#tooMuch = amount
+    this.#tooMuch = granted === 0 ? amount : Number.POSITIVE_INFINITY
+    this.#askAgain = asked + REFUSED_MS
   }
 
   #standing(refused: boolean): Standing {

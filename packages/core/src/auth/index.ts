@@ -93,9 +93,11 @@ export function authOf({ sql, log, callsPerMinute, wrongKeysPerMinute }: AuthDep
 
   async function actingFor(principal: Principal, username: string): Promise<Principal> {
     const { account, keyId } = principal
+    const parentAndName = JSON.stringify([account.id, username.trim().toLowerCase()])
+    const known = subaccounts.peek(parentAndName)
     // User names can be tried like keys, and each one tried asks the database.
-    brake.check(`key ${keyId}`, 'unseen')
-    const subaccount = await subaccounts.get(JSON.stringify([account.id, username.trim().toLowerCase()]))
+    if (!known) brake.check(`key ${keyId}`, known === null ? 'wrong' : 'unseen')
+    const subaccount = await subaccounts.get(parentAndName)
     if (!subaccount) {
       brake.note(`key ${keyId}`)
       throw new ServiceError('subaccountUnknown')

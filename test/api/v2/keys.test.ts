@@ -180,6 +180,9 @@ t.test('updateKey changes what is named, and every process goes by it within fiv
   )
   t.match(freed, { name: 'free', networks: [] })
   t.strictSame(freed.restrictions, {})
+  const before = (await entriesOf(sender)).length
+  t.equal((await ask(sender.apiKey, '/keys/update', { id: made.id, name: 'free' })).status, 200)
+  t.equal((await entriesOf(sender)).length, before, 'what changes nothing is not noted')
 })
 
 t.test('a revoked key is refused with 101 in every process within five seconds', async (t) => {

@@ -77,5 +77,5 @@ export interface Rates {
   readonly calls: readonly Rate[] | null
   /** sendEmail, and messages offered by SMTP. */
   readonly sends: readonly Rate[] | null
-  readonly recipients: readonly Rate[] | null
+  readonly recipients: Rate | null
 }

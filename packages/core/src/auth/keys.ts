@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Actor, type AuditValues, noteChange, OPERATOR } from '../audit/index.ts'
 import { type AnySql, databaseErrorCode, type Sql } from '../database.ts'
 import { invalidParameter, ServiceError } from '../errors.ts'
@@ -107,7 +108,8 @@ export function keysOf(sql: Sql): Keys {
         }
         if (own) requireWithin(wanted, own)
         const changed = await updateApiKey(transaction, id, wanted)
-        await note(transaction, key, by, 'key.update', { before: shown(key), after: shown(changed) })
+        const [before, after] = [shown(key), shown(changed)]
+        if (!isDeepStrictEqual(before, after)) await note(transaction, key, by, 'key.update', { before, after })
         return changed
       })
     },

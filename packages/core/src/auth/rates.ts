@@ -17,7 +17,7 @@ export function ratesOf(holder: KeyHolder, callsByDefault: number): Rates {
   return {
     calls: some([calls, ofKey]),
     sends: some([sendsOf(account.id, sendsPerMinute), sendsOf(account.parentId, parentSendsPerMinute), ofKey]),
-    recipients: some([recipients]),
+    recipients,
   }
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import { isDatabaseFull, isDatabaseTrouble } from '../database.ts'
 import { ServiceError } from '../errors.ts'
 import type { GroupCommit } from '../group-commit.ts'
-import type { Rate, RateLimits } from '../rate-limits/index.ts'
+import type { Rate, RateLimits, Standing } from '../rate-limits/index.ts'
 import { resolveRepeat } from './idempotency.ts'
 import { takeRecipients } from './key-rules.ts'
 import { type Judgement, judge } from './rules.ts'
@@ -51,10 +51,8 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
     const transactionBase = await numbers.take(countRecipients(submission), now)
     const message = settle({ submission, found, transactionBase, heloName, now: new Date(now) })
     const { recipients } = submission.principal.rates
-    if (recipients) {
-      const first = await takeOrRepeat(message, recipients, dependencies)
-      if (first) return { messageId: messageIdText(first), repeated: true }
-    }
+    const allowance = recipients ? await takeOrRepeat(message, recipients, dependencies) : undefined
+    if (typeof allowance === 'string') return { messageId: messageIdText(allowance), repeated: true }
     for (;;) {
       const written = await commit.add(message)
       if (written.stored) {
@@ -62,7 +60,7 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
         return { messageId: messageIdText(message.id), repeated: false }
       }
       const first = await resolveRepeat(message, findRepeat)
-      if (first && recipients) dependencies.rateLimits.giveBack(recipients, message.deliveries.length)
+      if (first && allowance) dependencies.rateLimits.giveBack(message.deliveries.length, allowance)
       if (first) return { messageId: messageIdText(first), repeated: true }
       // The earlier answer has just passed its 24 hours: this request is the first one again.
     }
@@ -74,15 +72,17 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
   }
 }
 
-/** A repeated call sends to nobody, so it gets its first answer also when the key's allowance is used up. Throws rateLimited. */
+/**
+ * Takes the recipients out of the key's allowance. A repeated call sends to nobody, so it gets its first answer
+ * also when nothing is left: the id of that message. Throws rateLimited, keyRestricted.
+ */
 async function takeOrRepeat(
   message: StoredMessage,
-  recipients: readonly Rate[],
+  rate: Rate,
   { rateLimits, findRepeat }: AcceptDependencies,
-): Promise<string | undefined> {
+): Promise<Standing | string> {
   try {
-    await takeRecipients(recipients, message.deliveries.length, rateLimits)
-    return undefined
+    return await takeRecipients(rate, message.deliveries.length, rateLimits)
   } catch (error) {
     const first = message.idempotencyKey === undefined ? undefined : await resolveRepeat(message, findRepeat)
     if (first === undefined) throw error

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts'
-import { type Rate, type RateLimits, requireAllowed } from '../rate-limits/index.ts'
+import { type Rate, type RateLimits, requireAllowed, type Standing } from '../rate-limits/index.ts'
 import { parseAddress } from '../recipients/address.ts'
 import type { Submission } from './submission.ts'
 
@@ -26,10 +26,11 @@ export function keyAllows({ principal, templateId, from, envelopes }: Submission
  * Takes the recipients of a judged message out of what the key may still send to in this hour. Throws rateLimited; and
  * keyRestricted for more than it may in any hour, since waiting would not help.
  */
-export async function takeRecipients(rates: readonly Rate[], count: number, rateLimits: RateLimits): Promise<void> {
-  const least = Math.min(...rates.map(({ limit }) => limit))
-  if (count > least) throw forbidden(`send to more than ${least} recipients an hour`)
-  requireAllowed(await rateLimits.take(rates, count))
+export async function takeRecipients(rate: Rate, count: number, rateLimits: RateLimits): Promise<Standing> {
+  if (count > rate.limit) throw forbidden(`send to more than ${rate.limit} recipients an hour`)
+  const standing = await rateLimits.take([rate], count)
+  requireAllowed(standing)
+  return standing
 }
 
 function forbidden(problem: string): ServiceError {

@@ -50,9 +50,9 @@ export class Allowance {
     }
   }
 
-  /** After the window's end there is nothing to give back to. */
-  giveBack(amount: number): void {
-    if (performance.now() < this.#ends) this.#left += amount
+  /** After the end of the window it was taken from there is nothing to give back to. */
+  giveBack(amount: number, { reset }: Standing): void {
+    if (reset === this.#reset && performance.now() < this.#ends) this.#left += amount
   }
 
   /** Nothing is carried into the next window. */

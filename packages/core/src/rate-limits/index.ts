@@ -17,8 +17,8 @@ export interface RateLimits {
    * Throws notReady while the database is away.
    */
   take(rates: readonly Rate[], amount?: number): Promise<Standing>
-  /** Gives back what was not used after all, to this process. */
-  giveBack(rates: readonly Rate[], amount: number): void
+  /** Gives back to the rate told of what was not used after all; it stays with this process. */
+  giveBack(amount: number, standing: Standing): void
   /** Forgets windows long past, some at a time; answers how many. */
   forgetOldWindows(): Promise<number>
 }
@@ -40,28 +40,28 @@ export function rateLimitsOf(sql: Sql): RateLimits {
     return allowance
   }
 
-  function giveBack(rates: readonly Rate[], amount: number): void {
-    for (const rate of rates) allowanceOf(rate).giveBack(amount)
+  function giveBack(amount: number, standing: Standing): void {
+    allowanceOf(standing.rate).giveBack(amount, standing)
   }
 
   return {
     async take(rates, amount = 1) {
-      let tightest: Standing | undefined
+      const taken: Standing[] = []
       try {
-        for (const [at, rate] of rates.entries()) {
+        for (const rate of rates) {
           const standing = await allowanceOf(rate).take(amount)
           if (standing.refused) {
-            giveBack(rates.slice(0, at), amount)
+            for (const other of taken) giveBack(amount, other)
             return standing
           }
-          if (!tightest || standing.remaining < tightest.remaining) tightest = standing
+          taken.push(standing)
         }
       } catch (error) {
         if (!isDatabaseTrouble(error)) throw error
         throw new ServiceError('notReady', { reason: 'no allowance can be taken now', cause: error })
       }
-      if (!tightest) throw new Error('there is no rate to take from')
-      return tightest
+      if (taken.length === 0) throw new Error('there is no rate to take from')
+      return taken.reduce((tightest, one) => (one.remaining < tightest.remaining ? one : tightest))
     },
     giveBack,
     forgetOldWindows: () => forgetWindows(sql),

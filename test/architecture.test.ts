@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const LEVELS: readonly (readonly string[])[] = [
   // Here stand errors, config, database, clock and the other files of the root.
   [],
-  ['recipients', 'audit'],
+  ['recipients', 'audit', 'rate-limits'],
   ['accounts', 'auth', 'domains', 'templates', 'suppressions', 'attachments', 'credits', 'tags'],
   ['subaccounts'],
   ['events'],

@@ -71,6 +71,58 @@ t.test('keys are created with their limits, listed without the secret, and revok
   t.notMatch(text, made.apiKey)
 })
 
+t.test('keys get restrictions, lose them, and are rotated with an overlap', async (t) => {
+  const made = await answered<{ keyId: number; apiKey: string }>(
+    env,
+    ...['key', 'create', '--account', account, '--template', '5', '--template', '6', '--sender-domain', 'Quay.example'],
+    ...['--recipient-domain', 'harbor.example', '--recipients-per-hour', '50', '--until', '2031-01-01T00:00:00Z'],
+  )
+  const id = String(made.keyId)
+  const restrictions = {
+    ...{ templates: [5, 6], senderDomains: ['quay.example'], recipientDomains: ['harbor.example'] },
+    ...{ recipientsPerHour: 50, callsPerMinute: null, until: '2031-01-01T00:00:00.000Z' },
+  }
+  t.match(
+    (await answered<{ id: number }[]>(env, 'key', 'list', '--account', account)).find(({ id }) => id === made.keyId),
+    { restrictions },
+  )
+  const text = (await postrider(env, 'key', 'list', '--account', account)).stdout
+  t.match(text, /template 5,6; sender-domain quay\.example; .*recipients-per-hour 50 +never +active until 2031-/)
+  const changed = await answered(
+    env,
+    ...['key', 'update', id, '--calls-per-minute', '9', '--ip', '10.0.0.0/8', '--lift', 'template', '--lift', 'until'],
+  )
+  t.match(changed, {
+    networks: ['10.0.0.0/8'],
+    restrictions: { ...restrictions, templates: null, until: null, callsPerMinute: 9 },
+  })
+  t.match(await answered(env, 'key', 'update', id, '--lift', 'ip', '--name', 'till'), { name: 'till', networks: [] })
+  const next = await answered<{ keyId: number; apiKey: string }>(env, 'key', 'rotate', id, '--overlap-hours', '2')
+  t.match(next, { apiKey: /^pr_/, replaced: { id: made.keyId, replacedBy: next.keyId, expired: false } })
+  t.match(
+    (await postrider(env, 'key', 'rotate', String(next.keyId), '--overlap-hours', '0')).stdout,
+    /key \d+ revoked 20/,
+  )
+  const entries = await service.core.audit.list(sender.accountId, { after: 0, limit: 1000 })
+  t.match(entries.slice(-4), [
+    { action: 'key.update', keyId: null, after: { callsPerMinute: 9 } },
+    { action: 'key.update', after: { name: 'till' } },
+    { action: 'key.rotate', object: `key ${id}`, after: { replacedBy: next.keyId, overlapHours: 2 } },
+    { action: 'key.rotate', object: `key ${next.keyId}` },
+  ])
+})
+
+t.test('an account gets limits, shows them, and loses them', async (t) => {
+  t.match(await answered(env, 'account', 'limit', account, '--sends', '100', '--calls', '50'), {
+    sendsPerMinute: 100,
+    callsPerMinute: 50,
+  })
+  const text = (await postrider(env, 'account', 'limit', account)).stdout
+  t.match(text, /may send 100 messages a minute; other calls a minute: 50/)
+  const none = await answered(env, 'account', 'limit', account, '--sends', 'default', '--calls', 'default')
+  t.strictSame(none, { sendsPerMinute: null, callsPerMinute: null })
+})
+
 t.test('domains are added with their records, shown, listed and activated', async (t) => {
   const added = await answered<{ dns: { purpose: string }[] }>(
     env,

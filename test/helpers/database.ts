@@ -53,3 +53,13 @@ export async function moveClock(sql: Sql, interval: string): Promise<void> {
   )
   await sql`select ensure_partitions(service_now(), 6)`
 }
+
+/** Stops the service's clock some seconds after a full hour, so that no window of time ends while a test counts. */
+export async function stopClock(sql: Sql, { hours = 0, seconds = 5 } = {}): Promise<Date> {
+  const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000
+  const at = new Date(hour + hours * 3_600_000 + seconds * 1000)
+  await sql.unsafe(
+    `create or replace function service_now() returns timestamptz language sql stable as 'select timestamptz ''${at.toISOString()}'''`,
+  )
+  return at
+}

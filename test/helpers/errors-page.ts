@@ -15,6 +15,7 @@ enhanced code ([RFC 3463](https://www.rfc-editor.org/rfc/rfc3463)) and a sentenc
 \`{parameter}\`, stands for what the service fills in. Where SMTP says it with a sentence of its own, it stands second.
 
 - 4xx statuses and 5xx SMTP codes: the call is wrong. Sending the same again brings the same answer.
+  Not so 429: it passes by itself, and the header \`Retry-After\` says when.
 - 5xx statuses and 4xx SMTP codes: the service can't take the call now. Send the same again in a moment. (After
   452 4.5.3 the recipients taken so far stand; the others go into a transaction of their own.)
 - 402 and its 452 4.7.1: the account's credit does not suffice. Have some added, then send again; a mail server that got the

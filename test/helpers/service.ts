@@ -50,6 +50,8 @@ export async function makeService(
     HELO_NAME: 'relay.test',
     SECRET_KEY: 'a secret key that only tests may know',
     LOG_LEVEL: 'silent',
+    // A test makes in seconds the calls of hours.
+    CALLS_PER_MINUTE: '100000',
     ...settings,
   }
   const config = readConfig(env)

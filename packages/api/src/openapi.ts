@@ -28,6 +28,7 @@ declare module 'fastify' {
 /** Rows every call may answer with. */
 export const EVERYWHERE: readonly ErrorName[] = [
   ...(['keyMissing', 'keyInvalid', 'addressNotAllowed', 'scopeMissing', 'subaccountUnknown', 'bodyBlank'] as const),
+  ...(['rateLimited', 'wrongKeysTooMany'] as const),
   ...([
     'jsonInvalid',
     'parameterMissing',

@@ -58,6 +58,21 @@ export function requiredId(call: Call, name: string): number {
   return number(requiredText(call, name), `--${name}`)
 }
 
+/** The whole number in an option, if it is given. Throws {@link UsageError}. */
+export function wholeOption(call: Call, name: string): number | undefined {
+  const text = textOption(call, name)
+  return text === undefined ? undefined : number(text, `--${name}`)
+}
+
+/** A date, or a date and a time; `Date` alone would take "1" for a month. Throws {@link UsageError}. */
+export function isoTime(text: string, option: string): Date {
+  const time = new Date(text)
+  if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}|$)/.test(text) || Number.isNaN(time.getTime())) {
+    throw new UsageError(`${option} must be an ISO 8601 time like 2030-01-31T12:00:00Z, not "${text}"`)
+  }
+  return time
+}
+
 /** The number of an account or a key: the word after the command, or the option. Throws {@link UsageError}. */
 export function requiredTarget(call: Call, name: string): number {
   const option = textOption(call, name)

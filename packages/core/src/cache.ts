@@ -5,6 +5,8 @@
  */
 export interface Cache<V> {
   get(key: string): Promise<V> | V
+  /** The last answer, however old; undefined when there is none. */
+  peek(key: string): V | undefined
   forget(key?: string): void
 }
 
@@ -73,6 +75,7 @@ export function createCache<V>({
       if (age >= maxAge / 2 && !entry.loading) refresh(key, entry).catch(() => {})
       return entry.value
     },
+    peek: (key) => entries.get(key)?.value,
     forget(key) {
       if (key === undefined) entries.clear()
       else entries.delete(key)

@@ -49,6 +49,9 @@ export interface Config {
   /** Octets of uploaded files one account may have stored. */
   readonly attachmentStorage: number
   readonly siteConnections: number
+  /** 0: any number. */
+  readonly callsPerMinute: number
+  readonly wrongKeysPerMinute: number
 }
 
 /** A setting is wrong; the message names it and says what it should be. */
@@ -144,6 +147,18 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     meaning: 'Megabytes of uploaded files one account may have stored.',
   },
   {
+    name: 'CALLS_PER_MINUTE',
+    default: '600',
+    meaning:
+      'Calls but sendEmail that an account may make in a minute, unless "postrider account limit" says otherwise. 0: any number.',
+  },
+  {
+    name: 'WRONG_KEYS_PER_MINUTE',
+    default: '60',
+    meaning:
+      'Invalid API keys an address may show to one process in a minute before it has to wait (429). 0: any number.',
+  },
+  {
     name: 'SITE_CONNECTIONS',
     default: '10',
     meaning: 'Connections one worker opens to one site (the domains with the same MX hosts) at a time.',
@@ -213,6 +228,8 @@ export function readConfig(env: Environment): Config {
     bodyBudget: wholeNumber(env, 'BODY_BUDGET_MB', 128, 32, 65536) * 1024 * 1024,
     attachmentStorage: wholeNumber(env, 'ATTACHMENT_STORAGE_MB', 1024, 1, 1_000_000) * 1024 * 1024,
     siteConnections: wholeNumber(env, 'SITE_CONNECTIONS', 10, 1, 1000),
+    callsPerMinute: wholeNumber(env, 'CALLS_PER_MINUTE', 600, 0, 1_000_000),
+    wrongKeysPerMinute: wholeNumber(env, 'WRONG_KEYS_PER_MINUTE', 60, 0, 1_000_000),
   }
 }
 

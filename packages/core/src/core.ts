@@ -12,6 +12,7 @@ import { type Domains, domainsOf } from './domains/index.ts'
 import type { Log } from './log.ts'
 import { type Messages, messagesOf } from './messages/index.ts'
 import { ensurePartitions } from './partitions.ts'
+import { type RateLimits, rateLimitsOf } from './rate-limits/index.ts'
 import { type ReadinessWatch, watchReadiness } from './readiness.ts'
 import { createSecrets, loadSecretKey } from './secrets.ts'
 import { type Subaccounts, subaccountsOf } from './subaccounts/index.ts'
@@ -25,6 +26,7 @@ export interface Core {
   readonly auth: Auth
   readonly credits: Credits
   readonly subaccounts: Subaccounts
+  readonly rateLimits: RateLimits
   readonly domains: Domains
   readonly templates: Templates
   readonly attachments: Attachments
@@ -32,7 +34,7 @@ export interface Core {
   readonly messages: Messages
   readonly deliveries: Deliveries
   readonly readiness: ReadinessWatch
-  /** Housekeeping any process may do: partitions ahead, idempotency keys past their time. */
+  /** Housekeeping any process may do: partitions ahead, idempotency keys and rate windows past their time. */
   readonly tidy: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -50,10 +52,14 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
   const domains = domainsOf({ sql, secrets, returnPathHost: config.returnPathHost })
   const templates = templatesOf(sql)
   const attachments = attachmentsOf({ sql, capacity: config.attachmentStorage })
+  const { callsPerMinute, wrongKeysPerMinute } = config
+  const auth = authOf({ sql, log, callsPerMinute, wrongKeysPerMinute })
+  const rateLimits = rateLimitsOf(sql)
   const messages = messagesOf({
     sql,
     clock,
     domains,
+    rateLimits,
     templates,
     attachments,
     storedBudget: createByteBudget(config.bodyBudget),
@@ -64,9 +70,10 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
   return {
     accounts: accountsOf(sql),
     audit: auditOf(sql),
-    auth: authOf(sql),
     credits: creditsOf(sql),
     subaccounts: subaccountsOf(sql),
+    auth,
+    rateLimits,
     domains,
     templates,
     attachments,
@@ -75,13 +82,14 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     deliveries: deliveriesOf({ sql, secrets, clock }),
     readiness,
     async tidy() {
-      const forget = async () => {
-        while ((await messages.forgetOldAnswers()) > 0);
+      const all = async (forget: () => Promise<number>) => {
+        while ((await forget()) > 0);
       }
-      await Promise.all([ensurePartitions(sql), forget()])
+      await Promise.all([ensurePartitions(sql), all(messages.forgetOldAnswers), all(rateLimits.forgetOldWindows)])
     },
     async close() {
       readiness.close()
+      await auth.close()
       await sql.end({ timeout: 5 })
     },
   }

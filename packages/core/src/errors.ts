@@ -42,6 +42,25 @@ export const ERRORS = {
   keyInvalid: row(101, 'Validation', 401, 'Invalid api_key', 535, '5.7.8', 'Authentication credentials invalid'),
   addressNotAllowed: row(102, 'Validation', 403, 'Calls from this IP address are not allowed', 550, '5.7.1'),
   scopeMissing: row(103, 'Validation', 403, 'This api_key may not be used for this call', 550, '5.7.1'),
+  keyRestricted: row(104, 'Validation', 403, 'This api_key may not {problem}', 550, '5.7.1'),
+  rateLimited: row(
+    429,
+    'Validation',
+    429,
+    'At most {limit} {what} are allowed, try again in {seconds} s',
+    450,
+    '4.7.1',
+    'Too much mail in a short time, try again later',
+  ),
+  wrongKeysTooMany: row(
+    429,
+    'Validation',
+    429,
+    'Too many invalid api_keys from this address, try again in {seconds} s',
+    454,
+    '4.7.0',
+    'Temporary authentication failure',
+  ),
 
   bodyBlank: row(110, 'Common', 400, 'Blank content passed in payload', 550, '5.6.0'),
   jsonInvalid: row(111, 'Common', 400, 'Invalid JSON format', 550, '5.6.0'),
@@ -106,6 +125,9 @@ export const ERRORS = {
   creditInvalid: row(175, 'Subaccount', 400, 'Invalid credit value: {problem}', 550, '5.6.0'),
   subaccountNested: row(176, 'Subaccount', 403, 'A subaccount cannot have subaccounts of its own', 550, '5.7.1'),
 
+  keyUnknown: row(180, 'Key', 400, 'Invalid key id', 550, '5.6.0'),
+  keysTooMany: row(181, 'Key', 400, 'At most {limit} keys are allowed at a time', 550, '5.6.0'),
+
   lineEndingInvalid: row(124, 'Common', 400, 'Bare CR or LF in the message', 550, '5.6.11'),
   messageMalformed: row(125, 'Common', 400, 'The message is malformed: {problem}', 550, '5.6.0'),
   mailLoop: row(126, 'Common', 400, 'Too many hops: the message has more than {limit} Received headers', 554, '5.4.6'),
@@ -134,6 +156,8 @@ export interface ServiceErrorDetails {
   readonly values?: Readonly<Record<string, string | number>>
   /** Why, for the log only. Never an address, a key or a body. */
   readonly reason?: string
+  /** Seconds after which the same call may succeed. */
+  readonly retryAfter?: number
   readonly cause?: unknown
 }
 
@@ -142,6 +166,7 @@ export class ServiceError extends Error {
   readonly row: ErrorRow
   readonly errorName: ErrorName
   readonly reason: string | undefined
+  readonly retryAfter: number | undefined
 
   constructor(name: ErrorName, details: ServiceErrorDetails = {}) {
     super(
@@ -152,6 +177,7 @@ export class ServiceError extends Error {
     this.row = ERRORS[name]
     this.errorName = name
     this.reason = details.reason
+    this.retryAfter = details.retryAfter
   }
 }
 

@@ -1,9 +1,19 @@
 /** The only door into this package. */
 
 export type { Account } from './accounts/account.ts'
+export type { AccountLimits } from './accounts/index.ts'
 export type { FileSummary } from './attachments/index.ts'
 export { type Actor, type AuditEntry, OPERATOR } from './audit/index.ts'
-export { type ApiKey, type Principal, requireScope, type Scope } from './auth/index.ts'
+export {
+  type ApiKey,
+  type KeyChange,
+  type KeySecret,
+  type Principal,
+  type Restrictions,
+  type RestrictionsChange,
+  requireScope,
+  type Scope,
+} from './auth/index.ts'
 export { type ByteBudget, createByteBudget } from './budget.ts'
 export { type Cache, createCache } from './cache.ts'
 export { type Certificate, ensureCertificate } from './certificate.ts'
@@ -29,6 +39,7 @@ export {
   type ServiceContext,
   withCore,
 } from './process.ts'
+export { type Rate, type RateLimits, requireAllowed, type Standing } from './rate-limits/index.ts'
 export { type Address, parseAddress, parseDomain } from './recipients/address.ts'
 export type * from './subaccounts/index.ts'
 export {

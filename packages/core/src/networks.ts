@@ -30,9 +30,8 @@ export class NetworkList {
   constructor(networks: readonly string[]) {
     this.empty = networks.length === 0
     for (const network of networks) {
-      const [address = '', prefix] = network.split('/')
-      const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
-      this.#list.addSubnet(address, prefix === undefined ? (family === 'ipv4' ? 32 : 128) : Number(prefix), family)
+      const { address, prefix, family } = split(network)
+      this.#list.addSubnet(address, prefix, family)
     }
   }
 
@@ -42,6 +41,24 @@ export class NetworkList {
     if (family === 0) return false
     return this.#list.check(plain, family === 4 ? 'ipv4' : 'ipv6')
   }
+}
+
+/**
+ * Does a network lie within another, both as {@link parseNetworks} answered them? Those of different families never do, not
+ * even an IPv4-mapped one: whoever asks this hands out rights.
+ */
+export function networkContains(whole: string, part: string): boolean {
+  const [inner, outer] = [split(part), split(whole)]
+  if (inner.family !== outer.family || inner.prefix < outer.prefix) return false
+  const list = new BlockList()
+  list.addSubnet(outer.address, outer.prefix, outer.family)
+  return list.check(inner.address, inner.family)
+}
+
+function split(network: string): { address: string; prefix: number; family: 'ipv4' | 'ipv6' } {
+  const [address = '', prefix] = network.split('/')
+  const four = isIP(address) === 4
+  return { address, family: four ? 'ipv4' : 'ipv6', prefix: prefix === undefined ? (four ? 32 : 128) : Number(prefix) }
 }
 
 /** An address without the IPv4-mapped prefix a dual-stack socket reports and without an IPv6 zone. */

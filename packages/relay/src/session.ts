@@ -6,6 +6,7 @@ import {
   NetworkList,
   parseAddress,
   plainAddress,
+  requireAllowed,
   requireScope,
   ServiceError,
 } from '@postrider/core'
@@ -37,11 +38,12 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
   /** RFC 4954 6: 535 whatever was wrong with the credentials, 454 when we could not look. */
   function loginRefusal(error: unknown, session: SMTPServerSession): { responseCode: number; message: string } {
     const { responseCode, message } = replyFor(error, log)
-    if (responseCode < 500) return { responseCode: 454, message: '4.7.0 Temporary authentication failure' }
+    const braked = error instanceof ServiceError && error.errorName === 'wrongKeysTooMany'
+    if (responseCode < 500 && !braked) return { responseCode: 454, message: '4.7.0 Temporary authentication failure' }
     const failed = (failedLogins.get(session) ?? 0) + 1
     failedLogins.set(session, failed)
     if (failed >= MOST_FAILED_LOGINS) return { responseCode: 421, message: '4.7.0 Too many failed logins' }
-    return { responseCode: 535, message }
+    return { responseCode: braked ? responseCode : 535, message }
   }
 
   async function logIn(username: string, secret: string, address: string): Promise<void> {
@@ -66,6 +68,8 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
 
   async function mailFrom(address: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
     const principal = await core.auth.authenticate(secretOf(session), plainAddress(session.remoteAddress))
+    const { sends } = principal.rates
+    if (sends) requireAllowed(await core.rateLimits.take(sends))
     core.messages.requireMaySend(principal)
     requireKnown(address, MAIL_PARAMETERS)
     const { SIZE, SMTPUTF8 } = address.args || {}

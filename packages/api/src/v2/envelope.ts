@@ -39,7 +39,8 @@ export function sendFailure(error: FastifyError | Error, request: FastifyRequest
   if (!refusal) request.log.error({ err: error, route: request.routeOptions.url }, 'fault')
   else request.log.info({ refusal: refusal.errorName, reason: refusal.reason }, 'refused')
   const row: ErrorRow = refusal?.row ?? ERRORS.internal
-  if (row.status === 503) reply.header('retry-after', '1')
+  const retryAfter = refusal?.retryAfter ?? (row.status === 503 ? 1 : undefined)
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   if (row.status === 405) reply.header('allow', request.routeOptions.config.allow ?? 'POST')
   reply.code(row.status).send(failure(row.v2, refusal?.message ?? row.sentence, request.routeOptions.config.group))
 }

@@ -6,6 +6,7 @@ import { clientAddress } from '../client-address.ts'
 import { readBodies } from './bodies.ts'
 import { type OperationGroup, sendFailure } from './envelope.ts'
 import { OPERATIONS, operationRoutes } from './operations.ts'
+import { keepRate } from './rate-headers.ts'
 import { sendEmailRoute } from './send-email.ts'
 
 declare module 'fastify' {
@@ -68,6 +69,7 @@ export async function v2(app: FastifyInstance, { core, budget, isStopping }: V2O
         clientAddress(request),
         Array.isArray(onBehalfOf) ? onBehalfOf[0] : onBehalfOf,
       )
+      await keepRate(core.rateLimits, request, reply)
       reserveBody(budget, request, reply)
     })
     inner.addHook('preParsing', async (request, reply, payload) =>

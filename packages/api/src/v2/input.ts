@@ -28,9 +28,25 @@ function wantsSomething({ routeOptions, method }: FastifyRequest): boolean {
 function fromText(schema: TObject, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const read = ([name, value]: [string, unknown]): [string, unknown] => {
     const wanted = schema.properties[name]
-    return [name, wanted && typeof value === 'string' ? asType(wanted, value) : value]
+    return [name, wanted ? readAs(wanted, value) : value]
   }
   return Object.fromEntries(Object.entries(values).map(read))
+}
+
+/** Text within what brackets of a form made is read like any other. */
+function readAs(schema: TSchema, value: unknown): unknown {
+  const kinds = kindsOf(schema)
+  if (typeof value === 'string') {
+    const read = asType(schema, value)
+    return Array.isArray(read) ? readAs(schema, read) : read
+  }
+  if (Array.isArray(value)) {
+    const items = kinds.flatMap(({ items }) => items ?? [])[0]
+    return items ? value.map((item) => readAs(items, item)) : value
+  }
+  const object = kinds.find(({ type }) => type === 'object')
+  if (!object?.properties || typeof value !== 'object' || value === null) return value
+  return fromText(object as unknown as TObject, value as Record<string, unknown>)
 }
 
 /** The value the text stands for, or the text itself, about which the schema will complain. */
@@ -47,8 +63,20 @@ function asType(schema: TSchema, text: string): unknown {
 }
 
 function typesOf(schema: TSchema): Set<string> {
-  const { type, anyOf } = schema as { type?: string; anyOf?: readonly TSchema[] }
-  return new Set(anyOf ? anyOf.flatMap((one) => [...typesOf(one)]) : [type ?? ''])
+  return new Set(kindsOf(schema).map(({ type }) => type ?? ''))
+}
+
+interface Kind {
+  readonly type?: string
+  readonly items?: TSchema
+  readonly properties?: Readonly<Record<string, TSchema>>
+  readonly anyOf?: readonly TSchema[]
+}
+
+/** The schema, or each of those that it may be. */
+function kindsOf(schema: TSchema): Kind[] {
+  const { anyOf } = schema as Kind
+  return anyOf ? anyOf.flatMap(kindsOf) : [schema as Kind]
 }
 
 function jsonOr(text: string): unknown {

@@ -1,3 +1,258 @@
-import type { Operation } from './operation.ts'
+import { type ApiKey, invalidParameter, type Restrictions, type RestrictionsChange } from '@postrider/core'
+import Type, { type Static, type TSchema } from 'typebox'
+import { type Call, type Operation, operation } from './operation.ts'
 
-export const KEYS: readonly Operation[] = []
+const Id = Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })
+/** A list, or its entries with commas between them. */
+const Texts = (description: string) =>
+  Type.Union([Type.Array(Type.String(), { maxItems: 100 }), Type.String()], { description })
+const orNull = <T extends TSchema>(type: T) => Type.Optional(Type.Union([type, Type.Null()]))
+/** Elsewhere names nobody knows are ignored; here a slip would leave a key wider than it was meant. */
+const STRICT = { additionalProperties: false }
+const Count = (description: string) => Type.Integer({ minimum: 1, description })
+
+const RestrictionsInput = Type.Object(
+  {
+    templates: orNull(Type.Array(Id, { maxItems: 100, description: 'only mail made of these templates' })),
+    sender_domains: orNull(Texts('only from these domains')),
+    recipient_domains: orNull(Texts('only to these domains')),
+    recipients_per_hour: orNull(Count('accepted recipients, copies too')),
+    calls_per_minute: orNull(Count('calls of any kind, and messages offered by SMTP')),
+    until: orNull(Type.String({ description: 'ISO 8601; from then on the key is refused with 101' })),
+  },
+  STRICT,
+)
+const Restricted = Type.Union([RestrictionsInput, Type.Null()], {
+  description: 'what is not named stays; null takes a restriction away',
+})
+
+/** Contract section 1: a name, what it is for, and where from. */
+const Changes = {
+  scopes: Type.Optional(Texts('operation groups, or all')),
+  networks: Type.Optional(Type.Union([Texts('addresses or networks it may be used from'), Type.Null()])),
+  restrictions: Type.Optional(Restricted),
+}
+const Name = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' })
+
+const Key = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  prefix: Type.String({ description: 'the first characters of the secret' }),
+  scopes: Type.Array(Type.String()),
+  networks: Type.Array(Type.String(), { description: 'none: from anywhere' }),
+  restrictions: Type.Object({
+    templates: Type.Optional(Type.Array(Type.Integer())),
+    sender_domains: Type.Optional(Type.Array(Type.String())),
+    recipient_domains: Type.Optional(Type.Array(Type.String())),
+    recipients_per_hour: Type.Optional(Type.Integer()),
+    calls_per_minute: Type.Optional(Type.Integer()),
+    until: Type.Optional(Type.String()),
+  }),
+  state: Type.Union([Type.Literal('active'), Type.Literal('expired'), Type.Literal('revoked')]),
+  created_at: Type.String(),
+  last_used_at: Type.Union([Type.String(), Type.Null()], { description: 'to the minute' }),
+  revoked_at: Type.Union([Type.String(), Type.Null()]),
+  replaced_by: Type.Union([Type.Integer(), Type.Null()], { description: 'after a rotation: the key that took over' }),
+})
+const Secret = { api_key: Type.String({ description: 'shown only now' }) }
+const Made = Type.Object({ ...Key.properties, ...Secret })
+
+const RESTRICTIONS = { sender_domains: ['ship.example'], recipients_per_hour: 500 }
+const EXAMPLE = {
+  ...{ id: 12, name: 'shop', prefix: 'pr_4kTz0w', scopes: ['send'], networks: ['192.0.2.0/24'] },
+  restrictions: RESTRICTIONS,
+  ...{
+    state: 'active',
+    created_at: '2026-01-05T10:11:12.000Z',
+    last_used_at: null,
+    revoked_at: null,
+    replaced_by: null,
+  },
+} as const satisfies Static<typeof Key>
+const SECRET = { api_key: 'pr_4kTz0wQm8YbX2Ld7RcVn5HsJg1FtP0aBcDeF' }
+
+/** The account's API keys. None of these gets a key beyond its own rights. */
+export const KEYS: readonly Operation[] = [
+  operation({
+    name: 'createKey',
+    summary: 'Makes an API key, whose secret is shown only now; what is not named it has from the key that makes it',
+    group: 'Key',
+    scope: 'keys',
+    routes: [['/keys', 'POST']],
+    input: Type.Object({ name: Name, ...Changes }, STRICT),
+    answer: Made,
+    errors: ['keyRestricted', 'keysTooMany'],
+    example: {
+      input: { name: 'shop', scopes: ['send'], networks: ['192.0.2.0/24'], restrictions: RESTRICTIONS },
+      data: { ...EXAMPLE, ...SECRET },
+    },
+    act: async ({ name, ...changes }, { core, principal, by, reply }) => {
+      const { key, secret } = await core.auth.createKey(
+        { accountId: principal.account.id, name, ...changesOf(changes) },
+        by,
+      )
+      reply.header('cache-control', 'no-store')
+      return { data: { ...shown(key), api_key: secret } }
+    },
+  }),
+  operation({
+    name: 'listKeys',
+    summary: 'The API keys, oldest first, without their secrets',
+    group: 'Key',
+    scope: 'keys',
+    routes: [
+      ['/keys', 'GET'],
+      ['/getKeys', 'GET', 'POST'],
+    ],
+    input: Type.Object({
+      after: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: 'keys behind this id' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: '100 unless told' })),
+    }),
+    answer: Type.Array(Key),
+    errors: [],
+    example: { input: { after: 0, limit: 100 }, data: [EXAMPLE] },
+    act: async ({ after = 0, limit = 100 }, { core, principal: { account } }) => ({
+      data: (await core.auth.listKeys(account.id, { after, limit })).map(shown),
+      totalRecords: await core.auth.countKeys(account.id),
+    }),
+  }),
+  operation({
+    name: 'updateKey',
+    summary: 'Changes name, scopes, networks or restrictions; in effect everywhere within 5 s',
+    group: 'Key',
+    scope: 'keys',
+    routes: [
+      ['/keys/:id', 'PATCH', 'PUT'],
+      ['/keys/update', 'POST'],
+    ],
+    input: Type.Object({ id: Id, name: Type.Optional(Name), ...Changes }, STRICT),
+    answer: Key,
+    errors: ['keyUnknown', 'keyRestricted'],
+    example: { input: { id: 12, networks: ['192.0.2.0/24'] }, data: EXAMPLE },
+    act: async ({ id, name, ...changes }, { core, ...call }) => ({
+      data: shown(await core.auth.updateKey(id, { name, ...changesOf(changes) }, callerOf(call))),
+    }),
+  }),
+  operation({
+    name: 'rotateKey',
+    summary: 'A new key with the same rights takes over; the old one is good for some hours more',
+    group: 'Key',
+    scope: 'keys',
+    routes: [
+      ['/keys/rotate', 'POST'],
+      ['/keys/:id/rotate', 'POST'],
+    ],
+    input: Type.Object({
+      id: Id,
+      overlap_hours: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 720, description: '24 unless told; 0: the old key ends at once' }),
+      ),
+    }),
+    answer: Type.Object({ ...Made.properties, replaces: Key }),
+    errors: ['keyUnknown', 'keyRestricted', 'keysTooMany'],
+    example: {
+      input: { id: 12, overlap_hours: 24 },
+      data: {
+        ...{ ...EXAMPLE, id: 13, prefix: 'pr_9sWc3b', api_key: 'pr_9sWc3bUe7NkA4Zx1TqYv6MpLh8RdG2jFsKbV' },
+        replaces: { ...EXAMPLE, replaced_by: 13 },
+      },
+    },
+    act: async ({ id, overlap_hours: hours }, { core, reply, ...call }) => {
+      const { key, secret, replaced } = await core.auth.rotateKey(id, hours, callerOf(call))
+      reply.header('cache-control', 'no-store')
+      return { data: { ...shown(key), api_key: secret, replaces: shown(replaced) } }
+    },
+  }),
+  operation({
+    name: 'revokeKey',
+    summary: 'Refuses a key from now on; in effect everywhere within 5 s',
+    group: 'Key',
+    scope: 'keys',
+    routes: [
+      ['/keys/:id', 'DELETE'],
+      ['/keys/revoke', 'POST'],
+    ],
+    input: Type.Object({ id: Id }),
+    answer: Key,
+    errors: ['keyUnknown'],
+    example: { input: { id: 12 }, data: { ...EXAMPLE, state: 'revoked', revoked_at: '2026-01-06T08:00:00.000Z' } },
+    act: async ({ id }, { core, ...call }) => ({ data: shown(await core.auth.revokeKey(id, callerOf(call))) }),
+  }),
+]
+
+function callerOf({ principal, by }: Pick<Call, 'principal' | 'by'>) {
+  return { accountId: principal.account.id, by }
+}
+
+type Given = { [Name in keyof typeof Changes]?: Static<(typeof Changes)[Name]> | undefined }
+
+function changesOf({ scopes, networks, restrictions }: Given) {
+  return {
+    scopes: scopes === undefined ? undefined : scopesOf(scopes),
+    networks: networks === null ? [] : networks === undefined ? undefined : listOf(networks),
+    restrictions: restrictionsOf(restrictions),
+  }
+}
+
+/** A key that allows nothing would be a slip. */
+function scopesOf(scopes: string | readonly string[]): string[] {
+  const list = listOf(scopes)
+  if (list.length === 0) throw invalidParameter('scopes', 'it must name at least one')
+  return list
+}
+
+function listOf(texts: string | readonly string[]): string[] {
+  const list = typeof texts === 'string' ? texts.split(',') : texts
+  return list.map((text) => text.trim()).filter((text) => text !== '')
+}
+
+const NONE: Restrictions = {
+  ...{ templates: null, senderDomains: null, recipientDomains: null },
+  ...{ recipientsPerHour: null, callsPerMinute: null, until: null },
+}
+
+function restrictionsOf(given: Given['restrictions']): RestrictionsChange | undefined {
+  if (given == null) return given === null ? NONE : undefined
+  const { templates, sender_domains, recipient_domains, recipients_per_hour, calls_per_minute, until } = given
+  const change: { [Name in keyof Restrictions]: Restrictions[Name] | undefined } = {
+    templates,
+    senderDomains: sender_domains == null ? sender_domains : listOf(sender_domains),
+    recipientDomains: recipient_domains == null ? recipient_domains : listOf(recipient_domains),
+    recipientsPerHour: recipients_per_hour,
+    callsPerMinute: calls_per_minute,
+    until: until == null ? until : timeOf(until),
+  }
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+}
+
+function timeOf(text: string): Date {
+  const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text)
+  // A time without a zone is UTC: a host's own zone is nothing a client could know.
+  const time = new Date(iso && /T[\d:.]+$/.test(text) ? `${text}Z` : text)
+  if (!iso || Number.isNaN(time.getTime())) throw invalidParameter('restrictions.until', 'it must be an ISO 8601 time')
+  return time
+}
+
+function shown(key: ApiKey): Static<typeof Key> {
+  const { id, name, prefix, scopes, networks, createdAt, lastUsedAt, revokedAt, replacedBy, expired } = key
+  return {
+    ...{ id, name, prefix, scopes: [...scopes], networks: [...networks], restrictions: shownRestrictions(key) },
+    state: revokedAt ? 'revoked' : expired ? 'expired' : 'active',
+    created_at: createdAt.toISOString(),
+    last_used_at: lastUsedAt?.toISOString() ?? null,
+    revoked_at: revokedAt?.toISOString() ?? null,
+    replaced_by: replacedBy,
+  }
+}
+
+function shownRestrictions({ restrictions }: ApiKey): Static<typeof Key>['restrictions'] {
+  const { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, until } = restrictions
+  return {
+    ...(templates ? { templates: [...templates] } : {}),
+    ...(senderDomains ? { sender_domains: [...senderDomains] } : {}),
+    ...(recipientDomains ? { recipient_domains: [...recipientDomains] } : {}),
+    ...(recipientsPerHour ? { recipients_per_hour: recipientsPerHour } : {}),
+    ...(callsPerMinute ? { calls_per_minute: callsPerMinute } : {}),
+    ...(until ? { until: until.toISOString() } : {}),
+  }
+}

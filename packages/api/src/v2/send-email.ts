@@ -52,7 +52,7 @@ const DOCUMENTATION: Documentation = {
     ] as const),
     ...(['subjectMissing', 'templateUnknown', 'contentMissing', 'attachmentUnknown', 'recipientsTooMany'] as const),
     'creditsExhausted',
-    'idempotencyConflict',
+    ...(['keyRestricted', 'idempotencyConflict'] as const),
   ],
   example: {
     input: {

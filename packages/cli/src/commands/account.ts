@@ -3,11 +3,12 @@ import {
   type Answer,
   type Call,
   type Command,
+  isoTime,
   requiredTarget,
   requiredText,
   table,
   textOption,
-  UsageError,
+  wholeOption,
 } from '../command.ts'
 
 export const accountCommands: readonly Command[] = [
@@ -65,14 +66,41 @@ export const accountCommands: readonly Command[] = [
     run: (call) => {
       const id = requiredTarget(call, 'account')
       const at = textOption(call, 'at')
-      const time = at === undefined ? null : isoTime(at)
+      const time = at === undefined ? null : isoTime(at, '--at')
       return call.withCore(async (core) => {
         const account = await core.accounts.expire(id, time)
         return { data: account, text: `account ${account.id} expires at ${account.expiresAt?.toISOString()}` }
       })
     },
   },
+  {
+    name: 'account limit',
+    usage: 'ID [--sends N] [--calls N]',
+    summary: 'limit mail, and calls but sendEmail, to N a minute; default lifts a limit; without options: show them',
+    words: 1,
+    options: { account: { type: 'string' }, sends: { type: 'string' }, calls: { type: 'string' } },
+    run: (call) => {
+      const id = requiredTarget(call, 'account')
+      const [sends, calls] = [limitOption(call, 'sends'), limitOption(call, 'calls')]
+      const change = {
+        ...(sends === undefined ? {} : { sendsPerMinute: sends }),
+        ...(calls === undefined ? {} : { callsPerMinute: calls }),
+      }
+      return call.withCore(async (core) => {
+        const limits = await core.accounts.limit(id, change)
+        const { sendsPerMinute, callsPerMinute } = limits
+        const mail = sendsPerMinute === null ? 'as much mail as it likes' : `${sendsPerMinute} messages a minute`
+        const rest = callsPerMinute ?? `${call.config.callsPerMinute || 'as many as it likes'} (the default)`
+        return { data: limits, text: `account ${id} may send ${mail}; other calls a minute: ${rest}` }
+      })
+    },
+  },
 ]
+
+/** null: the default. */
+function limitOption(call: Call, name: string): number | null | undefined {
+  return textOption(call, name) === 'default' ? null : wholeOption(call, name)
+}
 
 function change(call: Call, act: (core: Core, id: number) => Promise<Account>, state: string): Promise<Answer> {
   const id = requiredTarget(call, 'account')
@@ -80,13 +108,4 @@ function change(call: Call, act: (core: Core, id: number) => Promise<Account>, s
     const account = await act(core, id)
     return { data: account, text: `account ${account.id} is ${state}` }
   })
-}
-
-/** A date, or a date and a time; `Date` alone would take "1" for a month. */
-function isoTime(text: string): Date {
-  const time = new Date(text)
-  if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}|$)/.test(text) || Number.isNaN(time.getTime())) {
-    throw new UsageError(`--at must be an ISO 8601 time like 2030-01-31T12:00:00Z, not "${text}"`)
-  }
-  return time
 }

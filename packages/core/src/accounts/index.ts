@@ -2,9 +2,18 @@ import { noteChange, OPERATOR } from '../audit/index.ts'
 import { isUniqueViolation, type Sql, type SqlTransaction } from '../database.ts'
 import { invalidParameter } from '../errors.ts'
 import type { Account } from './account.ts'
-import { insertAccount, selectAccounts, updateAccountExpiry, updateAccountState } from './store.ts'
+import {
+  type AccountLimits,
+  insertAccount,
+  selectAccountLimits,
+  selectAccounts,
+  updateAccountExpiry,
+  updateAccountLimits,
+  updateAccountState,
+} from './store.ts'
 
 export type { Account } from './account.ts'
+export type { AccountLimits } from './store.ts'
 
 export interface Accounts {
   /** Throws parameterInvalid when the name is blank, has control characters, or is taken. */
@@ -15,6 +24,12 @@ export interface Accounts {
   resume(id: number): Promise<Account>
   /** `at` null: now. Takes effect in every process within 5 s. */
   expire(id: number, at: Date | null): Promise<Account>
+  /**
+   * Sets the limits named, for the operator, and answers all of them. Takes effect in every process within 5 s.
+   *
+   * Throws parameterInvalid for an unknown account and for what is no limit.
+   */
+  limit(id: number, change: Partial<AccountLimits>): Promise<AccountLimits>
 }
 
 export function accountsOf(sql: Sql): Accounts {
@@ -51,10 +66,34 @@ export function accountsOf(sql: Sql): Accounts {
       noted('account.suspend', (transaction) => updateAccountState(transaction, id, 'suspended'), stateOf),
     resume: (id) => noted('account.resume', (transaction) => updateAccountState(transaction, id, 'active'), stateOf),
     expire: (id, at) => noted('account.expire', (transaction) => updateAccountExpiry(transaction, id, at), expiryOf),
+    async limit(id, change) {
+      for (const [name, value] of Object.entries(change)) {
+        const fits = value === null || (Number.isInteger(value) && value >= 1 && value <= MOST_A_MINUTE)
+        if (!fits) throw invalidParameter(name, `it must be a whole number from 1 to ${MOST_A_MINUTE}`)
+      }
+      const act = sql.begin(async (transaction) => {
+        const before = known(await selectAccountLimits(transaction, id))
+        const after = { ...before, ...change }
+        if (Object.keys(change).length === 0) return before
+        await updateAccountLimits(transaction, id, after)
+        const values = { before: { ...before }, after }
+        await noteChange(transaction, {
+          accountId: id,
+          by: OPERATOR,
+          action: 'account.limit',
+          object: `account ${id}`,
+          ...values,
+        })
+        return after
+      })
+      return act as Promise<AccountLimits>
+    },
   }
 }
 
-function known(account: Account | undefined): Account {
+const MOST_A_MINUTE = 1_000_000_000
+
+function known<T>(account: T | undefined): T {
   if (!account) throw invalidParameter('account', 'there is no such account')
   return account
 }

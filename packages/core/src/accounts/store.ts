@@ -29,3 +29,23 @@ export async function updateAccountExpiry(sql: AnySql, id: number, at: Date | nu
      where id = ${id} and deleted_at is null returning ${columns(sql)}`
   return rows[0]
 }
+
+/** How often an account may do what, set by the operator. */
+export interface AccountLimits {
+  /** Messages, by any door. Null: as many as come. */
+  readonly sendsPerMinute: number | null
+  /** Calls but sendEmail. Null: the installation's default. */
+  readonly callsPerMinute: number | null
+}
+
+/** Until the transaction ends nobody else changes them. */
+export async function selectAccountLimits(sql: AnySql, id: number): Promise<AccountLimits | undefined> {
+  const rows = await sql<AccountLimits[]>`
+    select sends_per_minute as "sendsPerMinute", calls_per_minute as "callsPerMinute" from accounts where id = ${id} for update`
+  return rows[0]
+}
+
+export async function updateAccountLimits(sql: AnySql, id: number, limits: AccountLimits): Promise<void> {
+  await sql`
+    update accounts set sends_per_minute = ${limits.sendsPerMinute}, calls_per_minute = ${limits.callsPerMinute} where id = ${id}`
+}

@@ -1,4 +1,5 @@
 import type { Account } from '../accounts/account.ts'
+import type { Rate } from '../rate-limits/index.ts'
 
 /** What a key allows, an operation group each; `all` allows everything. */
 export const SCOPES = [
@@ -17,6 +18,26 @@ export const SCOPES = [
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
+/** What a key may not do though its scopes would allow it. Null: no restriction of that kind. */
+export interface Restrictions {
+  /** Only mail made of these stored templates. */
+  readonly templates: readonly number[] | null
+  /** Lower-case A-labels, each for itself and not for what is below it. */
+  readonly senderDomains: readonly string[] | null
+  readonly recipientDomains: readonly string[] | null
+  /** Accepted by any door, copies too. */
+  readonly recipientsPerHour: number | null
+  /** Calls of any kind, and messages offered by SMTP. */
+  readonly callsPerMinute: number | null
+  /** From then on the key is refused as a revoked one. */
+  readonly until: Date | null
+}
+
+export const UNRESTRICTED: Restrictions = {
+  ...{ templates: null, senderDomains: null, recipientDomains: null },
+  ...{ recipientsPerHour: null, callsPerMinute: null, until: null },
+}
+
 export interface ApiKey {
   readonly id: number
   readonly accountId: number
@@ -25,8 +46,17 @@ export interface ApiKey {
   readonly scopes: readonly Scope[]
   /** Networks the key may be used from; none: from anywhere. */
   readonly networks: readonly string[]
+  readonly restrictions: Restrictions
   readonly createdAt: Date
   readonly revokedAt: Date | null
+  /** To the minute or so. */
+  readonly lastUsedAt: Date | null
+  /** After a rotation: the key that took over. */
+  readonly replacedBy: number | null
+  /** The key whose allowances this one draws on; null: it has its own. */
+  readonly countsWith: number | null
+  /** Past its `until`, by the database's clock. */
+  readonly expired: boolean
 }
 
 /** Whoever showed a valid key. */
@@ -34,6 +64,18 @@ export interface Principal {
   readonly account: Account
   readonly keyId: number
   readonly scopes: readonly Scope[]
+  /** Null: none at all. */
+  readonly restrictions: Restrictions | null
   /** The account's expiry is in the past, by the database's clock. */
   readonly expired: boolean
+  readonly rates: Rates
+}
+
+/** How often a principal may do what. Null: as often as it likes. */
+export interface Rates {
+  /** Any call but sendEmail. */
+  readonly calls: readonly Rate[] | null
+  /** sendEmail, and messages offered by SMTP. */
+  readonly sends: readonly Rate[] | null
+  readonly recipients: Rate | null
 }

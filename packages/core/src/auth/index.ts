@@ -1,63 +1,72 @@
-import type { Account } from '../accounts/account.ts'
 import { createCache } from '../cache.ts'
-import { databaseErrorCode, type Sql } from '../database.ts'
-import { invalidParameter, ServiceError } from '../errors.ts'
-import { NetworkList, parseNetworks } from '../networks.ts'
-import { type ApiKey, type Principal, SCOPES, type Scope } from './api-key.ts'
-import { apiKeyPrefix, hashApiKey, looksLikeApiKey, makeApiKey } from './key-format.ts'
-import {
-  insertApiKey,
-  type KeyHolder,
-  revokeApiKey,
-  selectApiKeys,
-  selectKeyHolder,
-  selectSubaccount,
-} from './store.ts'
+import type { Sql } from '../database.ts'
+import { ServiceError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { NetworkList } from '../networks.ts'
+import type { Principal, Scope } from './api-key.ts'
+import { sourceOf, WrongKeyBrake } from './brake.ts'
+import { hashApiKey, looksLikeApiKey } from './key-format.ts'
+import { type Keys, keysOf } from './keys.ts'
+import { lastUsedOf } from './last-used.ts'
+import { ratesFor, ratesOf } from './rates.ts'
+import { isUnrestricted } from './restrictions.ts'
+import { type Subaccount, selectKeyHolder, selectSubaccount } from './store.ts'
 
-export type { ApiKey, Principal, Scope } from './api-key.ts'
+export type { ApiKey, Principal, Restrictions, Scope } from './api-key.ts'
+export type { KeyCaller, KeyChange, KeySecret, NewKey } from './keys.ts'
+export type { RestrictionsChange } from './restrictions.ts'
 
 /** A revoked key must be refused within 5 s in every process; answers are kept for less than that. */
 const KEY_AGE_MS = 3000
 
-export interface NewKey {
-  readonly accountId: number
-  readonly name?: string
-  readonly scopes?: readonly string[]
-  /** Addresses or networks the key may be used from; none: from anywhere. */
-  readonly networks?: readonly string[]
-}
-
-export interface Auth {
-  /** Makes a key and answers it once: it is stored hashed. Throws parameterInvalid (account, scopes, networks). */
-  createKey(key: NewKey): Promise<{ key: ApiKey; secret: string }>
-  listKeys(accountId: number): Promise<ApiKey[]>
-  /** Every process refuses the key at most 5 s later. Throws parameterInvalid for an unknown key. */
-  revokeKey(id: number): Promise<ApiKey>
+export interface Auth extends Keys {
   /**
-   * Who shows this key from this address? Throws keyMissing, keyInvalid, addressNotAllowed, in this order (contract section 3),
-   * and accountSuspended for a subaccount that its parent has disabled. Whether the account may send is judged later, by the
-   * message rules.
+   * Who shows this key from this address? Throws keyMissing, wrongKeysTooMany, keyInvalid, addressNotAllowed, in this order
+   * (contract section 3), and accountSuspended for a subaccount that its parent has disabled. Whether the account may send is
+   * judged later, by the message rules.
    *
    * `onBehalfOf`: the user name of a subaccount the caller acts for. Throws subaccountUnknown.
    */
   authenticate(secret: string | undefined, address: string, onBehalfOf?: string): Promise<Principal>
+  /** Writes what is still to be written. */
+  close(): Promise<void>
 }
 
-interface Holder extends KeyHolder {
+export interface AuthDependencies {
+  readonly sql: Sql
+  readonly log: Log
+  /** Calls but sendEmail an account may make in a minute unless the operator set another limit; 0: any number. */
+  readonly callsPerMinute: number
+  /** Wrong keys an address may show to one process in a minute; 0: any number. */
+  readonly wrongKeysPerMinute: number
+}
+
+interface Holder {
+  readonly principal: Principal
   readonly networkList: NetworkList
+  /** A subaccount that its parent has switched off. */
+  readonly disabled: boolean
 }
 
-export function authOf(sql: Sql): Auth {
+export function authOf({ sql, log, callsPerMinute, wrongKeysPerMinute }: AuthDependencies): Auth {
   const holders = createCache<Holder | null>({
     maxAge: KEY_AGE_MS,
     maxEntries: 10_000,
     load: async (hash) => {
       const holder = await selectKeyHolder(sql, Buffer.from(hash, 'hex'))
-      return holder && { ...holder, networkList: new NetworkList(holder.networks) }
+      if (!holder) return null
+      const { account, keyId, scopes, restrictions, expired } = holder
+      const rates = ratesOf(holder, callsPerMinute)
+      const bounds = isUnrestricted(restrictions) ? null : restrictions
+      return {
+        principal: { account, keyId, scopes, restrictions: bounds, expired, rates },
+        networkList: new NetworkList(holder.networks),
+        disabled: holder.disabled,
+      }
     },
   })
 
-  const subaccounts = createCache<{ account: Account; expired: boolean } | null>({
+  const subaccounts = createCache<Subaccount | null>({
     maxAge: KEY_AGE_MS,
     maxEntries: 10_000,
     load: (parentAndName) => {
@@ -66,50 +75,63 @@ export function authOf(sql: Sql): Auth {
     },
   })
 
+  const brake = new WrongKeyBrake(wrongKeysPerMinute)
+  const lastUsed = lastUsedOf(sql, log)
+
+  async function holderOf(secret: string, address: string): Promise<Holder> {
+    const wrong = (reason: string): ServiceError => {
+      brake.note(sourceOf(address))
+      return new ServiceError('keyInvalid', { reason })
+    }
+    if (!looksLikeApiKey(secret)) {
+      brake.check(sourceOf(address), 'wrong')
+      throw wrong('not the form of a key')
+    }
+    const hash = hashApiKey(secret).toString('hex')
+    const known = holders.peek(hash)
+    if (!known) brake.check(sourceOf(address), known === null ? 'wrong' : 'unseen')
+    const holder = await holders.get(hash)
+    if (!holder) throw wrong('unknown or revoked')
+    return holder
+  }
+
+  async function actingFor(principal: Principal, username: string): Promise<Principal> {
+    const { account, keyId } = principal
+    const parentAndName = JSON.stringify([account.id, username.trim().toLowerCase()])
+    const known = subaccounts.peek(parentAndName)
+    // User names can be tried like keys, and each one tried asks the database.
+    if (!known) brake.check(`key ${keyId}`, known === null ? 'wrong' : 'unseen')
+    const subaccount = await subaccounts.get(parentAndName)
+    if (!subaccount) {
+      brake.note(`key ${keyId}`)
+      throw new ServiceError('subaccountUnknown')
+    }
+    // A parent that is suspended or past its expiry can't send under another name.
+    const expired = principal.expired || subaccount.expired
+    const state = account.state === 'active' ? subaccount.account.state : account.state
+    return {
+      ...principal,
+      account: { ...subaccount.account, state },
+      expired,
+      rates: ratesFor(principal.rates, subaccount),
+    }
+  }
+
   return {
-    async createKey({ accountId, name = '', scopes = ['all'], networks = [] }) {
-      const secret = makeApiKey()
-      try {
-        const key = await insertApiKey(sql, {
-          accountId,
-          name,
-          prefix: apiKeyPrefix(secret),
-          hash: hashApiKey(secret),
-          scopes: knownScopes(scopes),
-          networks: knownNetworks(networks),
-        })
-        return { key, secret }
-      } catch (error) {
-        if (databaseErrorCode(error) === '23503') throw invalidParameter('account', 'there is no such account')
-        throw error
-      }
-    },
-
-    listKeys: (accountId) => selectApiKeys(sql, accountId),
-
-    async revokeKey(id) {
-      const key = await revokeApiKey(sql, id)
-      if (!key) throw invalidParameter('key', 'there is no such key')
-      return key
-    },
+    ...keysOf(sql),
 
     async authenticate(secret, address, onBehalfOf) {
       if (!secret) throw new ServiceError('keyMissing')
-      if (!looksLikeApiKey(secret)) throw new ServiceError('keyInvalid', { reason: 'not the form of a key' })
-      const holder = await holders.get(hashApiKey(secret).toString('hex'))
-      if (!holder) throw new ServiceError('keyInvalid', { reason: 'unknown or revoked' })
-      if (!holder.networkList.empty && !holder.networkList.has(address)) {
-        throw new ServiceError('addressNotAllowed', { reason: `key ${holder.keyId}` })
+      const { principal, networkList, disabled } = await holderOf(secret, address)
+      if (!networkList.empty && !networkList.has(address)) {
+        throw new ServiceError('addressNotAllowed', { reason: `key ${principal.keyId}` })
       }
-      if (holder.disabled) throw new ServiceError('accountSuspended', { reason: `subaccount of key ${holder.keyId}` })
-      const { account, keyId, scopes, expired } = holder
-      if (!onBehalfOf) return { account, keyId, scopes, expired }
-      const subaccount = await subaccounts.get(JSON.stringify([account.id, onBehalfOf.trim().toLowerCase()]))
-      if (!subaccount) throw new ServiceError('subaccountUnknown')
-      // A parent that is suspended or past its expiry can't send under another name.
-      const state = account.state === 'active' ? subaccount.account.state : account.state
-      return { keyId, scopes, account: { ...subaccount.account, state }, expired: expired || subaccount.expired }
+      if (disabled) throw new ServiceError('accountSuspended', { reason: `subaccount of key ${principal.keyId}` })
+      lastUsed.note(principal.keyId)
+      return onBehalfOf ? actingFor(principal, onBehalfOf) : principal
     },
+
+    close: () => lastUsed.close(),
   }
 }
 
@@ -117,20 +139,5 @@ export function authOf(sql: Sql): Auth {
 export function requireScope(principal: Principal, scope: Exclude<Scope, 'all'>): void {
   if (!principal.scopes.includes('all') && !principal.scopes.includes(scope)) {
     throw new ServiceError('scopeMissing', { reason: `key ${principal.keyId} lacks ${scope}` })
-  }
-}
-
-function knownScopes(scopes: readonly string[]): Scope[] {
-  for (const scope of scopes) {
-    if (!SCOPES.includes(scope as Scope)) throw invalidParameter('scopes', `it may contain ${SCOPES.join(', ')}`)
-  }
-  return scopes as Scope[]
-}
-
-function knownNetworks(networks: readonly string[]): string[] {
-  try {
-    return parseNetworks(networks)
-  } catch (error) {
-    throw invalidParameter('ip', (error as Error).message)
   }
 }

@@ -3,7 +3,9 @@ import type { Clock } from '../clock.ts'
 import { isDatabaseFull, isDatabaseTrouble } from '../database.ts'
 import { ServiceError } from '../errors.ts'
 import type { GroupCommit } from '../group-commit.ts'
+import type { Rate, RateLimits, Standing } from '../rate-limits/index.ts'
 import { resolveRepeat } from './idempotency.ts'
+import { takeRecipients } from './key-rules.ts'
 import { type Judgement, judge } from './rules.ts'
 import { messageIdText, settle } from './settle.ts'
 import type { Written } from './store.ts'
@@ -25,6 +27,7 @@ export interface AcceptDependencies {
   readonly numbers: TransactionNumbers
   readonly commit: GroupCommit<StoredMessage, Written>
   readonly findRepeat: Parameters<typeof resolveRepeat>[1]
+  readonly rateLimits: RateLimits
   readonly ready: () => boolean
   readonly clock: Clock
   readonly heloName: string
@@ -39,7 +42,7 @@ const WAITING_LIMIT = 20_000
  * Judge, settle, store; after it we are responsible (P1). Answers only after one transaction that holds the message, its
  * deliveries and their first events has committed.
  *
- * Throws the refusals of the rules (rules.ts), creditsExhausted, idempotencyConflict, overloaded, notReady.
+ * Throws the refusals of the rules (rules.ts), rateLimited, creditsExhausted, idempotencyConflict, overloaded, notReady.
  */
 export async function accept(submission: Submission, dependencies: AcceptDependencies): Promise<Acceptance> {
   const { lookups, numbers, commit, ready, clock, heloName, announce, findRepeat, storedBudget } = dependencies
@@ -57,14 +60,20 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
     const now = clock.now()
     const transactionBase = await numbers.take(countRecipients(submission), now)
     const message = settle({ submission, found, transactionBase, heloName, now: new Date(now) })
+    const { recipients } = submission.principal.rates
+    const allowance = recipients ? await takeOrRepeat(message, recipients, dependencies) : undefined
+    if (typeof allowance === 'string') return { messageId: messageIdText(allowance), repeated: true }
     for (;;) {
       const written = await commit.add(message)
       if (written.stored) {
         if (written.queued) announce()
         return { messageId: messageIdText(message.id), repeated: false }
       }
+      const first = written.refused ? undefined : await resolveRepeat(message, findRepeat)
+      if ((written.refused || first) && allowance) {
+        dependencies.rateLimits.giveBack(message.deliveries.length, allowance)
+      }
       if (written.refused) throw new ServiceError('creditsExhausted')
-      const first = await resolveRepeat(message, findRepeat)
       if (first) return { messageId: messageIdText(first), repeated: true }
       // The earlier answer has just passed its 24 hours: this request is the first one again.
     }
@@ -75,6 +84,24 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
     throw error
   } finally {
     storedBudget.give(held)
+  }
+}
+
+/**
+ * Takes the recipients out of the key's allowance. A repeated call sends to nobody, so it gets its first answer
+ * also when nothing is left: the id of that message. Throws rateLimited, keyRestricted.
+ */
+async function takeOrRepeat(
+  message: StoredMessage,
+  rate: Rate,
+  { rateLimits, findRepeat }: AcceptDependencies,
+): Promise<Standing | string> {
+  try {
+    return await takeRecipients(rate, message.deliveries.length, rateLimits)
+  } catch (error) {
+    const first = message.idempotencyKey === undefined ? undefined : await resolveRepeat(message, findRepeat)
+    if (first === undefined) throw error
+    return first
   }
 }
 

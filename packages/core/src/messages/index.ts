@@ -6,6 +6,7 @@ import { isDatabaseTrouble, type Sql } from '../database.ts'
 import type { Domains } from '../domains/index.ts'
 import { ServiceError } from '../errors.ts'
 import { createGroupCommit } from '../group-commit.ts'
+import type { RateLimits } from '../rate-limits/index.ts'
 import type { Templates } from '../templates/index.ts'
 import { type Acceptance, accept } from './accept.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
@@ -49,6 +50,7 @@ export interface MessagesDependencies {
   readonly sql: Sql
   readonly clock: Clock
   readonly domains: Domains
+  readonly rateLimits: RateLimits
   readonly templates: Templates
   readonly attachments: Attachments
   readonly heloName: string
@@ -68,7 +70,8 @@ const BATCH_OCTETS = 512 * 1024
 const COMMIT_PATIENCE = 20_000
 
 export function messagesOf(dependencies: MessagesDependencies): Messages {
-  const { sql, clock, domains, templates, attachments, heloName, storedBudget, ready, announce } = dependencies
+  const { sql, clock, domains, rateLimits, templates, attachments, heloName, storedBudget, ready, announce } =
+    dependencies
   const commit = createGroupCommit<StoredMessage, Written>({
     write: (batch) => writeMessages(sql, batch),
     // A recipient costs about as much as half a kilobyte of body.
@@ -96,6 +99,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
         storedBudget,
         numbers,
         commit,
+        rateLimits,
         findRepeat: (accountId, key) => findFirstAnswer(sql, accountId, key),
         ready,
         clock,

@@ -5,6 +5,7 @@ import { parseAddress } from '../recipients/address.ts'
 import type { Template } from '../templates/index.ts'
 import { refusalsOf } from '../templates/variables.ts'
 import { checkCopies, checkFields, checkMergedContent, checkMergedHeaders } from './field-rules.ts'
+import { keyAllows } from './key-rules.ts'
 import { LIMITS } from './limits.ts'
 import { isBlank, type StoredContent, storedContent } from './stored-content.ts'
 import type { Door, Submission } from './submission.ts'
@@ -43,6 +44,7 @@ export const RULES: readonly Rule[] = [
   { name: 'there is a recipient', doors: EVERY, check: recipientNamed },
   { name: 'there are not too many recipients', doors: EVERY, check: recipientsCounted },
   { name: 'there are not too many copies', doors: EVERY, check: checkCopies },
+  { name: 'the key allows this mail', doors: EVERY, check: keyAllows },
   { name: 'there is a subject', doors: HTTP, check: subjectNamed },
   { name: 'the template is known', doors: EVERY, check: templateKnown },
   { name: 'there is content', doors: EVERY, check: contentNamed },

@@ -1,5 +1,6 @@
 import type { Account } from '../accounts/account.ts'
 import type { Actor } from '../audit/index.ts'
+import { UNRESTRICTED } from '../auth/api-key.ts'
 import { apiKeyPrefix, hashApiKey, makeApiKey } from '../auth/key-format.ts'
 import { insertApiKey } from '../auth/store.ts'
 import { insertBalance } from '../credits/store.ts'
@@ -49,7 +50,10 @@ export async function createSubaccount(
       const id = await insertSubaccount(transaction, row)
       if (creditType === 'one_time_credit') await insertBalance(transaction, id)
       const key = { accountId: id, name: 'first', prefix: apiKeyPrefix(secret), hash: hashApiKey(secret) }
-      await insertApiKey(transaction, { ...key, scopes: ['all'], networks: [] })
+      await insertApiKey(transaction, {
+        ...key,
+        ...{ scopes: ['all'], networks: [], restrictions: UNRESTRICTED, countsWith: null },
+      })
       const made = await selectSubaccount(transaction, parent.id, username)
       await noteInBoth(transaction, parent.id, { id, username }, by, {
         action: 'subaccount.create',

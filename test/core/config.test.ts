@@ -62,6 +62,8 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   LOG_LEVEL: ['verbose', 'INFO', '1'],
   BODY_BUDGET_MB: ['31', '0', '65537', '128M', '1.5'],
   ATTACHMENT_STORAGE_MB: ['0', '1000001', '1GB'],
+  CALLS_PER_MINUTE: ['-1', '1.5', 'many'],
+  WRONG_KEYS_PER_MINUTE: ['-1', '1.5', 'many'],
   SITE_CONNECTIONS: ['0', '1001', '-1', 'many'],
   MX_PORT: ['0', '65536', 'smtp'],
   MX_PRIVATE_NETWORKS: ['yes', 'Allow', '1'],
@@ -130,6 +132,8 @@ t.test('an empty environment gives the defaults, and blank settings count as lef
     allowUnsafeDatabase: false,
     bodyBudget: 128 * 1024 * 1024,
     attachmentStorage: 1024 * 1024 * 1024,
+    callsPerMinute: 600,
+    wrongKeysPerMinute: 60,
     siteConnections: 10,
   }
   const blank = Object.fromEntries(SETTINGS.map(({ name }) => [name, '']))

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { isDatabaseAway, openDatabase } from '@postrider/core'
 import t from 'tap'
 import { makeDatabase } from '../helpers/database.ts'
@@ -77,4 +79,21 @@ t.test('statements whose columns change while several are on their way are asked
   const expected = { id: 1, entry: Buffer.from('a'), ...given }
   for (const [row] of await Promise.all([ask(), ask(), ask()])) t.strictSame({ ...row }, expected)
   t.strictSame({ ...(await ask())[0] }, expected)
+})
+
+t.test('what a transaction wrote is let go after it', async (t) => {
+  const sql = openDatabase({ url: database.url, name: 'test', connections: 1 })
+  t.teardown(() => sql.end({ timeout: 1 }))
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const write = async (): Promise<WeakRef<object>> => {
+    const batch = { octets: Buffer.alloc(1024) }
+    await sql.begin((transaction) => transaction`select length(${batch.octets}::bytea)`)
+    return new WeakRef(batch)
+  }
+  const written = await write()
+  await sql`select 1`
+  await new Promise((resolve) => setImmediate(resolve))
+  collect()
+  t.equal(written.deref(), undefined)
 })

@@ -197,3 +197,26 @@ t.test('spaced commits begin apart, the first at once, and a full batch waits fo
   t.equal(later[0], later[1], 'together')
   t.ok(Number(later[0]) - first > 30, 'and later')
 })
+
+t.test('when all that waited came too late they are refused, and nothing is written for nobody', async (t) => {
+  const written: string[] = []
+  let end: () => void = () => {}
+  const commit = createGroupCommit<Item, string>({
+    ...{ lanes: 1, maxItems: 3, maxWeight: 100, weigh: () => 1, sharedFault: () => false, patience: 20 },
+    late: () => new Error('too late'),
+    write: async (batch) => {
+      written.push(batch.map(({ name }) => name).join(''))
+      await new Promise<void>((resolve) => (end = resolve))
+      return batch.map(({ name }) => name)
+    },
+  })
+  const first = commit.add({ name: 'a' })
+  const late = Promise.allSettled([commit.add({ name: 'b' }), commit.add({ name: 'c' })])
+  await new Promise((resolve) => setTimeout(resolve, 40))
+  end()
+  t.equal(await first, 'a')
+  t.match(await late, [{ reason: { message: 'too late' } }, { reason: { message: 'too late' } }])
+  await new Promise((resolve) => setImmediate(resolve))
+  t.strictSame(written, ['a'])
+  t.equal(commit.size, 0)
+})

@@ -60,6 +60,8 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
       begun = performance.now()
       refuseLate()
       const batch = takeBatch()
+      // All were late: nothing to write, perhaps to a database that would keep this lane waiting for it.
+      if (batch.length === 0) break
       inFlight += batch.length
       await writeBatch(batch)
       inFlight -= batch.length

@@ -24,7 +24,7 @@ export interface LoadedMessage {
 
 /** Bodies up to this come along with the claim; larger ones wait for {@link loadParts}. */
 const ALONG = 128 * 1024
-/** A parameter or result travels as hexadecimal text; slices keep that from tripling a large body in memory. */
+/** A statement whose columns are not known yet answers in hexadecimal text; slices keep that from tripling a large body in memory. */
 const SLICE = 2 * 1024 * 1024
 
 interface Row extends Omit<LoadedMessage, 'parts'> {
@@ -53,13 +53,22 @@ export async function loadMessages(sql: Sql, ids: readonly string[]): Promise<Ma
 /** Undefined when they are damaged: the message then fails by itself, when its turn comes, and not all that were claimed with it. */
 function decodeParts(rows: readonly Row[], size: number): Map<number, Buffer> | undefined {
   try {
-    return new Map(rows.map((row) => [row.part as number, decodePart(row, size)]))
+    const parts = new Map(rows.map((row) => [row.part as number, decodePart(row, size)]))
+    requireWhole(parts, size)
+    return parts
   } catch {
     return undefined
   }
 }
 
-/** Reads the body of a large message, a slice at a time. Throws an Error when it is gone. */
+/** What is stored as it is can lack octets, or a part, without a word from the decoder (F32: never sent altered). */
+function requireWhole(parts: ReadonlyMap<number, Buffer>, size: number): void {
+  let sum = 0
+  for (const { length } of parts.values()) sum += length
+  if (sum !== size) throw new Error(`the body of the message has ${sum} octets of ${size}`)
+}
+
+/** Reads the body of a large message, a slice at a time. Throws an Error when it is gone or damaged. */
 export async function loadParts(sql: Sql, message: LoadedMessage): Promise<LoadedMessage> {
   const heads = await sql<{ part: number; encoding: Encoding; length: number }[]>`
     select part, encoding, octet_length(content) as length from bodies where message_id = ${message.id}::uuid order by part`
@@ -75,6 +84,7 @@ export async function loadParts(sql: Sql, message: LoadedMessage): Promise<Loade
     }
     parts.set(part, decodePart({ encoding, content }, message.size))
   }
+  requireWhole(parts, message.size)
   return { ...message, parts }
 }
 

@@ -108,7 +108,7 @@ t.test('the wall between accounts', async (t) => {
 
   await t.test('a parent acts for its subaccount when it says so', async (t) => {
     await service.sql`select audit_note(${owner.accountId}, null, null, 'test.mark', 'seen by the parent', null, null)`
-    const answer = await ask(parent, 'listAudit', {}, { 'on-behalf-of': owner.username })
+    const answer = await ask(parent, 'listAudit', { limit: 1000 }, { 'on-behalf-of': owner.username })
     t.match(answer, { status: 200, text: /seen by the parent/ })
     for (const stranger of ['a sibling subaccount', 'another account', 'a subaccount of its own'] as const) {
       const refused = await ask(strangers[stranger] as Caller, 'listAudit', {}, { 'on-behalf-of': owner.username })

@@ -82,16 +82,14 @@ async function insertMessages(sql: AnySql, batch: readonly StoredMessage[], with
       ) with ordinality as m(id, account_id, parent_id, domain_id, api_key_id, door, scheduled_at, from_address, subject, tags, settings, client_address,
              format, size, parts, recipients, null_return_path, transaction_base, key, fingerprint, place)
     ), judged as materialized (
-      select d.*, message.account_id, message.scheduled_at,
-             case when d.key is null then 'invalid' else suppressed.reason end as refusal
-        from unnest(${delivery.message}::uuid[], ${delivery.number}::int[], ${delivery.recipient}::text[],
-                    ${delivery.key}::text[], ${delivery.domain}::text[], ${delivery.kind}::text[],
+      select d.*, case when d.key is null then 'invalid' else suppressed.reason end as refusal
+        from unnest(${delivery.message}::uuid[], ${delivery.account}::int[], ${delivery.number}::int[],
+                    ${delivery.recipient}::text[], ${delivery.key}::text[], ${delivery.domain}::text[], ${delivery.kind}::text[],
                     ${delivery.reference}::text[], ${delivery.personal}::text[])
-             as d(message_id, recipient_no, recipient, key, domain, kind, reference, personal)
-        join message on message.id = d.message_id
+             as d(message_id, account_id, recipient_no, recipient, key, domain, kind, reference, personal)
         left join lateral (
           select s.reason from suppressions s
-           where s.account_id = message.account_id and (s.scope, s.value) in (('address', d.key), ('domain', d.domain))
+           where s.account_id = d.account_id and (s.scope, s.value) in (('address', d.key), ('domain', d.domain))
            limit 1) suppressed on true
     ), purse as materialized (
       -- None, as a rule; then nothing is charged and nothing is locked.
@@ -126,9 +124,9 @@ async function insertMessages(sql: AnySql, batch: readonly StoredMessage[], with
        where case when id in (select message_id from charged)
                   then id in (select message_id from charged where verdict = 'stored')
                   else key is null or id in (select message_id from keyed) end
-      returning id
+      returning id, scheduled_at
     ), recipient as materialized (
-      select judged.* from judged join stored on stored.id = judged.message_id
+      select judged.*, stored.scheduled_at from judged join stored on stored.id = judged.message_id
     ), used as (
       insert into credit_usage (account_id, day, slot, used)
       select account_id, (service_now() at time zone 'UTC')::date, pg_backend_pid() % 64, count(*)
@@ -214,6 +212,7 @@ function deliveryColumns(batch: readonly StoredMessage[]) {
   for (const message of batch) for (const delivery of message.deliveries) pairs.push({ message, delivery })
   return {
     message: pairs.map(({ message }) => message.id),
+    account: pairs.map(({ message }) => message.accountId),
     number: pairs.map(({ delivery }) => delivery.recipientNo),
     recipient: pairs.map(({ delivery }) => delivery.recipient),
     key: pairs.map(({ delivery }) => delivery.key),

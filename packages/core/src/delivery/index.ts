@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Sql } from '../database.ts'
 import type { Secrets } from '../secrets.ts'
 import { isWorkerAlive, type LostWorkers, registerWorker, type WorkerLease, watchWorkers } from './lease.ts'
+import { watchPlans } from './plans.ts'
 import {
   type ClaimedDelivery,
   type ClaimOptions,
@@ -49,15 +50,16 @@ export interface Deliveries {
 }
 
 export function deliveriesOf({ sql, secrets, clock }: { sql: Sql; secrets: Secrets; clock: Clock }): Deliveries {
+  const watched = watchPlans(sql)
   return {
     register: (worker) => registerWorker(sql, worker),
     watchWorkers: (own) => watchWorkers(sql, clock.monotonic, own),
     isAlive: (host) => isWorkerAlive(sql, host),
-    claim: (options) => claimDeliveries(sql, options),
+    claim: (options) => watched(() => claimDeliveries(sql, options)),
     release: (workerId, deliveries, seconds) => releaseDeliveries(sql, workerId, deliveries, seconds),
     held: (workerId) => heldDeliveries(sql, workerId),
     markDots: (dots) => markDots(sql, dots),
-    record: (results) => recordOutcomes(sql, results),
+    record: (results) => watched(() => recordOutcomes(sql, results)),
     returnPath: (target, since) => makeReturnPath(secrets, target, since),
     readReturnPath: (local) => readReturnPath(secrets, local, clock.now()),
     async listen(onQueued) {

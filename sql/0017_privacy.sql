@@ -4,9 +4,11 @@
 create table forgotten (
   account_id  integer not null references accounts,
   hash        bytea not null,
+  group_id    integer not null default 0,
   reason      text not null,
   since       timestamptz not null,
-  primary key (account_id, hash)
+  held_until  timestamptz,
+  primary key (account_id, hash, group_id)
 );
 
 -- Whose mail is held against `forgotten`: every process keeps this list and reads it anew every few seconds, so that nobody else

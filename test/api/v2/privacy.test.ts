@@ -1,6 +1,7 @@
 import t from 'tap'
 import { sendV2, v2Body } from '../../helpers/send.ts'
 import { makeService, type Sender } from '../../helpers/service.ts'
+import { until } from '../../helpers/until.ts'
 import { asForm, type CallOptions, call, FORM, JSON_TYPE } from '../call.ts'
 
 const service = await makeService(t)
@@ -132,8 +133,11 @@ t.test('showForgetRequest', async (t) => {
     const queued = await ask(sender, `/v2/gdpr/forget/${requestId}`, { method: 'GET' })
     t.match(queued.json?.data, { requestId, status: 'queued', emails: 1, waiting: 0, receipt: { deliveries: 0 } })
     t.notMatch(queued.text, /completedTime/)
-    while (await service.core.privacy.forgetSome());
-    const done = await dataOf(sender, '/v2/gdpr/status', { requestId })
+    const done = await until('the request to be done', async () => {
+      while (await service.core.privacy.forgetSome());
+      const now = await dataOf(sender, '/v2/gdpr/status', { requestId })
+      return now.status === 'done' && now
+    })
     t.match(done, {
       ...{ requestId, status: 'done', completedTime: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/, waiting: 0 },
       receipt: { cancelled: 1, deliveries: 1, attempts: 0, events: 0, messages: 1, bodies: 1, suppressions: 0 },

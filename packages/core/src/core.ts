@@ -12,10 +12,12 @@ import { type Domains, domainsOf } from './domains/index.ts'
 import type { Log } from './log.ts'
 import { type Messages, messagesOf } from './messages/index.ts'
 import { ensurePartitions } from './partitions.ts'
+import { type Privacy, privacyOf } from './privacy/index.ts'
 import { type RateLimits, rateLimitsOf } from './rate-limits/index.ts'
 import { type ReadinessWatch, watchReadiness } from './readiness.ts'
 import { createSecrets, loadSecretKey } from './secrets.ts'
 import { type Subaccounts, subaccountsOf } from './subaccounts/index.ts'
+import { forgottenOf } from './suppressions/forgotten.ts'
 import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
 import { type Templates, templatesOf } from './templates/index.ts'
 
@@ -33,6 +35,7 @@ export interface Core {
   readonly suppressions: Suppressions
   readonly messages: Messages
   readonly deliveries: Deliveries
+  readonly privacy: Privacy
   readonly readiness: ReadinessWatch
   /** Housekeeping any process may do: partitions ahead, idempotency keys and rate windows past their time. */
   readonly tidy: () => Promise<void>
@@ -55,6 +58,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
   const { callsPerMinute, wrongKeysPerMinute } = config
   const auth = authOf({ sql, log, callsPerMinute, wrongKeysPerMinute })
   const rateLimits = rateLimitsOf(sql)
+  const forgotten = forgottenOf({ sql, secrets })
   const messages = messagesOf({
     sql,
     clock,
@@ -63,6 +67,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     templates,
     attachments,
     storedBudget: createByteBudget(config.bodyBudget),
+    forgotten,
     heloName: config.heloName,
     ready: () => readiness.current().ready,
     announce: announcer(sql),
@@ -79,7 +84,8 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     attachments,
     suppressions: suppressionsOf(sql),
     messages,
-    deliveries: deliveriesOf({ sql, secrets, clock }),
+    deliveries: deliveriesOf({ sql, secrets, clock, forgotten }),
+    privacy: privacyOf({ sql, secrets, forgotten }),
     readiness,
     async tidy() {
       const all = async (forget: () => Promise<number>) => {

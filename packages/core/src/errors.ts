@@ -97,6 +97,7 @@ export const ERRORS = {
 
   domainInvalid: row(130, 'Domain', 400, 'Invalid domain name', 550, '5.6.0'),
   domainTaken: row(131, 'Domain', 400, 'Domain already added', 550, '5.6.0'),
+  suppressionEmailInvalid: row(140, 'Suppression', 400, 'Invalid email address', 550, '5.6.0'),
   templateIdInvalid: row(150, 'Template', 400, 'Invalid template id', 550, '5.6.0'),
   templateNameInvalid: row(151, 'Template', 400, 'Invalid template name', 550, '5.6.0'),
   templateBlank: row(152, 'Template', 400, 'Template content is blank', 550, '5.6.0'),
@@ -124,6 +125,7 @@ export const ERRORS = {
   passwordWeak: row(174, 'Subaccount', 400, 'Password does not meet the policy: {problem}', 550, '5.6.0'),
   creditInvalid: row(175, 'Subaccount', 400, 'Invalid credit value: {problem}', 550, '5.6.0'),
   subaccountNested: row(176, 'Subaccount', 403, 'A subaccount cannot have subaccounts of its own', 550, '5.7.1'),
+  forgetRequestUnknown: row(190, 'Privacy', 400, 'Invalid requestId', 550, '5.6.0'),
 
   keyUnknown: row(180, 'Key', 400, 'Invalid key id', 550, '5.6.0'),
   keysTooMany: row(181, 'Key', 400, 'At most {limit} keys are allowed at a time', 550, '5.6.0'),

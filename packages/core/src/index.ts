@@ -30,6 +30,7 @@ export { createLog, type Log } from './log.ts'
 export * from './messages/index.ts'
 export { migrate, pendingMigrations } from './migrate.ts'
 export { NetworkList, plainAddress } from './networks.ts'
+export type * from './privacy/index.ts'
 export {
   EXIT_CONFIG,
   type ProcessContext,

@@ -3,6 +3,7 @@ import { type RunningProcess, runProcess, type ServiceContext, withCore } from '
 import { type ClaimLoop, runClaimLoop } from './claim-loop.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { runLeaseLoop } from './lease-loop.ts'
+import { runPrivacyLoop } from './privacy-loop.ts'
 import { createRecorder } from './recorder.ts'
 import { createRoutes } from './routes.ts'
 
@@ -40,10 +41,11 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
       process.exit(1)
     },
   })
+  const privacy = runPrivacyLoop({ core, log })
   return {
     async close() {
       await listening.close().catch(() => {})
-      await claims.stop()
+      await Promise.all([claims.stop(), privacy.stop()])
       await dispatcher.drain(DRAIN_MS)
       leases.stop()
       // Without the database the lease ends with this process.

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Sql } from '../database.ts'
 import type { Secrets } from '../secrets.ts'
+import type { Forgotten } from '../suppressions/forgotten.ts'
 import { isWorkerAlive, type LostWorkers, registerWorker, type WorkerLease, watchWorkers } from './lease.ts'
 import { watchPlans } from './plans.ts'
 import {
@@ -49,13 +50,20 @@ export interface Deliveries {
   listen(onQueued: () => void): Promise<{ close(): Promise<void> }>
 }
 
-export function deliveriesOf({ sql, secrets, clock }: { sql: Sql; secrets: Secrets; clock: Clock }): Deliveries {
+export interface DeliveriesDependencies {
+  readonly sql: Sql
+  readonly secrets: Secrets
+  readonly clock: Clock
+  readonly forgotten: Forgotten
+}
+
+export function deliveriesOf({ sql, secrets, clock, forgotten }: DeliveriesDependencies): Deliveries {
   const watched = watchPlans(sql)
   return {
     register: (worker) => registerWorker(sql, worker),
     watchWorkers: (own) => watchWorkers(sql, clock.monotonic, own),
     isAlive: (host) => isWorkerAlive(sql, host),
-    claim: (options) => watched(() => claimDeliveries(sql, options)),
+    claim: async (options) => withForgotten(await watched(() => claimDeliveries(sql, options)), forgotten),
     release: (workerId, deliveries, seconds) => releaseDeliveries(sql, workerId, deliveries, seconds),
     held: (workerId) => heldDeliveries(sql, workerId),
     markDots: (dots) => markDots(sql, dots),
@@ -67,6 +75,16 @@ export function deliveriesOf({ sql, secrets, clock }: { sql: Sql; secrets: Secre
       return { close: listening.unlisten }
     },
   }
+}
+
+/** The suppression of those of the claimed whose opt-out is kept as a hash only. */
+async function withForgotten(claimed: ClaimedDelivery[], forgotten: Forgotten): Promise<ClaimedDelivery[]> {
+  const accounts = await forgotten.accounts()
+  if (accounts.size === 0 || !claimed.some(({ accountId }) => accounts.has(accountId))) return claimed
+  const reasons = await forgotten.reasons(
+    claimed.map(({ accountId, recipient }) => ({ accountId, key: recipient.toLowerCase() })),
+  )
+  return claimed.map((delivery, at) => ({ ...delivery, suppression: delivery.suppression ?? reasons[at] ?? null }))
 }
 
 /**

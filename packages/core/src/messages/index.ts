@@ -7,6 +7,7 @@ import type { Domains } from '../domains/index.ts'
 import { ServiceError } from '../errors.ts'
 import { createGroupCommit } from '../group-commit.ts'
 import type { RateLimits } from '../rate-limits/index.ts'
+import type { Forgotten } from '../suppressions/forgotten.ts'
 import type { Templates } from '../templates/index.ts'
 import { type Acceptance, accept } from './accept.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
@@ -26,6 +27,7 @@ export type { RenderedTemplate, TemplateRendering } from './render-template.ts'
 export { messageIdText } from './settle.ts'
 export type { MessageStory } from './show-message.ts'
 export type * from './submission.ts'
+export { transactionNumber } from './transaction-numbers.ts'
 
 export interface Messages {
   /** See accept.ts. */
@@ -53,6 +55,7 @@ export interface MessagesDependencies {
   readonly rateLimits: RateLimits
   readonly templates: Templates
   readonly attachments: Attachments
+  readonly forgotten: Forgotten
   readonly heloName: string
   /** Octets of templates and stored files this process holds at once. */
   readonly storedBudget: ByteBudget
@@ -70,10 +73,21 @@ const BATCH_OCTETS = 512 * 1024
 const COMMIT_PATIENCE = 20_000
 
 export function messagesOf(dependencies: MessagesDependencies): Messages {
-  const { sql, clock, domains, rateLimits, templates, attachments, heloName, storedBudget, ready, announce } =
-    dependencies
+  const {
+    sql,
+    clock,
+    domains,
+    rateLimits,
+    templates,
+    attachments,
+    forgotten,
+    heloName,
+    storedBudget,
+    ready,
+    announce,
+  } = dependencies
   const commit = createGroupCommit<StoredMessage, Written>({
-    write: (batch) => writeMessages(sql, batch),
+    write: (batch) => writeMessages(sql, batch, forgotten),
     // A recipient costs about as much as half a kilobyte of body.
     weigh: ({ parts, deliveries }) => parts.reduce((sum, { length }) => sum + length, deliveries.length * 512),
     maxItems: BATCH_ITEMS,

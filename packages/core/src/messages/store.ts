@@ -1,4 +1,5 @@
 import { type AnySql, isDatabaseAway, isRetryable, type Sql } from '../database.ts'
+import type { Forgotten } from '../suppressions/forgotten.ts'
 import { copyBodies } from './copy-bodies.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 
@@ -21,13 +22,17 @@ const PATIENCE = 8000
  * Writes a batch of messages in one transaction and answers after its commit (P1). A lost connection leaves open whether
  * the commit happened; since ids are ours, the batch is looked up again and written once more only if it is not there.
  */
-export async function writeMessages(sql: Sql, batch: readonly StoredMessage[]): Promise<Written[]> {
+export async function writeMessages(
+  sql: Sql,
+  batch: readonly StoredMessage[],
+  forgotten: Forgotten,
+): Promise<Written[]> {
   const deadline = performance.now() + PATIENCE
   for (let attempt = 1; ; attempt++) {
     try {
       const there = attempt > 1 ? await findThere(sql, batch) : undefined
       if (there && there.size > 0) return batch.map(({ id }) => ({ stored: there.has(id), queued: there.has(id) }))
-      return await insertOnce(sql, batch)
+      return await insertOnce(sql, batch, forgotten)
     } catch (error) {
       const again = isDatabaseAway(error) || isRetryable(error) || (attempt > 1 && isOwnDuplicate(error))
       if (!again || performance.now() > deadline) throw error
@@ -53,24 +58,58 @@ function wantsCopy(batch: readonly StoredMessage[]): boolean {
   return batch.some(({ parts }) => parts.some(({ length }) => length > COPY_ABOVE))
 }
 
-async function insertOnce(sql: Sql, batch: readonly StoredMessage[]): Promise<Written[]> {
-  if (!wantsCopy(batch)) return insertMessages(sql, batch, true)
+async function insertOnce(sql: Sql, batch: readonly StoredMessage[], forgotten: Forgotten): Promise<Written[]> {
+  const hashes = forgottenHashes(batch, forgotten, await forgotten.accounts())
+  if (!wantsCopy(batch)) return insertMessages(sql, batch, { withBodies: true, hashes })
   return sql.begin(async (transaction) => {
-    const written = await insertMessages(transaction, batch, false)
+    const written = await insertMessages(transaction, batch, { withBodies: false, hashes })
     const stored = batch.filter((_message, at) => written[at]?.stored)
     if (stored.length > 0) await copyBodies(transaction, stored)
     return written
   }) as Promise<Written[]>
 }
 
+/** For each delivery, the hash it may be known by as forgotten; undefined when none of the accounts has forgotten anybody. */
+function forgottenHashes(
+  batch: readonly StoredMessage[],
+  { hash }: Forgotten,
+  accounts: ReadonlySet<number>,
+): (string | null)[] | undefined {
+  if (accounts.size === 0 || !batch.some(({ accountId }) => accounts.has(accountId))) return undefined
+  return batch.flatMap(({ accountId, deliveries }) =>
+    deliveries.map(({ key }) =>
+      key !== null && accounts.has(accountId) ? hash(accountId, key).toString('hex') : null,
+    ),
+  )
+}
+
+/** What the statement has more where an account keeps opt-outs as hashes. */
+function hashedOptOuts(sql: AnySql, hashes: (string | null)[] | undefined) {
+  if (!hashes) return { column: sql``, name: sql``, join: sql``, reason: sql`` }
+  return {
+    column: sql`, ${hashes}::text[]`,
+    name: sql`, hash`,
+    join: sql`
+        left join lateral (
+          select f.reason from forgotten f where f.account_id = d.account_id and f.hash = decode(d.hash, 'hex') limit 1
+        ) opted_out on true`,
+    reason: sql`, opted_out.reason`,
+  }
+}
+
 /**
  * One statement, one round trip, one commit: suppression look-up, credits, idempotency keys, messages, bodies, queue or finished
  * rows, first events. Arrays keep it one statement whatever the size of the batch.
  */
-async function insertMessages(sql: AnySql, batch: readonly StoredMessage[], withBodies: boolean): Promise<Written[]> {
+async function insertMessages(
+  sql: AnySql,
+  batch: readonly StoredMessage[],
+  { withBodies, hashes }: { withBodies: boolean; hashes: (string | null)[] | undefined },
+): Promise<Written[]> {
   const message = messageColumns(batch)
   const delivery = deliveryColumns(batch)
   const body = bodyColumns(withBodies ? batch : [])
+  const hashed = hashedOptOuts(sql, hashes)
   const rows = await sql<{ id: string; queued: boolean; refused: boolean }[]>`
     with message as materialized (
       select * from unnest(
@@ -82,15 +121,16 @@ async function insertMessages(sql: AnySql, batch: readonly StoredMessage[], with
       ) with ordinality as m(id, account_id, parent_id, domain_id, api_key_id, door, scheduled_at, from_address, subject, tags, settings, client_address,
              format, size, parts, recipients, null_return_path, transaction_base, key, fingerprint, place)
     ), judged as materialized (
-      select d.*, case when d.key is null then 'invalid' else suppressed.reason end as refusal
+      select d.*, case when d.key is null then 'invalid' else coalesce(suppressed.reason ${hashed.reason}) end as refusal
         from unnest(${delivery.message}::uuid[], ${delivery.account}::int[], ${delivery.number}::int[],
                     ${delivery.recipient}::text[], ${delivery.key}::text[], ${delivery.domain}::text[], ${delivery.kind}::text[],
-                    ${delivery.reference}::text[], ${delivery.personal}::text[])
-             as d(message_id, account_id, recipient_no, recipient, key, domain, kind, reference, personal)
+                    ${delivery.reference}::text[], ${delivery.personal}::text[] ${hashed.column})
+             as d(message_id, account_id, recipient_no, recipient, key, domain, kind, reference, personal ${hashed.name})
         left join lateral (
           select s.reason from suppressions s
            where s.account_id = d.account_id and (s.scope, s.value) in (('address', d.key), ('domain', d.domain))
            limit 1) suppressed on true
+        ${hashed.join}
     ), purse as materialized (
       -- None, as a rule; then nothing is charged and nothing is locked.
       select account_id from credit_balances where account_id = any(${payersOf(batch)}::int[])

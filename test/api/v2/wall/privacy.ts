@@ -1,3 +1,34 @@
-import type { Wall } from './entry.ts'
+import type { Input, Wall } from './entry.ts'
 
-export const privacy: Wall = {}
+const LENA = 'lena.wall@harbor.example'
+
+export const privacy: Wall = {
+  forgetPerson: {
+    kind: 'own',
+    async make({ service }, owner) {
+      await service.core.suppressions.add({
+        ...{ accountId: owner.accountId, scope: 'address', value: LENA, reason: 'unsubscribe' },
+      })
+    },
+    input: { email: LENA },
+    seen: ['exportPerson', { email: LENA }],
+  },
+  showForgetRequest: {
+    kind: 'object',
+    async make({ act }, owner) {
+      const { requestId } = (await act(owner, 'forgetPerson', { email: 'mina.wall@harbor.example' })) as Input
+      return { requestId }
+    },
+    missing: { requestId: 'gd_00000000000000000000000000000000' },
+    seen: ({ requestId }) => ['showForgetRequest', { requestId }],
+  },
+  exportPerson: {
+    kind: 'list',
+    async make({ service }, owner) {
+      const reason = 'abuse'
+      await service.core.suppressions.add({ accountId: owner.accountId, scope: 'address', value: LENA, reason })
+      return '"hashed"'
+    },
+    input: { email: LENA },
+  },
+}

@@ -34,7 +34,7 @@ export interface Core {
   readonly messages: Messages
   readonly deliveries: Deliveries
   readonly readiness: ReadinessWatch
-  /** Housekeeping any process may do: partitions ahead, idempotency keys and rate windows past their time. */
+  /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows and suppressions past their time. */
   readonly tidy: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -55,6 +55,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
   const { callsPerMinute, wrongKeysPerMinute } = config
   const auth = authOf({ sql, log, callsPerMinute, wrongKeysPerMinute })
   const rateLimits = rateLimitsOf(sql)
+  const suppressions = suppressionsOf({ sql, secrets })
   const messages = messagesOf({
     sql,
     clock,
@@ -77,15 +78,16 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     domains,
     templates,
     attachments,
-    suppressions: suppressionsOf(sql),
+    suppressions,
     messages,
-    deliveries: deliveriesOf({ sql, secrets, clock }),
+    deliveries: deliveriesOf({ sql, secrets, clock, hardBounceDays: config.hardBounceDays }),
     readiness,
     async tidy() {
       const all = async (forget: () => Promise<number>) => {
         while ((await forget()) > 0);
       }
-      await Promise.all([ensurePartitions(sql), all(messages.forgetOldAnswers), all(rateLimits.forgetOldWindows)])
+      const old = [messages.forgetOldAnswers, rateLimits.forgetOldWindows, suppressions.forgetEnded]
+      await Promise.all([ensurePartitions(sql), ...old.map(all)])
     },
     async close() {
       readiness.close()

@@ -8,6 +8,7 @@ import {
   claimDeliveries,
   type DeliveryKey,
   type Dot,
+  type DotLeave,
   heldDeliveries,
   markDots,
   releaseDeliveries,
@@ -17,7 +18,7 @@ import { makeReturnPath, type ReturnPathTarget, readReturnPath } from './return-
 
 export { BEAT_EVERY, type LostWorkers, type WorkerLease } from './lease.ts'
 export type * from './outcome.ts'
-export type { ClaimedDelivery, DeliveryKey } from './queue.ts'
+export type { ClaimedDelivery, DeliveryKey, Dot, DotLeave } from './queue.ts'
 export type { Result } from './record.ts'
 export { DELIVERY_STATES, type DeliveryState } from './states.ts'
 
@@ -34,7 +35,7 @@ export interface Deliveries {
   claim(options: ClaimOptions): Promise<ClaimedDelivery[]>
   release(workerId: number, deliveries: readonly DeliveryKey[], seconds: number): Promise<void>
   held(workerId: number): Promise<DeliveryKey[]>
-  markDots(dots: readonly Dot[]): Promise<boolean[]>
+  markDots(dots: readonly Dot[]): Promise<DotLeave[]>
   /** See record.ts. */
   record(results: readonly Result[]): Promise<boolean[]>
   /**
@@ -48,7 +49,15 @@ export interface Deliveries {
   listen(onQueued: () => void): Promise<{ close(): Promise<void> }>
 }
 
-export function deliveriesOf({ sql, secrets, clock }: { sql: Sql; secrets: Secrets; clock: Clock }): Deliveries {
+export interface DeliveriesDependencies {
+  readonly sql: Sql
+  readonly secrets: Secrets
+  readonly clock: Clock
+  /** Days a hard bounce suppresses its address; 0: for good. */
+  readonly hardBounceDays: number
+}
+
+export function deliveriesOf({ sql, secrets, clock, hardBounceDays }: DeliveriesDependencies): Deliveries {
   return {
     register: (worker) => registerWorker(sql, worker),
     watchWorkers: (own) => watchWorkers(sql, clock.monotonic, own),
@@ -57,7 +66,7 @@ export function deliveriesOf({ sql, secrets, clock }: { sql: Sql; secrets: Secre
     release: (workerId, deliveries, seconds) => releaseDeliveries(sql, workerId, deliveries, seconds),
     held: (workerId) => heldDeliveries(sql, workerId),
     markDots: (dots) => markDots(sql, dots),
-    record: (results) => recordOutcomes(sql, results),
+    record: (results) => recordOutcomes(sql, results, hardBounceDays),
     returnPath: (target, since) => makeReturnPath(secrets, target, since),
     readReturnPath: (local) => readReturnPath(secrets, local, clock.now()),
     async listen(onQueued) {

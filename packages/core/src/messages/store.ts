@@ -1,4 +1,5 @@
 import { type AnySql, isDatabaseAway, isRetryable, type Sql } from '../database.ts'
+import { holding } from '../suppressions/store.ts'
 import { copyBodies } from './copy-bodies.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 
@@ -71,6 +72,11 @@ async function insertMessages(sql: AnySql, batch: readonly StoredMessage[], with
   const message = messageColumns(batch)
   const delivery = deliveryColumns(batch)
   const body = bodyColumns(withBodies ? batch : [])
+  const suppression = holding(
+    sql,
+    { account: sql`d.account_id`, key: sql`d.key`, domain: sql`d.domain`, group: sql`d.group_id` },
+    sql`s.reason`,
+  )
   const rows = await sql<{ id: string; queued: boolean; refused: boolean }[]>`
     with message as materialized (
       select * from unnest(
@@ -85,12 +91,9 @@ async function insertMessages(sql: AnySql, batch: readonly StoredMessage[], with
       select d.*, case when d.key is null then 'invalid' else suppressed.reason end as refusal
         from unnest(${delivery.message}::uuid[], ${delivery.account}::int[], ${delivery.number}::int[],
                     ${delivery.recipient}::text[], ${delivery.key}::text[], ${delivery.domain}::text[], ${delivery.kind}::text[],
-                    ${delivery.reference}::text[], ${delivery.personal}::text[])
-             as d(message_id, account_id, recipient_no, recipient, key, domain, kind, reference, personal)
-        left join lateral (
-          select s.reason from suppressions s
-           where s.account_id = d.account_id and (s.scope, s.value) in (('address', d.key), ('domain', d.domain))
-           limit 1) suppressed on true
+                    ${delivery.reference}::text[], ${delivery.personal}::text[], ${delivery.group}::int[])
+             as d(message_id, account_id, recipient_no, recipient, key, domain, kind, reference, personal, group_id)
+        left join lateral (${suppression} limit 1) suppressed on true
     ), purse as materialized (
       -- None, as a rule; then nothing is charged and nothing is locked.
       select account_id from credit_balances where account_id = any(${payersOf(batch)}::int[])
@@ -136,9 +139,9 @@ async function insertMessages(sql: AnySql, batch: readonly StoredMessage[], with
       on conflict (account_id, day, slot) do update set used = credit_usage.used + excluded.used
     ), queued as (
       insert into delivery_queue (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain,
-             kind, reference, personal, next_at, expires_at)
+             kind, reference, personal, group_id, next_at, expires_at)
       select message_id, recipient_no, account_id, case when scheduled_at > service_now() then 'scheduled' else 'queued' end,
-             recipient, key, domain, kind, reference, personal::jsonb, greatest(scheduled_at, service_now()),
+             recipient, key, domain, kind, reference, personal::jsonb, group_id, greatest(scheduled_at, service_now()),
              greatest(scheduled_at, service_now()) + interval '72 hours'
         from recipient where refusal is null
       returning message_id
@@ -220,6 +223,7 @@ function deliveryColumns(batch: readonly StoredMessage[]) {
     kind: pairs.map(({ delivery }) => delivery.kind),
     reference: pairs.map(({ delivery }) => delivery.reference ?? null),
     personal: pairs.map(({ delivery }) => (delivery.personal ? JSON.stringify(delivery.personal) : null)),
+    group: pairs.map(({ message }) => message.settings.group ?? null),
   }
 }
 

@@ -79,7 +79,9 @@ function problemOf({ code, lines }: CsvError & { lines?: number }): string {
 
 /** Throws parameterMissing (email). */
 function columnsOf(names: readonly string[]): (Column | undefined)[] {
-  const columns = names.map((name) => COLUMNS.find((column) => column === name.replaceAll('"', '').trim().toLowerCase()))
+  const columns = names.map((name) =>
+    COLUMNS.find((column) => column === name.replaceAll('"', '').trim().toLowerCase()),
+  )
   if (!columns.includes('email') && !columns.includes('domain')) {
     throw new ServiceError('parameterMissing', { values: { parameter: 'email' } })
   }

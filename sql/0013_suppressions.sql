@@ -9,13 +9,15 @@ alter table suppressions
   add column held_until  timestamptz,
   drop constraint suppressions_scope_check,
   add constraint suppressions_scope_check check (scope in ('address', 'domain', 'group')),
-  add constraint suppressions_group check ((scope = 'group') = (group_id > 0)),
+  add constraint suppressions_group_check check ((scope = 'group') = (group_id > 0)),
   drop constraint suppressions_pkey,
   -- No address is a domain, so an address and its domain, own and global, are four keys of one look-up. Lists are in its order.
   add primary key (account_id, value, group_id);
 
 -- Lists by reason.
 create index suppressions_reason on suppressions (account_id, reason, value, group_id);
+-- Lists of a group.
+create index suppressions_group on suppressions (account_id, group_id, value) where group_id > 0;
 -- Tidying; automatic entries only.
 create index suppressions_held_until on suppressions (held_until) where held_until is not null;
 

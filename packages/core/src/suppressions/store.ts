@@ -110,7 +110,7 @@ function fits(sql: AnySql, accountId: number, { emails = [], domains = [], group
     s.account_id = ${accountId} and ${holds(sql)}
     ${values.length > 0 ? sql`and s.value = any(${values}::text[])` : sql``}
     ${reason === undefined ? sql`` : sql`and s.reason = ${reason}`}
-    ${group === undefined ? sql`` : sql`and s.group_id = ${group}`}`
+    ${group === undefined ? sql`` : sql`and s.group_id = ${group} and s.group_id > 0`}`
 }
 
 export async function selectPage(sql: AnySql, accountId: number, filter: SuppressionFilter): Promise<Suppression[]> {

@@ -135,6 +135,9 @@ t.test('an empty environment gives the defaults, and blank settings count as lef
     callsPerMinute: 600,
     wrongKeysPerMinute: 60,
     siteConnections: 10,
+    hardBounceDays: 0,
+    callsPerMinute: 600,
+    wrongKeysPerMinute: 60,
   }
   const blank = Object.fromEntries(SETTINGS.map(({ name }) => [name, '']))
   for (const env of [{}, blank]) t.strictSame({ ...readConfig({ ...env, DATA_DIR: '' }) }, defaults)

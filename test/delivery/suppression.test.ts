@@ -128,3 +128,73 @@ t.test("another account's suppression changes nothing", async (t) => {
   await internet.inState(id, 'delivered')
   t.equal(host.messages.length, 1)
 })
+
+t.test(
+  'a recipient suppressed in the middle of the conversation gets nothing: the final dot is not written',
+  async (t) => {
+    // What the service does behind the script's back, when the server says that it will take the message.
+    const host = await internet.host(t, {
+      async data() {
+        await service.core.suppressions.addAll({
+          accountId: sender.accountId,
+          emails: [`last@${domain}`],
+          reason: 'unsubscribe',
+        })
+        return undefined
+      },
+    })
+    const domain = internet.domain([host])
+    const id = await internet.send(`Last@${domain}`)
+    const dropped = await internet.inState(id, 'dropped')
+    t.match(dropped, { reason: 'unsubscribe', attempt: 0, nextAt: null, finishedAt: Date })
+    t.ok(host.commands.includes('DATA'), 'it was that late')
+    t.strictSame(host.messages, [])
+    t.match((await internet.story(id)).events.at(-1), { type: 'dropped', detail: { reason: 'unsubscribe' } })
+    const next = await internet.send(`next@${domain}`)
+    await internet.inState(next, 'delivered')
+    t.strictSame(
+      host.messages.map(({ to }) => to),
+      [[`next@${domain}`]],
+      'the site goes on with the others',
+    )
+  },
+)
+
+t.test("the operator's suppression of a domain holds every account's mail", async (t) => {
+  const host = await internet.host(t)
+  const domain = internet.domain([host])
+  const id = await internet.send(`nora@${domain}`, { schedule: ahead(30) })
+  await service.core.suppressions.addAll({ accountId: 0, domains: [domain], reason: 'global' })
+  const atAccept = await internet.send(`mina@${domain}`)
+  t.match(await internet.inState(atAccept, 'dropped'), { reason: 'global' })
+  await advance(31)
+  t.match(await internet.inState(id, 'dropped'), { reason: 'global' })
+  t.equal(host.sessions, 0)
+})
+
+t.test(
+  'an address without a mailbox is suppressed by the bounce itself, and the next message to it dropped',
+  async (t) => {
+    const host = await internet.host(t, { rcpt: () => '550 5.1.1 no such user here' })
+    const recipient = `Gone@${internet.domain([host])}`
+    await internet.inState(await internet.send(recipient), 'bounced')
+    t.match(await service.core.suppressions.holding(sender.accountId, recipient), [
+      { scope: 'address', value: recipient.toLowerCase(), reason: 'hardbounce', global: false },
+    ])
+    t.match(await internet.inState(await internet.send(recipient), 'dropped'), { reason: 'hardbounce', attempt: 0 })
+    t.equal(host.commands.filter((line) => line.startsWith('RCPT')).length, 1)
+  },
+)
+
+for (const [what, script] of [
+  ['a full mailbox', { rcpt: () => '552 5.2.2 mailbox full' }],
+  ['a message that is refused as spam', { dot: () => '550 5.7.1 looks like spam' }],
+  ['a sender the server does not know', { mail: () => '550 5.1.1 no such user' }],
+] as const) {
+  t.test(`${what} suppresses nobody`, async (t) => {
+    const host = await internet.host(t, script)
+    const recipient = `kept@${internet.domain([host])}`
+    await internet.inState(await internet.send(recipient), 'bounced')
+    t.equal((await service.core.suppressions.holding(sender.accountId, recipient)).length, 0)
+  })
+}

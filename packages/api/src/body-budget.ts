@@ -5,6 +5,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 /** A body is in memory up to this many times at once: octets, text, parsed values, decoded attachments. */
 const COPIES = 3
 
+/** A streamed body may be this long. */
+export const STREAM_LIMIT = 128 * 1024 * 1024
+/** Of a streamed body so much is in memory, whatever its length: what waits in sockets and parser, and the rows just read. */
+const STREAM_ROOM = 2 * 1024 * 1024
+
+/** Reserves room for a body that is read as it comes and not kept. Throws tooLarge or overloaded. */
+export function reserveStream(budget: ByteBudget, request: FastifyRequest, reply: FastifyReply): void {
+  if (Number(request.headers['content-length'] ?? 0) > STREAM_LIMIT) throw streamTooLarge()
+  reservation(budget, reply).growTo(STREAM_ROOM)
+}
+
 /**
  * Reserves room for a body of announced length before it is read, and gives it back when the answer is out or the client
  * gone. One body may take the whole budget, so that none is refused for ever.
@@ -51,6 +62,10 @@ function reservation(budget: ByteBudget, reply: FastifyReply): { growTo(size: nu
       held += more
     },
   }
+}
+
+export function streamTooLarge(): ServiceError {
+  return new ServiceError('tooLarge', { values: { limit: `${STREAM_LIMIT / 1024 / 1024} MB` } })
 }
 
 export function tooLarge(): ServiceError {

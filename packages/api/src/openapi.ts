@@ -15,6 +15,8 @@ export interface Documentation {
   readonly answer: TSchema
   readonly errors: readonly ErrorName[]
   readonly example: { readonly input: unknown; readonly data: unknown }
+  readonly takes?: string
+  readonly gives?: string
   /** Shown at this path and method only; the others are aliases. */
   readonly shown: readonly [path: string, method: string]
 }
@@ -63,12 +65,13 @@ export async function openapi(app: FastifyInstance): Promise<void> {
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
 }
 
-function described({ name, summary, group, input, answer, errors, example, shown }: Documentation, url: string) {
+function described(documentation: Documentation, url: string) {
+  const { name, summary, group, input, answer, errors, example, shown, takes, gives } = documentation
   const inPath = new Set([...url.matchAll(/:(\w+)/g)].map(([, parameter]) => parameter as string))
   const parameters = Object.entries(input.properties)
   const params = parameters.filter(([parameter]) => inPath.has(parameter))
   const others = parameters.filter(([parameter]) => !inPath.has(parameter))
-  const place = shown[1] === 'GET' ? 'querystring' : 'body'
+  const place = shown[1] === 'GET' || takes ? 'querystring' : 'body'
   const required = (input.required as readonly string[] | undefined)?.filter((parameter) => !inPath.has(parameter))
   const object = {
     type: 'object',
@@ -80,8 +83,16 @@ function described({ name, summary, group, input, answer, errors, example, shown
     ...{ operationId: name, summary, tags: [group] },
     ...(params.length > 0 ? { params: { type: 'object', properties: Object.fromEntries(params) } } : {}),
     ...(others.length > 0 ? { [place]: object } : {}),
-    response: { 200: envelopeOf(answer, example.data), ...refusals(errors, group) },
+    ...(takes ? { consumes: [takes], body: { type: 'string' } } : {}),
+    response: {
+      200: gives ? textOf(gives, String(example.data)) : envelopeOf(answer, example.data),
+      ...refusals(errors, group),
+    },
   } as FastifySchema
+}
+
+function textOf(type: string, example: string) {
+  return { description: 'Done', content: { [type]: { schema: { type: 'string', examples: [example] } } } }
 }
 
 function envelopeOf(answer: TSchema, data: unknown) {

@@ -9,6 +9,7 @@ import { inboxCommands } from './commands/inbox.ts'
 import { keyCommands } from './commands/key.ts'
 import { messageCommands } from './commands/message.ts'
 import { operateCommands } from './commands/operate.ts'
+import { suppressionCommands } from './commands/suppression.ts'
 import { upCommands } from './commands/up.ts'
 import { withInstallation } from './installation.ts'
 
@@ -20,6 +21,7 @@ const COMMANDS: readonly Command[] = [
   ...keyCommands,
   ...domainCommands,
   ...contentCommands,
+  ...suppressionCommands,
   ...messageCommands,
   ...inboxCommands,
 ]

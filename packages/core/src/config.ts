@@ -52,6 +52,8 @@ export interface Config {
   /** 0: any number. */
   readonly callsPerMinute: number
   readonly wrongKeysPerMinute: number
+  /** Days a hard bounce suppresses its address; 0: for good. */
+  readonly hardBounceDays: number
 }
 
 /** A setting is wrong; the message names it and says what it should be. */
@@ -164,6 +166,12 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     meaning: 'Connections one worker opens to one site (the domains with the same MX hosts) at a time.',
   },
   {
+    name: 'SUPPRESSION_HARDBOUNCE_DAYS',
+    default: '0',
+    meaning:
+      'Days an address stays suppressed after a server said that its mailbox does not exist. 0: until it is taken off the list.',
+  },
+  {
     name: 'MX_PORT',
     default: '25',
     meaning: "Port of the recipients' servers with DELIVERY=mx; another one is for tests.",
@@ -230,6 +238,7 @@ export function readConfig(env: Environment): Config {
     siteConnections: wholeNumber(env, 'SITE_CONNECTIONS', 10, 1, 1000),
     callsPerMinute: wholeNumber(env, 'CALLS_PER_MINUTE', 600, 0, 1_000_000),
     wrongKeysPerMinute: wholeNumber(env, 'WRONG_KEYS_PER_MINUTE', 60, 0, 1_000_000),
+    hardBounceDays: wholeNumber(env, 'SUPPRESSION_HARDBOUNCE_DAYS', 0, 0, 36500),
   }
 }
 

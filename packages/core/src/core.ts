@@ -37,7 +37,7 @@ export interface Core {
   readonly deliveries: Deliveries
   readonly privacy: Privacy
   readonly readiness: ReadinessWatch
-  /** Housekeeping any process may do: partitions ahead, idempotency keys and rate windows past their time. */
+  /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows and suppressions past their time. */
   readonly tidy: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -59,6 +59,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
   const auth = authOf({ sql, log, callsPerMinute, wrongKeysPerMinute })
   const rateLimits = rateLimitsOf(sql)
   const forgotten = forgottenOf({ sql, secrets })
+  const suppressions = suppressionsOf({ sql, secrets })
   const messages = messagesOf({
     sql,
     clock,
@@ -82,16 +83,17 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     domains,
     templates,
     attachments,
-    suppressions: suppressionsOf(sql),
+    suppressions,
     messages,
-    deliveries: deliveriesOf({ sql, secrets, clock, forgotten }),
     privacy: privacyOf({ sql, secrets, forgotten }),
+    deliveries: deliveriesOf({ sql, secrets, clock, forgotten, hardBounceDays: config.hardBounceDays }),
     readiness,
     async tidy() {
       const all = async (forget: () => Promise<number>) => {
         while ((await forget()) > 0);
       }
-      await Promise.all([ensurePartitions(sql), all(messages.forgetOldAnswers), all(rateLimits.forgetOldWindows)])
+      const old = [messages.forgetOldAnswers, rateLimits.forgetOldWindows, suppressions.forgetEnded]
+      await Promise.all([ensurePartitions(sql), ...old.map(all)])
     },
     async close() {
       readiness.close()

@@ -97,7 +97,19 @@ export const ERRORS = {
 
   domainInvalid: row(130, 'Domain', 400, 'Invalid domain name', 550, '5.6.0'),
   domainTaken: row(131, 'Domain', 400, 'Domain already added', 550, '5.6.0'),
+
   suppressionEmailInvalid: row(140, 'Suppression', 400, 'Invalid email address', 550, '5.6.0'),
+  suppressionDomainInvalid: row(141, 'Suppression', 400, 'Invalid email domain', 550, '5.6.0'),
+  suppressionImportRefused: row(
+    142,
+    'Suppression',
+    400,
+    'Nothing was imported, {wrong} of {rows} rows are wrong: {problems}',
+    550,
+    '5.6.0',
+  ),
+  csvInvalid: row(143, 'Suppression', 400, 'Invalid CSV: {problem}', 550, '5.6.0'),
+
   templateIdInvalid: row(150, 'Template', 400, 'Invalid template id', 550, '5.6.0'),
   templateNameInvalid: row(151, 'Template', 400, 'Invalid template name', 550, '5.6.0'),
   templateBlank: row(152, 'Template', 400, 'Template content is blank', 550, '5.6.0'),

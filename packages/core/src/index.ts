@@ -44,6 +44,14 @@ export { type Rate, type RateLimits, requireAllowed, type Standing } from './rat
 export { type Address, parseAddress, parseDomain } from './recipients/address.ts'
 export type * from './subaccounts/index.ts'
 export {
+  ACCOUNT_REASONS,
+  EVERY_ACCOUNT,
+  type ImportRow,
+  SUPPRESSION_REASONS,
+  type Suppression,
+  type SuppressionReason,
+} from './suppressions/index.ts'
+export {
   type Template,
   type TemplateContent,
   type TemplateSummary,

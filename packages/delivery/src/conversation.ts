@@ -1,4 +1,4 @@
-import type { Deferred, Outcome, Reply, Stage, Step } from '@postrider/core'
+import type { Deferred, DotLeave, Outcome, Reply, Stage, Step } from '@postrider/core'
 import type { Route } from './mx.ts'
 import type { Routes } from './routes.ts'
 import { ConnectionLost, type Endpoint, elapsed, SessionRefused, type SmtpConnection } from './smtp/connection.ts'
@@ -13,8 +13,8 @@ export interface Letter {
   readonly head: string
   readonly message: Buffer
   readonly utf8: boolean
-  /** Notes that the final dot is about to go to this host; false: the lease is gone. */
-  readonly beforeDot: (host: string) => Promise<boolean>
+  /** Notes that the final dot is about to go to this host, if it may. */
+  readonly beforeDot: (host: string) => Promise<DotLeave>
 }
 
 export interface ConversationOptions {
@@ -137,6 +137,8 @@ function conclude(
   switch (end.kind) {
     case 'lease-lost':
       return undefined
+    case 'suppressed':
+      return { kind: 'dropped', reason: end.reason }
     case 'lost':
       return { kind: 'deferred', indeterminate: false, stage: end.stage, reply: lostReply(end.reason), ...tried }
     case 'indeterminate':

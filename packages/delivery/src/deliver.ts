@@ -2,6 +2,7 @@ import {
   type ClaimedDelivery,
   type Core,
   type DkimSigner,
+  type DotLeave,
   type LoadedMessage,
   messageIdText,
   type Outcome,
@@ -22,7 +23,7 @@ export interface DeliverOptions extends Omit<ConversationOptions, 'withLetter' |
   readonly site: string
   readonly workerId: number
   readonly returnPathHost: string
-  readonly markDot: (delivery: ClaimedDelivery, host: string) => Promise<boolean>
+  readonly markDot: (delivery: ClaimedDelivery, host: string) => Promise<DotLeave>
 }
 
 /**

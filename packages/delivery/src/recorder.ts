@@ -1,11 +1,19 @@
-import { type Core, createGroupCommit, isDatabaseTrouble, type Log, type Result } from '@postrider/core'
+import {
+  type Core,
+  createGroupCommit,
+  type Dot,
+  type DotLeave,
+  isDatabaseTrouble,
+  type Log,
+  type Result,
+} from '@postrider/core'
 
 /** Writes outcomes and dot notes, many at a time. */
 export interface Recorder {
   /** Resolves once recorded. False: stale, another worker has the delivery. Waits for the database as long as it takes. */
   record(result: Result): Promise<boolean>
   /** Resolves true when the final dot may be written: the lease stands, and the note of the dot is in the database. */
-  markDot(dot: Parameters<Core['deliveries']['markDots']>[0][number]): Promise<boolean>
+  markDot(dot: Dot): Promise<DotLeave>
   /** Results not yet recorded. */
   readonly pending: number
 }
@@ -26,9 +34,8 @@ export function createRecorder({ core, log }: { core: Core; log: Log }): Recorde
     spacing: SPACING.results,
     lanes: 2,
   })
-  const dots = createGroupCommit({
-    write: (batch: Parameters<Core['deliveries']['markDots']>[0]) =>
-      untilWritten(() => core.deliveries.markDots(batch), DOT_PATIENCE_MS, log),
+  const dots = createGroupCommit<Dot, DotLeave>({
+    write: (batch) => untilWritten(() => core.deliveries.markDots(batch), DOT_PATIENCE_MS, log),
     weigh: () => 1,
     maxItems: BATCH,
     maxWeight: BATCH,

@@ -38,6 +38,12 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
   read('*', jsonObject)
 }
 
+/** Hands bodies over unread, whatever type they say they are: `curl --data-binary` says it sends a form. */
+export function takeStreams(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+}
+
 function asRefusal(error: Error): Error {
   const unreadable = error instanceof JsonError || error instanceof MultipartError
   return unreadable ? new ServiceError('jsonInvalid', { reason: error.message }) : error

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { type ByteBudget, type Core, type Principal, ServiceError } from '@postrider/core'
 import type { FastifyInstance, HTTPMethods } from 'fastify'
-import { reserveAsItComes, reserveBody } from '../body-budget.ts'
+import { reserveAsItComes, reserveBody, reserveStream } from '../body-budget.ts'
 import { clientAddress } from '../client-address.ts'
 import { readBodies } from './bodies.ts'
 import { type OperationGroup, sendFailure } from './envelope.ts'
@@ -70,10 +70,11 @@ export async function v2(app: FastifyInstance, { core, budget, isStopping }: V2O
         Array.isArray(onBehalfOf) ? onBehalfOf[0] : onBehalfOf,
       )
       await keepRate(core.rateLimits, request, reply)
-      reserveBody(budget, request, reply)
+      const reserve = request.routeOptions.config.operation?.takes ? reserveStream : reserveBody
+      reserve(budget, request, reply)
     })
     inner.addHook('preParsing', async (request, reply, payload) =>
-      request.headers['transfer-encoding'] === undefined
+      request.headers['transfer-encoding'] === undefined || request.routeOptions.config.operation?.takes
         ? payload
         : reserveAsItComes(budget, reply, payload as Readable),
     )

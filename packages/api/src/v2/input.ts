@@ -7,8 +7,8 @@ import type { Operation } from './operation.ts'
  * One object out of path, query and body. What came as text is read as the type the schema names; JSON must mean what it says.
  * Throws bodyBlank where nothing came and something is required.
  */
-export function inputOf({ input }: Operation, request: FastifyRequest): Record<string, unknown> {
-  const body = (request.body ?? {}) as Record<string, unknown>
+export function inputOf({ input, takes }: Operation, request: FastifyRequest): Record<string, unknown> {
+  const body = (takes ? {} : (request.body ?? {})) as Record<string, unknown>
   const query = request.query as Record<string, unknown>
   const params = request.params as Record<string, unknown>
   const given = {

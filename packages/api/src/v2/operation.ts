@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { Core, ErrorName, Principal, Scope } from '@postrider/core'
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
@@ -25,7 +26,14 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
   /** Rows of the error table it may answer, besides those of every call. */
   readonly errors: readonly ErrorName[]
   readonly example: { readonly input: Static<Input>; readonly data: Static<Answer> }
-  readonly act: (input: Static<Input>, call: Call) => Promise<Answered<Static<Answer>>>
+  /**
+   * The body is of this type and of any length: `act` reads it from `call.request.body`, a Readable, as it comes, and the
+   * parameters stand in path and query.
+   */
+  readonly takes?: 'text/csv'
+  /** The answer is of this type: `act` answers a Readable, and `answer` and the example's `data` are its text. */
+  readonly gives?: 'text/csv'
+  readonly act: (input: Static<Input>, call: Call) => Promise<Answered<Static<Answer>> | Streamed>
 }
 
 export type Route = readonly [path: string, ...methods: HTTPMethods[]]
@@ -44,6 +52,11 @@ export interface Answered<Data> {
   readonly data: Data
   /** Of a list: how many there are in all. */
   readonly totalRecords?: number
+}
+
+export interface Streamed {
+  readonly stream: Readable
+  readonly fileName: string
 }
 
 /** Lets TypeScript infer `act` from the schemas; the list of operations then forgets their types. */

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientAddress } from '../client-address.ts'
 import { ATTACHMENTS } from './attachments.ts'
 import { AUDIT } from './audit.ts'
+import { takeStreams } from './bodies.ts'
 import { CREDITS } from './credits.ts'
 import { DOMAINS } from './domains.ts'
 import { success } from './envelope.ts'
@@ -30,18 +31,24 @@ export const OPERATIONS: readonly Operation[] = [
 /** Makes the routes of the operations. To be registered where the key is checked. */
 export async function operationRoutes(app: FastifyInstance, { core }: { core: Core }): Promise<void> {
   app.decorateRequest('formBody', false)
-  for (const operation of OPERATIONS) {
-    const documentation = { ...operation, shown: shownAt(operation) }
-    for (const [url, ...methods] of operation.routes) {
-      for (const method of methods) {
-        app.route({
-          url,
-          method,
-          config: { group: operation.group, operation, documentation },
-          onRequest: async ({ principal }) => requireScope(principal, operation.scope),
-          handler: (request, reply) => answer(operation, core, request, reply),
-        })
-      }
+  for (const operation of OPERATIONS) if (!operation.takes) addRoutes(app, core, operation)
+  await app.register(async (streaming) => {
+    takeStreams(streaming)
+    for (const operation of OPERATIONS) if (operation.takes) addRoutes(streaming, core, operation)
+  })
+}
+
+function addRoutes(app: FastifyInstance, core: Core, operation: Operation): void {
+  const documentation = { ...operation, shown: shownAt(operation) }
+  for (const [url, ...methods] of operation.routes) {
+    for (const method of methods) {
+      app.route({
+        url,
+        method,
+        config: { group: operation.group, operation, documentation },
+        onRequest: async ({ principal }) => requireScope(principal, operation.scope),
+        handler: (request, reply) => answer(operation, core, request, reply),
+      })
     }
   }
 }
@@ -62,6 +69,12 @@ async function answer(
   if (!validate(input)) throw Object.assign(new Error('invalid input'), { validation: validate.errors ?? [] })
   const { principal } = request
   const by = { keyId: principal.keyId, address: clientAddress(request) }
-  const { data, totalRecords } = await operation.act(input, { core, principal, by, request, reply })
+  const answered = await operation.act(input, { core, principal, by, request, reply })
+  if ('stream' in answered) {
+    reply.type(`${operation.gives}; charset=utf-8`)
+    reply.header('content-disposition', `attachment; filename="${answered.fileName}"`)
+    return answered.stream
+  }
+  const { data, totalRecords } = answered
   return reply.sent ? reply : { ...success(data), ...(totalRecords === undefined ? {} : { totalRecords }) }
 }

@@ -48,6 +48,8 @@ const Settings = Type.Object({
   clicktrack: Type.Optional(Flag),
   opentrack: Type.Optional(Flag),
   unsubscribe: Type.Optional(Flag),
+  // An extension: the unsubscribe group the message is of.
+  group: Type.Optional(Type.Union([Type.Integer(), Type.String(), Type.Null()])),
   bcc: Type.Optional(Text),
   attachmentid: Type.Optional(Ids),
 })

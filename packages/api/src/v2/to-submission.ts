@@ -147,8 +147,16 @@ function settingsOf(settings: Exclude<SendEmail['settings'], null | undefined | 
     clickTracking: flagOf(settings.clicktrack),
     openTracking: flagOf(settings.opentrack),
     unsubscribe: flagOf(settings.unsubscribe),
+    group: groupOf(settings.group),
   }
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
+}
+
+function groupOf(group: number | string | null | undefined): number | undefined {
+  if (group == null || group === '') return undefined
+  const number = /^\d{1,10}$/.test(String(group)) ? Number(group) : 0
+  if (number < 1 || number > 2_147_483_647) throw invalidParameter('settings.group', 'it must be the number of a group')
+  return number
 }
 
 export function flagOf(flag: boolean | number | string | null | undefined): boolean | undefined {

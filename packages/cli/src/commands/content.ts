@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Command, CommandError, requiredId, requiredText, textOption, UsageError } from '../command.ts'
+import { type Command, CommandError, requiredId, requiredText } from '../command.ts'
 
 export const contentCommands: readonly Command[] = [
   {
@@ -13,25 +13,6 @@ export const contentCommands: readonly Command[] = [
       return call.withCore(async (core) => {
         const template = await core.templates.create({ accountId, name, content })
         return { data: { templateId: template.id, templateName: template.name }, text: `template ${template.id}` }
-      })
-    },
-  },
-  {
-    name: 'suppression add',
-    usage: '--account ID (--email ADDRESS | --domain DOMAIN)',
-    summary: 'do not send to an address or a domain any more',
-    options: { account: { type: 'string' }, email: { type: 'string' }, domain: { type: 'string' } },
-    run: (call) => {
-      const accountId = requiredId(call, 'account')
-      const email = textOption(call, 'email')
-      const domain = textOption(call, 'domain')
-      if (email !== undefined && domain !== undefined) throw new UsageError('--email and --domain exclude each other')
-      const value = email ?? domain
-      if (value === undefined) throw new UsageError('--email or --domain is missing')
-      const scope = email === undefined ? 'domain' : 'address'
-      return call.withCore(async (core) => {
-        await core.suppressions.add({ accountId, scope, value, reason: 'manual' })
-        return { data: { scope, value }, text: `${value} is suppressed` }
       })
     },
   },

@@ -10,6 +10,7 @@ import {
   claimDeliveries,
   type DeliveryKey,
   type Dot,
+  type DotLeave,
   heldDeliveries,
   markDots,
   releaseDeliveries,
@@ -19,7 +20,7 @@ import { makeReturnPath, type ReturnPathTarget, readReturnPath } from './return-
 
 export { BEAT_EVERY, type LostWorkers, type WorkerLease } from './lease.ts'
 export type * from './outcome.ts'
-export type { ClaimedDelivery, DeliveryKey } from './queue.ts'
+export type { ClaimedDelivery, DeliveryKey, Dot, DotLeave } from './queue.ts'
 export type { Result } from './record.ts'
 export { DELIVERY_STATES, type DeliveryState } from './states.ts'
 
@@ -36,7 +37,7 @@ export interface Deliveries {
   claim(options: ClaimOptions): Promise<ClaimedDelivery[]>
   release(workerId: number, deliveries: readonly DeliveryKey[], seconds: number): Promise<void>
   held(workerId: number): Promise<DeliveryKey[]>
-  markDots(dots: readonly Dot[]): Promise<boolean[]>
+  markDots(dots: readonly Dot[]): Promise<DotLeave[]>
   /** See record.ts. */
   record(results: readonly Result[]): Promise<boolean[]>
   /**
@@ -55,9 +56,11 @@ export interface DeliveriesDependencies {
   readonly secrets: Secrets
   readonly clock: Clock
   readonly forgotten: Forgotten
+  /** Days a hard bounce suppresses its address; 0: for good. */
+  readonly hardBounceDays: number
 }
 
-export function deliveriesOf({ sql, secrets, clock, forgotten }: DeliveriesDependencies): Deliveries {
+export function deliveriesOf({ sql, secrets, clock, forgotten, hardBounceDays }: DeliveriesDependencies): Deliveries {
   const watched = watchPlans(sql)
   return {
     register: (worker) => registerWorker(sql, worker),
@@ -67,7 +70,7 @@ export function deliveriesOf({ sql, secrets, clock, forgotten }: DeliveriesDepen
     release: (workerId, deliveries, seconds) => releaseDeliveries(sql, workerId, deliveries, seconds),
     held: (workerId) => heldDeliveries(sql, workerId),
     markDots: (dots) => markDots(sql, dots),
-    record: (results) => watched(() => recordOutcomes(sql, results)),
+    record: (results) => watched(() => recordOutcomes(sql, results, hardBounceDays)),
     returnPath: (target, since) => makeReturnPath(secrets, target, since),
     readReturnPath: (local) => readReturnPath(secrets, local, clock.now()),
     async listen(onQueued) {

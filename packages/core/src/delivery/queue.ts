@@ -1,4 +1,5 @@
 import type { AnySql } from '../database.ts'
+import { holding } from '../suppressions/store.ts'
 
 /** A claimed delivery: this worker holds its lease, and `attempt` is the number its result must carry. */
 export interface ClaimedDelivery {
@@ -10,6 +11,8 @@ export interface ClaimedDelivery {
   readonly recipient: string
   readonly recipientDomain: string
   readonly personal: unknown
+  /** The unsubscribe group its message names, or null. */
+  readonly groupId: number | null
   /** After an indeterminate attempt: the only host this one may use. */
   readonly onlyHost: string | null
   /** The recipient was suppressed since accept: the reason. */
@@ -54,17 +57,19 @@ export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promi
              and recipient_domain <> all(${[...exceptDomains]}::text[])
        order by next_at limit ${limit}
        for update skip locked`
+  const suppression = holding(
+    sql,
+    { account: sql`q.account_id`, key: sql`q.recipient_key`, domain: sql`q.recipient_domain`, group: sql`q.group_id` },
+    sql`s.reason`,
+  )
   return sql<ClaimedDelivery[]>`
     with worker as materialized (select id from workers where id = ${workerId} for key share), due as materialized (${due})
     update delivery_queue q
        set worker_id = worker.id, state = 'sending', attempt = q.attempt + 1
       from due, worker where q.message_id = due.message_id and q.recipient_no = due.recipient_no
     returning q.message_id as "messageId", q.recipient_no as "recipientNo", q.account_id as "accountId", q.attempt,
-              q.recipient, q.recipient_domain as "recipientDomain", q.personal, q.only_host as "onlyHost",
-              (select s.reason from suppressions s
-                where s.account_id = q.account_id
-                  and (s.scope, s.value) in (('address', q.recipient_key), ('domain', q.recipient_domain))
-                limit 1) as suppression,
+              q.recipient, q.recipient_domain as "recipientDomain", q.personal, q.group_id as "groupId",
+              q.only_host as "onlyHost", (${suppression} limit 1) as suppression,
               floor(extract(epoch from q.next_at) * 1000)::float8 as "dueAt"`
 }
 
@@ -106,26 +111,45 @@ export async function heldDeliveries(sql: AnySql, workerId: number): Promise<Del
 export interface Dot extends DeliveryKey {
   readonly workerId: number
   readonly host: string
+  readonly accountId: number
+  readonly recipient: string
+  readonly recipientDomain: string
+  readonly groupId: number | null
 }
 
+/** May the final dot be written? False: the lease is gone. A reason: the recipient was suppressed since the claim. */
+export type DotLeave = boolean | { readonly suppression: string }
+
 /**
- * Notes that the final dot of these attempts is about to be written, and answers for which the lease still stands: no dot
- * without it. If the worker is lost after this, the attempt counts as indeterminate.
+ * Notes that the final dot of these attempts is about to be written, and answers for which the lease still stands and nothing
+ * holds the recipient: no dot without both. If the worker is lost after this, the attempt counts as indeterminate.
  *
  * Committed without waiting for the disk: the note must outlive the worker, not the database, and a database that falls
  * loses at most the last instants of notes, not of mail.
  */
-export async function markDots(sql: AnySql, dots: readonly Dot[]): Promise<boolean[]> {
-  const rows = await sql<{ at: number }[]>`
+export async function markDots(sql: AnySql, dots: readonly Dot[]): Promise<DotLeave[]> {
+  const suppression = holding(
+    sql,
+    { account: sql`d.account_id`, key: sql`d.recipient_key`, domain: sql`d.recipient_domain`, group: sql`d.group_id` },
+    sql`s.reason`,
+  )
+  const rows = await sql<{ at: number; reason: string | null }[]>`
     with quick as materialized (select set_config('synchronous_commit', 'off', true))
-    update delivery_queue q set dot_at = service_now(), dot_host = r.host
-      from unnest(${dots.map((d) => d.messageId)}::uuid[], ${dots.map((d) => d.recipientNo)}::int[],
-                  ${dots.map((d) => d.attempt)}::int[], ${dots.map((d) => d.workerId)}::int[],
-                  ${dots.map((d) => d.host)}::text[]) with ordinality
-           as r(message_id, recipient_no, attempt, worker_id, host, at), quick
+    update delivery_queue q
+       set dot_at = case when r.reason is null then service_now() end, dot_host = case when r.reason is null then r.host end
+      from (select d.*, suppressed.reason
+              from unnest(${dots.map((d) => d.messageId)}::uuid[], ${dots.map((d) => d.recipientNo)}::int[],
+                          ${dots.map((d) => d.attempt)}::int[], ${dots.map((d) => d.workerId)}::int[],
+                          ${dots.map((d) => d.host)}::text[], ${dots.map((d) => d.accountId)}::int[],
+                          ${dots.map((d) => d.recipient.toLowerCase())}::text[],
+                          ${dots.map((d) => d.recipientDomain)}::text[], ${dots.map((d) => d.groupId)}::int[])
+                   with ordinality
+                   as d(message_id, recipient_no, attempt, worker_id, host, account_id, recipient_key, recipient_domain,
+                        group_id, at)
+              left join lateral (${suppression} limit 1) suppressed on true) r, quick
      where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
        and q.worker_id is not distinct from r.worker_id
-    returning r.at::int as at`
-  const standing = new Set(rows.map(({ at }) => at))
-  return dots.map((_dot, at) => standing.has(at + 1))
+    returning r.at::int as at, r.reason`
+  const standing = new Map(rows.map(({ at, reason }) => [at, reason === null || { suppression: reason }]))
+  return dots.map((_dot, at) => standing.get(at + 1) ?? false)
 }

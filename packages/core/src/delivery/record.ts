@@ -1,6 +1,6 @@
 import type { AnySql } from '../database.ts'
 import { bounceClass } from './bounce-rules.ts'
-import type { Outcome } from './outcome.ts'
+import type { Outcome, Stage } from './outcome.ts'
 import type { DeliveryKey } from './queue.ts'
 import { INDETERMINATE_WAIT_SECONDS, retryDelay } from './schedule.ts'
 
@@ -13,8 +13,14 @@ export interface Result extends DeliveryKey {
  * Records many outcomes in one statement: attempt, state, next time, event, each with its fact. A result whose attempt
  * number or lease is stale is refused. Answers which were taken; recording the same result twice takes it once.
  */
-export async function recordOutcomes(sql: AnySql, results: readonly Result[]): Promise<boolean[]> {
+export async function recordOutcomes(
+  sql: AnySql,
+  results: readonly Result[],
+  hardBounceDays: number,
+): Promise<boolean[]> {
   const column = columnsOf(results)
+  // A statement of its own for the few batches that have one.
+  const suppressed = results.some(isHardBounce) ? suppressHardBounces(sql, hardBounceDays) : sql``
   const rows = await sql<{ at: number }[]>`
 with result as materialized (
       select *
@@ -71,7 +77,7 @@ with result as materialized (
       select service_now(), account_id, case state when 'delivered' then 'sent' else state end, message_id, recipient_no,
              case when state = 'deferred' then detail::jsonb || jsonb_build_object('nextAt', next_at) else detail::jsonb end
         from verdict
-    )
+    )${suppressed}
     select at::int as at from verdict`
   const taken = new Set(rows.map(({ at }) => at))
   return results.map((_result, at) => taken.has(at + 1))
@@ -107,6 +113,30 @@ function delayOf(outcome: Outcome, attempt: number): number {
   const delay = retryDelay(attempt, outcome.reply.text, Math.random())
   // A server that never confirms what it takes gets further copies ever more seldom, like any other retry.
   return outcome.indeterminate ? Math.max(delay, INDETERMINATE_WAIT_SECONDS) : delay
+}
+
+/** A server that was told the recipient said for good that there is no such mailbox: writing again would harm the sender's name. */
+function isHardBounce({ outcome }: Result): boolean {
+  if (outcome.kind !== 'bounced' || !RECIPIENT_NAMED.has(outcome.stage)) return false
+  return bounceClass(outcome.reply.enhanced, outcome.reply.text) === 'bad-mailbox'
+}
+
+const RECIPIENT_NAMED: ReadonlySet<Stage> = new Set(['rcpt', 'data', 'dot'])
+
+/** Part of the statement that records them. An entry that is there stays, unless it was automatic too and ends. */
+function suppressHardBounces(sql: AnySql, days: number) {
+  return sql`, hard as (
+      insert into suppressions as s (account_id, scope, value, reason, held_until)
+      select distinct account_id, 'address', recipient_key, 'hardbounce',
+             case when ${days}::int > 0 then service_now() + make_interval(days => ${days}::int) end
+        from gone
+       where kind = 'bounced' and stage = any(${[...RECIPIENT_NAMED]}::text[]) and detail::jsonb->>'class' = 'bad-mailbox'
+       -- Every writer takes them in one order, so two batches never wait for each other in a circle.
+       order by account_id, recipient_key
+      on conflict (account_id, value, group_id) do update
+         set since = excluded.since, reason = excluded.reason, held_until = excluded.held_until
+       where s.held_until is not null
+    )`
 }
 
 /** What the event tells of the fact. */

@@ -1,5 +1,6 @@
 import { type AnySql, isDatabaseAway, isRetryable, type Sql } from '../database.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
+import { holding } from '../suppressions/store.ts'
 import { copyBodies } from './copy-bodies.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 
@@ -110,6 +111,11 @@ async function insertMessages(
   const delivery = deliveryColumns(batch)
   const body = bodyColumns(withBodies ? batch : [])
   const hashed = hashedOptOuts(sql, hashes)
+  const suppression = holding(
+    sql,
+    { account: sql`d.account_id`, key: sql`d.key`, domain: sql`d.domain`, group: sql`d.group_id` },
+    sql`s.reason`,
+  )
   const rows = await sql<{ id: string; queued: boolean; refused: boolean }[]>`
     with message as materialized (
       select * from unnest(
@@ -124,12 +130,10 @@ async function insertMessages(
       select d.*, case when d.key is null then 'invalid' else coalesce(suppressed.reason ${hashed.reason}) end as refusal
         from unnest(${delivery.message}::uuid[], ${delivery.account}::int[], ${delivery.number}::int[],
                     ${delivery.recipient}::text[], ${delivery.key}::text[], ${delivery.domain}::text[], ${delivery.kind}::text[],
-                    ${delivery.reference}::text[], ${delivery.personal}::text[] ${hashed.column})
-             as d(message_id, account_id, recipient_no, recipient, key, domain, kind, reference, personal ${hashed.name})
-        left join lateral (
-          select s.reason from suppressions s
-           where s.account_id = d.account_id and (s.scope, s.value) in (('address', d.key), ('domain', d.domain))
-           limit 1) suppressed on true
+                    ${delivery.reference}::text[], ${delivery.personal}::text[], ${delivery.group}::int[] ${hashed.column})
+             as d(message_id, account_id, recipient_no, recipient, key, domain, kind, reference, personal, group_id
+                  ${hashed.name})
+        left join lateral (${suppression} limit 1) suppressed on true
         ${hashed.join}
     ), purse as materialized (
       -- None, as a rule; then nothing is charged and nothing is locked.
@@ -176,9 +180,9 @@ async function insertMessages(
       on conflict (account_id, day, slot) do update set used = credit_usage.used + excluded.used
     ), queued as (
       insert into delivery_queue (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain,
-             kind, reference, personal, next_at, expires_at)
+             kind, reference, personal, group_id, next_at, expires_at)
       select message_id, recipient_no, account_id, case when scheduled_at > service_now() then 'scheduled' else 'queued' end,
-             recipient, key, domain, kind, reference, personal::jsonb, greatest(scheduled_at, service_now()),
+             recipient, key, domain, kind, reference, personal::jsonb, group_id, greatest(scheduled_at, service_now()),
              greatest(scheduled_at, service_now()) + interval '72 hours'
         from recipient where refusal is null
       returning message_id
@@ -260,6 +264,7 @@ function deliveryColumns(batch: readonly StoredMessage[]) {
     kind: pairs.map(({ delivery }) => delivery.kind),
     reference: pairs.map(({ delivery }) => delivery.reference ?? null),
     personal: pairs.map(({ delivery }) => (delivery.personal ? JSON.stringify(delivery.personal) : null)),
+    group: pairs.map(({ message }) => message.settings.group ?? null),
   }
 }
 

@@ -103,4 +103,6 @@ export interface MessageSettings {
   readonly clickTracking?: boolean
   readonly openTracking?: boolean
   readonly unsubscribe?: boolean
+  /** The unsubscribe group the message is of: whoever left that group does not get it. */
+  readonly group?: number
 }

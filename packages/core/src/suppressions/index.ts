@@ -1,35 +1,143 @@
-import { databaseErrorCode, type Sql } from '../database.ts'
-import { invalidParameter } from '../errors.ts'
-import { parseAddress, parseDomain } from '../recipients/address.ts'
+import { noteChange, OPERATOR } from '../audit/index.ts'
+import type { AnySql, Sql, SqlTransaction } from '../database.ts'
+import { invalidParameter, ServiceError } from '../errors.ts'
+import { parseAddress } from '../recipients/address.ts'
+import type { Secrets } from '../secrets.ts'
+import { type ImportReport, importerOf, type SuppressionImport } from './import.ts'
+import {
+  accountExists,
+  countUpTo,
+  deleteEnded,
+  deleteEntries,
+  insertEntries,
+  selectAfter,
+  selectHolding,
+  selectPage,
+} from './store.ts'
+import {
+  COUNTED,
+  type HoldingSuppression,
+  type NewSuppression,
+  type Suppression,
+  type SuppressionChange,
+  type SuppressionFilter,
+  type SuppressionPage,
+} from './suppression.ts'
+import { parseValues, type Values } from './values.ts'
 
-export type SuppressionReason = 'unsubscribe' | 'hardbounce' | 'abuse' | 'manual' | 'global'
-export type SuppressionScope = 'address' | 'domain'
-
-export interface NewSuppression {
-  readonly accountId: number
-  readonly scope: SuppressionScope
-  readonly value: string
-  readonly reason: SuppressionReason
-}
+export type { ImportProblem, ImportReport, ImportRow, SuppressionImport } from './import.ts'
+export * from './suppression.ts'
 
 export interface Suppressions {
-  /** Idempotent: the first reason stays. Throws parameterInvalid (email, domain, account). */
+  /** Adds one entry. Idempotent: the first reason stays. Throws what {@link Suppressions.addAll} throws. */
   add(suppression: NewSuppression): Promise<void>
+  /**
+   * Adds entries, all or none; answers how many were new. An automatic entry that is added by hand no longer ends.
+   *
+   * Throws suppressionEmailInvalid, suppressionDomainInvalid, tooLarge, parameterMissing (email), parameterInvalid (account,
+   * domain).
+   */
+  addAll(change: SuppressionChange): Promise<number>
+  /** Takes entries off this list, and no other's; answers how many were there. Throws what {@link Suppressions.addAll} throws. */
+  removeAll(change: Omit<SuppressionChange, 'reason'>): Promise<number>
+  /** A page of the list, by value. Throws suppressionEmailInvalid, suppressionDomainInvalid, tooLarge, parameterInvalid (offset). */
+  list(accountId: number, filter: SuppressionFilter): Promise<SuppressionPage>
+  /**
+   * What would hold a message to this address, of this unsubscribe group; the first says why it would be dropped. Nothing: it
+   * would be sent. Throws suppressionEmailInvalid.
+   */
+  holding(accountId: number, email: string, group?: number): Promise<HoldingSuppression[]>
+  /** The whole list, some at a time, in its order. What is added or removed meanwhile may be there or not. */
+  pages(accountId: number): AsyncIterable<readonly Suppression[]>
+  /** See import.ts. */
+  import(list: SuppressionImport): Promise<ImportReport>
+  /** Deletes automatic entries past their end, some at a time. Answers how many. */
+  forgetEnded(): Promise<number>
 }
 
-export function suppressionsOf(sql: Sql): Suppressions {
-  return {
-    async add({ accountId, scope, value, reason }) {
-      const key = scope === 'address' ? parseAddress(value)?.key : parseDomain(value)
-      if (key === undefined) throw invalidParameter(scope === 'address' ? 'email' : 'domain', 'it is malformed')
-      try {
-        await sql`
-          insert into suppressions (account_id, scope, value, reason) values (${accountId}, ${scope}, ${key}, ${reason})
-          on conflict do nothing`
-      } catch (error) {
-        if (databaseErrorCode(error) === '23503') throw invalidParameter('account', 'there is no such account')
-        throw error
+export interface SuppressionsDependencies {
+  readonly sql: Sql
+  readonly secrets: Secrets
+}
+
+const PAGE = 2000
+const FORGOTTEN_AT_ONCE = 5000
+/** Addresses of one call the audit log tells apart; the counts tell of all. */
+const NOTED = 100
+
+export function suppressionsOf({ sql, secrets }: SuppressionsDependencies): Suppressions {
+  const hashOf = (value: string): string =>
+    secrets.mac('audit address', Buffer.from(value)).toString('hex').slice(0, 32)
+  const noted = ({ emails, domains }: Values) => ({
+    ...{ emails: emails.length, domains: domains.length },
+    hashes: [...emails, ...domains].slice(0, NOTED).map(hashOf),
+  })
+
+  /** A change of the list with its entry in the audit log, if there is something to tell. */
+  async function change(
+    { accountId, group = 0, by = OPERATOR, ...named }: Omit<SuppressionChange, 'reason'>,
+    what: 'added' | 'removed',
+    act: (transaction: SqlTransaction, entries: Values & { accountId: number; group: number }) => Promise<number>,
+  ): Promise<number> {
+    const values = parseValues(named)
+    if (group > 0 && values.domains.length > 0) throw invalidParameter('domain', 'a group holds addresses only')
+    return sql.begin(async (transaction) => {
+      await requireAccount(transaction, accountId)
+      const count = await act(transaction, { ...values, accountId, group })
+      if (count > 0) {
+        const told = { [what]: count, ...noted(values), ...(group > 0 ? { group } : {}) }
+        const action = what === 'added' ? 'suppression.add' : 'suppression.remove'
+        await noteChange(transaction, {
+          ...{ accountId, by, action, object: 'suppressions' },
+          ...(what === 'added' ? { after: told } : { before: told }),
+        })
       }
-    },
+      return count
+    })
   }
+
+  const addAll = ({ reason = 'manual', ...named }: SuppressionChange): Promise<number> =>
+    change(named, 'added', (transaction, entries) => insertEntries(transaction, { ...entries, reason }))
+
+  return {
+    async add({ accountId, scope, value, reason, by = OPERATOR }) {
+      await addAll({ accountId, reason, by, ...(scope === 'address' ? { emails: [value] } : { domains: [value] }) })
+    },
+    addAll,
+    removeAll: (named) => change(named, 'removed', deleteEntries),
+    async list(accountId, { emails = [], domains = [], ...filter }) {
+      if (filter.offset >= COUNTED)
+        throw invalidParameter('offset', `it must be less than ${COUNTED}; an export has all`)
+      const values = emails.length + domains.length > 0 ? parseValues({ emails, domains }) : {}
+      const [suppressions, total] = await Promise.all([
+        selectPage(sql, accountId, { ...filter, ...values }),
+        countUpTo(sql, accountId, { ...filter, ...values }),
+      ])
+      return { suppressions, total }
+    },
+    async holding(accountId, email, group) {
+      const address = parseAddress(email)
+      if (!address) throw new ServiceError('suppressionEmailInvalid')
+      return selectHolding(sql, { accountId, key: address.key, domain: address.domain, group })
+    },
+    pages: (accountId) => pagesOf(sql, accountId),
+    import: importerOf(sql),
+    forgetEnded: () => deleteEnded(sql, FORGOTTEN_AT_ONCE),
+  }
+}
+
+async function* pagesOf(sql: Sql, accountId: number): AsyncGenerator<readonly Suppression[]> {
+  let after: Pick<Suppression, 'value' | 'group'> = { value: '', group: 0 }
+  for (;;) {
+    const page = await selectAfter(sql, accountId, after, PAGE)
+    if (page.length > 0) yield page
+    const last = page.at(-1)
+    if (!last || page.length < PAGE) return
+    after = last
+  }
+}
+
+/** Throws parameterInvalid (account). */
+async function requireAccount(sql: AnySql, accountId: number): Promise<void> {
+  if (!(await accountExists(sql, accountId))) throw invalidParameter('account', 'there is no such account')
 }

@@ -1,4 +1,4 @@
-import type { Reply, Stage } from '@postrider/core'
+import type { DotLeave, Reply, Stage } from '@postrider/core'
 import { lineBlocks } from '../line-blocks.ts'
 import { ConnectionLost, type SmtpConnection } from './connection.ts'
 import type { SmtpReply } from './reply-reader.ts'
@@ -14,8 +14,8 @@ export interface Transaction {
   readonly message: Buffer
   /** An address or header has non-ASCII characters (RFC 6531). */
   readonly utf8: boolean
-  /** Asks leave to write the final dot; false: the lease is gone. */
-  readonly beforeDot: () => Promise<boolean>
+  /** Asks leave to write the final dot. */
+  readonly beforeDot: () => Promise<DotLeave>
 }
 
 /** How a transaction ended: the server's verdict and where it fell, or a lost connection. */
@@ -26,6 +26,8 @@ export type TransactionEnd =
   /** The final dot was written and no reply seen. */
   | { readonly kind: 'indeterminate'; readonly reason: string }
   | { readonly kind: 'lease-lost' }
+  /** Since it was claimed; the final dot was not written, so the server has nothing. */
+  | { readonly kind: 'suppressed'; readonly reason: string }
 
 /** Below this, body and final dot leave in one write; above it, the body goes first and the dot waits for leave. */
 const ONE_WRITE = 64 * 1024
@@ -151,9 +153,11 @@ async function content(connection: SmtpConnection, transaction: Transaction): Pr
       await connection.flushed('data')
     }
   }
-  if (!(await beforeDot())) {
+  const leave = await beforeDot()
+  if (leave !== true) {
+    // Between DATA and its end there is no other way to take a message back (RFC 5321 4.1.1.4).
     connection.destroy()
-    return { kind: 'lease-lost' }
+    return leave === false ? { kind: 'lease-lost' } : { kind: 'suppressed', reason: leave.suppression }
   }
   connection.requireOpen('data')
   const verdict = connection.reply('dot', TIMEOUTS.dot)

@@ -1,0 +1,126 @@
+import { type Readable, Transform } from 'node:stream'
+import { type ImportRow, ServiceError, type Suppression } from '@postrider/core'
+import { CsvError, type Info, Parser } from 'csv-parse'
+import { STREAM_LIMIT, streamTooLarge } from '../body-budget.ts'
+
+/** Columns of a list, in the order of an export. An import needs one of the first two, in any order, and passes over others. */
+const COLUMNS = ['email', 'domain', 'reason', 'since', 'group'] as const
+type Column = (typeof COLUMNS)[number]
+
+/** Rows handed on at once. */
+const BATCH = 1000
+/** Octets of one row; a quote that is never closed would swallow the rest of the file. */
+const ROW_LIMIT = 8192
+
+interface Line {
+  readonly record: readonly string[]
+  readonly info: Info
+}
+
+/**
+ * The rows of a CSV body (RFC 4180; UTF-8; commas, semicolons or tabs), some at a time, with the lines they stand on. Its first
+ * line names the columns.
+ *
+ * Throws bodyBlank, parameterMissing (email) when neither of the two columns is there, csvInvalid, tooLarge.
+ */
+export async function* rowsOf(body: Readable): AsyncGenerator<ImportRow[]> {
+  const parser = parserOf(body)
+  let columns: readonly (Column | undefined)[] | undefined
+  let rows: ImportRow[] = []
+  try {
+    for await (const { record, info } of parser as AsyncIterable<Line>) {
+      if (columns) rows.push(rowOf(columns, record, info.lines))
+      else columns = columnsOf(record)
+      if (rows.length < BATCH) continue
+      yield rows
+      rows = []
+    }
+  } catch (error) {
+    throw error instanceof CsvError ? new ServiceError('csvInvalid', { values: { problem: problemOf(error) } }) : error
+  } finally {
+    // Read to its end all the same: an answer on a connection with unread data is lost when it is closed.
+    body.unpipe()
+    body.resume()
+  }
+  if (!columns) throw new ServiceError('bodyBlank')
+  if (rows.length > 0) yield rows
+}
+
+function parserOf(body: Readable): Parser {
+  const parser = new Parser({
+    ...{ bom: true, info: true, delimiter: [',', ';', '\t'], max_record_size: ROW_LIMIT },
+    // Other programs' files: rows that are short or empty, quotes in the middle of a cell.
+    ...{ relax_column_count: true, relax_quotes: true, skip_empty_lines: true },
+  })
+  let size = 0
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length
+      done(size > STREAM_LIMIT ? streamTooLarge() : null, chunk)
+    },
+  })
+  counted.once('error', (error) => parser.destroy(error))
+  // A client that breaks off has not sent its list.
+  body.once('error', (error) => parser.destroy(error))
+  body.once('close', () => {
+    if (!body.readableEnded) parser.destroy(new ServiceError('csvInvalid', { values: { problem: 'it breaks off' } }))
+  })
+  body.pipe(counted).pipe(parser)
+  return parser
+}
+
+/** Nothing of what the file holds: it may be an address. */
+function problemOf({ code, lines }: CsvError & { lines?: number }): string {
+  const where = lines === undefined ? '' : `line ${lines}: `
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return `${where}a quote is not closed`
+  if (code === 'CSV_MAX_RECORD_SIZE') return `${where}a row has more than ${ROW_LIMIT} octets; is a quote not closed?`
+  return `${where}it is no CSV`
+}
+
+/** Throws parameterMissing (email). */
+function columnsOf(names: readonly string[]): (Column | undefined)[] {
+  const columns = names.map((name) =>
+    COLUMNS.find((column) => column === name.replaceAll('"', '').trim().toLowerCase()),
+  )
+  if (!columns.includes('email') && !columns.includes('domain')) {
+    throw new ServiceError('parameterMissing', { values: { parameter: 'email' } })
+  }
+  return columns
+}
+
+function rowOf(columns: readonly (Column | undefined)[], record: readonly string[], line: number): ImportRow {
+  const row: { line: number } & Partial<Record<Column, string>> = { line }
+  for (const [at, column] of columns.entries()) {
+    const cell = record[at]?.trim()
+    if (column && cell) row[column] = withoutGuard(cell)
+  }
+  return row
+}
+
+/** A spreadsheet takes a cell that begins like this for a formula, and an address may. */
+const FORMULA = /^[=+\-@'\t\r]/
+
+function withoutGuard(cell: string): string {
+  return cell.startsWith("'") && FORMULA.test(cell.slice(1)) ? cell.slice(1) : cell
+}
+
+/** A list as CSV, a page at a time; an import reads it again. */
+export async function* csvOf(pages: AsyncIterable<readonly Suppression[]>): AsyncGenerator<string> {
+  yield `${COLUMNS.join(',')}\r\n`
+  for await (const page of pages) yield page.map(lineOf).join('')
+}
+
+function lineOf({ scope, value, reason, since, group }: Suppression): string {
+  const [email, domain] = scope === 'domain' ? ['', value] : [value, '']
+  return `${[email, domain, reason, timeText(since), group || ''].map(cellOf).join(',')}\r\n`
+}
+
+function cellOf(value: string | number): string {
+  const text = FORMULA.test(String(value)) ? `'${value}` : String(value)
+  return /[",;\s]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** Contract section 9: `2026-01-05 10:11:12`, UTC. */
+export function timeText(time: Date): string {
+  return time.toISOString().slice(0, 19).replace('T', ' ')
+}

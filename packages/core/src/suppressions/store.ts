@@ -1,0 +1,151 @@
+import type { PendingQuery, Row } from 'postgres'
+import { type AnySql, onlyRow } from '../database.ts'
+import {
+  COUNTED,
+  EVERY_ACCOUNT,
+  type HoldingSuppression,
+  type Suppression,
+  type SuppressionFilter,
+  type SuppressionReason,
+} from './suppression.ts'
+import type { Values } from './values.ts'
+
+/** A piece of a statement. */
+export type Fragment = PendingQuery<Row[]>
+
+/** Where a look-up finds what it asks about: columns of the statement around it, or parameters. */
+export interface LookedUp {
+  readonly account: Fragment
+  /** The recipient in its canonical lower-case form. */
+  readonly key: Fragment
+  readonly domain: Fragment
+  /** The unsubscribe group the message names, or null. */
+  readonly group: Fragment
+}
+
+/** Entries past their end hold nothing, whether they are tidied away yet or not. */
+const holds = (sql: AnySql): Fragment => sql`(s.held_until is null or s.held_until > service_now())`
+
+/**
+ * The suppressions that hold a recipient: the account's own, by address, domain, group, then the operator's. One probe of one
+ * index; 0 is EVERY_ACCOUNT, and no group. To be asked with `limit 1` at accept, in the claim and before the final dot.
+ */
+export function holding(sql: AnySql, { account, key, domain, group }: LookedUp, columns: Fragment): Fragment {
+  return sql`
+    select ${columns} from suppressions s
+     where s.account_id = any(array[${account}, 0]) and s.value = any(array[${key}, ${domain}])
+       and s.group_id = any(array[0, ${group}]) and ${holds(sql)}
+     order by s.account_id desc, s.scope`
+}
+
+const columnsOf = (sql: AnySql): Fragment => sql`s.scope, s.value, s.group_id as "group", s.reason, s.since`
+
+export async function selectHolding(
+  sql: AnySql,
+  asked: { accountId: number; key: string; domain: string; group: number | undefined },
+): Promise<HoldingSuppression[]> {
+  const { accountId, key, domain, group } = asked
+  const lookedUp = {
+    account: sql`${accountId}::int`,
+    key: sql`${key}::text`,
+    domain: sql`${domain}::text`,
+    group: sql`${group ?? null}::int`,
+  }
+  return sql<HoldingSuppression[]>`
+    ${holding(sql, lookedUp, sql`${columnsOf(sql)}, s.account_id = ${EVERY_ACCOUNT} as global`)}`
+}
+
+/** Whether there is an account to change the list of; the operator's list is always there. */
+export async function accountExists(sql: AnySql, accountId: number): Promise<boolean> {
+  if (accountId === EVERY_ACCOUNT) return true
+  const rows = await sql`select 1 from accounts where id = ${accountId} and state <> 'deleted'`
+  return rows.length > 0
+}
+
+export interface Entries extends Values {
+  readonly accountId: number
+  readonly group: number
+  readonly reason: SuppressionReason
+}
+
+/** Adds what isn't there; answers how many that were. An automatic entry that would end now stays for good, with its reason. */
+export async function insertEntries(sql: AnySql, entries: Entries): Promise<number> {
+  const { accountId, group, reason } = entries
+  // In one order, so that two calls never wait for each other in a circle.
+  const values = [...entries.emails, ...entries.domains].sort()
+  await sql`
+    delete from suppressions s
+     where s.account_id = ${accountId} and s.value = any(${values}::text[]) and s.group_id = ${group} and not ${holds(sql)}`
+  const rows = await sql<{ fresh: boolean }[]>`
+    insert into suppressions as s (account_id, scope, value, group_id, reason)
+    select ${accountId}::int, ${scopeOf(sql, sql`value`, sql`${group}::int`)}, value, ${group}::int, ${reason}
+      from unnest(${values}::text[]) as given(value)
+    on conflict (account_id, value, group_id) do update set held_until = null where s.held_until is not null
+    returning s.xmax = 0 as fresh`
+  return rows.filter(({ fresh }) => fresh).length
+}
+
+export function scopeOf(sql: AnySql, value: Fragment, group: Fragment): Fragment {
+  return sql`case when ${group} > 0 then 'group' when strpos(${value}, '@') > 0 then 'address' else 'domain' end`
+}
+
+/** Answers how many held mail until now. */
+export async function deleteEntries(
+  sql: AnySql,
+  { accountId, group, emails, domains }: Omit<Entries, 'reason'>,
+): Promise<number> {
+  const rows = await sql<{ held: boolean }[]>`
+    delete from suppressions s
+     where s.account_id = ${accountId} and s.group_id = ${group} and s.value = any(${[...emails, ...domains]}::text[])
+    returning ${holds(sql)} as held`
+  return rows.filter(({ held }) => held).length
+}
+
+type Listed = Omit<SuppressionFilter, 'limit' | 'offset'>
+
+function fits(sql: AnySql, accountId: number, { emails = [], domains = [], group, reason }: Listed): Fragment {
+  const values = [...emails, ...domains]
+  // Each filter a statement of its own: a plan that serves them all would read the whole list for each.
+  return sql`
+    s.account_id = ${accountId} and ${holds(sql)}
+    ${values.length > 0 ? sql`and s.value = any(${values}::text[])` : sql``}
+    ${reason === undefined ? sql`` : sql`and s.reason = ${reason}`}
+    ${group === undefined ? sql`` : sql`and s.group_id = ${group} and s.group_id > 0`}`
+}
+
+export async function selectPage(sql: AnySql, accountId: number, filter: SuppressionFilter): Promise<Suppression[]> {
+  return sql<Suppression[]>`
+    select ${columnsOf(sql)} from suppressions s where ${fits(sql, accountId, filter)}
+     order by s.value, s.group_id limit ${filter.limit} offset ${filter.offset}`
+}
+
+export async function countUpTo(sql: AnySql, accountId: number, filter: Listed): Promise<number> {
+  return onlyRow(
+    await sql<{ count: number }[]>`
+      select count(*)::int as count from (
+        select 1 from suppressions s where ${fits(sql, accountId, filter)} limit ${COUNTED}) found`,
+  ).count
+}
+
+/** The list behind this entry, in its order. */
+export async function selectAfter(
+  sql: AnySql,
+  accountId: number,
+  after: Pick<Suppression, 'value' | 'group'>,
+  limit: number,
+): Promise<Suppression[]> {
+  return sql<Suppression[]>`
+    select ${columnsOf(sql)} from suppressions s
+     where s.account_id = ${accountId} and (s.value, s.group_id) > (${after.value}, ${after.group}::int) and ${holds(sql)}
+     order by s.value, s.group_id limit ${limit}`
+}
+
+/** Automatic entries past their end, some at a time; answers how many. Any number of processes may do it at once. */
+export async function deleteEnded(sql: AnySql, limit: number): Promise<number> {
+  const rows = await sql`
+    delete from suppressions s using (
+      select account_id, value, group_id from suppressions where held_until <= service_now()
+       order by held_until limit ${limit} for update skip locked) ended
+     where s.account_id = ended.account_id and s.value = ended.value and s.group_id = ended.group_id`
+  return rows.count
+}

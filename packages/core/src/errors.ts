@@ -97,6 +97,7 @@ export const ERRORS = {
 
   domainInvalid: row(130, 'Domain', 400, 'Invalid domain name', 550, '5.6.0'),
   domainTaken: row(131, 'Domain', 400, 'Domain already added', 550, '5.6.0'),
+  domainUnknown: row(132, 'Domain', 400, 'Domain is not added', 550, '5.6.0'),
   templateIdInvalid: row(150, 'Template', 400, 'Invalid template id', 550, '5.6.0'),
   templateNameInvalid: row(151, 'Template', 400, 'Invalid template name', 550, '5.6.0'),
   templateBlank: row(152, 'Template', 400, 'Template content is blank', 550, '5.6.0'),

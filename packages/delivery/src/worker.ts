@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { type RunningProcess, runProcess, type ServiceContext, withCore } from '@postrider/core'
 import { type ClaimLoop, runClaimLoop } from './claim-loop.ts'
 import { Dispatcher } from './dispatcher.ts'
+import { runDomainLoop } from './domain-loop.ts'
 import { runLeaseLoop } from './lease-loop.ts'
 import { createRecorder } from './recorder.ts'
 import { createRoutes } from './routes.ts'
@@ -29,6 +30,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
   })
   claims = runClaimLoop({ core, log, workerId, dispatcher })
   const listening = await core.deliveries.listen(claims.wake)
+  const domains = runDomainLoop({ core, log })
   const leases = runLeaseLoop({
     core,
     log,
@@ -42,10 +44,12 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
   })
   return {
     async close() {
+      const domainsAtRest = domains.stop()
       await listening.close().catch(() => {})
       await claims.stop()
       await dispatcher.drain(DRAIN_MS)
       leases.stop()
+      await domainsAtRest
       // Without the database the lease ends with this process.
       await lease.release().catch((err: unknown) => log.warn({ err }, 'the lease could not be given up'))
     },

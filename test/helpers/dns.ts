@@ -58,8 +58,12 @@ function answersTo(type: string, name: string, zone: Zone): Answer[] {
     return (zone.mx ?? []).map(([preference, exchange]) => ({ type, name, ttl, data: { preference, exchange } }))
   if (type === 'A') return (zone.a ?? []).map((data) => ({ type, name, ttl, data }))
   if (type === 'AAAA') return (zone.aaaa ?? []).map((data) => ({ type, name, ttl, data }))
-  if (type === 'TXT')
-    return (zone.txt ?? []).map((text) => ({ type, name, ttl, data: text.match(/.{1,255}/gs) ?? [''] }))
+  if (type === 'TXT') return (zone.txt ?? []).map((text) => ({ type, name, ttl, data: strings(Buffer.from(text)) }))
   if (type === 'CNAME' && zone.cname) return [{ type, name, ttl, data: zone.cname }]
   return []
+}
+
+function strings(text: Buffer): Buffer[] {
+  const count = Math.max(1, Math.ceil(text.length / 255))
+  return Array.from({ length: count }, (_, at) => text.subarray(at * 255, (at + 1) * 255))
 }

@@ -120,7 +120,8 @@ t.test('E19 listDomains answers the domains by status, by name and by page', asy
     json: { data: [{ domain: own.domain, envelopeName: null, status: 'active' }], message: 'Success', totalRecords: 1 },
   })
   t.strictSame((await list('status=0')).names, [pending])
-  t.strictSame((await list('status=pending')).names, [pending])
+  t.strictSame((await list('status=pending&domain=')).names, [pending])
+  t.strictSame((await list(`status=&domain=${pending}`)).names, [pending])
   t.strictSame((await list('status=inactive')).names, [])
   t.strictSame((await list('')).names, [pending, own.domain].sort())
   t.strictSame((await list('', 'domains')).names, [pending, own.domain].sort())

@@ -108,7 +108,8 @@ export const DOMAINS: readonly Operation[] = [
     errors: ['domainInvalid'],
     example: { input: { status: '0' }, data: [EXAMPLE] },
     act: async ({ status, domain, limit = 1000, offset = 0 }, { core, principal }) => {
-      const wanted = { status: status === undefined ? undefined : String(status), name: domain, limit, offset }
+      // A query of which only some is filled in: `?status=1&domain=`.
+      const wanted = { status: String(status ?? '') || undefined, name: domain || undefined, limit, offset }
       const { domains, total } = await core.domains.page(principal.account.id, wanted)
       return { data: domains.map(shown), totalRecords: total }
     },

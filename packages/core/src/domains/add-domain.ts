@@ -2,13 +2,12 @@ import { type Actor, noteChange } from '../audit/index.ts'
 import { databaseErrorCode, isUniqueViolation, type Sql } from '../database.ts'
 import { invalidParameter, ServiceError } from '../errors.ts'
 import { parseDomain } from '../recipients/address.ts'
-import type { Secrets } from '../secrets.ts'
-import { freeSelector, makeDkimKey } from './dkim-key.ts'
+import { freeSelector, type KeyMaker } from './dkim-key.ts'
 import type { DomainState } from './domain.ts'
 import { insertDkimKey, selectSelectors } from './keys-store.ts'
 import { domainName } from './own-domain.ts'
 import { RETURN_PATH_LABEL } from './records.ts'
-import { insertDomain, type StoredDomain } from './store.ts'
+import { insertDomain, type StoredDomain, selectDomain } from './store.ts'
 
 export interface NewSendingDomain {
   readonly accountId: number
@@ -23,12 +22,14 @@ export interface NewSendingDomain {
 
 /** Adds a sending domain with a DKIM key. Throws domainInvalid, domainTaken, parameterInvalid (envelopeName, account). */
 export async function addDomain(
-  { sql, secrets }: { sql: Sql; secrets: Secrets },
+  { sql, makeKey }: { sql: Sql; makeKey: KeyMaker },
   { accountId, name, state, envelopeName, by }: Required<NewSendingDomain>,
 ): Promise<StoredDomain> {
   const clean = domainName(name)
   const labels = envelopeName === undefined ? null : envelopeLabels(envelopeName, clean)
-  const key = await makeDkimKey(secrets, clean)
+  // Again when it is inserted; here because a key costs more than a look.
+  if (await selectDomain(sql, clean)) throw new ServiceError('domainTaken')
+  const key = await makeKey(clean)
   try {
     return await sql.begin(async (transaction) => {
       const domain = await insertDomain(transaction, { accountId, name: clean, state, envelopeName: labels })

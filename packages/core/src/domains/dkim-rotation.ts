@@ -3,16 +3,10 @@ import type { AnySql, Sql } from '../database.ts'
 import { invalidParameter } from '../errors.ts'
 import { parseDomain } from '../recipients/address.ts'
 import type { Secrets } from '../secrets.ts'
-import { type DkimKeyPair, freeSelector, importDkimKey, makeDkimKey } from './dkim-key.ts'
+import { type DkimKeyPair, freeSelector, importDkimKey, type KeyMaker } from './dkim-key.ts'
 import { insertDkimKey, retire, selectPublicKeys, selectSelectors } from './keys-store.ts'
 import { changeOwnDomain } from './own-domain.ts'
 import { checkOften, type StoredDomain } from './store.ts'
-
-interface RotationOptions {
-  readonly sql: Sql
-  readonly secrets: Secrets
-  readonly by: Actor
-}
 
 const WEAK_BITS = 2048
 
@@ -20,9 +14,12 @@ const WEAK_BITS = 2048
  * Makes the key that signs once its record is there; until then nothing changes for mail. While one waits, there is nothing to
  * do.
  */
-export async function makeNextKey(domain: StoredDomain, { sql, secrets, by }: RotationOptions): Promise<void> {
+export async function makeNextKey(
+  domain: StoredDomain,
+  { sql, makeKey, by }: { sql: Sql; makeKey: KeyMaker; by: Actor },
+): Promise<void> {
   if (await waiting(sql, domain.id)) return
-  const pair = await makeDkimKey(secrets, domain.name)
+  const pair = await makeKey(domain.name)
   await changeOwnDomain(sql, domain, async (transaction, { id, name }) => {
     if (await waiting(transaction, id)) return
     const selector = freeSelector(await selectSelectors(transaction, name))
@@ -37,7 +34,7 @@ export async function makeNextKey(domain: StoredDomain, { sql, secrets, by }: Ro
 export async function takeNextKey(
   domain: StoredDomain,
   { privateKey, selector: text }: { privateKey: string; selector: string },
-  { sql, secrets, by }: RotationOptions,
+  { sql, secrets, by }: { sql: Sql; secrets: Secrets; by: Actor },
 ): Promise<string[]> {
   const selector = selectorOf(text, domain.name)
   const { bits, ...pair } = importDkimKey(secrets, domain.name, privateKey)

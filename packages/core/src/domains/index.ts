@@ -8,7 +8,7 @@ import { parseDomain } from '../recipients/address.ts'
 import type { Secrets } from '../secrets.ts'
 import { addDomain, type NewSendingDomain } from './add-domain.ts'
 import { checkDomain } from './check-domain.ts'
-import { openDkimKey } from './dkim-key.ts'
+import { createKeyMaker, openDkimKey } from './dkim-key.ts'
 import { makeNextKey, takeNextKey } from './dkim-rotation.ts'
 import type { Domain, DomainSigner, DomainState, DomainWithRecords } from './domain.ts'
 import { selectDkimKey, selectPublicKeys } from './keys-store.ts'
@@ -96,7 +96,10 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
   const byName = createCache<Domain | null>({
     maxAge: DOMAIN_AGE_MS,
     maxEntries: 50_000,
-    load: async (name) => (await selectDomain(sql, name)) ?? null,
+    load: async (name) => {
+      const domain = await selectDomain(sql, name)
+      return domain ? bare(domain) : null
+    },
   })
   const signers = createCache<DomainSigner | null>({
     maxAge: SIGNER_AGE_MS,
@@ -108,6 +111,7 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
       return { domain, selector, returnPathHost, privateKey: openDkimKey(secrets, stored) }
     },
   })
+  const makeKey = createKeyMaker(secrets)
   const changed = (domain: Domain): void => {
     byName.forget(domain.name)
     signers.forget(String(domain.id))
@@ -130,6 +134,13 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
     if (!shown) throw new ServiceError('domainInvalid', { reason: 'unknown domain' })
     return shown
   }
+  const looking = new Map<number, Promise<StoredDomain>>()
+  /** Calls that come while a domain is looked up share what is seen: nobody has us flood a name server. */
+  function checkNow(domain: StoredDomain, by: Actor): Promise<StoredDomain> {
+    const look = looking.get(domain.id) ?? check(domain, by).finally(() => looking.delete(domain.id))
+    looking.set(domain.id, look)
+    return look
+  }
   async function check(domain: StoredDomain, by: Actor, signal?: AbortSignal): Promise<StoredDomain> {
     const { dnsServers, domainGraceHours } = config
     const checked = await checkDomain(domain, { sql, hosts, dnsServers, by, signal, graceMs: domainGraceHours * HOUR })
@@ -139,11 +150,11 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
 
   return {
     async add({ state = 'pending', by = OPERATOR, envelopeName, ...domain }) {
-      const added = await addDomain({ sql, secrets }, { ...domain, state, by, envelopeName })
+      const added = await addDomain({ sql, makeKey }, { ...domain, state, by, envelopeName })
       changed(added)
       return shown(added)
     },
-    list: async (accountId) => (await selectDomains(sql, accountId)).map(({ records: _, ...domain }) => domain),
+    list: async (accountId) => (await selectDomains(sql, accountId)).map(bare),
     async page(accountId, { status, name, ...page }) {
       const wanted = { ...page, states: statesOf(status), name: name === undefined ? undefined : domainName(name) }
       const { domains, total } = await selectDomainPage(sql, accountId, wanted)
@@ -161,7 +172,7 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
       changed(active)
       return shown(active)
     },
-    verify: async (accountId, name, by) => shown(await check(await ownDomain(sql, accountId, name), by)),
+    verify: async (accountId, name, by) => shown(await checkNow(await ownDomain(sql, accountId, name), by)),
     async remove(accountId, name, by) {
       const domain = await ownDomain(sql, accountId, name)
       await changeOwnDomain(sql, domain, async (transaction, { id, name, state, envelopeName }) => {
@@ -173,7 +184,7 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
     },
     async rotateDkim(accountId, name, by) {
       const domain = await ownDomain(sql, accountId, name)
-      await makeNextKey(domain, { sql, secrets, by })
+      await makeNextKey(domain, { sql, makeKey, by })
       return shown(domain)
     },
     async setDkimKey(accountId, { name, ...key }, by) {
@@ -215,6 +226,11 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
 }
 
 const HOUR = 3_600_000
+
+/** Without what was seen of its records: too much to keep for 50,000 domains. */
+function bare({ records: _, ...domain }: StoredDomain): Domain {
+  return domain
+}
 
 function usable(domain: Domain | null, accountId: number, parentId: number | null): Domain | null {
   if (domain?.state !== 'active') return null

@@ -135,7 +135,7 @@ t.test('domains are added with their records, shown, listed and activated', asyn
   t.match(added, { name: 'quay.example', accountId: sender.accountId, state: 'pending' })
   t.strictSame(
     added.dns.map(({ purpose }) => purpose),
-    ['dkim', 'spf', 'dmarc'],
+    ['dkim', 'spf', 'returnPath', 'dmarc'],
   )
   t.strictSame(await answered(env, 'domain', 'dns', 'quay.example'), added)
   t.match(await answered(env, 'domain', 'activate', 'quay.example'), { state: 'active', dns: added.dns })

@@ -7,7 +7,9 @@ export interface Zone {
   readonly mx?: readonly (readonly [preference: number, exchange: string])[]
   readonly a?: readonly string[]
   readonly aaaa?: readonly string[]
+  /** Goes as several strings where it is long (RFC 1035 3.3.14). */
   readonly txt?: readonly string[]
+  readonly cname?: string
   /** The server fails, or never answers. */
   readonly fails?: 'servfail' | 'silence'
 }
@@ -56,6 +58,12 @@ function answersTo(type: string, name: string, zone: Zone): Answer[] {
     return (zone.mx ?? []).map(([preference, exchange]) => ({ type, name, ttl, data: { preference, exchange } }))
   if (type === 'A') return (zone.a ?? []).map((data) => ({ type, name, ttl, data }))
   if (type === 'AAAA') return (zone.aaaa ?? []).map((data) => ({ type, name, ttl, data }))
-  if (type === 'TXT') return (zone.txt ?? []).map((data) => ({ type, name, ttl, data }))
+  if (type === 'TXT') return (zone.txt ?? []).map((text) => ({ type, name, ttl, data: strings(Buffer.from(text)) }))
+  if (type === 'CNAME' && zone.cname) return [{ type, name, ttl, data: zone.cname }]
   return []
+}
+
+function strings(text: Buffer): Buffer[] {
+  const count = Math.max(1, Math.ceil(text.length / 255))
+  return Array.from({ length: count }, (_, at) => text.subarray(at * 255, (at + 1) * 255))
 }

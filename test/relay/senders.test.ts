@@ -63,6 +63,18 @@ t.test('MAIL FROM and From may name two active domains of one account, and case 
   queueId(await client.submit(`bounces@${own.domain}`, 'lena@harbor.example', mail(other)))
 })
 
+t.test('a subaccount sends by SMTP from a domain its parent shares', async (t) => {
+  const parent = await service.makeSender()
+  const child = await service.makeSender()
+  await service.sql`update accounts set parent_id = ${parent.accountId}, username = 'child' where id = ${child.accountId}`
+  const client = await openSession(t, service, child)
+  const submit = () => client.submit(`desk@${parent.domain}`, 'lena@harbor.example', mail(parent))
+  await t.rejects(submit(), /550 5\.7\.1 Sender domain not active/)
+  const by = { keyId: null, address: null }
+  await service.core.domains.share(parent.accountId, { name: parent.domain, shared: true }, by)
+  queueId(await submit())
+})
+
 t.test('the null sender does not make another domain’s From acceptable', async (t) => {
   const client = await openSession(t, service, sender)
   t.equal(await client.submit('', 'lena@harbor.example', mail(stranger)), '550 5.7.1 Sender domain not active')

@@ -37,6 +37,8 @@ export interface Config {
   readonly dnsServers: readonly string[]
   readonly heloName: string
   readonly returnPathHost: string
+  /** Hours a domain whose records broke stays active. */
+  readonly domainGraceHours: number
   readonly publicUrl: string
   readonly trustProxy: readonly string[]
   readonly logLevel: string
@@ -118,7 +120,7 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
   {
     name: 'DNS_SERVERS',
     default: '',
-    meaning: "Resolvers for MX look-ups, comma-separated, address or address:port. Empty: the system's.",
+    meaning: "Resolvers for look-ups, comma-separated, address or address:port. Empty: the system's.",
   },
   {
     name: 'HELO_NAME',
@@ -129,6 +131,11 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'RETURN_PATH_HOST',
     default: '(HELO_NAME)',
     meaning: 'Domain of the return path of sending domains that have none of their own.',
+  },
+  {
+    name: 'DOMAIN_GRACE_HOURS',
+    default: '72',
+    meaning: 'Hours a sending domain stays active after its DNS records broke.',
   },
   { name: 'PUBLIC_URL', default: 'http://localhost:API_PORT', meaning: 'Where the API is reached from outside.' },
   {
@@ -224,6 +231,7 @@ export function readConfig(env: Environment): Config {
     dnsServers: dnsServers(env.DNS_SERVERS),
     heloName,
     returnPathHost: hostName(env, 'RETURN_PATH_HOST', heloName),
+    domainGraceHours: wholeNumber(env, 'DOMAIN_GRACE_HOURS', 72, 1, 8760),
     publicUrl: publicUrl(env.PUBLIC_URL, apiPort),
     trustProxy: networks(env, 'TRUST_PROXY'),
     logLevel: oneOf(env, 'LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),

@@ -52,7 +52,7 @@ export interface CoreDependencies {
 export function createCore({ sql, config, log, clock = systemClock }: CoreDependencies): Core {
   const secrets = createSecrets(loadSecretKey(config.secretKey, config.dataDir))
   const readiness = watchReadiness({ sql, log, secrets, allowUnsafeDatabase: config.allowUnsafeDatabase })
-  const domains = domainsOf({ sql, secrets, returnPathHost: config.returnPathHost })
+  const domains = domainsOf({ sql, secrets, config })
   const templates = templatesOf(sql)
   const attachments = attachmentsOf({ sql, capacity: config.attachmentStorage })
   const { callsPerMinute, wrongKeysPerMinute } = config

@@ -1,7 +1,7 @@
 import {
   type ClaimedDelivery,
   type Core,
-  type DkimSigner,
+  type DomainSigner,
   type DotLeave,
   type LoadedMessage,
   messageIdText,
@@ -45,7 +45,7 @@ async function writeLetter({ delivery, message }: InHand, options: DeliverOption
   const { core, markDot } = options
   const rendered = core.messages.render(message, delivery)
   return {
-    from: returnPath(delivery, message, options),
+    from: await returnPath(delivery, message, options),
     to: delivery.recipient,
     head: await sign(message, rendered, core),
     message: rendered,
@@ -63,9 +63,7 @@ const shared = new WeakMap<LoadedMessage, Promise<string>>()
 
 function sign(message: LoadedMessage, rendered: Buffer, core: Core): Promise<string> {
   const make = async (): Promise<string> => {
-    const signer: DkimSigner | null = await core.domains.signer(message.domainId)
-    if (!signer) throw new Error('the sending domain has no DKIM key')
-    return dkimSignature(rendered, signer, message.dueFrom.getTime())
+    return dkimSignature(rendered, await signerOf(message, core), message.dueFrom.getTime())
   }
   if (message.format !== 'mime') return make()
   let signature = shared.get(message)
@@ -73,14 +71,21 @@ function sign(message: LoadedMessage, rendered: Buffer, core: Core): Promise<str
   return signature
 }
 
-function returnPath(
+async function signerOf({ domainId }: LoadedMessage, core: Core): Promise<DomainSigner> {
+  const signer = await core.domains.signer(domainId)
+  if (!signer) throw new Error('the sending domain has no DKIM key')
+  return signer
+}
+
+async function returnPath(
   { messageId, recipientNo }: ClaimedDelivery,
   message: LoadedMessage,
   { core, returnPathHost }: DeliverOptions,
-): string {
+): Promise<string> {
   if (message.nullReturnPath) return ''
   const target = { messageId: messageIdText(messageId), recipientNo }
-  return `${core.deliveries.returnPath(target, message.dueFrom.getTime())}@${returnPathHost}`
+  const ownHost = (await signerOf(message, core)).returnPathHost
+  return `${core.deliveries.returnPath(target, message.dueFrom.getTime())}@${ownHost ?? returnPathHost}`
 }
 
 const HEADERS_END = Buffer.from('\r\n\r\n')

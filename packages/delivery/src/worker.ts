@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { type RunningProcess, runProcess, type ServiceContext, withCore } from '@postrider/core'
 import { type ClaimLoop, runClaimLoop } from './claim-loop.ts'
 import { Dispatcher } from './dispatcher.ts'
+import { runDomainLoop } from './domain-loop.ts'
 import { runLeaseLoop } from './lease-loop.ts'
 import { runPrivacyLoop } from './privacy-loop.ts'
 import { createRecorder } from './recorder.ts'
@@ -30,6 +31,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
   })
   claims = runClaimLoop({ core, log, workerId, dispatcher })
   const listening = await core.deliveries.listen(claims.wake)
+  const domains = runDomainLoop({ core, log })
   const leases = runLeaseLoop({
     core,
     log,
@@ -44,10 +46,12 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
   const privacy = runPrivacyLoop({ core, log })
   return {
     async close() {
+      const domainsAtRest = domains.stop()
       await listening.close().catch(() => {})
       await Promise.all([claims.stop(), privacy.stop()])
       await dispatcher.drain(DRAIN_MS)
       leases.stop()
+      await domainsAtRest
       // Without the database the lease ends with this process.
       await lease.release().catch((err: unknown) => log.warn({ err }, 'the lease could not be given up'))
     },

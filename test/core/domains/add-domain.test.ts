@@ -21,11 +21,13 @@ t.test('add answers a pending domain in its A-label form with the DNS records to
     [
       ['dkim', 'TXT', 'pr1._domainkey.werft.xn--mnchen-3ya.example'],
       ['spf', 'TXT', 'werft.xn--mnchen-3ya.example'],
+      ['returnPath', 'CNAME', 'pr-bounces.werft.xn--mnchen-3ya.example'],
       ['dmarc', 'TXT', '_dmarc.werft.xn--mnchen-3ya.example'],
     ],
   )
   t.equal(domain.dns[1]?.value, 'v=spf1 include:relay.test ~all')
-  t.match(domain.dns[2]?.value, /^v=DMARC1; p=none/)
+  t.equal(domain.dns[2]?.value, 'relay.test')
+  t.match(domain.dns[3]?.value, /^v=DMARC1; p=none/)
 })
 
 t.test('the DKIM record of a new domain publishes the key that signs for it, RSA with 2048 bits', async (t) => {

@@ -5,7 +5,9 @@ import { type Operation, operation } from './operation.ts'
 const Entry = Type.Object({
   number: Type.Integer(),
   at: Type.String(),
-  keyId: Type.Union([Type.Integer(), Type.Null()], { description: 'null: the operator, at the command line' }),
+  keyId: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'null: the operator at the command line, or the service itself',
+  }),
   ip: Type.Union([Type.String(), Type.Null()]),
   action: Type.String(),
   object: Type.String(),

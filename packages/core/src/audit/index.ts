@@ -1,6 +1,6 @@
 import type { AnySql, Sql } from '../database.ts'
 
-/** Who changes something: a key, from an address. Both null: the operator, at the command line. */
+/** Who changes something: a key, from an address. Both null: the operator at the command line, or the service itself. */
 export interface Actor {
   readonly keyId: number | null
   readonly address: string | null

@@ -1,57 +1,141 @@
 import { type AnySql, onlyRow } from '../database.ts'
 import type { Domain, DomainState } from './domain.ts'
+import type { DomainStanding } from './domain-state.ts'
+import type { SeenRecords } from './records.ts'
+
+/** How often the DNS is asked: daily while all is well, hourly while something is awaited. */
+const SELDOM = '1 day'
+const OFTEN = '1 hour'
+/** A worker that claimed a domain to look at it has this long, then another one will. */
+const CHECK_LEASE = '10 minutes'
+
+/** A domain with what only its own code reads. */
+export interface StoredDomain extends Domain {
+  readonly records: SeenRecords
+}
 
 const columns = (sql: AnySql) => sql`
-  id, account_id as "accountId", name, state, return_path_host as "returnPathHost", created_at as "createdAt"`
+  id, account_id as "accountId", name, state, envelope_name as "envelopeName", shared, return_path_host as "returnPathHost",
+  created_at as "createdAt", checked_at as "checkedAt", verified_at as "verifiedAt", broken_since as "brokenSince", records`
 
-export async function insertDomain(sql: AnySql, accountId: number, name: string, state: DomainState): Promise<Domain> {
+export interface NewDomain {
+  readonly accountId: number
+  readonly name: string
+  readonly state: DomainState
+  readonly envelopeName: string | null
+}
+
+export async function insertDomain(sql: AnySql, domain: NewDomain): Promise<StoredDomain> {
+  const { accountId, name, state, envelopeName } = domain
   return onlyRow(
-    await sql<Domain[]>`
-      insert into domains (account_id, name, state) values (${accountId}, ${name}, ${state}) returning ${columns(sql)}`,
+    await sql<StoredDomain[]>`
+      insert into domains (account_id, name, state, envelope_name, check_at)
+      values (${accountId}, ${name}, ${state}, ${envelopeName},
+              service_now() + ${state === 'active' ? SELDOM : OFTEN}::text::interval)
+      returning ${columns(sql)}`,
   )
 }
 
-export async function selectDomains(sql: AnySql, accountId: number | undefined): Promise<Domain[]> {
-  return sql<Domain[]>`
-    select ${columns(sql)} from domains where ${accountId ?? null}::int is null or account_id = ${accountId ?? null} order by name`
+export async function selectDomains(sql: AnySql, accountId: number | undefined): Promise<StoredDomain[]> {
+  return sql<StoredDomain[]>`
+    select ${columns(sql)} from domains
+     where deleted_at is null and (${accountId ?? null}::int is null or account_id = ${accountId ?? null}) order by name`
 }
 
-export async function selectDomain(sql: AnySql, name: string): Promise<Domain | undefined> {
-  const rows = await sql<Domain[]>`select ${columns(sql)} from domains where name = ${name}`
+export interface DomainPage {
+  /** Undefined: whatever it is. */
+  readonly states: readonly DomainState[] | undefined
+  readonly name: string | undefined
+  readonly limit: number
+  readonly offset: number
+}
+
+export async function selectDomainPage(
+  sql: AnySql,
+  accountId: number,
+  { states, name, limit, offset }: DomainPage,
+): Promise<{ domains: StoredDomain[]; total: number }> {
+  const matching = sql`
+    account_id = ${accountId} and deleted_at is null
+    and (${states ? [...states] : null}::text[] is null or state = any(${states ? [...states] : null}::text[]))
+    and (${name ?? null}::text is null or name = ${name ?? null})`
+  const [domains, counted] = await Promise.all([
+    sql<StoredDomain[]>`
+      select ${columns(sql)} from domains where ${matching} order by name limit ${limit} offset ${offset}`,
+    sql<{ total: number }[]>`select count(*)::int as total from domains where ${matching}`,
+  ])
+  return { domains, total: onlyRow(counted).total }
+}
+
+export async function selectDomain(sql: AnySql, name: string): Promise<StoredDomain | undefined> {
+  const rows = await sql<StoredDomain[]>`
+    select ${columns(sql)} from domains where name = ${name} and deleted_at is null`
   return rows[0]
 }
 
-export async function updateDomainState(sql: AnySql, name: string, state: DomainState): Promise<Domain | undefined> {
-  const rows = await sql<Domain[]>`update domains set state = ${state} where name = ${name} returning ${columns(sql)}`
+export async function selectDomainById(sql: AnySql, id: number): Promise<StoredDomain | undefined> {
+  const rows = await sql<StoredDomain[]>`select ${columns(sql)} from domains where id = ${id} and deleted_at is null`
   return rows[0]
 }
 
-export interface NewDkimKey {
-  readonly domainId: number
-  readonly selector: string
-  readonly publicKey: Buffer
-  readonly privateKey: Buffer
+/** In a transaction, to change it; with the database's time. */
+export async function lockDomain(sql: AnySql, id: number): Promise<(StoredDomain & { now: Date }) | undefined> {
+  const rows = await sql<(StoredDomain & { now: Date })[]>`
+    select ${columns(sql)}, service_now() as now from domains where id = ${id} and deleted_at is null for update`
+  return rows[0]
 }
 
-export async function insertDkimKey(sql: AnySql, key: NewDkimKey): Promise<void> {
+/** The operator's word, which no look-up takes back before the records were seen right again. */
+export async function activateDomain(sql: AnySql, id: number): Promise<StoredDomain> {
+  return onlyRow(
+    await sql<StoredDomain[]>`
+      update domains set state = 'active', verified_at = null, broken_since = null,
+                         check_at = service_now() + ${SELDOM}::text::interval
+       where id = ${id} returning ${columns(sql)}`,
+  )
+}
+
+export async function updateShared(sql: AnySql, id: number, shared: boolean): Promise<StoredDomain> {
+  return onlyRow(
+    await sql<StoredDomain[]>`update domains set shared = ${shared} where id = ${id} returning ${columns(sql)}`,
+  )
+}
+
+export async function deleteDomain(sql: AnySql, id: number): Promise<void> {
+  await sql`update domains set deleted_at = service_now() where id = ${id}`
+}
+
+/** A new key waits for its record: look soon. */
+export async function checkOften(sql: AnySql, id: number): Promise<void> {
   await sql`
-    insert into dkim_keys (domain_id, selector, public_key, private_key)
-    values (${key.domainId}, ${key.selector}, ${key.publicKey}, ${key.privateKey})`
+    update domains set check_at = least(check_at, service_now() + ${OFTEN}::text::interval) where id = ${id}`
 }
 
-export interface StoredDkimKey {
-  readonly domain: string
-  readonly selector: string
-  readonly publicKey: Buffer
-  readonly privateKey: Buffer
+/** Domains that are due, with nobody else looking: the longest due first. */
+export async function claimDueDomains(sql: AnySql, limit: number): Promise<number[]> {
+  const rows = await sql<{ id: number }[]>`
+    update domains set check_at = service_now() + ${CHECK_LEASE}::text::interval
+     where id in (select id from domains where check_at <= service_now() and deleted_at is null
+                   order by check_at limit ${limit} for update skip locked)
+    returning id`
+  return rows.map(({ id }) => id)
 }
 
-/** The key that signs for a domain now: the newest active one. */
-export async function selectDkimKey(sql: AnySql, domainId: number): Promise<StoredDkimKey | undefined> {
-  const rows = await sql<StoredDkimKey[]>`
-    select d.name as domain, k.selector, k.public_key as "publicKey", k.private_key as "privateKey"
-      from dkim_keys k join domains d on d.id = k.domain_id
-     where k.domain_id = ${domainId} and k.state = 'active'
-     order by k.id desc limit 1`
-  return rows[0]
+export interface CheckResult extends DomainStanding {
+  readonly records: SeenRecords
+  readonly returnPathHost: string | null
+  readonly often: boolean
+}
+
+export async function updateChecked(sql: AnySql, id: number, result: CheckResult): Promise<StoredDomain> {
+  const { state, verifiedAt, brokenSince, records, returnPathHost, often } = result
+  // Spread by a tenth, so that domains added together are not looked up together for ever.
+  return onlyRow(
+    await sql<StoredDomain[]>`
+      update domains set state = ${state}, verified_at = ${verifiedAt}, broken_since = ${brokenSince},
+                         records = ${JSON.stringify(records)}::text::jsonb, return_path_host = ${returnPathHost},
+                         checked_at = service_now(),
+                         check_at = service_now() + ${often ? OFTEN : SELDOM}::text::interval * (0.95 + random() * 0.1)
+       where id = ${id} returning ${columns(sql)}`,
+  )
 }

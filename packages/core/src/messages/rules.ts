@@ -12,7 +12,11 @@ import type { Door, Submission } from './submission.ts'
 
 /** What the rules look things up with, and what they found on the way. */
 export interface Judgement {
-  readonly findDomain: (accountId: number, name: string) => Promise<Domain | null> | Domain | null
+  readonly findDomain: (
+    accountId: number,
+    name: string,
+    parentId: number | null,
+  ) => Promise<Domain | null> | Domain | null
   readonly findTemplate: (accountId: number, id: number) => Promise<Template | undefined>
   readonly findAttachments: (accountId: number, ids: readonly number[]) => Promise<FileSummary[]>
   readonly readAttachments: (files: readonly FileSummary[]) => Promise<StoredAttachment[]>
@@ -85,7 +89,7 @@ function senderActive({ from, principal }: Submission, found: Judgement): void |
     if (!domain) throw new ServiceError('senderInvalid', { reason: 'no active sending domain of the account' })
     found.domain = domain
   }
-  const domain = found.findDomain(principal.account.id, sender.domain)
+  const domain = found.findDomain(principal.account.id, sender.domain, principal.account.parentId)
   return domain instanceof Promise ? domain.then(settle) : settle(domain)
 }
 

@@ -1,0 +1,111 @@
+import { type Actor, noteChange } from '../audit/index.ts'
+import type { Sql } from '../database.ts'
+import type { DnsRecord, SeenRecord, WantedRecord } from './domain.ts'
+import { findingOf, standingAfter } from './domain-state.ts'
+import { judgeRecord } from './judge-record.ts'
+import { promoteNextKey, retirePastKeys, type StoredPublicKey, selectPublicKeys } from './keys-store.ts'
+import { type DnsAnswer, lookUp } from './look-up.ts'
+import { recordKey, type SeenRecords, type ServiceHosts, wantedRecords, withSeen } from './records.ts'
+import { lockDomain, type StoredDomain, updateChecked } from './store.ts'
+
+export interface CheckOptions {
+  readonly sql: Sql
+  readonly dnsServers: readonly string[]
+  readonly hosts: ServiceHosts
+  /** Milliseconds a broken domain stays active. */
+  readonly graceMs: number
+  readonly by: Actor
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Looks the records of a domain up and draws the conclusions: a key whose record is there signs from now on, a domain whose
+ * records are right is active, one whose records are wrong for longer than the grace time is not. No transaction is open
+ * while the DNS is asked.
+ */
+export async function checkDomain(domain: StoredDomain, options: CheckOptions): Promise<StoredDomain> {
+  const { sql, hosts, dnsServers, signal } = options
+  const wanted = wantedRecords(domain, await selectPublicKeys(sql, [domain.id]), hosts)
+  const answers = await lookUp(dnsServers, wanted, signal)
+  return signal?.aborted ? domain : conclude(domain, answers, options)
+}
+
+async function conclude(
+  looked: StoredDomain,
+  answers: ReadonlyMap<string, DnsAnswer>,
+  { sql, hosts, graceMs, by }: CheckOptions,
+): Promise<StoredDomain> {
+  return sql.begin(async (transaction) => {
+    const { id } = looked
+    const domain = await lockDomain(transaction, id)
+    // Deleted meanwhile.
+    if (!domain) return looked
+    const keysBefore = await selectPublicKeys(transaction, [id])
+    const wanted = wantedRecords(domain, keysBefore, hosts)
+    const seen = seenNow(wanted, answers, domain.records)
+    if (nextIsThere(withSeen(wanted, seen))) await promoteNextKey(transaction, id, domain.state === 'pending')
+    await retirePastKeys(transaction, id)
+    const keys = await selectPublicKeys(transaction, [id])
+    const records = withSeen(wantedRecords(domain, keys, hosts), seen)
+    const finding = findingOf(records, (record) => answers.get(recordKey(record))?.kind === 'records')
+    const standing = standingAfter(domain, finding, { now: domain.now, graceMs })
+    const unsettled = finding !== 'right' && (standing.state !== 'active' || standing.verifiedAt !== null)
+    const checked = await updateChecked(transaction, id, {
+      ...standing,
+      records: seen,
+      returnPathHost: ownReturnPath(records),
+      often: unsettled || keys.some(({ state }) => state === 'next'),
+    })
+    const was = told(domain, withSeen(wanted, domain.records), keysBefore)
+    const is = told(checked, records, keys)
+    if (JSON.stringify(was) !== JSON.stringify(is)) {
+      const { accountId, name } = domain
+      await noteChange(transaction, {
+        accountId,
+        by,
+        action: 'domain.check',
+        object: `domain ${name}`,
+        before: was,
+        after: is,
+      })
+    }
+    return checked
+  }) as Promise<StoredDomain>
+}
+
+/** A failure of the DNS is not a record that is missing: what was seen before stands, and the problem says so. */
+function seenNow(
+  wanted: readonly WantedRecord[],
+  answers: ReadonlyMap<string, DnsAnswer>,
+  before: SeenRecords,
+): SeenRecords {
+  const see = (record: WantedRecord): SeenRecord => {
+    const answer = answers.get(recordKey(record))
+    const old = before[recordKey(record)] ?? { state: 'unchecked' as const }
+    if (!answer) return old
+    if (answer.kind === 'records') return judgeRecord(record, answer.values)
+    return { ...old, problem: `the DNS did not answer (${answer.code}); the state is that of an earlier look` }
+  }
+  return Object.fromEntries(wanted.map((record) => [recordKey(record), see(record)]))
+}
+
+function nextIsThere(records: readonly DnsRecord[]): boolean {
+  return records.some(({ key, verified }) => key === 'next' && verified)
+}
+
+function ownReturnPath(records: readonly DnsRecord[]): string | null {
+  return records.find(({ purpose, verified }) => purpose === 'returnPath' && verified)?.host ?? null
+}
+
+/** What the audit log tells of a look: the states, and which key signs. */
+function told(
+  { state }: Pick<StoredDomain, 'state'>,
+  records: readonly DnsRecord[],
+  keys: readonly StoredPublicKey[],
+): Record<string, unknown> {
+  return {
+    state,
+    signs: keys.find((key) => key.state === 'active')?.selector ?? null,
+    records: Object.fromEntries(records.map(({ purpose, host, state }) => [`${purpose} ${host}`, state])),
+  }
+}

@@ -1,0 +1,77 @@
+import { type Actor, noteChange } from '../audit/index.ts'
+import type { AnySql, Sql } from '../database.ts'
+import { invalidParameter } from '../errors.ts'
+import { parseDomain } from '../recipients/address.ts'
+import type { Secrets } from '../secrets.ts'
+import { type DkimKeyPair, freeSelector, importDkimKey, type KeyMaker } from './dkim-key.ts'
+import { insertDkimKey, retire, selectPublicKeys, selectSelectors } from './keys-store.ts'
+import { changeOwnDomain } from './own-domain.ts'
+import { checkOften, type StoredDomain } from './store.ts'
+
+const WEAK_BITS = 2048
+
+/**
+ * Makes the key that signs once its record is there; until then nothing changes for mail. While one waits, there is nothing to
+ * do.
+ */
+export async function makeNextKey(
+  domain: StoredDomain,
+  { sql, makeKey, by }: { sql: Sql; makeKey: KeyMaker; by: Actor },
+): Promise<void> {
+  if (await waiting(sql, domain.id)) return
+  const pair = await makeKey(domain.name)
+  await changeOwnDomain(sql, domain, async (transaction, { id, name }) => {
+    if (await waiting(transaction, id)) return
+    const selector = freeSelector(await selectSelectors(transaction, name))
+    await addNextKey(transaction, domain, { selector, pair, by, action: 'domain.rotateDkim' })
+  })
+}
+
+/**
+ * Takes the account's own key as the next one, instead of one that waits. The same key again changes nothing. Answers warnings.
+ * Throws parameterInvalid (privateKey, selector).
+ */
+export async function takeNextKey(
+  domain: StoredDomain,
+  { privateKey, selector: text }: { privateKey: string; selector: string },
+  { sql, secrets, by }: { sql: Sql; secrets: Secrets; by: Actor },
+): Promise<string[]> {
+  const selector = selectorOf(text, domain.name)
+  const { bits, ...pair } = importDkimKey(secrets, domain.name, privateKey)
+  await changeOwnDomain(sql, domain, async (transaction, { id }) => {
+    const current = await selectPublicKeys(transaction, [id])
+    const same = current.find((key) => key.selector === selector)
+    if (same && same.state !== 'retiring' && same.publicKey.equals(pair.publicKey)) return
+    const used = await selectSelectors(transaction, domain.name)
+    if (used.includes(selector)) throw invalidParameter('selector', 'the domain has had a key with it: choose another')
+    await retire(transaction, id, 'next')
+    await addNextKey(transaction, domain, { selector, pair, by, action: 'domain.dkimKey' })
+  })
+  return bits < WEAK_BITS ? [`The key has ${bits} bits; some receivers ignore keys of less than ${WEAK_BITS}`] : []
+}
+
+async function waiting(sql: AnySql, domainId: number): Promise<boolean> {
+  return (await selectPublicKeys(sql, [domainId])).some(({ state }) => state === 'next')
+}
+
+async function addNextKey(
+  sql: AnySql,
+  { id, name, accountId }: StoredDomain,
+  { selector, pair, by, action }: { selector: string; pair: DkimKeyPair; by: Actor; action: string },
+): Promise<void> {
+  await insertDkimKey(sql, { domainId: id, selector, state: 'next', ...pair })
+  await checkOften(sql, id)
+  await noteChange(sql, { accountId, by, action, object: `domain ${name}`, after: { next: selector } })
+}
+
+/** RFC 6376 3.1: labels, which with `_domainkey` and the domain must still be a host name. */
+function selectorOf(text: string, domain: string): string {
+  const selector = text.trim().toLowerCase()
+  const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
+  const sound = selector.length <= 253 && new RegExp(`^${label}(\\.${label})*$`).test(selector)
+  // A letter behind the dot for `_domainkey`, whose underscore is none of a host name's characters.
+  if (!sound || parseDomain(`${selector}.xdomainkey.${domain}`) === undefined) {
+    throw invalidParameter('selector', 'it must be a label, or labels with dots, of letters, digits and hyphens')
+  }
+  return selector
+}

@@ -1,0 +1,91 @@
+import type { SeenRecord, WantedRecord } from './domain.ts'
+
+/** Of what was found instead, this much is kept for a person to read. */
+const MOST_SHOWN = 5
+const SHOWN_CHARACTERS = 500
+
+/** Holds what stands at a record's host and type against what is wanted there. */
+export function judgeRecord(wanted: WantedRecord, values: readonly string[]): SeenRecord {
+  if (wanted.type === 'CNAME') return judgeCname(wanted.value, values)
+  if (wanted.purpose === 'dkim') return judgeDkim(wanted.value, values)
+  if (wanted.purpose === 'spf') return judgeSpf(wanted.value, values)
+  return judgeDmarc(values)
+}
+
+const RIGHT: SeenRecord = { state: 'right' }
+const MISSING: SeenRecord = { state: 'missing' }
+
+function wrong(found: readonly string[], problem: string): SeenRecord {
+  return { state: 'wrong', found: found.slice(0, MOST_SHOWN).map(shown), problem }
+}
+
+/** Anybody may publish anything: nothing that would hide in a log, a terminal or a database. Cut first, for a cut may halve a pair. */
+function shown(value: string): string {
+  return value.slice(0, SHOWN_CHARACTERS).replace(/\p{C}/gu, '\ufffd')
+}
+
+function judgeCname(target: string, values: readonly string[]): SeenRecord {
+  if (values.length === 0) return MISSING
+  const same = values.some((value) => value.toLowerCase().replace(/\.$/, '') === target.toLowerCase())
+  return same ? RIGHT : wrong(values, 'it points to another host')
+}
+
+/** RFC 6376 3.6.1, 3.6.2.2: one record, whose key is ours and may be used for mail with SHA-256. */
+function judgeDkim(value: string, values: readonly string[]): SeenRecord {
+  const records = values.filter((text) => /(^|;)\s*p\s*=/.test(text))
+  const [record] = records
+  if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'it is no DKIM record')
+  if (records.length > 1) return wrong(records, 'there are several DKIM records at this host, and only one may be')
+  const tags = tagsOf(record)
+  const key = tags.get('p')?.replace(/\s/g, '')
+  if (key === '') return wrong(records, 'its p= is empty, which revokes the key')
+  if (key !== tagsOf(value).get('p')) return wrong(records, 'its p= is another key')
+  if ((tags.get('v') ?? 'DKIM1') !== 'DKIM1' || (tags.get('k') ?? 'rsa') !== 'rsa') {
+    return wrong(records, 'it must say v=DKIM1 and k=rsa')
+  }
+  if (!allows(tags.get('h'), 'sha256') || !allows(tags.get('s'), 'email')) {
+    return wrong(records, 'its h= or s= does not allow mail signed with SHA-256')
+  }
+  return RIGHT
+}
+
+function tagsOf(record: string): Map<string, string> {
+  return new Map(
+    record.split(';').map((tag) => {
+      const [name = '', ...value] = tag.split('=')
+      return [name.trim(), value.join('=').trim()]
+    }),
+  )
+}
+
+function allows(list: string | undefined, wanted: string): boolean {
+  return list === undefined || list.split(':').some((item) => item.trim() === '*' || item.trim() === wanted)
+}
+
+/** RFC 7208 4.5, 5.1: exactly one SPF record, and nothing behind its `all` counts. */
+function judgeSpf(value: string, values: readonly string[]): SeenRecord {
+  const records = values.filter((text) => /^v=spf1( |$)/i.test(text))
+  const [record] = records
+  if (record === undefined) return MISSING
+  if (records.length > 1) return wrong(records, 'there are several SPF records, and only one may be (RFC 7208 4.5)')
+  const include = value.split(' ')[1] as string
+  const terms = record.toLowerCase().split(/ +/)
+  const all = terms.findIndex((term) => /^[+?~-]?all$/.test(term))
+  const before = all === -1 ? terms : terms.slice(0, all)
+  const redirect = include.replace('include:', 'redirect=')
+  const named = before.includes(include) || before.includes(`+${include}`)
+  if (named || (all === -1 && before.includes(redirect))) return RIGHT
+  return wrong(records, terms.length > before.length + 1 ? `${include} must stand before "all"` : `it lacks ${include}`)
+}
+
+/** Advice: whatever policy the domain has is its owner's to choose (RFC 7489 6.3). */
+function judgeDmarc(values: readonly string[]): SeenRecord {
+  const records = values.filter((text) => /^v=DMARC1\s*(;|$)/.test(text))
+  const [record] = records
+  if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'it is no DMARC record')
+  if (records.length > 1) return wrong(records, 'there are several DMARC records, so none counts')
+  const policy = tagsOf(record).get('p')?.toLowerCase()
+  return policy && ['none', 'quarantine', 'reject'].includes(policy)
+    ? RIGHT
+    : wrong(records, 'its p= must be none, quarantine or reject')
+}

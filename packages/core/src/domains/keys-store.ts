@@ -1,0 +1,87 @@
+import type { AnySql } from '../database.ts'
+import type { DkimKeyState } from './domain.ts'
+
+/**
+ * How long the record of a key that no longer signs is still wanted: a signature is good for seven days, and a worker may sign
+ * with a key it has for a minute after another took over.
+ */
+const RETIRES_AFTER = '8 days'
+
+export interface NewDkimKey {
+  readonly domainId: number
+  readonly selector: string
+  readonly publicKey: Buffer
+  readonly privateKey: Buffer
+  readonly state: 'next' | 'active'
+}
+
+export interface StoredPublicKey {
+  readonly domainId: number
+  readonly selector: string
+  readonly publicKey: Buffer
+  readonly state: DkimKeyState
+}
+
+export interface StoredDkimKey {
+  readonly domain: string
+  readonly selector: string
+  readonly privateKey: Buffer
+  readonly returnPathHost: string | null
+}
+
+export async function insertDkimKey(sql: AnySql, key: NewDkimKey): Promise<void> {
+  await sql`
+    insert into dkim_keys (domain_id, selector, public_key, private_key, state)
+    values (${key.domainId}, ${key.selector}, ${key.publicKey}, ${key.privateKey}, ${key.state})`
+}
+
+/** The key that signs for a domain now, deleted or not: mail that was accepted is still signed. */
+export async function selectDkimKey(sql: AnySql, domainId: number): Promise<StoredDkimKey | undefined> {
+  const rows = await sql<StoredDkimKey[]>`
+    select d.name as domain, k.selector, k.private_key as "privateKey", d.return_path_host as "returnPathHost"
+      from dkim_keys k join domains d on d.id = k.domain_id
+     where k.domain_id = ${domainId} and k.state = 'active'`
+  return rows[0]
+}
+
+/** Keys whose records are wanted: the one that signs first, then the next, then retiring ones. */
+export async function selectPublicKeys(sql: AnySql, domainIds: readonly number[]): Promise<StoredPublicKey[]> {
+  return sql<StoredPublicKey[]>`
+    select domain_id as "domainId", selector, public_key as "publicKey", state
+      from dkim_keys where domain_id = any(${[...domainIds]}::int[]) and state <> 'retired'
+     order by array_position('{active,next,retiring}', state), id`
+}
+
+/** Selectors the name ever had, under whatever account: their records may still stand in the DNS. */
+export async function selectSelectors(sql: AnySql, name: string): Promise<string[]> {
+  const rows = await sql<{ selector: string }[]>`
+    select k.selector from dkim_keys k join domains d on d.id = k.domain_id where d.name = ${name}`
+  return rows.map(({ selector }) => selector)
+}
+
+/**
+ * The next key signs from now on, and the one before has no private half any more. What never was sent from (`unused`) needs
+ * no old record.
+ */
+export async function promoteNextKey(sql: AnySql, domainId: number, unused: boolean): Promise<void> {
+  if (unused) await retire(sql, domainId, 'active')
+  else {
+    await sql`
+      update dkim_keys set state = 'retiring', private_key = '', retire_at = service_now() + ${RETIRES_AFTER}::text::interval
+       where domain_id = ${domainId} and state = 'active'`
+  }
+  await sql`update dkim_keys set state = 'active' where domain_id = ${domainId} and state = 'next'`
+}
+
+/** A key that will not sign again has no private half to lose. */
+export async function retire(sql: AnySql, domainId: number, state: DkimKeyState): Promise<void> {
+  await sql`
+    update dkim_keys set state = 'retired', private_key = '' where domain_id = ${domainId} and state = ${state}`
+}
+
+/** Nobody asks for the records of these keys any more. */
+export async function retirePastKeys(sql: AnySql, domainId: number): Promise<void> {
+  await sql`
+    update dkim_keys set state = 'retired'
+     where domain_id = ${domainId} and state = 'retiring' and retire_at <= service_now()`
+}

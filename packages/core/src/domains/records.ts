@@ -1,0 +1,55 @@
+import { dkimRecordText } from './dkim-key.ts'
+import type { DnsRecord, Domain, SeenRecord, WantedRecord } from './domain.ts'
+import type { StoredPublicKey } from './keys-store.ts'
+
+/** The service's own hosts, which the records of a domain point to. */
+export interface ServiceHosts {
+  readonly returnPath: string
+  readonly tracking: string
+}
+
+/** The label below a domain whose CNAME makes the return path the domain's own. */
+export const RETURN_PATH_LABEL = 'pr-bounces'
+
+/** By type and host: what the look-ups of a domain's records saw. */
+export type SeenRecords = Readonly<Record<string, SeenRecord>>
+
+export function recordKey({ type, host }: Pick<WantedRecord, 'type' | 'host'>): string {
+  return `${type} ${host}`
+}
+
+export function wantedRecords(
+  { name, envelopeName }: Pick<Domain, 'name' | 'envelopeName'>,
+  keys: readonly StoredPublicKey[],
+  hosts: ServiceHosts,
+): WantedRecord[] {
+  const dkim = keys.map(({ selector, publicKey, state }): WantedRecord => {
+    const host = `${selector}._domainkey.${name}`
+    return { type: 'TXT', host, value: dkimRecordText(publicKey), purpose: 'dkim', key: state }
+  })
+  const tracking: WantedRecord[] = envelopeName
+    ? [{ type: 'CNAME', host: `${envelopeName}.${name}`, value: hosts.tracking, purpose: 'envelope' }]
+    : []
+  return [
+    ...dkim,
+    { type: 'TXT', host: name, value: `v=spf1 include:${hosts.returnPath} ~all`, purpose: 'spf' },
+    { type: 'CNAME', host: returnPathHostOf(name), value: hosts.returnPath, purpose: 'returnPath' },
+    ...tracking,
+    { type: 'TXT', host: `_dmarc.${name}`, value: 'v=DMARC1; p=none', purpose: 'dmarc' },
+  ]
+}
+
+export function returnPathHostOf(name: string): string {
+  return `${RETURN_PATH_LABEL}.${name}`
+}
+
+/** The records to set, each with what was seen of it. */
+export function withSeen(wanted: readonly WantedRecord[], seen: SeenRecords): DnsRecord[] {
+  const states = wanted.map((record) => seen[recordKey(record)] ?? { state: 'unchecked' as const })
+  const ownReturnPath = wanted.some(({ purpose }, at) => purpose === 'returnPath' && states[at]?.state === 'right')
+  return wanted.map((record, at) => {
+    const saw = states[at] as SeenRecord
+    const required = record.key === 'active' || (record.purpose === 'spf' && !ownReturnPath)
+    return { ...record, ...saw, verified: saw.state === 'right', required }
+  })
+}

@@ -192,7 +192,10 @@ t.test('a person who wanted no mail gets none once he is forgotten', async (t) =
   )
   await internet.inState(String(form.body.data?.message_id), 'delivered')
   t.equal(host.messages.length, 1)
+  t.match(await service.core.suppressions.holding(accountId, olga), [{ scope: 'address', reason: 'unsubscribe' }])
   t.match(await ask('/v2/gdpr/export', { email: olga }), {
     suppression: [{ email: olga.toLowerCase(), type: 'email', reason: 'unsubscribe', hashed: true }],
   })
+  t.equal(await service.core.suppressions.removeAll({ accountId, emails: [olga] }), 1, 'he may be let in again')
+  await internet.inState(await internet.send(olga), 'delivered')
 })

@@ -59,7 +59,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
   const auth = authOf({ sql, log, callsPerMinute, wrongKeysPerMinute })
   const rateLimits = rateLimitsOf(sql)
   const forgotten = forgottenOf({ sql, secrets })
-  const suppressions = suppressionsOf({ sql, secrets })
+  const suppressions = suppressionsOf({ sql, secrets, forgotten })
   const messages = messagesOf({
     sql,
     clock,

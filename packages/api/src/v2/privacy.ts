@@ -61,7 +61,8 @@ const Person = Type.Object({
   suppression: Type.Array(
     Type.Object({
       email: Type.String(),
-      type: Type.Literal('email'),
+      type: Type.Union([Type.Literal('email'), Type.Literal('group')]),
+      group: Type.Optional(Type.Integer()),
       reason: Type.String(),
       addedTime: Type.String(),
       hashed: Type.Boolean({ description: 'kept as a keyed hash, since the person was forgotten' }),
@@ -169,8 +170,9 @@ function personOf({ email, deliveries, suppressions, next }: PersonPage): Static
   return {
     email,
     logs: deliveries.map(logOf),
-    suppression: suppressions.map(({ reason, since, hashed }) => ({
-      ...{ email, type: 'email', reason, addedTime: timeText(since), hashed },
+    suppression: suppressions.map(({ group, reason, since, hashed }) => ({
+      ...(group > 0 ? { email, type: 'group' as const, group } : { email, type: 'email' as const }),
+      ...{ reason, addedTime: timeText(since), hashed },
     })),
     webhookEvents: 0,
     ...(next ? { next } : {}),

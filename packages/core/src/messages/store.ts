@@ -92,8 +92,10 @@ function hashedOptOuts(sql: AnySql, hashes: (string | null)[] | undefined) {
     name: sql`, hash`,
     join: sql`
         left join lateral (
-          select f.reason from forgotten f where f.account_id = d.account_id and f.hash = decode(d.hash, 'hex') limit 1
-        ) opted_out on true`,
+          select f.reason from forgotten f
+           where f.account_id = d.account_id and f.hash = decode(d.hash, 'hex')
+             and f.group_id = any(array[0, d.group_id]) and (f.held_until is null or f.held_until > service_now())
+           limit 1) opted_out on true`,
     reason: sql`, opted_out.reason`,
   }
 }

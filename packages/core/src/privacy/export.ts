@@ -36,6 +36,8 @@ export interface KeptDelivery {
 }
 
 export interface KeptSuppression {
+  /** The unsubscribe group it is of; 0: of all mail. */
+  readonly group: number
   readonly reason: string
   readonly since: Date
   /** The address itself is not kept: a hash of it is, since the person was forgotten. */
@@ -208,10 +210,10 @@ async function suppressionsOf(
   { accountId, key }: PersonQuestion,
 ): Promise<KeptSuppression[]> {
   return sql<KeptSuppression[]>`
-    select reason, since, false as hashed from suppressions
-     where account_id = ${accountId} and scope = 'address' and value = ${key}
+    select group_id as "group", reason, since, false as hashed from suppressions
+     where account_id = ${accountId} and value = ${key}
     union all
-    select reason, since, true from forgotten
+    select group_id, reason, since, true from forgotten
      where account_id = ${accountId} and hash = decode(${forgotten.hash(accountId, key).toString('hex')}, 'hex')`
 }
 

@@ -51,10 +51,11 @@ export async function hashSuppressions(
     with gone as (
       delete from suppressions s using unnest(${keys}::text[], ${hashes}::text[]) as k(value, hash)
        where s.account_id = ${accountId} and s.value = k.value
-      returning s.account_id, k.hash, s.reason, s.since
+      returning s.account_id, k.hash, s.group_id, s.reason, s.since, s.held_until
     ), hashed as (
-      insert into forgotten (account_id, hash, reason, since)
-      select account_id, decode(hash, 'hex'), reason, since from gone order by hash
+      insert into forgotten (account_id, hash, group_id, reason, since, held_until)
+      select account_id, decode(hash, 'hex'), group_id, reason, since, held_until from gone
+       where held_until is null or held_until > service_now() order by hash, group_id
       on conflict do nothing
     )
     select 1 from gone`

@@ -1,6 +1,7 @@
 import { createCache } from '../cache.ts'
 import type { AnySql, Sql } from '../database.ts'
 import type { Secrets } from '../secrets.ts'
+import type { SuppressionReason } from './suppression.ts'
 
 /**
  * The opt-outs of people who were forgotten, kept as keyed hashes. Asked for only by accounts that have any, which every process
@@ -12,14 +13,18 @@ export interface Forgotten {
   accounts(): Promise<ReadonlySet<number>> | ReadonlySet<number>
   /** Why each of these must get no mail; null: no such reason is known. */
   reasons(recipients: readonly Recipient[]): Promise<(string | null)[]>
+  /** The opt-outs of one person that hold a message of this unsubscribe group. */
+  entries(recipient: Recipient): Promise<{ group: number; reason: SuppressionReason; since: Date }[]>
   /** Takes opt-outs back, in the transaction of the change. Answers how many there were. */
-  remove(sql: AnySql, accountId: number, keys: readonly string[]): Promise<number>
+  remove(sql: AnySql, accountId: number, keys: readonly string[], group: number): Promise<number>
 }
 
 export interface Recipient {
   readonly accountId: number
   /** The address in its canonical lower-case form. */
   readonly key: string
+  /** The unsubscribe group the message names, or null. */
+  readonly group: number | null
 }
 
 /** Milliseconds; a request to forget waits longer than this between writing the hashes and deleting the addresses. */
@@ -42,24 +47,30 @@ export function forgottenOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): F
     accounts: () => lists.get(''),
     async reasons(recipients) {
       const accounts = await lists.get('')
-      const asked = recipients.flatMap(({ accountId, key }, at) =>
-        accounts.has(accountId) ? [{ at, accountId, hash: hash(accountId, key).toString('hex') }] : [],
+      const asked = recipients.flatMap(({ accountId, key, group }, at) =>
+        accounts.has(accountId) ? [{ at, accountId, group, hash: hash(accountId, key).toString('hex') }] : [],
       )
       const reasons = recipients.map((): string | null => null)
       if (asked.length === 0) return reasons
       const rows = await sql<{ at: number; reason: string }[]>`
         select a.at, f.reason
           from unnest(${asked.map(({ at }) => at)}::int[], ${asked.map(({ accountId }) => accountId)}::int[],
-                      ${asked.map(({ hash }) => hash)}::text[]) as a(at, account_id, hash)
-          join forgotten f on f.account_id = a.account_id and f.hash = decode(a.hash, 'hex')`
+                      ${asked.map(({ hash }) => hash)}::text[], ${asked.map(({ group }) => group)}::int[])
+               as a(at, account_id, hash, group_id)
+          join forgotten f on f.account_id = a.account_id and f.hash = decode(a.hash, 'hex')
+               and f.group_id = any(array[0, a.group_id]) and (f.held_until is null or f.held_until > service_now())`
       for (const { at, reason } of rows) reasons[at] = reason
       return reasons
     },
-    async remove(sql, accountId, keys) {
+    entries: ({ accountId, key, group }) => sql`
+      select group_id as "group", reason, since from forgotten
+       where account_id = ${accountId} and hash = decode(${hash(accountId, key).toString('hex')}, 'hex')
+         and group_id = any(array[0, ${group}::int]) and (held_until is null or held_until > service_now())`,
+    async remove(sql, accountId, keys, group) {
       const hashes = keys.map((key) => hash(accountId, key).toString('hex'))
       const rows = await sql`
         delete from forgotten f using unnest(${hashes}::text[]) as gone(hash)
-         where f.account_id = ${accountId} and f.hash = decode(gone.hash, 'hex')`
+         where f.account_id = ${accountId} and f.hash = decode(gone.hash, 'hex') and f.group_id = ${group}`
       return rows.count
     },
   }

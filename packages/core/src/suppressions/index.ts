@@ -3,6 +3,7 @@ import type { AnySql, Sql, SqlTransaction } from '../database.ts'
 import { invalidParameter, ServiceError } from '../errors.ts'
 import { parseAddress } from '../recipients/address.ts'
 import type { Secrets } from '../secrets.ts'
+import type { Forgotten } from './forgotten.ts'
 import { type ImportReport, importerOf, type SuppressionImport } from './import.ts'
 import {
   accountExists,
@@ -58,6 +59,7 @@ export interface Suppressions {
 export interface SuppressionsDependencies {
   readonly sql: Sql
   readonly secrets: Secrets
+  readonly forgotten: Forgotten
 }
 
 const PAGE = 2000
@@ -65,7 +67,7 @@ const FORGOTTEN_AT_ONCE = 5000
 /** Addresses of one call the audit log tells apart; the counts tell of all. */
 const NOTED = 100
 
-export function suppressionsOf({ sql, secrets }: SuppressionsDependencies): Suppressions {
+export function suppressionsOf({ sql, secrets, forgotten }: SuppressionsDependencies): Suppressions {
   const hashOf = (value: string): string =>
     secrets.mac('audit address', Buffer.from(value)).toString('hex').slice(0, 32)
   const noted = ({ emails, domains }: Values) => ({
@@ -104,7 +106,12 @@ export function suppressionsOf({ sql, secrets }: SuppressionsDependencies): Supp
       await addAll({ accountId, reason, by, ...(scope === 'address' ? { emails: [value] } : { domains: [value] }) })
     },
     addAll,
-    removeAll: (named) => change(named, 'removed', deleteEntries),
+    removeAll: (named) =>
+      change(named, 'removed', async (transaction, entries) => {
+        // Of somebody who was forgotten, the list has a hash instead.
+        const hashed = await forgotten.remove(transaction, entries.accountId, entries.emails, entries.group)
+        return hashed + (await deleteEntries(transaction, entries))
+      }),
     async list(accountId, { emails = [], domains = [], ...filter }) {
       if (filter.offset >= COUNTED)
         throw invalidParameter('offset', `it must be less than ${COUNTED}; an export has all`)
@@ -118,7 +125,14 @@ export function suppressionsOf({ sql, secrets }: SuppressionsDependencies): Supp
     async holding(accountId, email, group) {
       const address = parseAddress(email)
       if (!address) throw new ServiceError('suppressionEmailInvalid')
-      return selectHolding(sql, { accountId, key: address.key, domain: address.domain, group })
+      const { key, domain } = address
+      const hashed = await forgotten.entries({ accountId, key, group: group ?? null })
+      return [
+        ...hashed.map((entry): HoldingSuppression => {
+          return { ...entry, scope: entry.group > 0 ? 'group' : 'address', value: key, global: false }
+        }),
+        ...(await selectHolding(sql, { accountId, key, domain, group })),
+      ]
     },
     pages: (accountId) => pagesOf(sql, accountId),
     import: importerOf(sql),

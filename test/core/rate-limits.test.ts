@@ -86,7 +86,9 @@ t.test('a narrower limit on the same allowance counts what the wider one gave', 
   const narrow = { ...wide, limit: 20 }
   const limits = anotherProcess(t)
   for (let time = 0; time < 30; time++) await limits.take([wide])
+  const before = await taken(wide)
   t.match(await limits.take([narrow]), { refused: true })
+  t.equal(await taken(wide), before)
   t.match(await limits.take([wide]), { refused: false })
 })
 

@@ -137,3 +137,15 @@ t.test('a parent makes keys for its subaccount, within its own rights', async (t
   t.match((await auth.listKeys(child.accountId)).at(-1), { id: made.id })
   await beyond(t, ask(apiKey, '/keys', { name: 'of the child', scopes: ['all'] }, headers), /the scope all/)
 })
+
+t.test('the first key of a subaccount has what the key has that made the subaccount', async (t) => {
+  const sender = await service.makeSender()
+  const { api_key: apiKey } = await done(sender.apiKey, '/keys', {
+    ...{ name: 'bounded', scopes: ['subaccounts', 'send'], restrictions: { templates: [5] } },
+  })
+  const { api_key: first } = await done(apiKey, '/subaccounts/createSubaccount', {
+    ...{ username: 'dock-key-rights', email: 'dock@ship.example', setpassword: 0 },
+  })
+  const principal = await auth.authenticate(first, '127.0.0.1')
+  t.match(principal, { scopes: ['subaccounts', 'send'], restrictions: { templates: [5] } })
+})

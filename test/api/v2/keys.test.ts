@@ -294,7 +294,7 @@ t.test('when a key was last used shows soon, and is written once however often i
   const writes = async () => (await service.sql`select count(*)::int as times from uses`)[0]?.times
   t.equal(await usedAt(), null)
   for (let time = 0; time < 30; time++) await ask(made.api_key, '/audit')
-  await until('the note', usedAt)
+  await until('the note', async () => (await usedAt()) ?? undefined)
   const before = await writes()
   for (let time = 0; time < 30; time++) await ask(made.api_key, '/audit')
   await new Promise((resolve) => setTimeout(resolve, 1500))

@@ -66,28 +66,9 @@ const LONGEST_OVERLAP_HOURS = 30 * 24
 
 export function keysOf(sql: Sql): Keys {
   return {
-    async createKey({ accountId, name = '', scopes, networks, restrictions = {} }, by = OPERATOR) {
-      const secret = makeApiKey()
+    async createKey(key, by = OPERATOR) {
       try {
-        return await inTransaction(sql, async (transaction) => {
-          const own = await callersKey(transaction, by)
-          const wanted = {
-            name: knownName(name),
-            scopes: scopes ? knownScopes(scopes) : (own?.scopes ?? ['all']),
-            networks: networks ? knownNetworks(networks) : (own?.networks ?? []),
-            restrictions: changedRestrictions(own?.restrictions ?? UNRESTRICTED, restrictions),
-          }
-          if (own) requireWithin(wanted, own)
-          const key = await insertApiKey(transaction, {
-            ...wanted,
-            accountId,
-            ...whatIsKept(secret),
-            countsWith: own && isCounted(own) ? allowanceOf(own) : null,
-          })
-          await note(transaction, key, by, 'key.create', { after: shown(key) })
-          await requireRoom(transaction, accountId)
-          return { key, secret }
-        })
+        return await inTransaction(sql, (transaction) => makeKey(transaction, key, by))
       } catch (error) {
         if (databaseErrorCode(error) === '23503') throw invalidParameter('account', 'there is no such account')
         throw error
@@ -148,6 +129,32 @@ export function keysOf(sql: Sql): Keys {
       })
     },
   }
+}
+
+/** Makes a key within the rights of the one that asks. Throws as createKey does; but for an unknown account, the database's own. */
+export async function makeKey(
+  sql: AnySql,
+  { accountId, name = '', scopes, networks, restrictions = {} }: NewKey,
+  by: Actor,
+): Promise<KeySecret> {
+  const secret = makeApiKey()
+  const own = await callersKey(sql, by)
+  const wanted = {
+    name: knownName(name),
+    scopes: scopes ? knownScopes(scopes) : (own?.scopes ?? ['all']),
+    networks: networks ? knownNetworks(networks) : (own?.networks ?? []),
+    restrictions: changedRestrictions(own?.restrictions ?? UNRESTRICTED, restrictions),
+  }
+  if (own) requireWithin(wanted, own)
+  const key = await insertApiKey(sql, {
+    ...wanted,
+    accountId,
+    ...whatIsKept(secret),
+    countsWith: own && isCounted(own) ? allowanceOf(own) : null,
+  })
+  await note(sql, key, by, 'key.create', { after: shown(key) })
+  await requireRoom(sql, accountId)
+  return { key, secret }
 }
 
 function inTransaction<T>(sql: Sql, act: (transaction: AnySql) => Promise<T>): Promise<T> {

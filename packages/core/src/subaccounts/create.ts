@@ -1,8 +1,6 @@
 import type { Account } from '../accounts/account.ts'
 import type { Actor } from '../audit/index.ts'
-import { UNRESTRICTED } from '../auth/api-key.ts'
-import { apiKeyPrefix, hashApiKey, makeApiKey } from '../auth/key-format.ts'
-import { insertApiKey } from '../auth/store.ts'
+import { makeKey } from '../auth/keys.ts'
 import { insertBalance } from '../credits/store.ts'
 import { isUniqueViolation, type Sql } from '../database.ts'
 import { ServiceError } from '../errors.ts'
@@ -37,9 +35,8 @@ export async function createSubaccount(
   if (password !== undefined) requireStrong(password)
   if (await selectSubaccount(sql, parent.id, username)) throw new ServiceError('usernameTaken')
   const hashed = password === undefined ? null : await hashPassword(password)
-  const secret = makeApiKey()
   try {
-    const subaccount = await sql.begin(async (transaction) => {
+    return await sql.begin(async (transaction) => {
       const row = {
         parentId: parent.id,
         name: `${parent.name}/${username}`,
@@ -49,19 +46,15 @@ export async function createSubaccount(
       }
       const id = await insertSubaccount(transaction, row)
       if (creditType === 'one_time_credit') await insertBalance(transaction, id)
-      const key = { accountId: id, name: 'first', prefix: apiKeyPrefix(secret), hash: hashApiKey(secret) }
-      await insertApiKey(transaction, {
-        ...key,
-        ...{ scopes: ['all'], networks: [], restrictions: UNRESTRICTED, countsWith: null },
-      })
       const made = await selectSubaccount(transaction, parent.id, username)
       await noteInBoth(transaction, parent.id, { id, username }, by, {
         action: 'subaccount.create',
         after: { username, creditType },
       })
-      return made as Subaccount
+      // It has what the key has that makes the subaccount, so that nobody gets beyond his own rights this way.
+      const { secret } = await makeKey(transaction, { accountId: id, name: 'first' }, by)
+      return { subaccount: made as Subaccount, secret }
     })
-    return { subaccount: subaccount as Subaccount, secret }
   } catch (error) {
     // The other one: an account of the operator's own naming that reads like "parent/username".
     if (isUniqueViolation(error, 'accounts_username') || isUniqueViolation(error, 'accounts_name')) {

@@ -18,7 +18,7 @@ export { type ByteBudget, createByteBudget } from './budget.ts'
 export { type Cache, createCache } from './cache.ts'
 export { type Certificate, ensureCertificate } from './certificate.ts'
 export { type Clock, systemClock } from './clock.ts'
-export { type Config, ConfigError, type DeliveryRoute, embeddedUrlFile, readConfig, SETTINGS } from './config.ts'
+export { type Config, ConfigError, type DeliveryRoute, embeddedUrlFile, readConfig } from './config.ts'
 export { type Core, type CoreDependencies, createCore } from './core.ts'
 export type * from './credits/index.ts'
 export { isDatabaseAway, isDatabaseTrouble, openDatabase, type Sql } from './database.ts'
@@ -42,6 +42,7 @@ export {
 } from './process.ts'
 export { type Rate, type RateLimits, requireAllowed, type Standing } from './rate-limits/index.ts'
 export { type Address, parseAddress, parseDomain } from './recipients/address.ts'
+export { SETTINGS } from './settings.ts'
 export type * from './subaccounts/index.ts'
 export {
   ACCOUNT_REASONS,

@@ -111,10 +111,6 @@ export async function heldDeliveries(sql: AnySql, workerId: number): Promise<Del
 export interface Dot extends DeliveryKey {
   readonly workerId: number
   readonly host: string
-  readonly accountId: number
-  readonly recipient: string
-  readonly recipientDomain: string
-  readonly groupId: number | null
 }
 
 /** May the final dot be written? False: the lease is gone. A reason: the recipient was suppressed since the claim. */
@@ -128,28 +124,40 @@ export type DotLeave = boolean | { readonly suppression: string }
  * loses at most the last instants of notes, not of mail.
  */
 export async function markDots(sql: AnySql, dots: readonly Dot[]): Promise<DotLeave[]> {
-  const suppression = holding(
-    sql,
-    { account: sql`d.account_id`, key: sql`d.recipient_key`, domain: sql`d.recipient_domain`, group: sql`d.group_id` },
-    sql`s.reason`,
-  )
-  const rows = await sql<{ at: number; reason: string | null }[]>`
+  const rows = await sql<{ at: number; held: boolean }[]>`
     with quick as materialized (select set_config('synchronous_commit', 'off', true))
     update delivery_queue q
-       set dot_at = case when r.reason is null then service_now() end, dot_host = case when r.reason is null then r.host end
-      from (select d.*, suppressed.reason
-              from unnest(${dots.map((d) => d.messageId)}::uuid[], ${dots.map((d) => d.recipientNo)}::int[],
-                          ${dots.map((d) => d.attempt)}::int[], ${dots.map((d) => d.workerId)}::int[],
-                          ${dots.map((d) => d.host)}::text[], ${dots.map((d) => d.accountId)}::int[],
-                          ${dots.map((d) => d.recipient.toLowerCase())}::text[],
-                          ${dots.map((d) => d.recipientDomain)}::text[], ${dots.map((d) => d.groupId)}::int[])
-                   with ordinality
-                   as d(message_id, recipient_no, attempt, worker_id, host, account_id, recipient_key, recipient_domain,
-                        group_id, at)
-              left join lateral (${suppression} limit 1) suppressed on true) r, quick
+       set (dot_at, dot_host) = (select service_now(), r.host where not exists (${holdingQueued(sql, sql`1`)}))
+      from unnest(${dots.map((d) => d.messageId)}::uuid[], ${dots.map((d) => d.recipientNo)}::int[],
+                  ${dots.map((d) => d.attempt)}::int[], ${dots.map((d) => d.workerId)}::int[], ${dots.map((d) => d.host)}::text[])
+             with ordinality as r(message_id, recipient_no, attempt, worker_id, host, at), quick
      where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
        and q.worker_id is not distinct from r.worker_id
-    returning r.at::int as at, r.reason`
-  const standing = new Map(rows.map(({ at, reason }) => [at, reason === null || { suppression: reason }]))
+    returning r.at::int as at, q.dot_at is null as held`
+  const held = rows.filter(({ held }) => held).map(({ at }) => at)
+  const reasons = held.length > 0 ? await reasonsOf(sql, dots, held) : undefined
+  const standing = new Map(rows.map(({ at }) => [at, reasons?.get(at) ?? true]))
   return dots.map((_dot, at) => standing.get(at + 1) ?? false)
+}
+
+/** Why no dot was noted, asked for these only: as a rule there are none, and the answer would cost every statement. */
+async function reasonsOf(sql: AnySql, dots: readonly Dot[], held: readonly number[]): Promise<Map<number, DotLeave>> {
+  const asked = held.map((at) => dots[at - 1] as Dot)
+  const rows = await sql<{ at: number; reason: string | null }[]>`
+    select r.at, (${holdingQueued(sql, sql`s.reason`)} limit 1) as reason
+      from unnest(${[...held]}::int[], ${asked.map((d) => d.messageId)}::uuid[], ${asked.map((d) => d.recipientNo)}::int[])
+           as r(at, message_id, recipient_no) join delivery_queue q using (message_id, recipient_no)`
+  const reasons = new Map(rows.map(({ at, reason }) => [at, reason]))
+  // An entry that was taken off in between held all the same: no dot is noted.
+  return new Map(held.map((at) => [at, { suppression: reasons.get(at) ?? 'manual' }]))
+}
+
+function holdingQueued(sql: AnySql, columns: Parameters<typeof holding>[2]): ReturnType<typeof holding> {
+  const of = {
+    account: sql`q.account_id`,
+    key: sql`q.recipient_key`,
+    domain: sql`q.recipient_domain`,
+    group: sql`q.group_id`,
+  }
+  return holding(sql, of, columns)
 }

@@ -31,7 +31,9 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
   })
   claims = runClaimLoop({ core, log, workerId, dispatcher })
   const listening = await core.deliveries.listen(claims.wake)
-  const domains = runDomainLoop({ core, log })
+  // In the sandbox nothing leaves the machine, questions to the DNS neither, unless resolvers are named.
+  const looks = config.delivery.kind !== 'sandbox' || config.dnsServers.length > 0
+  const domains = looks ? runDomainLoop({ core, log }) : undefined
   const leases = runLeaseLoop({
     core,
     log,
@@ -46,7 +48,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
   const privacy = runPrivacyLoop({ core, log })
   return {
     async close() {
-      const domainsAtRest = domains.stop()
+      const domainsAtRest = domains?.stop()
       await listening.close().catch(() => {})
       await Promise.all([claims.stop(), privacy.stop()])
       await dispatcher.drain(DRAIN_MS)

@@ -13,10 +13,10 @@ const LEVELS: readonly (readonly string[])[] = [
   ['recipients', 'audit', 'rate-limits'],
   ['accounts', 'auth', 'domains', 'templates', 'suppressions', 'attachments', 'credits', 'tags'],
   ['subaccounts'],
-  ['events'],
+  ['events', 'tracking'],
   ['delivery'],
   ['messages'],
-  ['stats', 'webhooks', 'privacy'],
+  ['stats', 'webhooks', 'exports', 'privacy'],
   ['core.ts', 'index.ts', 'process.ts'],
 ]
 /** Nothing but a process file reads the environment; the embedded Postgres hands it down to initdb and the server. */

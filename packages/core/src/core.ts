@@ -9,6 +9,7 @@ import { type Credits, creditsOf } from './credits/index.ts'
 import type { Sql } from './database.ts'
 import { announcer, type Deliveries, deliveriesOf } from './delivery/index.ts'
 import { type Domains, domainsOf } from './domains/index.ts'
+import { type Events, eventsOf } from './events/index.ts'
 import type { Log } from './log.ts'
 import { type Messages, messagesOf } from './messages/index.ts'
 import { ensurePartitions } from './partitions.ts'
@@ -16,6 +17,7 @@ import { type Privacy, privacyOf } from './privacy/index.ts'
 import { type RateLimits, rateLimitsOf } from './rate-limits/index.ts'
 import { type ReadinessWatch, watchReadiness } from './readiness.ts'
 import { createSecrets, loadSecretKey } from './secrets.ts'
+import { rollUp } from './stats/index.ts'
 import { type Subaccounts, subaccountsOf } from './subaccounts/index.ts'
 import { forgottenOf } from './suppressions/forgotten.ts'
 import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
@@ -35,6 +37,7 @@ export interface Core {
   readonly suppressions: Suppressions
   readonly messages: Messages
   readonly deliveries: Deliveries
+  readonly events: Events
   readonly privacy: Privacy
   readonly readiness: ReadinessWatch
   /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows and suppressions past their time. */
@@ -87,6 +90,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     messages,
     privacy: privacyOf({ sql, secrets, forgotten }),
     deliveries: deliveriesOf({ sql, secrets, clock, forgotten, hardBounceDays: config.hardBounceDays }),
+    events: eventsOf({ sql, alongside: rollUp }),
     readiness,
     async tidy() {
       const all = async (forget: () => Promise<number>) => {

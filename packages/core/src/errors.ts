@@ -29,6 +29,10 @@ export type ErrorGroup =
   | 'Subaccount'
   | 'Key'
   | 'Privacy'
+  | 'Account'
+  | 'Events'
+  | 'Export'
+  | 'Webhook'
   | 'Service'
 
 export const ERRORS = {

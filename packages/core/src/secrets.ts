@@ -19,6 +19,11 @@ export interface Secrets {
   seal(plain: Buffer, context: string): Buffer
   /** Throws an Error when the box was altered or sealed under another key or context. */
   open(box: Buffer, context: string): Buffer
+  /**
+   * Like {@link seal}, but the same text in the same context gives the same box: its nonce is a code of both, so that a nonce
+   * serves one text only (as RFC 5297 has it). Tells whether two texts are equal, and nothing else.
+   */
+  sealFixed(plain: Buffer, context: string): Buffer
   /** HMAC-SHA-256 for one purpose. */
   mac(purpose: string, data: Buffer): Buffer
   /** Tells this key from another without telling the key. */
@@ -33,16 +38,23 @@ export function createSecrets(secretKey: string): Secrets {
   // As key objects: 2 µs a code instead of 12.
   const macKeys = new Map<string, KeyObject>()
 
+  const sealWith = (key: Buffer, nonce: Buffer, plain: Buffer, context: string): Buffer => {
+    const cipher = createCipheriv('aes-256-gcm', key, nonce)
+    cipher.setAAD(Buffer.from(context))
+    const text = Buffer.concat([cipher.update(plain), cipher.final()])
+    return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), text])
+  }
+  const mac = (purpose: string, data: Buffer): Buffer => {
+    let key = macKeys.get(purpose)
+    if (!key) macKeys.set(purpose, (key = createSecretKey(derive(`mac ${purpose}`))))
+    return createHmac('sha256', key).update(data).digest()
+  }
+
   return {
     fingerprint: derive('fingerprint').toString('hex').slice(0, 32),
-
-    seal(plain, context) {
-      const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', sealKey, nonce)
-      cipher.setAAD(Buffer.from(context))
-      const text = Buffer.concat([cipher.update(plain), cipher.final()])
-      return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), text])
-    },
+    seal: (plain, context) => sealWith(sealKey, randomBytes(12), plain, context),
+    sealFixed: (plain, context) => sealWith(sealKey, mac(`nonce ${context}`, plain).subarray(0, 12), plain, context),
+    mac,
 
     open(box, context) {
       if (box[0] !== VERSION || box.length < 29) throw new Error('sealed value has an unknown form')
@@ -50,12 +62,6 @@ export function createSecrets(secretKey: string): Secrets {
       decipher.setAAD(Buffer.from(context))
       decipher.setAuthTag(box.subarray(13, 29))
       return Buffer.concat([decipher.update(box.subarray(29)), decipher.final()])
-    },
-
-    mac(purpose, data) {
-      let key = macKeys.get(purpose)
-      if (!key) macKeys.set(purpose, (key = createSecretKey(derive(`mac ${purpose}`))))
-      return createHmac('sha256', key).update(data).digest()
     },
   }
 }

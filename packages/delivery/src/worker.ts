@@ -3,6 +3,7 @@ import { type RunningProcess, runProcess, type ServiceContext, withCore } from '
 import { type ClaimLoop, runClaimLoop } from './claim-loop.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { runDomainLoop } from './domain-loop.ts'
+import { runEventLoop } from './event-loop.ts'
 import { runLeaseLoop } from './lease-loop.ts'
 import { runPrivacyLoop } from './privacy-loop.ts'
 import { createRecorder } from './recorder.ts'
@@ -33,7 +34,6 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
   const listening = await core.deliveries.listen(claims.wake)
   // In the sandbox nothing leaves the machine, questions to the DNS neither, unless resolvers are named.
   const looks = config.delivery.kind !== 'sandbox' || config.dnsServers.length > 0
-  const domains = looks ? runDomainLoop({ core, log }) : undefined
   const leases = runLeaseLoop({
     core,
     log,
@@ -45,15 +45,16 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
       process.exit(1)
     },
   })
-  const privacy = runPrivacyLoop({ core, log })
+  const background = [runPrivacyLoop({ core, log }), runEventLoop({ core, log })]
+  if (looks) background.push(runDomainLoop({ core, log }))
   return {
     async close() {
-      const domainsAtRest = domains?.stop()
+      const atRest = Promise.all(background.map((loop) => loop.stop()))
       await listening.close().catch(() => {})
-      await Promise.all([claims.stop(), privacy.stop()])
+      await claims.stop()
       await dispatcher.drain(DRAIN_MS)
       leases.stop()
-      await domainsAtRest
+      await atRest
       // Without the database the lease ends with this process.
       await lease.release().catch((err: unknown) => log.warn({ err }, 'the lease could not be given up'))
     },

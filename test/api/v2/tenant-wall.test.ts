@@ -2,16 +2,21 @@ import { OPERATIONS } from '@postrider/api'
 import t from 'tap'
 import { makeService } from '../../helpers/service.ts'
 import { type CallAnswer, call } from '../call.ts'
+import { account } from './wall/account.ts'
 import { attachments } from './wall/attachments.ts'
 import { audit } from './wall/audit.ts'
 import { credits } from './wall/credits.ts'
 import { domains } from './wall/domains.ts'
 import type { Caller, Input, Setting, Wall } from './wall/entry.ts'
+import { events } from './wall/events.ts'
+import { exports } from './wall/exports.ts'
 import { keys } from './wall/keys.ts'
 import { privacy } from './wall/privacy.ts'
+import { stats } from './wall/stats.ts'
 import { subaccounts } from './wall/subaccounts.ts'
 import { suppressions } from './wall/suppressions.ts'
 import { templates } from './wall/templates.ts'
+import { webhooks } from './wall/webhooks.ts'
 
 /**
  * Nobody sees or changes another account's anything: every operation is tried as a sibling subaccount, as another account,
@@ -26,6 +31,11 @@ const WALL: Wall = {
   ...credits,
   ...keys,
   ...privacy,
+  ...events,
+  ...stats,
+  ...exports,
+  ...webhooks,
+  ...account,
   ...audit,
 }
 

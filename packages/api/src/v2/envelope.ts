@@ -25,6 +25,11 @@ export type OperationGroup =
   | 'Key'
   | 'GDPR'
   | 'Audit'
+  | 'Account'
+  | 'Events'
+  | 'Stats'
+  | 'Tags'
+  | 'Webhook'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

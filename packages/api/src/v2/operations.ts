@@ -1,19 +1,24 @@
 import { type Core, requireScope } from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientAddress } from '../client-address.ts'
+import { ACCOUNT } from './account.ts'
 import { ATTACHMENTS } from './attachments.ts'
 import { AUDIT } from './audit.ts'
 import { takeStreams } from './bodies.ts'
 import { CREDITS } from './credits.ts'
 import { DOMAINS } from './domains.ts'
 import { success } from './envelope.ts'
+import { EVENTS } from './events.ts'
+import { EXPORTS } from './exports.ts'
 import { inputOf } from './input.ts'
 import { KEYS } from './keys.ts'
 import type { Operation } from './operation.ts'
 import { PRIVACY } from './privacy.ts'
+import { STATS } from './stats.ts'
 import { SUBACCOUNTS } from './subaccounts.ts'
 import { SUPPRESSIONS } from './suppressions.ts'
 import { TEMPLATES } from './templates.ts'
+import { WEBHOOKS } from './webhooks.ts'
 
 /** Every operation but sendEmail, which has a file of its own. */
 export const OPERATIONS: readonly Operation[] = [
@@ -25,6 +30,11 @@ export const OPERATIONS: readonly Operation[] = [
   ...CREDITS,
   ...KEYS,
   ...PRIVACY,
+  ...EVENTS,
+  ...STATS,
+  ...EXPORTS,
+  ...WEBHOOKS,
+  ...ACCOUNT,
   ...AUDIT,
 ]
 

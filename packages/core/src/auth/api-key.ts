@@ -14,7 +14,7 @@ export const SCOPES = [
     'subaccounts',
     'keys',
   ] as const),
-  ...(['privacy', 'audit'] as const),
+  ...(['privacy', 'audit', 'events', 'stats', 'webhooks', 'account'] as const),
 ] as const
 export type Scope = (typeof SCOPES)[number]
 

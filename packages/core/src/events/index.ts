@@ -1,0 +1,35 @@
+import type { Sql, SqlTransaction } from '../database.ts'
+import { type EventPage, type EventQuestion, lastNumber, readEvents } from './read.ts'
+import { type Batch, EVENT_CHANNEL, type Sequenced, sequenceEvents } from './sequencer.ts'
+
+export { EVENT_TYPES, type Event, type EventDelivery, type EventDetail, type EventType } from './event.ts'
+export type { EventPage, EventQuestion } from './read.ts'
+export type { Batch, Sequenced } from './sequencer.ts'
+
+export interface Events {
+  /** See sequencer.ts. */
+  sequence(): Promise<Sequenced>
+  /** See read.ts. */
+  read(question: EventQuestion): Promise<EventPage>
+  lastNumber(accountId: number): Promise<number>
+  /** Calls back when events got their numbers, of whatever account, and after each reconnect. */
+  listen(onEvents: () => void): Promise<{ close(): Promise<void> }>
+}
+
+export interface EventsDependencies {
+  readonly sql: Sql
+  /** Done in the transaction that numbers a batch: the roll-ups. */
+  readonly alongside: (sql: SqlTransaction, batch: Batch) => Promise<unknown>
+}
+
+export function eventsOf({ sql, alongside }: EventsDependencies): Events {
+  return {
+    sequence: () => sequenceEvents(sql, alongside),
+    read: (question) => readEvents(sql, question),
+    lastNumber: (accountId) => lastNumber(sql, accountId),
+    async listen(onEvents) {
+      const listening = await sql.listen(EVENT_CHANNEL, onEvents, onEvents)
+      return { close: listening.unlisten }
+    },
+  }
+}

@@ -18,7 +18,10 @@ create index events_account on events (account_id, transaction);
 create table event_cursors (
   name         text primary key,
   transaction  xid8 not null,
-  moved_at     timestamptz not null default service_now()
+  moved_at     timestamptz not null default service_now(),
+  -- Added to the transactions of this server: one restored from a dump counts from the beginning again, while its events carry
+  -- the old one's numbers (core/events/restored.ts).
+  transaction_offset  bigint not null default 0
 );
 insert into event_cursors (name, transaction) values ('numbers', '0');
 

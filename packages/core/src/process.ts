@@ -70,6 +70,8 @@ export function withCore(
     const sql = openDatabase({ url: requireDatabase(config), name, connections })
     await withPatience(log, () => migrate(sql))
     const core = createCore({ sql, config, log })
+    if (await core.events.continueAfterRestore())
+      log.warn('the database was restored from a dump: events go on behind those it has')
     await core.readiness.check()
     const running = await start({ config, log, core })
     const tidying = setInterval(() => void core.tidy().catch((err) => log.warn({ err }, 'tidy failed')), TIDY_EVERY_MS)

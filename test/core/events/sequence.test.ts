@@ -151,3 +151,38 @@ t.test('readers may ask for some types only', async (t) => {
   t.equal(page.events.length, 1)
   t.equal(page.next, await service.core.events.lastNumber(sender.accountId))
 })
+
+t.test('events of a database restored from a dump go on behind those it came with', async (t) => {
+  const service = await makeService(t)
+  const sender = await service.makeSender()
+  await addEvents(service, sender, 3)
+  await numberAll(service)
+  // As if the old server had been at its five millionth transaction, with two events that had no number yet.
+  await service.sql`update events set transaction = (transaction::text::bigint + 5000000)::text::xid8`
+  await service.sql`update event_pages set after_transaction = (after_transaction::text::bigint + 5000000)::text::xid8,
+                                           to_transaction = (to_transaction::text::bigint + 5000000)::text::xid8`
+  await service.sql`update event_cursors set transaction = (transaction::text::bigint + 5000000)::text::xid8`
+  await service.sql`insert into events (occurred_at, account_id, type, transaction)
+                    select service_now(), ${sender.accountId}, 'domain', '5900000' from generate_series(1, 2)`
+  const before = await service.core.events.lastNumber(sender.accountId)
+  t.equal(await service.core.events.continueAfterRestore(), true)
+  t.equal(await service.core.events.continueAfterRestore(), false, 'once')
+  await addEvents(service, sender, 4)
+  await acceptMessage(service, sender, {})
+  t.equal(await numberAll(service), 7)
+  const events = await allEvents(service, sender)
+  t.strictSame(
+    events.map(({ number }) => number),
+    Array.from({ length: before + 7 }, (_, at) => at + 1),
+  )
+  t.equal(events.at(-1)?.type, 'processed')
+})
+
+t.test('a database that was never restored is let alone', async (t) => {
+  const service = await makeService(t)
+  const sender = await service.makeSender()
+  await addEvents(service, sender, 3)
+  t.equal(await service.core.events.continueAfterRestore(), false)
+  await numberAll(service)
+  t.equal(await service.core.events.continueAfterRestore(), false)
+})

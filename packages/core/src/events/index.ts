@@ -1,5 +1,6 @@
 import type { Sql, SqlTransaction } from '../database.ts'
 import { type EventPage, type EventQuestion, lastNumber, readEvents } from './read.ts'
+import { continueAfterRestore } from './restored.ts'
 import { type Batch, EVENT_CHANNEL, type Sequenced, sequenceEvents } from './sequencer.ts'
 
 export { EVENT_TYPES, type Event, type EventDelivery, type EventDetail, type EventType } from './event.ts'
@@ -9,6 +10,8 @@ export type { Batch, Sequenced } from './sequencer.ts'
 export interface Events {
   /** See sequencer.ts. */
   sequence(): Promise<Sequenced>
+  /** See restored.ts. */
+  continueAfterRestore(): Promise<boolean>
   /** See read.ts. */
   read(question: EventQuestion): Promise<EventPage>
   lastNumber(accountId: number): Promise<number>
@@ -25,6 +28,7 @@ export interface EventsDependencies {
 export function eventsOf({ sql, alongside }: EventsDependencies): Events {
   return {
     sequence: () => sequenceEvents(sql, alongside),
+    continueAfterRestore: () => continueAfterRestore(sql),
     read: (question) => readEvents(sql, question),
     lastNumber: (accountId) => lastNumber(sql, accountId),
     async listen(onEvents) {

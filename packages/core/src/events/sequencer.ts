@@ -33,15 +33,17 @@ export async function sequenceEvents(
   alongside: (sql: SqlTransaction, batch: Batch) => Promise<unknown>,
 ): Promise<Sequenced> {
   return sql.begin(async (transaction) => {
-    const [cursor] = await transaction<{ after: string }[]>`
-      select transaction::text as after from event_cursors where name = 'numbers' for update skip locked`
+    const [cursor] = await transaction<{ after: string; offset: string }[]>`
+      select transaction::text as after, transaction_offset as "offset" from event_cursors
+       where name = 'numbers' for update skip locked`
     if (!cursor) return { count: 0, more: false }
-    const { after } = cursor
+    const { after, offset } = cursor
     // The horizon is of this statement's snapshot or older, and what it lets through is visible to every later one.
     const [found] = await transaction<{ to: string; count: number }[]>`
       with waiting as materialized (
         select transaction from events
-         where transaction > ${after}::xid8 and transaction < pg_snapshot_xmin(pg_current_snapshot())
+         where transaction > ${after}::xid8
+           and transaction < (pg_snapshot_xmin(pg_current_snapshot())::text::bigint + ${offset}::bigint)::text::xid8
          order by transaction limit ${BATCH}
       )
       select transaction::text as "to", (select count(*)::int from waiting) as count

@@ -1,16 +1,8 @@
 import type { Event } from '@postrider/core'
 import t from 'tap'
+import { numberEvents } from '../../helpers/number-events.ts'
 import { makeService, type Sender, type TestService } from '../../helpers/service.ts'
 import { acceptMessage } from '../submission.ts'
-
-async function numberAll({ core }: TestService): Promise<number> {
-  let count = 0
-  for (;;) {
-    const done = await core.events.sequence()
-    count += done.count
-    if (!done.more) return count
-  }
-}
 
 async function allEvents({ core }: TestService, { accountId }: Sender, limit = 100): Promise<Event[]> {
   const events: Event[] = []
@@ -35,35 +27,35 @@ async function addEvents(
 t.test('every event of an account gets the next number, and each account counts for itself', async (t) => {
   const service = await makeService(t)
   const [one, other] = [await service.makeSender(), await service.makeSender()]
-  await numberAll(service)
+  await numberEvents(service)
   const before = await service.core.events.lastNumber(one.accountId)
   await addEvents(service, one, 3)
   await addEvents(service, other, 2)
   await addEvents(service, one, 1)
-  t.equal(await numberAll(service), 6)
+  t.equal(await numberEvents(service), 6)
   t.equal(await service.core.events.lastNumber(one.accountId), before + 4)
   const events = await allEvents(service, one)
   t.strictSame(
     events.map(({ number }) => number),
     events.map((_event, at) => at + 1),
   )
-  t.equal(await numberAll(service), 0, 'none gets a second one')
+  t.equal(await numberEvents(service), 0, 'none gets a second one')
 })
 
 t.test('an event that becomes visible late is neither passed over nor does it move the others', async (t) => {
   const service = await makeService(t)
   const sender = await service.makeSender()
-  await numberAll(service)
+  await numberEvents(service)
   const before = await service.core.events.lastNumber(sender.accountId)
   const late = await service.sql.reserve()
   await late`begin`
   await late`insert into events (occurred_at, account_id, type, detail)
              values (service_now(), ${sender.accountId}, 'domain', '{"domain": "late"}')`
   await addEvents(service, sender, 2)
-  t.equal(await numberAll(service), 0, 'later transactions wait for it')
+  t.equal((await service.core.events.sequence()).count, 0, 'later transactions wait for it')
   await late`commit`
   late.release()
-  t.equal(await numberAll(service), 3)
+  t.equal(await numberEvents(service), 3)
   const events = (await allEvents(service, sender)).filter(({ number }) => number > before)
   t.strictSame(
     events.map(({ number, detail }) => [number - before, detail.domain]),
@@ -86,7 +78,7 @@ t.test('numbers stay with their events over pages, weeks and questions of any si
     [6000, 'service_now()'],
   ] as const) {
     await addEvents(service, sender, count, at)
-    await numberAll(service)
+    await numberEvents(service)
   }
   const events = await allEvents(service, sender)
   t.strictSame(
@@ -119,7 +111,7 @@ t.test('many at it at once number each event once', async (t) => {
   )
   writing = false
   await Promise.all(readers)
-  await numberAll(service)
+  await numberEvents(service)
   const [kept] = await service.sql`select count(*)::int from events where account_id = ${sender.accountId}`
   const events = await allEvents(service, sender)
   t.equal(events.length, kept?.count)
@@ -133,7 +125,7 @@ t.test('an event tells of its delivery', async (t) => {
   const service = await makeService(t)
   const sender = await service.makeSender()
   await acceptMessage(service, sender, {})
-  await numberAll(service)
+  await numberEvents(service)
   const event = (await allEvents(service, sender)).at(-1)
   t.match(event, { type: 'processed', delivery: { recipientNo: 0, from: /@/, recipient: /@/, subject: /./ } })
   t.equal(BigInt(event?.delivery?.transactionNumber ?? 1) % 4n, 0n)
@@ -144,7 +136,7 @@ t.test('readers may ask for some types only', async (t) => {
   const sender = await service.makeSender()
   await acceptMessage(service, sender, {})
   await addEvents(service, sender, 5)
-  await numberAll(service)
+  await numberEvents(service)
   const page = await service.core.events.read({
     ...{ accountId: sender.accountId, after: 0, limit: 100, types: ['processed'] },
   })
@@ -156,7 +148,7 @@ t.test('events of a database restored from a dump go on behind those it came wit
   const service = await makeService(t)
   const sender = await service.makeSender()
   await addEvents(service, sender, 3)
-  await numberAll(service)
+  await numberEvents(service)
   // As if the old server had been at its five millionth transaction, with two events that had no number yet.
   await service.sql`update events set transaction = (transaction::text::bigint + 5000000)::text::xid8`
   await service.sql`update event_pages set after_transaction = (after_transaction::text::bigint + 5000000)::text::xid8,
@@ -169,7 +161,7 @@ t.test('events of a database restored from a dump go on behind those it came wit
   t.equal(await service.core.events.continueAfterRestore(), false, 'once')
   await addEvents(service, sender, 4)
   await acceptMessage(service, sender, {})
-  t.equal(await numberAll(service), 7)
+  t.equal(await numberEvents(service), 7)
   const events = await allEvents(service, sender)
   t.strictSame(
     events.map(({ number }) => number),
@@ -183,6 +175,6 @@ t.test('a database that was never restored is let alone', async (t) => {
   const sender = await service.makeSender()
   await addEvents(service, sender, 3)
   t.equal(await service.core.events.continueAfterRestore(), false)
-  await numberAll(service)
+  await numberEvents(service)
   t.equal(await service.core.events.continueAfterRestore(), false)
 })

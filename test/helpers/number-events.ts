@@ -1,0 +1,18 @@
+import type { TestService } from './service.ts'
+import { until } from './until.ts'
+
+/**
+ * Numbers all events there are, and answers how many it numbered. A transaction that is open in any database of the server, so
+ * in another test's too, holds numbers up; that is waited for.
+ */
+export async function numberEvents({ core, sql }: Pick<TestService, 'core' | 'sql'>): Promise<number> {
+  let count = 0
+  await until('all events to be numbered', async () => {
+    const done = await core.events.sequence()
+    count += done.count
+    const [left] = await sql`
+      select from events where transaction > (select transaction from event_cursors where name = 'numbers') limit 1`
+    return left === undefined
+  })
+  return count
+}

@@ -54,3 +54,36 @@ alter table accounts
   -- Days that events and bodies are kept. Null: as long as the operator keeps them.
   add column event_days        integer,
   add column body_days         integer;
+
+-- Every transaction below this number that writes to this database has ended, and the next statement of the caller sees what it
+-- wrote. The horizon of a snapshot would do too, but spans all databases of the server: a neighbour's hour-long transaction
+-- would hold up every event.
+create function event_horizon() returns bigint
+language plpgsql volatile
+as $$
+declare
+  -- Numbers below it were given, and told to all, before this moment.
+  next_number bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+  oldest bigint;
+begin
+  -- Sessions of other roles hide their transactions from one without the right to see them.
+  if not pg_has_role('pg_read_all_stats', 'usage') and exists (
+    select from pg_stat_activity where datname = current_database() and usename <> current_user) then
+    return pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+  end if;
+  perform pg_stat_clear_snapshot();
+  select next_number - max(distance) into oldest
+    from (
+      select ((next_number & 4294967295) - number + 4294967296) & 4294967295 as distance
+        from (
+          select backend_xid::text::bigint as number from pg_stat_activity
+           where datname = current_database() and pid <> pg_backend_pid() and backend_xid is not null
+          union all
+          select transaction::text::bigint from pg_prepared_xacts where database = current_database()
+        ) running
+    ) behind
+   -- The others began since.
+   where distance < 2147483648;
+  return coalesce(oldest, next_number);
+end
+$$;

@@ -2,8 +2,8 @@ import type { TestService } from './service.ts'
 import { until } from './until.ts'
 
 /**
- * Numbers all events there are, and answers how many it numbered. A transaction that is open in any database of the server, so
- * in another test's too, holds numbers up; that is waited for.
+ * Numbers all events there are, and answers how many it numbered. A transaction that is open in this database holds numbers up;
+ * that is waited for.
  */
 export async function numberEvents({ core, sql }: Pick<TestService, 'core' | 'sql'>): Promise<number> {
   let count = 0

@@ -178,3 +178,17 @@ t.test('a database that was never restored is let alone', async (t) => {
   await numberEvents(service)
   t.equal(await service.core.events.continueAfterRestore(), false)
 })
+
+t.test('a transaction that writes to another database of the server holds no number up', async (t) => {
+  const service = await makeService(t)
+  const neighbour = await makeService(t)
+  const sender = await service.makeSender()
+  await numberEvents(service)
+  const writing = await neighbour.sql.reserve()
+  await writing`begin`
+  await writing`insert into instance (name, value) values ('neighbour', 'writes for long')`
+  await addEvents(service, sender, 2)
+  t.equal((await service.core.events.sequence()).count, 2)
+  await writing`commit`
+  writing.release()
+})

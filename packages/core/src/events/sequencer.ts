@@ -1,4 +1,4 @@
-import type { Sql, SqlTransaction } from '../database.ts'
+import { onlyRow, type Sql, type SqlTransaction } from '../database.ts'
 
 /** Channel that says that events got their numbers. */
 export const EVENT_CHANNEL = 'postrider_events'
@@ -25,8 +25,8 @@ export interface Sequenced {
  * Gives the next batch of events their numbers, in commit order, and has `alongside` done in the same transaction: what it
  * writes is exact, however often a process dies here. One at a time over all processes; whoever finds another at it answers 0.
  *
- * Only events of transactions before the oldest one that still writes are looked at: an earlier one can't become visible any
- * more, so nothing is passed over. A transaction that writes for long delays the numbers, and loses none.
+ * Only events of transactions before the oldest one of this database that still writes are looked at: an earlier one can't become visible any
+ * more, so nothing is passed over. A transaction of this database that writes for long delays the numbers, and loses none.
  */
 export async function sequenceEvents(
   sql: Sql,
@@ -38,12 +38,14 @@ export async function sequenceEvents(
        where name = 'numbers' for update skip locked`
     if (!cursor) return { count: 0, more: false }
     const { after, offset } = cursor
-    // The horizon is of this statement's snapshot or older, and what it lets through is visible to every later one.
+    // A statement of its own: what is below the horizon is visible to those that come after it.
+    const { horizon } = onlyRow(
+      await transaction<{ horizon: string }[]>`select (event_horizon() + ${offset}::bigint)::text as horizon`,
+    )
     const [found] = await transaction<{ to: string; count: number }[]>`
       with waiting as materialized (
         select transaction from events
-         where transaction > ${after}::xid8
-           and transaction < (pg_snapshot_xmin(pg_current_snapshot())::text::bigint + ${offset}::bigint)::text::xid8
+         where transaction > ${after}::xid8 and transaction < ${horizon}::xid8
          order by transaction limit ${BATCH}
       )
       select transaction::text as "to", (select count(*)::int from waiting) as count

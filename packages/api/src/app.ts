@@ -6,8 +6,12 @@ import { refuseMalformed } from './malformed.ts'
 import { openapi } from './openapi.ts'
 import { sendFailure } from './v2/envelope.ts'
 import { v2 } from './v2/index.ts'
+import { v3 } from './v3/index.ts'
+import { sendRefusal } from './v3/refusal.ts'
 
 export { OPERATIONS } from './v2/operations.ts'
+export type { Operation as V3Operation } from './v3/operation.ts'
+export { OPERATIONS as V3_OPERATIONS } from './v3/operations.ts'
 
 export interface AppOptions {
   readonly core: Core
@@ -25,7 +29,8 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
     bodyLimit: LIMITS.messageSize,
     // Only the hop that a configured proxy vouches for counts (V42).
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
-    routerOptions: { ignoreTrailingSlash: true, caseSensitive: false },
+    // An address in a path may be as long as an address may be, each octet of it written as three.
+    routerOptions: { ignoreTrailingSlash: true, caseSensitive: false, maxParamLength: 1000 },
     forceCloseConnections: 'idle',
     // What still comes in while draining is refused by v2 in its own shape, and /health tells.
     return503OnClosing: false,
@@ -36,7 +41,10 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2000 },
     clientErrorHandler: malformed.handler,
     // A path that can't be decoded is known to nobody.
-    frameworkErrors: (_error, request, reply) => sendFailure(new ServiceError('notFound'), request, reply),
+    frameworkErrors: (_error, request, reply) => {
+      const inOwnShape = /^\/v3(\/|$)/i.test(request.url) ? sendRefusal : sendFailure
+      inOwnShape(new ServiceError('notFound'), request, reply)
+    },
     // JSON must mean what it says: coercion would turn "abc" into ["abc"] and null into "" before 120 and 116 could be seen.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
   })
@@ -66,5 +74,6 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   await openapi(app)
   // v2.1 is announced only; what exists is served under both (contract section 1).
   for (const prefix of ['/v2', '/v2.1']) await app.register(v2, { prefix, core, budget, isStopping })
+  await app.register(v3, { prefix: '/v3', core, budget, publicUrl: config.publicUrl, isStopping })
   return app
 }

@@ -22,9 +22,14 @@ export function reserveStream(budget: ByteBudget, request: FastifyRequest, reply
  *
  * Throws tooLarge or overloaded.
  */
-export function reserveBody(budget: ByteBudget, request: FastifyRequest, reply: FastifyReply): void {
+export function reserveBody(
+  budget: ByteBudget,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  limit: number = LIMITS.messageSize,
+): void {
   const size = Number(request.headers['content-length'] ?? 0)
-  if (size > LIMITS.messageSize) throw tooLarge()
+  if (size > limit) throw tooLarge()
   if (size > 0) reservation(budget, reply).growTo(size)
 }
 

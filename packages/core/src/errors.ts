@@ -184,6 +184,8 @@ export interface ServiceErrorDetails {
 export class ServiceError extends Error {
   readonly row: ErrorRow
   readonly errorName: ErrorName
+  /** What the public sentence was filled with. */
+  readonly values: NonNullable<ServiceErrorDetails['values']>
   readonly reason: string | undefined
   readonly retryAfter: number | undefined
 
@@ -195,6 +197,7 @@ export class ServiceError extends Error {
     this.name = 'ServiceError'
     this.row = ERRORS[name]
     this.errorName = name
+    this.values = details.values ?? {}
     this.reason = details.reason
     this.retryAfter = details.retryAfter
   }

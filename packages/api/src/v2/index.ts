@@ -3,10 +3,10 @@ import { type ByteBudget, type Core, type Principal, ServiceError } from '@postr
 import type { FastifyInstance, HTTPMethods } from 'fastify'
 import { reserveAsItComes, reserveBody, reserveStream } from '../body-budget.ts'
 import { clientAddress } from '../client-address.ts'
+import { keepRate } from '../rate-headers.ts'
 import { readBodies } from './bodies.ts'
 import { type OperationGroup, sendFailure } from './envelope.ts'
 import { OPERATIONS, operationRoutes } from './operations.ts'
-import { keepRate } from './rate-headers.ts'
 import { sendEmailRoute } from './send-email.ts'
 
 declare module 'fastify' {
@@ -69,7 +69,8 @@ export async function v2(app: FastifyInstance, { core, budget, isStopping }: V2O
         clientAddress(request),
         Array.isArray(onBehalfOf) ? onBehalfOf[0] : onBehalfOf,
       )
-      await keepRate(core.rateLimits, request, reply)
+      const { calls, sends } = request.principal.rates
+      await keepRate(core.rateLimits, request.routeOptions.config.operation ? calls : sends, reply)
       const reserve = request.routeOptions.config.operation?.takes ? reserveStream : reserveBody
       reserve(budget, request, reply)
     })

@@ -1,0 +1,20 @@
+import type { FastifyReply } from 'fastify'
+
+/** Contract 1.9: scripts of any page may read and write, and none may send mail, whose key would be there for all to see. */
+export function sayOrigins(reply: FastifyReply, sends: boolean, publicUrl: string): void {
+  if (!sends) {
+    reply.header('access-control-allow-origin', '*')
+    reply.header('access-control-expose-headers', 'Link, Location')
+    return
+  }
+  reply.header('access-control-allow-origin', new URL(publicUrl).origin)
+  reply.header('x-no-cors-reason', `${publicUrl}/docs`)
+}
+
+/** The answer to a browser that asks before it calls (OPTIONS). */
+export function sayPreflight(reply: FastifyReply, sends: boolean): void {
+  const methods = sends ? 'POST' : 'HEAD, GET, PATCH, PUT, POST, OPTIONS, DELETE'
+  reply.header('access-control-allow-methods', methods)
+  reply.header('access-control-allow-headers', 'Authorization, Content-Type, On-behalf-of, Idempotency-Key')
+  reply.header('access-control-max-age', sends ? '600' : '21600')
+}

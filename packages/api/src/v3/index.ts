@@ -1,0 +1,75 @@
+import type { Readable } from 'node:stream'
+import { type ByteBudget, type Core, ServiceError } from '@postrider/core'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { reserveAsItComes, reserveBody } from '../body-budget.ts'
+import { clientAddress } from '../client-address.ts'
+import { keepRate } from '../rate-headers.ts'
+import { BODY_LIMIT, isZipped, measuredBy, readJson, requireReadable, unzipped } from './bodies.ts'
+import { sayOrigins, sayPreflight } from './cors.ts'
+import type { Operation } from './operation.ts'
+import { operationRoutes, PATHS, requireAllowedFor } from './operations.ts'
+import { sendRefusal } from './refusal.ts'
+
+export interface V3Options {
+  readonly core: Core
+  readonly budget: ByteBudget
+  /** The service's own base URL, for links in answers. */
+  readonly publicUrl: string
+  /** The process is draining: nothing new is accepted. */
+  readonly isStopping: () => boolean
+}
+
+/**
+ * The v3 Web API. The outer scope owns the error shape, 404, 405 and what browsers ask; the inner one the key. The order is
+ * the contract's (2.4): method, key, content type, size, UTF-8, JSON, then the operation.
+ */
+export async function v3(app: FastifyInstance, { core, budget, publicUrl, isStopping }: V3Options): Promise<void> {
+  app.setErrorHandler(sendRefusal)
+  app.setNotFoundHandler(unreachable)
+  // In a hook and not in the handlers, which run only when the body was read.
+  app.addHook('onRequest', async (request, reply) => {
+    const { allow, sends = false } = request.routeOptions.config
+    sayOrigins(reply, sends, publicUrl)
+    if (allow === undefined) return
+    if (request.method !== 'OPTIONS') throw new ServiceError('methodNotAllowed')
+    sayPreflight(reply, sends)
+    await reply.code(204).header('allow', allow).send()
+  })
+  for (const { url, methods, sends } of PATHS) {
+    const others = app.supportedMethods.filter((method) => !methods.includes(method))
+    app.route({ url, method: others, config: { sends, allow: methods.join(', ') }, handler: unreachable })
+  }
+  await app.register(async (inner) => {
+    inner.addHook('onRequest', async (request, reply) => {
+      if (isStopping()) throw new ServiceError('notReady', { reason: 'the process is stopping' })
+      const operation = request.routeOptions.config.v3 as Operation
+      const onBehalfOf = one(request.headers['on-behalf-of'])
+      request.principal = await core.auth.authenticate(bearerOf(request), clientAddress(request), onBehalfOf)
+      const { calls, sends } = request.principal.rates
+      await keepRate(core.rateLimits, operation.sends ? sends : calls, reply, operation.sends)
+      requireAllowedFor(operation, core, request.principal)
+      requireReadable(request)
+      reserveBody(budget, request, reply, BODY_LIMIT)
+    })
+    inner.addHook('preParsing', async (request, reply, payload) => {
+      const received = payload as Readable
+      if (isZipped(request)) return measuredBy(received, reserveAsItComes(budget, reply, unzipped(received)))
+      return request.headers['transfer-encoding'] === undefined ? payload : reserveAsItComes(budget, reply, received)
+    })
+    readJson(inner)
+    await inner.register(operationRoutes, { core, publicUrl })
+  })
+}
+
+/** The key of `Authorization: Bearer` (RFC 6750 2.1). Any other scheme shows none. */
+function bearerOf({ headers }: FastifyRequest): string | undefined {
+  return /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
+}
+
+function one(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header
+}
+
+async function unreachable(): Promise<never> {
+  throw new Error('the hook should have answered')
+}

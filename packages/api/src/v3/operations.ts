@@ -1,0 +1,96 @@
+import { type Core, type Principal, requireScope } from '@postrider/core'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import { clientAddress } from '../client-address.ts'
+import { ACCOUNT_SETTINGS } from './account-settings.ts'
+import { CATEGORIES } from './categories.ts'
+import { inputOf } from './input.ts'
+import { KEYS } from './keys.ts'
+import { MAIL_SEND } from './mail-send/index.ts'
+import type { Operation } from './operation.ts'
+import { SCHEDULED_SENDS } from './scheduled-sends.ts'
+import { SCOPES } from './scopes.ts'
+import { STATS } from './stats.ts'
+import { SUPPRESSION_GROUPS } from './suppression-groups.ts'
+import { SUPPRESSIONS } from './suppressions.ts'
+import { TEMPLATES } from './templates.ts'
+import { WEBHOOKS } from './webhooks.ts'
+
+/** Every operation of v3. */
+export const OPERATIONS: readonly Operation[] = [
+  ...MAIL_SEND,
+  ...TEMPLATES,
+  ...STATS,
+  ...CATEGORIES,
+  ...SUPPRESSION_GROUPS,
+  ...SUPPRESSIONS,
+  ...SCHEDULED_SENDS,
+  ...SCOPES,
+  ...KEYS,
+  ...WEBHOOKS,
+  ...ACCOUNT_SETTINGS,
+]
+
+/** A path known to v3 and the methods it takes; any other method is 405. */
+export interface KnownPath {
+  readonly url: string
+  readonly sends: boolean
+  readonly methods: readonly HTTPMethods[]
+}
+
+export const PATHS: readonly KnownPath[] = knownPaths()
+
+function knownPaths(): KnownPath[] {
+  // Whatever a path calls its parameters, it is one path.
+  const shapes = Map.groupBy(OPERATIONS, ({ path }) => path.replace(/:\w+/g, ':'))
+  return [...shapes.values()].map((operations) => {
+    const methods: HTTPMethods[] = operations.map(({ method }) => method)
+    // HEAD is GET without the body (RFC 9110 9.3.2).
+    if (methods.includes('GET')) methods.push('HEAD')
+    return { url: operations[0]?.path ?? '', sends: operations.some(({ sends }) => sends), methods }
+  })
+}
+
+export interface RouteOptions {
+  readonly core: Core
+  readonly publicUrl: string
+}
+
+/** Makes the routes of the operations. To be registered where the key is checked. */
+export async function operationRoutes(app: FastifyInstance, options: RouteOptions): Promise<void> {
+  for (const operation of OPERATIONS) {
+    const { method, path: url, sends = false } = operation
+    const config = { v3: operation, sends }
+    app.route({ method, url, config, handler: (request, reply) => answer(operation, options, request, reply) })
+  }
+}
+
+/** Throws scopeMissing; accountSuspended and accountExpired where mail is offered. */
+export function requireAllowedFor({ scope, sends }: Operation, core: Core, principal: Principal): void {
+  if (scope !== null) requireScope(principal, scope)
+  if (sends) core.messages.requireMaySend(principal)
+}
+
+async function answer(
+  operation: Operation,
+  { core, publicUrl }: RouteOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const input = inputOf(operation, request)
+  const { principal } = request
+  const by = { keyId: principal.keyId, address: clientAddress(request) }
+  const rights = rightsOf(principal)
+  reply.code(operation.status)
+  const answered = await operation.act(input, { core, principal, by, publicUrl, rights, request, reply })
+  if (reply.sent) return reply
+  if (answered !== undefined) return answered
+  // An empty 204 has no length (RFC 9110 8.6), any other says that it is empty.
+  if (reply.statusCode !== 204) reply.header('content-length', '0')
+  return reply.send()
+}
+
+/** v3's names of what the key allows, in the order of the table, each once. */
+function rightsOf({ scopes }: Principal): string[] {
+  const allowed = OPERATIONS.filter(({ scope }) => scope === null || scopes.includes('all') || scopes.includes(scope))
+  return [...new Set(allowed.flatMap(({ right }) => right ?? []))]
+}

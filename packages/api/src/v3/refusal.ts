@@ -1,0 +1,114 @@
+import { type ErrorName, ServiceError } from '@postrider/core'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+
+/** One complaint as v3 clients read it: all three keys, or Node's client prints the word "undefined" (contract 1.5). */
+export interface Complaint {
+  readonly message: string
+  /** A dotted path with indexes: `personalizations.0.to.1.email`. */
+  readonly field: string | null
+  /** Where it is explained. */
+  readonly help: string | null
+}
+
+/** What v3 refuses before core sees it, or says in words of its own. At least one complaint. */
+export class V3Refusal extends Error {
+  readonly status: number
+  readonly errors: readonly Complaint[]
+
+  constructor(status: number, errors: readonly Complaint[]) {
+    super(errors[0]?.message ?? 'refused')
+    this.status = status
+    this.errors = errors
+  }
+}
+
+/** The refusal with one complaint. */
+export function refuse(status: number, message: string, field: string | null = null): V3Refusal {
+  return new V3Refusal(status, [{ message, field, help: null }])
+}
+
+/** What is not there, was never there, or is another account's. */
+export function notFound(): V3Refusal {
+  return refuse(404, 'resource not found')
+}
+
+/** Contract 1.4: JSON that is none, or has a wrong type where v3 doesn't say which. */
+export function badRequest(): V3Refusal {
+  return refuse(400, 'Bad Request')
+}
+
+interface Face {
+  readonly status?: number
+  readonly message?: string
+  /** Said where mail is offered. */
+  readonly whereSent?: string
+}
+
+const FORBIDDEN: Face = { status: 403, message: 'access forbidden' }
+const MISSING: Face = { status: 404, message: 'resource not found' }
+
+/** The rows of the error table with a v3 face of their own (contract 1.4); the others show their status and sentence. */
+const FACES: Partial<Record<ErrorName, Face>> = {
+  notFound: MISSING,
+  methodNotAllowed: { message: 'method not allowed', whereSent: 'POST method allowed only' },
+  keyMissing: { message: 'authorization required', whereSent: 'Permission denied, wrong credentials' },
+  keyInvalid: {
+    message: 'authorization required',
+    whereSent: 'The provided authorization grant is invalid, expired, or revoked',
+  },
+  scopeMissing: { ...FORBIDDEN, whereSent: 'Authenticated user is not authorized to send mail' },
+  subaccountUnknown: FORBIDDEN,
+  subaccountNested: FORBIDDEN,
+  rateLimited: { message: 'too many requests' },
+  wrongKeysTooMany: { message: 'too many requests' },
+  jsonInvalid: { message: 'Bad Request' },
+  bodyBlank: { message: 'Bad Request' },
+  tooLarge: { message: 'The request body is too large. Messages are limited to 30 MB.' },
+  accountExpired: { status: 401 },
+  creditsExhausted: { status: 401, message: 'Maximum credits exceeded' },
+  templateIdInvalid: MISSING,
+  templateVersionUnknown: MISSING,
+  keyUnknown: { status: 404, message: 'unable to find API Key' },
+  internal: { message: 'internal server error' },
+}
+
+/** Whatever failed in v3 ends here and leaves in v3's shape; what is not a refusal is our fault and says nothing. */
+export function sendRefusal(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
+  const refusal = asRefusal(error)
+  if (refusal === undefined) request.log.error({ err: error, route: request.routeOptions.url }, 'fault')
+  else if (refusal instanceof V3Refusal) request.log.info({ refusal: refusal.status }, 'refused')
+  else request.log.info({ refusal: refusal.errorName, reason: refusal.reason }, 'refused')
+  if (refusal instanceof V3Refusal) {
+    reply.code(refusal.status).send({ errors: refusal.errors })
+    return
+  }
+  const { errorName, row, message, values, retryAfter } = refusal ?? new ServiceError('internal')
+  const face = FACES[errorName]
+  const status = face?.status ?? row.status
+  const wait = retryAfter ?? (status === 503 ? 1 : undefined)
+  if (wait !== undefined) reply.header('retry-after', String(wait))
+  if (status === 429) sayWhenItEnds(reply, wait ?? 1)
+  if (status === 405) reply.header('allow', request.routeOptions.config.allow ?? 'POST')
+  const own = (request.routeOptions.config.sends ? face?.whereSent : undefined) ?? face?.message
+  const field = errorName === 'parameterInvalid' || errorName === 'parameterMissing' ? String(values.parameter) : null
+  reply.code(status).send({ errors: [{ message: own ?? message, field, help: null }] satisfies Complaint[] })
+}
+
+/** Go's and Java's clients wait for it (contract 1.6). */
+function sayWhenItEnds(reply: FastifyReply, seconds: number): void {
+  if (reply.hasHeader('x-ratelimit-reset')) return
+  reply.header('x-ratelimit-remaining', '0')
+  reply.header('x-ratelimit-reset', String(Math.ceil(Date.now() / 1000) + seconds))
+}
+
+function asRefusal(error: FastifyError | Error): ServiceError | V3Refusal | undefined {
+  if (error instanceof ServiceError || error instanceof V3Refusal) return error
+  const { code, statusCode } = error as FastifyError
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new ServiceError('tooLarge')
+  if (statusCode === 415) return refuse(415, 'Content-Type should be application/json.')
+  // What else the framework refuses (a malformed length, a part that never ends) is a body we could not read.
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new ServiceError('jsonInvalid', { reason: code })
+  }
+  return undefined
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { CONFORMANCE_PAGE, conformancePage, proofs } from '../../helpers/conformance-page.ts'
+import { OPERATION_ROWS, ROWS } from './conformance/rows.ts'
+
+const rows = [...ROWS, ...OPERATION_ROWS]
+const known = proofs()
+
+t.test('every row of the conformance page is proved by a test, but for those said to be pending', async (t) => {
+  t.strictSame(
+    rows.filter(({ id, pending }) => !pending && !known.has(id)).map(({ id }) => id),
+    [],
+  )
+  t.strictSame(
+    rows.filter(({ id, pending }) => pending && known.has(id)).map(({ id }) => id),
+    [],
+    'nor is one said to be pending that is proved',
+  )
+})
+
+t.test('no test proves a row that is not there, and no id stands twice', async (t) => {
+  const ids = rows.map(({ id }) => id)
+  t.strictSame(
+    [...known.keys()].filter((id) => !ids.includes(id)),
+    [],
+  )
+  t.equal(new Set(ids).size, ids.length)
+})
+
+t.test('docs/v3-conformance.md is what the rows and the tests say', async (t) => {
+  t.equal(readFileSync(CONFORMANCE_PAGE, 'utf8'), conformancePage(), 'run npm run docs')
+})

@@ -1,0 +1,68 @@
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { V3_OPERATIONS } from '@postrider/api'
+import { OPERATION_ROWS, ROWS, type Row } from '../api/v3/conformance/rows.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Where docs/v3-conformance.md lies. */
+export const CONFORMANCE_PAGE = join(ROOT, 'docs/v3-conformance.md')
+
+/** The test that proves a row. */
+export interface Proof {
+  readonly file: string
+  readonly title: string
+}
+
+const INTRODUCTION = `# Conformance of the migration API
+
+This page is written from the tests by \`npm run docs\`: the rows stand in test/api/v3/conformance, and each names the test that
+proves it. Honour: it does what it says. Ignore: it is taken silently and has no effect. Reject: it is refused.
+`
+
+/** Each row's first proof, found by \`proves(t, 'id')\` and the test it stands in. */
+export function proofs(): ReadonlyMap<string, Proof> {
+  const found = new Map<string, Proof>()
+  for (const file of globSync('test/**/*.test.ts', { cwd: ROOT }).sort()) {
+    const source = readFileSync(join(ROOT, file), 'utf8')
+    const titles = [...source.matchAll(/\btest\(\s*'((?:[^'\\]|\\.)*)'/g)]
+    for (const call of source.matchAll(/\bproves\(\s*t,([^)]*)\)/g)) {
+      const title = titles.findLast(({ index }) => index < call.index)?.[1] ?? ''
+      for (const [, id = ''] of (call[1] ?? '').matchAll(/'([^']+)'/g)) {
+        if (!found.has(id)) found.set(id, { file, title: title.replaceAll("\\'", "'") })
+      }
+    }
+  }
+  return found
+}
+
+/** The page, as it should be. */
+export function conformancePage(): string {
+  const known = proofs()
+  const operations = OPERATION_ROWS.map((row, at) => [
+    ...[`\`${row.parameter}\``, V3_OPERATIONS[at]?.summary ?? '', V3_OPERATIONS[at]?.section ?? ''],
+    proofOf(row, known),
+  ])
+  const parameters = ROWS.map((row) => [row.parameter, row.treatment, row.note ?? '', proofOf(row, known)])
+  return [
+    INTRODUCTION,
+    '## Operations\n',
+    table(['operation', 'what it does', 'contract', 'proved by'], operations),
+    '## Parameters\n',
+    table(['parameter', 'treatment', 'note', 'proved by'], parameters),
+  ].join('\n')
+}
+
+function proofOf({ id, pending }: Row, known: ReadonlyMap<string, Proof>): string {
+  const proof = known.get(id)
+  if (proof) return `${proof.title} (\`${proof.file}\`)`
+  return pending ? 'not yet' : ''
+}
+
+function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [heading, heading.map(() => '---'), ...rows]
+  return `${lines.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n')}\n`
+}
+
+if (import.meta.main) writeFileSync(CONFORMANCE_PAGE, conformancePage())

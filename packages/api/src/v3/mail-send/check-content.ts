@@ -1,0 +1,53 @@
+import { isDynamic, isGiven, isLegacy } from './body.ts'
+import type { Check } from './complaints.ts'
+
+/** Rows 12 and 13. Whether a template has a subject is asked when it is known. */
+export function checkSubject({ mail, complaints }: Check): void {
+  const { subject, personalizations, template_id: templateId } = mail
+  if (isGiven(subject)) {
+    if (typeof subject !== 'string' || subject === '') complaints.add('subjectInvalid', 'subject')
+    return
+  }
+  // Of an empty body the missing subject is not told (2.4).
+  if (!isGiven(personalizations) || personalizations.length === 0 || isGiven(templateId)) return
+  if (!personalizations.every((one) => isGiven(one.subject))) complaints.add('subjectMissing', 'subject')
+}
+
+/** Rows 32 to 36. */
+export function checkContent({ mail, complaints }: Check): void {
+  const { content, template_id: templateId } = mail
+  if (!isGiven(content) || content.length === 0) {
+    if (!isGiven(templateId)) complaints.add('contentMissing', 'content')
+    return
+  }
+  for (const [at, { type, value }] of content.entries()) {
+    if (typeof type !== 'string' || type === '') complaints.add('contentTypeMissing', `content.${at}.type`)
+    else if (/[;\r\n]/.test(type)) complaints.add('contentTypeInvalid', `content.${at}.type`)
+    if (typeof value !== 'string' || value === '') complaints.add('contentValueMissing', `content.${at}.value`)
+  }
+  if (!isInOrder(content.map(({ type }) => String(type).trim().toLowerCase()))) {
+    complaints.add('contentOrder', 'content')
+  }
+}
+
+/** Text first, then AMP, then HTML, then whatever else; text and HTML once. */
+function isInOrder(types: readonly string[]): boolean {
+  const ranks = types.map((type) => ({ 'text/plain': 0, 'text/x-amp-html': 1, 'text/html': 2 })[type] ?? 3)
+  const once = [0, 2].every((rank) => ranks.filter((one) => one === rank).length <= 1)
+  const text = ranks.indexOf(0)
+  const html = ranks.indexOf(2)
+  return once && text <= 0 && (html === -1 || ranks.indexOf(3) === -1 || html < ranks.indexOf(3))
+}
+
+/** Rows 27 to 30. */
+export function checkTemplate({ mail, complaints }: Check): void {
+  const { template_id: templateId, personalizations } = mail
+  const given = (personalizations ?? []).some((one) => Object.keys(one.dynamic_template_data ?? {}).length > 0)
+  if (!isGiven(templateId)) {
+    if (given) complaints.add('dynamicWithoutTemplate', 'template_id')
+  } else if (typeof templateId !== 'string') {
+    complaints.add('templateIdNotText', 'template_id', { given: JSON.stringify(templateId) })
+  } else if (isLegacy(templateId)) {
+    if (given) complaints.add('dynamicWithLegacy', 'template_id')
+  } else if (!isDynamic(templateId)) complaints.add('templateIdInvalid', 'template_id', { given: templateId })
+}

@@ -1,0 +1,26 @@
+import { isGiven } from './body.ts'
+import type { Complaints } from './complaints.ts'
+
+/** Contract row 17. */
+const RESERVED =
+  /^(x-sg-id|x-sg-eid|received|dkim-signature|content-type|content-transfer-encoding|to|from|subject|reply-to|cc|bcc)$/i
+/** RFC 5322 3.6.8: printable ASCII without colon. */
+const FIELD_NAME = /^[!-9;-~]+$/
+
+/** Rows 14 to 17; and nothing may break out of its line. */
+export function checkHeaders(
+  headers: Readonly<Record<string, unknown>> | null | undefined,
+  field: string,
+  complaints: Complaints,
+): void {
+  if (!isGiven(headers)) return
+  const seen = new Set<string>()
+  for (const [name, value] of Object.entries(headers)) {
+    if (!FIELD_NAME.test(name)) complaints.add('headerNameInvalid', field)
+    else if (RESERVED.test(name)) complaints.add('headerReserved', `${field}.${name}`)
+    else if (seen.has(name.toLowerCase())) complaints.add('headerTwice', field)
+    seen.add(name.toLowerCase())
+    if (typeof value !== 'string') complaints.add('headerValueInvalid', field)
+    else if (/[\r\n\0]/.test(value)) complaints.add('headerBreaks', `${field}.${name}`)
+  }
+}

@@ -1,0 +1,104 @@
+import { isDynamic, isGiven, MOST_RECIPIENTS, type RawMailbox, type RawPersonalization } from './body.ts'
+import { checkHeaders } from './check-headers.ts'
+import { addressOf, checkName, isTooLong } from './check-mailboxes.ts'
+import { checkSendAt } from './check-options.ts'
+import type { Check, Complaints } from './complaints.ts'
+
+/** Octets of the substitutions, and of the custom arguments, of one personalization. */
+const MOST_OCTETS = 10_000
+const LISTS = [
+  ['to', 'To'],
+  ['cc', 'CC'],
+  ['bcc', 'BCC'],
+] as const
+
+/** Rows 1 to 26. */
+export function checkPersonalizations(check: Check): void {
+  const { mail, complaints } = check
+  const { personalizations } = mail
+  if (!isGiven(personalizations) || personalizations.length === 0) {
+    return complaints.add('personalizationsMissing', 'personalizations')
+  }
+  const { length } = personalizations
+  if (length > MOST_RECIPIENTS) {
+    return complaints.add('personalizationsTooMany', 'personalizations', { count: length })
+  }
+  const count = personalizations.reduce((sum, one) => sum + countOf(one.to) + countOf(one.cc) + countOf(one.bcc), 0)
+  if (count > MOST_RECIPIENTS) return complaints.add('recipientsTooMany', 'personalizations', { count })
+  const shared = sizeOf(mail.custom_args)
+  if (shared > MOST_OCTETS) complaints.add('customArgsTooLarge', 'custom_args')
+  for (const [at, one] of personalizations.entries()) {
+    const field = `personalizations.${at}`
+    checkRecipients(one, field, complaints)
+    checkSender(one, field, check)
+    if (isGiven(one.subject) && (typeof one.subject !== 'string' || one.subject === '')) {
+      complaints.add('subjectInvalid', `${field}.subject`)
+    }
+    checkHeaders(one.headers, `${field}.headers`, complaints)
+    checkSubstitutions(one, field, check)
+    if (shared <= MOST_OCTETS) checkCustomArgs(one, field, check)
+    checkSendAt(one.send_at, `${field}.send_at`, check)
+  }
+}
+
+function countOf(list: readonly RawMailbox[] | null | undefined): number {
+  return list?.length ?? 0
+}
+
+function checkRecipients(one: RawPersonalization, field: string, complaints: Complaints): void {
+  if (countOf(one.to) === 0) complaints.add('toMissing', `${field}.to`)
+  const seen = new Set<string>()
+  let duplicate = false
+  for (const [name, shown] of LISTS) {
+    for (const [at, mailbox] of (one[name] ?? []).entries()) {
+      const place = `${field}.${name}.${at}`
+      checkName(mailbox, place, complaints)
+      if (!isGiven(mailbox.email)) complaints.add('emailMissing', `${place}.email`, { list: name })
+      else if (isTooLong(mailbox.email)) complaints.add('emailTooLong', `${place}.email`, { list: shown })
+      else {
+        const address = addressOf(mailbox.email)
+        if (!address) complaints.add('addressInvalid', `${place}.email`)
+        else if (seen.has(address.key) && !duplicate) {
+          duplicate = true
+          complaints.add('recipientTwice', field, { address: address.key, field: `${field}.${name}` })
+        }
+        if (address) seen.add(address.key)
+      }
+    }
+  }
+}
+
+/** Row 11: one domain signs for the whole mail. */
+function checkSender({ from }: RawPersonalization, field: string, { mail, complaints }: Check): void {
+  if (!isGiven(from)) return
+  checkName(from, `${field}.from`, complaints)
+  const own = addressOf(from.email)
+  const shared = addressOf(mail.from?.email)
+  if (isTooLong(from.email)) complaints.add('emailTooLong', `${field}.from.email`, { list: 'From' })
+  else if (!own) complaints.add('addressInvalid', `${field}.from.email`)
+  else if (shared && shared.domain !== own.domain) complaints.add('fromDomainDiffers', `${field}.from`)
+}
+
+function checkSubstitutions({ substitutions }: RawPersonalization, field: string, { mail, complaints }: Check): void {
+  if (!isGiven(substitutions)) return
+  const place = `${field}.substitutions`
+  const entries = Object.entries(substitutions)
+  if (entries.length > 0 && isDynamic(mail.template_id)) complaints.add('substitutionsWithDynamic', place)
+  if (entries.length > 10_000) complaints.add('substitutionsTooMany', place)
+  const octets = entries.flat().reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  if (octets > MOST_OCTETS) complaints.add('substitutionsTooLarge', place)
+}
+
+/** Rows 19 and 20. Those of the mail were found small enough, so that putting them together is too. */
+function checkCustomArgs({ custom_args: own }: RawPersonalization, field: string, { mail, complaints }: Check): void {
+  if (!isGiven(own)) return
+  const place = `${field}.custom_args`
+  if (Object.keys(own).length === 0) complaints.add('customArgsEmpty', place)
+  else if (sizeOf(own) > MOST_OCTETS || sizeOf({ ...mail.custom_args, ...own }) > MOST_OCTETS) {
+    complaints.add('customArgsTooLarge', place)
+  }
+}
+
+function sizeOf(args: Readonly<Record<string, string>> | null | undefined): number {
+  return isGiven(args) ? Buffer.byteLength(JSON.stringify(args)) : 0
+}

@@ -1,0 +1,24 @@
+import { checkAttachments } from './check-attachments.ts'
+import { checkContent, checkSubject, checkTemplate } from './check-content.ts'
+import { checkHeaders } from './check-headers.ts'
+import { checkFrom, checkReplyTo } from './check-mailboxes.ts'
+import { checkOptions } from './check-options.ts'
+import { checkPersonalizations } from './check-personalizations.ts'
+import { checkMailSettings, checkTrackingSettings } from './check-settings.ts'
+import type { Check } from './complaints.ts'
+
+/** The rules of the contract's 2.3, in the order the complaints stand in the answer (2.4). Throws V3Refusal with all of them. */
+export function checkMail(check: Check): void {
+  checkFrom(check)
+  checkPersonalizations(check)
+  checkSubject(check)
+  checkContent(check)
+  checkReplyTo(check)
+  checkTemplate(check)
+  checkAttachments(check)
+  checkHeaders(check.mail.headers, 'headers', check.complaints)
+  checkOptions(check)
+  checkMailSettings(check)
+  checkTrackingSettings(check)
+  check.complaints.throwIfAny()
+}

@@ -1,0 +1,64 @@
+import { type Complaint, V3Refusal } from '../refusal.ts'
+import type { RawMail } from './body.ts'
+import { RULES, type Rule, type RuleName } from './rules.ts'
+
+/** A call is told of so many mistakes at most, so that a large body can't ask for a far larger answer. */
+const MOST = 500
+/** Characters of a value that are said again. */
+const SHOWN = 100
+
+/** Collects what is wrong with a mail: the contract's 2.4 wants it told all together. */
+export class Complaints {
+  readonly #found: Complaint[] = []
+  readonly #helpPage: string
+
+  constructor(helpPage: string) {
+    this.#helpPage = helpPage
+  }
+
+  /** Of anything the body has no place for, like a wrong type. */
+  say(message: string, field: string): void {
+    this.#keep(message, field, this.#help(anchorOf(field)))
+  }
+
+  add(name: RuleName, field: string, values: Readonly<Record<string, string | number>> = {}): void {
+    const { sentence, anchor }: Rule = RULES[name]
+    const shown = (value: string | number | undefined, whole: string): string => String(value ?? whole).slice(0, SHOWN)
+    // The sentence of a missing sender holds braces of its own.
+    const message = sentence.replace(/\{(\w+)\}/g, (whole, key: string) => shown(values[key], whole))
+    this.#keep(message, field, anchor === null ? null : this.#help(anchor ?? anchorOf(field)))
+  }
+
+  #keep(message: string, field: string, help: string | null): void {
+    if (this.#found.length < MOST) this.#found.push({ message, field, help })
+  }
+
+  #help(anchor: string): string {
+    return `${this.#helpPage}#${anchor}`
+  }
+
+  /** Throws V3Refusal if there is anything. */
+  throwIfAny(): void {
+    if (this.#found.length > 0) throw new V3Refusal(400, this.#found)
+  }
+}
+
+/** The maps whose keys are the client's own; they are no places of the page. */
+const MAPS = new Set(['headers', 'custom_args', 'substitutions', 'sections', 'dynamic_template_data'])
+
+/** Contract 1.5: `personalizations.0.to.1.email` is explained at `message.personalizations.to`. */
+export function anchorOf(field: string): string {
+  const steps = field.split('.').filter((step) => !/^\d+$/.test(step))
+  const map = steps.findIndex((step) => MAPS.has(step))
+  const path = map === -1 ? steps : steps.slice(0, map + 1)
+  if (path.at(-1) === 'email' && path.length > 1) path.pop()
+  return `message.${path.join('.')}`
+}
+
+/** What the rules look at. */
+export interface Check {
+  readonly mail: RawMail
+  readonly complaints: Complaints
+  /** Milliseconds since 1970. */
+  readonly now: number
+}

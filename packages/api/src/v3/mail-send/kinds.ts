@@ -1,0 +1,71 @@
+import { jsonKind } from '../input.ts'
+import { badRequest } from '../refusal.ts'
+import type { RawMail } from './body.ts'
+import type { Complaints } from './complaints.ts'
+
+/** What JSON may stand at a place. Leaves that have a rule of their own are not told here. */
+type Kind =
+  | { readonly is: 'object'; readonly members: Readonly<Record<string, Kind>> }
+  | { readonly is: 'list'; readonly of: Kind }
+  /** Keys of the client's own; what stands under them the rules ask. */
+  | { readonly is: 'map' }
+  /** The same, of texts: another value is refused without a word about the place (contract rows 18 and 23). */
+  | { readonly is: 'texts' }
+  | { readonly is: 'text' }
+
+const TEXT: Kind = { is: 'text' }
+const MAP: Kind = { is: 'map' }
+const TEXTS: Kind = { is: 'texts' }
+const object = (members: Readonly<Record<string, Kind>>): Kind => ({ is: 'object', members })
+const list = (of: Kind): Kind => ({ is: 'list', of })
+
+const MAILBOX = object({ name: TEXT })
+const MAIL = object({
+  from: MAILBOX,
+  personalizations: list(
+    object({
+      ...{ to: list(MAILBOX), cc: list(MAILBOX), bcc: list(MAILBOX), from: MAILBOX },
+      ...{ headers: MAP, substitutions: TEXTS, dynamic_template_data: MAP, custom_args: TEXTS },
+    }),
+  ),
+  reply_to: MAILBOX,
+  reply_to_list: list(MAILBOX),
+  content: list(MAP),
+  attachments: list(MAP),
+  sections: MAP,
+  headers: MAP,
+  custom_args: TEXTS,
+  asm: MAP,
+  mail_settings: object({
+    ...{ bypass_list_management: MAP, bypass_spam_management: MAP, bypass_bounce_management: MAP },
+    ...{ bypass_unsubscribe_management: MAP, footer: MAP, sandbox_mode: MAP, bcc: MAP, spam_check: MAP },
+  }),
+  tracking_settings: object({ click_tracking: MAP, open_tracking: MAP, subscription_tracking: MAP, ganalytics: MAP }),
+})
+
+/** Reads the body as a mail. Throws V3Refusal where a place holds another kind of JSON (contract rows 72, 73), and ends there. */
+export function readMail(body: unknown, complaints: Complaints): RawMail {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw badRequest()
+  look(body, MAIL, '', complaints)
+  complaints.throwIfAny()
+  return body
+}
+
+function look(value: unknown, kind: Kind, path: string, complaints: Complaints): void {
+  const expected = { object: 'object', map: 'object', texts: 'object', list: 'array', text: 'string' }[kind.is]
+  const given = jsonKind(value)
+  if (given !== expected) {
+    complaints.say(`Invalid type. Expected: ${expected}, given: ${given}.`, path)
+  } else if (kind.is === 'list') {
+    for (const [at, item] of (value as unknown[]).entries()) look(item, kind.of, `${path}.${at}`, complaints)
+  } else if (kind.is === 'texts') {
+    for (const text of Object.values(value as object)) if (typeof text !== 'string') throw badRequest()
+  } else if (kind.is === 'object') {
+    for (const [name, member] of Object.entries(kind.members)) {
+      const inside = (value as Record<string, unknown>)[name]
+      // Null is how some clients leave a field out.
+      if (inside !== undefined && inside !== null)
+        look(inside, member, path === '' ? name : `${path}.${name}`, complaints)
+    }
+  }
+}

@@ -7,6 +7,7 @@ import { openapi } from './openapi.ts'
 import { sendFailure } from './v2/envelope.ts'
 import { v2 } from './v2/index.ts'
 import { v3 } from './v3/index.ts'
+import { helpPage } from './v3/mail-send/help-page.ts'
 import { sendRefusal } from './v3/refusal.ts'
 
 export { OPERATIONS } from './v2/operations.ts'
@@ -74,6 +75,7 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   await openapi(app)
   // v2.1 is announced only; what exists is served under both (contract section 1).
   for (const prefix of ['/v2', '/v2.1']) await app.register(v2, { prefix, core, budget, isStopping })
+  await app.register(helpPage)
   await app.register(v3, { prefix: '/v3', core, budget, publicUrl: config.publicUrl, isStopping })
   return app
 }

@@ -1,7 +1,8 @@
 import type { Core } from '@postrider/core'
 import { requireScope, ServiceError } from '@postrider/core'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { clientAddress } from '../client-address.ts'
+import { idempotencyKeyOf } from '../idempotency-key.ts'
 import type { Documentation } from '../openapi.ts'
 import { success } from './envelope.ts'
 import { SendEmail, SendEmailAnswer } from './send-email-schema.ts'
@@ -27,7 +28,7 @@ export async function sendEmailRoute(app: FastifyInstance, { core }: { core: Cor
           files: request.fileParts ?? [],
           principal: request.principal,
           clientAddress: clientAddress(request),
-          idempotencyKey: idempotencyKey(request),
+          idempotencyKey: idempotencyKeyOf(request),
         }),
       )
       if (accepted.repeated) reply.header('idempotent-replayed', 'true')
@@ -72,9 +73,4 @@ function requirePersonalizations(body: unknown): void {
   const { personalizations } = body as { personalizations?: unknown }
   if (personalizations !== undefined && !Array.isArray(personalizations))
     throw new ServiceError('personalizationsNotArray')
-}
-
-function idempotencyKey({ headers }: FastifyRequest): string | undefined {
-  const key = headers['idempotency-key']
-  return Array.isArray(key) ? key.join(',') : key
 }

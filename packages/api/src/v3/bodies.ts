@@ -59,8 +59,10 @@ export function measuredBy(received: Readable, read: Readable): Readable {
 /** Reads JSON. An empty body is undefined, whatever type it says it has: clients say so with every call (contract 1.3). */
 export function readJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
+  app.decorateRequest('bodyOctets', 0)
   for (const type of ['application/json', '*']) {
-    app.addContentTypeParser(type, { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) => {
+    app.addContentTypeParser(type, { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (request, body, done) => {
+      request.bodyOctets = body.length
       try {
         done(null, body.length === 0 ? undefined : parsed(body as Buffer))
       } catch (error) {
@@ -77,5 +79,12 @@ function parsed(body: Buffer): unknown {
   } catch (error) {
     if (error instanceof JsonError) throw badRequest()
     throw error instanceof ServiceError ? error : badRequest()
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of a v3 body, when it was read. */
+    bodyOctets: number
   }
 }

@@ -48,15 +48,9 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
   const { lookups, numbers, commit, ready, clock, heloName, announce, findRepeat, storedBudget } = dependencies
   if (!ready()) throw new ServiceError('notReady')
   if (commit.size >= WAITING_LIMIT) throw new ServiceError('overloaded', { reason: 'too many accepts wait for commit' })
-  let held = 0
-  const hold = (octets: number): void => {
-    // One message may take all of it, so that none is refused for ever.
-    const more = Math.min(octets, storedBudget.total - held)
-    if (!storedBudget.take(more)) throw new ServiceError('overloaded', { reason: 'no room for more stored content' })
-    held += more
-  }
+  const room = roomIn(storedBudget)
   try {
-    const found = await judge(submission, { ...lookups, hold })
+    const found = await judge(submission, { ...lookups, hold: room.hold })
     const now = clock.now()
     const transactionBase = await numbers.take(countRecipients(submission), now)
     const message = settle({ submission, found, transactionBase, heloName, now: new Date(now) })
@@ -78,13 +72,46 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
       // The earlier answer has just passed its 24 hours: this request is the first one again.
     }
   } catch (error) {
-    if (isDatabaseFull(error)) throw new ServiceError('overloaded', { reason: 'the database is full', cause: error })
-    if (isDatabaseTrouble(error))
-      throw new ServiceError('notReady', { reason: 'the database can not write now', cause: error })
-    throw error
+    throw asRefusal(error)
   } finally {
-    storedBudget.give(held)
+    room.giveBack()
   }
+}
+
+/** Judges a submission as accept does, and keeps nothing of it. Throws the refusals of the rules, overloaded, notReady. */
+export async function rehearse(
+  submission: Submission,
+  { lookups, storedBudget, ready }: Pick<AcceptDependencies, 'lookups' | 'storedBudget' | 'ready'>,
+): Promise<void> {
+  if (!ready()) throw new ServiceError('notReady')
+  const room = roomIn(storedBudget)
+  try {
+    await judge(submission, { ...lookups, hold: room.hold })
+  } catch (error) {
+    throw asRefusal(error)
+  } finally {
+    room.giveBack()
+  }
+}
+
+function roomIn(budget: ByteBudget): { hold(octets: number): void; giveBack(): void } {
+  let held = 0
+  return {
+    hold(octets) {
+      // One message may take all of it, so that none is refused for ever.
+      const more = Math.min(octets, budget.total - held)
+      if (!budget.take(more)) throw new ServiceError('overloaded', { reason: 'no room for more stored content' })
+      held += more
+    },
+    giveBack: () => budget.give(held),
+  }
+}
+
+/** A database that can't write is no fault of ours. */
+function asRefusal(error: unknown): unknown {
+  if (isDatabaseFull(error)) return new ServiceError('overloaded', { reason: 'the database is full', cause: error })
+  if (!isDatabaseTrouble(error)) return error
+  return new ServiceError('notReady', { reason: 'the database can not write now', cause: error })
 }
 
 /**

@@ -9,7 +9,7 @@ import { createGroupCommit } from '../group-commit.ts'
 import type { RateLimits } from '../rate-limits/index.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
 import type { Templates } from '../templates/index.ts'
-import { type Acceptance, accept } from './accept.ts'
+import { type Acceptance, accept, rehearse } from './accept.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
 import { type LoadedMessage, loadMessages, loadParts, renderDelivery } from './load.ts'
 import { type RenderedTemplate, renderTemplate, type TemplateRendering } from './render-template.ts'
@@ -25,6 +25,7 @@ export { LIMITS } from './limits.ts'
 export type { LoadedMessage } from './load.ts'
 export type { RenderedTemplate, TemplateRendering } from './render-template.ts'
 export { messageIdText } from './settle.ts'
+export { fromShortMessageId, shortMessageId } from './short-id.ts'
 export type { MessageStory } from './show-message.ts'
 export type * from './submission.ts'
 export { transactionNumber } from './transaction-numbers.ts'
@@ -32,6 +33,8 @@ export { transactionNumber } from './transaction-numbers.ts'
 export interface Messages {
   /** See accept.ts. */
   accept(submission: Submission): Promise<Acceptance>
+  /** Judges as accept does, and stores, charges and sends nothing. Throws what accept throws for the rules. */
+  rehearse(submission: Submission): Promise<void>
   /** Throws accountSuspended or accountExpired; for doors that ask before they read a body. */
   requireMaySend(principal: Principal): void
   /** The message with its deliveries, attempts and events in time order; undefined when there is none. */
@@ -120,6 +123,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
         heloName,
         announce,
       }),
+    rehearse: (submission) => rehearse(submission, { lookups, storedBudget, ready }),
     requireMaySend: accountMaySend,
     show: (messageId) => showMessage(sql, messageId),
     load: (ids) => loadMessages(sql, ids),

@@ -7,6 +7,7 @@ import { refusalsOf } from '../templates/variables.ts'
 import { checkCopies, checkFields, checkMergedContent, checkMergedHeaders } from './field-rules.ts'
 import { keyAllows } from './key-rules.ts'
 import { LIMITS } from './limits.ts'
+import { refuseNotCarried } from './not-carried.ts'
 import { isBlank, type StoredContent, storedContent } from './stored-content.ts'
 import type { Door, Submission } from './submission.ts'
 
@@ -44,6 +45,7 @@ export const RULES: readonly Rule[] = [
   { name: 'the account may send', doors: EVERY, check: ({ principal }) => accountMaySend(principal) },
   { name: 'a sender is named', doors: EVERY, check: senderNamed },
   { name: 'no field breaks out of its place', doors: EVERY, check: checkFields },
+  { name: 'all that is wanted is carried', doors: ['v3'], check: refuseNotCarried },
   { name: 'the sender is on an active domain of the account', doors: EVERY, check: senderActive },
   { name: 'there is a recipient', doors: EVERY, check: recipientNamed },
   { name: 'there are not too many recipients', doors: EVERY, check: recipientsCounted },

@@ -1,4 +1,13 @@
 import type { Principal } from '../auth/api-key.ts'
+import type {
+  ContentDetails,
+  EnvelopeDetails,
+  FileDetails,
+  SettingsDetails,
+  SubmissionDetails,
+} from './submission-details.ts'
+
+export type * from './submission-details.ts'
 
 /** The doors mail comes in by. */
 export type Door = 'v2' | 'v3' | 'smtp'
@@ -7,7 +16,7 @@ export type Door = 'v2' | 'v3' | 'smtp'
  * What a client handed us, in neutral form, not yet judged. Each door unwraps what it received into this and gives it to
  * `accept`; nothing else puts mail in the queue.
  */
-export interface Submission {
+export interface Submission extends SubmissionDetails {
   readonly door: Door
   readonly principal: Principal
   /** The client's address, for the record. */
@@ -53,10 +62,20 @@ export type SubmissionField =
   | 'attachmentContent'
   | 'scheduledAt'
   | 'idempotencyKey'
+  | 'names'
+  | 'substitutions'
+  | 'data'
+  | 'customArgs'
+  | 'template'
+  | 'batch'
+  | 'bypass'
+  | 'footer'
+  | 'openTracking'
+  | 'unsubscribe'
 
 export type SubmittedContent = ContentParts | MimeContent
 
-export interface ContentParts {
+export interface ContentParts extends ContentDetails {
   readonly kind: 'parts'
   readonly html: string | undefined
   readonly text: string | undefined
@@ -78,7 +97,7 @@ export interface MimeContent {
 }
 
 /** One "To" and its copies: one element of v2's personalizations, or the whole SMTP envelope. */
-export interface SubmittedEnvelope {
+export interface SubmittedEnvelope extends EnvelopeDetails {
   readonly to: readonly string[]
   readonly cc: readonly string[]
   readonly bcc: readonly string[]
@@ -92,13 +111,13 @@ export interface SubmittedEnvelope {
   readonly attachments: readonly SubmittedAttachment[]
 }
 
-export interface SubmittedAttachment {
+export interface SubmittedAttachment extends FileDetails {
   readonly fileName: string
   readonly content: Buffer
 }
 
 /** Stored with the message; undefined means the account's default. */
-export interface MessageSettings {
+export interface MessageSettings extends SettingsDetails {
   readonly footer?: boolean
   readonly clickTracking?: boolean
   readonly openTracking?: boolean

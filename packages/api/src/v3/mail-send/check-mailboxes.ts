@@ -24,7 +24,10 @@ export function checkReplyTo({ mail, complaints }: Check): void {
   }
   if (!isGiven(list)) return
   if (isGiven(replyTo)) complaints.add('replyToBoth', 'reply_to')
-  if (list.length > MOST_RECIPIENTS) return complaints.add('replyToListTooLong', 'reply_to_list')
+  if (list.length > MOST_RECIPIENTS) {
+    complaints.add('replyToListTooLong', 'reply_to_list')
+    return
+  }
   const addresses = list.map(({ email }) => addressOf(email))
   if (addresses.includes(undefined)) complaints.add('replyToListInvalid', 'reply_to_list')
   else if (new Set(addresses.map((address) => address?.key)).size < list.length) {

@@ -26,9 +26,15 @@ export function checkSendAt(sendAt: unknown, field: string, { complaints, now }:
 /** Rows 58 to 62. */
 function checkCategories(categories: unknown, complaints: Complaints): void {
   if (!isGiven(categories)) return
-  if (!isTexts(categories)) return complaints.add('categoriesInvalid', 'categories')
+  if (!isTexts(categories)) {
+    complaints.add('categoriesInvalid', 'categories')
+    return
+  }
   const count = categories.length
-  if (count > 10) return complaints.add('categoriesTooMany', 'categories', { count })
+  if (count > 10) {
+    complaints.add('categoriesTooMany', 'categories', { count })
+    return
+  }
   const twice = categories.find((category, at) => categories.indexOf(category) !== at)
   if (twice !== undefined) complaints.add('categoryTwice', 'categories', { given: twice })
   if (categories.some((category) => category.length > 255)) complaints.add('categoryTooLong', 'categories')
@@ -42,7 +48,11 @@ function isTexts(value: unknown): value is readonly string[] {
 /** Rows 53 and 55. Whether the group is there is asked when all else is well. */
 function checkGroup({ mail: { asm }, complaints }: Check): void {
   if (!isGiven(asm)) return
-  if (!Number.isInteger(asm.group_id)) complaints.add('groupInvalid', 'asm.group_id')
+  const group = asm.group_id
+  if (!Number.isInteger(group)) complaints.add('groupInvalid', 'asm.group_id')
+  else if (Number(group) < 1 || Number(group) > 2_147_483_647) {
+    complaints.add('groupUnknown', 'asm.group_id', { given: Number(group) })
+  }
   const shown = asm.groups_to_display
   if (!isGiven(shown)) return
   if (!Array.isArray(shown) || !shown.every(Number.isInteger)) complaints.add('groupsInvalid', 'asm.groups_to_display')

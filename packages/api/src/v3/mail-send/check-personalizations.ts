@@ -17,14 +17,19 @@ export function checkPersonalizations(check: Check): void {
   const { mail, complaints } = check
   const { personalizations } = mail
   if (!isGiven(personalizations) || personalizations.length === 0) {
-    return complaints.add('personalizationsMissing', 'personalizations')
+    complaints.add('personalizationsMissing', 'personalizations')
+    return
   }
   const { length } = personalizations
   if (length > MOST_RECIPIENTS) {
-    return complaints.add('personalizationsTooMany', 'personalizations', { count: length })
+    complaints.add('personalizationsTooMany', 'personalizations', { count: length })
+    return
   }
   const count = personalizations.reduce((sum, one) => sum + countOf(one.to) + countOf(one.cc) + countOf(one.bcc), 0)
-  if (count > MOST_RECIPIENTS) return complaints.add('recipientsTooMany', 'personalizations', { count })
+  if (count > MOST_RECIPIENTS) {
+    complaints.add('recipientsTooMany', 'personalizations', { count })
+    return
+  }
   const shared = sizeOf(mail.custom_args)
   if (shared > MOST_OCTETS) complaints.add('customArgsTooLarge', 'custom_args')
   for (const [at, one] of personalizations.entries()) {

@@ -37,9 +37,13 @@ export class Complaints {
     return `${this.#helpPage}#${anchor}`
   }
 
+  get refusal(): V3Refusal {
+    return new V3Refusal(400, this.#found)
+  }
+
   /** Throws V3Refusal if there is anything. */
   throwIfAny(): void {
-    if (this.#found.length > 0) throw new V3Refusal(400, this.#found)
+    if (this.#found.length > 0) throw this.refusal
   }
 }
 

@@ -1,14 +1,74 @@
-import { type Operation, operation } from '../operation.ts'
-import { badRequest } from '../refusal.ts'
+import { LIMITS, ServiceError, type Submission, shortMessageId } from '@postrider/core'
+import { idempotencyKeyOf } from '../../idempotency-key.ts'
+import { type Call, type Operation, operation } from '../operation.ts'
+import { V3Refusal } from '../refusal.ts'
+import { isEnabled, type RawMail } from './body.ts'
+import { checkMail } from './check.ts'
+import { Complaints } from './complaints.ts'
+import { HELP_PATH } from './help-page.ts'
+import { readMail } from './kinds.ts'
+import type { RuleName } from './rules.ts'
+import { toSubmission } from './to-submission.ts'
 
+/** POST /v3/mail/send (contract section 2): one call, one message, whose envelopes are the personalizations. */
 export const MAIL_SEND: readonly Operation[] = [
   operation({
     name: 'sendMail',
     summary: 'Accepts a message for one or many recipients',
     ...{ section: '2', method: 'POST', path: '/mail/send', scope: 'send', right: 'mail.send', status: 202 },
     ...{ anyBody: true, sends: true },
-    async act() {
-      throw badRequest()
-    },
+    act: (_input, call) => sendMail(call),
   }),
 ]
+
+/** Answers nothing but a status and the message's id: 202, and 200 for what was only to be looked at (contract 2.2). */
+async function sendMail({ core, principal, by, publicUrl, request, reply }: Call): Promise<void> {
+  const complaints = new Complaints(`${publicUrl}${HELP_PATH}`)
+  const mail = readMail(request.body, complaints)
+  requireSize(mail, request.bodyOctets)
+  const now = Date.now()
+  checkMail({ mail, complaints, now })
+  const call = { mail, principal, clientAddress: by.address, idempotencyKey: idempotencyKeyOf(request), now }
+  const submission = toSubmission(call)
+  try {
+    if (isEnabled(mail.mail_settings?.sandbox_mode)) {
+      await core.messages.rehearse(submission)
+      reply.code(200)
+      return
+    }
+    const { messageId, repeated } = await core.messages.accept(submission)
+    reply.header('x-message-id', shortMessageId(messageId))
+    if (repeated) reply.header('idempotent-replayed', 'true')
+  } catch (error) {
+    throw inOwnWords(error, submission, complaints, publicUrl)
+  }
+}
+
+/** Row 74: what the files are without base64 and all the rest. Throws tooLarge. */
+function requireSize({ attachments }: RawMail, octets: number): void {
+  if (octets <= LIMITS.messageSize) return
+  const encoded = (attachments ?? []).reduce(
+    (sum, { content }) => sum + (typeof content === 'string' ? content.length : 0),
+    0,
+  )
+  if (octets - encoded / 4 > LIMITS.messageSize) throw new ServiceError('tooLarge')
+}
+
+/** Refusals of core that v3 has sentences and fields for. */
+const OWN: Readonly<Record<string, readonly [rule: RuleName, field: string]>> = {
+  subjectMissing: ['subjectMissing', 'subject'],
+  contentMissing: ['contentMissing', 'content'],
+  templateUnknown: ['templateUnknown', 'template_id'],
+}
+
+function inOwnWords(error: unknown, { templateKey }: Submission, complaints: Complaints, publicUrl: string): unknown {
+  if (!(error instanceof ServiceError)) return error
+  if (error.errorName === 'senderInvalid') {
+    const message = `The from address does not match a verified Sender Identity. Mail cannot be sent until this error is resolved. Add the domain of the address to the account first: ${publicUrl}/docs`
+    return new V3Refusal(403, [{ message, field: 'from', help: null }])
+  }
+  const own = OWN[error.errorName]
+  if (own === undefined) return error
+  complaints.add(...own, templateKey === undefined ? {} : { given: templateKey })
+  return complaints.refusal
+}

@@ -65,6 +65,7 @@ export const RULES = {
   dynamicWithLegacy: rule(28, 'Cannot use dynamic template data with a legacy template ID'),
   templateIdInvalid: rule(29, "The template_id must be a valid GUID, you provided '{given}'."),
   templateIdNotText: rule(30, 'The template ID must be a string, you provided {given}.'),
+  templateUnknown: rule(31, 'The Template ID must be a valid template id for your account. You provided {given}.'),
   contentMissing: rule(
     32,
     'Unless a valid template_id is provided, the content parameter is required. There must be at least one defined content block. We typically suggest both text/plain and text/html blocks are included, but only one block is required.',
@@ -111,6 +112,7 @@ export const RULES = {
   contentIdNotText: rule(52, 'The content_id parameter must be a string.'),
   contentIdInvalid: rule(52, "The content_id parameter cannot contain ';', ',', or CRLF characters."),
   groupInvalid: rule(53, 'The ASM group ID must be an integer.'),
+  groupUnknown: rule(54, 'The ASM Group ID must be a valid Group ID on your account. You provided {given}.'),
   groupsInvalid: rule(55, 'The ASM groups to display must be an array of integers.'),
   groupsTooMany: rule(55, 'There is a limit of 25 ASM groups to display. You provided {count} groups.'),
   batchInvalid: rule(56, 'The batch_id must be a string.'),

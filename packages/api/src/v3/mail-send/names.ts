@@ -1,0 +1,43 @@
+import type { Submission, SubmissionField } from '@postrider/core'
+import type { RawMail } from './body.ts'
+
+const TOP_LEVEL: Partial<Record<SubmissionField, string>> = {
+  fromEmail: 'from.email',
+  fromName: 'from.name',
+  subject: 'subject',
+  replyTo: 'reply_to',
+  content: 'content',
+  amp: 'content',
+  tags: 'categories',
+  attachments: 'attachments',
+  attachmentContent: 'attachments',
+  scheduledAt: 'send_at',
+  idempotencyKey: 'Idempotency-Key',
+  template: 'template_id',
+  batch: 'batch_id',
+  bypass: 'mail_settings',
+  footer: 'mail_settings.footer',
+  openTracking: 'tracking_settings.open_tracking',
+  unsubscribe: 'tracking_settings.subscription_tracking',
+}
+const OF_ENVELOPE: Partial<Record<SubmissionField, string>> = {
+  recipient: 'to',
+  names: 'to',
+  fromEmail: 'from',
+  attributes: 'dynamic_template_data',
+  data: 'dynamic_template_data',
+  customArgs: 'custom_args',
+  scheduledAt: 'send_at',
+}
+
+/** What v3 calls a field, so that a refusal of core names what the client wrote. */
+export function namesOf({ headers }: RawMail): Submission['nameOf'] {
+  return (field, envelope, key) => {
+    const top = TOP_LEVEL[field]
+    if (envelope === undefined) return top ?? field
+    // A header may be the mail's own, put into every envelope.
+    if (field === 'headers' && key !== undefined && Object.hasOwn(headers ?? {}, key)) return `headers.${key}`
+    const place = `personalizations.${envelope}.${OF_ENVELOPE[field] ?? top ?? field}`
+    return key === undefined ? place : `${place}.${key}`
+  }
+}

@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto'
+import {
+  LIMITS,
+  type Principal,
+  type Submission,
+  type SubmittedAttachment,
+  type SubmittedContent,
+  type SubmittedEnvelope,
+  type SubmittedMailbox,
+} from '@postrider/core'
+import { refuse } from '../refusal.ts'
+import { isGiven, type RawMail, type RawMailbox, type RawPersonalization } from './body.ts'
+import { namesOf } from './names.ts'
+import { settingsOf } from './to-settings.ts'
+
+export interface MailCall {
+  /** As the rules left it: everything in it is what it should be. */
+  readonly mail: RawMail
+  readonly principal: Principal
+  readonly clientAddress: string
+  readonly idempotencyKey: string | undefined
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** Unwraps a mail that passed the rules into a Submission (merge rules: contract 2.6). Throws V3Refusal for a file too large. */
+export function toSubmission({ mail, principal, clientAddress, idempotencyKey, now }: MailCall): Submission {
+  const personalizations = mail.personalizations ?? []
+  // What all of them have in common is the mail's, so that it is kept once.
+  const subject = shared(personalizations, (one) => textOf(one.subject) ?? textOf(mail.subject))
+  const from = shared(personalizations, (one) => mailboxOf(one.from) ?? mailboxOf(mail.from))
+  const scheduledAt = shared(personalizations, (one) => timeOf(one.send_at ?? mail.send_at, now))
+  const own = { subject: subject.own, from: from.own, scheduledAt: scheduledAt.own }
+  return {
+    door: 'v3',
+    principal,
+    clientAddress,
+    from: from.shared,
+    subject: subject.shared,
+    ...replyToOf(mail),
+    content: contentOf(mail),
+    literal: true,
+    templateId: undefined,
+    ...(isGiven(mail.template_id) ? { templateKey: String(mail.template_id) } : {}),
+    ...(isGiven(mail.sections) ? { sections: mail.sections as Record<string, string> } : {}),
+    ...(isGiven(mail.batch_id) ? { batchId: String(mail.batch_id) } : {}),
+    attachmentIds: [],
+    attachments: (mail.attachments ?? []).map(toAttachment),
+    envelopes: personalizations.map((one) => toEnvelope(one, mail, own)),
+    tags: (mail.categories ?? []) as string[],
+    settings: settingsOf(mail),
+    scheduledAt: scheduledAt.shared,
+    idempotencyKey,
+    fingerprint: idempotencyKey === undefined ? undefined : fingerprintOf(mail),
+    nameOf: namesOf(mail),
+  }
+}
+
+/** What `of` says of each; `own` answers it where they differ, and nothing where it is the same for all. */
+function shared<T>(
+  personalizations: readonly RawPersonalization[],
+  of: (one: RawPersonalization) => T,
+): { shared: T; own: (one: RawPersonalization) => T | undefined } {
+  const [first, ...others] = personalizations.map(of)
+  const same = others.every((one) => JSON.stringify(one) === JSON.stringify(first))
+  return { shared: first as T, own: same ? () => undefined : of }
+}
+
+function toEnvelope(
+  one: RawPersonalization,
+  mail: RawMail,
+  own: {
+    readonly subject: (one: RawPersonalization) => string | undefined
+    readonly from: (one: RawPersonalization) => SubmittedMailbox | undefined
+    readonly scheduledAt: (one: RawPersonalization) => Date | undefined
+  },
+): SubmittedEnvelope {
+  const names = new Map([...(one.to ?? []), ...(one.cc ?? [])].flatMap(named))
+  const [subject, from, scheduledAt] = [own.subject(one), own.from(one), own.scheduledAt(one)]
+  const customArgs = { ...mail.custom_args, ...one.custom_args }
+  return {
+    to: addressesOf(one.to),
+    cc: addressesOf(one.cc),
+    bcc: addressesOf(one.bcc),
+    reference: undefined,
+    referenceCc: undefined,
+    attributes: {},
+    headers: headersOf(mail.headers, one.headers),
+    attachments: [],
+    ...(names.size > 0 ? { names } : {}),
+    ...(subject === undefined ? {} : { subject }),
+    ...(from === undefined ? {} : { from }),
+    ...(scheduledAt === undefined ? {} : { scheduledAt }),
+    ...(isFilled(one.substitutions) ? { substitutions: one.substitutions } : {}),
+    ...(isFilled(one.dynamic_template_data) ? { data: one.dynamic_template_data } : {}),
+    ...(isFilled(customArgs) ? { customArgs } : {}),
+  }
+}
+
+function isFilled<T extends object>(map: T | null | undefined): map is T {
+  return isGiven(map) && Object.keys(map).length > 0
+}
+
+function addressesOf(mailboxes: readonly RawMailbox[] | null | undefined): string[] {
+  return (mailboxes ?? []).map(({ email }) => String(email))
+}
+
+function named({ email, name }: RawMailbox): [string, string][] {
+  return isGiven(name) && name.trim() !== '' ? [[String(email), name.trim()]] : []
+}
+
+function mailboxOf(mailbox: RawMailbox | null | undefined): SubmittedMailbox | undefined {
+  return isGiven(mailbox) ? { email: String(mailbox.email), name: mailbox.name ?? '' } : undefined
+}
+
+/** A single bare address is what every door can say; more is a list. */
+function replyToOf({ reply_to: one, reply_to_list: list }: RawMail): Pick<Submission, 'replyTo' | 'replyToList'> {
+  const mailboxes = [...(list ?? []), one].flatMap((mailbox) => mailboxOf(mailbox) ?? [])
+  const [first, ...others] = mailboxes
+  if (!first || (others.length === 0 && first.name === '')) return { replyTo: first?.email }
+  return { replyTo: undefined, replyToList: mailboxes }
+}
+
+/** The first of text, AMP and HTML each; whatever else stands there is a further alternative. */
+function contentOf({ content }: RawMail): SubmittedContent {
+  const known: Record<string, string> = {}
+  const alternatives: { type: string; text: string }[] = []
+  for (const { type, value } of content ?? []) {
+    const name = String(type).trim().toLowerCase()
+    const isKnown = name === 'text/plain' || name === 'text/html' || name === 'text/x-amp-html'
+    if (isKnown && known[name] === undefined) known[name] = String(value)
+    else alternatives.push({ type: name, text: String(value) })
+  }
+  return {
+    kind: 'parts',
+    html: known['text/html'],
+    text: known['text/plain'],
+    amp: known['text/x-amp-html'],
+    ...(alternatives.length > 0 ? { alternatives } : {}),
+  }
+}
+
+function toAttachment(
+  { content, filename, type, disposition, content_id: contentId }: NonNullable<RawMail['attachments']>[number],
+  at: number,
+): SubmittedAttachment {
+  const octets = Buffer.from(String(content), 'base64')
+  if (octets.length > LIMITS.attachmentSize) {
+    throw refuse(413, `An attachment may have at most ${LIMITS.attachmentSize} bytes.`, `attachments.${at}.content`)
+  }
+  return {
+    fileName: String(filename),
+    content: octets,
+    ...(isGiven(type) ? { type: String(type) } : {}),
+    ...(disposition === 'inline' ? { disposition } : {}),
+    ...(isGiven(contentId) && contentId !== '' ? { contentId: String(contentId) } : {}),
+  }
+}
+
+/** X-SMTPAPI is the relay's; here it would be told to the recipients (contract section 13). */
+function headersOf(shared: RawMail['headers'], own: RawMail['headers']): Record<string, string> {
+  const merged = new Map<string, [name: string, value: string]>()
+  for (const [name, value] of [...Object.entries(shared ?? {}), ...Object.entries(own ?? {})]) {
+    if (!/^x-smtpapi$/i.test(name)) merged.set(name.toLowerCase(), [name, String(value)])
+  }
+  return Object.fromEntries(merged.values())
+}
+
+function textOf(text: unknown): string | undefined {
+  return isGiven(text) ? String(text) : undefined
+}
+
+/** The past is now (contract row 21). */
+function timeOf(sendAt: unknown, now: number): Date | undefined {
+  const at = Number(sendAt) * 1000
+  return isGiven(sendAt) && at > now ? new Date(at) : undefined
+}
+
+function fingerprintOf(mail: RawMail): Buffer {
+  return createHash('sha256').update('v3').update(JSON.stringify(mail)).digest()
+}

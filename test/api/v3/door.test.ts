@@ -17,7 +17,7 @@ const MAIL = { path: '/mail/send', key } as const
 const scopesOf = ({ json }: CallAnswer) => json?.scopes as string[]
 
 t.test('a Bearer key opens the door, and without one or with another 401 says so', async (t) => {
-  proves(t, 'bearer', 'operation.listScopes', 'operation.sendMail')
+  proves(t, 'bearer', 'key-prefix', 'operation.listScopes', 'operation.sendMail')
   const answer = await ask(base, SCOPES)
   t.equal(answer.status, 200)
   t.ok(scopesOf(answer).includes('mail.send'))
@@ -147,6 +147,7 @@ t.test('a body beyond a message of full size is refused with 413, announced or n
 })
 
 t.test('every call but mail says how the account stands, and beyond its limit is refused with 429', async (t) => {
+  proves(t, 'rate-limits')
   const limited = await service.makeSender()
   await service.core.accounts.limit(limited.accountId, { callsPerMinute: 3, sendsPerMinute: 1 })
   const at = await stopClock(service.sql)
@@ -169,6 +170,7 @@ t.test('every call but mail says how the account stands, and beyond its limit is
 })
 
 t.test('a browser that asks is told what scripts may do: everything but send mail', async (t) => {
+  proves(t, 'cors')
   const preflight = { method: 'OPTIONS', headers: { origin: 'https://quay.example' } }
   const scopes = await ask(base, { ...preflight, path: '/scopes' })
   t.match(scopes, { status: 204, text: '', headers: { 'access-control-allow-origin': '*' } })

@@ -35,7 +35,7 @@ export function composeMessage(composition: Composition): Buffer {
   if (content.replyTo) head += mailboxField('Reply-To', [bare(content.replyTo)])
   head += textField('Subject', renderMergeTags(content.subject, attributes))
   head += rawField('Date', messageDate(composition.acceptedAt))
-  head += rawField('Message-ID', `<${id}@${domain}>`)
+  head += rawField('Message-ID', personal?.messageId ?? `<${id}@${domain}>`)
   for (const [name, value] of Object.entries(personal?.headers ?? {})) {
     head += textField(name, renderMergeTags(value, attributes))
   }

@@ -14,6 +14,9 @@ const BREAKS = /[\r\n\0]/
 /** RFC 5322 3.6.8: printable ASCII without colon. */
 const FIELD_NAME = /^[!-9;-~]{1,76}$/
 
+/** RFC 5322 3.6.4, as far as everybody means it: something at something, in one line that needs no folding. */
+const MESSAGE_ID = /^<[!-;=?-~]{1,400}@[!-;=?-~]{1,400}>$/
+
 /** Fields this service writes itself, or that change who a message is from, to, or how it is read (V21). */
 const RESERVED =
   /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|return-path|received|received-spf|delivered-to|apparently-to|dkim-signature|domainkey-signature|mime-version|content-.*|resent-.*|arc-.*|authentication-results|x-apiheader|x-tags|x-sg-.*|idempotency-key)$/i
@@ -48,6 +51,10 @@ function checkEnvelope(envelope: SubmittedEnvelope, at: number, submission: Subm
   for (const [key, value] of Object.entries(envelope.attributes)) {
     stored(key, nameOf('attributes', at))
     stored(value, nameOf('attributes', at, key))
+  }
+  const { messageId } = envelope
+  if (messageId !== undefined && !MESSAGE_ID.test(messageId)) {
+    throw invalidParameter(nameOf('messageId', at), 'it must be an id in angle brackets')
   }
   const headers = Object.entries(envelope.headers)
   if (headers.length > LIMITS.headers) {

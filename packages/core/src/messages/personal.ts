@@ -10,6 +10,8 @@ export interface Personal {
   readonly cc?: readonly string[]
   readonly attributes?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
+  /** The client's own, with its brackets. */
+  readonly messageId?: string
   /** Body parts that are attachments of this envelope only. */
   readonly attachments?: readonly number[]
 }

@@ -141,7 +141,7 @@ function settleRecipients(submission: Submission, files: FileParts): StoredDeliv
 }
 
 function personalOf(envelope: SubmittedEnvelope, number: number, files: FileParts): Personal {
-  const { to, cc, bcc, attributes, headers, attachments } = envelope
+  const { to, cc, bcc, attributes, headers, attachments, messageId } = envelope
   const canonical = (addresses: readonly string[]): string[] =>
     addresses.flatMap((written) => parseAddress(written)?.text ?? [])
   const listed = to.length + cc.length + bcc.length > 1
@@ -151,6 +151,7 @@ function personalOf(envelope: SubmittedEnvelope, number: number, files: FilePart
     ...(cc.length > 0 ? { cc: canonical(cc) } : {}),
     ...(Object.keys(attributes).length > 0 ? { attributes } : {}),
     ...(Object.keys(headers).length > 0 ? { headers } : {}),
+    ...(messageId === undefined ? {} : { messageId }),
     ...(attachments.length > 0 ? { attachments: attachments.map((attachment) => files.add(attachment)) } : {}),
   }
 }

@@ -26,6 +26,8 @@ export interface SubmissionDetails {
 }
 
 export interface EnvelopeDetails {
+  /** In place of one of ours, with its brackets (RFC 5322 3.6.4). */
+  readonly messageId?: string
   /** Names shown in To and Cc, by address as it stands in `to` and `cc`. */
   readonly names?: ReadonlyMap<string, string>
   /** In place of the submission's own. `from` is on the submission's domain. */

@@ -62,6 +62,7 @@ export type SubmissionField =
   | 'attachmentContent'
   | 'scheduledAt'
   | 'idempotencyKey'
+  | 'messageId'
   | 'names'
   | 'substitutions'
   | 'data'

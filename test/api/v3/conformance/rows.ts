@@ -1,5 +1,10 @@
 import { V3_OPERATIONS } from '@postrider/api'
+import { DOOR_ROWS } from './door.ts'
 import { MAIL_SEND_ROWS } from './mail-send.ts'
+import { SMTPAPI_ROWS } from './smtpapi.ts'
+import { STATS_ROWS } from './stats.ts'
+import { SUPPRESSION_ROWS } from './suppressions.ts'
+import { TEMPLATE_ROWS } from './templates.ts'
 
 /**
  * What the conformance page tells: every row of the contract's table of treatments (section 13), and every operation. A test
@@ -19,7 +24,14 @@ export interface Row {
 }
 
 /** Each part of v3 has a list of its own beside this file. */
-export const ROWS: readonly Row[] = [...MAIL_SEND_ROWS]
+export const ROWS: readonly Row[] = [
+  ...MAIL_SEND_ROWS,
+  ...TEMPLATE_ROWS,
+  ...STATS_ROWS,
+  ...SUPPRESSION_ROWS,
+  ...DOOR_ROWS,
+  ...SMTPAPI_ROWS,
+]
 
 /** The rows made from the table of operations: `operation.createTemplate`. */
 export const OPERATION_ROWS: readonly Row[] = V3_OPERATIONS.map(({ name, method, path }) => ({

@@ -23,6 +23,7 @@ const TOP_LEVEL: Partial<Record<SubmissionField, string>> = {
 const OF_ENVELOPE: Partial<Record<SubmissionField, string>> = {
   recipient: 'to',
   names: 'to',
+  messageId: 'headers.Message-ID',
   fromEmail: 'from',
   attributes: 'dynamic_template_data',
   data: 'dynamic_template_data',

@@ -78,6 +78,7 @@ function toEnvelope(
   const names = new Map([...(one.to ?? []), ...(one.cc ?? [])].flatMap(named))
   const [subject, from, scheduledAt] = [own.subject(one), own.from(one), own.scheduledAt(one)]
   const customArgs = { ...mail.custom_args, ...one.custom_args }
+  const { headers, messageId } = headersOf(mail.headers, one.headers)
   return {
     to: addressesOf(one.to),
     cc: addressesOf(one.cc),
@@ -85,8 +86,9 @@ function toEnvelope(
     reference: undefined,
     referenceCc: undefined,
     attributes: {},
-    headers: headersOf(mail.headers, one.headers),
+    headers,
     attachments: [],
+    ...(messageId === undefined ? {} : { messageId }),
     ...(names.size > 0 ? { names } : {}),
     ...(subject === undefined ? {} : { subject }),
     ...(from === undefined ? {} : { from }),
@@ -157,13 +159,21 @@ function toAttachment(
   }
 }
 
-/** X-SMTPAPI is the relay's; here it would be told to the recipients (contract section 13). */
-function headersOf(shared: RawMail['headers'], own: RawMail['headers']): Record<string, string> {
+/**
+ * Those of the personalization win. A Message-ID is the message's own; X-SMTPAPI is the relay's and here would be told to the
+ * recipients (contract section 13).
+ */
+function headersOf(
+  shared: RawMail['headers'],
+  own: RawMail['headers'],
+): { headers: Record<string, string>; messageId: string | undefined } {
   const merged = new Map<string, [name: string, value: string]>()
   for (const [name, value] of [...Object.entries(shared ?? {}), ...Object.entries(own ?? {})]) {
-    if (!/^x-smtpapi$/i.test(name)) merged.set(name.toLowerCase(), [name, String(value)])
+    merged.set(name.toLowerCase(), [name, String(value)])
   }
-  return Object.fromEntries(merged.values())
+  const messageId = merged.get('message-id')?.[1].trim()
+  for (const name of ['message-id', 'x-smtpapi']) merged.delete(name)
+  return { headers: Object.fromEntries(merged.values()), messageId: messageId || undefined }
 }
 
 function textOf(text: unknown): string | undefined {

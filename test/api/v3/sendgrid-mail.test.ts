@@ -146,5 +146,6 @@ t.test('nodemailer-sendgrid sends text, HTML, headers and files', async (t) => {
   })
   const { data } = await until('its mail', () => sink.messages.find(({ to }) => to.includes('nora@harbor.example')))
   t.match(data.toString(), /\r\nx-order: 4712\r\n/i)
-  t.match(data.toString(), /filename=a\.txt[\s\S]*aGVsbG8=/)
+  t.match(data.toString(), /\r\nMessage-ID: <[0-9a-f-]{36}@ship/, 'the id nodemailer gave it')
+  t.match(data.toString(), /filename="a\.txt"[\s\S]*aGVsbG8=/)
 })

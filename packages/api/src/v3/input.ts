@@ -72,8 +72,9 @@ function withoutBrackets(query: Values): Values {
 }
 
 function fromText(schema: TObject | undefined, given: Values): Values {
-  const known = Object.entries(given).filter(([name]) => schema?.properties[name])
-  return Object.fromEntries(known.map(([name, value]) => [name, readAs(schema?.properties[name] as Kind, value)]))
+  const properties: Readonly<Record<string, TSchema>> = schema?.properties ?? {}
+  const known = Object.entries(given).filter(([name]) => Object.hasOwn(properties, name))
+  return Object.fromEntries(known.map(([name, value]) => [name, readAs(properties[name] as Kind, value)]))
 }
 
 /** The value that text stands for, or the text itself, about which the schema will complain. */

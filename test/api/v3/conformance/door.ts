@@ -21,7 +21,7 @@ export const DOOR_ROWS: readonly Row[] = [
     ...{ id: 'gzip', parameter: 'Content-Encoding: gzip', treatment: 'honour' },
     note: 'Unzipped at most a message of full size: else 413. Another encoding: 415.',
   },
-  { id: 'query-lists', parameter: 'lists in queries: `a=1&a=2` and `a[]=1&a[]=2`', treatment: 'honour', pending: true },
+  { id: 'query-lists', parameter: 'lists in queries: `a=1&a=2` and `a[]=1&a[]=2`', treatment: 'honour' },
   { id: 'rate-limits', parameter: 'X-RateLimit-* on all but mail/send, and on 429', treatment: 'honour' },
   {
     id: 'cors',

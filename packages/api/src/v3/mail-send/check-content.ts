@@ -30,9 +30,15 @@ export function checkContent({ mail, complaints }: Check): void {
   }
 }
 
+const RANKS: ReadonlyMap<string, number> = new Map([
+  ['text/plain', 0],
+  ['text/x-amp-html', 1],
+  ['text/html', 2],
+])
+
 /** Text first, then AMP, then HTML, then whatever else; text and HTML once. */
 function isInOrder(types: readonly string[]): boolean {
-  const ranks = types.map((type) => ({ 'text/plain': 0, 'text/x-amp-html': 1, 'text/html': 2 })[type] ?? 3)
+  const ranks = types.map((type) => RANKS.get(type) ?? 3)
   const once = [0, 2].every((rank) => ranks.filter((one) => one === rank).length <= 1)
   const text = ranks.indexOf(0)
   const html = ranks.indexOf(2)

@@ -3,6 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Socket } from 'node:net'
 import { ERRORS, type ErrorName } from '@postrider/core'
 import { failure } from './v2/envelope.ts'
+import type { Complaint } from './v3/refusal.ts'
 
 /** What never becomes a call: the parser's complaints (RFC 9110 15.5, RFC 6585 5). Any other: it is not HTTP. */
 const COMPLAINTS: Readonly<Record<string, ErrorName>> = {
@@ -13,7 +14,7 @@ const COMPLAINTS: Readonly<Record<string, ErrorName>> = {
 type Answer = ServerResponse<IncomingMessage>
 
 export interface MalformedRefusal {
-  readonly handler: (error: Error & { code?: string }, socket: Socket) => void
+  readonly handler: (error: Error & { code?: string; rawPacket?: unknown }, socket: Socket) => void
   /** Keeps count of the answers under way on each connection. */
   watch(server: Server): void
 }
@@ -25,13 +26,14 @@ export interface MalformedRefusal {
 export function refuseMalformed(): MalformedRefusal {
   const underWay = new WeakMap<Socket, Set<Answer>>()
 
-  async function refuse(code: string, socket: Socket): Promise<void> {
+  async function refuse(code: string, socket: Socket, inV3: boolean): Promise<void> {
     const whole = [...(underWay.get(socket) ?? [])].filter(({ req }) => req.complete)
     await Promise.all(whole.map((answer) => once(answer, 'close').catch(() => {})))
     // The parser complains again about whatever still comes.
     if (!socket.writable) return
     const { status, v2, sentence } = ERRORS[COMPLAINTS[code] ?? 'httpMalformed']
-    const body = JSON.stringify(failure(v2, sentence, undefined))
+    const complaint: Complaint = { message: sentence, field: null, help: null }
+    const body = JSON.stringify(inV3 ? { errors: [complaint] } : failure(v2, sentence, undefined))
     const head = `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}`
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\nconnection: close\r\n\r\n${body}`, () =>
       socket.destroy(),
@@ -39,9 +41,9 @@ export function refuseMalformed(): MalformedRefusal {
   }
 
   return {
-    handler({ code = '' }, socket) {
+    handler({ code = '', rawPacket }, socket) {
       if (code === 'ECONNRESET' || socket.destroyed) return void socket.destroy()
-      void refuse(code, socket)
+      void refuse(code, socket, isOfV3(rawPacket))
     },
     watch(server) {
       server.on('request', ({ socket }, answer) => {
@@ -51,4 +53,9 @@ export function refuseMalformed(): MalformedRefusal {
       })
     },
   }
+}
+
+/** As far as what the parser stumbled over still shows it. */
+function isOfV3(packet: unknown): boolean {
+  return Buffer.isBuffer(packet) && /^[A-Z]+ \/v3[/? ]/i.test(packet.toString('latin1', 0, 40))
 }

@@ -4,6 +4,7 @@ import t from 'tap'
 import { stopClock } from '../../helpers/database.ts'
 import { makeService } from '../../helpers/service.ts'
 import { type CallAnswer, call, JSON_TYPE } from '../call.ts'
+import { sayAndWait } from '../raw.ts'
 import { ask, complaintsOf, refusedV3 } from './ask.ts'
 import { proves } from './conformance/proves.ts'
 
@@ -194,4 +195,17 @@ t.test('HEAD is GET without the body, and paths have no case', async (t) => {
     ).status,
     200,
   )
+})
+
+t.test('what is not HTTP, or has too large a header, is refused in the shape of v3 too', async (t) => {
+  const sentences = [
+    ['GET /v3/scopes HTTP/1.1\r\nHost: x\r\nno colon here\r\n\r\n', 400, 'The request is not HTTP'],
+    [`GET /v3/scopes HTTP/1.1\r\nHost: x\r\nX-A: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'The header is too large'],
+  ] as const
+  for (const [said, status, message] of sentences) {
+    const { statuses, text } = await sayAndWait(t, base, said)
+    t.strictSame(statuses, [status])
+    const body = text.slice(text.indexOf('\r\n\r\n'))
+    t.strictSame(JSON.parse(body), { errors: [{ message, field: null, help: null }] })
+  }
 })

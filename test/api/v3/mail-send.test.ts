@@ -32,7 +32,9 @@ t.test('the least mail is answered 202 with its id and nothing else, and arrives
 })
 
 t.test('an id of 22 characters and one of 32 digits are the same id', async (t) => {
-  const { id } = await story(await send())
+  const answer = await send()
+  const { id } = await story(answer)
+  t.equal((await service.core.messages.show(String(answer.headers['x-message-id'])))?.id, id)
   t.equal(fromShortMessageId(shortMessageId(id)), id)
   for (const wrong of ['', 'x', `${shortMessageId(id)}x`, `${shortMessageId(id).slice(0, 21)}_`, id]) {
     t.equal(fromShortMessageId(wrong), undefined, wrong)

@@ -14,6 +14,7 @@ import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
 import { type LoadedMessage, loadMessages, loadParts, renderDelivery } from './load.ts'
 import { type RenderedTemplate, renderTemplate, type TemplateRendering } from './render-template.ts'
 import { accountMaySend } from './rules.ts'
+import { fromShortMessageId } from './short-id.ts'
 import { type MessageStory, showMessage } from './show-message.ts'
 import { type Written, writeMessages } from './store.ts'
 import type { StoredMessage } from './stored-message.ts'
@@ -37,7 +38,7 @@ export interface Messages {
   rehearse(submission: Submission): Promise<void>
   /** Throws accountSuspended or accountExpired; for doors that ask before they read a body. */
   requireMaySend(principal: Principal): void
-  /** The message with its deliveries, attempts and events in time order; undefined when there is none. */
+  /** The message with its deliveries, attempts and events in time order, by either form of its id; undefined when there is none. */
   show(messageId: string): Promise<MessageStory | undefined>
   /** What the deliveries of these messages share; small bodies along with it. See load.ts. */
   load(ids: readonly string[]): Promise<Map<string, LoadedMessage>>
@@ -125,7 +126,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
       }),
     rehearse: (submission) => rehearse(submission, { lookups, storedBudget, ready }),
     requireMaySend: accountMaySend,
-    show: (messageId) => showMessage(sql, messageId),
+    show: (messageId) => showMessage(sql, fromShortMessageId(messageId) ?? messageId),
     load: (ids) => loadMessages(sql, ids),
     loadParts: (message) => loadParts(sql, message),
     render: renderDelivery,

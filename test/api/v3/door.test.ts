@@ -50,6 +50,8 @@ t.test('a key without the scope is refused with 403, and one bound to other netw
   const { secret } = await service.core.auth.createKey({ accountId: sender.accountId, scopes: ['templates'] })
   refusedV3(t, await ask(base, { ...MAIL, key: secret }), [403, 'Authenticated user is not authorized to send mail'])
   t.notOk(scopesOf(await ask(base, { ...SCOPES, key: secret })).includes('mail.send'))
+  const elsewhere = await service.core.auth.createKey({ accountId: sender.accountId, networks: ['192.0.2.0/24'] })
+  refusedV3(t, await ask(base, { ...SCOPES, key: elsewhere.secret }), [403, /^Calls from this IP address/])
 })
 
 t.test('on-behalf-of acts for a subaccount, and for nobody else', async (t) => {

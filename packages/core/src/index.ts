@@ -53,6 +53,7 @@ export {
   type Suppression,
   type SuppressionReason,
 } from './suppressions/index.ts'
+export * from './templates/dynamic/index.ts'
 export {
   type Template,
   type TemplateContent,

@@ -7,3 +7,4 @@ export {
   type RenderFailure,
   type TemplatePart,
 } from './template.ts'
+export { escapeHtml } from './values.ts'

@@ -127,6 +127,14 @@ t.test('a text that would grow beyond 10 MB is given up', (t) => {
   t.end()
 })
 
+t.test('sections that come to nothing after a million turns are given up too', (t) => {
+  const sections = { q: 'r'.repeat(1000), r: 's'.repeat(1000), s: 't'.repeat(1000), t: '' }
+  const began = performance.now()
+  t.equal(createSubstituter(['a'], sections).substitute('a', { a: 'q'.repeat(1000) }), undefined)
+  t.ok(performance.now() - began < 10_000)
+  t.end()
+})
+
 const MESSAGE = { subject: 'Berth 7', html: '<p>$& ready</p>', text: 'ready' }
 const TEMPLATE = { subject: '[Harbor] <%subject%>', html: '<h1>A</h1><%body%><hr><%body%>', text: 'A\n<%body%>\n--' }
 

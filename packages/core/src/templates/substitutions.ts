@@ -5,13 +5,15 @@ export type Substitutions = Readonly<Record<string, string>>
 
 /** Characters a text may grow to. */
 const MOST = 10 * 1024 * 1024
+/** Characters of values and sections that are looked through for one text: sections of empty sections grow no text. */
+const MOST_SEARCHED = 2 * MOST
 /** Values, sections and what stands in those. */
 const DEEPEST = 4
 
 export interface Substituter {
   /**
    * The text with every complete key replaced by the recipient's value; a key without a value stays. Undefined when it would
-   * grow beyond 10 MB.
+   * grow beyond 10 MB, or its sections take too long.
    */
   substitute(text: string, values: Substitutions): string | undefined
 }
@@ -56,6 +58,7 @@ class Filling {
   readonly #inValues: KeyFinder | undefined
   readonly #inSections: KeyFinder | undefined
   #text = ''
+  #searched = 0
   #tooLong = false
 
   constructor(
@@ -86,10 +89,16 @@ class Filling {
     const section = depth > 0 ? this.#sections.get(key) : undefined
     const value = Object.hasOwn(this.#values, key) ? this.#values[key] : undefined
     if (section !== undefined && depth <= DEEPEST && this.#inSections) {
-      this.cut(this.#inSections.cut(section), depth + 1)
+      this.#search(this.#inSections, section, depth)
     } else if (value === undefined || depth > DEEPEST) this.#add(key)
-    else if (this.#inValues && depth < DEEPEST) this.cut(this.#inValues.cut(value), depth + 1)
+    else if (this.#inValues && depth < DEEPEST) this.#search(this.#inValues, value, depth)
     else this.#add(value)
+  }
+
+  #search(finder: KeyFinder, text: string, depth: number): void {
+    this.#searched += text.length + 1
+    if (this.#searched > MOST_SEARCHED) this.#tooLong = true
+    else this.cut(finder.cut(text), depth + 1)
   }
 
   #add(text: string): void {

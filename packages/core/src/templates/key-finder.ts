@@ -13,6 +13,8 @@ const STRETCH = 64 * 1024
  */
 export class KeyFinder {
   readonly #next = new Map<number, number>()
+  /** Units that keys end with: nearly all of a text is passed over by a look here. */
+  readonly #ends = new Uint8Array(65_536)
   readonly #fallback: number[] = [0]
   /** Length of the longest key that ends a state. */
   readonly #found: number[] = [0]
@@ -52,7 +54,9 @@ export class KeyFinder {
     const lengths = new Uint16Array(end - start)
     let state = 0
     for (let at = Math.min(text.length, end + this.#longest) - 1; at >= start; at--) {
-      state = this.#step(state, text.charCodeAt(at))
+      const unit = text.charCodeAt(at)
+      if (state === 0 && this.#ends[unit] === 0) continue
+      state = this.#step(state, unit)
       if (at < end) lengths[at - start] = this.#found[state] as number
     }
     return lengths
@@ -82,6 +86,7 @@ export class KeyFinder {
       state = next
     }
     this.#found[state] = key.length
+    this.#ends[key.charCodeAt(key.length - 1)] = 1
   }
 
   /** Where a state goes on when its text does not: states nearer to the root first. */

@@ -6,7 +6,7 @@ export type Substitutions = Readonly<Record<string, string>>
 /** Characters a text may grow to. */
 const MOST = 10 * 1024 * 1024
 /** Characters of values and sections that are looked through for one text: sections of empty sections grow no text. */
-const MOST_SEARCHED = 2 * MOST
+const MOST_SEARCHED = 2 * 1024 * 1024
 /** Values, sections and what stands in those. */
 const DEEPEST = 4
 

@@ -53,6 +53,7 @@ export {
   type Suppression,
   type SuppressionReason,
 } from './suppressions/index.ts'
+export * from './templates/dynamic/index.ts'
 export {
   type Template,
   type TemplateContent,
@@ -62,3 +63,6 @@ export {
   VARIABLE_TYPES,
   type VersionSummary,
 } from './templates/index.ts'
+export { fillLegacyTemplate, type LegacyTexts } from './templates/legacy-template.ts'
+export { createSubstituter, type Substituter, type Substitutions } from './templates/substitutions.ts'
+export * from './templates/unsubscribe-tags.ts'

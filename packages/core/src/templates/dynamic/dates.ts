@@ -1,0 +1,94 @@
+/** ISO 8601: a day, perhaps a time, perhaps a zone. Anchored, each part of fixed length. */
+const ISO =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s?(Z|[+-]\d{2}(?::?\d{2})?))?)?$/i
+const EPOCH = /^-?\d{1,15}$/
+/** Below this a number counts seconds, up to the year 5138; above, milliseconds. */
+const MILLISECONDS_FROM = 100_000_000_000
+const FURTHEST = 8_640_000_000_000_000
+const MINUTE = 60_000
+
+const MONTHS = [
+  ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
+  ...['August', 'September', 'October', 'November', 'December'],
+]
+const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
+const TOKEN = /YYYY|YY|MMMM|MMM|MM|M|DD|D|dddd|ddd|HH|H|hh|h|mm|m|ss|s|A|ZZ|Z/g
+
+/**
+ * `formatDate`: a date of the data in a format, in UTC or at an offset such as `-0800`. What is no date gives an empty text.
+ * The clock and the host's zone are not looked at: the same data gives the same text.
+ */
+export function formatDate(value: unknown, format: string, offset: unknown): string {
+  const moment = momentOf(value)
+  if (moment === undefined) return ''
+  const minutes = offsetOf(offset)
+  const shifted = moment + minutes * MINUTE
+  if (Math.abs(shifted) > FURTHEST) return ''
+  const date = new Date(shifted)
+  return format.replace(TOKEN, (token) => tokenOf(token, date, minutes))
+}
+
+function momentOf(value: unknown): number | undefined {
+  if (typeof value === 'number' || (typeof value === 'string' && EPOCH.test(value.trim()))) {
+    const number = Number(value)
+    const moment = Math.abs(number) < MILLISECONDS_FROM ? number * 1000 : number
+    return Math.abs(moment) <= FURTHEST ? Math.trunc(moment) : undefined
+  }
+  const found = typeof value === 'string' && value.length < 50 ? ISO.exec(value.trim()) : null
+  if (!found) return undefined
+  const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = '', zone] = found
+  const moment = Date.UTC(
+    ...([Number(year), Number(month) - 1, Number(day)] as const),
+    ...([Number(hour), Number(minute), Number(second), Number(fraction.padEnd(3, '0').slice(0, 3))] as const),
+  )
+  // 31 February would silently be 3 March.
+  if (new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() !== Number(day)) return undefined
+  if (Number(month) > 12 || Number(hour) > 24 || Number(minute) > 59 || Number(second) > 60) return undefined
+  return moment - offsetOf(zone) * MINUTE
+}
+
+/** Minutes east of UTC; 0 for what is no offset. A number is one that was written without quotes. */
+function offsetOf(value: unknown): number {
+  const text = typeof value === 'number' ? `${value < 0 ? '-' : '+'}${String(Math.abs(value)).padStart(4, '0')}` : value
+  const found = typeof text === 'string' ? /^([+-])(\d{2}):?(\d{2})?$/.exec(text.trim()) : null
+  if (!found) return 0
+  const minutes = Number(found[2]) * 60 + Number(found[3] ?? 0)
+  return found[1] === '-' ? -minutes : minutes
+}
+
+function tokenOf(token: string, date: Date, offset: number): string {
+  const year = String(date.getUTCFullYear()).padStart(4, '0')
+  const month = date.getUTCMonth()
+  const hours = date.getUTCHours()
+  switch (token) {
+    case 'YYYY':
+      return year
+    case 'YY':
+      return year.slice(-2)
+    case 'MMMM':
+      return MONTHS[month] as string
+    case 'MMM':
+      return (MONTHS[month] as string).slice(0, 3)
+    case 'dddd':
+      return DAYS[date.getUTCDay()] as string
+    case 'ddd':
+      return (DAYS[date.getUTCDay()] as string).slice(0, 3)
+    case 'A':
+      return hours < 12 ? 'AM' : 'PM'
+    case 'ZZ':
+      return zone(offset, '')
+    case 'Z':
+      return zone(offset, ':')
+  }
+  const numbers: Readonly<Record<string, number>> = {
+    ...{ M: month + 1, D: date.getUTCDate(), H: hours, h: hours % 12 || 12 },
+    ...{ m: date.getUTCMinutes(), s: date.getUTCSeconds() },
+  }
+  return String(numbers[token[0] as string]).padStart(token.length, '0')
+}
+
+function zone(offset: number, between: string): string {
+  const pad = (value: number): string => String(Math.floor(value)).padStart(2, '0')
+  const minutes = Math.abs(offset)
+  return `${offset < 0 ? '-' : '+'}${pad(minutes / 60)}${between}${pad(minutes % 60)}`
+}

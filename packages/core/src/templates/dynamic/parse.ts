@@ -1,0 +1,166 @@
+import { type Call, foldLengths, helperOf, Reader, toCall } from './expression.ts'
+import { type Block, type BlockName, type Expression, type Program, SyntaxProblem, type Tilde } from './syntax.ts'
+import { cutTags, type Piece, type Tag } from './tags.ts'
+import { stripLines } from './white-space.ts'
+
+/** Blocks in blocks; a chain of `{{else if}}` counts each link. */
+const DEEPEST = 200
+/** Values a block takes; a section takes none. */
+const BLOCKS: Readonly<Record<Exclude<BlockName, 'section'>, readonly [least: number, most: number]>> = {
+  if: [1, 1],
+  unless: [1, 1],
+  each: [1, 1],
+  equals: [2, 2],
+  notEquals: [2, 2],
+  greaterThan: [2, 2],
+  lessThan: [2, 2],
+  and: [2, 50],
+  or: [2, 50],
+  with: [1, 1],
+}
+const NO_TILDE: Tilde = { before: false, after: false }
+
+/**
+ * Reads a template. Only text becomes a template: there is no way in for a tree that somebody else made.
+ *
+ * Throws SyntaxProblem.
+ */
+export function parseTemplate(text: string): Program {
+  const reader = new BlockReader(text)
+  const { program, ended } = reader.program([], 0)
+  if (ended) throw new SyntaxProblem(text, ended.at, 'there is no open block here')
+  stripLines(program)
+  return program
+}
+
+/** What the tag that opens a block says. */
+interface Opening {
+  readonly name: BlockName
+  readonly values: Expression[]
+  readonly includeZero: boolean
+  readonly names: readonly string[]
+  /** What its closing tag has to repeat. */
+  readonly written: string
+}
+
+class BlockReader {
+  readonly #text: string
+  readonly #pieces: Iterator<Piece>
+
+  constructor(text: string) {
+    this.#text = text
+    this.#pieces = cutTags(text)
+  }
+
+  /** Up to the tag that ends it, or the end of the text. */
+  program(names: readonly string[], depth: number): { program: Program; ended: Tag | undefined } {
+    const program: Program = { nodes: [], names }
+    for (;;) {
+      const { value: piece, done } = this.#pieces.next()
+      if (done) return { program, ended: undefined }
+      if (piece.kind === 'text') {
+        program.nodes.push({ kind: 'text', written: piece.text, value: piece.text, startCut: false, endCut: false })
+      } else if (piece.kind === 'comment') program.nodes.push(piece)
+      else if (piece.kind === 'output' || piece.kind === 'raw') program.nodes.push(this.#output(piece))
+      else if (piece.kind === 'open') program.nodes.push(this.#block(piece, this.#opening(piece), false, depth + 1))
+      else if (piece.kind === 'openInverted' && piece.words.length > 0) {
+        program.nodes.push(this.#block(piece, this.#opening(piece), true, depth + 1))
+      } else return { program, ended: piece }
+    }
+  }
+
+  #output({ kind, tilde, at, words, end }: Tag): Program['nodes'][number] {
+    const { head, values, named } = new Reader(this.#text, words, end).call()
+    const simple = values.length === 0 && named.size === 0
+    const value = simple ? asPath(head) : toCall(this.#text, at, head, values, named)
+    return { kind: 'output', value, escaped: kind === 'output', tilde }
+  }
+
+  #opening(tag: Tag): Opening {
+    const call = new Reader(this.#text, tag.words, tag.end).call()
+    const { head, named, names } = call
+    const { name, values } = this.#blockOf(tag, call)
+    const zero = named.get('includeZero')
+    const includeZero = zero?.kind === 'literal' && zero.value === true
+    return { name, values, includeZero, names, written: writtenOf(head) }
+  }
+
+  #blockOf({ at }: Tag, { head, values, named }: Call): { name: BlockName; values: Expression[] } {
+    const name = head.kind === 'path' && head.word ? (head.parts[0] as string) : undefined
+    if (name !== undefined && Object.hasOwn(BLOCKS, name)) {
+      const known = name as keyof typeof BLOCKS
+      const folded = known === 'with' || known === 'each' ? values : foldLengths(known, values)
+      const [least, most] = BLOCKS[known]
+      if (folded.length >= least && folded.length <= most) return { name: known, values: folded }
+      const wanted = least === most ? `${least}` : `at least ${least}`
+      throw new SyntaxProblem(this.#text, at, `#${name} takes ${wanted} values, not ${folded.length}`)
+    }
+    if (values.length === 0 && named.size === 0) return { name: 'section', values: [asPath(head)] }
+    if (helperOf(head)) throw new SyntaxProblem(this.#text, at, `${JSON.stringify(name)} cannot be a block`)
+    return { name: 'section', values: [toCall(this.#text, at, head, values, named)] }
+  }
+
+  /** The rest of a block behind its opening tag. */
+  #block(tag: Tag, opening: Opening, inverted: boolean, depth: number): Block {
+    const { block, ended } = this.#branches(tag, opening, inverted, depth)
+    const closing = new Reader(this.#text, ended.words, ended.end)
+    const written = ended.words.length > 0 ? writtenOf(closing.call().head) : ''
+    if (ended.kind !== 'close' || written !== opening.written) {
+      throw new SyntaxProblem(
+        this.#text,
+        ended.at,
+        `the block "${opening.written.slice(0, 100)}" is closed by another tag`,
+      )
+    }
+    return block
+  }
+
+  #branches(tag: Tag, opening: Opening, inverted: boolean, depth: number): { block: Block; ended: Tag } {
+    if (depth > DEEPEST) throw new SyntaxProblem(this.#text, tag.at, 'blocks are nested too deep')
+    const first = this.program(opening.names, depth)
+    let ended = this.#required(first.ended, tag)
+    let middle = NO_TILDE
+    let otherwise: Program | undefined
+    let chained = false
+    if (ended.kind !== 'close') {
+      middle = ended.tilde
+      chained = ended.words.length > 0
+      const link = ended
+      if (chained) {
+        const inner = this.#branches(link, this.#opening(link), false, depth + 1)
+        otherwise = { nodes: [inner.block], names: [] }
+        ended = inner.ended
+      } else {
+        const second = this.program([], depth)
+        otherwise = second.program
+        ended = this.#required(second.ended, tag)
+        if (ended.kind !== 'close') throw new SyntaxProblem(this.#text, ended.at, 'this block has its else already')
+      }
+    }
+    const { name, values, includeZero } = opening
+    const tildes = { open: tag.tilde, middle, close: ended.tilde }
+    const { program } = first
+    return {
+      block: { kind: 'block', name, value: values, includeZero, program, otherwise, inverted, chained, ...tildes },
+      ended,
+    }
+  }
+
+  #required(ended: Tag | undefined, tag: Tag): Tag {
+    if (!ended) throw new SyntaxProblem(this.#text, tag.at, 'the block is not closed')
+    return ended
+  }
+}
+
+/** `{{12}}` and `{{"a b"}}` name members of the data. */
+function asPath(head: Expression): Expression {
+  if (head.kind !== 'literal') return head
+  return { kind: 'path', data: false, up: 0, parts: [String(head.value)], word: true }
+}
+
+/** Same for the same path, however its names are written. */
+function writtenOf(head: Expression): string {
+  const path = asPath(head)
+  if (path.kind !== 'path') return '('
+  return `${path.data ? '@' : ''}${'../'.repeat(path.up)}${path.parts.join('.') || 'this'}`
+}

@@ -1,0 +1,100 @@
+import { parseTemplate } from './parse.ts'
+import { MOST_STEPS, Rendering } from './render.ts'
+import { Sink, TooMuch } from './sink.ts'
+import { type Program, SyntaxProblem } from './syntax.ts'
+
+/** The texts of a dynamic template; each may be missing. */
+export interface DynamicTemplate {
+  readonly subject?: string | undefined
+  readonly html?: string | undefined
+  readonly text?: string | undefined
+}
+export type TemplatePart = 'subject' | 'html' | 'text'
+
+/** What a template became for one recipient. `failed` is an outcome: the account's template or data are why. */
+export type Rendered =
+  | ({ readonly kind: 'rendered' } & DynamicTemplate)
+  | { readonly kind: 'failed'; readonly failure: RenderFailure }
+
+export interface RenderFailure {
+  readonly why: 'syntax' | 'data' | 'output' | 'time' | 'memory'
+  /** For the account's eyes; holds nothing of the data. */
+  readonly sentence: string
+  readonly part?: TemplatePart
+  /** Where a template does not parse, from 1. */
+  readonly line?: number
+  readonly column?: number
+}
+
+export type CheckedTemplate = { readonly ok: true } | { readonly ok: false; readonly failure: RenderFailure }
+
+/** V26: octets of what a template renders, subject and both bodies together. */
+export const MOST_OUTPUT = 10 * 1024 * 1024
+
+const PARTS: readonly TemplatePart[] = ['subject', 'html', 'text']
+
+export type Compiled =
+  | { readonly kind: 'compiled'; readonly programs: ReadonlyMap<TemplatePart, Program> }
+  | { readonly kind: 'failed'; readonly failure: RenderFailure }
+
+export function compile(template: DynamicTemplate): Compiled {
+  const programs = new Map<TemplatePart, Program>()
+  for (const part of PARTS) {
+    const text = template[part]
+    if (text === undefined) continue
+    const parsed = parsePart(text)
+    if ('failure' in parsed) return { kind: 'failed', failure: { ...parsed.failure, part } }
+    programs.set(part, parsed.program)
+  }
+  return { kind: 'compiled', programs }
+}
+
+/** Says whether a text is a template, and where it is not. Takes linear time; 1 MB some 50 ms. */
+export function checkDynamic(text: string): CheckedTemplate {
+  const parsed = parsePart(text)
+  return 'failure' in parsed ? { ok: false, failure: parsed.failure } : { ok: true }
+}
+
+function parsePart(text: string): { program: Program } | { failure: RenderFailure } {
+  try {
+    return { program: parseTemplate(text) }
+  } catch (error) {
+    if (!(error instanceof SyntaxProblem)) throw error
+    const { message, line, column } = error
+    return { failure: { why: 'syntax', sentence: `line ${line}, column ${column}: ${message}`, line, column } }
+  }
+}
+
+export type RenderedOctets =
+  | { readonly kind: 'rendered'; readonly parts: ReadonlyMap<TemplatePart, Uint8Array> }
+  | { readonly kind: 'failed'; readonly failure: RenderFailure }
+
+/** Renders for one recipient. `json` is its data, an object in JSON. */
+export function renderCompiled(compiled: Compiled, json: string): RenderedOctets {
+  if (compiled.kind === 'failed') return compiled
+  const data: unknown = JSON.parse(json)
+  const parts = new Map<TemplatePart, Uint8Array>()
+  let octets = MOST_OUTPUT
+  let steps = MOST_STEPS
+  try {
+    for (const [part, program] of compiled.programs) {
+      const sink = new Sink(octets)
+      steps = new Rendering(data, sink, steps).run(program)
+      const rendered = sink.end()
+      octets -= rendered.length
+      parts.set(part, rendered)
+    }
+  } catch (error) {
+    if (!(error instanceof TooMuch)) throw error
+    return { kind: 'failed', failure: error.what === 'output' ? TOO_LARGE : TOO_LONG }
+  }
+  return { kind: 'rendered', parts }
+}
+
+const TOO_LARGE: RenderFailure = { why: 'output', sentence: 'the rendered template is larger than 10 MB' }
+export const TOO_LONG: RenderFailure = { why: 'time', sentence: 'the template takes too long to render' }
+export const TOO_MUCH_MEMORY: RenderFailure = {
+  why: 'memory',
+  sentence: 'the template takes too much memory to render',
+}
+export const NOT_JSON: RenderFailure = { why: 'data', sentence: 'the template data cannot be written as JSON' }

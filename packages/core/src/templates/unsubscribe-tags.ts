@@ -1,0 +1,57 @@
+import { escapeHtml } from './dynamic/index.ts'
+
+/** Where a recipient leaves the message's group, leaves everything, or chooses; those that are missing are left empty. */
+export interface UnsubscribeUrls {
+  readonly group?: string
+  readonly global?: string
+  readonly preferences?: string
+}
+
+type Tag = readonly [which: keyof UnsubscribeUrls, label: string | undefined]
+
+/** Contract 2.7. With a label the tag stands for a whole link, else for the bare URL. */
+const TAGS: ReadonlyMap<string, Tag> = new Map<string, Tag>([
+  ['<%asm_group_unsubscribe_raw_url%>', ['group', undefined]],
+  ['<%asm_group_unsubscribe_url%>', ['group', 'Unsubscribe From This List']],
+  ['<%asm_global_unsubscribe_raw_url%>', ['global', undefined]],
+  ['<%asm_global_unsubscribe_url%>', ['global', 'Unsubscribe']],
+  ['<%asm_preferences_raw_url%>', ['preferences', undefined]],
+  ['<%asm_preferences_url%>', ['preferences', 'Manage Email Preferences']],
+  ['{{{unsubscribe}}}', ['group', undefined]],
+  ['{{{unsubscribe_preferences}}}', ['preferences', undefined]],
+])
+const TAG =
+  /<%asm_(?:group_unsubscribe|global_unsubscribe|preferences)_(?:raw_)?url%>|\{\{\{unsubscribe(?:_preferences)?\}\}\}/g
+
+export function hasUnsubscribeTags(text: string): boolean {
+  return text.includes('<%asm_') || text.includes('{{{unsubscribe')
+}
+
+/** Puts a recipient's own URLs in for the tags, as HTML or as plain text asks for. */
+export function fillUnsubscribeTags(text: string, urls: UnsubscribeUrls, kind: 'html' | 'text'): string {
+  if (!hasUnsubscribeTags(text)) return text
+  return text.replace(TAG, (tag) => {
+    const [which, label] = TAGS.get(tag) as Tag
+    const url = urlOf(urls, which) ?? ''
+    if (kind === 'text') return label && url ? `${label} ( ${url} )` : url
+    const escaped = escapeHtml(url)
+    return label && url ? `<a href="${escaped}">${label}</a>` : escaped
+  })
+}
+
+/**
+ * The data of a dynamic template, in which `{{{unsubscribe}}}` and `{{{unsubscribe_preferences}}}` are members: the recipient's
+ * URLs, where the data has none of its own.
+ */
+export function withUnsubscribeUrls(
+  data: Readonly<Record<string, unknown>>,
+  urls: UnsubscribeUrls,
+): Readonly<Record<string, unknown>> {
+  const own = { unsubscribe: urlOf(urls, 'group'), unsubscribe_preferences: urlOf(urls, 'preferences') }
+  return { ...own, ...data }
+}
+
+/** A message of no group is left altogether. */
+function urlOf(urls: UnsubscribeUrls, which: keyof UnsubscribeUrls): string | undefined {
+  return urls[which] ?? (which === 'group' ? urls.global : undefined)
+}

@@ -1,0 +1,94 @@
+/** One thing that is wrong, for the mail to the sender: `to[3]`, "it must be text". */
+export interface SmtpApiProblem {
+  readonly path: string
+  readonly problem: string
+}
+
+/** The sender is told of so many mistakes at a time. */
+const MOST_PROBLEMS = 20
+
+/**
+ * Reads values of unknown type and notes what is wrong with them. Answers undefined for what is absent and for what is wrong;
+ * null counts as absent. Keys of the client's own making go into maps, where none of them means anything.
+ */
+export class Values {
+  readonly problems: SmtpApiProblem[] = []
+
+  wrong(path: string, problem: string): undefined {
+    if (this.problems.length < MOST_PROBLEMS) this.problems.push({ path: shown(path), problem })
+    return undefined
+  }
+
+  list(path: string, value: unknown, most: number): readonly unknown[] | undefined {
+    if (value === undefined) return undefined
+    if (!Array.isArray(value)) return this.wrong(path, 'it must be a list')
+    return value.length > most ? this.wrong(path, `it must have at most ${most} entries`) : value
+  }
+
+  texts(path: string, value: unknown, most: number): readonly string[] | undefined {
+    return this.list(path, value, most)?.map((text, at) =>
+      typeof text === 'string' ? text : (this.wrong(`${path}[${at}]`, 'it must be text') ?? ''),
+    )
+  }
+
+  text(path: string, value: unknown, most: number): string | undefined {
+    if (value === undefined) return undefined
+    if (typeof value !== 'string') return this.wrong(path, 'it must be text')
+    return value.length > most ? this.wrong(path, `it must have at most ${most} characters`) : value
+  }
+
+  /** Text, or a number or flag as clients without strict types write it; null is empty. */
+  scalar(path: string, value: unknown): string {
+    if (typeof value === 'string') return value
+    if (value === null || value === undefined) return ''
+    return typeof value === 'object' ? (this.wrong(path, 'it must be text') ?? '') : String(value)
+  }
+
+  integer(path: string, value: unknown): number | undefined {
+    if (value === undefined) return undefined
+    return Number.isSafeInteger(value)
+      ? (value as number)
+      : this.wrong(path, 'it must be a whole number, without quotes')
+  }
+
+  /** 0 or 1, also as text or true and false. */
+  flag(path: string, value: unknown): boolean | undefined {
+    if (value === undefined) return undefined
+    if (value === 1 || value === '1' || value === true || value === 'true') return true
+    if (value === 0 || value === '0' || value === false || value === 'false' || value === '') return false
+    return this.wrong(path, 'it must be 0 or 1')
+  }
+
+  object(path: string, value: unknown): ReadonlyMap<string, unknown> | undefined {
+    if (value === undefined) return undefined
+    // PHP writes an empty object as an empty list.
+    if (Array.isArray(value) && value.length === 0) return new Map()
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return this.wrong(path, 'it must be an object')
+    return new Map(Object.entries(value).map(([key, member]) => [key, member ?? undefined]))
+  }
+
+  map<T>(
+    path: string,
+    value: unknown,
+    most: number,
+    read: (path: string, member: unknown) => T | undefined,
+  ): ReadonlyMap<string, T> | undefined {
+    const members = this.object(path, value)
+    if (!members) return undefined
+    if (members.size > most) return this.wrong(path, `it must have at most ${most} keys`)
+    const entries = new Map<string, T>()
+    for (const [key, member] of members) {
+      const entry =
+        key === '__proto__' ? this.wrong(`${path}.${key}`, 'it cannot be a key') : read(`${path}.${key}`, member)
+      if (entry !== undefined) entries.set(key, entry)
+    }
+    return entries
+  }
+}
+
+/** Paths hold the client's own keys, and end up in a mail to it. */
+function shown(path: string): string {
+  const clean = path.replace(/[\p{Cc}\p{Cs}\u2028\u2029]/gu, '?')
+  return clean.length > 200 ? `${clean.slice(0, 200)}…` : clean
+}

@@ -20,6 +20,7 @@ import { createSecrets, loadSecretKey } from './secrets.ts'
 import { rollUp } from './stats/index.ts'
 import { type Subaccounts, subaccountsOf } from './subaccounts/index.ts'
 import { forgottenOf } from './suppressions/forgotten.ts'
+import { type Groups, groupsOf } from './suppressions/groups.ts'
 import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
 import { type Templates, templatesOf } from './templates/index.ts'
 
@@ -35,6 +36,7 @@ export interface Core {
   readonly templates: Templates
   readonly attachments: Attachments
   readonly suppressions: Suppressions
+  readonly groups: Groups
   readonly messages: Messages
   readonly deliveries: Deliveries
   readonly events: Events
@@ -87,6 +89,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     templates,
     attachments,
     suppressions,
+    groups: groupsOf(sql),
     messages,
     privacy: privacyOf({ sql, secrets, forgotten }),
     deliveries: deliveriesOf({ sql, secrets, clock, forgotten, hardBounceDays: config.hardBounceDays }),

@@ -113,6 +113,9 @@ export const ERRORS = {
     550,
     '5.6.0',
   ),
+  groupUnknown: row(144, 'Suppression', 404, 'Group does not exist', 550, '5.6.0'),
+  groupNameTaken: row(145, 'Suppression', 400, 'Group name is already used', 550, '5.6.0'),
+  groupsTooMany: row(146, 'Suppression', 400, 'At most {limit} groups are allowed', 550, '5.6.0'),
   csvInvalid: row(143, 'Suppression', 400, 'Invalid CSV: {problem}', 550, '5.6.0'),
 
   templateIdInvalid: row(150, 'Template', 400, 'Invalid template id', 550, '5.6.0'),

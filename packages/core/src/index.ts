@@ -48,6 +48,8 @@ export type * from './subaccounts/index.ts'
 export type * from './suppressions/groups.ts'
 export {
   ACCOUNT_REASONS,
+  type BrowsedSuppression,
+  type BrowseFilter,
   EVERY_ACCOUNT,
   type ImportRow,
   SUPPRESSION_REASONS,

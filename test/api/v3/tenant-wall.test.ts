@@ -6,6 +6,8 @@ import { ask } from './ask.ts'
 import type { Caller, Input, Setting, Wall } from './wall/entry.ts'
 import { mailSend } from './wall/mail-send.ts'
 import { scopes } from './wall/scopes.ts'
+import { suppressionGroups } from './wall/suppression-groups.ts'
+import { suppressions } from './wall/suppressions.ts'
 
 /**
  * Nobody sees or changes another account's anything: every operation is tried as a sibling subaccount, as another account,
@@ -14,6 +16,8 @@ import { scopes } from './wall/scopes.ts'
 const WALL: Wall = {
   ...mailSend,
   ...scopes,
+  ...suppressionGroups,
+  ...suppressions,
 }
 
 t.test('an operation without an entry here fails', async (t) => {

@@ -68,6 +68,8 @@ const FACES: Partial<Record<ErrorName, Face>> = {
   creditsExhausted: { status: 401, message: 'Maximum credits exceeded' },
   templateIdInvalid: MISSING,
   templateVersionUnknown: MISSING,
+  groupUnknown: MISSING,
+  groupNameTaken: { message: 'Sorry, some unexpected error occurred: Failed to add group' },
   keyUnknown: { status: 404, message: 'unable to find API Key' },
   internal: { message: 'internal server error' },
 }

@@ -1,3 +1,238 @@
-import type { Operation } from './operation.ts'
+import { type CountedGroup, ServiceError, type UnsubscribeGroup } from '@postrider/core'
+import Type from 'typebox'
+import { type Call, type Operation, operation } from './operation.ts'
+import { notFound, refuse } from './refusal.ts'
 
-export const SUPPRESSION_GROUPS: readonly Operation[] = []
+/** What v3 calls an unsubscribe of all mail; its other lists have other reasons (suppressions.ts). */
+export const GLOBAL_REASONS = ['unsubscribe', 'manual'] as const
+
+const OfGroup = Type.Object({ group_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) })
+const OfGroupAndAddress = Type.Object({ ...OfGroup.properties, email: Type.String({ minLength: 1 }) })
+export const OfAddress = Type.Object({ email: Type.String({ minLength: 1 }) })
+const Addresses = Type.Object({ recipient_emails: Type.Array(Type.String()) })
+const GroupBody = {
+  name: Type.String(),
+  description: Type.String(),
+  is_default: Type.Boolean(),
+}
+const suppressing = { scope: 'suppressions' } as const
+
+/** Unsubscribe groups and who has left them, and who wants no mail at all (contract section 6). */
+export const SUPPRESSION_GROUPS: readonly Operation[] = [
+  operation({
+    name: 'listGroups',
+    summary: 'The unsubscribe groups, each with how many left it',
+    ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/groups', right: 'asm.groups.read', status: 200 },
+    query: Type.Object({ id: Type.Optional(Type.Array(Type.Integer(), { maxItems: 200 })) }),
+    act: async ({ query }, { core, principal }) =>
+      (await core.groups.list(principal.account.id, query.id)).map(countedGroup),
+  }),
+  operation({
+    name: 'createGroup',
+    summary: 'Adds an unsubscribe group',
+    ...{ ...suppressing, section: '6.3', method: 'POST', path: '/asm/groups', right: 'asm.groups.create', status: 201 },
+    body: Type.Object({
+      ...{ name: GroupBody.name, description: Type.Optional(GroupBody.description) },
+      is_default: Type.Optional(GroupBody.is_default),
+    }),
+    act: async ({ body }, { core, principal, by }) => {
+      const { name, description = '', is_default: isDefault = false } = body
+      return bareGroup(await core.groups.create(principal.account.id, { name, description, isDefault }, by))
+    },
+  }),
+  operation({
+    name: 'viewGroup',
+    summary: 'One unsubscribe group',
+    ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/groups/:group_id', right: 'asm.groups.read' },
+    ...{ params: OfGroup, status: 200 },
+    act: async ({ params }, { core, principal }) =>
+      countedGroup(await core.groups.show(principal.account.id, params.group_id)),
+  }),
+  operation({
+    name: 'editGroup',
+    summary: 'Changes name, description or default',
+    ...{ ...suppressing, section: '6.3', method: 'PATCH', path: '/asm/groups/:group_id', right: 'asm.groups.update' },
+    ...{ params: OfGroup, status: 201 },
+    body: Type.Partial(Type.Object(GroupBody)),
+    act: async ({ params, body }, { core, principal, by }) => {
+      const { name, description, is_default: isDefault } = body
+      const change = {
+        ...(name === undefined ? {} : { name }),
+        ...(description === undefined ? {} : { description }),
+        ...(isDefault === undefined ? {} : { isDefault }),
+      }
+      return bareGroup(await core.groups.change({ accountId: principal.account.id, id: params.group_id, by }, change))
+    },
+  }),
+  operation({
+    name: 'deleteGroup',
+    summary: 'Removes a group; who left it stays suppressed for its number, which is not given again',
+    ...{ ...suppressing, section: '6.3', method: 'DELETE', path: '/asm/groups/:group_id', right: 'asm.groups.delete' },
+    ...{ params: OfGroup, status: 204 },
+    act: ({ params }, { core, principal, by }) =>
+      core.groups.remove({ accountId: principal.account.id, id: params.group_id, by }),
+  }),
+  operation({
+    name: 'addToGroup',
+    summary: 'Suppresses addresses for the mail of a group; for all mail where there is no such group',
+    ...{ ...suppressing, section: '6.1', method: 'POST', path: '/asm/groups/:group_id/suppressions' },
+    ...{ right: 'asm.groups.suppressions.create', params: OfGroup, body: Addresses, status: 201 },
+    act: async ({ params, body }, call) => {
+      const { core, principal } = call
+      const known = await core.groups.known(principal.account.id, [params.group_id])
+      // The direction that keeps people's wish, and the one that is documented (6.1).
+      const global = !known.has(params.group_id)
+      await suppress(call, body.recipient_emails, global ? undefined : params.group_id)
+      return { recipient_emails: body.recipient_emails, global }
+    },
+  }),
+  operation({
+    name: 'listGroupSuppressions',
+    summary: 'The addresses that left a group',
+    ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/groups/:group_id/suppressions' },
+    ...{ right: 'asm.groups.suppressions.read', params: OfGroup, status: 200 },
+    query: Type.Object({
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+      offset: Type.Optional(Type.Integer({ minimum: 0 })),
+    }),
+    act: async ({ params, query: { limit = 10_000, offset = 0 } }, { core, principal }) => {
+      const { id } = await core.groups.show(principal.account.id, params.group_id)
+      return (await core.suppressions.ofGroups(principal.account.id, { group: id, limit, offset })).map(
+        ({ email }) => email,
+      )
+    },
+  }),
+  operation({
+    name: 'searchGroupSuppressions',
+    summary: 'Which of these addresses left a group',
+    ...{ ...suppressing, section: '6.3', method: 'POST', path: '/asm/groups/:group_id/suppressions/search' },
+    ...{ right: 'asm.groups.suppressions.read', params: OfGroup, body: Addresses, status: 200 },
+    act: async ({ params, body }, { core, principal }) => {
+      const { id } = await core.groups.show(principal.account.id, params.group_id)
+      if (body.recipient_emails.length === 0) return []
+      const emails = asWritten(body.recipient_emails)
+      const found = await core.suppressions.list(principal.account.id, {
+        ...{ emails: [...emails.values()], group: id, limit: emails.size, offset: 0 },
+      })
+      const left = new Set(found.suppressions.map(({ value }) => value))
+      return [...emails.keys()].filter((key) => left.has(key))
+    },
+  }),
+  operation({
+    name: 'removeFromGroup',
+    summary: 'Lifts the suppression of an address for a group',
+    ...{ ...suppressing, section: '6.3', method: 'DELETE', path: '/asm/groups/:group_id/suppressions/:email' },
+    ...{ right: 'asm.groups.suppressions.delete', params: OfGroupAndAddress, status: 204 },
+    act: async ({ params }, { core, principal, by }) => {
+      const { id } = await core.groups.show(principal.account.id, params.group_id)
+      await core.suppressions.removeAll({ accountId: principal.account.id, emails: [params.email], group: id, by })
+    },
+  }),
+  operation({
+    name: 'addToGlobal',
+    summary: 'Suppresses addresses for all mail',
+    ...{ ...suppressing, section: '6.2', method: 'POST', path: '/asm/suppressions/global' },
+    ...{ right: 'asm.suppressions.global.create', body: Addresses, status: 201 },
+    act: async ({ body }, call) => {
+      await suppress(call, body.recipient_emails, undefined)
+      return { recipient_emails: body.recipient_emails }
+    },
+  }),
+  operation({
+    name: 'viewGlobal',
+    summary: 'Whether an address is suppressed for all mail; {} where it is not',
+    ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/suppressions/global/:email' },
+    ...{ right: 'asm.suppressions.global.read', params: OfAddress, status: 200 },
+    act: async ({ params: { email } }, call) => ((await isGlobal(call, email)) ? { recipient_email: email } : {}),
+  }),
+  operation({
+    name: 'removeFromGlobal',
+    summary: 'Lifts the suppression of an address for all mail, whether there was one or not',
+    ...{ ...suppressing, section: '6.3', method: 'DELETE', path: '/asm/suppressions/global/:email' },
+    ...{ right: 'asm.suppressions.global.delete', params: OfAddress, status: 204 },
+    act: async ({ params: { email } }, call) => {
+      const { core, principal, by } = call
+      if (await isGlobal(call, email)) {
+        await core.suppressions.removeAll({ accountId: principal.account.id, emails: [email], by })
+      }
+    },
+  }),
+  operation({
+    name: 'listGroupsSuppressed',
+    summary: 'Every address that left a group, with the group',
+    ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/suppressions' },
+    ...{ right: 'asm.suppressions.read', status: 200 },
+    query: Type.Object({
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+      offset: Type.Optional(Type.Integer({ minimum: 0 })),
+    }),
+    act: async ({ query: { limit = 500, offset = 0 } }, { core, principal }) => {
+      const accountId = principal.account.id
+      const names = new Map((await core.groups.list(accountId)).map(({ id, name }) => [id, name]))
+      const found = await core.suppressions.ofGroups(accountId, { limit, offset })
+      return found.map(({ email, group, since }) => ({
+        ...{ email, group_id: group, group_name: names.get(group) ?? '', created_at: unixSeconds(since) },
+      }))
+    },
+  }),
+  operation({
+    name: 'viewGroupsOf',
+    summary: 'Every group, and whether an address left it',
+    ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/suppressions/:email' },
+    ...{ right: 'asm.suppressions.read', params: OfAddress, status: 200 },
+    act: async ({ params: { email } }, { core, principal }) => {
+      const accountId = principal.account.id
+      const groups = await core.groups.list(accountId)
+      const { suppressions } = await core.suppressions.list(accountId, {
+        ...{ emails: [email], limit: 10_000, offset: 0 },
+      })
+      const left = new Set(suppressions.map(({ group }) => group))
+      return {
+        suppressions: groups.map((group) => ({ ...bareGroup(group), suppressed: left.has(group.id) })),
+      }
+    },
+  }),
+]
+
+export function unixSeconds(at: Date): number {
+  return Math.floor(at.getTime() / 1000)
+}
+
+function bareGroup({ id, name, description, isDefault }: UnsubscribeGroup) {
+  return { id, name, description, is_default: isDefault }
+}
+
+function countedGroup(group: CountedGroup) {
+  const { id, name, description, is_default } = bareGroup(group)
+  return { name, id, description, is_default, unsubscribes: group.unsubscribes }
+}
+
+/** Each address as it is stored, and as it was written first. */
+function asWritten(emails: readonly string[]): Map<string, string> {
+  return new Map(emails.map((email) => [email.trim().toLowerCase(), email]))
+}
+
+async function suppress(
+  { core, principal, by }: Call,
+  emails: readonly string[],
+  group: number | undefined,
+): Promise<void> {
+  if (emails.length === 0) return
+  await core.suppressions
+    .addAll({ accountId: principal.account.id, emails, reason: 'unsubscribe', by, ...(group ? { group } : {}) })
+    .catch((error: unknown) => {
+      const wrong = error instanceof ServiceError && error.errorName === 'suppressionEmailInvalid'
+      throw wrong ? refuse(400, 'Each of recipient_emails must be a valid email address.', 'recipient_emails') : error
+    })
+}
+
+/** Throws V3Refusal 404 for what is no address: there can be nothing about it. */
+async function isGlobal({ core, principal }: Call, email: string): Promise<boolean> {
+  const held = await core.suppressions.holding(principal.account.id, email).catch((error: unknown) => {
+    throw error instanceof ServiceError && error.errorName === 'suppressionEmailInvalid' ? notFound() : error
+  })
+  const reasons: readonly string[] = GLOBAL_REASONS
+  return held.some(
+    ({ group, global, scope, reason }) => group === 0 && !global && scope === 'address' && reasons.includes(reason),
+  )
+}

@@ -1,3 +1,167 @@
-import type { Operation } from './operation.ts'
+import type { BrowsedSuppression, BrowseFilter, SuppressionReason } from '@postrider/core'
+import Type from 'typebox'
+import { type Call, type Operation, operation } from './operation.ts'
+import { badRequest, notFound } from './refusal.ts'
+import { GLOBAL_REASONS, OfAddress, unixSeconds } from './suppression-groups.ts'
 
-export const SUPPRESSIONS: readonly Operation[] = []
+/** One of v3's lists: those of our suppressions of all mail that have its reasons. */
+interface List {
+  readonly path: string
+  readonly noun: string
+  readonly summary: string
+  readonly right: string
+  readonly reasons: readonly SuppressionReason[]
+  readonly shown: (entry: BrowsedSuppression) => Readonly<Record<string, unknown>>
+}
+
+const NO_REPLY = 'suppressed by hand'
+
+const LISTS: readonly List[] = [
+  {
+    ...{
+      path: '/suppression/bounces',
+      noun: 'Bounces',
+      summary: 'addresses that do not exist',
+      right: 'suppression.bounces',
+    },
+    reasons: ['hardbounce'],
+    shown: ({ email, since, reply, status }) => ({
+      ...{ created: unixSeconds(since), email, reason: reply ?? NO_REPLY, status: status ?? '' },
+    }),
+  },
+  {
+    // A refusal for the moment suppresses nobody here.
+    ...{
+      path: '/suppression/blocks',
+      noun: 'Blocks',
+      summary: 'temporary refusals: always empty',
+      right: 'suppression.blocks',
+    },
+    reasons: [],
+    shown: ({ email, since, reply, status }) => ({
+      ...{ created: unixSeconds(since), email, reason: reply ?? '', status: status ?? '' },
+    }),
+  },
+  {
+    // A malformed address becomes an event, and is on no list.
+    ...{ path: '/suppression/invalid_emails', noun: 'InvalidEmails', summary: 'malformed addresses: always empty' },
+    right: 'suppression.invalid_emails',
+    reasons: [],
+    shown: ({ email, since, reply }) => ({ created: unixSeconds(since), email, reason: reply ?? '' }),
+  },
+  {
+    ...{
+      path: '/suppression/spam_reports',
+      noun: 'SpamReports',
+      summary: 'people who complained',
+      right: 'suppression.spam_reports',
+    },
+    reasons: ['abuse'],
+    shown: ({ email, since }) => ({ created: unixSeconds(since), email, ip: '' }),
+  },
+  {
+    ...{ path: '/suppression/unsubscribes', noun: 'Unsubscribes', summary: 'people who want no mail at all' },
+    right: 'suppression.unsubscribes',
+    reasons: GLOBAL_REASONS,
+    shown: ({ email, since }) => ({ created: unixSeconds(since), email }),
+  },
+]
+
+const Seconds = Type.Integer({ minimum: 0, maximum: 253_402_300_799 })
+const Removed = Type.Object({
+  delete_all: Type.Optional(Type.Boolean()),
+  emails: Type.Optional(Type.Array(Type.String())),
+})
+/** Addresses lifted at a time by delete_all. */
+const AT_ONCE = 5000
+
+/** Who is suppressed for all mail, a list for each kind of reason (contract 7.1). */
+export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operation[] => {
+  const { path, noun, summary, right, reasons, shown } = list
+  const common = { scope: 'suppressions', section: '7.1' } as const
+  const operations: Operation[] = [
+    operation({
+      name: `list${noun}`,
+      summary: `Lists ${summary}`,
+      ...{ ...common, method: 'GET', path, right: `${right}.read`, status: 200 },
+      query: Type.Object({
+        ...{ start_time: Type.Optional(Seconds), end_time: Type.Optional(Seconds) },
+        limit: Type.Optional(Type.Integer({ minimum: 0 })),
+        offset: Type.Optional(Type.Integer({ minimum: 0 })),
+        email: Type.Optional(Type.String()),
+      }),
+      act: async ({ query }, call) => {
+        const { start_time, end_time, limit = PAGE, offset = 0, email } = query
+        const found = await browse(call, {
+          ...{ reasons, group: 0, limit: Math.min(limit, PAGE), offset, prefix: email?.toLowerCase() },
+          from: start_time === undefined ? undefined : new Date(start_time * 1000),
+          to: end_time === undefined ? undefined : new Date(end_time * 1000),
+        })
+        return found.map(shown)
+      },
+    }),
+    operation({
+      name: `view${noun}`,
+      summary: `One entry of ${summary}, or none`,
+      ...{ ...common, method: 'GET', path: `${path}/:email`, right: `${right}.read`, status: 200, params: OfAddress },
+      act: async ({ params }, call) => (await one(call, reasons, params.email)).map(shown),
+    }),
+  ]
+  // Who wants no mail is put on and taken off through /asm/suppressions/global only.
+  if (noun === 'Unsubscribes') return operations
+  return [
+    ...operations,
+    operation({
+      name: `delete${noun}`,
+      summary: `Lifts some or all of ${summary}`,
+      ...{ ...common, method: 'DELETE', path, right: `${right}.delete`, status: 204, body: Removed },
+      act: async ({ body: { delete_all: all = false, emails = [] } }, call) => {
+        if (all === emails.length > 0) throw badRequest()
+        if (all) await removeAll(call, reasons)
+        else for (const email of emails) await remove(call, reasons, email)
+      },
+    }),
+    operation({
+      name: `delete${noun}Of`,
+      summary: `Lifts one of ${summary}`,
+      ...{
+        ...common,
+        method: 'DELETE',
+        path: `${path}/:email`,
+        right: `${right}.delete`,
+        status: 204,
+        params: OfAddress,
+      },
+      act: async ({ params }, call) => {
+        if (!(await remove(call, reasons, params.email))) throw notFound()
+      },
+    }),
+  ]
+})
+
+/** Entries of one answer at most (contract 1.7). */
+const PAGE = 500
+
+async function browse({ core, principal }: Call, filter: BrowseFilter): Promise<BrowsedSuppression[]> {
+  return filter.reasons.length === 0 ? [] : core.suppressions.browse(principal.account.id, filter)
+}
+
+function one(call: Call, reasons: readonly SuppressionReason[], email: string): Promise<BrowsedSuppression[]> {
+  return browse(call, { ...{ reasons, group: 0, prefix: email.toLowerCase(), exact: true, limit: 1, offset: 0 } })
+}
+
+async function remove(call: Call, reasons: readonly SuppressionReason[], email: string): Promise<boolean> {
+  const { core, principal, by } = call
+  if ((await one(call, reasons, email)).length === 0) return false
+  return (await core.suppressions.removeAll({ accountId: principal.account.id, emails: [email], by })) > 0
+}
+
+async function removeAll(call: Call, reasons: readonly SuppressionReason[]): Promise<void> {
+  const { core, principal, by } = call
+  for (;;) {
+    const found = await browse(call, { reasons, group: 0, limit: AT_ONCE, offset: 0 })
+    if (found.length === 0) return
+    const emails = found.map(({ email }) => email)
+    if ((await core.suppressions.removeAll({ accountId: principal.account.id, emails, by })) === 0) return
+  }
+}

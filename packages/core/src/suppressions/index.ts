@@ -3,6 +3,7 @@ import type { AnySql, Sql, SqlTransaction } from '../database.ts'
 import { invalidParameter, ServiceError } from '../errors.ts'
 import { parseAddress } from '../recipients/address.ts'
 import type { Secrets } from '../secrets.ts'
+import { type BrowsedSuppression, type BrowseFilter, browse } from './browse.ts'
 import type { Forgotten } from './forgotten.ts'
 import { type ImportReport, importerOf, type SuppressionImport } from './import.ts'
 import {
@@ -13,6 +14,7 @@ import {
   insertEntries,
   selectAfter,
   selectHolding,
+  selectOfGroups,
   selectPage,
 } from './store.ts'
 import {
@@ -26,6 +28,7 @@ import {
 } from './suppression.ts'
 import { parseValues, type Values } from './values.ts'
 
+export type { BrowsedSuppression, BrowseFilter } from './browse.ts'
 export type { ImportProblem, ImportReport, ImportRow, SuppressionImport } from './import.ts'
 export * from './suppression.ts'
 
@@ -43,6 +46,13 @@ export interface Suppressions {
   removeAll(change: Omit<SuppressionChange, 'reason'>): Promise<number>
   /** A page of the list, by value. Throws suppressionEmailInvalid, suppressionDomainInvalid, tooLarge, parameterInvalid (offset). */
   list(accountId: number, filter: SuppressionFilter): Promise<SuppressionPage>
+  /** See browse.ts. */
+  browse(accountId: number, filter: BrowseFilter): Promise<BrowsedSuppression[]>
+  /** Who left a group, or any group, by address. */
+  ofGroups(
+    accountId: number,
+    page: { readonly group?: number; readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly email: string; readonly group: number; readonly since: Date }[]>
   /**
    * What would hold a message to this address, of this unsubscribe group; the first says why it would be dropped. Nothing: it
    * would be sent. Throws suppressionEmailInvalid.
@@ -134,6 +144,8 @@ export function suppressionsOf({ sql, secrets, forgotten }: SuppressionsDependen
         ...(await selectHolding(sql, { accountId, key, domain, group })),
       ]
     },
+    browse: (accountId, filter) => browse(sql, accountId, filter),
+    ofGroups: (accountId, page) => selectOfGroups(sql, accountId, page),
     pages: (accountId) => pagesOf(sql, accountId),
     import: importerOf(sql),
     forgetEnded: () => deleteEnded(sql, FORGOTTEN_AT_ONCE),

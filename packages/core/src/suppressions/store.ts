@@ -127,6 +127,20 @@ export async function countUpTo(sql: AnySql, accountId: number, filter: Listed):
   ).count
 }
 
+/** `offset` ends at {@link COUNTED}. */
+export async function selectOfGroups(
+  sql: AnySql,
+  accountId: number,
+  { group, limit, offset }: { group?: number; limit: number; offset: number },
+): Promise<{ email: string; group: number; since: Date }[]> {
+  if (offset >= COUNTED) return []
+  return sql<{ email: string; group: number; since: Date }[]>`
+    select s.value as email, s.group_id as "group", s.since from suppressions s
+     where s.account_id = ${accountId} and s.group_id > 0 and ${holds(sql)}
+       ${group === undefined ? sql`` : sql`and s.group_id = ${group}`}
+     order by s.group_id, s.value limit ${limit} offset ${offset}`
+}
+
 /** The list behind this entry, in its order. */
 export async function selectAfter(
   sql: AnySql,

@@ -1,0 +1,255 @@
+import t from 'tap'
+import { makeService } from '../../helpers/service.ts'
+import type { CallAnswer } from '../call.ts'
+import { type AskOptions, ask, refusedV3 } from './ask.ts'
+import { proves } from './conformance/proves.ts'
+
+const service = await makeService(t)
+const url = await service.openApi()
+
+/** A new account that calls v3. */
+async function makeCaller() {
+  const sender = await service.makeSender()
+  const call = (method: string, path: string, body?: unknown): Promise<CallAnswer> =>
+    ask(url, { method, path, key: sender.apiKey, body } as AskOptions)
+  const makeGroup = async (name = 'News'): Promise<number> => {
+    const { status, json } = await call('POST', '/asm/groups', { name, description: 'Monthly' })
+    if (status !== 201) throw new Error(`the group was not made: ${status}`)
+    return Number(json?.id)
+  }
+  return { ...sender, call, makeGroup }
+}
+
+const ADA = 'ada@example.org'
+const BOB = 'bob@example.org'
+
+t.test('P40: addresses are suppressed for a group', async (t) => {
+  proves(t, 'operation.addToGroup', 'operation.listGroupSuppressions')
+  const { call, makeGroup } = await makeCaller()
+  const id = await makeGroup()
+  const added = await call('POST', `/asm/groups/${id}/suppressions`, { recipient_emails: [ADA, BOB] })
+  t.equal(added.status, 201)
+  t.match(added.headers['content-type'], /^application\/json/)
+  t.strictSame(added.json, { recipient_emails: [ADA, BOB], global: false })
+  t.strictSame((await call('GET', `/asm/groups/${id}/suppressions`)).json, [ADA, BOB])
+  t.strictSame((await call('GET', `/asm/groups/${id}/suppressions?limit=1&offset=1`)).json, [BOB])
+})
+
+t.test('what is sent twice, in capitals or in great number is echoed as it came, and listed once', async (t) => {
+  proves(t, 'asm.recipient_emails')
+  const { call, makeGroup } = await makeCaller()
+  const id = await makeGroup()
+  const many = Array.from({ length: 1500 }, (_, at) => `p${at}@harbor.example`)
+  const sent = [...many, 'Ada@Example.org', ADA, ADA]
+  const { status, json } = await call('POST', `/asm/groups/${id}/suppressions`, { recipient_emails: sent })
+  t.equal(status, 201)
+  t.strictSame(json?.recipient_emails, sent)
+  t.equal(((await call('GET', `/asm/groups/${id}/suppressions`)).json as unknown as string[]).length, 1501)
+  refusedV3(t, await call('POST', `/asm/groups/${id}/suppressions`, { recipient_emails: ['no address'] }), [
+    ...([400, /valid email address/, 'recipient_emails'] as const),
+  ])
+  t.equal((await call('POST', `/asm/groups/${id}/suppressions`, { recipient_emails: [] })).status, 201)
+})
+
+t.test('for a group that is not there, they are suppressed for all mail', async (t) => {
+  proves(t, 'asm.unknown-group')
+  const { call } = await makeCaller()
+  const added = await call('POST', '/asm/groups/77/suppressions', { recipient_emails: [ADA] })
+  t.equal(added.status, 201)
+  t.strictSame(added.json, { recipient_emails: [ADA], global: true })
+  t.strictSame((await call('GET', `/asm/suppressions/global/${ADA}`)).json, { recipient_email: ADA })
+  refusedV3(t, await call('POST', '/asm/groups/abc/suppressions', { recipient_emails: [ADA] }), [
+    ...([404, 'resource not found'] as const),
+  ])
+})
+
+t.test('P41 and P42: all mail is suppressed, looked up and lifted', async (t) => {
+  proves(t, 'operation.addToGlobal', 'operation.viewGlobal', 'operation.removeFromGlobal')
+  const { call } = await makeCaller()
+  const added = await call('POST', '/asm/suppressions/global', { recipient_emails: [ADA] })
+  t.equal(added.status, 201)
+  t.strictSame(added.json, { recipient_emails: [ADA] })
+  t.strictSame((await call('GET', `/asm/suppressions/global/${encodeURIComponent(ADA)}`)).json, {
+    recipient_email: ADA,
+  })
+  for (let time = 0; time < 2; time++) {
+    const lifted = await call('DELETE', `/asm/suppressions/global/${ADA}`)
+    t.equal(lifted.status, 204)
+    t.equal(lifted.text, '')
+  }
+  t.strictSame((await call('GET', `/asm/suppressions/global/${ADA}`)).json, {})
+})
+
+t.test('lifting leaves alone what is suppressed for another reason', async (t) => {
+  const { call, accountId } = await makeCaller()
+  await service.core.suppressions.add({ accountId, scope: 'address', value: ADA, reason: 'hardbounce' })
+  t.strictSame((await call('GET', `/asm/suppressions/global/${ADA}`)).json, {})
+  t.equal((await call('DELETE', `/asm/suppressions/global/${ADA}`)).status, 204)
+  t.equal((await service.core.suppressions.holding(accountId, ADA)).length, 1)
+})
+
+t.test('P43: a list that is none is refused', async (t) => {
+  proves(t, 'asm.recipient_emails')
+  const { call } = await makeCaller()
+  refusedV3(t, await call('POST', '/asm/suppressions/global', { recipient_emails: ADA }), [
+    ...([400, 'Invalid type. Expected: array, given: string.', 'recipient_emails'] as const),
+  ])
+  refusedV3(t, await call('POST', '/asm/suppressions/global', {}), [400, /required/, 'recipient_emails'])
+})
+
+t.test('P44: groups are made, listed, changed and removed', async (t) => {
+  proves(t, 'operation.createGroup', 'operation.listGroups', 'operation.viewGroup', 'operation.editGroup')
+  proves(t, 'operation.deleteGroup')
+  const { call } = await makeCaller()
+  const made = await call('POST', '/asm/groups', { name: 'News', description: 'Monthly', is_default: true })
+  t.equal(made.status, 201)
+  const id = Number(made.json?.id)
+  t.strictSame(made.json, { id, name: 'News', description: 'Monthly', is_default: true })
+  await call('POST', `/asm/groups/${id}/suppressions`, { recipient_emails: [ADA, BOB] })
+  const shown = { name: 'News', id, description: 'Monthly', is_default: true, unsubscribes: 2 }
+  t.strictSame((await call('GET', '/asm/groups')).json, [shown])
+  t.strictSame((await call('GET', `/asm/groups/${id}`)).json, shown)
+  const other = Number((await call('POST', '/asm/groups', { name: 'Offers', is_default: true })).json?.id)
+  t.strictSame(
+    ((await call('GET', '/asm/groups')).json as unknown as { is_default: boolean }[]).map(
+      ({ is_default }) => is_default,
+    ),
+    [false, true],
+    'one group at most is the default',
+  )
+  t.strictSame(
+    ((await call('GET', `/asm/groups?id=${id}&id=999`)).json as unknown as { id: number }[]).map(({ id }) => id),
+    [id],
+  )
+  const changed = await call('PATCH', `/asm/groups/${id}`, { name: 'Letters' })
+  t.equal(changed.status, 201)
+  t.strictSame(changed.json, { id, name: 'Letters', description: 'Monthly', is_default: false })
+  t.equal((await call('DELETE', `/asm/groups/${other}`)).status, 204)
+  refusedV3(t, await call('GET', `/asm/groups/${other}`), [404, 'resource not found'])
+  const next = Number((await call('POST', '/asm/groups', { name: 'Offers' })).json?.id)
+  t.ok(next > other, 'a number is not given again')
+})
+
+t.test('a group needs a name that is free and not too long, and there is an end to groups', async (t) => {
+  const { call, makeGroup, accountId } = await makeCaller()
+  await makeGroup('News')
+  refusedV3(t, await call('POST', '/asm/groups', { name: 'news' }), [400, /Failed to add group/])
+  refusedV3(t, await call('POST', '/asm/groups', { name: 'n'.repeat(31) }), [400, /1 to 30/, 'name'])
+  refusedV3(t, await call('POST', '/asm/groups', { name: ' ' }), [400, /1 to 30/, 'name'])
+  refusedV3(t, await call('POST', '/asm/groups', { name: 'a', description: 'd'.repeat(101) }), [
+    ...([400, /0 to 100/, 'description'] as const),
+  ])
+  refusedV3(t, await call('POST', '/asm/groups', { name: 7 }), [400, /Expected: string/, 'name'])
+  await service.sql`insert into unsubscribe_groups (account_id, id, name, description)
+                    select ${accountId}, n, 'g' || n, '' from generate_series(1000, 1198) n`
+  refusedV3(t, await call('POST', '/asm/groups', { name: 'one too many' }), [400, /At most 200/])
+})
+
+t.test('the groups of an address and the addresses of groups are told', async (t) => {
+  proves(t, 'operation.listGroupsSuppressed', 'operation.viewGroupsOf', 'operation.searchGroupSuppressions')
+  proves(t, 'operation.removeFromGroup')
+  const { call, makeGroup } = await makeCaller()
+  const [news, offers] = [await makeGroup('News'), await makeGroup('Offers')]
+  await call('POST', `/asm/groups/${news}/suppressions`, { recipient_emails: [ADA, BOB] })
+  const search = await call('POST', `/asm/groups/${news}/suppressions/search`, {
+    recipient_emails: [ADA, 'carl@example.org'],
+  })
+  t.strictSame([search.status, search.json], [200, [ADA]])
+  const now = Date.now() / 1000
+  const all = (await call('GET', '/asm/suppressions')).json as unknown as Record<string, unknown>[]
+  t.strictSame(
+    all.map(({ created_at: _, ...rest }) => rest),
+    [ADA, BOB].map((email) => ({ email, group_id: news, group_name: 'News' })),
+  )
+  t.ok(all.every(({ created_at }) => Math.abs(Number(created_at) - now) < 60))
+  const of = (id: number, name: string, suppressed: boolean) => ({
+    ...{ id, name, description: 'Monthly', is_default: false, suppressed },
+  })
+  t.strictSame((await call('GET', `/asm/suppressions/${ADA}`)).json, {
+    suppressions: [of(news, 'News', true), of(offers, 'Offers', false)],
+  })
+  t.equal((await call('DELETE', `/asm/groups/${news}/suppressions/${ADA}`)).status, 204)
+  t.strictSame((await call('GET', `/asm/groups/${news}/suppressions`)).json, [BOB])
+})
+
+t.test('P45: bounces are listed, looked up and lifted', async (t) => {
+  proves(t, 'operation.listBounces', 'operation.viewBounces', 'operation.deleteBounces', 'operation.deleteBouncesOf')
+  const { call, accountId } = await makeCaller()
+  const gone = ['gone@example.org', 'left@example.org', 'moved@example.org']
+  for (const value of gone) {
+    await service.core.suppressions.add({ accountId, scope: 'address', value, reason: 'hardbounce' })
+  }
+  const now = Math.floor(Date.now() / 1000)
+  const list = (await call('GET', `/suppression/bounces?start_time=${now - 60}&limit=500`)).json as unknown as {
+    email: string
+    created: number
+  }[]
+  t.strictSame(
+    list.map(({ email }) => email),
+    gone,
+  )
+  t.strictSame(Object.keys(list[0] ?? {}), ['created', 'email', 'reason', 'status'])
+  t.ok(list.every(({ created }) => Math.abs(created - now) < 60))
+  t.strictSame((await call('GET', `/suppression/bounces?end_time=${now - 3600}`)).json, [])
+  t.match((await call('GET', '/suppression/bounces?email=le')).json, [{ email: 'left@example.org' }])
+  t.match((await call('GET', '/suppression/bounces/moved@example.org')).json, [{ email: 'moved@example.org' }])
+  t.strictSame((await call('GET', '/suppression/bounces/moved@example')).json, [])
+  t.equal((await call('DELETE', '/suppression/bounces/gone@example.org')).status, 204)
+  refusedV3(t, await call('DELETE', '/suppression/bounces/gone@example.org'), [404, 'resource not found'])
+  t.equal((await call('DELETE', '/suppression/bounces', { emails: ['left@example.org'] })).status, 204)
+  refusedV3(t, await call('DELETE', '/suppression/bounces', {}), [400, 'Bad Request'])
+  refusedV3(t, await call('DELETE', '/suppression/bounces', { delete_all: true, emails: ['a@example.org'] }), [
+    ...([400, 'Bad Request'] as const),
+  ])
+  t.equal((await call('DELETE', '/suppression/bounces', { delete_all: true })).status, 204)
+  t.strictSame((await call('GET', '/suppression/bounces')).json, [])
+})
+
+t.test('a bounce tells what the server said', async (t) => {
+  const { call, accountId } = await makeCaller()
+  const email = 'said@example.org'
+  await service.core.suppressions.add({ accountId, scope: 'address', value: email, reason: 'hardbounce' })
+  await service.sql`
+    with moment as (select (lpad(to_hex((extract(epoch from service_now()) * 1000)::bigint), 12, '0') || '70008000000000000001')::uuid as id),
+    finished as (
+      insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain, kind,
+                                       attempt, finished_at)
+      select id, 0, ${accountId}, 'bounced', ${email}, ${email}, 'example.org', 'to', 1, service_now() from moment)
+    insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, started_at, milliseconds, code, enhanced, reply)
+    select id, 0, 1, ${accountId}, 1, 'bounced', service_now(), 5, 550, '5.1.1', '550 5.1.1 no such user' from moment`
+  t.match((await call('GET', `/suppression/bounces/${email}`)).json, [
+    { reason: '550 5.1.1 no such user', status: '5.1.1' },
+  ])
+})
+
+t.test(
+  'complaints and unsubscribes have lists of their own; blocks and invalid addresses suppress nobody',
+  async (t) => {
+    proves(t, 'operation.listSpamReports', 'operation.viewSpamReports', 'operation.deleteSpamReports')
+    proves(t, 'operation.deleteSpamReportsOf', 'operation.listUnsubscribes', 'operation.viewUnsubscribes')
+    proves(t, 'operation.listBlocks', 'operation.viewBlocks', 'operation.deleteBlocks', 'operation.deleteBlocksOf')
+    proves(t, 'operation.listInvalidEmails', 'operation.viewInvalidEmails', 'operation.deleteInvalidEmails')
+    proves(t, 'operation.deleteInvalidEmailsOf')
+    const { call, accountId } = await makeCaller()
+    await service.core.suppressions.add({ accountId, scope: 'address', value: ADA, reason: 'abuse' })
+    await service.core.suppressions.add({ accountId, scope: 'address', value: BOB, reason: 'unsubscribe' })
+    t.match((await call('GET', '/suppression/spam_reports')).json, [{ email: ADA, ip: '' }])
+    t.match((await call('GET', '/suppression/unsubscribes')).json, [{ email: BOB }])
+    t.match((await call('GET', `/suppression/spam_reports/${ADA}`)).json, [{ email: ADA }])
+    t.match((await call('GET', `/suppression/unsubscribes/${BOB}`)).json, [{ email: BOB }])
+    t.equal((await call('DELETE', '/suppression/spam_reports', { emails: [BOB] })).status, 204)
+    t.match((await call('GET', '/suppression/unsubscribes')).json, [{ email: BOB }], 'of another list')
+    t.equal((await call('DELETE', `/suppression/spam_reports/${ADA}`)).status, 204)
+    t.strictSame((await call('GET', '/suppression/spam_reports')).json, [])
+    for (const list of ['blocks', 'invalid_emails']) {
+      t.strictSame((await call('GET', `/suppression/${list}`)).json, [])
+      t.strictSame((await call('GET', `/suppression/${list}/${ADA}`)).json, [])
+      t.equal((await call('DELETE', `/suppression/${list}`, { delete_all: true })).status, 204)
+      refusedV3(t, await call('DELETE', `/suppression/${list}/${ADA}`), [404, 'resource not found'])
+    }
+    refusedV3(t, await call('POST', '/suppression/unsubscribes', { recipient_emails: [ADA] }), [
+      405,
+      'method not allowed',
+    ])
+  },
+)

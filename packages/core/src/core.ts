@@ -22,6 +22,7 @@ import { type Subaccounts, subaccountsOf } from './subaccounts/index.ts'
 import { forgottenOf } from './suppressions/forgotten.ts'
 import { type Groups, groupsOf } from './suppressions/groups.ts'
 import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
+import { type EditableTemplates, editableTemplatesOf } from './templates/editable/index.ts'
 import { type Templates, templatesOf } from './templates/index.ts'
 
 /** Everything the service knows and does, one property per domain. */
@@ -34,6 +35,7 @@ export interface Core {
   readonly rateLimits: RateLimits
   readonly domains: Domains
   readonly templates: Templates
+  readonly editableTemplates: EditableTemplates
   readonly attachments: Attachments
   readonly suppressions: Suppressions
   readonly groups: Groups
@@ -87,6 +89,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     rateLimits,
     domains,
     templates,
+    editableTemplates: editableTemplatesOf(sql),
     attachments,
     suppressions,
     groups: groupsOf(sql),

@@ -124,6 +124,15 @@ export const ERRORS = {
   templateTooLarge: row(153, 'Template', 400, 'Template size must be less than 10 MB', 550, '5.6.0'),
   templateNameTaken: row(154, 'Template', 400, 'Template name is already used', 550, '5.6.0'),
   templateVersionUnknown: row(155, 'Template', 400, 'Invalid template version', 550, '5.6.0'),
+  templatesTooMany: row(157, 'Template', 400, 'At most {limit} templates are allowed', 550, '5.6.0'),
+  templateVersionsTooMany: row(
+    158,
+    'Template',
+    400,
+    'At most {limit} versions of a template are allowed',
+    550,
+    '5.6.0',
+  ),
   attachmentsFull: row(156, 'Attachment', 400, 'The stored attachments may be at most {limit}', 550, '5.6.0'),
 
   dateInvalid: row(160, 'Credit', 400, 'Start date and end date must be in yyyy-mm-dd format', 550, '5.6.0'),

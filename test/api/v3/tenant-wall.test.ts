@@ -8,6 +8,7 @@ import { mailSend } from './wall/mail-send.ts'
 import { scopes } from './wall/scopes.ts'
 import { suppressionGroups } from './wall/suppression-groups.ts'
 import { suppressions } from './wall/suppressions.ts'
+import { templates } from './wall/templates.ts'
 
 /**
  * Nobody sees or changes another account's anything: every operation is tried as a sibling subaccount, as another account,
@@ -18,6 +19,7 @@ const WALL: Wall = {
   ...scopes,
   ...suppressionGroups,
   ...suppressions,
+  ...templates,
 }
 
 t.test('an operation without an entry here fails', async (t) => {

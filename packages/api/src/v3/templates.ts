@@ -1,3 +1,288 @@
-import type { Operation } from './operation.ts'
+import {
+  EDITORS,
+  type EditableTemplate,
+  type EditableVersion,
+  type EditableVersionSummary,
+  GENERATIONS,
+  type Generation,
+  ServiceError,
+  type VersionChange,
+} from '@postrider/core'
+import Type, { type Static } from 'typebox'
+import { type Call, type Operation, operation } from './operation.ts'
+import { refuse } from './refusal.ts'
 
-export const TEMPLATES: readonly Operation[] = []
+const OfTemplate = Type.Object({ template_id: Type.String() })
+const OfVersion = Type.Object({ template_id: Type.String(), version_id: Type.String() })
+const Named = Type.Object({ name: Type.String() })
+const VERSION = {
+  name: Type.String(),
+  subject: Type.String(),
+  html_content: Type.String(),
+  plain_content: Type.String(),
+  generate_plain_content: Type.Boolean(),
+  active: Type.Integer({ minimum: 0, maximum: 1 }),
+  editor: Type.Enum([...EDITORS]),
+  test_data: Type.String(),
+}
+const { name, subject, ...rest } = VERSION
+const NewVersion = Type.Object({ name, subject, ...Type.Partial(Type.Object(rest)).properties })
+const VersionEdit = Type.Partial(Type.Object(VERSION))
+
+const PATHS = {
+  all: '/templates',
+  one: '/templates/:template_id',
+  versions: '/templates/:template_id/versions',
+} as const
+const VERSION_PATH = `${PATHS.versions}/:version_id`
+const templates = { scope: 'templates' } as const
+/** Templates of one page without page_size, and at most. */
+const PAGE = 200
+
+/** Templates and their versions (contract section 3). */
+export const TEMPLATES: readonly Operation[] = [
+  operation({
+    name: 'createTemplate',
+    summary: 'Adds a template without a version; legacy unless it is said to be dynamic',
+    ...{ ...templates, section: '3.5', method: 'POST', path: PATHS.all, right: 'templates.create', status: 201 },
+    body: Type.Object({ name, generation: Type.Optional(Type.Enum([...GENERATIONS])) }),
+    act: async ({ body }, { core, principal, by }) => {
+      const { name, generation = 'legacy' } = body
+      const created = core.editableTemplates.create({ accountId: principal.account.id, name, generation, by })
+      return shownTemplate(await named(created), [])
+    },
+  }),
+  operation({
+    name: 'listTemplates',
+    summary: 'Lists templates: a page with page_size, else all legacy ones unless generations names others',
+    ...{ ...templates, section: '3.5', method: 'GET', path: PATHS.all, right: 'templates.read', status: 200 },
+    query: Type.Object({
+      generations: Type.Optional(Type.String()),
+      page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE })),
+      page_token: Type.Optional(Type.String()),
+    }),
+    act: ({ query }, call) => listTemplates(query, call),
+  }),
+  operation({
+    name: 'viewTemplate',
+    summary: 'One template with its versions',
+    ...{ ...templates, section: '3.2', method: 'GET', path: PATHS.one, right: 'templates.read', status: 200 },
+    params: OfTemplate,
+    act: async ({ params }, { core, principal }) => {
+      const { id: accountId } = principal.account
+      return wholeTemplate(await core.editableTemplates.show(accountId, params.template_id), accountId)
+    },
+  }),
+  operation({
+    name: 'renameTemplate',
+    summary: 'Changes the name',
+    ...{ ...templates, section: '3.5', method: 'PATCH', path: PATHS.one, right: 'templates.update', status: 200 },
+    ...{ params: OfTemplate, body: Named },
+    act: async ({ params, body }, { core, principal, by }) => {
+      const { id: accountId } = principal.account
+      const act = { accountId, id: params.template_id, by }
+      return wholeTemplate(await named(core.editableTemplates.rename(act, body.name)), accountId)
+    },
+  }),
+  operation({
+    name: 'duplicateTemplate',
+    summary: 'Adds a copy with all versions',
+    ...{ ...templates, section: '3.5', method: 'POST', path: PATHS.one, right: 'templates.create', status: 201 },
+    ...{ params: OfTemplate, body: Type.Partial(Named) },
+    act: async ({ params, body }, { core, principal, by }) => {
+      const { id: accountId } = principal.account
+      const act = { accountId, id: params.template_id, by }
+      const name =
+        body.name ?? `Duplicate: ${(await core.editableTemplates.show(accountId, act.id)).name}`.slice(0, 100)
+      return wholeTemplate(await named(core.editableTemplates.duplicate(act, name)), accountId)
+    },
+  }),
+  operation({
+    name: 'deleteTemplate',
+    summary: 'Removes a template and its versions',
+    ...{ ...templates, section: '3.5', method: 'DELETE', path: PATHS.one, right: 'templates.delete', status: 204 },
+    params: OfTemplate,
+    act: ({ params }, { core, principal, by }) =>
+      core.editableTemplates.remove({ accountId: principal.account.id, id: params.template_id, by }),
+  }),
+  operation({
+    name: 'addTemplateVersion',
+    summary: 'Adds a version; the first one is active',
+    ...{ ...templates, section: '3.3', method: 'POST', path: PATHS.versions, right: 'templates.versions.create' },
+    ...{ params: OfTemplate, body: NewVersion, status: 201 },
+    act: async ({ params, body }, { core, principal, by }) => {
+      const act = { accountId: principal.account.id, id: params.template_id, by }
+      const version = { ...changeOf(body), name: body.name, subject: body.subject }
+      const { updated_at: _, ...shown } = wholeVersion(await named(core.editableTemplates.addVersion(act, version)))
+      return shown
+    },
+  }),
+  operation({
+    name: 'viewTemplateVersion',
+    summary: 'One version',
+    ...{
+      ...templates,
+      section: '3.5',
+      method: 'GET',
+      path: VERSION_PATH,
+      right: 'templates.versions.read',
+      status: 200,
+    },
+    params: OfVersion,
+    act: async ({ params: { template_id, version_id } }, { core, principal }) =>
+      wholeVersion(await core.editableTemplates.version(principal.account.id, template_id, version_id)),
+  }),
+  operation({
+    name: 'editTemplateVersion',
+    summary: 'Changes what is given of a version',
+    ...{ ...templates, section: '3.4', method: 'PATCH', path: VERSION_PATH, right: 'templates.versions.update' },
+    ...{ params: OfVersion, body: VersionEdit, status: 200 },
+    act: async ({ params, body }, call) =>
+      wholeVersion(await named(call.core.editableTemplates.editVersion(versionAct(params, call), changeOf(body)))),
+  }),
+  operation({
+    name: 'activateTemplateVersion',
+    summary: 'Sends read this version from now on',
+    ...{ ...templates, section: '3.5', method: 'POST', path: `${VERSION_PATH}/activate`, status: 200 },
+    ...{ right: 'templates.versions.activate.create', params: OfVersion },
+    act: async ({ params }, call) => wholeVersion(await call.core.editableTemplates.activate(versionAct(params, call))),
+  }),
+  operation({
+    name: 'deleteTemplateVersion',
+    summary: 'Removes a version; if it was the active one, none is',
+    ...{ ...templates, section: '3.5', method: 'DELETE', path: VERSION_PATH, right: 'templates.versions.delete' },
+    ...{ params: OfVersion, status: 204 },
+    act: ({ params }, call) => call.core.editableTemplates.removeVersion(versionAct(params, call)),
+  }),
+]
+
+interface ListQuery {
+  readonly generations?: string
+  readonly page_size?: number
+  readonly page_token?: string
+}
+
+/** Two shapes: a page of results where page_size is given, else all of them (contract 3.5). */
+async function listTemplates({ generations, page_size: size, page_token: token }: ListQuery, call: Call) {
+  const { core, principal, publicUrl } = call
+  const wanted = generationsOf(generations)
+  const offset = offsetOf(token)
+  const { id: accountId } = principal.account
+  if (size === undefined) {
+    const found = []
+    for (;;) {
+      const page = await core.editableTemplates.list({
+        accountId,
+        generations: wanted,
+        limit: PAGE,
+        offset: found.length,
+      })
+      found.push(...page.templates)
+      if (page.templates.length < PAGE) break
+    }
+    return { templates: found.map((template) => shownTemplate(template, template.versions.map(shownVersion))) }
+  }
+  const { templates, total } = await core.editableTemplates.list({
+    accountId,
+    generations: wanted,
+    limit: size,
+    offset,
+  })
+  const pageAt = (at: number): string => {
+    const query = `page_token=${tokenOf(at)}&generations=${wanted.join(',')}&page_size=${size}`
+    return `${publicUrl}/v3/templates?${query}`
+  }
+  return {
+    result: templates.map((template) => shownTemplate(template, template.versions.map(shownVersion))),
+    _metadata: {
+      ...(offset > 0 ? { prev: pageAt(Math.max(0, offset - size)) } : {}),
+      self: pageAt(offset),
+      ...(offset + templates.length < total ? { next: pageAt(offset + size) } : {}),
+      count: total,
+    },
+  }
+}
+
+function generationsOf(text: string | undefined): Generation[] {
+  const named = (text || 'legacy').split(',').map((word) => word.trim())
+  const known = GENERATIONS.filter((generation) => named.includes(generation))
+  if (known.length < new Set(named).size) {
+    throw refuse(400, 'generations must be legacy, dynamic, or both, with a comma in between.', 'generations')
+  }
+  return known
+}
+
+function tokenOf(offset: number): string {
+  return Buffer.from(`t${offset}`).toString('base64url')
+}
+
+function offsetOf(token: string | undefined): number {
+  if (token === undefined || token === '') return 0
+  const offset = /^t(\d{1,9})$/.exec(Buffer.from(token, 'base64url').toString())?.[1]
+  if (offset === undefined) throw refuse(400, 'page_token is not one of ours.', 'page_token')
+  return Number(offset)
+}
+
+function versionAct({ template_id, version_id }: Static<typeof OfVersion>, { principal, by }: Call) {
+  return { accountId: principal.account.id, id: template_id, versionId: version_id, by }
+}
+
+function changeOf(body: Static<typeof VersionEdit>): VersionChange {
+  const { name, subject, html_content, plain_content, generate_plain_content, active, editor, test_data } = body
+  return {
+    ...{ name, subject, html: html_content, plain: plain_content, generatePlain: generate_plain_content },
+    ...{ active: active === undefined ? undefined : active === 1, editor, testData: test_data },
+  }
+}
+
+/** Core's fields in v3's names. */
+const FIELDS: Readonly<Record<string, string>> = { html: 'html_content', plain: 'plain_content', testData: 'test_data' }
+
+/** Says a refusal of a field by v3's name of it. */
+async function named<T>(act: Promise<T>): Promise<T> {
+  try {
+    return await act
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.errorName !== 'parameterInvalid') throw error
+    const { parameter, problem } = error.values
+    if (parameter === 'editor') {
+      throw refuse(400, 'You cannot switch editors once a dynamic template version has been created.', 'editor')
+    }
+    const field = FIELDS[String(parameter)] ?? String(parameter)
+    throw refuse(400, `${field} is invalid: ${problem}`, field)
+  }
+}
+
+function shownTemplate({ id, name, generation, updatedAt }: EditableTemplate, versions: readonly unknown[]) {
+  return { id, name, generation, updated_at: clockTime(updatedAt), versions }
+}
+
+function wholeTemplate(
+  template: EditableTemplate & { readonly versions: readonly EditableVersion[] },
+  accountId: number,
+) {
+  const versions = template.versions.map((version) => ({ ...wholeVersion(version), user_id: accountId }))
+  return shownTemplate(template, versions)
+}
+
+function shownVersion(version: EditableVersionSummary) {
+  const { id, templateId, active, name, subject, generatePlain, editor, updatedAt } = version
+  return {
+    ...{ id, template_id: templateId, active: active ? 1 : 0, name, subject, editor, thumbnail_url: '' },
+    ...{ generate_plain_content: generatePlain, updated_at: clockTime(updatedAt) },
+  }
+}
+
+function wholeVersion(version: EditableVersion) {
+  const { html, plain, testData } = version
+  return {
+    ...shownVersion(version),
+    ...{ html_content: html, plain_content: plain },
+    ...(testData === null ? {} : { test_data: testData }),
+  }
+}
+
+/** `2026-03-02 10:11:12`, in UTC (contract 1.10). */
+function clockTime(at: Date): string {
+  return at.toISOString().slice(0, 19).replace('T', ' ')
+}

@@ -69,7 +69,7 @@ t.test('P30 and P31: a version is added and shown with its template', async (t) 
   const shown = await call('GET', `/templates/${id}`)
   t.equal(shown.status, 200)
   const [first] = listIn(shown, 'versions')
-  const { updated_at, ...rest } = first ?? {}
+  const { updated_at, ...rest } = first as Listed
   t.match(updated_at, WHEN)
   t.same(rest, { ...version, user_id: accountId })
 })

@@ -4,6 +4,7 @@ import { makeService } from '../../helpers/service.ts'
 import type { CallAnswer } from '../call.ts'
 import { ask } from './ask.ts'
 import type { Caller, Input, Setting, Wall } from './wall/entry.ts'
+import { keys } from './wall/keys.ts'
 import { mailSend } from './wall/mail-send.ts'
 import { scopes } from './wall/scopes.ts'
 import { suppressionGroups } from './wall/suppression-groups.ts'
@@ -15,6 +16,7 @@ import { templates } from './wall/templates.ts'
  * as the parent who does not say that he acts for the owner, and as the owner's own subaccount.
  */
 const WALL: Wall = {
+  ...keys,
   ...mailSend,
   ...scopes,
   ...suppressionGroups,

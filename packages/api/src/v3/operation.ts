@@ -56,6 +56,9 @@ export interface Call {
   readonly publicUrl: string
   /** v3's names of all that the key allows. */
   readonly rights: readonly string[]
+  /** v3's names of what these scopes allow, and the scope that one of them belongs to. */
+  readonly rightsOf: (scopes: readonly Scope[]) => string[]
+  readonly scopeOf: (right: string) => Exclude<Scope, 'all'> | undefined
   readonly request: FastifyRequest
   readonly reply: FastifyReply
 }

@@ -1,4 +1,4 @@
-import { type Core, type Principal, requireScope } from '@postrider/core'
+import { type Core, type Principal, requireScope, type Scope } from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { clientAddress } from '../client-address.ts'
 import { ACCOUNT_SETTINGS } from './account-settings.ts'
@@ -79,9 +79,19 @@ async function answer(
   const input = inputOf(operation, request)
   const { principal } = request
   const by = { keyId: principal.keyId, address: clientAddress(request) }
-  const rights = rightsOf(principal)
+  const rights = rightsOf(principal.scopes)
   reply.code(operation.status)
-  const answered = await operation.act(input, { core, principal, by, publicUrl, rights, request, reply })
+  const answered = await operation.act(input, {
+    core,
+    principal,
+    by,
+    publicUrl,
+    rights,
+    rightsOf,
+    scopeOf,
+    request,
+    reply,
+  })
   if (reply.sent) return reply
   if (answered !== undefined) return answered
   // An empty 204 has no length (RFC 9110 8.6), any other says that it is empty.
@@ -89,8 +99,12 @@ async function answer(
   return reply.send()
 }
 
-/** v3's names of what the key allows, in the order of the table, each once. */
-function rightsOf({ scopes }: Principal): string[] {
+/** v3's names of what scopes allow, in the order of the table, each once. */
+function rightsOf(scopes: readonly Scope[]): string[] {
   const allowed = OPERATIONS.filter(({ scope }) => scope === null || scopes.includes('all') || scopes.includes(scope))
   return [...new Set(allowed.flatMap(({ right }) => right ?? []))]
+}
+
+function scopeOf(right: string): Exclude<Scope, 'all'> | undefined {
+  return OPERATIONS.find((operation) => operation.right === right)?.scope ?? undefined
 }

@@ -11,7 +11,7 @@ import { announcer, type Deliveries, deliveriesOf } from './delivery/index.ts'
 import { type Domains, domainsOf } from './domains/index.ts'
 import { type Events, eventsOf } from './events/index.ts'
 import type { Log } from './log.ts'
-import { type Messages, messagesOf } from './messages/index.ts'
+import { type Batches, batchesOf, type Messages, messagesOf } from './messages/index.ts'
 import { ensurePartitions } from './partitions.ts'
 import { type Privacy, privacyOf } from './privacy/index.ts'
 import { type RateLimits, rateLimitsOf } from './rate-limits/index.ts'
@@ -40,6 +40,7 @@ export interface Core {
   readonly suppressions: Suppressions
   readonly groups: Groups
   readonly messages: Messages
+  readonly batches: Batches
   readonly deliveries: Deliveries
   readonly events: Events
   readonly privacy: Privacy
@@ -80,6 +81,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     ready: () => readiness.current().ready,
     announce: announcer(sql),
   })
+  const batches = batchesOf(sql)
   return {
     accounts: accountsOf(sql),
     audit: auditOf(sql),
@@ -94,6 +96,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     suppressions,
     groups: groupsOf(sql),
     messages,
+    batches,
     privacy: privacyOf({ sql, secrets, forgotten }),
     deliveries: deliveriesOf({ sql, secrets, clock, forgotten, hardBounceDays: config.hardBounceDays }),
     events: eventsOf({ sql, alongside: rollUp }),
@@ -102,7 +105,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
       const all = async (forget: () => Promise<number>) => {
         while ((await forget()) > 0);
       }
-      const old = [messages.forgetOldAnswers, rateLimits.forgetOldWindows, suppressions.forgetEnded]
+      const old = [messages.forgetOldAnswers, rateLimits.forgetOldWindows, suppressions.forgetEnded, batches.forgetOld]
       await Promise.all([ensurePartitions(sql), ...old.map(all)])
     },
     async close() {

@@ -159,6 +159,9 @@ export const ERRORS = {
   keyUnknown: row(180, 'Key', 400, 'Invalid key id', 550, '5.6.0'),
   keysTooMany: row(181, 'Key', 400, 'At most {limit} keys are allowed at a time', 550, '5.6.0'),
 
+  batchUnknown: row(127, 'Common', 400, 'Invalid batch id', 550, '5.6.0'),
+  batchHasState: row(128, 'Common', 400, 'The batch is paused or cancelled already', 550, '5.6.0'),
+  batchesTooMany: row(129, 'Common', 400, 'At most {limit} batches can be paused or cancelled at a time', 550, '5.6.0'),
   lineEndingInvalid: row(124, 'Common', 400, 'Bare CR or LF in the message', 550, '5.6.11'),
   messageMalformed: row(125, 'Common', 400, 'The message is malformed: {problem}', 550, '5.6.0'),
   mailLoop: row(126, 'Common', 400, 'Too many hops: the message has more than {limit} Received headers', 554, '5.4.6'),

@@ -6,6 +6,7 @@ import { ask } from './ask.ts'
 import type { Caller, Input, Setting, Wall } from './wall/entry.ts'
 import { keys } from './wall/keys.ts'
 import { mailSend } from './wall/mail-send.ts'
+import { scheduledSends } from './wall/scheduled-sends.ts'
 import { scopes } from './wall/scopes.ts'
 import { suppressionGroups } from './wall/suppression-groups.ts'
 import { suppressions } from './wall/suppressions.ts'
@@ -18,6 +19,7 @@ import { templates } from './wall/templates.ts'
 const WALL: Wall = {
   ...keys,
   ...mailSend,
+  ...scheduledSends,
   ...scopes,
   ...suppressionGroups,
   ...suppressions,

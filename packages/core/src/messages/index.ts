@@ -22,6 +22,7 @@ import type { Submission } from './submission.ts'
 import { transactionNumbersOf } from './transaction-numbers.ts'
 
 export type { Acceptance } from './accept.ts'
+export { BATCH_STATES, type Batches, type BatchState, batchesOf, type HeldBatch } from './batches.ts'
 export { LIMITS } from './limits.ts'
 export type { LoadedMessage } from './load.ts'
 export type { RenderedTemplate, TemplateRendering } from './render-template.ts'

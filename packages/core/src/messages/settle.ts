@@ -55,6 +55,7 @@ export function settle({ submission, found, transactionBase, heloName, now }: Se
     transactionBase,
     idempotencyKey: submission.idempotencyKey,
     fingerprint: submission.fingerprint,
+    batchId: submission.batchId,
     parts,
     deliveries,
   }

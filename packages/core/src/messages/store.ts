@@ -1,6 +1,7 @@
 import { type AnySql, isDatabaseAway, isRetryable, type Sql } from '../database.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
 import { holding } from '../suppressions/store.ts'
+import { batchParts } from './batches.ts'
 import { copyBodies } from './copy-bodies.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 
@@ -113,13 +114,14 @@ async function insertMessages(
   const delivery = deliveryColumns(batch)
   const body = bodyColumns(withBodies ? batch : [])
   const hashed = hashedOptOuts(sql, hashes)
+  const held = batchParts(sql, batch)
   const suppression = holding(
     sql,
     { account: sql`d.account_id`, key: sql`d.key`, domain: sql`d.domain`, group: sql`d.group_id` },
     sql`s.reason`,
   )
   const rows = await sql<{ id: string; queued: boolean; refused: boolean }[]>`
-    with message as materialized (
+    with ${held.found} message as materialized (
       select * from unnest(
         ${message.id}::uuid[], ${message.account}::int[], ${message.parent}::int[], ${message.domain}::int[], ${message.apiKey}::int[],
         ${message.door}::text[], ${message.scheduledAt}::timestamptz[], ${message.from}::text[], ${message.subject}::text[],
@@ -129,7 +131,7 @@ async function insertMessages(
       ) with ordinality as m(id, account_id, parent_id, domain_id, api_key_id, door, scheduled_at, from_address, subject, tags, settings, client_address,
              format, size, parts, recipients, null_return_path, transaction_base, key, fingerprint, place)
     ), judged as materialized (
-      select d.*, case when d.key is null then 'invalid' else coalesce(suppressed.reason ${hashed.reason}) end as refusal
+      select d.*, case when d.key is null then 'invalid' else coalesce(suppressed.reason ${hashed.reason} ${held.refusal}) end as refusal
         from unnest(${delivery.message}::uuid[], ${delivery.account}::int[], ${delivery.number}::int[],
                     ${delivery.recipient}::text[], ${delivery.key}::text[], ${delivery.domain}::text[], ${delivery.kind}::text[],
                     ${delivery.reference}::text[], ${delivery.personal}::text[], ${delivery.group}::int[] ${hashed.column})
@@ -137,6 +139,7 @@ async function insertMessages(
                   ${hashed.name})
         left join lateral (${suppression} limit 1) suppressed on true
         ${hashed.join}
+        ${held.join}
     ), purse as materialized (
       -- None, as a rule; then nothing is charged and nothing is locked.
       select account_id from credit_balances where account_id = any(${payersOf(batch)}::int[])
@@ -180,11 +183,11 @@ async function insertMessages(
       -- As with keys: in one order, after the balances and the keys.
       order by account_id
       on conflict (account_id, day, slot) do update set used = credit_usage.used + excluded.used
-    ), queued as (
+    )${held.added}, queued as (
       insert into delivery_queue (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain,
              kind, reference, personal, group_id, next_at, expires_at)
       select message_id, recipient_no, account_id, case when scheduled_at > service_now() then 'scheduled' else 'queued' end,
-             recipient, key, domain, kind, reference, personal::jsonb, group_id, greatest(scheduled_at, service_now()),
+             recipient, key, domain, kind, reference, personal::jsonb, group_id, ${held.nextAt},
              greatest(scheduled_at, service_now()) + interval '72 hours'
         from recipient where refusal is null
       returning message_id

@@ -26,6 +26,8 @@ export interface StoredMessage {
   readonly idempotencyKey: string | undefined
   readonly fingerprint: Buffer | undefined
   readonly parts: readonly EncodedPart[]
+  /** The batch it can be paused and cancelled with. */
+  readonly batchId?: string | undefined
   readonly deliveries: readonly StoredDelivery[]
 }
 

@@ -1,0 +1,212 @@
+import { randomBytes } from 'node:crypto'
+import { type Actor, noteChange } from '../audit/index.ts'
+import type { AnySql, Sql, SqlTransaction } from '../database.ts'
+import { ServiceError } from '../errors.ts'
+import type { StoredMessage } from './stored-message.ts'
+
+export const BATCH_STATES = ['pause', 'cancel'] as const
+export type BatchState = (typeof BATCH_STATES)[number]
+
+/** Scheduled messages that are paused, resumed and cancelled together. */
+export interface HeldBatch {
+  readonly id: string
+  readonly state: BatchState
+}
+
+export interface BatchAct {
+  readonly accountId: number
+  readonly id: string
+  readonly by: Actor
+}
+
+export interface Batches {
+  /** A new batch's id. */
+  create(accountId: number): Promise<string>
+  /** Whether the account has such a batch that still takes messages: for ten days. */
+  isOpen(accountId: number, id: string): Promise<boolean>
+  /** Those that are paused or cancelled; only the one of `id` where it is given. */
+  list(accountId: number, id?: string): Promise<HeldBatch[]>
+  /**
+   * Holds what is scheduled back, or discards it for good; messages that come into the batch later fare the same. What is due
+   * already, or under way, is sent.
+   *
+   * Throws batchUnknown; batchHasState unless `again`; batchesTooMany.
+   */
+  hold(act: BatchAct, state: BatchState, options?: { readonly again?: boolean }): Promise<void>
+  /** Sends what was held back when it is due. What was discarded stays so. Throws batchUnknown. */
+  resume(act: BatchAct): Promise<void>
+  /** Forgets batches that are past their time and held nothing back. Answers how many. */
+  forgetOld(): Promise<number>
+}
+
+/** Batches of an account that are paused or cancelled at a time. */
+const MOST_HELD = 100
+const OPEN_DAYS = 10
+/** What is scheduled furthest ahead is long gone then. */
+const KEPT_DAYS = 60
+/** When a paused delivery is due: never. Not `infinity`, which no Date can hold. */
+export const NEVER = '9999-12-31T00:00:00Z'
+
+export function batchesOf(sql: Sql): Batches {
+  /** One transaction under the batch's lock: accepts of its messages wait for it, or it for them. */
+  function changing<T>(
+    { accountId, id }: BatchAct,
+    act: (transaction: SqlTransaction, state: BatchState | null) => Promise<T>,
+  ): Promise<T> {
+    return sql.begin(async (transaction) => {
+      const [batch] = await transaction<{ state: BatchState | null }[]>`
+        select state from batches where account_id = ${accountId} and id = ${id} for update`
+      if (!batch) throw new ServiceError('batchUnknown')
+      return act(transaction, batch.state)
+    }) as Promise<T>
+  }
+
+  async function setState(
+    transaction: SqlTransaction,
+    { accountId, id, by }: BatchAct,
+    before: BatchState | null,
+    state: BatchState | null,
+  ) {
+    await transaction`update batches set state = ${state} where account_id = ${accountId} and id = ${id}`
+    await noteChange(transaction, {
+      ...{ accountId, by, action: 'batch.change', object: `batch ${id}` },
+      ...{ before: { state: before ?? 'send' }, after: { state: state ?? 'send' } },
+    })
+  }
+
+  return {
+    async create(accountId) {
+      const id = randomBytes(18).toString('base64url')
+      await sql`insert into batches (account_id, id) values (${accountId}, ${id})`
+      return id
+    },
+    async isOpen(accountId, id) {
+      const rows = await sql`
+        select 1 from batches where account_id = ${accountId} and id = ${id}
+           and created_at > service_now() - make_interval(days => ${OPEN_DAYS}::int)`
+      return rows.length > 0
+    },
+    list: (accountId, id) => sql<HeldBatch[]>`
+      select id, state from batches
+       where account_id = ${accountId} and state is not null ${id === undefined ? sql`` : sql`and id = ${id}`}
+       order by created_at, id limit ${MOST_HELD}`,
+    hold: (act, state, { again = false } = {}) =>
+      changing(act, async (transaction, before) => {
+        if (before !== null && !again) throw new ServiceError('batchHasState')
+        if (before === state) return
+        if (before === null) await requireRoom(transaction, act.accountId)
+        await setState(transaction, act, before, state)
+        await (state === 'pause' ? pause(transaction, act) : cancel(transaction, act))
+      }),
+    resume: (act) =>
+      changing(act, async (transaction, before) => {
+        if (before === null) throw new ServiceError('batchUnknown')
+        await setState(transaction, act, before, null)
+        await release(transaction, act)
+      }),
+    async forgetOld() {
+      const rows = await sql`
+        delete from batches b using (
+          select account_id, id from batches
+           where created_at < service_now() - make_interval(days => ${KEPT_DAYS}::int) and state is distinct from 'pause'
+           order by created_at limit 1000 for update skip locked) old
+         where b.account_id = old.account_id and b.id = old.id`
+      const gone = await sql`
+        delete from batch_messages m
+         where m.ctid = any(array(
+           select bm.ctid from batch_messages bm
+            where bm.message_id < uuidv7_floor(service_now() - make_interval(days => ${KEPT_DAYS}::int))
+              and not exists (select from batches b where b.account_id = bm.account_id and b.id = bm.batch_id)
+            limit 1000))`
+      return rows.count + gone.count
+    },
+  }
+}
+
+async function requireRoom(sql: SqlTransaction, accountId: number): Promise<void> {
+  const [held] = await sql<{ count: number }[]>`
+    select count(*)::int as count from batches where account_id = ${accountId} and state is not null`
+  if ((held?.count ?? 0) >= MOST_HELD) throw new ServiceError('batchesTooMany', { values: { limit: MOST_HELD } })
+}
+
+/** The batch's deliveries that wait for their time. */
+function waiting(sql: AnySql, { accountId, id }: BatchAct) {
+  return sql`
+    select q.message_id, q.recipient_no
+      from batch_messages b join delivery_queue q on q.message_id = b.message_id
+     where b.account_id = ${accountId} and b.batch_id = ${id} and q.state = 'scheduled' and q.worker_id is null
+     for update of q skip locked`
+}
+
+async function pause(sql: SqlTransaction, act: BatchAct): Promise<void> {
+  await sql`
+    with held as materialized (${waiting(sql, act)})
+    update delivery_queue q set next_at = ${NEVER}::timestamptz
+      from held where q.message_id = held.message_id and q.recipient_no = held.recipient_no`
+}
+
+async function release(sql: SqlTransaction, act: BatchAct): Promise<void> {
+  await sql`
+    with held as materialized (${waiting(sql, act)})
+    update delivery_queue q
+       set next_at = greatest(m.scheduled_at, service_now()),
+           expires_at = greatest(q.expires_at, service_now() + interval '72 hours')
+      from held join messages m on m.id = held.message_id
+     where q.message_id = held.message_id and q.recipient_no = held.recipient_no`
+}
+
+async function cancel(sql: SqlTransaction, act: BatchAct): Promise<void> {
+  await sql`
+    with held as materialized (${waiting(sql, act)}), gone as (
+      delete from delivery_queue q using held
+       where q.message_id = held.message_id and q.recipient_no = held.recipient_no
+      returning q.*
+    ), finished as (
+      insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key,
+             recipient_domain, kind, reference, personal, attempt, reason, finished_at)
+      select message_id, recipient_no, account_id, 'dropped', recipient, recipient_key, recipient_domain, kind, reference,
+             personal, attempt, 'cancelled', service_now()
+        from gone
+    )
+    insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
+    select service_now(), account_id, 'dropped', message_id, recipient_no, '{"reason": "cancelled"}' from gone`
+}
+
+/** What the accept statement has more where a message of the group belongs to a batch. */
+export function batchParts(sql: AnySql, messages: readonly StoredMessage[]) {
+  const own = messages.filter(({ batchId }) => batchId !== undefined)
+  if (own.length === 0)
+    return {
+      found: sql``,
+      join: sql``,
+      refusal: sql``,
+      nextAt: sql`greatest(scheduled_at, service_now())`,
+      added: sql``,
+    }
+  return {
+    // In one order, so that two groups and a change never wait for each other in a circle.
+    found: sql`
+      batch as materialized (
+        select b.account_id, b.id, b.state from batches b
+         where (b.account_id, b.id) in (select * from unnest(${own.map(({ accountId }) => accountId)}::int[],
+                                                             ${own.map(({ batchId }) => batchId ?? '')}::text[]))
+         order by b.account_id, b.id for share
+      ), batched as materialized (
+        select m.message_id, b.id, b.state
+          from unnest(${own.map(({ id }) => id)}::uuid[], ${own.map(({ accountId }) => accountId)}::int[],
+                      ${own.map(({ batchId }) => batchId ?? '')}::text[]) as m(message_id, account_id, batch_id)
+          join batch b on b.account_id = m.account_id and b.id = m.batch_id
+      ),`,
+    join: sql`left join batched on batched.message_id = d.message_id`,
+    refusal: sql`, case when batched.state = 'cancel' then 'cancelled' end`,
+    nextAt: sql`
+      case when scheduled_at > service_now()
+                and exists (select from batched b where b.message_id = recipient.message_id and b.state = 'pause')
+           then ${NEVER}::timestamptz else greatest(scheduled_at, service_now()) end`,
+    added: sql`, joined as (
+      insert into batch_messages (account_id, batch_id, message_id)
+      select m.account_id, batched.id, m.id from batched join message m on m.id = batched.message_id
+       where m.id in (select id from stored)
+    )`,
+  }
+}

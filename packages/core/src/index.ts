@@ -56,11 +56,8 @@ export {
   type Suppression,
   type SuppressionReason,
 } from './suppressions/index.ts'
-<<<<<<< HEAD
 export * from './templates/dynamic/index.ts'
-=======
 export * from './templates/editable/index.ts'
->>>>>>> a748ebc (v3: templates with named versions, as programs know them that move in)
 export {
   type Template,
   type TemplateContent,

@@ -36,8 +36,6 @@ export interface Submission extends SubmissionDetails {
   readonly settings: MessageSettings
   /** Not before this moment. */
   readonly scheduledAt: Date | undefined
-  /** One of the account's batches, with which it can be paused and cancelled while it waits for its time. */
-  readonly batchId?: string | undefined
   readonly idempotencyKey: string | undefined
   /** SHA-256 of what the client sent; only looked at under an idempotency key. */
   readonly fingerprint: Buffer | undefined

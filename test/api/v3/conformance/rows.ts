@@ -1,5 +1,6 @@
 import { V3_OPERATIONS } from '@postrider/api'
 import { DOOR_ROWS } from './door.ts'
+import { KEY_ROWS } from './keys.ts'
 import { MAIL_SEND_ROWS } from './mail-send.ts'
 import { SMTPAPI_ROWS } from './smtpapi.ts'
 import { STATS_ROWS } from './stats.ts'
@@ -29,6 +30,7 @@ export const ROWS: readonly Row[] = [
   ...TEMPLATE_ROWS,
   ...STATS_ROWS,
   ...SUPPRESSION_ROWS,
+  ...KEY_ROWS,
   ...DOOR_ROWS,
   ...SMTPAPI_ROWS,
 ]

@@ -19,13 +19,16 @@ export interface NewSubaccountRow {
   readonly password: string | null
 }
 
-/** Answers its number. */
+/** Answers its number. Its mail is made as its parent's is, to begin with. */
 export async function insertSubaccount(sql: AnySql, row: NewSubaccountRow): Promise<number> {
   const { parentId, name, username, email, password } = row
   return onlyRow(
     await sql<{ id: number }[]>`
-      insert into accounts (parent_id, name, username, email, password)
-      values (${parentId}, ${name}, ${username}, ${email}, ${password}) returning id`,
+      insert into accounts (parent_id, name, username, email, password, open_tracking, click_tracking, unsubscribe_link,
+             footer_html, footer_text, privacy_mode)
+      select id, ${name}, ${username}, ${email}, ${password}, open_tracking, click_tracking, unsubscribe_link,
+             footer_html, footer_text, privacy_mode
+        from accounts where id = ${parentId} returning id`,
   ).id
 }
 

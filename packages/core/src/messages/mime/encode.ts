@@ -43,7 +43,8 @@ function endLine(text: string): string {
   return text.endsWith('\r\n') ? text : `${text}\r\n`
 }
 
-function hasLongLine(text: string): boolean {
+/** Longer than SMTP takes (RFC 5321 4.5.3.1.6). */
+export function hasLongLine(text: string): boolean {
   let start = 0
   while (start < text.length) {
     const end = text.indexOf('\r\n', start)
@@ -56,7 +57,8 @@ function hasLongLine(text: string): boolean {
 
 const HEX = '0123456789ABCDEF'
 
-function quotedPrintable(octets: Buffer): string {
+/** Ends with CRLF. */
+export function quotedPrintable(octets: Buffer): string {
   let out = ''
   let line = ''
   const end = octets.length

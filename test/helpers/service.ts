@@ -32,6 +32,11 @@ export interface TestService {
 
 let senders = 0
 
+/** What is stored of what a message asked for: only what is on, be it by itself or by its account. */
+export function settled(asked: Readonly<Record<string, unknown>>, byDefault: Readonly<Record<string, unknown>> = {}) {
+  return Object.fromEntries(Object.entries({ ...byDefault, ...asked }).filter(([, on]) => on !== false))
+}
+
 async function switchTrackingOff(sql: Sql, accountId: number): Promise<void> {
   await sql`update accounts set open_tracking = false, click_tracking = false where id = ${accountId}`
 }

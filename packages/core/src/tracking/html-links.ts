@@ -44,7 +44,7 @@ export function findHtmlLinks(html: string, decode: (raw: string) => string = (r
 /** Of HTML nobody reads: before the last of its closing tags. */
 function endOf(html: string): number {
   const tail = html.slice(-4096).toLowerCase()
-  const at = [tail.lastIndexOf('</body'), tail.lastIndexOf('</html')].find((place) => place !== -1) ?? tail.length
+  const at = [tail.lastIndexOf('</body'), tail.lastIndexOf('</html')].find((place) => place !== -1) ?? tail.trimEnd().length
   return html.length - tail.length + at
 }
 
@@ -70,7 +70,7 @@ class LinkReader implements TokenizerCallbacks {
   findings(): HtmlFindings {
     // A head that never ends is not one to a reader: it ends at the first thing to be shown.
     const links = this.#headEnded ? this.#links.filter(({ inHead }) => !inHead) : this.#links
-    const end = [this.#bodyEnd, this.#htmlEnd].find((place) => place !== -1) ?? this.#html.length
+    const end = [this.#bodyEnd, this.#htmlEnd].find((place) => place !== -1) ?? this.#html.trimEnd().length
     return { links, end }
   }
 

@@ -394,3 +394,10 @@ t.test('links lead to the own host of the domain while its record is right, else
   await core.domains.verify(account.accountId, name, by)
   t.strictSame(await bases(), [own], 'and a link to there is one of ours')
 })
+
+t.test('values that would make a footer huge are refused', async (t) => {
+  const account = await senderWith({ footer_html: '[%A%]'.repeat(1000) })
+  const personalizations = [{ recipient: 'lena@harbor.example', attributes: { A: 'a'.repeat(40_000) } }]
+  await t.rejects(send(account, { personalizations }), /"error_code":113/)
+  t.match(await send(account, { personalizations, settings: { footer: 0 } }), /^[0-9a-f]{32}$/)
+})

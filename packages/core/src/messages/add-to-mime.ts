@@ -2,7 +2,6 @@ import { fillHtml, fillText, type Plan, planHtml, planText } from '../tracking/p
 import { type AddTo, planOptions } from './adder.ts'
 import type { Footer } from './additions.ts'
 import { isListUnsubscribe, listUnsubscribe } from './compose.ts'
-import type { LoadedMessage } from './load.ts'
 import { charsetOf } from './mime/charset.ts'
 import { findTexts, type TextPart } from './mime/read.ts'
 import { decodeTransfer, encodeTransfer, type TransferEncoding, transferEncodingOf } from './mime/transfer.ts'
@@ -22,16 +21,17 @@ interface MimePlan {
   readonly listAt: number | undefined
 }
 
-const plans = new WeakMap<LoadedMessage, MimePlan>()
+/** By the parts of a loaded message. */
+const plans = new WeakMap<ReadonlyMap<number, Buffer>, MimePlan>()
 
 /**
  * A MIME message with what is on for it, for one recipient. Its first text and its first HTML are decoded, added to and encoded
  * again; every other octet stays. The stored octets themselves, where there is nothing to add.
  */
-export function addToMime(message: LoadedMessage, parts: ReadonlyMap<number, Buffer>, to: AddTo): Buffer {
+export function addToMime(parts: ReadonlyMap<number, Buffer>, to: AddTo): Buffer {
   const octets = parts.get(0) as Buffer
-  let plan = plans.get(message)
-  if (!plan) plans.set(message, (plan = planOf(octets, footerOf(parts), to)))
+  let plan = plans.get(parts)
+  if (!plan) plans.set(parts, (plan = planOf(octets, footerOf(parts), to)))
   const unsubscribes = to.additions.unsubscribe && plan.listAt !== undefined
   if (plan.texts.length === 0 && !unsubscribes) return octets
   const out: Buffer[] = []

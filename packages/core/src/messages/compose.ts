@@ -76,25 +76,33 @@ function adderFor({ content, addTo }: Composition): Adder | undefined {
   return new Adder(addTo, cache)
 }
 
-function bodyOf(composition: Composition, id: string, given: Attributes): Buffer[] {
-  const { content, personal, parts, addTo } = composition
-  const { footer } = content
+/** The texts in the order they stand (RFC 2046 5.1.4: the best alternative last). */
+function textsOf(composition: Composition, attributes: Attributes): string[] {
+  const { content, addTo } = composition
   const adder = adderFor(composition)
-  const attributes = addTo?.additions.unsubscribe ? withUnsubscribe(given) : given
-  const merged = (text: string): string => renderMergeTags(text, attributes)
-  const mergedFooter = (text: string | undefined) => (text === undefined ? undefined : merged(text))
+  const unsubscribe = addTo?.additions.unsubscribe === true
+  const values = unsubscribe ? withUnsubscribe(attributes) : attributes
+  const merge = (text: string): string => renderMergeTags(text, values)
+  const add = (kind: 'text' | 'html'): string => {
+    const footer = content.footer?.[kind]
+    const text = merge(content[kind] ?? '')
+    return adder ? adder[kind](text, footer === undefined ? undefined : merge(footer)) : text
+  }
   const texts: string[] = []
-  if (content.text !== undefined) {
-    const text = merged(content.text)
-    texts.push(textPart('text/plain', adder ? adder.text(text, mergedFooter(footer?.text)) : text))
+  if (content.text !== undefined) texts.push(textPart('text/plain', add('text')))
+  // AMP goes before HTML, or readers without AMP would show it. Nothing is added to it: what is not valid AMP to the letter is not
+  // shown at all.
+  if (content.amp !== undefined) {
+    const given = unsubscribe ? withUnsubscribe(attributes, addTo.links.unsubscribe()) : attributes
+    texts.push(textPart('text/x-amp-html', renderMergeTags(content.amp, given)))
   }
-  // RFC 2046 5.1.4: best alternative last; AMP goes before HTML, or readers without AMP would show it. Nothing is added to it: what is
-  // not valid AMP to the letter is not shown at all, and its readers are counted where its forms and links lead.
-  if (content.amp !== undefined) texts.push(textPart('text/x-amp-html', renderMergeTags(content.amp, given)))
-  if (content.html !== undefined) {
-    const html = merged(content.html)
-    texts.push(textPart('text/html', adder ? adder.html(html, mergedFooter(footer?.html)) : html))
-  }
+  if (content.html !== undefined) texts.push(textPart('text/html', add('html')))
+  return texts
+}
+
+function bodyOf(composition: Composition, id: string, attributes: Attributes): Buffer[] {
+  const { content, personal, parts } = composition
+  const texts = textsOf(composition, attributes)
   const [first = textPart('text/plain', '')] = texts
   const readable =
     texts.length > 1

@@ -121,7 +121,7 @@ export function renderDelivery(
   const first = message.parts?.get(0)
   if (!message.parts || !first) throw new Error('the body of the message is not loaded')
   const addTo = isAddedTo(message) ? addToCopy(message, delivery, options) : undefined
-  if (message.format === 'mime') return addTo ? addToMime(message, message.parts, addTo) : first
+  if (message.format === 'mime') return addTo ? addToMime(message.parts, addTo) : first
   let content = documents.get(message)
   if (!content) documents.set(message, (content = JSON.parse(first.toString()) as ContentDocument))
   return composeMessage({

@@ -44,7 +44,8 @@ export function findHtmlLinks(html: string, decode: (raw: string) => string = (r
 /** Of HTML nobody reads: before the last of its closing tags. */
 function endOf(html: string): number {
   const tail = html.slice(-4096).toLowerCase()
-  const at = [tail.lastIndexOf('</body'), tail.lastIndexOf('</html')].find((place) => place !== -1) ?? tail.trimEnd().length
+  const at =
+    [tail.lastIndexOf('</body'), tail.lastIndexOf('</html')].find((place) => place !== -1) ?? tail.trimEnd().length
   return html.length - tail.length + at
 }
 

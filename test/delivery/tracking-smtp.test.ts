@@ -121,15 +121,17 @@ t.test('HTML gets its pixel and keeps every other octet, in its encoding and cha
 })
 
 t.test('a link in the letters of its charset leads where it led', async (t) => {
-  const html = Buffer.concat([
-    Buffer.from('<a href="https://quay.example/'),
-    Buffer.of(0xe4),
-    Buffer.from('&ouml;">x</a>\r\n'),
-  ])
-  const fields = 'Content-Type: text/html; charset=iso-8859-1\r\nContent-Transfer-Encoding: 8bit\r\n'
-  t.strictSame(urls((await arrived(Buffer.concat([Buffer.from(plain('', fields)), html]))).own), [
-    ...['click https://quay.example/%C3%A4%C3%B6', 'open'],
-  ])
+  const letters: readonly [charset: string, octets: readonly number[], url: string][] = [
+    ['iso-8859-1', [0xe4], '%C3%A4'],
+    ['koi8-r', [0xe4], '%D0%94'],
+    ['utf-8', [0xd0, 0x94], '%D0%94'],
+  ]
+  for (const [charset, octets, escaped] of letters) {
+    const fields = `Content-Type: text/html; charset=${charset}\r\nContent-Transfer-Encoding: 8bit\r\n`
+    const anchor = `<a href="https://quay.example/${String.fromCharCode(...octets)}&ouml;">x</a>`
+    const { own } = await arrived(Buffer.from(plain(`${anchor}\r\n`, fields), 'latin1'))
+    t.strictSame(urls(own), [`click https://quay.example/${escaped}%C3%B6`, 'open'])
+  }
 })
 
 t.test('lines that grow too long for SMTP make the part quoted-printable', async (t) => {

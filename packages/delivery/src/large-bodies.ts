@@ -5,7 +5,7 @@ const ROOM = 64 * 1024 * 1024
 /** A composed message is put together for each delivery: base64, and what the heap still holds of the way there. */
 const COMPOSED = 1.5
 /** And a message that is added to: its text as it was, as it becomes, and encoded. */
-const ADDED_TO = 2.5
+const ADDED_TO = 3.5
 
 /** A body that deliveries share while they are under way together. */
 interface Held {

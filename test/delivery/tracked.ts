@@ -74,7 +74,7 @@ export function trackedOf({ service, inState }: Outbox, sink: Sink): Tracked {
   }
 }
 
-/** The part of a raw message that has this type, with its header, up to the next delimiter. */
+/** Of a raw message, with the line end of its last field. */
 export function headerOf(message: Buffer): string {
   return message.toString('latin1', 0, message.indexOf('\r\n\r\n') + 2)
 }

@@ -71,28 +71,23 @@ export async function tracking(app: FastifyInstance, { core }: TrackingOptions):
         return target ? act(target, request, reply) : sendWord(reply, 404, 'Not found')
       },
     })
-    refuseOthers(app, url, methods)
+    const others = app.supportedMethods.filter((method) => !(methods as readonly string[]).includes(method))
+    answerAll(app, url, others, (reply) =>
+      sendWord(reply.header('allow', methods.join(', ')), 405, 'Method not allowed'),
+    )
   }
-  app.route({
-    url: '/*',
-    method: app.supportedMethods as HTTPMethods[],
-    schema: { hide: true },
-    // Before a body is read.
-    onRequest: async (_request, reply) => sendWord(reply, 404, 'Not found'),
-    handler: async (_request, reply) => sendWord(reply, 404, 'Not found'),
-  })
+  for (const url of ['/', '/*']) answerAll(app, url, app.supportedMethods, (reply) => sendWord(reply, 404, 'Not found'))
 }
 
-function refuseOthers(app: FastifyInstance, url: string, methods: readonly HTTPMethods[]): void {
-  const refuse = async (_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
-    sendWord(reply.header('allow', methods.join(', ')), 405, 'Method not allowed')
-  app.route({
-    url,
-    method: app.supportedMethods.filter((method) => !methods.includes(method)) as HTTPMethods[],
-    schema: { hide: true },
-    onRequest: refuse,
-    handler: refuse,
-  })
+/** Before a body is read. */
+function answerAll(
+  app: FastifyInstance,
+  url: string,
+  methods: readonly string[],
+  answer: (reply: FastifyReply) => FastifyReply,
+): void {
+  const act = async (_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => answer(reply)
+  app.route({ url, method: [...methods] as HTTPMethods[], schema: { hide: true }, onRequest: act, handler: act })
 }
 
 /** Whatever failed: a word, and nothing of what was sent. */

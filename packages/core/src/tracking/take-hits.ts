@@ -1,4 +1,4 @@
-import { isDatabaseTrouble, type Sql } from '../database.ts'
+import { type AnySql, isDatabaseTrouble, type Sql } from '../database.ts'
 import { createGroupCommit } from '../group-commit.ts'
 import type { Log } from '../log.ts'
 import type { Hit } from './hit.ts'
@@ -34,7 +34,8 @@ export function takerOf({ sql, log }: { sql: Sql; log: Log }): HitTaker {
   let octets = 0
   let lost = 0
   let toldAt = Number.NEGATIVE_INFINITY
-  let closing = false
+  /** performance.now() until which anything is tried at all. */
+  let end = Number.POSITIVE_INFINITY
   const hits = createGroupCommit<Hit, void>({
     write: (batch) => untilWritten(batch),
     weigh: () => 1,
@@ -50,10 +51,12 @@ export function takerOf({ sql, log }: { sql: Sql; log: Log }): HitTaker {
     const deadline = performance.now() + KEPT_MS
     for (let attempt = 1; ; attempt++) {
       try {
-        await insertHits(sql, batch)
+        if (attempt === 1) await insertHits(sql, batch)
+        // How long ago a hit was is to be reckoned when there is a connection, and not before the wait for one.
+        else await sql.begin((transaction) => insertHits(transaction, batch))
         return batch.map(() => undefined)
       } catch (error) {
-        if (!isDatabaseTrouble(error) || closing || performance.now() > deadline) throw error
+        if (!isDatabaseTrouble(error) || performance.now() > Math.min(deadline, end)) throw error
         if (attempt === 1) log.warn({ err: error }, 'the database can not write now; opens and clicks wait')
         await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 1000)))
       }
@@ -83,9 +86,8 @@ export function takerOf({ sql, log }: { sql: Sql; log: Log }): HitTaker {
       if (hits.size <= WAITED_FOR) await within(PATIENCE_MS, written)
     },
     async close() {
-      closing = true
-      const deadline = performance.now() + LAST_WAIT_MS
-      while (hits.size > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
+      end = performance.now() + LAST_WAIT_MS
+      while (hits.size > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20))
     },
   }
 }
@@ -102,7 +104,7 @@ async function within(milliseconds: number, done: Promise<unknown>): Promise<voi
 }
 
 /** In privacy mode nothing of the reader is written, not even for the moment until the hit is judged. */
-async function insertHits(sql: Sql, batch: readonly Hit[]): Promise<void> {
+async function insertHits(sql: AnySql, batch: readonly Hit[]): Promise<void> {
   const column = <K extends keyof Hit>(name: K): Hit[K][] => batch.map((hit) => hit[name])
   const ages = batch.map(({ arrived }) => Math.max(0, (performance.now() - arrived) / 1000))
   await sql`

@@ -81,7 +81,10 @@ t.test('an opening is recorded at the time it happened, and not when the databas
   const [after] = await service.sql<{ now: Date }[]>`select service_now() as now`
   await new Promise((resolve) => setTimeout(resolve, 500))
   far.restore()
-  await until('the hit', async () => (await service.sql`select 1 from hits where message_id = ${message}::uuid`).length > 0)
+  await until(
+    'the hit',
+    async () => (await service.sql`select 1 from hits where message_id = ${message}::uuid`).length > 0,
+  )
   const [hit] = await service.sql<{ at: Date }[]>`select at from hits where message_id = ${message}::uuid`
   const at = hit?.at.getTime() ?? 0
   const [least, most] = [before?.now.getTime() ?? 0, after?.now.getTime() ?? 0]

@@ -211,7 +211,11 @@ t.test('a flood of readers leaves the API its database', async (t) => {
   const took: number[] = []
   for (let at = 0; at < 20; at++) {
     const began = performance.now()
-    const answer = await call(base, { method: 'GET', path: '/v2/suppression?limit=1', headers: { api_key: readers.sender.apiKey } })
+    const answer = await call(base, {
+      method: 'GET',
+      path: '/v2/suppression?limit=1',
+      headers: { api_key: readers.sender.apiKey },
+    })
     t.equal(answer.status, 200)
     took.push(performance.now() - began)
   }

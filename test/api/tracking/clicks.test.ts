@@ -1,4 +1,5 @@
 import t from 'tap'
+import { until } from '../../helpers/until.ts'
 import { BROWSER, makeReaders } from './readers.ts'
 
 const readers = await makeReaders(t)
@@ -148,6 +149,37 @@ t.test(
     })
   },
 )
+
+for (const act of ['judged', 'unsubscribed'] as const) {
+  t.test(`whoever is being forgotten while he is ${act} leaves nothing of himself behind`, async (t) => {
+    const { service, sender } = readers
+    const person = `${act}@harbor.example`
+    const message = await deliver([person])
+    await ask(pixel(message))
+    await readers.pass(10)
+    const forgetting = await service.sql.reserve()
+    await forgetting`begin`
+    await forgetting`
+      update finished_deliveries set recipient = 'forgotten-1', recipient_key = 'forgotten-1' where message_id = ${message}::uuid`
+    const acting =
+      act === 'judged'
+        ? service.core.tracking.judge().then(() => 0)
+        : ask(leave(message), { method: 'POST', body: 'List-Unsubscribe=One-Click' }).then(({ status }) => status)
+    await until('it to wait', async () => {
+      const waiting = await forgetting`
+        select 1 from pg_locks l join pg_database d on d.oid = l.database
+         where d.datname = current_database() and not granted
+        union all select 1 from pg_locks where not granted and locktype = 'transactionid'`
+      return waiting.length > 0
+    })
+    await forgetting`commit`
+    forgetting.release()
+    t.equal(await acting, act === 'judged' ? 0 : 410)
+    t.strictSame(await seen(message), [])
+    const held = await service.core.suppressions.holding(sender.accountId, person)
+    t.strictSame([...held], [])
+  })
+}
 
 t.test('a link token is no pixel, and a pixel no link', async (t) => {
   const message = await deliver()

@@ -77,7 +77,9 @@ t.test('a pixel in a loop is answered, and recorded fifty times an hour', async 
   t.equal((await seen(message)).length, 50)
   await readers.pass(3600)
   await load(3)
-  t.equal((await seen(message)).length, 53)
+  const later = await seen(message)
+  t.equal(later.length, 53)
+  t.equal(later.filter(({ detail }) => detail.first).length, 1, 'a new hour has no new first')
   // A loop of machines hides no person.
   const other = await deliver()
   const machine = { headers: { 'user-agent': 'curl/8.0' } }

@@ -78,7 +78,7 @@ export async function makeReaders(t: Test, settings: Record<string, string> = {}
       while (await service.core.tracking.judge());
       const events = await service.sql<StoredEvent[]>`
         select type, recipient_no as "recipientNo", detail from events
-         where message_id = ${messageId}::uuid and type = any(${BY_READERS}) order by id`
+         where message_id = ${messageId}::uuid and type = any(${BY_READERS}) order by occurred_at, id`
       return [...events]
     },
   }

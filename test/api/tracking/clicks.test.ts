@@ -105,6 +105,7 @@ t.test('a link works for good: also when its message is forgotten, and then noth
   await service.core.privacy.forget(sender.accountId, ['anna@harbor.example'])
   await readers.pass(120)
   while (await service.core.privacy.forgetSome());
+  t.strictSame([...(await service.sql`select 1 from hits where message_id = ${message}::uuid`)], [])
   t.equal((await ask(link(message, SHOP))).status, 302)
   t.strictSame(await seen(message), [])
   await service.sql`delete from finished_deliveries where message_id = ${message}::uuid`

@@ -67,6 +67,7 @@ export {
   HITS_AN_HOUR,
   MACHINE_RULES_VERSION,
   makeTrackingToken,
+  optOutHash,
   REQUEST_RULES,
   type Reader,
   type Tracking,

@@ -13,7 +13,7 @@ import { type SenderOfMessage, senderOf, type Unsubscribed, unsubscribe } from '
 export { HITS_AN_HOUR } from './judge-hits.ts'
 export { MACHINE_RULES_VERSION, REQUEST_RULES } from './machine-rules.ts'
 export { makeTrackingToken, type TrackingTarget } from './token.ts'
-export type { SenderOfMessage, Unsubscribed } from './unsubscribe.ts'
+export { optOutHash, type SenderOfMessage, type Unsubscribed } from './unsubscribe.ts'
 
 /** What readers do with the mail they got. */
 export interface Tracking {

@@ -1,5 +1,6 @@
 import type { Sql, SqlTransaction } from '../database.ts'
-import type { Forgotten } from '../suppressions/forgotten.ts'
+import type { Secrets } from '../secrets.ts'
+import { forgottenHash } from '../suppressions/forgotten.ts'
 import type { TrackingTarget } from './token.ts'
 
 /** What becomes of a request to unsubscribe. */
@@ -33,8 +34,8 @@ export async function senderOf(sql: Sql, { messageId, accountId }: TrackingTarge
  * the address is no longer kept here, because the person was forgotten or the message is gone. The hash stands in his own mail
  * only, sealed.
  */
-export function optOutHash({ hash }: Forgotten, accountId: number, recipientKey: string): string {
-  return hash(accountId, recipientKey).toString('base64url')
+export function optOutHash(secrets: Secrets, accountId: number, recipientKey: string): string {
+  return forgottenHash(secrets, accountId, recipientKey).toString('base64url')
 }
 
 const HASH = /^[\w-]{43}$/

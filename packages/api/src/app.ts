@@ -4,6 +4,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { health } from './health.ts'
 import { refuseMalformed } from './malformed.ts'
 import { openapi } from './openapi.ts'
+import { tracking } from './tracking/index.ts'
 import { sendFailure } from './v2/envelope.ts'
 import { v2 } from './v2/index.ts'
 
@@ -63,6 +64,7 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   })
   const isStopping = () => stopping
   await app.register(health, { core, isStopping })
+  await app.register(tracking, { prefix: '/t', core })
   await openapi(app)
   // v2.1 is announced only; what exists is served under both (contract section 1).
   for (const prefix of ['/v2', '/v2.1']) await app.register(v2, { prefix, core, budget, isStopping })

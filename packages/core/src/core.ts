@@ -22,6 +22,7 @@ import { type Subaccounts, subaccountsOf } from './subaccounts/index.ts'
 import { forgottenOf } from './suppressions/forgotten.ts'
 import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
 import { type Templates, templatesOf } from './templates/index.ts'
+import { type Tracking, trackingOf } from './tracking/index.ts'
 
 /** Everything the service knows and does, one property per domain. */
 export interface Core {
@@ -38,6 +39,7 @@ export interface Core {
   readonly messages: Messages
   readonly deliveries: Deliveries
   readonly events: Events
+  readonly tracking: Tracking
   readonly privacy: Privacy
   readonly readiness: ReadinessWatch
   /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows and suppressions past their time. */
@@ -77,6 +79,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     ready: () => readiness.current().ready,
     announce: announcer(sql),
   })
+  const tracking = trackingOf({ sql, secrets, log })
   return {
     accounts: accountsOf(sql),
     audit: auditOf(sql),
@@ -92,6 +95,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     privacy: privacyOf({ sql, secrets, forgotten }),
     deliveries: deliveriesOf({ sql, secrets, clock, forgotten, hardBounceDays: config.hardBounceDays }),
     events: eventsOf({ sql, alongside: rollUp }),
+    tracking,
     readiness,
     async tidy() {
       const all = async (forget: () => Promise<number>) => {
@@ -102,7 +106,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     },
     async close() {
       readiness.close()
-      await auth.close()
+      await Promise.all([auth.close(), tracking.close()])
       await sql.end({ timeout: 5 })
     },
   }

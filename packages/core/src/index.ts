@@ -43,6 +43,7 @@ export {
 } from './process.ts'
 export { type Rate, type RateLimits, requireAllowed, type Standing } from './rate-limits/index.ts'
 export { type Address, parseAddress, parseDomain } from './recipients/address.ts'
+export { createSecrets } from './secrets.ts'
 export { SETTINGS } from './settings.ts'
 export type * from './subaccounts/index.ts'
 export {
@@ -62,3 +63,13 @@ export {
   VARIABLE_TYPES,
   type VersionSummary,
 } from './templates/index.ts'
+export {
+  HITS_AN_HOUR,
+  MACHINE_RULES_VERSION,
+  makeTrackingToken,
+  optOutHash,
+  REQUEST_RULES,
+  type Reader,
+  type Tracking,
+  type TrackingTarget,
+} from './tracking/index.ts'

@@ -138,11 +138,17 @@ export function renderDelivery(
 
 function addToCopy(
   { id, accountId, settings }: LoadedMessage,
-  { recipientNo }: { recipientNo: number },
+  { recipient: address, recipientNo }: { recipient: string; recipientNo: number },
   { secrets, publicUrl, trackingScheme }: LinkOptions,
 ): AddTo {
   const own = settings.trackingHost && ownBase(settings.trackingHost, publicUrl, trackingScheme)
-  const recipient = { accountId, messageId: messageIdText(id), recipientNo, group: settings.group ?? 0 }
+  const recipient = {
+    accountId,
+    messageId: messageIdText(id),
+    recipientNo,
+    group: settings.group ?? 0,
+    key: address.toLowerCase(),
+  }
   return {
     additions: settings,
     links: linksOf(secrets, own || publicUrl, recipient),

@@ -1,5 +1,6 @@
 import type { Secrets } from '../secrets.ts'
 import { makeTrackingToken, type TrackingTarget } from './token.ts'
+import { optOutHash } from './unsubscribe.ts'
 
 /** The links one recipient's copy has. The same at every attempt. */
 export interface Links {
@@ -14,13 +15,13 @@ export interface Links {
 export function linksOf(
   secrets: Secrets,
   base: string,
-  recipient: Pick<TrackingTarget, 'accountId' | 'messageId' | 'recipientNo' | 'group'>,
+  recipient: Pick<TrackingTarget, 'accountId' | 'messageId' | 'recipientNo' | 'group'> & { readonly key: string },
 ): Links {
   const make = (letter: string, kind: TrackingTarget['kind'], link = 0, url = ''): string =>
     `${base}/t/${letter}/${makeTrackingToken(secrets, { ...recipient, kind, link, url })}`
   return {
     open: () => make('o', 'open'),
     click: (link, url) => make('c', 'click', link, url),
-    unsubscribe: () => make('u', 'unsubscribe'),
+    unsubscribe: () => make('u', 'unsubscribe', 0, optOutHash(secrets, recipient.accountId, recipient.key)),
   }
 }

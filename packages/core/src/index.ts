@@ -44,6 +44,7 @@ export {
 export { type Rate, type RateLimits, requireAllowed, type Standing } from './rate-limits/index.ts'
 export { type Address, parseAddress, parseDomain } from './recipients/address.ts'
 export { SETTINGS } from './settings.ts'
+export type * from './stats/index.ts'
 export type * from './subaccounts/index.ts'
 export {
   ACCOUNT_REASONS,

@@ -1,0 +1,110 @@
+import { onlyRow, type Sql, type SqlTransaction } from '../database.ts'
+import { invalidParameter } from '../errors.ts'
+import { requireSpan, type Span } from './periods.ts'
+import { addEvents } from './roll-up.ts'
+
+export interface RecountRequest {
+  readonly accountId: number
+  /** `yyyy-mm-dd` in the account's present time zone. Undefined: the first day that is fully kept. */
+  readonly first?: string | undefined
+  /** Undefined: today. */
+  readonly last?: string | undefined
+  /** Called when a day is done. */
+  readonly onDay?: ((day: string) => void) | undefined
+}
+
+/** Days of one request: what is kept of events is less. */
+const MOST_DAYS = 3660
+
+/**
+ * Makes the roll-ups of a span of days anew from the events, a day a transaction, and answers the span; null: there are no events.
+ * While a day is counted no events get their numbers, so it is exact beside any number of workers.
+ *
+ * Throws parameterInvalid (account; from: a day whose events or their messages are no longer all kept), dateInvalid,
+ * datesReversed.
+ */
+export async function recount(sql: Sql, { accountId, first, last, onDay }: RecountRequest): Promise<Span | null> {
+  const kept = await keptSince(sql, accountId)
+  if (kept.since === null && first === undefined) return null
+  const span = { first: first ?? kept.since ?? kept.today, last: last ?? kept.today }
+  requireSpan(span, MOST_DAYS)
+  const days = await sql<{ day: string }[]>`
+    select to_char(day, 'YYYY-MM-DD') as day
+      from generate_series(${span.first}::text::timestamp, ${span.last}::text::timestamp, interval '1 day') day`
+  for (const { day } of days) {
+    await sql.begin((transaction) => recountDay(transaction, accountId, day))
+    onDay?.(day)
+  }
+  return span
+}
+
+/** The account's today, and the first day whose events are all there; null: there are none. */
+async function keptSince(sql: Sql, accountId: number): Promise<{ today: string; since: string | null }> {
+  const [kept] = await sql<{ today: string; since: string | null }[]>`
+    select to_char(service_now() at time zone a.time_zone, 'YYYY-MM-DD') as today, to_char(
+             case when p.first_number = 1
+                  then (select (min(occurred_at) at time zone a.time_zone)::date from events where account_id = a.id)
+                  -- The first day that begins in a week that is kept.
+                  else ((p.week at time zone a.time_zone) + interval '1 day' - interval '1 microsecond')::date end,
+             'YYYY-MM-DD') as since
+      from accounts a
+      left join lateral (
+        select first_number, week from event_pages where account_id = a.id order by first_number limit 1) p on true
+     where a.id = ${accountId}`
+  if (!kept) throw invalidParameter('account', 'there is no such account')
+  return kept
+}
+
+async function recountDay(sql: SqlTransaction, accountId: number, day: string): Promise<void> {
+  // Minutes for a day of a hundred million events. The clock of a session that only waits stays as it is.
+  await sql`set local statement_timeout = 0`
+  // Waits for a batch that is being counted, and none begins until this is committed.
+  const { transaction } = onlyRow(
+    await sql<{ transaction: string }[]>`
+      select transaction::text from event_cursors where name = 'numbers' for update`,
+  )
+  const { from, to } = onlyRow(
+    await sql<{ from: Date; to: Date }[]>`
+      select ${day}::text::timestamp at time zone time_zone as "from",
+             (${day}::text::timestamp + interval '1 day') at time zone time_zone as "to"
+        from accounts where id = ${accountId}`,
+  )
+  await requireKept(sql, { accountId, day, from, to, transaction })
+  await sql`delete from roll_ups where account_id = ${accountId} and day = ${day}::text::date
+               and subject in ('total', 'domain', 'tag', 'recipient_domain', 'other tag', 'other recipient_domain')`
+  await addEvents(
+    sql,
+    sql`e.account_id = ${accountId} and e.transaction <= ${transaction}::xid8
+        and e.occurred_at >= ${from} and e.occurred_at < ${to}`,
+  )
+}
+
+interface Day {
+  readonly accountId: number
+  readonly day: string
+  readonly from: Date
+  readonly to: Date
+  readonly transaction: string
+}
+
+/**
+ * A day is fully kept when the pages of its weeks hold as many events as they had, none of its weeks went before the first page
+ * that is there, and every event's message is there too.
+ */
+async function requireKept(sql: SqlTransaction, { accountId, day, from, to, transaction }: Day): Promise<void> {
+  const [kept] = await sql<{ events: boolean; messages: boolean }[]>`
+    select coalesce((select first_number = 1 or week <= ${from} from event_pages
+                      where account_id = ${accountId} order by first_number limit 1), true)
+           and not exists (
+             select from (select week, sum(count) as count from event_pages where account_id = ${accountId}
+                             and week > ${from}::timestamptz - interval '7 days' and week < ${to} group by week) had
+              where had.count <> (select count(*) from events where account_id = ${accountId}
+                                     and occurred_at >= had.week and occurred_at < had.week + interval '7 days'
+                                     and transaction <= ${transaction}::xid8)) as events,
+           not exists (
+             select from events e where e.account_id = ${accountId} and e.occurred_at >= ${from} and e.occurred_at < ${to}
+                and e.message_id is not null
+                and (select true from messages m where m.id = e.message_id limit 1) is null) as messages`
+  if (!kept?.events) throw invalidParameter('from', `the events of ${day} are no longer all kept`)
+  if (!kept.messages) throw invalidParameter('from', `the messages of ${day} are no longer all kept`)
+}

@@ -21,7 +21,7 @@ export type BounceClass =
  * Of these the address will never work: hard bounces, in logs, statistics and webhooks. All others, and mail that expired, are
  * soft ones: the same address may well take the next message.
  */
-export const HARD_BOUNCES: readonly BounceClass[] = ['bad-mailbox', 'bad-domain']
+export const HARD_BOUNCES: readonly BounceClass[] = ['bad-mailbox', 'bad-domain', 'mailbox-inactive']
 
 export interface BounceRule {
   readonly class: BounceClass

@@ -46,7 +46,8 @@ export async function addEvents(sql: SqlTransaction, condition: ReturnType<SqlTr
         from happened group by account_id, day, message_id, recipient_no
     ), told as (
       select d.*, array['', m.domain, f.recipient_domain] || m.tags as names,
-             delivery_time_bucket(date_part('epoch', d.sent_at - m.due_at)) as bucket
+             case when d.sent_at is not null and m.due_at is not null
+                  then delivery_time_bucket(date_part('epoch', d.sent_at - m.due_at)) end as bucket
         from delivery d
         left join lateral (
           select split_part(from_address, '@', -1) as domain, greatest(accepted_at, scheduled_at) as due_at,

@@ -1,5 +1,6 @@
 import { onlyRow, type Sql, type SqlTransaction } from '../database.ts'
 import { invalidParameter } from '../errors.ts'
+import { SUBJECTS } from './metrics.ts'
 import { requireSpan, type Span } from './periods.ts'
 import { addEvents } from './roll-up.ts'
 
@@ -32,16 +33,28 @@ export async function recount(sql: Sql, { accountId, first, last, onDay }: Recou
     select to_char(day, 'YYYY-MM-DD') as day
       from generate_series(${span.first}::text::timestamp, ${span.last}::text::timestamp, interval '1 day') day`
   for (const { day } of days) {
-    await sql.begin((transaction) => recountDay(transaction, accountId, day))
+    // Where nothing ever went, there was nothing before the first day and nothing after today, by the present time zone.
+    const before = day === kept.since && kept.whole
+    const after = day === kept.today
+    await sql.begin((transaction) => recountDay(transaction, accountId, { day, before, after }))
     onDay?.(day)
   }
   return span
 }
 
-/** The account's today, and the first day whose events are all there; null: there are none. */
-async function keptSince(sql: Sql, accountId: number): Promise<{ today: string; since: string | null }> {
-  const [kept] = await sql<{ today: string; since: string | null }[]>`
-    select to_char(service_now() at time zone a.time_zone, 'YYYY-MM-DD') as today, to_char(
+interface Kept {
+  /** By the account's present time zone, like `since`. */
+  readonly today: string
+  /** The first day whose events are all there; null: there are none. */
+  readonly since: string | null
+  /** No event ever went. */
+  readonly whole: boolean
+}
+
+async function keptSince(sql: Sql, accountId: number): Promise<Kept> {
+  const [kept] = await sql<Kept[]>`
+    select to_char(service_now() at time zone a.time_zone, 'YYYY-MM-DD') as today, coalesce(p.first_number = 1, true) as whole,
+           to_char(
              case when p.first_number = 1
                   then (select (min(occurred_at) at time zone a.time_zone)::date from events where account_id = a.id)
                   -- The first day that begins in a week that is kept.
@@ -55,8 +68,15 @@ async function keptSince(sql: Sql, accountId: number): Promise<{ today: string; 
   return kept
 }
 
-async function recountDay(sql: SqlTransaction, accountId: number, day: string): Promise<void> {
-  // Minutes for a day of a hundred million events. The clock of a session that only waits stays as it is.
+interface DayToCount {
+  readonly day: string
+  /** All earlier days with it, and all later ones. */
+  readonly before: boolean
+  readonly after: boolean
+}
+
+async function recountDay(sql: SqlTransaction, accountId: number, { day, before, after }: DayToCount): Promise<void> {
+  // A day of ten million events takes minutes.
   await sql`set local statement_timeout = 0`
   // Waits for a batch that is being counted, and none begins until this is committed.
   const { transaction } = onlyRow(
@@ -70,12 +90,15 @@ async function recountDay(sql: SqlTransaction, accountId: number, day: string): 
         from accounts where id = ${accountId}`,
   )
   await requireKept(sql, { accountId, day, from, to, transaction })
-  await sql`delete from roll_ups where account_id = ${accountId} and day = ${day}::text::date
-               and subject in ('total', 'domain', 'tag', 'recipient_domain', 'other tag', 'other recipient_domain')`
+  await sql`
+    delete from roll_ups
+     where account_id = ${accountId} and subject = any(${['total', ...SUBJECTS, ...SUBJECTS.map((one) => `other ${one}`)]}::text[])
+       and day between ${before ? '-infinity' : day}::text::date and ${after ? 'infinity' : day}::text::date`
   await addEvents(
     sql,
     sql`e.account_id = ${accountId} and e.transaction <= ${transaction}::xid8
-        and e.occurred_at >= ${from} and e.occurred_at < ${to}`,
+        and e.occurred_at >= ${before ? '-infinity' : from.toISOString()}::text::timestamptz
+        and e.occurred_at < ${after ? 'infinity' : to.toISOString()}::text::timestamptz`,
   )
 }
 

@@ -1,6 +1,7 @@
 -- Statistics: counts made from events, in the transaction that numbers them (core/stats/roll-up.ts).
 
--- One row an account, local day and subject. They have no person in them and outlast their events.
+-- One row an account, local day and subject. They outlast their events, and tell of no person, unless a tag names one: see
+-- fold_tags.
 create table roll_ups (
   account_id      integer not null,
   -- Whose counts: all mail of the account (name ''), or that of one sending domain, tag or recipient domain. The 'other' ones
@@ -93,3 +94,33 @@ as $$
 $$;
 
 create aggregate sum_counts(integer[]) (sfunc = add_counts, stype = integer[]);
+
+-- Takes the names of some tags of an account out of its statistics, as when a person is in them: what was counted of them goes
+-- to what is counted together. To be called with the row of event_cursors locked, so that nothing is counted meanwhile.
+create function fold_tags(of_account integer, names text[]) returns void
+language sql
+as $$
+  with gone as (
+    delete from roll_ups where account_id = of_account and subject = 'tag' and name = any(names) returning *
+  )
+  insert into roll_ups as r (account_id, subject, name, day, delivery_times,
+      processed, sent, deferred, hard_bounced, soft_bounced, expired, dropped, invalid, opened, unique_opened,
+      machine_opened, clicked, unique_clicked, machine_clicked, unsubscribed, complained)
+  select account_id, 'other tag', '', day, sum_counts(delivery_times),
+      sum(processed), sum(sent), sum(deferred), sum(hard_bounced), sum(soft_bounced), sum(expired), sum(dropped),
+      sum(invalid), sum(opened), sum(unique_opened), sum(machine_opened), sum(clicked), sum(unique_clicked),
+      sum(machine_clicked), sum(unsubscribed), sum(complained)
+    from gone group by account_id, day order by day
+  on conflict (account_id, subject, name, day) do update
+     set delivery_times = add_counts(r.delivery_times, excluded.delivery_times),
+         processed = r.processed + excluded.processed, sent = r.sent + excluded.sent,
+         deferred = r.deferred + excluded.deferred, hard_bounced = r.hard_bounced + excluded.hard_bounced,
+         soft_bounced = r.soft_bounced + excluded.soft_bounced, expired = r.expired + excluded.expired,
+         dropped = r.dropped + excluded.dropped, invalid = r.invalid + excluded.invalid,
+         opened = r.opened + excluded.opened, unique_opened = r.unique_opened + excluded.unique_opened,
+         machine_opened = r.machine_opened + excluded.machine_opened, clicked = r.clicked + excluded.clicked,
+         unique_clicked = r.unique_clicked + excluded.unique_clicked,
+         machine_clicked = r.machine_clicked + excluded.machine_clicked,
+         unsubscribed = r.unsubscribed + excluded.unsubscribed, complained = r.complained + excluded.complained;
+  delete from tags where account_id = of_account and name = any(names);
+$$;

@@ -3,7 +3,7 @@ import { countAll, happen } from '../../core/stats/happen.ts'
 import { acceptMessage } from '../../core/submission.ts'
 import { stopClock } from '../../helpers/database.ts'
 import { makeService, type Sender } from '../../helpers/service.ts'
-import { call } from '../call.ts'
+import { call, errorText } from '../call.ts'
 
 interface Row {
   readonly tag_name: string
@@ -146,6 +146,30 @@ t.test('tags', async (t) => {
     )
     const total = (await ask(sender, `/v2/stats?startdate=${today}`)).data as { stats: Row[] }[]
     t.equal(total[0]?.stats[0]?.metrics.sent, 23)
+  })
+
+  await t.test('a span with too many counts of tags is refused, and a shorter one answered', async (t) => {
+    const sender = await service.makeSender()
+    // The place of a day's last tag says how many it has.
+    await service.sql`
+      insert into roll_ups (account_id, subject, name, day, place, processed, sent, deferred, hard_bounced, soft_bounced, expired,
+             dropped, invalid, opened, unique_opened, machine_opened, clicked, unique_clicked, machine_clicked, unsubscribed, complained)
+      select ${sender.accountId}, 'tag', 'last', date '2025-01-01' + n, 1000, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        from generate_series(0, 199) n`
+    for (const path of ['/v2/tags/stats', '/v2/tags/stats/sums']) {
+      const many = await call(url, {
+        ...{
+          method: 'GET',
+          path: `${path}?startdate=2025-01-01&enddate=2025-12-31`,
+          headers: { api_key: sender.apiKey },
+        },
+      })
+      t.match(errorText(many), /^Parameter \[enddate\] is invalid: it makes more than 150000 counts/)
+    }
+    t.match((await sums(sender, 'startdate=2025-01-01&enddate=2025-05-30')).data.stats, [{ metrics: { sent: 150 } }])
+    t.match((await sums(sender, 'startdate=2025-01-01&enddate=2025-12-31&tag=last')).data.stats, [
+      { metrics: { sent: 200 } },
+    ])
   })
 
   await t.test('refuses what it cannot answer', async (t) => {

@@ -6,6 +6,7 @@ import { MOST_DAYS, MOST_DAYS_APART, type Period, periodsOf, requireSpan, type S
 import {
   type AsOf,
   type CountsRow,
+  countNames,
   selectAsOf,
   selectCounts,
   selectCountsOfEach,
@@ -81,7 +82,7 @@ export interface Stats {
   /**
    * By day, week or month, with zeros for what had nothing; of each name only what there was.
    *
-   * Throws dateInvalid, datesReversed, parameterInvalid (enddate: more than five years, or one where names are told apart),
+   * Throws dateInvalid, datesReversed, parameterInvalid (enddate: more than five years, or one where names are told apart, or too many of them),
    * subaccountUnknown.
    */
   show(question: StatsQuestion): Promise<StatsAnswer>
@@ -104,6 +105,9 @@ export function statsOf(sql: Sql): Stats {
         const { id: accountId, today } = await accountOf(transaction, question)
         const span = spanOf(question, today, wanted.kind === 'each' ? MOST_DAYS_APART : MOST_DAYS)
         const asOf = await selectAsOf(transaction, accountId)
+        if (wanted.kind === 'each' && wanted.subject !== 'subaccount') {
+          await requireFew(transaction, { accountId, subject: wanted.subject, span })
+        }
         const { periods, total } = periodsOf(span, period, { limit, offset })
         const page = { first: periods[0]?.first ?? span.first, last: periods.at(-1)?.last ?? span.first }
         if (periods.length === 0) return { periods: [], total, asOf }
@@ -128,6 +132,7 @@ export function statsOf(sql: Sql): Stats {
         const { id: accountId, today } = await accountOf(transaction, question)
         const span = spanOf(question, today, name === undefined ? MOST_DAYS_APART : MOST_DAYS)
         const asOf = await selectAsOf(transaction, accountId)
+        if (name === undefined) await requireFew(transaction, { accountId, subject, span })
         const { rows, total } = await selectSums(transaction, {
           ...{ accountId, subject, name, span, times, limit, offset },
         })
@@ -154,6 +159,18 @@ function spanOf({ first, last }: Question, today: string, most: number): Span {
   requireSpan(span, most)
   return span
 }
+
+/** Throws parameterInvalid (enddate). */
+async function requireFew(
+  sql: SqlTransaction,
+  question: { accountId: number; subject: Subject; span: Span },
+): Promise<void> {
+  if ((await countNames(sql, question)) <= MOST_COUNTS) return
+  throw invalidParameter('enddate', `it makes more than ${MOST_COUNTS} counts to look at, ask for fewer days`)
+}
+
+/** Counts of single names that one answer is made of: a second's work. */
+const MOST_COUNTS = 150_000
 
 async function accountOf(
   sql: SqlTransaction,

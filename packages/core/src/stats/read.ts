@@ -1,4 +1,5 @@
-import type { SqlTransaction } from '../database.ts'
+import { onlyRow, type SqlTransaction } from '../database.ts'
+import { BUCKETS, type Histogram } from './delivery-times.ts'
 import { type Counts, METRICS, type Subject } from './metrics.ts'
 import type { Period, Span } from './periods.ts'
 
@@ -8,7 +9,7 @@ export interface CountsRow {
   readonly name: string | null
   readonly counts: Counts
   /** Of deliveries, by delivery_time_bucket; null: there were none, or they were not asked for. */
-  readonly histogram: readonly number[] | null
+  readonly histogram: Histogram | null
 }
 
 /** A {@link CountsRow} of a period, which is told by its first day. */
@@ -30,13 +31,16 @@ const NAMES = 100
 interface Row extends Counts {
   readonly date: string
   readonly name: string | null
-  readonly histogram: readonly number[] | null
+  readonly histogram: Histogram | null
 }
 
-const summed = METRICS.map((metric) => `sum(r.${metric})::float8 as ${metric}`).join(', ')
+/** Whole numbers are exact as doubles, and are added in a tenth of the time it takes as numeric, which sum(bigint) makes of them. */
+const summed = METRICS.map((metric) => `sum(r.${metric}::float8) as ${metric}`).join(', ')
+/** A sum a bucket: a quarter of what adding up whole arrays costs. */
+const buckets = Array.from({ length: BUCKETS }, (_, at) => `sum(r.delivery_times[${at + 1}])`).join(', ')
 
 const columns = (sql: SqlTransaction, times: boolean) => sql`
-  ${sql.unsafe(summed)}, ${times ? sql`sum_counts(r.delivery_times)` : sql`null::integer[]`} as histogram`
+  ${sql.unsafe(summed)}, ${sql.unsafe(times ? `array[${buckets}]::float8[]` : 'null::float8[]')} as histogram`
 
 /** The first day of the period within the page of periods that is asked for. */
 const dateOf = (sql: SqlTransaction, period: Period, page: Span) => sql`
@@ -74,7 +78,7 @@ export async function selectCountsOfEach(
   const rows = await sql<Row[]>`
     with top as materialized (
       select name from roll_ups where account_id = ${accountId} and subject = ${subject} and day ${within(sql, span)}
-       group by name order by sum(sent) desc, sum(processed) desc, name limit ${NAMES}
+       group by name order by sum(sent::float8) desc, sum(processed::float8) desc, name limit ${NAMES}
     ), counted as (
       select ${dateOf(sql, period, page)} as date,
              case when r.subject = ${subject} and r.name in (select name from top) then r.name end as name, ${columns(sql, times)}
@@ -98,7 +102,7 @@ export async function selectCountsOfSubaccounts(
     ), top as materialized (
       select own.id from own
         join roll_ups r on r.account_id = own.id and r.subject = 'total' and r.name = '' and r.day ${within(sql, span)}
-       group by own.id order by sum(r.sent) desc, sum(r.processed) desc, own.id limit ${NAMES}
+       group by own.id order by sum(r.sent::float8) desc, sum(r.processed::float8) desc, own.id limit ${NAMES}
     ), counted as (
       select ${dateOf(sql, period, page)} as date, case when own.id in (select id from top) then own.username end as name,
              ${columns(sql, times)}
@@ -107,6 +111,20 @@ export async function selectCountsOfSubaccounts(
     )
     select * from counted order by date, name is null, sent desc, name`
   return rows.map(asPeriodRow)
+}
+
+/** How many counts of names there are in a span, told from the places they have on each day, without looking at them. */
+export async function countNames(
+  sql: SqlTransaction,
+  { accountId, subject, span }: { accountId: number; subject: Subject; span: Span },
+): Promise<number> {
+  const rows = await sql<{ count: number }[]>`
+    select coalesce(sum(last.place), 0)::float8 as count
+      from generate_series(${span.first}::text::timestamp, ${span.last}::text::timestamp, interval '1 day') each(day)
+     cross join lateral (
+       select place from roll_ups where account_id = ${accountId} and subject = ${subject} and day = each.day::date
+          and place is not null order by place desc limit 1) last`
+  return onlyRow(rows).count
 }
 
 export interface NamesQuestion {
@@ -132,7 +150,7 @@ export async function selectSums(
   const rows = await sql<(Row & { total: number })[]>`
     select case when r.subject = ${subject} then r.name end as name, count(*) over ()::int as total, ${columns(sql, times)}
       from roll_ups r where ${matching}
-     group by r.subject, r.name order by r.subject <> ${subject}, sum(r.sent) desc, sum(r.processed) desc, r.name
+     group by r.subject, r.name order by r.subject <> ${subject}, sum(r.sent::float8) desc, sum(r.processed::float8) desc, r.name
      limit ${limit} offset ${offset}`
   const first = rows[0]
   if (first || offset === 0) return { rows: rows.map(asCountsRow), total: first?.total ?? 0 }

@@ -11,12 +11,12 @@ const PER_DOUBLING = 4
 /** The last one has all that took longer. */
 export const BUCKETS = 110
 
-/** How many deliveries are in each bucket; null: none. */
-export type Histogram = readonly (number | null)[]
+/** How many deliveries are in each bucket. */
+export type Histogram = readonly number[]
 
 /** Null: nothing was delivered. */
 export function deliveryTime(histogram: Histogram | null): DeliveryTime | null {
-  const total = (histogram ?? []).reduce<number>((sum, count) => sum + (count ?? 0), 0)
+  const total = (histogram ?? []).reduce((sum, count) => sum + count, 0)
   if (!histogram || total === 0) return null
   return { p50: at(histogram, total * 0.5), p90: at(histogram, total * 0.9), p99: at(histogram, total * 0.99) }
 }
@@ -24,7 +24,7 @@ export function deliveryTime(histogram: Histogram | null): DeliveryTime | null {
 /** The middle of the bucket in which the sum of the counts reaches `rank`. */
 function at(histogram: Histogram, rank: number): number {
   let sum = 0
-  const bucket = histogram.findIndex((count) => (sum += count ?? 0) >= rank)
+  const bucket = histogram.findIndex((count) => (sum += count) >= rank)
   const middle = bucket === 0 ? FIRST_END : FIRST_END * 2 ** ((bucket - 0.5) / PER_DOUBLING)
   return Number(middle.toPrecision(3))
 }

@@ -9,6 +9,7 @@ import { inboxCommands } from './commands/inbox.ts'
 import { keyCommands } from './commands/key.ts'
 import { messageCommands } from './commands/message.ts'
 import { operateCommands } from './commands/operate.ts'
+import { statsCommands } from './commands/stats.ts'
 import { suppressionCommands } from './commands/suppression.ts'
 import { upCommands } from './commands/up.ts'
 import { withInstallation } from './installation.ts'
@@ -23,6 +24,7 @@ const COMMANDS: readonly Command[] = [
   ...contentCommands,
   ...suppressionCommands,
   ...messageCommands,
+  ...statsCommands,
   ...inboxCommands,
 ]
 

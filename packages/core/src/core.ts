@@ -17,7 +17,7 @@ import { type Privacy, privacyOf } from './privacy/index.ts'
 import { type RateLimits, rateLimitsOf } from './rate-limits/index.ts'
 import { type ReadinessWatch, watchReadiness } from './readiness.ts'
 import { createSecrets, loadSecretKey } from './secrets.ts'
-import { rollUp } from './stats/index.ts'
+import { rollUp, type Stats, statsOf } from './stats/index.ts'
 import { type Subaccounts, subaccountsOf } from './subaccounts/index.ts'
 import { forgottenOf } from './suppressions/forgotten.ts'
 import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
@@ -40,6 +40,7 @@ export interface Core {
   readonly deliveries: Deliveries
   readonly events: Events
   readonly tracking: Tracking
+  readonly stats: Stats
   readonly privacy: Privacy
   readonly readiness: ReadinessWatch
   /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows and suppressions past their time. */
@@ -96,6 +97,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     deliveries: deliveriesOf({ sql, secrets, clock, forgotten, hardBounceDays: config.hardBounceDays }),
     events: eventsOf({ sql, alongside: rollUp }),
     tracking,
+    stats: statsOf(sql),
     readiness,
     async tidy() {
       const all = async (forget: () => Promise<number>) => {

@@ -45,6 +45,7 @@ export { type Rate, type RateLimits, requireAllowed, type Standing } from './rat
 export { type Address, parseAddress, parseDomain } from './recipients/address.ts'
 export { createSecrets } from './secrets.ts'
 export { SETTINGS } from './settings.ts'
+export type * from './stats/index.ts'
 export type * from './subaccounts/index.ts'
 export {
   ACCOUNT_REASONS,

@@ -6,6 +6,7 @@ import { announceHashes, hashSuppressions } from './opt-outs.ts'
 import type { Progress, Receipt, RequestInWork, Subject } from './request.ts'
 import { postpone, saveProgress, takeRequest } from './store.ts'
 import { sweep } from './sweep.ts'
+import { foldTagNames } from './tag-names.ts'
 
 /** Messages looked at in one transaction. */
 const BATCH = 200
@@ -62,7 +63,10 @@ const STAGES: Readonly<Record<RequestInWork['stage'], Act>> = {
   queue: searchQueue,
   finished: sweepFinished,
   waiting: sweepWaiting,
-  last: (sql, request, subjects, { forgotten }) => hashSuppressions(sql, request, subjects, forgotten),
+  last: async (sql, request, subjects, { forgotten }) => {
+    await foldTagNames(sql, request.accountId, subjects)
+    return hashSuppressions(sql, request, subjects, forgotten)
+  },
 }
 
 async function searchQueue(

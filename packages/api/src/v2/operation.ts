@@ -23,6 +23,8 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
   readonly input: Input
   /** What `data` holds. */
   readonly answer: Answer
+  /** Where the contract has something else stand beside `data` than a success's message and error_info. */
+  readonly envelope?: Envelope
   /** Rows of the error table it may answer, besides those of every call. */
   readonly errors: readonly ErrorName[]
   readonly example: { readonly input: Static<Input>; readonly data: Static<Answer> }
@@ -34,6 +36,14 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
   /** The answer is of this type: `act` answers a Readable, and `answer` and the example's `data` are its text. */
   readonly gives?: 'text/csv'
   readonly act: (input: Static<Input>, call: Call) => Promise<Answered<Static<Answer>> | Streamed>
+}
+
+export interface Envelope {
+  /** What stands beside `data`; `beside` of what `act` answers. */
+  readonly beside: TObject
+  readonly example: Readonly<Record<string, unknown>>
+  /** True: instead of message and error_info. */
+  readonly bare?: boolean
 }
 
 export type Route = readonly [path: string, ...methods: HTTPMethods[]]
@@ -52,6 +62,8 @@ export interface Answered<Data> {
   readonly data: Data
   /** Of a list: how many there are in all. */
   readonly totalRecords?: number
+  /** What the operation's own envelope has beside the data. */
+  readonly beside?: Readonly<Record<string, unknown>>
 }
 
 export interface Streamed {

@@ -85,6 +85,8 @@ async function answer(
     reply.header('content-disposition', `attachment; filename="${answered.fileName}"`)
     return answered.stream
   }
-  const { data, totalRecords } = answered
-  return reply.sent ? reply : { ...success(data), ...(totalRecords === undefined ? {} : { totalRecords }) }
+  if (reply.sent) return reply
+  const { data, totalRecords, beside } = answered
+  const counted = totalRecords === undefined ? {} : { totalRecords }
+  return { ...(operation.envelope?.bare ? { data } : success(data)), ...counted, ...beside }
 }

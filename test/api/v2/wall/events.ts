@@ -1,11 +1,12 @@
 import { acceptMessage, envelopeTo } from '../../../core/submission.ts'
+import { numberEvents } from '../../../helpers/number-events.ts'
 import type { Caller, Setting, Wall } from './entry.ts'
 
 /** A message of the owner's to an address of his alone, with the events it makes. */
 async function send({ service }: Setting, owner: Caller): Promise<string> {
   const mark = 'mark-of-the-owner@harbor.example'
   await acceptMessage(service, { ...owner, accountName: '' }, { envelopes: [envelopeTo(mark)] })
-  while ((await service.core.events.sequence()).more);
+  await numberEvents(service)
   return mark
 }
 

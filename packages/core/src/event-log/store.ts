@@ -4,6 +4,8 @@ import type { Place } from './cursor.ts'
 import type { Filter, WantedEvents } from './question.ts'
 import { MOST_HITS, type StoredRow } from './row.ts'
 
+type Fragment = ReturnType<AnySql>
+
 /** The account's ids of a span of days: from the first, before the last. */
 export interface Span {
   readonly from: string
@@ -14,6 +16,8 @@ export interface Search {
   readonly accountId: number
   readonly span: Span
   readonly filter: Filter
+  /** The account has so few messages in the span that each can be asked for. */
+  readonly few?: boolean
 }
 
 export interface PageOf extends Search {
@@ -26,13 +30,13 @@ export interface PageOf extends Search {
 
 /**
  * Rows are read in the order of the indexes, one by one, until the page is full. The planner, which plans for any account and any
- * page, would read and sort a large account's whole span for a page of ten.
+ * page, would read and sort a large account's whole span for a page of ten. `false`: as the planner likes it.
  */
-export async function readInOrder(sql: AnySql): Promise<void> {
+export async function readInOrder(sql: AnySql, inOrder: boolean): Promise<void> {
   await sql`
-    select set_config(name, 'off', true)
+    select set_config(name, ${inOrder ? 'off' : 'on'}, true)
       from unnest(array['enable_sort', 'enable_hashagg', 'enable_hashjoin', 'enable_mergejoin', 'enable_bitmapscan',
-                        'enable_seqscan', 'enable_material', 'jit']) name`
+                        'enable_seqscan', 'enable_material']) name`
 }
 
 /** The ids of the days from the first to the last one, in the account's time zone. */
@@ -52,10 +56,10 @@ export async function selectSpan(
 
 /** The last of the account's messages in the span. */
 export async function selectLast(sql: AnySql, accountId: number, { from, to }: Span): Promise<string | undefined> {
-  const [last] = await sql<{ id: string }[]>`
-    select id::text as id from messages
+  const [last] = await sql<{ text: string }[]>`
+    select id::text as text from messages
      where account_id = ${accountId} and id >= ${from}::uuid and id < ${to}::uuid order by id desc limit 1`
-  return last?.id
+  return last?.text
 }
 
 /** Reads the index alone: ten million messages take two seconds, a day's hundred thousand 20 ms. */
@@ -64,6 +68,14 @@ export async function countAll(sql: AnySql, accountId: number, { from, to }: Spa
     select coalesce(sum(recipients), 0)::float8 as total from messages
      where account_id = ${accountId} and id >= ${from}::uuid and id < ${to}::uuid`
   return counted?.total ?? 0
+}
+
+/** Has the account at most so many messages in the span? */
+export async function hasFew(sql: AnySql, accountId: number, { from, to }: Span, most: number): Promise<boolean> {
+  const [row] = await sql<{ few: boolean }[]>`
+    select count(*) <= ${most}::int as few from (
+      select from messages where account_id = ${accountId} and id >= ${from}::uuid and id < ${to}::uuid limit ${most + 1}) m`
+  return row?.few ?? false
 }
 
 /** How many deliveries a search has to look at; counts no further than `most` messages, so that it takes no longer than that. */
@@ -96,7 +108,7 @@ export async function selectPlaces(sql: AnySql, page: PageOf): Promise<Place[]> 
 }
 
 /** What finds the rows: the account's messages one by one, a recipient's deliveries, or notable events. */
-function driverOf({ recipientKey, events }: Filter): 'walk' | 'recipient' | 'notable' {
+export function driverOf({ recipientKey, events }: Filter): 'walk' | 'recipient' | 'notable' {
   if (recipientKey !== undefined) return 'recipient'
   return events && !events.sent ? 'notable' : 'walk'
 }
@@ -127,7 +139,7 @@ function matches(
   const { accountId, filter, span } = search
   const { from, subject, reference, messageId, events } = filter
   const driver = driverOf(filter)
-  const behind = (id: ReturnType<AnySql>, no: ReturnType<AnySql>) =>
+  const behind = (id: Fragment, no: Fragment) =>
     after === undefined
       ? sql``
       : after.sort === 'asc'
@@ -139,12 +151,15 @@ function matches(
   if (driver === 'notable' && simple) {
     return sql`select * from (${notableOf(sql, search)}) n where true ${behind(sql`n.message_id`, sql`n.recipient_no`)}`
   }
+  // From the inside out: `offset 0` keeps the planner from turning a join round.
+  const messageOf = (id: Fragment) => sql`lateral (select * from messages m where m.id = ${id} offset 0) m`
   const source = {
     walk: () => sql`messages m cross join lateral (${deliveriesOf(sql, sql`m.id`)} offset 0) d`,
-    recipient: () =>
-      sql`(${finishedOf(sql, search)} union all ${waitingOf(sql, search)}) d join messages m on m.id = d.message_id`,
-    notable: () => sql`(${notableOf(sql, search)}) n join messages m on m.id = n.message_id
-      cross join lateral (select * from (${deliveriesOf(sql, sql`m.id`)}) d where d.recipient_no = n.recipient_no offset 0) d`,
+    recipient: () => sql`
+      (${finishedOf(sql, search)} union all ${waitingOf(sql, search)} offset 0) d cross join ${messageOf(sql`d.message_id`)}`,
+    notable: () => sql`
+      (${notableOf(sql, search)}) n cross join ${messageOf(sql`n.message_id`)} cross join lateral (
+        select * from (${deliveriesOf(sql, sql`n.message_id`)}) d where d.recipient_no = n.recipient_no offset 0) d`,
   }[driver]()
   const happened =
     events === undefined || driver === 'notable'
@@ -162,7 +177,7 @@ function matches(
        ${happened} ${behind(sql`m.id`, sql`d.recipient_no`)}`
 }
 
-function deliveriesOf(sql: AnySql, id: ReturnType<AnySql>) {
+function deliveriesOf(sql: AnySql, id: Fragment) {
   return sql`
     select f.message_id, f.recipient_no, f.state, f.reference from finished_deliveries f where f.message_id = ${id}
     union all
@@ -177,8 +192,19 @@ function finishedOf(sql: AnySql, { accountId, span, filter: { recipientKey = '' 
        and f.message_id >= ${span.from}::uuid and f.message_id < ${span.to}::uuid`
 }
 
-/** The queue has no index of recipients, so all that waits of the span is looked at. */
-function waitingOf(sql: AnySql, { accountId, span, filter: { recipientKey = '' } }: Search) {
+/**
+ * The queue has no index of recipients or accounts: an account with few messages has each of them looked up; for any other one,
+ * all that waits of the span is looked at, which is its own for the most part.
+ */
+function waitingOf(sql: AnySql, { accountId, span, few, filter: { recipientKey = '' } }: Search) {
+  if (few) {
+    return sql`
+      select q.message_id, q.recipient_no, q.state, q.reference
+        from (select id from messages
+               where account_id = ${accountId} and id >= ${span.from}::uuid and id < ${span.to}::uuid offset 0) own
+       cross join lateral (select * from delivery_queue q
+                            where q.message_id = own.id and q.recipient_key = ${recipientKey}::text offset 0) q`
+  }
   return sql`
     select q.message_id, q.recipient_no, q.state, q.reference from delivery_queue q
      where q.message_id >= ${span.from}::uuid and q.message_id < ${span.to}::uuid
@@ -201,7 +227,7 @@ function timeOf(id: string): Date {
 
 /** All that is shown of these rows, in their order. */
 export async function selectRows(sql: AnySql, accountId: number, places: readonly Place[]): Promise<StoredRow[]> {
-  const local = (time: ReturnType<AnySql>) => sql`to_char(${time} at time zone z.time_zone, 'YYYY-MM-DD HH24:MI:SS')`
+  const local = (time: Fragment) => sql`to_char(${time} at time zone z.time_zone, 'YYYY-MM-DD HH24:MI:SS')`
   return sql<StoredRow[]>`
     select replace(m.id::text, '-', '') as "messageId", w.no as "recipientNo",
            (m.transaction_base + 4 * w.no)::text as "transactionNumber", d.recipient, m.from_address as "from",
@@ -212,8 +238,8 @@ export async function selectRows(sql: AnySql, accountId: number, places: readonl
            d.personal->'attributes' as attributes, a.code, a.enhanced, a.reply, n.notable
       from unnest(${places.map(({ messageId }) => messageId)}::uuid[], ${places.map(({ recipientNo }) => recipientNo)}::int[])
            with ordinality as w(id, no, at)
-      join messages m on m.id = w.id and m.account_id = ${accountId}
-      join accounts z on z.id = ${accountId}
+     cross join lateral (select * from messages m where m.id = w.id and m.account_id = ${accountId} offset 0) m
+     cross join (select time_zone from accounts where id = ${accountId}) z
      cross join lateral (
        select f.recipient, f.reference, f.personal, f.state, f.reason, f.finished_at from finished_deliveries f
         where f.message_id = w.id and f.recipient_no = w.no

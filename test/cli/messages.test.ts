@@ -121,13 +121,24 @@ t.test('events tells what happened by its numbers, and goes on with what comes w
   t.equal(behind[0]?.number, last)
   const line = `${process.execPath} packages/cli/src/postrider.ts events --account ${account} --after 0 --follow --json`
   const settings = Object.entries(env).map(([name, value]) => `${name}='${value}'`)
-  const { stdout } = await shell(`env ${settings.join(' ')} ${line} | head -n ${last}`)
+  let ended = false
+  const following = shell(`env ${settings.join(' ')} ${line} | head -n ${last + 1}`).finally(() => (ended = true))
+  // What comes ends the reader, which has had enough, and then the command, which notices.
+  await until(
+    'the command to end',
+    async () => {
+      if (!ended) await send('lena@harbor.example', 'Berth 6')
+      return ended
+    },
+    40_000,
+  )
+  const { stdout } = await following
   t.strictSame(
     stdout
       .trim()
       .split('\n')
       .map((text) => (JSON.parse(text) as Told).number),
-    Array.from({ length: last }, (_, at) => at + 1),
+    Array.from({ length: last + 1 }, (_, at) => at + 1),
   )
   t.match(await postrider(env, 'events', '--account', '999999'), { code: 1, stderr: /there is no account 999999/ })
 })

@@ -5,8 +5,7 @@ import type { Receipt, Subject } from './request.ts'
 /** What events keep of their detail: numbers and names of our own, nothing a remote server or a reader's machine said. */
 const KEPT_DETAIL = [
   ...['attempt', 'code', 'enhanced', 'class', 'indeterminate', 'reason', 'nextAt'],
-  // Else an open by a machine would become one by a person.
-  ...['first', 'machine', 'rules'],
+  ...['first', 'machine', 'rules', 'group'],
 ]
 /** What {@link makePseudonym} makes. */
 const PSEUDONYM = '^forgotten-[0-9a-f]{20}$'

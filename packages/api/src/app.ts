@@ -10,6 +10,13 @@ import { v2 } from './v2/index.ts'
 
 export { OPERATIONS } from './v2/operations.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Aborted when the process stops: whoever waits for something answers at once. */
+    draining: AbortSignal
+  }
+}
+
 export interface AppOptions {
   readonly core: Core
   readonly config: Config
@@ -19,6 +26,7 @@ export interface AppOptions {
 /** The Web API as one Fastify application; it translates and never decides. */
 export async function buildApp({ core, config, log }: AppOptions): Promise<FastifyInstance> {
   let stopping = false
+  const draining = new AbortController()
   const malformed = refuseMalformed()
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
@@ -44,10 +52,12 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   malformed.watch(app.server)
   // A method nobody knows is as wrong on a known path as any other: 405, and not 404.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  app.decorate('draining', draining.signal)
   app.decorateRequest('principal')
   app.decorateRequest('fileParts')
   app.addHook('preClose', async () => {
     stopping = true
+    draining.abort()
   })
   // The framework closes what is idle now; a connection in the middle of a call would stay open after it, and hold up the end.
   app.addHook('onSend', async (_request, reply) => {

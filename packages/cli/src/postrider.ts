@@ -5,6 +5,7 @@ import { accountCommands } from './commands/account.ts'
 import { contentCommands } from './commands/content.ts'
 import { creditsCommands } from './commands/credits.ts'
 import { domainCommands } from './commands/domain.ts'
+import { eventCommands } from './commands/events.ts'
 import { inboxCommands } from './commands/inbox.ts'
 import { keyCommands } from './commands/key.ts'
 import { messageCommands } from './commands/message.ts'
@@ -25,6 +26,7 @@ const COMMANDS: readonly Command[] = [
   ...suppressionCommands,
   ...messageCommands,
   ...statsCommands,
+  ...eventCommands,
   ...inboxCommands,
 ]
 

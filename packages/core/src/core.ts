@@ -9,6 +9,7 @@ import { type Credits, creditsOf } from './credits/index.ts'
 import type { Sql } from './database.ts'
 import { announcer, type Deliveries, deliveriesOf } from './delivery/index.ts'
 import { type Domains, domainsOf } from './domains/index.ts'
+import { type EventLog, eventLogOf } from './event-log/index.ts'
 import { type Events, eventsOf } from './events/index.ts'
 import type { Log } from './log.ts'
 import { type Messages, messagesOf } from './messages/index.ts'
@@ -41,6 +42,7 @@ export interface Core {
   readonly events: Events
   readonly tracking: Tracking
   readonly stats: Stats
+  readonly eventLog: EventLog
   readonly privacy: Privacy
   readonly readiness: ReadinessWatch
   /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows and suppressions past their time. */
@@ -98,6 +100,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     events: eventsOf({ sql, alongside: rollUp }),
     tracking,
     stats: statsOf(sql),
+    eventLog: eventLogOf({ sql, secrets }),
     readiness,
     async tidy() {
       const all = async (forget: () => Promise<number>) => {

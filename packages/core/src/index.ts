@@ -25,6 +25,7 @@ export { isDatabaseAway, isDatabaseTrouble, openDatabase, type Sql } from './dat
 export * from './delivery/index.ts'
 export type { DkimSigner, DnsRecord, Domain, DomainSigner, DomainWithRecords } from './domains/domain.ts'
 export { ERRORS, type ErrorName, type ErrorRow, invalidParameter, ServiceError } from './errors.ts'
+export * from './event-log/index.ts'
 export * from './events/index.ts'
 export { createGroupCommit, type GroupCommit } from './group-commit.ts'
 export { createLog, type Log } from './log.ts'

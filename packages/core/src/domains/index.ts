@@ -18,6 +18,7 @@ import {
   activateDomain,
   claimDueDomains,
   deleteDomain,
+  noteActivity,
   type StoredDomain,
   selectDomain,
   selectDomainById,
@@ -179,6 +180,7 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
       const active = await changeOwnDomain(sql, known, async (transaction, { id, accountId, state }) => {
         const change = { action: 'domain.activate', object: `domain ${known.name}`, before: { state } }
         await noteChange(transaction, { accountId, by, ...change, after: { state: 'active' } })
+        await noteActivity(transaction, known, { before: state, after: 'active' })
         return activateDomain(transaction, id)
       })
       changed(active)
@@ -191,6 +193,7 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
         await deleteDomain(transaction, id)
         const before = { state, envelopeName }
         await noteChange(transaction, { accountId, by, action: 'domain.delete', object: `domain ${name}`, before })
+        await noteActivity(transaction, domain, { before: state, after: undefined })
       })
       changed(domain)
     },

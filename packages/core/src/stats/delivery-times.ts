@@ -5,7 +5,7 @@ export interface DeliveryTime {
   readonly p99: number
 }
 
-/** Seconds at which the first bucket ends; each further one ends a quarter of a doubling later (sql/0023_statistics.sql). */
+/** Seconds at which the first bucket ends; each further one ends a quarter of a doubling later (sql/0022_statistics.sql). */
 const FIRST_END = 0.01
 const PER_DOUBLING = 4
 /** The last one has all that took longer. */

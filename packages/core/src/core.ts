@@ -12,6 +12,7 @@ import { type Domains, domainsOf } from './domains/index.ts'
 import { type Events, eventsOf } from './events/index.ts'
 import type { Log } from './log.ts'
 import { type Messages, messagesOf } from './messages/index.ts'
+import { createOutboundHttp } from './outbound-http.ts'
 import { ensurePartitions } from './partitions.ts'
 import { type Privacy, privacyOf } from './privacy/index.ts'
 import { type RateLimits, rateLimitsOf } from './rate-limits/index.ts'
@@ -23,6 +24,7 @@ import { forgottenOf } from './suppressions/forgotten.ts'
 import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
 import { type Templates, templatesOf } from './templates/index.ts'
 import { type Tracking, trackingOf } from './tracking/index.ts'
+import { type Webhooks, webhooksOf } from './webhooks/index.ts'
 
 /** Everything the service knows and does, one property per domain. */
 export interface Core {
@@ -41,6 +43,7 @@ export interface Core {
   readonly events: Events
   readonly tracking: Tracking
   readonly privacy: Privacy
+  readonly webhooks: Webhooks
   readonly readiness: ReadinessWatch
   /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows and suppressions past their time. */
   readonly tidy: () => Promise<void>
@@ -96,6 +99,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     deliveries: deliveriesOf({ sql, secrets, clock, forgotten, hardBounceDays: config.hardBounceDays }),
     events: eventsOf({ sql, alongside: rollUp }),
     tracking,
+    webhooks: webhooksOf({ sql, secrets, http: createOutboundHttp(config) }),
     readiness,
     async tidy() {
       const all = async (forget: () => Promise<number>) => {

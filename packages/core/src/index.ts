@@ -74,3 +74,4 @@ export {
   type Tracking,
   type TrackingTarget,
 } from './tracking/index.ts'
+export * from './webhooks/index.ts'

@@ -28,7 +28,9 @@ export async function noticeEvents(sql: AnySql): Promise<number> {
   const rows = await sql`
     with turn as materialized (select pg_try_advisory_xact_lock(${LOOK_LOCK}) as mine)
     update webhooks w set due_at = service_now() from turn
-     where turn.mine and w.enabled and w.due_at is null
+     where turn.mine and w.enabled and (w.due_at is null or w.due_at > service_now())
+       -- What fails waits for its time, whatever there is to tell.
+       and w.failing_since is null and (w.held_until is null or w.held_until <= service_now())
        and w.position < (select first_number + count - 1 from event_pages p where p.account_id = w.account_id
                           order by first_number desc limit 1)
     returning 1`

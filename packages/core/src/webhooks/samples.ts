@@ -19,7 +19,7 @@ const DETAILS: Readonly<Partial<Record<WebhookEvent, EventDetail>>> = {
 export function sampleEvents(types: readonly WebhookEvent[], now: Date): Event[] {
   return WEBHOOK_EVENTS.filter((type) => types.includes(type)).map((type) => ({
     ...{ number: 0, occurredAt: now, type, detail: DETAILS[type] ?? {} },
-    id: `00000000-0000-4000-8000-${String(WEBHOOK_EVENTS.indexOf(type) + 1).padStart(12, '0')}`,
+    id: `test_${type}`,
     delivery: {
       ...{ messageId: '0'.repeat(32), recipientNo: 0, transactionNumber: '17676078720000004' },
       ...{ recipient: 'lena@harbor.example', from: 'desk@ship.example', subject: 'A test of the webhook' },

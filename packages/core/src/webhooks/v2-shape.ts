@@ -101,5 +101,5 @@ export function replyLine({ code, enhanced, reply = '' }: EventDetail): string {
 
 /** The same at every attempt, and in every shape. */
 export function eventId(id: string): string {
-  return `evt_${Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url')}`
+  return `evt_${id}`
 }

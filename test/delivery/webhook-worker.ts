@@ -15,10 +15,12 @@ export async function startTelling(t: Test, settings: Record<string, string> = L
 
 export function runLoops(t: Test, { core }: TestService): { stop(): Promise<void> } {
   const log = createLog('test', 'silent')
-  const loops = [runEventLoop({ core, log }), runWebhookLoop({ core, log })]
+  const webhooks = runWebhookLoop({ core, log })
+  const loops = [runEventLoop({ core, log }), webhooks]
+  const listening = core.events.listen(webhooks.wake)
   let stopped: Promise<unknown> | undefined
   const stop = async () => {
-    stopped ??= Promise.all(loops.map((loop) => loop.stop()))
+    stopped ??= listening.then(({ close }) => close()).then(() => Promise.all(loops.map((loop) => loop.stop())))
     await stopped
   }
   t.teardown(stop)

@@ -43,13 +43,13 @@ t.test(
       ],
       ['silent', () => {}, /no answer within 10 s/],
     ]
-    const webhooks = []
-    for (const [what, reaction, problem] of hostile) {
+    const start = async ([what, reaction, problem]: (typeof hostile)[number]) => {
       const owner = await service.makeSender()
       const receiver = await startReceiver(t, onBatches(reaction))
       const { id } = await addWebhook(service, owner, receiver.url)
-      webhooks.push({ what, owner, id, problem, receiver })
+      return { what, owner, id, problem, receiver }
     }
+    const webhooks = await Promise.all(hostile.map(start))
     const good = await startReceiver(t)
     await addWebhook(service, sender, good.url)
     for (const { owner } of webhooks) await addEvents(service, owner, 300)

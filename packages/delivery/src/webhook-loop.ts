@@ -6,11 +6,25 @@ import { type Loop, runLoop } from './loop.ts'
  * delay others. Each is a socket and a batch.
  */
 const SLOTS = 200
+/** Milliseconds between looks at who has new events: at least, and at most without being told that there are. */
+const LOOK_LEAST = 250
+const LOOK_MOST = 5000
 
 /** Tells webhooks of events: whatever is due, as far as slots are free. What is under way at the end ends first. */
 export function runWebhookLoop({ core, log }: { core: Core; log: Log }): Loop {
   const running = new Set<Promise<void>>()
   const cut = new AbortController()
+  let told = true
+  let looked = -LOOK_MOST
+
+  /** Asks about every webhook, so not after each request that ends. */
+  async function look(): Promise<void> {
+    const since = performance.now() - looked
+    if (since < LOOK_LEAST || (!told && since < LOOK_MOST)) return
+    told = false
+    looked = performance.now()
+    await core.webhooks.notice()
+  }
 
   async function deliver(batch: NonNullable<Awaited<ReturnType<Core['webhooks']['claim']>>>[number]): Promise<void> {
     const { webhookId, accountId } = batch
@@ -28,7 +42,7 @@ export function runWebhookLoop({ core, log }: { core: Core; log: Log }): Loop {
     name: 'webhook',
     log,
     async act(signal) {
-      await core.webhooks.notice()
+      await look()
       while (!signal.aborted && running.size < SLOTS) {
         const batches = await core.webhooks.claim(SLOTS - running.size)
         if (!batches) break
@@ -46,7 +60,10 @@ export function runWebhookLoop({ core, log }: { core: Core; log: Log }): Loop {
     breath: 5,
   })
   return {
-    wake: loop.wake,
+    wake() {
+      told = true
+      loop.wake()
+    },
     async stop() {
       await loop.stop()
       // A request takes ten seconds at most; a worker has more.

@@ -111,7 +111,7 @@ t.test('refusals', async (t) => {
   const form = { method: 'POST', path: '/v2/webhooks', headers: { api_key: apiKey, ...FORM } }
   const saved = await call(api, { ...form, body: 'url=https%3A%2F%2Fship.example%2F&events=sent%2Cspam&enabled=0' })
   t.match(saved.json, { data: { events: ['sent', 'spam'], enabled: 0, state: 'disabled' } }, 'a form will do')
-  const { webhookId } = saved.json?.data as Shown
+  const webhookId = (saved.json?.data as Shown | undefined)?.webhookId
   t.match(await ask('POST', `/v2/webhooks/${webhookId}/redeliver`, { failureId: 'x' }), { code: 205 })
   t.match(await ask('POST', `/v2/webhooks/${webhookId}/replay`, { from: 5000 }), { code: 206 })
 })
@@ -200,3 +200,22 @@ t.test(
     t.strictSame(one.sent, [one.by(third.secret)])
   },
 )
+
+t.test('no host of the inside is asked unless the operator allows it', async (t) => {
+  const service = await makeService(t)
+  const base = await service.openApi()
+  const { apiKey } = await service.makeSender()
+  const receiver = await startReceiver(t)
+  const { port } = receiver
+  for (const url of [
+    `http://127.0.0.1:${port}/`,
+    'http://localhost/',
+    'http://[::1]/',
+    'https://169.254.169.254/latest/',
+  ]) {
+    const body = { url, events: 'sent' }
+    const refused = await call(base, { path: '/v2/webhooks', headers: { api_key: apiKey }, body })
+    t.match(refused.json, { error_info: { error_code: 200, error_message: /^Invalid url: / } }, url)
+  }
+  t.equal(receiver.requests.length, 0)
+})

@@ -13,6 +13,7 @@ import { type EventLog, eventLogOf } from './event-log/index.ts'
 import { type Events, eventsOf } from './events/index.ts'
 import type { Log } from './log.ts'
 import { type Messages, messagesOf } from './messages/index.ts'
+import { createOutboundHttp } from './outbound-http.ts'
 import { ensurePartitions } from './partitions.ts'
 import { type Privacy, privacyOf } from './privacy/index.ts'
 import { type RateLimits, rateLimitsOf } from './rate-limits/index.ts'
@@ -24,6 +25,7 @@ import { forgottenOf } from './suppressions/forgotten.ts'
 import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
 import { type Templates, templatesOf } from './templates/index.ts'
 import { type Tracking, trackingOf } from './tracking/index.ts'
+import { type Webhooks, webhooksOf } from './webhooks/index.ts'
 
 /** Everything the service knows and does, one property per domain. */
 export interface Core {
@@ -44,6 +46,7 @@ export interface Core {
   readonly stats: Stats
   readonly eventLog: EventLog
   readonly privacy: Privacy
+  readonly webhooks: Webhooks
   readonly readiness: ReadinessWatch
   /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows and suppressions past their time. */
   readonly tidy: () => Promise<void>
@@ -101,6 +104,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     tracking,
     stats: statsOf(sql),
     eventLog: eventLogOf({ sql, secrets }),
+    webhooks: webhooksOf({ sql, secrets, http: createOutboundHttp(config) }),
     readiness,
     async tidy() {
       const all = async (forget: () => Promise<number>) => {

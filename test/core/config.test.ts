@@ -67,6 +67,8 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   WRONG_KEYS_PER_MINUTE: ['-1', '1.5', 'many'],
   SITE_CONNECTIONS: ['0', '1001', '-1', 'many'],
   SUPPRESSION_HARDBOUNCE_DAYS: ['-1', '36501', '1.5', 'never'],
+  EVENT_DAYS: ['0', '3651', '-1', '1.5', 'ever'],
+  BODY_DAYS: ['0', '3651', '-1', '1.5', 'ever'],
   MX_PORT: ['0', '65536', 'smtp'],
   MX_PRIVATE_NETWORKS: ['yes', 'Allow', '1'],
   ALLOW_UNSAFE_DATABASE: ['yes', '2', 'true'],
@@ -140,6 +142,8 @@ t.test('an empty environment gives the defaults, and blank settings count as lef
     wrongKeysPerMinute: 60,
     siteConnections: 10,
     hardBounceDays: 0,
+    eventDays: 90,
+    bodyDays: 30,
   }
   const blank = Object.fromEntries(SETTINGS.map(({ name }) => [name, '']))
   for (const env of [{}, blank]) t.strictSame({ ...readConfig({ ...env, DATA_DIR: '' }) }, defaults)

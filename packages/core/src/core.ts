@@ -77,7 +77,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     announce: announcer(sql),
   })
   return {
-    accounts: accountsOf(sql),
+    accounts: accountsOf(sql, config),
     audit: auditOf(sql),
     credits: creditsOf(sql),
     subaccounts: subaccountsOf(sql),

@@ -1,7 +1,7 @@
 /** The only door into this package. */
 
 export type { Account } from './accounts/account.ts'
-export type { AccountLimits } from './accounts/index.ts'
+export type { AccountLimits, AccountSettings, MostDays } from './accounts/index.ts'
 export type { FileSummary } from './attachments/index.ts'
 export { type Actor, type AuditEntry, OPERATOR } from './audit/index.ts'
 export {

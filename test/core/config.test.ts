@@ -68,6 +68,7 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   SITE_CONNECTIONS: ['0', '1001', '-1', 'many'],
   SUPPRESSION_HARDBOUNCE_DAYS: ['-1', '36501', '1.5', 'never'],
   EVENT_DAYS: ['0', '3651', '-1', '1.5', 'ever'],
+  EXPORT_STORAGE_MB: ['0', '1000001', '1GB'],
   BODY_DAYS: ['0', '3651', '-1', '1.5', 'ever'],
   MX_PORT: ['0', '65536', 'smtp'],
   MX_PRIVATE_NETWORKS: ['yes', 'Allow', '1'],
@@ -144,6 +145,7 @@ t.test('an empty environment gives the defaults, and blank settings count as lef
     hardBounceDays: 0,
     eventDays: 90,
     bodyDays: 30,
+    exportStorage: 2048 * 1024 * 1024,
   }
   const blank = Object.fromEntries(SETTINGS.map(({ name }) => [name, '']))
   for (const env of [{}, blank]) t.strictSame({ ...readConfig({ ...env, DATA_DIR: '' }) }, defaults)

@@ -63,6 +63,8 @@ export interface Config {
   /** Days that events, and bodies, are kept at most. */
   readonly eventDays: number
   readonly bodyDays: number
+  /** Octets of export files one account may have stored. */
+  readonly exportStorage: number
 }
 
 /** A setting is wrong; the message names it and says what it should be. */
@@ -129,6 +131,7 @@ export function readConfig(env: Environment): Config {
     hardBounceDays: wholeNumber(env, 'SUPPRESSION_HARDBOUNCE_DAYS', 0, 0, 36500),
     eventDays: wholeNumber(env, 'EVENT_DAYS', 90, 1, 3650),
     bodyDays: wholeNumber(env, 'BODY_DAYS', 30, 1, 3650),
+    exportStorage: wholeNumber(env, 'EXPORT_STORAGE_MB', 2048, 1, 1_000_000) * 1024 * 1024,
   }
 }
 

@@ -10,8 +10,10 @@ import type { Sql } from './database.ts'
 import { announcer, type Deliveries, deliveriesOf } from './delivery/index.ts'
 import { type Domains, domainsOf } from './domains/index.ts'
 import { type Events, eventsOf } from './events/index.ts'
+import { type Exports, exportsOf } from './exports/index.ts'
 import type { Log } from './log.ts'
 import { type Messages, messagesOf } from './messages/index.ts'
+import { createOutboundHttp } from './outbound-http.ts'
 import { ensurePartitions } from './partitions.ts'
 import { type Privacy, privacyOf } from './privacy/index.ts'
 import { type RateLimits, rateLimitsOf } from './rate-limits/index.ts'
@@ -38,9 +40,10 @@ export interface Core {
   readonly messages: Messages
   readonly deliveries: Deliveries
   readonly events: Events
+  readonly exports: Exports
   readonly privacy: Privacy
   readonly readiness: ReadinessWatch
-  /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows and suppressions past their time. */
+  /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows, suppressions and export files past their time. */
   readonly tidy: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -76,6 +79,8 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     ready: () => readiness.current().ready,
     announce: announcer(sql),
   })
+  const http = createOutboundHttp(config)
+  const exports = exportsOf({ sql, secrets, config, messages, http })
   return {
     accounts: accountsOf(sql, config),
     audit: auditOf(sql),
@@ -88,6 +93,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     attachments,
     suppressions,
     messages,
+    exports,
     privacy: privacyOf({ sql, secrets, forgotten }),
     deliveries: deliveriesOf({ sql, secrets, clock, forgotten, hardBounceDays: config.hardBounceDays }),
     events: eventsOf({ sql, alongside: rollUp }),
@@ -96,7 +102,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
       const all = async (forget: () => Promise<number>) => {
         while ((await forget()) > 0);
       }
-      const old = [messages.forgetOldAnswers, rateLimits.forgetOldWindows, suppressions.forgetEnded]
+      const old = [messages.forgetOldAnswers, rateLimits.forgetOldWindows, suppressions.forgetEnded, exports.forgetOld]
       await Promise.all([ensurePartitions(sql), ...old.map(all)])
     },
     async close() {

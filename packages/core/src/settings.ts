@@ -121,6 +121,11 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
       'Days that message bodies are kept; an account may keep its own for less. Mail that still waits keeps its body.',
   },
   {
+    name: 'EXPORT_STORAGE_MB',
+    default: '2048',
+    meaning: 'Megabytes of export files, compressed, one account may have stored; each is kept for 7 days.',
+  },
+  {
     name: 'MX_PORT',
     default: '25',
     meaning: "Port of the recipients' servers with DELIVERY=mx; another one is for tests.",

@@ -4,6 +4,7 @@ import { type ClaimLoop, runClaimLoop } from './claim-loop.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { runDomainLoop } from './domain-loop.ts'
 import { runEventLoop } from './event-loop.ts'
+import { runExportLoops } from './export-loops.ts'
 import { runLeaseLoop } from './lease-loop.ts'
 import { runPrivacyLoop } from './privacy-loop.ts'
 import { createRecorder } from './recorder.ts'
@@ -45,7 +46,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
       process.exit(1)
     },
   })
-  const background = [runPrivacyLoop({ core, log }), runEventLoop({ core, log })]
+  const background = [runPrivacyLoop({ core, log }), runEventLoop({ core, log }), ...runExportLoops({ core, log })]
   if (looks) background.push(runDomainLoop({ core, log }))
   return {
     async close() {

@@ -25,7 +25,7 @@ export interface ExportJob {
 }
 
 /** Which events are wanted. */
-export interface ExportQuestion {
+export interface ExportSpan {
   /** `yyyy-mm-dd`, inclusive. */
   readonly startDate: string
   /** Undefined: today. */
@@ -34,7 +34,7 @@ export interface ExportQuestion {
   readonly events: readonly string[]
 }
 
-export interface NewExport extends ExportQuestion {
+export interface NewExport extends ExportSpan {
   readonly format: ExportFormat
   readonly callbackUrl: string | undefined
   readonly email: string | undefined

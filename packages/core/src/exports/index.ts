@@ -8,7 +8,7 @@ import { parseAddress } from '../recipients/address.ts'
 import type { Secrets } from '../secrets.ts'
 import { requireReachable } from './callback.ts'
 import { spanOf } from './days.ts'
-import type { ExportFile, ExportJob, ExportQuestion, NewExport } from './export-job.ts'
+import type { ExportFile, ExportJob, ExportSpan, NewExport } from './export-job.ts'
 import { fileOf } from './file.ts'
 import { kindsOf } from './kinds.ts'
 import { jobOfToken, linkToken } from './link.ts'
@@ -28,7 +28,7 @@ import {
 import { tellSome } from './tell.ts'
 import { workSome } from './work.ts'
 
-export type { ExportFile, ExportFormat, ExportJob, ExportQuestion, ExportState, NewExport } from './export-job.ts'
+export type { ExportFile, ExportFormat, ExportJob, ExportSpan, ExportState, NewExport } from './export-job.ts'
 
 /** Jobs of one account that wait or run at a time, and all that are kept. */
 const MOST_OPEN = 5
@@ -54,7 +54,7 @@ export interface Exports {
   /** The file a link leads to; undefined when it leads nowhere, or no more. */
   fileOfLink(token: string): Promise<ExportFile | undefined>
   /** The same events at once, as NDJSON. Throws what create does about dates and events. */
-  stream(accountId: number, question: ExportQuestion): Promise<AsyncIterable<string>>
+  stream(accountId: number, question: ExportSpan): Promise<AsyncIterable<string>>
   /** See work.ts and tell.ts: for delivery workers. */
   workSome(): Promise<boolean>
   tellSome(): Promise<boolean>
@@ -102,7 +102,13 @@ export function exportsOf({ sql, secrets, config, messages, http }: ExportsDepen
         const after = { startdate: span.firstDay, enddate: span.lastDay, format, events: kinds }
         const target = { callback: callbackUrl !== undefined, email: email !== null }
         const object = `export exp_${job.id}`
-        await noteChange(transaction, { accountId, by, action: 'export.create', object, after: { ...after, ...target } })
+        await noteChange(transaction, {
+          accountId,
+          by,
+          action: 'export.create',
+          object,
+          after: { ...after, ...target },
+        })
         // After the note, which makes an account's changes one after the other, so that the count is exact.
         const { kept, open } = await countJobs(transaction, accountId)
         requireRoom({ kept: kept - 1, open: open - 1 })

@@ -20,7 +20,8 @@ export async function tellSome(dependencies: TellDependencies): Promise<boolean>
   if (!stored) return false
   const job = shown(stored)
   const { callbackUrl, email } = stored
-  const callbackTold = stored.callbackTold || callbackUrl === null || (await postCallback(http, callbackUrl, toldOf(job)))
+  const callbackTold =
+    stored.callbackTold || callbackUrl === null || (await postCallback(http, callbackUrl, toldOf(job)))
   const emailTold = stored.emailTold || email === null || (await mail(dependencies, stored, job))
   const over = (callbackTold && emailTold) || stored.tellings >= MOST_TELLINGS
   await saveTold(sql, stored.id, { callbackTold, emailTold, over })

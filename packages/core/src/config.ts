@@ -129,8 +129,8 @@ export function readConfig(env: Environment): Config {
     callsPerMinute: wholeNumber(env, 'CALLS_PER_MINUTE', 600, 0, 1_000_000),
     wrongKeysPerMinute: wholeNumber(env, 'WRONG_KEYS_PER_MINUTE', 60, 0, 1_000_000),
     hardBounceDays: wholeNumber(env, 'SUPPRESSION_HARDBOUNCE_DAYS', 0, 0, 36500),
-    eventDays: wholeNumber(env, 'EVENT_DAYS', 90, 1, 3650),
-    bodyDays: wholeNumber(env, 'BODY_DAYS', 30, 1, 3650),
+    eventDays: wholeNumber(env, 'EVENT_DAYS', 90, 7, 3650),
+    bodyDays: wholeNumber(env, 'BODY_DAYS', 30, 7, 3650),
     exportStorage: wholeNumber(env, 'EXPORT_STORAGE_MB', 2048, 1, 1_000_000) * 1024 * 1024,
   }
 }

@@ -18,6 +18,7 @@ import { ensurePartitions } from './partitions.ts'
 import { type Privacy, privacyOf } from './privacy/index.ts'
 import { type RateLimits, rateLimitsOf } from './rate-limits/index.ts'
 import { type ReadinessWatch, watchReadiness } from './readiness.ts'
+import { type Retention, retentionOf } from './retention/index.ts'
 import { createSecrets, loadSecretKey } from './secrets.ts'
 import { rollUp } from './stats/index.ts'
 import { type Subaccounts, subaccountsOf } from './subaccounts/index.ts'
@@ -42,6 +43,7 @@ export interface Core {
   readonly events: Events
   readonly exports: Exports
   readonly privacy: Privacy
+  readonly retention: Retention
   readonly readiness: ReadinessWatch
   /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows, suppressions and export files past their time. */
   readonly tidy: () => Promise<void>
@@ -97,6 +99,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     privacy: privacyOf({ sql, secrets, forgotten }),
     deliveries: deliveriesOf({ sql, secrets, clock, forgotten, hardBounceDays: config.hardBounceDays }),
     events: eventsOf({ sql, alongside: rollUp }),
+    retention: retentionOf(sql, config),
     readiness,
     async tidy() {
       const all = async (forget: () => Promise<number>) => {

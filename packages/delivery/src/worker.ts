@@ -8,6 +8,7 @@ import { runExportLoops } from './export-loops.ts'
 import { runLeaseLoop } from './lease-loop.ts'
 import { runPrivacyLoop } from './privacy-loop.ts'
 import { createRecorder } from './recorder.ts'
+import { runRetentionLoops } from './retention-loops.ts'
 import { createRoutes } from './routes.ts'
 
 /** What is under way at SIGTERM gets this long; the process has 30 s in all. */
@@ -46,7 +47,12 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
       process.exit(1)
     },
   })
-  const background = [runPrivacyLoop({ core, log }), runEventLoop({ core, log }), ...runExportLoops({ core, log })]
+  const background = [
+    runPrivacyLoop({ core, log }),
+    runEventLoop({ core, log }),
+    ...runExportLoops({ core, log }),
+    ...runRetentionLoops({ core, log }),
+  ]
   if (looks) background.push(runDomainLoop({ core, log }))
   return {
     async close() {

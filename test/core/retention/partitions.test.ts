@@ -1,48 +1,10 @@
-import { openDatabase } from '@postrider/core'
 import t from 'tap'
 import { moveClock } from '../../helpers/database.ts'
 import { numberEvents } from '../../helpers/number-events.ts'
-import { makeService, type Sender, type TestService } from '../../helpers/service.ts'
 import { acceptMessage } from '../submission.ts'
-
-/** The tables of a week of this moment's, by what they are of. */
-async function tables({ sql }: TestService): Promise<string[]> {
-  const rows = await sql<{ name: string }[]>`
-    select c.relname as name from pg_class c
-     where c.relkind = 'r' and c.relname ~ to_char(now() at time zone 'UTC', '"_"IYYY"w"IW"$"') order by 1`
-  return rows.map(({ name }) => name.replace(/_\d{4}w\d\d$/, ''))
-}
-
-/** All that wait are delivered, as a worker would note it. */
-async function finish({ sql }: TestService): Promise<void> {
-  await sql`
-    with gone as (delete from delivery_queue returning *), done as (
-      insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain,
-             kind, attempt, finished_at)
-      select message_id, recipient_no, account_id, 'delivered', recipient, recipient_key, recipient_domain, kind, 1, service_now()
-        from gone)
-    insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
-    select service_now(), account_id, 'sent', message_id, recipient_no, '{"reply": "250 ok"}' from gone`
-}
-
-/** Drops what is due until nothing more is; each round a minute later. */
-async function dropAt(service: TestService, days: number): Promise<string[]> {
-  const dropped: string[] = []
-  for (let minute = 0; ; minute += 2) {
-    await moveClock(service.sql, `${days} days ${minute} minutes`)
-    const round = await service.core.retention.dropPartitions()
-    if (round.length === 0) return dropped
-    dropped.push(...round)
-  }
-}
+import { dropAt, finish, make, tables } from './weeks.ts'
 
 const ALL = ['attempts', 'bodies', 'events', 'finished_deliveries', 'messages']
-
-async function make(t: Test, settings: Record<string, string> = {}): Promise<{ service: TestService; sender: Sender }> {
-  const service = await makeService(t, settings)
-  return { service, sender: await service.makeSender() }
-}
-type Test = Parameters<typeof makeService>[0]
 
 t.test('bodies go after their days, and all the rest after those of events, table by table', async (t) => {
   const { service, sender } = await make(t)
@@ -138,51 +100,6 @@ t.test('events without a number are never dropped', async (t) => {
   await numberEvents(service)
   await dropAt(service, 21)
   t.notOk((await tables(service)).includes('events'))
-})
-
-t.test('a long reader holds up what is dropped, and no mail; afterwards it goes on', async (t) => {
-  const { service, sender } = await make(t, { EVENT_DAYS: '7' })
-  const old = async () =>
-    (await service.sql`select relname from pg_class where relkind = 'r' and relname ~ '_2025w\\d\\d$'`).length
-  await service.sql`select ensure_partitions('2025-06-04', 0)`
-  const made = await old()
-  t.ok(made > 5)
-  const reader = openDatabase({ url: service.env.DATABASE_URL as string, name: 'test', connections: 1 })
-  t.teardown(() => reader.end())
-  let slowest = 0
-  await reader.begin(async (transaction) => {
-    await transaction`select count(*) from messages, bodies, events, attempts, finished_deliveries`
-    const progress = { over: false }
-    const dropping = service.core.retention.dropPartitions().then(
-      () => t.fail('it should have been held up'),
-      () => (progress.over = true),
-    )
-    while (!progress.over) {
-      const begun = performance.now()
-      await acceptMessage(service, sender)
-      slowest = Math.max(slowest, performance.now() - begun)
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    await dropping
-    t.equal(await old(), made)
-  })
-  t.ok(slowest < 2000, `the slowest accept took ${Math.round(slowest)} ms`)
-  await dropAt(service, 1)
-  t.equal(await old(), 0)
-})
-
-t.test('whoever died on the way is followed, and a table that an operator took out stays', async (t) => {
-  const { service, sender } = await make(t, { EVENT_DAYS: '7' })
-  await acceptMessage(service, sender)
-  await finish(service)
-  await numberEvents(service)
-  const [{ week } = { week: '' }] = await service.sql<{ week: string }[]>`
-    select to_char(now() at time zone 'UTC', '"_"IYYY"w"IW') as week`
-  await service.sql.unsafe(`comment on table attempts${week} is 'postrider: past its retention'`)
-  await service.sql.unsafe(`alter table attempts detach partition attempts${week}`)
-  await service.sql.unsafe(`alter table bodies detach partition bodies${week}`)
-  await dropAt(service, 30)
-  t.strictSame(await tables(service), ['bodies'])
 })
 
 t.test('ten at once drop each table once', async (t) => {

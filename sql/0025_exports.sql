@@ -50,3 +50,14 @@ create table export_parts (
   primary key (job_id, number)
 );
 alter table export_parts alter column content set storage external;
+
+-- A person of the account was forgotten, and files tell of everybody: those that are finished go, those under way begin anew.
+create function forget_export_files(of_account integer) returns void
+language sql
+as $$
+  delete from export_jobs where account_id = of_account and state in ('done', 'failed');
+  delete from export_parts where job_id in (select id from export_jobs where account_id = of_account);
+  update export_jobs
+     set position = null, last_number = null, rows = 0, parts = 0, octets = 0, due_at = service_now()
+   where account_id = of_account;
+$$;

@@ -18,6 +18,8 @@ export interface StoredExport extends Omit<ExportJob, 'id' | 'url'> {
   readonly parts: number
   /** Of the parts. */
   readonly octets: number
+  /** The step that was taken: whoever takes the next one makes another. */
+  readonly lease: string
   readonly failures: number
   readonly tellings: number
   readonly callbackTold: boolean
@@ -29,7 +31,7 @@ const columns = (sql: AnySql) => sql`
   begins_at as "beginsAt", ends_at as "endsAt", callback_url as "callbackUrl", email, api_key_id as "apiKeyId",
   host(client_address) as "clientAddress", created_at as "createdAt", finished_at as "finishedAt", expires_at as "expiresAt",
   position::float8 as position, last_number::float8 as "lastNumber", rows::float8 as rows, parts, octets::float8 as octets,
-  failures, problem, tellings, callback_told as "callbackTold", email_told as "emailTold"`
+  due_at::text as lease, failures, problem, tellings, callback_told as "callbackTold", email_told as "emailTold"`
 
 type NewRow = Pick<
   StoredExport,
@@ -116,8 +118,8 @@ export async function selectPart(sql: Sql, jobId: number, number: number): Promi
 }
 
 /**
- * How far it is; the next step comes after those of others that wait. False: another worker took this step, since this one was
- * too slow, and the transaction must store nothing.
+ * How far it is; the next step comes after those of others that wait. False: the step is another's now, since this one was too
+ * slow, or the job was begun anew; then nothing of it may be stored.
  */
 export async function saveStep(
   sql: AnySql,
@@ -128,7 +130,7 @@ export async function saveStep(
     update export_jobs
        set position = ${job.position}, last_number = ${job.lastNumber}, rows = ${job.rows}, parts = ${job.parts},
            octets = ${job.octets}, failures = 0, due_at = service_now()
-     where id = ${before.id} and state = 'running' and position is not distinct from ${before.position}::bigint`
+     where id = ${before.id} and state = 'running' and due_at = ${before.lease}::text::timestamptz`
   return count > 0
 }
 

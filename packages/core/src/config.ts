@@ -45,6 +45,10 @@ export interface Config {
   readonly secretKey: string | undefined
   readonly mxPort: number
   readonly allowPrivateMx: boolean
+  /** Private networks whose hosts customers' URLs (webhooks, callbacks) may name. */
+  readonly outboundNetworks: readonly string[]
+  /** Ports such URLs may name; none: any. */
+  readonly outboundPorts: readonly number[]
   readonly allowUnsafeDatabase: boolean
   /** Octets of message bodies one process holds at once. */
   readonly bodyBudget: number
@@ -112,6 +116,7 @@ export function readConfig(env: Environment): Config {
     allowPrivateMx:
       oneOf(env, 'MX_PRIVATE_NETWORKS', ['allow', 'refuse'], env.NODE_ENV === 'production' ? 'refuse' : 'allow') ===
       'allow',
+    ...outbound(env),
     allowUnsafeDatabase: oneOf(env, 'ALLOW_UNSAFE_DATABASE', ['0', '1'], '0') === '1',
     bodyBudget: wholeNumber(env, 'BODY_BUDGET_MB', 128, 32, 65536) * 1024 * 1024,
     attachmentStorage: wholeNumber(env, 'ATTACHMENT_STORAGE_MB', 1024, 1, 1_000_000) * 1024 * 1024,
@@ -228,6 +233,24 @@ function networks(env: Environment, name: string): string[] {
   } catch (error) {
     throw new ConfigError(name, `must be a comma-separated list of addresses or networks: ${(error as Error).message}`)
   }
+}
+
+/** Where private hosts are asked at all, whoever runs the service listens on any port. */
+function outbound(env: Environment): Pick<Config, 'outboundNetworks' | 'outboundPorts'> {
+  const given = env.WEBHOOK_PRIVATE_NETWORKS || 'refuse'
+  if (given === 'allow') return { outboundNetworks: ['0.0.0.0/0', '::/0'], outboundPorts: ports(env, '') }
+  return {
+    outboundNetworks: given === 'refuse' ? [] : networks(env, 'WEBHOOK_PRIVATE_NETWORKS'),
+    outboundPorts: ports(env, '80,443'),
+  }
+}
+
+function ports(env: Environment, byDefault: string): number[] {
+  const texts = (env.WEBHOOK_PORTS || byDefault).split(',').map((text) => text.trim())
+  const given = texts.filter(Boolean).map((text) => (/^\d{1,5}$/.test(text) ? Number(text) : 0))
+  if (!given.every((port) => port >= 1 && port <= 65535))
+    throw new ConfigError('WEBHOOK_PORTS', 'must be a comma-separated list of ports')
+  return given
 }
 
 function relayTrusted(env: Environment): Config['relayTrusted'] {

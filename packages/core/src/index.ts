@@ -30,7 +30,8 @@ export { createGroupCommit, type GroupCommit } from './group-commit.ts'
 export { createLog, type Log } from './log.ts'
 export * from './messages/index.ts'
 export { migrate, pendingMigrations } from './migrate.ts'
-export { NetworkList, plainAddress } from './networks.ts'
+export { isPrivateAddress, NetworkList, plainAddress } from './networks.ts'
+export * from './outbound-http.ts'
 export type * from './privacy/index.ts'
 export {
   EXIT_CONFIG,

@@ -119,6 +119,17 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     meaning: "allow or refuse recipients' servers on loopback, private and link-local addresses with DELIVERY=mx.",
   },
   {
+    name: 'WEBHOOK_PRIVATE_NETWORKS',
+    default: 'refuse; allow with "postrider up" and DELIVERY=sandbox',
+    meaning:
+      'Webhooks and callbacks to hosts on loopback, private and link-local addresses: allow, refuse, or the networks that are allowed, comma-separated.',
+  },
+  {
+    name: 'WEBHOOK_PORTS',
+    default: '80,443; any with WEBHOOK_PRIVATE_NETWORKS=allow',
+    meaning: 'Ports that URLs of webhooks and callbacks may name, comma-separated.',
+  },
+  {
     name: 'ALLOW_UNSAFE_DATABASE',
     default: '',
     meaning:

@@ -12,6 +12,7 @@ import { type Domains, domainsOf } from './domains/index.ts'
 import { type Events, eventsOf } from './events/index.ts'
 import type { Log } from './log.ts'
 import { type Messages, messagesOf } from './messages/index.ts'
+import { createOutboundHttp } from './outbound-http.ts'
 import { ensurePartitions } from './partitions.ts'
 import { type Privacy, privacyOf } from './privacy/index.ts'
 import { type RateLimits, rateLimitsOf } from './rate-limits/index.ts'
@@ -22,6 +23,7 @@ import { type Subaccounts, subaccountsOf } from './subaccounts/index.ts'
 import { forgottenOf } from './suppressions/forgotten.ts'
 import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
 import { type Templates, templatesOf } from './templates/index.ts'
+import { type Webhooks, webhooksOf } from './webhooks/index.ts'
 
 /** Everything the service knows and does, one property per domain. */
 export interface Core {
@@ -39,6 +41,7 @@ export interface Core {
   readonly deliveries: Deliveries
   readonly events: Events
   readonly privacy: Privacy
+  readonly webhooks: Webhooks
   readonly readiness: ReadinessWatch
   /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows and suppressions past their time. */
   readonly tidy: () => Promise<void>
@@ -91,6 +94,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     privacy: privacyOf({ sql, secrets, forgotten }),
     deliveries: deliveriesOf({ sql, secrets, clock, forgotten, hardBounceDays: config.hardBounceDays }),
     events: eventsOf({ sql, alongside: rollUp }),
+    webhooks: webhooksOf({ sql, secrets, http: createOutboundHttp(config) }),
     readiness,
     async tidy() {
       const all = async (forget: () => Promise<number>) => {

@@ -3,7 +3,10 @@ import type { Caller, Setting, Wall } from './entry.ts'
 /** Disabled, so that no url is asked. */
 const settings = { url: 'https://hooks.example/here', events: 'sent', enabled: 0 }
 
+/** An account has ten at most. */
 async function make({ act }: Setting, owner: Caller) {
+  const others = (await act(owner, 'listWebhooks', {})) as { webhookId: number }[]
+  for (const { webhookId } of others.slice(0, -5)) await act(owner, 'removeWebhook', { webhookId })
   const { webhookId } = (await act(owner, 'createWebhook', settings)) as { webhookId: number }
   return { webhookId }
 }

@@ -72,6 +72,8 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   BODY_DAYS: ['0', '6', '3651', '-1', '1.5', 'ever'],
   MX_PORT: ['0', '65536', 'smtp'],
   MX_PRIVATE_NETWORKS: ['yes', 'Allow', '1'],
+  WEBHOOK_PRIVATE_NETWORKS: ['yes', '10.0.0.0/33', 'localhost'],
+  WEBHOOK_PORTS: ['0', '65536', 'http', '80;443'],
   ALLOW_UNSAFE_DATABASE: ['yes', '2', 'true'],
 }
 
@@ -101,6 +103,9 @@ const GOOD: readonly (readonly [setting: string, value: string, config: Partial<
   ['ATTACHMENT_STORAGE_MB', '2', { attachmentStorage: 2 * 1024 * 1024 }],
   ['MX_PRIVATE_NETWORKS', 'refuse', { allowPrivateMx: false }],
   ['NODE_ENV', 'production', { allowPrivateMx: false }],
+  ['WEBHOOK_PRIVATE_NETWORKS', 'allow', { outboundNetworks: ['0.0.0.0/0', '::/0'], outboundPorts: [] }],
+  ['WEBHOOK_PRIVATE_NETWORKS', '10.1.0.0/16, fd00::/8', { outboundNetworks: ['10.1.0.0/16', 'fd00::/8'] }],
+  ['WEBHOOK_PORTS', '443, 8443', { outboundPorts: [443, 8443] }],
   ['ALLOW_UNSAFE_DATABASE', '1', { allowUnsafeDatabase: true }],
   ['ALLOW_UNSAFE_DATABASE', '0', { allowUnsafeDatabase: false }],
 ]
@@ -136,6 +141,8 @@ t.test('an empty environment gives the defaults, and blank settings count as lef
     secretKey: undefined,
     mxPort: 25,
     allowPrivateMx: true,
+    outboundNetworks: [],
+    outboundPorts: [80, 443],
     allowUnsafeDatabase: false,
     bodyBudget: 128 * 1024 * 1024,
     attachmentStorage: 1024 * 1024 * 1024,

@@ -1,91 +1,9 @@
-import { createInterface } from 'node:readline'
-import { Readable } from 'node:stream'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { acceptMessage } from '../core/submission.ts'
 import { moveClock } from '../helpers/database.ts'
-import { numberEvents } from '../helpers/number-events.ts'
 import { startProcess } from '../helpers/processes.ts'
-import { makeService, type Sender, type TestService } from '../helpers/service.ts'
+import { makeService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
-
-const EVENTS = 200_000
-const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
-const OPERATOR = { keyId: null, address: null }
-
-async function fill({ sql, core }: TestService, sender: Sender, count: number): Promise<void> {
-  const { messageId } = await acceptMessage({ sql, core } as TestService, sender, {})
-  for (let begun = 0; begun < count; begun += 20_000) {
-    await sql`
-      insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
-      select ${`${yesterday}T10:00:00Z`}::text::timestamptz + n * interval '1 millisecond', ${sender.accountId},
-             case n % 4 when 0 then 'sent' when 1 then 'opened' when 2 then 'clicked' else 'deferred' end, ${messageId}::uuid, 0,
-             jsonb_build_object('reply', '250 2.0.0 Ok: queued as ' || md5(n::text))
-        from generate_series(${begun}::int, ${Math.min(begun + 20_000, count) - 1}::int) n`
-  }
-  await numberEvents({ sql, core })
-}
-
-function ask({ core }: TestService, sender: Sender, format: 'json' | 'csv') {
-  const wanted = { startDate: yesterday, endDate: yesterday, events: [], callbackUrl: undefined, format } as const
-  return core.exports.create(sender.accountId, { ...wanted, email: `desk@${sender.domain}` }, OPERATOR)
-}
-
-/** Each row's number in the account's sequence, in the order of the file, read as it comes. */
-async function numbersIn(service: TestService, sender: Sender, id: string, numberOf: (line: string) => number) {
-  const { content } = await service.core.exports.file(sender.accountId, id)
-  const numbers: number[] = []
-  for await (const line of createInterface({ input: Readable.from(content, { objectMode: false }) })) {
-    numbers.push(numberOf(line))
-  }
-  return numbers
-}
-
-const ofJson = (line: string): number => Number((JSON.parse(line) as { NUMBER: number }).NUMBER)
-const ofCsv = (line: string): number => Number(line.slice(line.lastIndexOf(',') + 1))
-
-/** What the events say themselves. */
-async function wantedNumbers(service: TestService, { accountId }: Sender): Promise<number[]> {
-  const numbers: number[] = []
-  for (let after = 0; ; ) {
-    const page = await service.core.events.read({ accountId, after, limit: 5000 })
-    if (page.next === after) return numbers
-    const wanted = page.events.filter(
-      ({ type, occurredAt }) =>
-        type !== 'deferred' && type !== 'domain' && occurredAt.toISOString().startsWith(yesterday),
-    )
-    numbers.push(...wanted.map(({ number }) => number))
-    after = page.next
-  }
-}
-
-t.test('200,000 events make a file in many parts, and memory does not grow with it', async (t) => {
-  const service = await makeService(t)
-  const sender = await service.makeSender()
-  await fill(service, sender, EVENTS)
-  const { id } = await ask(service, sender, 'json')
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  collect()
-  let most = 0
-  let steps = 0
-  const atRest = process.memoryUsage().heapUsed
-  while (await service.core.exports.workSome()) {
-    steps++
-    collect()
-    most = Math.max(most, process.memoryUsage().heapUsed - atRest)
-  }
-  const job = await service.core.exports.show(sender.accountId, id)
-  t.match(job, { state: 'done', rows: EVENTS * 0.75 })
-  const [parts] = await service.sql`
-    select count(*)::int, max(length(content))::int as largest, sum(length(content))::int as octets from export_parts`
-  t.ok(parts?.count > 8, `${parts?.count} parts in ${steps} steps, ${parts?.octets} octets`)
-  t.ok(parts?.largest < 2 * 1024 * 1024, `the largest has ${parts?.largest} octets`)
-  t.ok(most < 64 * 1024 * 1024, `${Math.round(most / 1024 / 1024)} MB on the heap at most`)
-  const numbers = await numbersIn(service, sender, id, ofJson)
-  t.strictSame(numbers, await wantedNumbers(service, sender), 'each event once, in order')
-})
+import { ask, fill, numbersIn, ofCsv, ofJson, wantedNumbers } from './export-files.ts'
 
 t.test('a worker that is killed while it exports leaves the rest to the next one, and no row twice', async (t) => {
   const service = await makeService(t)

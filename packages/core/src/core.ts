@@ -25,6 +25,7 @@ import { type Subaccounts, subaccountsOf } from './subaccounts/index.ts'
 import { forgottenOf } from './suppressions/forgotten.ts'
 import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
 import { type Templates, templatesOf } from './templates/index.ts'
+import { type Webhooks, webhooksOf } from './webhooks/index.ts'
 
 /** Everything the service knows and does, one property per domain. */
 export interface Core {
@@ -44,6 +45,7 @@ export interface Core {
   readonly exports: Exports
   readonly privacy: Privacy
   readonly retention: Retention
+  readonly webhooks: Webhooks
   readonly readiness: ReadinessWatch
   /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows, suppressions and export files past their time. */
   readonly tidy: () => Promise<void>
@@ -100,6 +102,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     deliveries: deliveriesOf({ sql, secrets, clock, forgotten, hardBounceDays: config.hardBounceDays }),
     events: eventsOf({ sql, alongside: rollUp }),
     retention: retentionOf(sql, config),
+    webhooks: webhooksOf({ sql, secrets, http }),
     readiness,
     async tidy() {
       const all = async (forget: () => Promise<number>) => {

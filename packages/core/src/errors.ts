@@ -156,6 +156,14 @@ export const ERRORS = {
   exportUnknown: row(1112, 'Export', 400, 'Invalid jobId', 550, '5.6.0'),
   exportNotQueued: row(1113, 'Export', 400, 'Only an export that is queued can be deleted', 550, '5.6.0'),
 
+  webhookUrlInvalid: row(200, 'Webhook', 400, 'Invalid url: {problem}', 550, '5.6.0'),
+  webhookEventInvalid: row(201, 'Webhook', 400, 'Invalid event: {event}', 550, '5.6.0'),
+  webhookUnknown: row(202, 'Webhook', 400, 'Invalid webhook id', 550, '5.6.0'),
+  webhookUnanswered: row(203, 'Webhook', 400, 'The url did not answer 200: {problem}', 550, '5.6.0'),
+  webhooksTooMany: row(204, 'Webhook', 400, 'At most {limit} webhooks are allowed', 550, '5.6.0'),
+  webhookFailureUnknown: row(205, 'Webhook', 400, 'Invalid failure id', 550, '5.6.0'),
+  webhookReplayInvalid: row(206, 'Webhook', 400, 'No event of the last {days} days has that number', 550, '5.6.0'),
+
   lineEndingInvalid: row(124, 'Common', 400, 'Bare CR or LF in the message', 550, '5.6.11'),
   messageMalformed: row(125, 'Common', 400, 'The message is malformed: {problem}', 550, '5.6.0'),
   mailLoop: row(126, 'Common', 400, 'Too many hops: the message has more than {limit} Received headers', 554, '5.4.6'),

@@ -64,3 +64,4 @@ export {
   VARIABLE_TYPES,
   type VersionSummary,
 } from './templates/index.ts'
+export * from './webhooks/index.ts'

@@ -10,6 +10,7 @@ import { runPrivacyLoop } from './privacy-loop.ts'
 import { createRecorder } from './recorder.ts'
 import { runRetentionLoops } from './retention-loops.ts'
 import { createRoutes } from './routes.ts'
+import { runWebhookLoop } from './webhook-loop.ts'
 
 /** What is under way at SIGTERM gets this long; the process has 30 s in all. */
 const DRAIN_MS = 24_000
@@ -47,9 +48,12 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
       process.exit(1)
     },
   })
+  const webhooks = runWebhookLoop({ core, log })
+  const numbered = await core.events.listen(webhooks.wake)
   const background = [
     runPrivacyLoop({ core, log }),
     runEventLoop({ core, log }),
+    webhooks,
     ...runExportLoops({ core, log }),
     ...runRetentionLoops({ core, log }),
   ]
@@ -57,7 +61,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
   return {
     async close() {
       const atRest = Promise.all(background.map((loop) => loop.stop()))
-      await listening.close().catch(() => {})
+      await Promise.all([listening.close(), numbered.close()]).catch(() => {})
       await claims.stop()
       await dispatcher.drain(DRAIN_MS)
       leases.stop()

@@ -135,12 +135,18 @@ t.test('E31: an export is asked for, queued, made, told of by its callback, and 
   const rows = linesOf(link.text)
   const common = {
     ...{ EMAIL: 'lena@harbor.example', FROMADDRESS: `desk@${sender.domain}`, 'X-APIHEADER': 'inv-1' },
-    ...{ TAGS: 'berth,confirm', MSIZE: Number },
+    ...{ TAGS: 'berth,confirm', MSIZE: Number, EVENTID: /^evt_/, NUMBER: Number },
   }
   const time = (hour: number) => Date.parse(`${yesterday}T${hour}:00:00Z`) / 1000
   t.match(rows, [
-    { ...common, EVENT: 'sent', TIMESTAMP: time(10), RESPONSE: '250 2.0.0 OK' },
-    { ...common, EVENT: 'bounced', BOUNCE_TYPE: 'HARDBOUNCE', BOUNCE_REASON: '550 5.1.1 no such user' },
+    { ...common, EVENT: 'sent', TIMESTAMP: time(10), RESPONSE: 'smtp;250 2.0.0 OK' },
+    {
+      ...common,
+      EVENT: 'bounced',
+      BOUNCE_TYPE: 'HARDBOUNCE',
+      BOUNCE_REASON: 'bad address',
+      RESPONSE: '550 5.1.1 no such user',
+    },
     { ...common, EVENT: 'bounced', BOUNCE_TYPE: 'SOFTBOUNCE', TIMESTAMP: time(12) },
     { ...common, EVENT: 'clicked', IPADDRESS: '192.0.2.9', USERAGENT: 'Browser/1', URL: 'https://ship.example/a' },
     { ...common, EVENT: 'dropped', RESPONSE: 'Email dropped: User suppressed due to unsubscription' },
@@ -201,7 +207,7 @@ t.test("days are those of the account's time zone", async (t) => {
   const answer = await ask(sender.apiKey, {}, `/stats/export?startdate=${next}&enddate=${next}`, 'GET')
   t.strictSame(
     linesOf(answer.text).map(({ RESPONSE }) => RESPONSE),
-    ['after'],
+    ['smtp;after'],
   )
 })
 
@@ -211,22 +217,33 @@ t.test('CSV has the same rows, and no cell that a spreadsheet takes for a formul
   await makeStory(sender, [
     ['sent', `${yesterday}T10:00:00Z`, { reply: '=cmd|"/c calc"!A1' }],
     ['clicked', `${yesterday}T10:00:01Z`, { userAgent: '@SUM(1,2)', url: 'https://ship.example/?a=1;2' }],
+    ['bounced', `${yesterday}T10:00:02Z`, { reply: '=cmd|"/c calc"!A1', class: 'spam' }],
   ])
   const jobId = await create(sender.apiKey, {
-    ...{ startdate: yesterday, enddate: yesterday, events: ['sent', 'click'], format: 'csv', callbackUrl: dump.url },
+    ...{
+      startdate: yesterday,
+      enddate: yesterday,
+      events: ['sent', 'click', 'bounce'],
+      format: 'csv',
+      callbackUrl: dump.url,
+    },
   })
   await work()
   const { url: link } = await show(sender.apiKey, jobId)
   const file = await call(url, { method: 'GET', path: new URL(String(link)).pathname })
   t.equal(file.headers['content-type'], 'text/csv; charset=utf-8')
   t.match(file.headers['content-disposition'], /export-\d+\.csv/)
-  const [head, first, second, end] = file.text.split('\r\n')
+  const [head, first, second, third, end] = file.text.split('\r\n')
   t.equal(
     head,
-    'TRANSID,EMAIL,FROMADDRESS,EVENT,TIMESTAMP,RESPONSE,X-APIHEADER,TAGS,MSIZE,USERAGENT,IPADDRESS,URL,BOUNCE_TYPE,BOUNCE_REASON,NUMBER',
+    'TRANSID,EMAIL,FROMADDRESS,EVENT,TIMESTAMP,RESPONSE,X-APIHEADER,TAGS,MSIZE,USERAGENT,IPADDRESS,URL,BOUNCE_TYPE,BOUNCE_REASON,BOUNCE_REASONID,EVENTID,NUMBER',
   )
-  t.match(first, /^\d+,lena@harbor\.example,.*,sent,\d+,"'=cmd\|""\/c calc""!A1",inv-1,"berth,confirm",\d+,,,,,,\d+$/)
+  t.match(
+    first,
+    /^\d+,lena@harbor\.example,.*,sent,\d+,"smtp;=cmd\|""\/c calc""!A1",inv-1,"berth,confirm",\d+,,,,,,,evt_[\w-]+,\d+$/,
+  )
   t.match(second, /,"'@SUM\(1,2\)",,"https:\/\/ship\.example\/\?a=1;2",/)
+  t.match(third, /,bounced,\d+,"'=cmd\|""\/c calc""!A1",/)
   t.equal(end, '')
   const empty = await create(sender.apiKey, {
     startdate: day(40),

@@ -1,6 +1,6 @@
-import { type BounceClass, HARD_BOUNCES } from '../delivery/bounce-rules.ts'
 import { invalidParameter } from '../errors.ts'
 import type { Event, EventType } from '../events/index.ts'
+import { isHardBounce } from '../events/words.ts'
 
 /** What a dump calls an event: the words of webhooks (contract 16.4), with bounces told apart. */
 const KINDS = [
@@ -39,7 +39,7 @@ export function kindsOf(events: readonly string[]): ExportKind[] {
 export function kindOf({ type, detail }: Event): ExportKind | undefined {
   if (type === 'domain') return undefined
   if (type === 'complained') return 'spam'
-  if (type === 'bounced') return HARD_BOUNCES.includes(detail.class as BounceClass) ? 'hardbounce' : 'softbounce'
+  if (type === 'bounced') return isHardBounce(detail.class) ? 'hardbounce' : 'softbounce'
   // Given up after many tries: the next message may well arrive.
   return type === 'expired' ? 'softbounce' : type
 }

@@ -112,13 +112,13 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'EVENT_DAYS',
     default: '90',
     meaning:
-      'Days that events are kept, and messages with what became of them; an account may keep its events for less. Statistics stay.',
+      'Days that events are kept, 7 at least and by whole weeks, and messages with what became of them; an account may keep its events for less. Statistics stay.',
   },
   {
     name: 'BODY_DAYS',
     default: '30',
     meaning:
-      'Days that message bodies are kept; an account may keep its own for less. Mail that still waits keeps its body.',
+      'Days that message bodies are kept, 7 at least and by whole weeks; an account may keep its own for less. Mail that still waits keeps its body.',
   },
   {
     name: 'EXPORT_STORAGE_MB',

@@ -36,36 +36,6 @@ t.test('accounts are created, listed, suspended, resumed and expired', async (t)
   t.match((await postrider(env, 'account', 'list')).stdout, new RegExp(`^${id} +Harbor & Söhne +active +2`, 'm'))
 })
 
-t.test("an account's settings are changed and shown, and what is no setting is refused", async (t) => {
-  const { accountId } = await service.makeSender()
-  const id = String(accountId)
-  t.match(await answered(env, 'account', 'settings', id), { openTracking: true, footerText: null, timeZone: 'UTC' })
-  const changed = [
-    '--open-tracking',
-    'off',
-    '--unsubscribe-link',
-    'on',
-    '--footer-text',
-    'Ship & Co',
-    '--event-days',
-    '30',
-  ]
-  t.match(await answered(env, 'account', 'settings', id, ...changed, '--time-zone', 'Asia/Tokyo'), {
-    ...{ openTracking: false, clickTracking: true, unsubscribeLink: true, footerText: 'Ship & Co' },
-    ...{ timeZone: 'Asia/Tokyo', eventDays: 30, bodyDays: null },
-  })
-  t.match(await answered(env, 'account', 'settings', id, '--event-days', 'default', '--footer-text', ''), {
-    ...{ eventDays: null, footerText: null, openTracking: false },
-  })
-  t.match(
-    (await postrider(env, 'account', 'settings', id)).stdout,
-    /^openTracking +false\n.*^eventDays +\(default\)$/ms,
-  )
-  t.match(await postrider(env, 'account', 'settings', id, '--privacy-mode', 'yes'), { code: 2, stderr: /on or off/ })
-  t.match(await postrider(env, 'account', 'settings', id, '--event-days', '91'), { code: 1, stderr: /from 1 to 90/ })
-  t.match(await postrider(env, 'account', 'settings', '999999'), { code: 1, stderr: /there is no such account/ })
-})
-
 t.test('credits are limited, granted, shown and made unlimited', async (t) => {
   const { accountId } = await service.makeSender()
   const id = String(accountId)

@@ -40,6 +40,8 @@ export interface Config {
   /** Hours a domain whose records broke stays active. */
   readonly domainGraceHours: number
   readonly publicUrl: string
+  /** Of links on the accounts' own tracking hosts. */
+  readonly trackingScheme: 'http' | 'https'
   readonly trustProxy: readonly string[]
   readonly logLevel: string
   readonly secretKey: string | undefined
@@ -86,6 +88,7 @@ export function readConfig(env: Environment): Config {
   const dataDir = resolve(env.DATA_DIR || './data')
   const apiPort = port(env, 'API_PORT', 8080)
   const heloName = hostName(env, 'HELO_NAME', defaultHeloName())
+  const url = publicUrl(env.PUBLIC_URL, apiPort)
   const tlsCert = file(env, 'TLS_CERT')
   const tlsKey = file(env, 'TLS_KEY')
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
@@ -113,7 +116,8 @@ export function readConfig(env: Environment): Config {
     heloName,
     returnPathHost: hostName(env, 'RETURN_PATH_HOST', heloName),
     domainGraceHours: wholeNumber(env, 'DOMAIN_GRACE_HOURS', 72, 1, 8760),
-    publicUrl: publicUrl(env.PUBLIC_URL, apiPort),
+    publicUrl: url,
+    trackingScheme: oneOf(env, 'TRACKING_SCHEME', ['http', 'https'], url.startsWith('https:') ? 'https' : 'http'),
     trustProxy: networks(env, 'TRUST_PROXY'),
     logLevel: oneOf(env, 'LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
     secretKey: secretKey(env.SECRET_KEY),

@@ -80,6 +80,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     storedBudget: createByteBudget(config.bodyBudget),
     forgotten,
     heloName: config.heloName,
+    links: { secrets, publicUrl: config.publicUrl, trackingScheme: config.trackingScheme },
     ready: () => readiness.current().ready,
     announce: announcer(sql),
   })

@@ -67,7 +67,17 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     default: '72',
     meaning: 'Hours a sending domain stays active after its DNS records broke.',
   },
-  { name: 'PUBLIC_URL', default: 'http://localhost:API_PORT', meaning: 'Where the API is reached from outside.' },
+  {
+    name: 'PUBLIC_URL',
+    default: 'http://localhost:API_PORT',
+    meaning: 'Where the API is reached from outside; opens, clicks and unsubscribes go there too.',
+  },
+  {
+    name: 'TRACKING_SCHEME',
+    default: '(of PUBLIC_URL)',
+    meaning:
+      "http or https: how the accounts' own tracking hosts are reached. https takes a certificate for each of them.",
+  },
   {
     name: 'TRUST_PROXY',
     default: '',

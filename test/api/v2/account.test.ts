@@ -16,12 +16,12 @@ const DEFAULTS = {
 }
 
 t.test('an account starts with tracking, without footer and link, in UTC, kept as the operator keeps it', async (t) => {
-  const { apiKey } = await service.makeSender()
+  const { apiKey } = await service.makeSender({ tracking: true })
   t.strictSame(await show(apiKey), DEFAULTS)
 })
 
 t.test('what is named is changed, what is not stays, and both are answered', async (t) => {
-  const { apiKey } = await service.makeSender()
+  const { apiKey } = await service.makeSender({ tracking: true })
   const first = await change(apiKey, {
     ...{ openTracking: false, clickTracking: 0, unsubscribeLink: '1', footerHtml: '<p>Ship & Söhne</p>' },
     ...{ footerText: 'Ship & Söhne', privacyMode: true, timeZone: 'america/new_york', eventDays: 60, bodyDays: 1 },
@@ -43,7 +43,7 @@ t.test('what is named is changed, what is not stays, and both are answered', asy
 })
 
 t.test('what is no setting is refused by its name, and nothing is changed', async (t) => {
-  const { apiKey } = await service.makeSender()
+  const { apiKey } = await service.makeSender({ tracking: true })
   const wrong: [Record<string, unknown>, RegExp][] = [
     [{ timeZone: 'Mars/Olympus' }, /\[timeZone\]/],
     [{ timeZone: '+05:30' }, /\[timeZone\]/],
@@ -71,7 +71,7 @@ t.test('what is no setting is refused by its name, and nothing is changed', asyn
 })
 
 t.test('the audit log tells what changed and never the words of a footer', async (t) => {
-  const { apiKey, accountId } = await service.makeSender()
+  const { apiKey, accountId } = await service.makeSender({ tracking: true })
   await change(apiKey, { footerText: 'call Lena', clickTracking: false, openTracking: true })
   await change(apiKey, { clickTracking: false })
   const entries = await service.core.audit.list(accountId, { after: 0, limit: 100 })
@@ -82,7 +82,7 @@ t.test('the audit log tells what changed and never the words of a footer', async
 })
 
 t.test('a subaccount starts with the settings of its parent and then has its own', async (t) => {
-  const parent = await service.makeSender()
+  const parent = await service.makeSender({ tracking: true })
   const wanted = { footerText: 'of the parent', timeZone: 'Asia/Tokyo', eventDays: 30, openTracking: false }
   await change(parent.apiKey, wanted)
   const made = await call(url, {
@@ -104,7 +104,7 @@ t.test('a subaccount starts with the settings of its parent and then has its own
 })
 
 t.test('changes at the same time all count', async (t) => {
-  const { apiKey } = await service.makeSender()
+  const { apiKey } = await service.makeSender({ tracking: true })
   const changes = [{ openTracking: false }, { clickTracking: false }, { unsubscribeLink: true }, { privacyMode: true }]
   await Promise.all(changes.map((one) => change(apiKey, one)))
   t.strictSame(await show(apiKey), Object.assign({}, DEFAULTS, ...changes))

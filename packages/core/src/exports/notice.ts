@@ -38,6 +38,14 @@ export async function mailNotice(
     principal: {
       ...{ account: who, keyId: stored.apiKeyId ?? 0, scopes: ['send'], restrictions: null, expired },
       rates: { calls: null, sends: null, recipients: null },
+      // Nothing is added: the link must lead to the file, and nobody else reads it.
+      mailDefaults: {
+        openTracking: false,
+        clickTracking: false,
+        unsubscribe: false,
+        footerHtml: null,
+        footerText: null,
+      },
     },
     clientAddress: stored.clientAddress ?? '127.0.0.1',
     from: { email: from, name: '' },

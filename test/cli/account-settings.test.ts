@@ -6,7 +6,7 @@ const service = await makeService(t)
 const { env } = service
 
 t.test("an account's settings are changed and shown, and what is no setting is refused", async (t) => {
-  const { accountId } = await service.makeSender()
+  const { accountId } = await service.makeSender({ tracking: true })
   const id = String(accountId)
   t.match(await answered(env, 'account', 'settings', id), { openTracking: true, footerText: null, timeZone: 'UTC' })
   const changed = [

@@ -68,6 +68,9 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   WRONG_KEYS_PER_MINUTE: ['-1', '1.5', 'many'],
   SITE_CONNECTIONS: ['0', '1001', '-1', 'many'],
   SUPPRESSION_HARDBOUNCE_DAYS: ['-1', '36501', '1.5', 'never'],
+  EVENT_DAYS: ['0', '6', '3651', '-1', '1.5', 'ever'],
+  BODY_DAYS: ['0', '6', '3651', '-1', '1.5', 'ever'],
+  EXPORT_STORAGE_MB: ['0', '1000001', '1GB'],
   MX_PORT: ['0', '65536', 'smtp'],
   MX_PRIVATE_NETWORKS: ['yes', 'Allow', '1'],
   WEBHOOK_PRIVATE_NETWORKS: ['yes', '10.0.0.0/33', 'localhost'],
@@ -154,6 +157,9 @@ t.test('an empty environment gives the defaults, and blank settings count as lef
     wrongKeysPerMinute: 60,
     siteConnections: 10,
     hardBounceDays: 0,
+    eventDays: 90,
+    bodyDays: 30,
+    exportStorage: 2048 * 1024 * 1024,
   }
   const blank = Object.fromEntries(SETTINGS.map(({ name }) => [name, '']))
   for (const env of [{}, blank]) t.strictSame({ ...readConfig({ ...env, DATA_DIR: '' }) }, defaults)

@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http'
 import { type Config, type Core, createByteBudget, LIMITS, type Log, ServiceError } from '@postrider/core'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { exportLinks } from './export-links.ts'
 import { health } from './health.ts'
 import { refuseMalformed } from './malformed.ts'
 import { openapi } from './openapi.ts'
@@ -75,6 +76,7 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   const isStopping = () => stopping
   await app.register(health, { core, isStopping })
   await app.register(tracking, { prefix: '/t', core })
+  await app.register(exportLinks, { core })
   await openapi(app)
   // v2.1 is announced only; what exists is served under both (contract section 1).
   for (const prefix of ['/v2', '/v2.1']) await app.register(v2, { prefix, core, budget, isStopping })

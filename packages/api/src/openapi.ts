@@ -18,7 +18,7 @@ export interface Documentation {
   readonly errors: readonly ErrorName[]
   readonly example: { readonly input: unknown; readonly data: unknown }
   readonly takes?: string
-  readonly gives?: string
+  readonly gives?: readonly string[]
   /** Shown at this path and method only; the others are aliases. */
   readonly shown: readonly [path: string, method: string]
 }
@@ -93,8 +93,12 @@ function described(documentation: Documentation, url: string) {
   } as FastifySchema
 }
 
-function textOf(type: string, example: string) {
-  return { description: 'Done', content: { [type]: { schema: { type: 'string', examples: [example] } } } }
+function textOf([first, ...others]: readonly string[], example: string) {
+  const content = Object.fromEntries(others.map((type) => [type, { schema: { type: 'string' } }]))
+  return {
+    description: 'Done',
+    content: { [String(first)]: { schema: { type: 'string', examples: [example] } }, ...content },
+  }
 }
 
 function envelopeOf(answer: TSchema, data: unknown, envelope: Envelope | undefined) {

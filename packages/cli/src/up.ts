@@ -42,7 +42,10 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
   }
 }
 
-/** Whoever tries the service on his own machine has his webhooks there too. Only where no mail leaves it. */
+/**
+ * Whoever tries the service on his own machine has his webhooks there too. Only where no mail leaves it, and never by a
+ * setting that a process started alone could miss: those refuse.
+ */
 function trial({ delivery }: Config, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return delivery.kind === 'sandbox' && env.NODE_ENV !== 'production' ? { WEBHOOK_PRIVATE_NETWORKS: 'allow' } : {}
 }

@@ -62,6 +62,11 @@ export interface Config {
   readonly wrongKeysPerMinute: number
   /** Days a hard bounce suppresses its address; 0: for good. */
   readonly hardBounceDays: number
+  /** Days that events, and bodies, are kept at most. */
+  readonly eventDays: number
+  readonly bodyDays: number
+  /** Octets of export files one account may have stored. */
+  readonly exportStorage: number
 }
 
 /** A setting is wrong; the message names it and says what it should be. */
@@ -128,6 +133,9 @@ export function readConfig(env: Environment): Config {
     callsPerMinute: wholeNumber(env, 'CALLS_PER_MINUTE', 600, 0, 1_000_000),
     wrongKeysPerMinute: wholeNumber(env, 'WRONG_KEYS_PER_MINUTE', 60, 0, 1_000_000),
     hardBounceDays: wholeNumber(env, 'SUPPRESSION_HARDBOUNCE_DAYS', 0, 0, 36500),
+    eventDays: wholeNumber(env, 'EVENT_DAYS', 90, 7, 3650),
+    bodyDays: wholeNumber(env, 'BODY_DAYS', 30, 7, 3650),
+    exportStorage: wholeNumber(env, 'EXPORT_STORAGE_MB', 2048, 1, 1_000_000) * 1024 * 1024,
   }
 }
 

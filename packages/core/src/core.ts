@@ -11,6 +11,7 @@ import { announcer, type Deliveries, deliveriesOf } from './delivery/index.ts'
 import { type Domains, domainsOf } from './domains/index.ts'
 import { type EventLog, eventLogOf } from './event-log/index.ts'
 import { type Events, eventsOf } from './events/index.ts'
+import { type Exports, exportsOf } from './exports/index.ts'
 import type { Log } from './log.ts'
 import { type Messages, messagesOf } from './messages/index.ts'
 import { createOutboundHttp } from './outbound-http.ts'
@@ -18,6 +19,7 @@ import { ensurePartitions } from './partitions.ts'
 import { type Privacy, privacyOf } from './privacy/index.ts'
 import { type RateLimits, rateLimitsOf } from './rate-limits/index.ts'
 import { type ReadinessWatch, watchReadiness } from './readiness.ts'
+import { type Retention, retentionOf } from './retention/index.ts'
 import { createSecrets, loadSecretKey } from './secrets.ts'
 import { rollUp, type Stats, statsOf } from './stats/index.ts'
 import { type Subaccounts, subaccountsOf } from './subaccounts/index.ts'
@@ -45,10 +47,12 @@ export interface Core {
   readonly tracking: Tracking
   readonly stats: Stats
   readonly eventLog: EventLog
+  readonly exports: Exports
   readonly privacy: Privacy
+  readonly retention: Retention
   readonly webhooks: Webhooks
   readonly readiness: ReadinessWatch
-  /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows and suppressions past their time. */
+  /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows, suppressions and export files past their time. */
   readonly tidy: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -86,8 +90,10 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     announce: announcer(sql),
   })
   const tracking = trackingOf({ sql, secrets, log })
+  const http = createOutboundHttp(config)
+  const exports = exportsOf({ sql, secrets, config, messages, http })
   return {
-    accounts: accountsOf(sql),
+    accounts: accountsOf(sql, config),
     audit: auditOf(sql),
     credits: creditsOf(sql),
     subaccounts: subaccountsOf(sql),
@@ -98,19 +104,21 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     attachments,
     suppressions,
     messages,
+    exports,
     privacy: privacyOf({ sql, secrets, forgotten }),
     deliveries: deliveriesOf({ sql, secrets, clock, forgotten, hardBounceDays: config.hardBounceDays }),
     events: eventsOf({ sql, alongside: rollUp }),
-    tracking,
     stats: statsOf(sql),
     eventLog: eventLogOf({ sql, secrets }),
-    webhooks: webhooksOf({ sql, secrets, http: createOutboundHttp(config) }),
+    tracking,
+    retention: retentionOf(sql, config),
+    webhooks: webhooksOf({ sql, secrets, http }),
     readiness,
     async tidy() {
       const all = async (forget: () => Promise<number>) => {
         while ((await forget()) > 0);
       }
-      const old = [messages.forgetOldAnswers, rateLimits.forgetOldWindows, suppressions.forgetEnded]
+      const old = [messages.forgetOldAnswers, rateLimits.forgetOldWindows, suppressions.forgetEnded, exports.forgetOld]
       await Promise.all([ensurePartitions(sql), ...old.map(all)])
     },
     async close() {

@@ -147,6 +147,15 @@ export const ERRORS = {
   keyUnknown: row(180, 'Key', 400, 'Invalid key id', 550, '5.6.0'),
   keysTooMany: row(181, 'Key', 400, 'At most {limit} keys are allowed at a time', 550, '5.6.0'),
 
+  exportDateInvalid: row(1104, 'Export', 400, 'Start date and end date must be in yyyy-mm-dd format', 550, '5.6.0'),
+  exportDatesReversed: row(1105, 'Export', 400, 'Start date must not be after end date', 550, '5.6.0'),
+  exportTargetMissing: row(1106, 'Export', 400, 'Neither callbackUrl nor email passed', 550, '5.6.0'),
+  exportEmailInvalid: row(1107, 'Export', 400, 'Invalid email address', 550, '5.6.0'),
+  exportNotCreated: row(1109, 'Export', 400, 'The export could not be created: {problem}', 550, '5.6.0'),
+  exportUnreachable: row(1111, 'Export', 400, 'Callback URL is not reachable: {problem}', 550, '5.6.0'),
+  exportUnknown: row(1112, 'Export', 400, 'Invalid jobId', 550, '5.6.0'),
+  exportNotQueued: row(1113, 'Export', 400, 'Only an export that is queued can be deleted', 550, '5.6.0'),
+
   webhookUrlInvalid: row(200, 'Webhook', 400, 'Invalid url: {problem}', 550, '5.6.0'),
   webhookEventInvalid: row(201, 'Webhook', 400, 'Invalid event: {event}', 550, '5.6.0'),
   webhookUnknown: row(202, 'Webhook', 400, 'Invalid webhook id', 550, '5.6.0'),

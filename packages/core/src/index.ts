@@ -1,7 +1,7 @@
 /** The only door into this package. */
 
 export type { Account } from './accounts/account.ts'
-export type { AccountLimits } from './accounts/index.ts'
+export type { AccountLimits, AccountSettings, MostDays } from './accounts/index.ts'
 export type { FileSummary } from './attachments/index.ts'
 export { type Actor, type AuditEntry, OPERATOR } from './audit/index.ts'
 export {
@@ -27,6 +27,7 @@ export type { DkimSigner, DnsRecord, Domain, DomainSigner, DomainWithRecords } f
 export { ERRORS, type ErrorName, type ErrorRow, invalidParameter, ServiceError } from './errors.ts'
 export * from './event-log/index.ts'
 export * from './events/index.ts'
+export type * from './exports/index.ts'
 export { createGroupCommit, type GroupCommit } from './group-commit.ts'
 export { createLog, type Log } from './log.ts'
 export * from './messages/index.ts'

@@ -119,6 +119,23 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
       'Days an address stays suppressed after a server said that its mailbox does not exist. 0: until it is taken off the list.',
   },
   {
+    name: 'EVENT_DAYS',
+    default: '90',
+    meaning:
+      'Days that events are kept, 7 at least and by whole weeks, and messages with what became of them; an account may keep its events for less. Statistics stay.',
+  },
+  {
+    name: 'BODY_DAYS',
+    default: '30',
+    meaning:
+      'Days that message bodies are kept, 7 at least and by whole weeks; an account may keep its own for less. Mail that still waits keeps its body.',
+  },
+  {
+    name: 'EXPORT_STORAGE_MB',
+    default: '2048',
+    meaning: 'Megabytes of export files, compressed, one account may have stored; each is kept for 7 days.',
+  },
+  {
     name: 'MX_PORT',
     default: '25',
     meaning: "Port of the recipients' servers with DELIVERY=mx; another one is for tests.",

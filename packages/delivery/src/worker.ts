@@ -4,10 +4,12 @@ import { type ClaimLoop, runClaimLoop } from './claim-loop.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { runDomainLoop } from './domain-loop.ts'
 import { runEventLoop } from './event-loop.ts'
+import { runExportLoops } from './export-loops.ts'
 import { runHitLoop } from './hit-loop.ts'
 import { runLeaseLoop } from './lease-loop.ts'
 import { runPrivacyLoop } from './privacy-loop.ts'
 import { createRecorder } from './recorder.ts'
+import { runRetentionLoops } from './retention-loops.ts'
 import { createRoutes } from './routes.ts'
 import { runWebhookLoop } from './webhook-loop.ts'
 
@@ -49,7 +51,14 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
   })
   const webhooks = runWebhookLoop({ core, log })
   const numbered = await core.events.listen(webhooks.wake)
-  const background = [runPrivacyLoop({ core, log }), runEventLoop({ core, log }), runHitLoop({ core, log }), webhooks]
+  const background = [
+    runPrivacyLoop({ core, log }),
+    runEventLoop({ core, log }),
+    runHitLoop({ core, log }),
+    webhooks,
+    ...runExportLoops({ core, log }),
+    ...runRetentionLoops({ core, log }),
+  ]
   if (looks) background.push(runDomainLoop({ core, log }))
   return {
     async close() {

@@ -33,8 +33,11 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
    * parameters stand in path and query.
    */
   readonly takes?: 'text/csv'
-  /** The answer is of this type: `act` answers a Readable, and `answer` and the example's `data` are its text. */
-  readonly gives?: 'text/csv'
+  /**
+   * The answer is of the first of these types, or of the one `act` names: it answers a Readable, and `answer` and the
+   * example's `data` are the text of the first.
+   */
+  readonly gives?: readonly StreamedType[]
   readonly act: (input: Static<Input>, call: Call) => Promise<Answered<Static<Answer>> | Streamed>
 }
 
@@ -45,6 +48,7 @@ export interface Envelope {
   /** True: instead of message and error_info. */
   readonly bare?: boolean
 }
+export type StreamedType = 'text/csv' | 'application/x-ndjson'
 
 export type Route = readonly [path: string, ...methods: HTTPMethods[]]
 
@@ -68,6 +72,8 @@ export interface Answered<Data> {
 
 export interface Streamed {
   readonly stream: Readable
+  /** One of those the operation gives. Undefined: the first. */
+  readonly type?: StreamedType
   readonly fileName: string
 }
 

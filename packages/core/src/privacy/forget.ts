@@ -63,9 +63,12 @@ const STAGES: Readonly<Record<RequestInWork['stage'], Act>> = {
   queue: searchQueue,
   finished: sweepFinished,
   waiting: sweepWaiting,
-  last: async (sql, request, subjects, { forgotten }) => {
+  async last(sql, request, subjects, { forgotten }) {
     await foldTagNames(sql, request.accountId, subjects)
-    return hashSuppressions(sql, request, subjects, forgotten)
+    const progress = await hashSuppressions(sql, request, subjects, forgotten)
+    // Dumps of events, which name everybody mail was sent to.
+    if (progress.stage === 'done') await sql`select forget_export_files(${request.accountId}::int)`
+    return progress
   },
 }
 

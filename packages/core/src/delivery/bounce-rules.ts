@@ -17,12 +17,6 @@ export type BounceClass =
   | 'network'
   | 'other'
 
-/**
- * Of these the address will never work: hard bounces, in logs, statistics and webhooks. All others, and mail that expired, are
- * soft ones: the same address may well take the next message.
- */
-export const HARD_BOUNCES: readonly BounceClass[] = ['bad-mailbox', 'bad-domain', 'mailbox-inactive']
-
 export interface BounceRule {
   readonly class: BounceClass
   readonly enhanced?: RegExp

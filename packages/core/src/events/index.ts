@@ -9,7 +9,7 @@ export { EVENT_TYPES, type Event, type EventDelivery, type EventDetail, type Eve
 export type { FeedPage, FeedQuestion } from './feed.ts'
 export type { EventPage, EventQuestion } from './read.ts'
 export type { Batch, Sequenced } from './sequencer.ts'
-export { dropText, isHardBounce, replyText } from './words.ts'
+export { dropText, HARD_BOUNCES, isHardBounce, replyText } from './words.ts'
 
 export interface Events {
   /** See sequencer.ts. */

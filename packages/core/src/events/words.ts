@@ -1,6 +1,9 @@
 /** How v2 tells of events where core has more to say than v2 has words for (contract 16.4). */
 
-/** Bounce classes that say that no mail will ever reach the address; any other may be about this message or this moment. */
+/**
+ * Bounce classes that say that no mail will ever reach the address: hard bounces, in logs, statistics, exports and webhooks. All
+ * others, and mail that expired, are soft ones: the same address may well take the next message.
+ */
 export const HARD_BOUNCES: readonly string[] = ['bad-mailbox', 'bad-domain', 'mailbox-inactive']
 
 /** `class`: see delivery/bounce-rules.ts. */
@@ -21,6 +24,7 @@ const DROP_REASONS: Readonly<Record<string, string>> = {
   global: 'User present in global blacklisting',
   invalid: 'Invalid email address',
   forgotten: 'User was forgotten on request',
+  cancelled: 'Message was cancelled',
 }
 
 /** What a server said, on one line: `250 2.0.0 OK`. */

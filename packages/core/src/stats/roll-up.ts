@@ -1,6 +1,5 @@
 import type { SqlTransaction } from '../database.ts'
-import { HARD_BOUNCES } from '../delivery/bounce-rules.ts'
-import type { Batch } from '../events/index.ts'
+import { type Batch, HARD_BOUNCES } from '../events/index.ts'
 import { METRICS, NAMES_A_DAY } from './metrics.ts'
 
 /** Adds a batch of events to the roll-ups, in the transaction that numbers them: each counts once, whatever dies in between. */

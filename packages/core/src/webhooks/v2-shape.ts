@@ -1,5 +1,6 @@
 import type { BounceClass } from '../delivery/bounce-rules.ts'
 import type { Event, EventDelivery, EventDetail } from '../events/event.ts'
+import { dropText, isHardBounce } from '../events/words.ts'
 import { eventName } from './names.ts'
 import type { WebhookEvent, WebhookSettings } from './webhook.ts'
 
@@ -23,17 +24,6 @@ export const BOUNCE_REASONS: Readonly<Record<BounceClass, readonly [id: number, 
 }
 /** Given up after days of trying. */
 const EXPIRED = [14, 'no delivery in time'] as const
-
-/** Nobody is there to read it: the other classes may pass. */
-const HARD: readonly string[] = ['bad-mailbox', 'bad-domain', 'mailbox-inactive'] satisfies BounceClass[]
-
-const DROPPED: Readonly<Record<string, string>> = {
-  unsubscribe: 'Email dropped: User suppressed due to unsubscription',
-  hardbounce: 'Email dropped: User suppressed due to hard bounce',
-  abuse: 'Email dropped: User suppressed due to abuse complaint',
-  manual: 'Email dropped: User suppressed as added to suppression list manually',
-  global: 'Email dropped: User suppressed due to presence in global blacklisting',
-}
 
 /** A batch in the v2 shape: a JSON array (contract 16.3). */
 export function v2Body(events: readonly Event[], options: V2Options): string {
@@ -82,13 +72,13 @@ function readerValues(type: WebhookEvent, detail: EventDetail, delivery: EventDe
 function bounceValues(type: WebhookEvent, detail: EventDetail): Record<string, string | number> {
   const known = BOUNCE_REASONS[(detail.class ?? 'other') as BounceClass] ?? BOUNCE_REASONS.other
   const [id, text] = type === 'expired' ? EXPIRED : known
-  const hard = type === 'bounced' && HARD.includes(detail.class ?? '')
+  const hard = type === 'bounced' && isHardBounce(detail.class)
   return { BOUNCE_TYPE: hard ? 'HARDBOUNCE' : 'SOFTBOUNCE', BOUNCE_REASON: text, BOUNCE_REASONID: id }
 }
 
 function responseOf(type: WebhookEvent, detail: EventDetail): string {
-  if (type === 'invalid') return 'Email dropped: Invalid email address'
-  if (type === 'dropped') return DROPPED[detail.reason ?? ''] ?? `Email dropped: ${detail.reason ?? 'unknown reason'}`
+  if (type === 'invalid') return dropText('invalid')
+  if (type === 'dropped') return dropText(detail.reason)
   const reply = replyLine(detail)
   return type === 'sent' ? `smtp;${reply}` : reply
 }

@@ -16,7 +16,9 @@ const LEVELS: readonly (readonly string[])[] = [
   ['events', 'tracking'],
   ['delivery'],
   ['messages'],
-  ['stats', 'webhooks', 'exports', 'privacy'],
+  ['stats', 'webhooks', 'privacy', 'retention', 'event-log'],
+  // Its files tell of events as webhooks do.
+  ['exports'],
   ['core.ts', 'index.ts', 'process.ts'],
 ]
 /** Nothing but a process file reads the environment; the embedded Postgres hands it down to initdb and the server. */

@@ -81,6 +81,8 @@ export async function openService({ postgres: settings = [], flags = [] }: Servi
   const core = createCore({ sql, config, log: createLog('bench', 'silent') })
   const makeSender = async (name: string) => {
     const account = await core.accounts.create(name)
+    // The figures are of mail that nothing is added to.
+    await sql`update accounts set open_tracking = false, click_tracking = false where id = ${account.id}`
     const { secret } = await core.auth.createKey({ accountId: account.id })
     await core.domains.add({ accountId: account.id, name: `${name}.example`, state: 'active' })
     return { accountId: account.id, apiKey: secret, domain: `${name}.example` }

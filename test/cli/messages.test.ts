@@ -4,7 +4,7 @@ import { sendV2, v2Body } from '../helpers/send.ts'
 import { makeService } from '../helpers/service.ts'
 import { SmtpClient } from '../helpers/smtp-client.ts'
 import { until } from '../helpers/until.ts'
-import { answered, postrider } from './postrider.ts'
+import { answered, postrider, shell } from './postrider.ts'
 
 interface Story {
   readonly id: string
@@ -96,3 +96,49 @@ t.test('what came from outside can not steer the terminal it is shown on', async
 function list(): Promise<{ id: string; from: string; to: string; subject: string }[]> {
   return answered(env, 'inbox', 'list')
 }
+
+t.test('events tells what happened by its numbers, and goes on with what comes when told to', async (t) => {
+  const account = String(sender.accountId)
+  await send('lena@harbor.example', 'Berth 5')
+  interface Told {
+    readonly number: number
+    readonly type: string
+  }
+  const told = await until('the delivery to be told', async () => {
+    const all = await answered<Told[]>(env, 'events', '--account', account)
+    return all.some(({ type }) => type === 'sent') && all
+  })
+  t.strictSame(
+    told.map(({ number }) => number),
+    told.map((_event, at) => at + 1),
+  )
+  t.match(
+    (await postrider(env, 'events', '--account', account)).stdout,
+    /^1 .*domain.*\n(.*\n)*.*sent.*lena@harbor\.example/m,
+  )
+  const { number: last = 0 } = told.at(-1) ?? {}
+  const behind = await answered<Told[]>(env, 'events', '--account', account, '--after', String(last - 1))
+  t.equal(behind[0]?.number, last)
+  const line = `${process.execPath} packages/cli/src/postrider.ts events --account ${account} --after 0 --follow --json`
+  const settings = Object.entries(env).map(([name, value]) => `${name}='${value}'`)
+  let ended = false
+  const following = shell(`env ${settings.join(' ')} ${line} | head -n ${last + 1}`).finally(() => (ended = true))
+  // What comes ends the reader, which has had enough, and then the command, which notices.
+  await until(
+    'the command to end',
+    async () => {
+      if (!ended) await send('lena@harbor.example', 'Berth 6')
+      return ended
+    },
+    40_000,
+  )
+  const { stdout } = await following
+  t.strictSame(
+    stdout
+      .trim()
+      .split('\n')
+      .map((text) => (JSON.parse(text) as Told).number),
+    Array.from({ length: last + 1 }, (_, at) => at + 1),
+  )
+  t.match(await postrider(env, 'events', '--account', '999999'), { code: 1, stderr: /there is no account 999999/ })
+})

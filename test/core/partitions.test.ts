@@ -4,7 +4,7 @@ import { makeDatabase, moveClock } from '../helpers/database.ts'
 import { makeService } from '../helpers/service.ts'
 import { acceptMessage } from './submission.ts'
 
-const PARENTS = ['attempts', 'bodies', 'events', 'finished_deliveries', 'messages']
+const PARENTS = ['attempts', 'bodies', 'engagements', 'events', 'finished_deliveries', 'messages']
 const WEEK_MS = 7 * 86_400_000
 
 const database = await makeDatabase()

@@ -107,6 +107,32 @@ t.test('a composed message of 10 MB arrives at each of twenty recipients', async
   t.comment(`figures: ${peakMemory()} KiB`)
 })
 
+t.test(
+  'relayed messages of 10 MB that are added to, be it text or files, arrive at each of eight recipients',
+  async (t) => {
+    const on = 'X-SETTINGS: {"opentrack":1,"clicktrack":1,"unsubscribe":1}\r\n'
+    const html = Buffer.alloc(7_300_000, '<p>x <a href="https://quay.example/a">y</a> ü</p>\n').toString('base64')
+    const lines = html.replace(/.{76}/g, '$&\r\n')
+    const type = 'MIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n'
+    const text = `From: desk@${domain}\r\nSubject: Plans\r\n${on}${type}\r\n${lines}\r\n`
+    const bulky = bulkyMessage(domain, 10_000_000)
+    const part = bulky.slice(bulky.indexOf('Content-Type'))
+    const head = `From: desk@${domain}\r\nSubject: Plans\r\n${on}MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n`
+    const files = `${head}--b\r\n\r\nhttps://quay.example/a\r\n--b\r\n${part}\r\n--b--\r\n`
+    const recipients = Array.from({ length: 8 }, (_, at) => `t${at}@harbor.example`)
+    for (const raw of [text, files]) {
+      tailOctets = raw === files ? 9_000_000 : 0
+      await relay.submit(`desk@${domain}`, recipients, raw)
+      const found = await arrived(8)
+      t.strictSame(found.map(({ to }) => to).sort(), [...recipients].sort())
+      t.ok(found.every(({ octets }) => octets > raw.length))
+      t.ok(found.every(({ tail }) => tail === hash(Buffer.from(raw.slice(raw.length - tailOctets)))))
+      t.ok(peakMemory() < MOST_KIB, `${peakMemory()} KiB`)
+      t.comment(`figures: ${peakMemory()} KiB`)
+    }
+  },
+)
+
 t.test('ten messages of 20 MB at once all arrive', async (t) => {
   tailOctets = 0
   const raw = bulkyMessage(domain, 20_000_000)

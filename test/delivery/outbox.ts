@@ -38,9 +38,14 @@ export interface Outbox {
   advance(minutes: number): Promise<void>
 }
 
-export async function startOutbox(t: Test, settings: Record<string, string>): Promise<Outbox> {
+/** `tracking`: opens and clicks of the sender's mail are tracked. */
+export async function startOutbox(
+  t: Test,
+  settings: Record<string, string>,
+  { tracking = false }: { readonly tracking?: boolean } = {},
+): Promise<Outbox> {
   const service = await makeService(t, settings)
-  const sender = await service.makeSender()
+  const sender = await service.makeSender({ tracking })
   const base = await service.openApi()
   const worker = await startProcess(t, 'delivery', service.env)
   let minutes = 0

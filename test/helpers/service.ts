@@ -22,7 +22,8 @@ export interface TestService {
   readonly core: Core
   readonly config: Config
   readonly env: Readonly<Record<string, string>>
-  makeSender(): Promise<Sender>
+  /** Nothing is added to its mail, unless `tracking`: then opens and clicks are tracked, as for any new account. */
+  makeSender(options?: { readonly tracking?: boolean }): Promise<Sender>
   /** Opens the API and answers its base URL. */
   openApi(): Promise<string>
   /** Opens the relay on its two ports. */
@@ -30,6 +31,15 @@ export interface TestService {
 }
 
 let senders = 0
+
+/** What is stored of what a message asked for: only what is on, be it by itself or by its account. */
+export function settled(asked: Readonly<Record<string, unknown>>, byDefault: Readonly<Record<string, unknown>> = {}) {
+  return Object.fromEntries(Object.entries({ ...byDefault, ...asked }).filter(([, on]) => on !== false))
+}
+
+async function switchTrackingOff(sql: Sql, accountId: number): Promise<void> {
+  await sql`update accounts set open_tracking = false, click_tracking = false where id = ${accountId}`
+}
 
 /** `server`: the URL of a Postgres the test owns, instead of the test run's. */
 export async function makeService(
@@ -67,10 +77,11 @@ export async function makeService(
     core,
     config,
     env,
-    async makeSender() {
+    async makeSender({ tracking = false } = {}) {
       const number = ++senders
       const accountName = `account-${process.pid}-${number}`
       const account = await core.accounts.create(accountName)
+      if (!tracking) await switchTrackingOff(database.sql, account.id)
       const { secret } = await core.auth.createKey({ accountId: account.id })
       const domain = `ship${number}.example`
       await core.domains.add({ accountId: account.id, name: domain, state: 'active' })

@@ -1,13 +1,19 @@
 import t from 'tap'
-import { makeService } from '../helpers/service.ts'
+import { makeService, settled } from '../helpers/service.ts'
 import { mail, NOTHING, openSession, queueId, shown, stored } from './session.ts'
 
 const service = await makeService(t)
 await service.openRelay()
 const sender = await service.makeSender()
+const tracked = await service.makeSender({ tracking: true })
+const TRACKED = { openTracking: true, clickTracking: true, unsubscribe: true }
+await service.sql`update accounts set unsubscribe_link = true where id = ${tracked.accountId}`
 
 /** What a control field says (contract section 17), and what the message has of it. */
-const SAID: readonly [field: string, has: { reference?: string | null; tags?: string[]; settings?: object }][] = [
+const SAID: readonly [
+  field: string,
+  has: { reference?: string | null; tags?: string[]; settings?: Record<string, boolean> },
+][] = [
   ['X-APIHEADER: order-9002', { reference: 'order-9002' }],
   ['X-APIHEADER: order-9002;', { reference: 'order-9002' }],
   ['X-APIHEADER: "order-9002";', { reference: 'order-9002' }],
@@ -49,10 +55,13 @@ const SAID: readonly [field: string, has: { reference?: string | null; tags?: st
 
 for (const [field, { reference = null, tags = [], settings = {} }] of SAID) {
   t.test(`${JSON.stringify(field).slice(0, 90)} is taken for what it says`, async (t) => {
-    const client = await openSession(t, service, sender)
-    const reply = await client.submit(`desk@${sender.domain}`, 'lena@harbor.example', mail(sender, `${field}\r\n`))
-    const story = await shown(service, reply)
-    t.strictSame([story.deliveries[0]?.reference, story.tags, story.settings], [reference, tags, settings])
+    for (const [from, byDefault] of [[sender, {}] as const, [tracked, TRACKED] as const]) {
+      const client = await openSession(t, service, from)
+      const reply = await client.submit(`desk@${from.domain}`, 'lena@harbor.example', mail(from, `${field}\r\n`))
+      const story = await shown(service, reply)
+      t.strictSame([story.deliveries[0]?.reference, story.tags], [reference, tags])
+      t.same(story.settings, settled(settings, byDefault))
+    }
   })
 }
 

@@ -82,6 +82,24 @@ t.test('the pages show markup in every field as text, and nothing in them may ru
   }
 })
 
+t.test("a message's HTML can be opened as its reader would: it may load and lead on, and not run", async (t) => {
+  const html = '<p>Ready</p><img src="http://pixel.example/1.gif"><a href="https://shop.example/">Shop</a>'
+  const { id } = await sandbox.store(t, mail('Subject: Open\r\nContent-Type: text/html', html))
+  const page = await ask(`/messages/${id}/html`)
+  t.equal(page.status, 200)
+  t.match(page.headers.get('content-type'), /^text\/html/)
+  t.match(await page.text(), html)
+  const policy = page.headers.get('content-security-policy') ?? ''
+  t.match(policy, /^default-src 'none'; img-src http: https: data:/)
+  t.match(policy, /sandbox allow-popups allow-popups-to-escape-sandbox$/)
+  t.notMatch(policy, /script|allow-same-origin|unsafe-eval/)
+  t.equal(page.headers.get('x-content-type-options'), 'nosniff')
+  t.match(await (await ask(`/view/${id}`)).text(), `href="/messages/${id}/html"`)
+  const plain = await sandbox.store(t, mail('Subject: Plain'))
+  t.equal((await ask(`/messages/${plain.id}/html`)).status, 404)
+  t.notMatch(await (await ask(`/view/${plain.id}`)).text(), '/html"')
+})
+
 /** Ids that are no ids: files beside and above the inbox, other kinds of file in it, and what no file name may be. */
 const HOSTILE = [
   ...[

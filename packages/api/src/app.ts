@@ -1,9 +1,11 @@
 import { METHODS } from 'node:http'
 import { type Config, type Core, createByteBudget, LIMITS, type Log, ServiceError } from '@postrider/core'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { exportLinks } from './export-links.ts'
 import { health } from './health.ts'
 import { refuseMalformed } from './malformed.ts'
 import { openapi } from './openapi.ts'
+import { tracking } from './tracking/index.ts'
 import { sendFailure } from './v2/envelope.ts'
 import { v2 } from './v2/index.ts'
 import { v3 } from './v3/index.ts'
@@ -14,6 +16,13 @@ export { OPERATIONS } from './v2/operations.ts'
 export type { Operation as V3Operation } from './v3/operation.ts'
 export { OPERATIONS as V3_OPERATIONS } from './v3/operations.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Aborted when the process stops: whoever waits for something answers at once. */
+    draining: AbortSignal
+  }
+}
+
 export interface AppOptions {
   readonly core: Core
   readonly config: Config
@@ -23,6 +32,7 @@ export interface AppOptions {
 /** The Web API as one Fastify application; it translates and never decides. */
 export async function buildApp({ core, config, log }: AppOptions): Promise<FastifyInstance> {
   let stopping = false
+  const draining = new AbortController()
   const malformed = refuseMalformed()
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
@@ -52,10 +62,12 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   malformed.watch(app.server)
   // A method nobody knows is as wrong on a known path as any other: 405, and not 404.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  app.decorate('draining', draining.signal)
   app.decorateRequest('principal')
   app.decorateRequest('fileParts')
   app.addHook('preClose', async () => {
     stopping = true
+    draining.abort()
   })
   // The framework closes what is idle now; a connection in the middle of a call would stay open after it, and hold up the end.
   app.addHook('onSend', async (_request, reply) => {
@@ -72,6 +84,8 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   })
   const isStopping = () => stopping
   await app.register(health, { core, isStopping })
+  await app.register(tracking, { prefix: '/t', core })
+  await app.register(exportLinks, { core })
   await openapi(app)
   // v2.1 is announced only; what exists is served under both (contract section 1).
   for (const prefix of ['/v2', '/v2.1']) await app.register(v2, { prefix, core, budget, isStopping })

@@ -4,6 +4,7 @@ import { ERRORS, type ErrorName } from '@postrider/core'
 import type { FastifyInstance, FastifySchema } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import { failure, type OperationGroup, success } from './v2/envelope.ts'
+import type { Envelope } from './v2/operation.ts'
 
 /** What the OpenAPI document says of a route; an Operation says it by itself. */
 export interface Documentation {
@@ -13,10 +14,11 @@ export interface Documentation {
   readonly input: TObject
   /** What `data` holds. */
   readonly answer: TSchema
+  readonly envelope?: Envelope
   readonly errors: readonly ErrorName[]
   readonly example: { readonly input: unknown; readonly data: unknown }
   readonly takes?: string
-  readonly gives?: string
+  readonly gives?: readonly string[]
   /** Shown at this path and method only; the others are aliases. */
   readonly shown: readonly [path: string, method: string]
 }
@@ -66,7 +68,7 @@ export async function openapi(app: FastifyInstance): Promise<void> {
 }
 
 function described(documentation: Documentation, url: string) {
-  const { name, summary, group, input, answer, errors, example, shown, takes, gives } = documentation
+  const { name, summary, group, input, answer, envelope, errors, example, shown, takes, gives } = documentation
   const inPath = new Set([...url.matchAll(/:(\w+)/g)].map(([, parameter]) => parameter as string))
   const parameters = Object.entries(input.properties)
   const params = parameters.filter(([parameter]) => inPath.has(parameter))
@@ -85,22 +87,29 @@ function described(documentation: Documentation, url: string) {
     ...(others.length > 0 ? { [place]: object } : {}),
     ...(takes ? { consumes: [takes], body: { type: 'string' } } : {}),
     response: {
-      200: gives ? textOf(gives, String(example.data)) : envelopeOf(answer, example.data),
+      200: gives ? textOf(gives, String(example.data)) : envelopeOf(answer, example.data, envelope),
       ...refusals(errors, group),
     },
   } as FastifySchema
 }
 
-function textOf(type: string, example: string) {
-  return { description: 'Done', content: { [type]: { schema: { type: 'string', examples: [example] } } } }
+function textOf([first, ...others]: readonly string[], example: string) {
+  const content = Object.fromEntries(others.map((type) => [type, { schema: { type: 'string' } }]))
+  return {
+    description: 'Done',
+    content: { [String(first)]: { schema: { type: 'string', examples: [example] } }, ...content },
+  }
 }
 
-function envelopeOf(answer: TSchema, data: unknown) {
+function envelopeOf(answer: TSchema, data: unknown, envelope: Envelope | undefined) {
   const properties = {
-    ...{ data: answer, message: { type: 'string', const: 'Success' }, error_info: { type: 'null' } },
-    ...(isList(answer) ? { totalRecords: { type: 'integer' } } : {}),
+    data: answer,
+    ...(envelope?.bare ? {} : { message: { type: 'string', const: 'Success' }, error_info: { type: 'null' } }),
+    ...(isList(answer) && !envelope ? { totalRecords: { type: 'integer' } } : {}),
+    ...envelope?.beside.properties,
   }
-  return { description: 'Done', type: 'object', properties, examples: [success(data)] }
+  const example = { ...(envelope?.bare ? { data } : success(data)), ...envelope?.example }
+  return { description: 'Done', type: 'object', properties, examples: [example] }
 }
 
 function isList(answer: TSchema): boolean {

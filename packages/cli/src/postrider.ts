@@ -5,10 +5,12 @@ import { accountCommands } from './commands/account.ts'
 import { contentCommands } from './commands/content.ts'
 import { creditsCommands } from './commands/credits.ts'
 import { domainCommands } from './commands/domain.ts'
+import { eventCommands } from './commands/events.ts'
 import { inboxCommands } from './commands/inbox.ts'
 import { keyCommands } from './commands/key.ts'
 import { messageCommands } from './commands/message.ts'
 import { operateCommands } from './commands/operate.ts'
+import { statsCommands } from './commands/stats.ts'
 import { suppressionCommands } from './commands/suppression.ts'
 import { upCommands } from './commands/up.ts'
 import { withInstallation } from './installation.ts'
@@ -23,6 +25,8 @@ const COMMANDS: readonly Command[] = [
   ...contentCommands,
   ...suppressionCommands,
   ...messageCommands,
+  ...statsCommands,
+  ...eventCommands,
   ...inboxCommands,
 ]
 

@@ -40,11 +40,17 @@ export interface Config {
   /** Hours a domain whose records broke stays active. */
   readonly domainGraceHours: number
   readonly publicUrl: string
+  /** Of links on the accounts' own tracking hosts. */
+  readonly trackingScheme: 'http' | 'https'
   readonly trustProxy: readonly string[]
   readonly logLevel: string
   readonly secretKey: string | undefined
   readonly mxPort: number
   readonly allowPrivateMx: boolean
+  /** Private networks whose hosts customers' URLs (webhooks, callbacks) may name. */
+  readonly outboundNetworks: readonly string[]
+  /** Ports such URLs may name; none: any. */
+  readonly outboundPorts: readonly number[]
   readonly allowUnsafeDatabase: boolean
   /** Octets of message bodies one process holds at once. */
   readonly bodyBudget: number
@@ -56,6 +62,11 @@ export interface Config {
   readonly wrongKeysPerMinute: number
   /** Days a hard bounce suppresses its address; 0: for good. */
   readonly hardBounceDays: number
+  /** Days that events, and bodies, are kept at most. */
+  readonly eventDays: number
+  readonly bodyDays: number
+  /** Octets of export files one account may have stored. */
+  readonly exportStorage: number
 }
 
 /** A setting is wrong; the message names it and says what it should be. */
@@ -77,6 +88,7 @@ export function readConfig(env: Environment): Config {
   const dataDir = resolve(env.DATA_DIR || './data')
   const apiPort = port(env, 'API_PORT', 8080)
   const heloName = hostName(env, 'HELO_NAME', defaultHeloName())
+  const url = publicUrl(env.PUBLIC_URL, apiPort)
   const tlsCert = file(env, 'TLS_CERT')
   const tlsKey = file(env, 'TLS_KEY')
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
@@ -104,7 +116,8 @@ export function readConfig(env: Environment): Config {
     heloName,
     returnPathHost: hostName(env, 'RETURN_PATH_HOST', heloName),
     domainGraceHours: wholeNumber(env, 'DOMAIN_GRACE_HOURS', 72, 1, 8760),
-    publicUrl: publicUrl(env.PUBLIC_URL, apiPort),
+    publicUrl: url,
+    trackingScheme: oneOf(env, 'TRACKING_SCHEME', ['http', 'https'], url.startsWith('https:') ? 'https' : 'http'),
     trustProxy: networks(env, 'TRUST_PROXY'),
     logLevel: oneOf(env, 'LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
     secretKey: secretKey(env.SECRET_KEY),
@@ -112,6 +125,7 @@ export function readConfig(env: Environment): Config {
     allowPrivateMx:
       oneOf(env, 'MX_PRIVATE_NETWORKS', ['allow', 'refuse'], env.NODE_ENV === 'production' ? 'refuse' : 'allow') ===
       'allow',
+    ...outbound(env),
     allowUnsafeDatabase: oneOf(env, 'ALLOW_UNSAFE_DATABASE', ['0', '1'], '0') === '1',
     bodyBudget: wholeNumber(env, 'BODY_BUDGET_MB', 128, 32, 65536) * 1024 * 1024,
     attachmentStorage: wholeNumber(env, 'ATTACHMENT_STORAGE_MB', 1024, 1, 1_000_000) * 1024 * 1024,
@@ -119,6 +133,9 @@ export function readConfig(env: Environment): Config {
     callsPerMinute: wholeNumber(env, 'CALLS_PER_MINUTE', 600, 0, 1_000_000),
     wrongKeysPerMinute: wholeNumber(env, 'WRONG_KEYS_PER_MINUTE', 60, 0, 1_000_000),
     hardBounceDays: wholeNumber(env, 'SUPPRESSION_HARDBOUNCE_DAYS', 0, 0, 36500),
+    eventDays: wholeNumber(env, 'EVENT_DAYS', 90, 7, 3650),
+    bodyDays: wholeNumber(env, 'BODY_DAYS', 30, 7, 3650),
+    exportStorage: wholeNumber(env, 'EXPORT_STORAGE_MB', 2048, 1, 1_000_000) * 1024 * 1024,
   }
 }
 
@@ -228,6 +245,24 @@ function networks(env: Environment, name: string): string[] {
   } catch (error) {
     throw new ConfigError(name, `must be a comma-separated list of addresses or networks: ${(error as Error).message}`)
   }
+}
+
+/** Where private hosts are asked at all, whoever runs the service listens on any port. */
+function outbound(env: Environment): Pick<Config, 'outboundNetworks' | 'outboundPorts'> {
+  const given = env.WEBHOOK_PRIVATE_NETWORKS || 'refuse'
+  if (given === 'allow') return { outboundNetworks: ['0.0.0.0/0', '::/0'], outboundPorts: ports(env, '') }
+  return {
+    outboundNetworks: given === 'refuse' ? [] : networks(env, 'WEBHOOK_PRIVATE_NETWORKS'),
+    outboundPorts: ports(env, '80,443'),
+  }
+}
+
+function ports(env: Environment, byDefault: string): number[] {
+  const texts = (env.WEBHOOK_PORTS || byDefault).split(',').map((text) => text.trim())
+  const given = texts.filter(Boolean).map((text) => (/^\d{1,5}$/.test(text) ? Number(text) : 0))
+  if (!given.every((port) => port >= 1 && port <= 65535))
+    throw new ConfigError('WEBHOOK_PORTS', 'must be a comma-separated list of ports')
+  return given
 }
 
 function relayTrusted(env: Environment): Config['relayTrusted'] {

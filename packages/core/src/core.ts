@@ -9,21 +9,27 @@ import { type Credits, creditsOf } from './credits/index.ts'
 import type { Sql } from './database.ts'
 import { announcer, type Deliveries, deliveriesOf } from './delivery/index.ts'
 import { type Domains, domainsOf } from './domains/index.ts'
+import { type EventLog, eventLogOf } from './event-log/index.ts'
 import { type Events, eventsOf } from './events/index.ts'
+import { type Exports, exportsOf } from './exports/index.ts'
 import type { Log } from './log.ts'
 import { type Batches, batchesOf, type Messages, messagesOf } from './messages/index.ts'
+import { createOutboundHttp } from './outbound-http.ts'
 import { ensurePartitions } from './partitions.ts'
 import { type Privacy, privacyOf } from './privacy/index.ts'
 import { type RateLimits, rateLimitsOf } from './rate-limits/index.ts'
 import { type ReadinessWatch, watchReadiness } from './readiness.ts'
+import { type Retention, retentionOf } from './retention/index.ts'
 import { createSecrets, loadSecretKey } from './secrets.ts'
-import { rollUp } from './stats/index.ts'
+import { rollUp, type Stats, statsOf } from './stats/index.ts'
 import { type Subaccounts, subaccountsOf } from './subaccounts/index.ts'
 import { forgottenOf } from './suppressions/forgotten.ts'
 import { type Groups, groupsOf } from './suppressions/groups.ts'
 import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
 import { type EditableTemplates, editableTemplatesOf } from './templates/editable/index.ts'
 import { type Templates, templatesOf } from './templates/index.ts'
+import { type Tracking, trackingOf } from './tracking/index.ts'
+import { type Webhooks, webhooksOf } from './webhooks/index.ts'
 
 /** Everything the service knows and does, one property per domain. */
 export interface Core {
@@ -43,9 +49,15 @@ export interface Core {
   readonly batches: Batches
   readonly deliveries: Deliveries
   readonly events: Events
+  readonly tracking: Tracking
+  readonly stats: Stats
+  readonly eventLog: EventLog
+  readonly exports: Exports
   readonly privacy: Privacy
+  readonly retention: Retention
+  readonly webhooks: Webhooks
   readonly readiness: ReadinessWatch
-  /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows and suppressions past their time. */
+  /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows, suppressions and export files past their time. */
   readonly tidy: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -78,12 +90,16 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     storedBudget: createByteBudget(config.bodyBudget),
     forgotten,
     heloName: config.heloName,
+    links: { secrets, publicUrl: config.publicUrl, trackingScheme: config.trackingScheme },
     ready: () => readiness.current().ready,
     announce: announcer(sql),
   })
   const batches = batchesOf(sql)
+  const tracking = trackingOf({ sql, secrets, log })
+  const http = createOutboundHttp(config)
+  const exports = exportsOf({ sql, secrets, config, messages, http })
   return {
-    accounts: accountsOf(sql),
+    accounts: accountsOf(sql, config),
     audit: auditOf(sql),
     credits: creditsOf(sql),
     subaccounts: subaccountsOf(sql),
@@ -97,20 +113,32 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     groups: groupsOf(sql),
     messages,
     batches,
+    exports,
     privacy: privacyOf({ sql, secrets, forgotten }),
     deliveries: deliveriesOf({ sql, secrets, clock, forgotten, hardBounceDays: config.hardBounceDays }),
     events: eventsOf({ sql, alongside: rollUp }),
+    stats: statsOf(sql),
+    eventLog: eventLogOf({ sql, secrets }),
+    tracking,
+    retention: retentionOf(sql, config),
+    webhooks: webhooksOf({ sql, secrets, http }),
     readiness,
     async tidy() {
       const all = async (forget: () => Promise<number>) => {
         while ((await forget()) > 0);
       }
-      const old = [messages.forgetOldAnswers, rateLimits.forgetOldWindows, suppressions.forgetEnded, batches.forgetOld]
+      const old = [
+        messages.forgetOldAnswers,
+        rateLimits.forgetOldWindows,
+        suppressions.forgetEnded,
+        exports.forgetOld,
+        batches.forgetOld,
+      ]
       await Promise.all([ensurePartitions(sql), ...old.map(all)])
     },
     async close() {
       readiness.close()
-      await auth.close()
+      await Promise.all([auth.close(), tracking.close()])
       await sql.end({ timeout: 5 })
     },
   }

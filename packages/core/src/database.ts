@@ -40,6 +40,8 @@ export function openDatabase({ url, name, connections }: DatabaseOptions): Sql {
       // Statements take lists of which a plan for all serves as well as a plan for each, and planning one that joins two
       // partitioned tables takes 0.8 ms: a tenth of an idle message's way (`node bench/cpu.ts --one`).
       plan_cache_mode: 'force_generic_plan',
+      // A plan for any number of rows looks dear enough to be compiled anew at each run, which takes longer than the run.
+      jit: 'off',
       idle_in_transaction_session_timeout: 30_000,
       // A host that loses power leaves its sessions behind; the kernel notices after about half a minute.
       tcp_keepalives_idle: 10,

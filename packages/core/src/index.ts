@@ -1,7 +1,7 @@
 /** The only door into this package. */
 
 export type { Account } from './accounts/account.ts'
-export type { AccountLimits } from './accounts/index.ts'
+export type { AccountLimits, AccountSettings, MostDays } from './accounts/index.ts'
 export type { FileSummary } from './attachments/index.ts'
 export { type Actor, type AuditEntry, OPERATOR } from './audit/index.ts'
 export {
@@ -25,12 +25,15 @@ export { isDatabaseAway, isDatabaseTrouble, openDatabase, type Sql } from './dat
 export * from './delivery/index.ts'
 export type { DkimSigner, DnsRecord, Domain, DomainSigner, DomainWithRecords } from './domains/domain.ts'
 export { ERRORS, type ErrorName, type ErrorRow, invalidParameter, ServiceError } from './errors.ts'
+export * from './event-log/index.ts'
 export * from './events/index.ts'
+export type * from './exports/index.ts'
 export { createGroupCommit, type GroupCommit } from './group-commit.ts'
 export { createLog, type Log } from './log.ts'
 export * from './messages/index.ts'
 export { migrate, pendingMigrations } from './migrate.ts'
-export { NetworkList, plainAddress } from './networks.ts'
+export { isPrivateAddress, NetworkList, plainAddress } from './networks.ts'
+export * from './outbound-http.ts'
 export type * from './privacy/index.ts'
 export {
   EXIT_CONFIG,
@@ -43,7 +46,9 @@ export {
 } from './process.ts'
 export { type Rate, type RateLimits, requireAllowed, type Standing } from './rate-limits/index.ts'
 export { type Address, parseAddress, parseDomain } from './recipients/address.ts'
+export { createSecrets } from './secrets.ts'
 export { SETTINGS } from './settings.ts'
+export type * from './stats/index.ts'
 export type * from './subaccounts/index.ts'
 export type * from './suppressions/groups.ts'
 export {
@@ -70,3 +75,14 @@ export {
 export { fillLegacyTemplate, type LegacyTexts } from './templates/legacy-template.ts'
 export { createSubstituter, type Substituter, type Substitutions } from './templates/substitutions.ts'
 export * from './templates/unsubscribe-tags.ts'
+export {
+  HITS_AN_HOUR,
+  MACHINE_RULES_VERSION,
+  makeTrackingToken,
+  optOutHash,
+  REQUEST_RULES,
+  type Reader,
+  type Tracking,
+  type TrackingTarget,
+} from './tracking/index.ts'
+export * from './webhooks/index.ts'

@@ -34,11 +34,11 @@ const VERSION = 1
 
 export function createSecrets(secretKey: string): Secrets {
   const derive = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secretKey, 'postrider', purpose, 32))
-  const sealKey = derive('seal')
-  // As key objects: 2 µs a code instead of 12.
+  // Keys as objects: two thirds of the time a seal takes, and a sixth of what a code does.
+  const sealKey = createSecretKey(derive('seal'))
   const macKeys = new Map<string, KeyObject>()
 
-  const sealWith = (key: Buffer, nonce: Buffer, plain: Buffer, context: string): Buffer => {
+  const sealWith = (key: KeyObject, nonce: Buffer, plain: Buffer, context: string): Buffer => {
     const cipher = createCipheriv('aes-256-gcm', key, nonce)
     cipher.setAAD(Buffer.from(context))
     const text = Buffer.concat([cipher.update(plain), cipher.final()])

@@ -67,7 +67,17 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     default: '72',
     meaning: 'Hours a sending domain stays active after its DNS records broke.',
   },
-  { name: 'PUBLIC_URL', default: 'http://localhost:API_PORT', meaning: 'Where the API is reached from outside.' },
+  {
+    name: 'PUBLIC_URL',
+    default: 'http://localhost:API_PORT',
+    meaning: 'Where the API is reached from outside; opens, clicks and unsubscribes go there too.',
+  },
+  {
+    name: 'TRACKING_SCHEME',
+    default: '(of PUBLIC_URL)',
+    meaning:
+      "http or https: how the accounts' own tracking hosts are reached. https takes a certificate for each of them.",
+  },
   {
     name: 'TRUST_PROXY',
     default: '',
@@ -109,6 +119,23 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
       'Days an address stays suppressed after a server said that its mailbox does not exist. 0: until it is taken off the list.',
   },
   {
+    name: 'EVENT_DAYS',
+    default: '90',
+    meaning:
+      'Days that events are kept, 7 at least and by whole weeks, and messages with what became of them; an account may keep its events for less. Statistics stay.',
+  },
+  {
+    name: 'BODY_DAYS',
+    default: '30',
+    meaning:
+      'Days that message bodies are kept, 7 at least and by whole weeks; an account may keep its own for less. Mail that still waits keeps its body.',
+  },
+  {
+    name: 'EXPORT_STORAGE_MB',
+    default: '2048',
+    meaning: 'Megabytes of export files, compressed, one account may have stored; each is kept for 7 days.',
+  },
+  {
     name: 'MX_PORT',
     default: '25',
     meaning: "Port of the recipients' servers with DELIVERY=mx; another one is for tests.",
@@ -117,6 +144,17 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'MX_PRIVATE_NETWORKS',
     default: 'allow; refuse with NODE_ENV=production',
     meaning: "allow or refuse recipients' servers on loopback, private and link-local addresses with DELIVERY=mx.",
+  },
+  {
+    name: 'WEBHOOK_PRIVATE_NETWORKS',
+    default: 'refuse; allow with "postrider up" and DELIVERY=sandbox',
+    meaning:
+      'Webhooks and callbacks to hosts on loopback, private and link-local addresses: allow, refuse, or the networks that are allowed, comma-separated.',
+  },
+  {
+    name: 'WEBHOOK_PORTS',
+    default: '80,443; any with WEBHOOK_PRIVATE_NETWORKS=allow',
+    meaning: 'Ports that URLs of webhooks and callbacks may name, comma-separated.',
   },
   {
     name: 'ALLOW_UNSAFE_DATABASE',

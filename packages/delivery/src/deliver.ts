@@ -58,14 +58,14 @@ function dropped(reason: string): Outcome {
   return { kind: 'dropped', reason }
 }
 
-/** All recipients of a relayed message get the same octets, so they share one signature. */
+/** Recipients of a relayed message who get the same octets share one signature. */
 const shared = new WeakMap<LoadedMessage, Promise<string>>()
 
 function sign(message: LoadedMessage, rendered: Buffer, core: Core): Promise<string> {
   const make = async (): Promise<string> => {
     return dkimSignature(rendered, await signerOf(message, core), message.dueFrom.getTime())
   }
-  if (message.format !== 'mime') return make()
+  if (rendered !== message.parts?.get(0)) return make()
   let signature = shared.get(message)
   if (!signature) shared.set(message, (signature = make()))
   return signature

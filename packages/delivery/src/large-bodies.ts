@@ -1,9 +1,11 @@
-import type { Core, LoadedMessage } from '@postrider/core'
+import { type Core, isAddedTo, type LoadedMessage } from '@postrider/core'
 
 /** Octets of large bodies in memory at once. A message that takes more than all of it goes alone. */
 const ROOM = 64 * 1024 * 1024
 /** A composed message is put together for each delivery: base64, and what the heap still holds of the way there. */
 const COMPOSED = 1.5
+/** And a message that is added to: its text as it was, as it becomes, and encoded. */
+const ADDED_TO = 3.5
 
 /** A body that deliveries share while they are under way together. */
 interface Held {
@@ -108,7 +110,8 @@ export class LargeBodies {
   }
 }
 
-/** What one delivery takes besides the shared body. Relayed mail is sent as it is. */
-function ownOctets({ format, size }: LoadedMessage): number {
+/** What one delivery takes besides the shared body. Relayed mail that nothing is added to is sent as it is. */
+function ownOctets({ format, size, settings }: LoadedMessage): number {
+  if (isAddedTo({ settings })) return Math.ceil(size * ADDED_TO)
   return format === 'mime' ? 0 : Math.ceil(size * COMPOSED)
 }

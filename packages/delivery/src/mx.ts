@@ -1,5 +1,5 @@
 import { promises as dns } from 'node:dns'
-import { type Cache, type Config, createCache, NetworkList, type Outcome, type Reply } from '@postrider/core'
+import { type Cache, type Config, createCache, isPrivateAddress, type Outcome, type Reply } from '@postrider/core'
 
 /** A host that takes mail for a domain. */
 export interface MailHost {
@@ -31,17 +31,6 @@ const FAILURE_AGE_MS = 3000
 const MOST_HOSTS = 10
 const MOST_ADDRESSES = 5
 
-/**
- * Loopback, private, link-local, documentation and other networks that no public mail host lives in (RFC 6890), and those
- * whose addresses carry an IPv4 address inside (NAT64, Teredo, 6to4).
- */
-const PRIVATE = new NetworkList([
-  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
-  ...['192.0.2.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3'],
-  ...['::/96', '64:ff9b::/96', '64:ff9b:1::/48', '100::/64', '2001::/32', '2001:db8::/32', '2002::/16'],
-  ...['fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
-])
-
 export function createMx(config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 'heloName'>): Mx {
   const resolver = new dns.Resolver(DNS)
   if (config.dnsServers.length > 0) resolver.setServers([...config.dnsServers])
@@ -60,7 +49,7 @@ export function createMx(config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 
     maxEntries: 50_000,
     load: async (host) => {
       const found = await findAddresses(resolver, host)
-      return found.filter((address) => config.allowPrivateMx || !PRIVATE.has(address)).slice(0, MOST_ADDRESSES)
+      return found.filter((address) => config.allowPrivateMx || !isPrivateAddress(address)).slice(0, MOST_ADDRESSES)
     },
   })
   return {

@@ -4,10 +4,14 @@ import { type ClaimLoop, runClaimLoop } from './claim-loop.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { runDomainLoop } from './domain-loop.ts'
 import { runEventLoop } from './event-loop.ts'
+import { runExportLoops } from './export-loops.ts'
+import { runHitLoop } from './hit-loop.ts'
 import { runLeaseLoop } from './lease-loop.ts'
 import { runPrivacyLoop } from './privacy-loop.ts'
 import { createRecorder } from './recorder.ts'
+import { runRetentionLoops } from './retention-loops.ts'
 import { createRoutes } from './routes.ts'
+import { runWebhookLoop } from './webhook-loop.ts'
 
 /** What is under way at SIGTERM gets this long; the process has 30 s in all. */
 const DRAIN_MS = 24_000
@@ -45,12 +49,21 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
       process.exit(1)
     },
   })
-  const background = [runPrivacyLoop({ core, log }), runEventLoop({ core, log })]
+  const webhooks = runWebhookLoop({ core, log })
+  const numbered = await core.events.listen(webhooks.wake)
+  const background = [
+    runPrivacyLoop({ core, log }),
+    runEventLoop({ core, log }),
+    runHitLoop({ core, log }),
+    webhooks,
+    ...runExportLoops({ core, log }),
+    ...runRetentionLoops({ core, log }),
+  ]
   if (looks) background.push(runDomainLoop({ core, log }))
   return {
     async close() {
       const atRest = Promise.all(background.map((loop) => loop.stop()))
-      await listening.close().catch(() => {})
+      await Promise.all([listening.close(), numbered.close()]).catch(() => {})
       await claims.stop()
       await dispatcher.drain(DRAIN_MS)
       leases.stop()

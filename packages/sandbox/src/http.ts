@@ -3,6 +3,15 @@ import type { Inbox } from './inbox.ts'
 import { listPage, messagePage } from './pages.ts'
 import { type ShownMessage, showMessage } from './shown-message.ts'
 
+/**
+ * A message's HTML as its reader's mail program shows it: images load and links lead on, also into a window of their own; no
+ * script runs, and it has no origin, so that it reads nothing of this one.
+ */
+const AS_A_READER =
+  "default-src 'none'; img-src http: https: data:; media-src http: https: data:; font-src http: https: data:; " +
+  "style-src 'unsafe-inline' http: https:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; " +
+  'sandbox allow-popups allow-popups-to-escape-sandbox'
+
 /** The inbox over HTTP: JSON for programs, two small pages for people. */
 export function createSandboxHttp(inbox: Inbox): FastifyInstance {
   const app = Fastify({ logger: false, forceCloseConnections: true })
@@ -29,6 +38,15 @@ export function createSandboxHttp(inbox: Inbox): FastifyInstance {
     if (!raw) return notFound(reply)
     return reply.type('message/rfc822').send(raw)
   })
+  app.get<{ Params: { id: string } }>('/messages/:id/html', async ({ params }, reply) => {
+    const shown = await show(params.id)
+    if (!shown?.html) return notFound(reply)
+    return reply
+      .header('content-security-policy', AS_A_READER)
+      .header('referrer-policy', 'no-referrer')
+      .type('text/html; charset=utf-8')
+      .send(shown.html)
+  })
   app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(listPage(inbox.list())))
   app.get<{ Params: { id: string } }>('/view/:id', async ({ params }, reply) => {
     const shown = await show(params.id)
@@ -36,7 +54,7 @@ export function createSandboxHttp(inbox: Inbox): FastifyInstance {
     return reply.type('text/html; charset=utf-8').send(messagePage(shown))
   })
   app.setNotFoundHandler((_request, reply) => {
-    reply.code(404).send({ error: 'there are /, /messages, /messages/ID and /messages/ID/raw' })
+    reply.code(404).send({ error: 'there are /, /messages, /messages/ID, /messages/ID/html and /messages/ID/raw' })
   })
   return app
 

@@ -33,7 +33,7 @@ export function messagePage({ id, from, to, subject, headers, text, html, attach
     .join('')
   return page(
     subject,
-    `<p><a href="/">Inbox</a> · <a href="/messages/${id}/raw">raw</a></p><h1>${escapeHtml(subject || '(no subject)')}</h1>` +
+    `<p><a href="/">Inbox</a> · ${html ? `<a href="/messages/${id}/html">as its reader sees it</a> · ` : ''}<a href="/messages/${id}/raw">raw</a></p><h1>${escapeHtml(subject || '(no subject)')}</h1>` +
       `<p>Envelope: ${escapeHtml(from)} to ${escapeHtml(to)}</p>${shown}${files && `<h2>Attachments</h2><ul>${files}</ul>`}` +
       `<h2>Header</h2><pre>${escapeHtml(fields)}</pre>`,
   )

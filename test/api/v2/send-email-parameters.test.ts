@@ -39,7 +39,7 @@ const SETTINGS: readonly (readonly [settings: unknown, stored: unknown])[] = [
   [null, {}],
   [
     { footer: 1, clicktrack: '0', opentrack: true, unsubscribe: 'false' },
-    { footer: true, clickTracking: false, openTracking: true, unsubscribe: false },
+    { footer: true, openTracking: true },
   ],
   [{ footer: null, clicktrack: '' }, {}],
 ]

@@ -1,4 +1,180 @@
-import type { Operation } from './operation.ts'
+import { Readable } from 'node:stream'
+import type { ExportJob } from '@postrider/core'
+import Type, { type Static } from 'typebox'
+import { FILE_TYPES } from '../file-type.ts'
+import { type Operation, operation } from './operation.ts'
+
+const Text = (description: string) => Type.Union([Type.String({ maxLength: 2048 }), Type.Null()], { description })
+const Events = Type.Union(
+  [Type.String({ maxLength: 1000 }), Type.Array(Type.String(), { maxItems: 50 }), Type.Null()],
+  {
+    description:
+      'sent, open, click, unsubscribe, bounce, softbounce, hardbounce, spam, invalid, dropped, processed, deferred; a list or text with commas; default all but deferred',
+  },
+)
+
+const Span = Type.Object({
+  startdate: Type.Optional(Text("yyyy-mm-dd, inclusive, in the account's time zone")),
+  enddate: Type.Optional(Text('yyyy-mm-dd, inclusive; default today')),
+  events: Type.Optional(Events),
+})
+
+const jobId = Type.String({ maxLength: 100 })
+const Job = Type.Object({
+  jobId: Type.String(),
+  status: Type.Enum(['queued', 'running', 'done', 'failed']),
+})
+const JobWhole = Type.Object({
+  ...Job.properties,
+  format: Type.Enum(['json', 'csv']),
+  startdate: Type.String(),
+  enddate: Type.String(),
+  events: Type.Array(Type.String()),
+  rows: Type.Integer({ description: 'events in the file so far' }),
+  created: Type.String(),
+  finished: Type.Union([Type.String(), Type.Null()]),
+  expires: Type.Union([Type.String(), Type.Null()], { description: 'job and file are gone then' }),
+  url: Type.Union([Type.String(), Type.Null()], { description: 'the file, for whoever has this link' }),
+  problem: Type.Union([Type.String(), Type.Null()], { description: 'why it failed' }),
+})
+
+// Events carry addresses: what may read the log may dump it.
+const common = { group: 'Stats', scope: 'events' } as const
+const span = ['exportDateInvalid', 'exportDatesReversed'] as const
+
+const example: Static<typeof JobWhole> = {
+  ...{ jobId: 'exp_71', status: 'done', format: 'json', startdate: '2026-01-01', enddate: '2026-01-05' },
+  ...{ events: ['sent', 'opened'], rows: 2, created: '2026-01-06T08:00:00.000Z', finished: '2026-01-06T08:00:01.000Z' },
+  ...{ expires: '2026-01-13T08:00:01.000Z', url: 'https://mail.example/exports/AQm3', problem: null },
+}
+const line =
+  '{"TRANSID":15536250111702804,"EMAIL":"ann@x.test","FROMADDRESS":"news@acme.test","EVENT":"sent","TIMESTAMP":1767607874,"RESPONSE":"250 2.0.0 OK","X-APIHEADER":"inv-1","TAGS":"t1,t2","MSIZE":2155,"NUMBER":7}\n'
 
 /** Dumps of event data (contract section 14). */
-export const EXPORTS: readonly Operation[] = []
+export const EXPORTS: readonly Operation[] = [
+  operation({
+    ...common,
+    name: 'createExport',
+    summary: 'Dump the events of some days into a file; a callback URL or a mail tells when it is there',
+    routes: [['/stats/export', 'POST']],
+    input: Type.Object({
+      ...Span.properties,
+      callbackUrl: Type.Optional(Text('is asked by HEAD at once, else by POST, and must answer 2xx')),
+      email: Type.Optional(Text('the mail comes from an active sending domain of the account')),
+      format: Type.Optional(
+        Type.Union([Type.Enum(['json', 'csv', '']), Type.Null()], { description: 'default json: an object a line' }),
+      ),
+    }),
+    answer: Job,
+    errors: [...span, 'exportTargetMissing', 'exportEmailInvalid', 'exportNotCreated', 'exportUnreachable'],
+    example: {
+      input: { startdate: '2026-01-01', enddate: '2026-01-05', callbackUrl: 'http://localhost:9000/dump' },
+      data: { jobId: 'exp_71', status: 'queued' },
+    },
+    async act({ callbackUrl, email, format, ...asked }, { core, principal, by }) {
+      const wanted = {
+        callbackUrl: callbackUrl || undefined,
+        email: email || undefined,
+        format: format || 'json',
+      } as const
+      const { id, state } = await core.exports.create(principal.account.id, { ...questionIn(asked), ...wanted }, by)
+      return { data: { jobId: id, status: state } }
+    },
+  }),
+  operation({
+    ...common,
+    name: 'streamEvents',
+    summary: 'The events of some days at once, an object a line',
+    routes: [
+      ['/stats/export', 'GET'],
+      ['/stats/export/stream', 'GET', 'POST'],
+    ],
+    gives: ['application/x-ndjson'],
+    input: Span,
+    answer: Type.String(),
+    errors: span,
+    example: { input: { startdate: '2026-01-01', events: 'sent,open' }, data: line },
+    async act(asked, { core, principal }) {
+      const lines = await core.exports.stream(principal.account.id, questionIn(asked))
+      return { stream: Readable.from(lines, { objectMode: false }), fileName: 'events.ndjson' }
+    },
+  }),
+  operation({
+    ...common,
+    name: 'listExports',
+    summary: "The account's exports, the latest first",
+    routes: [['/stats/exports', 'GET', 'POST']],
+    input: Type.Object({
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'default 100' })),
+      before: Type.Optional(Type.String({ maxLength: 100, description: 'those asked for before this one' })),
+    }),
+    answer: Type.Array(JobWhole),
+    errors: ['exportUnknown'],
+    example: { input: { limit: 10 }, data: [example] },
+    act: async ({ limit = 100, before }, { core, principal }) => ({
+      data: (await core.exports.list(principal.account.id, { limit, before })).map(shown),
+    }),
+  }),
+  operation({
+    ...common,
+    name: 'showExport',
+    summary: 'How far an export is, and where its file lies',
+    routes: [['/stats/export/:jobId', 'GET', 'POST']],
+    input: Type.Object({ jobId }),
+    answer: JobWhole,
+    errors: ['exportUnknown'],
+    example: { input: { jobId: 'exp_71' }, data: example },
+    act: async ({ jobId }, { core, principal }) => ({
+      data: shown(await core.exports.show(principal.account.id, jobId)),
+    }),
+  }),
+  operation({
+    ...common,
+    name: 'deleteExport',
+    summary: 'Take back an export that is still queued',
+    routes: [
+      ['/stats/export/:jobId', 'DELETE'],
+      ['/stats/export/:jobId/delete', 'POST', 'DELETE'],
+    ],
+    input: Type.Object({ jobId }),
+    answer: Type.Object({ jobId: Type.String() }),
+    errors: ['exportUnknown', 'exportNotQueued'],
+    example: { input: { jobId: 'exp_71' }, data: { jobId: 'exp_71' } },
+    async act({ jobId }, { core, principal, by }) {
+      await core.exports.remove(principal.account.id, jobId, by)
+      return { data: { jobId } }
+    },
+  }),
+  operation({
+    ...common,
+    name: 'downloadExport',
+    summary: 'The file of an export that is done',
+    routes: [['/stats/export/:jobId/file', 'GET', 'POST']],
+    gives: ['application/x-ndjson', 'text/csv'],
+    input: Type.Object({ jobId }),
+    answer: Type.String(),
+    errors: ['exportUnknown'],
+    example: { input: { jobId: 'exp_71' }, data: line },
+    async act({ jobId }, { core, principal }) {
+      const { format, fileName, content } = await core.exports.file(principal.account.id, jobId)
+      return { stream: Readable.from(content, { objectMode: false }), fileName, type: FILE_TYPES[format] }
+    },
+  }),
+]
+
+function questionIn({ startdate, enddate, events }: Static<typeof Span>) {
+  return {
+    startDate: startdate ?? '',
+    endDate: enddate || undefined,
+    events: typeof events === 'string' ? events.split(',', 100) : (events ?? []),
+  }
+}
+
+function shown(job: ExportJob): Static<typeof JobWhole> {
+  const { id, state, format, firstDay, lastDay, kinds, rows, createdAt, finishedAt, expiresAt, url, problem } = job
+  return {
+    ...{ jobId: id, status: state, format, startdate: firstDay, enddate: lastDay, events: [...kinds], rows },
+    ...{ created: createdAt.toISOString(), finished: finishedAt?.toISOString() ?? null },
+    ...{ expires: expiresAt?.toISOString() ?? null, url, problem },
+  }
+}

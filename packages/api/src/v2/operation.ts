@@ -23,6 +23,8 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
   readonly input: Input
   /** What `data` holds. */
   readonly answer: Answer
+  /** Where the contract has something else stand beside `data` than a success's message and error_info. */
+  readonly envelope?: Envelope
   /** Rows of the error table it may answer, besides those of every call. */
   readonly errors: readonly ErrorName[]
   readonly example: { readonly input: Static<Input>; readonly data: Static<Answer> }
@@ -31,10 +33,22 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
    * parameters stand in path and query.
    */
   readonly takes?: 'text/csv'
-  /** The answer is of this type: `act` answers a Readable, and `answer` and the example's `data` are its text. */
-  readonly gives?: 'text/csv'
+  /**
+   * The answer is of the first of these types, or of the one `act` names: it answers a Readable, and `answer` and the
+   * example's `data` are the text of the first.
+   */
+  readonly gives?: readonly StreamedType[]
   readonly act: (input: Static<Input>, call: Call) => Promise<Answered<Static<Answer>> | Streamed>
 }
+
+export interface Envelope {
+  /** What stands beside `data`; `beside` of what `act` answers. */
+  readonly beside: TObject
+  readonly example: Readonly<Record<string, unknown>>
+  /** True: instead of message and error_info. */
+  readonly bare?: boolean
+}
+export type StreamedType = 'text/csv' | 'application/x-ndjson'
 
 export type Route = readonly [path: string, ...methods: HTTPMethods[]]
 
@@ -52,10 +66,14 @@ export interface Answered<Data> {
   readonly data: Data
   /** Of a list: how many there are in all. */
   readonly totalRecords?: number
+  /** What the operation's own envelope has beside the data. */
+  readonly beside?: Readonly<Record<string, unknown>>
 }
 
 export interface Streamed {
   readonly stream: Readable
+  /** One of those the operation gives. Undefined: the first. */
+  readonly type?: StreamedType
   readonly fileName: string
 }
 

@@ -81,10 +81,12 @@ async function answer(
   const by = { keyId: principal.keyId, address: clientAddress(request) }
   const answered = await operation.act(input, { core, principal, by, request, reply })
   if ('stream' in answered) {
-    reply.type(`${operation.gives}; charset=utf-8`)
+    reply.type(`${answered.type ?? operation.gives?.[0]}; charset=utf-8`)
     reply.header('content-disposition', `attachment; filename="${answered.fileName}"`)
     return answered.stream
   }
-  const { data, totalRecords } = answered
-  return reply.sent ? reply : { ...success(data), ...(totalRecords === undefined ? {} : { totalRecords }) }
+  if (reply.sent) return reply
+  const { data, totalRecords, beside } = answered
+  const counted = totalRecords === undefined ? {} : { totalRecords }
+  return { ...(operation.envelope?.bare ? { data } : success(data)), ...counted, ...beside }
 }

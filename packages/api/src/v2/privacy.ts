@@ -1,6 +1,7 @@
 import type { ForgetRequest, KeptDelivery, PersonPage } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { type Operation, operation } from './operation.ts'
+import { exactNumber } from './shapes.ts'
 
 const RequestId = Type.String({ description: '`gd_` and 32 hex digits' })
 const Email = Type.Union([Type.String(), Type.Array(Type.String())], {
@@ -183,7 +184,7 @@ function logOf(delivery: KeptDelivery): Static<typeof Log> {
   const { acceptedAt, scheduledAt, finishedAt, state, reason, clientAddress, personal, attempts, events } = delivery
   const last = events.at(-1)?.time
   return {
-    trid: Number(delivery.transactionNumber),
+    trid: exactNumber(delivery.transactionNumber),
     messageId: delivery.messageId,
     rcptEmail: delivery.recipient,
     rcptType: delivery.kind,

@@ -1,3 +1,4 @@
+import { invalidParameter } from '@postrider/core'
 import Type from 'typebox'
 
 /** Schemas and forms of values that several groups of operations share. */
@@ -18,4 +19,21 @@ export const Page = {
 /** `2026-01-05 10:11:12`, in UTC. */
 export function timeText(at: Date): string {
   return at.toISOString().slice(0, 19).replace('T', ' ')
+}
+
+/**
+ * A whole number as it is written, in an answer. A double of a transaction number is exact (they are multiples of 4), but the
+ * shortest text that stands for it is not, from 2^54 on: 18014398509481992 would be written as …990.
+ */
+export function exactNumber(digits: string): number {
+  return rawJson(digits) as number
+}
+
+/** In Node, and not yet in the types. */
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown }
+
+/** The whole number a text is, however large; what is below nothing is nothing. Throws parameterInvalid (`parameter`). */
+export function wholeNumber(text: string, parameter: string): number {
+  if (!/^\s*-?\d+\s*$/.test(text)) throw invalidParameter(parameter, 'it must be a whole number')
+  return Math.max(0, Math.min(Number(text), Number.MAX_SAFE_INTEGER))
 }

@@ -165,7 +165,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
     name: 'exportSuppressions',
     summary: 'The whole list as CSV, which an import takes',
     routes: [['/suppression/export', 'GET', 'POST']],
-    gives: 'text/csv',
+    gives: ['text/csv'],
     input: Type.Object({}),
     answer: Type.String(),
     errors: [],

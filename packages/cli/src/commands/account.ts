@@ -1,4 +1,4 @@
-import type { Account, Core } from '@postrider/core'
+import { type Account, type AccountSettings, type Core, OPERATOR } from '@postrider/core'
 import {
   type Answer,
   type Call,
@@ -8,8 +8,42 @@ import {
   requiredText,
   table,
   textOption,
+  UsageError,
   wholeOption,
 } from '../command.ts'
+
+const SWITCHES = {
+  'open-tracking': 'openTracking',
+  'click-tracking': 'clickTracking',
+  'unsubscribe-link': 'unsubscribeLink',
+  'privacy-mode': 'privacyMode',
+} as const
+const TEXTS = { 'footer-html': 'footerHtml', 'footer-text': 'footerText', 'time-zone': 'timeZone' } as const
+const DAYS = { 'event-days': 'eventDays', 'body-days': 'bodyDays' } as const
+
+const settingsCommand: Command = {
+  name: 'account settings',
+  usage: 'ID [--open-tracking on|off] [--time-zone NAME] [--event-days N] …',
+  summary:
+    "set what an account's mail is made with, and how it is kept (click-tracking, unsubscribe-link, privacy-mode, footer-html, footer-text, body-days); without options: show it",
+  words: 1,
+  options: Object.fromEntries(
+    ['account', ...Object.keys({ ...SWITCHES, ...TEXTS, ...DAYS })].map((name) => [name, { type: 'string' } as const]),
+  ),
+  run: (call) => {
+    const id = requiredTarget(call, 'account')
+    const change = Object.fromEntries([
+      ...given(SWITCHES, (option) => switchOption(call, option)),
+      ...given(TEXTS, (option) => textOption(call, option)),
+      ...given(DAYS, (option) => limitOption(call, option)),
+    ]) as Partial<AccountSettings>
+    return call.withCore(async ({ accounts }) => {
+      const settings = await accounts.settings.change(id, change, OPERATOR)
+      const rows = Object.entries(settings).map(([name, value]) => [name, value === null ? '(default)' : value])
+      return { data: settings, text: table(['setting', 'value'], rows) }
+    })
+  },
+}
 
 export const accountCommands: readonly Command[] = [
   {
@@ -95,7 +129,21 @@ export const accountCommands: readonly Command[] = [
       })
     },
   },
+  settingsCommand,
 ]
+
+/** The options that were given, by their settings' names. */
+function given(names: Readonly<Record<string, string>>, read: (option: string) => unknown): [string, unknown][] {
+  const values = Object.entries(names).map(([option, name]): [string, unknown] => [name, read(option)])
+  return values.filter(([, value]) => value !== undefined)
+}
+
+function switchOption(call: Call, name: string): boolean | undefined {
+  const value = textOption(call, name)
+  if (value === undefined) return undefined
+  if (value !== 'on' && value !== 'off') throw new UsageError(`--${name} must be on or off, not "${value}"`)
+  return value === 'on'
+}
 
 /** null: the default. */
 function limitOption(call: Call, name: string): number | null | undefined {

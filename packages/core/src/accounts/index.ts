@@ -2,6 +2,7 @@ import { noteChange, OPERATOR } from '../audit/index.ts'
 import { isUniqueViolation, type Sql, type SqlTransaction } from '../database.ts'
 import { invalidParameter } from '../errors.ts'
 import type { Account } from './account.ts'
+import { type MostDays, type Settings, settingsOf } from './settings.ts'
 import {
   type AccountLimits,
   insertAccount,
@@ -13,6 +14,8 @@ import {
 } from './store.ts'
 
 export type { Account } from './account.ts'
+export type { AccountSettings } from './account-settings.ts'
+export type { MostDays } from './settings.ts'
 export type { AccountLimits } from './store.ts'
 
 export interface Accounts {
@@ -30,9 +33,11 @@ export interface Accounts {
    * Throws parameterInvalid for an unknown account and for what is no limit.
    */
   limit(id: number, change: Partial<AccountLimits>): Promise<AccountLimits>
+  /** See settings.ts. */
+  readonly settings: Settings
 }
 
-export function accountsOf(sql: Sql): Accounts {
+export function accountsOf(sql: Sql, most: MostDays): Accounts {
   /** One transaction: the change, and its entry in the account's audit log. Accounts themselves are changed by the operator. */
   function noted(
     action: string,
@@ -88,6 +93,7 @@ export function accountsOf(sql: Sql): Accounts {
       })
       return act as Promise<AccountLimits>
     },
+    settings: settingsOf(sql, most),
   }
 }
 

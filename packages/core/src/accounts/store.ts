@@ -1,5 +1,6 @@
 import { type AnySql, onlyRow } from '../database.ts'
 import type { Account } from './account.ts'
+import type { AccountSettings } from './account-settings.ts'
 
 const columns = (sql: AnySql) =>
   sql`id, name, state, parent_id as "parentId", expires_at as "expiresAt", created_at as "createdAt"`
@@ -48,4 +49,36 @@ export async function selectAccountLimits(sql: AnySql, id: number): Promise<Acco
 export async function updateAccountLimits(sql: AnySql, id: number, limits: AccountLimits): Promise<void> {
   await sql`
     update accounts set sends_per_minute = ${limits.sendsPerMinute}, calls_per_minute = ${limits.callsPerMinute} where id = ${id}`
+}
+
+const settingsColumns = (sql: AnySql) => sql`
+  open_tracking as "openTracking", click_tracking as "clickTracking", unsubscribe_link as "unsubscribeLink",
+  footer_html as "footerHtml", footer_text as "footerText", privacy_mode as "privacyMode", time_zone as "timeZone",
+  event_days as "eventDays", body_days as "bodyDays"`
+
+/** With `lock`, nobody else changes them until the transaction ends. */
+export async function selectSettings(
+  sql: AnySql,
+  id: number,
+  { lock = false } = {},
+): Promise<AccountSettings | undefined> {
+  const [row] = await sql<AccountSettings[]>`
+    select ${settingsColumns(sql)} from accounts where id = ${id} and deleted_at is null ${lock ? sql`for no key update` : sql``}`
+  return row && { ...row }
+}
+
+export async function updateSettings(sql: AnySql, id: number, settings: AccountSettings): Promise<void> {
+  await sql`
+    update accounts
+       set open_tracking = ${settings.openTracking}, click_tracking = ${settings.clickTracking},
+           unsubscribe_link = ${settings.unsubscribeLink}, footer_html = ${settings.footerHtml},
+           footer_text = ${settings.footerText}, privacy_mode = ${settings.privacyMode}, time_zone = ${settings.timeZone},
+           event_days = ${settings.eventDays}, body_days = ${settings.bodyDays}
+     where id = ${id}`
+}
+
+/** Every name the database knows, by its lower-case form. Takes it a while: it reads a directory of files. */
+export async function selectTimeZones(sql: AnySql): Promise<Map<string, string>> {
+  const rows = await sql<{ name: string }[]>`select name from pg_timezone_names where name !~ '^(posix|right)/'`
+  return new Map(rows.map(({ name }) => [name.toLowerCase(), name]))
 }

@@ -1,4 +1,4 @@
-import type { Account } from '../accounts/account.ts'
+import type { Account, MailDefaults } from '../accounts/account.ts'
 import type { Rate } from '../rate-limits/index.ts'
 
 /** What a key allows, an operation group each; `all` allows everything. */
@@ -62,6 +62,7 @@ export interface ApiKey {
 /** Whoever showed a valid key. */
 export interface Principal {
   readonly account: Account
+  readonly mailDefaults: MailDefaults
   readonly keyId: number
   readonly scopes: readonly Scope[]
   /** Null: none at all. */

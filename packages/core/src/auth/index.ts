@@ -56,11 +56,11 @@ export function authOf({ sql, log, callsPerMinute, wrongKeysPerMinute }: AuthDep
     load: async (hash) => {
       const holder = await selectKeyHolder(sql, Buffer.from(hash, 'hex'))
       if (!holder) return null
-      const { account, keyId, scopes, restrictions, expired } = holder
+      const { account, mailDefaults, keyId, scopes, restrictions, expired } = holder
       const rates = ratesOf(holder, callsPerMinute)
       const bounds = isUnrestricted(restrictions) ? null : restrictions
       return {
-        principal: { account, keyId, scopes, restrictions: bounds, expired, rates },
+        principal: { account, mailDefaults, keyId, scopes, restrictions: bounds, expired, rates },
         networkList: new NetworkList(holder.networks),
         disabled: holder.disabled,
       }
@@ -120,6 +120,7 @@ export function authOf({ sql, log, callsPerMinute, wrongKeysPerMinute }: AuthDep
     return {
       ...principal,
       account: { ...subaccount.account, state },
+      mailDefaults: subaccount.mailDefaults,
       expired,
       rates: ratesFor(principal.rates, subaccount),
     }

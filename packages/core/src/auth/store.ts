@@ -1,4 +1,4 @@
-import type { Account } from '../accounts/account.ts'
+import type { Account, MailDefaults } from '../accounts/account.ts'
 import { type AnySql, onlyRow } from '../database.ts'
 import type { ApiKey, Restrictions, Scope } from './api-key.ts'
 
@@ -134,6 +134,19 @@ export async function noteUse(sql: AnySql, ids: readonly number[]): Promise<void
                   order by id for no key update skip locked)`
 }
 
+const mailDefaults = (sql: AnySql) => sql`
+  a.open_tracking as "openTracking", a.click_tracking as "clickTracking", a.unsubscribe_link as unsubscribe,
+  a.footer_html as "footerHtml", a.footer_text as "footerText"`
+
+function mailDefaultsOf(row: MailDefaults): MailDefaults {
+  const { openTracking, clickTracking, unsubscribe, footerHtml, footerText } = row
+  return { openTracking, clickTracking, unsubscribe, footerHtml, footerText }
+}
+
+function accountOf({ id, name, state, parentId, expiresAt, createdAt }: Account): Account {
+  return { id, name, state, parentId, expiresAt, createdAt }
+}
+
 /** Limits the operator set on an account; null: none of its own. */
 interface AccountLimits {
   readonly sendsPerMinute: number | null
@@ -141,19 +154,21 @@ interface AccountLimits {
 
 export interface Subaccount extends AccountLimits {
   readonly account: Account
+  readonly mailDefaults: MailDefaults
   readonly expired: boolean
 }
 
 /** The account's subaccount of this lower-case user name, or null. */
 export async function selectSubaccount(sql: AnySql, parentId: number, username: string): Promise<Subaccount | null> {
-  const rows = await sql<(Account & Omit<Subaccount, 'account'>)[]>`
-    select id, name, state, parent_id as "parentId", expires_at as "expiresAt", created_at as "createdAt",
-           coalesce(expires_at <= service_now(), false) as expired, sends_per_minute as "sendsPerMinute"
-      from accounts where parent_id = ${parentId} and lower(username) = ${username} and deleted_at is null`
+  const rows = await sql<(Account & MailDefaults & Omit<Subaccount, 'account' | 'mailDefaults'>)[]>`
+    select a.id, a.name, a.state, a.parent_id as "parentId", a.expires_at as "expiresAt", a.created_at as "createdAt",
+           ${mailDefaults(sql)},
+           coalesce(a.expires_at <= service_now(), false) as expired, a.sends_per_minute as "sendsPerMinute"
+      from accounts a where a.parent_id = ${parentId} and lower(a.username) = ${username} and a.deleted_at is null`
   const row = rows[0]
   if (!row) return null
-  const { expired, sendsPerMinute, ...account } = row
-  return { account, expired, sendsPerMinute }
+  const { expired, sendsPerMinute } = row
+  return { account: accountOf(row), mailDefaults: mailDefaultsOf(row), expired, sendsPerMinute }
 }
 
 export interface KeyHolder extends AccountLimits {
@@ -164,6 +179,7 @@ export interface KeyHolder extends AccountLimits {
   readonly countsWith: number | null
   /** Its state is the parent's, where that is not active. */
   readonly account: Account
+  readonly mailDefaults: MailDefaults
   /** The account, or its parent. */
   readonly expired: boolean
   /** A subaccount that its parent has switched off. */
@@ -175,10 +191,12 @@ export interface KeyHolder extends AccountLimits {
 
 /** The live key with this hash and its account, or null. */
 export async function selectKeyHolder(sql: AnySql, hash: Buffer): Promise<KeyHolder | null> {
-  const rows = await sql<(Omit<KeyHolder, 'account' | 'restrictions'> & Restrictions & Account)[]>`
+  const rows = await sql<
+    (Omit<KeyHolder, 'account' | 'mailDefaults' | 'restrictions'> & Restrictions & Account & MailDefaults)[]
+  >`
     select k.id as "keyId", k.scopes, k.networks::text[] as networks, ${restrictions(sql)}, k.counts_with as "countsWith",
            a.id, a.name, case when p.state <> 'active' then p.state else a.state end as state, a.parent_id as "parentId",
-           a.expires_at as "expiresAt", a.created_at as "createdAt",
+           a.expires_at as "expiresAt", a.created_at as "createdAt", ${mailDefaults(sql)},
            coalesce(least(a.expires_at, p.expires_at) <= service_now(), false) as expired,
            a.parent_id is not null and a.state = 'suspended' as disabled, a.sends_per_minute as "sendsPerMinute",
            a.calls_per_minute as "accountCallsPerMinute", p.sends_per_minute as "parentSendsPerMinute"
@@ -188,10 +206,10 @@ export async function selectKeyHolder(sql: AnySql, hash: Buffer): Promise<KeyHol
   const row = rows[0]
   if (!row) return null
   const { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, until, ...rest } = row
-  const { id, name, state, parentId, expiresAt, createdAt, ...holder } = rest
   return {
-    ...holder,
+    ...rest,
     restrictions: { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, until },
-    account: { id, name, state, parentId, expiresAt, createdAt },
+    account: accountOf(rest),
+    mailDefaults: mailDefaultsOf(rest),
   }
 }

@@ -7,7 +7,7 @@ import type { DomainState } from './domain.ts'
 import { insertDkimKey, selectSelectors } from './keys-store.ts'
 import { domainName } from './own-domain.ts'
 import { RETURN_PATH_LABEL } from './records.ts'
-import { insertDomain, type StoredDomain, selectDomain } from './store.ts'
+import { insertDomain, noteActivity, type StoredDomain, selectDomain } from './store.ts'
 
 export interface NewSendingDomain {
   readonly accountId: number
@@ -37,6 +37,7 @@ export async function addDomain(
       await insertDkimKey(transaction, { domainId: domain.id, selector, state: 'active', ...key })
       const after = { state, envelopeName: labels, selector }
       await noteChange(transaction, { accountId, by, action: 'domain.add', object: `domain ${clean}`, after })
+      await noteActivity(transaction, domain, { before: undefined, after: state })
       return domain
     })
   } catch (error) {

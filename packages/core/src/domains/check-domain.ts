@@ -6,7 +6,7 @@ import { judgeRecord } from './judge-record.ts'
 import { promoteNextKey, retirePastKeys, type StoredPublicKey, selectPublicKeys } from './keys-store.ts'
 import { type DnsAnswer, lookUp } from './look-up.ts'
 import { recordKey, type SeenRecords, type ServiceHosts, wantedRecords, withSeen } from './records.ts'
-import { lockDomain, type StoredDomain, updateChecked } from './store.ts'
+import { lockDomain, noteActivity, type StoredDomain, updateChecked } from './store.ts'
 
 export interface CheckOptions {
   readonly sql: Sql
@@ -69,6 +69,7 @@ async function conclude(
         after: is,
       })
     }
+    await noteActivity(transaction, domain, { before: domain.state, after: checked.state })
     return checked
   }) as Promise<StoredDomain>
 }

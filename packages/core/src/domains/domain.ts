@@ -29,6 +29,12 @@ export interface Domain {
   readonly brokenSince: Date | null
 }
 
+/** A domain as a message is accepted from it. */
+export interface UsableDomain extends Domain {
+  /** The domain's own host for opens, clicks and unsubscribes, while its record is right. */
+  readonly trackingHost: string | null
+}
+
 export type RecordPurpose = 'dkim' | 'spf' | 'returnPath' | 'envelope' | 'dmarc'
 
 /** `unchecked`: the DNS has not answered yet. */

@@ -10,14 +10,15 @@ import { addDomain, type NewSendingDomain } from './add-domain.ts'
 import { checkDomain } from './check-domain.ts'
 import { createKeyMaker, openDkimKey } from './dkim-key.ts'
 import { makeNextKey, takeNextKey } from './dkim-rotation.ts'
-import type { Domain, DomainSigner, DomainState, DomainWithRecords } from './domain.ts'
+import type { Domain, DomainSigner, DomainState, DomainWithRecords, UsableDomain } from './domain.ts'
 import { selectDkimKey, selectPublicKeys } from './keys-store.ts'
 import { changeOwnDomain, domainName, ownDomain } from './own-domain.ts'
-import { type ServiceHosts, wantedRecords, withSeen } from './records.ts'
+import { ownTrackingHost, type ServiceHosts, wantedRecords, withSeen } from './records.ts'
 import {
   activateDomain,
   claimDueDomains,
   deleteDomain,
+  noteActivity,
   type StoredDomain,
   selectDomain,
   selectDomainById,
@@ -26,7 +27,15 @@ import {
   updateShared,
 } from './store.ts'
 
-export type { DkimSigner, DnsRecord, Domain, DomainSigner, DomainState, DomainWithRecords } from './domain.ts'
+export type {
+  DkimSigner,
+  DnsRecord,
+  Domain,
+  DomainSigner,
+  DomainState,
+  DomainWithRecords,
+  UsableDomain,
+} from './domain.ts'
 
 /** As with keys: what an operator changes holds everywhere within 5 s. */
 const DOMAIN_AGE_MS = 3000
@@ -73,7 +82,11 @@ export interface Domains {
    * The active domain of this name (A-label) that the account may send from: its own, or a shared one of its parent. At most
    * 5 s old.
    */
-  findActive(accountId: number, name: string, parentId?: number | null): Promise<Domain | null> | Domain | null
+  findActive(
+    accountId: number,
+    name: string,
+    parentId?: number | null,
+  ): Promise<UsableDomain | null> | UsableDomain | null
   /** What signs for this domain, also when it was deleted; null: it never was. */
   signer(domainId: number): Promise<DomainSigner | null> | DomainSigner | null
 }
@@ -93,12 +106,12 @@ export interface DomainsDependencies {
 
 export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domains {
   const hosts = serviceHosts(config)
-  const byName = createCache<Domain | null>({
+  const byName = createCache<UsableDomain | null>({
     maxAge: DOMAIN_AGE_MS,
     maxEntries: 50_000,
     load: async (name) => {
       const domain = await selectDomain(sql, name)
-      return domain ? bare(domain) : null
+      return domain ? { ...bare(domain), trackingHost: ownTrackingHost(domain, domain.records) } : null
     },
   })
   const signers = createCache<DomainSigner | null>({
@@ -167,6 +180,7 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
       const active = await changeOwnDomain(sql, known, async (transaction, { id, accountId, state }) => {
         const change = { action: 'domain.activate', object: `domain ${known.name}`, before: { state } }
         await noteChange(transaction, { accountId, by, ...change, after: { state: 'active' } })
+        await noteActivity(transaction, known, { before: state, after: 'active' })
         return activateDomain(transaction, id)
       })
       changed(active)
@@ -179,6 +193,7 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
         await deleteDomain(transaction, id)
         const before = { state, envelopeName }
         await noteChange(transaction, { accountId, by, action: 'domain.delete', object: `domain ${name}`, before })
+        await noteActivity(transaction, domain, { before: state, after: undefined })
       })
       changed(domain)
     },
@@ -232,7 +247,7 @@ function bare({ records: _, ...domain }: StoredDomain): Domain {
   return domain
 }
 
-function usable(domain: Domain | null, accountId: number, parentId: number | null): Domain | null {
+function usable(domain: UsableDomain | null, accountId: number, parentId: number | null): UsableDomain | null {
   if (domain?.state !== 'active') return null
   return domain.accountId === accountId || (domain.shared && domain.accountId === parentId) ? domain : null
 }

@@ -39,6 +39,13 @@ export function wantedRecords(
   ]
 }
 
+/** The domain's own tracking host, if the last look found that it leads here. */
+export function ownTrackingHost({ name, envelopeName }: Pick<Domain, 'name' | 'envelopeName'>, seen: SeenRecords) {
+  if (!envelopeName) return null
+  const host = `${envelopeName}.${name}`
+  return seen[recordKey({ type: 'CNAME', host })]?.state === 'right' ? host : null
+}
+
 export function returnPathHostOf(name: string): string {
   return `${RETURN_PATH_LABEL}.${name}`
 }

@@ -95,6 +95,22 @@ export async function activateDomain(sql: AnySql, id: number): Promise<StoredDom
   )
 }
 
+/**
+ * Tells the account's event log that a domain may send from now on, or may not any more. To be called in the transaction of the
+ * change; says nothing when neither is so. Undefined: there was no such domain, or there is none any more.
+ */
+export async function noteActivity(
+  sql: AnySql,
+  { accountId, name }: Pick<Domain, 'accountId' | 'name'>,
+  { before, after }: { before: DomainState | undefined; after: DomainState | undefined },
+): Promise<void> {
+  if ((before === 'active') === (after === 'active')) return
+  const detail = JSON.stringify({ domain: name, before, after: after ?? 'deleted' })
+  await sql`
+    insert into events (occurred_at, account_id, type, detail)
+    values (service_now(), ${accountId}, 'domain', ${detail}::text::jsonb)`
+}
+
 export async function updateShared(sql: AnySql, id: number, shared: boolean): Promise<StoredDomain> {
   return onlyRow(
     await sql<StoredDomain[]>`update domains set shared = ${shared} where id = ${id} returning ${columns(sql)}`,

@@ -67,7 +67,9 @@ export async function readEvents(sql: AnySql, question: EventQuestion): Promise<
         limit 1) d on true
      order by e.number`
   const last = rows.at(-1)
-  const next = rows.length === limit && last ? last.number : page.first + page.count - 1
+  // The page may have grown since it was found.
+  const end = Math.max(page.first + page.count - 1, last?.number ?? 0)
+  const next = rows.length === limit && last ? last.number : end
   return { events: rows.map(asEvent), next: Math.max(next, after) }
 }
 

@@ -1,6 +1,7 @@
 import mimeTypes from 'mime-types'
+import { Adder, type AddTo, type PlanCache } from './adder.ts'
 import type { ContentDocument } from './content.ts'
-import { type Attributes, renderMergeTags, withDefaults } from './merge.ts'
+import { type Attributes, renderMergeTags, withDefaults, withUnsubscribe } from './merge.ts'
 import { base64Lines, encodeText } from './mime/encode.ts'
 import { fileNameParameter, type Mailbox, mailboxField, rawField, textField } from './mime/header.ts'
 import type { Personal } from './personal.ts'
@@ -16,6 +17,8 @@ export interface Composition {
   readonly personal: Personal | null
   /** The attachments' octets, by part. */
   readonly parts: ReadonlyMap<number, Buffer>
+  /** Undefined: nothing is added to this message. */
+  readonly addTo: AddTo | undefined
 }
 
 /**
@@ -36,11 +39,23 @@ export function composeMessage(composition: Composition): Buffer {
   head += textField('Subject', renderMergeTags(content.subject, attributes))
   head += rawField('Date', messageDate(composition.acceptedAt))
   head += rawField('Message-ID', personal?.messageId ?? `<${id}@${domain}>`)
-  for (const [name, value] of Object.entries(personal?.headers ?? {})) {
-    head += textField(name, renderMergeTags(value, attributes))
-  }
+  const unsubscribe = composition.addTo?.additions.unsubscribe ? composition.addTo.links.unsubscribe() : undefined
+  const own = Object.entries(personal?.headers ?? {})
+  if (unsubscribe && !own.some(([name]) => isListUnsubscribe(name))) head += listUnsubscribe(unsubscribe)
+  const values = unsubscribe && own.length > 0 ? withUnsubscribe(attributes, unsubscribe) : attributes
+  for (const [name, value] of own) head += textField(name, renderMergeTags(value, values))
   head += 'MIME-Version: 1.0\r\n'
   return Buffer.concat([Buffer.from(head), ...bodyOf(composition, id, attributes)])
+}
+
+/** One-click unsubscription (RFC 8058): both fields or neither. DKIM signs them. */
+export function listUnsubscribe(url: string): string {
+  return `List-Unsubscribe: <${url}>\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n`
+}
+
+/** Whoever writes one of them himself has his own way, and we add none. */
+export function isListUnsubscribe(name: string): boolean {
+  return /^list-unsubscribe(-post)?$/i.test(name)
 }
 
 /** RFC 5322 3.3, in UTC. */
@@ -52,12 +67,42 @@ function bare(address: string): Mailbox {
   return { name: '', address }
 }
 
-function bodyOf({ content, personal, parts }: Composition, id: string, attributes: Attributes): Buffer[] {
+const plans = new WeakMap<ContentDocument, PlanCache>()
+
+function adderFor({ content, addTo }: Composition): Adder | undefined {
+  if (!addTo) return undefined
+  let cache = plans.get(content)
+  if (!cache) plans.set(content, (cache = {}))
+  return new Adder(addTo, cache)
+}
+
+/** The texts in the order they stand (RFC 2046 5.1.4: the best alternative last). */
+function textsOf(composition: Composition, attributes: Attributes): string[] {
+  const { content, addTo } = composition
+  const adder = adderFor(composition)
+  const unsubscribe = addTo?.additions.unsubscribe === true
+  const values = unsubscribe ? withUnsubscribe(attributes) : attributes
+  const merge = (text: string): string => renderMergeTags(text, values)
+  const add = (kind: 'text' | 'html'): string => {
+    const footer = content.footer?.[kind]
+    const text = merge(content[kind] ?? '')
+    return adder ? adder[kind](text, footer === undefined ? undefined : merge(footer)) : text
+  }
   const texts: string[] = []
-  if (content.text !== undefined) texts.push(textPart('text/plain', renderMergeTags(content.text, attributes)))
-  // RFC 2046 5.1.4: best alternative last; AMP goes before HTML, or readers without AMP would show it.
-  if (content.amp !== undefined) texts.push(textPart('text/x-amp-html', renderMergeTags(content.amp, attributes)))
-  if (content.html !== undefined) texts.push(textPart('text/html', renderMergeTags(content.html, attributes)))
+  if (content.text !== undefined) texts.push(textPart('text/plain', add('text')))
+  // AMP goes before HTML, or readers without AMP would show it. Nothing is added to it: what is not valid AMP to the letter is not
+  // shown at all.
+  if (content.amp !== undefined) {
+    const given = unsubscribe ? withUnsubscribe(attributes, addTo.links.unsubscribe()) : attributes
+    texts.push(textPart('text/x-amp-html', renderMergeTags(content.amp, given)))
+  }
+  if (content.html !== undefined) texts.push(textPart('text/html', add('html')))
+  return texts
+}
+
+function bodyOf(composition: Composition, id: string, attributes: Attributes): Buffer[] {
+  const { content, personal, parts } = composition
+  const texts = textsOf(composition, attributes)
   const [first = textPart('text/plain', '')] = texts
   const readable =
     texts.length > 1

@@ -1,3 +1,5 @@
+import type { Footer } from './additions.ts'
+
 /** The content of a composed message as it is stored: part 0 of the body, in JSON; attachments are parts 1 and up. */
 export interface ContentDocument {
   readonly from: { readonly email: string; readonly name: string }
@@ -8,6 +10,8 @@ export interface ContentDocument {
   readonly html?: string
   readonly text?: string
   readonly amp?: string
+  /** Not merged yet. */
+  readonly footer?: Footer
   /** File name of every part that is an attachment. */
   readonly files?: Readonly<Record<string, string>>
   /** The attachments every recipient gets; those of single envelopes are named in their Personal. */

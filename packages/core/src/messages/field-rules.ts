@@ -1,6 +1,7 @@
 import { checkFile } from '../attachments/file.ts'
 import { invalidParameter } from '../errors.ts'
 import { parseAddress } from '../recipients/address.ts'
+import { footerOf } from './additions.ts'
 import { LIMITS } from './limits.ts'
 import { type Attributes, countMergeTags, hasMergeTags, mergedLength, renderMergeTags, withDefaults } from './merge.ts'
 import { type StoredContent, subjectOf } from './stored-content.ts'
@@ -117,14 +118,14 @@ function withCounts(text: string) {
 }
 
 /** What a recipient's values make of the content is bounded like any message. */
-export function checkMergedContent(
-  { content, envelopes, nameOf }: Submission,
-  stored: StoredContent | undefined,
-): void {
+export function checkMergedContent(submission: Submission, stored: StoredContent | undefined): void {
+  const { content, envelopes, nameOf } = submission
   const template = stored?.content
-  if (content.kind === 'mime' && template === undefined) return
+  const footer = footerOf(submission)
+  if (content.kind === 'mime' && template === undefined && !footer) return
   const { html, text, amp } = content.kind === 'parts' ? content : {}
-  const texts = (template === undefined ? [html, text, amp] : [template, amp]).filter((text) => text !== undefined)
+  const own = template === undefined ? [html, text, amp] : [template, amp]
+  const texts = [...own, footer?.html, footer?.text].filter((text) => text !== undefined)
   const counts = texts.map(countMergeTags).filter(({ size }) => size > 0)
   if (counts.length === 0) return
   const all = (attributes: Attributes): number =>

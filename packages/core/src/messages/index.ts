@@ -11,7 +11,7 @@ import type { Forgotten } from '../suppressions/forgotten.ts'
 import type { Templates } from '../templates/index.ts'
 import { type Acceptance, accept, rehearse } from './accept.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
-import { type LoadedMessage, loadMessages, loadParts, renderDelivery } from './load.ts'
+import { type LinkOptions, type LoadedMessage, loadMessages, loadParts, renderDelivery } from './load.ts'
 import { type RenderedTemplate, renderTemplate, type TemplateRendering } from './render-template.ts'
 import { accountMaySend } from './rules.ts'
 import { fromShortMessageId } from './short-id.ts'
@@ -24,7 +24,7 @@ import { transactionNumbersOf } from './transaction-numbers.ts'
 export type { Acceptance } from './accept.ts'
 export { BATCH_STATES, type Batches, type BatchState, batchesOf, type HeldBatch } from './batches.ts'
 export { LIMITS } from './limits.ts'
-export type { LoadedMessage } from './load.ts'
+export { isAddedTo, type LoadedMessage } from './load.ts'
 export type { RenderedTemplate, TemplateRendering } from './render-template.ts'
 export { messageIdText } from './settle.ts'
 export { fromShortMessageId, shortMessageId } from './short-id.ts'
@@ -45,7 +45,7 @@ export interface Messages {
   load(ids: readonly string[]): Promise<Map<string, LoadedMessage>>
   /** Reads a body that did not come along. Throws an Error when it is gone. */
   loadParts(message: LoadedMessage): Promise<LoadedMessage>
-  /** The MIME message of one delivery, unsigned. */
+  /** The MIME message of one delivery, unsigned: the stored octets themselves where nothing is added to them. */
   render(message: LoadedMessage, delivery: { recipient: string; recipientNo: number; personal: unknown }): Buffer
   /** The template as a recipient with these attributes would get it. See render-template.ts. */
   renderTemplate(rendering: TemplateRendering): Promise<RenderedTemplate>
@@ -62,6 +62,7 @@ export interface MessagesDependencies {
   readonly attachments: Attachments
   readonly forgotten: Forgotten
   readonly heloName: string
+  readonly links: LinkOptions
   /** Octets of templates and stored files this process holds at once. */
   readonly storedBudget: ByteBudget
   readonly ready: () => boolean
@@ -87,6 +88,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     attachments,
     forgotten,
     heloName,
+    links,
     storedBudget,
     ready,
     announce,
@@ -130,7 +132,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     show: (messageId) => showMessage(sql, fromShortMessageId(messageId) ?? messageId),
     load: (ids) => loadMessages(sql, ids),
     loadParts: (message) => loadParts(sql, message),
-    render: renderDelivery,
+    render: (message, delivery) => renderDelivery(message, delivery, links),
     renderTemplate: (rendering) => renderTemplate(templates, rendering),
     forgetOldAnswers: () => forgetOldAnswers(sql),
   }

@@ -1,4 +1,9 @@
 import type { Sql } from '../database.ts'
+import type { Secrets } from '../secrets.ts'
+import { linksOf } from '../tracking/links.ts'
+import { addToMime } from './add-to-mime.ts'
+import type { AddTo } from './adder.ts'
+import type { Additions } from './additions.ts'
 import { decodePart, type Encoding } from './body.ts'
 import { composeMessage } from './compose.ts'
 import type { ContentDocument } from './content.ts'
@@ -16,6 +21,8 @@ export interface LoadedMessage {
   readonly dueFrom: Date
   readonly format: 'mime' | 'content'
   readonly nullReturnPath: boolean
+  /** What is added on its way out. */
+  readonly settings: Additions
   /** Octets in memory, about. */
   readonly size: number
   /** Undefined until loaded: large bodies are read one by one, when their turn comes. */
@@ -38,6 +45,7 @@ export async function loadMessages(sql: Sql, ids: readonly string[]): Promise<Ma
   const rows = await sql<Row[]>`
     select m.id, m.domain_id as "domainId", m.account_id as "accountId", m.accepted_at as "acceptedAt",
            greatest(m.accepted_at, m.scheduled_at) as "dueFrom", m.format, m.null_return_path as "nullReturnPath", m.size,
+           m.settings,
            b.part, b.encoding, b.content
       from unnest(${[...ids]}::uuid[]) as wanted(id)
       join messages m on m.id = wanted.id
@@ -90,14 +98,30 @@ export async function loadParts(sql: Sql, message: LoadedMessage): Promise<Loade
 
 const documents = new WeakMap<LoadedMessage, ContentDocument>()
 
+/** Where links lead that are put into mail. */
+export interface LinkOptions {
+  readonly secrets: Secrets
+  /** The service's own. */
+  readonly publicUrl: string
+  readonly trackingScheme: 'http' | 'https'
+}
+
+/** Is there anything that differs for each recipient? */
+export function isAddedTo({ settings }: Pick<LoadedMessage, 'settings'>): boolean {
+  const { footer, clickTracking, openTracking, unsubscribe } = settings
+  return Boolean(footer || clickTracking || openTracking || unsubscribe)
+}
+
 /** The MIME message of one delivery, unsigned; the same octets at every attempt. */
 export function renderDelivery(
   message: LoadedMessage,
   delivery: { recipient: string; recipientNo: number; personal: unknown },
+  options: LinkOptions,
 ): Buffer {
   const first = message.parts?.get(0)
   if (!message.parts || !first) throw new Error('the body of the message is not loaded')
-  if (message.format === 'mime') return first
+  const addTo = isAddedTo(message) ? addToCopy(message, delivery, options) : undefined
+  if (message.format === 'mime') return addTo ? addToMime(message.parts, addTo) : first
   let content = documents.get(message)
   if (!content) documents.set(message, (content = JSON.parse(first.toString()) as ContentDocument))
   return composeMessage({
@@ -108,5 +132,32 @@ export function renderDelivery(
     content,
     personal: delivery.personal as Personal | null,
     parts: message.parts,
+    addTo,
   })
+}
+
+function addToCopy(
+  { id, accountId, settings }: LoadedMessage,
+  { recipient: address, recipientNo }: { recipient: string; recipientNo: number },
+  { secrets, publicUrl, trackingScheme }: LinkOptions,
+): AddTo {
+  const own = settings.trackingHost && ownBase(settings.trackingHost, publicUrl, trackingScheme)
+  const recipient = {
+    accountId,
+    messageId: messageIdText(id),
+    recipientNo,
+    group: settings.group ?? 0,
+    key: address.toLowerCase(),
+  }
+  return {
+    additions: settings,
+    links: linksOf(secrets, own || publicUrl, recipient),
+    own: [publicUrl, ...(own ? [own] : [])].map((base) => `${base}/t/`.toLowerCase()),
+  }
+}
+
+/** An own host leads to where PUBLIC_URL does, and so to the same port, unless it is another scheme's. */
+function ownBase(host: string, publicUrl: string, scheme: 'http' | 'https'): string {
+  const { protocol, port } = new URL(publicUrl)
+  return `${scheme}://${host}${port && protocol === `${scheme}:` ? `:${port}` : ''}`
 }

@@ -1,3 +1,5 @@
+import { UNSUBSCRIBE_TAG } from '../tracking/plan.ts'
+
 /**
  * Merge tags (contract section 5.1): `[%NAME%]`, spaces inside allowed; exact name first, then whatever the case; a missing
  * attribute is empty; values go in as they are and are not expanded again.
@@ -18,6 +20,15 @@ export function renderMergeTags(text: string, attributes: Attributes): string {
     folded ??= new Map(Object.entries(attributes).map(([key, value]) => [key.toLowerCase(), value]))
     return folded.get(name.toLowerCase()) ?? ''
   })
+}
+
+/**
+ * The attributes with a value for the unsubscribe tag, unless one of them has its name: whoever used that name before for a value of
+ * his own goes on doing so. By itself the tag stands for itself, so that it is there still when everything else is merged.
+ */
+export function withUnsubscribe(attributes: Attributes, value = `[%${UNSUBSCRIBE_TAG}%]`): Attributes {
+  const taken = Object.keys(attributes).some((name) => name.toUpperCase() === UNSUBSCRIBE_TAG)
+  return taken ? attributes : { ...attributes, [UNSUBSCRIBE_TAG]: value }
 }
 
 /**

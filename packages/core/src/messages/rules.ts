@@ -1,5 +1,5 @@
 import type { FileSummary, StoredAttachment } from '../attachments/index.ts'
-import type { Domain } from '../domains/domain.ts'
+import type { UsableDomain } from '../domains/domain.ts'
 import { invalidParameter, ServiceError } from '../errors.ts'
 import { parseAddress } from '../recipients/address.ts'
 import type { Template } from '../templates/index.ts'
@@ -17,14 +17,14 @@ export interface Judgement {
     accountId: number,
     name: string,
     parentId: number | null,
-  ) => Promise<Domain | null> | Domain | null
+  ) => Promise<UsableDomain | null> | UsableDomain | null
   readonly findTemplate: (accountId: number, id: number) => Promise<Template | undefined>
   readonly findAttachments: (accountId: number, ids: readonly number[]) => Promise<FileSummary[]>
   readonly readAttachments: (files: readonly FileSummary[]) => Promise<StoredAttachment[]>
   /** Makes room for stored content until the message is written. Throws overloaded. */
   readonly hold: (octets: number) => void
   readonly now: () => number
-  domain?: Domain
+  domain?: UsableDomain
   template?: StoredContent
   attachments?: StoredAttachment[]
 }
@@ -87,7 +87,7 @@ function senderNamed({ from, nameOf }: Submission): void {
 function senderActive({ from, principal }: Submission, found: Judgement): void | Promise<void> {
   const sender = parseAddress(from?.email ?? '')
   if (!sender) throw new ServiceError('senderInvalid', { reason: 'not an address' })
-  const settle = (domain: Domain | null): void => {
+  const settle = (domain: UsableDomain | null): void => {
     if (!domain) throw new ServiceError('senderInvalid', { reason: 'no active sending domain of the account' })
     found.domain = domain
   }

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { StoredAttachment } from '../attachments/index.ts'
 import { parseAddress } from '../recipients/address.ts'
+import { additionsOf, footerOf, mergedFooter } from './additions.ts'
 import { type EncodedPart, encodePart } from './body.ts'
 import { messageDate } from './compose.ts'
 import type { ContentDocument } from './content.ts'
@@ -27,10 +28,14 @@ export function settle({ submission, found, transactionBase, heloName, now }: Se
   const attachments = [...submission.attachments, ...(found.attachments ?? []).map(asSubmitted)]
   const shared = attachments.map((attachment) => files.add(attachment))
   const deliveries = settleRecipients(submission, files)
+  const settings = additionsOf(submission, found.domain?.trackingHost ?? null)
   const mime = content.kind === 'mime' && !found.template
   const first = mime
     ? traced(content, id, submission, heloName, now)
     : [Buffer.from(JSON.stringify(contentDocument(submission, found, shared, files)))]
+  const footer = mime ? mergedFooter(submission, settings) : undefined
+  // A MIME message has no files beside it: its part 1 is the footer.
+  if (footer) files.contents.push(Buffer.from(JSON.stringify(footer)))
   const parts = [
     encodePart(first),
     ...files.contents.map((content): EncodedPart => ({ encoding: 'raw', pieces: [content], length: content.length })),
@@ -47,7 +52,7 @@ export function settle({ submission, found, transactionBase, heloName, now }: Se
     fromAddress: parseAddress(from?.email ?? '')?.text ?? '',
     subject: subjectOf(submission, found.template),
     tags: submission.tags,
-    settings: submission.settings,
+    settings,
     clientAddress: submission.clientAddress,
     format: mime ? 'mime' : 'content',
     size: [...first, ...files.contents].reduce((sum, piece) => sum + piece.length, 0),
@@ -94,6 +99,7 @@ function contentDocument(
       : ({ kind: 'parts', html: undefined, text: undefined, amp: undefined } satisfies ContentParts)
   const html = template ? template.content : texts.html
   const text = template ? undefined : texts.text
+  const footer = footerOf(submission)
   return {
     from: { email: parseAddress(from?.email ?? '')?.text ?? '', name: from?.name.trim() ?? '' },
     subject: subjectOf(submission, template),
@@ -102,6 +108,7 @@ function contentDocument(
     ...(html === undefined ? {} : { html }),
     ...(text === undefined ? {} : { text }),
     ...(texts.amp ? { amp: texts.amp } : {}),
+    ...(footer ? { footer } : {}),
     ...(files.contents.length > 0 ? { files: files.names } : {}),
     ...(shared.length > 0 ? { attachments: shared } : {}),
   }

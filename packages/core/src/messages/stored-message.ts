@@ -1,6 +1,7 @@
+import type { Additions } from './additions.ts'
 import type { EncodedPart } from './body.ts'
 import type { Personal } from './personal.ts'
-import type { Door, MessageSettings } from './submission.ts'
+import type { Door } from './submission.ts'
 
 /** A judged submission, ready to be written: one message, its body parts, one delivery per recipient. */
 export interface StoredMessage {
@@ -16,7 +17,7 @@ export interface StoredMessage {
   readonly fromAddress: string
   readonly subject: string
   readonly tags: readonly string[]
-  readonly settings: MessageSettings
+  readonly settings: Additions
   readonly clientAddress: string
   readonly format: 'mime' | 'content'
   /** Octets before encoding, all parts together. */

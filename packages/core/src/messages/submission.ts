@@ -83,7 +83,7 @@ export interface ContentParts extends ContentDetails {
   readonly amp: string | undefined
 }
 
-/** A whole MIME message: delivered octet for octet below the added trace headers. */
+/** A whole MIME message: delivered octet for octet below the added trace headers, but for what is added to its texts. */
 export interface MimeContent {
   readonly kind: 'mime'
   /** CRLF line ends, control headers already taken out; in pieces, cut anywhere. */

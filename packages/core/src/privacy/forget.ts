@@ -6,6 +6,7 @@ import { announceHashes, hashSuppressions } from './opt-outs.ts'
 import type { Progress, Receipt, RequestInWork, Subject } from './request.ts'
 import { postpone, saveProgress, takeRequest } from './store.ts'
 import { sweep } from './sweep.ts'
+import { foldTagNames } from './tag-names.ts'
 
 /** Messages looked at in one transaction. */
 const BATCH = 200
@@ -62,7 +63,13 @@ const STAGES: Readonly<Record<RequestInWork['stage'], Act>> = {
   queue: searchQueue,
   finished: sweepFinished,
   waiting: sweepWaiting,
-  last: (sql, request, subjects, { forgotten }) => hashSuppressions(sql, request, subjects, forgotten),
+  async last(sql, request, subjects, { forgotten }) {
+    await foldTagNames(sql, request.accountId, subjects)
+    const progress = await hashSuppressions(sql, request, subjects, forgotten)
+    // Dumps of events, which name everybody mail was sent to.
+    if (progress.stage === 'done') await sql`select forget_export_files(${request.accountId}::int)`
+    return progress
+  },
 }
 
 async function searchQueue(

@@ -3,7 +3,10 @@ import type { FoundMessage } from './find.ts'
 import type { Receipt, Subject } from './request.ts'
 
 /** What events keep of their detail: numbers and names of our own, nothing a remote server or a reader's machine said. */
-const KEPT_DETAIL = ['attempt', 'code', 'enhanced', 'class', 'indeterminate', 'reason', 'nextAt']
+const KEPT_DETAIL = [
+  ...['attempt', 'code', 'enhanced', 'class', 'indeterminate', 'reason', 'nextAt'],
+  ...['first', 'machine', 'rules', 'group'],
+]
 /** What {@link makePseudonym} makes. */
 const PSEUDONYM = '^forgotten-[0-9a-f]{20}$'
 
@@ -106,6 +109,15 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
               or position(${quoted} in lower(e.detail::text)) > 0)
       returning 1)
     select count(*)::int as count from own`)
+
+  // One that is just being judged is locked, and left out there: whoever judges it waits for this to end (tracking/judge-hits.ts).
+  await sql`
+    delete from hits where id in (
+      select h.id from unnest(${ids}::uuid[]) as w(id)
+        join hits h on h.message_id = w.id
+        join finished_deliveries f on f.message_id = h.message_id and f.recipient_no = h.recipient_no
+       where h.account_id = ${accountId} and f.recipient_key = ${pseudonym}
+         for update of h skip locked)`
 
   const changed = await countOf(sql`
     with own as (

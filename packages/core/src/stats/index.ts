@@ -1,5 +1,190 @@
-import type { SqlTransaction } from '../database.ts'
-import type { Batch } from '../events/index.ts'
+import type { Sql, SqlTransaction } from '../database.ts'
+import { invalidParameter, ServiceError } from '../errors.ts'
+import { type DeliveryTime, deliveryTime } from './delivery-times.ts'
+import { type Counts, NO_COUNTS, type Subject } from './metrics.ts'
+import { MOST_DAYS, MOST_DAYS_APART, type Period, periodsOf, requireSpan, type Span } from './periods.ts'
+import {
+  type AsOf,
+  type CountsRow,
+  countNames,
+  selectAsOf,
+  selectCounts,
+  selectCountsOfEach,
+  selectCountsOfSubaccounts,
+  selectSums,
+} from './read.ts'
+import { type RecountRequest, recount } from './recount.ts'
+import { selectTags, type Tag, type TagPage } from './tags.ts'
 
-/** Adds a batch of events to the roll-ups, in the transaction that numbers them. */
-export async function rollUp(_sql: SqlTransaction, _batch: Batch): Promise<void> {}
+export type { DeliveryTime } from './delivery-times.ts'
+export type { Counts, Metric, Subject } from './metrics.ts'
+export type { Period, Span } from './periods.ts'
+export type { AsOf } from './read.ts'
+export type { RecountRequest } from './recount.ts'
+export { rollUp } from './roll-up.ts'
+export type { Tag, TagPage } from './tags.ts'
+
+/** Whose counts are wanted: of all mail, of one name, or of each name apart. */
+export type Wanted =
+  | { readonly kind: 'total' }
+  | { readonly kind: 'one'; readonly subject: Subject; readonly name: string }
+  | { readonly kind: 'each'; readonly subject: Subject | 'subaccount' }
+
+interface Question {
+  readonly accountId: number
+  /** The user name of a subaccount of this account that is asked about instead of it. */
+  readonly subaccount?: string | undefined
+  /** `yyyy-mm-dd` in the account's time zone. */
+  readonly first: string
+  /** Undefined: today, or the first day if that is later. */
+  readonly last?: string | undefined
+  /** Delivery times too. */
+  readonly times?: boolean
+  readonly limit: number
+  readonly offset: number
+}
+
+export interface StatsQuestion extends Question {
+  readonly wanted: Wanted
+  readonly period: Period
+}
+
+export interface SumsQuestion extends Question {
+  readonly subject: Subject
+  /** Only this one. Undefined: each, those with most mail first. */
+  readonly name?: string | undefined
+}
+
+export interface NamedCounts {
+  /** Null: all names that are not counted, or not told, apart. */
+  readonly name: string | null
+  readonly counts: Counts
+  /** Null: nothing was delivered, or it was not asked for. */
+  readonly deliveryTime: DeliveryTime | null
+}
+
+export interface StatsAnswer {
+  readonly periods: readonly { readonly date: string; readonly stats: readonly NamedCounts[] }[]
+  /** How many periods the span has. */
+  readonly total: number
+  readonly asOf: AsOf
+}
+
+export interface SumsAnswer extends Span {
+  readonly stats: readonly NamedCounts[]
+  /** How many names there are. */
+  readonly total: number
+  readonly asOf: AsOf
+}
+
+/** Counts made from the events, by day in the account's time zone. All of an answer is of one moment, which it tells. */
+export interface Stats {
+  /**
+   * By day, week or month, with zeros for what had nothing; of each name only what there was.
+   *
+   * Throws dateInvalid, datesReversed, parameterInvalid (enddate: more than five years, or one where names are told apart, or too many of them),
+   * subaccountUnknown.
+   */
+  show(question: StatsQuestion): Promise<StatsAnswer>
+  /** Over the whole span. Throws as `show` does. */
+  sums(question: SumsQuestion): Promise<SumsAnswer>
+  tags(page: TagPage): Promise<{ tags: Tag[]; total: number }>
+  /** See recount.ts. */
+  recount(request: RecountRequest): Promise<Span | null>
+}
+
+export function statsOf(sql: Sql): Stats {
+  /** One snapshot for all that an answer tells. */
+  const inOneSnapshot = <T>(act: (transaction: SqlTransaction) => Promise<T>): Promise<T> =>
+    sql.begin('isolation level repeatable read read only', act) as Promise<T>
+
+  return {
+    show: (question) =>
+      inOneSnapshot(async (transaction) => {
+        const { wanted, period, times = false, limit, offset } = question
+        const { id: accountId, today } = await accountOf(transaction, question)
+        const span = spanOf(question, today, wanted.kind === 'each' ? MOST_DAYS_APART : MOST_DAYS)
+        const asOf = await selectAsOf(transaction, accountId)
+        if (wanted.kind === 'each' && wanted.subject !== 'subaccount') {
+          await requireFew(transaction, { accountId, subject: wanted.subject, span })
+        }
+        const { periods, total } = periodsOf(span, period, { limit, offset })
+        const page = { first: periods[0]?.first ?? span.first, last: periods.at(-1)?.last ?? span.first }
+        if (periods.length === 0) return { periods: [], total, asOf }
+        const asked = { accountId, period, page, times }
+        const rows =
+          wanted.kind !== 'each'
+            ? await selectCounts(transaction, asked, wanted.kind === 'one' ? wanted : { subject: 'total', name: '' })
+            : wanted.subject === 'subaccount'
+              ? await selectCountsOfSubaccounts(transaction, asked, span)
+              : await selectCountsOfEach(transaction, asked, { subject: wanted.subject, span })
+        const byDate = Map.groupBy(rows, ({ date }) => date)
+        const nothing = wanted.kind === 'each' ? [] : [noCounts(wanted.kind === 'one' ? wanted.name : null)]
+        return {
+          periods: periods.map(({ first: date }) => ({ date, stats: byDate.get(date)?.map(asNamed) ?? nothing })),
+          ...{ total, asOf },
+        }
+      }),
+
+    sums: (question) =>
+      inOneSnapshot(async (transaction) => {
+        const { subject, name, times = false, limit, offset } = question
+        const { id: accountId, today } = await accountOf(transaction, question)
+        const span = spanOf(question, today, name === undefined ? MOST_DAYS_APART : MOST_DAYS)
+        const asOf = await selectAsOf(transaction, accountId)
+        if (name === undefined) await requireFew(transaction, { accountId, subject, span })
+        const { rows, total } = await selectSums(transaction, {
+          ...{ accountId, subject, name, span, times, limit, offset },
+        })
+        const alone = name !== undefined && total === 0
+        return { ...span, stats: alone ? [noCounts(name)] : rows.map(asNamed), total: alone ? 1 : total, asOf }
+      }),
+
+    tags: (page) => selectTags(sql, page),
+    recount: (request) => recount(sql, request),
+  }
+}
+
+function asNamed({ name, counts, histogram }: CountsRow): NamedCounts {
+  return { name, counts, deliveryTime: deliveryTime(histogram) }
+}
+
+function noCounts(name: string | null): NamedCounts {
+  return { name, counts: NO_COUNTS, deliveryTime: null }
+}
+
+function spanOf({ first, last }: Question, today: string, most: number): Span {
+  // Where the caller's day begins before the account's, its today is the account's tomorrow.
+  const span = { first, last: last ?? (first > today ? first : today) }
+  requireSpan(span, most)
+  return span
+}
+
+/** Throws parameterInvalid (enddate). */
+async function requireFew(
+  sql: SqlTransaction,
+  question: { accountId: number; subject: Subject; span: Span },
+): Promise<void> {
+  if ((await countNames(sql, question)) <= MOST_COUNTS) return
+  throw invalidParameter('enddate', `it makes more than ${MOST_COUNTS} counts to look at, ask for fewer days`)
+}
+
+/** Counts of single names that one answer is made of: a second's work. */
+const MOST_COUNTS = 150_000
+
+async function accountOf(
+  sql: SqlTransaction,
+  { accountId, subaccount }: Question,
+): Promise<{ id: number; today: string }> {
+  const [account] = await sql<{ id: number; today: string }[]>`
+    select id, to_char(service_now() at time zone time_zone, 'YYYY-MM-DD') as today from accounts
+     where ${
+       subaccount === undefined
+         ? sql`id = ${accountId}`
+         : sql`parent_id = ${accountId} and lower(username) = lower(${subaccount}::text) and deleted_at is null`
+     }`
+  if (account) return account
+  throw subaccount === undefined
+    ? invalidParameter('account', 'there is no such account')
+    : new ServiceError('subaccountUnknown')
+}

@@ -19,13 +19,17 @@ export interface NewSubaccountRow {
   readonly password: string | null
 }
 
-/** Answers its number. */
+/** With its parent's settings. Answers its number. */
 export async function insertSubaccount(sql: AnySql, row: NewSubaccountRow): Promise<number> {
   const { parentId, name, username, email, password } = row
   return onlyRow(
     await sql<{ id: number }[]>`
-      insert into accounts (parent_id, name, username, email, password)
-      values (${parentId}, ${name}, ${username}, ${email}, ${password}) returning id`,
+      insert into accounts (parent_id, name, username, email, password, open_tracking, click_tracking, unsubscribe_link,
+                            footer_html, footer_text, privacy_mode, time_zone, event_days, body_days)
+      select id, ${name}, ${username}, ${email}, ${password}, open_tracking, click_tracking, unsubscribe_link,
+             footer_html, footer_text, privacy_mode, time_zone, event_days, body_days
+        from accounts where id = ${parentId}
+      returning id`,
   ).id
 }
 

@@ -30,6 +30,11 @@ export interface Recipient {
 /** Milliseconds; a request to forget waits longer than this between writing the hashes and deleting the addresses. */
 export const FORGOTTEN_AGE_MS = 3000
 
+/** What is kept of an address whose owner was forgotten. */
+export function forgottenHash(secrets: Secrets, accountId: number, key: string): Buffer {
+  return secrets.mac('forgotten recipient', Buffer.from(`${accountId} ${key}`))
+}
+
 export function forgottenOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): Forgotten {
   const lists = createCache<ReadonlySet<number>>({
     maxAge: FORGOTTEN_AGE_MS,
@@ -39,8 +44,7 @@ export function forgottenOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): F
       return new Set(rows.map(({ accountId }) => accountId))
     },
   })
-  const hash = (accountId: number, key: string): Buffer =>
-    secrets.mac('forgotten recipient', Buffer.from(`${accountId} ${key}`))
+  const hash = (accountId: number, key: string): Buffer => forgottenHash(secrets, accountId, key)
 
   return {
     hash,

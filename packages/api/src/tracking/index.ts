@@ -1,0 +1,99 @@
+import { type Core, ServiceError, type TrackingTarget } from '@postrider/core'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import { HEADERS, locationOf, PIXEL, sendPage, sendWord } from './answers.ts'
+import { FORM_LIMIT } from './one-click.ts'
+import { readerOf } from './reader.ts'
+import { askUnsubscribe, unsubscribe } from './unsubscribe.ts'
+
+export interface TrackingOptions {
+  readonly core: Core
+}
+
+interface Route {
+  readonly url: string
+  readonly kind: TrackingTarget['kind']
+  readonly methods: readonly HTTPMethods[]
+  readonly act: (target: TrackingTarget, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+}
+
+/**
+ * What readers of mail ask for: pixels, links, unsubscribe pages. At any host name, without key, cookie or credit. All there is
+ * to know stands in the sealed token, so a pixel and a redirect are answered whether the database is there or not; whatever
+ * was not sealed here is 404, and nothing of it comes back.
+ */
+export async function tracking(app: FastifyInstance, { core }: TrackingOptions): Promise<void> {
+  const routes: readonly Route[] = [
+    {
+      url: '/o/*',
+      kind: 'open',
+      methods: ['GET', 'HEAD'],
+      async act(target, request, reply) {
+        await core.tracking.note(target, readerOf(request))
+        // Webmail that isolates its pages may load it all the same.
+        return reply.header('cross-origin-resource-policy', 'cross-origin').type('image/gif').send(PIXEL)
+      },
+    },
+    {
+      url: '/c/*',
+      kind: 'click',
+      methods: ['GET', 'HEAD'],
+      async act(target, request, reply) {
+        const location = locationOf(target.url)
+        if (location === undefined) return sendWord(reply, 404, 'Not found')
+        await core.tracking.note(target, readerOf(request))
+        return sendWord(reply.header('location', location), 302, 'Found')
+      },
+    },
+    {
+      url: '/u/*',
+      kind: 'unsubscribe',
+      methods: ['GET', 'HEAD', 'POST'],
+      act: (target, request, reply) =>
+        request.method === 'POST' ? unsubscribe(core, target, request, reply) : askUnsubscribe(core, target, reply),
+    },
+  ]
+
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: FORM_LIMIT }, (_request, body, done) => {
+    done(null, body)
+  })
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers(HEADERS)
+  })
+  app.setErrorHandler(sendTrouble)
+  for (const { url, kind, methods, act } of routes) {
+    app.route<{ Params: { '*': string } }>({
+      url,
+      method: methods.filter((method) => method !== 'HEAD'),
+      schema: { hide: true },
+      async handler(request, reply) {
+        const target = core.tracking.read(kind, request.params['*'].replace(/\.gif$/, ''))
+        return target ? act(target, request, reply) : sendWord(reply, 404, 'Not found')
+      },
+    })
+    const others = app.supportedMethods.filter((method) => !(methods as readonly string[]).includes(method))
+    answerAll(app, url, others, (reply) =>
+      sendWord(reply.header('allow', methods.join(', ')), 405, 'Method not allowed'),
+    )
+  }
+  for (const url of ['/', '/*']) answerAll(app, url, app.supportedMethods, (reply) => sendWord(reply, 404, 'Not found'))
+}
+
+/** Before a body is read. */
+function answerAll(
+  app: FastifyInstance,
+  url: string,
+  methods: readonly string[],
+  answer: (reply: FastifyReply) => FastifyReply,
+): void {
+  const act = async (_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => answer(reply)
+  app.route({ url, method: [...methods] as HTTPMethods[], schema: { hide: true }, onRequest: act, handler: act })
+}
+
+/** Whatever failed: a word, and nothing of what was sent. */
+function sendTrouble(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const status = error instanceof ServiceError ? error.row.status : ((error as FastifyError).statusCode ?? 500)
+  if (status >= 400 && status < 500) return sendWord(reply, status, status === 413 ? 'Too large' : 'Bad request')
+  request.log.error({ err: error, route: request.routeOptions.url }, 'fault')
+  return sendPage(reply, 500, 'Something went wrong', '<p>Please try again later.</p>')
+}

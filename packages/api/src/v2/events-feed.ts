@@ -1,0 +1,115 @@
+import { EVENT_TYPES, type Event, type EventType, invalidParameter } from '@postrider/core'
+import Type, { type Static } from 'typebox'
+import { type Call, type Operation, operation } from './operation.ts'
+import { exactNumber } from './shapes.ts'
+
+/** Webhooks' words, and core's own where v2 has none (contract 16.4). */
+const wordOf = (type: EventType): string => (type === 'complained' ? 'spam' : type)
+const TYPES: ReadonlyMap<string, EventType> = new Map(EVENT_TYPES.map((type) => [wordOf(type), type]))
+
+/** Seconds an answer may be waited for; proxies commonly cut at 60. */
+const LONGEST_WAIT = 30
+const MOST_EVENTS = 1000
+
+const OrNull = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()])
+
+const Entry = Type.Object(
+  {
+    number: Type.Integer({ description: "the account's own sequence: 1, 2, 3, with no gap" }),
+    id: Type.String({ description: 'the same for ever, in webhooks too' }),
+    type: Type.Enum([...TYPES.keys()]),
+    time: Type.String({ description: 'ISO 8601, UTC' }),
+    trid: OrNull(Type.Integer({ description: 'null: of no message, or of one that is no longer kept' })),
+    messageId: OrNull(Type.String()),
+    email: OrNull(Type.String({ description: 'the recipient' })),
+    fromaddress: OrNull(Type.String()),
+    xapiheader: OrNull(Type.String()),
+    tags: OrNull(Type.String()),
+  },
+  { description: 'with what its type tells besides, such as reply, class, url, ip' },
+)
+
+/** The account's events by their gap-free numbers. */
+export const FEED: readonly Operation[] = [
+  operation({
+    name: 'readEventFeed',
+    summary: 'Events behind a number, in order and without a gap; waits for the next one if it is told to',
+    group: 'Events',
+    scope: 'events',
+    routes: [['/events/feed', 'GET', 'POST']],
+    input: Type.Object({
+      after: Type.Optional(
+        Type.Integer({ minimum: 0, description: 'the next of the answer before; 0: from the first' }),
+      ),
+      limit: Type.Optional(Type.Integer({ minimum: 1, description: `100 unless told, at most ${MOST_EVENTS}` })),
+      types: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())], { description: 'these only' })),
+      wait: Type.Optional(
+        Type.Integer({ minimum: 0, description: `seconds to wait for an event, at most ${LONGEST_WAIT}` }),
+      ),
+    }),
+    answer: Type.Array(Entry),
+    envelope: {
+      beside: Type.Object({
+        next: Type.Integer({ description: 'to be asked for as after, next time' }),
+        last: Type.Integer({ description: 'the number of the latest event' }),
+        oldest: Type.Integer({ description: 'of the oldest event still kept; those between after and it are gone' }),
+      }),
+      example: { next: 1, last: 1, oldest: 1 },
+    },
+    errors: [],
+    example: {
+      input: { after: 0, limit: 100, wait: 30 },
+      data: [
+        {
+          ...{ number: 1, id: '41', type: 'sent', time: '2026-01-05T10:11:14.000Z', trid: 17676078720000004 },
+          ...{ messageId: '019b8d6a3c80700080000000000000a1', email: 'lena@harbor.example' },
+          ...{ fromaddress: 'desk@ship.example', xapiheader: 'order-9001', tags: 'berth,confirm' },
+          ...{ attempt: 1, host: 'mx.harbor.example', code: 250, enhanced: '2.0.0', reply: 'OK' },
+        },
+      ],
+    },
+    async act({ after = 0, limit = 100, types, wait = 0 }, call) {
+      const page = await call.core.events.feed({
+        accountId: call.principal.account.id,
+        after,
+        limit: Math.min(limit, MOST_EVENTS),
+        types: typesOf(types),
+        milliseconds: Math.min(wait, LONGEST_WAIT) * 1000,
+        signal: goneOrDraining(call),
+      })
+      const { events, next, last, oldest } = page
+      return { data: events.map(shown), beside: { next, last, oldest } }
+    },
+  }),
+]
+
+function typesOf(types: string | readonly string[] | undefined): EventType[] | undefined {
+  const words = (typeof types === 'string' ? types.split(',') : (types ?? [])).map((word) => word.trim().toLowerCase())
+  const named = words.filter((word) => word !== '')
+  if (named.length === 0) return undefined
+  return named.map((word) => {
+    const type = TYPES.get(word)
+    if (!type) throw invalidParameter('types', `it must be some of: ${[...TYPES.keys()].join(', ')}`)
+    return type
+  })
+}
+
+/** Nobody waits any more, or this process must come to an end. */
+function goneOrDraining({ request, reply }: Call): AbortSignal {
+  const gone = new AbortController()
+  reply.raw.once('close', () => gone.abort())
+  return AbortSignal.any([gone.signal, request.server.draining])
+}
+
+function shown({ number, id, type, occurredAt, detail, delivery }: Event): Static<typeof Entry> {
+  return {
+    ...detail,
+    ...{ number, id, type: wordOf(type), time: occurredAt.toISOString() },
+    trid: delivery ? exactNumber(delivery.transactionNumber) : null,
+    messageId: delivery?.messageId ?? null,
+    email: delivery?.recipient ?? null,
+    fromaddress: delivery?.from ?? null,
+    xapiheader: delivery ? (delivery.reference ?? '') : null,
+    tags: delivery?.tags.join(',') ?? null,
+  }
+}

@@ -1,0 +1,114 @@
+import Type from 'typebox'
+import { type Operation, operation } from './operation.ts'
+import { timeText } from './shapes.ts'
+import {
+  AS_OF,
+  besideOf,
+  given,
+  Metrics,
+  PeriodInput,
+  periodOf,
+  questionOf,
+  SpanInput,
+  statsRowOf,
+  wholeOf,
+} from './stats-shapes.ts'
+
+const TagInput = {
+  tag: Type.Optional(Type.String({ description: 'this one; absent: each tag apart' })),
+}
+
+const TagStats = Type.Object({ tag_name: Type.String(), ...Metrics })
+
+const counts = {
+  ...{ sent: 3, bounce: 0, soft_bounce: 0, hard_bounce: 0, open: 2, unique_open: 2, click: 1 },
+  ...{ unsub: 0, spam: 0, dropped: 0, invalid: 0 },
+}
+const berth = { tag_name: 'berth', metrics: counts }
+
+/** Tags of one page. */
+const MOST_TAGS = 1000
+
+/** Contract section 13.2. */
+export const TAGS: readonly Operation[] = [
+  operation({
+    name: 'listTags',
+    summary: 'The tags that mail was sent with',
+    group: 'Tags',
+    scope: 'stats',
+    routes: [['/tags', 'GET', 'POST']],
+    input: Type.Object({
+      limit: Type.Optional(
+        Type.Union([Type.Integer(), Type.String()], { description: 'at most 1000; 100 unless told' }),
+      ),
+      offset: Type.Optional(Type.Union([Type.Integer(), Type.String()], { description: 'tags to skip' })),
+      tag: Type.Optional(Type.String({ description: 'those that begin with it' })),
+    }),
+    answer: Type.Array(Type.Object({ tag_name: Type.String(), createdTime: Type.String() })),
+    errors: [],
+    example: {
+      input: { tag: 'be' },
+      data: [{ tag_name: 'berth', createdTime: '2026-01-05 10:11:12' }],
+    },
+    async act(input, { core, principal }) {
+      const { tags, total } = await core.stats.tags({
+        accountId: principal.account.id,
+        prefix: input.tag ?? '',
+        limit: Math.min(Math.max(wholeOf(input.limit, 'limit') ?? 100, 1), MOST_TAGS),
+        offset: wholeOf(input.offset, 'offset') ?? 0,
+      })
+      const data = tags.map(({ name, createdAt }) => ({ tag_name: name, createdTime: timeText(createdAt) }))
+      return { data, totalRecords: total }
+    },
+  }),
+  operation({
+    name: 'getTagStats',
+    summary: 'What happened to the mail with a tag, by day, week or month',
+    group: 'Tags',
+    scope: 'stats',
+    routes: [['/tags/stats', 'GET', 'POST']],
+    input: Type.Object({ ...SpanInput, ...PeriodInput, ...TagInput }),
+    answer: Type.Array(Type.Object({ date: Type.String(), stats: Type.Array(TagStats) })),
+    envelope: AS_OF,
+    errors: ['dateInvalid', 'datesReversed'],
+    example: {
+      input: { startdate: '2026-01-05', tag: 'berth' },
+      data: [{ date: '2026-01-05', stats: [berth] }],
+    },
+    async act(input, call) {
+      const question = { ...questionOf(input, call), period: periodOf(input) }
+      const name = given(input.tag)
+      const wanted = name
+        ? ({ kind: 'one', subject: 'tag', name } as const)
+        : ({ kind: 'each', subject: 'tag' } as const)
+      const { periods, total, asOf } = await call.core.stats.show({ ...question, wanted })
+      const data = periods.map(({ date, stats }) => ({
+        date,
+        stats: stats.map((row) => ({ tag_name: row.name ?? 'other', ...statsRowOf(row, question.times, true) })),
+      }))
+      return { data, totalRecords: total, beside: besideOf(asOf) }
+    },
+  }),
+  operation({
+    name: 'getTagSums',
+    summary: 'What happened to the mail with each tag over a whole span of days, most mail first',
+    group: 'Tags',
+    scope: 'stats',
+    routes: [['/tags/stats/sums', 'GET', 'POST']],
+    input: Type.Object({ ...SpanInput, ...TagInput }),
+    answer: Type.Object({ startdate: Type.String(), enddate: Type.String(), stats: Type.Array(TagStats) }),
+    envelope: AS_OF,
+    errors: ['dateInvalid', 'datesReversed'],
+    example: {
+      input: { startdate: '2026-01-01' },
+      data: { startdate: '2026-01-01', enddate: '2026-01-05', stats: [berth] },
+    },
+    async act(input, call) {
+      const question = questionOf(input, call)
+      const answer = await call.core.stats.sums({ ...question, subject: 'tag', name: given(input.tag) })
+      const { first: startdate, last: enddate, stats, total, asOf } = answer
+      const rows = stats.map((row) => ({ tag_name: row.name ?? 'other', ...statsRowOf(row, question.times, true) }))
+      return { data: { startdate, enddate, stats: rows }, totalRecords: total, beside: besideOf(asOf) }
+    },
+  }),
+]

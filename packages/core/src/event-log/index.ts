@@ -1,0 +1,119 @@
+import type { Sql } from '../database.ts'
+import { invalidParameter } from '../errors.ts'
+import type { Secrets } from '../secrets.ts'
+import { type Cursor, openCursor, sealCursor } from './cursor.ts'
+import { type Filter, filterOf, type LogQuestion, requireDays } from './question.ts'
+import { type LogRow, rowOf } from './row.ts'
+import {
+  countAll,
+  countLookedAt,
+  countMatches,
+  driverOf,
+  hasFew,
+  readInOrder,
+  type Search,
+  selectLast,
+  selectPlaces,
+  selectRows,
+  selectSpan,
+} from './store.ts'
+
+export { LOG_WORDS, type LogQuestion } from './question.ts'
+export { type Hit, LOG_STATUSES, type LogRow, type LogStatus } from './row.ts'
+
+/** Rows on a page, at most. */
+const MOST_ROWS = 1000
+/** And with a cursor. */
+const MOST_SCROLLED = 5000
+/** Rows passed over: each is read. */
+const MOST_OFFSET = 100_000
+/** Deliveries looked at for those that fit. */
+const MOST_LOOKED_AT = 250_000
+/** Messages that are each looked up in the queue. */
+const FEW = 20_000
+
+/** The account's deliveries, each with what became of it, in the order they were accepted. */
+export interface EventLog {
+  /**
+   * A page of them. With `scroll` pages go on where the last one ended, over what there was when the first was read: no row
+   * twice, and none left out, whatever is written meanwhile.
+   *
+   * Throws dateInvalid, datesReversed, parameterInvalid (an unknown event, a text too long, a made-up cursor, an offset or a
+   * span too large).
+   */
+  page(question: LogQuestion): Promise<LogPage>
+}
+
+export interface LogPage {
+  readonly rows: readonly LogRow[]
+  /** All matches. */
+  readonly total: number
+  /** There are more: to be given for the next page. */
+  readonly scroll: string | undefined
+}
+
+export function eventLogOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): EventLog {
+  return {
+    async page(question) {
+      requireDays(question)
+      const filter = filterOf(question)
+      const { accountId, sort = 'asc', offset = 0, scroll } = question
+      const cursor = scroll === undefined ? undefined : openCursor(secrets, question, scroll)
+      if (filter.nothing) return { rows: [], total: 0, scroll: undefined }
+      if (offset > MOST_OFFSET)
+        throw invalidParameter('offset', `it must be at most ${MOST_OFFSET}: go on with scrollid`)
+      const limit = Math.max(1, Math.min(question.limit, cursor ? MOST_SCROLLED : MOST_ROWS))
+      return sql.begin('isolation level repeatable read read only', async (snapshot) => {
+        await readInOrder(snapshot, true)
+        const span = await selectSpan(snapshot, accountId, { first: question.first, last: question.last })
+        const until = cursor?.until ?? (await selectLast(snapshot, accountId, span))
+        if (until === undefined) return { rows: [], total: 0, scroll: undefined }
+        const days = cursor ? { ...span, to: behind(until) } : span
+        // A recipient's deliveries have no order but that of their hash.
+        const byRecipient = driverOf(filter) === 'recipient'
+        const few = byRecipient && (await hasFew(snapshot, accountId, days, FEW))
+        const search: Search = { accountId, filter, span: days, few }
+        if (byRecipient) await readInOrder(snapshot, false)
+        const total = cursor?.total ?? (await count(snapshot, search))
+        const page = { ...search, sort, after: cursor?.place, offset: cursor ? 0 : offset, limit: limit + 1 }
+        const found = total === 0 ? [] : await selectPlaces(snapshot, page)
+        if (byRecipient) await readInOrder(snapshot, true)
+        const places = found.slice(0, limit)
+        const place = found.length > limit ? places.at(-1) : undefined
+        const next: Cursor | undefined = place && { place, until, total }
+        return {
+          rows: places.length === 0 ? [] : (await selectRows(snapshot, accountId, places)).map(rowOf),
+          total,
+          scroll: next && sealCursor(secrets, question, next),
+        }
+      }) as Promise<LogPage>
+    },
+  }
+}
+
+async function count(sql: Parameters<typeof countAll>[0], search: Search): Promise<number> {
+  const { accountId, span, filter } = search
+  if (isOpen(filter)) return countAll(sql, accountId, span)
+  if (!isOfIndex(filter) && (await countLookedAt(sql, search, MOST_LOOKED_AT)) > MOST_LOOKED_AT) {
+    const problem = `with this filter at most ${MOST_LOOKED_AT} deliveries can be looked at: ask for fewer days`
+    throw invalidParameter('startdate', problem)
+  }
+  return countMatches(sql, search)
+}
+
+/** No filter at all. */
+function isOpen({ nothing: _, ...filter }: Filter): boolean {
+  return Object.values(filter).every((value) => value === undefined)
+}
+
+/** An index knows all that matches, and nothing else is to be looked at. */
+function isOfIndex({ nothing: _, events, messageId, ...filter }: Filter): boolean {
+  if (messageId !== undefined) return true
+  return events !== undefined && !events.sent && Object.values(filter).every((value) => value === undefined)
+}
+
+/** The least id behind this one. */
+function behind(id: string): string {
+  const next = (BigInt(`0x${id.replaceAll('-', '')}`) + 1n).toString(16).padStart(32, '0')
+  return next.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}

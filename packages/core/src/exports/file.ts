@@ -1,0 +1,22 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { Sql } from '../database.ts'
+import type { ExportFile } from './export-job.ts'
+import { type StoredExport, selectPart } from './store.ts'
+
+const decompress = promisify(gunzip)
+
+/** The job's file, a part at a time. Its reading fails when the file expires meanwhile: half a file must not look whole. */
+export function fileOf(sql: Sql, { id, format, parts }: StoredExport): ExportFile {
+  return {
+    fileName: `export-${id}.${format === 'csv' ? 'csv' : 'ndjson'}`,
+    format,
+    content: (async function* () {
+      for (let number = 0; number < parts; number++) {
+        const part = await selectPart(sql, id, number)
+        if (!part) throw new Error(`part ${number} of the export ${id} is gone`)
+        yield await decompress(part)
+      }
+    })(),
+  }
+}

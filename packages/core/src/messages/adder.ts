@@ -1,0 +1,67 @@
+import type { Links } from '../tracking/links.ts'
+import { fillHtml, fillText, type Plan, type PlanOptions, planHtml, planText } from '../tracking/plan.ts'
+import type { Additions } from './additions.ts'
+
+/** What is needed to add to one recipient's copy. */
+export interface AddTo {
+  readonly additions: Additions
+  readonly links: Links
+  /** Links that begin with one of these are ours already. */
+  readonly own: readonly string[]
+}
+
+interface Planned {
+  readonly text: string
+  readonly footer: string | undefined
+  readonly plan: Plan | undefined
+}
+
+/** The last plan of each text of a message: copies that differ in nothing but their links share it. */
+export type PlanCache = Partial<Record<'html' | 'text', Planned>>
+
+export function planOptions({ additions, own }: AddTo, footer: string | undefined): PlanOptions {
+  return {
+    openTracking: additions.openTracking === true,
+    clickTracking: additions.clickTracking === true,
+    unsubscribe: additions.unsubscribe === true,
+    footer,
+    own,
+  }
+}
+
+/** Puts into the texts of one composed copy, in the order they stand in it, what is on for its message. */
+export class Adder {
+  readonly #to: AddTo
+  readonly #cache: PlanCache
+  #link = 0
+
+  constructor(to: AddTo, cache: PlanCache) {
+    this.#to = to
+    this.#cache = cache
+  }
+
+  text(text: string, footer: string | undefined): string {
+    const plan = this.#plan('text', text, footer)
+    if (!plan) return text
+    const filled = fillText(plan, this.#to.links, this.#link)
+    this.#link += plan.links
+    return filled
+  }
+
+  html(html: string, footer: string | undefined): string {
+    const plan = this.#plan('html', html, footer)
+    if (!plan) return html
+    const filled = fillHtml(plan, this.#to.links, this.#link)
+    this.#link += plan.links
+    return filled
+  }
+
+  #plan(kind: 'html' | 'text', text: string, footer: string | undefined): Plan | undefined {
+    const known = this.#cache[kind]
+    if (known && known.text === text && known.footer === footer) return known.plan
+    const options = planOptions(this.#to, footer)
+    const plan = kind === 'html' ? planHtml(text, options) : planText(text, options)
+    this.#cache[kind] = { text, footer, plan }
+    return plan
+  }
+}

@@ -1,0 +1,260 @@
+import { Resolver } from 'node:dns'
+import { type ClientRequest, request as plainRequest, type RequestOptions } from 'node:http'
+import { request as tlsRequest } from 'node:https'
+import { isIP } from 'node:net'
+import type { Config } from './config.ts'
+import { isPrivateAddress, NetworkList } from './networks.ts'
+
+/** A request to a host that a customer named: never to be trusted, neither its address nor its answer. */
+export interface OutboundRequest {
+  readonly url: string
+  readonly method: 'GET' | 'HEAD' | 'POST'
+  /** Host, Content-Length, Connection and User-Agent are the client's own. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Buffer
+  /** For DNS, connection, TLS, headers and body together; {@link OUTBOUND_MS} at most and by default. */
+  readonly timeoutMs?: number
+  /** Octets of the answer's body that are kept; {@link OUTBOUND_ANSWER} at most and by default. */
+  readonly answerLimit?: number
+  /** Ends the request with an {@link OutboundError} of the kind "stopped". */
+  readonly signal?: AbortSignal
+}
+
+export interface OutboundAnswer {
+  /** Any: a redirect is never followed, so 3xx arrives here and is a failure to whoever asked for 200. */
+  readonly status: number
+  readonly retryAfter: string | undefined
+  /** As it came, up to the limit; never decompressed. */
+  readonly body: Buffer
+  /** There was more than the limit, or it took too long. */
+  readonly truncated: boolean
+}
+
+export type OutboundFailure = 'url' | 'private' | 'dns' | 'connection' | 'tls' | 'timeout' | 'answer' | 'stopped'
+
+/** There is no answer. The message is fit for the customer who named the URL: it says nothing about hosts they can't reach. */
+export class OutboundError extends Error {
+  readonly kind: OutboundFailure
+
+  constructor(kind: OutboundFailure, message: string) {
+    super(message)
+    this.name = 'OutboundError'
+    this.kind = kind
+  }
+}
+
+export interface OutboundHttp {
+  /** Throws {@link OutboundError}: see {@link OutboundFailure}. */
+  request(call: OutboundRequest): Promise<OutboundAnswer>
+  /**
+   * The URL as it will be asked for. No look-up is made.
+   *
+   * Throws {@link OutboundError}: "url" if it is no http(s) URL, has credentials or a port that isn't allowed, "private" if its
+   * address, however it is spelled, lies on a network that may not be asked.
+   */
+  check(url: string): URL
+}
+
+export const OUTBOUND_MS = 10_000
+export const OUTBOUND_ANSWER = 64 * 1024
+const MOST_URL = 2048
+const MOST_HEADERS = 16 * 1024
+const MOST_ADDRESSES = 8
+/** The status says it all; a body that drips is not waited for. */
+const BODY_MS = 2000
+/** Node's 250 ms for each address of a host with several give up on far ones. */
+const ADDRESS_MS = 2500
+
+/**
+ * The one way out to hosts that customers name. A connection is made only to an address that was checked, since the addresses
+ * found are the ones the socket gets: nobody looks the name up a second time (DNS rebinding).
+ */
+export function createOutboundHttp(
+  config: Pick<Config, 'dnsServers' | 'outboundNetworks' | 'outboundPorts'>,
+): OutboundHttp {
+  const allowed = new NetworkList(config.outboundNetworks)
+  const mayAsk = (address: string) => !isPrivateAddress(address) || allowed.has(address)
+
+  function check(text: string): URL {
+    const url = parse(text)
+    const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
+    if (config.outboundPorts.length > 0 && !config.outboundPorts.includes(port))
+      throw new OutboundError('url', `port ${port} is not allowed, only ${config.outboundPorts.join(', ')}`)
+    const host = hostOf(url)
+    // A URL parser has turned every spelling of an IPv4 address (0x7f.1, 2130706433, full-width digits) into the plain one.
+    if (isIP(host) !== 0 && !mayAsk(host)) throw privateHost()
+    if (isLocalhost(host) && !LOOPBACK.some(mayAsk)) throw privateHost()
+    return url
+  }
+
+  async function addressesOf(host: string, signal: AbortSignal): Promise<string[]> {
+    if (isIP(host) !== 0) return [host]
+    const found = isLocalhost(host) ? LOOPBACK.filter(mayAsk) : await lookUp(host, config.dnsServers, signal)
+    if (found.length === 0) throw new OutboundError('dns', 'the host name has no address')
+    // One that may not be asked condemns the others: an honest host has none.
+    if (!found.every(mayAsk)) throw privateHost()
+    return found.slice(0, MOST_ADDRESSES)
+  }
+
+  return {
+    check,
+    async request(call) {
+      const url = check(call.url)
+      const milliseconds = Math.min(call.timeoutMs ?? OUTBOUND_MS, OUTBOUND_MS)
+      const deadline = AbortSignal.timeout(milliseconds)
+      const signal = call.signal ? AbortSignal.any([deadline, call.signal]) : deadline
+      const ended = () =>
+        deadline.aborted
+          ? new OutboundError('timeout', `no answer within ${milliseconds / 1000} s`)
+          : new OutboundError('stopped', 'the request was given up')
+      if (signal.aborted) throw ended()
+      try {
+        const addresses = await addressesOf(hostOf(url), signal)
+        return await exchange(url, addresses, call, signal)
+      } catch (error) {
+        if (signal.aborted) throw ended()
+        throw error instanceof OutboundError ? error : outboundErrorOf(error as NodeJS.ErrnoException)
+      }
+    },
+  }
+}
+
+const LOOPBACK = ['127.0.0.1', '::1']
+
+/** RFC 6761 6.3: never a question to the DNS. */
+function isLocalhost(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost')
+}
+
+function parse(text: string): URL {
+  if (text.length > MOST_URL) throw new OutboundError('url', `a URL has ${MOST_URL} characters at most`)
+  // The parser would leave tabs and line breaks out, and take \ for /: what is checked then reads unlike what was written.
+  if (/[\p{Cc}\s\\]/u.test(text))
+    throw new OutboundError('url', 'a URL has no spaces, control characters or backslashes')
+  if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text))
+    throw new OutboundError('url', 'a URL begins with https:// or http:// and names a host')
+  const url = new URL(text)
+  if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(text))
+    throw new OutboundError('url', 'a URL has no user name or password')
+  url.hash = ''
+  const host = hostOf(url)
+  if (isIP(host) === 0 && !isHostName(host)) throw new OutboundError('url', 'the URL does not name a host')
+  return url
+}
+
+function isHostName(host: string): boolean {
+  return host.length <= 253 && host.split('.').every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/i.test(label))
+}
+
+function hostOf(url: URL): string {
+  return url.hostname
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '')
+    .toLowerCase()
+}
+
+function privateHost(): OutboundError {
+  return new OutboundError('private', 'the host is on a network that may not be asked')
+}
+
+/** c-ares, not getaddrinfo: names that nobody answers for would hold the few threads that everything else needs too. */
+async function lookUp(host: string, servers: readonly string[], signal: AbortSignal): Promise<string[]> {
+  const resolver = new Resolver({ timeout: 2500, tries: 2 })
+  if (servers.length > 0) resolver.setServers([...servers])
+  const cancel = () => resolver.cancel()
+  signal.addEventListener('abort', cancel, { once: true })
+  const ask = (what: 'resolve4' | 'resolve6') =>
+    new Promise<string[]>((resolve, reject) =>
+      resolver[what](host, (error, addresses) => (error ? reject(error) : resolve(addresses))),
+    )
+  try {
+    const [four, six] = await Promise.allSettled([ask('resolve4'), ask('resolve6')])
+    const found = [four, six].flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
+    if (found.length > 0) return found
+    const missing = [four, six].every(
+      ({ status, reason }: { status: string; reason?: NodeJS.ErrnoException }) =>
+        status === 'fulfilled' || reason?.code === 'ENODATA' || reason?.code === 'ENOTFOUND',
+    )
+    throw new OutboundError(
+      'dns',
+      missing ? 'the host name has no address' : 'the DNS did not answer for the host name',
+    )
+  } finally {
+    signal.removeEventListener('abort', cancel)
+  }
+}
+
+function exchange(
+  url: URL,
+  addresses: readonly string[],
+  { method, headers, body, answerLimit }: OutboundRequest,
+  signal: AbortSignal,
+): Promise<OutboundAnswer> {
+  const limit = Math.min(answerLimit ?? OUTBOUND_ANSWER, OUTBOUND_ANSWER)
+  const octets = body === undefined ? undefined : Buffer.from(body)
+  const options: RequestOptions & { autoSelectFamilyAttemptTimeout: number } = {
+    method,
+    signal,
+    // A connection of its own: none is kept, so none is found dead, and none outlives what the DNS said.
+    agent: false,
+    maxHeaderSize: MOST_HEADERS,
+    autoSelectFamilyAttemptTimeout: ADDRESS_MS,
+    lookup: (_host, { all }, done) => {
+      const found = addresses.map((address) => ({ address, family: isIP(address) }))
+      if (all) done(null, found)
+      else done(null, found[0]?.address ?? '', found[0]?.family)
+    },
+    headers: {
+      'user-agent': 'Postrider',
+      accept: '*/*',
+      'accept-encoding': 'identity',
+      ...headers,
+      ...(octets ? { 'content-length': octets.length } : {}),
+      connection: 'close',
+    },
+  }
+  return new Promise((resolve, reject) => {
+    const request: ClientRequest = (url.protocol === 'https:' ? tlsRequest : plainRequest)(url, options)
+    request.on('error', reject)
+    request.on('upgrade', (_answer, socket) => {
+      socket.destroy()
+      reject(new OutboundError('answer', 'the host wants to change the protocol'))
+    })
+    request.on('close', () => reject(new OutboundError('connection', 'the connection was closed without an answer')))
+    request.on('response', (response) => {
+      const kept: Buffer[] = []
+      let size = 0
+      const finish = (truncated: boolean) => {
+        clearTimeout(patience)
+        const { statusCode: status = 0, headers: answered } = response
+        resolve({ status, retryAfter: answered['retry-after'], body: Buffer.concat(kept), truncated })
+        request.destroy()
+      }
+      const patience = setTimeout(() => finish(true), BODY_MS)
+      response.on('data', (chunk: Buffer) => {
+        kept.push(chunk.subarray(0, limit - size))
+        size += chunk.length
+        if (size > limit) finish(true)
+      })
+      response.on('end', () => finish(false))
+      response.on('error', () => finish(true))
+      response.on('close', () => finish(!response.complete))
+    })
+    request.end(octets)
+  })
+}
+
+/** Never the error's own text: it may name addresses of the inside. */
+function outboundErrorOf(error: NodeJS.ErrnoException & { errors?: readonly NodeJS.ErrnoException[] }): OutboundError {
+  const code = error.code ?? error.errors?.[0]?.code ?? ''
+  if (code === 'HPE_HEADER_OVERFLOW') return new OutboundError('answer', 'the answer has too many headers')
+  if (code.startsWith('HPE_')) return new OutboundError('answer', 'the answer is not HTTP')
+  if (code === 'ERR_INVALID_CHAR' || code === 'ERR_HTTP_INVALID_HEADER_VALUE')
+    return new OutboundError('url', 'a header has characters that none may have')
+  if (/CERT|SELF_SIGNED|ERR_TLS|ERR_SSL|UNABLE_TO/.test(code) || code === 'EPROTO')
+    return new OutboundError('tls', `no trusted TLS connection (${code})`)
+  if (code === 'ECONNREFUSED') return new OutboundError('connection', 'the host refuses connections')
+  if (code === 'ECONNRESET' || code === 'EPIPE')
+    return new OutboundError('connection', 'the connection was closed without an answer')
+  return new OutboundError('connection', `no connection to the host${/^E[A-Z]+$/.test(code) ? ` (${code})` : ''}`)
+}

@@ -1,0 +1,22 @@
+/**
+ * What is counted, as the columns of roll_ups. An event counts once, except for the first of its kind of a delivery, which
+ * counts as `unique_…` too.
+ */
+export const METRICS = [
+  ...(['processed', 'sent', 'deferred', 'hard_bounced', 'soft_bounced', 'expired', 'dropped', 'invalid'] as const),
+  ...(['opened', 'unique_opened', 'machine_opened', 'clicked', 'unique_clicked', 'machine_clicked'] as const),
+  ...(['unsubscribed', 'complained'] as const),
+] as const
+export type Metric = (typeof METRICS)[number]
+
+/** How often each thing happened. */
+export type Counts = Readonly<Record<Metric, number>>
+
+export const NO_COUNTS = Object.fromEntries(METRICS.map((metric) => [metric, 0])) as Counts
+
+/** What is counted apart, besides an account's total. A recipient domain is what the API calls a site. */
+export const SUBJECTS = ['domain', 'tag', 'recipient_domain'] as const
+export type Subject = (typeof SUBJECTS)[number]
+
+/** Tags, and recipient domains, that are counted apart on one day of an account; what has any further one is counted together. */
+export const NAMES_A_DAY = 1000

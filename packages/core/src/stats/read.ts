@@ -1,0 +1,182 @@
+import { onlyRow, type SqlTransaction } from '../database.ts'
+import { BUCKETS, type Histogram } from './delivery-times.ts'
+import { type Counts, METRICS, type Subject } from './metrics.ts'
+import type { Period, Span } from './periods.ts'
+
+/** Counts of one name, or of all further ones together, over some days. */
+export interface CountsRow {
+  /** Null: all names that have no row of their own. */
+  readonly name: string | null
+  readonly counts: Counts
+  /** Of deliveries, by delivery_time_bucket; null: there were none, or they were not asked for. */
+  readonly histogram: Histogram | null
+}
+
+/** A {@link CountsRow} of a period, which is told by its first day. */
+export interface PeriodRow extends CountsRow {
+  readonly date: string
+}
+
+/** What an answer holds: every event up to this one, and none behind it. */
+export interface AsOf {
+  /** The account's last event counted; 0: none was. */
+  readonly event: number
+  /** When that one happened; null: there was none, or it is no longer kept. */
+  readonly time: Date | null
+}
+
+/** Names that are told apart in one answer over several periods. */
+const NAMES = 100
+
+interface Row extends Counts {
+  readonly date: string
+  readonly name: string | null
+  readonly histogram: Histogram | null
+}
+
+/** Whole numbers are exact as doubles, and are added in a tenth of the time it takes as numeric, which sum(bigint) makes of them. */
+const summed = METRICS.map((metric) => `sum(r.${metric}::float8) as ${metric}`).join(', ')
+/** A sum a bucket: a quarter of what adding up whole arrays costs. */
+const buckets = Array.from({ length: BUCKETS }, (_, at) => `coalesce(sum(r.delivery_times[${at + 1}]), 0)`).join(', ')
+
+const columns = (sql: SqlTransaction, times: boolean) => sql`
+  ${sql.unsafe(summed)}, ${sql.unsafe(times ? `array[${buckets}]::float8[]` : 'null::float8[]')} as histogram`
+
+/** The first day of the period within the page of periods that is asked for. */
+const dateOf = (sql: SqlTransaction, period: Period, page: Span) => sql`
+  to_char(greatest(date_trunc(${period}::text, r.day::timestamp)::date, ${page.first}::text::date), 'YYYY-MM-DD')`
+
+const within = (sql: SqlTransaction, { first, last }: Span) => sql`between ${first}::text::date and ${last}::text::date`
+
+export interface PeriodsQuestion {
+  readonly accountId: number
+  readonly period: Period
+  /** From the first of the periods asked for to the last of them. */
+  readonly page: Span
+  readonly times: boolean
+}
+
+/** Of everything, or of one name. */
+export async function selectCounts(
+  sql: SqlTransaction,
+  { accountId, period, page, times }: PeriodsQuestion,
+  { subject, name }: { subject: Subject | 'total'; name: string },
+): Promise<PeriodRow[]> {
+  const rows = await sql<Row[]>`
+    select ${dateOf(sql, period, page)} as date, ${name}::text as name, ${columns(sql, times)} from roll_ups r
+     where account_id = ${accountId} and subject = ${subject} and name = ${name} and day ${within(sql, page)}
+     group by 1`
+  return rows.map(asPeriodRow)
+}
+
+/** Of each of the hundred names with most mail in the whole span, and of all others together. */
+export async function selectCountsOfEach(
+  sql: SqlTransaction,
+  { accountId, period, page, times }: PeriodsQuestion,
+  { subject, span }: { subject: Subject; span: Span },
+): Promise<PeriodRow[]> {
+  const rows = await sql<Row[]>`
+    with top as materialized (
+      select name from roll_ups where account_id = ${accountId} and subject = ${subject} and day ${within(sql, span)}
+       group by name order by sum(sent::float8) desc, sum(processed::float8) desc, name limit ${NAMES}
+    ), counted as (
+      select ${dateOf(sql, period, page)} as date,
+             case when r.subject = ${subject} and r.name in (select name from top) then r.name end as name, ${columns(sql, times)}
+        from roll_ups r
+       where account_id = ${accountId} and subject = any(${[subject, `other ${subject}`]}::text[]) and day ${within(sql, page)}
+       group by 1, 2
+    )
+    select * from counted order by date, name is null, sent desc, name`
+  return rows.map(asPeriodRow)
+}
+
+/** Of each of the hundred subaccounts with most mail in the whole span, and of all others together. */
+export async function selectCountsOfSubaccounts(
+  sql: SqlTransaction,
+  { accountId, period, page, times }: PeriodsQuestion,
+  span: Span,
+): Promise<PeriodRow[]> {
+  const rows = await sql<Row[]>`
+    with own as materialized (
+      select id, username from accounts where parent_id = ${accountId} and deleted_at is null
+    ), top as materialized (
+      select own.id from own
+        join roll_ups r on r.account_id = own.id and r.subject = 'total' and r.name = '' and r.day ${within(sql, span)}
+       group by own.id order by sum(r.sent::float8) desc, sum(r.processed::float8) desc, own.id limit ${NAMES}
+    ), counted as (
+      select ${dateOf(sql, period, page)} as date, case when own.id in (select id from top) then own.username end as name,
+             ${columns(sql, times)}
+        from own join roll_ups r on r.account_id = own.id and r.subject = 'total' and r.name = '' and r.day ${within(sql, page)}
+       group by 1, 2
+    )
+    select * from counted order by date, name is null, sent desc, name`
+  return rows.map(asPeriodRow)
+}
+
+/** How many counts of names there are in a span, told from the places they have on each day, without looking at them. */
+export async function countNames(
+  sql: SqlTransaction,
+  { accountId, subject, span }: { accountId: number; subject: Subject; span: Span },
+): Promise<number> {
+  const rows = await sql<{ count: number }[]>`
+    select coalesce(sum(last.place), 0)::float8 as count
+      from generate_series(${span.first}::text::timestamp, ${span.last}::text::timestamp, interval '1 day') each(day)
+     cross join lateral (
+       select place from roll_ups where account_id = ${accountId} and subject = ${subject} and day = each.day::date
+          and place is not null order by place desc limit 1) last`
+  return onlyRow(rows).count
+}
+
+export interface NamesQuestion {
+  readonly accountId: number
+  readonly subject: Subject
+  /** Only this one. Undefined: each, those with most mail first. */
+  readonly name: string | undefined
+  readonly span: Span
+  readonly times: boolean
+  readonly limit: number
+  readonly offset: number
+}
+
+/** Over the whole span, a row a name. */
+export async function selectSums(
+  sql: SqlTransaction,
+  { accountId, subject, name, span, times, limit, offset }: NamesQuestion,
+): Promise<{ rows: CountsRow[]; total: number }> {
+  const subjects = name === undefined ? [subject, `other ${subject}`] : [subject]
+  const matching = sql`
+    account_id = ${accountId} and subject = any(${subjects}::text[]) and day ${within(sql, span)}
+    ${name === undefined ? sql`` : sql`and name = ${name}`}`
+  const rows = await sql<(Row & { total: number })[]>`
+    select case when r.subject = ${subject} then r.name end as name, count(*) over ()::int as total, ${columns(sql, times)}
+      from roll_ups r where ${matching}
+     group by r.subject, r.name order by r.subject <> ${subject}, sum(r.sent::float8) desc, sum(r.processed::float8) desc, r.name
+     limit ${limit} offset ${offset}`
+  const first = rows[0]
+  if (first || offset === 0) return { rows: rows.map(asCountsRow), total: first?.total ?? 0 }
+  const [all] = await sql<{ total: number }[]>`
+    select count(distinct (subject, name))::int as total from roll_ups where ${matching}`
+  return { rows: [], total: all?.total ?? 0 }
+}
+
+/** To be read in the snapshot of the counts; for each of the accounts. */
+export async function selectAsOf(sql: SqlTransaction, accountId: number): Promise<AsOf> {
+  const [row] = await sql<AsOf[]>`
+    select (p.first_number + p.count - 1)::float8 as event, e.occurred_at as time
+      from (select * from event_pages where account_id = ${accountId} order by first_number desc limit 1) p
+      left join lateral (
+        select occurred_at from events
+         where account_id = p.account_id and transaction > p.after_transaction and transaction <= p.to_transaction
+           and occurred_at >= p.week and occurred_at < p.week + interval '7 days'
+         order by transaction desc, id desc limit 1) e on true`
+  return row ?? { event: 0, time: null }
+}
+
+function asCountsRow({ name, histogram, ...row }: Row): CountsRow {
+  const counts = Object.fromEntries(METRICS.map((metric) => [metric, row[metric]])) as Counts
+  return { name, counts, histogram }
+}
+
+function asPeriodRow(row: Row): PeriodRow {
+  return { date: row.date, ...asCountsRow(row) }
+}

@@ -1,0 +1,140 @@
+import type { Sql, SqlTransaction } from '../database.ts'
+import type { Log } from '../log.ts'
+import { DELIVERY_RULES } from './machine-rules.ts'
+
+/** Seconds a hit waits, so that the delivery's outcome and what else was asked for at its time are in the database. */
+const JUDGED_AFTER = 3
+/** Hits judged in one transaction. */
+const BATCH = 1000
+/** Opens, and clicks, of one delivery that become events in an hour; of people, and as many of machines. */
+export const HITS_AN_HOUR = 50
+
+/**
+ * Makes events of the hits that are due, in one transaction with their going: whoever is killed leaves all or nothing done. One
+ * at a time over all processes. Answers whether there may be more to do at once.
+ *
+ * Nothing becomes of a hit whose message is no longer kept, whose recipient was forgotten, or whose account is deleted. One that
+ * the database refuses is left out, so that it holds up no other.
+ */
+export async function judgeHits({ sql, log }: { sql: Sql; log: Log }): Promise<boolean> {
+  try {
+    return await judgeSome(sql, BATCH)
+  } catch (error) {
+    const { code } = error as { code?: unknown }
+    // Class 22 and 23: of what a hit says, not of the database's state.
+    if (typeof code !== 'string' || !/^2[23]/.test(code)) throw error
+    return leaveOutRefused(sql, log)
+  }
+}
+
+/** One by one, as far as the first that is refused. */
+async function leaveOutRefused(sql: Sql, log: Log): Promise<boolean> {
+  for (let at = 0; at < BATCH; at++) {
+    try {
+      if (!(await judgeSome(sql, 1))) return false
+    } catch (err) {
+      log.error({ err }, 'an open or click can not be recorded and is left out')
+      await sql`
+        delete from hits where id = (select id from hits where at <= service_now() - make_interval(secs => ${JUDGED_AFTER})
+                                      order by at, id limit 1)`
+      return true
+    }
+  }
+  return true
+}
+
+async function judgeSome(sql: Sql, limit: number): Promise<boolean> {
+  return sql.begin(async (transaction) => {
+    const [leave] = await transaction<{ free: boolean }[]>`select pg_try_advisory_xact_lock(7743, 0) as free`
+    if (!leave?.free) return false
+    const due = await transaction<{ id: string; messageId: string }[]>`
+      select id, message_id as "messageId" from hits
+       where at <= service_now() - make_interval(secs => ${JUDGED_AFTER})
+       order by at, id limit ${limit}`
+    if (due.length === 0) return false
+    await markLinks(transaction, [...new Set(due.map(({ messageId }) => messageId))])
+    await makeEvents(
+      transaction,
+      due.map(({ id }) => id),
+    )
+    return due.length === limit
+  }) as Promise<boolean>
+}
+
+/**
+ * Several different links at once: each of them, also those that are not due yet, since what they are compared with may be gone
+ * by then.
+ */
+async function markLinks(sql: SqlTransaction, messageIds: readonly string[]): Promise<void> {
+  const { seconds } = DELIVERY_RULES.links
+  await sql`
+    update hits h set machine = 'links'
+     where h.message_id = any(${[...messageIds]}::uuid[]) and h.kind = 'clicked' and h.machine is null
+       and exists (select from hits o
+                    where o.message_id = h.message_id and o.recipient_no = h.recipient_no and o.kind = 'clicked'
+                      and o.link <> h.link and abs(extract(epoch from o.at - h.at)) <= ${seconds})`
+}
+
+/**
+ * The lock on a delivery makes forgetting its recipient wait, or makes this see that he was forgotten (privacy/sweep.ts, which
+ * takes the delivery before its events). A time of more than a day ago would be of no worker's life; its partition may be gone.
+ */
+async function makeEvents(sql: SqlTransaction, ids: readonly string[]): Promise<void> {
+  const { seconds } = DELIVERY_RULES.soon
+  await sql`
+    with hit as materialized (
+      delete from hits h using unnest(${[...ids]}::uuid[]) as due(id) where h.id = due.id
+      returning h.*
+    ), finished as materialized (
+      select h.id, f.finished_at
+        from (select id, message_id, recipient_no, account_id from hit order by message_id, recipient_no) h
+       cross join lateral (
+         select f.finished_at from finished_deliveries f
+          where f.message_id = h.message_id and f.recipient_no = h.recipient_no and f.account_id = h.account_id
+            and strpos(f.recipient_key, '@') > 0
+            for share of f) f
+    ), waiting as materialized (
+      select h.id, q.state from hit h
+       cross join lateral (
+         select q.state from delivery_queue q
+          where q.message_id = h.message_id and q.recipient_no = h.recipient_no and q.account_id = h.account_id
+            for key share of q) q
+    ), judged as materialized (
+      select h.*, a.privacy_mode,
+             coalesce(h.machine, case when w.state = 'sending' or h.at < f.finished_at + make_interval(secs => ${seconds})
+                                      then 'soon' end) as rule
+        from hit h
+        left join finished f on f.id = h.id
+        left join waiting w on w.id = h.id
+        join accounts a on a.id = h.account_id and a.state <> 'deleted'
+       where (f.id is not null or w.id is not null)
+         and exists (select from messages m where m.id = h.message_id and m.account_id = h.account_id)
+    ), counted as materialized (
+      select message_id, recipient_no, kind, rule is not null as machine, count(*)::int as count
+        from judged group by 1, 2, 3, 4
+    ), met as (
+      insert into engagements as e (message_id, recipient_no, kind, machine, total, hour, in_hour)
+      select message_id, recipient_no, kind, machine, count, date_trunc('hour', service_now(), 'UTC'), count
+        from counted
+      on conflict (message_id, recipient_no, kind, machine) do update
+         set total = e.total + excluded.total, hour = excluded.hour,
+             in_hour = case when e.hour = excluded.hour then e.in_hour else 0 end + excluded.in_hour
+      returning message_id, recipient_no, kind, machine, total, in_hour
+    ), placed as (
+      select j.*, m.in_hour - c.count + p.place as place, m.total - c.count + p.place as number
+        from (select id, row_number() over (partition by message_id, recipient_no, kind, rule is not null order by at, id) as place
+                from judged) p
+        join judged j on j.id = p.id
+        join counted c on c.message_id = j.message_id and c.recipient_no = j.recipient_no and c.kind = j.kind
+                      and c.machine = (j.rule is not null)
+        join met m on m.message_id = j.message_id and m.recipient_no = j.recipient_no and m.kind = j.kind
+                  and m.machine = (j.rule is not null)
+    )
+    insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
+    select greatest(at, service_now() - interval '1 day'), account_id, kind, message_id, recipient_no,
+           jsonb_strip_nulls(jsonb_build_object(
+             'ip', case when not privacy_mode then ip end, 'userAgent', case when not privacy_mode then user_agent end,
+             'url', url, 'machine', rule, 'rules', rules, 'first', case when rule is null and number = 1 then true end))
+      from placed where place <= ${HITS_AN_HOUR}
+     order by at, id`
+}

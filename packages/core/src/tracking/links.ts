@@ -1,0 +1,27 @@
+import type { Secrets } from '../secrets.ts'
+import { makeTrackingToken, type TrackingTarget } from './token.ts'
+import { optOutHash } from './unsubscribe.ts'
+
+/** The links one recipient's copy has. The same at every attempt. */
+export interface Links {
+  /** The pixel. */
+  open(): string
+  /** `link`: which of the message, from 0. */
+  click(link: number, url: string): string
+  unsubscribe(): string
+}
+
+/** `base`: where they lead to, without a slash at its end. */
+export function linksOf(
+  secrets: Secrets,
+  base: string,
+  recipient: Pick<TrackingTarget, 'accountId' | 'messageId' | 'recipientNo' | 'group'> & { readonly key: string },
+): Links {
+  const make = (letter: string, kind: TrackingTarget['kind'], link = 0, url = ''): string =>
+    `${base}/t/${letter}/${makeTrackingToken(secrets, { ...recipient, kind, link, url })}`
+  return {
+    open: () => make('o', 'open'),
+    click: (link, url) => make('c', 'click', link, url),
+    unsubscribe: () => make('u', 'unsubscribe', 0, optOutHash(secrets, recipient.accountId, recipient.key)),
+  }
+}

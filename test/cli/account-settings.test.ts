@@ -1,0 +1,36 @@
+import t from 'tap'
+import { makeService } from '../helpers/service.ts'
+import { answered, postrider } from './postrider.ts'
+
+const service = await makeService(t)
+const { env } = service
+
+t.test("an account's settings are changed and shown, and what is no setting is refused", async (t) => {
+  const { accountId } = await service.makeSender({ tracking: true })
+  const id = String(accountId)
+  t.match(await answered(env, 'account', 'settings', id), { openTracking: true, footerText: null, timeZone: 'UTC' })
+  const changed = [
+    '--open-tracking',
+    'off',
+    '--unsubscribe-link',
+    'on',
+    '--footer-text',
+    'Ship & Co',
+    '--event-days',
+    '30',
+  ]
+  t.match(await answered(env, 'account', 'settings', id, ...changed, '--time-zone', 'Asia/Tokyo'), {
+    ...{ openTracking: false, clickTracking: true, unsubscribeLink: true, footerText: 'Ship & Co' },
+    ...{ timeZone: 'Asia/Tokyo', eventDays: 30, bodyDays: null },
+  })
+  t.match(await answered(env, 'account', 'settings', id, '--event-days', 'default', '--footer-text', ''), {
+    ...{ eventDays: null, footerText: null, openTracking: false },
+  })
+  t.match(
+    (await postrider(env, 'account', 'settings', id)).stdout,
+    /^openTracking +false\n.*^eventDays +\(default\)$/ms,
+  )
+  t.match(await postrider(env, 'account', 'settings', id, '--privacy-mode', 'yes'), { code: 2, stderr: /on or off/ })
+  t.match(await postrider(env, 'account', 'settings', id, '--event-days', '91'), { code: 1, stderr: /from 1 to 90/ })
+  t.match(await postrider(env, 'account', 'settings', '999999'), { code: 1, stderr: /there is no such account/ })
+})

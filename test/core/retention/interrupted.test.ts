@@ -1,0 +1,50 @@
+import { openDatabase } from '@postrider/core'
+import t from 'tap'
+import { numberEvents } from '../../helpers/number-events.ts'
+import { acceptMessage } from '../submission.ts'
+import { dropAt, finish, make, tables } from './weeks.ts'
+
+t.test('a long reader holds up what is dropped, and no mail; afterwards it goes on', async (t) => {
+  const { service, sender } = await make(t, { EVENT_DAYS: '7' })
+  const old = async () =>
+    (await service.sql`select relname from pg_class where relkind = 'r' and relname ~ '_2025w\\d\\d$'`).length
+  await service.sql`select ensure_partitions('2025-06-04', 0)`
+  const made = await old()
+  t.ok(made > 5)
+  const reader = openDatabase({ url: service.env.DATABASE_URL as string, name: 'test', connections: 1 })
+  t.teardown(() => reader.end())
+  let slowest = 0
+  await reader.begin(async (transaction) => {
+    await transaction`select count(*) from messages, bodies, events, attempts, finished_deliveries`
+    const progress = { over: false }
+    const dropping = service.core.retention.dropPartitions().then(
+      () => t.fail('it should have been held up'),
+      () => (progress.over = true),
+    )
+    while (!progress.over) {
+      const begun = performance.now()
+      await acceptMessage(service, sender)
+      slowest = Math.max(slowest, performance.now() - begun)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    await dropping
+    t.equal(await old(), made)
+  })
+  t.ok(slowest < 2000, `the slowest accept took ${Math.round(slowest)} ms`)
+  await dropAt(service, 1)
+  t.equal(await old(), 0)
+})
+
+t.test('whoever died on the way is followed, and a table that an operator took out stays', async (t) => {
+  const { service, sender } = await make(t, { EVENT_DAYS: '7' })
+  await acceptMessage(service, sender)
+  await finish(service)
+  await numberEvents(service)
+  const [{ week } = { week: '' }] = await service.sql<{ week: string }[]>`
+    select to_char(now() at time zone 'UTC', '"_"IYYY"w"IW') as week`
+  await service.sql.unsafe(`comment on table attempts${week} is 'postrider: past its retention'`)
+  await service.sql.unsafe(`alter table attempts detach partition attempts${week}`)
+  await service.sql.unsafe(`alter table bodies detach partition bodies${week}`)
+  await dropAt(service, 30)
+  t.strictSame(await tables(service), ['bodies'])
+})

@@ -1,0 +1,93 @@
+import t from 'tap'
+import { moveClock } from '../helpers/database.ts'
+import { startProcess } from '../helpers/processes.ts'
+import { makeService } from '../helpers/service.ts'
+import { until } from '../helpers/until.ts'
+import { ask, fill, numbersIn, ofCsv, ofJson, wantedNumbers } from './export-files.ts'
+
+t.test('a worker that is killed while it exports leaves the rest to the next one, and no row twice', async (t) => {
+  const service = await makeService(t)
+  const sender = await service.makeSender()
+  await fill(service, sender, 25_000)
+  const jobs = [
+    [await ask(service, sender, 'json'), ofJson],
+    [await ask(service, sender, 'csv'), ofCsv],
+  ] as const
+  let clock = 0
+  let kills = 0
+  const states = () => service.sql<{ state: string; parts: number }[]>`select state, parts from export_jobs order by id`
+  const allDone = async () => (await states()).every(({ state }) => state === 'done')
+  // Two at a time; one of them is killed as soon as a part more is there.
+  const worker = await startProcess(t, 'delivery', service.env)
+  while (!(await allDone()) && kills < 3) {
+    const partsOf = async () => (await states()).reduce((sum, { parts }) => sum + parts, 0)
+    const before = await partsOf()
+    const victim = kills === 0 ? worker : await startProcess(t, 'delivery', service.env)
+    await until('another part', async () => (await partsOf()) > before || (await allDone()), 30_000)
+    victim.kill()
+    await victim.exited
+    kills++
+    // What it had in hand is another one's after half a minute.
+    clock += 31
+    await moveClock(service.sql, `${clock} seconds`)
+  }
+  await startProcess(t, 'delivery', service.env)
+  await until('the files', allDone, 25_000)
+  t.ok(kills >= 3, `${kills} kills`)
+  const wanted = await wantedNumbers(service, sender)
+  t.equal(wanted.length, 18_750)
+  for (const [{ id, format }, numberOf] of jobs) {
+    const numbers = await numbersIn(service, sender, id, numberOf)
+    t.strictSame(format === 'csv' ? numbers.slice(1) : numbers, wanted, format)
+  }
+})
+
+t.test('many workers at one job write each row once, and one that was too slow stores nothing', async (t) => {
+  const service = await makeService(t)
+  const sender = await service.makeSender()
+  await fill(service, sender, 20_000)
+  const { id } = await ask(service, sender, 'json')
+  let seconds = 0
+  const done = async () => (await service.core.exports.show(sender.accountId, id)).state === 'done'
+  while (!(await done())) {
+    // All take the same step: the clock says that the one before has lost it.
+    const acts: Promise<boolean>[] = []
+    for (let worker = 0; worker < 3; worker++) {
+      seconds += 31
+      await moveClock(service.sql, `${seconds} seconds`)
+      acts.push(service.core.exports.workSome())
+    }
+    await Promise.all(acts)
+  }
+  t.strictSame(await numbersIn(service, sender, id, ofJson), await wantedNumbers(service, sender))
+})
+
+t.test('when a person is forgotten, finished files go and one under way is begun anew without him', async (t) => {
+  const service = await makeService(t)
+  const sender = await service.makeSender()
+  await fill(service, sender, 9000)
+  const finished = await ask(service, sender, 'csv')
+  while (await service.core.exports.workSome());
+  const running = await ask(service, sender, 'json')
+  await service.core.exports.workSome()
+  t.match(await service.core.exports.show(sender.accountId, running.id), { state: /running|done/ })
+  await service.sql`update export_jobs set state = 'running' where id = ${running.id.slice(4)}`
+  await service.sql`delete from delivery_queue`
+  await service.sql`
+    insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain, kind,
+           attempt, finished_at)
+    select message_id, 0, account_id, 'delivered', 'lena@harbor.example', 'lena@harbor.example', 'harbor.example', 'to', 1,
+           service_now() from (select distinct message_id, account_id from events where recipient_no = 0) one`
+  const { id: requestId } = await service.core.privacy.forget(sender.accountId, ['lena@harbor.example'])
+  await until('the person to be forgotten', async () => {
+    await service.core.privacy.forgetSome()
+    return (await service.core.privacy.request(sender.accountId, requestId)).state === 'done'
+  })
+  await t.rejects(service.core.exports.show(sender.accountId, finished.id), /Invalid jobId/)
+  while (await service.core.exports.workSome());
+  let text = ''
+  for await (const part of (await service.core.exports.file(sender.accountId, running.id)).content) text += part
+  t.notOk(text.includes('lena@'))
+  t.match(text, /"EMAIL":"forgotten-[0-9a-f]{20}"/)
+  t.equal(text.split('\n').length - 1, 6750)
+})

@@ -1,0 +1,144 @@
+import t from 'tap'
+import { moveClock } from '../helpers/database.ts'
+import { answer, onBatches, startReceiver } from '../helpers/receiver.ts'
+import { until } from '../helpers/until.ts'
+import { addEvents, addWebhook, idsIn, startTelling } from './webhook-worker.ts'
+
+t.test('while a receiver is down single requests try it, and afterwards all of the backlog goes out', async (t) => {
+  const service = await startTelling(t)
+  const sender = await service.makeSender()
+  const receiver = await startReceiver(t, onBatches(answer(503)))
+  await addWebhook(service, sender, receiver.url)
+  await addEvents(service, sender, 400)
+  await until('it is known to be down', () => receiver.batches().length >= 1)
+  await addEvents(service, sender, 3000)
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  t.ok(receiver.batches().length <= 6, `${receiver.batches().length} requests`)
+  for (const minutes of [1, 2]) {
+    const before = receiver.batches().length
+    await moveClock(service.sql, `${minutes} minutes`)
+    await until('it is tried', () => receiver.batches().length > before)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    t.ok(receiver.batches().length <= before + 2, 'one at a time')
+  }
+  const failed = receiver.batches().length
+  receiver.react = answer(200)
+  await moveClock(service.sql, '10 minutes')
+  await until('all', () => new Set(idsIn(receiver.batches().slice(failed))).size === 3400, 30_000)
+  t.equal(idsIn(receiver.batches().slice(failed)).length, 3400, 'each once')
+})
+
+t.test('a receiver that says 429 is left alone as long as it asks for', async (t) => {
+  const service = await startTelling(t)
+  const sender = await service.makeSender()
+  const receiver = await startReceiver(t, onBatches(answer(429, { 'retry-after': '1800' })))
+  await addWebhook(service, sender, receiver.url)
+  await addEvents(service, sender, 1)
+  await until('it said so', () => receiver.batches().length === 1)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  await moveClock(service.sql, '29 minutes')
+  await addEvents(service, sender, 1)
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  t.equal(receiver.batches().length, 1)
+  receiver.react = answer(200)
+  await moveClock(service.sql, '31 minutes')
+  await until('both', () => idsIn(receiver.batches().slice(1)).length === 2)
+})
+
+t.test('410 disables a webhook at once, with an entry in the audit log, and enabling it goes on', async (t) => {
+  const service = await startTelling(t)
+  const sender = await service.makeSender()
+  const receiver = await startReceiver(t, onBatches(answer(410)))
+  const { id } = await addWebhook(service, sender, receiver.url)
+  await addEvents(service, sender, 1)
+  const disabled = await until('it is disabled', async () => {
+    const webhook = await service.core.webhooks.show(sender.accountId, id)
+    return !webhook.enabled && webhook
+  })
+  t.match(disabled, { problem: 'the url answered 410 Gone', disabledAt: Date })
+  const [entry] = (await service.core.audit.list(sender.accountId, { after: 0, limit: 100 })).slice(-1)
+  t.match(entry, { action: 'webhook.disable', keyId: null, after: { reason: 'the url answered 410 Gone' } })
+  await addEvents(service, sender, 2)
+  await moveClock(service.sql, '1 hour')
+  await new Promise((resolve) => setTimeout(resolve, 1200))
+  t.equal(receiver.batches().length, 1, 'nothing goes there')
+  receiver.react = answer(200)
+  await service.core.webhooks.update({ accountId: sender.accountId, id }, { enabled: true })
+  await until('all three', () => idsIn(receiver.batches().slice(1)).length === 3)
+})
+
+t.test(
+  'a receiver that never answers is tried for more than 75 hours, then the webhook is disabled and nothing is lost',
+  async (t) => {
+    const service = await startTelling(t)
+    const sender = await service.makeSender()
+    const receiver = await startReceiver(t, onBatches(answer(500)))
+    const { id } = await addWebhook(service, sender, receiver.url)
+    await addEvents(service, sender, 1)
+    const show = () => service.core.webhooks.show(sender.accountId, id)
+    const noted = async () => (await service.core.webhooks.deliveries(sender.accountId, id, 200)).length
+    await until('it fails', async () => (await show()).failingSince !== null)
+    for (const hours of [30, 60, 77]) {
+      const before = receiver.batches().length
+      await moveClock(service.sql, `${hours} hours`)
+      await until(`a try after ${hours} hours`, () => receiver.batches().length > before)
+      await until('it is noted', async () => (await noted()) === receiver.batches().length)
+      t.equal((await show()).enabled, true)
+    }
+    // The last one was just noted, and is followed by another within two and a half hours.
+    await moveClock(service.sql, '81 hours')
+    const webhook = await until('it is disabled', async () => !(await show()).enabled && (await show()))
+    t.match(webhook.problem, /^no success in 8\d hours: it answered 500$/)
+    receiver.react = answer(200)
+    const failed = receiver.batches().length
+    await service.core.webhooks.update({ accountId: sender.accountId, id }, { enabled: true })
+    await until('the event', () => idsIn(receiver.batches().slice(failed)).length === 1)
+  },
+)
+
+t.test(
+  'a batch that fails while others go through waits apart, and ends as one to be sent again by hand',
+  async (t) => {
+    const service = await startTelling(t)
+    const sender = await service.makeSender()
+    const poison = (body: string) => body.includes('poison')
+    const receiver = await startReceiver(
+      t,
+      onBatches(({ body }, response) => response.writeHead(poison(body) ? 500 : 200).end()),
+    )
+    const { id } = await addWebhook(service, sender, receiver.url)
+    const poisoned = () => receiver.batches().filter(({ body }) => poison(body)).length
+    // A clock that leaps ends leases too, so some come twice.
+    const passed = () => new Set(idsIn(receiver.batches().filter(({ body }) => !poison(body)))).size
+    await addEvents(service, sender, 1, { tags: ['poison'] })
+    await until('it fails', () => poisoned() === 1)
+    await addEvents(service, sender, 300)
+    let minutes = 0
+    await until('the others', async () => {
+      await moveClock(service.sql, `${++minutes} minutes`)
+      return passed() === 300
+    })
+    t.ok(minutes < 200, `${minutes} minutes of the service's time`)
+    const apart = () => service.sql`select 1 from webhook_batches where aside`
+    await until('it is set apart', async () => {
+      await moveClock(service.sql, `${++minutes} minutes`)
+      return (await apart()).length === 1
+    })
+    t.equal((await service.core.webhooks.show(sender.accountId, id)).failingSince, null)
+    await addEvents(service, sender, 100)
+    await until('later ones', () => passed() === 400)
+    // All the time that it has, from whenever it failed first.
+    await moveClock(service.sql, '4700 minutes')
+    const page = { limit: 10, offset: 0 }
+    const { batches } = await until('it is given up', async () => {
+      const dead = await service.core.webhooks.dead(sender.accountId, id, page)
+      return dead.total === 1 && dead
+    })
+    t.match(batches, [{ problem: 'it answered 500' }])
+    const before = poisoned()
+    t.equal(await service.core.webhooks.redeliver({ accountId: sender.accountId, id }, batches[0]?.id), 1)
+    await until('it goes out again', () => poisoned() === before + 1)
+    const sent = receiver.batches().filter(({ body }) => poison(body))
+    t.equal(new Set(sent.map(({ headers }) => headers['webhook-id'])).size, 1, 'under the same id')
+  },
+)

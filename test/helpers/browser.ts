@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs'
+import { type BrowserContext, chromium } from 'playwright-core'
+import type { Test } from 'tap'
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/google-chrome']
+
+/** A Chromium of this machine: CHROMIUM, or where Debian and Google put it. Undefined: there is none. */
+export function findBrowser(): string | undefined {
+  const named = process.env.CHROMIUM
+  if (named && !existsSync(named)) throw new Error(`CHROMIUM names ${named}, which is not there`)
+  return named || PLACES.find((place) => existsSync(place))
+}
+
+/** For tests that can't do without one: it says so, and does not pass for having run. */
+export const skipWithoutBrowser = findBrowser()
+  ? {}
+  : { skip: 'NOT RUN: no Chromium here. Install it (apt-get install chromium), or name one in CHROMIUM' }
+
+/** As a person's browser: a headless one says what it is, and counts as a machine. */
+const USER_AGENT =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36'
+
+/** Opens a browser of its own for the test, without anything in it. */
+export async function openBrowser(t: Test): Promise<BrowserContext> {
+  const browser = await chromium.launch({
+    executablePath: findBrowser() as string,
+    headless: true,
+    // Chromium's own sandbox is refused to root.
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  })
+  t.teardown(() => browser.close())
+  return browser.newContext({ userAgent: USER_AGENT })
+}

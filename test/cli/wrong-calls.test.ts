@@ -153,7 +153,7 @@ t.test('--help shows every command, and of one command its usage, whatever the s
     names.filter((name) => /^(account|key|domain|message|inbox) /.test(name)),
     [
       ...['account create', 'account list', 'account suspend', 'account resume', 'account expire'],
-      ...['account limit', 'key create', 'key list', 'key update', 'key rotate', 'key revoke'],
+      ...['account limit', 'account settings', 'key create', 'key list', 'key update', 'key rotate', 'key revoke'],
       ...['domain add', 'domain list', 'domain activate', 'domain dns'],
       ...['message show', 'inbox list', 'inbox show'],
     ],

@@ -148,6 +148,7 @@ t.test('--help shows every command, and of one command its usage, whatever the s
   const broken = { API_PORT: 'http' }
   const all = await postrider(broken, '--help')
   t.equal(all.code, 0)
+  t.notMatch(all.stdout, / {50}/, 'a long command does not push the others apart')
   const names = [...all.stdout.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)\b/gm)].map(([, name]) => name as string)
   t.strictSame(
     names.filter((name) => /^(account|key|domain|message|inbox) /.test(name)),

@@ -128,3 +128,20 @@ t.test('stopping ends what is under way, and a removed webhook leaves nothing be
   await service.core.webhooks.remove({ accountId: sender.accountId, id })
   t.equal((await service.sql`select 1 from webhook_deliveries`).length, 0)
 })
+
+t.test('v2 tells what people opened, since it could not say what machines did', async (t) => {
+  const service = await startTelling(t)
+  const sender = await service.makeSender()
+  const receiver = await startReceiver(t)
+  await addWebhook(service, sender, receiver.url)
+  await addEvents(service, sender, 3, { type: 'opened', detail: { machine: 'soon', rules: 1 } })
+  await numberEvents(service)
+  await addEvents(service, sender, 2, { type: 'opened', detail: { first: true, rules: 1 } })
+  await until('the people', () => idsIn(receiver.batches()).length >= 2)
+  t.equal(idsIn(receiver.batches()).length, 2)
+  t.strictSame(
+    receiver.requests.filter(({ method, body }) => method === 'POST' && body === '[]'),
+    [],
+    'nor is an empty batch sent',
+  )
+})

@@ -151,7 +151,9 @@ export function checkCopies({ content, templateId, envelopes, nameOf }: Submissi
     const values = [...Object.entries(attributes), ...Object.entries(headers), ...(names ?? []), subject].flat()
     stored += copies * [...to, ...cc, ...values].reduce((sum, { length }) => sum + length, 0)
     if (stored > LIMITS.messageSize) {
-      throw invalidParameter(nameOf(cc.length > bcc.length ? 'cc' : 'bcc', at), 'it has too many copies')
+      const copied = cc.length > bcc.length ? 'cc' : 'bcc'
+      const longest = to.length > Math.max(cc.length, bcc.length) ? 'recipient' : copied
+      throw invalidParameter(nameOf(longest, at), 'it has too many copies')
     }
   }
 }

@@ -7,19 +7,19 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     note: '1 to 1000 elements and recipients; the same address in two elements is two mails; bcc is on the envelope only.',
   },
   {
-    ...{ id: 'names', parameter: 'recipient names', treatment: 'honour', pending: true },
+    ...{ id: 'names', parameter: 'recipient names', treatment: 'honour' },
     note: 'With `,` and `;` they are quoted.',
   },
   {
-    ...{ id: 'personalization-from', parameter: 'personalizations[].from', treatment: 'honour', pending: true },
+    ...{ id: 'personalization-from', parameter: 'personalizations[].from', treatment: 'honour' },
     note: 'On the domain of the root’s from.',
   },
   {
-    ...{ id: 'personalization-subject', parameter: 'personalizations[].subject', treatment: 'honour', pending: true },
+    ...{ id: 'personalization-subject', parameter: 'personalizations[].subject', treatment: 'honour' },
     note: 'In place of the root’s.',
   },
   {
-    ...{ id: 'personalization-send_at', parameter: 'personalizations[].send_at', treatment: 'honour', pending: true },
+    ...{ id: 'personalization-send_at', parameter: 'personalizations[].send_at', treatment: 'honour' },
     note: 'In place of the root’s.',
   },
   {
@@ -41,14 +41,14 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
   },
   { id: 'content', parameter: 'content: text/plain, text/html, text/x-amp-html', treatment: 'honour' },
   {
-    ...{ id: 'content-others', parameter: 'content: text/calendar and others', treatment: 'honour', pending: true },
+    ...{ id: 'content-others', parameter: 'content: text/calendar and others', treatment: 'honour' },
     note: 'As further alternatives, in their order.',
   },
   {
     ...{ id: 'attachments', parameter: 'attachments: content, filename', treatment: 'honour' },
     note: '20,480,000 octets a file, 30 MB in all; the type is the name’s.',
   },
-  { id: 'attachments-inline', parameter: 'attachments: type, inline, content_id', treatment: 'honour', pending: true },
+  { id: 'attachments-inline', parameter: 'attachments: type, inline, content_id', treatment: 'honour' },
   { id: 'base64', parameter: 'base64 with line breaks', treatment: 'reject', note: 'Padding must be there too.' },
   { id: 'disposition', parameter: 'attachment disposition default', treatment: 'honour', note: '`attachment`' },
   {

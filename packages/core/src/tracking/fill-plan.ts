@@ -1,6 +1,6 @@
 import type { Links } from './links.ts'
 import { lineEnded, type Plan } from './plan.ts'
-import { sentenceWith } from './unsubscribe-sentence.ts'
+import { type Sentence, say } from './unsubscribe-sentence.ts'
 
 /** The HTML for one recipient; its links are numbered from `first`. */
 export function fillHtml(plan: Plan, links: Links, first: number): string {
@@ -18,7 +18,7 @@ export function fillText(plan: Plan, links: Links, first: number): string {
   const said =
     plan.sentence === undefined
       ? `Unsubscribe: ${url}`
-      : sentenceWith(plan.sentence, (label) => (label ? `${label} ( ${url} )` : url))
+      : say(plan.sentence, (label) => (label ? `${label} ( ${url} )` : url))
   return `${lineEnded(text)}\r\n${said}\r\n`
 }
 
@@ -26,9 +26,9 @@ function ownLine(links: Links): string {
   return `<p style="font-size:12px"><a href="${escaped(links.unsubscribe())}">Unsubscribe</a></p>`
 }
 
-function htmlSentence(sentence: string, links: Links): string {
+function htmlSentence(sentence: Sentence, links: Links): string {
   const url = escaped(links.unsubscribe())
-  return sentenceWith(sentence, (label) => `<a href="${url}">${label || url}</a>`)
+  return say(sentence, (label) => `<a href="${url}">${label || url}</a>`)
 }
 
 function pixel(links: Links): string {

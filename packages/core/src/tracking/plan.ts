@@ -1,6 +1,7 @@
 import { findHtmlLinks, type LinkPlace } from './html-links.ts'
 import { withParameters } from './link-parameters.ts'
 import { findTextLinks } from './text-links.ts'
+import { cutSentence, type Sentence } from './unsubscribe-sentence.ts'
 
 /** Stands for the address of the page that takes a recipient off the list, in content and footers. */
 export const UNSUBSCRIBE_TAG = 'UNSUBSCRIBE_URL'
@@ -46,7 +47,7 @@ export interface Plan {
   readonly end: number
   readonly unsubscribeLine: boolean
   /** The sender's own words for it. */
-  readonly sentence: string | undefined
+  readonly sentence: Sentence | undefined
   /** Is there one at the end? */
   readonly pixel: boolean
 }
@@ -101,7 +102,8 @@ function planOf(
   const pixel = openTracking && !tags.some(({ kind }) => kind === 'pixel')
   if (places.length === 0 && !unsubscribeLine && !pixel && !footer) return undefined
   const clicks = options.clickTracking ? links.length : 0
-  return { text, places, links: clicks, end, unsubscribeLine, sentence, pixel }
+  const said = unsubscribeLine && sentence !== undefined ? cutSentence(sentence) : undefined
+  return { text, places, links: clicks, end, unsubscribeLine, sentence: said, pixel }
 }
 
 /** In order, none within another. */

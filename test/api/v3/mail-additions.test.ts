@@ -63,6 +63,13 @@ t.test('the pixel goes where substitution_tag stands, once; without the tag at t
   t.equal((await arrived('<p>Hi</p>', open('%o'))).html, `<p>Hi</p>${PIXEL}`)
   t.equal((await arrived('<body>Hi</body>', open('</body>'))).html, `<body>Hi${PIXEL}`, 'whatever it stands for')
   t.equal((await arrived('<p>%o</p>', { open_tracking: { enable: false, substitution_tag: '%o' } })).html, '<p>%o</p>')
+  const across = { ...open('i</body>'), subscription_tracking: { enable: true }, click_tracking: { enable: true } }
+  t.equal(
+    (await arrived('<body>Hi</body><a href="https://quay.example/">x</a>', across)).html,
+    `<body>H${PIXEL}${OWN_LINE}<a href="CLICK(https://quay.example/)">x</a>`,
+    'also where it reaches beyond the end',
+  )
+  t.equal((await arrived('<body>Hi</body>', across)).html, `<body>H${PIXEL}${OWN_LINE}`)
   const many = await arrived('e'.repeat(5000), open('e'))
   t.equal(many.html, `${PIXEL}${'e'.repeat(4000)}`, 'of very many a thousand are looked at')
 })

@@ -47,6 +47,13 @@ t.test('the words and tags of a message go into MIME in the charset its text is 
     '<p>\xfc <img src="/o/" width="1" height="1" alt="" style="border:0"></p><a href="http://q.example/?utm_source=ship">q</a>' +
       '<i>Gr&#246;&#223;e [%A%]</i>F&#252;r <a href="/u/">immer</a>',
   )
+  const octets = Buffer.from('<p>ü «o»</p>').toString('latin1')
+  const html8 = await acceptMessage(service, sender, mime('text/html; charset=utf-8', octets, { settings }))
+  t.match(
+    await rendered(html8.messageId),
+    `<p>${octets.slice(3, 6)}<img src="/o/"`,
+    'a tag is looked for as the text writes it',
+  )
   const plain = await acceptMessage(service, sender, mime('text/plain; charset=iso-8859-1', '\xfc', { settings }))
   t.match(await rendered(plain.messageId), '\xfc\r\n\r\nGr\xf6\xdfe [%A%]\r\n\r\nF\xfcr immer: /u/\r\n')
   const ascii = await acceptMessage(

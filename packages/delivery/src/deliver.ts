@@ -3,6 +3,7 @@ import {
   type Core,
   type DomainSigner,
   type DotLeave,
+  dueFromOf,
   type LoadedMessage,
   messageIdText,
   type Outcome,
@@ -47,7 +48,7 @@ async function writeLetter({ delivery, message }: InHand, options: DeliverOption
   return {
     from: await returnPath(delivery, message, options),
     to: delivery.recipient,
-    head: await sign(message, rendered, core),
+    head: await sign(message, delivery, rendered, core),
     message: rendered,
     utf8: needsUtf8(delivery.recipient, rendered),
     beforeDot: (host) => markDot(delivery, host),
@@ -61,11 +62,12 @@ function dropped(reason: string): Outcome {
 /** Recipients of a relayed message who get the same octets share one signature. */
 const shared = new WeakMap<LoadedMessage, Promise<string>>()
 
-function sign(message: LoadedMessage, rendered: Buffer, core: Core): Promise<string> {
+function sign(message: LoadedMessage, delivery: ClaimedDelivery, rendered: Buffer, core: Core): Promise<string> {
+  const dueFrom = dueFromOf(message, delivery)
   const make = async (): Promise<string> => {
-    return dkimSignature(rendered, await signerOf(message, core), message.dueFrom.getTime())
+    return dkimSignature(rendered, await signerOf(message, core), dueFrom)
   }
-  if (rendered !== message.parts?.get(0)) return make()
+  if (rendered !== message.parts?.get(0) || dueFrom !== message.dueFrom.getTime()) return make()
   let signature = shared.get(message)
   if (!signature) shared.set(message, (signature = make()))
   return signature
@@ -78,14 +80,14 @@ async function signerOf({ domainId }: LoadedMessage, core: Core): Promise<Domain
 }
 
 async function returnPath(
-  { messageId, recipientNo }: ClaimedDelivery,
+  delivery: ClaimedDelivery,
   message: LoadedMessage,
   { core, returnPathHost }: DeliverOptions,
 ): Promise<string> {
   if (message.nullReturnPath) return ''
-  const target = { messageId: messageIdText(messageId), recipientNo }
+  const target = { messageId: messageIdText(delivery.messageId), recipientNo: delivery.recipientNo }
   const ownHost = (await signerOf(message, core)).returnPathHost
-  return `${core.deliveries.returnPath(target, message.dueFrom.getTime())}@${ownHost ?? returnPathHost}`
+  return `${core.deliveries.returnPath(target, dueFromOf(message, delivery))}@${ownHost ?? returnPathHost}`
 }
 
 const HEADERS_END = Buffer.from('\r\n\r\n')

@@ -149,7 +149,7 @@ async function release(sql: SqlTransaction, act: BatchAct): Promise<void> {
   await sql`
     with held as materialized (${waiting(sql, act)})
     update delivery_queue q
-       set next_at = greatest(m.scheduled_at, service_now()),
+       set next_at = greatest(coalesce((q.personal->>'scheduledAt')::timestamptz, m.scheduled_at), service_now()),
            expires_at = greatest(q.expires_at, service_now() + interval '72 hours')
       from held join messages m on m.id = held.message_id
      where q.message_id = held.message_id and q.recipient_no = held.recipient_no`

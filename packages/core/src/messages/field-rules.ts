@@ -145,13 +145,15 @@ export function checkMergedContent(submission: Submission, stored: StoredContent
 export function checkCopies({ content, templateId, envelopes, nameOf }: Submission): void {
   if (content.kind === 'mime' && templateId === undefined) return
   let stored = 0
-  for (const [at, { to, cc, bcc, attributes, headers }] of envelopes.entries()) {
+  for (const [at, { to, cc, bcc, attributes, headers, names, subject = '' }] of envelopes.entries()) {
     const copies = to.length + cc.length + bcc.length
     if (copies === 1) continue
-    const values = [...Object.entries(attributes), ...Object.entries(headers)].flat()
+    const values = [...Object.entries(attributes), ...Object.entries(headers), ...(names ?? []), subject].flat()
     stored += copies * [...to, ...cc, ...values].reduce((sum, { length }) => sum + length, 0)
     if (stored > LIMITS.messageSize) {
-      throw invalidParameter(nameOf(cc.length > bcc.length ? 'cc' : 'bcc', at), 'it has too many copies')
+      const copied = cc.length > bcc.length ? 'cc' : 'bcc'
+      const longest = to.length > Math.max(cc.length, bcc.length) ? 'recipient' : copied
+      throw invalidParameter(nameOf(longest, at), 'it has too many copies')
     }
   }
 }

@@ -108,8 +108,14 @@ export interface LinkOptions {
 
 /** Is there anything that differs for each recipient? */
 export function isAddedTo({ settings }: Pick<LoadedMessage, 'settings'>): boolean {
-  const { footer, clickTracking, openTracking, unsubscribe } = settings
-  return Boolean(footer || clickTracking || openTracking || unsubscribe)
+  const { footer, clickTracking, openTracking, unsubscribe, linkParameters } = settings
+  return Boolean(footer || clickTracking || openTracking || unsubscribe || linkParameters)
+}
+
+/** When a delivery was first due, in milliseconds since 1970: it may have a time of its own. */
+export function dueFromOf({ dueFrom }: LoadedMessage, { personal }: { readonly personal: unknown }): number {
+  const own = (personal as Personal | null)?.scheduledAt
+  return own === undefined ? dueFrom.getTime() : Date.parse(own)
 }
 
 /** The MIME message of one delivery, unsigned; the same octets at every attempt. */

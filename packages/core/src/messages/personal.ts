@@ -8,6 +8,13 @@ export interface Personal {
   /** The To and Cc lists as the reader sees them, when they are more than the recipient alone. */
   readonly to?: readonly string[]
   readonly cc?: readonly string[]
+  /** Names shown in To and Cc, by address. */
+  readonly names?: Readonly<Record<string, string>>
+  /** In place of the content's. */
+  readonly from?: { readonly email: string; readonly name: string }
+  readonly subject?: string
+  /** In place of the message's: not before this moment, in ISO 8601. */
+  readonly scheduledAt?: string
   readonly attributes?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
   /** The client's own, with its brackets. */

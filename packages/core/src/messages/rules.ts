@@ -4,6 +4,7 @@ import { invalidParameter, ServiceError } from '../errors.ts'
 import { parseAddress } from '../recipients/address.ts'
 import type { Template } from '../templates/index.ts'
 import { refusalsOf } from '../templates/variables.ts'
+import { checkDetails, everyEnvelopeHasSubject } from './detail-rules.ts'
 import { checkCopies, checkFields, checkMergedContent, checkMergedHeaders } from './field-rules.ts'
 import { keyAllows } from './key-rules.ts'
 import { LIMITS } from './limits.ts'
@@ -45,6 +46,7 @@ export const RULES: readonly Rule[] = [
   { name: 'the account may send', doors: EVERY, check: ({ principal }) => accountMaySend(principal) },
   { name: 'a sender is named', doors: EVERY, check: senderNamed },
   { name: 'no field breaks out of its place', doors: EVERY, check: checkFields },
+  { name: 'nor does what goes beyond the least', doors: ['v3', 'smtp'], check: checkDetails },
   { name: 'all that is wanted is carried', doors: ['v3'], check: refuseNotCarried },
   { name: 'the sender is on an active domain of the account', doors: EVERY, check: senderActive },
   { name: 'there is a recipient', doors: EVERY, check: recipientNamed },
@@ -109,7 +111,7 @@ function recipientsCounted({ door, envelopes }: Submission): void {
 
 /** The call's own, or the template's: 116 is told before 118, so the template is looked up here when it matters. */
 function subjectNamed(submission: Submission, found: Judgement): void | Promise<void> {
-  if (!isBlank(submission.subject)) return
+  if (!isBlank(submission.subject) || everyEnvelopeHasSubject(submission)) return
   if (submission.templateId === undefined) throw new ServiceError('subjectMissing')
   return findTemplate(submission, found).then(() => {
     if (isBlank(found.template?.subject)) throw new ServiceError('subjectMissing')
@@ -140,7 +142,10 @@ function variablesGiven({ envelopes, nameOf }: Submission, { template }: Judgeme
 
 function contentNamed({ content }: Submission, { template }: Judgement): void {
   if (template || content.kind === 'mime') return
-  const named = [content.html, content.text].some((text) => text !== undefined && text.trim() !== '')
+  const others = content.alternatives ?? []
+  const named = [content.html, content.text, ...others.map(({ text }) => text)].some(
+    (text) => text !== undefined && text.trim() !== '',
+  )
   if (!named) throw new ServiceError('contentMissing')
 }
 
@@ -176,10 +181,15 @@ function ownSize({ attachments, envelopes }: Submission): number {
   return files.reduce((sum, { content }) => sum + content.length, 0)
 }
 
-function scheduleNear({ scheduledAt, nameOf }: Submission, { now }: Judgement): void {
+function scheduleNear({ scheduledAt, envelopes, nameOf }: Submission, { now }: Judgement): void {
+  requireNear(scheduledAt, now, () => nameOf('scheduledAt'))
+  for (const [at, own] of envelopes.entries()) requireNear(own.scheduledAt, now, () => nameOf('scheduledAt', at))
+}
+
+function requireNear(scheduledAt: Date | undefined, now: () => number, parameter: () => string): void {
   if (!scheduledAt) return
   // The past is now; before 1970 it is a slip.
   if (!(scheduledAt.getTime() >= 0) || scheduledAt.getTime() > now() + LIMITS.scheduleDays * 86_400_000) {
-    throw invalidParameter(nameOf('scheduledAt'), `it must be a time at most ${LIMITS.scheduleDays} days ahead`)
+    throw invalidParameter(parameter(), `it must be a time at most ${LIMITS.scheduleDays} days ahead`)
   }
 }

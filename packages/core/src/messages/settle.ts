@@ -5,8 +5,10 @@ import { additionsOf, footerOf, mergedFooter } from './additions.ts'
 import { type EncodedPart, encodePart } from './body.ts'
 import { messageDate } from './compose.ts'
 import type { ContentDocument } from './content.ts'
+import type { FileHead } from './mime/parts.ts'
 import type { Personal } from './personal.ts'
 import type { Judgement } from './rules.ts'
+import { canonicalMailbox, headOf, ownOf, scheduleOf, shownSubject } from './settle-details.ts'
 import { subjectOf } from './stored-content.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 import type { ContentParts, MimeContent, Submission, SubmittedAttachment, SubmittedEnvelope } from './submission.ts'
@@ -50,7 +52,7 @@ export function settle({ submission, found, transactionBase, heloName, now }: Se
     door: submission.door,
     scheduledAt: submission.scheduledAt,
     fromAddress: parseAddress(from?.email ?? '')?.text ?? '',
-    subject: subjectOf(submission, found.template),
+    subject: shownSubject(submission, found.template),
     tags: submission.tags,
     settings,
     clientAddress: submission.clientAddress,
@@ -70,6 +72,7 @@ export function settle({ submission, found, transactionBase, heloName, now }: Se
 class FileParts {
   readonly contents: Buffer[] = []
   readonly names: Record<string, string> = {}
+  readonly heads: Record<string, FileHead> = {}
   readonly #known = new Map<SubmittedAttachment, number>()
 
   add(attachment: SubmittedAttachment): number {
@@ -77,6 +80,8 @@ class FileParts {
     if (before !== undefined) return before
     const part = this.contents.push(attachment.content)
     this.names[part] = attachment.fileName
+    const head = headOf(attachment)
+    if (head) this.heads[part] = head
     this.#known.set(attachment, part)
     return part
   }
@@ -92,7 +97,7 @@ function contentDocument(
   shared: readonly number[],
   files: FileParts,
 ): ContentDocument {
-  const { from, replyTo, content } = submission
+  const { from, replyTo, replyToList, content } = submission
   const texts =
     content.kind === 'parts'
       ? content
@@ -105,11 +110,15 @@ function contentDocument(
     subject: subjectOf(submission, template),
     ...(template?.defaults ? { defaults: template.defaults } : {}),
     ...(replyTo ? { replyTo: parseAddress(replyTo)?.text ?? replyTo } : {}),
+    ...(replyToList ? { replyToList: replyToList.map(canonicalMailbox) } : {}),
     ...(html === undefined ? {} : { html }),
     ...(text === undefined ? {} : { text }),
     ...(texts.amp ? { amp: texts.amp } : {}),
+    ...(texts.alternatives ? { alternatives: texts.alternatives } : {}),
+    ...(submission.literal ? { literal: true } : {}),
     ...(footer ? { footer } : {}),
     ...(files.contents.length > 0 ? { files: files.names } : {}),
+    ...(Object.keys(files.heads).length > 0 ? { fileHeads: files.heads } : {}),
     ...(shared.length > 0 ? { attachments: shared } : {}),
   }
 }
@@ -118,7 +127,9 @@ function settleRecipients(submission: Submission, files: FileParts): StoredDeliv
   const deliveries: StoredDelivery[] = []
   for (const [number, envelope] of submission.envelopes.entries()) {
     const personal =
-      submission.content.kind === 'mime' && !submission.templateId ? null : personalOf(envelope, number, files)
+      submission.content.kind === 'mime' && !submission.templateId
+        ? scheduleOf(envelope, number)
+        : personalOf(envelope, number, files)
     const alone = envelope.to.length === 1 && envelope.cc.length === 0 && envelope.bcc.length === 0
     // One copy a mailbox and envelope, whichever list named it first.
     const seen = new Set<string>()
@@ -157,6 +168,7 @@ function personalOf(envelope: SubmittedEnvelope, number: number, files: FilePart
     envelope: number,
     ...(listed ? { to: canonical(to) } : {}),
     ...(cc.length > 0 ? { cc: canonical(cc) } : {}),
+    ...ownOf(envelope),
     ...(Object.keys(attributes).length > 0 ? { attributes } : {}),
     ...(Object.keys(headers).length > 0 ? { headers } : {}),
     ...(messageId === undefined ? {} : { messageId }),

@@ -101,6 +101,17 @@ function hashedOptOuts(sql: AnySql, hashes: (string | null)[] | undefined) {
   }
 }
 
+/** What the statement has more where an envelope has a time of its own. */
+function ownSchedules(sql: AnySql, batch: readonly StoredMessage[]) {
+  const times = batch.flatMap(({ deliveries }) => deliveries.map(({ personal }) => personal?.scheduledAt ?? null))
+  if (times.every((time) => time === null)) return { column: sql``, name: sql``, at: sql`stored.scheduled_at` }
+  return {
+    column: sql`, ${times}::timestamptz[]`,
+    name: sql`, own_time`,
+    at: sql`coalesce(judged.own_time, stored.scheduled_at)`,
+  }
+}
+
 /**
  * One statement, one round trip, one commit: suppression look-up, credits, idempotency keys, messages, bodies, queue or finished
  * rows, first events. Arrays keep it one statement whatever the size of the batch.
@@ -115,6 +126,7 @@ async function insertMessages(
   const body = bodyColumns(withBodies ? batch : [])
   const hashed = hashedOptOuts(sql, hashes)
   const held = batchParts(sql, batch)
+  const due = ownSchedules(sql, batch)
   const suppression = holding(
     sql,
     { account: sql`d.account_id`, key: sql`d.key`, domain: sql`d.domain`, group: sql`d.group_id` },
@@ -134,9 +146,10 @@ async function insertMessages(
       select d.*, case when d.key is null then 'invalid' else coalesce(suppressed.reason ${hashed.reason} ${held.refusal}) end as refusal
         from unnest(${delivery.message}::uuid[], ${delivery.account}::int[], ${delivery.number}::int[],
                     ${delivery.recipient}::text[], ${delivery.key}::text[], ${delivery.domain}::text[], ${delivery.kind}::text[],
-                    ${delivery.reference}::text[], ${delivery.personal}::text[], ${delivery.group}::int[] ${hashed.column})
+                    ${delivery.reference}::text[], ${delivery.personal}::text[], ${delivery.group}::int[] ${hashed.column}
+                    ${due.column})
              as d(message_id, account_id, recipient_no, recipient, key, domain, kind, reference, personal, group_id
-                  ${hashed.name})
+                  ${hashed.name} ${due.name})
         left join lateral (${suppression} limit 1) suppressed on true
         ${hashed.join}
         ${held.join}
@@ -175,7 +188,7 @@ async function insertMessages(
                   else key is null or id in (select message_id from keyed) end
       returning id, scheduled_at
     ), recipient as materialized (
-      select judged.*, stored.scheduled_at from judged join stored on stored.id = judged.message_id
+      select judged.*, ${due.at} as scheduled_at from judged join stored on stored.id = judged.message_id
     ), used as (
       insert into credit_usage (account_id, day, slot, used)
       select account_id, (service_now() at time zone 'UTC')::date, pg_backend_pid() % 64, count(*)

@@ -40,5 +40,6 @@ export interface StoredDelivery {
   readonly domain: string
   readonly kind: 'to' | 'cc' | 'bcc'
   readonly reference: string | undefined
+  /** Its own schedule is in here too. */
   readonly personal: Personal | null
 }

@@ -7,19 +7,19 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     note: '1 to 1000 elements and recipients; the same address in two elements is two mails; bcc is on the envelope only.',
   },
   {
-    ...{ id: 'names', parameter: 'recipient names', treatment: 'honour', pending: true },
-    note: 'With `,` and `;` they are quoted.',
+    ...{ id: 'names', parameter: 'recipient names', treatment: 'honour' },
+    note: 'With `,` and `;` they are quoted. At most 4096 characters; addresses and names of one element times its recipients: 30 MB.',
   },
   {
-    ...{ id: 'personalization-from', parameter: 'personalizations[].from', treatment: 'honour', pending: true },
+    ...{ id: 'personalization-from', parameter: 'personalizations[].from', treatment: 'honour' },
     note: 'On the domain of the root’s from.',
   },
   {
-    ...{ id: 'personalization-subject', parameter: 'personalizations[].subject', treatment: 'honour', pending: true },
+    ...{ id: 'personalization-subject', parameter: 'personalizations[].subject', treatment: 'honour' },
     note: 'In place of the root’s.',
   },
   {
-    ...{ id: 'personalization-send_at', parameter: 'personalizations[].send_at', treatment: 'honour', pending: true },
+    ...{ id: 'personalization-send_at', parameter: 'personalizations[].send_at', treatment: 'honour' },
     note: 'In place of the root’s.',
   },
   {
@@ -36,19 +36,21 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     id: 'reply_to_list',
     parameter: 'reply_to_list',
     treatment: 'honour',
-    pending: true,
     note: 'Not together with reply_to.',
   },
   { id: 'content', parameter: 'content: text/plain, text/html, text/x-amp-html', treatment: 'honour' },
   {
-    ...{ id: 'content-others', parameter: 'content: text/calendar and others', treatment: 'honour', pending: true },
-    note: 'As further alternatives, in their order.',
+    ...{ id: 'content-others', parameter: 'content: text/calendar and others', treatment: 'honour' },
+    note: 'As further alternatives, in their order; a calendar’s METHOD is told in its type. `multipart/*`, `message/*` and what is no type: 400.',
   },
   {
     ...{ id: 'attachments', parameter: 'attachments: content, filename', treatment: 'honour' },
-    note: '20,480,000 octets a file, 30 MB in all; the type is the name’s.',
+    note: '20,480,000 octets a file, 30 MB in all.',
   },
-  { id: 'attachments-inline', parameter: 'attachments: type, inline, content_id', treatment: 'honour', pending: true },
+  {
+    ...{ id: 'attachments-inline', parameter: 'attachments: type, inline, content_id', treatment: 'honour' },
+    note: 'Without `type`, or with what is none, the type is the name’s. What no `cid:` of the HTML names stays among the attachments.',
+  },
   { id: 'base64', parameter: 'base64 with line breaks', treatment: 'reject', note: 'Padding must be there too.' },
   { id: 'disposition', parameter: 'attachment disposition default', treatment: 'honour', note: '`attachment`' },
   {
@@ -115,16 +117,25 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
       pending: true,
     },
   },
-  { id: 'footer', parameter: 'mail_settings.footer', treatment: 'honour', pending: true },
+  {
+    ...{ id: 'footer', parameter: 'mail_settings.footer', treatment: 'honour' },
+    note: 'In place of the account’s.',
+  },
   { id: 'mail_settings.bcc', parameter: 'mail_settings.bcc', treatment: 'ignore' },
   { id: 'spam_check', parameter: 'mail_settings.spam_check', treatment: 'ignore' },
   {
     ...{ id: 'tracking', parameter: 'click_tracking, open_tracking', treatment: 'honour' },
-    note: 'Kept with the message, over the account’s default.',
+    note: 'Over the account’s default. Links of the text part only with `enable_text`.',
   },
-  { id: 'open-tag', parameter: 'open_tracking.substitution_tag', treatment: 'honour', pending: true },
-  { id: 'subscription_tracking', parameter: 'subscription_tracking', treatment: 'honour', pending: true },
-  { id: 'ganalytics', parameter: 'ganalytics', treatment: 'honour', pending: true, note: 'utm_* on links.' },
+  {
+    ...{ id: 'open-tag', parameter: 'open_tracking.substitution_tag', treatment: 'honour' },
+    note: 'The first becomes the pixel, others are taken out.',
+  },
+  {
+    ...{ id: 'subscription_tracking', parameter: 'subscription_tracking', treatment: 'honour' },
+    note: 'A part without the tag or the mark has the link at its end. With asm the link leaves the group.',
+  },
+  { id: 'ganalytics', parameter: 'ganalytics', treatment: 'honour', note: 'utm_* on links of HTML.' },
   { id: 'x-smtpapi-header', parameter: 'X-SMTPAPI in headers', treatment: 'ignore', note: 'It is taken out.' },
   {
     id: 'idempotency-key',

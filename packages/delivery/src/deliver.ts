@@ -18,7 +18,7 @@ export interface InHand {
   readonly message: LoadedMessage
 }
 
-export interface DeliverOptions extends Omit<ConversationOptions, 'withLetter' | 'onlyHost'> {
+export interface DeliverOptions extends Omit<ConversationOptions, 'withLetter' | 'onlyHost' | 'attempt'> {
   readonly core: Core
   readonly bodies: LargeBodies
   readonly site: string
@@ -37,6 +37,7 @@ export async function deliver({ delivery, message }: InHand, options: DeliverOpt
   return converse({
     ...options,
     onlyHost: delivery.onlyHost,
+    attempt: delivery.attempt,
     withLetter: (act) =>
       bodies.with(message, site, async (loaded) => act(await writeLetter({ delivery, message: loaded }, options))),
   })
@@ -44,7 +45,9 @@ export async function deliver({ delivery, message }: InHand, options: DeliverOpt
 
 async function writeLetter({ delivery, message }: InHand, options: DeliverOptions): Promise<Letter> {
   const { core, markDot } = options
-  const rendered = core.messages.render(message, delivery)
+  const made = core.messages.render(message, delivery)
+  // Most are there at once.
+  const rendered = made instanceof Promise ? await made : made
   return {
     from: await returnPath(delivery, message, options),
     to: delivery.recipient,

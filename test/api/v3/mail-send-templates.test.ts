@@ -189,6 +189,57 @@ t.test('a thousand recipients get each his own, and a retry the same octets', as
   }
 })
 
+t.test('small templates that make large mail are all delivered', async (t) => {
+  const id = await makeTemplate('dynamic', {
+    subject: 's',
+    plain: '{{#each a}}{{#each ../a}}0123456789abcdef{{/each}}\n{{/each}}',
+  })
+  const a = Array.from({ length: 300 }, () => 1)
+  const answer = await send({
+    ...{ ...BARE, template_id: id },
+    ...personalized(Array.from({ length: 6 }, () => ({ dynamic_template_data: { a } }))),
+  })
+  const all = await copies(answer, 6)
+  t.ok(all.every(({ raw }) => raw.length > 1_400_000))
+  t.equal(new Set(all.map(({ recipient }) => recipient)).size, 6)
+})
+
+t.test('v2’s merge tags are plain text in templates, data and substitutions', async (t) => {
+  const id = await makeTemplate('dynamic', { subject: '[%NAME%] {{a}}', plain: '[%X%] {{{a}}}' })
+  const [one] = (await copies(
+    await send({ ...BARE, template_id: id, ...toLena({ dynamic_template_data: { a: '[%A%]' } }) }),
+  )) as [Copy]
+  t.strictSame([one.mail.subject, textOf(one)], ['[%NAME%] [%A%]', '[%X%] [%A%]'])
+  const [other] = (await copies(
+    await send({ ...onlyText('-a-'), ...toLena({ substitutions: { '-a-': '[%A%]' } }) }),
+  )) as [Copy]
+  t.equal(textOf(other), '[%A%]')
+})
+
+t.test(
+  'a personalization’s own subject goes into the template’s, and its Reply-To names are substituted',
+  async (t) => {
+    const legacy = await makeTemplate('legacy', { subject: 'Re: <%subject%>', plain: '<%body%>' })
+    const dynamic = await makeTemplate('dynamic', { subject: 'Of the template', plain: 'x' })
+    const two = personalized([{ subject: 'One -n-', substitutions: { '-n-': '1' } }, { subject: 'Two' }])
+    const reply_to_list = [{ email: '-n-@quay.example', name: 'Desk -n-' }]
+    const filled = await copies(await send({ template_id: legacy, reply_to_list, ...two }), 2)
+    t.strictSame(
+      filled.map(({ mail }) => [mail.subject, mail.replyTo?.value[0]]),
+      [
+        ['Re: One 1', { address: '1@quay.example', name: 'Desk 1' }],
+        ['Re: Two', { address: '-n-@quay.example', name: 'Desk -n-' }],
+      ],
+    )
+    const own = personalized([{ subject: 'One' }, { subject: 'Two' }])
+    const same = await copies(await send({ ...BARE, template_id: dynamic, ...own }), 2)
+    t.strictSame(
+      same.map(({ mail }) => mail.subject),
+      ['Of the template', 'Of the template'],
+    )
+  },
+)
+
 t.test('P20: substitutions stand in subject, content and Reply-To, with a legacy template and without', async (t) => {
   proves(t, 'substitutions', 'sections')
   const id = await makeTemplate('legacy', {

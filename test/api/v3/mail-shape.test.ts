@@ -301,5 +301,6 @@ async function renderedDigests(answer: CallAnswer): Promise<string[]> {
   })
   const message = [...(await service.core.messages.load([id])).values()][0]
   if (!message) throw new Error('the message is gone')
-  return deliveries.map((delivery) => digest(service.core.messages.render(message, delivery))).sort()
+  const rendered = deliveries.map(async (delivery) => digest(await service.core.messages.render(message, delivery)))
+  return (await Promise.all(rendered)).sort()
 }

@@ -25,6 +25,8 @@ const DROP_REASONS: Readonly<Record<string, string>> = {
   invalid: 'Invalid email address',
   forgotten: 'User was forgotten on request',
   cancelled: 'Message was cancelled',
+  template: 'Template does not exist or has no active version',
+  rendering: 'Template could not be rendered',
 }
 
 /** What a server said, on one line: `250 2.0.0 OK`. */

@@ -21,8 +21,12 @@ export interface Footer {
  */
 export function additionsOf(submission: Submission, trackingHost: string | null): Additions {
   const { settings, principal } = submission
-  const { group: id, groupsToDisplay } = settings
-  const group = { ...(id === undefined ? {} : { group: id }), ...(groupsToDisplay ? { groupsToDisplay } : {}) }
+  const { group: id, groupsToDisplay, bypass } = settings
+  const group = {
+    ...(id === undefined ? {} : { group: id }),
+    ...(groupsToDisplay ? { groupsToDisplay } : {}),
+    ...(bypass ? { bypass } : {}),
+  }
   if (isProgramAnswer(submission)) return group
   const { mailDefaults } = principal
   const on = {

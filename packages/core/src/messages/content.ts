@@ -1,3 +1,4 @@
+import type { TemplatePart } from '../templates/dynamic/index.ts'
 import type { Footer } from './additions.ts'
 import type { FileHead } from './mime/parts.ts'
 import type { SubmittedMailbox } from './submission.ts'
@@ -18,6 +19,12 @@ export interface ContentDocument {
   readonly alternatives?: readonly { readonly type: string; readonly text: string }[]
   /** Nothing is put in for merge tags. */
   readonly literal?: true
+  /** Text that the values of substitutions may name. */
+  readonly sections?: Readonly<Record<string, string>>
+  /** Those of subject, HTML and text that are a dynamic template, rendered for each recipient. */
+  readonly rendered?: readonly TemplatePart[]
+  /** Tags of unsubscribe links may stand in its texts, and are filled in (core/templates/unsubscribe-tags.ts). */
+  readonly unsubscribeTags?: true
   /** Not merged yet. */
   readonly footer?: Footer
   /** File name of every part that is an attachment. */

@@ -19,6 +19,12 @@ export interface Personal {
   readonly headers?: Readonly<Record<string, string>>
   /** The client's own, with its brackets. */
   readonly messageId?: string
+  /** Literal text and what stands for it in subject, Reply-To and content. */
+  readonly substitutions?: Readonly<Record<string, string>>
+  /** What a dynamic template is rendered with, in JSON: as text, since the database would put an object's keys in its own order. */
+  readonly data?: string
+  /** Given back with every event of the delivery. */
+  readonly customArgs?: Readonly<Record<string, string>>
   /** Body parts that are attachments of this envelope only. */
   readonly attachments?: readonly number[]
 }

@@ -7,6 +7,7 @@ import { messageDate } from './compose.ts'
 import type { ContentDocument } from './content.ts'
 import type { FileHead } from './mime/parts.ts'
 import type { Personal } from './personal.ts'
+import { textDetailsOf } from './recipient-texts.ts'
 import type { Judgement } from './rules.ts'
 import { canonicalMailbox, headOf, ownOf, scheduleOf, shownSubject } from './settle-details.ts'
 import { subjectOf } from './stored-content.ts'
@@ -23,7 +24,8 @@ export interface SettleOptions {
 }
 
 /** Turns a judged submission into rows: recipients numbered and de-duplicated, content fixed, body parts encoded. */
-export function settle({ submission, found, transactionBase, heloName, now }: SettleOptions): StoredMessage {
+export function settle({ submission: given, found, transactionBase, heloName, now }: SettleOptions): StoredMessage {
+  const submission = found.filled?.submission ?? given
   const { content, principal, from } = submission
   const id = randomUUIDv7()
   const files = new FileParts()
@@ -63,6 +65,7 @@ export function settle({ submission, found, transactionBase, heloName, now }: Se
     idempotencyKey: submission.idempotencyKey,
     fingerprint: submission.fingerprint,
     batchId: submission.batchId,
+    refusal: found.refusal,
     parts,
     deliveries,
   }
@@ -93,7 +96,7 @@ function asSubmitted({ fileName, content }: StoredAttachment): SubmittedAttachme
 
 function contentDocument(
   submission: Submission,
-  { template }: Judgement,
+  { template, filled }: Judgement,
   shared: readonly number[],
   files: FileParts,
 ): ContentDocument {
@@ -116,6 +119,7 @@ function contentDocument(
     ...(texts.amp ? { amp: texts.amp } : {}),
     ...(texts.alternatives ? { alternatives: texts.alternatives } : {}),
     ...(submission.literal ? { literal: true } : {}),
+    ...textDetailsOf(submission, { html, text }, filled?.rendered),
     ...(footer ? { footer } : {}),
     ...(files.contents.length > 0 ? { files: files.names } : {}),
     ...(Object.keys(files.heads).length > 0 ? { fileHeads: files.heads } : {}),
@@ -160,7 +164,7 @@ function settleRecipients(submission: Submission, files: FileParts): StoredDeliv
 }
 
 function personalOf(envelope: SubmittedEnvelope, number: number, files: FileParts): Personal {
-  const { to, cc, bcc, attributes, headers, attachments, messageId } = envelope
+  const { to, cc, bcc, attributes, headers, attachments, messageId, substitutions, data, customArgs } = envelope
   const canonical = (addresses: readonly string[]): string[] =>
     addresses.flatMap((written) => parseAddress(written)?.text ?? [])
   const listed = to.length + cc.length + bcc.length > 1
@@ -172,6 +176,9 @@ function personalOf(envelope: SubmittedEnvelope, number: number, files: FilePart
     ...(Object.keys(attributes).length > 0 ? { attributes } : {}),
     ...(Object.keys(headers).length > 0 ? { headers } : {}),
     ...(messageId === undefined ? {} : { messageId }),
+    ...(substitutions ? { substitutions } : {}),
+    ...(data ? { data: JSON.stringify(data) } : {}),
+    ...(customArgs ? { customArgs } : {}),
     ...(attachments.length > 0 ? { attachments: attachments.map((attachment) => files.add(attachment)) } : {}),
   }
 }

@@ -1,8 +1,11 @@
 import { type AnySql, isDatabaseAway, isRetryable, type Sql } from '../database.ts'
+import { type Fragment, holdsDespite } from '../suppressions/bypass.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
+import { entryOf } from '../suppressions/forgotten.ts'
 import { holding } from '../suppressions/store.ts'
 import { batchParts } from './batches.ts'
 import { copyBodies } from './copy-bodies.ts'
+import { bypassParts, refusalParts } from './exceptions.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 
 /** What became of one message of a batch. */
@@ -86,7 +89,7 @@ function forgottenHashes(
 }
 
 /** What the statement has more where an account keeps opt-outs as hashes. */
-function hashedOptOuts(sql: AnySql, hashes: (string | null)[] | undefined) {
+function hashedOptOuts(sql: AnySql, hashes: (string | null)[] | undefined, bypass: Fragment | undefined) {
   if (!hashes) return { column: sql``, name: sql``, join: sql``, reason: sql`` }
   return {
     column: sql`, ${hashes}::text[]`,
@@ -96,6 +99,7 @@ function hashedOptOuts(sql: AnySql, hashes: (string | null)[] | undefined) {
           select f.reason from forgotten f
            where f.account_id = d.account_id and f.hash = decode(d.hash, 'hex')
              and f.group_id = any(array[0, d.group_id]) and (f.held_until is null or f.held_until > service_now())
+             ${bypass ? sql`and ${holdsDespite(sql, bypass, entryOf(sql))}` : sql``}
            limit 1) opted_out on true`,
     reason: sql`, opted_out.reason`,
   }
@@ -124,12 +128,17 @@ async function insertMessages(
   const message = messageColumns(batch)
   const delivery = deliveryColumns(batch)
   const body = bodyColumns(withBodies ? batch : [])
-  const hashed = hashedOptOuts(sql, hashes)
+  const bypass = bypassParts(sql, batch)
+  const hashed = hashedOptOuts(sql, hashes, bypass.list)
   const held = batchParts(sql, batch)
   const due = ownSchedules(sql, batch)
+  const unusable = refusalParts(sql, batch)
   const suppression = holding(
     sql,
-    { account: sql`d.account_id`, key: sql`d.key`, domain: sql`d.domain`, group: sql`d.group_id` },
+    {
+      ...{ account: sql`d.account_id`, key: sql`d.key`, domain: sql`d.domain`, group: sql`d.group_id` },
+      ...(bypass.list ? { bypass: bypass.list } : {}),
+    },
     sql`s.reason`,
   )
   const rows = await sql<{ id: string; queued: boolean; refused: boolean }[]>`
@@ -143,15 +152,19 @@ async function insertMessages(
       ) with ordinality as m(id, account_id, parent_id, domain_id, api_key_id, door, scheduled_at, from_address, subject, tags, settings, client_address,
              format, size, parts, recipients, null_return_path, transaction_base, key, fingerprint, place)
     ), judged as materialized (
-      select d.*, case when d.key is null then 'invalid' else coalesce(suppressed.reason ${hashed.reason} ${held.refusal}) end as refusal
+      select d.* ${bypass.judged},
+             case when d.key is null then 'invalid'
+                  else coalesce(suppressed.reason ${hashed.reason} ${unusable.refusal} ${held.refusal}) end as refusal
         from unnest(${delivery.message}::uuid[], ${delivery.account}::int[], ${delivery.number}::int[],
                     ${delivery.recipient}::text[], ${delivery.key}::text[], ${delivery.domain}::text[], ${delivery.kind}::text[],
                     ${delivery.reference}::text[], ${delivery.personal}::text[], ${delivery.group}::int[] ${hashed.column}
                     ${due.column})
              as d(message_id, account_id, recipient_no, recipient, key, domain, kind, reference, personal, group_id
                   ${hashed.name} ${due.name})
+        ${bypass.join}
         left join lateral (${suppression} limit 1) suppressed on true
         ${hashed.join}
+        ${unusable.join}
         ${held.join}
     ), purse as materialized (
       -- None, as a rule; then nothing is charged and nothing is locked.
@@ -198,10 +211,10 @@ async function insertMessages(
       on conflict (account_id, day, slot) do update set used = credit_usage.used + excluded.used
     )${held.added}, queued as (
       insert into delivery_queue (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain,
-             kind, reference, personal, group_id, next_at, expires_at)
+             kind, reference, personal, group_id, next_at, expires_at ${bypass.name})
       select message_id, recipient_no, account_id, case when scheduled_at > service_now() then 'scheduled' else 'queued' end,
              recipient, key, domain, kind, reference, personal::jsonb, group_id, ${held.nextAt},
-             greatest(scheduled_at, service_now()) + interval '72 hours'
+             greatest(scheduled_at, service_now()) + interval '72 hours' ${bypass.name}
         from recipient where refusal is null
       returning message_id
     ), finished as (

@@ -29,6 +29,8 @@ export interface StoredMessage {
   readonly parts: readonly EncodedPart[]
   /** The batch it can be paused and cancelled with. */
   readonly batchId?: string | undefined
+  /** Why none of it is sent, whoever it is for: `template`. */
+  readonly refusal?: 'template' | undefined
   readonly deliveries: readonly StoredDelivery[]
 }
 

@@ -26,11 +26,10 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     id: 'substitutions',
     parameter: 'substitutions',
     treatment: 'honour',
-    pending: true,
     note: 'With or without template.',
   },
-  { id: 'sections', parameter: 'sections', treatment: 'honour', pending: true },
-  { id: 'dynamic_template_data', parameter: 'dynamic_template_data', treatment: 'honour', pending: true },
+  { id: 'sections', parameter: 'sections', treatment: 'honour' },
+  { id: 'dynamic_template_data', parameter: 'dynamic_template_data', treatment: 'honour' },
   { id: 'from-reply_to-subject', parameter: 'from, reply_to, subject', treatment: 'honour' },
   {
     id: 'reply_to_list',
@@ -60,13 +59,12 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
       treatment: 'ignore',
     },
   },
-  { id: 'template_id', parameter: 'template_id of own templates', treatment: 'honour', pending: true },
+  { id: 'template_id', parameter: 'template_id of own templates', treatment: 'honour' },
   {
     ...{
       id: 'template_id-unknown',
       parameter: 'template_id well-formed but unknown',
       treatment: 'honour',
-      pending: true,
     },
     note: '202, then a `dropped` event.',
   },
@@ -76,7 +74,7 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
   },
   { id: 'categories', parameter: 'categories', treatment: 'honour', note: 'They are tags of v2.' },
   {
-    ...{ id: 'custom_args', parameter: 'custom_args', treatment: 'honour', pending: true },
+    ...{ id: 'custom_args', parameter: 'custom_args', treatment: 'honour' },
     note: 'A value that is no text: 400 `Bad Request`.',
   },
   { id: 'unique_args', parameter: 'unique_args (root)', treatment: 'ignore' },
@@ -84,10 +82,10 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     ...{ id: 'send_at', parameter: 'send_at', treatment: 'honour' },
     note: 'At most 72 hours ahead; the past is now.',
   },
-  { id: 'batch_id', parameter: 'batch_id', treatment: 'honour', pending: true, note: 'Unknown: 400.' },
+  { id: 'batch_id', parameter: 'batch_id', treatment: 'honour', note: 'Unknown: 400.' },
   { id: 'asm.group_id', parameter: 'asm.group_id', treatment: 'honour' },
   {
-    ...{ id: 'asm.group_id-unknown', parameter: 'asm.group_id of no group', treatment: 'reject', pending: true },
+    ...{ id: 'asm.group_id-unknown', parameter: 'asm.group_id of no group', treatment: 'reject' },
   },
   {
     ...{ id: 'asm.groups_to_display', parameter: 'asm.groups_to_display', treatment: 'honour' },
@@ -107,14 +105,12 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     id: 'bypass_list_management',
     parameter: 'mail_settings.bypass_list_management',
     treatment: 'honour',
-    pending: true,
   },
   {
     ...{
       id: 'bypass-others',
       parameter: 'bypass_spam/bounce/unsubscribe_management',
       treatment: 'honour',
-      pending: true,
     },
   },
   {

@@ -1,0 +1,38 @@
+import { countAll } from '../../../core/stats/happen.ts'
+import { acceptMessage } from '../../../core/submission.ts'
+import type { Caller, Setting, Wall } from './entry.ts'
+
+const today = new Date().toISOString().slice(0, 10)
+
+/** Mail of a category that is nobody else's. */
+async function send({ service }: Setting, owner: Caller, mark: string): Promise<string> {
+  await acceptMessage(service, { ...owner, accountName: '' }, { tags: [mark] })
+  await countAll(service)
+  return mark
+}
+
+export const stats: Wall = {
+  getStats: {
+    kind: 'list',
+    async make(setting, owner) {
+      await send(setting, owner, 'walled')
+      return '"processed":1'
+    },
+    input: { query: { start_date: today } },
+  },
+  listCategories: { kind: 'list', make: (setting, owner) => send(setting, owner, 'walled-list') },
+  getCategoryStats: {
+    kind: 'object',
+    async make(setting, owner) {
+      await send(setting, owner, 'walled-stats')
+      return { query: { start_date: today, categories: 'walled-stats' } }
+    },
+    missing: { query: { start_date: today, categories: 'of nobody' } },
+    seen: (input) => ['getCategoryStats', input],
+  },
+  getCategorySums: {
+    kind: 'list',
+    make: (setting, owner) => send(setting, owner, 'walled-sums'),
+    input: { query: { start_date: today, limit: 100 } },
+  },
+}

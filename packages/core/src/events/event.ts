@@ -31,6 +31,8 @@ export interface EventDelivery {
   readonly subject: string
   readonly tags: readonly string[]
   readonly reference: string | null
+  /** The unsubscribe group the message is of. */
+  readonly group: number | null
   /** Octets of the message as handed in. */
   readonly size: number
   readonly acceptedAt: Date

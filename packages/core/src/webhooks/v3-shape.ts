@@ -1,5 +1,7 @@
 import type { Event, EventDelivery, EventDetail } from '../events/event.ts'
-import { eventName } from './names.ts'
+import { isHardBounce } from '../events/words.ts'
+import { shortMessageId } from '../messages/short-id.ts'
+import { nameOf } from './names.ts'
 import { eventId, replyLine } from './v2-shape.ts'
 import type { WebhookEvent } from './webhook.ts'
 
@@ -11,10 +13,9 @@ export function v3Body(events: readonly Event[]): string {
 }
 
 function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<string, unknown> | undefined {
-  if (type === 'domain' || !delivery) return undefined
-  const left = type === 'unsubscribed' && detail.group !== undefined
-  const name = left ? 'group_unsubscribe' : eventName(type, 'v3')
-  if (name === null) return undefined
+  const name = nameOf({ type, detail }, 'v3')
+  if (type === 'domain' || !delivery || name === null) return undefined
+  const group = detail.group ?? delivery.group
   return {
     email: delivery.recipient,
     timestamp: Math.floor(occurredAt.getTime() / 1000),
@@ -22,8 +23,8 @@ function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<str
     event: name,
     ...(delivery.tags.length > 0 ? { category: [...delivery.tags] } : {}),
     sg_event_id: eventId(id),
-    sg_message_id: `${delivery.messageId}.${delivery.recipientNo}`,
-    ...(left ? { asm_group_id: detail.group } : {}),
+    sg_message_id: `${shortMessageId(delivery.messageId)}.recvd-0.${delivery.recipientNo}`,
+    ...(group === null ? {} : { asm_group_id: group }),
     ...ownValues(type, detail, delivery),
   }
 }
@@ -37,6 +38,8 @@ const DROPPED: Readonly<Record<string, string>> = {
   unsubscribe: 'Unsubscribed Address',
   hardbounce: 'Bounced Address',
   abuse: 'Spam Reporting Address',
+  cancelled: 'Cancelled',
+  forgotten: 'Forgotten',
 }
 
 const CLASSES: Readonly<Record<string, string>> = {
@@ -72,7 +75,7 @@ function ownValues(type: WebhookEvent, detail: EventDetail, delivery: EventDeliv
         reason: replyLine(detail),
         ...(enhanced ? { status: enhanced } : {}),
         // A block may pass; a bounce is an address that nobody has.
-        type: type === 'bounced' && CLASSES[detail.class ?? ''] === 'Invalid Address' ? 'bounce' : 'blocked',
+        type: type === 'bounced' && isHardBounce(detail.class) ? 'bounce' : 'blocked',
         bounce_classification: CLASSES[detail.class ?? ''] ?? 'Unclassified',
       }
     case 'dropped':

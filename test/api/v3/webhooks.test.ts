@@ -113,11 +113,19 @@ t.test('P49: what is delivered is verified by @sendgrid/eventwebhook, over the r
   const receiver = await startReceiver(t)
   const id = await make({ url: receiver.url, enabled: true, ...FLAGS, delivered: true, bounce: true, processed: true })
   const { json } = await call('PATCH', `${ALL}/signed/${id}`, { enabled: true })
-  const sent = await call('POST', '/mail/send', mailBody(sender, { categories: ['receipts'] }))
+  const at = Math.floor(Date.now() / 1000) + 3600
+  const sent = await call('POST', '/mail/send', mailBody(sender, { categories: ['receipts'], send_at: at }))
   t.equal(sent.status, 202, sent.text)
   const lists = { tags: ['<a>', 'receipts'] }
-  await addEvents(service, sender, 2, lists)
-  const refused = { code: 550, enhanced: '5.1.1', reply: 'no such user', class: 'bad-mailbox' }
+  const reply = { host: 'mx.harbor.example', tls: 'TLSv1.3', code: 250, enhanced: '2.0.0', reply: 'Ok' }
+  await addEvents(service, sender, 2, { detail: reply, ...lists })
+  const refused = {
+    host: 'mx.harbor.example',
+    code: 550,
+    enhanced: '5.1.1',
+    reply: 'no such user',
+    class: 'bad-mailbox',
+  }
   await addEvents(service, sender, 1, { type: 'bounced', detail: refused, ...lists })
   await until('all events', () => eventsIn(receiver.batches()).length === 4)
 
@@ -135,6 +143,7 @@ t.test('P49: what is delivered is verified by @sendgrid/eventwebhook, over the r
   const events = eventsIn(receiver.batches())
   const processed = events.find(({ event }) => event === 'processed')
   t.equal(String(processed?.sg_message_id).split('.')[0], sent.headers['x-message-id'])
+  t.equal(processed?.send_at, at)
   t.match(processed, {
     email: 'lena@harbor.example',
     category: ['receipts'],
@@ -142,12 +151,12 @@ t.test('P49: what is delivered is verified by @sendgrid/eventwebhook, over the r
   })
   t.match(
     events.filter(({ event }) => event === 'delivered'),
-    [{ response: '250 2.0.0 Ok', category: ['<a>', 'receipts'] }, { email: 'r1@harbor.example' }],
+    [{ response: '250 2.0.0 Ok', tls: 1, category: ['<a>', 'receipts'] }, { email: 'r1@harbor.example' }],
   )
   t.match(
     events.find(({ event }) => event === 'bounce'),
     {
-      ...{ type: 'bounce', status: '5.1.1', reason: '550 5.1.1 no such user' },
+      ...{ type: 'bounce', status: '5.1.1', reason: '550 5.1.1 no such user', tls: 0 },
       bounce_classification: 'Invalid Address',
     },
   )

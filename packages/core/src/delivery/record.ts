@@ -142,10 +142,11 @@ function suppressHardBounces(sql: AnySql, days: number) {
 /** What the event tells of the fact. */
 function detailOf({ outcome, attempt }: Result): Record<string, unknown> {
   if (outcome.kind === 'dropped') return { reason: outcome.reason }
-  const { reply, host } = outcome
+  const { reply, host, tls } = outcome
   return {
     attempt,
     ...(host ? { host } : {}),
+    ...(tls ? { tls } : {}),
     ...(reply.code ? { code: reply.code } : {}),
     ...(reply.enhanced ? { enhanced: reply.enhanced } : {}),
     reply: reply.text,

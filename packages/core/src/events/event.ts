@@ -36,6 +36,8 @@ export interface EventDelivery {
   /** Octets of the message as handed in. */
   readonly size: number
   readonly acceptedAt: Date
+  /** Null: it was to go at once. */
+  readonly scheduledAt: Date | null
 }
 
 /** What each type tells, as far as it applies. */
@@ -43,6 +45,8 @@ export interface EventDetail {
   /** sent, deferred, bounced, expired: the attempt, the host and its reply. */
   readonly attempt?: number
   readonly host?: string
+  /** The version of TLS; absent: it was in the clear. */
+  readonly tls?: string
   readonly code?: number
   readonly enhanced?: string
   readonly reply?: string

@@ -55,7 +55,7 @@ export async function readEvents(sql: AnySql, question: EventQuestion): Promise<
     select e.id, e.number::float8 as number, e.occurred_at as "occurredAt", e.type, e.detail, e.recipient_no as "recipientNo",
            replace(m.id::text, '-', '') as "messageId", (m.transaction_base + 4 * e.recipient_no)::text as "transactionNumber",
            coalesce(d.recipient, '') as recipient, m.from_address as "from", m.subject, m.tags, d.reference, (m.settings->>'group')::integer as "group", m.size,
-           m.accepted_at as "acceptedAt"
+           m.accepted_at as "acceptedAt", m.scheduled_at as "scheduledAt"
       from wanted e
       left join messages m on m.id = e.message_id
       left join lateral (

@@ -58,16 +58,20 @@ const CLASSES: Readonly<Record<string, string>> = {
 }
 
 function ownValues(type: WebhookEvent, detail: EventDetail, delivery: EventDelivery): Record<string, unknown> {
-  const { ip, userAgent, url, machine, enhanced, attempt } = detail
+  const { ip, userAgent, url, machine, enhanced, attempt, host } = detail
+  const tls = host === undefined ? {} : { tls: detail.tls === undefined ? 0 : 1 }
   const reader = { ...(userAgent === undefined ? {} : { useragent: userAgent }), ...(ip === undefined ? {} : { ip }) }
   switch (type) {
+    case 'processed':
+      return delivery.scheduledAt ? { send_at: Math.floor(delivery.scheduledAt.getTime() / 1000) } : {}
     case 'sent':
-      return { response: replyLine(detail) }
+      return { response: replyLine(detail), ...tls }
     case 'deferred':
       return {
         response: replyLine(detail),
         attempt: String(attempt ?? 1),
         domain: delivery.recipient.slice(delivery.recipient.lastIndexOf('@') + 1),
+        ...tls,
       }
     case 'bounced':
     case 'expired':
@@ -77,6 +81,7 @@ function ownValues(type: WebhookEvent, detail: EventDetail, delivery: EventDeliv
         // A block may pass; a bounce is an address that nobody has.
         type: type === 'bounced' && isHardBounce(detail.class) ? 'bounce' : 'blocked',
         bounce_classification: CLASSES[detail.class ?? ''] ?? 'Unclassified',
+        ...tls,
       }
     case 'dropped':
       return { reason: DROPPED[detail.reason ?? ''] ?? 'Unsubscribed Address', status: '5.0.0' }

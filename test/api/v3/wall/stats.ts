@@ -1,4 +1,4 @@
-import { countAll } from '../../../core/stats/happen.ts'
+import { countAll, happen } from '../../../core/stats/happen.ts'
 import { acceptMessage } from '../../../core/submission.ts'
 import type { Caller, Setting, Wall } from './entry.ts'
 
@@ -14,9 +14,14 @@ async function send({ service }: Setting, owner: Caller, mark: string): Promise<
 export const stats: Wall = {
   getStats: {
     kind: 'list',
-    async make(setting, owner) {
-      await send(setting, owner, 'walled')
-      return '"processed":1'
+    async make({ service, act }, owner) {
+      await happen(service, owner.accountId, { type: 'complained' })
+      await countAll(service)
+      const [day] = (await act(owner, 'getStats', { query: { start_date: today } })) as {
+        stats: { metrics: { spam_reports: number } }[]
+      }[]
+      // Nobody else was complained about.
+      return `"spam_reports":${day?.stats[0]?.metrics.spam_reports}`
     },
     input: { query: { start_date: today } },
   },

@@ -4,6 +4,7 @@ import { addEvents, LOOPBACK, runLoops } from '../../delivery/webhook-worker.ts'
 import { answer, type Received, startReceiver } from '../../helpers/receiver.ts'
 import { makeService, type Sender } from '../../helpers/service.ts'
 import { until } from '../../helpers/until.ts'
+import { call as callV2 } from '../call.ts'
 import { ask, refusedV3 } from './ask.ts'
 import { proves } from './conformance/proves.ts'
 import { mailBody } from './mail.ts'
@@ -256,6 +257,12 @@ t.test('what was made through v2 in the v3 shape is told here too, and its event
   t.match(all, [{ id: String(webhook.id), delivered: true, unsubscribe: true, group_unsubscribe: true, open: false }])
   t.equal((all as unknown[]).length, 1)
   const id = Number(await make({ url: URL, group_unsubscribe: true }))
+  const headers = { api_key: sender.apiKey }
+  const body = { events: 'open,unsubscribe' }
+  t.equal((await callV2(url, { method: 'PATCH', path: `/v2/webhooks/${id}`, headers, body })).status, 200)
+  const shown = (await call('GET', `${ALL}/${id}`)).json
+  t.match(shown, { open: true, unsubscribe: true, group_unsubscribe: true, delivered: false })
+  await call('PATCH', `${ALL}/${id}`, { open: false, unsubscribe: false })
   const act = { accountId: sender.accountId, id }
   const changed = await service.core.webhooks.update(act, { format: 'v2' }, { ask: false })
   t.match(changed, { names: null, events: ['unsubscribed'] })
@@ -273,6 +280,18 @@ t.test('every change is in the audit log', async (t) => {
   )
   t.match(entries[1], { before: { signed: false }, after: { signed: true } })
   t.notMatch(JSON.stringify(entries), /token=secret/)
+})
+
+t.test('neither settings nor a test reach an inner host, unless the operator allows it', async (t) => {
+  const guarded = await makeService(t)
+  const base = await guarded.openApi()
+  const { apiKey: key } = await guarded.makeSender()
+  const receiver = await startReceiver(t)
+  const body = { url: receiver.url }
+  for (const path of [ALL, '/user/webhooks/event/test']) {
+    refusedV3(t, await ask(base, { method: 'POST', path, key, body }), [400, /Invalid url/, 'url'], path)
+  }
+  t.strictSame(receiver.requests, [])
 })
 
 async function auditOf({ accountId }: Sender): Promise<{ action: string; before: unknown; after: unknown }[]> {

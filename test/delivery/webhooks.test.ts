@@ -63,6 +63,7 @@ t.test('replay sends again what came from a number on, and no other', async (t) 
   const sender = await service.makeSender()
   const receiver = await startReceiver(t)
   const { id } = await addWebhook(service, sender, receiver.url)
+  // Its domain became active, which is an event too.
   await numberEvents(service)
   const before = await service.core.events.lastNumber(sender.accountId)
   await addEvents(service, sender, 120)

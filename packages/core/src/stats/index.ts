@@ -7,6 +7,7 @@ import {
   type AsOf,
   type CountsRow,
   countNames,
+  type Order,
   selectAsOf,
   selectCounts,
   selectCountsOfEach,
@@ -14,20 +15,21 @@ import {
   selectSums,
 } from './read.ts'
 import { type RecountRequest, recount } from './recount.ts'
-import { selectTags, type Tag, type TagPage } from './tags.ts'
+import { selectKnownTags, selectTags, type Tag, type TagPage } from './tags.ts'
 
 export type { DeliveryTime } from './delivery-times.ts'
-export type { Counts, Metric, Subject } from './metrics.ts'
+export type { Counts, Metric, Subject, Weights } from './metrics.ts'
 export type { Period, Span } from './periods.ts'
-export type { AsOf } from './read.ts'
+export type { AsOf, Order } from './read.ts'
 export type { RecountRequest } from './recount.ts'
 export { rollUp } from './roll-up.ts'
 export type { Tag, TagPage } from './tags.ts'
 
-/** Whose counts are wanted: of all mail, of one name, or of each name apart. */
+/** Whose counts are wanted: of all mail, of one name or some, or of each name apart. */
 export type Wanted =
   | { readonly kind: 'total' }
   | { readonly kind: 'one'; readonly subject: Subject; readonly name: string }
+  | { readonly kind: 'some'; readonly subject: Subject; readonly names: readonly string[] }
   | { readonly kind: 'each'; readonly subject: Subject | 'subaccount' }
 
 interface Question {
@@ -53,6 +55,8 @@ export interface SumsQuestion extends Question {
   readonly subject: Subject
   /** Only this one. Undefined: each, those with most mail first. */
   readonly name?: string | undefined
+  /** Those with most delivered mail first unless told; what has no name of its own is always last. */
+  readonly order?: Order
 }
 
 export interface NamedCounts {
@@ -89,6 +93,8 @@ export interface Stats {
   /** Over the whole span. Throws as `show` does. */
   sums(question: SumsQuestion): Promise<SumsAnswer>
   tags(page: TagPage): Promise<{ tags: Tag[]; total: number }>
+  /** Which of these names are tags of the account. */
+  knownTags(accountId: number, names: readonly string[]): Promise<string[]>
   /** See recount.ts. */
   recount(request: RecountRequest): Promise<Span | null>
 }
@@ -114,35 +120,53 @@ export function statsOf(sql: Sql): Stats {
         const asked = { accountId, period, page, times }
         const rows =
           wanted.kind !== 'each'
-            ? await selectCounts(transaction, asked, wanted.kind === 'one' ? wanted : { subject: 'total', name: '' })
+            ? await selectCounts(transaction, asked, countedOf(wanted))
             : wanted.subject === 'subaccount'
               ? await selectCountsOfSubaccounts(transaction, asked, span)
               : await selectCountsOfEach(transaction, asked, { subject: wanted.subject, span })
         const byDate = Map.groupBy(rows, ({ date }) => date)
-        const nothing = wanted.kind === 'each' ? [] : [noCounts(wanted.kind === 'one' ? wanted.name : null)]
+        // Of each name that was asked for there is a row.
+        const stats = (found: CountsRow[] = []) =>
+          wanted.kind === 'each'
+            ? found.map(asNamed)
+            : countedOf(wanted).names.map((name) => {
+                const row = found.find((one) => one.name === name)
+                return row ? asNamed(row) : noCounts(wanted.kind === 'total' ? null : name)
+              })
         return {
-          periods: periods.map(({ first: date }) => ({ date, stats: byDate.get(date)?.map(asNamed) ?? nothing })),
+          periods: periods.map(({ first: date }) => ({ date, stats: stats(byDate.get(date)) })),
           ...{ total, asOf },
         }
       }),
 
     sums: (question) =>
       inOneSnapshot(async (transaction) => {
-        const { subject, name, times = false, limit, offset } = question
+        const { subject, name, times = false, order = MOST_SENT, limit, offset } = question
         const { id: accountId, today } = await accountOf(transaction, question)
         const span = spanOf(question, today, name === undefined ? MOST_DAYS_APART : MOST_DAYS)
         const asOf = await selectAsOf(transaction, accountId)
         if (name === undefined) await requireFew(transaction, { accountId, subject, span })
         const { rows, total } = await selectSums(transaction, {
-          ...{ accountId, subject, name, span, times, limit, offset },
+          ...{ accountId, subject, name, span, times, order, limit, offset },
         })
         const alone = name !== undefined && total === 0
         return { ...span, stats: alone ? [noCounts(name)] : rows.map(asNamed), total: alone ? 1 : total, asOf }
       }),
 
     tags: (page) => selectTags(sql, page),
+    knownTags: (accountId, names) => selectKnownTags(sql, accountId, names),
     recount: (request) => recount(sql, request),
   }
+}
+
+const MOST_SENT: Order = { by: { sent: 1 }, descending: true }
+
+function countedOf(wanted: Exclude<Wanted, { kind: 'each' }>): {
+  subject: Subject | 'total'
+  names: readonly string[]
+} {
+  if (wanted.kind === 'total') return { subject: 'total', names: [''] }
+  return wanted.kind === 'one' ? { subject: wanted.subject, names: [wanted.name] } : wanted
 }
 
 function asNamed({ name, counts, histogram }: CountsRow): NamedCounts {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { progressOn } from '../../packages/cli/src/moving-in/progress.ts'
 import { makeService, type Sender } from '../helpers/service.ts'
 import { startFake } from './fake-source.ts'
 import { begin, postrider } from './postrider.ts'
@@ -121,3 +122,21 @@ t.test('wrong calls, and a key that is not known, are told in a sentence', async
   t.match(stderr, /^groups +\[#{30}\] 1\/1$/m)
   t.match(stderr, /^unsubscribes +1 read$/m)
 })
+
+t.test(
+  'on a terminal progress is a bar that is drawn over itself, elsewhere a line when each part is done',
+  async (t) => {
+    const drawn = (isTTY: boolean): string => {
+      const pieces: string[] = []
+      const progress = progressOn({ isTTY, write: (text: string) => pieces.push(text) > 0 })
+      progress.show('groups', 1, 2)
+      progress.show('groups', 2, 2)
+      for (let read = 0; read <= 5000; read += 500) progress.show('bounces', read)
+      progress.end()
+      return pieces.join('')
+    }
+    t.match(drawn(true), /^\r\x1b\[K(groups +)\[#{15}\.{15}\] 1\/2\r\x1b\[K\1\[#{30}\] 2\/2\n\r/)
+    t.ok(drawn(true).endsWith('\r\x1b[Kbounces             5000 read\n'))
+    t.match(drawn(false), /^groups +\[#{15}\.{15}\] 1\/2\ngroups +\[#{30}\] 2\/2\nbounces +5000 read\n$/)
+  },
+)

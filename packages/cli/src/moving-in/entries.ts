@@ -41,7 +41,7 @@ export function readEntries(source: Source, path: string, bounds: Bounds): Readi
     const kept: (readonly SourceEntry[])[] = []
     let count = 0
     const instant = span !== undefined && span.from === span.to
-    const query = span ? `&start_time=${span.from}&end_time=${span.to}` : ''
+    const query = span ? queryOf(span) : ''
     for await (const page of byOffset(source, path, query)) {
       count += page.length
       if ((total += page.length) > bounds.entries) throw unlike(path, `more than ${bounds.entries} entries`)
@@ -65,6 +65,11 @@ export function readEntries(source: Source, path: string, bounds: Bounds): Readi
   }
 
   return { pages: by(undefined), cut: () => cut }
+}
+
+/** An open end is not said: others may take no time so far away. */
+function queryOf({ from, to }: Span): string {
+  return `${from > 0 ? `&start_time=${from}` : ''}${to < LATEST ? `&end_time=${to}` : ''}`
 }
 
 /** Who left which group. There are no spans of time to ask for. */

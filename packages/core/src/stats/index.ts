@@ -82,12 +82,13 @@ export interface Stats {
   /**
    * By day, week or month, with zeros for what had nothing; of each name only what there was.
    *
-   * Throws dateInvalid, datesReversed, parameterInvalid (enddate: more than five years, or one where names are told apart, or too many of them),
-   * subaccountUnknown.
+   * Throws dateInvalid, datesReversed, parameterInvalid (enddate: more than five years, or one where names are told apart, or too many of them;
+   * the subject: its name has a NUL), subaccountUnknown.
    */
   show(question: StatsQuestion): Promise<StatsAnswer>
   /** Over the whole span. Throws as `show` does. */
   sums(question: SumsQuestion): Promise<SumsAnswer>
+  /** Throws parameterInvalid (tag: it has a NUL). */
   tags(page: TagPage): Promise<{ tags: Tag[]; total: number }>
   /** See recount.ts. */
   recount(request: RecountRequest): Promise<Span | null>
@@ -102,6 +103,7 @@ export function statsOf(sql: Sql): Stats {
     show: (question) =>
       inOneSnapshot(async (transaction) => {
         const { wanted, period, times = false, limit, offset } = question
+        if (wanted.kind === 'one') requireText(wanted.name, wanted.subject)
         const { id: accountId, today } = await accountOf(transaction, question)
         const span = spanOf(question, today, wanted.kind === 'each' ? MOST_DAYS_APART : MOST_DAYS)
         const asOf = await selectAsOf(transaction, accountId)
@@ -129,6 +131,7 @@ export function statsOf(sql: Sql): Stats {
     sums: (question) =>
       inOneSnapshot(async (transaction) => {
         const { subject, name, times = false, limit, offset } = question
+        if (name !== undefined) requireText(name, subject)
         const { id: accountId, today } = await accountOf(transaction, question)
         const span = spanOf(question, today, name === undefined ? MOST_DAYS_APART : MOST_DAYS)
         const asOf = await selectAsOf(transaction, accountId)
@@ -140,7 +143,10 @@ export function statsOf(sql: Sql): Stats {
         return { ...span, stats: alone ? [noCounts(name)] : rows.map(asNamed), total: alone ? 1 : total, asOf }
       }),
 
-    tags: (page) => selectTags(sql, page),
+    async tags(page) {
+      requireText(page.prefix, 'tag')
+      return selectTags(sql, page)
+    },
     recount: (request) => recount(sql, request),
   }
 }
@@ -151,6 +157,11 @@ function asNamed({ name, counts, histogram }: CountsRow): NamedCounts {
 
 function noCounts(name: string | null): NamedCounts {
   return { name, counts: NO_COUNTS, deliveryTime: null }
+}
+
+/** The database takes every text but NUL. */
+function requireText(text: string, parameter: string): void {
+  if (text.includes('\0')) throw invalidParameter(parameter, 'it must not contain NUL')
 }
 
 function spanOf({ first, last }: Question, today: string, most: number): Span {
@@ -176,6 +187,7 @@ async function accountOf(
   sql: SqlTransaction,
   { accountId, subaccount }: Question,
 ): Promise<{ id: number; today: string }> {
+  if (subaccount?.includes('\0')) throw new ServiceError('subaccountUnknown')
   const [account] = await sql<{ id: number; today: string }[]>`
     select id, to_char(service_now() at time zone time_zone, 'YYYY-MM-DD') as today from accounts
      where ${

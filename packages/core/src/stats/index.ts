@@ -86,12 +86,13 @@ export interface Stats {
   /**
    * By day, week or month, with zeros for what had nothing; of each name only what there was.
    *
-   * Throws dateInvalid, datesReversed, parameterInvalid (enddate: more than five years, or one where names are told apart, or too many of them),
-   * subaccountUnknown.
+   * Throws dateInvalid, datesReversed, parameterInvalid (enddate: more than five years, or one where names are told apart, or too many of them;
+   * the subject: its name has a NUL), subaccountUnknown.
    */
   show(question: StatsQuestion): Promise<StatsAnswer>
   /** Over the whole span. Throws as `show` does. */
   sums(question: SumsQuestion): Promise<SumsAnswer>
+  /** Throws parameterInvalid (tag: it has a NUL). */
   tags(page: TagPage): Promise<{ tags: Tag[]; total: number }>
   /** Which of these names are tags of the account. */
   knownTags(accountId: number, names: readonly string[]): Promise<string[]>
@@ -108,6 +109,7 @@ export function statsOf(sql: Sql): Stats {
     show: (question) =>
       inOneSnapshot(async (transaction) => {
         const { wanted, period, times = false, limit, offset } = question
+        if (wanted.kind === 'one') requireText(wanted.name, wanted.subject)
         const { id: accountId, today } = await accountOf(transaction, question)
         const span = spanOf(question, today, wanted.kind === 'each' ? MOST_DAYS_APART : MOST_DAYS)
         const asOf = await selectAsOf(transaction, accountId)
@@ -142,6 +144,7 @@ export function statsOf(sql: Sql): Stats {
     sums: (question) =>
       inOneSnapshot(async (transaction) => {
         const { subject, name, times = false, order = MOST_SENT, limit, offset } = question
+        if (name !== undefined) requireText(name, subject)
         const { id: accountId, today } = await accountOf(transaction, question)
         const span = spanOf(question, today, name === undefined ? MOST_DAYS_APART : MOST_DAYS)
         const asOf = await selectAsOf(transaction, accountId)
@@ -153,7 +156,10 @@ export function statsOf(sql: Sql): Stats {
         return { ...span, stats: alone ? [noCounts(name)] : rows.map(asNamed), total: alone ? 1 : total, asOf }
       }),
 
-    tags: (page) => selectTags(sql, page),
+    async tags(page) {
+      requireText(page.prefix, 'tag')
+      return selectTags(sql, page)
+    },
     knownTags: (accountId, names) => selectKnownTags(sql, accountId, names),
     recount: (request) => recount(sql, request),
   }
@@ -175,6 +181,11 @@ function asNamed({ name, counts, histogram }: CountsRow): NamedCounts {
 
 function noCounts(name: string | null): NamedCounts {
   return { name, counts: NO_COUNTS, deliveryTime: null }
+}
+
+/** The database takes every text but NUL. */
+function requireText(text: string, parameter: string): void {
+  if (text.includes('\0')) throw invalidParameter(parameter, 'it must not contain NUL')
 }
 
 function spanOf({ first, last }: Question, today: string, most: number): Span {
@@ -200,6 +211,7 @@ async function accountOf(
   sql: SqlTransaction,
   { accountId, subaccount }: Question,
 ): Promise<{ id: number; today: string }> {
+  if (subaccount?.includes('\0')) throw new ServiceError('subaccountUnknown')
   const [account] = await sql<{ id: number; today: string }[]>`
     select id, to_char(service_now() at time zone time_zone, 'YYYY-MM-DD') as today from accounts
      where ${

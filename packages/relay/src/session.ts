@@ -14,7 +14,10 @@ import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerOptions, SMTPSe
 import { CLIENT_LOST, collectMessage, Room, tooLarge } from './message-data.ts'
 import type { ParsedPath } from './path.ts'
 import { protocolReply, replyFor } from './replies.ts'
-import { toSubmission } from './to-submission.ts'
+import type { SmtpApi } from './smtpapi.ts'
+import { notice } from './smtpapi-notice.ts'
+import type { SmtpApiProblem } from './smtpapi-values.ts'
+import { toSubmission, type Unwrapped } from './to-submission.ts'
 
 export interface SessionDependencies {
   readonly core: Core
@@ -91,26 +94,57 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
 
   async function data(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
     const { envelope } = session
+    const sender = envelope.mailFrom ? envelope.mailFrom.address : ''
     const room = new Room(budget)
     try {
       const pieces = await collectMessage(stream, room)
       // Asked once more: a transaction may stay open longer than a revoked key may be used.
       const principal = await core.auth.authenticate(secretOf(session), plainAddress(session.remoteAddress))
-      const submission = await toSubmission({
+      const unwrapped = await toSubmission({
         pieces,
         recipients: envelope.rcptTo.map(({ address }) => address),
-        nullSender: !envelope.mailFrom || envelope.mailFrom.address === '',
+        nullSender: sender === '',
         principal,
         trace: {
           helo: heloName(session),
           address: plainAddress(session.remoteAddress),
           protocol: protocolOf(session),
         },
+        now: new Date(),
+        hold() {
+          const octets = pieces.reduce((sum, { length }) => sum + length, 0)
+          if (!room.take(octets)) throw new ServiceError('overloaded', { reason: 'no room for the parts of a message' })
+        },
+        unknown: (api) => unknownOf(api, principal.account.id),
       })
-      const { messageId } = await core.messages.accept(submission)
+      const { messageId } = await core.messages.accept(unwrapped.submission)
+      await tell(unwrapped, messageId, sender)
       return `2.0.0 Ok: queued as ${messageId}`
     } finally {
       room.leave()
+    }
+  }
+
+  /** What X-SMTPAPI names and the account does not have. */
+  async function unknownOf({ groupId, batchId }: SmtpApi, accountId: number): Promise<SmtpApiProblem[]> {
+    const problems: SmtpApiProblem[] = []
+    if (groupId !== undefined && !(await core.groups.known(accountId, [groupId])).has(groupId)) {
+      problems.push({ path: 'asm_group_id', problem: 'the account has no such unsubscribe group' })
+    }
+    if (batchId !== undefined && !(await core.batches.isOpen(accountId, batchId))) {
+      problems.push({ path: 'batch_id', problem: 'the account has no such batch, or it takes no more messages' })
+    }
+    return problems
+  }
+
+  /** Tells MAIL FROM why nothing was sent. The message is stored whatever becomes of that. */
+  async function tell({ submission, problems }: Unwrapped, messageId: string, to: string): Promise<void> {
+    if (problems.length === 0 || to === '') return
+    try {
+      await core.messages.accept(notice({ submission, problems, messageId, to }))
+    } catch (error) {
+      const refusal = error instanceof ServiceError
+      log[refusal ? 'info' : 'warn'](refusal ? { refusal: error.errorName } : { err: error }, 'a sender was not told')
     }
   }
 

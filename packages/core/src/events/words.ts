@@ -25,6 +25,7 @@ const DROP_REASONS: Readonly<Record<string, string>> = {
   invalid: 'Invalid email address',
   forgotten: 'User was forgotten on request',
   cancelled: 'Message was cancelled',
+  instructions: 'Instructions of the sender are invalid',
 }
 
 /** What a server said, on one line: `250 2.0.0 OK`. */

@@ -64,5 +64,5 @@ function hasFooter({ principal }: Submission): boolean {
 }
 
 function isProgramAnswer({ content }: Submission): boolean {
-  return content.kind === 'mime' && content.nullReturnPath
+  return content.nullReturnPath === true
 }

@@ -37,7 +37,7 @@ export function composeMessage(composition: Composition): Buffer {
   if (personal?.cc?.length) head += mailboxField('Cc', personal.cc.map(bare))
   if (content.replyTo) head += mailboxField('Reply-To', [bare(content.replyTo)])
   head += textField('Subject', renderMergeTags(content.subject, attributes))
-  head += rawField('Date', messageDate(composition.acceptedAt))
+  head += rawField('Date', messageDate(content.date ? new Date(content.date) : composition.acceptedAt))
   head += rawField('Message-ID', personal?.messageId ?? `<${id}@${domain}>`)
   const unsubscribe = composition.addTo?.additions.unsubscribe ? composition.addTo.links.unsubscribe() : undefined
   const own = Object.entries(personal?.headers ?? {})

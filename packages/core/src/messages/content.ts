@@ -5,6 +5,8 @@ export interface ContentDocument {
   readonly from: { readonly email: string; readonly name: string }
   readonly replyTo?: string
   readonly subject: string
+  /** ISO 8601. The moment of accept, when left out. */
+  readonly date?: string
   /** Values of the template's variables for recipients who have none. */
   readonly defaults?: Readonly<Record<string, string>>
   readonly html?: string

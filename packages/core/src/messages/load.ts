@@ -7,6 +7,7 @@ import type { Additions } from './additions.ts'
 import { decodePart, type Encoding } from './body.ts'
 import { composeMessage } from './compose.ts'
 import type { ContentDocument } from './content.ts'
+import { withOwnTo } from './mime/own-to.ts'
 import type { Personal } from './personal.ts'
 import { messageIdText } from './settle.ts'
 
@@ -121,7 +122,11 @@ export function renderDelivery(
   const first = message.parts?.get(0)
   if (!message.parts || !first) throw new Error('the body of the message is not loaded')
   const addTo = isAddedTo(message) ? addToCopy(message, delivery, options) : undefined
-  if (message.format === 'mime') return addTo ? addToMime(message.parts, addTo) : first
+  const personal = delivery.personal as Personal | null
+  if (message.format === 'mime') {
+    const octets = addTo ? addToMime(message.parts, addTo) : first
+    return personal?.ownTo ? withOwnTo(octets, personal.ownTo) : octets
+  }
   let content = documents.get(message)
   if (!content) documents.set(message, (content = JSON.parse(first.toString()) as ContentDocument))
   return composeMessage({
@@ -130,7 +135,7 @@ export function renderDelivery(
     recipient: delivery.recipient,
     acceptedAt: message.acceptedAt,
     content,
-    personal: delivery.personal as Personal | null,
+    personal,
     parts: message.parts,
     addTo,
   })

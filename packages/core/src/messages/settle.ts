@@ -56,11 +56,12 @@ export function settle({ submission, found, transactionBase, heloName, now }: Se
     clientAddress: submission.clientAddress,
     format: mime ? 'mime' : 'content',
     size: [...first, ...files.contents].reduce((sum, piece) => sum + piece.length, 0),
-    nullReturnPath: content.kind === 'mime' && content.nullReturnPath,
+    nullReturnPath: content.nullReturnPath === true,
     transactionBase,
     idempotencyKey: submission.idempotencyKey,
     fingerprint: submission.fingerprint,
     batchId: submission.batchId,
+    dropped: submission.dropped,
     parts,
     deliveries,
   }
@@ -96,13 +97,14 @@ function contentDocument(
   const texts =
     content.kind === 'parts'
       ? content
-      : ({ kind: 'parts', html: undefined, text: undefined, amp: undefined } satisfies ContentParts)
+      : ({ kind: 'parts', html: undefined, text: undefined, amp: undefined } as ContentParts)
   const html = template ? template.content : texts.html
   const text = template ? undefined : texts.text
   const footer = footerOf(submission)
   return {
     from: { email: parseAddress(from?.email ?? '')?.text ?? '', name: from?.name.trim() ?? '' },
     subject: subjectOf(submission, template),
+    ...(texts.date ? { date: texts.date.toISOString() } : {}),
     ...(template?.defaults ? { defaults: template.defaults } : {}),
     ...(replyTo ? { replyTo: parseAddress(replyTo)?.text ?? replyTo } : {}),
     ...(html === undefined ? {} : { html }),
@@ -117,8 +119,9 @@ function contentDocument(
 function settleRecipients(submission: Submission, files: FileParts): StoredDelivery[] {
   const deliveries: StoredDelivery[] = []
   for (const [number, envelope] of submission.envelopes.entries()) {
-    const personal =
-      submission.content.kind === 'mime' && !submission.templateId ? null : personalOf(envelope, number, files)
+    const { content } = submission
+    const mime = content.kind === 'mime' && !submission.templateId
+    const personal = mime ? ownTo(content, envelope, number) : personalOf(envelope, number, files)
     const alone = envelope.to.length === 1 && envelope.cc.length === 0 && envelope.bcc.length === 0
     // One copy a mailbox and envelope, whichever list named it first.
     const seen = new Set<string>()
@@ -146,6 +149,12 @@ function settleRecipients(submission: Submission, files: FileParts): StoredDeliv
     }
   }
   return deliveries
+}
+
+function ownTo(content: MimeContent, { to, names }: SubmittedEnvelope, number: number): Personal | null {
+  const [written = ''] = to
+  const address = content.ownTo ? parseAddress(written)?.text : undefined
+  return address === undefined ? null : { envelope: number, ownTo: { name: names?.get(written) ?? '', address } }
 }
 
 function personalOf(envelope: SubmittedEnvelope, number: number, files: FileParts): Personal {

@@ -3,6 +3,7 @@ import type { Forgotten } from '../suppressions/forgotten.ts'
 import { holding } from '../suppressions/store.ts'
 import { batchParts } from './batches.ts'
 import { copyBodies } from './copy-bodies.ts'
+import { dropParts } from './drop-parts.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 
 /** What became of one message of a batch. */
@@ -115,6 +116,7 @@ async function insertMessages(
   const body = bodyColumns(withBodies ? batch : [])
   const hashed = hashedOptOuts(sql, hashes)
   const held = batchParts(sql, batch)
+  const dropped = dropParts(sql, batch)
   const suppression = holding(
     sql,
     { account: sql`d.account_id`, key: sql`d.key`, domain: sql`d.domain`, group: sql`d.group_id` },
@@ -131,7 +133,7 @@ async function insertMessages(
       ) with ordinality as m(id, account_id, parent_id, domain_id, api_key_id, door, scheduled_at, from_address, subject, tags, settings, client_address,
              format, size, parts, recipients, null_return_path, transaction_base, key, fingerprint, place)
     ), judged as materialized (
-      select d.*, case when d.key is null then 'invalid' else coalesce(suppressed.reason ${hashed.reason} ${held.refusal}) end as refusal
+      select d.*, case when d.key is null then 'invalid' else coalesce(${dropped.reason} suppressed.reason ${hashed.reason} ${held.refusal}) end as refusal
         from unnest(${delivery.message}::uuid[], ${delivery.account}::int[], ${delivery.number}::int[],
                     ${delivery.recipient}::text[], ${delivery.key}::text[], ${delivery.domain}::text[], ${delivery.kind}::text[],
                     ${delivery.reference}::text[], ${delivery.personal}::text[], ${delivery.group}::int[] ${hashed.column})
@@ -140,6 +142,7 @@ async function insertMessages(
         left join lateral (${suppression} limit 1) suppressed on true
         ${hashed.join}
         ${held.join}
+        ${dropped.join}
     ), purse as materialized (
       -- None, as a rule; then nothing is charged and nothing is locked.
       select account_id from credit_balances where account_id = any(${payersOf(batch)}::int[])

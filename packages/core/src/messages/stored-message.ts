@@ -29,6 +29,8 @@ export interface StoredMessage {
   readonly parts: readonly EncodedPart[]
   /** The batch it can be paused and cancelled with. */
   readonly batchId?: string | undefined
+  /** Why nothing of it is sent. */
+  readonly dropped?: string | undefined
   readonly deliveries: readonly StoredDelivery[]
 }
 

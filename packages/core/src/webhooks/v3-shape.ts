@@ -37,6 +37,7 @@ const DROPPED: Readonly<Record<string, string>> = {
   unsubscribe: 'Unsubscribed Address',
   hardbounce: 'Bounced Address',
   abuse: 'Spam Reporting Address',
+  instructions: 'Invalid SMTPAPI header',
 }
 
 const CLASSES: Readonly<Record<string, string>> = {

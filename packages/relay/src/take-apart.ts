@@ -34,6 +34,8 @@ export interface WholeMessage {
 const LEFT_OUT =
   /^(from|sender|to|cc|reply-to|subject|date|message-id|received|received-spf|delivered-to|apparently-to|dkim-signature|domainkey-signature|mime-version|content-.*|resent-.*|arc-.*|authentication-results|x-sg-.*)$/
 const MESSAGE_ID = /^<[!-;=?-~]{1,400}@[!-;=?-~]{1,400}>$/
+/** RFC 2045 7 as everybody reads it: one line of ASCII that its brackets can hold. */
+const CONTENT_ID = /^[!-;=?-~]{1,255}$/
 const SIGNED_TEXT = '-----BEGIN PGP '
 
 /**
@@ -50,7 +52,7 @@ export async function takeApart({ octets: whole, head, fields }: WholeMessage): 
   const files = mail.attachments.filter((file) => !isAlternative(file))
   const alternatives = mail.attachments
     .filter(isAlternative)
-    .map((part) => ({ type: typeOf(part), text: textOf(part) }))
+    .map((part) => ({ type: part.contentType, text: textOf(part) }))
   const amp = alternatives.find(({ type }) => type === 'text/x-amp-html')?.text
   const others = alternatives.filter(({ type }) => type !== 'text/x-amp-html')
   const messageId = fields.find(({ name }) => name === 'message-id')?.value
@@ -89,16 +91,6 @@ function isAlternative({ contentType, contentDisposition, filename, cid }: Attac
   return /^text\/(calendar|x-amp-html)$/.test(contentType) && !contentDisposition && !filename && !cid
 }
 
-/** With the parameters that say something, such as an invitation's method. */
-function typeOf({ contentType, headers }: Attachment): string {
-  const written = headers.get('content-type')
-  const params = typeof written === 'object' && 'params' in written ? written.params : {}
-  const kept = Object.entries(params).filter(
-    ([name, value]) => !/^(charset|boundary|name)\b/.test(name) && /^[\w.-]{1,60}$/.test(value),
-  )
-  return [contentType, ...kept.map(([name, value]) => `${name}=${value}`)].join('; ')
-}
-
 function textOf({ content, headers }: Attachment): string {
   const written = headers.get('content-type')
   const charset = typeof written === 'object' && 'params' in written ? written.params.charset : undefined
@@ -118,7 +110,7 @@ function toAttachment(file: Attachment, html: string): SubmittedAttachment {
     content,
     ...(contentType ? { type: contentType } : {}),
     ...(inline ? { disposition: 'inline' } : {}),
-    ...(cid ? { contentId: cid } : {}),
+    ...(cid && CONTENT_ID.test(cid) ? { contentId: cid } : {}),
   }
 }
 

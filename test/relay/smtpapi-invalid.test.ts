@@ -62,6 +62,11 @@ const WRONG: readonly [what: string, api: object | string, told: RegExp][] = [
     /dynamic templates cannot be used/,
   ],
   [
+    'a template nobody knows',
+    { filters: { templates: { settings: { template_id: '11111111-2222-3333-4444-555555555555' } } } },
+    /template_id: the account has no such template/,
+  ],
+  [
     'two bypasses, one of them all',
     {
       filters: {

@@ -16,6 +16,7 @@ import type { ParsedPath } from './path.ts'
 import { protocolReply, replyFor } from './replies.ts'
 import type { SmtpApi } from './smtpapi.ts'
 import { notice } from './smtpapi-notice.ts'
+import { templateKeyOf } from './smtpapi-settings.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'
 import { toSubmission, type Unwrapped } from './to-submission.ts'
 
@@ -126,13 +127,18 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
   }
 
   /** What X-SMTPAPI names and the account does not have. */
-  async function unknownOf({ groupId, batchId }: SmtpApi, accountId: number): Promise<SmtpApiProblem[]> {
+  async function unknownOf({ groupId, batchId, ...api }: SmtpApi, accountId: number): Promise<SmtpApiProblem[]> {
     const problems: SmtpApiProblem[] = []
     if (groupId !== undefined && !(await core.groups.known(accountId, [groupId])).has(groupId)) {
       problems.push({ path: 'asm_group_id', problem: 'the account has no such unsubscribe group' })
     }
     if (batchId !== undefined && !(await core.batches.isOpen(accountId, batchId))) {
       problems.push({ path: 'batch_id', problem: 'the account has no such batch, or it takes no more messages' })
+    }
+    const template = templateKeyOf(api)
+    if (template !== undefined && !(await core.editableTemplates.find(accountId, template.toLowerCase()))) {
+      const problem = 'the account has no such template, or it has no active version'
+      problems.push({ path: 'filters.templates.settings.template_id', problem })
     }
     return problems
   }

@@ -1,4 +1,6 @@
+import { OPERATOR } from '@postrider/core'
 import t from 'tap'
+import { decodeWords } from '../api/arrivals.ts'
 import { proves } from '../api/v3/conformance/proves.ts'
 import { openSession, mail as rawMail, shown } from './session.ts'
 import { makeSmtpApiMail } from './smtpapi-mail.ts'
@@ -96,7 +98,11 @@ t.test('all that a message holds is there again when its text is substituted', a
   )
   t.strictSame([copy.date, copy.messageId], [date, '<own-1@ship.example>'])
   t.strictSame(
-    [copy.headers.get('x-campaign'), copy.headers.get('references'), copy.headers.get('in-reply-to')],
+    [
+      decodeWords(String(copy.headers.get('x-campaign'))),
+      copy.headers.get('references'),
+      copy.headers.get('in-reply-to'),
+    ],
     ['Häfen', ['<a@b.example>', '<c@d.example>'], '<c@d.example>'],
   )
   t.ok(copy.headers.has('list'))
@@ -245,7 +251,7 @@ t.test('send_each_at is each recipient’s own time, and a batch cancels what wa
     ],
   )
   await arrived(bob)
-  await core.batches.hold({ accountId, id: batch, by: { kind: 'operator' } as never }, 'cancel')
+  await core.batches.hold({ accountId, id: batch, by: OPERATOR }, 'cancel')
   const later = await core.messages.show(id)
   t.strictSame(
     later?.deliveries.map(({ reason }) => reason),

@@ -1,10 +1,13 @@
 import type { MessageStory } from '@postrider/core'
 import t from 'tap'
 import { proves } from '../api/v3/conformance/proves.ts'
+import { addWebhook, LOOPBACK, runLoops } from '../delivery/webhook-worker.ts'
+import { startReceiver } from '../helpers/receiver.ts'
+import { until } from '../helpers/until.ts'
 import { mail, openSession, shown } from './session.ts'
 import { makeSmtpApiMail } from './smtpapi-mail.ts'
 
-const { service, sender, sink, send, read, someone } = await makeSmtpApiMail(t)
+const { service, sender, sink, send, read, someone } = await makeSmtpApiMail(t, LOOPBACK)
 const desk = `desk@${sender.domain}`
 
 /** The states and reasons of a message's deliveries, and what its events say. */
@@ -136,4 +139,23 @@ t.test('a notice that fails to be accepted does not keep the message from being'
 
 t.test('a sender on no domain of the account is refused as ever', async (t) => {
   await t.rejects(send('{', { from: 'desk@quay.example', envelope: { from: desk, to: someone() } }), { message: /550/ })
+})
+
+t.test('webhooks are told in the words of the mirrored service, and in ours', async (t) => {
+  const own = await service.makeSender()
+  const receivers = await Promise.all([startReceiver(t), startReceiver(t)])
+  const [v3, v2] = receivers.map(({ url }) => url) as [string, string]
+  await addWebhook(service, own, v3, { format: 'v3', events: ['dropped'] })
+  await addWebhook(service, own, v2, { format: 'v2', events: ['dropped'] })
+  const loops = runLoops(t, service)
+  const to = someone()
+  await send('{', { to, envelope: { from: '', to } }, own)
+  const bodies = await until('both', () => {
+    const found = receivers.map((receiver) => receiver.batches()[0]?.body)
+    return found.every((body) => body !== undefined) && found
+  })
+  const [first, second] = (bodies as string[]).map((body) => JSON.parse(body))
+  t.match(first, [{ event: 'dropped', email: to, reason: 'Invalid SMTPAPI header' }])
+  t.match(second, [{ EVENT: 'dropped', EMAIL: to, RESPONSE: 'Email dropped: Instructions of the sender are invalid' }])
+  await loops.stop()
 })

@@ -53,6 +53,17 @@ t.test('without to the RCPT recipients stay, and the message is sent octet for o
   t.equal(text.slice(text.indexOf('X-First')), message)
 })
 
+t.test('a blank field and an empty object say nothing', async (t) => {
+  for (const value of ['', ' ', '{}', '{"to":null,"sub":{}}']) {
+    const own = someone()
+    const client = await openSession(t, service, sender)
+    const message = `X-SMTPAPI: ${value}\r\n${rawMail(sender, 'X-First: 1\r\n')}`
+    t.strictSame(recipients(await shown(service, await client.submit(desk, own, message))), [own])
+    const text = (await arrived(own)).data.toString()
+    t.equal(text.slice(text.indexOf('X-First')), rawMail(sender, 'X-First: 1\r\n'))
+  }
+})
+
 t.test('categories are tags, beside those of X-TAGS', async (t) => {
   t.strictSame((await send({ category: 'receipts' })).tags, ['receipts'])
   t.strictSame((await send({ category: ['a', 'b', 'a'] }, { headers: { 'X-TAGS': 'b, c' } })).tags, ['b', 'c', 'a'])

@@ -105,6 +105,31 @@ for (const [at, [what, api, told]] of WRONG.entries()) {
   })
 }
 
+t.test('another account’s group, batch and template are as if they never were', async (t) => {
+  const { accountId } = await service.makeSender()
+  const { core } = service
+  const [{ id: group }, batch, { id: template }] = await Promise.all([
+    core.groups.create(accountId, { name: 'Theirs', description: '', isDefault: false }),
+    core.batches.create(accountId),
+    core.editableTemplates.create({ accountId, name: 'Theirs', generation: 'legacy' }),
+  ])
+  await core.editableTemplates.addVersion({ accountId, id: template }, { name: 'v', subject: 's', html: '<%body%>' })
+  const filters = { templates: { settings: { enable: 1, template_id: template } } }
+  for (const api of [{ asm_group_id: group }, { batch_id: batch }, { filters }]) {
+    const to = someone()
+    const story = await send(api, { to, envelope: { from: '', to } })
+    t.strictSame(fates(story).at(0), [to, 'dropped', 'instructions'])
+  }
+})
+
+t.test('no credit is taken for what is dropped', async (t) => {
+  const own = await service.makeSender()
+  await service.core.credits.limit(own.accountId, 5)
+  const to = someone()
+  await send('{', { to, envelope: { from: '', to } }, own)
+  t.equal((await service.core.credits.show(own.accountId)).available, 5)
+})
+
 t.test('MAIL FROM:<> is told nothing', async (t) => {
   const to = someone()
   const before = sink.messages.length

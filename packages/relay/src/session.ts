@@ -14,11 +14,9 @@ import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerOptions, SMTPSe
 import { CLIENT_LOST, collectMessage, Room, tooLarge } from './message-data.ts'
 import type { ParsedPath } from './path.ts'
 import { protocolReply, replyFor } from './replies.ts'
-import type { SmtpApi } from './smtpapi.ts'
-import { notice } from './smtpapi-notice.ts'
-import { templateKeyOf } from './smtpapi-settings.ts'
-import type { SmtpApiProblem } from './smtpapi-values.ts'
-import { toSubmission, type Unwrapped } from './to-submission.ts'
+import { unknownTo } from './smtpapi-lookups.ts'
+import { tellSender } from './smtpapi-notice.ts'
+import { toSubmission } from './to-submission.ts'
 
 export interface SessionDependencies {
   readonly core: Core
@@ -116,41 +114,13 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
           const octets = pieces.reduce((sum, { length }) => sum + length, 0)
           if (!room.take(octets)) throw new ServiceError('overloaded', { reason: 'no room for the parts of a message' })
         },
-        unknown: (api) => unknownOf(api, principal.account.id),
+        unknown: (api) => unknownTo(core, principal.account.id, api),
       })
       const { messageId } = await core.messages.accept(unwrapped.submission)
-      await tell(unwrapped, messageId, sender)
+      await tellSender({ core, log }, { ...unwrapped, messageId, to: sender })
       return `2.0.0 Ok: queued as ${messageId}`
     } finally {
       room.leave()
-    }
-  }
-
-  /** What X-SMTPAPI names and the account does not have. */
-  async function unknownOf({ groupId, batchId, ...api }: SmtpApi, accountId: number): Promise<SmtpApiProblem[]> {
-    const problems: SmtpApiProblem[] = []
-    if (groupId !== undefined && !(await core.groups.known(accountId, [groupId])).has(groupId)) {
-      problems.push({ path: 'asm_group_id', problem: 'the account has no such unsubscribe group' })
-    }
-    if (batchId !== undefined && !(await core.batches.isOpen(accountId, batchId))) {
-      problems.push({ path: 'batch_id', problem: 'the account has no such batch, or it takes no more messages' })
-    }
-    const template = templateKeyOf(api)
-    if (template !== undefined && !(await core.editableTemplates.find(accountId, template.toLowerCase()))) {
-      const problem = 'the account has no such template, or it has no active version'
-      problems.push({ path: 'filters.templates.settings.template_id', problem })
-    }
-    return problems
-  }
-
-  /** Tells MAIL FROM why nothing was sent. The message is stored whatever becomes of that. */
-  async function tell({ submission, problems }: Unwrapped, messageId: string, to: string): Promise<void> {
-    if (problems.length === 0 || to === '') return
-    try {
-      await core.messages.accept(notice({ submission, problems, messageId, to }))
-    } catch (error) {
-      const refusal = error instanceof ServiceError
-      log[refusal ? 'info' : 'warn'](refusal ? { refusal: error.errorName } : { err: error }, 'a sender was not told')
     }
   }
 

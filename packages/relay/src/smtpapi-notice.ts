@@ -1,4 +1,4 @@
-import { parseAddress, type Submission } from '@postrider/core'
+import { type Core, type Log, parseAddress, ServiceError, type Submission } from '@postrider/core'
 import { SMTPAPI_DROPPED } from './smtpapi.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'
 
@@ -11,11 +11,22 @@ export interface Undone {
   readonly to: string
 }
 
+/** Tells MAIL FROM why nothing was sent, if there is anything to tell. The message is stored whatever becomes of that. */
+export async function tellSender({ core, log }: { core: Core; log: Log }, undone: Undone): Promise<void> {
+  if (undone.problems.length === 0 || undone.to === '') return
+  try {
+    await core.messages.accept(notice(undone))
+  } catch (error) {
+    if (error instanceof ServiceError) log.info({ refusal: error.errorName }, 'a sender was not told')
+    else log.warn({ err: error }, 'a sender was not told')
+  }
+}
+
 /**
  * The mail that tells a sender why nothing was sent. It comes from the postmaster of the sender's own domain; it wants no answer
  * and no bounce (RFC 3834 5.2, RFC 5321 4.5.5), and there is one for a message however often that is offered.
  */
-export function notice({ submission, problems, messageId, to }: Undone): Submission {
+function notice({ submission, problems, messageId, to }: Undone): Submission {
   const { principal, from, subject, clientAddress } = submission
   const domain = parseAddress(from?.email ?? '')?.domain ?? ''
   return {

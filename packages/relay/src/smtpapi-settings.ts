@@ -23,7 +23,7 @@ export function settingsOf({ filters, groupId, groupsToDisplay }: SmtpApi): Mess
 }
 
 /** The legacy template that is to be used. Naming one is enough: what else would the name be for. */
-export function templateKeyOf({ filters: { template } }: Pick<SmtpApi, 'filters'>): string | undefined {
+export function templateKeyOf({ filters: { template } }: SmtpApi): string | undefined {
   return template?.enable === false ? undefined : template?.templateId || undefined
 }
 

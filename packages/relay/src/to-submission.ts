@@ -99,7 +99,8 @@ export async function toSubmission(received: ReceivedMessage): Promise<Unwrapped
   const whole = () => Buffer.concat(kept)
   const templated = controls.templateId === undefined ? submission : await withTemplate(submission, whole(), controls)
   const written = smtpApiOf(fields)
-  if (written === undefined) return { submission: templated, problems: [] }
+  // Blank says as little as an empty object does.
+  if (written === undefined || written.trim() === '') return { submission: templated, problems: [] }
   const reading = readSmtpApi(written, received.now)
   const problems = reading.kind === 'wrong' ? reading.problems : problemsOf(reading.api, recipients)
   const dropped: Submission = { ...submission, templateId: undefined, dropped: 'instructions' }

@@ -12,16 +12,29 @@ interface AddressList {
   readonly text: string
 }
 
+interface ParsedFile {
+  readonly filename?: string
+  readonly content: Buffer
+  readonly contentType: string
+  readonly contentDisposition: string
+  /** Without brackets. */
+  readonly cid?: string
+  /** It belongs to the HTML. */
+  readonly related: boolean
+}
+
 /** What the tests read of a parsed message; mailparser brings no types of its own. */
 export interface ParsedMail {
   readonly headers: ReadonlyMap<string, unknown>
   readonly from?: AddressList
   readonly to?: AddressList
+  readonly cc?: AddressList
   readonly replyTo?: AddressList
   readonly subject?: string
   readonly messageId?: string
+  readonly text?: string
   readonly html: string | false
-  readonly attachments: readonly { readonly filename?: string; readonly content: Buffer }[]
+  readonly attachments: readonly ParsedFile[]
 }
 
 const { simpleParser } = createRequire(import.meta.url)('mailparser') as {

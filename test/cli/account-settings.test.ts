@@ -28,8 +28,12 @@ t.test("an account's settings are changed and shown, and what is no setting is r
   })
   t.match(
     (await postrider(env, 'account', 'settings', id)).stdout,
-    /^openTracking +false\n.*^eventDays +\(default\)$/ms,
+    /^openTracking +false\n.*^footerHtml +\(none\)\n.*^eventDays +\(default\)$/ms,
   )
+  await answered(env, 'account', 'settings', id, '--event-days', '30', '--body-days', '30')
+  t.match(await answered(env, 'account', 'settings', id, '--event-days', '0', '--body-days', '0'), {
+    ...{ eventDays: null, bodyDays: null },
+  })
   t.match(await postrider(env, 'account', 'settings', id, '--privacy-mode', 'yes'), { code: 2, stderr: /on or off/ })
   t.match(await postrider(env, 'account', 'settings', id, '--event-days', '91'), { code: 1, stderr: /from 1 to 90/ })
   t.match(await postrider(env, 'account', 'settings', '999999'), { code: 1, stderr: /there is no such account/ })

@@ -148,12 +148,13 @@ t.test('--help shows every command, and of one command its usage, whatever the s
   const broken = { API_PORT: 'http' }
   const all = await postrider(broken, '--help')
   t.equal(all.code, 0)
+  t.notMatch(all.stdout, / {50}/, 'a long command does not push the others apart')
   const names = [...all.stdout.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)\b/gm)].map(([, name]) => name as string)
   t.strictSame(
     names.filter((name) => /^(account|key|domain|message|inbox) /.test(name)),
     [
       ...['account create', 'account list', 'account suspend', 'account resume', 'account expire'],
-      ...['account limit', 'key create', 'key list', 'key update', 'key rotate', 'key revoke'],
+      ...['account limit', 'account settings', 'key create', 'key list', 'key update', 'key rotate', 'key revoke'],
       ...['domain add', 'domain list', 'domain activate', 'domain dns'],
       ...['message show', 'inbox list', 'inbox show'],
     ],

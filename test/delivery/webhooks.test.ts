@@ -1,5 +1,6 @@
 import t from 'tap'
 import { moveClock } from '../helpers/database.ts'
+import { numberEvents } from '../helpers/number-events.ts'
 import { answer, onBatches, startReceiver } from '../helpers/receiver.ts'
 import { makeService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
@@ -62,6 +63,7 @@ t.test('replay sends again what came from a number on, and no other', async (t) 
   const sender = await service.makeSender()
   const receiver = await startReceiver(t)
   const { id } = await addWebhook(service, sender, receiver.url)
+  await numberEvents(service)
   const before = await service.core.events.lastNumber(sender.accountId)
   await addEvents(service, sender, 120)
   await until('all', () => idsIn(receiver.batches()).length === 120)
@@ -125,4 +127,21 @@ t.test('stopping ends what is under way, and a removed webhook leaves nothing be
   t.equal((await service.sql`select 1 from webhook_batches`).length, 0, 'it was ended and noted')
   await service.core.webhooks.remove({ accountId: sender.accountId, id })
   t.equal((await service.sql`select 1 from webhook_deliveries`).length, 0)
+})
+
+t.test('v2 tells what people opened, since it could not say what machines did', async (t) => {
+  const service = await startTelling(t)
+  const sender = await service.makeSender()
+  const receiver = await startReceiver(t)
+  await addWebhook(service, sender, receiver.url)
+  await addEvents(service, sender, 3, { type: 'opened', detail: { machine: 'soon', rules: 1 } })
+  await numberEvents(service)
+  await addEvents(service, sender, 2, { type: 'opened', detail: { first: true, rules: 1 } })
+  await until('the people', () => idsIn(receiver.batches()).length >= 2)
+  t.equal(idsIn(receiver.batches()).length, 2)
+  t.strictSame(
+    receiver.requests.filter(({ method, body }) => method === 'POST' && body === '[]'),
+    [],
+    'nor is an empty batch sent',
+  )
 })

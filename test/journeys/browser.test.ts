@@ -1,6 +1,8 @@
 import t, { type Test } from 'tap'
 import { openBrowser, skipWithoutBrowser } from '../helpers/browser.ts'
+import { startReceiver } from '../helpers/receiver.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
+import { until } from '../helpers/until.ts'
 import { type Journey, makeJourney } from './mailbox.ts'
 
 const PERSON = 'lena@harbor.example'
@@ -64,9 +66,31 @@ t.test(
   { ...skipWithoutBrowser, timeout: 90_000 },
   async (t) => {
     const journey = await makeJourney(t)
+    const { base, sender } = journey
+    const headers = { api_key: sender.apiKey, 'content-type': 'application/json' }
+    const receiver = await startReceiver(t)
+    const saved = await fetch(`${base}/v2/webhooks`, {
+      ...{ method: 'POST', headers },
+      body: JSON.stringify({ url: receiver.url, events: 'sent,opened,clicked,unsubscribed' }),
+    })
+    t.equal(saved.status, 200)
     const content = `<p>Your berth is ready. <a href="${journey.shop}berth?id=4">See it</a></p>`
     const settings = { opentrack: 1, clicktrack: 1, unsubscribe: 1 }
     const { inboxId, messageId } = await journey.deliver({ content, settings })
     await readAndLeave(t, journey, inboxId, messageId)
+
+    const stats = async () => {
+      const asked = await fetch(`${base}/v2/stats?startdate=${new Date().toISOString().slice(0, 10)}`, { headers })
+      const { data } = (await asked.json()) as { data: { stats: { metrics: Record<string, number> }[] }[] }
+      return data.flatMap(({ stats }) => stats.map(({ metrics }) => metrics)).find(({ unsub }) => unsub === 1)
+    }
+    const metrics = await until('the statistics', stats)
+    t.match(metrics, { sent: 1, open: 2, unique_open: 1, click: 1, unsub: 1 })
+    const told = await until('the webhook', () => {
+      const events = receiver.batches().flatMap(({ body }) => JSON.parse(body) as { EVENT: string; URL?: string }[])
+      return events.some(({ EVENT }) => EVENT === 'unsubscribed') && events
+    })
+    t.same(told.map(({ EVENT }) => EVENT).sort(), ['clicked', 'opened', 'opened', 'sent', 'unsubscribed'])
+    t.equal(told.find(({ EVENT }) => EVENT === 'clicked')?.URL, `${journey.shop}berth?id=4`)
   },
 )

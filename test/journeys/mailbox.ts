@@ -22,7 +22,7 @@ export interface Journey {
 }
 
 export async function makeJourney(t: Test): Promise<Journey> {
-  const service = await makeService(t, { DELIVERY: 'sandbox' })
+  const service = await makeService(t, { DELIVERY: 'sandbox', WEBHOOK_PRIVATE_NETWORKS: 'allow' })
   const sender = await service.makeSender()
   for (const name of ['sandbox', 'api', 'delivery'] as const) await startProcess(t, name, service.env)
   const base = `http://127.0.0.1:${service.config.apiPort}`

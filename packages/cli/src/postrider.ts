@@ -33,6 +33,9 @@ const COMMANDS: readonly Command[] = [
 // A reader like `head` that has gone is not our failure; `up` goes on without it.
 process.stdout.on('error', () => {})
 
+/** As wide as most commands are; a longer one has its summary on the next line. */
+const HELP_COLUMN = 40
+
 const GLOBAL = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
 
 process.exitCode = await main(process.argv.slice(2))
@@ -88,8 +91,12 @@ function print({ data, text }: Answer, json: boolean): void {
 
 function help(args: readonly string[], json: boolean): number {
   const wanted = args.length === 0 || args.includes('--help') || args.includes('-h') || args[0] === 'help'
-  const width = Math.max(...COMMANDS.map(({ name, usage }) => name.length + usage.length)) + 1
-  const lines = COMMANDS.map(({ name, usage, summary }) => `  ${`${name} ${usage}`.padEnd(width)}  ${summary}`)
+  const lines = COMMANDS.map(({ name, usage, summary }) => {
+    const call = `${name} ${usage}`.trimEnd()
+    return call.length > HELP_COLUMN
+      ? `  ${call}\n${' '.repeat(HELP_COLUMN + 4)}${summary}`
+      : `  ${call.padEnd(HELP_COLUMN)}  ${summary}`
+  })
   const text = `usage: postrider COMMAND [--json] [--help]\n\n${lines.join('\n')}\n\nSettings are environment variables; .env.example lists them.\n`
   if (wanted) process.stdout.write(text)
   else {

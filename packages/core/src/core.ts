@@ -26,6 +26,7 @@ import { type Subaccounts, subaccountsOf } from './subaccounts/index.ts'
 import { forgottenOf } from './suppressions/forgotten.ts'
 import { type Groups, groupsOf } from './suppressions/groups.ts'
 import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
+import { createDynamicRenderer } from './templates/dynamic/index.ts'
 import { type EditableTemplates, editableTemplatesOf } from './templates/editable/index.ts'
 import { type Templates, templatesOf } from './templates/index.ts'
 import { type Tracking, trackingOf } from './tracking/index.ts'
@@ -74,6 +75,9 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
   const readiness = watchReadiness({ sql, log, secrets, allowUnsafeDatabase: config.allowUnsafeDatabase })
   const domains = domainsOf({ sql, secrets, config })
   const templates = templatesOf(sql)
+  const editableTemplates = editableTemplatesOf(sql)
+  const renderer = createDynamicRenderer()
+  const batches = batchesOf(sql)
   const attachments = attachmentsOf({ sql, capacity: config.attachmentStorage })
   const { callsPerMinute, wrongKeysPerMinute } = config
   const auth = authOf({ sql, log, callsPerMinute, wrongKeysPerMinute })
@@ -86,6 +90,9 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     domains,
     rateLimits,
     templates,
+    editableTemplates,
+    batches,
+    renderer,
     attachments,
     storedBudget: createByteBudget(config.bodyBudget),
     forgotten,
@@ -94,7 +101,6 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     ready: () => readiness.current().ready,
     announce: announcer(sql),
   })
-  const batches = batchesOf(sql)
   const tracking = trackingOf({ sql, secrets, log })
   const http = createOutboundHttp(config)
   const exports = exportsOf({ sql, secrets, config, messages, http })
@@ -107,7 +113,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     rateLimits,
     domains,
     templates,
-    editableTemplates: editableTemplatesOf(sql),
+    editableTemplates,
     attachments,
     suppressions,
     groups: groupsOf(sql),
@@ -138,7 +144,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
     },
     async close() {
       readiness.close()
-      await Promise.all([auth.close(), tracking.close()])
+      await Promise.all([auth.close(), tracking.close(), renderer.close()])
       await sql.end({ timeout: 5 })
     },
   }

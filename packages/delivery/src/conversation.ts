@@ -1,4 +1,12 @@
-import type { Deferred, DotLeave, Outcome, Reply, Stage, Step } from '@postrider/core'
+import {
+  type Deferred,
+  type DotLeave,
+  type Outcome,
+  type Reply,
+  type Stage,
+  type Step,
+  Unrenderable,
+} from '@postrider/core'
 import type { Route } from './mx.ts'
 import type { Routes } from './routes.ts'
 import { ConnectionLost, type Endpoint, elapsed, SessionRefused, type SmtpConnection } from './smtp/connection.ts'
@@ -22,6 +30,8 @@ export interface ConversationOptions {
   readonly withLetter: <T>(act: (letter: Letter) => Promise<T>) => Promise<T>
   readonly route: Extract<Route, { kind: 'hosts' }>
   readonly onlyHost: string | null
+  /** Which one of the delivery this is, from 1. */
+  readonly attempt: number
   readonly routes: Routes
   readonly heloName: string
   readonly memory: HostMemory
@@ -63,8 +73,17 @@ export async function converse(options: ConversationOptions): Promise<Conversati
   return last ?? deferral({ stage: 'mx', reply: unresolved, endpoint: undefined, steps, since })
 }
 
+/** There is no letter for this recipient, and nothing was said to the server. */
+interface Unwritten {
+  readonly kind: 'unwritten'
+  readonly error: Unrenderable
+}
+
+/** Attempts after which a letter that might yet be written, were this host less busy, is given up. */
+const WRITING_ATTEMPTS = 5
+
 /** A kept session that ended between two messages, with or without a 421, says nothing about this one. */
-function diedBetween(end: TransactionEnd): boolean {
+function diedBetween(end: TransactionEnd | Unwritten): boolean {
   if (end.kind === 'lost') return end.stage === 'mail'
   return end.kind === 'reply' && end.stage === 'mail' && end.reply.code === 421
 }
@@ -106,10 +125,11 @@ async function offer(
   connection: SmtpConnection,
   { withLetter }: ConversationOptions,
   steps: Step[],
-): Promise<TransactionEnd> {
-  const end = await withLetter((letter) =>
+): Promise<TransactionEnd | Unwritten> {
+  const end = await withLetter<TransactionEnd | Unwritten>((letter) =>
     runTransaction(connection, { ...letter, beforeDot: () => letter.beforeDot(connection.endpoint.host) }),
-  ).catch((error: unknown) => {
+  ).catch((error: unknown): Unwritten => {
+    if (error instanceof Unrenderable) return { kind: 'unwritten', error }
     // Our own fault; the session must not be left behind with it.
     connection.destroy()
     throw error
@@ -120,9 +140,9 @@ async function offer(
 }
 
 function conclude(
-  end: TransactionEnd,
+  end: TransactionEnd | Unwritten,
   connection: SmtpConnection,
-  { keep }: ConversationOptions,
+  { keep, attempt }: ConversationOptions,
   { steps, since }: { steps: Step[]; since: number },
 ): ConversationEnd {
   if (connection.usable) keep(connection)
@@ -139,6 +159,11 @@ function conclude(
       return undefined
     case 'suppressed':
       return { kind: 'dropped', reason: end.reason }
+    case 'unwritten':
+      if (!end.error.passing || attempt >= WRITING_ATTEMPTS) {
+        return { kind: 'dropped', reason: 'rendering', problem: end.error.message }
+      }
+      return { kind: 'deferred', indeterminate: false, stage: 'mail', reply: unwritten(end.error), ...tried }
     case 'lost':
       return { kind: 'deferred', indeterminate: false, stage: end.stage, reply: lostReply(end.reason), ...tried }
     case 'indeterminate':
@@ -150,6 +175,10 @@ function conclude(
 
 /** RFC 4954 and 3207: what these say is about our session, and another try may be let in. */
 const OURS_TO_MEND = new Set([530, 534, 535, 538])
+
+function unwritten({ message }: Unrenderable): Reply {
+  return { code: 451, enhanced: '4.3.0', text: message }
+}
 
 function verdict(
   stage: Stage,

@@ -3,6 +3,7 @@ import {
   type Core,
   type DomainSigner,
   type DotLeave,
+  dueFromOf,
   type LoadedMessage,
   messageIdText,
   type Outcome,
@@ -17,7 +18,7 @@ export interface InHand {
   readonly message: LoadedMessage
 }
 
-export interface DeliverOptions extends Omit<ConversationOptions, 'withLetter' | 'onlyHost'> {
+export interface DeliverOptions extends Omit<ConversationOptions, 'withLetter' | 'onlyHost' | 'attempt'> {
   readonly core: Core
   readonly bodies: LargeBodies
   readonly site: string
@@ -32,22 +33,52 @@ export interface DeliverOptions extends Omit<ConversationOptions, 'withLetter' |
  */
 export async function deliver({ delivery, message }: InHand, options: DeliverOptions): Promise<ConversationEnd> {
   if (delivery.suppression !== null) return dropped(delivery.suppression)
-  const { bodies, site } = options
   return converse({
     ...options,
     onlyHost: delivery.onlyHost,
-    withLetter: (act) =>
-      bodies.with(message, site, async (loaded) => act(await writeLetter({ delivery, message: loaded }, options))),
+    attempt: delivery.attempt,
+    withLetter: (act) => withLetter({ delivery, message }, options, act),
   })
+}
+
+/** A letter of so many octets may have grown out of a small body: a template and its data make up to 10 MB of it. */
+const GROWN = { octets: 1024 * 1024, factor: 4 } as const
+/** What a letter takes in memory, by its length. */
+const WRITTEN = 1.5
+
+/**
+ * Writes the letter and runs `act` with it. One that has grown far beyond its body is let go, and written again (to the same
+ * octets) when there is room for it, or a few thousand of them would take all memory.
+ */
+async function withLetter<T>(inHand: InHand, options: DeliverOptions, act: (letter: Letter) => Promise<T>): Promise<T> {
+  const { delivery, message } = inHand
+  const once = (most: number, octets?: number): Promise<{ readonly done: T } | { readonly octets: number }> =>
+    options.bodies.with(
+      message,
+      options.site,
+      async (loaded) => {
+        const letter = await writeLetter({ delivery, message: loaded }, options)
+        const { length } = letter.message
+        return length > most ? { octets: Math.ceil(length * WRITTEN) } : { done: await act(letter) }
+      },
+      octets,
+    )
+  const first = await once(Math.max(GROWN.octets, message.size * GROWN.factor))
+  if ('done' in first) return first.done
+  const second = await once(Number.POSITIVE_INFINITY, first.octets)
+  if ('octets' in second) throw new Error('a letter has no end')
+  return second.done
 }
 
 async function writeLetter({ delivery, message }: InHand, options: DeliverOptions): Promise<Letter> {
   const { core, markDot } = options
-  const rendered = core.messages.render(message, delivery)
+  const made = core.messages.render(message, delivery)
+  // Most are there at once.
+  const rendered = made instanceof Promise ? await made : made
   return {
     from: await returnPath(delivery, message, options),
     to: delivery.recipient,
-    head: await sign(message, rendered, core),
+    head: await sign(message, delivery, rendered, core),
     message: rendered,
     utf8: needsUtf8(delivery.recipient, rendered),
     beforeDot: (host) => markDot(delivery, host),
@@ -61,11 +92,12 @@ function dropped(reason: string): Outcome {
 /** Recipients of a relayed message who get the same octets share one signature. */
 const shared = new WeakMap<LoadedMessage, Promise<string>>()
 
-function sign(message: LoadedMessage, rendered: Buffer, core: Core): Promise<string> {
+function sign(message: LoadedMessage, delivery: ClaimedDelivery, rendered: Buffer, core: Core): Promise<string> {
+  const dueFrom = dueFromOf(message, delivery)
   const make = async (): Promise<string> => {
-    return dkimSignature(rendered, await signerOf(message, core), message.dueFrom.getTime())
+    return dkimSignature(rendered, await signerOf(message, core), dueFrom)
   }
-  if (rendered !== message.parts?.get(0)) return make()
+  if (rendered !== message.parts?.get(0) || dueFrom !== message.dueFrom.getTime()) return make()
   let signature = shared.get(message)
   if (!signature) shared.set(message, (signature = make()))
   return signature
@@ -78,14 +110,14 @@ async function signerOf({ domainId }: LoadedMessage, core: Core): Promise<Domain
 }
 
 async function returnPath(
-  { messageId, recipientNo }: ClaimedDelivery,
+  delivery: ClaimedDelivery,
   message: LoadedMessage,
   { core, returnPathHost }: DeliverOptions,
 ): Promise<string> {
   if (message.nullReturnPath) return ''
-  const target = { messageId: messageIdText(messageId), recipientNo }
+  const target = { messageId: messageIdText(delivery.messageId), recipientNo: delivery.recipientNo }
   const ownHost = (await signerOf(message, core)).returnPathHost
-  return `${core.deliveries.returnPath(target, message.dueFrom.getTime())}@${ownHost ?? returnPathHost}`
+  return `${core.deliveries.returnPath(target, dueFromOf(message, delivery))}@${ownHost ?? returnPathHost}`
 }
 
 const HEADERS_END = Buffer.from('\r\n\r\n')

@@ -18,6 +18,8 @@ interface Held {
 interface Waiting {
   readonly message: LoadedMessage
   readonly site: string
+  /** Octets of its own, besides the shared body. */
+  readonly own: number
   readonly enter: (held: Held) => void
 }
 
@@ -40,17 +42,26 @@ export class LargeBodies {
     this.#share = single ? ROOM : ROOM / 2
   }
 
-  /** Runs `act` with the message's body in memory. Throws what loading or `act` throws. */
-  async with<T>(message: LoadedMessage, site: string, act: (loaded: LoadedMessage) => Promise<T>): Promise<T> {
-    if (message.parts) return act(message)
+  /**
+   * Runs `act` with the message's body in memory. `octets`: what it is known to take, where that is more than can be told from its
+   * body. Throws what loading or `act` throws.
+   */
+  async with<T>(
+    message: LoadedMessage,
+    site: string,
+    act: (loaded: LoadedMessage) => Promise<T>,
+    octets?: number,
+  ): Promise<T> {
+    if (message.parts && octets === undefined) return act(message)
+    const own = octets ?? ownOctets(message)
     const held = await new Promise<Held>((enter) => {
-      this.#waiting.push({ message, site, enter })
+      this.#waiting.push({ message, site, own, enter })
       this.#admit()
     })
     try {
       return await act(await held.loading)
     } finally {
-      this.#leave(message, site, held)
+      this.#leave(message, site, held, own)
     }
   }
 
@@ -68,8 +79,8 @@ export class LargeBodies {
     this.#waiting = kept
   }
 
-  #octets({ message }: Waiting): number {
-    return ownOctets(message) + (this.#held.has(message.id) ? 0 : message.size)
+  #octets({ message, own }: Waiting): number {
+    return own + (this.#held.has(message.id) ? 0 : sharedOctets(message))
   }
 
   #fits(waiting: Waiting): boolean {
@@ -81,23 +92,24 @@ export class LargeBodies {
     return used > 0 && used + this.#octets(waiting) > this.#share
   }
 
-  #enter({ message, site, enter }: Waiting): void {
+  #enter({ message, site, own, enter }: Waiting): void {
     let held = this.#held.get(message.id)
     if (!held) {
-      held = { loading: this.#core.messages.loadParts(message), site, users: 0 }
+      const loading = message.parts ? Promise.resolve(message) : this.#core.messages.loadParts(message)
+      held = { loading, site, users: 0 }
       this.#held.set(message.id, held)
-      this.#use(site, message.size)
+      this.#use(site, sharedOctets(message))
     }
     held.users++
-    this.#use(site, ownOctets(message))
+    this.#use(site, own)
     enter(held)
   }
 
-  #leave(message: LoadedMessage, site: string, held: Held): void {
-    this.#use(site, -ownOctets(message))
+  #leave(message: LoadedMessage, site: string, held: Held, own: number): void {
+    this.#use(site, -own)
     if (--held.users === 0) {
       this.#held.delete(message.id)
-      this.#use(held.site, -message.size)
+      this.#use(held.site, -sharedOctets(message))
     }
     this.#admit()
   }
@@ -108,6 +120,11 @@ export class LargeBodies {
     if (own === 0) this.#bySite.delete(site)
     else this.#bySite.set(site, own)
   }
+}
+
+/** A body that came along with the claim is in hand already. */
+function sharedOctets({ parts, size }: LoadedMessage): number {
+  return parts ? 0 : size
 }
 
 /** What one delivery takes besides the shared body. Relayed mail that nothing is added to is sent as it is. */

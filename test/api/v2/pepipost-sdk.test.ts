@@ -80,6 +80,9 @@ async function refusal(apiKey: string | undefined, body: Fields): Promise<V2Answ
   return JSON.parse(answer as string)
 }
 
+const ADDED =
+  /^Hello Folks, this is 123543 and BE Regards Jon Doe 1<p [^>]+><a href="[^"]+\/t\/u\/[\w-]+">Unsubscribe<\/a><\/p><img [^>]+>$/
+
 t.test('the client’s own example is delivered to To, Cc and Bcc, merged, with its file and its headers', async (t) => {
   const answer = await sent(exampleBody())
   t.match(answer.body, { message: 'Success', error_info: null })
@@ -91,7 +94,8 @@ t.test('the client’s own example is delivered to To, Cc and Bcc, merged, with 
   for (const { mail, raw } of all) {
     t.strictSame(mail.from?.value, [{ address: `info@${sender.domain}`, name: 'Nodejs Pepi' }])
     t.equal(mail.subject, 'Pepipost SDK For Node JS')
-    t.equal(mail.html, 'Hello Folks, this is 123543 and BE Regards Jon Doe 1')
+    // The example asks for an unsubscribe link and a pixel.
+    t.match(mail.html, ADDED)
     t.match(raw, 'Content-Type: text/x-amp-html')
     const lines = headerLines(raw)
     for (const line of ['x-name: John 2', 'x-id: 75896', 'x-grad: BE(comp)']) t.ok(lines.includes(line), line)
@@ -149,6 +153,7 @@ t.test('a template’s id goes with the dummy content', async (t) => {
   const body = exampleBody()
   body.templateId = template.id
   body.content = '%20'
+  body.settings = new sdk.Settings({ clicktrack: 0, opentrack: 0, unsubscribe: 0 })
   t.equal((await copies(await sent(body)))[0]?.mail.html, '<p>123543 is late</p>')
 })
 

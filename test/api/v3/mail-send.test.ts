@@ -10,10 +10,11 @@ import { makeMailArrivals, messageIdOf } from './mail-arrivals.ts'
 
 const { service, base, sender, sink, send, copies, story } = await makeMailArrivals(t)
 const { sql } = service
+for (const id of [12, 13, 311, 312]) {
+  await service.core.groups.create(sender.accountId, { id, name: `Group ${id}`, description: 'd', isDefault: false })
+}
 const key = sender.apiKey
 
-const countMessages = async (): Promise<number> =>
-  (await sql`select 1 from messages where account_id = ${sender.accountId}`).length
 const fieldsOf = ({ raw }: Copy, name: RegExp) => headerLines(raw).filter((line) => name.test(line))
 
 t.test('the least mail is answered 202 with its id and nothing else, and arrives', async (t) => {
@@ -79,7 +80,7 @@ t.test(
   },
 )
 
-t.test('text, AMP and HTML become alternatives in this order, and v2’s merge tags are not put in', async (t) => {
+t.test('text, AMP and HTML become alternatives in this order', async (t) => {
   proves(t, 'content')
   const answer = await send({
     content: [
@@ -94,7 +95,6 @@ t.test('text, AMP and HTML become alternatives in this order, and v2’s merge t
     ['multipart/alternative', 'text/plain', 'text/x-amp-html', 'text/html'],
   )
   t.equal(copy?.mail.html, '<p>Thanks</p>')
-  refusedV3(t, await send({ subject: 'For [%NAME%]' }), [400, /not supported yet/, 'content'])
 })
 
 t.test('files arrive with their names, of any language', async (t) => {
@@ -163,8 +163,9 @@ t.test('categories are the tags of the message, and settings are kept with it', 
   })
   t.match(await story(answer), {
     tags: ['receipts', 'eu'],
-    settings: { group: 311, groupsToDisplay: [311, 312], clickTracking: false, openTracking: true },
+    settings: { group: 311, groupsToDisplay: [311, 312], openTracking: true },
   })
+  t.notHas((await story(answer)).settings, { clickTracking: true }, 'what is off is not kept')
   t.strictSame((await story(await send({ asm: { group_id: 311, groups_to_display: [] } }))).settings, { group: 311 })
 })
 
@@ -266,49 +267,4 @@ t.test('one Idempotency-Key is one message, over v3 and v2', async (t) => {
   const parallel = await Promise.all(Array.from({ length: 20 }, () => send({}, { 'idempotency-key': 'order-3' })))
   t.equal(new Set(parallel.map(messageIdOf)).size, 1)
   refusedV3(t, await send({}, { 'idempotency-key': 'ä'.repeat(3) }), [400, /printable ASCII/, 'Idempotency-Key'])
-})
-
-t.test('what is not carried yet is refused by its field, and nothing is stored of it', async (t) => {
-  const before = await countMessages()
-  const now = Math.floor(Date.now() / 1000)
-  const two = (one: object, other: object) => ({
-    personalizations: [one, other].map((own, at) => ({ to: [{ email: `r${at}@harbor.example` }], ...own })),
-  })
-  const file = (extra: object) => ({ attachments: [{ content: 'aGVsbG8=', filename: 'a.txt', ...extra }] })
-  const wanted: readonly (readonly [object, string])[] = [
-    [toLena({ to: [{ email: 'lena@harbor.example', name: 'Lena' }] }), 'personalizations.0.to'],
-    [two({ subject: 'One' }, {}), 'personalizations.0.subject'],
-    [two({}, { from: { email: `other@${sender.domain}` } }), 'personalizations.0.from'],
-    [two({ send_at: now + 600 }, {}), 'personalizations.0.send_at'],
-    [toLena({ substitutions: { '-name-': 'Lena' } }), 'personalizations.0.substitutions'],
-    [{ custom_args: { order: '4711' } }, 'personalizations.0.custom_args'],
-    [{ reply_to: { email: 'help@quay.example', name: 'Help' } }, 'reply_to'],
-    [{ reply_to_list: [{ email: 'a@quay.example' }, { email: 'b@quay.example' }] }, 'reply_to'],
-    [{ template_id: 'd-5f3b2c1a9e8d4f7ab6c5d4e3f2a1b0c9' }, 'template_id'],
-    [{ batch_id: 'x' }, 'batch_id'],
-    [{ content: [{ type: 'text/calendar', value: 'BEGIN:VCALENDAR' }] }, 'content'],
-    [file({ type: 'application/pdf' }), 'attachments'],
-    [file({ disposition: 'inline', content_id: 'logo' }), 'attachments'],
-    [{ mail_settings: { bypass_list_management: { enable: true } } }, 'mail_settings'],
-    [{ mail_settings: { bypass_spam_management: { enable: true } } }, 'mail_settings'],
-    [{ mail_settings: { footer: { enable: true, text: 'Bye' } } }, 'mail_settings.footer'],
-    [
-      { tracking_settings: { open_tracking: { enable: true, substitution_tag: '%o' } } },
-      'tracking_settings.open_tracking',
-    ],
-    [
-      { tracking_settings: { subscription_tracking: { enable: true, text: 'Leave <% %>' } } },
-      'tracking_settings.subscription_tracking',
-    ],
-  ]
-  for (const [extra, field] of wanted) {
-    const answer = await send(extra as Record<string, unknown>)
-    refusedV3(
-      t,
-      answer,
-      [400, `Parameter [${field}] is invalid: this is not supported yet`, field],
-      JSON.stringify(extra),
-    )
-  }
-  t.equal(await countMessages(), before)
 })

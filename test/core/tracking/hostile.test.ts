@@ -1,8 +1,12 @@
 import t, { type Test } from 'tap'
 import { addToMime } from '../../../packages/core/src/messages/add-to-mime.ts'
+import { contentIdsIn } from '../../../packages/core/src/messages/mime/content-id.ts'
+import { fillHtml } from '../../../packages/core/src/tracking/fill-plan.ts'
 import { findHtmlLinks } from '../../../packages/core/src/tracking/html-links.ts'
-import { planHtml, planText } from '../../../packages/core/src/tracking/plan.ts'
+import { withParameters } from '../../../packages/core/src/tracking/link-parameters.ts'
+import { type Plan, planHtml, planText } from '../../../packages/core/src/tracking/plan.ts'
 import { findTextLinks } from '../../../packages/core/src/tracking/text-links.ts'
+import { cutSentence } from '../../../packages/core/src/tracking/unsubscribe-sentence.ts'
 
 /** Texts made to take a reader time with their square (V24): one pattern, over and over. */
 const HTML = [
@@ -143,6 +147,27 @@ t.test('no text takes time with its square', async (t) => {
     scales(t, 'links', (text) => findTextLinks(text), pattern)
     scales(t, 'plan', (text) => planText(text, options), pattern)
   }
+})
+
+t.test('no tag, mark or id of the sender’s own takes time with its square', async (t) => {
+  const own = {
+    ...{ ...options, openTag: 'a', unsubscribeTag: 'aa', linkParameters: { a: 'b' } },
+    literal: { text: true, footer: true },
+  }
+  for (const pattern of ['a', '<a href=http://q.example/a>', '[%UNSUBSCRIBE_URL%]', '&']) {
+    scales(t, 'plan', (text) => planHtml(text, own), pattern)
+    scales(t, 'plan of a text', (text) => planText(text, own), pattern)
+    scales(t, 'filled', (text) => fillHtml(planHtml(text, own) as Plan, links, 0), pattern)
+    scales(t, 'parameters', (text) => withParameters(`https://q.example/?${text}`, own.linkParameters), pattern)
+  }
+  for (const pattern of ['<%', '<% %', '<% %>', '%>', '<%%']) scales(t, 'sentence', cutSentence, pattern)
+  for (const pattern of ['cid:', 'cid:a', 'cid:%', 'cid: ']) scales(t, 'content ids', contentIdsIn, pattern)
+  const filled = fillHtml(
+    planHtml('a'.repeat(10_000_000), { ...own, openTracking: false, unsubscribeTag: 'a' }) as Plan,
+    links,
+    0,
+  )
+  t.ok(filled.length < 11_000_000, 'nor does one letter become a link everywhere')
 })
 
 t.test('no MIME message takes time with its square', async (t) => {

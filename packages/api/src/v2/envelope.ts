@@ -83,8 +83,16 @@ function schemaRefusal(validation: NonNullable<FastifyError['validation']>): Ser
   const deepest = validation.reduce((best, complaint) => (depth(complaint) > depth(best) ? complaint : best))
   const parameter = parameterName(deepest.instancePath)
   return new ServiceError('parameterInvalid', {
-    values: { parameter: parameter || 'body', problem: `it ${deepest.message ?? 'has the wrong type'}` },
+    values: { parameter: parameter || 'body', problem: `it ${complaintOf(deepest)}` },
   })
+}
+
+/** The validator's own words, but where they do not say which values there are. */
+function complaintOf({ keyword, params, message }: NonNullable<FastifyError['validation']>[number]): string {
+  const { allowedValues } = params
+  if (keyword === 'enum' && Array.isArray(allowedValues)) return `must be ${allowedValues.join(' or ')}`
+  if (keyword === 'type' && params.type === 'boolean') return 'must be true or false, or 1 or 0'
+  return message ?? 'has the wrong type'
 }
 
 /** `/personalizations/0/recipient` is `personalizations[0].recipient`. */

@@ -35,11 +35,11 @@ const settingsCommand: Command = {
     const change = Object.fromEntries([
       ...given(SWITCHES, (option) => switchOption(call, option)),
       ...given(TEXTS, (option) => textOption(call, option)),
-      ...given(DAYS, (option) => limitOption(call, option)),
+      ...given(DAYS, (option) => daysOption(call, option)),
     ]) as Partial<AccountSettings>
     return call.withCore(async ({ accounts }) => {
       const settings = await accounts.settings.change(id, change, OPERATOR)
-      const rows = Object.entries(settings).map(([name, value]) => [name, value === null ? '(default)' : value])
+      const rows = Object.entries(settings).map(([name, value]) => [name, value ?? unset(name)])
       return { data: settings, text: table(['setting', 'value'], rows) }
     })
   },
@@ -148,6 +148,17 @@ function switchOption(call: Call, name: string): boolean | undefined {
 /** null: the default. */
 function limitOption(call: Call, name: string): number | null | undefined {
   return textOption(call, name) === 'default' ? null : wholeOption(call, name)
+}
+
+/** null: as long as the operator keeps them; 0 says the same, as by HTTP. */
+function daysOption(call: Call, name: string): number | null | undefined {
+  const days = limitOption(call, name)
+  return days === 0 ? null : days
+}
+
+/** What a setting without a value is shown as. */
+function unset(name: string): string {
+  return Object.values<string>(DAYS).includes(name) ? '(default)' : '(none)'
 }
 
 function change(call: Call, act: (core: Core, id: number) => Promise<Account>, state: string): Promise<Answer> {

@@ -58,8 +58,11 @@ export interface Bounced extends Tried {
   readonly kind: 'bounced'
 }
 
-/** Suppressed since it was queued; nothing was tried. */
+/** Suppressed since it was queued, or can't be written: nothing was offered to any server. */
 export interface Dropped {
   readonly kind: 'dropped'
+  /** A suppression's reason, or `rendering`. */
   readonly reason: string
+  /** What is wrong with the template, for the account's eyes. */
+  readonly problem?: string
 }

@@ -1,5 +1,5 @@
 import type { AnySql } from '../database.ts'
-import { holding } from '../suppressions/store.ts'
+import { holding, type LookedUp } from '../suppressions/store.ts'
 
 /** A claimed delivery: this worker holds its lease, and `attempt` is the number its result must carry. */
 export interface ClaimedDelivery {
@@ -13,6 +13,8 @@ export interface ClaimedDelivery {
   readonly personal: unknown
   /** The unsubscribe group its message names, or null. */
   readonly groupId: number | null
+  /** The lists its message bypasses, or null. */
+  readonly bypass: readonly string[] | null
   /** After an indeterminate attempt: the only host this one may use. */
   readonly onlyHost: string | null
   /** The recipient was suppressed since accept: the reason. */
@@ -57,18 +59,14 @@ export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promi
              and recipient_domain <> all(${[...exceptDomains]}::text[])
        order by next_at limit ${limit}
        for update skip locked`
-  const suppression = holding(
-    sql,
-    { account: sql`q.account_id`, key: sql`q.recipient_key`, domain: sql`q.recipient_domain`, group: sql`q.group_id` },
-    sql`s.reason`,
-  )
+  const suppression = holding(sql, queued(sql), sql`s.reason`)
   return sql<ClaimedDelivery[]>`
     with worker as materialized (select id from workers where id = ${workerId} for key share), due as materialized (${due})
     update delivery_queue q
        set worker_id = worker.id, state = 'sending', attempt = q.attempt + 1
       from due, worker where q.message_id = due.message_id and q.recipient_no = due.recipient_no
     returning q.message_id as "messageId", q.recipient_no as "recipientNo", q.account_id as "accountId", q.attempt,
-              q.recipient, q.recipient_domain as "recipientDomain", q.personal, q.group_id as "groupId",
+              q.recipient, q.recipient_domain as "recipientDomain", q.personal, q.group_id as "groupId", q.bypass,
               q.only_host as "onlyHost", (${suppression} limit 1) as suppression,
               floor(extract(epoch from q.next_at) * 1000)::float8 as "dueAt"`
 }
@@ -153,11 +151,15 @@ async function reasonsOf(sql: AnySql, dots: readonly Dot[], held: readonly numbe
 }
 
 function holdingQueued(sql: AnySql, columns: Parameters<typeof holding>[2]): ReturnType<typeof holding> {
-  const of = {
+  return holding(sql, queued(sql), columns)
+}
+
+function queued(sql: AnySql): LookedUp {
+  return {
     account: sql`q.account_id`,
     key: sql`q.recipient_key`,
     domain: sql`q.recipient_domain`,
     group: sql`q.group_id`,
+    bypass: sql`q.bypass`,
   }
-  return holding(sql, of, columns)
 }

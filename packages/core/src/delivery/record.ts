@@ -141,7 +141,10 @@ function suppressHardBounces(sql: AnySql, days: number) {
 
 /** What the event tells of the fact. */
 function detailOf({ outcome, attempt }: Result): Record<string, unknown> {
-  if (outcome.kind === 'dropped') return { reason: outcome.reason }
+  if (outcome.kind === 'dropped') {
+    const { reason, problem } = outcome
+    return { reason, ...(problem === undefined ? {} : { problem }) }
+  }
   const { reply, host } = outcome
   return {
     attempt,

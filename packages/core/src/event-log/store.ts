@@ -230,11 +230,12 @@ export async function selectRows(sql: AnySql, accountId: number, places: readonl
   const local = (time: Fragment) => sql`to_char(${time} at time zone z.time_zone, 'YYYY-MM-DD HH24:MI:SS')`
   return sql<StoredRow[]>`
     select replace(m.id::text, '-', '') as "messageId", w.no as "recipientNo",
-           (m.transaction_base + 4 * w.no)::text as "transactionNumber", d.recipient, m.from_address as "from",
+           (m.transaction_base + 4 * w.no)::text as "transactionNumber", d.recipient,
+           coalesce(d.personal->'from'->>'email', m.from_address) as "from",
            ${local(sql`m.accepted_at`)} as "acceptedAt",
            coalesce(case when d.state = 'delivered' then ${local(sql`d.finished_at`)} end, '') as "deliveredAt",
            ${local(sql`greatest(m.accepted_at, d.finished_at, a.started_at, n.last)`)} as "changedAt",
-           m.size, m.subject, d.reference, m.tags, d.state, d.reason, m.format = 'content' as merged,
+           m.size, coalesce(d.personal->>'subject', m.subject) as subject, d.reference, m.tags, d.state, d.reason, m.format = 'content' as merged,
            d.personal->'attributes' as attributes, a.code, a.enhanced, a.reply, n.notable
       from unnest(${places.map(({ messageId }) => messageId)}::uuid[], ${places.map(({ recipientNo }) => recipientNo)}::int[])
            with ordinality as w(id, no, at)

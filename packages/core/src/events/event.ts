@@ -34,6 +34,10 @@ export interface EventDelivery {
   /** Octets of the message as handed in. */
   readonly size: number
   readonly acceptedAt: Date
+  /** What the sender wants to be told with every event of the delivery. */
+  readonly customArgs: Readonly<Record<string, string>> | null
+  /** The unsubscribe group of the message. */
+  readonly group: number | null
 }
 
 /** What each type tells, as far as it applies. */
@@ -48,8 +52,10 @@ export interface EventDetail {
   readonly class?: string
   readonly indeterminate?: boolean
   readonly nextAt?: string
-  /** dropped: a suppression's reason. */
+  /** dropped: a suppression's reason, or why nothing could be written (events/words.ts). */
   readonly reason?: string
+  /** dropped, for a template that does not render: what is wrong with it. */
+  readonly problem?: string
   /** opened, clicked: the first of its kind and delivery that was not a machine's. */
   readonly first?: boolean
   /** opened, clicked: the rule that took it for a machine's doing; absent for a person's. */

@@ -54,15 +54,16 @@ export async function readEvents(sql: AnySql, question: EventQuestion): Promise<
     )
     select e.id, e.number::float8 as number, e.occurred_at as "occurredAt", e.type, e.detail, e.recipient_no as "recipientNo",
            replace(m.id::text, '-', '') as "messageId", (m.transaction_base + 4 * e.recipient_no)::text as "transactionNumber",
-           coalesce(d.recipient, '') as recipient, m.from_address as "from", m.subject, m.tags, d.reference, m.size,
-           m.accepted_at as "acceptedAt"
+           coalesce(d.recipient, '') as recipient, coalesce(d.personal->'from'->>'email', m.from_address) as "from",
+           coalesce(d.personal->>'subject', m.subject) as subject, m.tags, d.reference, m.size, m.accepted_at as "acceptedAt",
+           (m.settings->>'group')::int as "group", d.personal->'customArgs' as "customArgs"
       from wanted e
       left join messages m on m.id = e.message_id
       left join lateral (
-        select f.recipient, f.reference from finished_deliveries f
+        select f.recipient, f.reference, f.personal from finished_deliveries f
          where f.message_id = e.message_id and f.recipient_no = e.recipient_no
         union all
-        select q.recipient, q.reference from delivery_queue q
+        select q.recipient, q.reference, q.personal from delivery_queue q
          where q.message_id = e.message_id and q.recipient_no = e.recipient_no
         limit 1) d on true
      order by e.number`

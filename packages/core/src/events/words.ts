@@ -26,6 +26,8 @@ const DROP_REASONS: Readonly<Record<string, string>> = {
   forgotten: 'User was forgotten on request',
   cancelled: 'Message was cancelled',
   instructions: 'Instructions of the sender are invalid',
+  template: 'Template does not exist or has no active version',
+  rendering: 'Template could not be rendered',
 }
 
 /** What a server said, on one line: `250 2.0.0 OK`. */

@@ -8,10 +8,10 @@ type Row = Readonly<Record<string, string | number>>
 const COLUMNS = [
   ...(['TRANSID', 'EMAIL', 'FROMADDRESS', 'EVENT', 'TIMESTAMP', 'RESPONSE', 'X-APIHEADER', 'TAGS', 'MSIZE'] as const),
   ...(['USERAGENT', 'IPADDRESS', 'URL', 'BOUNCE_TYPE', 'BOUNCE_REASON', 'BOUNCE_REASONID', 'EVENTID'] as const),
-  'NUMBER',
+  ...(['MACHINE', 'NUMBER'] as const),
 ] as const
 
-const SHAPE = { asText: false, abuse: false, eventIds: true }
+const SHAPE = { asText: false, abuse: false, eventIds: true, machines: true }
 
 /** JSON text: TRANSID is beyond 2^53, so its digits go into the text as they are. */
 function objectOf(event: Event): string {

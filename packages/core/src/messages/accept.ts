@@ -21,7 +21,7 @@ export interface Acceptance {
 }
 
 export interface AcceptDependencies {
-  readonly lookups: Omit<Judgement, 'domain' | 'template' | 'attachments' | 'hold'>
+  readonly lookups: Omit<Judgement, 'domain' | 'template' | 'filled' | 'refusal' | 'attachments' | 'hold'>
   /** Room for templates and stored files of messages that are on their way to the database. */
   readonly storedBudget: ByteBudget
   readonly numbers: TransactionNumbers

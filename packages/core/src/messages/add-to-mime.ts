@@ -1,4 +1,5 @@
-import { fillHtml, fillText, type Plan, planHtml, planText } from '../tracking/plan.ts'
+import { fillHtml, fillText } from '../tracking/fill-plan.ts'
+import { type Plan, type PlanOptions, planHtml, planText } from '../tracking/plan.ts'
 import { type AddTo, planOptions } from './adder.ts'
 import type { Footer } from './additions.ts'
 import { isListUnsubscribe, listUnsubscribe } from './compose.ts'
@@ -71,17 +72,34 @@ function planPart(octets: Buffer, part: TextPart, footer: Footer, to: AddTo): Pl
   const text = decoded?.toString('latin1')
   // What is signed or encrypted within the text (RFC 4880 6.2) must stay as it is.
   if (text === undefined || text.includes('-----BEGIN PGP ')) return undefined
-  const { decode } = charset
+  const { decode, encode } = charset
+  const said = to.additions.unsubscribeTexts
   if (type === 'text/html') {
-    const plan = planHtml(text, { ...planOptions(to, footer.html && asciiHtml(footer.html)), decode })
+    const html = { text: footer.html && asciiHtml(footer.html), sentence: said?.html && asciiHtml(said.html) }
+    const plan = planHtml(text, { ...optionsIn(html, to, encode), decode })
     return plan && { part, plan, encoding, becomesUtf8: false }
   }
-  const said = footer.text === undefined ? undefined : charset.encode(footer.text)
-  const becomesUtf8 = footer.text !== undefined && said === undefined
+  const becomesUtf8 = [footer.text, said?.text].some((words) => words !== undefined && encode(words) === undefined)
+  const write = becomesUtf8 ? latin1 : encode
+  const words = { text: footer.text && write(footer.text), sentence: said?.text && write(said.text) }
   const own = becomesUtf8 ? latin1(decode(text)) : text
-  const options = planOptions(to, becomesUtf8 ? latin1(footer.text ?? '') : said)
-  const plan = planText(own, { ...options, ...(becomesUtf8 ? {} : { decode }) })
+  const plan = planText(own, { ...optionsIn(words, to, write), ...(becomesUtf8 ? {} : { decode }) })
   return plan && { part, plan, encoding, becomesUtf8 }
+}
+
+/** For a text that is octets: what is put in is in octets too, and so are the tags it goes in for. */
+function optionsIn(
+  { text, sentence }: { text: string | undefined; sentence: string | undefined },
+  to: AddTo,
+  encode: (text: string) => string | undefined,
+): PlanOptions {
+  const { openTag, unsubscribeTexts: said } = to.additions
+  return {
+    ...planOptions(to, text),
+    openTag: openTag && encode(openTag),
+    unsubscribeTag: said?.tag && encode(said.tag),
+    unsubscribeTexts: sentence ? { text: sentence, html: sentence } : undefined,
+  }
 }
 
 /** UTF-8, one character an octet. */

@@ -1,5 +1,6 @@
+import { fillHtml, fillText } from '../tracking/fill-plan.ts'
 import type { Links } from '../tracking/links.ts'
-import { fillHtml, fillText, type Plan, type PlanOptions, planHtml, planText } from '../tracking/plan.ts'
+import { type Plan, type PlanOptions, planHtml, planText } from '../tracking/plan.ts'
 import type { Additions } from './additions.ts'
 
 /** What is needed to add to one recipient's copy. */
@@ -26,6 +27,11 @@ export function planOptions({ additions, own }: AddTo, footer: string | undefine
     unsubscribe: additions.unsubscribe === true,
     footer,
     own,
+    clickTrackingInText: additions.clickTrackingInText,
+    openTag: additions.openTag,
+    unsubscribeTag: additions.unsubscribeTexts?.tag,
+    unsubscribeTexts: additions.unsubscribeTexts,
+    linkParameters: additions.linkParameters,
   }
 }
 
@@ -33,11 +39,13 @@ export function planOptions({ additions, own }: AddTo, footer: string | undefine
 export class Adder {
   readonly #to: AddTo
   readonly #cache: PlanCache
+  readonly #literal: PlanOptions['literal']
   #link = 0
 
-  constructor(to: AddTo, cache: PlanCache) {
+  constructor(to: AddTo, cache: PlanCache, literal?: PlanOptions['literal']) {
     this.#to = to
     this.#cache = cache
+    this.#literal = literal
   }
 
   text(text: string, footer: string | undefined): string {
@@ -59,7 +67,7 @@ export class Adder {
   #plan(kind: 'html' | 'text', text: string, footer: string | undefined): Plan | undefined {
     const known = this.#cache[kind]
     if (known && known.text === text && known.footer === footer) return known.plan
-    const options = planOptions(this.#to, footer)
+    const options = { ...planOptions(this.#to, footer), literal: this.#literal }
     const plan = kind === 'html' ? planHtml(text, options) : planText(text, options)
     this.#cache[kind] = { text, footer, plan }
     return plan

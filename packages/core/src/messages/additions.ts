@@ -11,6 +11,8 @@ export interface Additions extends MessageSettings {
 export interface Footer {
   readonly html?: string
   readonly text?: string
+  /** The message's own: nothing is put in for merge tags. */
+  readonly literal?: true
 }
 
 /**
@@ -19,7 +21,12 @@ export interface Footer {
  */
 export function additionsOf(submission: Submission, trackingHost: string | null): Additions {
   const { settings, principal } = submission
-  const group = settings.group === undefined ? {} : { group: settings.group }
+  const { group: id, groupsToDisplay, bypass } = settings
+  const group = {
+    ...(id === undefined ? {} : { group: id }),
+    ...(groupsToDisplay ? { groupsToDisplay } : {}),
+    ...(bypass ? { bypass } : {}),
+  }
   if (isProgramAnswer(submission)) return group
   const { mailDefaults } = principal
   const on = {
@@ -34,14 +41,30 @@ export function additionsOf(submission: Submission, trackingHost: string | null)
     ...(on.clickTracking ? { clickTracking: true } : {}),
     ...(on.openTracking ? { openTracking: true } : {}),
     ...(on.unsubscribe ? { unsubscribe: true } : {}),
+    ...detailsOf(settings, on),
     ...group,
     ...(links && trackingHost !== null ? { trackingHost } : {}),
   }
 }
 
+/** How it is done, of what is on. */
+function detailsOf(
+  { clickTrackingInText, openTag, unsubscribeTexts, linkParameters }: MessageSettings,
+  on: { readonly clickTracking: boolean; readonly openTracking: boolean; readonly unsubscribe: boolean },
+): Additions {
+  return {
+    ...(on.clickTracking && clickTrackingInText === false ? { clickTrackingInText } : {}),
+    ...(on.openTracking && openTag ? { openTag } : {}),
+    ...(on.unsubscribe && unsubscribeTexts ? { unsubscribeTexts } : {}),
+    ...(linkParameters ? { linkParameters } : {}),
+  }
+}
+
 /** The footer this message gets; undefined: none. */
 export function footerOf(submission: Submission): Footer | undefined {
-  if (submission.settings.footer === false || !hasFooter(submission) || isProgramAnswer(submission)) return undefined
+  const { footer, footerTexts: own } = submission.settings
+  if (footer === false || !hasFooter(submission) || isProgramAnswer(submission)) return undefined
+  if (own) return { ...(own.html ? { html: own.html } : {}), ...(own.text ? { text: own.text } : {}), literal: true }
   const { footerHtml, footerText } = submission.principal.mailDefaults
   return { ...(footerHtml ? { html: footerHtml } : {}), ...(footerText ? { text: footerText } : {}) }
 }
@@ -49,7 +72,7 @@ export function footerOf(submission: Submission): Footer | undefined {
 /** The footer of a MIME message, whose recipients share their attributes: merged once, at accept. */
 export function mergedFooter(submission: Submission, { unsubscribe }: Additions): Footer | undefined {
   const footer = footerOf(submission)
-  if (!footer) return undefined
+  if (!footer || footer.literal) return footer
   const given = submission.envelopes[0]?.attributes ?? {}
   const attributes = unsubscribe ? withUnsubscribe(given) : given
   const { html, text } = footer
@@ -59,7 +82,8 @@ export function mergedFooter(submission: Submission, { unsubscribe }: Additions)
   }
 }
 
-function hasFooter({ principal }: Submission): boolean {
+function hasFooter({ principal, settings }: Submission): boolean {
+  if (settings.footerTexts) return settings.footerTexts.html !== '' || settings.footerTexts.text !== ''
   return Boolean(principal.mailDefaults.footerHtml || principal.mailDefaults.footerText)
 }
 

@@ -44,6 +44,8 @@ const MOST_HELD = 100
 const OPEN_DAYS = 10
 /** What is scheduled furthest ahead is long gone then. */
 const KEPT_DAYS = 60
+/** What no id of ours holds, like NUL, is not asked of the database. */
+const ID = /^[\w-]{1,100}$/
 /** When a paused delivery is due: never. Not `infinity`, which no Date can hold. */
 export const NEVER = '9999-12-31T00:00:00Z'
 
@@ -54,6 +56,7 @@ export function batchesOf(sql: Sql): Batches {
     act: (transaction: SqlTransaction, state: BatchState | null) => Promise<T>,
   ): Promise<T> {
     return sql.begin(async (transaction) => {
+      if (!ID.test(id)) throw new ServiceError('batchUnknown')
       const [batch] = await transaction<{ state: BatchState | null }[]>`
         select state from batches where account_id = ${accountId} and id = ${id} for update`
       if (!batch) throw new ServiceError('batchUnknown')
@@ -81,12 +84,16 @@ export function batchesOf(sql: Sql): Batches {
       return id
     },
     async isOpen(accountId, id) {
+      if (!ID.test(id)) return false
       const rows = await sql`
         select 1 from batches where account_id = ${accountId} and id = ${id}
            and created_at > service_now() - make_interval(days => ${OPEN_DAYS}::int)`
       return rows.length > 0
     },
-    list: (accountId, id) => sql<HeldBatch[]>`
+    list: async (accountId, id) =>
+      id !== undefined && !ID.test(id)
+        ? []
+        : sql<HeldBatch[]>`
       select id, state from batches
        where account_id = ${accountId} and state is not null ${id === undefined ? sql`` : sql`and id = ${id}`}
        order by created_at, id limit ${MOST_HELD}`,
@@ -149,7 +156,7 @@ async function release(sql: SqlTransaction, act: BatchAct): Promise<void> {
   await sql`
     with held as materialized (${waiting(sql, act)})
     update delivery_queue q
-       set next_at = greatest(m.scheduled_at, service_now()),
+       set next_at = greatest(coalesce((q.personal->>'scheduledAt')::timestamptz, m.scheduled_at), service_now()),
            expires_at = greatest(q.expires_at, service_now() + interval '72 hours')
       from held join messages m on m.id = held.message_id
      where q.message_id = held.message_id and q.recipient_no = held.recipient_no`

@@ -1,9 +1,10 @@
-import mimeTypes from 'mime-types'
+import { replaceTags } from '../tracking/plan.ts'
 import { Adder, type AddTo, type PlanCache } from './adder.ts'
 import type { ContentDocument } from './content.ts'
 import { type Attributes, renderMergeTags, withDefaults, withUnsubscribe } from './merge.ts'
-import { base64Lines, encodeText } from './mime/encode.ts'
-import { fileNameParameter, type Mailbox, mailboxField, rawField, textField } from './mime/header.ts'
+import { contentIdsIn } from './mime/content-id.ts'
+import { type Mailbox, mailboxField, rawField, textField } from './mime/header.ts'
+import { type FilePart, filePart, multipart, textPart } from './mime/parts.ts'
 import type { Personal } from './personal.ts'
 
 export interface Composition {
@@ -29,21 +30,25 @@ export function composeMessage(composition: Composition): Buffer {
   const { content, personal, recipient, messageId, recipientNo } = composition
   const attributes = withDefaults(personal?.attributes ?? {}, content.defaults)
   const id = `${messageId}.${personal?.envelope ?? recipientNo}`
-  const sender: Mailbox = { name: renderMergeTags(content.from.name, attributes), address: content.from.email }
+  const merge = (text: string, values = attributes): string => (content.literal ? text : renderMergeTags(text, values))
+  const from = personal?.from ?? content.from
+  const sender: Mailbox = { name: merge(from.name), address: from.email }
   const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1)
 
   let head = mailboxField('From', [sender])
-  head += mailboxField('To', (personal?.to ?? [recipient]).map(bare))
-  if (personal?.cc?.length) head += mailboxField('Cc', personal.cc.map(bare))
-  if (content.replyTo) head += mailboxField('Reply-To', [bare(content.replyTo)])
-  head += textField('Subject', renderMergeTags(content.subject, attributes))
+  const named = (address: string): Mailbox => ({ name: personal?.names?.[address] ?? '', address })
+  head += mailboxField('To', (personal?.to ?? [recipient]).map(named))
+  if (personal?.cc?.length) head += mailboxField('Cc', personal.cc.map(named))
+  const replyTo = replyToOf(content)
+  if (replyTo.length > 0) head += mailboxField('Reply-To', replyTo)
+  head += textField('Subject', merge(personal?.subject ?? content.subject))
   head += rawField('Date', messageDate(content.date ? new Date(content.date) : composition.acceptedAt))
   head += rawField('Message-ID', personal?.messageId ?? `<${id}@${domain}>`)
   const unsubscribe = composition.addTo?.additions.unsubscribe ? composition.addTo.links.unsubscribe() : undefined
   const own = Object.entries(personal?.headers ?? {})
   if (unsubscribe && !own.some(([name]) => isListUnsubscribe(name))) head += listUnsubscribe(unsubscribe)
   const values = unsubscribe && own.length > 0 ? withUnsubscribe(attributes, unsubscribe) : attributes
-  for (const [name, value] of own) head += textField(name, renderMergeTags(value, values))
+  for (const [name, value] of own) head += textField(name, merge(value, values))
   head += 'MIME-Version: 1.0\r\n'
   return Buffer.concat([Buffer.from(head), ...bodyOf(composition, id, attributes)])
 }
@@ -63,8 +68,9 @@ export function messageDate(at: Date): string {
   return at.toUTCString().replace('GMT', '+0000')
 }
 
-function bare(address: string): Mailbox {
-  return { name: '', address }
+function replyToOf({ replyTo, replyToList }: ContentDocument): readonly Mailbox[] {
+  if (replyToList) return replyToList.map(({ email, name }) => ({ name, address: email }))
+  return replyTo ? [{ name: '', address: replyTo }] : []
 }
 
 const plans = new WeakMap<ContentDocument, PlanCache>()
@@ -73,73 +79,75 @@ function adderFor({ content, addTo }: Composition): Adder | undefined {
   if (!addTo) return undefined
   let cache = plans.get(content)
   if (!cache) plans.set(content, (cache = {}))
-  return new Adder(addTo, cache)
+  const literal = content.literal && { text: true, footer: content.footer?.literal === true }
+  return new Adder(addTo, cache, literal)
+}
+
+interface ComposedText {
+  readonly type: string
+  readonly text: string
 }
 
 /** The texts in the order they stand (RFC 2046 5.1.4: the best alternative last). */
-function textsOf(composition: Composition, attributes: Attributes): string[] {
+function textsOf(composition: Composition, attributes: Attributes): ComposedText[] {
   const { content, addTo } = composition
   const adder = adderFor(composition)
   const unsubscribe = addTo?.additions.unsubscribe === true
   const values = unsubscribe ? withUnsubscribe(attributes) : attributes
-  const merge = (text: string): string => renderMergeTags(text, values)
+  const merge = (text: string): string => (content.literal ? text : renderMergeTags(text, values))
   const add = (kind: 'text' | 'html'): string => {
-    const footer = content.footer?.[kind]
+    const said = content.footer?.[kind]
+    // The account's own is written in our merge tags, whatever the message is written in.
+    const footer = said === undefined || content.footer?.literal ? said : renderMergeTags(said, values)
     const text = merge(content[kind] ?? '')
-    return adder ? adder[kind](text, footer === undefined ? undefined : merge(footer)) : text
+    return adder ? adder[kind](text, footer) : text
   }
-  const texts: string[] = []
-  if (content.text !== undefined) texts.push(textPart('text/plain', add('text')))
+  const texts: ComposedText[] = []
+  if (content.text !== undefined) texts.push({ type: 'text/plain', text: add('text') })
   // AMP goes before HTML, or readers without AMP would show it. Nothing is added to it: what is not valid AMP to the letter is not
   // shown at all.
-  if (content.amp !== undefined) {
-    const given = unsubscribe ? withUnsubscribe(attributes, addTo.links.unsubscribe()) : attributes
-    texts.push(textPart('text/x-amp-html', renderMergeTags(content.amp, given)))
-  }
-  if (content.html !== undefined) texts.push(textPart('text/html', add('html')))
-  return texts
+  if (content.amp !== undefined)
+    texts.push({ type: 'text/x-amp-html', text: ampOf(content.amp, composition, attributes) })
+  if (content.html !== undefined) texts.push({ type: 'text/html', text: add('html') })
+  return [...texts, ...(content.alternatives ?? [])]
+}
+
+function ampOf(amp: string, { content, addTo }: Composition, attributes: Attributes): string {
+  const url = addTo?.additions.unsubscribe ? addTo.links.unsubscribe() : undefined
+  if (!content.literal) return renderMergeTags(amp, url === undefined ? attributes : withUnsubscribe(attributes, url))
+  const tag = addTo?.additions.unsubscribeTexts?.tag
+  return url !== undefined && tag ? replaceTags(amp, tag, url) : amp
 }
 
 function bodyOf(composition: Composition, id: string, attributes: Attributes): Buffer[] {
-  const { content, personal, parts } = composition
   const texts = textsOf(composition, attributes)
-  const [first = textPart('text/plain', '')] = texts
-  const readable =
-    texts.length > 1
-      ? multipart(
-          'alternative',
-          `a.${id}`,
-          texts.map((text) => [Buffer.from(text)]),
-        )
-      : [Buffer.from(first)]
-  const files = [...(content.attachments ?? []), ...(personal?.attachments ?? [])]
-  if (files.length === 0) return readable
-  return multipart('mixed', `m.${id}`, [
-    readable,
-    ...files.map((part) => filePart(content.files?.[part] ?? `attachment-${part}`, parts.get(part))),
-  ])
+  const files = filesOf(composition)
+  const html = texts.find(({ type }) => type === 'text/html')
+  // What HTML shows belongs to it (RFC 2387); what is only said to be inline stays with the attachments, where nobody misses it.
+  const shown = html ? shownIn(html.text, files) : []
+  const parts = texts.map((text) => {
+    const own = [Buffer.from(textPart(text.type, text.text))]
+    return text === html && shown.length > 0 ? multipart('related', `r.${id}`, [own, ...shown.map(filePart)]) : own
+  })
+  const [first = [Buffer.from(textPart('text/plain', ''))]] = parts
+  const readable = parts.length > 1 ? multipart('alternative', `a.${id}`, parts) : first
+  const apart = new Set(shown)
+  const others = files.filter((file) => !apart.has(file))
+  return others.length === 0 ? readable : multipart('mixed', `m.${id}`, [readable, ...others.map(filePart)])
 }
 
-function textPart(type: string, text: string): string {
-  const encoded = encodeText(text)
-  return `Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoded.encoding}\r\n\r\n${encoded.text}`
+function shownIn(html: string, files: readonly FilePart[]): FilePart[] {
+  const inline = files.filter(({ inline, contentId }) => inline && contentId !== undefined)
+  if (inline.length === 0) return inline
+  const ids = contentIdsIn(html)
+  return inline.filter(({ contentId = '' }) => ids.has(contentId.toLowerCase()))
 }
 
-function filePart(fileName: string, octets: Buffer | undefined): Buffer[] {
-  if (!octets) throw new Error('an attachment of the message is missing')
-  const type = mimeTypes.lookup(fileName) || 'application/octet-stream'
-  const head =
-    `Content-Type: ${type};\r\n ${fileNameParameter('name', fileName)}\r\nContent-Transfer-Encoding: base64\r\n` +
-    `Content-Disposition: attachment;\r\n ${fileNameParameter('filename', fileName)}\r\n\r\n`
-  return [Buffer.from(head), base64Lines(octets)]
-}
-
-function multipart(kind: 'alternative' | 'mixed', label: string, parts: readonly (readonly Buffer[])[]): Buffer[] {
-  // "=_" can't occur in quoted-printable or base64 text, and the id is nobody's to guess before accept.
-  const boundary = `=_${label}`
-  const out: Buffer[] = [Buffer.from(`Content-Type: multipart/${kind};\r\n boundary="${boundary}"\r\n\r\n`)]
-  // Every part ends with CRLF, which belongs to the delimiter that follows (RFC 2046 5.1.1).
-  for (const part of parts) out.push(Buffer.from(`--${boundary}\r\n`), ...part)
-  out.push(Buffer.from(`--${boundary}--\r\n`))
-  return out
+function filesOf({ content, personal, parts }: Composition): FilePart[] {
+  const { attachments = [], files = {}, fileHeads = {} } = content
+  return [...attachments, ...(personal?.attachments ?? [])].map((part) => ({
+    fileName: files[part] ?? `attachment-${part}`,
+    octets: parts.get(part),
+    ...fileHeads[part],
+  }))
 }

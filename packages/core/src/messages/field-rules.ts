@@ -4,6 +4,7 @@ import { parseAddress } from '../recipients/address.ts'
 import { footerOf } from './additions.ts'
 import { LIMITS } from './limits.ts'
 import { type Attributes, countMergeTags, hasMergeTags, mergedLength, renderMergeTags, withDefaults } from './merge.ts'
+import { keptLength } from './recipient-rules.ts'
 import { type StoredContent, subjectOf } from './stored-content.ts'
 import type { Submission, SubmittedAttachment, SubmittedEnvelope } from './submission.ts'
 
@@ -145,13 +146,16 @@ export function checkMergedContent(submission: Submission, stored: StoredContent
 export function checkCopies({ content, templateId, envelopes, nameOf }: Submission): void {
   if (content.kind === 'mime' && templateId === undefined) return
   let stored = 0
-  for (const [at, { to, cc, bcc, attributes, headers }] of envelopes.entries()) {
+  for (const [at, envelope] of envelopes.entries()) {
+    const { to, cc, bcc, attributes, headers, names, subject = '' } = envelope
     const copies = to.length + cc.length + bcc.length
     if (copies === 1) continue
-    const values = [...Object.entries(attributes), ...Object.entries(headers)].flat()
-    stored += copies * [...to, ...cc, ...values].reduce((sum, { length }) => sum + length, 0)
+    const values = [...Object.entries(attributes), ...Object.entries(headers), ...(names ?? []), subject].flat()
+    stored += copies * [...to, ...cc, ...values].reduce((sum, { length }) => sum + length, keptLength(envelope))
     if (stored > LIMITS.messageSize) {
-      throw invalidParameter(nameOf(cc.length > bcc.length ? 'cc' : 'bcc', at), 'it has too many copies')
+      const copied = cc.length > bcc.length ? 'cc' : 'bcc'
+      const longest = to.length > Math.max(cc.length, bcc.length) ? 'recipient' : copied
+      throw invalidParameter(nameOf(longest, at), 'it has too many copies')
     }
   }
 }

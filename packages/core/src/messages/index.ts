@@ -8,10 +8,14 @@ import { ServiceError } from '../errors.ts'
 import { createGroupCommit } from '../group-commit.ts'
 import type { RateLimits } from '../rate-limits/index.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
+import type { DynamicRenderer } from '../templates/dynamic/index.ts'
+import type { EditableTemplates } from '../templates/editable/index.ts'
 import type { Templates } from '../templates/index.ts'
 import { type Acceptance, accept, rehearse } from './accept.ts'
+import type { Batches } from './batches.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
 import { type LinkOptions, type LoadedMessage, loadMessages, loadParts, renderDelivery } from './load.ts'
+import { createRenderQueue } from './render-queue.ts'
 import { type RenderedTemplate, renderTemplate, type TemplateRendering } from './render-template.ts'
 import { accountMaySend } from './rules.ts'
 import { fromShortMessageId } from './short-id.ts'
@@ -23,8 +27,9 @@ import { transactionNumbersOf } from './transaction-numbers.ts'
 
 export type { Acceptance } from './accept.ts'
 export { BATCH_STATES, type Batches, type BatchState, batchesOf, type HeldBatch } from './batches.ts'
+export { Unrenderable } from './fill.ts'
 export { LIMITS } from './limits.ts'
-export { isAddedTo, type LoadedMessage } from './load.ts'
+export { dueFromOf, isAddedTo, type LoadedMessage } from './load.ts'
 export { canTakeApart } from './mime/closed.ts'
 export type { RenderedTemplate, TemplateRendering } from './render-template.ts'
 export { messageIdText } from './settle.ts'
@@ -46,8 +51,14 @@ export interface Messages {
   load(ids: readonly string[]): Promise<Map<string, LoadedMessage>>
   /** Reads a body that did not come along. Throws an Error when it is gone. */
   loadParts(message: LoadedMessage): Promise<LoadedMessage>
-  /** The MIME message of one delivery, unsigned: the stored octets themselves where nothing is added to them. */
-  render(message: LoadedMessage, delivery: { recipient: string; recipientNo: number; personal: unknown }): Buffer
+  /**
+   * The MIME message of one delivery, unsigned: the stored octets themselves where nothing is added to them. Throws (or rejects
+   * with) Unrenderable, overloaded.
+   */
+  render(
+    message: LoadedMessage,
+    delivery: { recipient: string; recipientNo: number; personal: unknown },
+  ): Buffer | Promise<Buffer>
   /** The template as a recipient with these attributes would get it. See render-template.ts. */
   renderTemplate(rendering: TemplateRendering): Promise<RenderedTemplate>
   /** Forgets idempotency keys past their time; answers how many. */
@@ -60,6 +71,9 @@ export interface MessagesDependencies {
   readonly domains: Domains
   readonly rateLimits: RateLimits
   readonly templates: Templates
+  readonly editableTemplates: EditableTemplates
+  readonly batches: Batches
+  readonly renderer: DynamicRenderer
   readonly attachments: Attachments
   readonly forgotten: Forgotten
   readonly heloName: string
@@ -86,6 +100,9 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     domains,
     rateLimits,
     templates,
+    editableTemplates,
+    batches,
+    renderer,
     attachments,
     forgotten,
     heloName,
@@ -106,9 +123,12 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     lanes: 2,
   })
   const numbers = transactionNumbersOf(sql)
+  const rendering = { ...links, queue: createRenderQueue(renderer) }
   const lookups = {
     findDomain: domains.findActive,
     findTemplate: templates.find,
+    findKeyedTemplate: editableTemplates.find,
+    isOpenBatch: batches.isOpen,
     findAttachments: attachments.find,
     readAttachments: attachments.read,
     now: clock.now,
@@ -133,7 +153,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     show: (messageId) => showMessage(sql, fromShortMessageId(messageId) ?? messageId),
     load: (ids) => loadMessages(sql, ids),
     loadParts: (message) => loadParts(sql, message),
-    render: (message, delivery) => renderDelivery(message, delivery, links),
+    render: (message, delivery) => renderDelivery(message, delivery, rendering),
     renderTemplate: (rendering) => renderTemplate(templates, rendering),
     forgetOldAnswers: () => forgetOldAnswers(sql),
   }

@@ -18,6 +18,12 @@ export const LIMITS = {
   headerText: 4096,
   /** Extra header fields of one envelope. */
   headers: 50,
+  /** Texts beyond text, AMP and HTML. */
+  alternatives: 50,
+  /** Characters of what a message says about its unsubscribe link, and of a tag. */
+  settingText: 65_536,
+  /** Groups the preferences page shows (v3 contract 2.1). */
+  groupsToDisplay: 25,
   tags: 50,
   tag: 255,
   idempotencyKey: 256,

@@ -1,5 +1,6 @@
 import type { Sql } from '../database.ts'
 import type { Secrets } from '../secrets.ts'
+import type { UnsubscribeUrls } from '../templates/unsubscribe-tags.ts'
 import { linksOf } from '../tracking/links.ts'
 import { addToMime } from './add-to-mime.ts'
 import type { AddTo } from './adder.ts'
@@ -7,8 +8,10 @@ import type { Additions } from './additions.ts'
 import { decodePart, type Encoding } from './body.ts'
 import { composeMessage } from './compose.ts'
 import type { ContentDocument } from './content.ts'
+import { type FilledContent, fillContent } from './fill.ts'
 import { withOwnTo } from './mime/own-to.ts'
 import type { Personal } from './personal.ts'
+import type { RenderQueue } from './render-queue.ts'
 import { messageIdText } from './settle.ts'
 
 /** A message as the worker needs it: what all its deliveries share. */
@@ -107,18 +110,31 @@ export interface LinkOptions {
   readonly trackingScheme: 'http' | 'https'
 }
 
-/** Is there anything that differs for each recipient? */
-export function isAddedTo({ settings }: Pick<LoadedMessage, 'settings'>): boolean {
-  const { footer, clickTracking, openTracking, unsubscribe } = settings
-  return Boolean(footer || clickTracking || openTracking || unsubscribe)
+export interface RenderOptions extends LinkOptions {
+  readonly queue: RenderQueue
 }
 
-/** The MIME message of one delivery, unsigned; the same octets at every attempt. */
+/** Is there anything that differs for each recipient? */
+export function isAddedTo({ settings }: Pick<LoadedMessage, 'settings'>): boolean {
+  const { footer, clickTracking, openTracking, unsubscribe, linkParameters } = settings
+  return Boolean(footer || clickTracking || openTracking || unsubscribe || linkParameters)
+}
+
+/** When a delivery was first due, in milliseconds since 1970: it may have a time of its own. */
+export function dueFromOf({ dueFrom }: LoadedMessage, { personal }: { readonly personal: unknown }): number {
+  const own = (personal as Personal | null)?.scheduledAt
+  return own === undefined ? dueFrom.getTime() : Date.parse(own)
+}
+
+/**
+ * The MIME message of one delivery, unsigned; the same octets at every attempt. At once, but where a template is rendered for each
+ * recipient. Throws (or rejects with) Unrenderable, overloaded.
+ */
 export function renderDelivery(
   message: LoadedMessage,
   delivery: { recipient: string; recipientNo: number; personal: unknown },
-  options: LinkOptions,
-): Buffer {
+  options: RenderOptions,
+): Buffer | Promise<Buffer> {
   const first = message.parts?.get(0)
   if (!message.parts || !first) throw new Error('the body of the message is not loaded')
   const addTo = isAddedTo(message) ? addToCopy(message, delivery, options) : undefined
@@ -129,23 +145,47 @@ export function renderDelivery(
   }
   let content = documents.get(message)
   if (!content) documents.set(message, (content = JSON.parse(first.toString()) as ContentDocument))
-  return composeMessage({
-    messageId: messageIdText(message.id),
-    recipientNo: delivery.recipientNo,
-    recipient: delivery.recipient,
-    acceptedAt: message.acceptedAt,
-    content,
-    personal,
-    parts: message.parts,
-    addTo,
-  })
+  const { parts } = message
+  const compose = (filled: FilledContent): Buffer =>
+    composeMessage({
+      messageId: messageIdText(message.id),
+      recipientNo: delivery.recipientNo,
+      recipient: delivery.recipient,
+      acceptedAt: message.acceptedAt,
+      ...filled,
+      parts,
+      addTo,
+    })
+  const { queue } = options
+  const filled = fillContent({ content, personal, urls: () => urlsFor(message, delivery, options), queue })
+  return filled instanceof Promise ? filled.then(compose) : compose(filled)
 }
 
-function addToCopy(
+/** There is no page of preferences: where one would choose, one leaves. */
+function urlsFor(message: LoadedMessage, delivery: Addressee, options: LinkOptions): UnsubscribeUrls {
+  const all = linksFor(
+    { ...message, settings: { ...message.settings, group: 0 } },
+    delivery,
+    options,
+  ).links.unsubscribe()
+  const group = message.settings.group ? linksFor(message, delivery, options).links.unsubscribe() : all
+  return { group, global: all, preferences: group }
+}
+
+interface Addressee {
+  readonly recipient: string
+  readonly recipientNo: number
+}
+
+function addToCopy(message: LoadedMessage, delivery: Addressee, options: LinkOptions): AddTo {
+  return { additions: message.settings, ...linksFor(message, delivery, options) }
+}
+
+function linksFor(
   { id, accountId, settings }: LoadedMessage,
-  { recipient: address, recipientNo }: { recipient: string; recipientNo: number },
+  { recipient: address, recipientNo }: Addressee,
   { secrets, publicUrl, trackingScheme }: LinkOptions,
-): AddTo {
+): Pick<AddTo, 'links' | 'own'> {
   const own = settings.trackingHost && ownBase(settings.trackingHost, publicUrl, trackingScheme)
   const recipient = {
     accountId,
@@ -155,7 +195,6 @@ function addToCopy(
     key: address.toLowerCase(),
   }
   return {
-    additions: settings,
     links: linksOf(secrets, own || publicUrl, recipient),
     own: [publicUrl, ...(own ? [own] : [])].map((base) => `${base}/t/`.toLowerCase()),
   }

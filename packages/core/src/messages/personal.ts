@@ -12,10 +12,23 @@ export interface Personal {
   readonly cc?: readonly string[]
   /** Of a MIME message: what this copy says in place of the message's To. */
   readonly ownTo?: Mailbox
+  /** Names shown in To and Cc, by address. */
+  readonly names?: Readonly<Record<string, string>>
+  /** In place of the content's. */
+  readonly from?: { readonly email: string; readonly name: string }
+  readonly subject?: string
+  /** In place of the message's: not before this moment, in ISO 8601. */
+  readonly scheduledAt?: string
   readonly attributes?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
   /** The client's own, with its brackets. */
   readonly messageId?: string
+  /** Literal text and what stands for it in subject, Reply-To and content. */
+  readonly substitutions?: Readonly<Record<string, string>>
+  /** What a dynamic template is rendered with, in JSON: as text, since the database would put an object's keys in its own order. */
+  readonly data?: string
+  /** Given back with every event of the delivery. */
+  readonly customArgs?: Readonly<Record<string, string>>
   /** Body parts that are attachments of this envelope only. */
   readonly attachments?: readonly number[]
 }

@@ -4,10 +4,12 @@ import { invalidParameter, ServiceError } from '../errors.ts'
 import { parseAddress } from '../recipients/address.ts'
 import type { Template } from '../templates/index.ts'
 import { refusalsOf } from '../templates/variables.ts'
+import { checkDetails, everyEnvelopeHasSubject } from './detail-rules.ts'
 import { checkCopies, checkFields, checkMergedContent, checkMergedHeaders } from './field-rules.ts'
 import { keyAllows } from './key-rules.ts'
+import { type Filled, fillTemplate, type KeyedTemplate, templateSize } from './keyed-template.ts'
 import { LIMITS } from './limits.ts'
-import { refuseNotCarried } from './not-carried.ts'
+import { checkKept, checkSubstituted } from './recipient-rules.ts'
 import { isBlank, type StoredContent, storedContent } from './stored-content.ts'
 import type { Door, Submission } from './submission.ts'
 
@@ -19,6 +21,8 @@ export interface Judgement {
     parentId: number | null,
   ) => Promise<UsableDomain | null> | UsableDomain | null
   readonly findTemplate: (accountId: number, id: number) => Promise<Template | undefined>
+  readonly findKeyedTemplate: (accountId: number, key: string) => Promise<KeyedTemplate | undefined>
+  readonly isOpenBatch: (accountId: number, id: string) => Promise<boolean>
   readonly findAttachments: (accountId: number, ids: readonly number[]) => Promise<FileSummary[]>
   readonly readAttachments: (files: readonly FileSummary[]) => Promise<StoredAttachment[]>
   /** Makes room for stored content until the message is written. Throws overloaded. */
@@ -26,6 +30,10 @@ export interface Judgement {
   readonly now: () => number
   domain?: UsableDomain
   template?: StoredContent
+  /** The submission with its template, where that is one of `templateKey`. */
+  filled?: Filled
+  /** Why nothing of it can be sent, though the call is answered as if it were. */
+  refusal?: 'template'
   attachments?: StoredAttachment[]
 }
 
@@ -37,6 +45,8 @@ export interface Rule {
 
 const EVERY: readonly Door[] = ['v2', 'v3', 'smtp']
 const HTTP: readonly Door[] = ['v2', 'v3']
+/** Those that say what stands in submission-details.ts. */
+const DETAILED: readonly Door[] = ['v3', 'smtp']
 
 /**
  * The rules of sending. The order is the order clients see when several are broken (contract section 3), and a test holds it.
@@ -45,18 +55,22 @@ export const RULES: readonly Rule[] = [
   { name: 'the account may send', doors: EVERY, check: ({ principal }) => accountMaySend(principal) },
   { name: 'a sender is named', doors: EVERY, check: senderNamed },
   { name: 'no field breaks out of its place', doors: EVERY, check: checkFields },
-  { name: 'all that is wanted is carried', doors: ['v3', 'smtp'], check: refuseNotCarried },
+  { name: 'nor does what goes beyond the least', doors: DETAILED, check: checkDetails },
   { name: 'the sender is on an active domain of the account', doors: EVERY, check: senderActive },
   { name: 'there is a recipient', doors: EVERY, check: recipientNamed },
   { name: 'there are not too many recipients', doors: EVERY, check: recipientsCounted },
   { name: 'there are not too many copies', doors: EVERY, check: checkCopies },
   { name: 'the key allows this mail', doors: EVERY, check: keyAllows },
+  { name: 'what is kept of each recipient can be stored', doors: DETAILED, check: checkKept },
+  { name: 'the batch takes messages', doors: DETAILED, check: batchOpen },
+  { name: 'the template of the door is looked up', doors: DETAILED, check: keyedTemplateFound },
   { name: 'there is a subject', doors: HTTP, check: subjectNamed },
   { name: 'the template is known', doors: EVERY, check: templateKnown },
   { name: 'there is content', doors: HTTP, check: contentNamed },
   { name: 'the attachments are known', doors: HTTP, check: attachmentsKnown },
   { name: 'the variables of the template have values', doors: EVERY, check: variablesGiven },
   { name: 'merged values stay in their header', doors: EVERY, check: mergedHeadersFit },
+  { name: 'substituted values stay in their header', doors: DETAILED, check: substitutedFit },
   { name: 'merged content stays in bounds', doors: EVERY, check: mergedContentFits },
   { name: 'the schedule is not too far ahead', doors: EVERY, check: scheduleNear },
 ]
@@ -109,8 +123,9 @@ function recipientsCounted({ door, envelopes }: Submission): void {
 }
 
 /** The call's own, or the template's: 116 is told before 118, so the template is looked up here when it matters. */
-function subjectNamed(submission: Submission, found: Judgement): void | Promise<void> {
-  if (!isBlank(submission.subject)) return
+function subjectNamed(given: Submission, found: Judgement): void | Promise<void> {
+  const submission = found.filled?.submission ?? given
+  if (!isBlank(submission.subject) || found.refusal || everyEnvelopeHasSubject(submission)) return
   if (submission.templateId === undefined) throw new ServiceError('subjectMissing')
   return findTemplate(submission, found).then(() => {
     if (isBlank(found.template?.subject)) throw new ServiceError('subjectMissing')
@@ -139,14 +154,43 @@ function variablesGiven({ envelopes, nameOf }: Submission, { template }: Judgeme
   }
 }
 
-function contentNamed({ content }: Submission, { template }: Judgement): void {
-  if (template || content.kind === 'mime') return
-  const named = [content.html, content.text].some((text) => text !== undefined && text.trim() !== '')
+function contentNamed(given: Submission, { template, filled, refusal }: Judgement): void {
+  const { content } = filled?.submission ?? given
+  if (template || refusal || content.kind === 'mime') return
+  const others = content.alternatives ?? []
+  const named = [content.html, content.text, ...others.map(({ text }) => text)].some(
+    (text) => text !== undefined && text.trim() !== '',
+  )
   if (!named) throw new ServiceError('contentMissing')
 }
 
 function mergedContentFits(submission: Submission, { template }: Judgement): void {
   checkMergedContent(submission, template)
+}
+
+/** Of a door that says yes to a template it does not know, nothing is sent (v3 contract 2.5). */
+function keyedTemplateFound(submission: Submission, found: Judgement): void | Promise<void> {
+  const { templateKey, principal } = submission
+  if (templateKey === undefined) return
+  return found.findKeyedTemplate(principal.account.id, templateKey.toLowerCase()).then((template) => {
+    if (!template) {
+      found.refusal = 'template'
+      return
+    }
+    found.hold(templateSize(template))
+    found.filled = fillTemplate(submission, template)
+  })
+}
+
+function batchOpen({ batchId, principal }: Submission, found: Judgement): void | Promise<void> {
+  if (batchId === undefined) return
+  return found.isOpenBatch(principal.account.id, batchId).then((open) => {
+    if (!open) throw new ServiceError('batchUnknown')
+  })
+}
+
+function substitutedFit(submission: Submission, { filled }: Judgement): void {
+  checkSubstituted(filled?.submission ?? submission)
 }
 
 function mergedHeadersFit(submission: Submission, { template }: Judgement): void {
@@ -177,10 +221,15 @@ function ownSize({ attachments, envelopes }: Submission): number {
   return files.reduce((sum, { content }) => sum + content.length, 0)
 }
 
-function scheduleNear({ scheduledAt, nameOf }: Submission, { now }: Judgement): void {
+function scheduleNear({ scheduledAt, envelopes, nameOf }: Submission, { now }: Judgement): void {
+  requireNear(scheduledAt, now, () => nameOf('scheduledAt'))
+  for (const [at, own] of envelopes.entries()) requireNear(own.scheduledAt, now, () => nameOf('scheduledAt', at))
+}
+
+function requireNear(scheduledAt: Date | undefined, now: () => number, parameter: () => string): void {
   if (!scheduledAt) return
   // The past is now; before 1970 it is a slip.
   if (!(scheduledAt.getTime() >= 0) || scheduledAt.getTime() > now() + LIMITS.scheduleDays * 86_400_000) {
-    throw invalidParameter(nameOf('scheduledAt'), `it must be a time at most ${LIMITS.scheduleDays} days ahead`)
+    throw invalidParameter(parameter(), `it must be a time at most ${LIMITS.scheduleDays} days ahead`)
   }
 }

@@ -5,8 +5,11 @@ import { additionsOf, footerOf, mergedFooter } from './additions.ts'
 import { type EncodedPart, encodePart } from './body.ts'
 import { messageDate } from './compose.ts'
 import type { ContentDocument } from './content.ts'
+import type { FileHead } from './mime/parts.ts'
 import type { Personal } from './personal.ts'
+import { textDetailsOf } from './recipient-texts.ts'
 import type { Judgement } from './rules.ts'
+import { canonicalMailbox, headOf, ownOf, shownSubject } from './settle-details.ts'
 import { subjectOf } from './stored-content.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 import type { ContentParts, MimeContent, Submission, SubmittedAttachment, SubmittedEnvelope } from './submission.ts'
@@ -21,7 +24,8 @@ export interface SettleOptions {
 }
 
 /** Turns a judged submission into rows: recipients numbered and de-duplicated, content fixed, body parts encoded. */
-export function settle({ submission, found, transactionBase, heloName, now }: SettleOptions): StoredMessage {
+export function settle({ submission: given, found, transactionBase, heloName, now }: SettleOptions): StoredMessage {
+  const submission = found.filled?.submission ?? given
   const { content, principal, from } = submission
   const id = randomUUIDv7()
   const files = new FileParts()
@@ -50,7 +54,7 @@ export function settle({ submission, found, transactionBase, heloName, now }: Se
     door: submission.door,
     scheduledAt: submission.scheduledAt,
     fromAddress: parseAddress(from?.email ?? '')?.text ?? '',
-    subject: subjectOf(submission, found.template),
+    subject: shownSubject(submission, found.template),
     tags: submission.tags,
     settings,
     clientAddress: submission.clientAddress,
@@ -61,7 +65,7 @@ export function settle({ submission, found, transactionBase, heloName, now }: Se
     idempotencyKey: submission.idempotencyKey,
     fingerprint: submission.fingerprint,
     batchId: submission.batchId,
-    dropped: submission.dropped,
+    refusal: submission.dropped ?? found.refusal,
     parts,
     deliveries,
   }
@@ -71,6 +75,7 @@ export function settle({ submission, found, transactionBase, heloName, now }: Se
 class FileParts {
   readonly contents: Buffer[] = []
   readonly names: Record<string, string> = {}
+  readonly heads: Record<string, FileHead> = {}
   readonly #known = new Map<SubmittedAttachment, number>()
 
   add(attachment: SubmittedAttachment): number {
@@ -78,6 +83,8 @@ class FileParts {
     if (before !== undefined) return before
     const part = this.contents.push(attachment.content)
     this.names[part] = attachment.fileName
+    const head = headOf(attachment)
+    if (head) this.heads[part] = head
     this.#known.set(attachment, part)
     return part
   }
@@ -89,11 +96,11 @@ function asSubmitted({ fileName, content }: StoredAttachment): SubmittedAttachme
 
 function contentDocument(
   submission: Submission,
-  { template }: Judgement,
+  { template, filled }: Judgement,
   shared: readonly number[],
   files: FileParts,
 ): ContentDocument {
-  const { from, replyTo, content } = submission
+  const { from, replyTo, replyToList, content } = submission
   const texts =
     content.kind === 'parts'
       ? content
@@ -107,11 +114,16 @@ function contentDocument(
     ...(texts.date ? { date: texts.date.toISOString() } : {}),
     ...(template?.defaults ? { defaults: template.defaults } : {}),
     ...(replyTo ? { replyTo: parseAddress(replyTo)?.text ?? replyTo } : {}),
+    ...(replyToList ? { replyToList: replyToList.map(canonicalMailbox) } : {}),
     ...(html === undefined ? {} : { html }),
     ...(text === undefined ? {} : { text }),
     ...(texts.amp ? { amp: texts.amp } : {}),
+    ...(texts.alternatives ? { alternatives: texts.alternatives } : {}),
+    ...(submission.literal ? { literal: true } : {}),
+    ...textDetailsOf(submission, { html, text }, filled?.rendered),
     ...(footer ? { footer } : {}),
     ...(files.contents.length > 0 ? { files: files.names } : {}),
+    ...(Object.keys(files.heads).length > 0 ? { fileHeads: files.heads } : {}),
     ...(shared.length > 0 ? { attachments: shared } : {}),
   }
 }
@@ -121,7 +133,7 @@ function settleRecipients(submission: Submission, files: FileParts): StoredDeliv
   for (const [number, envelope] of submission.envelopes.entries()) {
     const { content } = submission
     const mime = content.kind === 'mime' && !submission.templateId
-    const personal = mime ? ownTo(content, envelope, number) : personalOf(envelope, number, files)
+    const personal = mime ? personalOfMime(content, envelope, number) : personalOf(envelope, number, files)
     const alone = envelope.to.length === 1 && envelope.cc.length === 0 && envelope.bcc.length === 0
     // One copy a mailbox and envelope, whichever list named it first.
     const seen = new Set<string>()
@@ -151,14 +163,21 @@ function settleRecipients(submission: Submission, files: FileParts): StoredDeliv
   return deliveries
 }
 
-function ownTo(content: MimeContent, { to, names }: SubmittedEnvelope, number: number): Personal | null {
+/** All that the copies of one envelope of a MIME message can have of their own. */
+function personalOfMime(content: MimeContent, envelope: SubmittedEnvelope, number: number): Personal | null {
+  const { to, names, customArgs, scheduledAt } = envelope
   const [written = ''] = to
   const address = content.ownTo ? parseAddress(written)?.text : undefined
-  return address === undefined ? null : { envelope: number, ownTo: { name: names?.get(written) ?? '', address } }
+  const own = {
+    ...(address === undefined ? {} : { ownTo: { name: names?.get(written) ?? '', address } }),
+    ...(scheduledAt ? { scheduledAt: scheduledAt.toISOString() } : {}),
+    ...(customArgs ? { customArgs } : {}),
+  }
+  return Object.keys(own).length > 0 ? { envelope: number, ...own } : null
 }
 
 function personalOf(envelope: SubmittedEnvelope, number: number, files: FileParts): Personal {
-  const { to, cc, bcc, attributes, headers, attachments, messageId } = envelope
+  const { to, cc, bcc, attributes, headers, attachments, messageId, substitutions, data, customArgs } = envelope
   const canonical = (addresses: readonly string[]): string[] =>
     addresses.flatMap((written) => parseAddress(written)?.text ?? [])
   const listed = to.length + cc.length + bcc.length > 1
@@ -166,9 +185,13 @@ function personalOf(envelope: SubmittedEnvelope, number: number, files: FilePart
     envelope: number,
     ...(listed ? { to: canonical(to) } : {}),
     ...(cc.length > 0 ? { cc: canonical(cc) } : {}),
+    ...ownOf(envelope),
     ...(Object.keys(attributes).length > 0 ? { attributes } : {}),
     ...(Object.keys(headers).length > 0 ? { headers } : {}),
     ...(messageId === undefined ? {} : { messageId }),
+    ...(substitutions ? { substitutions } : {}),
+    ...(data ? { data: JSON.stringify(data) } : {}),
+    ...(customArgs ? { customArgs } : {}),
     ...(attachments.length > 0 ? { attachments: attachments.map((attachment) => files.add(attachment)) } : {}),
   }
 }

@@ -1,9 +1,11 @@
 import { type AnySql, isDatabaseAway, isRetryable, type Sql } from '../database.ts'
+import { type Fragment, holdsDespite } from '../suppressions/bypass.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
+import { entryOf } from '../suppressions/forgotten.ts'
 import { holding } from '../suppressions/store.ts'
 import { batchParts } from './batches.ts'
 import { copyBodies } from './copy-bodies.ts'
-import { dropParts } from './drop-parts.ts'
+import { bypassParts, refusalParts } from './exceptions.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 
 /** What became of one message of a batch. */
@@ -87,7 +89,7 @@ function forgottenHashes(
 }
 
 /** What the statement has more where an account keeps opt-outs as hashes. */
-function hashedOptOuts(sql: AnySql, hashes: (string | null)[] | undefined) {
+function hashedOptOuts(sql: AnySql, hashes: (string | null)[] | undefined, bypass: Fragment | undefined) {
   if (!hashes) return { column: sql``, name: sql``, join: sql``, reason: sql`` }
   return {
     column: sql`, ${hashes}::text[]`,
@@ -97,8 +99,20 @@ function hashedOptOuts(sql: AnySql, hashes: (string | null)[] | undefined) {
           select f.reason from forgotten f
            where f.account_id = d.account_id and f.hash = decode(d.hash, 'hex')
              and f.group_id = any(array[0, d.group_id]) and (f.held_until is null or f.held_until > service_now())
+             ${bypass ? sql`and ${holdsDespite(sql, bypass, entryOf(sql))}` : sql``}
            limit 1) opted_out on true`,
     reason: sql`, opted_out.reason`,
+  }
+}
+
+/** What the statement has more where an envelope has a time of its own. */
+function ownSchedules(sql: AnySql, batch: readonly StoredMessage[]) {
+  const times = batch.flatMap(({ deliveries }) => deliveries.map(({ personal }) => personal?.scheduledAt ?? null))
+  if (times.every((time) => time === null)) return { column: sql``, name: sql``, at: sql`stored.scheduled_at` }
+  return {
+    column: sql`, ${times}::timestamptz[]`,
+    name: sql`, own_time`,
+    at: sql`coalesce(judged.own_time, stored.scheduled_at)`,
   }
 }
 
@@ -114,12 +128,17 @@ async function insertMessages(
   const message = messageColumns(batch)
   const delivery = deliveryColumns(batch)
   const body = bodyColumns(withBodies ? batch : [])
-  const hashed = hashedOptOuts(sql, hashes)
+  const bypass = bypassParts(sql, batch)
+  const hashed = hashedOptOuts(sql, hashes, bypass.list)
   const held = batchParts(sql, batch)
-  const dropped = dropParts(sql, batch)
+  const due = ownSchedules(sql, batch)
+  const unusable = refusalParts(sql, batch)
   const suppression = holding(
     sql,
-    { account: sql`d.account_id`, key: sql`d.key`, domain: sql`d.domain`, group: sql`d.group_id` },
+    {
+      ...{ account: sql`d.account_id`, key: sql`d.key`, domain: sql`d.domain`, group: sql`d.group_id` },
+      ...(bypass.list ? { bypass: bypass.list } : {}),
+    },
     sql`s.reason`,
   )
   const rows = await sql<{ id: string; queued: boolean; refused: boolean }[]>`
@@ -133,16 +152,20 @@ async function insertMessages(
       ) with ordinality as m(id, account_id, parent_id, domain_id, api_key_id, door, scheduled_at, from_address, subject, tags, settings, client_address,
              format, size, parts, recipients, null_return_path, transaction_base, key, fingerprint, place)
     ), judged as materialized (
-      select d.*, case when d.key is null then 'invalid' else coalesce(${dropped.reason} suppressed.reason ${hashed.reason} ${held.refusal}) end as refusal
+      select d.* ${bypass.judged},
+             case when d.key is null then 'invalid'
+                  else coalesce(suppressed.reason ${hashed.reason} ${unusable.refusal} ${held.refusal}) end as refusal
         from unnest(${delivery.message}::uuid[], ${delivery.account}::int[], ${delivery.number}::int[],
                     ${delivery.recipient}::text[], ${delivery.key}::text[], ${delivery.domain}::text[], ${delivery.kind}::text[],
-                    ${delivery.reference}::text[], ${delivery.personal}::text[], ${delivery.group}::int[] ${hashed.column})
+                    ${delivery.reference}::text[], ${delivery.personal}::text[], ${delivery.group}::int[] ${hashed.column}
+                    ${due.column})
              as d(message_id, account_id, recipient_no, recipient, key, domain, kind, reference, personal, group_id
-                  ${hashed.name})
+                  ${hashed.name} ${due.name})
+        ${bypass.join}
         left join lateral (${suppression} limit 1) suppressed on true
         ${hashed.join}
+        ${unusable.join}
         ${held.join}
-        ${dropped.join}
     ), purse as materialized (
       -- None, as a rule; then nothing is charged and nothing is locked.
       select account_id from credit_balances where account_id = any(${payersOf(batch)}::int[])
@@ -178,7 +201,7 @@ async function insertMessages(
                   else key is null or id in (select message_id from keyed) end
       returning id, scheduled_at
     ), recipient as materialized (
-      select judged.*, stored.scheduled_at from judged join stored on stored.id = judged.message_id
+      select judged.*, ${due.at} as scheduled_at from judged join stored on stored.id = judged.message_id
     ), used as (
       insert into credit_usage (account_id, day, slot, used)
       select account_id, (service_now() at time zone 'UTC')::date, pg_backend_pid() % 64, count(*)
@@ -188,10 +211,10 @@ async function insertMessages(
       on conflict (account_id, day, slot) do update set used = credit_usage.used + excluded.used
     )${held.added}, queued as (
       insert into delivery_queue (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain,
-             kind, reference, personal, group_id, next_at, expires_at)
+             kind, reference, personal, group_id, next_at, expires_at ${bypass.name})
       select message_id, recipient_no, account_id, case when scheduled_at > service_now() then 'scheduled' else 'queued' end,
              recipient, key, domain, kind, reference, personal::jsonb, group_id, ${held.nextAt},
-             greatest(scheduled_at, service_now()) + interval '72 hours'
+             greatest(scheduled_at, service_now()) + interval '72 hours' ${bypass.name}
         from recipient where refusal is null
       returning message_id
     ), finished as (

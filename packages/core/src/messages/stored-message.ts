@@ -29,8 +29,8 @@ export interface StoredMessage {
   readonly parts: readonly EncodedPart[]
   /** The batch it can be paused and cancelled with. */
   readonly batchId?: string | undefined
-  /** Why nothing of it is sent. */
-  readonly dropped?: string | undefined
+  /** Why none of it is sent, whoever it is for. */
+  readonly refusal?: 'template' | 'instructions' | undefined
   readonly deliveries: readonly StoredDelivery[]
 }
 
@@ -42,5 +42,6 @@ export interface StoredDelivery {
   readonly domain: string
   readonly kind: 'to' | 'cc' | 'bcc'
   readonly reference: string | undefined
+  /** Its own schedule is in here too. */
   readonly personal: Personal | null
 }

@@ -1,6 +1,6 @@
 /**
  * What a submission may say beyond the least. Every part is optional and neutral: v3 and the SMTP extension header say it, v2
- * says none of it. What is not stored and composed yet is refused by not-carried.ts.
+ * says none of it.
  */
 
 /** An address as the client wrote it, and the name shown beside it; empty: none. */

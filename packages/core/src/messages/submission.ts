@@ -73,6 +73,8 @@ export type SubmissionField =
   | 'footer'
   | 'openTracking'
   | 'unsubscribe'
+  | 'linkParameters'
+  | 'groups'
 
 export type SubmittedContent = ContentParts | MimeContent
 

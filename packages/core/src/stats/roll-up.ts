@@ -46,16 +46,16 @@ export async function addEvents(sql: SqlTransaction, condition: ReturnType<SqlTr
     ), told as (
       select d.*, array['', m.domain, f.recipient_domain] || m.tags as names,
              case when d.sent_at is not null and m.due_at is not null
-                  then delivery_time_bucket(date_part('epoch', d.sent_at - m.due_at)) end as bucket
+                  then delivery_time_bucket(date_part('epoch', d.sent_at - coalesce(f.due_at, m.due_at))) end as bucket
         from delivery d
         left join lateral (
           select split_part(from_address, '@', -1) as domain, greatest(accepted_at, scheduled_at) as due_at,
                  case when cardinality(tags) > 1 then array(select distinct tag from unnest(tags) tag) else tags end as tags
             from messages where id = d.message_id limit 1) m on true
         left join lateral (
-          select recipient_domain from finished_deliveries where message_id = d.message_id and recipient_no = d.recipient_no
+          select recipient_domain, (personal->>'scheduledAt')::timestamptz as due_at from finished_deliveries where message_id = d.message_id and recipient_no = d.recipient_no
           union all
-          select recipient_domain from delivery_queue where message_id = d.message_id and recipient_no = d.recipient_no
+          select recipient_domain, (personal->>'scheduledAt')::timestamptz from delivery_queue where message_id = d.message_id and recipient_no = d.recipient_no
           limit 1) f on true
     ), part as (
       -- What has more names than these three subjects are tags.

@@ -1,6 +1,7 @@
 import { createCache } from '../cache.ts'
 import type { AnySql, Sql } from '../database.ts'
 import type { Secrets } from '../secrets.ts'
+import { holdsDespite } from './bypass.ts'
 import type { SuppressionReason } from './suppression.ts'
 
 /**
@@ -25,6 +26,8 @@ export interface Recipient {
   readonly key: string
   /** The unsubscribe group the message names, or null. */
   readonly group: number | null
+  /** The lists the message bypasses, or null. */
+  readonly bypass?: readonly string[] | null
 }
 
 /** Milliseconds; a request to forget waits longer than this between writing the hashes and deleting the addresses. */
@@ -33,6 +36,11 @@ export const FORGOTTEN_AGE_MS = 3000
 /** What is kept of an address whose owner was forgotten. */
 export function forgottenHash(secrets: Secrets, accountId: number, key: string): Buffer {
   return secrets.mac('forgotten recipient', Buffer.from(`${accountId} ${key}`))
+}
+
+/** An entry kept as a hash, to be asked what bypasses it. Every one is an account's own. */
+export function entryOf(sql: AnySql) {
+  return { account: sql`f.account_id`, group: sql`f.group_id`, reason: sql`f.reason` }
 }
 
 export function forgottenOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): Forgotten {
@@ -51,18 +59,22 @@ export function forgottenOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): F
     accounts: () => lists.get(''),
     async reasons(recipients) {
       const accounts = await lists.get('')
-      const asked = recipients.flatMap(({ accountId, key, group }, at) =>
-        accounts.has(accountId) ? [{ at, accountId, group, hash: hash(accountId, key).toString('hex') }] : [],
+      const asked = recipients.flatMap(({ accountId, key, group, bypass }, at) =>
+        accounts.has(accountId)
+          ? [{ at, accountId, group, hash: hash(accountId, key).toString('hex'), bypass: bypass?.join() ?? null }]
+          : [],
       )
       const reasons = recipients.map((): string | null => null)
       if (asked.length === 0) return reasons
       const rows = await sql<{ at: number; reason: string }[]>`
         select a.at, f.reason
           from unnest(${asked.map(({ at }) => at)}::int[], ${asked.map(({ accountId }) => accountId)}::int[],
-                      ${asked.map(({ hash }) => hash)}::text[], ${asked.map(({ group }) => group)}::int[])
-               as a(at, account_id, hash, group_id)
+                      ${asked.map(({ hash }) => hash)}::text[], ${asked.map(({ group }) => group)}::int[],
+                      ${asked.map(({ bypass }) => bypass)}::text[])
+               as a(at, account_id, hash, group_id, bypass)
           join forgotten f on f.account_id = a.account_id and f.hash = decode(a.hash, 'hex')
-               and f.group_id = any(array[0, a.group_id]) and (f.held_until is null or f.held_until > service_now())`
+               and f.group_id = any(array[0, a.group_id]) and (f.held_until is null or f.held_until > service_now())
+               and ${holdsDespite(sql, sql`string_to_array(a.bypass, ',')`, entryOf(sql))}`
       for (const { at, reason } of rows) reasons[at] = reason
       return reasons
     },

@@ -1,5 +1,5 @@
-import type { PendingQuery, Row } from 'postgres'
 import { type AnySql, onlyRow } from '../database.ts'
+import { type Fragment, holdsDespite } from './bypass.ts'
 import {
   COUNTED,
   EVERY_ACCOUNT,
@@ -10,9 +10,6 @@ import {
 } from './suppression.ts'
 import type { Values } from './values.ts'
 
-/** A piece of a statement. */
-export type Fragment = PendingQuery<Row[]>
-
 /** Where a look-up finds what it asks about: columns of the statement around it, or parameters. */
 export interface LookedUp {
   readonly account: Fragment
@@ -21,6 +18,8 @@ export interface LookedUp {
   readonly domain: Fragment
   /** The unsubscribe group the message names, or null. */
   readonly group: Fragment
+  /** The lists the message bypasses, or null. Left out: none. */
+  readonly bypass?: Fragment
 }
 
 /** Entries past their end hold nothing, whether they are tidied away yet or not. */
@@ -30,11 +29,13 @@ const holds = (sql: AnySql): Fragment => sql`(s.held_until is null or s.held_unt
  * The suppressions that hold a recipient: the account's own, by address, domain, group, then the operator's. One probe of one
  * index; 0 is EVERY_ACCOUNT, and no group. To be asked with `limit 1` at accept, in the claim and before the final dot.
  */
-export function holding(sql: AnySql, { account, key, domain, group }: LookedUp, columns: Fragment): Fragment {
+export function holding(sql: AnySql, { account, key, domain, group, bypass }: LookedUp, columns: Fragment): Fragment {
+  const entry = { account: sql`s.account_id`, group: sql`s.group_id`, reason: sql`s.reason` }
   return sql`
     select ${columns} from suppressions s
      where s.account_id = any(array[${account}, 0]) and s.value = any(array[${key}, ${domain}])
        and s.group_id = any(array[0, ${group}]) and ${holds(sql)}
+       ${bypass ? sql`and ${holdsDespite(sql, bypass, entry)}` : sql``}
      order by s.account_id desc, s.scope`
 }
 

@@ -23,7 +23,7 @@ export function sampleEvents(types: readonly WebhookEvent[], now: Date): Event[]
     delivery: {
       ...{ messageId: '0'.repeat(32), recipientNo: 0, transactionNumber: '17676078720000004' },
       ...{ recipient: 'lena@harbor.example', from: 'desk@ship.example', subject: 'A test of the webhook' },
-      ...{ tags: ['test'], reference: 'test', size: 1834, acceptedAt: now },
+      ...{ tags: ['test'], reference: 'test', size: 1834, acceptedAt: now, customArgs: null, group: null },
     },
   }))
 }

@@ -4,7 +4,10 @@ import { dropText, isHardBounce } from '../events/words.ts'
 import { eventName } from './names.ts'
 import type { WebhookEvent, WebhookSettings } from './webhook.ts'
 
-export type V2Options = Pick<WebhookSettings, 'asText' | 'abuse' | 'eventIds'>
+export interface V2Options extends Pick<WebhookSettings, 'asText' | 'abuse' | 'eventIds'> {
+  /** What machines opened and clicked too, marked. Left out: the shape has no word for them, and a receiver would count people. */
+  readonly machines?: boolean
+}
 
 /** BOUNCE_REASONID and BOUNCE_REASON. The numbers are ours, as no others are known, and never change. */
 export const BOUNCE_REASONS: Readonly<Record<BounceClass, readonly [id: number, text: string]>> = {
@@ -35,6 +38,7 @@ function v2Object({ id, type, detail, delivery, occurredAt }: Event, options: V2
   if (type === 'domain' || !delivery) return undefined
   const name = eventName(type, 'v2')
   if (name === null) return undefined
+  if (detail.machine !== undefined && !options.machines) return undefined
   const reader = type === 'opened' || type === 'clicked' || type === 'unsubscribed' || type === 'complained'
   const dropped = type === 'dropped' || type === 'invalid'
   const labels = { 'X-APIHEADER': delivery.reference ?? '', TAGS: delivery.tags.join(',') }
@@ -49,6 +53,7 @@ function v2Object({ id, type, detail, delivery, occurredAt }: Event, options: V2
     ...(reader ? readerValues(type, detail, delivery) : labels),
     ...(name === 'bounced' ? bounceValues(type, detail) : {}),
     ...(options.eventIds ? { EVENTID: eventId(id) } : {}),
+    ...(detail.machine === undefined ? {} : { MACHINE: detail.machine }),
   }
   const number = delivery.transactionNumber
   const transaction = options.asText ? JSON.stringify(number) : number

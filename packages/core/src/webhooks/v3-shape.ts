@@ -15,7 +15,7 @@ function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<str
   const left = type === 'unsubscribed' && detail.group !== undefined
   const name = left ? 'group_unsubscribe' : eventName(type, 'v3')
   if (name === null) return undefined
-  return {
+  const told: Record<string, unknown> = {
     email: delivery.recipient,
     timestamp: Math.floor(occurredAt.getTime() / 1000),
     'smtp-id': smtpId(delivery),
@@ -23,9 +23,20 @@ function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<str
     ...(delivery.tags.length > 0 ? { category: [...delivery.tags] } : {}),
     sg_event_id: eventId(id),
     sg_message_id: `${delivery.messageId}.${delivery.recipientNo}`,
-    ...(left ? { asm_group_id: detail.group } : {}),
+    ...groupOf(left ? detail.group : delivery.group),
     ...ownValues(type, detail, delivery),
   }
+  // What the sender wants to hear goes beside ours, and not in its place.
+  for (const [name, value] of Object.entries(delivery.customArgs ?? {})) {
+    if (!Object.hasOwn(told, name)) {
+      Object.defineProperty(told, name, { value, enumerable: true, configurable: true, writable: true })
+    }
+  }
+  return told
+}
+
+function groupOf(group: number | null | undefined): Record<string, unknown> {
+  return group ? { asm_group_id: group } : {}
 }
 
 /** The Message-ID that the service gives. */
@@ -38,6 +49,8 @@ const DROPPED: Readonly<Record<string, string>> = {
   hardbounce: 'Bounced Address',
   abuse: 'Spam Reporting Address',
   instructions: 'Invalid SMTPAPI header',
+  template: 'Invalid SMTPAPI header',
+  rendering: 'Invalid SMTPAPI header',
 }
 
 const CLASSES: Readonly<Record<string, string>> = {

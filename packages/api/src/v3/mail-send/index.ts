@@ -1,4 +1,4 @@
-import { LIMITS, ServiceError, type Submission, shortMessageId } from '@postrider/core'
+import { type Core, LIMITS, ServiceError, type Submission, shortMessageId } from '@postrider/core'
 import { idempotencyKeyOf } from '../../idempotency-key.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { V3Refusal } from '../refusal.ts'
@@ -30,6 +30,7 @@ async function sendMail({ core, principal, by, publicUrl, request, reply }: Call
   checkMail({ mail, complaints, now })
   const call = { mail, principal, clientAddress: by.address, idempotencyKey: idempotencyKeyOf(request), now }
   const submission = toSubmission(call)
+  await requireGroup(submission, core, complaints)
   try {
     if (isEnabled(mail.mail_settings?.sandbox_mode)) {
       await core.messages.rehearse(submission)
@@ -42,6 +43,14 @@ async function sendMail({ core, principal, by, publicUrl, request, reply }: Call
   } catch (error) {
     throw inOwnWords(error, submission, complaints, publicUrl)
   }
+}
+
+/** Row 54. Asked when all else is well. */
+async function requireGroup({ settings: { group }, principal }: Submission, core: Core, complaints: Complaints) {
+  if (group === undefined) return
+  if ((await core.groups.known(principal.account.id, [group])).has(group)) return
+  complaints.add('groupUnknown', 'asm.group_id', { given: group })
+  throw complaints.refusal
 }
 
 /** Row 74: what the files are without base64 and all the rest. Throws tooLarge. */
@@ -59,6 +68,7 @@ const OWN: Readonly<Record<string, readonly [rule: RuleName, field: string]>> = 
   subjectMissing: ['subjectMissing', 'subject'],
   contentMissing: ['contentMissing', 'content'],
   templateUnknown: ['templateUnknown', 'template_id'],
+  batchUnknown: ['batchUnknown', 'batch_id'],
 }
 
 function inOwnWords(error: unknown, { templateKey }: Submission, complaints: Complaints, publicUrl: string): unknown {

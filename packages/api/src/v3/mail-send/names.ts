@@ -19,6 +19,8 @@ const TOP_LEVEL: Partial<Record<SubmissionField, string>> = {
   footer: 'mail_settings.footer',
   openTracking: 'tracking_settings.open_tracking',
   unsubscribe: 'tracking_settings.subscription_tracking',
+  linkParameters: 'tracking_settings.ganalytics',
+  groups: 'asm.groups_to_display',
 }
 const OF_ENVELOPE: Partial<Record<SubmissionField, string>> = {
   recipient: 'to',

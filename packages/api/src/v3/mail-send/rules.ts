@@ -116,6 +116,7 @@ export const RULES = {
   groupsInvalid: rule(55, 'The ASM groups to display must be an array of integers.'),
   groupsTooMany: rule(55, 'There is a limit of 25 ASM groups to display. You provided {count} groups.'),
   batchInvalid: rule(56, 'The batch_id must be a string.'),
+  batchUnknown: rule(0, 'invalid batch id'),
   poolInvalid: rule(57, 'The ip_pool_name must be a string.'),
   categoriesTooMany: rule(
     58,

@@ -7,7 +7,8 @@ export function settingsOf({ asm, mail_settings: mail, tracking_settings: tracki
   const bypass = bypassOf(mail)
   return {
     ...flag('clickTracking', click),
-    ...(click?.enable_text === true ? { clickTrackingInText: true } : {}),
+    // Where clicks are spoken of, those of the text part only count when it is said so.
+    ...(isGiven(click) && isGiven(click.enable) ? { clickTrackingInText: click.enable_text === true } : {}),
     ...flag('openTracking', open),
     ...(isEnabled(open) && isText(open?.substitution_tag) ? { openTag: open.substitution_tag } : {}),
     ...flag('unsubscribe', unsubscribe),

@@ -49,21 +49,32 @@ export function toSubmission({ mail, principal, clientAddress, idempotencyKey, n
     envelopes: personalizations.map((one) => toEnvelope(one, mail, own)),
     tags: (mail.categories ?? []) as string[],
     settings: settingsOf(mail),
-    scheduledAt: scheduledAt.shared,
+    scheduledAt: earliest(personalizations.map((one) => timeOf(one.send_at ?? mail.send_at, now))),
     idempotencyKey,
     fingerprint: idempotencyKey === undefined ? undefined : fingerprintOf(mail),
     nameOf: namesOf(mail),
   }
 }
 
-/** What `of` says of each; `own` answers it where they differ, and nothing where it is the same for all. */
+/**
+ * What `of` says of each; `own` answers it where they differ, and nothing where it is the same for all. Where one says nothing, the
+ * others' is not its own.
+ */
 function shared<T>(
   personalizations: readonly RawPersonalization[],
   of: (one: RawPersonalization) => T,
 ): { shared: T; own: (one: RawPersonalization) => T | undefined } {
   const [first, ...others] = personalizations.map(of)
   const same = others.every((one) => JSON.stringify(one) === JSON.stringify(first))
-  return { shared: first as T, own: same ? () => undefined : of }
+  const all = same || others.every((one) => one !== undefined)
+  return { shared: (all ? first : undefined) as T, own: same ? () => undefined : of }
+}
+
+/** Undefined where one of them has no time to wait for. */
+function earliest(times: readonly (Date | undefined)[]): Date | undefined {
+  const known = times.filter((time) => time !== undefined)
+  const least = Math.min(...known.map((time) => time.getTime()))
+  return known.length === times.length && known.length > 0 ? new Date(least) : undefined
 }
 
 function toEnvelope(

@@ -1,0 +1,29 @@
+import type { AnySql } from '../database.ts'
+import type { StoredMessage } from './stored-message.ts'
+
+/** What the accept statement has more where a message of the group bypasses lists. */
+export function bypassParts(sql: AnySql, messages: readonly StoredMessage[]) {
+  const own = messages.filter(({ settings }) => settings.bypass !== undefined)
+  if (own.length === 0) return { join: sql``, judged: sql``, name: sql``, list: undefined }
+  return {
+    // An array of arrays would have to be rectangular.
+    join: sql`
+        left join unnest(${own.map(({ id }) => id)}::uuid[], ${own.map(({ settings }) => settings.bypass?.join() ?? '')}::text[])
+               as passing(message_id, list) on passing.message_id = d.message_id`,
+    judged: sql`, string_to_array(passing.list, ',') as bypass`,
+    name: sql`, bypass`,
+    list: sql`string_to_array(passing.list, ',')`,
+  }
+}
+
+/** What the accept statement has more where nothing of a message of the group can be sent. */
+export function refusalParts(sql: AnySql, messages: readonly StoredMessage[]) {
+  const own = messages.filter(({ refusal }) => refusal !== undefined)
+  if (own.length === 0) return { join: sql``, refusal: sql`` }
+  return {
+    join: sql`
+        left join unnest(${own.map(({ id }) => id)}::uuid[], ${own.map(({ refusal }) => refusal ?? '')}::text[])
+               as unusable(message_id, reason) on unusable.message_id = d.message_id`,
+    refusal: sql`, unusable.reason`,
+  }
+}

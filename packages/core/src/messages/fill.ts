@@ -1,0 +1,120 @@
+import { parseAddress } from '../recipients/address.ts'
+import type { DynamicTemplate, RenderFailure, TemplateData, TemplatePart } from '../templates/dynamic/index.ts'
+import {
+  fillUnsubscribeTags,
+  hasUnsubscribeTags,
+  type UnsubscribeUrls,
+  withUnsubscribeUrls,
+} from '../templates/unsubscribe-tags.ts'
+import type { ContentDocument } from './content.ts'
+import { LIMITS } from './limits.ts'
+import type { Personal } from './personal.ts'
+import type { RenderQueue } from './render-queue.ts'
+import { type Fill, substituterFor } from './substitute.ts'
+
+/** A message that can't be written for this recipient: its template or its values are why. Nothing of it may be sent. */
+export class Unrenderable extends Error {
+  /** It may do another time: this host was busy. */
+  readonly passing: boolean
+
+  constructor({ why, sentence }: Pick<RenderFailure, 'why' | 'sentence'>) {
+    super(sentence)
+    this.passing = why === 'time' || why === 'memory'
+  }
+}
+
+export interface FillOptions {
+  readonly content: ContentDocument
+  readonly personal: Personal | null
+  /** Where this recipient unsubscribes; asked for only if a text wants it. */
+  readonly urls: () => UnsubscribeUrls
+  readonly queue: RenderQueue
+}
+
+/** What is composed: the texts as one recipient gets them. */
+export type FilledContent = Pick<FillOptions, 'content' | 'personal'>
+
+/**
+ * Puts in what differs in the texts of one recipient: substitutions, the data of a dynamic template, unsubscribe links. The same
+ * for the same recipient every time. Answers at once but where a template is to be rendered.
+ *
+ * Throws (or rejects with) Unrenderable, overloaded.
+ */
+export function fillContent(options: FillOptions): FilledContent | Promise<FilledContent> {
+  const { content, personal, urls } = options
+  const given = personal?.substitutions ? substituted(content, personal, personal.substitutions) : { content, personal }
+  if (content.rendered?.length) {
+    return rendered({ ...options, ...given }).then((content) => withTags({ ...given, content }, urls))
+  }
+  return withTags(given, urls)
+}
+
+function substituted(
+  content: ContentDocument,
+  personal: Personal,
+  values: Readonly<Record<string, string>>,
+): FilledContent {
+  const substituter = substituterFor(content, values)
+  const fill: Fill = (text) => {
+    const filled = substituter.substitute(text, values)
+    if (filled !== undefined) return filled
+    throw new Unrenderable({ why: 'output', sentence: 'with its substitutions the message is too large' })
+  }
+  const { subject, replyTo, replyToList, alternatives } = content
+  return {
+    content: {
+      ...content,
+      ...texts(content, fill),
+      subject: fill(subject),
+      ...(replyTo ? { replyTo: address(replyTo, fill) } : {}),
+      ...(replyToList
+        ? { replyToList: replyToList.map(({ email, name }) => ({ email: address(email, fill), name: fill(name) })) }
+        : {}),
+      ...(alternatives ? { alternatives: alternatives.map(({ type, text }) => ({ type, text: fill(text) })) } : {}),
+    },
+    personal: personal.subject === undefined ? personal : { ...personal, subject: fill(personal.subject) },
+  }
+}
+
+function address(text: string, fill: Fill): string {
+  const filled = fill(text)
+  return parseAddress(filled)?.text ?? filled
+}
+
+/** The bodies, each with something done to it. */
+function texts(
+  { html, text, amp }: ContentDocument,
+  act: (text: string, kind: 'html' | 'text') => string,
+): Pick<ContentDocument, 'html' | 'text' | 'amp'> {
+  return {
+    ...(html === undefined ? {} : { html: act(html, 'html') }),
+    ...(text === undefined ? {} : { text: act(text, 'text') }),
+    ...(amp === undefined ? {} : { amp: act(amp, 'html') }),
+  }
+}
+
+async function rendered({ content, personal, urls, queue }: FillOptions): Promise<ContentDocument> {
+  const template = templateOf(content)
+  const given = JSON.parse(personal?.data ?? '{}') as TemplateData
+  const wantsUrls = Object.values(template).some((text) => text.includes('unsubscribe'))
+  const answer = await queue.render(content, template, wantsUrls ? withUnsubscribeUrls(given, urls()) : given)
+  if (answer.kind === 'failed') throw new Unrenderable(answer.failure)
+  const { subject = content.subject, html = content.html, text = content.text } = answer
+  if (subject.length > LIMITS.headerText) {
+    throw new Unrenderable({ why: 'output', sentence: `the subject has more than ${LIMITS.headerText} characters` })
+  }
+  return { ...content, subject, ...(html === undefined ? {} : { html }), ...(text === undefined ? {} : { text }) }
+}
+
+function templateOf({ subject, html, text, rendered = [] }: ContentDocument): DynamicTemplate {
+  const all: Readonly<Record<TemplatePart, string | undefined>> = { subject, html, text }
+  return Object.fromEntries(rendered.flatMap((part) => (all[part] === undefined ? [] : [[part, all[part]]])))
+}
+
+function withTags({ content, personal }: FilledContent, urls: () => UnsubscribeUrls): FilledContent {
+  if (!content.unsubscribeTags) return { content, personal }
+  let own: UnsubscribeUrls | undefined
+  const fill = (text: string, kind: 'html' | 'text'): string =>
+    hasUnsubscribeTags(text) ? fillUnsubscribeTags(text, (own ??= urls()), kind) : text
+  return { content: { ...content, ...texts(content, fill) }, personal }
+}

@@ -1,0 +1,60 @@
+import { parseAddress } from '../recipients/address.ts'
+import { type FileHead, typeByName } from './mime/parts.ts'
+import type { Personal } from './personal.ts'
+import { isBlank, type StoredContent, subjectOf } from './stored-content.ts'
+import type { Submission, SubmittedAttachment, SubmittedEnvelope, SubmittedMailbox } from './submission.ts'
+
+/** What an envelope has in place of the message's own (submission-details.ts). */
+export function ownOf({ names, from, subject, scheduledAt }: SubmittedEnvelope): Partial<Personal> {
+  return {
+    ...(names && names.size > 0 ? { names: namesOf(names) } : {}),
+    ...(from ? { from: canonicalMailbox(from) } : {}),
+    ...(subject === undefined ? {} : { subject }),
+    ...(scheduledAt ? { scheduledAt: scheduledAt.toISOString() } : {}),
+  }
+}
+
+function namesOf(names: ReadonlyMap<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    [...names].flatMap(([written, name]) => {
+      const address = parseAddress(written)?.text
+      return address === undefined ? [] : [[address, name.trim()]]
+    }),
+  )
+}
+
+export function canonicalMailbox({ email, name }: SubmittedMailbox): SubmittedMailbox {
+  return { email: parseAddress(email)?.text ?? email, name: name.trim() }
+}
+
+/** As lists of messages show it: of envelopes that have their own, the first one's. */
+export function shownSubject(submission: Submission, stored: StoredContent | undefined): string {
+  const subject = subjectOf(submission, stored)
+  if (!isBlank(subject)) return subject
+  return submission.envelopes.find((envelope) => !isBlank(envelope.subject))?.subject ?? subject
+}
+
+/** RFC 6838 4.2. */
+export const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/
+
+/** Undefined for an ordinary attachment of the type its name says. */
+export function headOf({ fileName, type, disposition, contentId }: SubmittedAttachment): FileHead | undefined {
+  const own = ownType(type)
+  const head: FileHead = {
+    ...(own !== undefined && own !== typeByName(fileName) ? { type: own } : {}),
+    ...(disposition === 'inline' ? { inline: true } : {}),
+    ...(contentId === undefined ? {} : { contentId: bare(contentId) }),
+  }
+  return Object.keys(head).length > 0 ? head : undefined
+}
+
+/** What is no type at all is as if it had been left out; and a file's octets have no parts (RFC 2046 5). */
+function ownType(type: string | undefined): string | undefined {
+  const low = type?.trim().toLowerCase() ?? ''
+  return MEDIA_TYPE.test(low) && !low.startsWith('multipart/') ? low : undefined
+}
+
+/** Some clients write the brackets. */
+export function bare(contentId: string): string {
+  return /^<(.*)>$/.exec(contentId.trim())?.[1] ?? contentId.trim()
+}

@@ -17,6 +17,8 @@ const CONTROL_FIELDS = new Set([
   'x-clicktrack',
   'x-opentrack',
   'idempotency-key',
+  // Read by smtpapi.ts; of several the first counts.
+  'x-smtpapi',
 ])
 /** Removed as well, as every submission server does: what must not reach the recipients, or what the last hop writes itself. */
 const DROPPED_FIELDS = new Set(['bcc', 'resent-bcc', 'return-path', 'content-length'])

@@ -14,6 +14,8 @@ import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerOptions, SMTPSe
 import { CLIENT_LOST, collectMessage, Room, tooLarge } from './message-data.ts'
 import type { ParsedPath } from './path.ts'
 import { protocolReply, replyFor } from './replies.ts'
+import { unknownTo } from './smtpapi-lookups.ts'
+import { tellSender } from './smtpapi-notice.ts'
 import { toSubmission } from './to-submission.ts'
 
 export interface SessionDependencies {
@@ -91,23 +93,31 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
 
   async function data(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
     const { envelope } = session
+    const sender = envelope.mailFrom ? envelope.mailFrom.address : ''
     const room = new Room(budget)
     try {
       const pieces = await collectMessage(stream, room)
       // Asked once more: a transaction may stay open longer than a revoked key may be used.
       const principal = await core.auth.authenticate(secretOf(session), plainAddress(session.remoteAddress))
-      const submission = await toSubmission({
+      const unwrapped = await toSubmission({
         pieces,
         recipients: envelope.rcptTo.map(({ address }) => address),
-        nullSender: !envelope.mailFrom || envelope.mailFrom.address === '',
+        nullSender: sender === '',
         principal,
         trace: {
           helo: heloName(session),
           address: plainAddress(session.remoteAddress),
           protocol: protocolOf(session),
         },
+        now: new Date(),
+        hold() {
+          const octets = pieces.reduce((sum, { length }) => sum + length, 0)
+          if (!room.take(octets)) throw new ServiceError('overloaded', { reason: 'no room for the parts of a message' })
+        },
+        unknown: (api) => unknownTo(core, principal.account.id, api),
       })
-      const { messageId } = await core.messages.accept(submission)
+      const { messageId } = await core.messages.accept(unwrapped.submission)
+      await tellSender({ core, log }, { ...unwrapped, messageId, to: sender })
       return `2.0.0 Ok: queued as ${messageId}`
     } finally {
       room.leave()

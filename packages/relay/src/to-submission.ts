@@ -8,10 +8,13 @@ import {
   type SubmittedContent,
 } from '@postrider/core'
 import addresses from 'email-addresses'
-import { type ParsedMail, simpleParser } from 'mailparser'
 import { type Controls, isRemoved, readControls } from './control-headers.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { type Field, splitHeader, withoutFields } from './header.ts'
+import { readSmtpApi, type SmtpApi, smtpApiOf } from './smtpapi.ts'
+import { problemsOf, steer } from './smtpapi-submission.ts'
+import type { SmtpApiProblem } from './smtpapi-values.ts'
+import { parseMail } from './take-apart.ts'
 import { decodeWords } from './words.ts'
 
 export interface ReceivedMessage {
@@ -22,6 +25,17 @@ export interface ReceivedMessage {
   readonly nullSender: boolean
   readonly principal: Principal
   readonly trace: { readonly helo: string; readonly address: string; readonly protocol: string }
+  readonly now: Date
+  /** Makes room for the message once more. Throws overloaded. */
+  readonly hold: () => void
+  /** What the account does not have of what X-SMTPAPI names. */
+  readonly unknown: (api: SmtpApi) => Promise<SmtpApiProblem[]>
+}
+
+export interface Unwrapped {
+  readonly submission: Submission
+  /** Why nothing of it is sent, for its sender; none: all is well. */
+  readonly problems: readonly SmtpApiProblem[]
 }
 
 /** Characters of a subject that are kept for lists and events; the message itself keeps all of it. */
@@ -31,9 +45,9 @@ const SUBJECT_KEPT = 512
  * Unwraps what an SMTP client sent into a Submission. The envelope says who gets it; the header, who it is from and how the
  * service is to treat it.
  *
- * Throws messageMalformed, mailLoop, parameterInvalid, parameterMissing.
+ * Throws messageMalformed, mailLoop, parameterInvalid, parameterMissing, overloaded.
  */
-export async function toSubmission(received: ReceivedMessage): Promise<Submission> {
+export async function toSubmission(received: ReceivedMessage): Promise<Unwrapped> {
   const { pieces, recipients, nullSender, principal, trace } = received
   const { fields, bodyStart } = splitHeader(pieces[0] as Buffer)
   checkHops(fields)
@@ -82,7 +96,21 @@ export async function toSubmission(received: ReceivedMessage): Promise<Submissio
         : fingerprintOf(recipients, fields, Buffer.concat(pieces), bodyStart),
     nameOf,
   }
-  return controls.templateId === undefined ? submission : withTemplate(submission, Buffer.concat(kept), controls)
+  const whole = () => Buffer.concat(kept)
+  const templated = controls.templateId === undefined ? submission : await withTemplate(submission, whole(), controls)
+  const written = smtpApiOf(fields)
+  // Blank says as little as an empty object does.
+  if (written === undefined || written.trim() === '') return { submission: templated, problems: [] }
+  const reading = readSmtpApi(written, received.now)
+  const problems = reading.kind === 'wrong' ? reading.problems : problemsOf(reading.api, recipients)
+  const dropped: Submission = { ...submission, templateId: undefined, dropped: 'instructions' }
+  if (reading.kind === 'wrong' || problems.length > 0) return { submission: dropped, problems }
+  const unknown = await received.unknown(reading.api)
+  if (unknown.length > 0) return { submission: dropped, problems: unknown }
+  const message = { octets: whole, head: pieces[0] as Buffer, fields }
+  const { now, hold } = received
+  const steered = await steer({ submission: templated, message, recipients, now, hold }, reading.api)
+  return 'problem' in steered ? { submission: dropped, problems: [steered] } : { submission: steered, problems: [] }
 }
 
 function checkHops(fields: readonly Field[]): void {
@@ -130,7 +158,7 @@ function subjectOf(fields: readonly Field[]): string | undefined {
 
 /** X-TEMPLATEID: the template's content takes the place of the message's own; names, subject and files stay. */
 async function withTemplate(submission: Submission, raw: Buffer, controls: Controls): Promise<Submission> {
-  const parsed = await parse(raw)
+  const parsed = await parseMail(raw)
   return {
     ...submission,
     from: submission.from && { ...submission.from, name: parsed.from?.value[0]?.name ?? '' },
@@ -147,15 +175,6 @@ async function withTemplate(submission: Submission, raw: Buffer, controls: Contr
   }
 }
 
-/** The parser gives up on what is no honest message: a thousand parts, parts in parts without end (V23). */
-async function parse(raw: Buffer): Promise<ParsedMail> {
-  try {
-    return await simpleParser(raw, { skipHtmlToText: true, skipTextToHtml: true, skipImageLinks: true })
-  } catch (cause) {
-    throw new ServiceError('messageMalformed', { values: { problem: 'its parts cannot be read' }, cause })
-  }
-}
-
 const NAMES: Partial<Record<SubmissionField, string>> = {
   fromEmail: 'From',
   fromName: 'From',
@@ -166,6 +185,10 @@ const NAMES: Partial<Record<SubmissionField, string>> = {
   bcc: 'X-SETTINGS.bcc',
   reference: 'X-APIHEADER',
   attributes: 'X-ATTRIBUTES',
+  ...{ names: 'X-SMTPAPI.to', substitutions: 'X-SMTPAPI.sub', customArgs: 'X-SMTPAPI.unique_args' },
+  ...{ batch: 'X-SMTPAPI.batch_id', scheduledAt: 'X-SMTPAPI.send_at', template: 'X-SMTPAPI.filters.templates' },
+  ...{ bypass: 'X-SMTPAPI.filters.bypass', footer: 'X-SMTPAPI.filters.footer' },
+  ...{ openTracking: 'X-SMTPAPI.filters.opentrack', unsubscribe: 'X-SMTPAPI.filters.subscriptiontrack' },
   idempotencyKey: 'Idempotency-Key',
 }
 

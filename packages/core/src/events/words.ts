@@ -25,6 +25,7 @@ const DROP_REASONS: Readonly<Record<string, string>> = {
   invalid: 'Invalid email address',
   forgotten: 'User was forgotten on request',
   cancelled: 'Message was cancelled',
+  instructions: 'Instructions of the sender are invalid',
   template: 'Template does not exist or has no active version',
   rendering: 'Template could not be rendered',
 }

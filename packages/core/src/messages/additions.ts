@@ -88,5 +88,5 @@ function hasFooter({ principal, settings }: Submission): boolean {
 }
 
 function isProgramAnswer({ content }: Submission): boolean {
-  return content.kind === 'mime' && content.nullReturnPath
+  return content.nullReturnPath === true
 }

@@ -42,7 +42,7 @@ export function composeMessage(composition: Composition): Buffer {
   const replyTo = replyToOf(content)
   if (replyTo.length > 0) head += mailboxField('Reply-To', replyTo)
   head += textField('Subject', merge(personal?.subject ?? content.subject))
-  head += rawField('Date', messageDate(composition.acceptedAt))
+  head += rawField('Date', messageDate(content.date ? new Date(content.date) : composition.acceptedAt))
   head += rawField('Message-ID', personal?.messageId ?? `<${id}@${domain}>`)
   const unsubscribe = composition.addTo?.additions.unsubscribe ? composition.addTo.links.unsubscribe() : undefined
   const own = Object.entries(personal?.headers ?? {})

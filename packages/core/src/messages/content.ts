@@ -10,6 +10,8 @@ export interface ContentDocument {
   /** In its place. */
   readonly replyToList?: readonly SubmittedMailbox[]
   readonly subject: string
+  /** ISO 8601. The moment of accept, when left out. */
+  readonly date?: string
   /** Values of the template's variables for recipients who have none. */
   readonly defaults?: Readonly<Record<string, string>>
   readonly html?: string

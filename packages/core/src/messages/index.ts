@@ -30,6 +30,7 @@ export { BATCH_STATES, type Batches, type BatchState, batchesOf, type HeldBatch 
 export { Unrenderable } from './fill.ts'
 export { LIMITS } from './limits.ts'
 export { dueFromOf, isAddedTo, type LoadedMessage } from './load.ts'
+export { canTakeApart } from './mime/closed.ts'
 export type { RenderedTemplate, TemplateRendering } from './render-template.ts'
 export { messageIdText } from './settle.ts'
 export { fromShortMessageId, shortMessageId } from './short-id.ts'

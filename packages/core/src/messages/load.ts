@@ -9,6 +9,7 @@ import { decodePart, type Encoding } from './body.ts'
 import { composeMessage } from './compose.ts'
 import type { ContentDocument } from './content.ts'
 import { type FilledContent, fillContent } from './fill.ts'
+import { withOwnTo } from './mime/own-to.ts'
 import type { Personal } from './personal.ts'
 import type { RenderQueue } from './render-queue.ts'
 import { messageIdText } from './settle.ts'
@@ -137,7 +138,11 @@ export function renderDelivery(
   const first = message.parts?.get(0)
   if (!message.parts || !first) throw new Error('the body of the message is not loaded')
   const addTo = isAddedTo(message) ? addToCopy(message, delivery, options) : undefined
-  if (message.format === 'mime') return addTo ? addToMime(message.parts, addTo) : first
+  const personal = delivery.personal as Personal | null
+  if (message.format === 'mime') {
+    const octets = addTo ? addToMime(message.parts, addTo) : first
+    return personal?.ownTo ? withOwnTo(octets, personal.ownTo) : octets
+  }
   let content = documents.get(message)
   if (!content) documents.set(message, (content = JSON.parse(first.toString()) as ContentDocument))
   const { parts } = message
@@ -151,7 +156,6 @@ export function renderDelivery(
       parts,
       addTo,
     })
-  const personal = delivery.personal as Personal | null
   const { queue } = options
   const filled = fillContent({ content, personal, urls: () => urlsFor(message, delivery, options), queue })
   return filled instanceof Promise ? filled.then(compose) : compose(filled)

@@ -1,3 +1,5 @@
+import type { Mailbox } from './mime/header.ts'
+
 /**
  * What differs for one recipient of a composed message, stored with the delivery (`personal`). Absent altogether where the
  * recipient is alone on its To line and nothing else differs: the usual case.
@@ -8,6 +10,8 @@ export interface Personal {
   /** The To and Cc lists as the reader sees them, when they are more than the recipient alone. */
   readonly to?: readonly string[]
   readonly cc?: readonly string[]
+  /** Of a MIME message: what this copy says in place of the message's To. */
+  readonly ownTo?: Mailbox
   /** Names shown in To and Cc, by address. */
   readonly names?: Readonly<Record<string, string>>
   /** In place of the content's. */

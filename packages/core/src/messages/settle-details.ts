@@ -23,16 +23,6 @@ function namesOf(names: ReadonlyMap<string, string>): Record<string, string> {
   )
 }
 
-/** All that one envelope of a MIME message can have of its own. */
-export function scheduleOf({ scheduledAt, customArgs }: SubmittedEnvelope, envelope: number): Personal | null {
-  if (!scheduledAt && !customArgs) return null
-  return {
-    envelope,
-    ...(scheduledAt ? { scheduledAt: scheduledAt.toISOString() } : {}),
-    ...(customArgs ? { customArgs } : {}),
-  }
-}
-
 export function canonicalMailbox({ email, name }: SubmittedMailbox): SubmittedMailbox {
   return { email: parseAddress(email)?.text ?? email, name: name.trim() }
 }

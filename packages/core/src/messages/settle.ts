@@ -9,7 +9,7 @@ import type { FileHead } from './mime/parts.ts'
 import type { Personal } from './personal.ts'
 import { textDetailsOf } from './recipient-texts.ts'
 import type { Judgement } from './rules.ts'
-import { canonicalMailbox, headOf, ownOf, scheduleOf, shownSubject } from './settle-details.ts'
+import { canonicalMailbox, headOf, ownOf, shownSubject } from './settle-details.ts'
 import { subjectOf } from './stored-content.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 import type { ContentParts, MimeContent, Submission, SubmittedAttachment, SubmittedEnvelope } from './submission.ts'
@@ -60,12 +60,12 @@ export function settle({ submission: given, found, transactionBase, heloName, no
     clientAddress: submission.clientAddress,
     format: mime ? 'mime' : 'content',
     size: [...first, ...files.contents].reduce((sum, piece) => sum + piece.length, 0),
-    nullReturnPath: content.kind === 'mime' && content.nullReturnPath,
+    nullReturnPath: content.nullReturnPath === true,
     transactionBase,
     idempotencyKey: submission.idempotencyKey,
     fingerprint: submission.fingerprint,
     batchId: submission.batchId,
-    refusal: found.refusal,
+    refusal: submission.dropped ?? found.refusal,
     parts,
     deliveries,
   }
@@ -104,13 +104,14 @@ function contentDocument(
   const texts =
     content.kind === 'parts'
       ? content
-      : ({ kind: 'parts', html: undefined, text: undefined, amp: undefined } satisfies ContentParts)
+      : ({ kind: 'parts', html: undefined, text: undefined, amp: undefined } as ContentParts)
   const html = template ? template.content : texts.html
   const text = template ? undefined : texts.text
   const footer = footerOf(submission)
   return {
     from: { email: parseAddress(from?.email ?? '')?.text ?? '', name: from?.name.trim() ?? '' },
     subject: subjectOf(submission, template),
+    ...(texts.date ? { date: texts.date.toISOString() } : {}),
     ...(template?.defaults ? { defaults: template.defaults } : {}),
     ...(replyTo ? { replyTo: parseAddress(replyTo)?.text ?? replyTo } : {}),
     ...(replyToList ? { replyToList: replyToList.map(canonicalMailbox) } : {}),
@@ -130,10 +131,9 @@ function contentDocument(
 function settleRecipients(submission: Submission, files: FileParts): StoredDelivery[] {
   const deliveries: StoredDelivery[] = []
   for (const [number, envelope] of submission.envelopes.entries()) {
-    const personal =
-      submission.content.kind === 'mime' && !submission.templateId
-        ? scheduleOf(envelope, number)
-        : personalOf(envelope, number, files)
+    const { content } = submission
+    const mime = content.kind === 'mime' && !submission.templateId
+    const personal = mime ? personalOfMime(content, envelope, number) : personalOf(envelope, number, files)
     const alone = envelope.to.length === 1 && envelope.cc.length === 0 && envelope.bcc.length === 0
     // One copy a mailbox and envelope, whichever list named it first.
     const seen = new Set<string>()
@@ -161,6 +161,19 @@ function settleRecipients(submission: Submission, files: FileParts): StoredDeliv
     }
   }
   return deliveries
+}
+
+/** All that the copies of one envelope of a MIME message can have of their own. */
+function personalOfMime(content: MimeContent, envelope: SubmittedEnvelope, number: number): Personal | null {
+  const { to, names, customArgs, scheduledAt } = envelope
+  const [written = ''] = to
+  const address = content.ownTo ? parseAddress(written)?.text : undefined
+  const own = {
+    ...(address === undefined ? {} : { ownTo: { name: names?.get(written) ?? '', address } }),
+    ...(scheduledAt ? { scheduledAt: scheduledAt.toISOString() } : {}),
+    ...(customArgs ? { customArgs } : {}),
+  }
+  return Object.keys(own).length > 0 ? { envelope: number, ...own } : null
 }
 
 function personalOf(envelope: SubmittedEnvelope, number: number, files: FileParts): Personal {

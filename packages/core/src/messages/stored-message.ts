@@ -29,8 +29,8 @@ export interface StoredMessage {
   readonly parts: readonly EncodedPart[]
   /** The batch it can be paused and cancelled with. */
   readonly batchId?: string | undefined
-  /** Why none of it is sent, whoever it is for: `template`. */
-  readonly refusal?: 'template' | undefined
+  /** Why none of it is sent, whoever it is for. */
+  readonly refusal?: 'template' | 'instructions' | undefined
   readonly deliveries: readonly StoredDelivery[]
 }
 

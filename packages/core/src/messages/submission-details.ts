@@ -23,6 +23,11 @@ export interface SubmissionDetails {
   readonly literal?: boolean
   /** The batch by which what is scheduled can be paused and cancelled. */
   readonly batchId?: string
+  /**
+   * Nothing of it is sent: each of its deliveries is dropped at once, for this reason. `instructions`: what its sender asked for
+   * can't be read or done.
+   */
+  readonly dropped?: 'instructions'
 }
 
 export interface EnvelopeDetails {
@@ -45,6 +50,10 @@ export interface EnvelopeDetails {
 export interface ContentDetails {
   /** Alternatives beyond text, AMP and HTML, in their order, after HTML: calendar invitations. */
   readonly alternatives?: readonly { readonly type: string; readonly text: string }[]
+  /** What Date says, in place of the moment of accept. */
+  readonly date?: Date
+  /** It wants no bounces: an answer of a program to another, or a notice. */
+  readonly nullReturnPath?: boolean
 }
 
 export interface FileDetails {

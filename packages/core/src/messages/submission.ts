@@ -97,6 +97,8 @@ export interface MimeContent {
   readonly lacksMessageId: boolean
   /** MAIL FROM:<>: delivered with the null return path too. */
   readonly nullReturnPath: boolean
+  /** Each envelope is of one To, and its copies name that one alone in To; every other octet stays. */
+  readonly ownTo?: boolean
 }
 
 /** One "To" and its copies: one element of v2's personalizations, or the whole SMTP envelope. */

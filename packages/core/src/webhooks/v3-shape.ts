@@ -45,6 +45,7 @@ const DROPPED: Readonly<Record<string, string>> = {
   unsubscribe: 'Unsubscribed Address',
   hardbounce: 'Bounced Address',
   abuse: 'Spam Reporting Address',
+  instructions: 'Invalid SMTPAPI header',
   template: 'Invalid SMTPAPI header',
   rendering: 'Invalid SMTPAPI header',
   cancelled: 'Cancelled',

@@ -24,14 +24,14 @@ export interface TextPart {
 }
 
 /** Parts in parts (V23). */
-const DEEPEST = 10
-const MOST_PARTS = 1000
+export const DEEPEST = 10
+export const MOST_PARTS = 1000
 /** Octets of the header of a part; the whole message's was bounded at the door. */
 const LONGEST_HEAD = 1024 * 1024
 /** Characters of a field that is read for parameters. */
 const LONGEST_FIELD = 2048
 /** What must arrive as it was written: signed or encrypted as it is, or somebody else's message. */
-const CLOSED = /^(multipart\/(signed|encrypted|report|digest|x-mixed-replace)|message\/.*)$/
+export const CLOSED = /^(multipart\/(signed|encrypted|report|digest|x-mixed-replace)|message\/.*)$/
 
 /**
  * Finds the first text/plain and the first text/html part that are no attachments, in the order they stand. Whatever is signed,
@@ -84,7 +84,7 @@ class Walk {
 
 const EMPTY_LINE = Buffer.from('\r\n\r\n')
 
-function readHead(message: Buffer, start: number, end: number) {
+export function readHead(message: Buffer, start: number, end: number) {
   if (message[start] === 13 && message[start + 1] === 10) return { fields: [], headEnd: start, bodyStart: start + 2 }
   const at = message.subarray(start, Math.min(end, start + LONGEST_HEAD)).indexOf(EMPTY_LINE)
   if (at === -1) return undefined
@@ -123,7 +123,7 @@ function fieldsOf(head: string, offset: number): PartField[] {
 const PARAMETER = /;[ \t]*([^\s=;"]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g
 
 /** Undefined: it stands there twice, or can't be read. The value comes in lower case, parameters by lower-case name. */
-function parseField(fields: readonly PartField[], wanted: string, byDefault: string) {
+export function parseField(fields: readonly PartField[], wanted: string, byDefault: string) {
   const [field, second] = fields.filter(({ name }) => name === wanted)
   if (second || (field && field.value.length > LONGEST_FIELD)) return undefined
   const written = field?.value ?? byDefault
@@ -144,7 +144,11 @@ function isAttachment(fields: readonly PartField[], parameters: ReadonlyMap<stri
 }
 
 /** What lies between the delimiter lines (RFC 2046 5.1.1); what comes after an unclosed one goes to the end. */
-function* partsOf(octets: Buffer, bodyStart: number, boundary: string): Generator<{ start: number; end: number }> {
+export function* partsOf(
+  octets: Buffer,
+  bodyStart: number,
+  boundary: string,
+): Generator<{ start: number; end: number }> {
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
   let start = -1
   // The line end of the header's empty line may be the delimiter's.

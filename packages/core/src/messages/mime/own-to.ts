@@ -1,0 +1,43 @@
+import { type Mailbox, mailboxField } from './header.ts'
+
+const EMPTY_LINE = '\r\n\r\n'
+
+/** The message with this one mailbox in To, where its first To stands; every octet of anything else stays. */
+export function withOwnTo(message: Buffer, mailbox: Mailbox): Buffer {
+  const end = message.indexOf(EMPTY_LINE)
+  const head = message.toString('latin1', 0, end === -1 ? message.length : end + 2)
+  const field = Buffer.from(mailboxField('To', [mailbox]))
+  const old = toFields(head)
+  // A message without one gets it below our own trace field.
+  if (old.length === 0) old.push({ start: endOfField(head, 0), end: endOfField(head, 0) })
+  const out: Buffer[] = []
+  let at = 0
+  for (const [number, { start, end }] of old.entries()) {
+    out.push(message.subarray(at, start))
+    if (number === 0) out.push(field)
+    at = end
+  }
+  out.push(message.subarray(at))
+  return Buffer.concat(out)
+}
+
+function toFields(head: string): { start: number; end: number }[] {
+  const found: { start: number; end: number }[] = []
+  for (let start = 0; start < head.length; ) {
+    const end = endOfField(head, start)
+    if (/^to[ \t]*:/i.test(head.slice(start, start + 80))) found.push({ start, end })
+    start = end
+  }
+  return found
+}
+
+/** Past the fold lines that follow (RFC 5322 2.2.3). */
+function endOfField(head: string, start: number): number {
+  let end = start
+  do {
+    const line = head.indexOf('\r\n', end)
+    if (line === -1) return head.length
+    end = line + 2
+  } while (head[end] === ' ' || head[end] === '\t')
+  return end
+}

@@ -1,0 +1,57 @@
+import type { Bypass, MessageSettings } from '@postrider/core'
+import type { SmtpApi } from './smtpapi.ts'
+import type { Filters } from './smtpapi-filters.ts'
+
+/** What X-SMTPAPI says of settings; what it does not name stays as X-SETTINGS or the account has it. */
+export function settingsOf({ filters, groupId, groupsToDisplay }: SmtpApi): MessageSettings {
+  const { clickTracking, openTracking, subscriptionTracking, footer, ganalytics } = filters
+  const bypass = bypassOf(filters)
+  const utm = ganalytics?.enable ? Object.fromEntries([...ganalytics.utm].filter(([, value]) => value !== '')) : {}
+  return {
+    ...said('clickTracking', clickTracking?.enable),
+    ...(clickTracking?.enable && clickTracking.enableText ? { clickTrackingInText: true } : {}),
+    ...said('openTracking', openTracking?.enable),
+    ...(openTracking?.enable && openTracking.tag ? { openTag: openTracking.tag } : {}),
+    ...said('unsubscribe', subscriptionTracking?.enable),
+    ...unsubscribeTexts(subscriptionTracking),
+    ...footerOf(footer),
+    ...(Object.keys(utm).length > 0 ? { linkParameters: utm } : {}),
+    ...(bypass.length > 0 ? { bypass } : {}),
+    ...(groupId === undefined ? {} : { group: groupId }),
+    ...(groupsToDisplay === undefined ? {} : { groupsToDisplay }),
+  }
+}
+
+/** The legacy template that is to be used. Naming one is enough: what else would the name be for. */
+export function templateKeyOf({ filters: { template } }: SmtpApi): string | undefined {
+  return template?.enable === false ? undefined : template?.templateId || undefined
+}
+
+function said(
+  name: 'clickTracking' | 'openTracking' | 'unsubscribe',
+  on: boolean | undefined,
+): Partial<Record<typeof name, boolean>> {
+  return on === undefined ? {} : { [name]: on }
+}
+
+function bypassOf(filters: Filters): Bypass[] {
+  if (filters.bypassListManagement?.enable) return ['all']
+  return [
+    ...(filters.bypassBounceManagement?.enable ? (['hardbounce'] as const) : []),
+    ...(filters.bypassSpamManagement?.enable ? (['abuse'] as const) : []),
+    ...(filters.bypassUnsubscribeManagement?.enable ? (['unsubscribe'] as const) : []),
+  ]
+}
+
+function unsubscribeTexts(filter: Filters['subscriptionTracking']): Pick<MessageSettings, 'unsubscribeTexts'> {
+  if (!filter?.enable) return {}
+  const { text, html, tag } = filter
+  const texts = { ...(text ? { text } : {}), ...(html ? { html } : {}), ...(tag ? { tag } : {}) }
+  return Object.keys(texts).length > 0 ? { unsubscribeTexts: texts } : {}
+}
+
+function footerOf(filter: Filters['footer']): Pick<MessageSettings, 'footer' | 'footerTexts'> {
+  if (filter?.enable === false) return { footer: false }
+  if (!filter?.enable || !(filter.text || filter.html)) return {}
+  return { footer: true, footerTexts: { text: filter.text ?? '', html: filter.html ?? '' } }
+}

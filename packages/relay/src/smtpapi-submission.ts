@@ -1,0 +1,172 @@
+import { createSubstituter, LIMITS, type Submission, type SubmittedEnvelope } from '@postrider/core'
+import { type SmtpApi, type SmtpApiRecipient, substitutionsOf } from './smtpapi.ts'
+import { settingsOf, templateKeyOf } from './smtpapi-settings.ts'
+import type { SmtpApiProblem } from './smtpapi-values.ts'
+import { type Apart, takeApart, type WholeMessage } from './take-apart.ts'
+
+/** What X-SMTPAPI is laid upon. */
+export interface Steered {
+  /** With the RCPT recipients, as the message would go without the field. */
+  readonly submission: Submission
+  readonly message: WholeMessage
+  readonly recipients: readonly string[]
+  readonly now: Date
+  /** Makes room for the message's parts. Throws overloaded. */
+  readonly hold: () => void
+}
+
+/** Octets that all its recipients' values may take together. */
+const MOST = LIMITS.messageSize
+/** What a value takes besides itself. */
+const OVERHEAD = 32
+/** Of one recipient's unique_args, tags resolved (contract 8.2). */
+const MOST_ARGS = 10_000
+
+/** What can't be done with so many recipients. */
+export function problemsOf(api: SmtpApi, recipients: readonly string[]): SmtpApiProblem[] {
+  const count = recipientsOf(api, recipients).length
+  const problems: SmtpApiProblem[] = []
+  if (api.sendEachAt && api.sendEachAt.length !== count) {
+    problems.push({ path: 'send_each_at', problem: 'it must have one moment for each recipient' })
+  }
+  let octets = 0
+  for (const [tag, values] of api.sub ?? []) {
+    octets += (Buffer.byteLength(tag) + OVERHEAD) * count
+    for (const value of values.slice(0, count)) octets += Buffer.byteLength(value)
+  }
+  if (octets > MOST) problems.push({ path: 'sub', problem: 'with so many recipients it is too large' })
+  const { bypassListManagement, ...others } = api.filters
+  const named = others.bypassSpamManagement ?? others.bypassBounceManagement ?? others.bypassUnsubscribeManagement
+  if (bypassListManagement && named) {
+    problems.push({
+      path: 'filters.bypass_list_management',
+      problem: 'it cannot be given together with another bypass',
+    })
+  }
+  return problems
+}
+
+/**
+ * The submission as X-SMTPAPI wants it. It stays MIME where only what is beside its content is asked for, and where it can't be
+ * taken apart without loss; else it is composed anew for each recipient. A problem: what its recipients' values come to.
+ *
+ * Throws messageMalformed, overloaded.
+ */
+export async function steer(steered: Steered, api: SmtpApi): Promise<Submission | SmtpApiProblem> {
+  const { submission, now, message, hold } = steered
+  const recipients = recipientsOf(api, steered.recipients)
+  const args = argsOf(api, recipients.length)
+  if ('problem' in args) return args
+  const key = templateKeyOf(api)
+  const wanted = key !== undefined || (api.sub?.size ?? 0) > 0
+  const mime = submission.content.kind === 'mime'
+  if (wanted && mime) hold()
+  const apart = wanted && mime ? await takeApart(message) : undefined
+  const composed = !mime || apart !== undefined
+  const templateKey = composed ? key : undefined
+  const named = (api.to?.length ?? 0) > 0
+  const own = named || api.sendEachAt !== undefined || composed
+  const common = {
+    ...submission,
+    tags: [...new Set([...submission.tags, ...(api.categories ?? [])])],
+    settings: { ...submission.settings, ...settingsOf(api) },
+    scheduledAt: later(api.sendAt, now),
+    ...(api.batchId === undefined ? {} : { batchId: api.batchId }),
+    ...(templateKey === undefined ? {} : { templateKey, templateId: undefined }),
+    ...(composed && api.section?.size ? { sections: Object.fromEntries(api.section) } : {}),
+    ...(apart ? composedOf(submission, apart) : {}),
+    envelopes: own
+      ? recipients.map((recipient, at) =>
+          envelopeOf({ recipient, at, base: submission, api, apart, composed, now, args }),
+        )
+      : submission.envelopes.map((envelope) => ({ ...envelope, ...args.of(0) })),
+  }
+  const { content } = common
+  return content.kind === 'mime' && named ? { ...common, content: { ...content, ownTo: true } } : common
+}
+
+function recipientsOf({ to }: SmtpApi, recipients: readonly string[]): readonly SmtpApiRecipient[] {
+  return to && to.length > 0 ? to : recipients.map((email) => ({ email, name: '' }))
+}
+
+/** What has passed means at once. */
+function later(at: Date | undefined, now: Date): Date | undefined {
+  return at && at > now ? at : undefined
+}
+
+function composedOf({ from, subject }: Submission, apart: Apart): Partial<Submission> {
+  const { fromName, replyTo, content, attachments } = apart
+  const [first, ...others] = replyTo
+  const bare = first && others.length === 0 && first.name === ''
+  return {
+    ...{ content, attachments, literal: true, subject },
+    from: from && { ...from, name: fromName },
+    ...(bare ? { replyTo: first.email } : {}),
+    ...(first && !bare ? { replyToList: replyTo } : {}),
+  }
+}
+
+interface Copy {
+  readonly recipient: SmtpApiRecipient
+  readonly at: number
+  readonly base: Submission
+  readonly api: SmtpApi
+  readonly apart: Apart | undefined
+  readonly composed: boolean
+  readonly now: Date
+  readonly args: Args
+}
+
+function envelopeOf({ recipient, at, base, api, apart, composed, now, args }: Copy): SubmittedEnvelope {
+  const [first] = base.envelopes as [SubmittedEnvelope]
+  const { email } = recipient
+  const name = recipient.name || apart?.names.get(email.toLowerCase())
+  const scheduledAt = later(api.sendEachAt?.[at], now)
+  return {
+    ...first,
+    to: [email],
+    bcc: at === 0 ? first.bcc : [],
+    ...(apart ? { headers: apart.headers } : {}),
+    ...(apart?.messageId === undefined ? {} : { messageId: apart.messageId }),
+    ...(name ? { names: new Map([[email, name]]) } : {}),
+    ...(scheduledAt ? { scheduledAt } : {}),
+    ...(composed && api.sub?.size ? { substitutions: substitutionsOf(api, at) } : {}),
+    ...args.of(at),
+  }
+}
+
+interface Args {
+  /** What the copy of recipient number `at` has of them. */
+  readonly of: (at: number) => Pick<SubmittedEnvelope, 'customArgs'>
+}
+
+const TOO_LARGE = { path: 'unique_args', problem: `with the values of sub it must have at most ${MOST_ARGS} octets` }
+
+/** unique_args, in whose values the tags of `sub` stand for the recipient's own. */
+function argsOf(api: SmtpApi, count: number): Args | SmtpApiProblem {
+  const { uniqueArgs, sub } = api
+  if (!uniqueArgs?.size) return { of: () => ({}) }
+  const tags = [...(sub?.keys() ?? [])]
+  const substituter = createSubstituter(tags)
+  const without = Object.fromEntries(tags.map((tag) => [tag, '']))
+  const personal = [...uniqueArgs.values()].some((value) => substituter.substitute(value, without) !== value)
+  const all: { customArgs: Record<string, string> }[] = []
+  let octets = 0
+  for (let at = 0; at < count; at++) {
+    if (at === 0 || personal) {
+      const values = personal ? substitutionsOf(api, at) : {}
+      const resolved = [...uniqueArgs].map(([key, value]) => [key, substituter.substitute(value, values)] as const)
+      if (resolved.some(([, value]) => value === undefined)) return TOO_LARGE
+      all.push({ customArgs: Object.fromEntries(resolved) as Record<string, string> })
+    }
+    const own = sizeOf(all.at(-1)?.customArgs ?? {})
+    octets += own
+    if (own > MOST_ARGS) return TOO_LARGE
+    if (octets > MOST) return { path: 'unique_args', problem: 'with so many recipients it is too large' }
+  }
+  return { of: (at) => all[personal ? at : 0] ?? {} }
+}
+
+function sizeOf(args: Readonly<Record<string, string>>): number {
+  return Object.entries(args).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
+}

@@ -23,6 +23,20 @@ export function postrider(env: Readonly<Record<string, string>>, ...args: string
   return finished(spawn(process.execPath, [FILE, ...args], { cwd: ROOT, env: environment(env) }))
 }
 
+/** A command that goes on while the test does something else. */
+export interface Running {
+  /** What it printed, once it has ended. */
+  readonly ended: Promise<Ran>
+  kill(): void
+}
+
+/** `postrider …`, given something on stdin. */
+export function begin(env: Readonly<Record<string, string>>, args: readonly string[], stdin = ''): Running {
+  const child = spawn(process.execPath, [FILE, ...args], { cwd: ROOT, env: environment(env) })
+  child.stdin.write(stdin)
+  return { ended: finished(child), kill: () => child.kill('SIGKILL') }
+}
+
 /** A line as a person pastes it. */
 export function shell(line: string): Promise<Ran> {
   return finished(spawn('sh', ['-c', line], { cwd: ROOT, env: environment({}) }))

@@ -1,6 +1,9 @@
+import { createLog } from '@postrider/core'
 import t from 'tap'
+import { runExportLoops } from '../../packages/delivery/src/export-loops.ts'
 import { moveClock } from '../helpers/database.ts'
 import { startProcess } from '../helpers/processes.ts'
+import { startReceiver } from '../helpers/receiver.ts'
 import { makeService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
 import { ask, fill, numbersIn, ofCsv, ofJson, wantedNumbers } from './export-files.ts'
@@ -90,4 +93,25 @@ t.test('when a person is forgotten, finished files go and one under way is begun
   t.notOk(text.includes('lena@'))
   t.match(text, /"EMAIL":"forgotten-[0-9a-f]{20}"/)
   t.equal(text.split('\n').length - 1, 6750)
+})
+
+t.test('callbacks that never answer hold up nobody else’s', async (t) => {
+  const service = await makeService(t, { WEBHOOK_PRIVATE_NETWORKS: 'allow' })
+  const [hanging, other] = [await service.makeSender(), await service.makeSender()]
+  const receiver = await startReceiver(t, ({ method, path }, response) => {
+    if (method === 'HEAD' || path === '/hook') response.end('ok')
+  })
+  const day = new Date().toISOString().slice(0, 10)
+  const create = ({ accountId }: typeof other, callbackUrl: string) =>
+    service.core.exports.create(
+      accountId,
+      { ...{ startDate: day, endDate: day, events: [], format: 'json', email: undefined }, callbackUrl },
+      { keyId: null, address: null },
+    )
+  for (let count = 0; count < 4; count++) await create(hanging, receiver.url.replace('/hook', '/hang'))
+  await create(other, receiver.url)
+  while (await service.core.exports.workSome());
+  const loops = runExportLoops({ core: service.core, log: createLog('test', 'silent') })
+  const told = () => receiver.requests.some(({ method, path }) => method === 'POST' && path === '/hook')
+  await until('the other to be told', told, 5000).finally(() => Promise.all(loops.map((loop) => loop.stop())))
 })

@@ -348,6 +348,25 @@ t.test('a footer goes into each text in what letters the text has, else the text
   await set({ footer_text: null })
 })
 
+t.test('a text that names no charset and is UTF-8 keeps its letters, in links too', async (t) => {
+  const anchor = '<a href="https://quay.example/Köln">Köln</a>'
+  for (const type of ['text/html', 'text/html; charset=us-ascii']) {
+    const { own } = await arrived(
+      Buffer.from(`${HEAD}Content-Transfer-Encoding: 8bit\r\nContent-Type: ${type}\r\n\r\n${anchor}\r\n`),
+    )
+    t.strictSame(urls(own), ['click https://quay.example/K%C3%B6ln', 'open'], type)
+  }
+  const windows = Buffer.from(
+    `${HEAD}Content-Transfer-Encoding: 8bit\r\nContent-Type: text/html\r\n\r\n${anchor}\r\n`,
+    'latin1',
+  )
+  t.strictSame(urls((await arrived(windows)).own), ['click https://quay.example/K%C3%B6ln', 'open'], 'Windows-1252')
+  await set({ footer_text: 'Grüße' })
+  const { data } = await arrived(Buffer.from(`${HEAD}\r\nKöln\r\n`))
+  t.equal((await simpleParser(data)).text, 'Köln\n\nGrüße\n')
+  await set({ footer_text: null })
+})
+
 t.test('what a mail program writes is tracked and reads as before', async (t) => {
   const amp = '<!doctype html><html amp4email><a href="https://quay.example/amp">x</a></html>'
   const logo = Buffer.alloc(300, 'logo')

@@ -96,6 +96,25 @@ t.test(
   },
 )
 
+t.test('when the events it failed with are no longer kept, a receiver is told of the next ones', async (t) => {
+  const service = await startTelling(t)
+  const sender = await service.makeSender()
+  const receiver = await startReceiver(t, onBatches(answer(503)))
+  const { id } = await addWebhook(service, sender, receiver.url)
+  await addEvents(service, sender, 1)
+  await until('it fails', async () => (await service.core.webhooks.show(sender.accountId, id)).failingSince !== null)
+  // As retention leaves an account's last page, whose week is long over.
+  await service.sql`delete from events where account_id = ${sender.accountId}`
+  await service.sql`update event_pages set week = week - interval '28 days' where account_id = ${sender.accountId}`
+  receiver.react = answer(200)
+  const failed = receiver.batches().length
+  await moveClock(service.sql, '3 hours')
+  await until('nothing waits', async () => (await service.sql`select from webhook_batches`).length === 0)
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  await addEvents(service, sender, 1)
+  await until('the next one', () => receiver.batches().length > failed)
+})
+
 t.test(
   'a batch that fails while others go through waits apart, and ends as one to be sent again by hand',
   async (t) => {

@@ -35,6 +35,20 @@ t.test('only the events that were asked for go out, and of one account only', as
   t.equal(idsIn(receiver.batches()).length, 1)
 })
 
+t.test('nobody is told of the events of an account that is deleted', async (t) => {
+  const service = await startTelling(t)
+  const [sender, other] = [await service.makeSender(), await service.makeSender()]
+  const receiver = await startReceiver(t)
+  await addWebhook(service, sender, receiver.url)
+  await addWebhook(service, other, receiver.url)
+  await service.sql`update accounts set state = 'deleted', deleted_at = service_now() where id = ${sender.accountId}`
+  await addEvents(service, sender, 1, { tags: ['gone'] })
+  await addEvents(service, other, 1)
+  await until('the other', () => receiver.batches().length >= 1)
+  await new Promise((resolve) => setTimeout(resolve, 1000))
+  t.notOk(receiver.batches().some(({ body }) => body.includes('gone')))
+})
+
 t.test('what a receiver refuses it gets again as it was, under the same id, until it takes it', async (t) => {
   const service = await startTelling(t)
   const sender = await service.makeSender()
@@ -63,6 +77,7 @@ t.test('replay sends again what came from a number on, and no other', async (t) 
   const sender = await service.makeSender()
   const receiver = await startReceiver(t)
   const { id } = await addWebhook(service, sender, receiver.url)
+  // Its domain became active, which is an event too.
   await numberEvents(service)
   const before = await service.core.events.lastNumber(sender.accountId)
   await addEvents(service, sender, 120)

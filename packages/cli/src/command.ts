@@ -28,6 +28,8 @@ export interface Answer {
   readonly data: unknown
   /** Octets are printed as they are, text without what would steer a terminal. */
   readonly text: string | Buffer
+  /** It did what it could, and not all: why. Printed beside the answer; exit status 1. */
+  readonly failure?: string
 }
 
 /** The call is malformed; the message says what is missing. Exit status 2. */

@@ -6,6 +6,7 @@ import { contentCommands } from './commands/content.ts'
 import { creditsCommands } from './commands/credits.ts'
 import { domainCommands } from './commands/domain.ts'
 import { eventCommands } from './commands/events.ts'
+import { importCommands } from './commands/import.ts'
 import { inboxCommands } from './commands/inbox.ts'
 import { keyCommands } from './commands/key.ts'
 import { messageCommands } from './commands/message.ts'
@@ -24,6 +25,7 @@ const COMMANDS: readonly Command[] = [
   ...domainCommands,
   ...contentCommands,
   ...suppressionCommands,
+  ...importCommands,
   ...messageCommands,
   ...statsCommands,
   ...eventCommands,
@@ -63,7 +65,9 @@ async function main(args: string[]): Promise<number> {
       withCore: (act) => withInstallation(config, process.env.DATABASE_URL || undefined, act),
     })
     if (answer) print(answer, json)
-    return 0
+    if (answer?.failure === undefined) return 0
+    complain(answer.failure, json)
+    return 1
   } catch (error) {
     return fail(error, json, command)
   }

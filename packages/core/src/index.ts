@@ -55,6 +55,7 @@ export {
   ACCOUNT_REASONS,
   type BrowsedSuppression,
   type BrowseFilter,
+  COUNTED,
   EVERY_ACCOUNT,
   type ImportRow,
   SUPPRESSION_REASONS,

@@ -68,13 +68,14 @@ export function plainAddress(address: string): string {
 
 /**
  * Loopback, private, link-local, documentation and other networks that no public host lives in (RFC 6890), those whose
- * addresses carry an IPv4 address inside (NAT64, Teredo, 6to4), and all IPv6 but 2000::/3, since nothing else is given out.
+ * addresses carry an IPv4 address inside (NAT64, Teredo, 6to4), those of protocols (2001::/23), and all IPv6 but 2000::/3,
+ * since nothing else is given out.
  */
 const PRIVATE = new NetworkList([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
   ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
   ...['224.0.0.0/3', '::/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '100::/8', '200::/7', '400::/6'],
-  ...['800::/5', '1000::/4', '2001::/32', '2001:db8::/32', '2002::/16', '3fff::/20', '4000::/2', '8000::/1'],
+  ...['800::/5', '1000::/4', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '4000::/2', '8000::/1'],
 ])
 
 /** Is it an address that no public host has? What is no address at all counts as one. */

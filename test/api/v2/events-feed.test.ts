@@ -114,6 +114,8 @@ t.test('pages of any size and of some types lead from one to the next, by query,
     const { status, json } = await call(url, { method: 'GET', path: `${path}?${query}`, headers })
     t.match([status, json], [400, { error_info: { error_code: 113 } }], query)
   }
+  const { status } = await call(url, { path, headers: { ...headers, ...JSON_TYPE }, body: { after: 1e300 } })
+  t.equal(status, 400, 'a number that no event will have')
 })
 
 t.test('a request waits for the next event, and gets it as soon as it has its number', async (t) => {

@@ -180,6 +180,7 @@ t.test('tags', async (t) => {
         ['startdate=today', 160],
         ['startdate=2026-01-05&enddate=2026-01-01', 161],
         ['startdate=2024-01-01&enddate=2026-01-01', 113],
+        ['startdate=2026-01-05&tag=be%00rth', 113],
       ] as const) {
         const { status, json } = await call(url, {
           method: 'GET',
@@ -200,5 +201,7 @@ t.test('tags', async (t) => {
       })
       t.equal(status, 200, 'of one tag, years')
     }
+    const { status } = await call(url, { method: 'GET', path: '/v2/tags?tag=be%00', headers: { api_key: apiKey } })
+    t.equal(status, 400)
   })
 })

@@ -11,7 +11,7 @@ const { accountId } = sender
 const receiver = await startReceiver(t)
 await core.webhooks.create(accountId, {
   ...{ url: receiver.url, events: ['processed', 'sent', 'dropped'], format: 'v3', asText: false, abuse: false },
-  ...{ eventIds: true, headers: {}, enabled: true },
+  ...{ eventIds: true, headers: {}, enabled: true, names: null, label: '', signed: false },
 })
 
 type Told = Readonly<Record<string, unknown>>

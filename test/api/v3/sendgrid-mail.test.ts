@@ -37,6 +37,7 @@ const require = createRequire(import.meta.url)
 console.warn = () => {}
 
 const { service, sender, sink, copies } = await makeMailArrivals(t)
+await service.core.groups.create(sender.accountId, { id: 12, name: 'News', description: 'd', isDefault: false })
 const [port] = await freePorts(1)
 await startProcess(t, 'api', { ...service.env, API_PORT: String(port) })
 const base = `http://127.0.0.1:${port}`

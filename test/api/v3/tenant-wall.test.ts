@@ -3,27 +3,33 @@ import t from 'tap'
 import { makeService } from '../../helpers/service.ts'
 import type { CallAnswer } from '../call.ts'
 import { ask } from './ask.ts'
+import { accountSettings } from './wall/account-settings.ts'
 import type { Caller, Input, Setting, Wall } from './wall/entry.ts'
 import { keys } from './wall/keys.ts'
 import { mailSend } from './wall/mail-send.ts'
 import { scheduledSends } from './wall/scheduled-sends.ts'
 import { scopes } from './wall/scopes.ts'
+import { stats } from './wall/stats.ts'
 import { suppressionGroups } from './wall/suppression-groups.ts'
 import { suppressions } from './wall/suppressions.ts'
 import { templates } from './wall/templates.ts'
+import { webhooks } from './wall/webhooks.ts'
 
 /**
  * Nobody sees or changes another account's anything: every operation is tried as a sibling subaccount, as another account,
  * as the parent who does not say that he acts for the owner, and as the owner's own subaccount.
  */
 const WALL: Wall = {
+  ...accountSettings,
   ...keys,
   ...mailSend,
   ...scheduledSends,
   ...scopes,
+  ...stats,
   ...suppressionGroups,
   ...suppressions,
   ...templates,
+  ...webhooks,
 }
 
 t.test('an operation without an entry here fails', async (t) => {

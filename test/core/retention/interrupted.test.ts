@@ -35,6 +35,29 @@ t.test('a long reader holds up what is dropped, and no mail; afterwards it goes 
   t.equal(await old(), 0)
 })
 
+t.test('one left half way does not stand in the way of an older one', async (t) => {
+  const { service } = await make(t, { EVENT_DAYS: '7' })
+  const old = async () =>
+    (await service.sql`select relname from pg_class where relkind = 'r' and relname ~ '_2025w\\d\\d$'`).length
+  await service.sql`select ensure_partitions('2025-06-04', 1)`
+  const [newest] = await service.sql<{ name: string }[]>`
+    select relname as name from pg_class where relname ~ '^events_2025w\\d\\d$' order by 1 desc limit 1`
+  const [one, other] = ['test', 'test'].map((name) =>
+    openDatabase({ url: service.env.DATABASE_URL as string, name, connections: 1 }),
+  )
+  t.teardown(() => Promise.all([one?.end(), other?.end()]))
+  await one?.begin(async (transaction) => {
+    await transaction`select count(*) from events`
+    await other?.unsafe(`comment on table ${newest?.name} is 'postrider: past its retention'`)
+    await other?.unsafe("set statement_timeout = '500ms'")
+    await t.rejects(
+      other?.unsafe(`alter table events detach partition ${newest?.name} concurrently`) as Promise<unknown>,
+    )
+  })
+  await dropAt(service, 1)
+  t.equal(await old(), 0)
+})
+
 t.test('whoever died on the way is followed, and a table that an operator took out stays', async (t) => {
   const { service, sender } = await make(t, { EVENT_DAYS: '7' })
   await acceptMessage(service, sender)

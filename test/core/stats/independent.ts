@@ -11,7 +11,9 @@ export interface Counted {
 export async function keptCounts({ sql }: TestService): Promise<Counted[]> {
   return sql<Counted[]>`
     select account_id as "accountId", subject, name, day::text, processed::int, sent::int, deferred::int, hard_bounced::int as hard,
-           soft_bounced::int as soft, expired::int, dropped::int, invalid::int, opened::int, unique_opened::int as "uniqueOpened",
+           soft_bounced::int as soft, expired::int, dropped::int, invalid::int,
+           late_dropped::int as late, bounce_dropped::int as "bounceDrops", complaint_dropped::int as "complaintDrops",
+           unsubscribe_dropped::int as "unsubscribeDrops", opened::int, unique_opened::int as "uniqueOpened",
            machine_opened::int as "machineOpened", clicked::int, unique_clicked::int as "uniqueClicked",
            machine_clicked::int as "machineClicked", unsubscribed::int, complained::int,
            (select jsonb_object_agg(bucket, n order by bucket) from unnest(delivery_times) with ordinality t(n, bucket) where n > 0) as times
@@ -27,7 +29,7 @@ export async function independentCounts({ sql }: TestService): Promise<Counted[]
     return transaction<Counted[]>`
       with told as (
         select e.account_id, (e.occurred_at at time zone a.time_zone)::date::text as day, e.type, coalesce(e.detail, '{}') as detail,
-               m.from_address, m.tags, d.recipient_domain,
+               m.from_address, m.tags, d.recipient_domain, coalesce(e.occurred_at > m.accepted_at, false) as late,
                case when e.type = 'sent' and m.id is not null
                     then extract(epoch from e.occurred_at - greatest(m.accepted_at, m.scheduled_at))::float8 end as seconds
           from events e
@@ -59,6 +61,11 @@ export async function independentCounts({ sql }: TestService): Promise<Counted[]
                count(*) filter (where type = 'bounced' and detail->>'class' in ('bad-mailbox', 'bad-domain', 'mailbox-inactive'))::int as hard,
                count(*) filter (where type = 'bounced' and detail->>'class' in ('mailbox-full', 'other'))::int as soft,
                count(*) filter (where type = 'expired')::int as expired, count(*) filter (where type = 'dropped')::int as dropped,
+               count(*) filter (where type = 'dropped' and late)::int as late,
+               count(*) filter (where type = 'dropped' and detail->>'reason' = 'hardbounce')::int as "bounceDrops",
+               count(*) filter (where type = 'dropped' and detail->>'reason' = 'abuse')::int as "complaintDrops",
+               count(*) filter (where type = 'dropped' and detail->>'reason' in ('unsubscribe', 'manual', 'global'))::int
+                 as "unsubscribeDrops",
                count(*) filter (where type = 'invalid')::int as invalid,
                count(*) filter (where type = 'opened' and not detail ? 'machine')::int as opened,
                count(*) filter (where type = 'opened' and detail @> '{"first": true}')::int as "uniqueOpened",
@@ -71,7 +78,7 @@ export async function independentCounts({ sql }: TestService): Promise<Counted[]
           from named group by 1, 2, 3, 4
       )
       select c.account_id as "accountId", c.subject, c.name, c.day, processed, sent, deferred, hard, soft, expired, dropped, invalid,
-             opened, "uniqueOpened", "machineOpened", clicked, "uniqueClicked", "machineClicked", unsubscribed,
+             late, "bounceDrops", "complaintDrops", "unsubscribeDrops", opened, "uniqueOpened", "machineOpened", clicked, "uniqueClicked", "machineClicked", unsubscribed,
              complained, t.times
         from counts c left join times t using (account_id, subject, name, day)
        order by c.account_id, c.subject, c.name, c.day`

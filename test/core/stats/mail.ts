@@ -71,6 +71,7 @@ const TYPES = [
 ]
 const DETAILS: Readonly<Record<string, readonly object[]>> = {
   bounced: ['bad-mailbox', 'bad-domain', 'mailbox-inactive', 'mailbox-full', 'other'].map((name) => ({ class: name })),
+  dropped: ['unsubscribe', 'manual', 'global', 'hardbounce', 'abuse', 'cancelled'].map((reason) => ({ reason })),
   opened: [{ first: true, rules: 1 }, { rules: 1 }, { machine: 'proxy' }],
   clicked: [{ first: true, url: 'x' }, { url: 'x' }, { machine: 'head' }],
 }

@@ -39,7 +39,10 @@ export const FEED: readonly Operation[] = [
     routes: [['/events/feed', 'GET', 'POST']],
     input: Type.Object({
       after: Type.Optional(
-        Type.Integer({ minimum: 0, description: 'the next of the answer before; 0: from the first' }),
+        Type.Integer({
+          ...{ minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+          description: 'the next of the answer before; 0: from the first',
+        }),
       ),
       limit: Type.Optional(Type.Integer({ minimum: 1, description: `100 unless told, at most ${MOST_EVENTS}` })),
       types: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())], { description: 'these only' })),

@@ -96,6 +96,7 @@ export const WEBHOOKS: readonly Operation[] = [
       const format = rest.format ?? 'v2'
       const settings = {
         ...{ url, format, events: eventsNamed(listOf(events), format), headers: rest.headers ?? {} },
+        ...{ names: null, label: '', signed: true },
         ...{ enabled: flag(rest.enabled, true), asText: flag(rest.strings), abuse: flag(rest.abuse) },
         eventIds: flag(rest.eventIds),
       }
@@ -158,7 +159,7 @@ export const WEBHOOKS: readonly Operation[] = [
           url,
           headers,
           format: given.format,
-          events: events === undefined ? undefined : eventsNamed(listOf(events), format),
+          ...(events === undefined ? {} : { events: eventsNamed(listOf(events), format), names: null }),
         },
         ...{ enabled: maybe(given.enabled), asText: maybe(strings), abuse: maybe(given.abuse) },
         eventIds: maybe(given.eventIds),

@@ -1,3 +1,75 @@
-import type { Operation } from './operation.ts'
+import Type from 'typebox'
+import { type Operation, operation } from './operation.ts'
+import { notFound, refuse } from './refusal.ts'
+import { inTheirWords, metricsOf, OrderQuery, orderOf, PeriodQuery, pageOf, SpanQuery, spanOf, WRONG } from './stats.ts'
 
-export const CATEGORIES: readonly Operation[] = []
+/** Categories of one answer at most. */
+const MOST = 10_000
+/** The values of a parameter that has no effect: they are told by name, whatever it says. */
+const SORTS = ['category', 'name', 'asc', 'desc']
+const reading = { method: 'GET', scope: 'stats', status: 200 } as const
+
+/** Categories, which are our tags, and their statistics (contract section 5). */
+export const CATEGORIES: readonly Operation[] = [
+  operation({
+    name: 'listCategories',
+    summary: 'The categories mail was sent with, by name',
+    ...{ ...reading, section: '5', path: '/categories', right: 'categories.read' },
+    query: Type.Object({
+      limit: Type.Optional(Type.Integer({ minimum: 1 })),
+      offset: Type.Optional(Type.Integer({ minimum: 0 })),
+      category: Type.Optional(Type.String()),
+      sort_by: Type.Optional(Type.String()),
+    }),
+    wrong: { limit: 'limit must be a whole number from 1', offset: WRONG.offset },
+    act: async ({ query }, { core, principal }) => {
+      const { limit = 50, offset = 0, category: prefix = '', sort_by: sort } = query
+      if (sort !== undefined && !SORTS.includes(sort)) throw refuse(400, 'invalid sort value', 'sort_by')
+      const page = { accountId: principal.account.id, prefix, limit: Math.min(limit, MOST), offset }
+      const { tags } = await core.stats.tags(page)
+      return tags.map(({ name }) => ({ category: name }))
+    },
+  }),
+  operation({
+    name: 'getCategoryStats',
+    summary: 'What happened to the mail of some categories, each day, week or month',
+    ...{ ...reading, section: '5', path: '/categories/stats', right: 'categories.stats.read' },
+    query: Type.Object({
+      ...PeriodQuery,
+      categories: Type.Array(Type.String(), { minItems: 1, maxItems: 10 }),
+    }),
+    wrong: { ...WRONG, categories: 'categories is required, 10 at most' },
+    act: async ({ query }, { core, principal }) => {
+      const accountId = principal.account.id
+      const names = [...new Set(query.categories)]
+      const question = { accountId, ...spanOf(query), ...pageOf(query) }
+      if ((await core.stats.knownTags(accountId, names)).length < names.length) throw notFound()
+      const asked = core.stats.show({ ...question, wanted: { kind: 'some', subject: 'tag', names } })
+      const { periods } = await asked.catch(inTheirWords)
+      return periods.map(({ date, stats }) => ({
+        date,
+        stats: stats.map(({ name, counts }) => ({ type: 'category', name, metrics: metricsOf(counts) })),
+      }))
+    },
+  }),
+  operation({
+    name: 'getCategorySums',
+    summary: 'The categories with most of something over a whole span',
+    ...{ ...reading, section: '5', path: '/categories/stats/sums', right: 'categories.stats.sums.read' },
+    query: Type.Object({
+      ...{ ...SpanQuery, ...OrderQuery, aggregated_by: PeriodQuery.aggregated_by },
+      ...{ limit: PeriodQuery.limit, offset: PeriodQuery.offset },
+    }),
+    wrong: WRONG,
+    act: async ({ query }, { core, principal }) => {
+      const { limit = 5, offset = 0 } = query
+      const question = { accountId: principal.account.id, ...spanOf(query), order: orderOf(query) }
+      const page = { limit: Math.min(limit, MOST), offset }
+      const { first, stats } = await core.stats.sums({ ...question, subject: 'tag', ...page }).catch(inTheirWords)
+      // What is counted together for want of a name comes last, and v3 has no word for it.
+      const named = stats.filter(({ name }) => name !== null)
+      const rows = named.map(({ name, counts }) => ({ name, type: 'category', metrics: metricsOf(counts) }))
+      return { date: first, stats: rows }
+    },
+  }),
+]

@@ -1,3 +1,116 @@
-import type { Operation } from './operation.ts'
+import { type Counts, type Order, ServiceError, type Weights } from '@postrider/core'
+import Type, { type Static, type TObject } from 'typebox'
+import { type Operation, operation } from './operation.ts'
+import { refuse } from './refusal.ts'
 
-export const STATS: readonly Operation[] = []
+/** v3's metrics, and what each is a sum of. A block is a refusal that says nothing about the address, or no delivery in time. */
+export const METRICS = {
+  blocks: { soft_bounced: 1, expired: 1 },
+  bounce_drops: { bounce_dropped: 1 },
+  bounces: { hard_bounced: 1 },
+  clicks: { clicked: 1 },
+  deferred: { deferred: 1 },
+  delivered: { sent: 1 },
+  invalid_emails: { invalid: 1 },
+  opens: { opened: 1 },
+  processed: { processed: 1 },
+  // What was dropped only after it was processed is not asked for twice.
+  requests: { processed: 1, dropped: 1, late_dropped: -1, invalid: 1 },
+  spam_report_drops: { complaint_dropped: 1 },
+  spam_reports: { complained: 1 },
+  unique_clicks: { unique_clicked: 1 },
+  unique_opens: { unique_opened: 1 },
+  unsubscribe_drops: { unsubscribe_dropped: 1 },
+  unsubscribes: { unsubscribed: 1 },
+} as const satisfies Readonly<Record<string, Weights>>
+type Metric = keyof typeof METRICS
+const NAMES = Object.keys(METRICS) as Metric[]
+
+export const SpanQuery = { start_date: Type.String(), end_date: Type.Optional(Type.String()) }
+export const PeriodQuery = {
+  ...SpanQuery,
+  aggregated_by: Type.Optional(Type.Enum(['day', 'week', 'month'])),
+  limit: Type.Optional(Type.Integer({ minimum: 0 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0 })),
+}
+export const OrderQuery = {
+  sort_by_metric: Type.Optional(Type.Enum(NAMES)),
+  sort_by_direction: Type.Optional(Type.Enum(['asc', 'desc'])),
+}
+
+/** What is said of these parameters. */
+export const WRONG = {
+  start_date: 'start_date is required and must be in the format YYYY-MM-DD',
+  end_date: 'end_date must be in the format YYYY-MM-DD',
+  aggregated_by: 'aggregated_by must be one of day, week, month',
+  limit: 'limit must be a whole number that is not negative',
+  offset: 'offset must be a whole number that is not negative',
+  sort_by_metric: `sort_by_metric must be one of ${NAMES.join(', ')}`,
+  sort_by_direction: 'sort_by_direction must be asc or desc',
+}
+
+/** Statistics of all mail (contract section 4). */
+export const STATS: readonly Operation[] = [
+  operation({
+    name: 'getStats',
+    summary: 'What happened to the mail of each day, week or month',
+    ...{ section: '4', method: 'GET', path: '/stats', scope: 'stats', right: 'stats.read', status: 200 },
+    ...{ query: Type.Object(PeriodQuery), wrong: WRONG },
+    act: async ({ query }, { core, principal }) => {
+      const question = { accountId: principal.account.id, ...spanOf(query), ...pageOf(query) }
+      const asked = core.stats.show({ ...question, wanted: { kind: 'total' } })
+      const { periods } = await asked.catch(inTheirWords)
+      return periods.map(({ date, stats }) => ({
+        date,
+        stats: stats.map(({ counts }) => ({ metrics: metricsOf(counts) })),
+      }))
+    },
+  }),
+]
+
+type Span = Static<TObject<typeof SpanQuery>>
+
+/** Throws V3Refusal. */
+export function spanOf({ start_date: first, end_date: last }: Span) {
+  if (!isDay(first)) throw refuse(400, WRONG.start_date, 'start_date')
+  if (last !== undefined && !isDay(last)) throw refuse(400, WRONG.end_date, 'end_date')
+  return { first, last }
+}
+
+/** All periods unless told: a span has no more days than this. */
+const ALL = 10_000
+
+export function pageOf(query: Static<TObject<typeof PeriodQuery>>) {
+  const { aggregated_by: period = 'day', limit = ALL, offset = 0 } = query
+  return { period, limit, offset }
+}
+
+export function orderOf(query: Static<TObject<typeof OrderQuery>>): Order {
+  const { sort_by_metric: metric = 'delivered', sort_by_direction: direction = 'desc' } = query
+  return { by: METRICS[metric], descending: direction === 'desc' }
+}
+
+/** In the order of their names, as recorded answers have them. */
+export function metricsOf(counts: Counts): Record<Metric, number> {
+  const sums = NAMES.map((name) => [name, sumOf(counts, METRICS[name])])
+  return Object.fromEntries(sums) as Record<Metric, number>
+}
+
+function sumOf(counts: Counts, weights: Weights): number {
+  const terms = Object.entries(weights) as [keyof Counts, number][]
+  return terms.reduce((sum, [metric, weight]) => sum + weight * counts[metric], 0)
+}
+
+function isDay(text: string): boolean {
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  return !Number.isNaN(time) && new Date(time).toISOString().slice(0, 10) === text
+}
+
+/** Core's refusals of a span, about the parameter as v3 calls it. */
+export function inTheirWords(error: unknown): never {
+  if (!(error instanceof ServiceError)) throw error
+  if (error.errorName === 'dateInvalid') throw refuse(400, WRONG.start_date, 'start_date')
+  if (error.errorName === 'datesReversed') throw refuse(400, 'end_date must not be before start_date', 'end_date')
+  if (error.values.parameter === 'enddate') throw refuse(400, `end_date: ${error.values.problem}`, 'end_date')
+  throw error
+}

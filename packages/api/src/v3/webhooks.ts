@@ -1,3 +1,249 @@
-import type { Operation } from './operation.ts'
+import {
+  MOST_WEBHOOKS,
+  ServiceError,
+  WEBHOOK_EVENTS,
+  type Webhook,
+  type WebhookEvent,
+  type WebhookSettings,
+} from '@postrider/core'
+import Type, { type Static } from 'typebox'
+import { type Call, type Operation, operation } from './operation.ts'
+import { notFound, refuse } from './refusal.ts'
 
-export const WEBHOOKS: readonly Operation[] = []
+/** v3's flags, the name of the event each is about, and what core calls it; there is no event of coming back to a group. */
+const FLAGS = {
+  group_resubscribe: { name: 'group_resubscribe', events: [] },
+  delivered: { name: 'delivered', events: ['sent'] },
+  group_unsubscribe: { name: 'group_unsubscribe', events: ['unsubscribed'] },
+  spam_report: { name: 'spamreport', events: ['complained'] },
+  bounce: { name: 'bounce', events: ['bounced', 'expired'] },
+  deferred: { name: 'deferred', events: ['deferred'] },
+  unsubscribe: { name: 'unsubscribe', events: ['unsubscribed'] },
+  processed: { name: 'processed', events: ['processed'] },
+  open: { name: 'open', events: ['opened'] },
+  click: { name: 'click', events: ['clicked'] },
+  dropped: { name: 'dropped', events: ['dropped', 'invalid'] },
+} as const satisfies Readonly<Record<string, { readonly name: string; readonly events: readonly WebhookEvent[] }>>
+type Flag = keyof typeof FLAGS
+const EVERY = Object.keys(FLAGS) as Flag[]
+
+/** Clients give back what they were shown, also where that was nothing. */
+const TextOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 2048 })
+const OAUTH = ['oauth_client_id', 'oauth_client_secret', 'oauth_token_url'] as const
+const flagsOf = <T>(value: (flag: Flag) => T) =>
+  Object.fromEntries(EVERY.map((flag) => [flag, value(flag)])) as Record<Flag, T>
+const Url = Type.String({ minLength: 1, maxLength: 2048 })
+const Change = Type.Object({
+  enabled: Type.Optional(Type.Boolean()),
+  url: Type.Optional(Url),
+  friendly_name: Type.Optional(TextOrNull),
+  ...flagsOf(() => Type.Optional(Type.Boolean())),
+  oauth_client_id: Type.Optional(TextOrNull),
+  oauth_client_secret: Type.Optional(TextOrNull),
+  oauth_token_url: Type.Optional(TextOrNull),
+})
+const New = Type.Object({ ...Change.properties, url: Url })
+const Signing = Type.Object({ enabled: Type.Boolean() })
+const OfWebhook = Type.Object({ id: Type.String({ pattern: '^[1-9][0-9]{0,8}$' }) })
+
+const ALL = '/user/webhooks/event/settings'
+const ONE = `${ALL}/:id`
+const SIGNED = `${ALL}/signed`
+const SIGNED_ONE = `${SIGNED}/:id`
+const RIGHT = 'user.webhooks.event.settings'
+const common = { scope: 'webhooks', section: '7.1' } as const
+const reading = { ...common, method: 'GET', right: `${RIGHT}.read`, status: 200 } as const
+const changing = { ...common, method: 'PATCH', right: `${RIGHT}.update`, status: 200 } as const
+
+/**
+ * Where the account is told of its events in the v3 shape (contract 7.1, 9). Without an id the oldest of its webhooks is meant, as
+ * in the days when an account had one. A URL is not asked before it is saved.
+ */
+export const WEBHOOKS: readonly Operation[] = [
+  operation({
+    name: 'createWebhook',
+    summary: 'Tells a url of events from now on',
+    ...{ ...common, method: 'POST', path: ALL, right: `${RIGHT}.create`, status: 201, body: New },
+    act: async ({ body }, call) => shown(await create(body, call)),
+  }),
+  operation({
+    name: 'listWebhooks',
+    summary: 'The webhooks, and how many there may be',
+    ...{ ...reading, path: `${ALL}/all` },
+    act: async (_input, call) => ({ max_allowed: MOST_WEBHOOKS, webhooks: (await list(call)).map(shown) }),
+  }),
+  operation({
+    name: 'viewOldestWebhook',
+    summary: 'The oldest webhook; where there is none, what it would be like',
+    ...{ ...reading, path: ALL },
+    act: async (_input, call) => {
+      const [oldest] = await list(call)
+      return oldest ? shown(oldest) : NONE
+    },
+  }),
+  operation({
+    name: 'editOldestWebhook',
+    summary: 'Changes the oldest webhook, or makes the first one',
+    ...{ ...changing, path: ALL, body: Change },
+    act: async ({ body }, call) => {
+      const [oldest] = await list(call)
+      if (oldest) return shown(await change(oldest, body, call))
+      const { url } = body
+      if (url === undefined) throw refuse(400, 'url is required.', 'url')
+      return shown(await create({ ...body, url }, call))
+    },
+  }),
+  operation({
+    name: 'viewWebhook',
+    summary: 'One webhook',
+    ...{ ...reading, path: ONE, params: OfWebhook },
+    act: async ({ params }, call) => shown(await find(call, params.id)),
+  }),
+  operation({
+    name: 'editWebhook',
+    summary: 'Changes what is given',
+    ...{ ...changing, path: ONE, params: OfWebhook, body: Change },
+    act: async ({ params, body }, call) => shown(await change(await find(call, params.id), body, call)),
+  }),
+  operation({
+    name: 'deleteWebhook',
+    summary: 'Tells the url nothing more',
+    ...{ ...common, method: 'DELETE', path: ONE, right: `${RIGHT}.delete`, status: 204, params: OfWebhook },
+    act: async ({ params }, call) => {
+      const { id } = await find(call, params.id)
+      await call.core.webhooks.remove({ accountId: call.principal.account.id, id, by: call.by })
+    },
+  }),
+  operation({
+    name: 'viewOldestWebhookSigning',
+    summary: 'The key that verifies the requests of the oldest webhook',
+    ...{ ...reading, path: SIGNED },
+    act: async (_input, call) => keyOf(await find(call)),
+  }),
+  operation({
+    name: 'signOldestWebhook',
+    summary: 'Has the requests of the oldest webhook signed, or no longer',
+    ...{ ...changing, path: SIGNED, body: Signing },
+    act: async ({ body }, call) => keyOf(await sign(await find(call), body.enabled, call)),
+  }),
+  operation({
+    name: 'viewWebhookSigning',
+    summary: 'The key that verifies the requests of one webhook; empty while they are not signed',
+    ...{ ...reading, path: SIGNED_ONE, params: OfWebhook },
+    act: async ({ params }, call) => keyOf(await find(call, params.id)),
+  }),
+  operation({
+    name: 'signWebhook',
+    summary: 'Has the requests of one webhook signed, or no longer',
+    ...{ ...changing, path: SIGNED_ONE, params: OfWebhook, body: Signing },
+    act: async ({ params, body }, call) => keyOf(await sign(await find(call, params.id), body.enabled, call)),
+  }),
+  operation({
+    name: 'testWebhook',
+    summary: 'Sends a sample of each event to a url',
+    ...{ ...common, method: 'POST', path: '/user/webhooks/event/test', right: 'user.webhooks.event.test.create' },
+    ...{ status: 204, body: Type.Object({ ...New.properties, id: Type.Optional(TextOrNull) }) },
+    act: async ({ body }, call) => {
+      requireNoOAuth(body)
+      const webhook = body.id ? await find(call, body.id) : (await list(call))[0]
+      const asked = call.core.webhooks.tryUrl(call.principal.account.id, body.url, webhook?.id)
+      const { status, problem } = await asked.catch(aboutUrl)
+      // What it answered is its own affair.
+      if (status === null) throw refuse(400, `The url did not answer: ${problem}`, 'url')
+    },
+  }),
+]
+
+type Change = Static<typeof Change>
+
+function requireNoOAuth(given: Change): void {
+  const asked = OAUTH.find((name) => given[name])
+  // To go without would send events where they are not expected.
+  if (asked) throw refuse(400, 'OAuth is not available; the requests can be signed.', asked)
+}
+
+/** Those of the v3 shape, oldest first; another door has its own. */
+async function list({ core, principal }: Call): Promise<Webhook[]> {
+  return (await core.webhooks.list(principal.account.id)).filter(({ format }) => format === 'v3')
+}
+
+/** Without an id, the oldest. Throws V3Refusal 404. */
+async function find(call: Call, id?: string): Promise<Webhook> {
+  const found = (await list(call)).find((webhook) => id === undefined || String(webhook.id) === id)
+  if (!found) throw notFound()
+  return found
+}
+
+async function create(given: Change & { readonly url: string }, call: Call): Promise<Webhook> {
+  const { core, principal, by } = call
+  const settings: WebhookSettings = {
+    ...{ url: given.url, format: 'v3', asText: false, abuse: false, eventIds: true, headers: {}, enabled: true },
+    ...{ label: '', signed: false, ...eventsOf(new Set()), ...settingsOf(given) },
+  }
+  const made = core.webhooks.create(principal.account.id, settings, by, { ask: false })
+  return (await made.catch(aboutUrl)).webhook
+}
+
+async function change(webhook: Webhook, given: Change, { core, by }: Call): Promise<Webhook> {
+  const { id, accountId } = webhook
+  const wanted = settingsOf(given, namesOf(webhook))
+  return core.webhooks.update({ accountId, id, by }, wanted, { ask: false }).catch(aboutUrl)
+}
+
+async function sign({ id, accountId }: Webhook, signed: boolean, { core, by }: Call): Promise<Webhook> {
+  return core.webhooks.update({ accountId, id, by }, { signed }, { ask: false })
+}
+
+/** What is given, and of the flags all as soon as there is one. */
+function settingsOf(given: Change, before: ReadonlySet<string> = new Set()): Partial<WebhookSettings> {
+  requireNoOAuth(given)
+  const { url, enabled, friendly_name: label } = given
+  const names = new Set(before)
+  for (const flag of EVERY) {
+    if (given[flag] === true) names.add(FLAGS[flag].name)
+    if (given[flag] === false) names.delete(FLAGS[flag].name)
+  }
+  return {
+    ...(url === undefined ? {} : { url }),
+    ...(enabled === undefined ? {} : { enabled }),
+    ...(label === undefined ? {} : { label: label ?? '' }),
+    ...(EVERY.some((flag) => given[flag] !== undefined) ? eventsOf(names) : {}),
+  }
+}
+
+function eventsOf(names: ReadonlySet<string>): Pick<WebhookSettings, 'events' | 'names'> {
+  const wanted = new Set<WebhookEvent>(EVERY.flatMap((flag) => (names.has(FLAGS[flag].name) ? FLAGS[flag].events : [])))
+  return { events: WEBHOOK_EVENTS.filter((event) => wanted.has(event)), names: [...names] }
+}
+
+/** The names of the events it is told of. */
+function namesOf({ events, names }: Webhook): ReadonlySet<string> {
+  if (names) return new Set(names)
+  const told = EVERY.filter((flag) => FLAGS[flag].events.some((event: WebhookEvent) => events.includes(event)))
+  return new Set(told.map((flag) => FLAGS[flag].name))
+}
+
+const NONE = {
+  ...{ enabled: false, url: '', friendly_name: '', ...flagsOf(() => false) },
+  ...{ oauth_client_id: '', oauth_token_url: '' },
+}
+
+function shown(webhook: Webhook) {
+  const { id, enabled, url, label, createdAt, changedAt } = webhook
+  const names = namesOf(webhook)
+  return {
+    ...{ ...NONE, enabled, url, friendly_name: label, ...flagsOf((flag) => names.has(FLAGS[flag].name)) },
+    ...{ id: String(id), created_date: createdAt.toISOString() },
+    updated_date: (changedAt ?? createdAt).toISOString(),
+  }
+}
+
+function keyOf({ id, signed, publicKey }: Webhook) {
+  return { id: String(id), public_key: signed ? publicKey : '' }
+}
+
+/** Core's refusal of a url, about the field. */
+function aboutUrl(error: unknown): never {
+  const wrong = error instanceof ServiceError && error.errorName === 'webhookUrlInvalid'
+  throw wrong ? refuse(400, error.message, 'url') : error
+}

@@ -145,10 +145,11 @@ function detailOf({ outcome, attempt }: Result): Record<string, unknown> {
     const { reason, problem } = outcome
     return { reason, ...(problem === undefined ? {} : { problem }) }
   }
-  const { reply, host } = outcome
+  const { reply, host, tls } = outcome
   return {
     attempt,
     ...(host ? { host } : {}),
+    ...(tls ? { tls } : {}),
     ...(reply.code ? { code: reply.code } : {}),
     ...(reply.enhanced ? { enhanced: reply.enhanced } : {}),
     reply: reply.text,

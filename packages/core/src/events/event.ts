@@ -31,13 +31,15 @@ export interface EventDelivery {
   readonly subject: string
   readonly tags: readonly string[]
   readonly reference: string | null
+  /** The unsubscribe group the message is of. */
+  readonly group: number | null
   /** Octets of the message as handed in. */
   readonly size: number
   readonly acceptedAt: Date
   /** What the sender wants to be told with every event of the delivery. */
   readonly customArgs: Readonly<Record<string, string>> | null
-  /** The unsubscribe group of the message. */
-  readonly group: number | null
+  /** Null: it was to go at once. */
+  readonly scheduledAt: Date | null
 }
 
 /** What each type tells, as far as it applies. */
@@ -45,6 +47,8 @@ export interface EventDetail {
   /** sent, deferred, bounced, expired: the attempt, the host and its reply. */
   readonly attempt?: number
   readonly host?: string
+  /** The version of TLS; absent: it was in the clear. */
+  readonly tls?: string
   readonly code?: number
   readonly enhanced?: string
   readonly reply?: string

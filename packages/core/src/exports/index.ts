@@ -25,7 +25,7 @@ import {
   selectJob,
   selectJobs,
 } from './store.ts'
-import { tellSome } from './tell.ts'
+import { type Telling, tellerOf } from './tell.ts'
 import { workSome } from './work.ts'
 
 export type { ExportFile, ExportFormat, ExportJob, ExportSpan, ExportState, NewExport } from './export-job.ts'
@@ -55,9 +55,10 @@ export interface Exports {
   fileOfLink(token: string): Promise<ExportFile | undefined>
   /** The same events at once, as NDJSON. Throws what create does about dates and events. */
   stream(accountId: number, question: ExportSpan): Promise<AsyncIterable<string>>
-  /** See work.ts and tell.ts: for delivery workers. */
+  /** See work.ts: for delivery workers. */
   workSome(): Promise<boolean>
-  tellSome(): Promise<boolean>
+  /** What is to be told next: see tell.ts. For delivery workers. */
+  nextTelling(): Promise<Telling | undefined>
   /** Clears away files past their end; answers how many. */
   forgetOld(): Promise<number>
 }
@@ -158,7 +159,7 @@ export function exportsOf({ sql, secrets, config, messages, http }: ExportsDepen
     },
 
     workSome: () => workSome({ sql, storage: config.exportStorage }),
-    tellSome: () => tellSome({ sql, messages, http, shown }),
+    nextTelling: tellerOf({ sql, messages, http, shown }),
     forgetOld: () => deleteExpired(sql, 20),
   }
 

@@ -172,13 +172,18 @@ export async function sumOctets(sql: AnySql, accountId: number): Promise<number>
 /** Seconds to the next telling, the n-th counted from 1; whoever does not come back within them is taken for dead. */
 const TELL_AGAIN = [60, 300, 1800, 7200, 18_000, 43_200, 86_400]
 
-/** Takes the job that waits longest to be told of. It comes again by itself unless it is said to be told. */
-export async function takeTelling(sql: AnySql): Promise<StoredExport | undefined> {
+/**
+ * Takes the job that waits longest to be told of, but none of these accounts'. It comes again by itself unless it is said to be
+ * told.
+ */
+export async function takeTelling(sql: AnySql, except: readonly number[]): Promise<StoredExport | undefined> {
   const [job] = await sql<StoredExport[]>`
     update export_jobs
        set tellings = tellings + 1,
            tell_at = service_now() + make_interval(secs => (${TELL_AGAIN}::int[])[least(tellings + 1, ${TELL_AGAIN.length})])
-     where id = (select id from export_jobs where tell_at <= service_now() order by tell_at limit 1 for update skip locked)
+     where id = (select id from export_jobs
+                  where tell_at <= service_now() and account_id <> all(${[...except]}::int[])
+                  order by tell_at limit 1 for update skip locked)
     returning ${columns(sql)}`
   return job
 }

@@ -10,14 +10,27 @@ export interface TellDependencies extends NoticeDependencies {
   readonly shown: (job: StoredExport) => ExportJob
 }
 
+/** Tells of a job that was taken. */
+export type Telling = () => Promise<void>
+
 /**
- * Tells of one job that has ended, by its callback and by mail; what fails is tried again for a day and a half. At least once:
- * a callback may come twice, a mail does not. Answers false when there is nothing to tell. For any number of workers.
+ * Takes one job that has ended, to be told of by its callback and by mail; what fails is tried again for a day and a half. At
+ * least once: a callback may come twice, a mail does not. Answers undefined when there is nothing to tell. For any number of
+ * workers, and any number at once: of one account's there is one at a time in a process, so that callbacks which do not answer
+ * hold up nobody else's.
  */
-export async function tellSome(dependencies: TellDependencies): Promise<boolean> {
+export function tellerOf(dependencies: TellDependencies): () => Promise<Telling | undefined> {
+  const busy = new Set<number>()
+  return async () => {
+    const stored = await takeTelling(dependencies.sql, [...busy])
+    if (!stored) return undefined
+    busy.add(stored.accountId)
+    return () => tell(dependencies, stored).finally(() => busy.delete(stored.accountId))
+  }
+}
+
+async function tell(dependencies: TellDependencies, stored: StoredExport): Promise<void> {
   const { sql, http, shown } = dependencies
-  const stored = await takeTelling(sql)
-  if (!stored) return false
   const job = shown(stored)
   const { callbackUrl, email } = stored
   const callbackTold =
@@ -25,7 +38,6 @@ export async function tellSome(dependencies: TellDependencies): Promise<boolean>
   const emailTold = stored.emailTold || email === null || (await mail(dependencies, stored, job))
   const over = (callbackTold && emailTold) || stored.tellings >= MOST_TELLINGS
   await saveTold(sql, stored.id, { callbackTold, emailTold, over })
-  return true
 }
 
 /** What a callback is told. */

@@ -65,13 +65,14 @@ function planOf(octets: Buffer, footer: Footer, to: AddTo): MimePlan {
 function planPart(octets: Buffer, part: TextPart, footer: Footer, to: AddTo): PlannedText | undefined {
   const { type, parameters, bodyStart, bodyEnd } = part
   const encoding = transferEncodingOf(part.encoding)
-  const charset = parameters.has('charset*') ? undefined : charsetOf(parameters.get('charset') ?? '')
   // The URLs of such a text may go on in the next line (RFC 3676 4.5).
-  if (!encoding || !charset || parameters.get('delsp')?.toLowerCase() === 'yes') return undefined
+  if (!encoding || parameters.has('charset*') || parameters.get('delsp')?.toLowerCase() === 'yes') return undefined
   const decoded = decodeTransfer(octets.subarray(bodyStart, bodyEnd), encoding)
   const text = decoded?.toString('latin1')
   // What is signed or encrypted within the text (RFC 4880 6.2) must stay as it is.
   if (text === undefined || text.includes('-----BEGIN PGP ')) return undefined
+  const charset = charsetOf(parameters.get('charset') ?? '', text)
+  if (!charset) return undefined
   const { decode, encode } = charset
   const said = to.additions.unsubscribeTexts
   if (type === 'text/html') {

@@ -26,7 +26,11 @@ const AT_ONCE = 12
 export async function dropPartitions(sql: Sql, most: MostDays): Promise<string[]> {
   const now = onlyRow(await sql<{ now: Date }[]>`select service_now() as now`).now.getTime()
   const partitions = await selectPartitions(sql)
-  const past = partitions.filter((partition) => partition.state !== 'kept' || isPast(partition, most, now))
+  // What somebody left half way goes first: a parent has no second partition taken out while one is on its way.
+  const past = [
+    ...partitions.filter(({ state }) => state !== 'kept'),
+    ...partitions.filter((partition) => partition.state === 'kept' && isPast(partition, most, now)),
+  ]
   if (past.length === 0) return []
   const dropped: string[] = []
   // Of its own: to take a partition out concurrently needs a session without a transaction.

@@ -7,6 +7,7 @@ import {
   type AsOf,
   type CountsRow,
   countNames,
+  type Order,
   selectAsOf,
   selectCounts,
   selectCountsOfEach,
@@ -14,20 +15,21 @@ import {
   selectSums,
 } from './read.ts'
 import { type RecountRequest, recount } from './recount.ts'
-import { selectTags, type Tag, type TagPage } from './tags.ts'
+import { selectKnownTags, selectTags, type Tag, type TagPage } from './tags.ts'
 
 export type { DeliveryTime } from './delivery-times.ts'
-export type { Counts, Metric, Subject } from './metrics.ts'
+export type { Counts, Metric, Subject, Weights } from './metrics.ts'
 export type { Period, Span } from './periods.ts'
-export type { AsOf } from './read.ts'
+export type { AsOf, Order } from './read.ts'
 export type { RecountRequest } from './recount.ts'
 export { rollUp } from './roll-up.ts'
 export type { Tag, TagPage } from './tags.ts'
 
-/** Whose counts are wanted: of all mail, of one name, or of each name apart. */
+/** Whose counts are wanted: of all mail, of one name or some, or of each name apart. */
 export type Wanted =
   | { readonly kind: 'total' }
   | { readonly kind: 'one'; readonly subject: Subject; readonly name: string }
+  | { readonly kind: 'some'; readonly subject: Subject; readonly names: readonly string[] }
   | { readonly kind: 'each'; readonly subject: Subject | 'subaccount' }
 
 interface Question {
@@ -53,6 +55,8 @@ export interface SumsQuestion extends Question {
   readonly subject: Subject
   /** Only this one. Undefined: each, those with most mail first. */
   readonly name?: string | undefined
+  /** Those with most delivered mail first unless told; what has no name of its own is always last. */
+  readonly order?: Order
 }
 
 export interface NamedCounts {
@@ -82,13 +86,16 @@ export interface Stats {
   /**
    * By day, week or month, with zeros for what had nothing; of each name only what there was.
    *
-   * Throws dateInvalid, datesReversed, parameterInvalid (enddate: more than five years, or one where names are told apart, or too many of them),
-   * subaccountUnknown.
+   * Throws dateInvalid, datesReversed, parameterInvalid (enddate: more than five years, or one where names are told apart, or too many of them;
+   * the subject: its name has a NUL), subaccountUnknown.
    */
   show(question: StatsQuestion): Promise<StatsAnswer>
   /** Over the whole span. Throws as `show` does. */
   sums(question: SumsQuestion): Promise<SumsAnswer>
+  /** Throws parameterInvalid (tag: it has a NUL). */
   tags(page: TagPage): Promise<{ tags: Tag[]; total: number }>
+  /** Which of these names are tags of the account. */
+  knownTags(accountId: number, names: readonly string[]): Promise<string[]>
   /** See recount.ts. */
   recount(request: RecountRequest): Promise<Span | null>
 }
@@ -102,6 +109,7 @@ export function statsOf(sql: Sql): Stats {
     show: (question) =>
       inOneSnapshot(async (transaction) => {
         const { wanted, period, times = false, limit, offset } = question
+        if (wanted.kind === 'one') requireText(wanted.name, wanted.subject)
         const { id: accountId, today } = await accountOf(transaction, question)
         const span = spanOf(question, today, wanted.kind === 'each' ? MOST_DAYS_APART : MOST_DAYS)
         const asOf = await selectAsOf(transaction, accountId)
@@ -114,35 +122,57 @@ export function statsOf(sql: Sql): Stats {
         const asked = { accountId, period, page, times }
         const rows =
           wanted.kind !== 'each'
-            ? await selectCounts(transaction, asked, wanted.kind === 'one' ? wanted : { subject: 'total', name: '' })
+            ? await selectCounts(transaction, asked, countedOf(wanted))
             : wanted.subject === 'subaccount'
               ? await selectCountsOfSubaccounts(transaction, asked, span)
               : await selectCountsOfEach(transaction, asked, { subject: wanted.subject, span })
         const byDate = Map.groupBy(rows, ({ date }) => date)
-        const nothing = wanted.kind === 'each' ? [] : [noCounts(wanted.kind === 'one' ? wanted.name : null)]
+        // Of each name that was asked for there is a row.
+        const stats = (found: CountsRow[] = []) =>
+          wanted.kind === 'each'
+            ? found.map(asNamed)
+            : countedOf(wanted).names.map((name) => {
+                const row = found.find((one) => one.name === name)
+                return row ? asNamed(row) : noCounts(wanted.kind === 'total' ? null : name)
+              })
         return {
-          periods: periods.map(({ first: date }) => ({ date, stats: byDate.get(date)?.map(asNamed) ?? nothing })),
+          periods: periods.map(({ first: date }) => ({ date, stats: stats(byDate.get(date)) })),
           ...{ total, asOf },
         }
       }),
 
     sums: (question) =>
       inOneSnapshot(async (transaction) => {
-        const { subject, name, times = false, limit, offset } = question
+        const { subject, name, times = false, order = MOST_SENT, limit, offset } = question
+        if (name !== undefined) requireText(name, subject)
         const { id: accountId, today } = await accountOf(transaction, question)
         const span = spanOf(question, today, name === undefined ? MOST_DAYS_APART : MOST_DAYS)
         const asOf = await selectAsOf(transaction, accountId)
         if (name === undefined) await requireFew(transaction, { accountId, subject, span })
         const { rows, total } = await selectSums(transaction, {
-          ...{ accountId, subject, name, span, times, limit, offset },
+          ...{ accountId, subject, name, span, times, order, limit, offset },
         })
         const alone = name !== undefined && total === 0
         return { ...span, stats: alone ? [noCounts(name)] : rows.map(asNamed), total: alone ? 1 : total, asOf }
       }),
 
-    tags: (page) => selectTags(sql, page),
+    async tags(page) {
+      requireText(page.prefix, 'tag')
+      return selectTags(sql, page)
+    },
+    knownTags: (accountId, names) => selectKnownTags(sql, accountId, names),
     recount: (request) => recount(sql, request),
   }
+}
+
+const MOST_SENT: Order = { by: { sent: 1 }, descending: true }
+
+function countedOf(wanted: Exclude<Wanted, { kind: 'each' }>): {
+  subject: Subject | 'total'
+  names: readonly string[]
+} {
+  if (wanted.kind === 'total') return { subject: 'total', names: [''] }
+  return wanted.kind === 'one' ? { subject: wanted.subject, names: [wanted.name] } : wanted
 }
 
 function asNamed({ name, counts, histogram }: CountsRow): NamedCounts {
@@ -151,6 +181,11 @@ function asNamed({ name, counts, histogram }: CountsRow): NamedCounts {
 
 function noCounts(name: string | null): NamedCounts {
   return { name, counts: NO_COUNTS, deliveryTime: null }
+}
+
+/** The database takes every text but NUL. */
+function requireText(text: string, parameter: string): void {
+  if (text.includes('\0')) throw invalidParameter(parameter, 'it must not contain NUL')
 }
 
 function spanOf({ first, last }: Question, today: string, most: number): Span {
@@ -176,6 +211,7 @@ async function accountOf(
   sql: SqlTransaction,
   { accountId, subaccount }: Question,
 ): Promise<{ id: number; today: string }> {
+  if (subaccount?.includes('\0')) throw new ServiceError('subaccountUnknown')
   const [account] = await sql<{ id: number; today: string }[]>`
     select id, to_char(service_now() at time zone time_zone, 'YYYY-MM-DD') as today from accounts
      where ${

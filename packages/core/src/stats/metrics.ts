@@ -1,9 +1,11 @@
 /**
  * What is counted, as the columns of roll_ups. An event counts once, except for the first of its kind of a delivery, which
- * counts as `unique_…` too.
+ * counts as `unique_…` too, and for drops: each counts as `dropped`, by the suppression's reason, and as `late_dropped` if it was
+ * processed before.
  */
 export const METRICS = [
   ...(['processed', 'sent', 'deferred', 'hard_bounced', 'soft_bounced', 'expired', 'dropped', 'invalid'] as const),
+  ...(['late_dropped', 'bounce_dropped', 'complaint_dropped', 'unsubscribe_dropped'] as const),
   ...(['opened', 'unique_opened', 'machine_opened', 'clicked', 'unique_clicked', 'machine_clicked'] as const),
   ...(['unsubscribed', 'complained'] as const),
 ] as const
@@ -11,6 +13,16 @@ export type Metric = (typeof METRICS)[number]
 
 /** How often each thing happened. */
 export type Counts = Readonly<Record<Metric, number>>
+
+/** Drops by the reasons of suppressions; what else is dropped (a message cancelled, a person forgotten) has no count of its own. */
+export const DROPS: Readonly<Partial<Record<Metric, readonly string[]>>> = {
+  bounce_dropped: ['hardbounce'],
+  complaint_dropped: ['abuse'],
+  unsubscribe_dropped: ['unsubscribe', 'manual', 'global'],
+}
+
+/** How often each metric counts in a sum of several. */
+export type Weights = Readonly<Partial<Record<Metric, 1 | -1>>>
 
 export const NO_COUNTS = Object.fromEntries(METRICS.map((metric) => [metric, 0])) as Counts
 

@@ -1,6 +1,6 @@
 import { onlyRow, type SqlTransaction } from '../database.ts'
 import { BUCKETS, type Histogram } from './delivery-times.ts'
-import { type Counts, METRICS, type Subject } from './metrics.ts'
+import { type Counts, METRICS, type Subject, type Weights } from './metrics.ts'
 import type { Period, Span } from './periods.ts'
 
 /** Counts of one name, or of all further ones together, over some days. */
@@ -56,16 +56,16 @@ export interface PeriodsQuestion {
   readonly times: boolean
 }
 
-/** Of everything, or of one name. */
+/** Of everything (the name ''), or of some names. */
 export async function selectCounts(
   sql: SqlTransaction,
   { accountId, period, page, times }: PeriodsQuestion,
-  { subject, name }: { subject: Subject | 'total'; name: string },
+  { subject, names }: { subject: Subject | 'total'; names: readonly string[] },
 ): Promise<PeriodRow[]> {
   const rows = await sql<Row[]>`
-    select ${dateOf(sql, period, page)} as date, ${name}::text as name, ${columns(sql, times)} from roll_ups r
-     where account_id = ${accountId} and subject = ${subject} and name = ${name} and day ${within(sql, page)}
-     group by 1`
+    select ${dateOf(sql, period, page)} as date, r.name, ${columns(sql, times)} from roll_ups r
+     where account_id = ${accountId} and subject = ${subject} and name = any(${[...names]}::text[]) and day ${within(sql, page)}
+     group by 1, 2`
   return rows.map(asPeriodRow)
 }
 
@@ -134,14 +134,26 @@ export interface NamesQuestion {
   readonly name: string | undefined
   readonly span: Span
   readonly times: boolean
+  readonly order: Order
   readonly limit: number
   readonly offset: number
+}
+
+/** Which names come first: those with most, or least, of a sum of metrics. */
+export interface Order {
+  readonly by: Weights
+  readonly descending: boolean
+}
+
+const orderOf = (sql: SqlTransaction, { by, descending }: Order) => {
+  const terms = METRICS.flatMap((metric) => (by[metric] ? [`${by[metric]} * sum(r.${metric}::float8)`] : []))
+  return sql.unsafe(`${terms.join(' + ')} ${descending ? 'desc' : 'asc'}`)
 }
 
 /** Over the whole span, a row a name. */
 export async function selectSums(
   sql: SqlTransaction,
-  { accountId, subject, name, span, times, limit, offset }: NamesQuestion,
+  { accountId, subject, name, span, times, order, limit, offset }: NamesQuestion,
 ): Promise<{ rows: CountsRow[]; total: number }> {
   const subjects = name === undefined ? [subject, `other ${subject}`] : [subject]
   const matching = sql`
@@ -150,7 +162,8 @@ export async function selectSums(
   const rows = await sql<(Row & { total: number })[]>`
     select case when r.subject = ${subject} then r.name end as name, count(*) over ()::int as total, ${columns(sql, times)}
       from roll_ups r where ${matching}
-     group by r.subject, r.name order by r.subject <> ${subject}, sum(r.sent::float8) desc, sum(r.processed::float8) desc, r.name
+     group by r.subject, r.name
+     order by r.subject <> ${subject}, ${orderOf(sql, order)}, sum(r.processed::float8) desc, r.name
      limit ${limit} offset ${offset}`
   const first = rows[0]
   if (first || offset === 0) return { rows: rows.map(asCountsRow), total: first?.total ?? 0 }

@@ -1,6 +1,6 @@
 import type { SqlTransaction } from '../database.ts'
 import { type Batch, HARD_BOUNCES } from '../events/index.ts'
-import { METRICS, NAMES_A_DAY } from './metrics.ts'
+import { DROPS, METRICS, NAMES_A_DAY } from './metrics.ts'
 
 /** Adds a batch of events to the roll-ups, in the transaction that numbers them: each counts once, whatever dies in between. */
 export async function rollUp(sql: SqlTransaction, { after, to }: Batch): Promise<void> {
@@ -15,10 +15,14 @@ const metricOf = (sql: SqlTransaction) => sql`
     when 'clicked' then case when e.detail->>'machine' is null then 'clicked' else 'machine_clicked' end
     else e.type end`
 
-const counted = METRICS.map((metric) => {
-  const [, first, plain] = /^(unique_)?(\w+)$/.exec(metric) ?? []
-  return `count(*) filter (where metric = '${plain}'${first ? ' and first' : ''})::integer as ${metric}`
-}).join(', ')
+const counted = METRICS.filter((metric) => metric !== 'late_dropped')
+  .map((metric) => {
+    const reasons = DROPS[metric]
+    if (reasons) return `count(*) filter (where reason in (${reasons.map((one) => `'${one}'`)}))::integer as ${metric}`
+    const [, first, plain] = /^(unique_)?(\w+)$/.exec(metric) ?? []
+    return `count(*) filter (where metric = '${plain}'${first ? ' and first' : ''})::integer as ${metric}`
+  })
+  .join(', ')
 const columns = METRICS.join(', ')
 const summed = METRICS.map((metric) => `sum(${metric})::integer as ${metric}`).join(', ')
 const added = METRICS.map((metric) => `${metric} = r.${metric} + excluded.${metric}`).join(', ')
@@ -36,20 +40,25 @@ export async function addEvents(sql: SqlTransaction, condition: ReturnType<SqlTr
     with happened as (
       select e.account_id, (e.occurred_at at time zone coalesce(a.time_zone, 'UTC'))::date as day, e.message_id, e.recipient_no,
              e.occurred_at, ${metricOf(sql)} as metric, e.detail->>'first' = 'true' as first,
+             case when e.type = 'dropped' then e.detail->>'reason' end as reason,
              row_number() over (order by e.transaction, e.id) as nth
         from events e left join accounts a on a.id = e.account_id
        where ${condition} and e.type <> 'domain'
     ), delivery as (
       select account_id, day, message_id, recipient_no, min(nth) as nth, min(occurred_at) as since,
-             min(occurred_at) filter (where metric = 'sent') as sent_at, ${write(counted)}
+             min(occurred_at) filter (where metric = 'sent') as sent_at,
+             array_agg(occurred_at) filter (where metric = 'dropped') as dropped_at, ${write(counted)}
         from happened group by account_id, day, message_id, recipient_no
     ), told as (
-      select d.*, array['', m.domain, f.recipient_domain] || m.tags as names,
+      -- What the accept itself drops has the message's very time; whatever is dropped later was processed.
+      select d.*, case when d.dropped = 0 then 0 else
+               (select count(*)::integer from unnest(d.dropped_at) each(at) where each.at > m.accepted_at) end as late_dropped,
+             array['', m.domain, f.recipient_domain] || m.tags as names,
              case when d.sent_at is not null and m.due_at is not null
                   then delivery_time_bucket(date_part('epoch', d.sent_at - coalesce(f.due_at, m.due_at))) end as bucket
         from delivery d
         left join lateral (
-          select split_part(from_address, '@', -1) as domain, greatest(accepted_at, scheduled_at) as due_at,
+          select split_part(from_address, '@', -1) as domain, accepted_at, greatest(accepted_at, scheduled_at) as due_at,
                  case when cardinality(tags) > 1 then array(select distinct tag from unnest(tags) tag) else tags end as tags
             from messages where id = d.message_id limit 1) m on true
         left join lateral (

@@ -29,3 +29,10 @@ export async function selectTags(
   ])
   return { tags, total: all?.total ?? 0 }
 }
+
+/** Which of these names are tags of the account. */
+export async function selectKnownTags(sql: Sql, accountId: number, names: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select name from tags where account_id = ${accountId} and name = any(${[...names]}::text[])`
+  return rows.map(({ name }) => name)
+}

@@ -45,6 +45,8 @@ interface DueWebhook {
   readonly failing: boolean
   readonly slow: boolean
   readonly held: boolean
+  /** Its account is deleted: nobody can take it away any more. */
+  readonly ownerless: boolean
 }
 
 interface Waiting {
@@ -71,9 +73,14 @@ export async function claimBatches(sql: Sql, slots: number): Promise<ClaimedBatc
   return sql.begin(async (transaction) => {
     const [webhook] = await transaction<DueWebhook[]>`
       select id, account_id as "accountId", events, position::float8 as position, failing_since is not null as failing,
-             milliseconds > ${SLOW_MS} as slow, coalesce(held_until > service_now(), false) as held
+             milliseconds > ${SLOW_MS} as slow, coalesce(held_until > service_now(), false) as held,
+             not exists (select from accounts a where a.id = account_id and a.state <> 'deleted') as ownerless
         from webhooks where enabled and due_at <= service_now() order by due_at limit 1 for update skip locked`
     if (!webhook) return undefined
+    if (webhook.ownerless) {
+      await transaction`update webhooks set enabled = false where id = ${webhook.id}`
+      return []
+    }
     if (webhook.held) {
       await transaction`update webhooks set due_at = held_until where id = ${webhook.id}`
       return []

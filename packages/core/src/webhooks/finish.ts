@@ -52,9 +52,15 @@ export async function giveBack(sql: Sql, batch: LeasedBatch): Promise<void> {
     update webhooks set due_at = service_now() where id in (select webhook_id from given)`
 }
 
+/** With the last thing that it failed with goes its failure: nothing else would ever try whether it answers again. */
 async function drop(sql: SqlTransaction, { id, webhookId }: LeasedBatch): Promise<Finished> {
   await sql`delete from webhook_batches where id = ${id}`
-  await sql`update webhooks set due_at = service_now() where id = ${webhookId}`
+  await sql`
+    update webhooks
+       set due_at = service_now(),
+           failing_since = case when exists (select from webhook_batches where webhook_id = ${webhookId} and state = 'waiting')
+                                then failing_since end
+     where id = ${webhookId}`
   return 'delivered'
 }
 

@@ -2,25 +2,41 @@ import { randomUUID } from 'node:crypto'
 import { type Actor, type AuditValues, noteChange, OPERATOR } from '../audit/index.ts'
 import type { Sql, SqlTransaction } from '../database.ts'
 import { ServiceError } from '../errors.ts'
+import type { Event } from '../events/event.ts'
 import { lastNumber, readEvents } from '../events/read.ts'
 import type { OutboundHttp } from '../outbound-http.ts'
 import type { Secrets } from '../secrets.ts'
 import { type ClaimedBatch, claimBatches, noticeEvents } from './claim.ts'
 import { type Finished, finishBatch, giveBack } from './finish.ts'
-import { eventName } from './names.ts'
+import { eventName, nameOf } from './names.ts'
 import { cleanHeaders, cleanUrl, notedUrl } from './rules.ts'
 import { sampleEvents } from './samples.ts'
 import { bodyOf, post, probe, type Target, type Told } from './send.ts'
 import { makeSecret, makeSigningKey, secretText } from './signature.ts'
 import * as store from './store.ts'
-import type { DeadBatch, Webhook, WebhookDelivery, WebhookKeys, WebhookSettings } from './webhook.ts'
+import {
+  type DeadBatch,
+  WEBHOOK_EVENTS,
+  type Webhook,
+  type WebhookDelivery,
+  type WebhookKeys,
+  type WebhookSettings,
+} from './webhook.ts'
 
 export type { ClaimedBatch } from './claim.ts'
 export type { Finished } from './finish.ts'
 export { eventsNamed, namesOf } from './names.ts'
 export { shownHeaders } from './rules.ts'
 export type { Told } from './send.ts'
-export { type DeadBatch, WEBHOOK_FORMATS, type Webhook, type WebhookDelivery, type WebhookSettings } from './webhook.ts'
+export {
+  type DeadBatch,
+  WEBHOOK_EVENTS,
+  WEBHOOK_FORMATS,
+  type Webhook,
+  type WebhookDelivery,
+  type WebhookEvent,
+  type WebhookSettings,
+} from './webhook.ts'
 
 export const MOST_WEBHOOKS = 10
 const OVERLAP_HOURS = 24
@@ -35,17 +51,32 @@ export interface WebhookAct {
   readonly by?: Actor
 }
 
+/** Whether the URL is asked before anything is saved; it is, unless told. */
+export interface Asking {
+  readonly ask?: boolean
+}
+
 /** Where accounts are told of their events. Each act on a webhook throws webhookUnknown. */
 export interface Webhooks {
   /** Asks the URL first, if enabled. Throws webhookUrlInvalid, webhookUnanswered, webhooksTooMany, parameterInvalid (headers). */
-  create(accountId: number, settings: WebhookSettings, by?: Actor): Promise<{ webhook: Webhook; secret: string }>
+  create(
+    accountId: number,
+    settings: WebhookSettings,
+    by?: Actor,
+    asking?: Asking,
+  ): Promise<{ webhook: Webhook; secret: string }>
   list(accountId: number): Promise<Webhook[]>
   show(accountId: number, id: number): Promise<Webhook>
   /** What is not given stays. Asks the URL as create does, when it, the shape or the headers change or it is enabled. */
-  update(act: WebhookAct, change: Partial<WebhookSettings>): Promise<Webhook>
+  update(act: WebhookAct, change: Partial<WebhookSettings>, asking?: Asking): Promise<Webhook>
   remove(act: WebhookAct): Promise<void>
   /** Sends a sample of each of its events, and answers what the receiver said. */
   test(accountId: number, id: number): Promise<Told & { readonly events: number }>
+  /**
+   * Sends a sample of every event to any URL, as the webhook of this id would, or one in the v3 shape that is not signed.
+   * Throws webhookUrlInvalid, overloaded.
+   */
+  tryUrl(accountId: number, url: string, id?: number): Promise<Told>
   /** A new secret signs; the old one does so too for some hours (24 unless told). */
   rotateSecret(act: WebhookAct, overlapHours?: number): Promise<string>
   /** The latest requests, newest first. */
@@ -135,7 +166,9 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
 
   function checked(settings: WebhookSettings, before?: Webhook): WebhookSettings {
     const events = settings.events.filter((type) => eventName(type, settings.format) !== null)
-    if (events.length === 0) throw new ServiceError('webhookEventInvalid', { values: { event: '' } })
+    // Who names each event by itself may name none for now.
+    if (events.length === 0 && settings.names === null)
+      throw new ServiceError('webhookEventInvalid', { values: { event: '' } })
     return {
       ...settings,
       ...{ events, url: cleanUrl(http, settings.url), headers: cleanHeaders(settings.headers, before?.headers) },
@@ -144,12 +177,12 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
 
   return {
     show,
-    async create(accountId, settings, by = OPERATOR) {
+    async create(accountId, settings, by = OPERATOR, { ask = true } = {}) {
       const wanted = checked(settings)
       const [secret, { privateKey, publicKey }] = [makeSecret(), makeSigningKey()]
       const own = await store.selectWebhooks(sql, accountId)
       if (own.length >= MOST_WEBHOOKS) throw new ServiceError('webhooksTooMany', { values: { limit: MOST_WEBHOOKS } })
-      if (wanted.enabled) await requireAnswer({ ...wanted, secrets: [secret], signingKey: privateKey })
+      if (wanted.enabled && ask) await requireAnswer({ ...wanted, secrets: [secret], signingKey: privateKey })
       const row = (await sql.begin(async (transaction) => {
         if ((await store.countLocked(transaction, accountId)) >= MOST_WEBHOOKS)
           throw new ServiceError('webhooksTooMany', { values: { limit: MOST_WEBHOOKS } })
@@ -164,18 +197,18 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
       return { webhook: opened(row), secret: secretText(secret) }
     },
     list: async (accountId) => (await store.selectWebhooks(sql, accountId)).map(opened),
-    async update(act, given) {
+    async update(act, given, { ask = true } = {}) {
       const before = await show(act.accountId, act.id)
-      const wanted = checked({ ...before, ...given }, before)
+      const wanted = checked(changed(before, given), before)
       const elsewhere =
         wanted.url !== before.url || wanted.format !== before.format || !isSame(wanted.headers, before.headers)
-      if (wanted.enabled && (elsewhere || !before.enabled)) {
+      if (ask && wanted.enabled && (elsewhere || !before.enabled)) {
         const keys = await keysOf(before)
         if (keys) await requireAnswer({ ...wanted, ...keys })
       }
       const after = await change(act, 'edit', async (transaction, current) => {
         // Others may have changed something else meanwhile: of them only what is given here is overwritten.
-        const merged = checked({ ...current, ...given }, current)
+        const merged = checked(changed(current, given), current)
         const revived = merged.enabled && (!current.enabled || elsewhere)
         const headers = seal(act.accountId, JSON.stringify(merged.headers))
         const row = await store.updateWebhook(transaction, act.id, { ...merged, headers, revived })
@@ -199,6 +232,13 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
         post(http, target, { id: `test_${randomUUID().replaceAll('-', '')}`, body: bodyOf(target, events) }),
       )
       return { ...told, events: events.length }
+    },
+    async tryUrl(accountId, url, id) {
+      const webhook = id === undefined ? undefined : await show(accountId, id)
+      const keys = webhook && (await keysOf(webhook))
+      const target = { ...UNSIGNED, ...webhook, ...keys, url: cleanUrl(http, url) }
+      const body = bodyOf(target, sampleEvents(WEBHOOK_EVENTS, new Date()))
+      return asking(() => post(http, target, { id: `test_${randomUUID().replaceAll('-', '')}`, body }))
     },
     async rotateSecret(act, overlapHours = OVERLAP_HOURS) {
       const secret = makeSecret()
@@ -241,7 +281,7 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
       const webhook = row && opened(row)
       const keys = webhook && (await keysOf(webhook))
       if (!webhook || !keys) return 'late'
-      const events = batch.events ?? (await readBatch(batch))
+      const events = (batch.events ?? (await readBatch(batch))).filter((event) => isWanted(webhook, event))
       if (events.length === 0) return finishBatch(sql, batch, { status: null, milliseconds: 0 })
       const target = { ...webhook, ...keys }
       const body = bodyOf(target, events)
@@ -279,11 +319,30 @@ async function eventAt(sql: SqlTransaction, accountId: number, number: number) {
   return kept && event
 }
 
+/** The names of one shape say nothing in another. */
+function changed(before: Webhook, given: Partial<WebhookSettings>): WebhookSettings {
+  const elsewhere = given.format !== undefined && given.format !== before.format
+  return { ...before, ...(elsewhere ? { names: null } : {}), ...given }
+}
+
+const UNSIGNED: Target = {
+  ...{ url: '', format: 'v3', asText: false, abuse: false, eventIds: true, headers: {}, signed: false },
+  // Of nobody: such a request is no webhook's.
+  ...{ secrets: [makeSecret()], signingKey: Buffer.alloc(0) },
+}
+
+function isWanted({ names, format }: WebhookSettings, event: Event): boolean {
+  if (names === null) return true
+  const name = nameOf(event, format)
+  return name !== null && names.includes(name)
+}
+
 function isSame(one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean {
   return JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort())
 }
 
 /** For the audit log: of headers only the names, as their values may be secrets. */
-function noted({ url, events, format, enabled, headers }: WebhookSettings): AuditValues {
-  return { url: notedUrl(url), events: [...events], format, enabled, headers: Object.keys(headers) }
+function noted({ url, events, names, format, enabled, headers, label, signed }: WebhookSettings): AuditValues {
+  const apart = { ...(names ? { names: [...names] } : {}), ...(label === '' ? {} : { label }), signed }
+  return { url: notedUrl(url), events: [...events], ...apart, format, enabled, headers: Object.keys(headers) }
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.ts'
+import type { Event } from '../events/event.ts'
 import type { WebhookEvent, WebhookFormat } from './webhook.ts'
 
 /** What each shape calls an event; null: it has no name there, and is not told (contract 16.4; v3 contract 9.2). */
@@ -23,6 +24,13 @@ const ALIASES: Readonly<Record<string, string>> = {
 }
 
 const EVERY = Object.keys(NAMES) as WebhookEvent[]
+
+/** What the shape calls this event; null: it has no name there. */
+export function nameOf({ type, detail }: Pick<Event, 'type' | 'detail'>, format: WebhookFormat): string | null {
+  if (type === 'domain') return null
+  const left = format === 'v3' && type === 'unsubscribed' && detail.group !== undefined
+  return left ? 'group_unsubscribe' : eventName(type, format)
+}
 
 export function eventName(type: WebhookEvent, format: WebhookFormat): string | null {
   return NAMES[type][format]

@@ -6,7 +6,8 @@ import { v3Body } from './v3-shape.ts'
 import type { Answer, WebhookKeys, WebhookSettings } from './webhook.ts'
 
 /** Where and how a request goes. */
-export type Target = Pick<WebhookSettings, 'url' | 'format' | 'asText' | 'abuse' | 'eventIds' | 'headers'> & WebhookKeys
+export type Target = Pick<WebhookSettings, 'url' | 'format' | 'asText' | 'abuse' | 'eventIds' | 'headers' | 'signed'> &
+  WebhookKeys
 
 export interface Told extends Answer {
   /** The beginning of what the receiver said. */
@@ -41,7 +42,7 @@ export async function post(
       headers: {
         ...target.headers,
         'content-type': 'application/json',
-        ...signatureHeaders(target, { ...{ id, seconds, body }, format: target.format }),
+        ...signatureHeaders(target, { ...{ id, seconds, body }, format: target.format, signed: target.signed }),
       },
     })
     const ok = status >= 200 && status < 300

@@ -30,20 +30,28 @@ export function makeSigningKey(): SigningKey {
   return { privateKey, publicKey: publicKey.toString('base64') }
 }
 
+interface Request {
+  readonly id: string
+  readonly seconds: number
+  readonly body: string
+  readonly format: WebhookFormat
+  readonly signed: boolean
+}
+
 /**
  * The headers a receiver can tell by that the request is ours: those of Standard Webhooks 1.0.0, with a signature by each
- * secret, and for the v3 shape those of its event webhook (v3 contract 9.3).
+ * secret, and for the v3 shape, if it is signed, those of its event webhook (v3 contract 9.3).
  */
 export function signatureHeaders(
   keys: WebhookKeys,
-  { id, seconds, body, format }: { id: string; seconds: number; body: string; format: WebhookFormat },
+  { id, seconds, body, format, signed }: Request,
 ): Record<string, string> {
   const time = String(seconds)
-  const signed = keys.secrets.map(
+  const signatures = keys.secrets.map(
     (secret) => `v1,${createHmac('sha256', secret).update(`${id}.${time}.${body}`).digest('base64')}`,
   )
-  const standard = { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signed.join(' ') }
-  if (format === 'v2') return standard
+  const standard = { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signatures.join(' ') }
+  if (format === 'v2' || !signed) return standard
   const key = createPrivateKey({ key: keys.signingKey, format: 'der', type: 'pkcs8' })
   return {
     ...standard,

@@ -14,9 +14,13 @@ export interface SealedKeys {
 }
 
 const columns = (sql: AnySql) => sql`
-  id, account_id as "accountId", url, events, format, as_text as "asText", abuse, event_ids as "eventIds", headers, enabled,
-  public_key as "publicKey", created_at as "createdAt", position::float8 as position, succeeded_at as "succeededAt",
+  id, account_id as "accountId", url, events, names, label, signed, format, as_text as "asText", abuse, event_ids as "eventIds", headers, enabled,
+  public_key as "publicKey", created_at as "createdAt", changed_at as "changedAt", position::float8 as position, succeeded_at as "succeededAt",
   failing_since as "failingSince", disabled_at as "disabledAt", problem`
+
+function namesIn({ names }: Pick<WebhookSettings, 'names'>): string[] | null {
+  return names && [...names]
+}
 
 export type NewRow = Omit<WebhookSettings, 'headers'> & {
   readonly accountId: number
@@ -29,9 +33,9 @@ export type NewRow = Omit<WebhookSettings, 'headers'> & {
 /** It begins behind the account's last event. Due at once, as one may get its number at this very moment. */
 export async function insertWebhook(sql: AnySql, row: NewRow): Promise<Row> {
   const [made] = await sql<Row[]>`
-    insert into webhooks (account_id, url, events, format, as_text, abuse, event_ids, headers, secret, signing_key, public_key,
+    insert into webhooks (account_id, url, events, names, label, signed, format, as_text, abuse, event_ids, headers, secret, signing_key, public_key,
            enabled, due_at, position)
-    select ${row.accountId}, ${row.url}, ${[...row.events]}::text[], ${row.format}, ${row.asText}, ${row.abuse}, ${row.eventIds},
+    select ${row.accountId}, ${row.url}, ${[...row.events]}::text[], ${namesIn(row)}::text[], ${row.label}, ${row.signed}, ${row.format}, ${row.asText}, ${row.abuse}, ${row.eventIds},
            ${row.headers}, ${row.secret}, ${row.signingKey}, ${row.publicKey}, ${row.enabled}, service_now(),
            coalesce((select first_number + count - 1 from event_pages where account_id = ${row.accountId}
                       order by first_number desc limit 1), 0)
@@ -47,7 +51,8 @@ export async function updateWebhook(
 ): Promise<Row> {
   const [changed] = await sql<Row[]>`
     update webhooks
-       set url = ${row.url}, events = ${[...row.events]}::text[], format = ${row.format}, as_text = ${row.asText},
+       set url = ${row.url}, events = ${[...row.events]}::text[], names = ${namesIn(row)}::text[], label = ${row.label},
+           signed = ${row.signed}, changed_at = service_now(), format = ${row.format}, as_text = ${row.asText},
            abuse = ${row.abuse}, event_ids = ${row.eventIds}, headers = ${row.headers}, enabled = ${row.enabled},
            disabled_at = case when ${row.enabled} then null else disabled_at end,
            failing_since = case when ${row.revived} then null else failing_since end,

@@ -1,5 +1,7 @@
 import type { Event, EventDelivery, EventDetail } from '../events/event.ts'
-import { eventName } from './names.ts'
+import { isHardBounce } from '../events/words.ts'
+import { shortMessageId } from '../messages/short-id.ts'
+import { nameOf } from './names.ts'
 import { eventId, replyLine } from './v2-shape.ts'
 import type { WebhookEvent } from './webhook.ts'
 
@@ -11,10 +13,9 @@ export function v3Body(events: readonly Event[]): string {
 }
 
 function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<string, unknown> | undefined {
-  if (type === 'domain' || !delivery) return undefined
-  const left = type === 'unsubscribed' && detail.group !== undefined
-  const name = left ? 'group_unsubscribe' : eventName(type, 'v3')
-  if (name === null) return undefined
+  const name = nameOf({ type, detail }, 'v3')
+  if (type === 'domain' || !delivery || name === null) return undefined
+  const group = detail.group ?? delivery.group
   const told: Record<string, unknown> = {
     email: delivery.recipient,
     timestamp: Math.floor(occurredAt.getTime() / 1000),
@@ -22,8 +23,8 @@ function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<str
     event: name,
     ...(delivery.tags.length > 0 ? { category: [...delivery.tags] } : {}),
     sg_event_id: eventId(id),
-    sg_message_id: `${delivery.messageId}.${delivery.recipientNo}`,
-    ...groupOf(left ? detail.group : delivery.group),
+    sg_message_id: `${shortMessageId(delivery.messageId)}.recvd-0.${delivery.recipientNo}`,
+    ...(group === null ? {} : { asm_group_id: group }),
     ...ownValues(type, detail, delivery),
   }
   // What the sender wants to hear goes beside ours, and not in its place.
@@ -33,10 +34,6 @@ function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<str
     }
   }
   return told
-}
-
-function groupOf(group: number | null | undefined): Record<string, unknown> {
-  return group ? { asm_group_id: group } : {}
 }
 
 /** The Message-ID that the service gives. */
@@ -51,6 +48,8 @@ const DROPPED: Readonly<Record<string, string>> = {
   instructions: 'Invalid SMTPAPI header',
   template: 'Invalid SMTPAPI header',
   rendering: 'Invalid SMTPAPI header',
+  cancelled: 'Cancelled',
+  forgotten: 'Forgotten',
 }
 
 const CLASSES: Readonly<Record<string, string>> = {
@@ -69,16 +68,20 @@ const CLASSES: Readonly<Record<string, string>> = {
 }
 
 function ownValues(type: WebhookEvent, detail: EventDetail, delivery: EventDelivery): Record<string, unknown> {
-  const { ip, userAgent, url, machine, enhanced, attempt } = detail
+  const { ip, userAgent, url, machine, enhanced, attempt, host } = detail
+  const tls = host === undefined ? {} : { tls: detail.tls === undefined ? 0 : 1 }
   const reader = { ...(userAgent === undefined ? {} : { useragent: userAgent }), ...(ip === undefined ? {} : { ip }) }
   switch (type) {
+    case 'processed':
+      return delivery.scheduledAt ? { send_at: Math.floor(delivery.scheduledAt.getTime() / 1000) } : {}
     case 'sent':
-      return { response: replyLine(detail) }
+      return { response: replyLine(detail), ...tls }
     case 'deferred':
       return {
         response: replyLine(detail),
         attempt: String(attempt ?? 1),
         domain: delivery.recipient.slice(delivery.recipient.lastIndexOf('@') + 1),
+        ...tls,
       }
     case 'bounced':
     case 'expired':
@@ -86,8 +89,9 @@ function ownValues(type: WebhookEvent, detail: EventDetail, delivery: EventDeliv
         reason: replyLine(detail),
         ...(enhanced ? { status: enhanced } : {}),
         // A block may pass; a bounce is an address that nobody has.
-        type: type === 'bounced' && CLASSES[detail.class ?? ''] === 'Invalid Address' ? 'bounce' : 'blocked',
+        type: type === 'bounced' && isHardBounce(detail.class) ? 'bounce' : 'blocked',
         bounce_classification: CLASSES[detail.class ?? ''] ?? 'Unclassified',
+        ...tls,
       }
     case 'dropped':
       return { reason: DROPPED[detail.reason ?? ''] ?? 'Unsubscribed Address', status: '5.0.0' }

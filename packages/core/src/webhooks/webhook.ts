@@ -14,6 +14,8 @@ export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 export interface WebhookSettings {
   readonly url: string
   readonly events: readonly WebhookEvent[]
+  /** Of these events only those whose name in the shape is one of these, and then it may be none at all. Null: all. */
+  readonly names: readonly string[] | null
   readonly format: WebhookFormat
   /** v2: every value as text, as it was before 2019. */
   readonly asText: boolean
@@ -24,6 +26,10 @@ export interface WebhookSettings {
   /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>
   readonly enabled: boolean
+  /** What the account calls it. */
+  readonly label: string
+  /** v3: requests carry that shape's signature. */
+  readonly signed: boolean
 }
 
 export interface Webhook extends WebhookSettings {
@@ -32,6 +38,8 @@ export interface Webhook extends WebhookSettings {
   /** base64 of the ECDSA key's SubjectPublicKeyInfo, as the v3 verifiers take it. */
   readonly publicKey: string
   readonly createdAt: Date
+  /** Null: it is as it was made. */
+  readonly changedAt: Date | null
   /** All events up to this number are told or on their way. */
   readonly position: number
   readonly succeededAt: Date | null
@@ -46,7 +54,7 @@ export interface Webhook extends WebhookSettings {
 export interface WebhookKeys {
   /** The HMAC secrets: during the overlap of a rotation, the former one too. */
   readonly secrets: readonly Buffer[]
-  /** PKCS 8, DER. */
+  /** Of the v3 shape's signature. PKCS 8, DER. */
   readonly signingKey: Buffer
 }
 

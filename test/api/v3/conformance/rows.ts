@@ -1,4 +1,5 @@
 import { V3_OPERATIONS } from '@postrider/api'
+import { ACCOUNT_ROWS } from './account-settings.ts'
 import { DOOR_ROWS } from './door.ts'
 import { KEY_ROWS } from './keys.ts'
 import { MAIL_SEND_ROWS } from './mail-send.ts'
@@ -6,6 +7,7 @@ import { SMTPAPI_ROWS } from './smtpapi.ts'
 import { STATS_ROWS } from './stats.ts'
 import { SUPPRESSION_ROWS } from './suppressions.ts'
 import { TEMPLATE_ROWS } from './templates.ts'
+import { WEBHOOK_ROWS } from './webhooks.ts'
 
 /**
  * What the conformance page tells: every row of the contract's table of treatments (section 13), and every operation. A test
@@ -31,6 +33,8 @@ export const ROWS: readonly Row[] = [
   ...STATS_ROWS,
   ...SUPPRESSION_ROWS,
   ...KEY_ROWS,
+  ...WEBHOOK_ROWS,
+  ...ACCOUNT_ROWS,
   ...DOOR_ROWS,
   ...SMTPAPI_ROWS,
 ]

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { TextDecoder } from 'node:util'
 
 /** A charset in which ASCII is ASCII, so that a text can be worked on as octets. */
@@ -11,12 +12,18 @@ export interface Charset {
 /** Names as in the WHATWG's Encoding standard. In others, such as Shift_JIS or UTF-16, an ASCII octet may be half a letter. */
 const ASCII_BASED = /^(utf-8|iso-8859-\d+|windows-\d+|koi8-[ru])$/
 
-/** Undefined: it is unknown, or not one to be worked on as octets. `name` empty: US-ASCII (RFC 2045 5.2). */
-export function charsetOf(name: string): Charset | undefined {
+const US_ASCII = /^(us-)?ascii$|^$/i
+
+/**
+ * The charset of a text, its octets one character each. Undefined: it is unknown, or not one to be worked on as octets. `name`
+ * empty: US-ASCII (RFC 2045 5.2); whoever says no more and writes more than that writes UTF-8, if it can be read so.
+ */
+export function charsetOf(name: string, text: string): Charset | undefined {
   const decoder = decoderOf(name || 'us-ascii')
   if (!decoder || !ASCII_BASED.test(decoder.encoding)) return undefined
+  const reader = US_ASCII.test(name) && isUtf8(Buffer.from(text, 'latin1')) ? new TextDecoder('utf-8') : decoder
   return {
-    decode: (octets) => (isAscii(octets) ? octets : decoder.decode(Buffer.from(octets, 'latin1'))),
+    decode: (octets) => (isAscii(octets) ? octets : reader.decode(Buffer.from(octets, 'latin1'))),
     encode(text) {
       if (isAscii(text)) return text
       if (decoder.encoding === 'utf-8') return Buffer.from(text).toString('latin1')
@@ -47,7 +54,7 @@ function isAscii(text: string): boolean {
 /** Browsers read Windows-1252 where US-ASCII or ISO 8859-1 is said; what is written keeps to the word. */
 function tableOf(decoder: TextDecoder, name: string): Map<string, string> {
   const table = new Map<string, string>()
-  const first = /^(us-)?ascii$|^$/i.test(name) ? 256 : /8859|latin/i.test(name) ? 160 : 128
+  const first = US_ASCII.test(name) ? 256 : /8859|latin/i.test(name) ? 160 : 128
   for (let octet = 0; octet < 256; octet++) {
     if (octet >= 128 && octet < first) continue
     table.set(decoder.decode(Uint8Array.of(octet)), String.fromCharCode(octet))

@@ -46,6 +46,8 @@ export interface VersionChange {
   readonly testData?: string | undefined
   /** False leaves the one active that is. */
   readonly active?: boolean | undefined
+  /** As another installation had it: the plain text stays what is given, and a first version is active only if that is said. */
+  readonly asIs?: boolean | undefined
 }
 
 export interface NewVersion extends VersionChange {

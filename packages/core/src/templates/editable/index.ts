@@ -48,7 +48,8 @@ export interface EditableTemplates {
   /** What was accepted keeps its content. */
   remove(act: EditableAct): Promise<void>
   /**
-   * The first one is active whatever is said. Throws templateVersionsTooMany; parameterInvalid (versionId) when that is taken.
+   * The first one is active whatever is said, unless it is kept as is. Throws templateVersionsTooMany; parameterInvalid
+   * (versionId) when that is taken.
    */
   addVersion(act: EditableAct, version: NewVersion, versionId?: string): Promise<EditableVersion>
   /** Throws parameterInvalid (editor) when another one is named. */
@@ -87,7 +88,7 @@ export function editableTemplatesOf(sql: Sql): EditableTemplates {
     version: NewVersion,
     versionId: string,
   ): Promise<EditableVersion> {
-    const { active = false, editor = 'code', generatePlain = true } = version
+    const { active = false, editor = 'code', generatePlain = true, asIs = false } = version
     const existing = await store.selectSummaries(transaction, accountId, [id])
     if (existing.length >= EDITABLE_LIMITS.versions) {
       throw new ServiceError('templateVersionsTooMany', { values: { limit: EDITABLE_LIMITS.versions } })
@@ -96,7 +97,13 @@ export function editableTemplatesOf(sql: Sql): EditableTemplates {
     const first = existing.length === 0
     if (active && !first) await store.deactivate(transaction, accountId, id)
     const blank = { name: '', subject: '', html: '', plain: '', generatePlain, testData: null }
-    const added = { ...changed(blank, version), id: versionId, templateId: id, editor, active: active || first }
+    const added = {
+      ...changed(blank, version),
+      id: versionId,
+      templateId: id,
+      editor,
+      active: active || (first && !asIs),
+    }
     return store.insertVersion(transaction, accountId, added)
   }
 

@@ -60,7 +60,8 @@ export function changed<
 >(version: V, change: VersionChange): V {
   const { name, subject, html, plain, testData } = { ...version, ...given(change) }
   const generatePlain = change.generatePlain ?? (change.plain ? false : version.generatePlain)
-  const made = generatePlain && (change.html !== undefined || change.generatePlain !== undefined || plain === '')
+  const due = change.html !== undefined || change.generatePlain !== undefined || plain === ''
+  const made = generatePlain && due && change.asIs !== true
   return {
     ...version,
     ...{ name, subject, html, generatePlain },

@@ -1,0 +1,71 @@
+import { createInterface } from 'node:readline/promises'
+import { text } from 'node:stream/consumers'
+import { type Call, type Command, CommandError, requiredId, textOption, UsageError } from '../command.ts'
+import { BOUNDS, baseUrl, moveIn, openSource, PARTS, type Part, SourceError } from '../moving-in/index.ts'
+import { progressOn, SILENT } from '../moving-in/progress.ts'
+import { reportOf } from '../moving-in/report.ts'
+import { newTally } from '../moving-in/tally.ts'
+
+const HOSTED = 'https://api.sendgrid.com'
+
+export const importCommands: readonly Command[] = [
+  {
+    name: 'import sendgrid',
+    usage: `--account ID [--key KEY|-] [--url BASE] [--only ${PARTS.join(',')}] [--dry-run] [--overwrite] [--yes]`,
+    summary:
+      'copy templates, unsubscribe groups and suppressions from a v3 API (SendGrid, or another instance of this service); the key also from SENDGRID_API_KEY, or with - from stdin',
+    options: {
+      ...{ account: { type: 'string' }, key: { type: 'string' }, url: { type: 'string' }, only: { type: 'string' } },
+      ...{ 'dry-run': { type: 'boolean' }, overwrite: { type: 'boolean' }, yes: { type: 'boolean' } },
+    },
+    run: async (call) => {
+      const accountId = requiredId(call, 'account')
+      const base = baseUrl(textOption(call, 'url') ?? HOSTED)
+      const parts = partsOf(call)
+      const dryRun = call.options['dry-run'] === true
+      const overwrite = call.options.overwrite === true
+      const key = await keyOf(call)
+      if (!dryRun) await requireYes(call, `Copy ${parts.join(', ')} from ${base} into account ${accountId}?`)
+      const tally = newTally()
+      const progress = call.options.json ? SILENT : progressOn(process.stderr)
+      const how = { accountId, bounds: BOUNDS, dryRun, overwrite, tally, progress }
+      try {
+        await call.withCore((core) => moveIn({ ...how, core, source: openSource(base, key) }, parts))
+      } catch (error) {
+        progress.end()
+        if (dryRun || !(error instanceof SourceError)) throw error
+        throw new CommandError(`${error.message}; what was copied until then stays: run it again to go on`)
+      }
+      return reportOf(tally, { accountId, from: base, dryRun })
+    },
+  },
+]
+
+/** Throws {@link UsageError}. */
+function partsOf(call: Call): Part[] {
+  const only = textOption(call, 'only')
+  if (only === undefined) return [...PARTS]
+  return only.split(',').map((word) => {
+    const part = PARTS.find((one) => one === word.trim())
+    if (!part) throw new UsageError(`--only takes ${PARTS.join(', ')}, not "${word}"`)
+    return part
+  })
+}
+
+/** The source's key, which is never repeated. Throws {@link UsageError}. */
+async function keyOf(call: Call): Promise<string> {
+  const option = textOption(call, 'key')
+  const key = (option === '-' ? await text(process.stdin) : (option ?? call.env.SENDGRID_API_KEY ?? '')).trim()
+  if (key === '') throw new UsageError('--key is missing, and so is SENDGRID_API_KEY')
+  if (!/^[\x21-\x7e]{1,1000}$/.test(key)) throw new UsageError('the key has characters that no key has')
+  return key
+}
+
+/** Throws {@link UsageError} where nobody can be asked, {@link CommandError} when the answer is no. */
+async function requireYes(call: Call, question: string): Promise<void> {
+  if (call.options.yes) return
+  if (!process.stdin.isTTY) throw new UsageError('--yes is missing, and there is no terminal to ask at')
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await terminal.question(`${question} [y/N] `).finally(() => terminal.close())
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('nothing was copied')
+}

@@ -1,0 +1,117 @@
+import type { Editor, Generation } from '@postrider/core'
+import { type Bounds, type Source, SourceError } from './source.ts'
+
+export interface SourceGroup {
+  readonly id: number
+  readonly name: string
+  readonly description: string
+  readonly isDefault: boolean
+}
+
+export interface SourceTemplate {
+  readonly id: string
+  readonly name: string
+  readonly generation: Generation
+  /** As they are listed: ours have the active one first, then the newest. */
+  readonly versions: readonly { readonly id: string; readonly active: boolean }[]
+}
+
+export interface SourceVersion {
+  readonly name: string
+  readonly subject: string
+  readonly html: string
+  readonly plain: string
+  readonly generatePlain: boolean
+  readonly editor: Editor
+  /** Empty: there is none. */
+  readonly testData: string
+  /** It has a picture, which is not copied. */
+  readonly pictured: boolean
+}
+
+const TEMPLATES_PAGE = 50
+const VERSIONS = 1000
+
+export async function readGroups(source: Source): Promise<SourceGroup[]> {
+  const path = '/v3/asm/groups'
+  return list(await source.get(path), path).map((one) => {
+    const { id, name, description, is_default } = record(one, path)
+    if (!Number.isSafeInteger(id)) throw unlike(path, 'a group without a number')
+    return { id: Number(id), name: text(name), description: text(description), isDefault: is_default === true }
+  })
+}
+
+/** Templates of both generations as they are listed, without what their versions say. Throws {@link SourceError}. */
+export async function readTemplates(source: Source, bounds: Bounds): Promise<SourceTemplate[]> {
+  const path = '/v3/templates'
+  const found: SourceTemplate[] = []
+  const tokens = new Set<string>()
+  for (let token = ''; ; ) {
+    const query = `generations=legacy,dynamic&page_size=${TEMPLATES_PAGE}${token ? `&page_token=${encodeURIComponent(token)}` : ''}`
+    const answer = record(await source.get(`${path}?${query}`), path)
+    found.push(...list(answer.result ?? answer.templates, path).map((one) => templateOf(record(one, path))))
+    if (found.length > bounds.templates) throw unlike(path, `more than ${bounds.templates} templates`)
+    token = nextToken(record(answer._metadata ?? {}, path).next)
+    if (token === '') return found
+    if (tokens.has(token)) throw unlike(path, 'the same page again and again')
+    tokens.add(token)
+  }
+}
+
+/** Of the link only this much is used: whatever else it says, the key is sent to the base URL alone. */
+function nextToken(next: unknown): string {
+  const link = text(next)
+  if (link === '') return ''
+  const token =
+    URL.canParse(link, 'http://base.invalid') && new URL(link, 'http://base.invalid').searchParams.get('page_token')
+  if (!token) throw unlike('/v3/templates', 'a next page without page_token')
+  return token
+}
+
+function templateOf({ id, name, generation, versions }: Answered): SourceTemplate {
+  const path = '/v3/templates'
+  const listed = list(versions ?? [], path)
+  if (listed.length > VERSIONS) throw unlike(path, `a template of more than ${VERSIONS} versions`)
+  return {
+    ...{ id: text(id), name: text(name), generation: generation === 'dynamic' ? 'dynamic' : 'legacy' },
+    versions: listed.map((one) => {
+      const version = record(one, path)
+      return { id: text(version.id), active: version.active === 1 || version.active === true }
+    }),
+  }
+}
+
+export async function readVersion(source: Source, templateId: string, versionId: string): Promise<SourceVersion> {
+  const path = `/v3/templates/${encodeURIComponent(templateId)}/versions/${encodeURIComponent(versionId)}`
+  const version = record(await source.get(path), path)
+  return {
+    ...{ name: text(version.name), subject: text(version.subject) },
+    ...{ html: text(version.html_content), plain: text(version.plain_content) },
+    generatePlain: version.generate_plain_content !== false,
+    editor: version.editor === 'design' ? 'design' : 'code',
+    testData: text(version.test_data),
+    pictured: text(version.thumbnail_url) !== '',
+  }
+}
+
+export type Answered = Readonly<Record<string, unknown>>
+
+export function list(value: unknown, path: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw unlike(path, 'no list')
+  return value
+}
+
+export function record(value: unknown, path: string): Answered {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unlike(path, 'no object')
+  return value as Answered
+}
+
+/** What is missing, or null, is empty. */
+export function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** JSON, but not what a v3 API answers. */
+export function unlike(path: string, found: string): SourceError {
+  return new SourceError(`${path}: the answer is not that of a v3 API: ${found}`, 200)
+}

@@ -1,0 +1,55 @@
+import { type Answer, table } from '../command.ts'
+import { KINDS, type Tally } from './tally.ts'
+
+export interface Told {
+  readonly accountId: number
+  readonly from: string
+  readonly dryRun: boolean
+}
+
+const ALIKE = ['groups', 'templates', 'versions'] as const
+
+/** What became of everything; in a dry run the plan. */
+export function reportOf({ counts, differences, refusals, leftBehind, cut }: Tally, told: Told): Answer {
+  const { dryRun, accountId, from } = told
+  const heading = [
+    '',
+    dryRun ? 'to add' : 'added',
+    'there already',
+    'differs',
+    dryRun ? 'to overwrite' : 'overwritten',
+    'refused',
+  ]
+  const rows = KINDS.map((kind) => {
+    const { added, there, differs, overwritten, refused } = counts[kind]
+    return [kind, added, there, differs, overwritten, refused]
+  })
+  const paragraphs = [
+    dryRun
+      ? `The plan for account ${accountId}, from ${from}; nothing was changed.`
+      : `Copied to account ${accountId} from ${from}.`,
+    table(heading, rows),
+    section('Different here, left as it is (--overwrite takes what is there):', differences),
+    section('Refused:', refusals),
+    section('Not read to the end:', cut),
+    section(
+      'No counterpart here:',
+      leftBehind.map(({ what, count, why }) => `${what}${count === null ? '' : ` (${count})`}: ${why}`),
+    ),
+  ]
+  const data = { ...told, counts, differences, refused: refusals, cut, leftBehind }
+  const failure = dryRun ? undefined : failureOf({ counts, cut })
+  return { data, text: paragraphs.filter(Boolean).join('\n\n'), ...(failure === undefined ? {} : { failure }) }
+}
+
+function section(heading: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : [heading, ...lines.map((line) => `  ${line}`)].join('\n')
+}
+
+/** An address that is suppressed for another reason is suppressed: that fails nobody. */
+function failureOf({ counts, cut }: Pick<Tally, 'counts' | 'cut'>): string | undefined {
+  const refused = KINDS.reduce((sum, kind) => sum + counts[kind].refused, 0)
+  const differing = ALIKE.reduce((sum, kind) => sum + counts[kind].differs, 0)
+  if (refused + differing + cut.length === 0) return undefined
+  return `not everything is here: ${refused} refused, ${differing} different, ${cut.length} lists not read to the end`
+}

@@ -1,0 +1,102 @@
+import type { EditableVersion, EditableVersionSummary, TemplateWithVersions } from '@postrider/core'
+import { apply, differs, type Move } from './move.ts'
+import { readTemplates, readVersion, type SourceTemplate, type SourceVersion } from './reading.ts'
+
+type Here = TemplateWithVersions<EditableVersionSummary>
+
+/** Copies templates with their ids and all versions, one version in memory at a time. */
+export async function moveTemplates(move: Move): Promise<void> {
+  const { source, bounds, progress } = move
+  const templates = await readTemplates(source, bounds)
+  const here = await templatesHere(move)
+  const total = templates.reduce((sum, { versions }) => sum + versions.length, 0)
+  let done = 0
+  // They are listed newest first there as here.
+  for (const template of templates.toReversed()) {
+    await moveTemplate(move, here.get(template.id), template)
+    done += template.versions.length
+    progress.show('versions', done, total)
+  }
+}
+
+const PAGE = 200
+
+async function templatesHere({ core, accountId }: Move): Promise<Map<string, Here>> {
+  const found: Here[] = []
+  for (;;) {
+    const place = { accountId, generations: ['legacy', 'dynamic'] as const, limit: PAGE, offset: found.length }
+    const { templates } = await core.editableTemplates.list(place)
+    found.push(...templates)
+    if (templates.length < PAGE) return new Map(found.map((template) => [template.id, template]))
+  }
+}
+
+async function moveTemplate(move: Move, here: Here | undefined, template: SourceTemplate): Promise<void> {
+  const { core, accountId, overwrite, tally } = move
+  const { id, name, generation, versions } = template
+  const thing = `template ${id} "${name}"`
+  if (!here) {
+    const added = await apply(move, 'templates', 'added', thing, () =>
+      core.editableTemplates.create({ accountId, id, name, generation }),
+    )
+    if (!added) return
+  } else if (here.name === name) tally.counts.templates.there++
+  else if (overwrite) {
+    await apply(move, 'templates', 'overwritten', thing, () => core.editableTemplates.rename({ accountId, id }, name))
+  } else differs(move, 'templates', `${thing} is called "${here.name}" here`)
+  const active = versions.find((version) => version.active)
+  // The oldest first, so that they are listed here as there; the active one last, so that no other is active meanwhile.
+  const rest = versions.filter((version) => version !== active).toReversed()
+  for (const version of [...rest, ...(active ? [active] : [])]) {
+    await moveVersion(move, here, template, { id: version.id, active: version === active })
+  }
+  if (here && versions.length > 0 && !active && here.versions.some((version) => version.active)) {
+    differs(move, 'versions', `${thing} has no active version there, and one here`)
+  }
+}
+
+async function moveVersion(
+  move: Move,
+  here: Here | undefined,
+  { id: templateId }: SourceTemplate,
+  { id, active }: { readonly id: string; readonly active: boolean },
+): Promise<void> {
+  const { core, accountId, source, overwrite, tally } = move
+  const version = await readVersion(source, templateId, id)
+  if (version.pictured) tally.seen.pictures++
+  if (version.editor === 'design') tally.seen.designs++
+  const act = { accountId, id: templateId }
+  const thing = `template ${templateId}, version ${id} "${version.name}"`
+  const { pictured: _, ...content } = version
+  const other = here?.versions.find((one) => one.active && one.id !== id)
+  // Sends read the one that is active here, and go on reading it unless that is to be overwritten.
+  const becomes = active && (overwrite || !other)
+  const stays = () => differs(move, 'versions', `${thing} is active there, not here`)
+  if (!here?.versions.some((one) => one.id === id)) {
+    const given = { ...content, active: becomes, asIs: true }
+    await apply(move, 'versions', 'added', thing, () => core.editableTemplates.addVersion(act, given, id))
+    if (active && !becomes) stays()
+    return
+  }
+  const stored = await core.editableTemplates.version(accountId, templateId, id)
+  const same = isSame(stored, version)
+  if (same && (stored.active || !active)) tally.counts.versions.there++
+  else if (overwrite) {
+    const change = { ...content, ...(active ? { active } : {}), asIs: true }
+    const edited = { ...act, versionId: id }
+    await apply(move, 'versions', 'overwritten', thing, () => core.editableTemplates.editVersion(edited, change))
+  } else if (same) stays()
+  else differs(move, 'versions', `${thing} says something else here`)
+}
+
+function isSame(stored: EditableVersion, version: SourceVersion): boolean {
+  return (
+    stored.name === version.name &&
+    stored.subject === version.subject &&
+    stored.html === version.html &&
+    stored.plain === version.plain &&
+    stored.generatePlain === version.generatePlain &&
+    stored.editor === version.editor &&
+    (stored.testData ?? '') === version.testData
+  )
+}

@@ -1,0 +1,102 @@
+import t from 'tap'
+import { makeService } from '../../helpers/service.ts'
+import { ask, refusedV3 } from './ask.ts'
+import { proves } from './conformance/proves.ts'
+import { sendgridClient } from './sendgrid-client.ts'
+
+const service = await makeService(t)
+const url = await service.openApi()
+
+async function makeCaller() {
+  const sender = await service.makeSender({ tracking: true })
+  const call = (method: string, path: string, body?: unknown) => ask(url, { method, path, key: sender.apiKey, body })
+  const settings = () => service.core.accounts.settings.show(sender.accountId)
+  return { ...sender, call, settings }
+}
+
+t.test('opens, clicks and unsubscribe links are switched for the whole account', async (t) => {
+  proves(t, 'account-settings', 'operation.viewOpenTracking', 'operation.changeOpenTracking')
+  proves(t, 'operation.viewClickTracking', 'operation.changeClickTracking', 'operation.viewSubscriptionTracking')
+  proves(t, 'operation.changeSubscriptionTracking', 'operation.listTrackingSettings')
+  const { call, settings } = await makeCaller()
+  t.same((await call('GET', '/tracking_settings/open')).json, { enabled: true })
+  t.same((await call('GET', '/tracking_settings/click')).json, { enabled: true, enable_text: false })
+  const off = await call('PATCH', '/tracking_settings/open', { enabled: false })
+  t.strictSame([off.status, off.json], [200, { enabled: false }])
+  await call('PATCH', '/tracking_settings/click', { enabled: false, enable_text: false })
+  const on = await call('PATCH', '/tracking_settings/subscription', { enabled: true })
+  t.same(on.json, { enabled: true, html_content: '', landing: '', plain_content: '', replace: '', url: '' })
+  t.match(await settings(), { openTracking: false, clickTracking: false, unsubscribeLink: true })
+  t.same((await call('PATCH', '/tracking_settings/open')).json, { enabled: false }, 'nothing named, nothing changed')
+  const list = (await call('GET', '/tracking_settings')).json?.result as { name: string; enabled: boolean }[]
+  t.strictSame(
+    list.map(({ name, enabled }) => [name, enabled]),
+    [
+      ['click', false],
+      ['google_analytics', false],
+      ['open', false],
+      ['subscription', true],
+    ],
+  )
+  t.strictSame(Object.keys(list[0] ?? {}), ['name', 'title', 'description', 'enabled'])
+})
+
+t.test('the footer is on while it says something', async (t) => {
+  proves(t, 'account-settings', 'operation.viewFooterSetting', 'operation.changeFooterSetting')
+  proves(t, 'operation.listMailSettings')
+  const { call, settings, accountId } = await makeCaller()
+  const path = '/mail_settings/footer'
+  const none = { enabled: false, html_content: '', plain_content: '' }
+  t.same((await call('GET', path)).json, none)
+  refusedV3(t, await call('PATCH', path, { enabled: true }), [400, /needs html_content/, 'enabled'])
+  const both = { enabled: true, html_content: '<b>Ship</b>', plain_content: 'Ship' }
+  t.same((await call('PATCH', path, both)).json, both)
+  t.same((await call('PATCH', path, { plain_content: 'Ship & Co' })).json, { ...both, plain_content: 'Ship & Co' })
+  t.match(await settings(), { footerHtml: '<b>Ship</b>', footerText: 'Ship & Co' })
+  const list = (await call('GET', '/mail_settings')).json?.result as { name: string; enabled: boolean }[]
+  t.strictSame(
+    list.filter(({ enabled }) => enabled).map(({ name }) => name),
+    ['footer'],
+  )
+  refusedV3(t, await call('PATCH', path, { html_content: 'é'.repeat(6000) }), [400, /10240 octets/, 'html_content'])
+  t.same((await call('PATCH', path, { enabled: false, html_content: 'x' })).json, none)
+  const changes = await service.sql`
+    select 1 from audit_log where account_id = ${accountId} and action = 'account.change'`
+  t.equal(changes.length, 3)
+})
+
+t.test('what there is not stays off, and is not taken silently', async (t) => {
+  proves(t, 'operation.viewGoogleAnalyticsTracking', 'operation.changeGoogleAnalyticsTracking')
+  proves(t, 'operation.viewAddressWhitelistSetting', 'operation.changeAddressWhitelistSetting')
+  proves(t, 'operation.viewBouncePurgeSetting', 'operation.changeBouncePurgeSetting')
+  proves(t, 'operation.viewForwardBounceSetting', 'operation.changeForwardBounceSetting')
+  proves(t, 'operation.viewForwardSpamSetting', 'operation.changeForwardSpamSetting')
+  proves(t, 'operation.viewTemplateSetting', 'operation.changeTemplateSetting')
+  const { call } = await makeCaller()
+  const others = ['address_whitelist', 'bounce_purge', 'forward_bounce', 'forward_spam', 'template']
+  for (const path of ['/tracking_settings/google_analytics', ...others.map((name) => `/mail_settings/${name}`)]) {
+    const shown = await call('GET', path)
+    t.match(shown.json, { enabled: false }, path)
+    refusedV3(t, await call('PATCH', path, { enabled: true }), [400, 'This setting is not available.', 'enabled'], path)
+    t.same((await call('PATCH', path, { ...shown.json, enabled: false, email: 'a@ship.example' })).json, shown.json)
+  }
+  for (const [path, body, field] of [
+    ['click', { enable_text: true }, 'enable_text'],
+    ['subscription', { enabled: true, landing: '<p>Bye</p>' }, 'landing'],
+  ] as const) {
+    refusedV3(t, await call('PATCH', `/tracking_settings/${path}`, body), [400, /not available/, field])
+  }
+  refusedV3(t, await call('PATCH', '/tracking_settings/open', { enabled: 'yes' }), [400, /boolean/, 'enabled'])
+  refusedV3(t, await call('GET', '/tracking_settings/none'), [404, 'resource not found'])
+})
+
+t.test('@sendgrid/client reads and changes settings, and asks who it is', async (t) => {
+  proves(t, 'operation.viewUsername')
+  const { apiKey, accountId, accountName } = await makeCaller()
+  const request = sendgridClient(url, apiKey)
+  const open = { method: 'PATCH', url: '/v3/tracking_settings/open', body: { enabled: false } } as const
+  t.same(await request(open), [200, { enabled: false }])
+  t.match(await request({ method: 'GET', url: '/v3/mail_settings' }), [200, { result: [{ enabled: false }] }])
+  const who = [200, { username: accountName, user_id: accountId }]
+  t.same(await request({ method: 'GET', url: '/v3/user/username' }), who)
+})

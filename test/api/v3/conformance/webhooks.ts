@@ -1,0 +1,8 @@
+import type { Row } from './rows.ts'
+
+export const WEBHOOK_ROWS: readonly Row[] = [
+  {
+    ...{ id: 'event-webhook', parameter: 'the event webhook and its signature', treatment: 'honour' },
+    note: 'Without `pool` and `url_offset`. At most 100 events a request; signed only when that is set.',
+  },
+]

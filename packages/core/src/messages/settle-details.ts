@@ -2,7 +2,7 @@ import { parseAddress } from '../recipients/address.ts'
 import { type FileHead, typeByName } from './mime/parts.ts'
 import type { Personal } from './personal.ts'
 import { isBlank, type StoredContent, subjectOf } from './stored-content.ts'
-import type { Submission, SubmittedAttachment, SubmittedEnvelope, SubmittedMailbox } from './submission.ts'
+import type { MimeContent, Submission, SubmittedAttachment, SubmittedEnvelope, SubmittedMailbox } from './submission.ts'
 
 /** What an envelope has in place of the message's own (submission-details.ts). */
 export function ownOf({ names, from, subject, scheduledAt }: SubmittedEnvelope): Partial<Personal> {
@@ -21,6 +21,19 @@ function namesOf(names: ReadonlyMap<string, string>): Record<string, string> {
       return address === undefined ? [] : [[address, name.trim()]]
     }),
   )
+}
+
+/** All that the copies of one envelope of a MIME message can have of their own. */
+export function personalOfMime(content: MimeContent, envelope: SubmittedEnvelope, number: number): Personal | null {
+  const { to, names, customArgs, scheduledAt } = envelope
+  const [written = ''] = to
+  const address = content.ownTo ? parseAddress(written)?.text : undefined
+  const own = {
+    ...(address === undefined ? {} : { ownTo: { name: names?.get(written) ?? '', address } }),
+    ...(scheduledAt ? { scheduledAt: scheduledAt.toISOString() } : {}),
+    ...(customArgs ? { customArgs } : {}),
+  }
+  return Object.keys(own).length > 0 ? { envelope: number, ...own } : null
 }
 
 export function canonicalMailbox({ email, name }: SubmittedMailbox): SubmittedMailbox {

@@ -9,7 +9,7 @@ import type { FileHead } from './mime/parts.ts'
 import type { Personal } from './personal.ts'
 import { textDetailsOf } from './recipient-texts.ts'
 import type { Judgement } from './rules.ts'
-import { canonicalMailbox, headOf, ownOf, shownSubject } from './settle-details.ts'
+import { canonicalMailbox, headOf, ownOf, personalOfMime, shownSubject } from './settle-details.ts'
 import { subjectOf } from './stored-content.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 import type { ContentParts, MimeContent, Submission, SubmittedAttachment, SubmittedEnvelope } from './submission.ts'
@@ -161,19 +161,6 @@ function settleRecipients(submission: Submission, files: FileParts): StoredDeliv
     }
   }
   return deliveries
-}
-
-/** All that the copies of one envelope of a MIME message can have of their own. */
-function personalOfMime(content: MimeContent, envelope: SubmittedEnvelope, number: number): Personal | null {
-  const { to, names, customArgs, scheduledAt } = envelope
-  const [written = ''] = to
-  const address = content.ownTo ? parseAddress(written)?.text : undefined
-  const own = {
-    ...(address === undefined ? {} : { ownTo: { name: names?.get(written) ?? '', address } }),
-    ...(scheduledAt ? { scheduledAt: scheduledAt.toISOString() } : {}),
-    ...(customArgs ? { customArgs } : {}),
-  }
-  return Object.keys(own).length > 0 ? { envelope: number, ...own } : null
 }
 
 function personalOf(envelope: SubmittedEnvelope, number: number, files: FileParts): Personal {

@@ -185,6 +185,9 @@ t.test('what a mail says about what is added to it is kept with it, and bounded'
     'mail_settings.footer',
   ])
   const groups = Array.from({ length: 25 }, (_, at) => at + 1)
+  for (const id of groups) {
+    await service.core.groups.create(sender.accountId, { id, name: `Group ${id}`, description: '', isDefault: false })
+  }
   t.match((await story(await send({ asm: { group_id: 1, groups_to_display: groups } }))).settings, {
     groupsToDisplay: groups,
   })

@@ -18,7 +18,7 @@ type Told = Readonly<Record<string, unknown>>
 
 /** The events of one message as the receiver got them. */
 function toldOf(answer: Awaited<ReturnType<typeof send>>, count: number): Promise<Told[]> {
-  const id = messageIdOf(answer)
+  const id = String(answer.headers['x-message-id'])
   return until(`${count} events`, () => {
     const all = receiver.batches().flatMap(({ body }) => JSON.parse(body) as Told[])
     const own = all.filter(({ sg_message_id: name }) => String(name).startsWith(id))

@@ -52,6 +52,22 @@ t.test('custom_args come back flattened into every event, those of a personaliza
   }
 })
 
+t.test('smtp-id is the Message-ID of the mail, the service’s and the client’s own', async (t) => {
+  const own = '<own-1@quay.example>'
+  const answer = await send({
+    personalizations: [
+      { to: [{ email: 'r2@harbor.example' }], cc: [{ email: 'r3@harbor.example' }] },
+      { to: [{ email: 'r4@harbor.example' }] },
+      { to: [{ email: 'r5@harbor.example' }], headers: { 'Message-ID': own } },
+    ],
+  })
+  const arrived = await copies(answer, 3)
+  const told = await toldOf(answer, 8)
+  const idOf = (email: unknown) => arrived.find(({ recipient }) => recipient === email)?.mail.messageId ?? own
+  for (const { email, 'smtp-id': id } of told) t.equal(id, idOf(email))
+  t.ok(told.some((one) => one['smtp-id'] === own))
+})
+
 t.test('v2’s own events say nothing of them', async (t) => {
   const answer = await send({ custom_args: { order: '4712' } })
   await copies(answer)

@@ -148,7 +148,7 @@ t.test('P49: what is delivered is verified by @sendgrid/eventwebhook, over the r
   t.match(processed, {
     email: 'lena@harbor.example',
     category: ['receipts'],
-    'smtp-id': /^<[0-9a-f]{32}@ship\d+\.example>$/,
+    'smtp-id': /^<[0-9a-f]{32}\.0@ship\d+\.example>$/,
   })
   t.match(
     events.filter(({ event }) => event === 'delivered'),

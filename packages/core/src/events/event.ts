@@ -38,6 +38,10 @@ export interface EventDelivery {
   readonly acceptedAt: Date
   /** What the sender wants to be told with every event of the delivery. */
   readonly customArgs: Readonly<Record<string, string>> | null
+  /** The caller's own Message-ID, with its brackets. */
+  readonly ownMessageId: string | null
+  /** Copies of one envelope share a Message-ID; null: the message was relayed as it was. */
+  readonly envelope: number | null
   /** Null: it was to go at once. */
   readonly scheduledAt: Date | null
 }

@@ -57,6 +57,8 @@ export async function readEvents(sql: AnySql, question: EventQuestion): Promise<
            coalesce(d.recipient, '') as recipient, coalesce(d.personal->'from'->>'email', m.from_address) as "from",
            coalesce(d.personal->>'subject', m.subject) as subject, m.tags, d.reference, m.size, m.accepted_at as "acceptedAt",
            (m.settings->>'group')::int as "group", d.personal->'customArgs' as "customArgs",
+           d.personal->>'messageId' as "ownMessageId",
+           case when m.format = 'content' then coalesce((d.personal->>'envelope')::int, e.recipient_no) end as envelope,
            m.scheduled_at as "scheduledAt"
       from wanted e
       left join messages m on m.id = e.message_id

@@ -38,6 +38,8 @@ export function sampleEvents(types: readonly WebhookEvent[], now: Date): Event[]
         acceptedAt: now,
         scheduledAt: null,
         customArgs: null,
+        ownMessageId: null,
+        envelope: 0,
       },
     },
   }))

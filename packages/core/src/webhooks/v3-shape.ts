@@ -36,9 +36,10 @@ function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<str
   return told
 }
 
-/** The Message-ID that the service gives. */
-function smtpId({ messageId, from }: EventDelivery): string {
-  return `<${messageId}@${from.slice(from.lastIndexOf('@') + 1)}>`
+/** The mail's Message-ID; of one that was relayed as it was, what the service gives where there is none. */
+function smtpId({ messageId, ownMessageId, envelope, from }: EventDelivery): string {
+  const id = envelope === null ? messageId : `${messageId}.${envelope}`
+  return ownMessageId ?? `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`
 }
 
 const DROPPED: Readonly<Record<string, string>> = {

@@ -125,6 +125,23 @@ t.test('an invitation stays one', async (t) => {
   t.ok(copy.attachments.some((file) => file.content.toString().includes('METHOD:REQUEST')))
 })
 
+t.test('a long subject is kept to its end', async (t) => {
+  const to = someone()
+  const subject = `${'a subject '.repeat(100)}for -name-`
+  await send({ sub: { '-name-': ['Ada'] } }, { to, subject })
+  t.equal((await read(to)).subject, subject.replace('-name-', 'Ada'))
+})
+
+t.test('texts of one kind are one text', async (t) => {
+  const to = someone()
+  const body = '--b\r\n\r\nDear -name-\r\n--b\r\n\r\nThe list\r\n--b--'
+  const client = await openSession(t, service, sender)
+  const head = 'Subject: s\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b'
+  const message = `X-SMTPAPI: {"sub":{"-name-":["Ada"]}}\r\nFrom: ${desk}\r\nTo: ${to}\r\n${head}\r\n\r\n${body}\r\n`
+  await shown(service, await client.submit(desk, to, message))
+  t.match((await read(to)).text, /^Dear Ada\s+The list/)
+})
+
 t.test('an empty message has its subject substituted', async (t) => {
   const to = someone()
   await send({ sub: { '-name-': ['Ada'] } }, { to, subject: 'For -name-', text: '' })
@@ -147,13 +164,32 @@ const CLOSED: readonly [what: string, head: string, body: string][] = [
   ],
   ['one with a header beyond reading', `X-Long: ${'a '.repeat(70_000)}\r\nX-End: 1`, '-name-'],
   ['one whose parts have no end', 'Content-Type: multipart/mixed', '--b\r\n\r\n-name-\r\n'],
+  [
+    'a text above an HTML that does not say it too',
+    'Content-Type: multipart/mixed; boundary=b',
+    '--b\r\n\r\nDear -name-\r\n--b\r\nContent-Type: text/html\r\n\r\n<b>-name-</b>\r\n--b--',
+  ],
+  [
+    'a text below alternatives that do not say it too',
+    'Content-Type: multipart/mixed; boundary=b',
+    '--b\r\nContent-Type: multipart/alternative; boundary=c\r\n\r\n--c\r\n\r\nDear -name-\r\n--c\r\nContent-Type: text/html\r\n\r\n<b>-name-</b>\r\n--c--\r\n--b\r\n\r\nThe list\r\n--b--',
+  ],
+  [
+    'one of more header fields than a copy has',
+    Array.from({ length: 51 }, (_, at) => `X-${at}: y`).join('\r\n'),
+    '-name-',
+  ],
+  ['one of a longer header field than a copy has', `References:${'\r\n <berth@quay.example>'.repeat(250)}`, '-name-'],
+  ['one of a longer name of a field than a copy has', `X-${'a'.repeat(80)}: y`, '-name-'],
+  ['one of a longer subject than a copy has', `X-First: 1\r\nSubject:${'\r\n a subject'.repeat(500)}`, '-name-'],
 ]
 
 for (const [what, head, body] of CLOSED) {
   t.test(`${what} is sent as it is, in a copy for each of to`, async (t) => {
     const [ada, bob] = [someone(), someone()]
     const api = JSON.stringify({ to: [ada, bob], sub: { '-name-': ['Ada', 'Bob'] }, unique_args: { for: '-name-' } })
-    const rest = `Subject: -name-\r\n${head}\r\n\r\n${body}\r\n`
+    const subject = /^Subject:/im.test(head) ? '' : 'Subject: -name-\r\n'
+    const rest = `${subject}${head}\r\n\r\n${body}\r\n`
     const message = `X-SMTPAPI: ${api}\r\nFrom: ${desk}\r\nTo: x@harbor.example\r\n${rest}`
     const client = await openSession(t, service, sender)
     const { id } = await shown(service, await client.submit(desk, 'list@harbor.example', message))

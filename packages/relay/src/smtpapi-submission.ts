@@ -94,8 +94,8 @@ function later(at: Date | undefined, now: Date): Date | undefined {
   return at && at > now ? at : undefined
 }
 
-function composedOf({ from, subject }: Submission, apart: Apart): Partial<Submission> {
-  const { fromName, replyTo, content, attachments } = apart
+function composedOf({ from }: Submission, apart: Apart): Partial<Submission> {
+  const { subject, fromName, replyTo, content, attachments } = apart
   const [first, ...others] = replyTo
   const bare = first && others.length === 0 && first.name === ''
   return {

@@ -1,6 +1,8 @@
 import {
   type ContentParts,
   canTakeApart,
+  LIMITS,
+  parseAddress,
   ServiceError,
   type SubmittedAttachment,
   type SubmittedMailbox,
@@ -12,6 +14,7 @@ import { decodeWords } from './words.ts'
 
 /** A MIME message as content that can be put together anew for each recipient. */
 export interface Apart {
+  readonly subject: string | undefined
   readonly fromName: string
   readonly replyTo: readonly SubmittedMailbox[]
   readonly content: ContentParts
@@ -38,15 +41,20 @@ const MESSAGE_ID = /^<[!-;=?-~]{1,400}@[!-;=?-~]{1,400}>$/
 const CONTENT_ID = /^[!-;=?-~]{1,255}$/
 /** Octets of a header that is read field by field, X-SMTPAPI apart: the parser takes seconds for half a megabyte of colons. */
 const LONGEST_HEAD = 128 * 1024
+/** Characters of the name of a field that a copy has. */
+const LONGEST_NAME = 76
 const SIGNED_TEXT = '-----BEGIN PGP '
 
 /**
  * Takes a message apart. Undefined where something would be lost: it is signed or encrypted, holds a report or another message,
- * its structure can't be read beyond doubt, or its header has more than 128 KB. Throws messageMalformed.
+ * its structure can't be read beyond doubt, or it has more of anything than a copy may have. Throws messageMalformed.
  */
 export async function takeApart({ octets: whole, head, fields }: WholeMessage): Promise<Apart | undefined> {
   const octets = whole()
   if (octets.indexOf('\r\n\r\n') > LONGEST_HEAD || !canTakeApart(octets)) return undefined
+  const headers = headersOf(head, fields)
+  const subject = subjectOf(fields)
+  if (!fits(headers, subject)) return undefined
   const mail = await parseMail(octets)
   const html = mail.html || undefined
   const { text } = mail
@@ -58,16 +66,20 @@ export async function takeApart({ octets: whole, head, fields }: WholeMessage): 
   const amp = alternatives.find(({ type }) => type === 'text/x-amp-html')?.text
   const others = alternatives.filter(({ type }) => type !== 'text/x-amp-html')
   const messageId = fields.find(({ name }) => name === 'message-id')?.value
+  const replyTo = mailboxesOf(mail.replyTo)
+  const fromName = mail.from?.value[0]?.name ?? ''
+  if ([fromName, ...replyTo.map(({ name }) => name)].some(isTooLong)) return undefined
+  if (!replyTo.every(({ email }) => parseAddress(email)) || others.length > LIMITS.alternatives) return undefined
+  if (files.some(({ content }) => content.length > LIMITS.attachmentSize)) return undefined
   return {
-    fromName: mail.from?.value[0]?.name ?? '',
-    replyTo: mailboxesOf(mail.replyTo),
+    ...{ subject, fromName, replyTo },
     content: {
       ...{ kind: 'parts', html, text: html === undefined ? (text ?? '') : text, amp },
       ...(others.length > 0 ? { alternatives: others } : {}),
       ...(mail.date && !Number.isNaN(mail.date.getTime()) ? { date: mail.date } : {}),
     },
     attachments: files.map((file) => toAttachment(file, html ?? '')),
-    headers: headersOf(head, fields),
+    headers,
     messageId: messageId !== undefined && MESSAGE_ID.test(messageId) ? messageId : undefined,
     names: new Map(
       [mail.to, mail.cc]
@@ -128,6 +140,29 @@ export function mailboxesOf(list: AddressObject | undefined): SubmittedMailbox[]
   return (list?.value ?? []).flatMap(flat)
 }
 
+function isTooLong(text: string): boolean {
+  return text.length > LIMITS.headerText
+}
+
+/** More than the rules of sending let a copy have: refused where it was the sender's own call, and no reason to refuse a message. */
+function fits(headers: Readonly<Record<string, string>>, subject: string | undefined): boolean {
+  const fields = Object.entries(headers)
+  if (fields.length > LIMITS.headers || isTooLong(subject ?? '')) return false
+  return fields.every(([name, value]) => name.length <= LONGEST_NAME && !isTooLong(value))
+}
+
+/** As readers are shown it. */
+export function subjectOf(fields: readonly Field[]): string | undefined {
+  const value = fields.find(({ name }) => name === 'subject')?.value
+  return value === undefined ? undefined : readable(value)
+}
+
+function readable(value: string): string {
+  return decodeWords(value)
+    .replace(/\p{Cc}/gu, ' ')
+    .toWellFormed()
+}
+
 /** Of several fields of one name the first. */
 function headersOf(head: Buffer, fields: readonly Field[]): Record<string, string> {
   const headers = new Map<string, [name: string, value: string]>()
@@ -135,12 +170,7 @@ function headersOf(head: Buffer, fields: readonly Field[]): Record<string, strin
     const { name, value, start } = field
     if (headers.has(name) || LEFT_OUT.test(name) || isRemoved(field)) continue
     const written = head.toString('latin1', start, start + name.length)
-    headers.set(name, [
-      written,
-      decodeWords(value)
-        .replace(/\p{Cc}/gu, ' ')
-        .toWellFormed(),
-    ])
+    headers.set(name, [written, readable(value)])
   }
   return Object.fromEntries(headers.values())
 }

@@ -14,8 +14,7 @@ import { type Field, splitHeader, withoutFields } from './header.ts'
 import { readSmtpApi, type SmtpApi, smtpApiOf } from './smtpapi.ts'
 import { problemsOf, steer } from './smtpapi-submission.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'
-import { parseMail } from './take-apart.ts'
-import { decodeWords } from './words.ts'
+import { parseMail, subjectOf } from './take-apart.ts'
 
 export interface ReceivedMessage {
   /** CRLF line ends only; cut anywhere, but the first piece holds all of the header. */
@@ -68,7 +67,7 @@ export async function toSubmission(received: ReceivedMessage): Promise<Unwrapped
     principal,
     clientAddress: trace.address,
     from,
-    subject: subjectOf(fields),
+    subject: subjectOf(fields)?.slice(0, SUBJECT_KEPT).toWellFormed(),
     replyTo: undefined,
     content: mime,
     templateId: controls.templateId,
@@ -146,16 +145,6 @@ function parsedAddress(value: string): string | undefined {
   return parsed && 'address' in parsed ? parsed.address : undefined
 }
 
-function subjectOf(fields: readonly Field[]): string | undefined {
-  const value = fields.find(({ name }) => name === 'subject')?.value
-  return value === undefined
-    ? undefined
-    : decodeWords(value)
-        .replace(/\p{Cc}/gu, ' ')
-        .slice(0, SUBJECT_KEPT)
-        .toWellFormed()
-}
-
 /** X-TEMPLATEID: the template's content takes the place of the message's own; names, subject and files stay. */
 async function withTemplate(submission: Submission, raw: Buffer, controls: Controls): Promise<Submission> {
   const parsed = await parseMail(raw)
@@ -188,6 +177,7 @@ const NAMES: Partial<Record<SubmissionField, string>> = {
   ...{ names: 'X-SMTPAPI.to', substitutions: 'X-SMTPAPI.sub', customArgs: 'X-SMTPAPI.unique_args' },
   ...{ batch: 'X-SMTPAPI.batch_id', scheduledAt: 'X-SMTPAPI.send_at', template: 'X-SMTPAPI.filters.templates' },
   ...{ bypass: 'X-SMTPAPI.filters.bypass', footer: 'X-SMTPAPI.filters.footer' },
+  ...{ linkParameters: 'X-SMTPAPI.filters.ganalytics', groups: 'X-SMTPAPI.asm_groups_to_display' },
   ...{ openTracking: 'X-SMTPAPI.filters.opentrack', unsubscribe: 'X-SMTPAPI.filters.subscriptiontrack' },
   idempotencyKey: 'Idempotency-Key',
 }

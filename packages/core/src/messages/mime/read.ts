@@ -137,7 +137,7 @@ export function parseField(fields: readonly PartField[], wanted: string, byDefau
 }
 
 /** A named file, whatever its disposition, is an attachment to many readers. */
-function isAttachment(fields: readonly PartField[], parameters: ReadonlyMap<string, string>): boolean {
+export function isAttachment(fields: readonly PartField[], parameters: ReadonlyMap<string, string>): boolean {
   const disposition = fields.filter(({ name }) => name === 'content-disposition')
   if (disposition.some(({ value }) => /^attachment\b|filename/i.test(value))) return true
   return [...parameters.keys()].some((name) => /^name\b/.test(name))

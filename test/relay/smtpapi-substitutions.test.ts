@@ -175,6 +175,12 @@ const CLOSED: readonly [what: string, head: string, body: string][] = [
     '--b\r\nContent-Type: multipart/alternative; boundary=c\r\n\r\n--c\r\n\r\nDear -name-\r\n--c\r\nContent-Type: text/html\r\n\r\n<b>-name-</b>\r\n--c--\r\n--b\r\n\r\nThe list\r\n--b--',
   ],
   [
+    'a text file within a text',
+    'Content-Type: multipart/mixed; boundary=b',
+    '--b\r\n\r\n-name-\r\n--b\r\nContent-Type: text/plain; name=log.txt\r\nContent-Disposition: inline\r\n\r\nlog\r\n--b--',
+  ],
+  ['one whose Reply-To is no address', 'Reply-To: <berth..4@quay..example>', '-name-'],
+  [
     'one of more header fields than a copy has',
     Array.from({ length: 51 }, (_, at) => `X-${at}: y`).join('\r\n'),
     '-name-',

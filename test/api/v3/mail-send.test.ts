@@ -150,6 +150,8 @@ t.test('a Message-ID of the client’s own is the message’s', async (t) => {
   for (const wrong of ['4711', '<a b@quay.example>', '<a@b', '<a@ü.example>', `<${'a'.repeat(1000)}@b>`]) {
     const refused = await send(toLena({ headers: { 'Message-ID': wrong } }))
     refusedV3(t, refused, [400, /angle brackets/, 'personalizations.0.headers.Message-ID'], wrong)
+    const shared = await send({ headers: { 'message-id': wrong } })
+    refusedV3(t, shared, [400, /angle brackets/, 'headers.message-id'], wrong)
   }
 })
 

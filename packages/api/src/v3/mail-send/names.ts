@@ -25,7 +25,6 @@ const TOP_LEVEL: Partial<Record<SubmissionField, string>> = {
 const OF_ENVELOPE: Partial<Record<SubmissionField, string>> = {
   recipient: 'to',
   names: 'to',
-  messageId: 'headers.Message-ID',
   fromEmail: 'from',
   attributes: 'dynamic_template_data',
   data: 'dynamic_template_data',
@@ -34,13 +33,22 @@ const OF_ENVELOPE: Partial<Record<SubmissionField, string>> = {
 }
 
 /** What v3 calls a field, so that a refusal of core names what the client wrote. */
-export function namesOf({ headers }: RawMail): Submission['nameOf'] {
+export function namesOf({ headers, personalizations }: RawMail): Submission['nameOf'] {
   return (field, envelope, key) => {
     const top = TOP_LEVEL[field]
     if (envelope === undefined) return top ?? field
     // A header may be the mail's own, put into every envelope.
     if (field === 'headers' && key !== undefined && Object.hasOwn(headers ?? {}, key)) return `headers.${key}`
+    if (field === 'messageId') {
+      const own = messageIdKey(personalizations?.[envelope]?.headers)
+      const key = own ?? messageIdKey(headers) ?? 'Message-ID'
+      return own === undefined ? `headers.${key}` : `personalizations.${envelope}.headers.${key}`
+    }
     const place = `personalizations.${envelope}.${OF_ENVELOPE[field] ?? top ?? field}`
     return key === undefined ? place : `${place}.${key}`
   }
+}
+
+function messageIdKey(headers: RawMail['headers']): string | undefined {
+  return Object.keys(headers ?? {}).find((key) => key.toLowerCase() === 'message-id')
 }

@@ -68,6 +68,21 @@ t.test('smtp-id is the Message-ID of the mail, the service’s and the client’
   t.ok(told.some((one) => one['smtp-id'] === own))
 })
 
+t.test('send_at of processed is each recipient’s own', async (t) => {
+  const at = Math.floor(Date.now() / 1000) + 3600
+  const answer = await send({
+    personalizations: [
+      { to: [{ email: 'r6@harbor.example' }], send_at: at },
+      { to: [{ email: 'r7@harbor.example' }], send_at: at + 60 },
+    ],
+  })
+  const told = await toldOf(answer, 2)
+  t.strictSame(told.map(({ email, send_at: own }) => [email, own]).sort(), [
+    ['r6@harbor.example', at],
+    ['r7@harbor.example', at + 60],
+  ])
+})
+
 t.test('v2’s own events say nothing of them', async (t) => {
   const answer = await send({ custom_args: { order: '4712' } })
   await copies(answer)

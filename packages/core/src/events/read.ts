@@ -59,7 +59,7 @@ export async function readEvents(sql: AnySql, question: EventQuestion): Promise<
            (m.settings->>'group')::int as "group", d.personal->'customArgs' as "customArgs",
            d.personal->>'messageId' as "ownMessageId",
            case when m.format = 'content' then coalesce((d.personal->>'envelope')::int, e.recipient_no) end as envelope,
-           m.scheduled_at as "scheduledAt"
+           coalesce((d.personal->>'scheduledAt')::timestamptz, m.scheduled_at) as "scheduledAt"
       from wanted e
       left join messages m on m.id = e.message_id
       left join lateral (

@@ -91,6 +91,17 @@ t.test('requests of several accounts are done by several workers at once, each r
   t.match(pseudonyms, { people: 9, rows: 630 }, 'one pseudonym a person and account')
 })
 
+t.test('an address with quotes goes from the template data of others too', async (t) => {
+  const sender = await service.makeSender()
+  const person = '"lena berg"@harbor.example'
+  const friend = envelopeTo('friend@harbor.example', { data: { from: { email: person } } })
+  await acceptMessage(service, sender, { door: 'v3', envelopes: [friend, envelopeTo(person)] })
+  await deliverAll()
+  const { id } = await core.privacy.forget(sender.accountId, [person])
+  await work(core, [{ accountId: sender.accountId, id }])
+  t.same(await tablesWith(service.sql, 'lena berg'), [])
+})
+
 t.test('a worker killed in the middle leaves nothing half done, and another goes on there', async (t) => {
   const sender = await service.makeSender()
   await acceptMany(sender, 'victim@harbor.example', 3000)

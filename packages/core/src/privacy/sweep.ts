@@ -32,6 +32,8 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
   const { key, pseudonym } = subject
   // In jsonb and json text a quote or backslash of the address stands escaped.
   const quoted = JSON.stringify(key).slice(1, -1)
+  // What a template is filled with is JSON within JSON.
+  const inData = JSON.stringify(quoted).slice(1, -1)
   const since = messages.reduce(
     (least, { acceptedAt }) => Math.min(least, acceptedAt.getTime()),
     Number.MAX_SAFE_INTEGER,
@@ -79,7 +81,7 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
     update finished_deliveries f set personal = null
       from unnest(${ids}::uuid[]) as w(id)
      where f.message_id = w.id and f.account_id = ${accountId} and f.personal is not null
-       and position(${quoted} in lower(f.personal::text)) > 0`
+       and (position(${quoted} in lower(f.personal::text)) > 0 or position(${inData} in lower(f.personal::text)) > 0)`
 
   const attempts = await countOf(sql`
     with own as (

@@ -72,7 +72,7 @@ const Removed = Type.Object({
   delete_all: Type.Optional(Type.Boolean()),
   emails: Type.Optional(Type.Array(Type.String())),
 })
-/** Addresses lifted at a time by delete_all. */
+/** Addresses lifted at a time. */
 const AT_ONCE = 5000
 
 /** Who is suppressed for all mail, a list for each kind of reason (contract 7.1). */
@@ -117,8 +117,7 @@ export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operatio
       ...{ ...common, method: 'DELETE', path, right: `${right}.delete`, status: 204, body: Removed },
       act: async ({ body: { delete_all: all = false, emails = [] } }, call) => {
         if (all === emails.length > 0) throw badRequest()
-        if (all) await removeAll(call, reasons)
-        else for (const email of emails) await remove(call, reasons, email)
+        await remove(call, reasons, all ? undefined : emails)
       },
     }),
     operation({
@@ -133,7 +132,7 @@ export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operatio
         params: OfAddress,
       },
       act: async ({ params }, call) => {
-        if (!(await remove(call, reasons, params.email))) throw notFound()
+        if ((await remove(call, reasons, [params.email])) === 0) throw notFound()
       },
     }),
   ]
@@ -147,21 +146,23 @@ async function browse({ core, principal }: Call, filter: BrowseFilter): Promise<
 }
 
 function one(call: Call, reasons: readonly SuppressionReason[], email: string): Promise<BrowsedSuppression[]> {
-  return browse(call, { ...{ reasons, group: 0, prefix: email.toLowerCase(), exact: true, limit: 1, offset: 0 } })
+  return browse(call, { reasons, group: 0, emails: [email.toLowerCase()], limit: 1, offset: 0 })
 }
 
-async function remove(call: Call, reasons: readonly SuppressionReason[], email: string): Promise<boolean> {
+/** Lifts those of the list that are named, or all of it; answers how many. */
+async function remove(call: Call, reasons: readonly SuppressionReason[], named?: readonly string[]): Promise<number> {
   const { core, principal, by } = call
-  if ((await one(call, reasons, email)).length === 0) return false
-  return (await core.suppressions.removeAll({ accountId: principal.account.id, emails: [email], by })) > 0
-}
-
-async function removeAll(call: Call, reasons: readonly SuppressionReason[]): Promise<void> {
-  const { core, principal, by } = call
-  for (;;) {
-    const found = await browse(call, { reasons, group: 0, limit: AT_ONCE, offset: 0 })
-    if (found.length === 0) return
-    const emails = found.map(({ email }) => email)
-    if ((await core.suppressions.removeAll({ accountId: principal.account.id, emails, by })) === 0) return
+  let removed = 0
+  for (let at = 0; named === undefined || at < named.length; at += AT_ONCE) {
+    const emails = named?.slice(at, at + AT_ONCE).map((email) => email.toLowerCase())
+    const found = (await browse(call, { reasons, group: 0, emails, limit: AT_ONCE, offset: 0 })).map(
+      ({ email }) => email,
+    )
+    if (found.length === 0 && named === undefined) break
+    if (found.length === 0) continue
+    const count = await core.suppressions.removeAll({ accountId: principal.account.id, emails: found, by })
+    if (count === 0 && named === undefined) break
+    removed += count
   }
+  return removed
 }

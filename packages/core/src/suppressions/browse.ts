@@ -9,9 +9,9 @@ export interface BrowseFilter {
   /** Added in between, both included. */
   readonly from?: Date | undefined
   readonly to?: Date | undefined
-  /** Addresses that begin so; whole addresses where `exact`. Lower case. */
+  /** Addresses that begin so, or only these. Lower case. */
   readonly prefix?: string | undefined
-  readonly exact?: boolean | undefined
+  readonly emails?: readonly string[] | undefined
   readonly limit: number
   readonly offset: number
 }
@@ -28,7 +28,7 @@ export interface BrowsedSuppression {
 
 /** A page of an account's suppressed addresses, by address; `offset` ends at {@link COUNTED}. */
 export async function browse(sql: AnySql, accountId: number, filter: BrowseFilter): Promise<BrowsedSuppression[]> {
-  const { reasons, group, from, to, prefix, exact, limit, offset } = filter
+  const { reasons, group, from, to, prefix, emails, limit, offset } = filter
   if (offset >= COUNTED) return []
   return sql<BrowsedSuppression[]>`
     with page as (
@@ -37,7 +37,8 @@ export async function browse(sql: AnySql, accountId: number, filter: BrowseFilte
          and s.scope <> 'domain' and (s.held_until is null or s.held_until > service_now())
          ${from ? sql`and s.since >= ${from}` : sql``}
          ${to ? sql`and s.since < ${to}::timestamptz + interval '1 second'` : sql``}
-         ${prefix === undefined ? sql`` : exact ? sql`and s.value = ${prefix}` : sql`and starts_with(s.value, ${prefix})`}
+         ${prefix === undefined ? sql`` : sql`and starts_with(s.value, ${prefix})`}
+         ${emails ? sql`and s.value = any(${[...emails]}::text[])` : sql``}
        order by s.value limit ${limit} offset ${offset}
     )
     select p.value as email, p.reason, p.since, last.reply, last.status

@@ -1,8 +1,9 @@
 import { type FileSummary, invalidParameter, ServiceError } from '@postrider/core'
 import Type, { type Static } from 'typebox'
+import { timeText } from '../time-text.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 import { Text } from './send-email-schema.ts'
-import { Id, idOf, Page, timeText } from './shapes.ts'
+import { Id, idOf, Page } from './shapes.ts'
 import { fromBase64 } from './to-submission.ts'
 
 const Stored = Type.Object({

@@ -1,5 +1,6 @@
 import type { ForgetRequest, KeptDelivery, PersonPage } from '@postrider/core'
 import Type, { type Static } from 'typebox'
+import { timeText } from '../time-text.ts'
 import { type Operation, operation } from './operation.ts'
 import { exactNumber } from './shapes.ts'
 
@@ -205,9 +206,4 @@ function logOf(delivery: KeptDelivery): Static<typeof Log> {
     attempts: [...attempts],
     events: [...events],
   }
-}
-
-/** As v2 writes times (contract section 12.2), in UTC. */
-function timeText(time: Date): string {
-  return time.toISOString().slice(0, 19).replace('T', ' ')
 }

@@ -16,11 +16,6 @@ export const Page = {
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
 }
 
-/** `2026-01-05 10:11:12`, in UTC. */
-export function timeText(at: Date): string {
-  return at.toISOString().slice(0, 19).replace('T', ' ')
-}
-
 /**
  * A whole number as it is written, in an answer. A double of a transaction number is exact (they are multiples of 4), but the
  * shortest text that stands for it is not, from 2^54 on: 18014398509481992 would be written as …990.

@@ -1,7 +1,8 @@
 import { type Readable, Transform } from 'node:stream'
-import { type ImportRow, ServiceError, type Suppression } from '@postrider/core'
+import { csvCell, type ImportRow, ServiceError, type Suppression, unguardedCell } from '@postrider/core'
 import { CsvError, type Info, Parser } from 'csv-parse'
 import { STREAM_LIMIT, streamTooLarge } from '../body-budget.ts'
+import { timeText } from '../time-text.ts'
 
 /** Columns of a list, in the order of an export. An import needs one of the first two, in any order, and passes over others. */
 const COLUMNS = ['email', 'domain', 'reason', 'since', 'group'] as const
@@ -92,16 +93,9 @@ function rowOf(columns: readonly (Column | undefined)[], record: readonly string
   const row: { line: number } & Partial<Record<Column, string>> = { line }
   for (const [at, column] of columns.entries()) {
     const cell = record[at]?.trim()
-    if (column && cell) row[column] = withoutGuard(cell)
+    if (column && cell) row[column] = unguardedCell(cell)
   }
   return row
-}
-
-/** A spreadsheet takes a cell that begins like this for a formula, and an address may. */
-const FORMULA = /^[=+\-@'\t\r]/
-
-function withoutGuard(cell: string): string {
-  return cell.startsWith("'") && FORMULA.test(cell.slice(1)) ? cell.slice(1) : cell
 }
 
 /** A list as CSV, a page at a time; an import reads it again. */
@@ -112,15 +106,5 @@ export async function* csvOf(pages: AsyncIterable<readonly Suppression[]>): Asyn
 
 function lineOf({ scope, value, reason, since, group }: Suppression): string {
   const [email, domain] = scope === 'domain' ? ['', value] : [value, '']
-  return `${[email, domain, reason, timeText(since), group || ''].map(cellOf).join(',')}\r\n`
-}
-
-function cellOf(value: string | number): string {
-  const text = FORMULA.test(String(value)) ? `'${value}` : String(value)
-  return /[",;\s]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-/** Contract section 9: `2026-01-05 10:11:12`, UTC. */
-export function timeText(time: Date): string {
-  return time.toISOString().slice(0, 19).replace('T', ' ')
+  return `${[email, domain, reason, timeText(since), group || ''].map(csvCell).join(',')}\r\n`
 }

@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream'
 import { ACCOUNT_REASONS, parseAddress, ServiceError, SUPPRESSION_REASONS, type Suppression } from '@postrider/core'
 import Type, { type Static } from 'typebox'
+import { timeText } from '../time-text.ts'
 import { type Operation, operation } from './operation.ts'
-import { csvOf, rowsOf, timeText } from './suppression-csv.ts'
+import { csvOf, rowsOf } from './suppression-csv.ts'
 
 const Values = (what: string) =>
   Type.Union([Type.String(), Type.Array(Type.String())], { description: `${what}, a list or text with commas` })

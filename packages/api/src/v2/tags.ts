@@ -1,6 +1,6 @@
 import Type from 'typebox'
+import { timeText } from '../time-text.ts'
 import { type Operation, operation } from './operation.ts'
-import { timeText } from './shapes.ts'
 import {
   AS_OF,
   besideOf,

@@ -1,8 +1,9 @@
 import type { TemplateVersion, VersionSummary } from '@postrider/core'
 import Type, { type Static } from 'typebox'
+import { timeText } from '../time-text.ts'
 import { type Operation, operation } from './operation.ts'
 import { Text, Values } from './send-email-schema.ts'
-import { idOf, timeText } from './shapes.ts'
+import { idOf } from './shapes.ts'
 import { Content, contentOf, TemplateId, under, Variable, Version } from './template-schema.ts'
 import { valuesOf } from './to-submission.ts'
 

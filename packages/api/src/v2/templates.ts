@@ -1,7 +1,8 @@
 import { ServiceError, type Template, type TemplateSummary } from '@postrider/core'
 import Type, { type Static } from 'typebox'
+import { timeText } from '../time-text.ts'
 import { type Operation, operation } from './operation.ts'
-import { Id, idOf, Page, timeText } from './shapes.ts'
+import { Id, idOf, Page } from './shapes.ts'
 import { contentOf, NamedContent, TemplateId, under, Variable } from './template-schema.ts'
 import { TEMPLATE_VERSIONS } from './template-versions.ts'
 

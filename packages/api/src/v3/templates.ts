@@ -9,6 +9,7 @@ import {
   type VersionChange,
 } from '@postrider/core'
 import Type, { type Static } from 'typebox'
+import { timeText } from '../time-text.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 import { refuse } from './refusal.ts'
 
@@ -254,7 +255,7 @@ async function named<T>(act: Promise<T>): Promise<T> {
 }
 
 function shownTemplate({ id, name, generation, updatedAt }: EditableTemplate, versions: readonly unknown[]) {
-  return { id, name, generation, updated_at: clockTime(updatedAt), versions }
+  return { id, name, generation, updated_at: timeText(updatedAt), versions }
 }
 
 function wholeTemplate(
@@ -269,7 +270,7 @@ function shownVersion(version: EditableVersionSummary) {
   const { id, templateId, active, name, subject, generatePlain, editor, updatedAt } = version
   return {
     ...{ id, template_id: templateId, active: active ? 1 : 0, name, subject, editor, thumbnail_url: '' },
-    ...{ generate_plain_content: generatePlain, updated_at: clockTime(updatedAt) },
+    ...{ generate_plain_content: generatePlain, updated_at: timeText(updatedAt) },
   }
 }
 
@@ -280,9 +281,4 @@ function wholeVersion(version: EditableVersion) {
     ...{ html_content: html, plain_content: plain },
     ...(testData === null ? {} : { test_data: testData }),
   }
-}
-
-/** `2026-03-02 10:11:12`, in UTC (contract 1.10). */
-function clockTime(at: Date): string {
-  return at.toISOString().slice(0, 19).replace('T', ' ')
 }

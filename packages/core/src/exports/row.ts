@@ -1,3 +1,4 @@
+import { csvCell } from '../csv-cell.ts'
 import type { Event } from '../events/index.ts'
 import { eventId, v2Body } from '../webhooks/v2-shape.ts'
 import type { ExportFormat } from './export-job.ts'
@@ -38,7 +39,7 @@ function untold({ id, type, detail, occurredAt, delivery }: Event): string {
 
 /** What stands before the rows. */
 export function headOf(format: ExportFormat): string {
-  return format === 'csv' ? `${COLUMNS.map(cellOf).join(',')}\r\n` : ''
+  return format === 'csv' ? `${COLUMNS.map(csvCell).join(',')}\r\n` : ''
 }
 
 /** One line, its end included. */
@@ -46,14 +47,5 @@ export function lineOf(format: ExportFormat, event: Event): string {
   const text = objectOf(event)
   if (format === 'json') return `${text}\n`
   const row = { ...(JSON.parse(text) as Row), TRANSID: event.delivery?.transactionNumber ?? '0' }
-  return `${COLUMNS.map((column) => cellOf((row as Row)[column] ?? '')).join(',')}\r\n`
-}
-
-/** A spreadsheet takes a cell that begins like this for a formula, and a subject, a tag or a reply may. */
-const FORMULA = /^[=+\-@'\t\r\n]/
-
-/** RFC 4180. */
-function cellOf(value: string | number): string {
-  const text = typeof value === 'string' && FORMULA.test(value) ? `'${value}` : String(value)
-  return /[",;\s]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return `${COLUMNS.map((column) => csvCell((row as Row)[column] ?? '')).join(',')}\r\n`
 }

@@ -145,7 +145,7 @@ t.test('domains are added with their records, shown, listed and activated', asyn
   t.strictSame(listed.map(({ name }) => name).sort(), ['pier.example', 'quay.example', sender.domain].sort())
   t.match(
     (await postrider(env, 'domain', 'dns', 'pier.example')).stdout,
-    /^dkim +TXT +pr1\._domainkey\.pier\.example +v=/m,
+    /^dkim +TXT +pr1-[a-z0-9]{6}\._domainkey\.pier\.example +v=/m,
   )
 })
 

@@ -64,7 +64,7 @@ t.test('no message goes unsigned or badly signed while the DKIM key is rotated',
     'the next key signs',
     async () => {
       await send()
-      return (await signs()) === 'pr2'
+      return (await signs())?.startsWith('pr2-') === true
     },
     40_000,
   )
@@ -73,13 +73,13 @@ t.test('no message goes unsigned or badly signed while the DKIM key is rotated',
     'mail with the next key',
     async () => {
       await send()
-      return (await arrived(ids.at(-1) as string)).selector === 'pr2'
+      return (await arrived(ids.at(-1) as string)).selector?.startsWith('pr2-') === true
     },
     40_000,
   )
   const all = await Promise.all(ids.map(arrived))
   t.strictSame(new Set(all.map(({ verdict }) => verdict)), new Set([`pass ${name}`]))
-  t.strictSame([...new Set(all.map(({ selector }) => selector))].sort(), ['pr1', 'pr2'])
+  t.strictSame([...new Set(all.map(({ selector }) => selector?.slice(0, 3)))].sort(), ['pr1', 'pr2'])
 })
 
 t.test(
@@ -94,6 +94,6 @@ t.test(
     const other = await outbox.service.makeSender()
     publish(await domains.add({ accountId: other.accountId, name, state: 'active' }))
     await outbox.advance(7 * 60)
-    t.match(await arrived(id), { verdict: `pass ${name}`, selector: 'pr1' })
+    t.match(await arrived(id), { verdict: `pass ${name}`, selector: /^pr1-/ })
   },
 )

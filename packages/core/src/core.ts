@@ -73,7 +73,8 @@ export interface CoreDependencies {
 export function createCore({ sql, config, log, clock = systemClock }: CoreDependencies): Core {
   const secrets = createSecrets(loadSecretKey(config.secretKey, config.dataDir))
   const readiness = watchReadiness({ sql, log, secrets, allowUnsafeDatabase: config.allowUnsafeDatabase })
-  const domains = domainsOf({ sql, secrets, config })
+  const rateLimits = rateLimitsOf(sql)
+  const domains = domainsOf({ sql, secrets, rateLimits, config })
   const templates = templatesOf(sql)
   const editableTemplates = editableTemplatesOf(sql)
   const renderer = createDynamicRenderer()
@@ -81,7 +82,6 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
   const attachments = attachmentsOf({ sql, capacity: config.attachmentStorage })
   const { callsPerMinute, wrongKeysPerMinute } = config
   const auth = authOf({ sql, log, callsPerMinute, wrongKeysPerMinute })
-  const rateLimits = rateLimitsOf(sql)
   const forgotten = forgottenOf({ sql, secrets })
   const suppressions = suppressionsOf({ sql, secrets, forgotten })
   const messages = messagesOf({

@@ -101,6 +101,14 @@ export const ERRORS = {
 
   domainInvalid: row(130, 'Domain', 400, 'Invalid domain name', 550, '5.6.0'),
   domainTaken: row(131, 'Domain', 400, 'Domain already added', 550, '5.6.0'),
+  domainClaimsTooMany: row(
+    133,
+    'Domain',
+    400,
+    'At most {limit} domains may wait for their DNS records: set the records of those you have added, or delete them',
+    550,
+    '5.6.0',
+  ),
   domainUnknown: row(132, 'Domain', 400, 'Domain is not added', 550, '5.6.0'),
 
   suppressionEmailInvalid: row(140, 'Suppression', 400, 'Invalid email address', 550, '5.6.0'),

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import t from 'tap'
 import { errorText } from '../call.ts'
-import { type ShownDomain, type ShownRecord, startDomains } from './domain.ts'
+import { type ShownDomain, type ShownRecord, startDomains, untagged } from './domain.ts'
 
 const test = await startDomains(t)
 const { service, post, postForm, done, newName } = test
@@ -22,7 +22,7 @@ function keys({ dns }: ShownDomain): ShownRecord[] {
 }
 
 function roles(domain: ShownDomain): [host: string | undefined, role: string | undefined][] {
-  return keys(domain).map(({ host, key }) => [host.split('.')[0], key])
+  return keys(domain).map(({ host, key }) => [untagged(host.split('.')[0]), key])
 }
 
 /** An active domain whose records are seen. */
@@ -51,7 +51,7 @@ t.test(
       t.equal(rotated.status, 'active')
       t.notOk(keys(rotated)[1]?.required, 'the domain stays active without it')
       t.strictSame(roles(await done(apiKey, 'domain/verify', { domain })), roles(rotated), 'its record is not there')
-      t.equal(await signingSelector(added), 'pr1')
+      t.equal(untagged(await signingSelector(added)), 'pr1')
 
       test.publish(rotated, 'dkim')
       const promoted = await done(apiKey, 'domain/verify', { domain })
@@ -59,7 +59,7 @@ t.test(
         ['pr2', 'active'],
         ['pr1', 'retiring'],
       ])
-      t.equal(await signingSelector(added), 'pr2')
+      t.equal(untagged(await signingSelector(added)), 'pr2')
       t.match(promoted, { status: 'active', brokenSince: null })
       const [old] = await service.sql`
       select octet_length(k.private_key) as octets from dkim_keys k join domains d on d.id = k.domain_id
@@ -113,6 +113,7 @@ t.test('the same own key again changes nothing, another one takes the place of o
   const { domain } = await activeDomain()
   const set = (selector: string, privateKey: string) => done(apiKey, 'domain/dkimKey', { domain, selector, privateKey })
   const first = await set('own', KEY)
+  const used = keys(first)[0]?.host.split('.')[0] as string
   t.strictSame(keys(await set('own', KEY)), keys(first))
   t.strictSame(roles(await set('other', pem(2048))), [
     ['pr1', 'active'],
@@ -122,7 +123,10 @@ t.test('the same own key again changes nothing, another one takes the place of o
     errorText(await post(apiKey, 'domain/dkimKey', { domain, selector: 'own', privateKey: KEY })),
     /^Parameter \[selector\] is invalid: the domain has had a key with it/,
   )
-  t.match(errorText(await post(apiKey, 'domain/dkimKey', { domain, selector: 'PR1', privateKey: KEY })), /selector/)
+  t.match(
+    errorText(await post(apiKey, 'domain/dkimKey', { domain, selector: used.toUpperCase(), privateKey: KEY })),
+    /selector/,
+  )
 })
 
 t.test('a key of 1024 bits is taken with a warning', async (t) => {

@@ -23,6 +23,7 @@ export interface ShownDomain {
   readonly shared: boolean
   readonly checkedTime: string | null
   readonly brokenSince: string | null
+  readonly claimEnds: string | null
   readonly dns: readonly ShownRecord[]
 }
 
@@ -79,6 +80,11 @@ export async function startDomains(t: Test, settings: Record<string, string> = {
       }
     },
   }
+}
+
+/** A host or selector without the tag that is made by chance for each domain. */
+export function untagged(text: string | undefined): string | undefined {
+  return text?.replace(/^(pr\d+)-[a-z0-9]{6}(?=\.|$)/, '$1')
 }
 
 /** "right" and so on, by purpose; of DKIM records by what the key does. */

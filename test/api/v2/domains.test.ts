@@ -1,7 +1,7 @@
 import t from 'tap'
 import { sendV2, v2Body } from '../../helpers/send.ts'
 import { call, errorText } from '../call.ts'
-import { type ShownDomain, startDomains, statesOf } from './domain.ts'
+import { type ShownDomain, startDomains, statesOf, untagged } from './domain.ts'
 
 const test = await startDomains(t)
 const { service, url, dns, post, postForm, done, newName } = test
@@ -20,7 +20,13 @@ t.test('E17 addDomain answers a pending domain with every record to set, in JSON
     const data = answer.json?.data as ShownDomain
     t.match(data, { domain, envelopeName: 'track', status: 'pending', shared: false, checkedTime: null })
     t.strictSame(
-      data.dns.map(({ purpose, type, host, verified, required }) => [purpose, type, host, verified, required]),
+      data.dns.map(({ purpose, type, host, verified, required }) => [
+        purpose,
+        type,
+        untagged(host),
+        verified,
+        required,
+      ]),
       [
         ['dkim', 'TXT', `pr1._domainkey.${domain}`, false, true],
         ['spf', 'TXT', domain, false, true],
@@ -52,12 +58,11 @@ t.test('X130 addDomain answers 130 for what is no domain name', async (t) => {
   }
 })
 
-t.test('X131 addDomain answers 131 for a domain that is there, in any case and under any account', async (t) => {
+t.test('X131 addDomain answers 131 for a domain that the account has, in any case', async (t) => {
   const domain = newName()
   await done(apiKey, 'domain', { domain })
-  const other = await service.makeSender()
-  t.match(await post(apiKey, 'domain', { domain }), refusal(131))
-  t.match(await post(other.apiKey, 'domain', { domain: domain.toUpperCase() }), refusal(131))
+  for (const name of [domain, domain.toUpperCase()])
+    t.match(await post(apiKey, 'domain', { domain: name }), refusal(131))
 })
 
 t.test('X113 and X110: a domain operation without its domain is refused', async (t) => {
@@ -305,9 +310,10 @@ t.test('a deleted name can be added by anybody, with a key and a selector of its
   await done(apiKey, 'domain/delete', { domain })
   const other = await service.makeSender()
   const [again] = (await done(other.apiKey, 'domain', { domain })).dns
-  t.equal(again?.host, `pr2._domainkey.${domain}`, 'the record of mail that is still on its way may stay')
+  t.not(again?.host, dkim?.host, 'the record of mail that is still on its way may stay')
   t.not(again?.value, dkim?.value)
-  t.match(await post(apiKey, 'domain', { domain }), refusal(131))
+  const [own] = (await done(apiKey, 'domain', { domain })).dns
+  t.equal(own?.host, dkim?.host.replace('pr1', 'pr2'))
 })
 
 t.test('132: no operation knows a domain that the account does not have', async (t) => {

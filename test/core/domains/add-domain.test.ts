@@ -17,9 +17,9 @@ t.test('add answers a pending domain in its A-label form with the DNS records to
     returnPathHost: null,
   })
   t.strictSame(
-    domain.dns.map(({ purpose, type, host }) => [purpose, type, host]),
+    domain.dns.map(({ purpose, type, host }) => [purpose, type, host.replace(/^pr1-[a-z0-9]{6}\./, 'pr1-….')]),
     [
-      ['dkim', 'TXT', 'pr1._domainkey.werft.xn--mnchen-3ya.example'],
+      ['dkim', 'TXT', 'pr1-…._domainkey.werft.xn--mnchen-3ya.example'],
       ['spf', 'TXT', 'werft.xn--mnchen-3ya.example'],
       ['returnPath', 'CNAME', 'pr-bounces.werft.xn--mnchen-3ya.example'],
       ['dmarc', 'TXT', '_dmarc.werft.xn--mnchen-3ya.example'],
@@ -36,7 +36,7 @@ t.test('the DKIM record of a new domain publishes the key that signs for it, RSA
   const publicKey = createPublicKey({ key: Buffer.from(published, 'base64'), format: 'der', type: 'spki' })
   t.match(publicKey.asymmetricKeyDetails, { modulusLength: 2048 })
   const signer = await domains.signer(domain.id)
-  t.match(signer, { domain: 'dkim.example', selector: 'pr1' })
+  t.match(signer, { domain: 'dkim.example', selector: /^pr1-[a-z0-9]{6}$/ })
   t.ok(createPublicKey(signer?.privateKey as never).equals(publicKey))
 })
 
@@ -66,12 +66,25 @@ for (const name of [
   })
 }
 
-t.test('add answers domainTaken for a domain that is there in another spelling, whoever has it', async (t) => {
-  const other = await accounts.create('another yard')
+t.test('add answers domainTaken for a domain that the account has in another spelling', async (t) => {
   await domains.add({ accountId: account.id, name: 'taken.example' })
   for (const name of ['taken.example', 'TAKEN.example', 'taken\u3002example']) {
-    t.equal(await refused(domains.add({ accountId: other.id, name })), 'domainTaken')
+    t.equal(await refused(domains.add({ accountId: account.id, name })), 'domainTaken')
   }
+})
+
+t.test('the operator can give a domain to one account only, and names the one that is meant', async (t) => {
+  const other = await accounts.create('another yard')
+  const name = 'one-of-two.example'
+  await domains.add({ accountId: account.id, name })
+  await domains.add({ accountId: other.id, name })
+  t.equal(await refused(domains.show(name)), 'parameterInvalid')
+  t.equal(await refused(domains.activate(name)), 'parameterInvalid')
+  t.match(await domains.show(name, other.id), { accountId: other.id, state: 'pending' })
+  t.match(await domains.activate(name, { accountId: other.id }), { accountId: other.id, state: /^active$/ })
+  t.match(await domains.show(name), { accountId: other.id })
+  t.equal(await refused(domains.activate(name, { accountId: account.id })), 'domainTaken')
+  t.equal(await refused(domains.add({ accountId: 4711, name, state: 'active' })), 'domainTaken')
 })
 
 t.test('of four equal additions at once one is taken and three answer domainTaken', async (t) => {

@@ -42,7 +42,7 @@ t.test('a pending domain is looked up every hour, and is active once its records
   t.match(await domains.findActive(accountId, 'waits.example'), { name: 'waits.example' })
   t.match((await checks('waits.example')).at(-1), {
     ...{ keyId: null, address: null },
-    ...{ before: { state: 'pending' }, after: { state: ACTIVE, signs: 'pr1' } },
+    ...{ before: { state: 'pending' }, after: { state: ACTIVE, signs: /^pr1-[a-z0-9]{6}$/ } },
   })
 })
 
@@ -64,7 +64,7 @@ t.test(
     publish(domain)
     await pass(1)
     t.match(await domains.show('breaks.example'), { state: ACTIVE })
-    const host = 'pr1._domainkey.breaks.example'
+    const host = domain.dns[0]?.host as string
     dns.zones[host] = { txt: ['v=DKIM1; p=QUJD'] }
     await pass(26)
     const broken = await domains.show('breaks.example')
@@ -140,7 +140,7 @@ t.test('the record of an old DKIM key is wanted for eight days', async (t) => {
   publish(await domains.rotateDkim(accountId, 'turns.example', by))
   await pass(2)
   const roles = async () =>
-    (await domains.show('turns.example')).dns.flatMap(({ host, key }) => (key ? [[host.split('.')[0], key]] : []))
+    (await domains.show('turns.example')).dns.flatMap(({ host, key }) => (key ? [[host.split('-')[0], key]] : []))
   t.strictSame(await roles(), [
     ['pr2', 'active'],
     ['pr1', 'retiring'],

@@ -27,6 +27,9 @@ const SendingDomain = Type.Object({
   brokenSince: Type.Union([Type.String(), Type.Null()], {
     description: 'since when the required records of a domain that was verified are wrong',
   }),
+  claimEnds: Type.Union([Type.String(), Type.Null()], {
+    description: 'of a pending domain: when it is removed unless its required records are right by then',
+  }),
   dns: Type.Array(DomainRecord),
 })
 
@@ -37,9 +40,10 @@ const UNKNOWN: readonly ErrorName[] = ['domainInvalid', 'domainUnknown']
 const EXAMPLE: Static<typeof SendingDomain> = {
   ...{ domain: 'ship.example', envelopeName: 'track', status: 'pending', shared: false },
   ...{ addedTime: '2026-01-05T10:11:12.000Z', checkedTime: '2026-01-05T11:11:12.000Z', brokenSince: null },
+  claimEnds: '2026-01-19T10:11:12.000Z',
   dns: [
     {
-      ...{ type: 'TXT', host: 'pr1._domainkey.ship.example', value: 'v=DKIM1; k=rsa; p=MIIB…', purpose: 'dkim' },
+      ...{ type: 'TXT', host: 'pr1-4kd0zx._domainkey.ship.example', value: 'v=DKIM1; k=rsa; p=MIIB…', purpose: 'dkim' },
       ...{ key: 'active', required: true, verified: true, state: 'right' },
     },
     {
@@ -77,7 +81,7 @@ export const DOMAINS: readonly Operation[] = [
       ),
     }),
     answer: SendingDomain,
-    errors: ['domainInvalid', 'domainTaken'],
+    errors: ['domainInvalid', 'domainTaken', 'domainClaimsTooMany'],
     example: { input: { domain: 'ship.example', envelopeName: 'track' }, data: EXAMPLE },
     act: async ({ domain, envelopeName }, { core, principal, by }) => {
       return {
@@ -197,12 +201,13 @@ export const DOMAINS: readonly Operation[] = [
 ]
 
 function shown(domain: DomainWithRecords): Static<typeof SendingDomain> {
-  const { name, envelopeName, state, shared, createdAt, checkedAt, brokenSince, dns } = domain
+  const { name, envelopeName, state, shared, createdAt, checkedAt, brokenSince, claimEndsAt, dns } = domain
   return {
     ...{ domain: name, envelopeName, status: state, shared },
     addedTime: createdAt.toISOString(),
     checkedTime: checkedAt?.toISOString() ?? null,
     brokenSince: brokenSince?.toISOString() ?? null,
+    claimEnds: claimEndsAt?.toISOString() ?? null,
     dns: dns.map(({ found, ...record }) => ({ ...record, ...(found ? { found: [...found] } : {}) })),
   }
 }

@@ -33,7 +33,7 @@ export const domainCommands: readonly Command[] = [
     summary: 'list sending domains',
     options: { account: { type: 'string' } },
     run: (call) => {
-      const account = textOption(call, 'account') === undefined ? undefined : requiredId(call, 'account')
+      const account = accountOption(call)
       return call.withCore(async (core) => {
         const domains = await core.domains.list(account)
         const rows = domains.map(({ name, accountId, state }) => [name, accountId, state])
@@ -43,21 +43,31 @@ export const domainCommands: readonly Command[] = [
   },
   {
     name: 'domain activate',
-    usage: 'DOMAIN',
-    summary: 'let a domain send',
+    usage: 'DOMAIN [--account ID]',
+    summary: 'let a domain send; --account: where several accounts claim it',
     words: 1,
-    options: {},
-    run: (call) => withDomain(call, (core, name) => core.domains.activate(name), unknown),
+    options: { account: { type: 'string' } },
+    run: (call) => {
+      const accountId = accountOption(call)
+      return withDomain(call, (core, name) => core.domains.activate(name, { accountId }), unknown)
+    },
   },
   {
     name: 'domain dns',
-    usage: 'DOMAIN',
-    summary: 'show the DNS records to set for a domain',
+    usage: 'DOMAIN [--account ID]',
+    summary: 'show the DNS records to set for a domain; --account: where several accounts claim it',
     words: 1,
-    options: {},
-    run: (call) => withDomain(call, (core, name) => core.domains.show(name), unknown),
+    options: { account: { type: 'string' } },
+    run: (call) => {
+      const accountId = accountOption(call)
+      return withDomain(call, (core, name) => core.domains.show(name, accountId), unknown)
+    },
   },
 ]
+
+function accountOption(call: Call): number | undefined {
+  return textOption(call, 'account') === undefined ? undefined : requiredId(call, 'account')
+}
 
 const unknown = (name: string): string => `there is no domain "${name}": "domain list" shows all`
 

@@ -1,12 +1,13 @@
-import { type Actor, noteChange } from '../audit/index.ts'
-import type { Sql } from '../database.ts'
+import { type Actor, noteChange, OPERATOR } from '../audit/index.ts'
+import { isUniqueViolation, type Sql, type SqlTransaction } from '../database.ts'
 import type { DnsRecord, SeenRecord, WantedRecord } from './domain.ts'
-import { findingOf, standingAfter } from './domain-state.ts'
+import { type DomainStanding, type Finding, findingOf, standingAfter } from './domain-state.ts'
 import { judgeRecord } from './judge-record.ts'
 import { promoteNextKey, retirePastKeys, type StoredPublicKey, selectPublicKeys } from './keys-store.ts'
 import { type DnsAnswer, lookUp } from './look-up.ts'
 import { recordKey, type SeenRecords, type ServiceHosts, wantedRecords, withSeen } from './records.ts'
-import { lockDomain, noteActivity, type StoredDomain, updateChecked } from './store.ts'
+import { makeWay } from './rival.ts'
+import { lockDomain, noteActivity, type StoredDomain, selectHolder, updateChecked } from './store.ts'
 
 export interface CheckOptions {
   readonly sql: Sql
@@ -27,7 +28,28 @@ export async function checkDomain(domain: StoredDomain, options: CheckOptions): 
   const { sql, hosts, dnsServers, signal } = options
   const wanted = wantedRecords(domain, await selectPublicKeys(sql, [domain.id]), hosts)
   const answers = await lookUp(dnsServers, wanted, signal)
-  return signal?.aborted ? domain : conclude(domain, answers, options)
+  if (signal?.aborted) return domain
+  // A claim whose own records are right takes the name from a holder whose records are gone, so those are looked at now.
+  if (domain.state === 'pending' && found(wanted, answers, domain) === 'right') {
+    const holder = await selectHolder(sql, domain.name)
+    if (holder?.verifiedAt) await checkDomain(holder, { ...options, by: OPERATOR })
+  }
+  try {
+    return await conclude(domain, answers, options)
+  } catch (error) {
+    // Somebody else had the name a moment before: seen this time.
+    if (!isUniqueViolation(error, 'domains_held')) throw error
+    return conclude(domain, answers, options)
+  }
+}
+
+function found(
+  wanted: readonly WantedRecord[],
+  answers: ReadonlyMap<string, DnsAnswer>,
+  { records }: StoredDomain,
+): Finding {
+  const seen = withSeen(wanted, seenNow(wanted, answers, records))
+  return findingOf(seen, (record) => answers.get(recordKey(record))?.kind === 'records')
 }
 
 async function conclude(
@@ -48,11 +70,13 @@ async function conclude(
     const keys = await selectPublicKeys(transaction, [id])
     const records = withSeen(wantedRecords(domain, keys, hosts), seen)
     const finding = findingOf(records, (record) => answers.get(recordKey(record))?.kind === 'records')
-    const standing = standingAfter(domain, finding, { now: domain.now, graceMs })
+    const judged = standingAfter(domain, finding, { now: domain.now, graceMs })
+    const rival = await rivalOf(transaction, domain, judged)
+    const standing = rival === undefined ? judged : domain
     const unsettled = finding !== 'right' && (standing.state !== 'active' || standing.verifiedAt !== null)
     const checked = await updateChecked(transaction, id, {
       ...standing,
-      records: seen,
+      records: rival === undefined ? seen : withProblem(seen, records, rival),
       returnPathHost: ownReturnPath(records),
       often: unsettled || keys.some(({ state }) => state === 'next'),
     })
@@ -72,6 +96,22 @@ async function conclude(
     await noteActivity(transaction, domain, { before: domain.state, after: checked.state })
     return checked
   }) as Promise<StoredDomain>
+}
+
+/** Of a claim that is right: why another account keeps the name all the same. Undefined: it does not, or not any more. */
+async function rivalOf(
+  sql: SqlTransaction,
+  { state, name }: StoredDomain,
+  judged: DomainStanding,
+): Promise<string | undefined> {
+  return state === 'pending' && judged.state === 'active' ? makeWay(sql, name) : undefined
+}
+
+/** The record that proves the claim says what else is needed. */
+function withProblem(seen: SeenRecords, records: readonly DnsRecord[], problem: string): SeenRecords {
+  const proof = records.find(({ key }) => key === 'active')
+  if (!proof) return seen
+  return { ...seen, [recordKey(proof)]: { ...(seen[recordKey(proof)] ?? { state: 'right' }), problem } }
 }
 
 /** A failure of the DNS is not a record that is missing: what was seen before stands, and the problem says so. */

@@ -1,4 +1,12 @@
-import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, sign, verify } from 'node:crypto'
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  type KeyObject,
+  randomInt,
+  sign,
+  verify,
+} from 'node:crypto'
 import { promisify } from 'node:util'
 import { invalidParameter } from '../errors.ts'
 import type { Secrets } from '../secrets.ts'
@@ -19,17 +27,28 @@ export interface DkimKeyPair {
   readonly privateKey: Buffer
 }
 
-export type KeyMaker = (domain: string) => Promise<DkimKeyPair>
+export type KeyMaker = (accountId: number, domain: string) => Promise<DkimKeyPair>
 
 /**
  * Makes one key after the other: each takes a thread of the pool for a good part of a second, and there are four for everything
- * this process does.
+ * this process does. An account has one key at a time in the queue, so however many it asks for, others wait for one of them.
  */
 export function createKeyMaker(secrets: Secrets): KeyMaker {
+  const ofAccounts = new Map<number, Promise<unknown>>()
   let before: Promise<unknown> = Promise.resolve()
-  return (domain) => {
+  const inTurn = (domain: string): Promise<DkimKeyPair> => {
     const made = before.then(() => makeDkimKey(secrets, domain))
     before = made.catch(() => {})
+    return made
+  }
+  return (accountId, domain) => {
+    const made = (ofAccounts.get(accountId) ?? Promise.resolve()).then(() => inTurn(domain))
+    const settled = made
+      .catch(() => {})
+      .finally(() => {
+        if (ofAccounts.get(accountId) === settled) ofAccounts.delete(accountId)
+      })
+    ofAccounts.set(accountId, settled)
     return made
   }
 }
@@ -100,9 +119,24 @@ export function dkimRecordText(publicKey: Buffer): string {
   return `v=DKIM1; k=rsa; p=${spki.toString('base64')}`
 }
 
-/** The selector of a new key: none that the name ever had, since that record may still be asked for. */
+/** Characters that set the selectors of one domain apart from those of other accounts that claim the same name. */
+const TAG_LENGTH = 6
+
+/**
+ * The selector of a domain's next key, none of those it had: their records may still be asked for. The first one has a tag made
+ * by chance: other accounts may have keys of this name, and nobody is to see from a number that there are any.
+ */
 export function freeSelector(used: readonly string[]): string {
-  for (let number = 1; ; number++) if (!used.includes(`pr${number}`)) return `pr${number}`
+  const own = used.map((selector) => /^pr\d{1,9}(|-[a-z0-9]{6})$/.exec(selector)).find((match) => match !== null)
+  const tag = own ? own[1] : `-${selectorTag()}`
+  for (let number = 1; ; number++) {
+    const selector = `pr${number}${tag}`
+    if (!used.includes(selector)) return selector
+  }
+}
+
+function selectorTag(): string {
+  return Array.from({ length: TAG_LENGTH }, () => randomInt(36).toString(36)).join('')
 }
 
 function context(domain: string): string {

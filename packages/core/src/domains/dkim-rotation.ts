@@ -19,10 +19,10 @@ export async function makeNextKey(
   { sql, makeKey, by }: { sql: Sql; makeKey: KeyMaker; by: Actor },
 ): Promise<void> {
   if (await waiting(sql, domain.id)) return
-  const pair = await makeKey(domain.name)
+  const pair = await makeKey(domain.accountId, domain.name)
   await changeOwnDomain(sql, domain, async (transaction, { id, name }) => {
     if (await waiting(transaction, id)) return
-    const selector = freeSelector(await selectSelectors(transaction, name))
+    const selector = freeSelector(await selectSelectors(transaction, domain.accountId, name))
     await addNextKey(transaction, domain, { selector, pair, by, action: 'domain.rotateDkim' })
   })
 }
@@ -42,7 +42,7 @@ export async function takeNextKey(
     const current = await selectPublicKeys(transaction, [id])
     const same = current.find((key) => key.selector === selector)
     if (same && same.state !== 'retiring' && same.publicKey.equals(pair.publicKey)) return
-    const used = await selectSelectors(transaction, domain.name)
+    const used = await selectSelectors(transaction, domain.accountId, domain.name)
     if (used.includes(selector)) throw invalidParameter('selector', 'the domain has had a key with it: choose another')
     await retire(transaction, id, 'next')
     await addNextKey(transaction, domain, { selector, pair, by, action: 'domain.dkimKey' })

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 
 /**
- * - pending: its records were never seen right
+ * - pending: claimed, and its records were never seen right; others may claim the name too
  * - active: mail may be sent from it
  * - inactive: its records were right, then wrong for longer than the grace time; active again once they are right
  * - rejected: the operator does not want it; no look-up changes that
@@ -27,6 +27,8 @@ export interface Domain {
   readonly verifiedAt: Date | null
   /** Since when the required records of a domain that was verified are wrong. */
   readonly brokenSince: Date | null
+  /** Of a pending domain: when the claim is gone, unless its records are seen right before. */
+  readonly claimEndsAt: Date | null
 }
 
 /** A domain as a message is accepted from it. */

@@ -3,27 +3,28 @@ import { type Actor, noteChange, OPERATOR } from '../audit/index.ts'
 import { createCache } from '../cache.ts'
 import type { Config } from '../config.ts'
 import type { Sql } from '../database.ts'
-import { invalidParameter, ServiceError } from '../errors.ts'
-import { parseDomain } from '../recipients/address.ts'
+import { invalidParameter } from '../errors.ts'
+import { HOUR, type Rate, type RateLimits, requireAllowed } from '../rate-limits/index.ts'
 import type { Secrets } from '../secrets.ts'
 import { addDomain, type NewSendingDomain } from './add-domain.ts'
 import { checkDomain } from './check-domain.ts'
-import { createKeyMaker, openDkimKey } from './dkim-key.ts'
+import { endIfOver } from './claim.ts'
+import { createKeyMaker, type KeyMaker, openDkimKey } from './dkim-key.ts'
 import { makeNextKey, takeNextKey } from './dkim-rotation.ts'
 import type { Domain, DomainSigner, DomainState, DomainWithRecords, UsableDomain } from './domain.ts'
 import { selectDkimKey, selectPublicKeys } from './keys-store.ts'
+import { activateFor, namedDomain } from './operator.ts'
 import { changeOwnDomain, domainName, ownDomain } from './own-domain.ts'
 import { ownTrackingHost, type ServiceHosts, wantedRecords, withSeen } from './records.ts'
 import {
-  activateDomain,
   claimDueDomains,
   deleteDomain,
   noteActivity,
   type StoredDomain,
-  selectDomain,
   selectDomainById,
   selectDomainPage,
   selectDomains,
+  selectHolder,
   updateShared,
 } from './store.ts'
 
@@ -47,8 +48,8 @@ const LOOKS_AT_ONCE = 5
 /** Every act that names an account throws domainInvalid, and domainUnknown unless the domain is the account's. */
 export interface Domains {
   /**
-   * Adds a sending domain with a DKIM key of its own. Throws domainInvalid, domainTaken, parameterInvalid (envelopeName,
-   * account).
+   * Claims a sending domain, with a DKIM key of its own; it is the account's once its records are right. Throws domainInvalid,
+   * domainTaken, domainClaimsTooMany, parameterInvalid (envelopeName, account), rateLimited.
    */
   add(domain: NewSendingDomain): Promise<DomainWithRecords>
   /** All domains, or those of one account. */
@@ -58,15 +59,18 @@ export interface Domains {
    * parameterInvalid (status), domainInvalid (a name that is none).
    */
   page(accountId: number, page: DomainsPage): Promise<{ domains: DomainWithRecords[]; total: number }>
-  /** Throws domainInvalid for an unknown domain. */
-  show(name: string): Promise<DomainWithRecords>
-  /** Throws domainInvalid for an unknown domain. */
-  activate(name: string, by?: Actor): Promise<DomainWithRecords>
+  /**
+   * For the operator: the account's domain of this name, or, when no account is named, that of the account which has it, or the
+   * only claim. Throws domainInvalid for an unknown domain; parameterInvalid (account) when several accounts claim it.
+   */
+  show(name: string, accountId?: number): Promise<DomainWithRecords>
+  /** Lets such a domain send. Throws what {@link show} does; domainTaken while another account has the name. */
+  activate(name: string, act?: { by?: Actor; accountId?: number | undefined }): Promise<DomainWithRecords>
   /** Looks the records up now: at most 10 s. */
   verify(accountId: number, name: string, by: Actor): Promise<DomainWithRecords>
   /** Mail that was accepted is still delivered and signed; the name is free for anybody. */
   remove(accountId: number, name: string, by: Actor): Promise<void>
-  /** Makes the next DKIM key, which signs once its record was seen. */
+  /** Makes the next DKIM key, which signs once its record was seen. Throws rateLimited. */
   rotateDkim(accountId: number, name: string, by: Actor): Promise<DomainWithRecords>
   /** Takes an own DKIM key (PEM) as the next one. Throws parameterInvalid (privateKey, selector). */
   setDkimKey(
@@ -101,16 +105,17 @@ export interface DomainsPage {
 export interface DomainsDependencies {
   readonly sql: Sql
   readonly secrets: Secrets
+  readonly rateLimits: RateLimits
   readonly config: Pick<Config, 'returnPathHost' | 'publicUrl' | 'heloName' | 'dnsServers' | 'domainGraceHours'>
 }
 
-export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domains {
+export function domainsOf({ sql, secrets, rateLimits, config }: DomainsDependencies): Domains {
   const hosts = serviceHosts(config)
   const byName = createCache<UsableDomain | null>({
     maxAge: DOMAIN_AGE_MS,
     maxEntries: 50_000,
     load: async (name) => {
-      const domain = await selectDomain(sql, name)
+      const domain = await selectHolder(sql, name)
       return domain ? { ...bare(domain), trackingHost: ownTrackingHost(domain, domain.records) } : null
     },
   })
@@ -124,7 +129,14 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
       return { domain, selector, returnPathHost, privateKey: openDkimKey(secrets, stored) }
     },
   })
-  const makeKey = createKeyMaker(secrets)
+  const keyMaker = createKeyMaker(secrets)
+  /** An account's keys an hour are bounded, over all processes; the operator's are not. */
+  const makeKeyFor =
+    ({ keyId }: Actor): KeyMaker =>
+    async (accountId, name) => {
+      if (keyId !== null) requireAllowed(await rateLimits.take([newKeys(accountId)]))
+      return keyMaker(accountId, name)
+    }
   const changed = (domain: Domain): void => {
     byName.forget(domain.name)
     signers.forget(String(domain.id))
@@ -142,10 +154,9 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
       return { ...domain, dns: withSeen(wantedRecords(domain, keys.get(domain.id) ?? [], hosts), records) }
     })
   }
-  async function shown(domain: StoredDomain | undefined): Promise<DomainWithRecords> {
-    const [shown] = domain ? await withRecords([domain]) : []
-    if (!shown) throw new ServiceError('domainInvalid', { reason: 'unknown domain' })
-    return shown
+  async function shown(domain: StoredDomain): Promise<DomainWithRecords> {
+    const [shown] = await withRecords([domain])
+    return shown as DomainWithRecords
   }
   const looking = new Map<number, Promise<StoredDomain>>()
   /** Calls that come while a domain is looked up share what is seen: nobody has us flood a name server. */
@@ -156,14 +167,21 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
   }
   async function check(domain: StoredDomain, by: Actor, signal?: AbortSignal): Promise<StoredDomain> {
     const { dnsServers, domainGraceHours } = config
-    const checked = await checkDomain(domain, { sql, hosts, dnsServers, by, signal, graceMs: domainGraceHours * HOUR })
+    const checked = await checkDomain(domain, {
+      sql,
+      hosts,
+      dnsServers,
+      by,
+      signal,
+      graceMs: domainGraceHours * HOUR_MS,
+    })
     changed(checked)
     return checked
   }
 
   return {
     async add({ state = 'pending', by = OPERATOR, envelopeName, ...domain }) {
-      const added = await addDomain({ sql, makeKey }, { ...domain, state, by, envelopeName })
+      const added = await addDomain({ sql, makeKey: makeKeyFor(by) }, { ...domain, state, by, envelopeName })
       changed(added)
       return shown(added)
     },
@@ -173,16 +191,9 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
       const { domains, total } = await selectDomainPage(sql, accountId, wanted)
       return { domains: await withRecords(domains), total }
     },
-    show: async (name) => shown(await selectDomain(sql, parseDomain(name) ?? '')),
-    async activate(name, by = OPERATOR) {
-      const known = await selectDomain(sql, parseDomain(name) ?? '')
-      if (!known) return shown(known)
-      const active = await changeOwnDomain(sql, known, async (transaction, { id, accountId, state }) => {
-        const change = { action: 'domain.activate', object: `domain ${known.name}`, before: { state } }
-        await noteChange(transaction, { accountId, by, ...change, after: { state: 'active' } })
-        await noteActivity(transaction, known, { before: state, after: 'active' })
-        return activateDomain(transaction, id)
-      })
+    show: async (name, accountId) => shown(await namedDomain(sql, name, accountId)),
+    async activate(name, { by = OPERATOR, accountId } = {}) {
+      const active = await activateFor(sql, await namedDomain(sql, name, accountId), by)
       changed(active)
       return shown(active)
     },
@@ -199,7 +210,7 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
     },
     async rotateDkim(accountId, name, by) {
       const domain = await ownDomain(sql, accountId, name)
-      await makeNextKey(domain, { sql, makeKey, by })
+      await makeNextKey(domain, { sql, makeKey: makeKeyFor(by), by })
       return shown(domain)
     },
     async setDkimKey(accountId, { name, ...key }, by) {
@@ -224,7 +235,7 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
       const work = async (): Promise<void> => {
         for (let id = left.shift(); id !== undefined && !signal?.aborted; id = left.shift()) {
           const domain = await selectDomainById(sql, id)
-          if (domain) await check(domain, OPERATOR, signal)
+          if (domain) await endIfOver(sql, await check(domain, OPERATOR, signal))
         }
       }
       await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, work))
@@ -240,7 +251,13 @@ export function domainsOf({ sql, secrets, config }: DomainsDependencies): Domain
   }
 }
 
-const HOUR = 3_600_000
+const HOUR_MS = 3_600_000
+/** A key costs a fifth of a second of processor time. */
+const KEYS_AN_HOUR = 100
+
+function newKeys(accountId: number): Rate {
+  return { name: `dkim keys ${accountId}`, what: 'new DKIM keys an hour', limit: KEYS_AN_HOUR, seconds: HOUR }
+}
 
 /** Without what was seen of its records: too much to keep for 50,000 domains. */
 function bare({ records: _, ...domain }: StoredDomain): Domain {

@@ -52,10 +52,11 @@ export async function selectPublicKeys(sql: AnySql, domainIds: readonly number[]
      order by array_position('{active,next,retiring}', state), id`
 }
 
-/** Selectors the name ever had, under whatever account: their records may still stand in the DNS. */
-export async function selectSelectors(sql: AnySql, name: string): Promise<string[]> {
+/** Selectors the name ever had under this account: their records may still stand in the DNS. */
+export async function selectSelectors(sql: AnySql, accountId: number, name: string): Promise<string[]> {
   const rows = await sql<{ selector: string }[]>`
-    select k.selector from dkim_keys k join domains d on d.id = k.domain_id where d.name = ${name}`
+    select k.selector from dkim_keys k join domains d on d.id = k.domain_id
+     where d.name = ${name} and d.account_id = ${accountId}`
   return rows.map(({ selector }) => selector)
 }
 

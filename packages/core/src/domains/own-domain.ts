@@ -1,7 +1,7 @@
 import type { Sql, SqlTransaction } from '../database.ts'
 import { ServiceError } from '../errors.ts'
 import { parseDomain } from '../recipients/address.ts'
-import { lockDomain, type StoredDomain, selectDomain } from './store.ts'
+import { lockDomain, type StoredDomain, selectOwn } from './store.ts'
 
 /** Longer texts are no domain name, whatever they are in another form. */
 const MOST_CHARACTERS = 1000
@@ -16,8 +16,8 @@ export function domainName(text: string): string {
 
 /** Throws domainInvalid, and domainUnknown for another account's as for one that never was. */
 export async function ownDomain(sql: Sql, accountId: number, name: string): Promise<StoredDomain> {
-  const domain = await selectDomain(sql, domainName(name))
-  if (domain?.accountId !== accountId) throw new ServiceError('domainUnknown')
+  const domain = await selectOwn(sql, accountId, domainName(name))
+  if (!domain) throw new ServiceError('domainUnknown')
   return domain
 }
 

@@ -8,6 +8,8 @@ const SELDOM = '1 day'
 const OFTEN = '1 hour'
 /** A worker that claimed a domain to look at it has this long, then another one will. */
 const CHECK_LEASE = '10 minutes'
+/** A claim whose records were not seen right by then is gone. */
+const CLAIM_LASTS = '14 days'
 
 /** A domain with what only its own code reads. */
 export interface StoredDomain extends Domain {
@@ -16,7 +18,7 @@ export interface StoredDomain extends Domain {
 
 const columns = (sql: AnySql) => sql`
   id, account_id as "accountId", name, state, envelope_name as "envelopeName", shared, return_path_host as "returnPathHost",
-  created_at as "createdAt", checked_at as "checkedAt", verified_at as "verifiedAt", broken_since as "brokenSince", records`
+  created_at as "createdAt", checked_at as "checkedAt", verified_at as "verifiedAt", broken_since as "brokenSince", claim_ends_at as "claimEndsAt", records`
 
 export interface NewDomain {
   readonly accountId: number
@@ -29,9 +31,11 @@ export async function insertDomain(sql: AnySql, domain: NewDomain): Promise<Stor
   const { accountId, name, state, envelopeName } = domain
   return onlyRow(
     await sql<StoredDomain[]>`
-      insert into domains (account_id, name, state, envelope_name, check_at)
+      insert into domains (account_id, name, state, envelope_name, check_at, activated_at, claim_ends_at)
       values (${accountId}, ${name}, ${state}, ${envelopeName},
-              service_now() + ${state === 'active' ? SELDOM : OFTEN}::text::interval)
+              service_now() + ${state === 'active' ? SELDOM : OFTEN}::text::interval,
+              case when ${state === 'active'} then service_now() end,
+              case when ${state === 'pending'} then service_now() + ${CLAIM_LASTS}::text::interval end)
       returning ${columns(sql)}`,
   )
 }
@@ -67,9 +71,37 @@ export async function selectDomainPage(
   return { domains, total: onlyRow(counted).total }
 }
 
-export async function selectDomain(sql: AnySql, name: string): Promise<StoredDomain | undefined> {
+/** The domain of this name that is more than a claim. */
+export async function selectHolder(sql: AnySql, name: string): Promise<StoredDomain | undefined> {
   const rows = await sql<StoredDomain[]>`
-    select ${columns(sql)} from domains where name = ${name} and deleted_at is null`
+    select ${columns(sql)} from domains where name = ${name} and state <> 'pending' and deleted_at is null`
+  return rows[0]
+}
+
+/** The account's own domain of this name, a claim or more. */
+export async function selectOwn(sql: AnySql, accountId: number, name: string): Promise<StoredDomain | undefined> {
+  const rows = await sql<StoredDomain[]>`
+    select ${columns(sql)} from domains where account_id = ${accountId} and name = ${name} and deleted_at is null`
+  return rows[0]
+}
+
+/** Claims of this name, of whatever accounts: some of them where there are many. */
+export async function selectClaims(sql: AnySql, name: string): Promise<StoredDomain[]> {
+  return sql<StoredDomain[]>`
+    select ${columns(sql)} from domains where name = ${name} and state = 'pending' and deleted_at is null
+     order by id limit 20`
+}
+
+export async function countClaims(sql: AnySql, accountId: number): Promise<number> {
+  const counted = await sql<{ count: number }[]>`
+    select count(*)::int as count from domains where account_id = ${accountId} and state = 'pending' and deleted_at is null`
+  return onlyRow(counted).count
+}
+
+/** In a transaction: whoever has the name, so that it stays so to its end. */
+export async function lockHolder(sql: AnySql, name: string): Promise<StoredDomain | undefined> {
+  const rows = await sql<StoredDomain[]>`
+    select ${columns(sql)} from domains where name = ${name} and state <> 'pending' and deleted_at is null for update`
   return rows[0]
 }
 
@@ -89,7 +121,8 @@ export async function lockDomain(sql: AnySql, id: number): Promise<(StoredDomain
 export async function activateDomain(sql: AnySql, id: number): Promise<StoredDomain> {
   return onlyRow(
     await sql<StoredDomain[]>`
-      update domains set state = 'active', verified_at = null, broken_since = null,
+      update domains set state = 'active', verified_at = null, broken_since = null, claim_ends_at = null,
+                         activated_at = coalesce(activated_at, service_now()),
                          check_at = service_now() + ${SELDOM}::text::interval
        where id = ${id} returning ${columns(sql)}`,
   )
@@ -117,8 +150,18 @@ export async function updateShared(sql: AnySql, id: number, shared: boolean): Pr
   )
 }
 
+/** Another account proved that the name is its own: this one is left with a claim. */
+export async function demoteDomain(sql: AnySql, id: number): Promise<void> {
+  await sql`
+    update domains set state = 'pending', verified_at = null, broken_since = null,
+                       claim_ends_at = service_now() + ${CLAIM_LASTS}::text::interval
+     where id = ${id}`
+}
+
+/** What could send once is still needed to sign what was accepted; of others nothing stays. */
 export async function deleteDomain(sql: AnySql, id: number): Promise<void> {
-  await sql`update domains set deleted_at = service_now() where id = ${id}`
+  const { count } = await sql`delete from domains where id = ${id} and activated_at is null`
+  if (count === 0) await sql`update domains set deleted_at = service_now() where id = ${id}`
 }
 
 /** A new key waits for its record: look soon. */
@@ -149,6 +192,8 @@ export async function updateChecked(sql: AnySql, id: number, result: CheckResult
   return onlyRow(
     await sql<StoredDomain[]>`
       update domains set state = ${state}, verified_at = ${verifiedAt}, broken_since = ${brokenSince},
+                         claim_ends_at = case when ${state === 'pending'} then claim_ends_at end,
+                         activated_at = coalesce(activated_at, case when ${state === 'active'} then service_now() end),
                          records = ${JSON.stringify(records)}::text::jsonb, return_path_host = ${returnPathHost},
                          checked_at = service_now(),
                          check_at = service_now() + ${often ? OFTEN : SELDOM}::text::interval * (0.95 + random() * 0.1)

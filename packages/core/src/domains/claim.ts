@@ -1,0 +1,16 @@
+import { noteChange, OPERATOR } from '../audit/index.ts'
+import type { Sql } from '../database.ts'
+import { deleteDomain, lockDomain, type StoredDomain } from './store.ts'
+
+/** Ends a claim whose records were not seen right in time. */
+export async function endIfOver(sql: Sql, { id, claimEndsAt }: StoredDomain): Promise<void> {
+  if (claimEndsAt === null) return
+  await sql.begin(async (transaction) => {
+    const domain = await lockDomain(transaction, id)
+    if (domain?.state !== 'pending' || domain.claimEndsAt === null || domain.claimEndsAt > domain.now) return
+    const { accountId, name, state } = domain
+    await deleteDomain(transaction, id)
+    const change = { action: 'domain.expire', object: `domain ${name}`, before: { state } }
+    await noteChange(transaction, { accountId, by: OPERATOR, ...change })
+  })
+}

@@ -1,0 +1,39 @@
+import { type Actor, noteChange } from '../audit/index.ts'
+import { isUniqueViolation, type Sql } from '../database.ts'
+import { invalidParameter, ServiceError } from '../errors.ts'
+import { parseDomain } from '../recipients/address.ts'
+import { changeOwnDomain } from './own-domain.ts'
+import { activateDomain, noteActivity, type StoredDomain, selectClaims, selectHolder, selectOwn } from './store.ts'
+
+/**
+ * What the operator means by a name: the account's own domain if one is named, else that of whoever has the name, else the only
+ * claim. Throws domainInvalid for an unknown domain; parameterInvalid (account) when several accounts claim it.
+ */
+export async function namedDomain(sql: Sql, text: string, accountId?: number): Promise<StoredDomain> {
+  const name = parseDomain(text) ?? ''
+  const found = accountId === undefined ? await selectHolder(sql, name) : await selectOwn(sql, accountId, name)
+  if (found) return found
+  const claims = accountId === undefined ? await selectClaims(sql, name) : []
+  const [claim] = claims
+  if (claims.length > 1) {
+    const accounts = claims.map((one) => one.accountId).join(', ')
+    throw invalidParameter('account', `several accounts claim this domain, name one of them: ${accounts}`)
+  }
+  if (!claim) throw new ServiceError('domainInvalid', { reason: 'unknown domain' })
+  return claim
+}
+
+/** The operator's word that a domain may send. Throws domainTaken while another account has the name. */
+export async function activateFor(sql: Sql, domain: StoredDomain, by: Actor): Promise<StoredDomain> {
+  try {
+    return await changeOwnDomain(sql, domain, async (transaction, { id, accountId, name, state }) => {
+      const change = { action: 'domain.activate', object: `domain ${name}`, before: { state } }
+      await noteChange(transaction, { accountId, by, ...change, after: { state: 'active' } })
+      await noteActivity(transaction, domain, { before: state, after: 'active' })
+      return activateDomain(transaction, id)
+    })
+  } catch (error) {
+    if (isUniqueViolation(error, 'domains_held')) throw new ServiceError('domainTaken')
+    throw error
+  }
+}

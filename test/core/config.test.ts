@@ -154,7 +154,7 @@ t.test('an empty environment gives the defaults, and blank settings count as lef
     bodyBudget: 128 * 1024 * 1024,
     attachmentStorage: 1024 * 1024 * 1024,
     callsPerMinute: 600,
-    wrongKeysPerMinute: 60,
+    wrongKeysPerMinute: 10,
     siteConnections: 10,
     hardBounceDays: 0,
     eventDays: 90,

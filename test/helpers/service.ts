@@ -60,8 +60,9 @@ export async function makeService(
     HELO_NAME: 'relay.test',
     SECRET_KEY: 'a secret key that only tests may know',
     LOG_LEVEL: 'silent',
-    // A test makes in seconds the calls of hours.
+    // A test makes in seconds the calls, and the mistakes, of hours.
     CALLS_PER_MINUTE: '100000',
+    WRONG_KEYS_PER_MINUTE: '100000',
     ...settings,
   }
   const config = readConfig(env)

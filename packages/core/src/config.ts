@@ -131,7 +131,7 @@ export function readConfig(env: Environment): Config {
     attachmentStorage: wholeNumber(env, 'ATTACHMENT_STORAGE_MB', 1024, 1, 1_000_000) * 1024 * 1024,
     siteConnections: wholeNumber(env, 'SITE_CONNECTIONS', 10, 1, 1000),
     callsPerMinute: wholeNumber(env, 'CALLS_PER_MINUTE', 600, 0, 1_000_000),
-    wrongKeysPerMinute: wholeNumber(env, 'WRONG_KEYS_PER_MINUTE', 60, 0, 1_000_000),
+    wrongKeysPerMinute: wholeNumber(env, 'WRONG_KEYS_PER_MINUTE', 10, 0, 1_000_000),
     hardBounceDays: wholeNumber(env, 'SUPPRESSION_HARDBOUNCE_DAYS', 0, 0, 36500),
     eventDays: wholeNumber(env, 'EVENT_DAYS', 90, 7, 3650),
     bodyDays: wholeNumber(env, 'BODY_DAYS', 30, 7, 3650),

@@ -103,9 +103,9 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
   },
   {
     name: 'WRONG_KEYS_PER_MINUTE',
-    default: '60',
+    default: '10',
     meaning:
-      'Invalid API keys an address may show to one process in a minute before it has to wait (429). 0: any number.',
+      'Invalid API keys an address may show in a minute, to all processes together, before it has to wait (429). 0: any number.',
   },
   {
     name: 'SITE_CONNECTIONS',

@@ -1,4 +1,6 @@
+import { createCore, createLog, readConfig } from '@postrider/core'
 import t from 'tap'
+import { refused as refusedName } from '../../core/refused.ts'
 import { moveClock, stopClock } from '../../helpers/database.ts'
 import { v2Body } from '../../helpers/send.ts'
 import { makeService, type Sender } from '../../helpers/service.ts'
@@ -146,6 +148,23 @@ t.test(
     t.equal((await ask('', '/v2/audit', {}, from)).status, 401, 'no key is 100 as ever')
   },
 )
+
+t.test('wrong keys are counted by all processes together, and each knows when an address has to wait', async (t) => {
+  await stopClock(service.sql)
+  const { apiKey } = await service.makeSender()
+  const from = '127.0.0.41'
+  const other = createCore({ sql: service.sql, config: readConfig(service.env), log: createLog('test', 'silent') })
+  t.teardown(() => other.readiness.close())
+  for (let time = 0; time < 15; time++) {
+    t.equal(await refusedName(other.auth.authenticate(wrongKey(time), from)), 'keyInvalid')
+  }
+  const answer = await ask(wrongKey(15), '/v2/audit', {}, from)
+  t.match(answer, { status: 429, headers: { 'retry-after': /^[1-6]?\d$/ } })
+  t.equal((await ask(wrongKey(16), '/v2/audit', {}, from)).status, 429)
+  t.equal((await ask(apiKey, '/v2/audit', {}, from)).status, 200, 'a key that comes new is looked up')
+  t.equal((await ask(wrongKey(17), '/v2/audit', {}, '127.0.0.42')).status, 401, 'another address')
+  await moveClock(service.sql, '0 hours')
+})
 
 t.test('wrong keys of the right form cost the database one look a second once an address is braked', async (t) => {
   const { accountId } = await service.makeSender()

@@ -12,7 +12,7 @@ const refusedOf = (brake: WrongKeyBrake, name: string, known: 'good' | 'wrong' |
 
 t.test('a source is braked from its limit until a minute after its first wrong key', (t) => {
   let now = 0
-  const brake = new WrongKeyBrake(3, () => now)
+  const brake = new WrongKeyBrake(3, undefined, () => now)
   for (let time = 0; time < 3; time++) {
     t.notOk(refusedOf(brake, 'a'))
     brake.note('a')
@@ -35,12 +35,12 @@ t.test('a source is braked from its limit until a minute after its first wrong k
 })
 
 t.test('it remembers ten thousand sources and no more, and none where there is no limit', (t) => {
-  const brake = new WrongKeyBrake(1, () => 0)
+  const brake = new WrongKeyBrake(1, undefined, () => 0)
   for (let source = 0; source < 10_001; source++) brake.note(`${source}`)
   t.notOk(refusedOf(brake, '0'), 'the oldest is forgotten')
   t.ok(refusedOf(brake, '1'))
   t.ok(refusedOf(brake, '10000'))
-  const none = new WrongKeyBrake(0, () => 0)
+  const none = new WrongKeyBrake(0, undefined, () => 0)
   for (let time = 0; time < 1000; time++) none.note('a')
   t.notOk(refusedOf(none, 'a'))
   t.end()

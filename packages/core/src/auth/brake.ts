@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net'
 import { ServiceError } from '../errors.ts'
 import { plainAddress } from '../networks.ts'
+import { MINUTE, type RateLimits } from '../rate-limits/index.ts'
 
 const WINDOW_MS = 60_000
 /** While a source is braked, a key nobody here has seen may be looked for this often: somebody behind it may have got a new one. */
@@ -11,24 +12,35 @@ const MOST_SOURCES = 10_000
 interface Source {
   wrong: number
   readonly since: number
+  /** By the clock of `now`: until then all processes together have seen too many. */
+  brakedUntil: number
   lookedAt: number
+}
+
+/** What all processes together know of a source. */
+export interface SharedCount {
+  /** One wrong key more. Answers the milliseconds the source has to wait, 0 when it may go on. */
+  note(name: string): Promise<number>
 }
 
 /** What a process knows of a key somebody shows. */
 export type Acquaintance = 'good' | 'wrong' | 'unseen'
 
 /**
- * After many wrong keys a source has to wait. Guessing 160 bits is hopeless anyway; this keeps those who try, or who go on
- * with a revoked key, from the database. Keys known to be good pass: behind one address may be many clients.
+ * After many wrong keys a source has to wait, whichever processes it showed them to. Guessing 160 bits is hopeless anyway; this
+ * keeps those who try, or who go on with a revoked key, from the database. Keys known to be good pass: behind one address may be
+ * many clients.
  */
 export class WrongKeyBrake {
   readonly #sources = new Map<string, Source>()
   readonly #limit: number
+  readonly #shared: SharedCount | undefined
   readonly #now: () => number
 
-  /** `limit`: wrong keys a source may show in a minute; 0: no brake. */
-  constructor(limit: number, now = () => performance.now()) {
+  /** `limit`: wrong keys a source may show in a minute; 0: no brake. Without `shared` this process counts alone. */
+  constructor(limit: number, shared?: SharedCount, now = () => performance.now()) {
     this.#limit = limit
+    this.#shared = shared
     this.#now = now
   }
 
@@ -36,30 +48,60 @@ export class WrongKeyBrake {
   check(name: string, known: Acquaintance): void {
     if (this.#sources.size === 0 || known === 'good') return
     const source = this.#sources.get(name)
-    if (!source || source.wrong < this.#limit) return
+    if (!source) return
     const now = this.#now()
-    const left = source.since + WINDOW_MS - now
+    const left = Math.max(source.wrong < this.#limit ? 0 : source.since + WINDOW_MS, source.brakedUntil) - now
     if (left <= 0) return
     if (known === 'unseen' && now - source.lookedAt >= LOOK_EVERY_MS) {
       source.lookedAt = now
       return
     }
-    const seconds = Math.ceil(left / 1000)
-    throw new ServiceError('wrongKeysTooMany', { values: { seconds }, retryAfter: seconds })
+    throw tooMany(left)
   }
 
-  /** The source showed a wrong key. */
-  note(name: string): void {
+  /** The source showed a wrong key. Throws wrongKeysTooMany when other processes had seen as many as it may show. */
+  async note(name: string): Promise<void> {
     if (this.#limit === 0) return
+    const source = this.#count(name)
+    const wait = (await this.#shared?.note(name)) ?? 0
+    if (wait === 0) return
+    source.brakedUntil = this.#now() + wait
+    throw tooMany(wait)
+  }
+
+  #count(name: string): Source {
     const now = this.#now()
-    const source = this.#sources.get(name)
-    if (source && now - source.since < WINDOW_MS) {
-      source.wrong++
-      return
+    const known = this.#sources.get(name)
+    if (known && now - known.since < WINDOW_MS) {
+      known.wrong++
+      return known
     }
     this.#sources.delete(name)
     if (this.#sources.size >= MOST_SOURCES) this.#sources.delete(this.#sources.keys().next().value as string)
-    this.#sources.set(name, { wrong: 1, since: now, lookedAt: Number.NEGATIVE_INFINITY })
+    const source = { wrong: 1, since: now, brakedUntil: 0, lookedAt: Number.NEGATIVE_INFINITY }
+    this.#sources.set(name, source)
+    return source
+  }
+}
+
+function tooMany(milliseconds: number): ServiceError {
+  const seconds = Math.ceil(milliseconds / 1000)
+  return new ServiceError('wrongKeysTooMany', { values: { seconds }, retryAfter: seconds })
+}
+
+/** The shared count as an allowance. While the database is away each process counts alone. */
+export function sharedCountOf(rateLimits: RateLimits, limit: number): SharedCount {
+  return {
+    async note(name) {
+      try {
+        const rate = { name: `wrong keys ${name}`, what: 'invalid api_keys a minute', limit, seconds: MINUTE }
+        const { refused, retryAfter } = await rateLimits.take([rate])
+        return refused ? retryAfter * 1000 : 0
+      } catch (error) {
+        if (error instanceof ServiceError) return 0
+        throw error
+      }
+    },
   }
 }
 

@@ -3,8 +3,9 @@ import type { Sql } from '../database.ts'
 import { ServiceError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { NetworkList } from '../networks.ts'
+import type { RateLimits } from '../rate-limits/index.ts'
 import type { Principal, Scope } from './api-key.ts'
-import { sourceOf, WrongKeyBrake } from './brake.ts'
+import { sharedCountOf, sourceOf, WrongKeyBrake } from './brake.ts'
 import { hashApiKey, looksLikeApiKey } from './key-format.ts'
 import { type Keys, keysOf } from './keys.ts'
 import { lastUsedOf } from './last-used.ts'
@@ -38,7 +39,8 @@ export interface AuthDependencies {
   readonly log: Log
   /** Calls but sendEmail an account may make in a minute unless the operator set another limit; 0: any number. */
   readonly callsPerMinute: number
-  /** Wrong keys an address may show to one process in a minute; 0: any number. */
+  readonly rateLimits: RateLimits
+  /** Wrong keys an address may show to all processes in a minute; 0: any number. */
   readonly wrongKeysPerMinute: number
 }
 
@@ -49,7 +51,7 @@ interface Holder {
   readonly disabled: boolean
 }
 
-export function authOf({ sql, log, callsPerMinute, wrongKeysPerMinute }: AuthDependencies): Auth {
+export function authOf({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinute }: AuthDependencies): Auth {
   const holders = createCache<Holder | null>({
     maxAge: KEY_AGE_MS,
     maxEntries: 10_000,
@@ -76,28 +78,28 @@ export function authOf({ sql, log, callsPerMinute, wrongKeysPerMinute }: AuthDep
     },
   })
 
-  const brake = new WrongKeyBrake(wrongKeysPerMinute)
+  const brake = new WrongKeyBrake(wrongKeysPerMinute, sharedCountOf(rateLimits, wrongKeysPerMinute))
   const lastUsed = lastUsedOf(sql, log)
   /** Of good keys. A relayed message shows its key twice, and each time its form and its hash would be computed again. */
   const hashes = new Map<string, string>()
 
   async function holderOf(secret: string, address: string): Promise<Holder> {
-    const wrong = (reason: string): ServiceError => {
-      brake.note(sourceOf(address))
+    const wrong = async (reason: string): Promise<ServiceError> => {
+      await brake.note(sourceOf(address))
       return new ServiceError('keyInvalid', { reason })
     }
     let hash = hashes.get(secret)
     if (hash === undefined) {
       if (!looksLikeApiKey(secret)) {
         brake.check(sourceOf(address), 'wrong')
-        throw wrong('not the form of a key')
+        throw await wrong('not the form of a key')
       }
       hash = hashApiKey(secret).toString('hex')
     }
     const known = holders.peek(hash)
     if (!known) brake.check(sourceOf(address), known === null ? 'wrong' : 'unseen')
     const holder = await holders.get(hash)
-    if (!holder) throw wrong('unknown or revoked')
+    if (!holder) throw await wrong('unknown or revoked')
     if (hashes.size >= HASHES) hashes.clear()
     hashes.set(secret, hash)
     return holder
@@ -111,7 +113,7 @@ export function authOf({ sql, log, callsPerMinute, wrongKeysPerMinute }: AuthDep
     if (!known) brake.check(`key ${keyId}`, known === null ? 'wrong' : 'unseen')
     const subaccount = await subaccounts.get(parentAndName)
     if (!subaccount) {
-      brake.note(`key ${keyId}`)
+      await brake.note(`key ${keyId}`)
       throw new ServiceError('subaccountUnknown')
     }
     // A parent that is suspended or past its expiry can't send under another name.

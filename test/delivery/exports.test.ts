@@ -74,7 +74,7 @@ t.test('when a person is forgotten, finished files go and one under way is begun
   const running = await ask(service, sender, 'json')
   await service.core.exports.workSome()
   t.match(await service.core.exports.show(sender.accountId, running.id), { state: /running|done/ })
-  await service.sql`update export_jobs set state = 'running' where id = ${running.id.slice(4)}`
+  await service.sql`update export_jobs set state = 'running' where public_id = ${running.id.slice(4)}::text::uuid`
   await service.sql`delete from delivery_queue`
   await service.sql`
     insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain, kind,

@@ -103,7 +103,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
   })
   const tracking = trackingOf({ sql, secrets, log })
   const http = createOutboundHttp(config)
-  const exports = exportsOf({ sql, secrets, config, messages, http })
+  const exports = exportsOf({ sql, secrets, config, messages, principalOf: auth.principalOf, http })
   return {
     accounts: accountsOf(sql, config),
     audit: auditOf(sql),

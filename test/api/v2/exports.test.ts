@@ -89,7 +89,11 @@ t.test('E31: an export is asked for, queued, made, told of by its callback, and 
   ])
   const asked = { startdate: yesterday, enddate: yesterday, callbackUrl: dump.url }
   const answer = await ask(sender.apiKey, asked)
-  t.match(answer.json, { data: { jobId: /^exp_\d+$/, status: 'queued' }, message: 'Success', error_info: null })
+  t.match(answer.json, {
+    data: { jobId: /^exp_[0-9a-f]{32}$/, status: 'queued' },
+    message: 'Success',
+    error_info: null,
+  })
   t.strictSame(Object.keys((answer.json?.data ?? {}) as Row), ['jobId', 'status'])
   t.strictSame(
     dump.got.map(({ method }) => method),
@@ -232,7 +236,7 @@ t.test('CSV has the same rows, and no cell that a spreadsheet takes for a formul
   const { url: link } = await show(sender.apiKey, jobId)
   const file = await call(url, { method: 'GET', path: new URL(String(link)).pathname })
   t.equal(file.headers['content-type'], 'text/csv; charset=utf-8')
-  t.match(file.headers['content-disposition'], /export-\d+\.csv/)
+  t.match(file.headers['content-disposition'], /"events-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv"/)
   const [head, first, second, third, end] = file.text.split('\r\n')
   t.equal(
     head,
@@ -282,6 +286,35 @@ t.test('a mail tells of it, once, from a domain of the account', async (t) => {
   t.match((await ask(without.apiKey, { startdate: yesterday, email: 'a@harbor.example' })).json, {
     error_info: { error_code: 1109, error_message: /no active sending domain/ },
   })
+})
+
+t.test('an export mails nobody whom its key may not mail', async (t) => {
+  const sender = await service.makeSender()
+  const { auth } = core
+  const key = async (scopes: ('events' | 'send')[], restrictions = {}) =>
+    (await auth.createKey({ accountId: sender.accountId, scopes, restrictions })).secret
+  const wanted = { startdate: yesterday, email: 'lena@harbor.example' }
+  const reader = await key(['events'])
+  t.match(await ask(reader, wanted), { status: 403, json: { error_info: { error_code: 103 } } })
+  const narrow = await key(['events', 'send'], { recipientDomains: ['ship.example'] })
+  const refused = await ask(narrow, wanted)
+  t.match(refused, { status: 403, json: { error_info: { error_code: 104, error_message: /send to harbor\.example/ } } })
+  const templates = await key(['events', 'send'], { templates: [1] })
+  t.match((await ask(templates, wanted)).json, { error_info: { error_code: 104 } })
+  t.strictSame((await ask(sender.apiKey, {}, '/stats/exports', 'GET')).json?.data, [], 'nothing was asked for')
+  t.match(await ask(narrow, { ...wanted, email: 'lena@ship.example' }), { status: 200 })
+})
+
+t.test('a key that is revoked before its export is done mails nobody, and the others are told', async (t) => {
+  const sender = await service.makeSender()
+  const { secret, key } = await core.auth.createKey({ accountId: sender.accountId, scopes: ['events', 'send'] })
+  await create(secret, { startdate: yesterday, email: 'lena@harbor.example' })
+  await core.auth.revokeKey(key.id)
+  await work()
+  await tell()
+  t.strictSame([...(await sql`select id from messages where account_id = ${sender.accountId}`)], [])
+  const [job] = await sql`select tell_at as "tellAt" from export_jobs where account_id = ${sender.accountId}`
+  t.equal(job?.tellAt, null, 'and nobody tries again')
 })
 
 t.test('a callback that fails is tried again, and then no more', async (t) => {
@@ -335,7 +368,9 @@ t.test('a link nobody was told, or that was altered, leads nowhere, and a told o
   t.match((await ask(sender.apiKey, {}, `/stats/export/${jobId}`, 'GET')).json?.error_info, { error_code: 1112 })
   await core.exports.forgetOld()
   t.strictSame(
-    [...(await sql`select 1 from export_parts p join export_jobs j on j.id = p.job_id where j.id = ${jobId.slice(4)}`)],
+    [
+      ...(await sql`select 1 from export_parts p join export_jobs j on j.id = p.job_id where j.public_id = ${jobId.slice(4)}::text::uuid`),
+    ],
     [],
   )
 })
@@ -409,7 +444,7 @@ t.test('what can not be exported is refused with the codes of exports', async (t
   for (const query of ['startdate=x', 'startdate=2026-01-05&enddate=2026-01-04', 'enddate=2026-01-05']) {
     t.match(await ask(sender.apiKey, {}, `/stats/export?${query}`, 'GET'), { status: 400 }, query)
   }
-  for (const id of ['exp_999999', '71', 'exp_x', 'exp_99999999999999999999']) {
+  for (const id of ['exp_999999', '71', 'exp_x', `exp_${'0'.repeat(32)}`, `exp_${'9'.repeat(40)}`]) {
     t.match((await ask(sender.apiKey, {}, `/stats/export/${id}`, 'GET')).json?.error_info, { error_code: 1112 }, id)
   }
   t.equal((await core.exports.list(sender.accountId, { limit: 10 })).length, 0)
@@ -461,6 +496,7 @@ t.test('files beyond what an account may store end the job, tell why, and leave 
   const job = await show(sender.apiKey, jobId)
   t.match(job, { status: 'failed', url: null, problem: /more than 1 MB/ })
   t.match(JSON.parse(dump.got.at(-1)?.body ?? ''), { jobId, status: 'failed', problem: /more than 1 MB/ })
-  const [left] = await sql`select count(*)::int from export_parts where job_id = ${jobId.slice(4)}`
+  const [left] =
+    await sql`select count(*)::int from export_parts p join export_jobs j on j.id = p.job_id where j.public_id = ${jobId.slice(4)}::text::uuid`
   t.equal(left?.count, 0)
 })

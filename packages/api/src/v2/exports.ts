@@ -43,7 +43,13 @@ const common = { group: 'Stats', scope: 'events' } as const
 const span = ['exportDateInvalid', 'exportDatesReversed'] as const
 
 const example: Static<typeof JobWhole> = {
-  ...{ jobId: 'exp_71', status: 'done', format: 'json', startdate: '2026-01-01', enddate: '2026-01-05' },
+  ...{
+    jobId: 'exp_0b0f1c6f8f2a4c7c9d3f5a1e2b4c6d8e',
+    status: 'done',
+    format: 'json',
+    startdate: '2026-01-01',
+    enddate: '2026-01-05',
+  },
   ...{ events: ['sent', 'opened'], rows: 2, created: '2026-01-06T08:00:00.000Z', finished: '2026-01-06T08:00:01.000Z' },
   ...{ expires: '2026-01-13T08:00:01.000Z', url: 'https://mail.example/exports/AQm3', problem: null },
 }
@@ -69,7 +75,7 @@ export const EXPORTS: readonly Operation[] = [
     errors: [...span, 'exportTargetMissing', 'exportEmailInvalid', 'exportNotCreated', 'exportUnreachable'],
     example: {
       input: { startdate: '2026-01-01', enddate: '2026-01-05', callbackUrl: 'http://localhost:9000/dump' },
-      data: { jobId: 'exp_71', status: 'queued' },
+      data: { jobId: 'exp_0b0f1c6f8f2a4c7c9d3f5a1e2b4c6d8e', status: 'queued' },
     },
     async act({ callbackUrl, email, format, ...asked }, { core, principal, by }) {
       const wanted = {
@@ -123,7 +129,7 @@ export const EXPORTS: readonly Operation[] = [
     input: Type.Object({ jobId }),
     answer: JobWhole,
     errors: ['exportUnknown'],
-    example: { input: { jobId: 'exp_71' }, data: example },
+    example: { input: { jobId: 'exp_0b0f1c6f8f2a4c7c9d3f5a1e2b4c6d8e' }, data: example },
     act: async ({ jobId }, { core, principal }) => ({
       data: shown(await core.exports.show(principal.account.id, jobId)),
     }),
@@ -139,7 +145,10 @@ export const EXPORTS: readonly Operation[] = [
     input: Type.Object({ jobId }),
     answer: Type.Object({ jobId: Type.String() }),
     errors: ['exportUnknown', 'exportNotQueued'],
-    example: { input: { jobId: 'exp_71' }, data: { jobId: 'exp_71' } },
+    example: {
+      input: { jobId: 'exp_0b0f1c6f8f2a4c7c9d3f5a1e2b4c6d8e' },
+      data: { jobId: 'exp_0b0f1c6f8f2a4c7c9d3f5a1e2b4c6d8e' },
+    },
     async act({ jobId }, { core, principal, by }) {
       await core.exports.remove(principal.account.id, jobId, by)
       return { data: { jobId } }
@@ -154,7 +163,7 @@ export const EXPORTS: readonly Operation[] = [
     input: Type.Object({ jobId }),
     answer: Type.String(),
     errors: ['exportUnknown'],
-    example: { input: { jobId: 'exp_71' }, data: line },
+    example: { input: { jobId: 'exp_0b0f1c6f8f2a4c7c9d3f5a1e2b4c6d8e' }, data: line },
     async act({ jobId }, { core, principal }) {
       const { format, fileName, content } = await core.exports.file(principal.account.id, jobId)
       return { stream: Readable.from(content, { objectMode: false }), fileName, type: FILE_TYPES[format] }

@@ -11,7 +11,7 @@ import { type Keys, keysOf } from './keys.ts'
 import { lastUsedOf } from './last-used.ts'
 import { ratesFor, ratesOf } from './rates.ts'
 import { isUnrestricted } from './restrictions.ts'
-import { type Subaccount, selectKeyHolder, selectSubaccount } from './store.ts'
+import { type KeyHolder, type Subaccount, selectKeyHolder, selectSubaccount } from './store.ts'
 
 export type { ApiKey, Principal, Restrictions, Scope } from './api-key.ts'
 export type { KeyCaller, KeyChange, KeySecret, NewKey } from './keys.ts'
@@ -30,6 +30,8 @@ export interface Auth extends Keys {
    * `onBehalfOf`: the user name of a subaccount the caller acts for. Throws subaccountUnknown.
    */
   authenticate(secret: string | undefined, address: string, onBehalfOf?: string): Promise<Principal>
+  /** What a key allows now, for what was asked for with it and is done later. Null: it is revoked, or past its end. */
+  principalOf(keyId: number): Promise<Principal | null>
   /** Writes what is still to be written. */
   close(): Promise<void>
 }
@@ -56,13 +58,10 @@ export function authOf({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinut
     maxAge: KEY_AGE_MS,
     maxEntries: 10_000,
     load: async (hash) => {
-      const holder = await selectKeyHolder(sql, Buffer.from(hash, 'hex'))
+      const holder = await selectKeyHolder(sql, { hash: Buffer.from(hash, 'hex') })
       if (!holder) return null
-      const { account, mailDefaults, keyId, scopes, restrictions, expired } = holder
-      const rates = ratesOf(holder, callsPerMinute)
-      const bounds = isUnrestricted(restrictions) ? null : restrictions
       return {
-        principal: { account, mailDefaults, keyId, scopes, restrictions: bounds, expired, rates },
+        principal: principalFor(holder, callsPerMinute),
         networkList: new NetworkList(holder.networks),
         disabled: holder.disabled,
       }
@@ -142,12 +141,24 @@ export function authOf({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinut
       return onBehalfOf ? actingFor(principal, onBehalfOf) : principal
     },
 
+    async principalOf(keyId) {
+      const holder = await selectKeyHolder(sql, { id: keyId })
+      return holder && principalFor(holder, callsPerMinute)
+    },
+
     close: () => lastUsed.close(),
   }
 }
 
+function principalFor(holder: KeyHolder, callsPerMinute: number): Principal {
+  const { account, mailDefaults, keyId, scopes, restrictions, expired } = holder
+  const bounds = isUnrestricted(restrictions) ? null : restrictions
+  const rates = ratesOf(holder, callsPerMinute)
+  return { account, mailDefaults, keyId, scopes, restrictions: bounds, expired, rates }
+}
+
 /** Throws scopeMissing unless the principal's key allows this. */
-export function requireScope(principal: Principal, scope: Exclude<Scope, 'all'>): void {
+export function requireScope(principal: Pick<Principal, 'keyId' | 'scopes'>, scope: Exclude<Scope, 'all'>): void {
   if (!principal.scopes.includes('all') && !principal.scopes.includes(scope)) {
     throw new ServiceError('scopeMissing', { reason: `key ${principal.keyId} lacks ${scope}` })
   }

@@ -189,8 +189,8 @@ export interface KeyHolder extends AccountLimits {
   readonly parentSendsPerMinute: number | null
 }
 
-/** The live key with this hash and its account, or null. */
-export async function selectKeyHolder(sql: AnySql, hash: Buffer): Promise<KeyHolder | null> {
+/** The live key with this hash, or of this id, and its account, or null. */
+export async function selectKeyHolder(sql: AnySql, key: { hash: Buffer } | { id: number }): Promise<KeyHolder | null> {
   const rows = await sql<
     (Omit<KeyHolder, 'account' | 'mailDefaults' | 'restrictions'> & Restrictions & Account & MailDefaults)[]
   >`
@@ -201,7 +201,7 @@ export async function selectKeyHolder(sql: AnySql, hash: Buffer): Promise<KeyHol
            a.parent_id is not null and a.state = 'suspended' as disabled, a.sends_per_minute as "sendsPerMinute",
            a.calls_per_minute as "accountCallsPerMinute", p.sends_per_minute as "parentSendsPerMinute"
       from api_keys k join accounts a on a.id = k.account_id left join accounts p on p.id = a.parent_id
-     where k.hash = ${hash} and k.revoked_at is null and (k.expires_at is null or k.expires_at > service_now())
+     where ${'hash' in key ? sql`k.hash = ${key.hash}` : sql`k.id = ${key.id}`} and k.revoked_at is null and (k.expires_at is null or k.expires_at > service_now())
        and a.state <> 'deleted' and p.state is distinct from 'deleted'`
   const row = rows[0]
   if (!row) return null

@@ -3,7 +3,7 @@ export type ExportState = 'queued' | 'running' | 'done' | 'failed'
 
 /** A dump of the events of some days into a file. */
 export interface ExportJob {
-  /** `exp_71`. */
+  /** `exp_` and 32 hexadecimal digits, which nobody guesses. */
   readonly id: string
   readonly state: ExportState
   readonly format: ExportFormat

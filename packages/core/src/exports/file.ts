@@ -7,9 +7,9 @@ import { type StoredExport, selectPart } from './store.ts'
 const decompress = promisify(gunzip)
 
 /** The job's file, a part at a time. Its reading fails when the file expires meanwhile: half a file must not look whole. */
-export function fileOf(sql: Sql, { id, format, parts }: StoredExport): ExportFile {
+export function fileOf(sql: Sql, { id, format, firstDay, lastDay, parts }: StoredExport): ExportFile {
   return {
-    fileName: `export-${id}.${format === 'csv' ? 'csv' : 'ndjson'}`,
+    fileName: `events-${firstDay}-${lastDay}.${format === 'csv' ? 'csv' : 'ndjson'}`,
     format,
     content: (async function* () {
       for (let number = 0; number < parts; number++) {

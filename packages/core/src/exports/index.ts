@@ -1,8 +1,6 @@
 import { type Actor, noteChange } from '../audit/index.ts'
 import type { Config } from '../config.ts'
-import type { Sql } from '../database.ts'
 import { ServiceError } from '../errors.ts'
-import type { Messages } from '../messages/index.ts'
 import type { OutboundHttp } from '../outbound-http.ts'
 import { parseAddress } from '../recipients/address.ts'
 import type { Secrets } from '../secrets.ts'
@@ -12,7 +10,7 @@ import type { ExportFile, ExportJob, ExportSpan, NewExport } from './export-job.
 import { fileOf } from './file.ts'
 import { kindsOf } from './kinds.ts'
 import { jobOfToken, linkToken } from './link.ts'
-import { noticeSender } from './notice.ts'
+import { type NoticeDependencies, noticeSender, rehearseNotice } from './notice.ts'
 import { rangeOf, readRun } from './read-span.ts'
 import { headOf, lineOf } from './row.ts'
 import {
@@ -40,7 +38,8 @@ export interface Exports {
    * Asks for a dump, which a delivery worker makes. A callback URL is asked whether it is there before.
    *
    * Throws exportTargetMissing, parameterMissing (startdate), parameterInvalid (events), exportDateInvalid,
-   * exportDatesReversed, exportEmailInvalid, exportUnreachable, exportNotCreated.
+   * exportDatesReversed, exportEmailInvalid, exportUnreachable, exportNotCreated; and, with an email, whatever mail from this
+   * key to there would be refused for, as scopeMissing and keyRestricted.
    */
   create(accountId: number, wanted: NewExport, by: Actor): Promise<ExportJob>
   /** Throws exportUnknown. */
@@ -63,23 +62,21 @@ export interface Exports {
   forgetOld(): Promise<number>
 }
 
-export interface ExportsDependencies {
-  readonly sql: Sql
+export interface ExportsDependencies extends NoticeDependencies {
   readonly secrets: Secrets
   readonly config: Pick<Config, 'publicUrl' | 'exportStorage'>
-  readonly messages: Messages
   readonly http: OutboundHttp
 }
 
-export function exportsOf({ sql, secrets, config, messages, http }: ExportsDependencies): Exports {
+export function exportsOf({ sql, secrets, config, messages, principalOf, http }: ExportsDependencies): Exports {
   const shown = (job: StoredExport): ExportJob => {
     const { id, state, format, firstDay, lastDay, kinds, createdAt, finishedAt, expiresAt, rows, problem } = job
     const url = state === 'done' ? `${config.publicUrl}/exports/${linkToken(secrets, id)}` : null
     const days = { firstDay, lastDay, kinds, createdAt, finishedAt, expiresAt }
-    return { id: `exp_${id}`, state, format, ...days, rows, problem, url }
+    return { id: job.publicId, state, format, ...days, rows, problem, url }
   }
   const find = async (accountId: number, id: string): Promise<StoredExport> => {
-    const job = await selectJob(sql, accountId, numberOf(id))
+    const job = await selectJob(sql, accountId, uuidOf(id))
     if (!job) throw new ServiceError('exportUnknown')
     return job
   }
@@ -90,7 +87,7 @@ export function exportsOf({ sql, secrets, config, messages, http }: ExportsDepen
       if (callbackUrl === undefined && wanted.email === undefined) throw new ServiceError('exportTargetMissing')
       const span = await spanOf(sql, accountId, startDate, endDate)
       const kinds = kindsOf(events)
-      const email = wanted.email === undefined ? null : await recipientOf(accountId, wanted.email)
+      const email = wanted.email === undefined ? null : await recipientOf(accountId, wanted.email, by)
       // Before the look at the URL, so that nobody has us ask hosts without end.
       requireRoom(await countJobs(sql, accountId))
       if (callbackUrl !== undefined) await requireReachable(http, callbackUrl)
@@ -102,7 +99,7 @@ export function exportsOf({ sql, secrets, config, messages, http }: ExportsDepen
         const job = await insertJob(transaction, row)
         const after = { startdate: span.firstDay, enddate: span.lastDay, format, events: kinds }
         const target = { callback: callbackUrl !== undefined, email: email !== null }
-        const object = `export exp_${job.id}`
+        const object = `export ${job.publicId}`
         await noteChange(transaction, {
           accountId,
           by,
@@ -120,8 +117,8 @@ export function exportsOf({ sql, secrets, config, messages, http }: ExportsDepen
     show: async (accountId, id) => shown(await find(accountId, id)),
 
     async list(accountId, { limit, before }) {
-      const number = before === undefined ? undefined : numberOf(before)
-      return (await selectJobs(sql, accountId, { limit, before: number })).map(shown)
+      const last = before === undefined ? undefined : await find(accountId, before)
+      return (await selectJobs(sql, accountId, { limit, before: last?.id })).map(shown)
     },
 
     async remove(accountId, id, by) {
@@ -159,15 +156,17 @@ export function exportsOf({ sql, secrets, config, messages, http }: ExportsDepen
     },
 
     workSome: () => workSome({ sql, storage: config.exportStorage }),
-    nextTelling: tellerOf({ sql, messages, http, shown }),
+    nextTelling: tellerOf({ sql, messages, principalOf, http, shown }),
     forgetOld: () => deleteExpired(sql, 20),
   }
 
-  /** The canonical address. Throws exportEmailInvalid, exportNotCreated. */
-  async function recipientOf(accountId: number, email: string): Promise<string> {
+  /** The canonical address. Throws exportEmailInvalid, exportNotCreated, and what the mail to it would be refused for. */
+  async function recipientOf(accountId: number, email: string, { keyId }: Actor): Promise<string> {
     const address = parseAddress(email)
     if (!address) throw new ServiceError('exportEmailInvalid')
-    if (!(await noticeSender(sql, accountId))) throw notCreated('there is no active sending domain to mail from')
+    const from = await noticeSender(sql, accountId)
+    if (!from) throw notCreated('there is no active sending domain to mail from')
+    await rehearseNotice({ sql, messages, principalOf }, { accountId, apiKeyId: keyId, from, to: address.text })
     return address.text
   }
 }
@@ -182,8 +181,8 @@ function notCreated(problem: string): ServiceError {
 }
 
 /** Throws exportUnknown. */
-function numberOf(id: string): number {
-  const [, digits] = /^exp_(\d{1,15})$/.exec(id) ?? []
+function uuidOf(id: string): string {
+  const [, digits] = /^exp_([0-9a-f]{32})$/.exec(id) ?? []
   if (digits === undefined) throw new ServiceError('exportUnknown')
-  return Number(digits)
+  return digits
 }

@@ -1,6 +1,8 @@
 import type { Account } from '../accounts/account.ts'
+import { type Principal, requireScope } from '../auth/index.ts'
 import type { AnySql, Sql } from '../database.ts'
-import type { Messages } from '../messages/index.ts'
+import { ServiceError } from '../errors.ts'
+import type { Messages, Submission } from '../messages/index.ts'
 import type { ExportJob } from './export-job.ts'
 import type { StoredExport } from './store.ts'
 
@@ -21,54 +23,104 @@ export async function noticeSender(sql: AnySql, accountId: number): Promise<stri
 export interface NoticeDependencies {
   readonly sql: Sql
   readonly messages: Messages
+  /** What a key allows now; null: nothing any more. */
+  readonly principalOf: (keyId: number) => Promise<Principal | null>
 }
 
-/** Hands a mail about the job to the account's own outbox, once however often it is called. Throws what accept does. */
+/**
+ * Hands a mail about the job to the account's own outbox, once however often it is called. It is mail of the key that asked for
+ * the job: what that may not send, or may not send any more, is not sent. Throws what accept does, and scopeMissing.
+ */
 export async function mailNotice(
-  { sql, messages }: NoticeDependencies,
+  dependencies: NoticeDependencies,
   stored: StoredExport,
   job: ExportJob,
 ): Promise<void> {
-  const from = await noticeSender(sql, stored.accountId)
-  const account = await selectAccount(sql, stored.accountId)
-  if (!from || !account || stored.email === null) return
-  const { expired, ...who } = account
-  await messages.accept({
-    door: 'v2',
-    principal: {
-      ...{ account: who, keyId: stored.apiKeyId ?? 0, scopes: ['send'], restrictions: null, expired },
-      rates: { calls: null, sends: null, recipients: null },
-      // Nothing is added: the link must lead to the file, and nobody else reads it.
-      mailDefaults: {
-        openTracking: false,
-        clickTracking: false,
-        unsubscribe: false,
-        footerHtml: null,
-        footerText: null,
-      },
-    },
-    clientAddress: stored.clientAddress ?? '127.0.0.1',
-    from: { email: from, name: '' },
+  const from = await noticeSender(dependencies.sql, stored.accountId)
+  const principal = await senderFor(dependencies, stored)
+  if (!from || !principal || stored.email === null) return
+  await dependencies.messages.accept({
+    ...plainMail({ principal, from, to: stored.email, clientAddress: stored.clientAddress ?? '127.0.0.1' }),
     subject: job.state === 'done' ? `Export ${job.id} is ready` : `Export ${job.id} failed`,
-    replyTo: undefined,
     content: { kind: 'parts', html: undefined, text: textOf(job), amp: undefined },
+    // A name no client's key has by chance: the job's own, of this installation's making.
+    idempotencyKey: `export notice ${job.id}`,
+    fingerprint: Buffer.from(job.id),
+  })
+}
+
+/**
+ * Judges the mail that will tell of a job, before it is made. Throws scopeMissing, keyRestricted and what else accept would; and
+ * keyInvalid for a key that has just been revoked.
+ */
+export async function rehearseNotice(
+  dependencies: NoticeDependencies,
+  job: Pick<StoredExport, 'accountId' | 'apiKeyId'> & { readonly from: string; readonly to: string },
+): Promise<void> {
+  const principal = await senderFor(dependencies, job)
+  if (!principal) throw new ServiceError('keyInvalid', { reason: 'revoked meanwhile' })
+  const mail = plainMail({ principal, from: job.from, to: job.to, clientAddress: '127.0.0.1' })
+  const content = { kind: 'parts', html: undefined, text: 'rehearsal', amp: undefined } as const
+  await dependencies.messages.rehearse({ ...mail, subject: 'Export', content })
+}
+
+interface PlainMail {
+  readonly principal: Principal
+  readonly from: string
+  readonly to: string
+  readonly clientAddress: string
+}
+
+/** All of a submission but subject, content and idempotency key. */
+function plainMail({ principal, from, to, clientAddress }: PlainMail): Omit<Submission, 'subject' | 'content'> {
+  return {
+    door: 'v2',
+    principal,
+    clientAddress,
+    from: { email: from, name: '' },
+    replyTo: undefined,
     templateId: undefined,
     attachmentIds: [],
     attachments: [],
     envelopes: [
       {
-        ...{ to: [stored.email], cc: [], bcc: [], reference: job.id, referenceCc: undefined },
+        ...{ to: [to], cc: [], bcc: [], reference: undefined, referenceCc: undefined },
         ...{ attributes: {}, headers: { 'Auto-Submitted': 'auto-generated' }, attachments: [] },
       },
     ],
     tags: [],
     settings: { footer: false, clickTracking: false, openTracking: false, unsubscribe: false },
     scheduledAt: undefined,
-    // A name no client's key has by chance: the job's own, of this installation's making.
-    idempotencyKey: `export notice ${job.id}`,
-    fingerprint: Buffer.from(job.id),
+    idempotencyKey: undefined,
+    fingerprint: undefined,
     nameOf: (field) => field,
-  })
+  }
+}
+
+/** The account of the job with the rights of the key that asked for it; the operator's have no bounds. */
+async function senderFor(
+  { sql, principalOf }: NoticeDependencies,
+  { accountId, apiKeyId }: Pick<StoredExport, 'accountId' | 'apiKeyId'>,
+): Promise<Principal | undefined> {
+  const key = apiKeyId === null ? OPERATORS : await principalOf(apiKeyId)
+  const account = await selectAccount(sql, accountId)
+  if (!key || !account) return undefined
+  requireScope(key, 'send')
+  const { expired, ...who } = account
+  // Nothing is added: the link must lead to the file, and nobody else reads it.
+  const mailDefaults = {
+    ...{ openTracking: false, clickTracking: false, unsubscribe: false },
+    ...{ footerHtml: null, footerText: null },
+  }
+  return { ...key, account: who, expired: expired || key.expired, mailDefaults }
+}
+
+const OPERATORS: Omit<Principal, 'account' | 'mailDefaults'> = {
+  keyId: 0,
+  scopes: ['all'],
+  restrictions: null,
+  expired: false,
+  rates: { calls: null, sends: null, recipients: null },
 }
 
 function textOf({ id, state, firstDay, lastDay, rows, url, problem, expiresAt }: ExportJob): string {

@@ -4,6 +4,8 @@ import type { ExportJob } from './export-job.ts'
 /** A job with what only its own code reads. */
 export interface StoredExport extends Omit<ExportJob, 'id' | 'url'> {
   readonly id: number
+  /** `exp_…`: what others call it. */
+  readonly publicId: string
   readonly accountId: number
   readonly beginsAt: Date
   readonly endsAt: Date
@@ -27,7 +29,7 @@ export interface StoredExport extends Omit<ExportJob, 'id' | 'url'> {
 }
 
 const columns = (sql: AnySql) => sql`
-  id::float8 as id, account_id as "accountId", state, format, kinds, first_day::text as "firstDay", last_day::text as "lastDay",
+  id::float8 as id, 'exp_' || replace(public_id::text, '-', '') as "publicId", account_id as "accountId", state, format, kinds, first_day::text as "firstDay", last_day::text as "lastDay",
   begins_at as "beginsAt", ends_at as "endsAt", callback_url as "callbackUrl", email, api_key_id as "apiKeyId",
   host(client_address) as "clientAddress", created_at as "createdAt", finished_at as "finishedAt", expires_at as "expiresAt",
   position::float8 as position, last_number::float8 as "lastNumber", rows::float8 as rows, parts, octets::float8 as octets,
@@ -59,11 +61,11 @@ export async function countJobs(sql: AnySql, accountId: number): Promise<{ kept:
   )
 }
 
-/** Not one that has expired, though nobody has cleared it away yet. */
-export async function selectJob(sql: AnySql, accountId: number, id: number): Promise<StoredExport | undefined> {
+/** By its UUID. Not one that has expired, though nobody has cleared it away yet. */
+export async function selectJob(sql: AnySql, accountId: number, uuid: string): Promise<StoredExport | undefined> {
   const [job] = await sql<StoredExport[]>`
     select ${columns(sql)} from export_jobs
-     where id = ${id} and account_id = ${accountId} and (expires_at is null or expires_at > service_now())`
+     where public_id = ${uuid}::text::uuid and account_id = ${accountId} and (expires_at is null or expires_at > service_now())`
   return job
 }
 

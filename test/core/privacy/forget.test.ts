@@ -91,6 +91,30 @@ t.test('requests of several accounts are done by several workers at once, each r
   t.match(pseudonyms, { people: 9, rows: 630 }, 'one pseudonym a person and account')
 })
 
+t.test('an idempotency key that is the address, or holds it, goes too', async (t) => {
+  const sender = await service.makeSender()
+  const person = 'keyed@harbor.example'
+  const keys = [
+    [person, `Welcome/KEYED@harbor.example/1`],
+    [person, 'order-1'],
+    ['other@harbor.example', person],
+    ['other@harbor.example', 'order-2'],
+  ] as const
+  for (const [recipient, idempotencyKey] of keys) {
+    const fingerprint = Buffer.from(idempotencyKey)
+    await acceptMessage(service, sender, { envelopes: [envelopeTo(recipient)], idempotencyKey, fingerprint })
+  }
+  const { accountId } = sender
+  const request = await core.privacy.forget(accountId, [person])
+  await work(core, [{ accountId, id: request.id }])
+  const left = await service.sql<{ key: string }[]>`
+    select key from idempotency_keys where account_id = ${accountId} order by key`
+  t.strictSame(
+    left.map(({ key }) => key),
+    ['order-1', 'order-2'],
+  )
+})
+
 t.test('an address with quotes goes from the template data of others too', async (t) => {
   const sender = await service.makeSender()
   const person = '"lena berg"@harbor.example'

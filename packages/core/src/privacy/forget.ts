@@ -65,6 +65,10 @@ const STAGES: Readonly<Record<RequestInWork['stage'], Act>> = {
   waiting: sweepWaiting,
   async last(sql, request, subjects, { forgotten }) {
     await foldTagNames(sql, request.accountId, subjects)
+    // Those of messages to others.
+    await sql`
+      delete from idempotency_keys
+       where account_id = ${request.accountId} and key = any(${subjects.map(({ key }) => key)}::text[])`
     const progress = await hashSuppressions(sql, request, subjects, forgotten)
     // Dumps of events, which name everybody mail was sent to.
     if (progress.stage === 'done') await sql`select forget_export_files(${request.accountId}::int)`

@@ -121,6 +121,11 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
        where h.account_id = ${accountId} and f.recipient_key = ${pseudonym}
          for update of h skip locked)`
 
+  // A caller that sends again under this key has a new message: who was forgotten is not kept for its sake.
+  await sql`
+    delete from idempotency_keys k using unnest(${ids}::uuid[]) as w(id)
+     where k.message_id = w.id and k.account_id = ${accountId} and position(${key} in lower(k.key)) > 0`
+
   const changed = await countOf(sql`
     with own as (
       update messages m

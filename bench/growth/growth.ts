@@ -3,13 +3,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
+import { stopAll } from '../harness/processes.ts'
+import type { Measured } from './call.ts'
+import { v2Calls } from './calls-v2.ts'
+import { v3Calls } from './calls-v3.ts'
+import { measureCli } from './cli.ts'
+import { plainCalls, unmeasured } from './coverage.ts'
 import { FILL_SETTINGS, type Filled, fill } from './fill.ts'
+import { findKnown, type Installation, openInstallation } from './installation.ts'
+import { measureCall, watchPlans } from './measure.ts'
+import { watchProcessor } from './processor.ts'
+import { isFine, save, table } from './report.ts'
 
 const HELP = `npm run bench:growth -- [options]
-Fills a database with ten million messages by SQL.
+Fills a database with ten million messages by SQL, starts every process on it, and measures each operation of both APIs and the
+command line that reads. Exit status 1 when one is above the bound.
 
   --scale N    of everything (1)
   --data DIR   keep the database there and use the one that is there; else it is thrown away
+  --only TEXT  only calls whose name has this
+  --bound MS   milliseconds that the p95 of a call may take (200)
   --serve      run the filled database until it is interrupted
 `
 
@@ -20,6 +33,8 @@ async function main(): Promise<number> {
     options: {
       scale: { type: 'string', default: '1' },
       data: { type: 'string' },
+      only: { type: 'string', default: '' },
+      bound: { type: 'string', default: '200' },
       serve: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -33,6 +48,7 @@ async function main(): Promise<number> {
   try {
     const filled = await filledFolder(folder, scale)
     if (values.serve) await serve(folder, filled)
+    else return await measureAll(folder, filled, { bound: Number(values.bound), only: values.only })
     return 0
   } finally {
     if (values.data === undefined) rmSync(folder, { recursive: true, force: true })
@@ -57,6 +73,52 @@ async function filledFolder(folder: string, scale: number): Promise<Filled> {
   } finally {
     await server.stop()
   }
+}
+
+async function measureAll(
+  folder: string,
+  filled: Filled,
+  { bound, only }: { bound: number; only: string },
+): Promise<number> {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void stopAll().then(() => process.exit(130)))
+  }
+  const installation = await openInstallation(folder, filled, bound)
+  try {
+    const processes = Object.entries(installation.processes)
+    const started = Object.fromEntries(processes.map(([name, { startedIn }]) => [name, Math.round(startedIn)]))
+    report(`started: ${JSON.stringify(started)}`)
+    const measured = await measureReads(installation, filled, only)
+    const memory = Object.fromEntries(
+      processes.map(([name, { running }]) => [name, Math.round(running.peakKib() / 1024)]),
+    )
+    const file = save({ scale: filled.scale, bound, measured, started, memory })
+    process.stdout.write(`\n${table({ measured, bound })}\n\nmost memory, MiB: ${JSON.stringify(memory)}\n${file}\n`)
+    return measured.every((one) => isFine(one, bound)) ? 0 : 1
+  } finally {
+    await installation.close()
+  }
+}
+
+async function measureReads(installation: Installation, filled: Filled, only: string): Promise<Measured[]> {
+  const known = await findKnown(installation, filled)
+  const told = [...v2Calls(known), ...v3Calls(known)]
+  const calls = [...told, ...plainCalls(told)]
+  for (const name of unmeasured(calls)) report(`not measured: ${name}`)
+  const plans = watchPlans(installation.logFile)
+  const processor = watchProcessor(installation.sql, [installation.processes.api?.running.pid ?? 0])
+  const measured: Measured[] = []
+  for (const call of calls) {
+    if (!`${call.api} ${call.operation}: ${call.what}`.includes(only)) continue
+    const one = await measureCall(installation, call, processor)
+    one.plans = plans()
+    report(
+      `${one.name}: ${one.p50.toFixed(1)} ${one.p95.toFixed(1)} ms, ${one.processor.toFixed(1)} on the processor${one.said ? `, ${one.status} ${one.said}` : ''}`,
+    )
+    measured.push(one)
+  }
+  if (only !== '' && only !== 'cli') return measured
+  return [...measured, ...(await measureCli(installation, filled, watchProcessor(installation.sql, [process.pid])))]
 }
 
 async function serve(folder: string, filled: Filled): Promise<void> {

@@ -1,0 +1,77 @@
+import type { Call, Known } from './call.ts'
+
+const LISTS = [
+  ...(['Bounces bounces', 'Blocks blocks', 'InvalidEmails invalid_emails'] as const),
+  ...(['SpamReports spam_reports', 'Unsubscribes unsubscribes'] as const),
+]
+
+/** Every operation of v3 that only reads, with ordinary parameters and the worst that are allowed. */
+export function v3Calls({ day, daySeconds, legacy, version, batch, keyId, editableWebhook }: Known): Call[] {
+  const get = (operation: string, path: string, what = ''): Call => ({
+    api: 'v3',
+    operation,
+    what,
+    method: 'GET',
+    path,
+  })
+  const weeks = `start_date=${day(83)}&end_date=${day(0)}`
+  const year = `start_date=${day(364)}&end_date=${day(0)}`
+  const years = `start_date=${day(1800)}&end_date=${day(0)}`
+  const ten = Array.from({ length: 10 }, (_, at) => `categories=tag-00007${at}`).join('&')
+  const lists = LISTS.flatMap((list) => {
+    const [noun, path] = list.split(' ')
+    const all = (what: string, query: string): Call => get(`list${noun}`, `/suppression/${path}?${query}`, what)
+    return [
+      all('the first 500', 'limit=500'),
+      all('offset 99,000', 'limit=500&offset=99000'),
+      all('a window of a day', `start_time=${daySeconds(40)}&end_time=${daySeconds(39)}`),
+      all('a window of a year, offset 99,000', `start_time=${daySeconds(400)}&end_time=${daySeconds(35)}&offset=99000`),
+      all('a window of a second', `start_time=${daySeconds(40)}&end_time=${daySeconds(40)}`),
+      all('a prefix', 'email=s19'),
+      all('a prefix that is rare', 'email=s1999999'),
+      all('a prefix of none', 'email=zz'),
+      all('a window and a prefix', `start_time=${daySeconds(40)}&end_time=${daySeconds(39)}&email=s1`),
+      get(`view${noun}`, `/suppression/${path}/s3@d3.example`),
+    ]
+  })
+  return [
+    get('getStats', `/stats?${weeks}`, '12 weeks'),
+    get('getStats', `/stats?${years}`, 'five years by day'),
+    get('listCategories', '/categories?limit=10000', 'the first 10,000'),
+    get('listCategories', '/categories?limit=10000&offset=290000', 'offset 290,000'),
+    get('listCategories', '/categories?category=tag-2&limit=50&offset=90000', 'a prefix, offset 90,000'),
+    get('getCategoryStats', `/categories/stats?${years}&${ten}`, 'ten, five years'),
+    get('getCategorySums', `/categories/stats/sums?${weeks}`, '12 weeks'),
+    get('getCategorySums', `/categories/stats/sums?${year}&limit=10000`, 'a year'),
+    get('listGroups', '/asm/groups', '20 groups'),
+    get('viewGroup', '/asm/groups/1'),
+    get('listGroupSuppressions', '/asm/groups/1/suppressions', 'the first 10,000'),
+    get('listGroupSuppressions', '/asm/groups/1/suppressions?limit=10000&offset=90000', 'offset 90,000'),
+    {
+      ...{ api: 'v3', operation: 'searchGroupSuppressions', what: '1,000 addresses', method: 'POST' },
+      path: '/asm/groups/1/suppressions/search',
+      body: { recipient_emails: Array.from({ length: 1000 }, (_, at) => `s${at * 20}@d${(at * 20) % 10_000}.example`) },
+    },
+    get('listGroupsSuppressed', '/asm/suppressions?limit=10000&offset=90000', 'offset 90,000'),
+    get('viewGlobal', '/asm/suppressions/global/s3@d3.example'),
+    get('viewGroupsOf', '/asm/suppressions/s20@d20.example'),
+    ...lists,
+    get('listKeys', '/api_keys'),
+    get('viewKey', `/api_keys/${keyId}`),
+    get('listScopes', '/scopes'),
+    get('listTemplates', '/templates?generations=legacy,dynamic&page_size=200'),
+    get('viewTemplate', `/templates/${legacy}`),
+    get('viewTemplateVersion', `/templates/${legacy}/versions/${version}`),
+    get('listWebhooks', '/user/webhooks/event/settings/all'),
+    get('viewOldestWebhook', '/user/webhooks/event/settings'),
+    get('viewWebhook', `/user/webhooks/event/settings/${editableWebhook}`),
+    get('viewOldestWebhookSigning', '/user/webhooks/event/settings/signed'),
+    get('viewWebhookSigning', `/user/webhooks/event/settings/signed/${editableWebhook}`),
+    get('viewBatch', `/mail/batch/${batch}`),
+    get('listHeldBatches', '/user/scheduled_sends', '1,000 held'),
+    get('viewHeldBatch', `/user/scheduled_sends/${batch}`),
+    get('viewUsername', '/user/username'),
+    get('listTrackingSettings', '/tracking_settings'),
+    get('listMailSettings', '/mail_settings'),
+  ]
+}

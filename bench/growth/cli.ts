@@ -1,0 +1,66 @@
+import { parseArgs } from 'node:util'
+import { createCore, createLog, openDatabase, readConfig } from '@postrider/core'
+import type { Command } from '../../packages/cli/src/command.ts'
+import { accountCommands } from '../../packages/cli/src/commands/account.ts'
+import { creditsCommands } from '../../packages/cli/src/commands/credits.ts'
+import { domainCommands } from '../../packages/cli/src/commands/domain.ts'
+import { eventCommands } from '../../packages/cli/src/commands/events.ts'
+import { keyCommands } from '../../packages/cli/src/commands/key.ts'
+import { messageCommands } from '../../packages/cli/src/commands/message.ts'
+import { suppressionCommands } from '../../packages/cli/src/commands/suppression.ts'
+import type { Measured } from './call.ts'
+import type { Filled } from './fill.ts'
+import type { Installation } from './installation.ts'
+import { measured } from './measure.ts'
+
+const COMMANDS: readonly Command[] = [
+  ...[...accountCommands, ...creditsCommands, ...domainCommands, ...eventCommands],
+  ...[...keyCommands, ...messageCommands, ...suppressionCommands],
+]
+
+/** The command line's reads, from the open database to the answer: the start of a process is the same for all of them. */
+export async function measureCli(
+  { env, sql }: Installation,
+  { large }: Filled,
+  watch: Parameters<typeof measured>[2],
+): Promise<Measured[]> {
+  const config = readConfig(env)
+  const own = openDatabase({ url: env.DATABASE_URL ?? '', name: 'growth cli', connections: 4 })
+  const core = createCore({ sql: own, config, log: createLog('cli', 'silent') })
+  const [message] = await sql<{ id: string }[]>`select id::text as id from messages where account_id = ${large} limit 1`
+  const account = `--account ${large}`
+  const lines = [
+    ...['account list', `account settings ${large}`, `account limit ${large}`],
+    ...[`domain list ${account}`, 'domain list', `key list ${account}`, `credits show ${large}`],
+    ...[`events ${account}`, `events ${account} --after 7000000`, `message show ${message?.id}`],
+    ...[`suppression list ${account}`, `suppression list ${account} --reason abuse`, 'suppression list --global'],
+    `suppression list ${account} --email s3@d3.example`,
+  ]
+  try {
+    const found: Measured[] = []
+    for (const line of lines) {
+      const run = async () => {
+        const began = performance.now()
+        const said = await act(line).then(
+          () => ({ status: 200, text: '' }),
+          (error: Error) => ({ status: 500, text: error.message }),
+        )
+        return { milliseconds: performance.now() - began, ...said }
+      }
+      found.push(await measured(`cli ${line}`, run, watch))
+    }
+    return found
+  } finally {
+    core.readiness.close()
+    await own.end({ timeout: 5 })
+  }
+
+  async function act(line: string): Promise<void> {
+    const words = line.split(' ')
+    const command = COMMANDS.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
+    if (!command) throw new Error(`there is no command "${line}"`)
+    const args = words.slice(command.name.split(' ').length)
+    const { values, positionals } = parseArgs({ args, options: command.options, allowPositionals: true })
+    await command.run({ options: values, words: positionals, config, env, withCore: (use) => use(core) })
+  }
+}

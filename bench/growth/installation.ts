@@ -1,0 +1,111 @@
+import { join } from 'node:path'
+import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
+import { openDatabase, type Sql } from '@postrider/core'
+import { freePort, type Running, start } from '../harness/processes.ts'
+import type { Known } from './call.ts'
+import { type Filled, SECRET_KEY } from './fill.ts'
+import type { Doors } from './measure.ts'
+
+/** Plans of statements that take longer, with what they read; their timing would double the time they take. */
+const EXPLAINED = (bound: number): string[] => [
+  ...['session_preload_libraries=auto_explain', `auto_explain.log_min_duration=${bound}`],
+  ...['auto_explain.log_analyze=on', 'auto_explain.log_buffers=on', 'auto_explain.log_timing=off'],
+  'log_line_prefix=%m ',
+]
+
+/** The filled database with the service's processes on it. */
+export interface Installation extends Doors {
+  readonly sql: Sql
+  readonly env: Readonly<Record<string, string>>
+  readonly logFile: string
+  readonly processes: Readonly<Record<string, { readonly running: Running; readonly startedIn: number }>>
+  close(): Promise<void>
+}
+
+const FILES = {
+  api: 'packages/api/src/server.ts',
+  relay: 'packages/relay/src/server.ts',
+  worker: 'packages/delivery/src/worker.ts',
+} as const
+
+/** Throws an Error with what it said when a process does not start. */
+export async function openInstallation(folder: string, filled: Filled, bound: number): Promise<Installation> {
+  const postgres = await startEmbeddedPostgres({ dataDir: folder, settings: EXPLAINED(bound) })
+  const sql = openDatabase({ url: postgres.url, name: 'growth', connections: 2 })
+  const port = await freePort()
+  const env = {
+    DATABASE_URL: postgres.url,
+    DATA_DIR: folder,
+    SECRET_KEY,
+    API_PORT: String(port),
+    RELAY_PORT: String(await freePort()),
+    RELAY_TLS_PORT: String(await freePort()),
+    // Nothing is due; and nobody is there who would take it.
+    DELIVERY: 'smtp://127.0.0.1:9',
+    LOG_LEVEL: 'info',
+  }
+  const processes: Record<string, { running: Running; startedIn: number }> = {}
+  const close = async (): Promise<void> => {
+    for (const { running } of Object.values(processes)) await running.stop()
+    await sql.end({ timeout: 5 })
+    await postgres.stop()
+  }
+  try {
+    for (const [name, file] of Object.entries(FILES)) {
+      const began = performance.now()
+      const command = { env, ready: /"msg":"started"/ }
+      const running = await start(process.execPath, ['--max-semi-space-size=4', file], command)
+      processes[name] = { running, startedIn: performance.now() - began }
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+  const url = `http://127.0.0.1:${port}`
+  return { sql, env, logFile: join(folder, 'postgres.log'), processes, url, apiKey: filled.apiKey, close }
+}
+
+/** Looks up, or makes the first time, what calls are about. */
+export async function findKnown({ sql, url, apiKey }: Installation, filled: Filled): Promise<Known> {
+  const { large } = filled
+  const made = async (path: string, headers: Record<string, string>, body: object): Promise<void> => {
+    const json = { 'content-type': 'application/json', ...headers }
+    const answer = await fetch(`${url}${path}`, { method: 'POST', headers: json, body: JSON.stringify(body) })
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
+  }
+  const day = (before: number): string =>
+    new Date(Date.parse(filled.filledAt) - before * 86_400_000).toISOString().slice(0, 10)
+  const one = async (text: string): Promise<string> => String((await sql.unsafe(text))[0]?.one)
+  if ((await sql`select 1 from export_jobs where account_id = ${large} limit 1`).length === 0) {
+    const asked = { startdate: day(20), enddate: day(20), email: 'desk@large-0.example' }
+    await made('/v2/stats/export', { api_key: apiKey }, asked)
+  }
+  if ((await sql`select 1 from webhooks where account_id = ${large} limit 1`).length === 0) {
+    const hook = { url: 'https://hooks.example/events', enabled: false, delivered: true }
+    await made('/v3/user/webhooks/event/settings', { authorization: `Bearer ${apiKey}` }, hook)
+  }
+  const list = async (api: 'v2' | 'v3', path: string): Promise<unknown> => {
+    const headers: Record<string, string> = api === 'v2' ? { api_key: apiKey } : { authorization: `Bearer ${apiKey}` }
+    return (await fetch(`${url}/${api}${path}`, { headers })).json()
+  }
+  const exports = (await list('v2', '/stats/exports')) as { data: { jobId: string }[] }
+  const hooks = (await list('v3', '/user/webhooks/event/settings/all')) as { webhooks: { id: string }[] }
+  const keys = (await list('v3', '/api_keys')) as { result: { api_key_id: string }[] }
+  return {
+    day,
+    daySeconds: (before) => Math.floor(Date.parse(`${day(before)}T00:00:00Z`) / 1000),
+    subaccount: 'sub-7',
+    message: await one(`select replace(id::text, '-', '') as one from messages where account_id = ${large} limit 1`),
+    last: Number(await one(`select max(first_number + count - 1) as one from event_pages where account_id = ${large}`)),
+    jobId: exports.data[0]?.jobId ?? '',
+    webhook: await one(`select id as one from webhooks where account_id = ${large} limit 1`),
+    editableWebhook: hooks.webhooks[0]?.id ?? '',
+    template: Number(await one(`select id as one from templates where account_id = ${large} order by id limit 1`)),
+    legacy: await one(`select id as one from editable_templates where account_id = ${large} order by id limit 1`),
+    version: await one(
+      `select id as one from editable_versions where account_id = ${large} order by template_id limit 1`,
+    ),
+    batch: 'batch-2',
+    keyId: keys.result[0]?.api_key_id ?? '',
+  }
+}

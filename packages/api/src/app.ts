@@ -1,14 +1,14 @@
 import { METHODS } from 'node:http'
-import { type Config, type Core, createByteBudget, LIMITS, type Log, ServiceError } from '@postrider/core'
+import { type Config, type Core, createByteBudget, type Log, ServiceError } from '@postrider/core'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { FRAME, openDoors } from './doors.ts'
 import { exportLinks } from './export-links.ts'
 import { health } from './health.ts'
+import { createLargeCalls } from './large-calls/index.ts'
 import { refuseMalformed } from './malformed.ts'
 import { openapi } from './openapi.ts'
 import { tracking } from './tracking/index.ts'
 import { sendFailure } from './v2/envelope.ts'
-import { v2 } from './v2/index.ts'
-import { v3 } from './v3/index.ts'
 import { helpPage } from './v3/mail-send/help-page.ts'
 import { sendRefusal } from './v3/refusal.ts'
 
@@ -35,13 +35,11 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   const draining = new AbortController()
   const malformed = refuseMalformed()
   const app = Fastify({
+    ...FRAME,
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: LIMITS.messageSize,
     // Only the hop that a configured proxy vouches for counts (V42).
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
-    // An address in a path may be as long as an address may be, each octet of it written as three.
-    routerOptions: { ignoreTrailingSlash: true, caseSensitive: false, maxParamLength: 1000 },
     forceCloseConnections: 'idle',
     // What still comes in while draining is refused by v2 in its own shape, and /health tells.
     return503OnClosing: false,
@@ -56,15 +54,11 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
       const inOwnShape = /^\/v3(\/|$)/i.test(request.url) ? sendRefusal : sendFailure
       inOwnShape(new ServiceError('notFound'), request, reply)
     },
-    // JSON must mean what it says: coercion would turn "abc" into ["abc"] and null into "" before 120 and 116 could be seen.
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
   })
   malformed.watch(app.server)
   // A method nobody knows is as wrong on a known path as any other: 405, and not 404.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   app.decorate('draining', draining.signal)
-  app.decorateRequest('principal')
-  app.decorateRequest('fileParts')
   app.addHook('preClose', async () => {
     stopping = true
     draining.abort()
@@ -77,6 +71,8 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
     if (stopping) setImmediate(() => app.server.closeIdleConnections())
   })
   const budget = createByteBudget(config.bodyBudget)
+  const largeCalls = createLargeCalls({ config, log })
+  app.addHook('onClose', () => largeCalls.close())
   app.setErrorHandler(sendFailure)
   // Before anything of the body is read: nobody has shown a key for it.
   app.addHook('onRequest', async ({ is404 }) => {
@@ -87,9 +83,7 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   await app.register(tracking, { prefix: '/t', core })
   await app.register(exportLinks, { core })
   await openapi(app)
-  // v2.1 is announced only; what exists is served under both (contract section 1).
-  for (const prefix of ['/v2', '/v2.1']) await app.register(v2, { prefix, core, budget, isStopping })
   await app.register(helpPage)
-  await app.register(v3, { prefix: '/v3', core, budget, publicUrl: config.publicUrl, isStopping })
+  await openDoors(app, { core, publicUrl: config.publicUrl, entrance: { budget, largeCalls, isStopping } })
   return app
 }

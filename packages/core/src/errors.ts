@@ -71,6 +71,7 @@ export const ERRORS = {
   parameterMissing: row(113, 'Common', 400, 'Parameter [{parameter}] not passed', 550, '5.6.0'),
   parameterInvalid: row(113, 'Common', 400, 'Parameter [{parameter}] is invalid: {problem}', 550, '5.6.0'),
   tooLarge: row(121, 'Common', 413, 'Payload must be at most {limit}', 552, '5.3.4'),
+  tooCostly: row(121, 'Common', 413, 'Payload takes too much work: send it in several calls', 552, '5.3.4'),
   idempotencyConflict: row(122, 'Common', 409, 'Idempotency-Key was already used for another request', 554, '5.5.0'),
 
   senderInvalid: row(

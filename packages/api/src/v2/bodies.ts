@@ -1,5 +1,6 @@
 import { LIMITS, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { LARGE_BODY, LargeBody } from '../large-calls/large-body.ts'
 import { JsonError, parseStrictJson } from '../strict-json.ts'
 import { addField, type FormField, formFields, objectOf } from './form.ts'
 import { boundaryOf, MultipartError, type Part, partsOf } from './multipart.ts'
@@ -18,10 +19,12 @@ export interface FilePart {
 
 type Read = (body: Buffer, request: FastifyRequest) => BodyObject
 
-export async function readBodies(app: FastifyInstance): Promise<void> {
+/** `setAside`: a large one is left to the thread of large calls. */
+export async function readBodies(app: FastifyInstance, setAside: boolean): Promise<void> {
   app.removeAllContentTypeParsers()
   const read = (type: string, parse: Read): void => {
     app.addContentTypeParser(type, { parseAs: 'buffer', bodyLimit: LIMITS.messageSize }, (request, body, done) => {
+      if (setAside && body.length > LARGE_BODY) return done(null, new LargeBody(body as Buffer))
       try {
         // What an operation needs of it is judged together with the query and the path (input.ts).
         if (!request.routeOptions.config.operation) done(null, notEmpty(parse(body as Buffer, request)))

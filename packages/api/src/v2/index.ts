@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream'
-import { type ByteBudget, type Core, type Principal, ServiceError } from '@postrider/core'
+import { type Principal, ServiceError } from '@postrider/core'
 import type { FastifyInstance, HTTPMethods } from 'fastify'
 import { reserveAsItComes, reserveBody, reserveStream } from '../body-budget.ts'
 import { clientAddress } from '../client-address.ts'
+import type { Doors } from '../doors.ts'
+import { answerLargeCalls } from '../large-calls/index.ts'
 import { keepRate } from '../rate-headers.ts'
 import { readBodies } from './bodies.ts'
 import { type OperationGroup, sendFailure } from './envelope.ts'
@@ -13,13 +15,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal
   }
-}
-
-export interface V2Options {
-  readonly core: Core
-  readonly budget: ByteBudget
-  /** The process is draining: nothing new is accepted. */
-  readonly isStopping: () => boolean
 }
 
 interface Path {
@@ -49,7 +44,7 @@ function knownPaths(): Path[] {
  * The v2 Web API. The outer scope owns the error shape, 404 and 405; the inner one the key, so that 404 and 405 come first
  * (contract section 3: 404/405, 100, 101, 102, 115, then the body).
  */
-export async function v2(app: FastifyInstance, { core, budget, isStopping }: V2Options): Promise<void> {
+export async function v2(app: FastifyInstance, { core, entrance, letIn }: Doors): Promise<void> {
   app.setErrorHandler(sendFailure)
   // In a hook and not in the handlers, which run only when the body was read.
   app.addHook('onRequest', async (request) => {
@@ -61,7 +56,9 @@ export async function v2(app: FastifyInstance, { core, budget, isStopping }: V2O
   }
   await app.register(async (inner) => {
     inner.addHook('onRequest', async (request, reply) => {
-      if (isStopping()) throw new ServiceError('notReady', { reason: 'the process is stopping' })
+      if (letIn) request.principal = letIn()
+      if (!entrance) return
+      if (entrance.isStopping()) throw new ServiceError('notReady', { reason: 'the process is stopping' })
       const key = request.headers.api_key
       const onBehalfOf = request.headers['on-behalf-of']
       request.principal = await core.auth.authenticate(
@@ -72,14 +69,15 @@ export async function v2(app: FastifyInstance, { core, budget, isStopping }: V2O
       const { calls, sends } = request.principal.rates
       await keepRate(core.rateLimits, request.routeOptions.config.operation ? calls : sends, reply)
       const reserve = request.routeOptions.config.operation?.takes ? reserveStream : reserveBody
-      reserve(budget, request, reply)
+      reserve(entrance.budget, request, reply)
     })
     inner.addHook('preParsing', async (request, reply, payload) =>
-      request.headers['transfer-encoding'] === undefined || request.routeOptions.config.operation?.takes
+      !entrance || request.headers['transfer-encoding'] === undefined || request.routeOptions.config.operation?.takes
         ? payload
-        : reserveAsItComes(budget, reply, payload as Readable),
+        : reserveAsItComes(entrance.budget, reply, payload as Readable),
     )
-    await readBodies(inner)
+    await readBodies(inner, entrance !== undefined)
+    if (entrance) answerLargeCalls(inner, entrance.largeCalls)
     await inner.register(sendEmailRoute, { core })
     await inner.register(operationRoutes, { core })
   })

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { LIMITS, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { LARGE_BODY, LargeBody } from '../large-calls/large-body.ts'
 import { JsonError, parseStrictJson } from '../strict-json.ts'
 import { badRequest, refuse } from './refusal.ts'
 
@@ -56,13 +57,17 @@ export function measuredBy(received: Readable, read: Readable): Readable {
   return Object.defineProperty(read, 'receivedEncodedLength', { get: () => length })
 }
 
-/** Reads JSON. An empty body is undefined, whatever type it says it has: clients say so with every call (contract 1.3). */
-export function readJson(app: FastifyInstance): void {
+/**
+ * Reads JSON. An empty body is undefined, whatever type it says it has: clients say so with every call (contract 1.3).
+ * `setAside`: a large one is left to the thread of large calls.
+ */
+export function readJson(app: FastifyInstance, setAside: boolean): void {
   app.removeAllContentTypeParsers()
   app.decorateRequest('bodyOctets', 0)
   for (const type of ['application/json', '*']) {
     app.addContentTypeParser(type, { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (request, body, done) => {
       request.bodyOctets = body.length
+      if (setAside && body.length > LARGE_BODY) return done(null, new LargeBody(body as Buffer))
       try {
         done(null, body.length === 0 ? undefined : parsed(body as Buffer))
       } catch (error) {

@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream'
-import { type ByteBudget, type Core, ServiceError } from '@postrider/core'
+import { ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { reserveAsItComes, reserveBody } from '../body-budget.ts'
 import { clientAddress } from '../client-address.ts'
+import type { Doors } from '../doors.ts'
+import { answerLargeCalls } from '../large-calls/index.ts'
 import { keepRate } from '../rate-headers.ts'
 import { BODY_LIMIT, isZipped, measuredBy, readJson, requireReadable, unzipped } from './bodies.ts'
 import { sayOrigins, sayPreflight } from './cors.ts'
@@ -10,20 +12,11 @@ import type { Operation } from './operation.ts'
 import { operationRoutes, PATHS, requireAllowedFor } from './operations.ts'
 import { sendRefusal } from './refusal.ts'
 
-export interface V3Options {
-  readonly core: Core
-  readonly budget: ByteBudget
-  /** The service's own base URL, for links in answers. */
-  readonly publicUrl: string
-  /** The process is draining: nothing new is accepted. */
-  readonly isStopping: () => boolean
-}
-
 /**
  * The v3 Web API. The outer scope owns the error shape, 404, 405 and what browsers ask; the inner one the key. The order is
  * the contract's (2.4): method, key, content type, size, UTF-8, JSON, then the operation.
  */
-export async function v3(app: FastifyInstance, { core, budget, publicUrl, isStopping }: V3Options): Promise<void> {
+export async function v3(app: FastifyInstance, { core, publicUrl, entrance, letIn }: Doors): Promise<void> {
   app.setErrorHandler(sendRefusal)
   app.setNotFoundHandler(unreachable)
   // In a hook and not in the handlers, which run only when the body was read.
@@ -41,7 +34,9 @@ export async function v3(app: FastifyInstance, { core, budget, publicUrl, isStop
   }
   await app.register(async (inner) => {
     inner.addHook('onRequest', async (request, reply) => {
-      if (isStopping()) throw new ServiceError('notReady', { reason: 'the process is stopping' })
+      if (letIn) request.principal = letIn()
+      if (!entrance) return
+      if (entrance.isStopping()) throw new ServiceError('notReady', { reason: 'the process is stopping' })
       const operation = request.routeOptions.config.v3 as Operation
       const onBehalfOf = one(request.headers['on-behalf-of'])
       request.principal = await core.auth.authenticate(bearerOf(request), clientAddress(request), onBehalfOf)
@@ -49,14 +44,17 @@ export async function v3(app: FastifyInstance, { core, budget, publicUrl, isStop
       await keepRate(core.rateLimits, operation.sends ? sends : calls, reply, operation.sends)
       requireAllowedFor(operation, core, request.principal)
       requireReadable(request)
-      reserveBody(budget, request, reply, BODY_LIMIT)
+      reserveBody(entrance.budget, request, reply, BODY_LIMIT)
     })
     inner.addHook('preParsing', async (request, reply, payload) => {
+      if (!entrance) return payload
+      const { budget } = entrance
       const received = payload as Readable
       if (isZipped(request)) return measuredBy(received, reserveAsItComes(budget, reply, unzipped(received)))
       return request.headers['transfer-encoding'] === undefined ? payload : reserveAsItComes(budget, reply, received)
     })
-    readJson(inner)
+    readJson(inner, entrance !== undefined)
+    if (entrance) answerLargeCalls(inner, entrance.largeCalls)
     await inner.register(operationRoutes, { core, publicUrl })
   })
 }

@@ -1,0 +1,150 @@
+import { type Config, type Log, ServiceError } from '@postrider/core'
+import type { FastifyInstance } from 'fastify'
+import { clientAddress } from '../client-address.ts'
+import { LargeBody } from './large-body.ts'
+import { type LargeThread, startLargeThread } from './large-thread.ts'
+import type { LargeAnswer, LargeCall, Report } from './messages.ts'
+import { LargeCallQueue } from './queue.ts'
+
+/** Milliseconds after which a thread without calls ends: it holds some 60 MB. */
+const IDLE = 60_000
+/** Milliseconds a thread has to say good-bye to the database. */
+const FAREWELL = 5000
+
+export interface LargeCalls {
+  /** Answers as the doors would here. Throws tooCostly, overloaded. */
+  answer(call: LargeCall): Promise<LargeAnswer>
+  /** Ends the thread. To be called when nothing is in hand. */
+  close(): Promise<void>
+}
+
+interface Pending {
+  readonly accountId: number
+  readonly octets: number
+  readonly id: number
+  readonly call: LargeCall
+  readonly settle: PromiseWithResolvers<LargeAnswer>
+}
+
+interface Running {
+  readonly thread: LargeThread
+  ready: boolean
+  readonly gone: PromiseWithResolvers<void>
+}
+
+/**
+ * Has calls with large bodies answered in a thread of their own, so that parsing, judging and storing them holds up no other
+ * call, and so that one that takes too much computing or memory ends a thread and not the process. No thread runs before the
+ * first of them.
+ */
+export function createLargeCalls({ config, log }: { config: Config; log: Log }): LargeCalls {
+  const queue = new LargeCallQueue<Pending>()
+  let running: Running | undefined
+  let idle: NodeJS.Timeout | undefined
+  let lastId = 0
+
+  function serve(): void {
+    clearTimeout(idle)
+    running ??= start()
+    const { thread, ready } = running
+    if (!ready) return
+    for (let next = queue.next(); next; next = queue.next()) {
+      const { id, call } = next
+      thread.send({ kind: 'call', id, call }, [call.octets.buffer as ArrayBuffer])
+    }
+    thread.setBusy(queue.inHand.size > 0)
+    if (queue.inHand.size === 0) idle = setTimeout(() => void close(), IDLE).unref()
+  }
+
+  function start(): Running {
+    const started: Running = {
+      thread: startLargeThread({ config, onReport, onEnd }),
+      ready: false,
+      gone: Promise.withResolvers(),
+    }
+    function onEnd({ exceeded, cause }: { readonly exceeded: boolean; readonly cause?: unknown }): void {
+      started.gone.resolve()
+      if (running !== started) return
+      running = undefined
+      log.error({ err: cause, exceeded }, 'the thread of large calls was lost')
+      refuseAll(exceeded)
+      // One that does not come up at all is not started again and again: the next call tries.
+      if (!started.ready) for (const waiting of queue.clear()) waiting.settle.reject(lost())
+      else if (queue.isWaiting) serve()
+    }
+    return started
+  }
+
+  function onReport(report: Report): void {
+    if (report.kind === 'ready' && running) running.ready = true
+    if (report.kind === 'answer' || report.kind === 'failed') {
+      const pending = [...queue.inHand].find(({ id }) => id === report.id)
+      if (pending) queue.done(pending)
+      if (report.kind === 'answer') pending?.settle.resolve(report.answer)
+      else pending?.settle.reject(new Error('the thread of large calls could not answer'))
+    }
+    if (report.kind !== 'seen') serve()
+  }
+
+  /** Of several in hand nobody knows which one it was; as with any 503 they may have been stored. */
+  function refuseAll(exceeded: boolean): void {
+    const pending = [...queue.inHand]
+    const alone = exceeded && pending.length === 1
+    for (const one of pending) {
+      queue.done(one)
+      one.settle.reject(alone ? new ServiceError('tooCostly') : lost())
+    }
+  }
+
+  async function close(): Promise<void> {
+    clearTimeout(idle)
+    const closing = running
+    running = undefined
+    if (!closing) return
+    closing.thread.send({ kind: 'close' })
+    const patience = setTimeout(() => void closing.thread.stop(), FAREWELL)
+    await closing.gone.promise
+    clearTimeout(patience)
+  }
+
+  return {
+    answer(call) {
+      const octets = call.octets.byteLength
+      const settle = Promise.withResolvers<LargeAnswer>()
+      queue.add({ accountId: call.principal.account.id, octets, id: ++lastId, call, settle })
+      serve()
+      return settle.promise
+    },
+    close,
+  }
+}
+
+function lost(): ServiceError {
+  return new ServiceError('overloaded', { reason: 'the thread of large calls was lost' })
+}
+
+/** Said of the connection here, or known anew there (RFC 9110 7.6.1). A body was unzipped when it was read. */
+const OWN: ReadonlySet<string> = new Set([
+  ...(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'content-encoding', 'expect'] as const),
+  ...(['date', 'upgrade', 'te', 'trailer'] as const),
+])
+
+/** Hands calls whose body was set aside to the thread, and its answers to the clients. */
+export function answerLargeCalls(app: FastifyInstance, largeCalls: LargeCalls): void {
+  app.addHook('preValidation', async (request, reply) => {
+    const { body, principal, method, url } = request
+    if (!(body instanceof LargeBody)) return
+    const { octets } = body
+    // What is sent moves with all of the memory it stands in.
+    const alone = octets.byteLength === octets.buffer.byteLength ? octets : new Uint8Array(octets)
+    const headers = withoutOwn(request.headers)
+    const call = { principal, address: clientAddress(request), method, url, headers, octets: alone }
+    const answer = await largeCalls.answer(call)
+    reply.code(answer.status).headers(withoutOwn(answer.headers))
+    return answer.octets.length === 0 ? reply.send() : reply.send(Buffer.from(answer.octets.buffer))
+  })
+}
+
+function withoutOwn<T>(headers: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN.has(name)))
+}

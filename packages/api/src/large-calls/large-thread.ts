@@ -1,0 +1,73 @@
+import { Worker } from 'node:worker_threads'
+import type { Config } from '@postrider/core'
+import type { Order, Report, Start } from './messages.ts'
+
+/** Milliseconds of computing without a pause: twenty times what the dearest body took that the limits allow. */
+const MOST_CPU = 10_000
+/** Milliseconds between two looks at a thread that is busy. */
+const LOOK = 250
+/** Megabytes of heap. The largest body of many values takes two thirds of it; the octets themselves lie outside. */
+const HEAP = { maxOldGenerationSizeMb: 384, maxYoungGenerationSizeMb: 48, stackSizeMb: 4 } as const
+
+export interface LargeThread {
+  send(order: Order, transfer?: readonly ArrayBuffer[]): void
+  /** While it is busy it is looked at, and keeps the process alive. */
+  setBusy(busy: boolean): void
+  stop(): Promise<void>
+}
+
+export interface LargeThreadOptions {
+  readonly config: Config
+  readonly onReport: (report: Report) => void
+  /** Called once. `exceeded`: a call took more computing or memory than any may. */
+  readonly onEnd: (end: { readonly exceeded: boolean; readonly cause?: unknown }) => void
+}
+
+/** Starts the thread. It has no environment and no arguments: its settings are the process's. */
+export function startLargeThread({ config, onReport, onEnd }: LargeThreadOptions): LargeThread {
+  const worker = new Worker(new URL('./thread.ts', import.meta.url), {
+    ...{ env: {}, argv: [], execArgv: [], name: 'large calls', resourceLimits: HEAP },
+    workerData: { config } satisfies Start,
+  })
+  /** What it had computed when it last said something. Of its start nothing is known. */
+  let cpu = Number.POSITIVE_INFINITY
+  let ended = false
+  let timer: NodeJS.Timeout | undefined
+
+  function end(exceeded: boolean, cause?: unknown): void {
+    if (ended) return
+    ended = true
+    clearInterval(timer)
+    onEnd({ exceeded, cause })
+  }
+  worker.on('message', (report: Report) => {
+    cpu = report.cpu
+    onReport(report)
+  })
+  worker.on('error', (error: Error & { code?: string }) => end(error.code === 'ERR_WORKER_OUT_OF_MEMORY', error))
+  worker.on('exit', () => end(false))
+
+  async function look(): Promise<void> {
+    const before = cpu
+    worker.postMessage({ kind: 'look' } satisfies Order)
+    const { user, system } = await worker.cpuUsage().catch(() => ({ user: 0, system: 0 }))
+    if (cpu !== before || (user + system) / 1000 - before <= MOST_CPU) return
+    end(true)
+    await worker.terminate()
+  }
+
+  return {
+    send: (order, transfer = []) => worker.postMessage(order, [...transfer]),
+    setBusy(busy) {
+      clearInterval(timer)
+      timer = undefined
+      if (ended) return
+      if (!busy) return void worker.unref()
+      worker.ref()
+      timer = setInterval(() => void look(), LOOK)
+    },
+    async stop() {
+      await worker.terminate()
+    },
+  }
+}

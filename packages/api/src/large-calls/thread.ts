@@ -1,0 +1,67 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { isMainThread, parentPort, workerData } from 'node:worker_threads'
+import { createCore, createLog, openDatabase, type Principal, requireDatabase } from '@postrider/core'
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
+import { FRAME, openDoors } from '../doors.ts'
+import type { LargeAnswer, LargeCall, Order, Report, Start } from './messages.ts'
+
+/** Large messages come few at a time, and their accepts share commits. */
+const CONNECTIONS = 3
+
+/**
+ * The body of the thread of large calls: the doors of the API once more, for calls that the process let in. It has connections
+ * of its own to the database, as another process would, and shares nothing else.
+ */
+async function serve(): Promise<void> {
+  const port = parentPort
+  if (isMainThread || !port) return
+  const { config } = workerData as Start
+  const log = createLog('api', config.logLevel)
+  const sql = openDatabase({ url: requireDatabase(config), name: 'api', connections: CONNECTIONS })
+  const core = createCore({ sql, config, log })
+  await core.readiness.check()
+  const caller = new AsyncLocalStorage<Principal>()
+  const app = Fastify({
+    ...FRAME,
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+  })
+  app.decorate('draining', new AbortController().signal)
+  await openDoors(app, { core, publicUrl: config.publicUrl, letIn: () => caller.getStore() as Principal })
+  await app.ready()
+
+  const say = (report: Report, transfer: ArrayBuffer[] = []): void => port.postMessage(report, transfer)
+  async function answer({ principal, address, method, url, headers, octets }: LargeCall): Promise<LargeAnswer> {
+    const payload = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
+    const call = { method: method as 'POST', url, headers, payload, remoteAddress: address }
+    const { statusCode: status, headers: told, rawPayload } = await caller.run(principal, () => app.inject(call))
+    return { status, headers: told, octets: new Uint8Array(rawPayload) }
+  }
+  port.on('message', (order: Order) => {
+    if (order.kind === 'look') say({ kind: 'seen', cpu: cpuUsed() })
+    else if (order.kind === 'close')
+      void app
+        .close()
+        .then(core.close)
+        .then(() => port.close())
+    else {
+      const { id, call } = order
+      answer(call).then(
+        (answer) => say({ kind: 'answer', id, answer, cpu: cpuUsed() }, [answer.octets.buffer as ArrayBuffer]),
+        (err: unknown) => {
+          log.error({ err }, 'fault')
+          say({ kind: 'failed', id, cpu: cpuUsed() })
+        },
+      )
+    }
+  })
+  say({ kind: 'ready', cpu: cpuUsed() })
+}
+
+/** Milliseconds this thread has computed. */
+function cpuUsed(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
+await serve()

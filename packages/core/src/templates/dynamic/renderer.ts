@@ -21,6 +21,8 @@ export interface DynamicRenderer {
   renderDynamic(template: DynamicTemplate, data: readonly TemplateData[]): Promise<Rendered[]>
   /** {@link checkDynamic} in a thread, for texts of any size. Throws overloaded. */
   check(text: string): Promise<CheckedTemplate>
+  /** The text of HTML. Undefined: it takes too much time or memory. Throws overloaded. */
+  plainText(html: string): Promise<string | undefined>
   /** Ends the threads; what waits is refused. */
   close(): Promise<void>
 }
@@ -48,6 +50,7 @@ interface Batch {
   readonly wanted: number
   readonly rendered: Rendered[]
   checked: CheckedTemplate | undefined
+  plain: string | undefined
   stopped: number
   readonly settle: PromiseWithResolvers<void>
 }
@@ -88,8 +91,8 @@ export function createDynamicRenderer(options: RendererOptions = {}): DynamicRen
     }
     const thread = takeThread()
     try {
-      const { rendered, checked, stopped } = await thread.serve(order)
-      batch.checked = checked
+      const { rendered, checked, plain, stopped } = await thread.serve(order)
+      Object.assign(batch, { checked, plain })
       for (const one of rendered) batch.rendered.push(toText(one))
       if (stopped) refuse(batch, stopped)
       else giveBack(thread)
@@ -101,7 +104,7 @@ export function createDynamicRenderer(options: RendererOptions = {}): DynamicRen
   }
 
   function again(batch: Batch): void {
-    if (batch.rendered.length >= batch.wanted || batch.checked) batch.settle.resolve()
+    if (batch.rendered.length >= batch.wanted || isAnswered(batch)) batch.settle.resolve()
     else if (closed) batch.settle.reject(new ServiceError('overloaded', { reason: 'the process is ending' }))
     else queue.push(batch)
   }
@@ -137,6 +140,11 @@ export function createDynamicRenderer(options: RendererOptions = {}): DynamicRen
       if (failed?.kind === 'failed') return { ok: false, failure: failed.failure }
       return batch.checked ?? { ok: true }
     },
+    async plainText(html) {
+      const batch = newBatch(1, () => ({ kind: 'plain', html }))
+      await enqueue(batch)
+      return batch.plain
+    },
     async close() {
       closed = true
       for (const batch of queue.splice(0)) again(batch)
@@ -151,7 +159,14 @@ export function createDynamicRenderer(options: RendererOptions = {}): DynamicRen
 }
 
 function newBatch(wanted: number, order: Batch['order']): Batch {
-  return { order, wanted, rendered: [], checked: undefined, stopped: 0, settle: Promise.withResolvers() }
+  return {
+    ...{ order, wanted, rendered: [], checked: undefined, plain: undefined, stopped: 0 },
+    settle: Promise.withResolvers(),
+  }
+}
+
+function isAnswered({ checked, plain }: Batch): boolean {
+  return checked !== undefined || plain !== undefined
 }
 
 /** The next turn of a batch: some of the data, each in JSON, which is all a template may see of it. */

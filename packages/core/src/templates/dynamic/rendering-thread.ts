@@ -15,6 +15,7 @@ export interface Turn {
   /** In the order of the data; fewer than were asked for when the turn was over before. */
   readonly rendered: readonly RenderedOctets[]
   readonly checked?: CheckedTemplate
+  readonly plain?: string
   /** The thread had to be stopped at the rendering after those; it is not to be used again. */
   readonly stopped?: RenderFailure
 }
@@ -32,16 +33,19 @@ export function startRenderingThread(): RenderingThread {
     ...{ env: {}, argv: [], execArgv: [], name: 'template rendering', resourceLimits: HEAP },
   })
   const ready = Promise.withResolvers<void>()
-  let current: { rendered: RenderedOctets[]; checked?: CheckedTemplate; settle: PromiseWithResolvers<Turn> } | undefined
+  let current:
+    | (Pick<Turn, 'checked' | 'plain'> & { rendered: RenderedOctets[]; settle: PromiseWithResolvers<Turn> })
+    | undefined
   /** What it had computed when the rendering in hand began. */
   let cpu = 0
   let began = 0
 
   function finish(stopped?: RenderFailure): void {
-    const { settle, rendered, checked } = current ?? {}
+    const { settle, rendered = [], checked, plain } = current ?? {}
     current = undefined
     worker.unref()
-    settle?.resolve({ rendered: rendered ?? [], ...(checked && { checked }), ...(stopped && { stopped }) })
+    const given = { ...(checked && { checked }), ...(plain === undefined ? {} : { plain }) }
+    settle?.resolve({ rendered, ...given, ...(stopped && { stopped }) })
   }
   function fail(cause: unknown): void {
     ready.reject(cause)
@@ -54,7 +58,8 @@ export function startRenderingThread(): RenderingThread {
     if (report.kind === 'ready') ready.resolve()
     else if (report.kind === 'rendered') current?.rendered.push(report.rendered)
     else {
-      if (report.kind === 'checked' && current) current.checked = report.checked
+      if (current && report.kind === 'checked') current = { ...current, checked: report.checked }
+      if (current && report.kind === 'plain') current = { ...current, plain: report.plain }
       finish()
     }
   })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Actor, type AuditValues, noteChange, OPERATOR } from '../../audit/index.ts'
 import { isUniqueViolation, type Sql, type SqlTransaction } from '../../database.ts'
 import { invalidParameter, ServiceError } from '../../errors.ts'
+import type { DynamicRenderer } from '../dynamic/index.ts'
 import type {
   EditableAct,
   EditableTemplate,
@@ -12,6 +13,7 @@ import type {
   VersionAct,
   VersionChange,
 } from './editable-template.ts'
+import { makingPlain } from './make-plain.ts'
 import { changed, checkName, checkVersion, EDITABLE_LIMITS } from './rules.ts'
 import * as store from './store.ts'
 
@@ -69,7 +71,7 @@ export function generationOf(id: string): Generation | undefined {
   return DYNAMIC.test(id) ? 'dynamic' : UUID.test(id) ? 'legacy' : undefined
 }
 
-export function editableTemplatesOf(sql: Sql): EditableTemplates {
+export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'plainText'>): EditableTemplates {
   /** One transaction under the template's lock. */
   function changing<T>(
     { accountId, id }: EditableAct,
@@ -87,6 +89,7 @@ export function editableTemplatesOf(sql: Sql): EditableTemplates {
     { accountId, id }: EditableAct,
     version: NewVersion,
     versionId: string,
+    plainOf: (html: string) => string,
   ): Promise<EditableVersion> {
     const { active = false, editor = 'code', generatePlain = true, asIs = false } = version
     const existing = await store.selectSummaries(transaction, accountId, [id])
@@ -98,7 +101,7 @@ export function editableTemplatesOf(sql: Sql): EditableTemplates {
     if (active && !first) await store.deactivate(transaction, accountId, id)
     const blank = { name: '', subject: '', html: '', plain: '', generatePlain, testData: null }
     const added = {
-      ...changed(blank, version),
+      ...changed(blank, version, plainOf),
       id: versionId,
       templateId: id,
       editor,
@@ -178,32 +181,36 @@ export function editableTemplatesOf(sql: Sql): EditableTemplates {
     async addVersion(act, version, versionId = randomUUID()) {
       checkVersion(version)
       if (!UUID.test(versionId)) throw invalidParameter('versionId', 'it must be a UUID')
-      return changing(act, async (transaction) => {
-        const added = await add(transaction, act, version, versionId)
-        await store.touchTemplate(transaction, act.accountId, act.id, undefined)
-        await note(transaction, act, 'version.create', { after: told(added) })
-        return added
-      })
+      return makingPlain(renderer, (plainOf) =>
+        changing(act, async (transaction) => {
+          const added = await add(transaction, act, version, versionId, plainOf)
+          await store.touchTemplate(transaction, act.accountId, act.id, undefined)
+          await note(transaction, act, 'version.create', { after: told(added) })
+          return added
+        }),
+      )
     },
     async editVersion(act, change) {
       checkVersion(change)
-      return changing(act, async (transaction) => {
-        const { accountId, id, versionId } = act
-        const before = await found(transaction, act)
-        if (change.editor !== undefined && change.editor !== before.editor) {
-          throw invalidParameter('editor', 'it can not be changed once there is a version')
-        }
-        const active = change.active === true || before.active
-        if (active && !before.active) await store.deactivate(transaction, accountId, id)
-        const after = await store.updateVersion(transaction, accountId, {
-          ...changed(before, change),
-          id: versionId,
-          active,
-        })
-        await store.touchTemplate(transaction, accountId, id, undefined)
-        await note(transaction, act, 'version.edit', { before: told(before), after: told(after) })
-        return after
-      })
+      return makingPlain(renderer, (plainOf) =>
+        changing(act, async (transaction) => {
+          const { accountId, id, versionId } = act
+          const before = await found(transaction, act)
+          if (change.editor !== undefined && change.editor !== before.editor) {
+            throw invalidParameter('editor', 'it can not be changed once there is a version')
+          }
+          const active = change.active === true || before.active
+          if (active && !before.active) await store.deactivate(transaction, accountId, id)
+          const after = await store.updateVersion(transaction, accountId, {
+            ...changed(before, change, plainOf),
+            id: versionId,
+            active,
+          })
+          await store.touchTemplate(transaction, accountId, id, undefined)
+          await note(transaction, act, 'version.edit', { before: told(before), after: told(after) })
+          return after
+        }),
+      )
     },
     activate: (act) =>
       changing(act, async (transaction) => {

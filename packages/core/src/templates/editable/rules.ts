@@ -1,4 +1,3 @@
-import { convert } from 'html-to-text'
 import { invalidParameter, ServiceError } from '../../errors.ts'
 import type { EditableVersion, VersionChange } from './editable-template.ts'
 
@@ -11,8 +10,6 @@ export const EDITABLE_LIMITS = {
   content: 10 * 1024 * 1024,
   testData: 1024 * 1024,
 } as const
-/** Characters of HTML that plain text is made from: more would hold up everybody else's calls. */
-const MOST_CONVERTED = 256 * 1024
 
 export function checkName(name: string): string {
   checkText('name', name, EDITABLE_LIMITS.name)
@@ -53,11 +50,11 @@ function checkText(field: string, text: string, longest: number): void {
 
 /**
  * The version with a change: plain text that is given stays, plain text that is to be made is made anew when the HTML changed
- * (contract 3.3).
+ * (contract 3.3), by `plainOf`.
  */
 export function changed<
   V extends Pick<EditableVersion, 'html' | 'plain' | 'generatePlain' | 'name' | 'subject' | 'testData'>,
->(version: V, change: VersionChange): V {
+>(version: V, change: VersionChange, plainOf: (html: string) => string): V {
   const { name, subject, html, plain, testData } = { ...version, ...given(change) }
   const generatePlain = change.generatePlain ?? (change.plain ? false : version.generatePlain)
   const due = change.html !== undefined || change.generatePlain !== undefined || plain === ''
@@ -72,9 +69,4 @@ export function changed<
 
 function given(change: VersionChange): VersionChange {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
-}
-
-function plainOf(html: string): string {
-  if (html.length > MOST_CONVERTED) return ''
-  return convert(html, { wordwrap: false, limits: { maxInputLength: MOST_CONVERTED, maxDepth: 100 } })
 }

@@ -1,0 +1,12 @@
+import { convert } from 'html-to-text'
+
+/** Characters of HTML that plain text is made from. */
+export const MOST_CONVERTED = 256 * 1024
+
+/**
+ * The text of HTML, without line breaks of its own. For threads that can be stopped: 256 kB take 60 ms as a rule, and 20 s where
+ * tens of thousands of blocks stand in each other.
+ */
+export function plainTextOf(html: string): string {
+  return convert(html, { wordwrap: false, limits: { maxInputLength: MOST_CONVERTED, maxDepth: 100 } })
+}

@@ -13,7 +13,7 @@ import { type EventLog, eventLogOf } from './event-log/index.ts'
 import { type Events, eventsOf } from './events/index.ts'
 import { type Exports, exportsOf } from './exports/index.ts'
 import type { Log } from './log.ts'
-import { type Batches, batchesOf, type Messages, messagesOf } from './messages/index.ts'
+import { type Batches, batchesOf, EVERYTHING, type Messages, messagesOf, type Share } from './messages/index.ts'
 import { createOutboundHttp } from './outbound-http.ts'
 import { ensurePartitions } from './partitions.ts'
 import { type Privacy, privacyOf } from './privacy/index.ts'
@@ -68,9 +68,11 @@ export interface CoreDependencies {
   readonly config: Config
   readonly log: Log
   readonly clock?: Clock
+  /** What one call may take of the process; left out: all there is to do. */
+  readonly share?: Share
 }
 
-export function createCore({ sql, config, log, clock = systemClock }: CoreDependencies): Core {
+export function createCore({ sql, config, log, clock = systemClock, share = EVERYTHING }: CoreDependencies): Core {
   const secrets = createSecrets(loadSecretKey(config.secretKey, config.dataDir))
   const readiness = watchReadiness({ sql, log, secrets, allowUnsafeDatabase: config.allowUnsafeDatabase })
   const rateLimits = rateLimitsOf(sql)
@@ -85,6 +87,7 @@ export function createCore({ sql, config, log, clock = systemClock }: CoreDepend
   const forgotten = forgottenOf({ sql, secrets })
   const suppressions = suppressionsOf({ sql, secrets, forgotten })
   const messages = messagesOf({
+    share,
     sql,
     clock,
     domains,

@@ -3,6 +3,7 @@ import { type Config, ConfigError, readConfig } from './config.ts'
 import { type Core, createCore } from './core.ts'
 import { databaseErrorCode, isDatabaseAway, openDatabase } from './database.ts'
 import { createLog, type Log } from './log.ts'
+import type { Share } from './messages/index.ts'
 import { migrate } from './migrate.ts'
 
 /** Exit status of a process whose settings are wrong or whose port is taken: starting it again would not help (sysexits EX_CONFIG). */
@@ -63,13 +64,13 @@ export async function runProcess(
 
 /** For a process that works on the database: opens it, brings its schema up to date, and does the housekeeping. */
 export function withCore(
-  { name, connections }: { name: string; connections: number },
+  { name, connections, share }: { name: string; connections: number; share?: Share },
   start: (context: ServiceContext) => Promise<RunningProcess>,
 ): (context: ProcessContext) => Promise<RunningProcess> {
   return async ({ config, log }) => {
     const sql = openDatabase({ url: requireDatabase(config), name, connections })
     await withPatience(log, () => migrate(sql))
-    const core = createCore({ sql, config, log })
+    const core = createCore({ sql, config, log, ...(share ? { share } : {}) })
     if (await core.events.continueAfterRestore())
       log.warn('the database was restored from a dump: events go on behind those it has')
     await core.readiness.check()

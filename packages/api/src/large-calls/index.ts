@@ -1,5 +1,5 @@
-import { type Config, type Log, ServiceError } from '@postrider/core'
-import type { FastifyInstance } from 'fastify'
+import { BeyondShare, type Config, type Log, ServiceError } from '@postrider/core'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientAddress } from '../client-address.ts'
 import { LargeBody } from './large-body.ts'
 import { type LargeThread, startLargeThread } from './large-thread.ts'
@@ -129,12 +129,15 @@ const OWN: ReadonlySet<string> = new Set([
   ...(['date', 'upgrade', 'te', 'trailer'] as const),
 ])
 
-/** Hands calls whose body was set aside to the thread, and its answers to the clients. */
-export function answerLargeCalls(app: FastifyInstance, largeCalls: LargeCalls): void {
-  app.addHook('preValidation', async (request, reply) => {
-    const { body, principal, method, url } = request
-    if (!(body instanceof LargeBody)) return
-    const { octets } = body
+type Refuse = (error: Error, request: FastifyRequest, reply: FastifyReply) => void
+
+/**
+ * Hands calls to the thread whose body was set aside, or which turned out to be more work than is taken on here, and its answers to
+ * the clients. `refuse` answers every other error.
+ */
+export function answerLargeCalls(app: FastifyInstance, largeCalls: LargeCalls, refuse: Refuse): void {
+  async function handOn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { octets = new Uint8Array(0), principal, method, url } = request
     // What is sent moves with all of the memory it stands in.
     const alone = octets.byteLength === octets.buffer.byteLength ? octets : new Uint8Array(octets)
     const headers = withoutOwn(request.headers)
@@ -142,6 +145,13 @@ export function answerLargeCalls(app: FastifyInstance, largeCalls: LargeCalls): 
     const answer = await largeCalls.answer(call)
     reply.code(answer.status).headers(withoutOwn(answer.headers))
     return answer.octets.length === 0 ? reply.send() : reply.send(Buffer.from(answer.octets.buffer))
+  }
+  app.addHook('preValidation', async (request, reply) => {
+    if (request.body instanceof LargeBody) await handOn(request, reply)
+  })
+  app.setErrorHandler((error: Error, request, reply) => {
+    if (!(error instanceof BeyondShare)) return refuse(error, request, reply)
+    handOn(request, reply).catch((failure: Error) => refuse(failure, request, reply))
   })
 }
 

@@ -24,7 +24,8 @@ export async function readBodies(app: FastifyInstance, setAside: boolean): Promi
   app.removeAllContentTypeParsers()
   const read = (type: string, parse: Read): void => {
     app.addContentTypeParser(type, { parseAs: 'buffer', bodyLimit: LIMITS.messageSize }, (request, body, done) => {
-      if (setAside && body.length > LARGE_BODY) return done(null, new LargeBody(body as Buffer))
+      request.octets = body as Buffer
+      if (setAside && body.length > LARGE_BODY) return done(null, new LargeBody())
       try {
         // What an operation needs of it is judged together with the query and the path (input.ts).
         if (!request.routeOptions.config.operation) done(null, notEmpty(parse(body as Buffer, request)))

@@ -77,7 +77,7 @@ export async function v2(app: FastifyInstance, { core, entrance, letIn }: Doors)
         : reserveAsItComes(entrance.budget, reply, payload as Readable),
     )
     await readBodies(inner, entrance !== undefined)
-    if (entrance) answerLargeCalls(inner, entrance.largeCalls)
+    if (entrance) answerLargeCalls(inner, entrance.largeCalls, sendFailure)
     await inner.register(sendEmailRoute, { core })
     await inner.register(operationRoutes, { core })
   })

@@ -63,11 +63,10 @@ export function measuredBy(received: Readable, read: Readable): Readable {
  */
 export function readJson(app: FastifyInstance, setAside: boolean): void {
   app.removeAllContentTypeParsers()
-  app.decorateRequest('bodyOctets', 0)
   for (const type of ['application/json', '*']) {
     app.addContentTypeParser(type, { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (request, body, done) => {
-      request.bodyOctets = body.length
-      if (setAside && body.length > LARGE_BODY) return done(null, new LargeBody(body as Buffer))
+      request.octets = body as Buffer
+      if (setAside && body.length > LARGE_BODY) return done(null, new LargeBody())
       try {
         done(null, body.length === 0 ? undefined : parsed(body as Buffer))
       } catch (error) {
@@ -84,12 +83,5 @@ function parsed(body: Buffer): unknown {
   } catch (error) {
     if (error instanceof JsonError) throw badRequest()
     throw error instanceof ServiceError ? error : badRequest()
-  }
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Of a v3 body, when it was read. */
-    bodyOctets: number
   }
 }

@@ -54,7 +54,7 @@ export async function v3(app: FastifyInstance, { core, publicUrl, entrance, letI
       return request.headers['transfer-encoding'] === undefined ? payload : reserveAsItComes(budget, reply, received)
     })
     readJson(inner, entrance !== undefined)
-    if (entrance) answerLargeCalls(inner, entrance.largeCalls)
+    if (entrance) answerLargeCalls(inner, entrance.largeCalls, sendRefusal)
     await inner.register(operationRoutes, { core, publicUrl })
   })
 }

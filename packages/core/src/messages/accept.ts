@@ -8,6 +8,7 @@ import { resolveRepeat } from './idempotency.ts'
 import { takeRecipients } from './key-rules.ts'
 import { type Judgement, judge } from './rules.ts'
 import { messageIdText, settle } from './settle.ts'
+import { countRecipients, requireShare, type Share } from './share.ts'
 import type { Written } from './store.ts'
 import type { StoredMessage } from './stored-message.ts'
 import type { Submission } from './submission.ts'
@@ -29,6 +30,7 @@ export interface AcceptDependencies {
   readonly findRepeat: Parameters<typeof resolveRepeat>[1]
   readonly rateLimits: RateLimits
   readonly ready: () => boolean
+  readonly share: Share
   readonly clock: Clock
   readonly heloName: string
   /** Called after each commit that queued something. */
@@ -42,13 +44,15 @@ const WAITING_LIMIT = 20_000
  * Judge, settle, store; after it we are responsible (P1). Answers only after one transaction that holds the message, its
  * deliveries and their first events has committed.
  *
- * Throws the refusals of the rules (rules.ts), rateLimited, creditsExhausted, idempotencyConflict, overloaded, notReady.
+ * Throws the refusals of the rules (rules.ts), rateLimited, creditsExhausted, idempotencyConflict, overloaded, notReady; and
+ * BeyondShare before anything is done.
  */
 export async function accept(submission: Submission, dependencies: AcceptDependencies): Promise<Acceptance> {
   const { lookups, numbers, commit, ready, clock, heloName, announce, findRepeat, storedBudget } = dependencies
   if (!ready()) throw new ServiceError('notReady')
   if (commit.size >= WAITING_LIMIT) throw new ServiceError('overloaded', { reason: 'too many accepts wait for commit' })
-  const room = roomIn(storedBudget)
+  requireShare(countRecipients(submission), dependencies.share.recipients)
+  const room = roomIn(storedBudget, dependencies.share)
   try {
     const found = await judge(submission, { ...lookups, hold: room.hold })
     const now = clock.now()
@@ -81,10 +85,11 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
 /** Judges a submission as accept does, and keeps nothing of it. Throws the refusals of the rules, overloaded, notReady. */
 export async function rehearse(
   submission: Submission,
-  { lookups, storedBudget, ready }: Pick<AcceptDependencies, 'lookups' | 'storedBudget' | 'ready'>,
+  { lookups, storedBudget, ready, share }: Pick<AcceptDependencies, 'lookups' | 'storedBudget' | 'ready' | 'share'>,
 ): Promise<void> {
   if (!ready()) throw new ServiceError('notReady')
-  const room = roomIn(storedBudget)
+  requireShare(countRecipients(submission), share.recipients)
+  const room = roomIn(storedBudget, share)
   try {
     await judge(submission, { ...lookups, hold: room.hold })
   } catch (error) {
@@ -94,10 +99,11 @@ export async function rehearse(
   }
 }
 
-function roomIn(budget: ByteBudget): { hold(octets: number): void; giveBack(): void } {
+function roomIn(budget: ByteBudget, { stored }: Share): { hold(octets: number): void; giveBack(): void } {
   let held = 0
   return {
     hold(octets) {
+      requireShare(octets, stored)
       // One message may take all of it, so that none is refused for ever.
       const more = Math.min(octets, budget.total - held)
       if (!budget.take(more)) throw new ServiceError('overloaded', { reason: 'no room for more stored content' })
@@ -130,8 +136,4 @@ async function takeOrRepeat(
     if (first === undefined) throw error
     return first
   }
-}
-
-function countRecipients({ envelopes }: Submission): number {
-  return envelopes.reduce((sum, { to, cc, bcc }) => sum + to.length + cc.length + bcc.length, 0)
 }

@@ -18,6 +18,7 @@ import { type LinkOptions, type LoadedMessage, loadMessages, loadParts, renderDe
 import { createRenderQueue } from './render-queue.ts'
 import { type RenderedTemplate, renderTemplate, type TemplateRendering } from './render-template.ts'
 import { accountMaySend } from './rules.ts'
+import { requireShare, type Share } from './share.ts'
 import { fromShortMessageId } from './short-id.ts'
 import { type MessageStory, showMessage } from './show-message.ts'
 import { type Written, writeMessages } from './store.ts'
@@ -33,6 +34,7 @@ export { dueFromOf, isAddedTo, type LoadedMessage } from './load.ts'
 export { canTakeApart } from './mime/closed.ts'
 export type { RenderedTemplate, TemplateRendering } from './render-template.ts'
 export { messageIdText } from './settle.ts'
+export { BeyondShare, EVERYTHING, OF_MANY, type Share } from './share.ts'
 export { fromShortMessageId, shortMessageId } from './short-id.ts'
 export type { MessageStory } from './show-message.ts'
 export type * from './submission.ts'
@@ -45,6 +47,8 @@ export interface Messages {
   rehearse(submission: Submission): Promise<void>
   /** Throws accountSuspended or accountExpired; for doors that ask before they read a body. */
   requireMaySend(principal: Principal): void
+  /** Throws BeyondShare; for doors that have work to do for each recipient before they hand in a submission. */
+  requireRecipients(count: number): void
   /** The message with its deliveries, attempts and events in time order, by either form of its id; undefined when there is none. */
   show(messageId: string): Promise<MessageStory | undefined>
   /** What the deliveries of these messages share; small bodies along with it. See load.ts. */
@@ -66,6 +70,8 @@ export interface Messages {
 }
 
 export interface MessagesDependencies {
+  /** What one call may take of the process. */
+  readonly share: Share
   readonly sql: Sql
   readonly clock: Clock
   readonly domains: Domains
@@ -95,6 +101,7 @@ const COMMIT_PATIENCE = 20_000
 
 export function messagesOf(dependencies: MessagesDependencies): Messages {
   const {
+    share,
     sql,
     clock,
     domains,
@@ -144,17 +151,19 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
         rateLimits,
         findRepeat: (accountId, key) => findFirstAnswer(sql, accountId, key),
         ready,
+        share,
         clock,
         heloName,
         announce,
       }),
-    rehearse: (submission) => rehearse(submission, { lookups, storedBudget, ready }),
+    rehearse: (submission) => rehearse(submission, { lookups, storedBudget, ready, share }),
     requireMaySend: accountMaySend,
+    requireRecipients: (count) => requireShare(count, share.recipients),
     show: (messageId) => showMessage(sql, fromShortMessageId(messageId) ?? messageId),
     load: (ids) => loadMessages(sql, ids),
     loadParts: (message) => loadParts(sql, message),
     render: (message, delivery) => renderDelivery(message, delivery, rendering),
-    renderTemplate: (rendering) => renderTemplate(templates, rendering),
+    renderTemplate: (rendering) => renderTemplate(templates, rendering, share),
     forgetOldAnswers: () => forgetOldAnswers(sql),
   }
 }

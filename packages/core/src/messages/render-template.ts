@@ -3,6 +3,7 @@ import type { Templates } from '../templates/index.ts'
 import { defaultsOf, refusalsOf } from '../templates/variables.ts'
 import { LIMITS } from './limits.ts'
 import { type Attributes, countMergeTags, mergedLength, renderMergeTags, tagsWithout, withDefaults } from './merge.ts'
+import { requireShare, type Share } from './share.ts'
 
 export interface TemplateRendering {
   readonly accountId: number
@@ -27,13 +28,18 @@ export interface RenderedTemplate {
 /**
  * Merges a template as a delivery would, with the same code.
  *
- * Throws templateIdInvalid, templateVersionUnknown, parameterInvalid (attributes: the result would be too large).
+ * Throws templateIdInvalid, templateVersionUnknown, parameterInvalid (attributes: the result would be too large), BeyondShare.
  */
-export async function renderTemplate(templates: Templates, rendering: TemplateRendering): Promise<RenderedTemplate> {
+export async function renderTemplate(
+  templates: Templates,
+  rendering: TemplateRendering,
+  { stored }: Share,
+): Promise<RenderedTemplate> {
   const { accountId, id } = rendering
   const template = await (rendering.version === undefined
     ? templates.show(accountId, id)
     : templates.version(accountId, id, rendering.version))
+  requireShare(template.content.length, stored)
   const subject = rendering.subject ?? template.subject ?? ''
   const attributes = withDefaults(rendering.attributes, defaultsOf(template.variables))
   const texts = [subject, template.content]

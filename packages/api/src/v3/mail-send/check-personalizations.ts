@@ -30,7 +30,8 @@ export function checkPersonalizations(check: Check): void {
     complaints.add('recipientsTooMany', 'personalizations', { count })
     return
   }
-  const shared = sizeOf(mail.custom_args)
+  const sharedArgs = new SharedArgs(mail.custom_args)
+  const shared = sharedArgs.size
   if (shared > MOST_OCTETS) complaints.add('customArgsTooLarge', 'custom_args')
   for (const [at, one] of personalizations.entries()) {
     const field = `personalizations.${at}`
@@ -41,7 +42,7 @@ export function checkPersonalizations(check: Check): void {
     }
     checkHeaders(one.headers, `${field}.headers`, complaints)
     checkSubstitutions(one, field, check)
-    if (shared <= MOST_OCTETS) checkCustomArgs(one, field, check)
+    if (shared <= MOST_OCTETS) checkCustomArgs(one, field, complaints, sharedArgs)
     checkSendAt(one.send_at, `${field}.send_at`, check)
   }
 }
@@ -95,12 +96,40 @@ function checkSubstitutions({ substitutions }: RawPersonalization, field: string
 }
 
 /** Rows 19 and 20. Those of the mail were found small enough, so that putting them together is too. */
-function checkCustomArgs({ custom_args: own }: RawPersonalization, field: string, { mail, complaints }: Check): void {
+function checkCustomArgs(
+  { custom_args: own }: RawPersonalization,
+  field: string,
+  complaints: Complaints,
+  shared: SharedArgs,
+): void {
   if (!isGiven(own)) return
   const place = `${field}.custom_args`
   if (Object.keys(own).length === 0) complaints.add('customArgsEmpty', place)
-  else if (sizeOf(own) > MOST_OCTETS || sizeOf({ ...mail.custom_args, ...own }) > MOST_OCTETS) {
+  else if (sizeOf(own) > MOST_OCTETS || shared.sizeWith(own) > MOST_OCTETS) {
     complaints.add('customArgsTooLarge', place)
+  }
+}
+
+/** The arguments of the mail, measured once: putting 10 kB of them together with those of each of 1000 took half a second. */
+class SharedArgs {
+  readonly size: number
+  readonly #sizes: ReadonlyMap<string, number>
+
+  constructor(args: Readonly<Record<string, string>> | null | undefined) {
+    this.size = sizeOf(args)
+    this.#sizes = new Map(Object.entries(args ?? {}).map(([name, value]) => [name, sizeOf({ [name]: value })]))
+  }
+
+  /** Octets of both put together, in JSON. */
+  sizeWith(own: Readonly<Record<string, string>>): number {
+    if (this.#sizes.size === 0) return sizeOf(own)
+    let size = this.size
+    for (const [name, value] of Object.entries(own)) {
+      const before = this.#sizes.get(name)
+      // Of an object with one member two octets are its braces, and a comma is one.
+      size += before === undefined ? sizeOf({ [name]: value }) - 1 : sizeOf({ [name]: value }) - before
+    }
+    return size
   }
 }
 

@@ -25,7 +25,8 @@ export const MAIL_SEND: readonly Operation[] = [
 async function sendMail({ core, principal, by, publicUrl, request, reply }: Call): Promise<void> {
   const complaints = new Complaints(`${publicUrl}${HELP_PATH}`)
   const mail = readMail(request.body, complaints)
-  requireSize(mail, request.bodyOctets)
+  requireSize(mail, request.octets?.length ?? 0)
+  core.messages.requireRecipients(mail.personalizations?.length ?? 0)
   const now = Date.now()
   checkMail({ mail, complaints, now })
   const call = { mail, principal, clientAddress: by.address, idempotencyKey: idempotencyKeyOf(request), now }

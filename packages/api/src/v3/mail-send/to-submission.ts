@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  invalidParameter,
   LIMITS,
   type Principal,
   type Submission,
@@ -26,6 +27,8 @@ export interface MailCall {
 /** Unwraps a mail that passed the rules into a Submission (merge rules: contract 2.6). Throws V3Refusal for a file too large. */
 export function toSubmission({ mail, principal, clientAddress, idempotencyKey, now }: MailCall): Submission {
   const personalizations = mail.personalizations ?? []
+  requireFewHeaders(mail)
+  requireSharedSmall(mail)
   // What all of them have in common is the mail's, so that it is kept once.
   const subject = shared(personalizations, (one) => textOf(one.subject) ?? textOf(mail.subject))
   const from = shared(personalizations, (one) => mailboxOf(one.from) ?? mailboxOf(mail.from))
@@ -53,6 +56,35 @@ export function toSubmission({ mail, principal, clientAddress, idempotencyKey, n
     idempotencyKey,
     fingerprint: idempotencyKey === undefined ? undefined : fingerprintOf(mail),
     nameOf: namesOf(mail),
+  }
+}
+
+/** Asked before they are put into every personalization. Throws parameterInvalid. */
+function requireFewHeaders({ headers }: RawMail): void {
+  const own = ['message-id', 'x-smtpapi']
+  const names = Object.keys(headers ?? {}).slice(0, LIMITS.headers + own.length + 1)
+  if (names.filter((name) => !own.includes(name.toLowerCase())).length > LIMITS.headers) {
+    throw invalidParameter('personalizations.0.headers', `at most ${LIMITS.headers} headers are allowed`)
+  }
+}
+
+/** Headers and arguments of the mail are kept with each recipient: a call of 300 kB could have 200 MB stored. Throws V3Refusal. */
+function requireSharedSmall({ headers, custom_args: args, personalizations }: RawMail): void {
+  const count = personalizations?.length ?? 0
+  for (const [field, map] of [
+    ['headers', headers],
+    ['custom_args', args],
+  ] as const) {
+    const each = Object.entries(map ?? {})
+      .flat()
+      .reduce((sum: number, text) => sum + String(text).length, 0)
+    if (each * count > LIMITS.messageSize) {
+      throw refuse(
+        400,
+        `The ${field} are too large for ${count} personalizations: shorten them, or send several mails.`,
+        field,
+      )
+    }
   }
 }
 
@@ -88,7 +120,7 @@ function toEnvelope(
 ): SubmittedEnvelope {
   const names = new Map([...(one.to ?? []), ...(one.cc ?? [])].flatMap(named))
   const [subject, from, scheduledAt] = [own.subject(one), own.from(one), own.scheduledAt(one)]
-  const customArgs = { ...mail.custom_args, ...one.custom_args }
+  const customArgs = isFilled(one.custom_args) ? { ...mail.custom_args, ...one.custom_args } : mail.custom_args
   const { headers, messageId } = headersOf(mail.headers, one.headers)
   return {
     to: addressesOf(one.to),

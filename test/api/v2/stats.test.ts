@@ -194,7 +194,7 @@ t.test('stats', async (t) => {
       ['startdate=2026-01-05&by=site&domain=ship.example', 113, 'Parameter [by] is invalid: it cannot be asked for'],
       ['startdate=2026-01-05&site=x.test&domain=ship.example', 113, 'Parameter [site] is invalid'],
       ['startdate=2026-01-05&domain=no%20domain', 113, 'Parameter [domain] is invalid: it is not a domain name'],
-      ['startdate=2026-01-05&subaccount=no%00body', 172, 'Subaccount does not exist'],
+      ['startdate=2026-01-05&subaccount=no%00body', 113, 'Parameter [subaccount] is invalid: it must not contain NUL'],
       ['startdate=2026-01-05&subaccount=nobody', 172, 'Subaccount does not exist'],
     ] as const) {
       const refused = await ask(sender, query)

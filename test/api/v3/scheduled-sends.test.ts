@@ -63,13 +63,14 @@ t.test('what is no batch, or no status, is refused', async (t) => {
     'invalid batch id',
   ])
   for (const path of ['/mail/batch/%00', '/mail/batch/a%00b']) {
-    refusedV3(t, await call('GET', path), [400, 'invalid batch id'])
+    refusedV3(t, await call('GET', path), [404, 'resource not found'])
   }
   refusedV3(t, await call('POST', '/user/scheduled_sends', { batch_id: 'a\0b', status: 'pause' }), [
     400,
-    'invalid batch id',
+    'batch_id must not contain NUL.',
+    'batch_id',
   ])
-  t.strictSame((await call('GET', '/user/scheduled_sends/%00')).json, [])
+  refusedV3(t, await call('GET', '/user/scheduled_sends/%00'), [404, 'resource not found'])
   refusedV3(t, await call('POST', '/user/scheduled_sends', { batch_id, status: 'stop' }), [400, /./, 'status'])
   refusedV3(t, await call('POST', '/user/scheduled_sends', { status: 'pause' }), [400, /required/, 'batch_id'])
   refusedV3(t, await call('POST', '/user/scheduled_sends', { batch_id: 7, status: 'pause' }), [

@@ -81,7 +81,7 @@ function schemaRefusal(validation: NonNullable<FastifyError['validation']>): Ser
     return new ServiceError('parameterMissing', { values: { parameter: String(first.params.missingProperty) } })
   }
   const deepest = validation.reduce((best, complaint) => (depth(complaint) > depth(best) ? complaint : best))
-  const parameter = parameterName(deepest.instancePath)
+  const parameter = parameterName(stepsOf(deepest.instancePath))
   return new ServiceError('parameterInvalid', {
     values: { parameter: parameter || 'body', problem: `it ${complaintOf(deepest)}` },
   })
@@ -95,11 +95,15 @@ function complaintOf({ keyword, params, message }: NonNullable<FastifyError['val
   return message ?? 'has the wrong type'
 }
 
-/** `/personalizations/0/recipient` is `personalizations[0].recipient`. */
-function parameterName(path: string): string {
-  return path
+/** A JSON pointer's steps (RFC 6901 4). */
+function stepsOf(pointer: string): string[] {
+  return pointer
     .split('/')
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce((name, step) => (/^\d+$/.test(step) ? `${name}[${step}]` : name ? `${name}.${step}` : step), '')
+}
+
+/** Steps as the client wrote the parameter: `personalizations[0].recipient`. */
+export function parameterName(steps: readonly string[]): string {
+  return steps.reduce((name, step) => (/^\d+$/.test(step) ? `${name}[${step}]` : name ? `${name}.${step}` : step), '')
 }

@@ -1,11 +1,13 @@
-import { ServiceError } from '@postrider/core'
+import { invalidParameter, ServiceError } from '@postrider/core'
 import type { FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
+import { NO_NUL, placeOfNul } from '../nul.ts'
+import { parameterName } from './envelope.ts'
 import type { Operation } from './operation.ts'
 
 /**
  * One object out of path, query and body. What came as text is read as the type the schema names; JSON must mean what it says.
- * Throws bodyBlank where nothing came and something is required.
+ * Throws bodyBlank where nothing came and something is required, parameterInvalid for NUL.
  */
 export function inputOf({ input, takes }: Operation, request: FastifyRequest): Record<string, unknown> {
   const body = (takes ? {} : (request.body ?? {})) as Record<string, unknown>
@@ -16,6 +18,8 @@ export function inputOf({ input, takes }: Operation, request: FastifyRequest): R
     ...fromText(input, query),
     ...fromText(input, params),
   }
+  const nul = placeOfNul(given)
+  if (nul) throw invalidParameter(parameterName(nul) || 'body', NO_NUL)
   if (Object.keys(given).length === 0 && wantsSomething(request)) throw new ServiceError('bodyBlank')
   return given
 }

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
+import { placeOfNul } from '../nul.ts'
 import type { Operation } from './operation.ts'
 import { notFound, refuse } from './refusal.ts'
 
@@ -16,7 +17,7 @@ export function inputOf(
   request: FastifyRequest,
 ): { params: Values; query: Values; body: unknown } {
   const params = fromText(operation.params, request.params as Values)
-  if (operation.params && wrongIn(request, operation.params, params)) throw notFound()
+  if (operation.params && (wrongIn(request, operation.params, params) || placeOfNul(params))) throw notFound()
   const query = fromText(operation.query, withoutBrackets(request.query as Values))
   const body = operation.anyBody ? request.body : operation.body ? (request.body ?? {}) : undefined
   for (const [schema, value] of [
@@ -25,6 +26,8 @@ export function inputOf(
   ] as const) {
     const wrong = schema && wrongIn(request, schema, value)
     if (wrong) throw complaint(operation, wrong, value)
+    const nul = schema && placeOfNul(value)
+    if (nul) throw refuse(400, `${nul.at(-1) ?? 'The body'} must not contain NUL.`, nul.join('.') || null)
   }
   return { params, query, body }
 }

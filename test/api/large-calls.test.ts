@@ -94,7 +94,7 @@ const COSTLY: readonly (readonly [
   [
     'a form of 190,000 structures',
     1000,
-    400,
+    413,
     () => ({ headers: { ...V2, ...FORM }, body: many(190_000, (at) => `a[b${at}][c][d][e][f][g][h]=1`).join('&') }),
   ],
   [
@@ -154,7 +154,7 @@ for (const [what, before, status, costly] of COSTLY) {
     const stop = await longestStop(async () => {
       answer = await call(base, asked)
     })
-    t.equal(answer?.status, status, answer?.text)
+    t.equal(answer?.status, status, answer?.text ?? '')
     t.comment(`figures: ${what}: ${Math.round(stop)} ms, before ${before}`)
     t.ok(stop < 200, `${Math.round(stop)} ms`)
   })
@@ -167,7 +167,9 @@ t.test('a large call is answered as a small one is', async (t) => {
   const again = await call(base, { headers: { ...V2, ...key }, body: v2({ content }) })
   t.equal(messageIdOf(again), messageIdOf(first))
   t.equal(again.headers['idempotent-replayed'], 'true')
-  t.equal((await service.core.messages.show(messageIdOf(first)))?.clientAddress, '127.0.0.1')
+  const [kept] =
+    await service.sql`select host(client_address) as address from messages where id = ${messageIdOf(first)}::uuid`
+  t.equal(kept?.address, '127.0.0.1')
   refused(t, await call(base, { headers: V2, body: v2({ content, personalizations: {} }) }), [400, 120])
   refused(t, await call(base, { headers: V2, body: `{"a":"${content}"` }), [400, 111])
   refused(t, await call(base, { headers: V2, body: v2({ content, subject: 7 }) }), [400, 113, /\[subject\]/])
@@ -196,11 +198,15 @@ t.test(
     t.equal((await call(url, { path: '/v3/mail/send', headers: V3, body: v3({ personalizations: to }) })).status, 202)
     const stored = { templateName: 'large', content: `[%NAME%]${'x'.repeat(400_000)}` }
     const made = await call(url, { path: '/v2/templates', headers: { ...V2, ...JSON_TYPE }, body: stored })
-    const { templateId } = made.json?.data as { templateId: number }
-    const render = { path: `/v2/templates/${templateId}/render`, headers: V2, body: { attributes: { NAME: 'Lena' } } }
+    const { data } = made.json as { data: { templateId: number } }
+    const render = {
+      path: `/v2/templates/${data.templateId}/render`,
+      headers: V2,
+      body: { attributes: { NAME: 'Lena' } },
+    }
     const rendered = (await call(url, render)).json?.data as { content: string }
     t.equal(rendered.content.slice(0, 6), 'Lenaxx')
-    const last = call(url, { headers: V2, body: v2({ content: undefined, templateId }) })
+    const last = call(url, { headers: V2, body: v2({ content: undefined, templateId: data.templateId }) })
     await new Promise((resolve) => setTimeout(resolve, 20))
     const stopped = api.stop()
     t.equal((await last).status, 200)

@@ -5,7 +5,7 @@ import { LIMITS, ServiceError } from '@postrider/core'
 const MAX_DEPTH = 64
 
 /** Values of one body, fifty for each recipient: ten million empty objects are 30 MB here and gigabytes once parsed. */
-const MAX_VALUES = LIMITS.recipients * 50
+export const MAX_VALUES = LIMITS.recipients * 50
 
 /** The body is not JSON we take. */
 export class JsonError extends Error {}

@@ -1,4 +1,5 @@
 import { invalidParameter, LIMITS, ServiceError } from '@postrider/core'
+import { MAX_VALUES } from '../strict-json.ts'
 
 /** A form's parameters as they came: names and values, decoded. */
 export type FormField = readonly [name: string, value: string]
@@ -9,6 +10,8 @@ export const FORM = {
   depth: 8,
   /** Twenty for each recipient. */
   parameters: LIMITS.recipients * 20,
+  /** Values and what they stand in, as many as of JSON: a name of eight brackets is nine of them. */
+  values: MAX_VALUES,
 } as const
 
 /** These take names of the caller's own, so `attributes[1]` is a name and not a place in a list. */
@@ -63,11 +66,15 @@ export function addField(fields: FormField[], name: string, value: string): void
  * makes a list. Numbers need not start at 0 or be without gaps. The time it takes grows with the number of fields only,
  * whatever their names (V24): ready-made parsers took seconds for a form of 10,000 recipients.
  *
- * Throws jsonInvalid (nested too deep, names that reach for prototypes), parameterInvalid.
+ * Throws jsonInvalid (nested too deep, names that reach for prototypes), tooLarge, parameterInvalid.
  */
 export function objectOf(fields: readonly FormField[]): Record<string, unknown> {
   const root = new Branch()
-  for (const [name, value] of fields) put(root, stepsOf(name), name, value)
+  let values = 0
+  for (const [name, value] of fields) {
+    values += put(root, stepsOf(name), name, value)
+    if (values > FORM.values) throw new ServiceError('tooLarge', { values: { limit: `${FORM.values} values` } })
+  }
   return Object.fromEntries([...root.children].map(([name, child]) => [name, plain(child, name)]))
 }
 
@@ -89,13 +96,19 @@ function bracketsOf(name: string): string[] {
   return steps.some((step) => /[[\]]/.test(step)) ? [name] : [name.slice(0, first), ...steps]
 }
 
-function put(root: Branch, steps: readonly string[], name: string, value: string): void {
+/** Answers how many values it made. */
+function put(root: Branch, steps: readonly string[], name: string, value: string): number {
   let branch = root
+  let made = 1
   for (const step of steps.slice(0, -1)) {
     const key = branch.key(step)
-    const child = branch.children.get(key) ?? new Branch()
+    const before = branch.children.get(key)
+    const child = before ?? new Branch()
     if (!(child instanceof Branch)) throw mixed(name)
-    branch.children.set(key, child)
+    if (!before) {
+      branch.children.set(key, child)
+      made++
+    }
     branch = child
   }
   const { children } = branch
@@ -105,6 +118,7 @@ function put(root: Branch, steps: readonly string[], name: string, value: string
   if (before === undefined) children.set(key, value)
   else if (typeof before === 'string') children.set(key, [before, value])
   else before.push(value)
+  return made
 }
 
 function mixed(name: string): ServiceError {
@@ -135,5 +149,9 @@ function spacesFor(text: string): string {
 }
 
 function withWholeEscapes(text: string): string {
-  return text.replace(/(?:%(?![0-9a-fA-F]{2}))+/g, (run) => '%25'.repeat(run.length))
+  return text.replace(/%+/g, (run, at: number) => {
+    const end = at + run.length
+    const isEscape = /^[0-9a-f]{2}$/i.test(text.slice(end, end + 2))
+    return isEscape ? `${'%25'.repeat(run.length - 1)}%` : '%25'.repeat(run.length)
+  })
 }

@@ -202,7 +202,7 @@ t.test('when all that waited came too late they are refused, and nothing is writ
   const written: string[] = []
   let end: () => void = () => {}
   const commit = createGroupCommit<Item, string>({
-    ...{ lanes: 1, maxItems: 3, maxWeight: 100, weigh: () => 1, sharedFault: () => false, patience: 20 },
+    ...{ lanes: 1, maxItems: 3, maxWeight: 100, weigh: () => 1, sharedFault: () => false, patience: () => 20 },
     late: () => new Error('too late'),
     write: async (batch) => {
       written.push(batch.map(({ name }) => name).join(''))

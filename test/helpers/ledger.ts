@@ -8,6 +8,16 @@ function pooled(options: Parameters<typeof nodemailer.createTransport>[0]) {
   return nodemailer.createTransport(options)
 }
 
+/** How a try to send ended. */
+export interface Answer {
+  readonly door: 'http' | 'smtp'
+  /** Status or reply code; 0: none came. */
+  readonly code: number
+  readonly milliseconds: number
+  /** performance.now() */
+  readonly at: number
+}
+
 /**
  * What was sent, what was acknowledged, what arrived: the judge of every journey with faults. Each message has a recipient of
  * its own, so the sink tells which one it saw, and how often.
@@ -15,6 +25,7 @@ function pooled(options: Parameters<typeof nodemailer.createTransport>[0]) {
 export class Ledger {
   readonly sent = new Set<string>()
   readonly acknowledged = new Set<string>()
+  readonly answers: Answer[] = []
   readonly #service: TestService
   readonly #sender: Sender
   #next = 0
@@ -46,6 +57,7 @@ export class Ledger {
 
   async #byHttp(): Promise<void> {
     const recipient = this.#recipient('http')
+    const answered = this.#ask('http')
     try {
       const response = await fetch(`http://127.0.0.1:${this.#service.config.apiPort}/v2/sendEmail`, {
         method: 'POST',
@@ -59,7 +71,9 @@ export class Ledger {
         signal: AbortSignal.timeout(30_000),
       })
       if (response.status === 200) this.acknowledged.add(recipient)
+      answered(response.status)
     } catch {
+      answered(0)
       // Not acknowledged: the process was killed under us.
     }
   }
@@ -79,6 +93,7 @@ export class Ledger {
 
   async #bySmtp(transport: Transport): Promise<void> {
     const recipient = this.#recipient('smtp')
+    const answered = this.#ask('smtp')
     try {
       const info = await transport.sendMail({
         from: `desk@${this.#sender.domain}`,
@@ -87,9 +102,19 @@ export class Ledger {
         text: 'x'.repeat(5000),
       })
       if (info.accepted.length === 1) this.acknowledged.add(recipient)
-    } catch {
+      answered(250)
+    } catch (error) {
       // Not acknowledged.
+      answered((error as { responseCode?: number }).responseCode ?? 0)
       await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+
+  #ask(door: Answer['door']): (code: number) => void {
+    const began = performance.now()
+    return (code) => {
+      const at = performance.now()
+      this.answers.push({ door, code, milliseconds: at - began, at })
     }
   }
 

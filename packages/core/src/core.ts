@@ -7,6 +7,8 @@ import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { type Credits, creditsOf } from './credits/index.ts'
 import type { Sql } from './database.ts'
+import { databaseClock } from './database-clock.ts'
+import { within } from './deadlines.ts'
 import { announcer, type Deliveries, deliveriesOf } from './delivery/index.ts'
 import { type Domains, domainsOf } from './domains/index.ts'
 import { type EventLog, eventLogOf } from './event-log/index.ts'
@@ -58,6 +60,8 @@ export interface Core {
   readonly retention: Retention
   readonly webhooks: Webhooks
   readonly readiness: ReadinessWatch
+  /** The database's time, which dates messages. */
+  readonly clock: Clock
   /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows, suppressions and export files past their time. */
   readonly tidy: () => Promise<void>
   readonly close: () => Promise<void>
@@ -72,9 +76,19 @@ export interface CoreDependencies {
   readonly share?: Share
 }
 
-export function createCore({ sql, config, log, clock = systemClock, share = EVERYTHING }: CoreDependencies): Core {
+export function createCore({
+  sql: pool,
+  config,
+  log,
+  clock: hostClock = systemClock,
+  share = EVERYTHING,
+}: CoreDependencies): Core {
   const secrets = createSecrets(loadSecretKey(config.secretKey, config.dataDir))
-  const readiness = watchReadiness({ sql, log, secrets, allowUnsafeDatabase: config.allowUnsafeDatabase })
+  const clock = databaseClock(hostClock)
+  const { allowUnsafeDatabase } = config
+  const readiness = watchReadiness({ sql: pool, log, secrets, clock, allowUnsafeDatabase })
+  // One pool, of whose statements those that mail waits for are given up soonest.
+  const [sql, work] = [within(pool, 'mail'), within(pool, 'work')]
   const rateLimits = rateLimitsOf(sql)
   const domains = domainsOf({ sql, secrets, rateLimits, config })
   const templates = templatesOf(sql)
@@ -85,7 +99,7 @@ export function createCore({ sql, config, log, clock = systemClock, share = EVER
   const { callsPerMinute, wrongKeysPerMinute } = config
   const auth = authOf({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinute })
   const forgotten = forgottenOf({ sql, secrets })
-  const suppressions = suppressionsOf({ sql, secrets, forgotten })
+  const suppressions = suppressionsOf({ sql: work, secrets, forgotten })
   const messages = messagesOf({
     share,
     sql,
@@ -103,15 +117,16 @@ export function createCore({ sql, config, log, clock = systemClock, share = EVER
     links: { secrets, publicUrl: config.publicUrl, trackingScheme: config.trackingScheme },
     ready: () => readiness.current().ready,
     announce: announcer(sql),
+    onFull: readiness.noteFull,
   })
   const tracking = trackingOf({ sql, secrets, log })
   const http = createOutboundHttp(config)
-  const exports = exportsOf({ sql, secrets, config, messages, principalOf: auth.principalOf, http })
+  const exports = exportsOf({ sql: work, secrets, config, messages, principalOf: auth.principalOf, http })
   return {
-    accounts: accountsOf(sql, config),
-    audit: auditOf(sql),
-    credits: creditsOf(sql),
-    subaccounts: subaccountsOf(sql),
+    accounts: accountsOf(work, config),
+    audit: auditOf(work),
+    credits: creditsOf(work),
+    subaccounts: subaccountsOf(work),
     auth,
     rateLimits,
     domains,
@@ -119,19 +134,20 @@ export function createCore({ sql, config, log, clock = systemClock, share = EVER
     editableTemplates,
     attachments,
     suppressions,
-    groups: groupsOf(sql),
+    groups: groupsOf(work),
     messages,
     batches,
     exports,
-    privacy: privacyOf({ sql, secrets, forgotten }),
-    deliveries: deliveriesOf({ sql, secrets, clock, forgotten, hardBounceDays: config.hardBounceDays }),
-    events: eventsOf({ sql, alongside: rollUp }),
-    stats: statsOf(sql),
-    eventLog: eventLogOf({ sql, secrets }),
+    privacy: privacyOf({ sql: work, secrets, forgotten }),
+    deliveries: deliveriesOf({ sql, secrets, clock: hostClock, forgotten, hardBounceDays: config.hardBounceDays }),
+    events: eventsOf({ sql: work, alongside: rollUp }),
+    stats: statsOf(work),
+    eventLog: eventLogOf({ sql: work, secrets }),
     tracking,
-    retention: retentionOf(sql, config),
-    webhooks: webhooksOf({ sql, secrets, http }),
+    retention: retentionOf(work, config),
+    webhooks: webhooksOf({ sql: work, secrets, http }),
     readiness,
+    clock,
     async tidy() {
       const all = async (forget: () => Promise<number>) => {
         while ((await forget()) > 0);
@@ -143,12 +159,12 @@ export function createCore({ sql, config, log, clock = systemClock, share = EVER
         exports.forgetOld,
         batches.forgetOld,
       ]
-      await Promise.all([ensurePartitions(sql), ...old.map(all)])
+      await Promise.all([ensurePartitions(work), ...old.map(all)])
     },
     async close() {
       readiness.close()
       await Promise.all([auth.close(), tracking.close(), renderer.close()])
-      await sql.end({ timeout: 5 })
+      await pool.end({ timeout: 5 })
     },
   }
 }

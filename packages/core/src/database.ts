@@ -29,7 +29,9 @@ export function openDatabase({ url, name, connections }: DatabaseOptions): Sql {
   const plainTcp = oneHost && !/[?&]ssl(mode)?=/.test(target.search)
   return postgres(url, {
     max: connections,
-    connect_timeout: 10,
+    connect_timeout: 5,
+    // Of the kernel, for connections nobody asks anything on; what waits for an answer has a deadline (deadlines.ts).
+    keep_alive: 5,
     idle_timeout: 0,
     max_lifetime: null,
     onnotice: () => {},
@@ -43,10 +45,11 @@ export function openDatabase({ url, name, connections }: DatabaseOptions): Sql {
       // A plan for any number of rows looks dear enough to be compiled anew at each run, which takes longer than the run.
       jit: 'off',
       idle_in_transaction_session_timeout: 30_000,
-      // A host that loses power leaves its sessions behind; the kernel notices after about half a minute.
-      tcp_keepalives_idle: 10,
-      tcp_keepalives_interval: 5,
-      tcp_keepalives_count: 4,
+      // A host that loses power leaves its sessions behind, with their locks; the server's kernel notices within 15 s.
+      tcp_keepalives_idle: 5,
+      tcp_keepalives_interval: 3,
+      tcp_keepalives_count: 3,
+      tcp_user_timeout: 15_000,
     },
     ...(plainTcp ? { socket: (options: { host: string[]; port: number[] }) => quickSocket(options) } : {}),
   } as object)
@@ -77,6 +80,7 @@ const CONNECTION_LOST = new Set([
   'CONNECTION_ENDED',
   'CONNECTION_DESTROYED',
   'CONNECT_TIMEOUT',
+  'CONNECTION_SILENT',
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',

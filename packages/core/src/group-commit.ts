@@ -4,16 +4,21 @@
  */
 export interface GroupCommitOptions<T, R> {
   /** Writes a batch in one transaction and answers one result an item, in order. Throwing fails them all. */
-  readonly write: (batch: readonly T[]) => Promise<readonly R[]>
+  readonly write: (batch: readonly T[], isWanted: (at: number) => boolean) => Promise<readonly R[]>
   /** What an item weighs, in octets. */
   readonly weigh: (item: T) => number
   readonly maxItems: number
   readonly maxWeight: number
   /** Is this fault of the whole batch (the database is away), so that writing its items one by one would not help? */
   readonly sharedFault: (error: unknown) => boolean
-  /** Milliseconds an item may wait for its commit to begin; then `late` says what it is refused with. */
-  readonly patience?: number
+  /**
+   * Milliseconds an item may wait for its commit to begin, as things stand; then it is not written, and `late` says what it is
+   * refused with.
+   */
+  readonly patience?: () => number
   readonly late?: () => Error
+  /** So many milliseconds may it wait for the end of it, too; what is on its way then may be written or not. */
+  readonly answersInTime?: boolean
   /**
    * Milliseconds between the beginnings of two commits, unless a full batch waits: for what nobody waits for, since a batch of
    * twelve costs little more than one of six. None where clients wait.
@@ -29,7 +34,12 @@ interface Waiting<T, R> {
   readonly reject: (error: unknown) => void
   /** performance.now() */
   readonly since: number
+  /** It was refused, being late, and is not to be written any more. */
+  refused: boolean
 }
+
+/** Milliseconds between looks for what is late. */
+const LOOK_EVERY = 250
 
 export interface GroupCommit<T, R> {
   /** Answers after the commit that holds the item. */
@@ -40,13 +50,15 @@ export interface GroupCommit<T, R> {
 
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
   const { write, weigh, maxItems, maxWeight, sharedFault, lanes, spacing = 0, late } = options
-  const { patience = Number.POSITIVE_INFINITY } = options
+  const { patience, answersInTime = false } = options
   const queue: Waiting<T, R>[] = []
   let running = 0
   /** Of the queue. */
   let weight = 0
   let inFlight = 0
   let begun = Number.NEGATIVE_INFINITY
+  const underWay = new Set<readonly Waiting<T, R>[]>()
+  let looking: NodeJS.Timeout | undefined
 
   async function run(): Promise<void> {
     running++
@@ -71,12 +83,32 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
 
   /** The queue is in order: whoever waits longest stands first. */
   function refuseLate(): void {
-    const oldest = performance.now() - patience
+    if (!patience) return
+    const oldest = performance.now() - patience()
     const first = queue.findIndex(({ since }) => since >= oldest)
-    for (const { item, reject } of queue.splice(0, first === -1 ? queue.length : first)) {
-      weight -= weigh(item)
-      reject(late?.())
+    for (const waiting of queue.splice(0, first === -1 ? queue.length : first)) {
+      weight -= weigh(waiting.item)
+      refuse(waiting)
     }
+    if (!answersInTime) return
+    for (const batch of underWay) {
+      for (const waiting of batch) if (waiting.since < oldest && !waiting.refused) refuse(waiting)
+    }
+  }
+
+  function refuse(waiting: Waiting<T, R>): void {
+    waiting.refused = true
+    waiting.reject(late?.())
+  }
+
+  /** One slow timer while anything waits, since a write that hangs begins no other. */
+  function watchForLate(): void {
+    looking ??= setInterval(() => {
+      refuseLate()
+      if (queue.length + inFlight > 0) return
+      clearInterval(looking)
+      looking = undefined
+    }, LOOK_EVERY).unref()
   }
 
   function isFull(): boolean {
@@ -97,21 +129,29 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
   }
 
   async function writeBatch(batch: readonly Waiting<T, R>[]): Promise<void> {
+    underWay.add(batch)
     try {
-      const results = await write(batch.map(({ item }) => item))
+      const results = await write(
+        batch.map(({ item }) => item),
+        (at) => batch[at]?.refused === false,
+      )
       for (const [at, waiting] of batch.entries()) waiting.resolve(results[at] as R)
     } catch (error) {
       // One item the database can't take must not fail the others: each gets a transaction of its own.
-      if (batch.length > 1 && !sharedFault(error)) for (const waiting of batch) await writeBatch([waiting])
-      else for (const waiting of batch) waiting.reject(error)
+      if (batch.length > 1 && !sharedFault(error)) {
+        for (const waiting of batch) if (!waiting.refused) await writeBatch([waiting])
+      } else for (const waiting of batch) waiting.reject(error)
+    } finally {
+      underWay.delete(batch)
     }
   }
 
   return {
     add(item) {
       return new Promise<R>((resolve, reject) => {
-        queue.push({ item, resolve, reject, since: performance.now() })
+        queue.push({ item, resolve, reject, since: performance.now(), refused: false })
         weight += weigh(item)
+        if (patience) watchForLate()
         if (running === 0 || (running < lanes && isFull())) void run()
       })
     },

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { openSession, type Sql } from './database.ts'
+import { within } from './deadlines.ts'
 
 const SQL_DIR = fileURLToPath(new URL('../../../sql/', import.meta.url))
 
@@ -33,7 +34,7 @@ function migrations(): readonly Migration[] {
  */
 export async function migrate(sql: Sql): Promise<string[]> {
   const applied: string[] = []
-  const session = openSession(sql)
+  const session = within(openSession(sql), 'long')
   try {
     await session`set statement_timeout = 0`
     await session`select pg_advisory_lock(7739)`

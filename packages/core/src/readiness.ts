@@ -1,10 +1,17 @@
-import type { Sql } from './database.ts'
+import { databaseErrorCode, onlyRow, type Sql } from './database.ts'
+import type { DatabaseClock } from './database-clock.ts'
+import { DEADLINES, quietFor, within } from './deadlines.ts'
+import { diskProbe } from './disk-probe.ts'
 import type { Log } from './log.ts'
 import { pendingMigrations } from './migrate.ts'
 import { agreeOnSecret, type Secrets } from './secrets.ts'
 
 /** Promise P1 rests on these; with one of them off an acknowledged message can be lost. */
-const DURABILITY = ['fsync', 'full_page_writes', 'synchronous_commit'] as const
+const DURABILITY = ['fsync', 'full_page_writes', 'synchronous_commit']
+/** Milliseconds by which a host's clock may differ from the database's without a word. */
+const CLOCK_TOLERANCE = 60_000
+/** Milliseconds a question is given up in steps of: a process that was busy for long has not waited for long. */
+const STEP = 250
 
 export interface Readiness {
   readonly ready: boolean
@@ -16,40 +23,54 @@ export interface ReadinessWatch {
   current(): Readiness
   /** Asks the database again now. */
   check(): Promise<Readiness>
+  /** The database said that its disk is full. */
+  noteFull(): void
+  /** Milliseconds since the pool last answered: how long the work of this process stands still, whatever other connections it has. */
+  sinceAnswer(): number
   close(): void
 }
 
 export interface ReadinessOptions {
+  /** The pool that serves mail: a connection of its own would know only of itself. */
   readonly sql: Sql
   readonly log: Log
   readonly secrets: Secrets
+  readonly clock: DatabaseClock
   readonly allowUnsafeDatabase: boolean
-  /** Milliseconds between two checks. Default 2,000. */
+  /** Milliseconds between two checks. */
   readonly every?: number
 }
 
 /**
- * Watches whether this process may take mail: the database answers, is durable, and has this version's schema.
- * Not ready until the first check has passed.
+ * Watches whether this process may take mail: the database answers, is durable, has room, and has this version's schema.
+ * Not ready until the first check has passed; not ready within 3 s after the database stopped to answer.
  */
-export function watchReadiness({
-  sql,
-  log,
-  secrets,
-  allowUnsafeDatabase,
-  every = 2000,
-}: ReadinessOptions): ReadinessWatch {
+export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
+  const { log, secrets, clock, allowUnsafeDatabase, every = 1000 } = options
+  const sql = within(options.sql, 'probe')
+  const disk = diskProbe(within(options.sql, 'mail'), clock.monotonic)
   let state: Readiness = { ready: false, reasons: ['the database was not asked yet'] }
-  const timer = setInterval(() => void check(), every)
+  let checking: Promise<Readiness> | undefined
+  let answeredAt = clock.monotonic()
+  let clockIsOff = false
+  const timer = setInterval(() => void (checking ?? check()), every)
   timer.unref()
 
-  async function check(): Promise<Readiness> {
-    let reasons: string[]
-    try {
-      reasons = [...(await unsafeSettings(sql, allowUnsafeDatabase)), ...(await schemaProblems(sql, secrets))]
-    } catch {
-      reasons = ['the database does not answer']
-    }
+  function check(): Promise<Readiness> {
+    const mine = (checking ?? Promise.resolve()).then(look).finally(() => {
+      if (checking === mine) checking = undefined
+    })
+    checking = mine
+    return mine
+  }
+
+  async function look(): Promise<Readiness> {
+    const reasons = await soon(problems()).catch((error: unknown) => {
+      // While others of its connections speak the pool is busy, or one of them is dead: the next look tells.
+      const busy =
+        databaseErrorCode(error) === 'CONNECTION_SILENT' && quietFor(options.sql) < DEADLINES.probe - 2 * STEP
+      return busy ? state.reasons : ['the database does not answer']
+    })
     const changed = reasons.join() !== state.reasons.join()
     state = { ready: reasons.length === 0, reasons }
     if (changed && !state.ready) log.error({ reasons }, 'not ready')
@@ -57,17 +78,63 @@ export function watchReadiness({
     return state
   }
 
-  return { current: () => state, check, close: () => clearInterval(timer) }
+  async function problems(): Promise<string[]> {
+    const asked = clock.monotonic()
+    const { now, off } = onlyRow(
+      await sql<{ now: number; off: string[] }[]>`
+        select (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
+               array(select name from unnest(${DURABILITY}::text[]) name where current_setting(name) = 'off') as off`,
+    )
+    answeredAt = clock.monotonic()
+    compareClocks(clock.set({ asked, answered: answeredAt, database: now }))
+    return [
+      ...(allowUnsafeDatabase ? [] : off.map(unsafe)),
+      ...(await schemaProblems(sql, secrets)),
+      ...(disk.hasRoom() ? [] : ['the disk of the database is full, so mail can not be stored: make room on it']),
+    ]
+  }
+
+  /** A wrong clock of a host stops no mail, as the database's dates it; but certificates and signatures go by the host's. */
+  function compareClocks(ahead: number): void {
+    const seconds = Math.round(ahead / 1000)
+    const off = Math.abs(ahead) > CLOCK_TOLERANCE
+    if (off && !clockIsOff)
+      log.warn({ seconds }, "this host's clock differs from the database's, which dates the mail: set it right")
+    clockIsOff = off
+  }
+
+  return {
+    current: () => state,
+    check,
+    noteFull() {
+      disk.suspect()
+      void (checking ?? check())
+    },
+    sinceAnswer: () => clock.monotonic() - answeredAt,
+    close: () => clearInterval(timer),
+  }
 }
 
-async function unsafeSettings(sql: Sql, allowed: boolean): Promise<string[]> {
-  if (allowed) return []
-  const rows = await sql<{ name: string }[]>`
-    select name from pg_settings where name = any(${[...DURABILITY]}) and setting = 'off'`
-  return rows.map(
-    ({ name }) =>
-      `the database has ${name} = off, so accepted mail could be lost: switch it on (ALLOW_UNSAFE_DATABASE=1 is for tests only)`,
-  )
+/** Throws CONNECTION_SILENT when the promise takes longer than a probe may. */
+async function soon<T>(promise: Promise<T>): Promise<T> {
+  let over = false
+  const settled = promise.finally(() => {
+    over = true
+  })
+  settled.catch(() => {})
+  for (let waited = 0; waited < DEADLINES.probe && !over; waited += STEP) {
+    let timer: NodeJS.Timeout | undefined
+    const step = new Promise((resolve) => {
+      timer = setTimeout(resolve, STEP)
+    })
+    await Promise.race([settled, step]).finally(() => clearTimeout(timer))
+  }
+  if (over) return settled
+  throw Object.assign(new Error('the database did not answer in time'), { code: 'CONNECTION_SILENT' })
+}
+
+function unsafe(name: string): string {
+  return `the database has ${name} = off, so accepted mail could be lost: switch it on (ALLOW_UNSAFE_DATABASE=1 is for tests only)`
 }
 
 async function schemaProblems(sql: Sql, secrets: Secrets): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorRow, isDatabaseAway, type Log, ServiceError } from '@postrider/core'
+import { databaseRefusal, ERRORS, type ErrorRow, type Log, ServiceError } from '@postrider/core'
 
 /** An error the library turns into a reply: code, and a text that begins with its enhanced code. */
 export interface ReplyError extends Error {
@@ -11,9 +11,10 @@ export function replyFor(error: unknown, log: Log): ReplyError {
     log.info({ refusal: error.errorName, reason: error.reason }, 'refused')
     return reply(error.row, error.row.smtp[2] ?? error.message)
   }
-  if (isDatabaseAway(error)) {
-    log.warn({ err: error }, 'the database is away')
-    return reply(ERRORS.notReady)
+  const passing = databaseRefusal(error)
+  if (passing) {
+    log.warn({ err: error, refusal: passing.errorName }, 'the database can not serve now')
+    return reply(passing.row)
   }
   log.error({ err: error }, 'fault')
   return reply(ERRORS.internal)

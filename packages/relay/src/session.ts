@@ -109,7 +109,7 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
           address: plainAddress(session.remoteAddress),
           protocol: protocolOf(session),
         },
-        now: new Date(),
+        now: new Date(core.clock.now()),
         hold() {
           const octets = pieces.reduce((sum, { length }) => sum + length, 0)
           if (!room.take(octets)) throw new ServiceError('overloaded', { reason: 'no room for the parts of a message' })

@@ -5,16 +5,22 @@ import { makeService } from '../../helpers/service.ts'
 import { acceptMessage, envelopeTo, submissionOf } from '../submission.ts'
 
 /** A pool whose second commit of accepts happens, while its answer is lost with the connection. */
-function losingSecondAnswer(sql: Sql): Sql {
+function losingSecondAnswer(pool: Sql): Sql {
   let commits = 0
-  return new Proxy(sql, {
-    apply(target, self, args: unknown[]) {
-      const query = Reflect.apply(target as unknown as () => PromiseLike<unknown>, self, args)
-      if (!String(args[0]).includes('insert into idempotency_keys') || ++commits !== 2) return query
-      const gone = Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' })
-      return Promise.resolve(query).then(() => Promise.reject(gone))
-    },
-  })
+  const losing = (sql: Sql): Sql =>
+    new Proxy(sql, {
+      get(target, name) {
+        const value = Reflect.get(target, name)
+        return name === 'within' ? (milliseconds: number) => losing(value(milliseconds)) : value
+      },
+      apply(target, self, args: unknown[]) {
+        const query = Reflect.apply(target as unknown as () => PromiseLike<unknown>, self, args)
+        if (!String(args[0]).includes('insert into idempotency_keys') || ++commits !== 2) return query
+        const gone = Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' })
+        return Promise.resolve(query).then(() => Promise.reject(gone))
+      },
+    })
+  return losing(pool)
 }
 
 t.test('when the answer to a commit is lost, each of its messages is answered as it was stored', async (t) => {

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorRow, ServiceError } from '@postrider/core'
+import { databaseRefusal, ERRORS, type ErrorRow, ServiceError } from '@postrider/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { tooLarge } from '../body-budget.ts'
 
@@ -42,6 +42,7 @@ declare module 'fastify' {
 export function sendFailure(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = asRefusal(error)
   if (!refusal) request.log.error({ err: error, route: request.routeOptions.url }, 'fault')
+  else if (refusal.cause) request.log.warn({ err: refusal.cause, refusal: refusal.errorName }, 'refused')
   else request.log.info({ refusal: refusal.errorName, reason: refusal.reason }, 'refused')
   const row: ErrorRow = refusal?.row ?? ERRORS.internal
   const retryAfter = refusal?.retryAfter ?? (row.status === 503 ? 1 : undefined)
@@ -67,7 +68,7 @@ function asRefusal(error: FastifyError | Error): ServiceError | undefined {
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new ServiceError('jsonInvalid', { reason: code })
   }
-  return undefined
+  return databaseRefusal(error)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type ErrorName, ServiceError } from '@postrider/core'
+import { databaseRefusal, type ErrorName, ServiceError } from '@postrider/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 
 /** One complaint as v3 clients read it: all three keys, or Node's client prints the word "undefined" (contract 1.5). */
@@ -79,6 +79,7 @@ export function sendRefusal(error: FastifyError | Error, request: FastifyRequest
   const refusal = asRefusal(error)
   if (refusal === undefined) request.log.error({ err: error, route: request.routeOptions.url }, 'fault')
   else if (refusal instanceof V3Refusal) request.log.info({ refusal: refusal.status }, 'refused')
+  else if (refusal.cause) request.log.warn({ err: refusal.cause, refusal: refusal.errorName }, 'refused')
   else request.log.info({ refusal: refusal.errorName, reason: refusal.reason }, 'refused')
   if (refusal instanceof V3Refusal) {
     reply.code(refusal.status).send({ errors: refusal.errors })
@@ -112,5 +113,5 @@ function asRefusal(error: FastifyError | Error): ServiceError | V3Refusal | unde
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new ServiceError('jsonInvalid', { reason: code })
   }
-  return undefined
+  return databaseRefusal(error)
 }

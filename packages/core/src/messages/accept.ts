@@ -1,6 +1,7 @@
 import type { ByteBudget } from '../budget.ts'
 import type { Clock } from '../clock.ts'
-import { isDatabaseFull, isDatabaseTrouble } from '../database.ts'
+import { isDatabaseFull } from '../database.ts'
+import { databaseRefusal } from '../database-refusal.ts'
 import { ServiceError } from '../errors.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import type { Rate, RateLimits, Standing } from '../rate-limits/index.ts'
@@ -35,6 +36,8 @@ export interface AcceptDependencies {
   readonly heloName: string
   /** Called after each commit that queued something. */
   readonly announce: () => void
+  /** Called when the database had no room for a message. */
+  readonly onFull: () => void
 }
 
 /** Accepts beyond this many waiting commits would only be answered after the client has given up (P7). */
@@ -76,7 +79,8 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
       // The earlier answer has just passed its 24 hours: this request is the first one again.
     }
   } catch (error) {
-    throw asRefusal(error)
+    if (isDatabaseFull(error)) dependencies.onFull()
+    throw databaseRefusal(error) ?? error
   } finally {
     room.giveBack()
   }
@@ -93,7 +97,7 @@ export async function rehearse(
   try {
     await judge(submission, { ...lookups, hold: room.hold })
   } catch (error) {
-    throw asRefusal(error)
+    throw databaseRefusal(error) ?? error
   } finally {
     room.giveBack()
   }
@@ -111,13 +115,6 @@ function roomIn(budget: ByteBudget, { stored }: Share): { hold(octets: number): 
     },
     giveBack: () => budget.give(held),
   }
-}
-
-/** A database that can't write is no fault of ours. */
-function asRefusal(error: unknown): unknown {
-  if (isDatabaseFull(error)) return new ServiceError('overloaded', { reason: 'the database is full', cause: error })
-  if (!isDatabaseTrouble(error)) return error
-  return new ServiceError('notReady', { reason: 'the database can not write now', cause: error })
 }
 
 /**

@@ -88,6 +88,8 @@ export interface MessagesDependencies {
   readonly storedBudget: ByteBudget
   readonly ready: () => boolean
   readonly announce: () => void
+  /** The database had no room for a message. */
+  readonly onFull: () => void
 }
 
 /**
@@ -96,8 +98,11 @@ export interface MessagesDependencies {
  */
 const BATCH_ITEMS = 128
 const BATCH_OCTETS = 512 * 1024
-/** Milliseconds after which an accept whose commit has not begun is refused: its client may soon have given up (P1, P7). */
-const COMMIT_PATIENCE = 20_000
+/**
+ * Milliseconds after which an accept is refused whose commit does not come: its client may soon have given up (P1, P7). Sooner
+ * where the process is not ready: while the database does not answer there is nothing to hope for.
+ */
+const COMMIT_PATIENCE = { ready: 20_000, notReady: 8000 } as const
 
 export function messagesOf(dependencies: MessagesDependencies): Messages {
   const {
@@ -117,16 +122,18 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     storedBudget,
     ready,
     announce,
+    onFull,
   } = dependencies
   const commit = createGroupCommit<StoredMessage, Written>({
-    write: (batch) => writeMessages(sql, batch, forgotten),
+    write: (batch, isWanted) => writeMessages({ sql, batch, forgotten, isWanted }),
     // A recipient costs about as much as half a kilobyte of body.
     weigh: ({ parts, deliveries }) => parts.reduce((sum, { length }) => sum + length, deliveries.length * 512),
     maxItems: BATCH_ITEMS,
     maxWeight: BATCH_OCTETS,
     sharedFault: isDatabaseTrouble,
-    patience: COMMIT_PATIENCE,
-    late: () => new ServiceError('overloaded', { reason: 'it waited too long for its commit' }),
+    patience: () => (ready() ? COMMIT_PATIENCE.ready : COMMIT_PATIENCE.notReady),
+    late: () => new ServiceError(ready() ? 'overloaded' : 'notReady', { reason: 'it waited too long for its commit' }),
+    answersInTime: true,
     lanes: 2,
   })
   const numbers = transactionNumbersOf(sql)
@@ -155,6 +162,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
         clock,
         heloName,
         announce,
+        onFull,
       }),
     rehearse: (submission) => rehearse(submission, { lookups, storedBudget, ready, share }),
     requireMaySend: accountMaySend,

@@ -27,7 +27,7 @@ export interface SettleOptions {
 export function settle({ submission: given, found, transactionBase, heloName, now }: SettleOptions): StoredMessage {
   const submission = found.filled?.submission ?? given
   const { content, principal, from } = submission
-  const id = randomUUIDv7()
+  const id = messageIdOf(now)
   const files = new FileParts()
   const attachments = [...submission.attachments, ...(found.attachments ?? []).map(asSubmitted)]
   const shared = attachments.map((attachment) => files.add(attachment))
@@ -69,6 +69,12 @@ export function settle({ submission: given, found, transactionBase, heloName, no
     parts,
     deliveries,
   }
+}
+
+/** A UUIDv7 of this time (RFC 9562 5.7), which is not the host's: its first 48 bits, in milliseconds. */
+function messageIdOf(now: Date): string {
+  const time = now.getTime().toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}${randomUUIDv7().slice(13)}`
 }
 
 /** Body parts of attachments, each file once however many envelopes name it. */

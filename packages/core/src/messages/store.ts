@@ -1,4 +1,5 @@
 import { type AnySql, isDatabaseAway, isRetryable, type Sql } from '../database.ts'
+import { ensurePartitions } from '../partitions.ts'
 import { type Fragment, holdsDespite } from '../suppressions/bypass.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
 import { entryOf } from '../suppressions/forgotten.ts'
@@ -23,22 +24,34 @@ const COPY_ABOVE = 1024 * 1024
 /** Milliseconds a batch may wait for a database that restarts; clients wait longer than that (RFC 5321 4.5.3.2.6). */
 const PATIENCE = 8000
 
+export interface Write {
+  readonly sql: Sql
+  readonly batch: readonly StoredMessage[]
+  readonly forgotten: Forgotten
+  /** Does anybody still wait for the message at this place? Its client may have been refused meanwhile. */
+  readonly isWanted: (at: number) => boolean
+}
+
 /**
- * Writes a batch of messages in one transaction and answers after its commit (P1). A lost connection leaves open whether
- * the commit happened; since ids are ours, the batch is looked up again and written once more only if it is not there.
+ * Writes a batch of messages in one transaction and answers after its commit (P1). A lost connection, and one that went silent,
+ * leaves open whether the commit happened or will; since ids are ours, the batch is looked up again and written once more only
+ * if it is not there. What nobody waits for any more is not written again.
  */
-export async function writeMessages(
-  sql: Sql,
-  batch: readonly StoredMessage[],
-  forgotten: Forgotten,
-): Promise<Written[]> {
+export async function writeMessages({ sql, batch, forgotten, isWanted }: Write): Promise<Written[]> {
   const deadline = performance.now() + PATIENCE
   for (let attempt = 1; ; attempt++) {
     try {
       const there = attempt > 1 ? await findThere(sql, batch) : undefined
       if (there && there.size > 0) return batch.map(({ id }) => ({ stored: there.has(id), queued: there.has(id) }))
-      return await insertOnce(sql, batch, forgotten)
+      const wanted = batch.filter((_message, at) => isWanted(at))
+      if (wanted.length === batch.length) return await insertOnce(sql, batch, forgotten)
+      const written = wanted.length > 0 ? await insertOnce(sql, wanted, forgotten) : []
+      return batch.map((message) => written[wanted.indexOf(message)] ?? REPEATED)
     } catch (error) {
+      if (lacksPartition(error) && attempt === 1) {
+        await ensurePartitions(sql)
+        continue
+      }
       const again = isDatabaseAway(error) || isRetryable(error) || (attempt > 1 && isOwnDuplicate(error))
       if (!again || performance.now() > deadline) throw error
       await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 500) * (0.5 + Math.random())))
@@ -57,6 +70,12 @@ async function findThere(sql: Sql, batch: readonly StoredMessage[]): Promise<Set
 function isOwnDuplicate(error: unknown): boolean {
   const { code, table_name: table } = error as { code?: string; table_name?: string }
   return code === '23505' && (table ?? '').startsWith('messages_')
+}
+
+/** The database's clock leapt over weeks whose partitions the next round of housekeeping would make. */
+function lacksPartition(error: unknown): boolean {
+  const { code, routine } = error as { code?: string; routine?: string }
+  return code === '23514' && routine === 'ExecFindPartition'
 }
 
 function wantsCopy(batch: readonly StoredMessage[]): boolean {

@@ -1,5 +1,6 @@
 import type { MostDays } from '../accounts/index.ts'
 import { onlyRow, openSession, type Sql } from '../database.ts'
+import { within } from '../deadlines.ts'
 import {
   deletePages,
   dropPartition,
@@ -34,7 +35,7 @@ export async function dropPartitions(sql: Sql, most: MostDays): Promise<string[]
   if (past.length === 0) return []
   const dropped: string[] = []
   // Of its own: to take a partition out concurrently needs a session without a transaction.
-  const session = openSession(sql)
+  const session = within(openSession(sql), 'long')
   try {
     // Held until the session ends: a round that waits for readers may take longer than the time between rounds.
     const [lock] = await session<{ taken: boolean }[]>`select pg_try_advisory_lock(${LOCK}, 0) as taken`

@@ -1,4 +1,5 @@
 import { onlyRow, type Sql, type SqlTransaction } from '../database.ts'
+import { within } from '../deadlines.ts'
 import { invalidParameter } from '../errors.ts'
 import { SUBJECTS } from './metrics.ts'
 import { requireSpan, type Span } from './periods.ts'
@@ -36,7 +37,7 @@ export async function recount(sql: Sql, { accountId, first, last, onDay }: Recou
     // Where nothing ever went, there was nothing before the first day and nothing after today, by the present time zone.
     const before = day === kept.since && kept.whole
     const after = day === kept.today
-    await sql.begin((transaction) => recountDay(transaction, accountId, { day, before, after }))
+    await within(sql, 'long').begin((transaction) => recountDay(transaction, accountId, { day, before, after }))
     onDay?.(day)
   }
   return span

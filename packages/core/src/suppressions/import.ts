@@ -1,5 +1,6 @@
 import { type Actor, noteChange } from '../audit/index.ts'
 import { openSession, type Sql } from '../database.ts'
+import { within } from '../deadlines.ts'
 import { invalidParameter, ServiceError } from '../errors.ts'
 import { scopeOf } from './store.ts'
 import { ACCOUNT_REASONS, type SuppressionReason } from './suppression.ts'
@@ -74,7 +75,7 @@ export function importerOf(sql: Sql): (list: SuppressionImport) => Promise<Impor
   return async (list) => {
     if (running >= AT_ONCE) throw new ServiceError('overloaded', { reason: 'too many imports at once' })
     running++
-    const session = openSession(sql)
+    const session = within(openSession(sql), 'long')
     try {
       await session`create temporary table aside (value text, group_id int, reason text, since timestamptz)`
       const read = await putAside(session, list)

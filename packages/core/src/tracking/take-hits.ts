@@ -42,7 +42,7 @@ export function takerOf({ sql, log }: { sql: Sql; log: Log }): HitTaker {
     maxItems: BATCH,
     maxWeight: BATCH,
     sharedFault: isDatabaseTrouble,
-    patience: KEPT_MS,
+    patience: () => KEPT_MS,
     late: () => new Error('kept too long'),
     lanes: 1,
   })

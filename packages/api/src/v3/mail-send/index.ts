@@ -27,7 +27,7 @@ async function sendMail({ core, principal, by, publicUrl, request, reply }: Call
   const mail = readMail(request.body, complaints)
   requireSize(mail, request.octets?.length ?? 0)
   core.messages.requireRecipients(mail.personalizations?.length ?? 0)
-  const now = Date.now()
+  const now = core.clock.now()
   checkMail({ mail, complaints, now })
   const call = { mail, principal, clientAddress: by.address, idempotencyKey: idempotencyKeyOf(request), now }
   const submission = toSubmission(call)

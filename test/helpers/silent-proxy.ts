@@ -6,56 +6,61 @@ export interface SilentProxy {
   readonly url: string
   /** Every connection there is goes silent for good, as after a lost NAT entry; new ones work. */
   silence(): void
+  /** The same, but what is asked still arrives; only the answers do not. */
+  mute(): void
   /** New connections are silent too, until `heal`: as of an address that nobody answers at any more. */
   swallow(): void
   heal(): void
-  /** How many connections a client holds open. */
-  open(): number
+}
+
+interface Pair {
+  readonly client: Socket
+  readonly database: Socket | undefined
+  hearsClient: boolean
+  hearsDatabase: boolean
 }
 
 export async function startSilentProxy(t: Test, databaseUrl: string): Promise<SilentProxy> {
   const url = new URL(databaseUrl)
   const target = { host: url.hostname, port: Number(url.port) }
-  const pairs = new Set<{ client: Socket; database: Socket | undefined; silent: boolean }>()
+  const pairs = new Set<Pair>()
   let swallowing = false
-  const server = createServer({ allowHalfOpen: true }, (client) => {
-    const pair = {
+  const server = createServer((client) => {
+    const heard = !swallowing
+    const pair: Pair = {
       client,
-      database: swallowing ? undefined : connect({ ...target, allowHalfOpen: true }),
-      silent: swallowing,
+      database: heard ? connect(target) : undefined,
+      hearsClient: heard,
+      hearsDatabase: heard,
     }
     pairs.add(pair)
-    client.on('close', () => pairs.delete(pair))
-    const ends = [client, pair.database] as const
-    for (const [from, to] of [ends, [ends[1], ends[0]] as const]) {
-      from?.on('data', (chunk: Buffer) => pair.silent || to?.write(chunk))
-      from?.on('error', () => pair.silent || to?.destroy())
-      from?.on('end', () => pair.silent || to?.end())
-      from?.on('close', () => pair.silent || to?.destroy())
-    }
+    client.on('data', (chunk: Buffer) => pair.hearsClient && pair.database?.write(chunk))
+    pair.database?.on('data', (chunk: Buffer) => pair.hearsDatabase && client.write(chunk))
+    // Of the end of a silent connection nobody hears either.
+    client.on('error', () => {}).on('close', () => pair.hearsClient && pair.database?.destroy())
+    pair.database?.on('error', () => {}).on('close', () => pair.hearsDatabase && client.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // What the database holds of a connection that went silent stays until now.
-  const databases: Socket[] = []
   t.teardown(async () => {
     for (const { client, database } of pairs) {
       client.destroy()
       database?.destroy()
     }
-    for (const database of databases) database.destroy()
     await new Promise((resolve) => server.close(resolve))
   })
+  const mute = (): void => {
+    for (const pair of pairs) pair.hearsDatabase = false
+  }
   const silence = (): void => {
-    for (const pair of pairs) {
-      pair.silent = true
-      if (pair.database) databases.push(pair.database)
-    }
+    mute()
+    for (const pair of pairs) pair.hearsClient = false
   }
   url.hostname = '127.0.0.1'
   url.port = String((server.address() as { port: number }).port)
   return {
     url: url.href,
     silence,
+    mute,
     swallow() {
       swallowing = true
       silence()
@@ -63,6 +68,5 @@ export async function startSilentProxy(t: Test, databaseUrl: string): Promise<Si
     heal() {
       swallowing = false
     },
-    open: () => pairs.size,
   }
 }

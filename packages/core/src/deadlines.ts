@@ -6,8 +6,6 @@ import type { Sql } from './database.ts'
  * the kernel takes a quarter of an hour to find out. What was on its way may have been done.
  */
 export const DEADLINES = {
-  /** The question whether the database is there at all. */
-  probe: 1750,
   /** Accepts, claims, records, and what they look up. Two of them fit into what an accept may take (COMMIT_PATIENCE). */
   mail: 5000,
   /** What people read and change, and steps of background work: the server, which ends a statement after 15 s, speaks first. */

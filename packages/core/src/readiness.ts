@@ -1,6 +1,6 @@
 import { databaseErrorCode, onlyRow, type Sql } from './database.ts'
 import type { DatabaseClock } from './database-clock.ts'
-import { DEADLINES, quietFor, within } from './deadlines.ts'
+import { quietFor, within } from './deadlines.ts'
 import { diskProbe } from './disk-probe.ts'
 import type { Log } from './log.ts'
 import { pendingMigrations } from './migrate.ts'
@@ -10,7 +10,9 @@ import { agreeOnSecret, type Secrets } from './secrets.ts'
 const DURABILITY = ['fsync', 'full_page_writes', 'synchronous_commit']
 /** Milliseconds by which a host's clock may differ from the database's without a word. */
 const CLOCK_TOLERANCE = 60_000
-/** Milliseconds a question is given up in steps of: a process that was busy for long has not waited for long. */
+/** Milliseconds after which a database that says nothing is taken for away; longer at first, when nothing is open yet. */
+const PATIENCE = { first: 5000, later: 1750 } as const
+/** They are waited for in steps of so many: a process that was busy for long has not waited for long. */
 const STEP = 250
 
 export interface Readiness {
@@ -47,11 +49,12 @@ export interface ReadinessOptions {
  */
 export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
   const { log, secrets, clock, allowUnsafeDatabase, every = 1000 } = options
-  const sql = within(options.sql, 'probe')
-  const disk = diskProbe(within(options.sql, 'mail'), clock.monotonic)
+  const sql = within(options.sql, 'mail')
+  const disk = diskProbe(sql, clock.monotonic)
   let state: Readiness = { ready: false, reasons: ['the database was not asked yet'] }
   let checking: Promise<Readiness> | undefined
   let answeredAt = clock.monotonic()
+  let everReady = false
   let clockIsOff = false
   const timer = setInterval(() => void (checking ?? check()), every)
   timer.unref()
@@ -65,12 +68,13 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
   }
 
   async function look(): Promise<Readiness> {
-    const reasons = await soon(problems()).catch((error: unknown) => {
-      // While others of its connections speak the pool is busy, or one of them is dead: the next look tells.
-      const busy =
-        databaseErrorCode(error) === 'CONNECTION_SILENT' && quietFor(options.sql) < DEADLINES.probe - 2 * STEP
-      return busy ? state.reasons : ['the database does not answer']
-    })
+    const reasons = await soon(problems())
+      // One connection was dead, and is gone now, while others speak.
+      .catch((error: unknown) =>
+        databaseErrorCode(error) === 'CONNECTION_SILENT' ? soon(problems()) : Promise.reject(error),
+      )
+      .catch(() => ['the database does not answer'])
+    everReady ||= reasons.length === 0
     const changed = reasons.join() !== state.reasons.join()
     state = { ready: reasons.length === 0, reasons }
     if (changed && !state.ready) log.error({ reasons }, 'not ready')
@@ -94,6 +98,28 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
     ]
   }
 
+  /**
+   * Throws when an answer does not come. As long as others of the pool's connections speak it is waited for: the pool is busy,
+   * or one connection of it is dead, and mail goes through.
+   */
+  async function soon<T>(answer: Promise<T>): Promise<T> {
+    let over = false
+    const settled = answer.finally(() => {
+      over = true
+    })
+    settled.catch(() => {})
+    const patience = everReady ? PATIENCE.later : PATIENCE.first
+    for (let waited = 0; !over && (waited < patience || quietFor(options.sql) < patience - STEP); waited += STEP) {
+      let timer: NodeJS.Timeout | undefined
+      const step = new Promise((resolve) => {
+        timer = setTimeout(resolve, STEP)
+      })
+      await Promise.race([settled, step]).finally(() => clearTimeout(timer))
+    }
+    if (over) return settled
+    throw new Error('the database says nothing')
+  }
+
   /** A wrong clock of a host stops no mail, as the database's dates it; but certificates and signatures go by the host's. */
   function compareClocks(ahead: number): void {
     const seconds = Math.round(ahead / 1000)
@@ -113,24 +139,6 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
     sinceAnswer: () => clock.monotonic() - answeredAt,
     close: () => clearInterval(timer),
   }
-}
-
-/** Throws CONNECTION_SILENT when the promise takes longer than a probe may. */
-async function soon<T>(promise: Promise<T>): Promise<T> {
-  let over = false
-  const settled = promise.finally(() => {
-    over = true
-  })
-  settled.catch(() => {})
-  for (let waited = 0; waited < DEADLINES.probe && !over; waited += STEP) {
-    let timer: NodeJS.Timeout | undefined
-    const step = new Promise((resolve) => {
-      timer = setTimeout(resolve, STEP)
-    })
-    await Promise.race([settled, step]).finally(() => clearTimeout(timer))
-  }
-  if (over) return settled
-  throw Object.assign(new Error('the database did not answer in time'), { code: 'CONNECTION_SILENT' })
 }
 
 function unsafe(name: string): string {

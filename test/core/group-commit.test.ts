@@ -220,3 +220,34 @@ t.test('when all that waited came too late they are refused, and nothing is writ
   t.strictSame(written, ['a'])
   t.equal(commit.size, 0)
 })
+
+t.test('what waits too long is refused though its write hangs, and is not written once more', async (t) => {
+  const wanted: string[][] = []
+  let end: () => void = () => {}
+  let patience = 60_000
+  const commit = createGroupCommit<Item, string>({
+    ...{ lanes: 1, maxItems: 3, maxWeight: 100, weigh: () => 1, sharedFault: () => true, answersInTime: true },
+    patience: () => patience,
+    late: () => new Error('too late'),
+    write: async (batch, isWanted) => {
+      await new Promise<void>((resolve) => (end = resolve))
+      wanted.push(batch.filter((_item, at) => isWanted(at)).map(({ name }) => name))
+      return batch.map(({ name }) => name)
+    },
+  })
+  const first = [commit.add({ name: 'a' })]
+  const queued = [commit.add({ name: 'b' }), commit.add({ name: 'c' })]
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  // As when the database is found to be away: what was borne until now is too long.
+  patience = 20
+  const late = { status: 'rejected', reason: { message: 'too late' } }
+  t.match(await Promise.allSettled([...first, ...queued]), [late, late, late])
+  t.equal(commit.size, 1, 'the one whose write hangs')
+  patience = 60_000
+  const next = commit.add({ name: 'd' })
+  end()
+  await new Promise((resolve) => setImmediate(resolve))
+  end()
+  t.equal(await next, 'd')
+  t.strictSame(wanted, [[], ['d']])
+})

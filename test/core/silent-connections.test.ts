@@ -1,4 +1,13 @@
-import { createCore, createLog, DEADLINES, isDatabaseAway, openDatabase, readConfig, within } from '@postrider/core'
+import {
+  createCore,
+  createLog,
+  DEADLINES,
+  isDatabaseAway,
+  openDatabase,
+  readConfig,
+  type Sql,
+  within,
+} from '@postrider/core'
 import t, { type Test } from 'tap'
 import { makeService } from '../helpers/service.ts'
 import { startSilentProxy } from '../helpers/silent-proxy.ts'
@@ -75,6 +84,18 @@ t.test('a statement of a kind that may take longer is waited for', async (t) => 
   t.equal((await failureOf(patient)).code, 'none: it was answered')
 })
 
+t.test(
+  'when the database says nothing at all, a statement that may take longer is given up with the others',
+  async (t) => {
+    const { proxy, pool, sql } = await startBehindProxy(t, 3)
+    proxy.silence()
+    const startedAt = performance.now()
+    const [slow, quick] = await Promise.all([failureOf(within(pool, 'work')`select 1`), failureOf(sql`select 1`)])
+    t.strictSame([slow.code, quick.code], ['CONNECTION_SILENT', 'CONNECTION_SILENT'])
+    t.ok(performance.now() - startedAt < 2 * DEADLINES.mail)
+  },
+)
+
 t.test('an accept whose answer is lost in silence is answered as it was stored, and stored once', async (t) => {
   const { service, proxy, pool } = await startBehindProxy(t, 3)
   const sender = await service.makeSender()
@@ -134,6 +155,15 @@ t.test('who listens hears again after the connection went silent', async (t) => 
   t.pass()
 })
 
-async function idsOf({ sql }: { sql: Parameters<typeof within>[0] }): Promise<number> {
+t.test('a process that could not hear for a while has not waited meanwhile', async (t) => {
+  const { pool } = await startBehindProxy(t, 2)
+  const answer = (pool as Sql & { within(milliseconds: number): Sql }).within(500)`select 1 as one`
+  // It goes out, and then nothing can be heard for longer than its deadline.
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500)
+  t.match(await answer, [{ one: 1 }])
+})
+
+async function idsOf({ sql }: { sql: Sql }): Promise<number> {
   return (await sql`select id from messages`).length
 }

@@ -108,7 +108,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
       if (queue.length + inFlight > 0) return
       clearInterval(looking)
       looking = undefined
-    }, LOOK_EVERY).unref()
+    }, LOOK_EVERY)
   }
 
   function isFull(): boolean {

@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import { freePorts } from '../helpers/ports.ts'
 import { until } from '../helpers/until.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -60,6 +63,26 @@ async function finished(child: ChildProcess): Promise<Ran> {
   return { code, stdout, stderr }
 }
 
+const PORTS = ['API_PORT', 'RELAY_PORT', 'RELAY_TLS_PORT', 'SANDBOX_SMTP_PORT', 'SANDBOX_HTTP_PORT'] as const
+/** The demo account's key, as the first start prints it. */
+export const KEY = /pr_[0-9A-Za-z]{33}/
+
+/** What an installation of its own needs: a new DATA_DIR and free ports. */
+export async function upSettings(extra: Record<string, string> = {}): Promise<Record<string, string>> {
+  const ports = await freePorts(PORTS.length)
+  return {
+    DATA_DIR: mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'up-')),
+    ...Object.fromEntries(PORTS.map((name, at) => [name, String(ports[at])])),
+    ...extra,
+  }
+}
+
+export const apiReady = (env: Readonly<Record<string, string>>): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${env.API_PORT}/health/ready`, { signal: AbortSignal.timeout(5000) }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+
 /** A running `postrider up`. */
 export interface Installation {
   readonly pid: number
@@ -72,12 +95,19 @@ export interface Installation {
 
 /** `postrider up`; resolves when it says that it runs, or has ended. */
 export async function startUp(t: Test, env: Readonly<Record<string, string>>): Promise<Installation> {
-  const child = spawn(process.execPath, [FILE, 'up'], { cwd: ROOT, env: environment(env) })
+  const installation = beginUp(t, env)
+  let ended = false
+  void installation.exited.then(() => (ended = true))
+  await until('everything to run', () => ended || installation.stdout.includes('Running.'), 60_000)
+  return installation
+}
+
+/** The same without waiting: a process group of its own, whose number is its pid, as a service manager makes one. */
+export function beginUp(t: Test, env: Readonly<Record<string, string>>): Installation {
+  const child = spawn(process.execPath, [FILE, 'up'], { cwd: ROOT, env: environment(env), detached: true })
   const exited = new Promise<number | NodeJS.Signals>((resolve) => {
     child.once('close', (code, signal) => resolve(signal ?? code ?? -1))
   })
-  let ended = false
-  void exited.then(() => (ended = true))
   const installation: Installation = {
     pid: child.pid as number,
     stdout: '',
@@ -94,8 +124,13 @@ export async function startUp(t: Test, env: Readonly<Record<string, string>>): P
     child.kill('SIGTERM')
     await exited
   })
-  await until('everything to run', () => ended || installation.stdout.includes('Running.'), 60_000)
   return installation
+}
+
+/** kill -9 of the whole group, the embedded Postgres not among it: that has a group of its own. */
+export async function killGroup({ pid, exited }: Installation): Promise<void> {
+  process.kill(-pid, 'SIGKILL')
+  await exited
 }
 
 /** The processes a process started, and theirs; Linux. */

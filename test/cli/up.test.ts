@@ -1,29 +1,26 @@
-import { existsSync, mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { makeDatabase } from '../helpers/database.ts'
-import { freePorts } from '../helpers/ports.ts'
 import { until } from '../helpers/until.ts'
-import { answered, commandLine, descendantsOf, type Installation, isAlive, shell, startUp } from './postrider.ts'
+import {
+  answered,
+  apiReady,
+  commandLine,
+  descendantsOf,
+  type Installation,
+  isAlive,
+  KEY,
+  upSettings as settings,
+  shell,
+  startUp,
+} from './postrider.ts'
 
 interface Entry {
   readonly id: string
   readonly from: string
   readonly to: string
   readonly subject: string
-}
-
-const PORTS = ['API_PORT', 'RELAY_PORT', 'RELAY_TLS_PORT', 'SANDBOX_SMTP_PORT', 'SANDBOX_HTTP_PORT'] as const
-const KEY = /pr_[0-9A-Za-z]{33}/
-
-async function settings(extra: Record<string, string> = {}): Promise<Record<string, string>> {
-  const ports = await freePorts(PORTS.length)
-  return {
-    DATA_DIR: mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'up-')),
-    ...Object.fromEntries(PORTS.map((name, at) => [name, String(ports[at])])),
-    ...extra,
-  }
 }
 
 /** The line under the heading that starts with these words. */
@@ -34,12 +31,6 @@ function lineUnder(text: string, heading: string): string {
 
 const inbox = async (env: Record<string, string>): Promise<Entry[]> =>
   (await fetch(`http://127.0.0.1:${env.SANDBOX_HTTP_PORT}/messages`)).json() as Promise<Entry[]>
-
-const apiReady = (env: Record<string, string>): Promise<boolean> =>
-  fetch(`http://127.0.0.1:${env.API_PORT}/health/ready`).then(
-    ({ ok }) => ok,
-    () => false,
-  )
 
 /** Ends it with a signal; answers its exit status and what is left of its processes. */
 async function end(installation: Installation, signal: NodeJS.Signals): Promise<unknown> {

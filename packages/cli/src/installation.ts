@@ -10,7 +10,7 @@ import {
   openDatabase,
 } from '@postrider/core'
 import { CommandError } from './command.ts'
-import { startEmbeddedPostgres } from './embedded-postgres.ts'
+import { startEmbeddedPostgres } from './embedded-postgres/index.ts'
 
 /** Runs `act` on this installation's database: the `external` one, or the embedded one, which is started for the time when it isn't running. */
 export async function withInstallation<T>(

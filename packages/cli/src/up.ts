@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { type Config, EXIT_CONFIG } from '@postrider/core'
-import { startEmbeddedPostgres } from './embedded-postgres.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/index.ts'
 import { firstSteps, makeDemoAccount, reachable, sandboxUrl } from './first-run.ts'
 import { ensureDataDir, onDatabase } from './installation.ts'
 import { type Program, supervise } from './supervisor.ts'
@@ -11,7 +11,8 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
   const stopAsked = untilStopped()
   // The sandbox and the certificate live there, whatever the database is.
   ensureDataDir(config)
-  const embedded = env.DATABASE_URL ? undefined : await startEmbeddedPostgres({ dataDir: config.dataDir, report: say })
+  const embedded = env.DATABASE_URL ? undefined : await startDatabase(config, say, stopAsked)
+  if (embedded === 'stopped') return 0
   try {
     const url = embedded?.url ?? (env.DATABASE_URL as string)
     await onDatabase(config, url, async () => {})
@@ -39,6 +40,22 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
   } finally {
     await embedded?.stop()
     say('stopped')
+  }
+}
+
+/** Whoever stops us need not wait until a dying database has gone, or another has read its WAL. */
+async function startDatabase(
+  { dataDir }: Config,
+  report: (line: string) => void,
+  stopAsked: Promise<void>,
+): Promise<EmbeddedPostgres | 'stopped'> {
+  const stop = new AbortController()
+  void stopAsked.then(() => stop.abort())
+  try {
+    return await startEmbeddedPostgres({ dataDir, role: 'up', report, signal: stop.signal })
+  } catch (error) {
+    if ((error as Error).name !== 'AbortError') throw error
+    return 'stopped'
   }
 }
 

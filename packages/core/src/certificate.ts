@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
 import { type Config, ConfigError } from './config.ts'
-import { writeOnce } from './write-once.ts'
+import { readKept, writeOnce } from './write-once.ts'
 
 export interface Certificate {
   /** PEM. */
@@ -14,13 +14,25 @@ export interface Certificate {
 /**
  * TLS_CERT and TLS_KEY, else a self-signed pair in DATA_DIR, made on first use. Two first starts at once agree on one pair.
  *
- * Throws {@link ConfigError} when the files named hold no certificate, no key, or a key of something else.
+ * Throws {@link ConfigError} when the files hold no certificate, no key, or a key of something else.
  */
 export async function ensureCertificate(config: Config): Promise<Certificate> {
   if (config.tlsCert && config.tlsKey) return readCertificate(config.tlsCert, config.tlsKey)
   const file = join(config.dataDir, 'certificate.json')
   if (!existsSync(file)) await makeCertificate(file, config)
-  return JSON.parse(readFileSync(file, 'utf8')) as Certificate
+  return parsePair(file, readKept(file, REMEDY))
+}
+
+const REMEDY = 'remove it, and a new self-signed certificate is made at the next start; or set TLS_CERT and TLS_KEY'
+
+function parsePair(file: string, text: string): Certificate {
+  try {
+    const { cert, key } = JSON.parse(text) as Certificate
+    if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key }
+  } catch {
+    // Said below: what exactly is broken helps nobody.
+  }
+  throw new ConfigError(file, `is damaged: ${REMEDY}`)
 }
 
 function readCertificate(certFile: string, keyFile: string): Certificate {

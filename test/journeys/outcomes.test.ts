@@ -15,6 +15,7 @@ const dns = await startDns(t, {})
 const [mxPort = 0] = await freePorts(1)
 const service = await makeService(t, {
   DELIVERY: 'mx',
+  MX_PRIVATE_NETWORKS: 'allow',
   DNS_SERVERS: dns.address,
   MX_PORT: String(mxPort),
   // One session a site, so that the order on the wire is the order of the deliveries.

@@ -26,12 +26,17 @@ export interface Sandbox {
   store(t: Test, message: string | Buffer, to?: string): Promise<Entry>
 }
 
-export async function startSandbox(t: Test, dataDir = newDataDir()): Promise<Sandbox> {
+export async function startSandbox(
+  t: Test,
+  dataDir = newDataDir(),
+  settings: Record<string, string> = {},
+): Promise<Sandbox> {
   const [smtp, http] = (await freePorts(2)) as [number, number]
   const process = await startProcess(t, 'sandbox', {
     DATA_DIR: dataDir,
     SANDBOX_SMTP_PORT: String(smtp),
     SANDBOX_HTTP_PORT: String(http),
+    ...settings,
   })
   const url = `http://127.0.0.1:${http}`
   const sandbox: Sandbox = {

@@ -33,6 +33,8 @@ export interface Config {
   readonly sandboxHost: string
   readonly sandboxSmtpPort: number
   readonly sandboxHttpPort: number
+  /** Names the inbox answers to over HTTP beside sandboxHost and those of loopback. */
+  readonly sandboxNames: readonly string[]
   readonly delivery: DeliveryRoute
   readonly dnsServers: readonly string[]
   readonly heloName: string
@@ -111,6 +113,7 @@ export function readConfig(env: Environment): Config {
     sandboxHost: listenHost(env, 'SANDBOX_HOST'),
     sandboxSmtpPort: port(env, 'SANDBOX_SMTP_PORT', 2526),
     sandboxHttpPort: port(env, 'SANDBOX_HTTP_PORT', 8025),
+    sandboxNames: sandboxNames(env),
     delivery: deliveryRoute(env.DELIVERY || 'sandbox'),
     dnsServers: dnsServers(env.DNS_SERVERS),
     heloName,
@@ -122,9 +125,7 @@ export function readConfig(env: Environment): Config {
     logLevel: oneOf(env, 'LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
     secretKey: secretKey(env.SECRET_KEY),
     mxPort: port(env, 'MX_PORT', 25),
-    allowPrivateMx:
-      oneOf(env, 'MX_PRIVATE_NETWORKS', ['allow', 'refuse'], env.NODE_ENV === 'production' ? 'refuse' : 'allow') ===
-      'allow',
+    allowPrivateMx: oneOf(env, 'MX_PRIVATE_NETWORKS', ['allow', 'refuse'], 'refuse') === 'allow',
     ...outbound(env),
     allowUnsafeDatabase: oneOf(env, 'ALLOW_UNSAFE_DATABASE', ['0', '1'], '0') === '1',
     bodyBudget: wholeNumber(env, 'BODY_BUDGET_MB', 128, 32, 65536) * 1024 * 1024,
@@ -211,6 +212,13 @@ function listenHost(env: Environment, name: string): string {
     throw new ConfigError(name, 'must be an address or a host name')
   }
   return text
+}
+
+function sandboxNames(env: Environment): string[] {
+  const names = (env.SANDBOX_NAMES ?? '').split(',').map((text) => text.trim().toLowerCase())
+  if (!names.every((name) => name === '' || /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/.test(name)))
+    throw new ConfigError('SANDBOX_NAMES', 'must be a comma-separated list of host names')
+  return names.filter(Boolean)
 }
 
 function hostName(env: Environment, name: string, byDefault: string): string {

@@ -42,6 +42,11 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
   { name: 'SANDBOX_SMTP_PORT', default: '2526', meaning: 'SMTP port of the sandbox inbox.' },
   { name: 'SANDBOX_HTTP_PORT', default: '8025', meaning: 'HTTP port of the sandbox inbox.' },
   {
+    name: 'SANDBOX_NAMES',
+    default: '',
+    meaning: 'Host names the sandbox inbox answers to over HTTP beside localhost and SANDBOX_HOST, comma-separated.',
+  },
+  {
     name: 'DELIVERY',
     default: 'sandbox',
     meaning:
@@ -142,8 +147,9 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
   },
   {
     name: 'MX_PRIVATE_NETWORKS',
-    default: 'allow; refuse with NODE_ENV=production',
-    meaning: "allow or refuse recipients' servers on loopback, private and link-local addresses with DELIVERY=mx.",
+    default: 'refuse',
+    meaning:
+      "allow or refuse recipients' servers on loopback, private and link-local addresses with DELIVERY=mx. Allow it for tests, or where all recipients are inside: whoever has a domain writes its MX records.",
   },
   {
     name: 'WEBHOOK_PRIVATE_NETWORKS',

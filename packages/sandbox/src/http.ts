@@ -1,4 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify'
+import { type Hosts, isOurs } from './hosts.ts'
 import type { Inbox } from './inbox.ts'
 import { listPage, messagePage } from './pages.ts'
 import { type ShownMessage, showMessage } from './shown-message.ts'
@@ -13,15 +14,20 @@ const AS_A_READER =
   'sandbox allow-popups allow-popups-to-escape-sandbox'
 
 /** The inbox over HTTP: JSON for programs, two small pages for people. */
-export function createSandboxHttp(inbox: Inbox): FastifyInstance {
+export function createSandboxHttp(inbox: Inbox, hosts: Hosts): FastifyInstance {
   const app = Fastify({ logger: false, forceCloseConnections: true })
-  app.addHook('onRequest', async (_request, reply) => {
+  app.addHook('onRequest', async (request, reply) => {
     // What is shown came from outside: nothing of it may run, load or frame.
     reply.header(
       'content-security-policy',
       "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'; sandbox allow-same-origin",
     )
     reply.header('x-content-type-options', 'nosniff')
+    if (isOurs(request.headers.host, hosts)) return undefined
+    return reply.code(421).send({
+      error:
+        'the sandbox inbox is not served under this host name: ask for it as localhost or 127.0.0.1, or name it in SANDBOX_NAMES',
+    })
   })
   app.get('/messages', async () => inbox.list())
   app.delete('/messages', async () => {

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { simpleParser } from 'mailparser'
@@ -18,6 +18,10 @@ const MOST = 10_000
 /** What is half done for longer was left by a sudden death, and is not another process's work in hand. */
 const LEFT_OVER_MS = 60_000
 
+/** Mail is private: nobody else of this machine reads it. */
+const PRIVATE = { mode: 0o600 }
+const PRIVATE_FOLDER = 0o700
+
 /** The local inbox: each message a file, `<id>.eml`, with its entry beside it, `<id>.json`, which makes it count. */
 export class Inbox {
   readonly #folder: string
@@ -25,7 +29,9 @@ export class Inbox {
 
   constructor(folder: string) {
     this.#folder = folder
-    mkdirSync(folder, { recursive: true })
+    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
+    // One of an earlier version is open, and so are the files in it.
+    chmodSync(folder, PRIVATE_FOLDER)
     this.#entries = readEntries(folder)
     this.#trim()
   }
@@ -52,8 +58,8 @@ export class Inbox {
   async add(from: string, to: string, message: Buffer): Promise<InboxEntry> {
     const id = randomUUIDv7().replaceAll('-', '')
     const entry: InboxEntry = { id, from, to, subject: await subjectOf(message), receivedAt: new Date().toISOString() }
-    await writeFile(join(this.#folder, `${id}.eml`), message)
-    await writeFile(join(this.#folder, `${id}.tmp`), JSON.stringify(entry))
+    await writeFile(join(this.#folder, `${id}.eml`), message, PRIVATE)
+    await writeFile(join(this.#folder, `${id}.tmp`), JSON.stringify(entry), PRIVATE)
     await rename(join(this.#folder, `${id}.tmp`), join(this.#folder, `${id}.json`))
     this.#entries.push(entry)
     this.#trim()

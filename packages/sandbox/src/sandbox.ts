@@ -13,7 +13,7 @@ export async function startSandbox({ config, log }: ProcessContext): Promise<Run
     smtp.server.once('error', reject)
     smtp.listen(config.sandboxSmtpPort, config.sandboxHost, () => resolve())
   })
-  const http = createSandboxHttp(inbox)
+  const http = createSandboxHttp(inbox, config)
   await http.listen({ host: config.sandboxHost, port: config.sandboxHttpPort })
   return {
     async close() {

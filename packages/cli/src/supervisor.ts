@@ -1,7 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { EXIT_CONFIG } from '@postrider/core'
+import { ALIVE_EVERY_MS, EXIT_CONFIG } from '@postrider/core'
+import { type Patience, watchLives } from './lives.ts'
 
-/** Keeps one process a program running: starts it again when it dies, with a growing pause, and stops all of them together. */
+/**
+ * Keeps one process a program running: starts it again when it dies, with a growing pause, ends it when it hangs, and stops all of
+ * them together.
+ */
 export interface Supervisor {
   /** Resolves once every program has said it works; rejects when one can't (its settings are wrong). */
   readonly started: Promise<void>
@@ -21,7 +25,12 @@ export interface SupervisorOptions {
   readonly programs: readonly Program[]
   readonly env: NodeJS.ProcessEnv
   readonly report: (line: string) => void
+  /** Tests have less of it. */
+  readonly patience?: Patience
 }
+
+/** Together with the start of the next one a hung process is replaced within 65 s (P6), also one that hangs from its start on. */
+const PATIENCE: Patience = { every: ALIVE_EVERY_MS, silent: 15, starting: 25, stopping: 5, draining: 15 }
 
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5000
@@ -33,9 +42,10 @@ const STOP_WITHIN_MS = 32_000
 /** V8 would let what lives a moment grow to three times 32 MB, most of it garbage: docs/performance.md. */
 const FLAGS = ['--max-semi-space-size=4']
 
-export function supervise({ programs, env, report }: SupervisorOptions): Supervisor {
+export function supervise({ programs, env, report, patience = PATIENCE }: SupervisorOptions): Supervisor {
   let stopping = false
   const children = new Map<string, ChildProcess>()
+  const lives = watchLives(patience, report)
   let breakDown: (name: string) => void = () => {}
   const broken = new Promise<string>((resolve) => {
     breakDown = resolve
@@ -45,6 +55,7 @@ export function supervise({ programs, env, report }: SupervisorOptions): Supervi
     const child = fork(program.file, [], { env, execArgv: FLAGS, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
     const startedAt = performance.now()
     children.set(program.name, child)
+    lives.add(program.name, child)
     child.on('message', (message) => {
       if (message === 'ready') onReady()
     })
@@ -74,6 +85,7 @@ export function supervise({ programs, env, report }: SupervisorOptions): Supervi
     broken,
     async stop() {
       stopping = true
+      lives.stop()
       const wanted = programs.filter(({ last }) => !last).map(({ name }) => name)
       const first = [...children].filter(([name]) => wanted.includes(name))
       await Promise.all(first.map(([, child]) => stopChild(child)))

@@ -39,6 +39,7 @@ export { isPrivateAddress, NetworkList, plainAddress } from './networks.ts'
 export * from './outbound-http.ts'
 export type * from './privacy/index.ts'
 export {
+  ALIVE_EVERY_MS,
   EXIT_CONFIG,
   type ProcessContext,
   type RunningProcess,

@@ -16,6 +16,8 @@ const DRAIN_MS = 28_000
  * spent half its processor time on that, while an API under load let its heap grow to twice of what it does now.
  */
 const HEAP_GROWTH = 150
+/** Between two signs of life to the supervisor. */
+export const ALIVE_EVERY_MS = 2000
 /** Between rounds of housekeeping. */
 const TIDY_EVERY_MS = 60_000
 
@@ -52,6 +54,7 @@ export async function runProcess(
   const log = createLog(options.name, config.logLevel)
   process.on('unhandledRejection', (reason) => die(log, reason))
   process.on('uncaughtException', (error) => die(log, error))
+  showLife()
   try {
     const running = await start({ config, log })
     onStop(log, running.close)
@@ -117,6 +120,16 @@ async function withPatience(log: Log, act: () => Promise<unknown>): Promise<void
       await new Promise((resolve) => setTimeout(resolve, 500))
     }
   }
+}
+
+/**
+ * Tells the supervisor, if there is one, that the main loop turns, from before anything is waited for: a process that waits for its
+ * database lives.
+ */
+function showLife(): void {
+  const tell = () => process.connected && process.send?.('alive', undefined, undefined, () => {})
+  if (process.send) setInterval(tell, ALIVE_EVERY_MS).unref()
+  tell()
 }
 
 function onStop(log: Log, close: () => Promise<void>): void {

@@ -1,0 +1,116 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { supervise } from '../../packages/cli/src/supervisor.ts'
+import { freePorts } from '../helpers/ports.ts'
+import { until } from '../helpers/until.ts'
+
+const FOLDER = mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'supervisor-'))
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+/** Signs of life come every 50 ms here; hung is who shows none for 2 s. */
+const PATIENCE = { every: 100, silent: 20, starting: 100, stopping: 5, draining: 20 }
+const LIVES = "setInterval(() => process.send('alive'), 50); process.send('alive'); process.send('ready');\n"
+const ENDS = "process.on('disconnect', () => process.exit(0)); process.on('SIGTERM', () => process.exit(0));\n"
+
+function program(name: string, code: string): { name: string; file: string } {
+  const file = join(FOLDER, `${name}.mjs`)
+  writeFileSync(file, code)
+  return { name, file }
+}
+
+interface Watched {
+  readonly lines: string[]
+  /** How often it was started, by the lines of its ends. */
+  ends(name: string): number
+}
+
+async function watch(t: Test, programs: readonly { name: string; file: string }[]): Promise<Watched> {
+  const lines: string[] = []
+  const supervisor = supervise({ programs, env: {}, report: (line) => lines.push(line), patience: PATIENCE })
+  t.teardown(() => supervisor.stop())
+  await supervisor.started
+  return { lines, ends: (name) => lines.filter((line) => line.startsWith(`${name} ended`)).length }
+}
+
+t.test('a process whose main loop spins, or that is stopped, is ended and started again; others stay', async (t) => {
+  const { lines, ends } = await watch(t, [
+    program('steady', LIVES + ENDS),
+    // Deaf to SIGTERM, as a spinning loop is to everything.
+    program('spinning', `${LIVES}${ENDS}setTimeout(() => { for (;;); }, 300)`),
+    program('stopped', `${LIVES}${ENDS}setTimeout(() => process.kill(process.pid, 'SIGSTOP'), 300)`),
+  ])
+  await until('both to be replaced', () => ends('spinning') > 0 && ends('stopped') > 0, 60_000)
+  for (const name of ['spinning', 'stopped']) {
+    const own = lines.filter((line) => line.startsWith(name))
+    t.match(own[0], new RegExp(`^${name} hangs \\(no sign of life for 2 s\\) and is ended$`))
+    t.match(own[1], new RegExp(`^${name} ended \\(SIGKILL\\) and is started again$`))
+  }
+  t.notOk(lines.some((line) => line.startsWith('steady')))
+})
+
+t.test('one that wakes up when it is asked to stop may finish what it has in hand', async (t) => {
+  const drains = "process.on('SIGTERM', () => setTimeout(() => process.exit(3), 700));\n"
+  const spins = 'setTimeout(() => { const end = Date.now() + 2300; while (Date.now() < end); }, 300)'
+  const { lines, ends } = await watch(t, [program('waking', LIVES + drains + spins)])
+  await until('it to be replaced', () => ends('waking') > 0, 60_000)
+  t.match(lines[1], /^waking ended \(exit 3\)/)
+})
+
+t.test('a machine that slept wakes up with everybody alive', async (t) => {
+  const file = join(FOLDER, 'sleeper.ts')
+  const { file: child } = program('sleeping', LIVES + ENDS)
+  const module = JSON.stringify(join(ROOT, 'packages/cli/src/supervisor.ts'))
+  writeFileSync(
+    file,
+    `import { supervise } from ${module}\n` +
+      `const programs = [{ name: 'sleeping', file: ${JSON.stringify(child)} }]\n` +
+      `const report = (line: string) => console.log(line)\n` +
+      `const all = supervise({ programs, env: {}, report, patience: ${JSON.stringify(PATIENCE)} })\n` +
+      `await all.started\nconsole.log('started')\nsetInterval(() => console.log('tick'), 100)\n`,
+  )
+  const sleeper = spawn(process.execPath, [file], { cwd: ROOT, env: { PATH: process.env.PATH ?? '' }, detached: true })
+  t.teardown(() => process.kill(-(sleeper.pid as number), 'SIGKILL'))
+  let said = ''
+  sleeper.stdout.on('data', (octets: Buffer) => (said += octets))
+  await until('it to start', () => said.includes('started'), 60_000)
+  // All of the group, as a lid that is closed does it; three times as long as a silence may last.
+  process.kill(-(sleeper.pid as number), 'SIGSTOP')
+  await new Promise((resolve) => setTimeout(resolve, 6000))
+  const before = said.length
+  process.kill(-(sleeper.pid as number), 'SIGCONT')
+  await until('some time awake', () => said.slice(before).split('tick').length > 20, 60_000)
+  t.notMatch(said, /hangs|ended/)
+})
+
+t.test('the processes of the service show signs of life, also while their database is away', async (t) => {
+  const [nobody, port] = (await freePorts(2)) as [number, number]
+  const env = {
+    PATH: process.env.PATH ?? '',
+    DATABASE_URL: `postgres://nobody@127.0.0.1:${nobody}/none`,
+    DATA_DIR: FOLDER,
+    API_PORT: String(port),
+    LOG_LEVEL: 'silent',
+  }
+  const children = [
+    'packages/api/src/server.ts',
+    'packages/relay/src/server.ts',
+    'packages/delivery/src/worker.ts',
+  ].map((file) => fork(join(ROOT, file), [], { env, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }))
+  t.teardown(() => {
+    for (const child of children) child.kill('SIGKILL')
+  })
+  const signs = children.map(signsOf)
+  await until('three signs of each', () => signs.every(({ count }) => count >= 3), 60_000)
+  t.ok(children.every(({ exitCode }) => exitCode === null))
+})
+
+function signsOf(child: ChildProcess): { count: number } {
+  const signs = { count: 0 }
+  child.on('message', (message) => {
+    if (message === 'alive') signs.count++
+  })
+  return signs
+}

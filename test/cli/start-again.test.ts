@@ -99,7 +99,7 @@ t.test('postrider up on data that something else has, or had', { skip }, async (
         const { code, stderr } = await postrider(env, 'account', 'list')
         t.equal(code, status, name)
         t.match(stderr, new RegExp(`^postrider: .*/${name} is empty: put it back from a backup`))
-        t.equal(stderr.split('\\n').length, 2, 'one sentence')
+        t.equal(stderr.split('\n').length, 2, 'one sentence')
         writeFileSync(file, kept)
       }
       t.equal((await answered<unknown[]>(env, 'account', 'list')).length, 1)

@@ -1,5 +1,6 @@
+import type { Config, Sql } from '@postrider/core'
 import nodemailer from 'nodemailer'
-import type { Sender, TestService } from './service.ts'
+import type { Sender } from './service.ts'
 import type { Sink } from './sink.ts'
 
 type Transport = ReturnType<typeof pooled>
@@ -18,6 +19,12 @@ export interface Answer {
   readonly at: number
 }
 
+/** What a ledger has to know of the service it watches: its doors, and at the end its database. */
+export interface Watched {
+  readonly config: Pick<Config, 'apiPort' | 'relayPort'>
+  readonly sql: Sql
+}
+
 /**
  * What was sent, what was acknowledged, what arrived: the judge of every journey with faults. Each message has a recipient of
  * its own, so the sink tells which one it saw, and how often.
@@ -26,11 +33,11 @@ export class Ledger {
   readonly sent = new Set<string>()
   readonly acknowledged = new Set<string>()
   readonly answers: Answer[] = []
-  readonly #service: TestService
-  readonly #sender: Sender
+  readonly #service: Watched
+  readonly #sender: Pick<Sender, 'apiKey' | 'domain'>
   #next = 0
 
-  constructor(service: TestService, sender: Sender) {
+  constructor(service: Watched, sender: Pick<Sender, 'apiKey' | 'domain'>) {
     this.#service = service
     this.#sender = sender
   }

@@ -78,7 +78,8 @@ export {
   type VersionSummary,
 } from './templates/index.ts'
 export { fillLegacyTemplate, type LegacyTexts } from './templates/legacy-template.ts'
-export { createSubstituter, type Substituter, type Substitutions } from './templates/substitutions.ts'
+export { hasTooMany, MOST_KEY_UNITS, prepareSections, type Substitutions } from './templates/sections.ts'
+export { createSubstituter, type Substituter } from './templates/substitutions.ts'
 export * from './templates/unsubscribe-tags.ts'
 export {
   HITS_AN_HOUR,
@@ -90,5 +91,6 @@ export {
   type Tracking,
   type TrackingTarget,
 } from './tracking/index.ts'
+export { inTurns, type Stoppable } from './turns.ts'
 export * from './webhooks/index.ts'
 export { readKept, syncFolder, writeOnce } from './write-once.ts'

@@ -1,4 +1,13 @@
-import { createSubstituter, LIMITS, type Submission, type SubmittedEnvelope } from '@postrider/core'
+import {
+  createSubstituter,
+  hasTooMany,
+  inTurns,
+  LIMITS,
+  MOST_KEY_UNITS,
+  type Stoppable,
+  type Submission,
+  type SubmittedEnvelope,
+} from '@postrider/core'
 import { type SmtpApi, type SmtpApiRecipient, substitutionsOf } from './smtpapi.ts'
 import { settingsOf, templateKeyOf } from './smtpapi-settings.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'
@@ -35,6 +44,13 @@ export function problemsOf(api: SmtpApi, recipients: readonly string[]): SmtpApi
     for (const value of values.slice(0, count)) octets += Buffer.byteLength(value)
   }
   if (octets > MOST) problems.push({ path: 'sub', problem: 'with so many recipients it is too large' })
+  for (const [path, tags] of [
+    ['sub', api.sub],
+    ['section', api.section],
+  ] as const) {
+    if (!hasTooMany(tags?.keys() ?? [])) continue
+    problems.push({ path, problem: `its tags may have at most ${MOST_KEY_UNITS} characters together` })
+  }
   const { bypassListManagement, ...others } = api.filters
   const named = others.bypassSpamManagement ?? others.bypassBounceManagement ?? others.bypassUnsubscribeManagement
   if (bypassListManagement && named) {
@@ -55,7 +71,7 @@ export function problemsOf(api: SmtpApi, recipients: readonly string[]): SmtpApi
 export async function steer(steered: Steered, api: SmtpApi): Promise<Submission | SmtpApiProblem> {
   const { submission, now, message, hold } = steered
   const recipients = recipientsOf(api, steered.recipients)
-  const args = argsOf(api, recipients.length)
+  const args = await inTurns(argsOf(api, recipients.length))
   if ('problem' in args) return args
   const key = templateKeyOf(api)
   const wanted = key !== undefined || (api.sub?.size ?? 0) > 0
@@ -75,11 +91,7 @@ export async function steer(steered: Steered, api: SmtpApi): Promise<Submission 
     ...(templateKey === undefined ? {} : { templateKey, templateId: undefined }),
     ...(composed && api.section?.size ? { sections: Object.fromEntries(api.section) } : {}),
     ...(apart ? composedOf(submission, apart) : {}),
-    envelopes: own
-      ? recipients.map((recipient, at) =>
-          envelopeOf({ recipient, at, base: submission, api, apart, composed, now, args }),
-        )
-      : submission.envelopes.map((envelope) => ({ ...envelope, ...args.of(0) })),
+    envelopes: await inTurns(envelopesOf({ recipients, own, base: submission, api, apart, composed, now, args })),
   }
   const { content } = common
   return content.kind === 'mime' && named ? { ...common, content: { ...content, ownTo: true } } : common
@@ -106,9 +118,10 @@ function composedOf({ from }: Submission, apart: Apart): Partial<Submission> {
   }
 }
 
-interface Copy {
-  readonly recipient: SmtpApiRecipient
-  readonly at: number
+interface Copies {
+  readonly recipients: readonly SmtpApiRecipient[]
+  /** Each recipient's is another. */
+  readonly own: boolean
   readonly base: Submission
   readonly api: SmtpApi
   readonly apart: Apart | undefined
@@ -117,7 +130,22 @@ interface Copy {
   readonly args: Args
 }
 
-function envelopeOf({ recipient, at, base, api, apart, composed, now, args }: Copy): SubmittedEnvelope {
+function* envelopesOf(copies: Copies): Stoppable<SubmittedEnvelope[]> {
+  const { recipients, own, base, args } = copies
+  if (!own) return base.envelopes.map((envelope) => ({ ...envelope, ...args.of(0) }))
+  const envelopes: SubmittedEnvelope[] = []
+  for (const [at, recipient] of recipients.entries()) {
+    envelopes.push(envelopeOf(copies, recipient, at))
+    yield
+  }
+  return envelopes
+}
+
+function envelopeOf(
+  { base, api, apart, composed, now, args }: Copies,
+  recipient: SmtpApiRecipient,
+  at: number,
+): SubmittedEnvelope {
   const [first] = base.envelopes as [SubmittedEnvelope]
   const { email } = recipient
   const name = recipient.name || apart?.names.get(email.toLowerCase())
@@ -143,26 +171,36 @@ interface Args {
 const TOO_LARGE = { path: 'unique_args', problem: `with the values of sub it must have at most ${MOST_ARGS} octets` }
 
 /** unique_args, in whose values the tags of `sub` stand for the recipient's own. */
-function argsOf(api: SmtpApi, count: number): Args | SmtpApiProblem {
+function* argsOf(api: SmtpApi, count: number): Stoppable<Args | SmtpApiProblem> {
   const { uniqueArgs, sub } = api
   if (!uniqueArgs?.size) return { of: () => ({}) }
   const tags = [...(sub?.keys() ?? [])]
   const substituter = createSubstituter(tags)
-  const without = Object.fromEntries(tags.map((tag) => [tag, '']))
-  const personal = [...uniqueArgs.values()].some((value) => substituter.substitute(value, without) !== value)
+  const resolve = function* (values: Readonly<Record<string, string>>): Stoppable<Record<string, string> | undefined> {
+    const resolved: Record<string, string> = {}
+    const room = { left: MOST_ARGS, idle: 0 }
+    for (const [key, text] of uniqueArgs) {
+      const value = yield* substituter.substitute(text, values, room)
+      if (value === undefined) return undefined
+      resolved[key] = value
+    }
+    return resolved
+  }
+  const without = yield* resolve(Object.fromEntries(tags.map((tag) => [tag, ''])))
+  const personal = [...uniqueArgs].some(([key, value]) => without?.[key] !== value)
   const all: { customArgs: Record<string, string> }[] = []
   let octets = 0
   for (let at = 0; at < count; at++) {
     if (at === 0 || personal) {
-      const values = personal ? substitutionsOf(api, at) : {}
-      const resolved = [...uniqueArgs].map(([key, value]) => [key, substituter.substitute(value, values)] as const)
-      if (resolved.some(([, value]) => value === undefined)) return TOO_LARGE
-      all.push({ customArgs: Object.fromEntries(resolved) as Record<string, string> })
+      const customArgs = yield* resolve(personal ? substitutionsOf(api, at) : {})
+      if (!customArgs) return TOO_LARGE
+      all.push({ customArgs })
     }
     const own = sizeOf(all.at(-1)?.customArgs ?? {})
     octets += own
     if (own > MOST_ARGS) return TOO_LARGE
     if (octets > MOST) return { path: 'unique_args', problem: 'with so many recipients it is too large' }
+    yield
   }
   return { of: (at) => all[personal ? at : 0] ?? {} }
 }

@@ -174,7 +174,12 @@ const NAMES: Partial<Record<SubmissionField, string>> = {
   bcc: 'X-SETTINGS.bcc',
   reference: 'X-APIHEADER',
   attributes: 'X-ATTRIBUTES',
-  ...{ names: 'X-SMTPAPI.to', substitutions: 'X-SMTPAPI.sub', customArgs: 'X-SMTPAPI.unique_args' },
+  ...{
+    names: 'X-SMTPAPI.to',
+    substitutions: 'X-SMTPAPI.sub',
+    sections: 'X-SMTPAPI.section',
+    customArgs: 'X-SMTPAPI.unique_args',
+  },
   ...{ batch: 'X-SMTPAPI.batch_id', scheduledAt: 'X-SMTPAPI.send_at', template: 'X-SMTPAPI.filters.templates' },
   ...{ bypass: 'X-SMTPAPI.filters.bypass', footer: 'X-SMTPAPI.filters.footer' },
   ...{ linkParameters: 'X-SMTPAPI.filters.ganalytics', groups: 'X-SMTPAPI.asm_groups_to_display' },

@@ -1,11 +1,13 @@
 import { parseAddress } from '../recipients/address.ts'
 import type { DynamicTemplate, RenderFailure, TemplateData, TemplatePart } from '../templates/dynamic/index.ts'
+import { roomForTexts } from '../templates/substitutions.ts'
 import {
   fillUnsubscribeTags,
   hasUnsubscribeTags,
   type UnsubscribeUrls,
   withUnsubscribeUrls,
 } from '../templates/unsubscribe-tags.ts'
+import { inTurns, type Stoppable } from '../turns.ts'
 import type { ContentDocument } from './content.ts'
 import { LIMITS } from './limits.ts'
 import type { Personal } from './personal.ts'
@@ -36,27 +38,28 @@ export type FilledContent = Pick<FillOptions, 'content' | 'personal'>
 
 /**
  * Puts in what differs in the texts of one recipient: substitutions, the data of a dynamic template, unsubscribe links. The same
- * for the same recipient every time. Answers at once but where a template is to be rendered.
+ * for the same recipient every time. Answers at once but where a template is to be rendered or there is much to put in.
  *
  * Throws (or rejects with) Unrenderable, overloaded.
  */
 export function fillContent(options: FillOptions): FilledContent | Promise<FilledContent> {
-  const { content, personal, urls } = options
-  const given = personal?.substitutions ? substituted(content, personal, personal.substitutions) : { content, personal }
-  if (content.rendered?.length) {
-    return rendered({ ...options, ...given }).then((content) => withTags({ ...given, content }, urls))
-  }
-  return withTags(given, urls)
+  const given = inTurns(substituted(options))
+  return given instanceof Promise ? given.then((given) => finish(given, options)) : finish(given, options)
 }
 
-function substituted(
-  content: ContentDocument,
-  personal: Personal,
-  values: Readonly<Record<string, string>>,
-): FilledContent {
+function finish(given: FilledContent, options: FillOptions): FilledContent | Promise<FilledContent> {
+  const { urls } = options
+  if (!given.content.rendered?.length) return inTurns(withTags(given, urls))
+  return rendered({ ...options, ...given }).then((content) => inTurns(withTags({ ...given, content }, urls)))
+}
+
+function* substituted({ content, personal }: FilledContent): Stoppable<FilledContent> {
+  const room = roomForTexts()
+  const values = personal?.substitutions
+  if (!values) return { content, personal }
   const substituter = substituterFor(content, values)
-  const fill: Fill = (text) => {
-    const filled = substituter.substitute(text, values)
+  const fill: Fill = function* (text) {
+    const filled = yield* substituter.substitute(text, values, room)
     if (filled !== undefined) return filled
     throw new Unrenderable({ why: 'output', sentence: 'with its substitutions the message is too large' })
   }
@@ -64,32 +67,51 @@ function substituted(
   return {
     content: {
       ...content,
-      ...texts(content, fill),
-      subject: fill(subject),
-      ...(replyTo ? { replyTo: address(replyTo, fill) } : {}),
+      ...(yield* texts(content, fill)),
+      subject: yield* fill(subject),
+      ...(replyTo ? { replyTo: yield* address(replyTo, fill) } : {}),
       ...(replyToList
-        ? { replyToList: replyToList.map(({ email, name }) => ({ email: address(email, fill), name: fill(name) })) }
+        ? {
+            replyToList: yield* each(replyToList, function* ({ email, name }) {
+              return { email: yield* address(email, fill), name: yield* fill(name) }
+            }),
+          }
         : {}),
-      ...(alternatives ? { alternatives: alternatives.map(({ type, text }) => ({ type, text: fill(text) })) } : {}),
+      ...(alternatives
+        ? {
+            alternatives: yield* each(alternatives, function* ({ type, text }) {
+              return { type, text: yield* fill(text) }
+            }),
+          }
+        : {}),
     },
-    personal: personal.subject === undefined ? personal : { ...personal, subject: fill(personal.subject) },
+    personal: personal.subject === undefined ? personal : { ...personal, subject: yield* fill(personal.subject) },
   }
 }
 
-function address(text: string, fill: Fill): string {
-  const filled = fill(text)
+function* each<T, U>(list: readonly T[], act: (one: T) => Stoppable<U>): Stoppable<U[]> {
+  const done: U[] = []
+  for (const one of list) {
+    done.push(yield* act(one))
+    yield
+  }
+  return done
+}
+
+function* address(text: string, fill: Fill): Stoppable<string> {
+  const filled = yield* fill(text)
   return parseAddress(filled)?.text ?? filled
 }
 
 /** The bodies, each with something done to it. */
-function texts(
+function* texts(
   { html, text, amp }: ContentDocument,
-  act: (text: string, kind: 'html' | 'text') => string,
-): Pick<ContentDocument, 'html' | 'text' | 'amp'> {
+  act: (text: string, kind: 'html' | 'text') => Stoppable<string>,
+): Stoppable<Pick<ContentDocument, 'html' | 'text' | 'amp'>> {
   return {
-    ...(html === undefined ? {} : { html: act(html, 'html') }),
-    ...(text === undefined ? {} : { text: act(text, 'text') }),
-    ...(amp === undefined ? {} : { amp: act(amp, 'html') }),
+    ...(html === undefined ? {} : { html: yield* act(html, 'html') }),
+    ...(text === undefined ? {} : { text: yield* act(text, 'text') }),
+    ...(amp === undefined ? {} : { amp: yield* act(amp, 'html') }),
   }
 }
 
@@ -111,10 +133,15 @@ function templateOf({ subject, html, text, rendered = [] }: ContentDocument): Dy
   return Object.fromEntries(rendered.flatMap((part) => (all[part] === undefined ? [] : [[part, all[part]]])))
 }
 
-function withTags({ content, personal }: FilledContent, urls: () => UnsubscribeUrls): FilledContent {
+function* withTags({ content, personal }: FilledContent, urls: () => UnsubscribeUrls): Stoppable<FilledContent> {
   if (!content.unsubscribeTags) return { content, personal }
+  const room = roomForTexts()
   let own: UnsubscribeUrls | undefined
-  const fill = (text: string, kind: 'html' | 'text'): string =>
-    hasUnsubscribeTags(text) ? fillUnsubscribeTags(text, (own ??= urls()), kind) : text
-  return { content: { ...content, ...texts(content, fill) }, personal }
+  const filled = yield* texts(content, function* (text, kind) {
+    if (!hasUnsubscribeTags(text)) return text
+    const filled = yield* fillUnsubscribeTags(text, (own ??= urls()), kind, room)
+    if (filled !== undefined) return filled
+    throw new Unrenderable({ why: 'output', sentence: 'with its unsubscribe links the message is too large' })
+  })
+  return { content: { ...content, ...filled }, personal }
 }

@@ -1,11 +1,21 @@
 import { invalidParameter } from '../errors.ts'
 import { parseAddress } from '../recipients/address.ts'
+import { hasTooMany, MOST_KEY_UNITS } from '../templates/sections.ts'
+import { inTurns, type Stoppable } from '../turns.ts'
 import { LIMITS } from './limits.ts'
 import type { Submission, SubmittedEnvelope } from './submission.ts'
-import { substituterFor } from './substitute.ts'
+import { type Fill, substituterFor } from './substitute.ts'
 
 /** What is kept with a delivery is stored as it is: the database takes every text but NUL, and Unicode only. */
-export function checkKept({ envelopes, nameOf }: Submission): void {
+export function checkKept(submission: Submission): void | Promise<void> {
+  const { sections = {}, nameOf } = submission
+  if (hasTooMany(Object.keys(sections))) {
+    throw invalidParameter(nameOf('sections'), `its tags may have at most ${MOST_KEY_UNITS} characters together`)
+  }
+  return inTurns(keptChecked(submission))
+}
+
+function* keptChecked({ envelopes, nameOf }: Submission): Stoppable<void> {
   for (const [at, { substitutions, customArgs }] of envelopes.entries()) {
     for (const [field, map] of [
       ['substitutions', substitutions],
@@ -16,6 +26,11 @@ export function checkKept({ envelopes, nameOf }: Submission): void {
         if (text.includes('\0')) throw invalidParameter(nameOf(field, at), 'it must not contain NUL')
         if (!text.isWellFormed()) throw invalidParameter(nameOf(field, at), 'it is not well-formed Unicode')
       }
+      yield
+    }
+    if (substitutions && hasTooMany(Object.keys(substitutions))) {
+      const problem = `its keys may have at most ${MOST_KEY_UNITS} characters together`
+      throw invalidParameter(nameOf('substitutions', at), problem)
     }
   }
 }
@@ -27,15 +42,28 @@ export function keptLength({ substitutions, customArgs, data }: SubmittedEnvelop
 }
 
 /** What substitutions make of a header must not break it (V20), and an address must stay one. */
-export function checkSubstituted(submission: Submission): void {
+export function checkSubstituted(submission: Submission): void | Promise<void> {
+  if (submission.envelopes.some(({ substitutions }) => substitutions !== undefined)) {
+    return inTurns(substitutedChecked(submission))
+  }
+}
+
+/** Characters of sections that are looked through for nothing in a header: each recipient has some. */
+const IDLE_IN_HEADER = 16 * 1024
+
+function* substitutedChecked(submission: Submission): Stoppable<void> {
   const { envelopes, replyTo, replyToList = [], nameOf } = submission
-  if (envelopes.every(({ substitutions }) => substitutions === undefined)) return
   for (const [at, { substitutions, subject = submission.subject }] of envelopes.entries()) {
     if (substitutions === undefined) continue
     const substituter = substituterFor(submission, substitutions)
-    const fill = (text: string): string => {
-      const filled = substituter.substitute(text, substitutions)
-      if (filled === undefined || filled.length > LIMITS.headerText) {
+    yield
+    const fill: Fill = function* (text) {
+      const filled = yield* substituter.substitute(text, substitutions, {
+        left: LIMITS.headerText,
+        idle: IDLE_IN_HEADER,
+      })
+      yield
+      if (filled === undefined) {
         throw invalidParameter(nameOf('substitutions', at), `a header may have at most ${LIMITS.headerText} characters`)
       }
       if (filled !== text && /[\r\n\0]/.test(filled)) {
@@ -43,10 +71,10 @@ export function checkSubstituted(submission: Submission): void {
       }
       return filled
     }
-    fill(subject ?? '')
-    for (const { name } of replyToList) fill(name)
+    yield* fill(subject ?? '')
+    for (const { name } of replyToList) yield* fill(name)
     for (const email of [replyTo ?? '', ...replyToList.map(({ email }) => email)]) {
-      if (email !== '' && !parseAddress(fill(email))) {
+      if (email !== '' && !parseAddress(yield* fill(email))) {
         throw invalidParameter(nameOf('substitutions', at), 'the Reply-To address must stay one')
       }
     }

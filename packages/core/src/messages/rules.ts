@@ -189,8 +189,8 @@ function batchOpen({ batchId, principal }: Submission, found: Judgement): void |
   })
 }
 
-function substitutedFit(submission: Submission, { filled }: Judgement): void {
-  checkSubstituted(filled?.submission ?? submission)
+function substitutedFit(submission: Submission, { filled }: Judgement): void | Promise<void> {
+  return checkSubstituted(filled?.submission ?? submission)
 }
 
 function mergedHeadersFit(submission: Submission, { template }: Judgement): void {

@@ -65,6 +65,7 @@ export type SubmissionField =
   | 'messageId'
   | 'names'
   | 'substitutions'
+  | 'sections'
   | 'data'
   | 'customArgs'
   | 'template'

@@ -1,4 +1,8 @@
+import type { Stoppable } from '../turns.ts'
 import { escapeHtml } from './dynamic/index.ts'
+import { Filling, MOST_TOGETHER, roomForTexts } from './filling.ts'
+import { KeyFinder } from './key-finder.ts'
+import { prepareSections, type Substitutions } from './sections.ts'
 
 /** Where a recipient leaves the message's group, leaves everything, or chooses; those that are missing are left empty. */
 export interface UnsubscribeUrls {
@@ -20,23 +24,32 @@ const TAGS: ReadonlyMap<string, Tag> = new Map<string, Tag>([
   ['{{{unsubscribe}}}', ['group', undefined]],
   ['{{{unsubscribe_preferences}}}', ['preferences', undefined]],
 ])
-const TAG =
-  /<%asm_(?:group_unsubscribe|global_unsubscribe|preferences)_(?:raw_)?url%>|\{\{\{unsubscribe(?:_preferences)?\}\}\}/g
+const FINDER = new KeyFinder(TAGS.keys())
+const NO_SECTIONS = prepareSections()
 
 export function hasUnsubscribeTags(text: string): boolean {
   return text.includes('<%asm_') || text.includes('{{{unsubscribe')
 }
 
-/** Puts a recipient's own URLs in for the tags, as HTML or as plain text asks for. */
-export function fillUnsubscribeTags(text: string, urls: UnsubscribeUrls, kind: 'html' | 'text'): string {
+/** Puts a recipient's own URLs in for the tags, as HTML or as plain text asks for. Undefined when the text grows beyond 30 MB. */
+export function* fillUnsubscribeTags(
+  text: string,
+  urls: UnsubscribeUrls,
+  kind: 'html' | 'text',
+  room = roomForTexts(),
+): Stoppable<string | undefined> {
   if (!hasUnsubscribeTags(text)) return text
-  return text.replace(TAG, (tag) => {
-    const [which, label] = TAGS.get(tag) as Tag
-    const url = urlOf(urls, which) ?? ''
-    if (kind === 'text') return label && url ? `${label} ( ${url} )` : url
-    const escaped = escapeHtml(url)
-    return label && url ? `<a href="${escaped}">${label}</a>` : escaped
-  })
+  const values: Substitutions = Object.fromEntries([...TAGS].map(([tag, said]) => [tag, filledIn(said, urls, kind)]))
+  const filling = new Filling({ values, sections: NO_SECTIONS, finder: FINDER, room, most: MOST_TOGETHER })
+  yield* filling.search(text)
+  return filling.end()
+}
+
+function filledIn([which, label]: Tag, urls: UnsubscribeUrls, kind: 'html' | 'text'): string {
+  const url = urlOf(urls, which) ?? ''
+  if (kind === 'text') return label && url ? `${label} ( ${url} )` : url
+  const escaped = escapeHtml(url)
+  return label && url ? `<a href="${escaped}">${label}</a>` : escaped
 }
 
 /**

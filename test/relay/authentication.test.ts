@@ -146,6 +146,42 @@ t.test('a revoked key is refused at AUTH, and inside an open session, within 5 s
   t.strictSame(await stored(service, sender), { messages: 1, deliveries: 1 })
 })
 
+/** What may become of a key while a session that showed it is open, and what the session is told then. */
+const LOST: readonly [what: string, lose: (id: number) => Promise<unknown>, reply: RegExp][] = [
+  ['loses the scope send', (id) => service.core.auth.updateKey(id, { scopes: ['events'] }), /^550 5\.7\.1 /],
+  [
+    'ends',
+    (id) => service.core.auth.updateKey(id, { restrictions: { until: new Date(Date.now() + 100) } }),
+    /^535 5\.7\.8 /,
+  ],
+  [
+    'may no longer be used from there',
+    (id) => service.core.auth.updateKey(id, { networks: ['192.0.2.0/24'] }),
+    /^550 5\.7\.1 /,
+  ],
+]
+
+for (const [what, lose, refused] of LOST) {
+  t.test(`an open session whose key ${what} is refused at MAIL and at DATA within 5 seconds`, async (t) => {
+    const sender = await service.makeSender()
+    const { key, secret } = await service.core.auth.createKey({ accountId: sender.accountId, scopes: ['send'] })
+    const client = await openSession(t, service, { apiKey: secret })
+    const midway = await openSession(t, service, { apiKey: secret })
+    queueId(await client.submit(`desk@${sender.domain}`, 'lena@harbor.example', mail(sender)))
+    await midway.begin(`desk@${sender.domain}`, 'lena@harbor.example')
+    await lose(key.id)
+    const lost = Date.now()
+    await until('the open session to be refused', async () => {
+      const reply = await client.command(`MAIL FROM:<desk@${sender.domain}>`)
+      await client.command('RSET')
+      return refused.test(reply)
+    })
+    t.ok(Date.now() - lost < 5000, `${Date.now() - lost} ms`)
+    t.match(await midway.finish(mail(sender)), refused, 'a transaction begun before as well')
+    t.strictSame(await stored(service, sender), { messages: 1, deliveries: 1 })
+  })
+}
+
 t.test('a key is refused from an address outside its networks', async (t) => {
   const { accountId } = await service.makeSender()
   const { secret: elsewhere } = await service.core.auth.createKey({ accountId, networks: ['192.0.2.0/24'] })

@@ -61,6 +61,20 @@ t.test('a trusted client that authenticates sends as who it says', async (t) => 
   t.match(await shown(service, reply), { accountId: other.accountId })
 })
 
+t.test(
+  'when the trusted key loses the scope send, trusted clients are refused at MAIL and DATA within five seconds',
+  async (t) => {
+    const client = await open(t, '127.0.0.1')
+    const midway = await open(t, '127.0.0.1')
+    await midway.begin(`desk@${sender.domain}`, 'lena@harbor.example')
+    await service.core.auth.updateKey(key.id, { scopes: ['events'] })
+    await new Promise((resolve) => setTimeout(resolve, 3500))
+    t.match(await client.command(`MAIL FROM:<desk@${sender.domain}>`), /^550 5\.7\.1 /)
+    t.match(await midway.finish(mail(sender)), /^550 5\.7\.1 /)
+    await service.core.auth.updateKey(key.id, { scopes: ['send'] })
+  },
+)
+
 t.test('when the trusted key is revoked, trusted clients are refused within five seconds', async (t) => {
   const client = await open(t, '127.0.0.1')
   await service.core.auth.revokeKey(key.id)

@@ -26,7 +26,7 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
   {
     name: 'RELAY_TRUSTED_KEY',
     default: '',
-    meaning: 'The API key that mail from RELAY_TRUSTED_NETWORKS is sent with.',
+    meaning: 'The API key that mail from RELAY_TRUSTED_NETWORKS is sent with. It needs the scope send.',
   },
   {
     name: 'TLS_CERT',

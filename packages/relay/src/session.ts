@@ -4,6 +4,7 @@ import {
   type Core,
   type Log,
   NetworkList,
+  type Principal,
   parseAddress,
   plainAddress,
   requireAllowed,
@@ -48,13 +49,19 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
     return { responseCode: braked ? responseCode : 535, message }
   }
 
-  async function logIn(username: string, secret: string, address: string): Promise<void> {
+  /** Whoever may send, asked at AUTH, MAIL and DATA: a session or a transaction may stay open longer than its key may be used. */
+  async function senderWith(secret: string, address: string): Promise<Principal> {
     const principal = await core.auth.authenticate(secret, plainAddress(address))
+    requireScope(principal, 'send')
+    return principal
+  }
+
+  async function logIn(username: string, secret: string, address: string): Promise<void> {
+    const principal = await senderWith(secret, address)
     const named = username.toLowerCase()
     if (named !== 'apikey' && named !== principal.account.name.toLowerCase()) {
       throw new ServiceError('keyInvalid', { reason: 'user name of another account' })
     }
-    requireScope(principal, 'send')
   }
 
   /** Of whoever authenticated, else of the networks that need not. */
@@ -69,7 +76,7 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
   }
 
   async function mailFrom(address: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
-    const principal = await core.auth.authenticate(secretOf(session), plainAddress(session.remoteAddress))
+    const principal = await senderWith(secretOf(session), session.remoteAddress)
     const { sends } = principal.rates
     if (sends) requireAllowed(await core.rateLimits.take(sends))
     core.messages.requireMaySend(principal)
@@ -97,8 +104,7 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
     const room = new Room(budget)
     try {
       const pieces = await collectMessage(stream, room)
-      // Asked once more: a transaction may stay open longer than a revoked key may be used.
-      const principal = await core.auth.authenticate(secretOf(session), plainAddress(session.remoteAddress))
+      const principal = await senderWith(secretOf(session), session.remoteAddress)
       const unwrapped = await toSubmission({
         pieces,
         recipients: envelope.rcptTo.map(({ address }) => address),

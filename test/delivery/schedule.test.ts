@@ -119,3 +119,12 @@ t.test('what is still deferred after 72 hours is expired, with an event, and nev
   await outbox.inState(await outbox.send('fine@harbor.example'), 'delivered')
   t.equal((await outbox.story(id)).deliveries[0]?.attempts.length, 3, 'and is left alone')
 })
+
+t.test('no reply takes long to be read for a wait', async (t) => {
+  const began = process.cpuUsage()
+  for (const word of ['greylist', 'graylisted ', 'try again in 1', 'wait for ', 'come back in 0']) {
+    for (let round = 0; round < 50; round++) askedWait(word.repeat(1024 / word.length))
+  }
+  const { user, system } = process.cpuUsage(began)
+  t.ok((user + system) / 1000 < 150, `${(user + system) / 1000} ms`)
+})

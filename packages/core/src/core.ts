@@ -83,7 +83,8 @@ export function createCore({
   clock: hostClock = systemClock,
   share = EVERYTHING,
 }: CoreDependencies): Core {
-  const secrets = createSecrets(loadSecretKey(config.secretKey, config.dataDir))
+  const secretKey = loadSecretKey(config.secretKey, config.dataDir)
+  const secrets = createSecrets(secretKey)
   const clock = databaseClock(hostClock)
   const { allowUnsafeDatabase } = config
   const readiness = watchReadiness({ sql: pool, log, secrets, clock, allowUnsafeDatabase })
@@ -115,6 +116,7 @@ export function createCore({
     forgotten,
     heloName: config.heloName,
     links: { secrets, publicUrl: config.publicUrl, trackingScheme: config.trackingScheme },
+    secretKey,
     ready: () => readiness.current().ready,
     announce: announcer(sql),
     onFull: readiness.noteFull,
@@ -163,7 +165,7 @@ export function createCore({
     },
     async close() {
       readiness.close()
-      await Promise.all([auth.close(), tracking.close(), renderer.close()])
+      await Promise.all([auth.close(), tracking.close(), renderer.close(), messages.close()])
       await pool.end({ timeout: 5 })
     },
   }

@@ -9,8 +9,8 @@ import {
   type Outcome,
 } from '@postrider/core'
 import { type ConversationEnd, type ConversationOptions, converse, type Letter } from './conversation.ts'
-import { dkimSignature } from './dkim.ts'
 import type { LargeBodies } from './large-bodies.ts'
+import { signLetter } from './sign-letter.ts'
 
 /** A claimed delivery with its message, in this worker's hands. */
 export interface InHand {
@@ -95,7 +95,7 @@ const shared = new WeakMap<LoadedMessage, Promise<string>>()
 function sign(message: LoadedMessage, delivery: ClaimedDelivery, rendered: Buffer, core: Core): Promise<string> {
   const dueFrom = dueFromOf(message, delivery)
   const make = async (): Promise<string> => {
-    return dkimSignature(rendered, await signerOf(message, core), dueFrom)
+    return signLetter(message, rendered, { signer: await signerOf(message, core), signedAt: dueFrom })
   }
   if (rendered !== message.parts?.get(0) || dueFrom !== message.dueFrom.getTime()) return make()
   let signature = shared.get(message)

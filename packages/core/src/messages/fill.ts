@@ -30,27 +30,28 @@ export interface FillOptions {
   readonly personal: Personal | null
   /** Where this recipient unsubscribes; asked for only if a text wants it. */
   readonly urls: () => UnsubscribeUrls
-  readonly queue: RenderQueue
 }
 
 /** What is composed: the texts as one recipient gets them. */
 export type FilledContent = Pick<FillOptions, 'content' | 'personal'>
 
 /**
- * Puts in what differs in the texts of one recipient: substitutions, the data of a dynamic template, unsubscribe links. The same
- * for the same recipient every time. Answers at once but where a template is to be rendered or there is much to put in.
- *
- * Throws (or rejects with) Unrenderable, overloaded.
+ * Puts in what differs in the texts of one recipient: substitutions, unsubscribe links. The same for the same recipient every
+ * time. `rendered`: what {@link renderContent} made of it, where it is a dynamic template. Answers at once but where there is much
+ * to put in. Throws (or rejects with) Unrenderable.
  */
-export function fillContent(options: FillOptions): FilledContent | Promise<FilledContent> {
-  const given = inTurns(substituted(options))
-  return given instanceof Promise ? given.then((given) => finish(given, options)) : finish(given, options)
+export function fillContent(options: FillOptions, rendered?: FilledContent): FilledContent | Promise<FilledContent> {
+  return inTurns(filled(options, rendered))
 }
 
-function finish(given: FilledContent, options: FillOptions): FilledContent | Promise<FilledContent> {
-  const { urls } = options
-  if (!given.content.rendered?.length) return inTurns(withTags(given, urls))
-  return rendered({ ...options, ...given }).then((content) => inTurns(withTags({ ...given, content }, urls)))
+/** Substitutions, and what a dynamic template makes of the data of one recipient. Rejects with Unrenderable, overloaded. */
+export async function renderContent(options: FillOptions & { readonly queue: RenderQueue }): Promise<FilledContent> {
+  const given = await inTurns(substituted(options))
+  return { ...given, content: await rendered({ ...options, ...given }) }
+}
+
+function* filled(options: FillOptions, rendered: FilledContent | undefined): Stoppable<FilledContent> {
+  return yield* withTags(rendered ?? (yield* substituted(options)), options.urls)
 }
 
 function* substituted({ content, personal }: FilledContent): Stoppable<FilledContent> {
@@ -115,7 +116,12 @@ function* texts(
   }
 }
 
-async function rendered({ content, personal, urls, queue }: FillOptions): Promise<ContentDocument> {
+async function rendered({
+  content,
+  personal,
+  urls,
+  queue,
+}: FillOptions & { readonly queue: RenderQueue }): Promise<ContentDocument> {
   const template = templateOf(content)
   const given = JSON.parse(personal?.data ?? '{}') as TemplateData
   const wantsUrls = Object.values(template).some((text) => text.includes('unsubscribe'))

@@ -14,7 +14,10 @@ import type { Templates } from '../templates/index.ts'
 import { type Acceptance, accept, rehearse } from './accept.ts'
 import type { Batches } from './batches.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
-import { type LinkOptions, type LoadedMessage, loadMessages, loadParts, renderDelivery } from './load.ts'
+import { createLetterThread } from './letter-thread.ts'
+import type { LinkOptions } from './links-for.ts'
+import { type LoadedMessage, loadMessages, loadParts } from './load.ts'
+import { renderDelivery } from './render-delivery.ts'
 import { createRenderQueue } from './render-queue.ts'
 import { type RenderedTemplate, renderTemplate, type TemplateRendering } from './render-template.ts'
 import { accountMaySend } from './rules.ts'
@@ -56,8 +59,8 @@ export interface Messages {
   /** Reads a body that did not come along. Throws an Error when it is gone. */
   loadParts(message: LoadedMessage): Promise<LoadedMessage>
   /**
-   * The MIME message of one delivery, unsigned: the stored octets themselves where nothing is added to them. Throws (or rejects
-   * with) Unrenderable, overloaded.
+   * The MIME message of one delivery, unsigned: the stored octets themselves where nothing is added to them. What takes long is
+   * written in a thread. Throws (or rejects with) Unrenderable, overloaded.
    */
   render(
     message: LoadedMessage,
@@ -67,6 +70,8 @@ export interface Messages {
   renderTemplate(rendering: TemplateRendering): Promise<RenderedTemplate>
   /** Forgets idempotency keys past their time; answers how many. */
   forgetOldAnswers(): Promise<number>
+  /** Ends the thread that writes large letters. */
+  close(): Promise<void>
 }
 
 export interface MessagesDependencies {
@@ -84,6 +89,8 @@ export interface MessagesDependencies {
   readonly forgotten: Forgotten
   readonly heloName: string
   readonly links: LinkOptions
+  /** What `links` has its secrets from, for the thread that writes letters. */
+  readonly secretKey: string
   /** Octets of templates and stored files this process holds at once. */
   readonly storedBudget: ByteBudget
   readonly ready: () => boolean
@@ -119,6 +126,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     forgotten,
     heloName,
     links,
+    secretKey,
     storedBudget,
     ready,
     announce,
@@ -137,7 +145,9 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     lanes: 2,
   })
   const numbers = transactionNumbersOf(sql)
-  const rendering = { ...links, queue: createRenderQueue(renderer) }
+  const { publicUrl, trackingScheme } = links
+  const letters = createLetterThread({ secretKey, publicUrl, trackingScheme })
+  const rendering = { ...links, queue: createRenderQueue(renderer), letters }
   const lookups = {
     findDomain: domains.findActive,
     findTemplate: templates.find,
@@ -173,5 +183,6 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     render: (message, delivery) => renderDelivery(message, delivery, rendering),
     renderTemplate: (rendering) => renderTemplate(templates, rendering, share),
     forgetOldAnswers: () => forgetOldAnswers(sql),
+    close: letters.close,
   }
 }

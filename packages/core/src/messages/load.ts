@@ -1,18 +1,8 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Sql } from '../database.ts'
-import type { Secrets } from '../secrets.ts'
-import type { UnsubscribeUrls } from '../templates/unsubscribe-tags.ts'
-import { linksOf } from '../tracking/links.ts'
-import { addToMime } from './add-to-mime.ts'
-import type { AddTo } from './adder.ts'
 import type { Additions } from './additions.ts'
 import { decodePart, type Encoding } from './body.ts'
-import { composeMessage } from './compose.ts'
-import type { ContentDocument } from './content.ts'
-import { type FilledContent, fillContent } from './fill.ts'
-import { withOwnTo } from './mime/own-to.ts'
 import type { Personal } from './personal.ts'
-import type { RenderQueue } from './render-queue.ts'
-import { messageIdText } from './settle.ts'
 
 /** A message as the worker needs it: what all its deliveries share. */
 export interface LoadedMessage {
@@ -35,6 +25,8 @@ export interface LoadedMessage {
 
 /** Bodies up to this come along with the claim; larger ones wait for {@link loadParts}. */
 const ALONG = 128 * 1024
+/** Octets that are inflated before others have a turn: 10 ms. */
+const AT_ONCE = 2 * 1024 * 1024
 /** A statement whose columns are not known yet answers in hexadecimal text; slices keep that from tripling a large body in memory. */
 const SLICE = 2 * 1024 * 1024
 
@@ -55,9 +47,14 @@ export async function loadMessages(sql: Sql, ids: readonly string[]): Promise<Ma
       join messages m on m.id = wanted.id
       left join bodies b on b.message_id = m.id and m.size <= ${ALONG}`
   const messages = new Map<string, LoadedMessage>()
+  let inflated = 0
   for (const own of Map.groupBy(rows, ({ id }) => id).values()) {
     const { part, encoding: _encoding, content: _content, ...message } = own[0] as Row
     messages.set(message.id, { ...message, parts: part === null ? undefined : decodeParts(own, message.size) })
+    if (part !== null) inflated += message.size
+    if (inflated < AT_ONCE) continue
+    inflated = 0
+    await setImmediate()
   }
   return messages
 }
@@ -100,20 +97,6 @@ export async function loadParts(sql: Sql, message: LoadedMessage): Promise<Loade
   return { ...message, parts }
 }
 
-const documents = new WeakMap<LoadedMessage, ContentDocument>()
-
-/** Where links lead that are put into mail. */
-export interface LinkOptions {
-  readonly secrets: Secrets
-  /** The service's own. */
-  readonly publicUrl: string
-  readonly trackingScheme: 'http' | 'https'
-}
-
-export interface RenderOptions extends LinkOptions {
-  readonly queue: RenderQueue
-}
-
 /** Is there anything that differs for each recipient? */
 export function isAddedTo({ settings }: Pick<LoadedMessage, 'settings'>): boolean {
   const { footer, clickTracking, openTracking, unsubscribe, linkParameters } = settings
@@ -124,84 +107,4 @@ export function isAddedTo({ settings }: Pick<LoadedMessage, 'settings'>): boolea
 export function dueFromOf({ dueFrom }: LoadedMessage, { personal }: { readonly personal: unknown }): number {
   const own = (personal as Personal | null)?.scheduledAt
   return own === undefined ? dueFrom.getTime() : Date.parse(own)
-}
-
-/**
- * The MIME message of one delivery, unsigned; the same octets at every attempt. At once, but where a template is rendered for each
- * recipient. Throws (or rejects with) Unrenderable, overloaded.
- */
-export function renderDelivery(
-  message: LoadedMessage,
-  delivery: { recipient: string; recipientNo: number; personal: unknown },
-  options: RenderOptions,
-): Buffer | Promise<Buffer> {
-  const first = message.parts?.get(0)
-  if (!message.parts || !first) throw new Error('the body of the message is not loaded')
-  const addTo = isAddedTo(message) ? addToCopy(message, delivery, options) : undefined
-  const personal = delivery.personal as Personal | null
-  if (message.format === 'mime') {
-    const octets = addTo ? addToMime(message.parts, addTo) : first
-    return personal?.ownTo ? withOwnTo(octets, personal.ownTo) : octets
-  }
-  let content = documents.get(message)
-  if (!content) documents.set(message, (content = JSON.parse(first.toString()) as ContentDocument))
-  const { parts } = message
-  const compose = (filled: FilledContent): Buffer =>
-    composeMessage({
-      messageId: messageIdText(message.id),
-      recipientNo: delivery.recipientNo,
-      recipient: delivery.recipient,
-      acceptedAt: message.acceptedAt,
-      ...filled,
-      parts,
-      addTo,
-    })
-  const { queue } = options
-  const filled = fillContent({ content, personal, urls: () => urlsFor(message, delivery, options), queue })
-  return filled instanceof Promise ? filled.then(compose) : compose(filled)
-}
-
-/** There is no page of preferences: where one would choose, one leaves. */
-function urlsFor(message: LoadedMessage, delivery: Addressee, options: LinkOptions): UnsubscribeUrls {
-  const all = linksFor(
-    { ...message, settings: { ...message.settings, group: 0 } },
-    delivery,
-    options,
-  ).links.unsubscribe()
-  const group = message.settings.group ? linksFor(message, delivery, options).links.unsubscribe() : all
-  return { group, global: all, preferences: group }
-}
-
-interface Addressee {
-  readonly recipient: string
-  readonly recipientNo: number
-}
-
-function addToCopy(message: LoadedMessage, delivery: Addressee, options: LinkOptions): AddTo {
-  return { additions: message.settings, ...linksFor(message, delivery, options) }
-}
-
-function linksFor(
-  { id, accountId, settings }: LoadedMessage,
-  { recipient: address, recipientNo }: Addressee,
-  { secrets, publicUrl, trackingScheme }: LinkOptions,
-): Pick<AddTo, 'links' | 'own'> {
-  const own = settings.trackingHost && ownBase(settings.trackingHost, publicUrl, trackingScheme)
-  const recipient = {
-    accountId,
-    messageId: messageIdText(id),
-    recipientNo,
-    group: settings.group ?? 0,
-    key: address.toLowerCase(),
-  }
-  return {
-    links: linksOf(secrets, own || publicUrl, recipient),
-    own: [publicUrl, ...(own ? [own] : [])].map((base) => `${base}/t/`.toLowerCase()),
-  }
-}
-
-/** An own host leads to where PUBLIC_URL does, and so to the same port, unless it is another scheme's. */
-function ownBase(host: string, publicUrl: string, scheme: 'http' | 'https'): string {
-  const { protocol, port } = new URL(publicUrl)
-  return `${scheme}://${host}${port && protocol === `${scheme}:` ? `:${port}` : ''}`
 }

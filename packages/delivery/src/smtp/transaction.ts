@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import type { DotLeave, Reply, Stage } from '@postrider/core'
-import { lineBlocks } from '../line-blocks.ts'
 import { ConnectionLost, type SmtpConnection } from './connection.ts'
+import { dotStuffed, stuffedBlocks } from './dot-stuffing.ts'
 import type { SmtpReply } from './reply-reader.ts'
 import { TIMEOUTS } from './timeouts.ts'
 
@@ -147,10 +148,12 @@ async function content(connection: SmtpConnection, transaction: Transaction): Pr
   const large = message.length > ONE_WRITE
   if (large) {
     connection.write(head)
-    // A block at a time, so that a slow server is told from one that stopped reading.
-    for (const block of lineBlocks(message)) {
-      connection.write(dotStuffed(block))
+    // A block at a time, so that a slow server is told from one that stopped reading, and a fast one does not keep all others
+    // waiting: where the kernel takes whatever comes, nothing else would have a turn.
+    for (const block of stuffedBlocks(message)) {
+      connection.write(block)
       await connection.flushed('data')
+      await setImmediate()
     }
   }
   const leave = await beforeDot()
@@ -177,20 +180,6 @@ async function content(connection: SmtpConnection, transaction: Transaction): Pr
     if (!(error instanceof ConnectionLost)) throw error
     return { kind: 'indeterminate', reason: error.message }
   }
-}
-
-const CRLF_DOT = Buffer.from('\r\n.')
-
-/** RFC 5321 4.5.2: a line that starts with a dot gets another. Most messages have none and are passed on as they are. */
-export function dotStuffed(message: Buffer): Buffer {
-  const pieces: Buffer[] = []
-  let start = 0
-  if (message[0] === 0x2e) pieces.push(CRLF_DOT.subarray(2))
-  for (let at = message.indexOf(CRLF_DOT); at !== -1; at = message.indexOf(CRLF_DOT, at + 3)) {
-    pieces.push(message.subarray(start, at + 3))
-    start = at + 2
-  }
-  return pieces.length === 0 ? message : Buffer.concat([...pieces, message.subarray(start)])
 }
 
 function endsWithCrlf(message: Buffer): boolean {

@@ -36,8 +36,21 @@ export function base64Lines(octets: Buffer): Buffer {
 
 /** Every line end becomes CRLF (RFC 5322 2.1: CR and LF only together). */
 export function withCrlf(text: string): string {
-  return /[\r\n]/.test(text) ? text.replace(/\r\n?|\n/g, '\r\n') : text
+  if (!/[\r\n]/.test(text)) return text
+  let out = ''
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = Math.min(start + STRETCH, text.length)
+    if (text[end - 1] === '\r' && text[end] === '\n') end++
+    out += text
+      .slice(start, end)
+      .split(/\r\n?|\n/)
+      .join('\r\n')
+  }
+  return out
 }
+
+/** Characters that are cut into lines at a time: 28 MB of line ends, replaced by an expression, took more than 512 MB. */
+const STRETCH = 64 * 1024
 
 function endLine(text: string): string {
   return text.endsWith('\r\n') ? text : `${text}\r\n`

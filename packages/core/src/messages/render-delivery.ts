@@ -1,0 +1,54 @@
+import type { ContentDocument } from './content.ts'
+import { renderContent } from './fill.ts'
+import { isCostly } from './letter-cost.ts'
+import type { LetterThread } from './letter-thread.ts'
+import { type LinkOptions, urlsFor } from './links-for.ts'
+import type { LoadedMessage } from './load.ts'
+import type { Personal } from './personal.ts'
+import type { RenderQueue } from './render-queue.ts'
+import { type Addressed, documentOf, writeDelivery } from './write-delivery.ts'
+
+export interface RenderOptions extends LinkOptions {
+  readonly queue: RenderQueue
+  /** Writes what would take too long here. */
+  readonly letters: LetterThread
+}
+
+/**
+ * The MIME message of one delivery, unsigned; the same octets at every attempt. At once, but where a template is rendered for each
+ * recipient, or where it takes so long that it is done in a thread. Throws (or rejects with) Unrenderable, overloaded.
+ */
+export function renderDelivery(
+  message: LoadedMessage,
+  delivery: Addressed,
+  options: RenderOptions,
+): Buffer | Promise<Buffer> {
+  if (isRendered(message)) return renderTemplate(message, delivery, options)
+  return isCostly(message, delivery)
+    ? options.letters.write({ message, delivery })
+    : writeDelivery(message, delivery, options)
+}
+
+async function renderTemplate(message: LoadedMessage, delivery: Addressed, options: RenderOptions): Promise<Buffer> {
+  const rendered = await renderContent({
+    content: documentOf(message),
+    personal: delivery.personal as Personal | null,
+    urls: () => urlsFor(message, delivery, options),
+    queue: options.queue,
+  })
+  return isCostly(message, delivery, rendered.content)
+    ? options.letters.write({ message, delivery, rendered })
+    : writeDelivery(message, delivery, options, rendered)
+}
+
+/** In JSON the quotes of a text are escaped: only the document's own member looks like this (content.ts). */
+const RENDERED = `"${'rendered' satisfies keyof ContentDocument}":[`
+const known = new WeakMap<LoadedMessage, boolean>()
+
+/** Is its content a dynamic template? Told without reading it, since it may be large. */
+function isRendered(message: LoadedMessage): boolean {
+  if (message.format === 'mime') return false
+  let rendered = known.get(message)
+  if (rendered === undefined) known.set(message, (rendered = message.parts?.get(0)?.includes(RENDERED) === true))
+  return rendered
+}

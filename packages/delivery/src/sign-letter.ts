@@ -1,0 +1,44 @@
+import type { DkimSigner, LoadedMessage } from '@postrider/core'
+import { dkimSignature } from './dkim.ts'
+import { bodyHash, bodyHashInSlices } from './relaxed-body.ts'
+
+/** Octets of a body that is hashed at once. */
+const AT_ONCE = 256 * 1024
+
+/** A message in its two parts; the CRLF between them is nobody's (RFC 5322 2.1). */
+interface Halves {
+  /** With the CRLF of its last field. */
+  readonly head: Buffer
+  readonly body: Buffer
+}
+
+/** The hash of what was stored, by the octets it is of: recipients of relayed mail share them, whatever their header fields. */
+const shared = new WeakMap<Buffer, string | Promise<string>>()
+
+/** The DKIM-Signature field of one recipient's letter, with its CRLF. `rendered`: the letter, as it was made of `message`. */
+export async function signLetter(
+  message: LoadedMessage,
+  rendered: Buffer,
+  signing: { signer: DkimSigner; signedAt: number },
+): Promise<string> {
+  const { head, body } = halvesOf(rendered)
+  return dkimSignature(head, await hashOf(body, message), signing)
+}
+
+function hashOf(body: Buffer, { format, parts }: LoadedMessage): string | Promise<string> {
+  const stored = format === 'mime' ? parts?.get(0) : undefined
+  if (!stored || !halvesOf(stored).body.equals(body)) return compute(body)
+  let hash = shared.get(stored)
+  if (hash === undefined) shared.set(stored, (hash = compute(body)))
+  return hash
+}
+
+function compute(body: Buffer): string | Promise<string> {
+  return body.length > AT_ONCE ? bodyHashInSlices(body) : bodyHash(body)
+}
+
+function halvesOf(message: Buffer): Halves {
+  const end = message.indexOf('\r\n\r\n')
+  if (end === -1) return { head: message, body: Buffer.alloc(0) }
+  return { head: message.subarray(0, end + 2), body: message.subarray(end + 4) }
+}

@@ -1,0 +1,34 @@
+const [LF, CR, DOT] = [10, 13, 46]
+const BLOCK = 64 * 1024
+const CRLF_DOT = Buffer.from('\r\n.')
+
+/** RFC 5321 4.5.2: a line that starts with a dot gets another. Most messages have none and are passed on as they are. */
+export function dotStuffed(message: Buffer): Buffer {
+  return stuffed(message, true)
+}
+
+/** The same in pieces of about 64 KiB, however long its lines are: sockets are fed without a second copy of a large message. */
+export function* stuffedBlocks(message: Buffer): Generator<Buffer> {
+  let lineStarts = true
+  for (let start = 0, end = 0; start < message.length; start = end) {
+    end = Math.min(start + BLOCK, message.length)
+    // A line end stays in one piece.
+    while (end < message.length && message[end - 1] === CR) end++
+    yield stuffed(message.subarray(start, end), lineStarts)
+    lineStarts = message[end - 1] === LF && message[end - 2] === CR
+  }
+}
+
+function stuffed(octets: Buffer, lineStarts: boolean): Buffer {
+  if (!(lineStarts && octets[0] === DOT) && !octets.includes(CRLF_DOT)) return octets
+  const out = Buffer.allocUnsafe(octets.length + Math.ceil(octets.length / 3))
+  let length = 0
+  let starts = lineStarts
+  for (let at = 0; at < octets.length; at++) {
+    const octet = octets[at] as number
+    if (octet === DOT && starts) out[length++] = DOT
+    out[length++] = octet
+    starts = octet === LF && octets[at - 1] === CR
+  }
+  return out.subarray(0, length)
+}

@@ -118,17 +118,16 @@ export type DotLeave = boolean | { readonly suppression: string }
  * Notes that the final dot of these attempts is about to be written, and answers for which the lease still stands and nothing
  * holds the recipient: no dot without both. If the worker is lost after this, the attempt counts as indeterminate.
  *
- * Committed without waiting for the disk: the note must outlive the worker, not the database, and a database that falls
- * loses at most the last instants of notes, not of mail.
+ * On the disk when it answers: were the note lost with a database that falls together with the worker, an extra copy would not be
+ * marked (docs/decisions/0014-durable-dot-notes.md).
  */
 export async function markDots(sql: AnySql, dots: readonly Dot[]): Promise<DotLeave[]> {
   const rows = await sql<{ at: number; held: boolean }[]>`
-    with quick as materialized (select set_config('synchronous_commit', 'off', true))
     update delivery_queue q
        set (dot_at, dot_host) = (select service_now(), r.host where not exists (${holdingQueued(sql, sql`1`)}))
       from unnest(${dots.map((d) => d.messageId)}::uuid[], ${dots.map((d) => d.recipientNo)}::int[],
                   ${dots.map((d) => d.attempt)}::int[], ${dots.map((d) => d.workerId)}::int[], ${dots.map((d) => d.host)}::text[])
-             with ordinality as r(message_id, recipient_no, attempt, worker_id, host, at), quick
+             with ordinality as r(message_id, recipient_no, attempt, worker_id, host, at)
      where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
        and q.worker_id is not distinct from r.worker_id
     returning r.at::int as at, q.dot_at is null as held`

@@ -15,12 +15,12 @@ export function hasMergeTags(text: string): boolean {
 export function renderMergeTags(text: string, attributes: Attributes): string {
   if (!hasMergeTags(text)) return text
   let folded: Map<string, string> | undefined
-  const attributeOf = (name: string): string => {
+  const valueFor = (name: string): string => {
     if (Object.hasOwn(attributes, name)) return attributes[name] ?? ''
     folded ??= new Map(Object.entries(attributes).map(([key, value]) => [key.toLowerCase(), value]))
     return folded.get(name.toLowerCase()) ?? ''
   }
-  return text.length > LONG ? merged(text, attributeOf) : text.replace(TAG, (_tag, name: string) => attributeOf(name))
+  return text.length > LONG ? merged(text, valueFor) : text.replace(TAG, (_tag, name: string) => valueFor(name))
 }
 
 /** Characters of a text above which its tags are not replaced by one expression: the tags of 28 MB took more than 512 MB. */
@@ -28,12 +28,12 @@ const LONG = 1024 * 1024
 /** Pieces of text that are put together at a time. */
 const PIECES = 4096
 
-function merged(text: string, attributeOf: (name: string) => string): string {
+function merged(text: string, valueFor: (name: string) => string): string {
   let out = ''
   let pieces: string[] = []
   let at = 0
   for (const { 0: tag, 1: name = '', index } of text.matchAll(TAG)) {
-    pieces.push(text.slice(at, index), attributeOf(name))
+    pieces.push(text.slice(at, index), valueFor(name))
     at = index + tag.length
     if (pieces.length < PIECES) continue
     out += pieces.join('')

@@ -1,0 +1,47 @@
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
+import file from 'tap'
+import { makeTemplateDatabase } from '../../helpers/database.ts'
+import { makeService } from '../../helpers/service.ts'
+import { until } from '../../helpers/until.ts'
+import { acceptMessage, envelopeTo } from '../submission.ts'
+
+file.test(
+  'the note of a final dot outlives a database that falls with the worker, the moment it was answered',
+  { timeout: 90_000 },
+  async (t) => {
+    const dataDir = mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'dots-'))
+    // What nobody waits for is not written by the way.
+    const server = await startEmbeddedPostgres({ dataDir, settings: ['wal_writer_delay=10s'] })
+    // After the test's own, which drops the database.
+    file.teardown(() => server.stop())
+    await makeTemplateDatabase(server.url)
+    const service = await makeService(t, {}, server.url)
+    const { core, sql } = service
+    const sender = await service.makeSender()
+    const envelopes = [envelopeTo('lena@harbor.example')]
+    await acceptMessage(service, sender, { envelopes })
+    const lease = await core.deliveries.register({ host: 'worker.example', pid: 1 })
+    const { workerId } = lease
+    const [claimed] = await core.deliveries.claim({ workerId, limit: 1 })
+    if (!claimed) throw new Error('nothing was claimed')
+    const postmaster = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
+    t.strictSame(await core.deliveries.markDots([{ ...claimed, workerId, host: 'mx1.harbor.example' }]), [true])
+    // Postgres' immediate shutdown: what was not written to the disk by now is gone.
+    process.kill(postmaster, 'SIGQUIT')
+    const [row] = await until(
+      'the database',
+      () => sql<{ host: string | null }[]>`select dot_host as host from delivery_queue`.catch(() => undefined),
+      40_000,
+    )
+    t.equal(row?.host, 'mx1.harbor.example')
+    await until('a connection that lasts', () =>
+      lease.release().then(
+        () => true,
+        () => false,
+      ),
+    )
+  },
+)

@@ -1,11 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { globSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
-import { makeTemplateDatabase } from './helpers/database.ts'
+import { withPostgres } from './helpers/postgres-server.ts'
 
 /**
  * Runs the tests: one throw-away Postgres for all of them, one migrated template database, tap on the files named on the
@@ -23,19 +21,11 @@ process.exitCode = await main(process.argv.slice(2))
 
 async function main(named: string[]): Promise<number> {
   const files = named.length > 0 ? named : globSync('test/**/*.test.ts', { cwd: ROOT }).sort()
-  const folder = mkdtempSync(join(tmpdir(), 'postrider-test-'))
-  const given = process.env.TEST_DATABASE_URL
-  const server = given ? undefined : await startEmbeddedPostgres({ dataDir: folder, settings: ['max_connections=400'] })
-  try {
-    const url = given ?? (server?.url as string)
-    await makeTemplateDatabase(url)
+  return withPostgres(async ({ url, folder }) => {
     const { count, status } = await runTap(files, { TEST_DATABASE_URL: url, TEST_FOLDER: folder })
     process.stdout.write(`tests: ${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped\n`)
     return status !== 0 || count.failed > 0 || count.passed === 0 ? 1 : 0
-  } finally {
-    await server?.stop()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 }
 
 async function runTap(

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 
 export type ProcessName = 'api' | 'relay' | 'delivery' | 'sandbox'
 
-const FILES: Record<ProcessName, string> = {
+export const FILES: Record<ProcessName, string> = {
   api: 'packages/api/src/server.ts',
   relay: 'packages/relay/src/server.ts',
   delivery: 'packages/delivery/src/worker.ts',

@@ -1,0 +1,112 @@
+import type { Door, Row } from './row.ts'
+import type { Waits } from './second-client.ts'
+import { openStage, type Stage } from './stage.ts'
+
+/** What an input cost the process that met it. */
+export interface Cost {
+  readonly door: Door
+  readonly name: string
+  readonly octets: number
+  /** Milliseconds of processor time of the longest turn of the main loop. */
+  readonly longest: number
+  /** The turn had not come to its end when the row's time was over. */
+  readonly stuck: boolean
+  /** Milliseconds of processor time of all threads. */
+  readonly processor: number
+  /** What a second client waited for one answer; it hangs on what else the machine does, and is not judged. */
+  readonly waits: Waits
+  /** MiB. */
+  readonly peak: number
+  readonly answer: string
+}
+
+/** Nobody else waits longer than this for one input, in milliseconds of processor time. */
+export const MOST_TURN_MS = 100
+/** MiB of any process: its bodies' budget, copies of them, and what it is by itself. */
+export const MOST_PEAK_MIB = 512
+/** A row that takes longer is cut off, and the next one meets a fresh process. */
+const ROW_MS = 30_000
+/** A turn beyond the bound is measured again: other processes take caches and cores away, but not every time. */
+const TRIES = 3
+
+/** What is wrong with a row's cost; undefined: nothing. */
+export function beyond({ longest, stuck, peak, answer }: Cost): string | undefined {
+  if (/^(exit|SIG)/.test(answer)) return `the process ended (${answer})`
+  if (stuck) return `the main loop stood still for more than ${seconds(longest)}`
+  if (longest > MOST_TURN_MS) return `the main loop stood still for ${seconds(longest)}`
+  if (peak > MOST_PEAK_MIB) return `${Math.round(peak)} MiB`
+  if (/\b5[0-9][0-9]\b/.test(answer.slice(0, 3)) && answer.startsWith('500')) return 'the answer is a fault of ours'
+  return undefined
+}
+
+/** Runs rows of one door, one after another; a stage that was broken by one is not used for the next. */
+export async function* measureRows(door: Door, rows: readonly Row[]): AsyncGenerator<Cost> {
+  let stage: Stage | undefined
+  try {
+    for (const row of rows) {
+      let best: Cost | undefined
+      for (let tried = 0; tried < TRIES; tried++) {
+        stage ??= await warm(await openStage(door))
+        const cost = await measureRow(stage, row)
+        if (!best || cost.longest < best.longest) best = cost
+        const usable = !cost.stuck && stage.measured.ended() === undefined
+        if (!usable) {
+          await stage.close()
+          stage = undefined
+        }
+        if (!usable || beyond(best) === undefined || cost.longest > 10 * MOST_TURN_MS) break
+      }
+      yield best as Cost
+    }
+  } finally {
+    await stage?.close()
+  }
+}
+
+/** Runs ordinary calls first: what is compiled and loaded once is not what an input costs. */
+async function warm(stage: Stage): Promise<Stage> {
+  stage.second.begin()
+  await pause(1500)
+  await stage.second.end(ROW_MS)
+  return stage
+}
+
+export async function measureRow(stage: Stage, { door, name, attack }: Row): Promise<Cost> {
+  const { measured, second } = stage
+  stage.octets = 0
+  await measured.forget(ROW_MS)
+  const before = measured.spent()
+  const deadline = performance.now() + ROW_MS
+  const left = (): number => Math.max(200, deadline - performance.now())
+  second.begin()
+  const answer = await Promise.race([
+    attack(stage).catch((error: Error) => `${error.name}: ${error.message}`),
+    pause(ROW_MS).then(() => 'no answer'),
+  ])
+  // What goes on behind the answer belongs to the input too.
+  await pause(150)
+  const turns = await measured.turns(left())
+  const waits = await second.end(left())
+  const after = measured.spent()
+  const ended = measured.ended()
+  return {
+    ...{ door, name, octets: stage.octets, waits, peak: measured.peak() },
+    longest: turns?.longest ?? after.main - before.main,
+    stuck: turns === undefined || (answer === 'no answer' && turns.longest > 10 * MOST_TURN_MS),
+    processor: after.all - before.all,
+    answer:
+      ended ??
+      answer
+        .replace(/\s+|\b[0-9a-f]{32}\b/g, ' ')
+        .slice(0, 90)
+        .trim(),
+  }
+}
+
+function seconds(milliseconds: number): string {
+  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}

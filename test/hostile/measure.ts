@@ -27,7 +27,7 @@ export const MOST_PEAK_MIB = 512
 /** A row that takes longer is cut off, and the next one meets a fresh process. */
 const ROW_MS = 30_000
 /** A turn beyond the bound is measured again: other processes take caches and cores away, but not every time. */
-const TRIES = 3
+const TRIES = 2
 
 /** What is wrong with a row's cost; undefined: nothing. */
 export function beyond({ longest, stuck, peak, answer }: Cost): string | undefined {
@@ -49,12 +49,13 @@ export async function* measureRows(door: Door, rows: readonly Row[]): AsyncGener
         stage ??= await warm(await openStage(door))
         const cost = await measureRow(stage, row)
         if (!best || cost.longest < best.longest) best = cost
-        const usable = !cost.stuck && stage.measured.ended() === undefined
+        // What a process has taken it does not give back at once, and the next row would be blamed for it.
+        const usable = !cost.stuck && cost.peak <= MOST_PEAK_MIB && stage.measured.ended() === undefined
         if (!usable) {
           await stage.close()
           stage = undefined
         }
-        if (!usable || beyond(best) === undefined || cost.longest > 10 * MOST_TURN_MS) break
+        if (cost.stuck || beyond(best) === undefined || cost.longest > 10 * MOST_TURN_MS) break
       }
       yield best as Cost
     }

@@ -1,0 +1,54 @@
+import { SmtpClient } from '../../helpers/smtp-client.ts'
+import { rowsOf } from '../row.ts'
+import type { Stage } from '../stage.ts'
+import { fill, kB, MB, many } from '../text.ts'
+
+/** A message into the inbox, then its pages. */
+const shown = (make: () => string) => async (stage: Stage) => {
+  const { sandboxSmtpPort: port, sandboxHttpPort } = stage.service.config
+  const client = await SmtpClient.connect({ teardown() {} } as never, { port })
+  try {
+    await client.reply()
+    await client.command('EHLO a')
+    const message = make()
+    stage.octets += message.length
+    const reply = await client.submit('a@b.example', 'c@d.example', message)
+    const id = /stored as ([0-9a-f]{32})/.exec(reply)?.[1]
+    if (id === undefined) return reply
+    const statuses: number[] = []
+    for (const path of ['/', `/view/${id}`, `/messages/${id}`, `/messages/${id}/html`]) {
+      const page = await fetch(`http://127.0.0.1:${sandboxHttpPort}${path}`)
+      await page.arrayBuffer()
+      statuses.push(page.status)
+    }
+    return `${reply.slice(0, 3)}, pages ${statuses.join(' ')}`
+  } finally {
+    client.destroy()
+  }
+}
+const html = (make: () => string) => shown(() => `Subject: a\r\nContent-Type: text/html\r\n\r\n${make()}\r\n`)
+
+/** The sandbox inbox: what came in, and the pages that show it. */
+export const SANDBOX = rowsOf('sandbox', {
+  'inbox: HTML of 5 MB of <div>': html(() => fill('<div>\r\n', 4.9 * MB)),
+  'inbox: HTML of 5 MB of <': html(() => fill('<<<<<<<<\r\n', 4.9 * MB)),
+  'inbox: HTML of 5 MB of "': html(() => fill('"', 4.9 * MB)),
+  'inbox: plain text of 5 MB of http://': shown(() => `Subject: a\r\n\r\n${fill('http://a.example/ \r\n', 4.9 * MB)}`),
+  'inbox: 100,000 header fields': shown(() => `${fill('A: b\r\n', 600 * kB)}\r\nx\r\n`),
+  'inbox: a subject of 2 MB of encoded words': shown(
+    () => `Subject: ${many(80_000, () => '=?utf-8?Q?a?=', '\r\n ')}\r\n\r\nx\r\n`,
+  ),
+  'inbox: To of 2 MB of (': shown(() => `To: ${fill('(', 2 * MB)}\r\n\r\nx\r\n`),
+  'inbox: To of 2 MB of addresses': shown(() => `To: ${many(150_000, () => 'a@b.example', ',\r\n ')}\r\n\r\nx\r\n`),
+  'inbox: parts in parts, 1,000 deep': shown(
+    () => `${many(1000, (at) => `Content-Type: multipart/mixed; boundary=b${at}\r\n\r\n--b${at}\r\n`)}\r\nx\r\n`,
+  ),
+  'inbox: 100,000 parts': shown(
+    () => `Content-Type: multipart/mixed; boundary=x\r\n\r\n${fill('--x\r\n\r\na\r\n', MB)}--x--\r\n`,
+  ),
+  'inbox: a Content-Type of 10,000 name*N': shown(
+    () => `Content-Type: text/plain;\r\n ${many(10_000, (at) => `name*${at}=a`, ';\r\n ')}\r\n\r\nx\r\n`,
+  ),
+  'inbox: a message of 28 MB': shown(() => `Subject: a\r\n\r\n${fill(`${fill('a', 74)}\r\n`, 28 * MB)}`),
+  'inbox: 28 MB of header': shown(() => fill('A: b\r\n', 28 * MB)),
+})

@@ -49,6 +49,36 @@ export const V3_MAIL = rowsOf(
           () => 'b',
         ),
       }),
+    'v3 gzip: 250 section names of 9,999 that end differently': (stage) =>
+      zippedMail(stage, {
+        ...html('-k-'),
+        personalizations: [{ to, substitutions: { '-k-': 'x' } }],
+        sections: texts(
+          250,
+          (at) => `${fill('a', 9990)}${at}`,
+          () => 'b',
+        ),
+      }),
+    'v3 gzip: a substitution key of 9,900 for each of 1,000 recipients': (stage) =>
+      zippedMail(stage, {
+        ...html('x'),
+        personalizations: Array.from({ length: 1000 }, (_, at) => ({
+          to: [{ email: `r${at}@open.example` }],
+          substitutions: { [`${fill('a', 9900)}${at}`]: 'b' },
+        })),
+      }),
+    'v3 gzip: 100 substitution keys of aaa and bbb for each of 100 recipients': (stage) =>
+      zippedMail(stage, {
+        ...html(fill('ab', 100 * kB)),
+        personalizations: Array.from({ length: 100 }, (_, at) => ({
+          to: [{ email: `r${at}@open.example` }],
+          substitutions: texts(
+            90,
+            (key) => `${at}b${fill('a', key)}b`,
+            () => 'c',
+          ),
+        })),
+      }),
     'v3 gzip: 2,000 keys of 4,000, all different': (stage) =>
       zippedMail(stage, {
         ...html('x'),
@@ -206,8 +236,8 @@ export const V3_MAIL = rowsOf(
       stage.mail({ content: [{ type: 'text/plain', value: `http://a.example/${fill('()', MB - 100)}` }] }),
   },
   [
-    'v3 gzip: a substitution key of 3 MB',
-    'v3 gzip: 250 section names of 9,999',
+    'v3 gzip: a substitution key of 9,900 for each of 1,000 recipients',
+    'v3 gzip: 250 section names of 9,999 that end differently',
     'v3: sections of sections, 4 deep and 2 kB wide',
   ],
 )

@@ -141,6 +141,16 @@ export const WORKER = rowsOf(
       })
       return settled(stage, answer)
     },
+    'composed: substitution keys of 9,900 that end differently': async (stage) => {
+      const answer = await stage.mail({
+        content: [{ type: 'text/html', value: fill('ab', MB) }],
+        personalizations: Array.from({ length: 300 }, (_, at) => ({
+          to: [{ email: `r${at}@open.example` }],
+          substitutions: { [`${fill('a', 9900)}${at}`]: 'b' },
+        })),
+      })
+      return settled(stage, answer)
+    },
     'composed: sections in sections': async (stage) => {
       const sections = Object.fromEntries([0, 1, 2, 3].map((at) => [`-s${at}-`, fill(`-s${at + 1}-`, 2000)]))
       const answer = await stage.mail({

@@ -1,4 +1,5 @@
 import { beyond, type Cost } from './measure.ts'
+import { type Beside, wrongWith } from './traffic.ts'
 
 const COLUMNS = [
   'door',
@@ -30,4 +31,13 @@ function line(cells: readonly (string | number)[]): string {
     return at < 2 ? String(cell).padEnd(width) : String(cell).padStart(width)
   })
   return padded.join(' ')
+}
+
+export function trafficLine(result: Beside): string {
+  const { door, attacks, restarts, alone, beside, longest, peak } = result
+  const wrong = wrongWith(result)
+  const waits = `p99 ${beside.p99.toFixed(1)} ms beside it, ${alone.p99.toFixed(1)} ms alone`
+  const figures = `${attacks} inputs, ordinary client ${waits} (median ${beside.median.toFixed(1)}, ${alone.median.toFixed(1)})`
+  const rest = `longest turn ${Math.round(longest)} ms, peak ${Math.round(peak)} MiB, ${restarts} restarts`
+  return `${door.padEnd(8)} ${figures}, ${rest}${wrong ? `   BEYOND: ${wrong}` : ''}`
 }

@@ -23,9 +23,10 @@ function patternsIn(file: string): Pattern[] {
   const code = stripTypeScriptTypes(readFileSync(new URL(file, ROOT), 'utf8'))
   const program = parse(code, { ecmaVersion: 'latest', sourceType: 'module', onToken: tokens })
   const found = new Map<string, Pattern>()
-  for (const { type, value } of tokens) {
+  // The types of acorn leave out what a token is worth.
+  for (const { type, value } of tokens as (Token & { value: unknown })[]) {
     if (type.label !== 'regexp') continue
-    const { pattern: source, flags } = value as unknown as { pattern: string; flags: string }
+    const { pattern: source, flags } = value as { pattern: string; flags: string }
     found.set(`/${source}/${flags}`, { file, written: `/${source}/${flags}`, source, flags })
   }
   for (const made of madeAtRunTime(program, code)) {

@@ -1,0 +1,192 @@
+import { checkDynamic, createSubstituter, parseAddress, parseDomain } from '@postrider/core'
+import { parseStrictJson } from '../../packages/api/src/strict-json.ts'
+import { saysOneClick } from '../../packages/api/src/tracking/one-click.ts'
+import { formFields, objectOf } from '../../packages/api/src/v2/form.ts'
+import { boundaryOf, partsOf } from '../../packages/api/src/v2/multipart.ts'
+import { bounceClass } from '../../packages/core/src/delivery/bounce-rules.ts'
+import { askedWait } from '../../packages/core/src/delivery/schedule.ts'
+import { renderMergeTags } from '../../packages/core/src/messages/merge.ts'
+import { canTakeApart } from '../../packages/core/src/messages/mime/closed.ts'
+import { encodeText } from '../../packages/core/src/messages/mime/encode.ts'
+import { fileNameParameter, mailboxField, textField } from '../../packages/core/src/messages/mime/header.ts'
+import { findTexts } from '../../packages/core/src/messages/mime/read.ts'
+import { decodeTransfer } from '../../packages/core/src/messages/mime/transfer.ts'
+import { findHtmlLinks } from '../../packages/core/src/tracking/html-links.ts'
+import { findTextLinks } from '../../packages/core/src/tracking/text-links.ts'
+import { cutSentence } from '../../packages/core/src/tracking/unsubscribe-sentence.ts'
+import { ReplyReader } from '../../packages/delivery/src/smtp/reply-reader.ts'
+import { fingerprintOf } from '../../packages/relay/src/fingerprint.ts'
+import { splitHeader } from '../../packages/relay/src/header.ts'
+import { parsePath } from '../../packages/relay/src/path.ts'
+import { readSmtpApi } from '../../packages/relay/src/smtpapi.ts'
+
+/** What reads outside text, and the words its grammar is made of. */
+export interface Parser {
+  readonly name: string
+  readonly words: readonly string[]
+  read(text: string): unknown
+}
+
+const parser = (name: string, words: readonly string[], read: (text: string) => unknown): Parser => ({
+  name,
+  words,
+  read,
+})
+const MIME = [
+  'Content-Type: ',
+  'multipart/mixed',
+  'text/html',
+  '; boundary=',
+  'x',
+  '"',
+  '\r\n',
+  '\r\n\r\n',
+  '--x',
+  '--',
+  ' ',
+  '\t',
+  ';',
+  '=',
+  ':',
+  '\\',
+]
+const REPLY = [
+  'mailbox',
+  'user',
+  'account',
+  'unknown',
+  'full',
+  'try again in',
+  'wait',
+  'for',
+  'about',
+  ' ',
+  '1',
+  'greylist',
+  'minutes',
+  'message',
+]
+
+export const PARSERS: readonly Parser[] = [
+  parser('JSON', ['{', '}', '[', ']', '"', '\\', ':', ',', '0', '"a":', '{}', '1e9', ' '], (text) =>
+    parseStrictJson(Buffer.from(text)),
+  ),
+  parser(
+    'urlencoded form',
+    ['&', '=', '[', ']', 'a', '%', '%41', '+', '[]', '[0]', 'attributes', '__proto__'],
+    (text) => objectOf(formFields(text)),
+  ),
+  parser('multipart form', [...MIME, 'Content-Disposition: form-data', 'name=', "filename*=utf-8''", '%41'], (text) => [
+    ...partsOf(Buffer.from(`--x\r\nContent-Disposition: form-data; name="a"${text}\r\n--x--\r\n`), 'x'),
+  ]),
+  parser('boundary of a Content-Type', [';', ' ', 'boundary=', '"', 'x', ','], boundaryOf),
+  parser(
+    'one-click form',
+    ['content-disposition:', 'name=', '"', 'list-unsubscribe', '\r\n', '\n', 'one-click', ' ', '&', '=', '%'],
+    (text) => saysOneClick(text.slice(0, 8192)),
+  ),
+  parser('address', ['@', '.', '"', '\\', 'a', 'ü', '<', '>', ' ', 'xn--', '(', ')', ','], parseAddress),
+  parser('domain', ['.', '-', 'a', 'ü', 'xn--', '1', '\u00ad', '\u3002'], parseDomain),
+  parser('merge tags', ['[%', '%]', ' ', 'a', '[', '%', ']', '.'], (text) => renderMergeTags(text, { a: 'b', A: 'c' })),
+  parser('substitutions', ['a', 'b', '-', 'ab', 'aa', '-a-'], (text) => {
+    const [keys = '', content = ''] = [text.slice(0, text.length / 2), text.slice(text.length / 2)]
+    const names = keys.match(/.{1,200}/gs)?.slice(0, 50) ?? []
+    return createSubstituter(names).substitute(content, Object.fromEntries(names.map((name) => [name, 'v'])))
+  }),
+  parser(
+    'dynamic template',
+    [
+      '{{',
+      '}}',
+      '{{{',
+      '}}}',
+      '#if',
+      '/if',
+      '#each',
+      'else',
+      'a',
+      '.',
+      '../',
+      '(',
+      ')',
+      '"',
+      '!--',
+      '--',
+      '~',
+      ' ',
+      '\n',
+      'this',
+      '@',
+      '[',
+      ']',
+      '|',
+    ],
+    checkDynamic,
+  ),
+  parser(
+    'links of HTML',
+    [
+      '<',
+      '>',
+      'a',
+      ' ',
+      'href=',
+      '"',
+      "'",
+      '/',
+      '<!--',
+      '-->',
+      '<a ',
+      '<style>',
+      '</',
+      'http://',
+      '&',
+      '&amp;',
+      '<![CDATA[',
+      '<title>',
+    ],
+    (text) => findHtmlLinks(text),
+  ),
+  parser('links of a text', ['http://', 'https://', 'a', '.', '/', '(', ')', '[', ']', ' ', '?', '!', 'é'], (text) =>
+    findTextLinks(text),
+  ),
+  parser('unsubscribe sentence', ['<%', '%>', '%', '<', '>', 'a', ' '], cutSentence),
+  parser('MIME structure', MIME, (text) => canTakeApart(Buffer.from(text))),
+  parser('texts of a MIME message', MIME, (text) =>
+    findTexts(Buffer.from(`Content-Type: multipart/mixed; boundary=x\r\n${text}`)),
+  ),
+  parser('quoted-printable', ['=', '=41', '=\r\n', ' ', '\t', '\r\n', 'a', '\r'], (text) =>
+    decodeTransfer(Buffer.from(text), 'quoted-printable'),
+  ),
+  parser('base64', ['QUFB', '=', '\r\n', ' ', 'A', '+'], (text) => decodeTransfer(Buffer.from(text), 'base64')),
+  parser('body encoding', ['é', 'a', '=', ' ', '\r', '\n', '\r\n', '.'], encodeText),
+  parser('header field encoding', ['é', 'a', '=?', '?=', ' ', '"', '\\', '𝔟', '.'], (text) => {
+    const value = text.replace(/[\r\n\0]/g, '').slice(0, 4096)
+    return [
+      textField('Subject', value),
+      mailboxField('To', [{ name: value, address: 'a@b.example' }]),
+      fileNameParameter('name', value),
+    ]
+  }),
+  parser('message head', ['A', ':', ' ', '\t', '\r\n', '\r\n ', 'From: ', '\u0000', '\x80'], (text) =>
+    splitHeader(Buffer.from(text, 'latin1')),
+  ),
+  parser('fingerprint of a message', [...MIME, '\r\n--'], (text) => {
+    const message = Buffer.from(`Content-Type: multipart/mixed; boundary=x\r\n\r\n${text}`)
+    const { fields, bodyStart } = splitHeader(message)
+    return fingerprintOf([], fields, message, bodyStart)
+  }),
+  parser('SMTP path', ['<', '>', '@', ':', ',', '"', '\\', 'a', '.', ' ', '[', ']', '=', 'SIZE'], (text) =>
+    parsePath('RCPT TO', Buffer.from(`RCPT TO:<${text}`)),
+  ),
+  parser(
+    'X-SMTPAPI',
+    ['{', '}', '[', ']', '"', ':', ',', '"to"', '"sub"', '"a"', '1', '\\', '=?utf-8?Q?', '?=', ' '],
+    (text) => readSmtpApi(text, new Date(0)),
+  ),
+  parser('SMTP reply', ['250', '-', ' ', '\r\n', '\n', 'a', '5.1.1', '\0', '\x1b'], (text) => [
+    ...new ReplyReader().push(Buffer.from(text)),
+  ]),
+  parser('bounce class', REPLY, (text) => bounceClass('', text.slice(0, 1024))),
+  parser('asked wait', REPLY, (text) => askedWait(text.slice(0, 1024))),
+]

@@ -1,0 +1,23 @@
+import t from 'tap'
+import { beyond, MOST_TURN_MS, measureRows } from './measure.ts'
+import { DOORS } from './row.ts'
+import { ROWS } from './rows/index.ts'
+
+/** `npm run test:hostile` holds all rows to the bound itself; here other tests run beside these. */
+const MARGIN = 2.5
+
+for (const door of DOORS) {
+  const rows = ROWS.filter((row) => row.quick && row.door === door)
+  if (rows.length === 0) continue
+  t.test(`no costly input keeps the ${door}'s main loop from its other clients`, { timeout: 280_000 }, async (t) => {
+    for await (const cost of measureRows(door, rows)) {
+      const tolerated = !cost.stuck && cost.longest <= MOST_TURN_MS * MARGIN
+      const wrong = beyond(tolerated ? { ...cost, longest: 0 } : cost)
+      t.equal(
+        wrong,
+        undefined,
+        `${cost.name}: ${cost.longest.toFixed(0)} ms, ${cost.peak.toFixed(0)} MiB, ${cost.answer}`,
+      )
+    }
+  })
+}

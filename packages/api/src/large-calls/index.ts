@@ -146,8 +146,10 @@ export function answerLargeCalls(app: FastifyInstance, largeCalls: LargeCalls, r
     reply.code(answer.status).headers(withoutOwn(answer.headers))
     return answer.octets.length === 0 ? reply.send() : reply.send(Buffer.from(answer.octets.buffer))
   }
-  app.addHook('preValidation', async (request, reply) => {
-    if (request.body instanceof LargeBody) await handOn(request, reply)
+  // No promise for the calls that stay: each passes here.
+  app.addHook('preValidation', (request, reply, done) => {
+    if (!(request.body instanceof LargeBody)) return done()
+    handOn(request, reply).catch(done)
   })
   app.setErrorHandler((error: Error, request, reply) => {
     if (!(error instanceof BeyondShare)) return refuse(error, request, reply)

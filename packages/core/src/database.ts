@@ -44,7 +44,8 @@ export function openDatabase({ url, name, connections }: DatabaseOptions): Sql {
       plan_cache_mode: 'force_generic_plan',
       // A plan for any number of rows looks dear enough to be compiled anew at each run, which takes longer than the run.
       jit: 'off',
-      idle_in_transaction_session_timeout: 30_000,
+      // Nothing of ours rests in a transaction; what does has lost us, and holds its locks.
+      idle_in_transaction_session_timeout: 15_000,
       // A host that loses power leaves its sessions behind, with their locks; the server's kernel notices within 15 s.
       tcp_keepalives_idle: 5,
       tcp_keepalives_interval: 3,

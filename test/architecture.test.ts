@@ -22,7 +22,8 @@ const LEVELS: readonly (readonly string[])[] = [
   ['core.ts', 'index.ts', 'process.ts'],
 ]
 /** Nothing but a process file reads the environment; the embedded Postgres hands it down to initdb and the server. */
-const READ_THE_ENVIRONMENT = /^packages\/(\w+\/src\/(server|worker)\.ts|cli\/src\/(postrider|embedded-postgres)\.ts)$/
+const READ_THE_ENVIRONMENT =
+  /^packages\/(\w+\/src\/(server|worker)\.ts|cli\/src\/(postrider|embedded-postgres\/binaries)\.ts)$/
 const MOST_LINES = 400
 
 interface Import {

@@ -1,6 +1,6 @@
-import { type ByteBudget, type Core, LIMITS, type Principal } from '@postrider/core'
+import { LIMITS } from '@postrider/core'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
-import type { LargeCalls } from './large-calls/index.ts'
+import type { Doors } from './entrance.ts'
 import { v2 } from './v2/index.ts'
 import { v3 } from './v3/index.ts'
 
@@ -12,23 +12,6 @@ export const FRAME = {
   // JSON must mean what it says: coercion would turn "abc" into ["abc"] and null into "" before 120 and 116 could be seen.
   ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
 } as const satisfies FastifyServerOptions
-
-export interface Doors {
-  readonly core: Core
-  /** The service's own base URL, for links in answers. */
-  readonly publicUrl: string
-  /** Where calls come from outside. */
-  readonly entrance?: Entrance
-  /** In the thread of large calls: who calls. The process has asked for the key, kept the rate and made room. */
-  readonly letIn?: () => Principal
-}
-
-export interface Entrance {
-  readonly budget: ByteBudget
-  readonly largeCalls: LargeCalls
-  /** The process is draining: nothing new is accepted. */
-  readonly isStopping: () => boolean
-}
 
 /** Registers v2 and v3. */
 export async function openDoors(app: FastifyInstance, doors: Doors): Promise<void> {

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +11,7 @@ import { until } from '../helpers/until.ts'
 const FOLDER = mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'supervisor-'))
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** Signs of life come every 50 ms here; hung is who shows none for 2 s. */
-const PATIENCE = { every: 100, silent: 20, starting: 100, stopping: 5, draining: 20 }
+const PATIENCE = { every: 100, silent: 20, starting: 100, stopping: 20, draining: 60 }
 const LIVES = "setInterval(() => process.send('alive'), 50); process.send('alive'); process.send('ready');\n"
 const ENDS = "process.on('disconnect', () => process.exit(0)); process.on('SIGTERM', () => process.exit(0));\n"
 
@@ -27,9 +27,17 @@ interface Watched {
   ends(name: string): number
 }
 
-async function watch(t: Test, programs: readonly { name: string; file: string }[]): Promise<Watched> {
+async function watch(
+  t: Test,
+  programs: readonly { name: string; file: string }[],
+  onLine: (line: string) => void = () => {},
+): Promise<Watched> {
   const lines: string[] = []
-  const supervisor = supervise({ programs, env: {}, report: (line) => lines.push(line), patience: PATIENCE })
+  const report = (line: string): void => {
+    lines.push(line)
+    onLine(line)
+  }
+  const supervisor = supervise({ programs, env: {}, report, patience: PATIENCE })
   t.teardown(() => supervisor.stop())
   await supervisor.started
   return { lines, ends: (name) => lines.filter((line) => line.startsWith(`${name} ended`)).length }
@@ -53,8 +61,13 @@ t.test('a process whose main loop spins, or that is stopped, is ended and starte
 
 t.test('one that wakes up when it is asked to stop may finish what it has in hand', async (t) => {
   const drains = "process.on('SIGTERM', () => setTimeout(() => process.exit(3), 700));\n"
-  const spins = 'setTimeout(() => { const end = Date.now() + 2300; while (Date.now() < end); }, 300)'
-  const { lines, ends } = await watch(t, [program('waking', LIVES + drains + spins)])
+  const pidFile = join(FOLDER, 'waking.pid')
+  const stops = `process.getBuiltinModule('node:fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));
+    setTimeout(() => process.kill(process.pid, 'SIGSTOP'), 300)`
+  const wake = (line: string): void => {
+    if (line.startsWith('waking hangs')) process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGCONT')
+  }
+  const { lines, ends } = await watch(t, [program('waking', LIVES + drains + stops)], wake)
   await until('it to be replaced', () => ends('waking') > 0, 60_000)
   t.match(lines[1], /^waking ended \(exit 3\)/)
 })

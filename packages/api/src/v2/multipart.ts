@@ -98,10 +98,8 @@ function parameters(field: string): Map<string, string> {
 function unescaped(text: string, one: RegExp): string {
   const run = new RegExp(`(?:${one.source})+`, 'gi')
   return text.replace(run, (escapes) => {
-    try {
-      return decodeURIComponent(escapes)
-    } catch {
-      return escapes
-    }
+    const octets = Buffer.from(escapes.replaceAll('%', ''), 'hex')
+    // Asked, since an exception costs as much as a hundred names: a body may hold a million escapes that are none.
+    return isUtf8(octets) ? octets.toString() : escapes
   })
 }

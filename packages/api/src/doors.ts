@@ -1,8 +1,6 @@
-import { LIMITS } from '@postrider/core'
-import type { FastifyInstance, FastifyServerOptions } from 'fastify'
-import type { Doors } from './entrance.ts'
-import { v2 } from './v2/index.ts'
-import { v3 } from './v3/index.ts'
+import { type ByteBudget, type Core, LIMITS, type Principal } from '@postrider/core'
+import type { FastifyServerOptions } from 'fastify'
+import type { LargeCalls } from './large-calls/index.ts'
 
 /** What every application with these doors has. */
 export const FRAME = {
@@ -13,12 +11,19 @@ export const FRAME = {
   ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
 } as const satisfies FastifyServerOptions
 
-/** Registers v2 and v3. */
-export async function openDoors(app: FastifyInstance, doors: Doors): Promise<void> {
-  app.decorateRequest('principal')
-  app.decorateRequest('fileParts')
-  app.decorateRequest('octets')
-  // v2.1 is announced only; what exists is served under both (contract section 1).
-  for (const prefix of ['/v2', '/v2.1']) await app.register(v2, { prefix, ...doors })
-  await app.register(v3, { prefix: '/v3', ...doors })
+export interface Doors {
+  readonly core: Core
+  /** The service's own base URL, for links in answers. */
+  readonly publicUrl: string
+  /** Where calls come from outside. */
+  readonly entrance?: Entrance
+  /** In the thread of large calls: who calls. The process has asked for the key, kept the rate and made room. */
+  readonly letIn?: () => Principal
+}
+
+export interface Entrance {
+  readonly budget: ByteBudget
+  readonly largeCalls: LargeCalls
+  /** The process is draining: nothing new is accepted. */
+  readonly isStopping: () => boolean
 }

@@ -2,7 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { isMainThread, parentPort, workerData } from 'node:worker_threads'
 import { createCore, createLog, openDatabase, type Principal, requireDatabase } from '@postrider/core'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
-import { FRAME, openDoors } from '../doors.ts'
+import { FRAME } from '../doors.ts'
+import { openDoors } from '../open-doors.ts'
 import type { LargeAnswer, LargeCall, Order, Report, Start } from './messages.ts'
 
 /** Large messages come few at a time, and their accepts share commits. */

@@ -14,7 +14,7 @@ import type {
   VersionChange,
 } from './editable-template.ts'
 import { makingPlain } from './make-plain.ts'
-import { changed, checkName, checkVersion, EDITABLE_LIMITS } from './rules.ts'
+import { changed, checkName, checkTogether, checkVersion, EDITABLE_LIMITS } from './rules.ts'
 import * as store from './store.ts'
 
 export * from './editable-template.ts'
@@ -107,6 +107,7 @@ export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'p
       editor,
       active: active || (first && !asIs),
     }
+    checkTogether(await store.contentOfOthers(transaction, accountId, id, versionId), added)
     return store.insertVersion(transaction, accountId, added)
   }
 
@@ -201,11 +202,11 @@ export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'p
           }
           const active = change.active === true || before.active
           if (active && !before.active) await store.deactivate(transaction, accountId, id)
-          const after = await store.updateVersion(transaction, accountId, {
-            ...changed(before, change, plainOf),
-            id: versionId,
-            active,
-          })
+          const edited = { ...changed(before, change, plainOf), id: versionId, active }
+          if (change.html !== undefined || change.plain !== undefined) {
+            checkTogether(await store.contentOfOthers(transaction, accountId, id, versionId), edited)
+          }
+          const after = await store.updateVersion(transaction, accountId, edited)
           await store.touchTemplate(transaction, accountId, id, undefined)
           await note(transaction, act, 'version.edit', { before: told(before), after: told(after) })
           return after

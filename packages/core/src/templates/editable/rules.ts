@@ -8,6 +8,8 @@ export const EDITABLE_LIMITS = {
   subject: 255,
   /** Octets of HTML and of plain text, each; the limit of any template. */
   content: 10 * 1024 * 1024,
+  /** Octets of all versions of a template, which are shown together: 300 of 20 MB would be 6 GB in memory. */
+  together: 30 * 1024 * 1024,
   testData: 1024 * 1024,
 } as const
 
@@ -39,6 +41,12 @@ export function checkVersion({ name, subject, html, plain, testData }: VersionCh
   } catch {
     throw invalidParameter('testData', 'it must be JSON')
   }
+}
+
+/** Throws parameterInvalid (html) when a version is too large beside the others. */
+export function checkTogether(others: number, { html, plain }: Pick<EditableVersion, 'html' | 'plain'>): void {
+  if (others + Buffer.byteLength(html) + Buffer.byteLength(plain) <= EDITABLE_LIMITS.together) return
+  throw invalidParameter('html', 'the versions of a template may have at most 30 MB together: delete some of them')
 }
 
 /** The database takes every text but NUL; lone surrogates would come back changed. */

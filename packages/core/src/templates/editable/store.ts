@@ -77,6 +77,20 @@ export async function selectVersions(sql: AnySql, accountId: number, templateId:
      order by v.active desc, v.created_at desc, v.id`
 }
 
+/** Octets of the HTML and plain text of all versions but one; nothing of them is read. */
+export async function contentOfOthers(
+  sql: AnySql,
+  accountId: number,
+  templateId: string,
+  versionId: string,
+): Promise<number> {
+  return onlyRow(
+    await sql<{ octets: number }[]>`
+      select coalesce(sum(octet_length(html) + octet_length(plain)), 0)::float8 as octets from editable_versions
+       where account_id = ${accountId} and template_id = ${templateId} and id <> ${versionId}::uuid`,
+  ).octets
+}
+
 export async function selectVersion(
   sql: AnySql,
   accountId: number,

@@ -15,7 +15,6 @@ import { findHtmlLinks } from '../../packages/core/src/tracking/html-links.ts'
 import { findTextLinks } from '../../packages/core/src/tracking/text-links.ts'
 import { cutSentence } from '../../packages/core/src/tracking/unsubscribe-sentence.ts'
 import { ReplyReader } from '../../packages/delivery/src/smtp/reply-reader.ts'
-import { fingerprintOf } from '../../packages/relay/src/fingerprint.ts'
 import { splitHeader } from '../../packages/relay/src/header.ts'
 import { parsePath } from '../../packages/relay/src/path.ts'
 import { readSmtpApi } from '../../packages/relay/src/smtpapi.ts'
@@ -171,11 +170,6 @@ export const PARSERS: readonly Parser[] = [
   parser('message head', ['A', ':', ' ', '\t', '\r\n', '\r\n ', 'From: ', '\u0000', '\x80'], (text) =>
     splitHeader(Buffer.from(text, 'latin1')),
   ),
-  parser('fingerprint of a message', [...MIME, '\r\n--'], (text) => {
-    const message = Buffer.from(`Content-Type: multipart/mixed; boundary=x\r\n\r\n${text}`)
-    const { fields, bodyStart } = splitHeader(message)
-    return fingerprintOf([], fields, message, bodyStart)
-  }),
   parser('SMTP path', ['<', '>', '@', ':', ',', '"', '\\', 'a', '.', ' ', '[', ']', '=', 'SIZE'], (text) =>
     parsePath('RCPT TO', Buffer.from(`RCPT TO:<${text}`)),
   ),

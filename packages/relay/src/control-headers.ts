@@ -1,6 +1,5 @@
-import { invalidParameter, type MessageSettings, parseAddress } from '@postrider/core'
+import { decodeWords, invalidParameter, type MessageSettings, parseAddress } from '@postrider/core'
 import type { Field } from './header.ts'
-import { decodeWords } from './words.ts'
 
 /**
  * Header fields by which a client steers the service (contract section 17). Matched whatever their case, and removed before
@@ -20,6 +19,8 @@ const CONTROL_FIELDS = new Set([
   // Read by smtpapi.ts; of several the first counts.
   'x-smtpapi',
 ])
+/** Characters of a control field that is text; fifty tags of 255 letters, encoded, have as many. */
+const LONGEST_TEXT = 64 * 1024
 /** Removed as well, as every submission server does: what must not reach the recipients, or what the last hop writes itself. */
 const DROPPED_FIELDS = new Set(['bcc', 'resent-bcc', 'return-path', 'content-length'])
 
@@ -44,6 +45,9 @@ export function readControls(fields: readonly Field[]): Controls {
   // Mail libraries write anything but ASCII as encoded words (RFC 2047).
   const decoded = (name: string): string => decodeWords(values.get(name) ?? '')
   const text = (name: string): string | undefined => {
+    if ((values.get(name)?.length ?? 0) > LONGEST_TEXT) {
+      throw invalidParameter(name.toUpperCase(), `it must have at most ${LONGEST_TEXT} characters`)
+    }
     const value = unquoted(decoded(name))
     return value === '' ? undefined : value
   }

@@ -30,9 +30,7 @@ export const MAX_HEADER = 512 * 1024
 export function splitHeader(message: Buffer): SplitMessage {
   const empty = message.subarray(0, 2).equals(CRLF) ? -2 : message.indexOf(EMPTY_LINE)
   const headEnd = empty === -1 ? message.length : empty + 2
-  if (headEnd > MAX_HEADER) {
-    throw new ServiceError('messageMalformed', { values: { problem: `its header has more than ${MAX_HEADER} octets` } })
-  }
+  if (headEnd > MAX_HEADER) throw headerTooLarge()
   const text = message.toString('latin1', 0, headEnd)
   // It would become part of the trace field that goes above it.
   if (/^[ \t]/.test(text)) {
@@ -42,12 +40,19 @@ export function splitHeader(message: Buffer): SplitMessage {
   let start = 0
   while (start < headEnd) {
     const end = endOfField(text, start)
-    const field = parseField(text.slice(start, end), start, end)
-    if (field) fields.push(field)
+    NAME.lastIndex = start
+    const name = NAME.exec(text)
+    if (name) fields.push(new HeaderField(text, name, end))
     start = end
   }
   return { fields, bodyStart: empty === -1 ? headEnd : headEnd + 2 }
 }
+
+export function headerTooLarge(): ServiceError {
+  return new ServiceError('messageMalformed', { values: { problem: `its header has more than ${MAX_HEADER} octets` } })
+}
+
+const NAME = /([!-9;-~]+)[ \t]*:/y
 
 const CRLF = Buffer.from('\r\n')
 const EMPTY_LINE = Buffer.from('\r\n\r\n')
@@ -63,12 +68,31 @@ function endOfField(text: string, start: number): number {
   return end
 }
 
-function parseField(text: string, start: number, end: number): Field | undefined {
-  const match = /^([!-9;-~]+)[ \t]*:/.exec(text)
-  if (!match) return undefined
-  const value = text.slice(match[0].length).replace(/\r\n/g, '').trim()
-  const utf8 = /[\x80-\xff]/.test(value) ? Buffer.from(value, 'latin1').toString('utf8') : value
-  return { name: (match[1] as string).toLowerCase(), value: utf8, start, end }
+/** Its value is read when it is asked for: most fields pass by, and there may be a hundred thousand. */
+class HeaderField implements Field {
+  readonly name: string
+  readonly start: number
+  readonly end: number
+  readonly #header: string
+  readonly #from: number
+  #value: string | undefined
+
+  constructor(header: string, name: RegExpExecArray, end: number) {
+    this.name = (name[1] as string).toLowerCase()
+    this.start = name.index
+    this.end = end
+    this.#header = header
+    this.#from = name.index + name[0].length
+  }
+
+  get value(): string {
+    return (this.#value ??= unfolded(this.#header.slice(this.#from, this.end)))
+  }
+}
+
+function unfolded(text: string): string {
+  const value = text.replaceAll('\r\n', '').trim()
+  return /[\x80-\xff]/.test(value) ? Buffer.from(value, 'latin1').toString('utf8') : value
 }
 
 /** The message without these fields. */

@@ -1,5 +1,6 @@
 import { type ByteBudget, LIMITS, ServiceError } from '@postrider/core'
 import type { SMTPServerDataStream } from 'smtp-server'
+import { headerTooLarge, MAX_HEADER } from './header.ts'
 
 /** A CR without LF, a LF without CR, a NUL. */
 const WRONG = /\r(?!\n)|(?<!\r)\n|\0/
@@ -40,12 +41,16 @@ export function collectMessage(stream: SMTPServerDataStream, room: Room): Promis
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
     const lines = new LineEndings()
+    const head = new HeadSearch()
     let length = 0
     let refusal: ServiceError | undefined
     stream.on('data', (piece: Buffer) => {
       if (refusal) return
       length += piece.length
-      refusal = length > LIMITS.messageSize ? tooLarge() : (lines.check(piece) ?? reserve(piece.length, room))
+      refusal =
+        length > LIMITS.messageSize
+          ? tooLarge()
+          : (lines.check(piece) ?? head.check(piece) ?? reserve(piece.length, room))
       if (refusal) {
         pieces.length = 0
         room.leave()
@@ -54,7 +59,7 @@ export function collectMessage(stream: SMTPServerDataStream, room: Room): Promis
     stream.once('end', () => {
       refusal ??= lines.end()
       if (refusal) reject(refusal)
-      else resolve(headFirst(pieces))
+      else resolve(head.first(pieces))
     })
     stream.once('error', reject)
     // Ended early without a word; after the end it says nothing new.
@@ -62,12 +67,34 @@ export function collectMessage(stream: SMTPServerDataStream, room: Room): Promis
   })
 }
 
-const EMPTY_LINE = Buffer.from('\r\n\r\n')
+/** Looks for the empty line that ends the header (RFC 5322 2.1), once in each piece, and no further than a header may go. */
+class HeadSearch {
+  #pieces = 0
+  #length = 0
+  #found = false
+  /** The last octets before the piece, in which the empty line may have begun; the message may begin with it. */
+  #before: Buffer = CRLF
 
-function headFirst(pieces: readonly Buffer[]): readonly Buffer[] {
-  const [first = Buffer.alloc(0)] = pieces
-  return pieces.length > 1 && first.includes(EMPTY_LINE) ? pieces : [pieces.length > 1 ? Buffer.concat(pieces) : first]
+  check(piece: Buffer): ServiceError | undefined {
+    if (this.#found) return undefined
+    this.#pieces++
+    const joint = Buffer.concat([this.#before, piece.subarray(0, 3)])
+    this.#found = joint.includes(EMPTY_LINE) || piece.includes(EMPTY_LINE)
+    this.#length += piece.length
+    this.#before = Buffer.concat([this.#before, piece.subarray(-3)]).subarray(-3)
+    return !this.#found && this.#length > MAX_HEADER ? headerTooLarge() : undefined
+  }
+
+  /** The pieces with those of the header in one. */
+  first(pieces: readonly Buffer[]): readonly Buffer[] {
+    const [first = Buffer.alloc(0)] = pieces
+    const count = this.#pieces
+    return count <= 1 ? [first, ...pieces.slice(1)] : [Buffer.concat(pieces.slice(0, count)), ...pieces.slice(count)]
+  }
 }
+
+const CRLF = Buffer.from('\r\n')
+const EMPTY_LINE = Buffer.from('\r\n\r\n')
 
 /** Octets that a piece takes besides its own: a client may send them one by one. */
 const PIECE = 256

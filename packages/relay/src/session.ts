@@ -120,6 +120,7 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
           const octets = pieces.reduce((sum, { length }) => sum + length, 0)
           if (!room.take(octets)) throw new ServiceError('overloaded', { reason: 'no room for the parts of a message' })
         },
+        readParts: (message) => core.messages.readParts(message),
         unknown: (api) => unknownTo(core, principal.account.id, api),
       })
       const { messageId } = await core.messages.accept(unwrapped.submission)

@@ -2,12 +2,12 @@ import {
   createSubstituter,
   hasTooMany,
   inTurns,
-  LIMITS,
   MOST_KEY_UNITS,
   type Stoppable,
   type Submission,
   type SubmittedEnvelope,
 } from '@postrider/core'
+import { ENTRY, MOST_COPIED, sizeOf } from './copies.ts'
 import { type SmtpApi, type SmtpApiRecipient, substitutionsOf } from './smtpapi.ts'
 import { settingsOf, templateKeyOf } from './smtpapi-settings.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'
@@ -20,14 +20,8 @@ export interface Steered {
   readonly message: WholeMessage
   readonly recipients: readonly string[]
   readonly now: Date
-  /** Makes room for the message's parts. Throws overloaded. */
-  readonly hold: () => void
 }
 
-/** Octets that all its recipients' values may take together. */
-const MOST = LIMITS.messageSize
-/** What a value takes besides itself. */
-const OVERHEAD = 32
 /** Of one recipient's unique_args, tags resolved (contract 8.2). */
 const MOST_ARGS = 10_000
 
@@ -40,10 +34,10 @@ export function problemsOf(api: SmtpApi, recipients: readonly string[]): SmtpApi
   }
   let octets = 0
   for (const [tag, values] of api.sub ?? []) {
-    octets += (Buffer.byteLength(tag) + OVERHEAD) * count
+    octets += (Buffer.byteLength(tag) + ENTRY) * count
     for (const value of values.slice(0, count)) octets += Buffer.byteLength(value)
   }
-  if (octets > MOST) problems.push({ path: 'sub', problem: 'with so many recipients it is too large' })
+  if (octets > MOST_COPIED) problems.push({ path: 'sub', problem: 'with so many recipients it is too large' })
   for (const [path, tags] of [
     ['sub', api.sub],
     ['section', api.section],
@@ -69,14 +63,13 @@ export function problemsOf(api: SmtpApi, recipients: readonly string[]): SmtpApi
  * Throws messageMalformed, overloaded.
  */
 export async function steer(steered: Steered, api: SmtpApi): Promise<Submission | SmtpApiProblem> {
-  const { submission, now, message, hold } = steered
+  const { submission, now, message } = steered
   const recipients = recipientsOf(api, steered.recipients)
   const args = await inTurns(argsOf(api, recipients.length))
   if ('problem' in args) return args
   const key = templateKeyOf(api)
   const wanted = key !== undefined || (api.sub?.size ?? 0) > 0
   const mime = submission.content.kind === 'mime'
-  if (wanted && mime) hold()
   const apart = wanted && mime ? await takeApart(message) : undefined
   const composed = !mime || apart !== undefined
   const templateKey = composed ? key : undefined
@@ -107,11 +100,11 @@ function later(at: Date | undefined, now: Date): Date | undefined {
 }
 
 function composedOf({ from }: Submission, apart: Apart): Partial<Submission> {
-  const { subject, fromName, replyTo, content, attachments } = apart
+  const { subject, fromName, replyTo, content, attachments, headers } = apart
   const [first, ...others] = replyTo
   const bare = first && others.length === 0 && first.name === ''
   return {
-    ...{ content, attachments, literal: true, subject },
+    ...{ content: { ...content, headers }, attachments, literal: true, subject },
     from: from && { ...from, name: fromName },
     ...(bare ? { replyTo: first.email } : {}),
     ...(first && !bare ? { replyToList: replyTo } : {}),
@@ -154,7 +147,6 @@ function envelopeOf(
     ...first,
     to: [email],
     bcc: at === 0 ? first.bcc : [],
-    ...(apart ? { headers: apart.headers } : {}),
     ...(apart?.messageId === undefined ? {} : { messageId: apart.messageId }),
     ...(name ? { names: new Map([[email, name]]) } : {}),
     ...(scheduledAt ? { scheduledAt } : {}),
@@ -196,15 +188,12 @@ function* argsOf(api: SmtpApi, count: number): Stoppable<Args | SmtpApiProblem> 
       if (!customArgs) return TOO_LARGE
       all.push({ customArgs })
     }
-    const own = sizeOf(all.at(-1)?.customArgs ?? {})
+    const args = Object.entries(all.at(-1)?.customArgs ?? {})
+    const own = sizeOf(args)
     octets += own
-    if (own > MOST_ARGS) return TOO_LARGE
-    if (octets > MOST) return { path: 'unique_args', problem: 'with so many recipients it is too large' }
+    if (own - args.length * ENTRY > MOST_ARGS) return TOO_LARGE
+    if (octets > MOST_COPIED) return { path: 'unique_args', problem: 'with so many recipients it is too large' }
     yield
   }
   return { of: (at) => all[personal ? at : 0] ?? {} }
-}
-
-function sizeOf(args: Readonly<Record<string, string>>): number {
-  return Object.entries(args).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
 }

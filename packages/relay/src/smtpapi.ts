@@ -1,7 +1,7 @@
+import { decodeWords } from '@postrider/core'
 import type { Field } from './header.ts'
 import { type Filters, readFilters } from './smtpapi-filters.ts'
 import { type SmtpApiProblem, Values } from './smtpapi-values.ts'
-import { decodeWords } from './words.ts'
 
 /*
  * X-SMTPAPI (contract 8.2): one header field holding a JSON object, by which clients of the mirrored service steer a message

@@ -1,16 +1,16 @@
 import {
   type ContentParts,
-  canTakeApart,
+  type FoundFile,
   LIMITS,
+  type MessageParts,
   parseAddress,
-  ServiceError,
+  readable,
   type SubmittedAttachment,
   type SubmittedMailbox,
 } from '@postrider/core'
-import { type AddressObject, type Attachment, type EmailAddress, type ParsedMail, simpleParser } from 'mailparser'
 import { isRemoved } from './control-headers.ts'
 import type { Field } from './header.ts'
-import { decodeWords } from './words.ts'
+import { readMailboxes } from './mailboxes.ts'
 
 /** A MIME message as content that can be put together anew for each recipient. */
 export interface Apart {
@@ -27,10 +27,11 @@ export interface Apart {
 
 /** A whole message and the fields of its header. */
 export interface WholeMessage {
-  readonly octets: () => Buffer
   /** What the fields stand in: octets of the header, before control fields were taken out. */
   readonly head: Buffer
   readonly fields: readonly Field[]
+  /** Reads its parts, elsewhere: it may take long. Throws messageMalformed, overloaded. */
+  readonly parts: () => Promise<MessageParts>
 }
 
 /** Written anew for each copy, or about the way the message has come; a signature would not hold. */
@@ -39,138 +40,122 @@ const LEFT_OUT =
 const MESSAGE_ID = /^<[!-;=?-~]{1,400}@[!-;=?-~]{1,400}>$/
 /** RFC 2045 7 as everybody reads it: one line of ASCII that its brackets can hold. */
 const CONTENT_ID = /^[!-;=?-~]{1,255}$/
-/** Octets of a header that is read field by field, X-SMTPAPI apart: the parser takes seconds for half a megabyte of colons. */
+/** Octets of a header, control fields apart, whose fields a copy may have. */
 const LONGEST_HEAD = 128 * 1024
+/** Octets of one field that are decoded; encoded words of 4096 letters beyond ASCII have fewer. */
+const LONGEST_FIELD = 64 * 1024
+/** Characters of a date; nobody writes half of it. */
+const LONGEST_DATE = 100
 /** Characters of the name of a field that a copy has. */
 const LONGEST_NAME = 76
 const SIGNED_TEXT = '-----BEGIN PGP '
 
 /**
  * Takes a message apart. Undefined where something would be lost: it is signed or encrypted, holds a report or another message,
- * its structure can't be read beyond doubt, or it has more of anything than a copy may have. Throws messageMalformed.
+ * its structure can't be read beyond doubt, or it has more of anything than a copy may have. What costs little is asked first.
+ *
+ * Throws messageMalformed, overloaded.
  */
-export async function takeApart({ octets: whole, head, fields }: WholeMessage): Promise<Apart | undefined> {
-  const octets = whole()
-  if (octets.indexOf('\r\n\r\n') > LONGEST_HEAD || !canTakeApart(octets)) return undefined
-  const headers = headersOf(head, fields)
-  const subject = subjectOf(fields)
-  if (!fits(headers, subject)) return undefined
-  const mail = await parseMail(octets)
-  const html = mail.html || undefined
-  const { text } = mail
-  if (text?.includes(SIGNED_TEXT) || html?.includes(SIGNED_TEXT)) return undefined
-  const files = mail.attachments.filter((file) => !isAlternative(file))
-  const alternatives = mail.attachments
-    .filter(isAlternative)
-    .map((part) => ({ type: part.contentType, text: textOf(part) }))
-  const amp = alternatives.find(({ type }) => type === 'text/x-amp-html')?.text
-  const others = alternatives.filter(({ type }) => type !== 'text/x-amp-html')
-  const messageId = fields.find(({ name }) => name === 'message-id')?.value
-  const replyTo = mailboxesOf(mail.replyTo)
-  const fromName = mail.from?.value[0]?.name ?? ''
+export async function takeApart({ head, fields, parts }: WholeMessage): Promise<Apart | undefined> {
+  const own = fields.filter((field) => !isRemoved(field))
+  if (own.reduce((sum, { start, end }) => sum + end - start, 0) > LONGEST_HEAD) return undefined
+  const headers = headersOf(head, own)
+  const subject = valueIn(own, 'subject')
+  if (!headers || isTooLong(subject)) return undefined
+  const replyTo = mailboxesOf(own, 'reply-to')
+  const fromName = mailboxesOf(own, 'from')[0]?.name ?? ''
   if ([fromName, ...replyTo.map(({ name }) => name)].some(isTooLong)) return undefined
-  if (!replyTo.every(({ email }) => parseAddress(email)) || others.length > LIMITS.alternatives) return undefined
-  if (files.some(({ content }) => content.length > LIMITS.attachmentSize)) return undefined
+  if (!replyTo.every(({ email }) => parseAddress(email))) return undefined
+  const { whole, html, text, alternatives, files } = await parts()
+  if (!whole || files.some(({ content }) => content.length > LIMITS.attachmentSize)) return undefined
+  const content = contentOf({ html: stringOf(html), text: stringOf(text) }, alternatives, dateOf(own))
+  if (!content) return undefined
+  const messageId = valueIn(own, 'message-id')
   return {
-    ...{ subject, fromName, replyTo },
-    content: {
-      ...{ kind: 'parts', html, text: html === undefined ? (text ?? '') : text, amp },
-      ...(others.length > 0 ? { alternatives: others } : {}),
-      ...(mail.date && !Number.isNaN(mail.date.getTime()) ? { date: mail.date } : {}),
-    },
-    attachments: files.map((file) => toAttachment(file, html ?? '')),
-    headers,
+    ...{ subject: subject === undefined ? undefined : readable(subject), fromName, replyTo, content, headers },
+    attachments: files.map(toAttachment),
     messageId: messageId !== undefined && MESSAGE_ID.test(messageId) ? messageId : undefined,
     names: new Map(
-      [mail.to, mail.cc]
-        .flat()
-        .flatMap(mailboxesOf)
+      [...mailboxesOf(own, 'to'), ...mailboxesOf(own, 'cc')]
         .filter(({ name }) => name !== '')
         .map(({ email, name }) => [email.toLowerCase(), name]),
     ),
   }
 }
 
-/** The parser gives up on what is no honest message: a thousand parts, parts in parts without end (V23). */
-export async function parseMail(octets: Buffer): Promise<ParsedMail> {
-  try {
-    return await simpleParser(octets, { skipHtmlToText: true, skipTextToHtml: true, skipImageLinks: true })
-  } catch (cause) {
-    throw new ServiceError('messageMalformed', { values: { problem: 'its parts cannot be read' }, cause })
+function contentOf(
+  { html, text }: { readonly html: string | undefined; readonly text: string | undefined },
+  alternatives: MessageParts['alternatives'],
+  date: Date | undefined,
+): ContentParts | undefined {
+  if (text?.includes(SIGNED_TEXT) || html?.includes(SIGNED_TEXT)) return undefined
+  const texts = alternatives.map(({ type, text }) => ({ type, text: stringOf(text) }))
+  const others = texts.filter(({ type }) => type !== AMP)
+  if (others.length > LIMITS.alternatives) return undefined
+  return {
+    ...{ kind: 'parts', html, text: html === undefined ? (text ?? '') : text },
+    amp: texts.find(({ type }) => type === AMP)?.text,
+    ...(others.length > 0 ? { alternatives: others } : {}),
+    ...(date ? { date } : {}),
   }
 }
 
-/** A text beside plain and HTML that readers choose from, and nobody saves: an invitation, AMP. */
-function isAlternative({ contentType, contentDisposition, filename, cid }: Attachment): boolean {
-  return /^text\/(calendar|x-amp-html)$/.test(contentType) && !contentDisposition && !filename && !cid
+const AMP = 'text/x-amp-html'
+
+export function stringOf(octets: Uint8Array): string
+export function stringOf(octets: Uint8Array | undefined): string | undefined
+export function stringOf(octets: Uint8Array | undefined): string | undefined {
+  return octets && Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString()
 }
 
-function textOf({ content, headers }: Attachment): string {
-  const written = headers.get('content-type')
-  const charset = typeof written === 'object' && 'params' in written ? written.params.charset : undefined
-  try {
-    return new TextDecoder(charset ?? 'utf-8').decode(content)
-  } catch {
-    return content.toString()
-  }
+function dateOf(fields: readonly Field[]): Date | undefined {
+  const written = valueIn(fields, 'date')
+  if (written === undefined || written.length > LONGEST_DATE) return undefined
+  const date = new Date(written)
+  return Number.isNaN(date.getTime()) ? undefined : date
 }
 
-function toAttachment(file: Attachment, html: string): SubmittedAttachment {
-  const { content, contentType, contentDisposition, cid, related } = file
-  const inline =
-    contentDisposition === 'inline' || related === true || (cid !== undefined && html.includes(`cid:${cid}`))
+export function toAttachment(file: FoundFile): SubmittedAttachment {
+  const { content, type, inline, contentId } = file
   return {
     fileName: fileNameOf(file),
-    content,
-    ...(contentType ? { type: contentType } : {}),
+    content: Buffer.from(content.buffer, content.byteOffset, content.length),
+    type,
     ...(inline ? { disposition: 'inline' } : {}),
-    ...(cid && CONTENT_ID.test(cid) ? { contentId: cid } : {}),
+    ...(contentId !== undefined && CONTENT_ID.test(contentId) ? { contentId } : {}),
   }
 }
 
 /** The last piece of a path, and nothing a reader might stumble over. */
-function fileNameOf({ filename }: Attachment): string {
-  const bare = (filename ?? '').replace(/^.*[/\\]/s, '').replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '')
+export function fileNameOf({ fileName }: FoundFile): string {
+  const bare = (fileName ?? '').replace(/^.*[/\\]/s, '').replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '')
   return bare.toWellFormed().slice(-255).trim() || 'attachment'
 }
 
-export function mailboxesOf(list: AddressObject | undefined): SubmittedMailbox[] {
-  const flat = ({ address, name, group }: EmailAddress): SubmittedMailbox[] =>
-    group ? group.flatMap(flat) : address ? [{ email: address, name: name.replace(/\p{Cc}/gu, ' ').trim() }] : []
-  return (list?.value ?? []).flatMap(flat)
+/** Of the last field of that name, as parsers have it. */
+export function mailboxesOf(fields: readonly Field[], wanted: string): readonly SubmittedMailbox[] {
+  const field = fields.findLast(({ name }) => name === wanted)
+  return field ? readMailboxes(field.value).mailboxes : []
 }
 
-function isTooLong(text: string): boolean {
-  return text.length > LIMITS.headerText
+function valueIn(fields: readonly Field[], wanted: string): string | undefined {
+  return fields.find(({ name }) => name === wanted)?.value
 }
 
-/** More than the rules of sending let a copy have: refused where it was the sender's own call, and no reason to refuse a message. */
-function fits(headers: Readonly<Record<string, string>>, subject: string | undefined): boolean {
-  const fields = Object.entries(headers)
-  if (fields.length > LIMITS.headers || isTooLong(subject ?? '')) return false
-  return fields.every(([name, value]) => name.length <= LONGEST_NAME && !isTooLong(value))
+function isTooLong(text: string | undefined): boolean {
+  return text !== undefined && (text.length > LONGEST_FIELD || readable(text).length > LIMITS.headerText)
 }
 
-/** As readers are shown it. */
-export function subjectOf(fields: readonly Field[]): string | undefined {
-  const value = fields.find(({ name }) => name === 'subject')?.value
-  return value === undefined ? undefined : readable(value)
-}
-
-function readable(value: string): string {
-  return decodeWords(value)
-    .replace(/\p{Cc}/gu, ' ')
-    .toWellFormed()
-}
-
-/** Of several fields of one name the first. */
-function headersOf(head: Buffer, fields: readonly Field[]): Record<string, string> {
+/**
+ * Of several fields of one name the first. Undefined: there are more than the rules of sending let a copy have, which are refused
+ * where they were the sender's own call, and are no reason to refuse a message.
+ */
+function headersOf(head: Buffer, fields: readonly Field[]): Record<string, string> | undefined {
   const headers = new Map<string, [name: string, value: string]>()
-  for (const field of fields) {
-    const { name, value, start } = field
-    if (headers.has(name) || LEFT_OUT.test(name) || isRemoved(field)) continue
-    const written = head.toString('latin1', start, start + name.length)
-    headers.set(name, [written, readable(value)])
+  for (const { name, value, start } of fields) {
+    if (headers.has(name) || LEFT_OUT.test(name)) continue
+    if (headers.size === LIMITS.headers || name.length > LONGEST_NAME || isTooLong(value)) return undefined
+    headers.set(name, [head.toString('latin1', start, start + name.length), readable(value)])
   }
   return Object.fromEntries(headers.values())
 }

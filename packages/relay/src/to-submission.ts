@@ -1,20 +1,25 @@
 import {
+  invalidParameter,
   LIMITS,
+  longWork,
+  type MessageParts,
   type Principal,
   parseAddress,
+  readable,
   ServiceError,
   type Submission,
   type SubmissionField,
   type SubmittedContent,
 } from '@postrider/core'
-import addresses from 'email-addresses'
 import { type Controls, isRemoved, readControls } from './control-headers.ts'
+import { MOST_COPIED, sizeOf } from './copies.ts'
 import { fingerprintOf } from './fingerprint.ts'
-import { type Field, splitHeader, withoutFields } from './header.ts'
+import { type Field, type SplitMessage, splitHeader, withoutFields } from './header.ts'
+import { onlyMailbox } from './mailboxes.ts'
 import { readSmtpApi, type SmtpApi, smtpApiOf } from './smtpapi.ts'
 import { problemsOf, steer } from './smtpapi-submission.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'
-import { parseMail, subjectOf } from './take-apart.ts'
+import { fileNameOf, mailboxesOf, stringOf } from './take-apart.ts'
 
 export interface ReceivedMessage {
   /** CRLF line ends only; cut anywhere, but the first piece holds all of the header. */
@@ -27,6 +32,8 @@ export interface ReceivedMessage {
   readonly now: Date
   /** Makes room for the message once more. Throws overloaded. */
   readonly hold: () => void
+  /** Reads the parts of a MIME message. Throws messageMalformed, overloaded. */
+  readonly readParts: (message: readonly Buffer[]) => Promise<MessageParts>
   /** What the account does not have of what X-SMTPAPI names. */
   readonly unknown: (api: SmtpApi) => Promise<SmtpApiProblem[]>
 }
@@ -39,6 +46,8 @@ export interface Unwrapped {
 
 /** Characters of a subject that are kept for lists and events; the message itself keeps all of it. */
 const SUBJECT_KEPT = 512
+/** Characters that are decoded for it: as encoded words no letter has more than 16. */
+const SUBJECT_READ = 16 * SUBJECT_KEPT
 
 /**
  * Unwraps what an SMTP client sent into a Submission. The envelope says who gets it; the header, who it is from and how the
@@ -67,7 +76,7 @@ export async function toSubmission(received: ReceivedMessage): Promise<Unwrapped
     principal,
     clientAddress: trace.address,
     from,
-    subject: subjectOf(fields)?.slice(0, SUBJECT_KEPT).toWellFormed(),
+    subject: shownSubject(fields),
     replyTo: undefined,
     content: mime,
     templateId: controls.templateId,
@@ -90,25 +99,32 @@ export async function toSubmission(received: ReceivedMessage): Promise<Unwrapped
     scheduledAt: undefined,
     idempotencyKey: controls.idempotencyKey,
     fingerprint:
-      controls.idempotencyKey === undefined
-        ? undefined
-        : fingerprintOf(recipients, fields, Buffer.concat(pieces), bodyStart),
+      controls.idempotencyKey === undefined ? undefined : await fingerprintOf(recipients, fields, pieces, bodyStart),
     nameOf,
   }
-  const whole = () => Buffer.concat(kept)
-  const templated = controls.templateId === undefined ? submission : await withTemplate(submission, whole(), controls)
+  if (controls.templateId !== undefined) checkAttributes(controls.attributes, recipients.length)
+  const parts = async (): Promise<MessageParts> => {
+    received.hold()
+    return received.readParts(contentOf({ pieces, fields, bodyStart }))
+  }
+  const templated =
+    controls.templateId === undefined
+      ? submission
+      : withTemplate({ submission, fields, controls, parts: await parts() })
   const written = smtpApiOf(fields)
   // Blank says as little as an empty object does.
   if (written === undefined || written.trim() === '') return { submission: templated, problems: [] }
+  const work = longWork()
   const reading = readSmtpApi(written, received.now)
   const problems = reading.kind === 'wrong' ? reading.problems : problemsOf(reading.api, recipients)
   const dropped: Submission = { ...submission, templateId: undefined, dropped: 'instructions' }
   if (reading.kind === 'wrong' || problems.length > 0) return { submission: dropped, problems }
+  await work.pause()
   const unknown = await received.unknown(reading.api)
   if (unknown.length > 0) return { submission: dropped, problems: unknown }
-  const message = { octets: whole, head: pieces[0] as Buffer, fields }
-  const { now, hold } = received
-  const steered = await steer({ submission: templated, message, recipients, now, hold }, reading.api)
+  const message = { head: pieces[0] as Buffer, fields, parts }
+  const steered = await steer({ submission: templated, message, recipients, now: received.now }, reading.api)
+  await work.pause()
   return 'problem' in steered ? { submission: dropped, problems: [steered] } : { submission: steered, problems: [] }
 }
 
@@ -122,9 +138,6 @@ function checkHops(fields: readonly Field[]): void {
  * match, so that no value takes longer than its length.
  */
 const PLAIN_FROM = /^(?:"(?:[^"\\]|\\.)*"[ \t]*|[^"<>@,;:()\\[\]]*)<([^<>"\s()]+)>$|^([^<>"\s(),;:]+)$/
-/** Characters of any other From that are parsed: the parser takes time with their square, and nested comments fill its stack. */
-const LONGEST_FROM = 512
-
 /** Exactly one From field with one address: it is what the reader sees and what DKIM answers for. */
 function senderOf(fields: readonly Field[]): Submission['from'] {
   const found = fields.filter(({ name }) => name === 'from')
@@ -132,28 +145,52 @@ function senderOf(fields: readonly Field[]): Submission['from'] {
   if (found.length > 1) throw new ServiceError('messageMalformed', { values: { problem: 'more than one From field' } })
   const value = found[0]?.value ?? ''
   const plain = PLAIN_FROM.exec(value)
-  const email = plain ? (plain[1] ?? plain[2]) : parsedAddress(value)
+  const email = plain ? (plain[1] ?? plain[2]) : onlyMailbox(value)?.email
   if (!email || !parseAddress(email)) {
     throw new ServiceError('messageMalformed', { values: { problem: 'the From field must hold one address' } })
   }
   return { email, name: '' }
 }
 
-function parsedAddress(value: string): string | undefined {
-  if (value.length > LONGEST_FROM) return undefined
-  const parsed = addresses.parseOneAddress({ input: value, rfc6532: true })
-  return parsed && 'address' in parsed ? parsed.address : undefined
+function shownSubject(fields: readonly Field[]): string | undefined {
+  const value = fields.find(({ name }) => name === 'subject')?.value
+  if (value === undefined) return undefined
+  return readable(value.slice(0, SUBJECT_READ)).slice(0, SUBJECT_KEPT).toWellFormed()
+}
+
+/** Fields that say how the body is to be read. */
+const CONTENT_FIELDS = new Set(['content-type', 'content-transfer-encoding', 'content-disposition', 'content-id'])
+
+/** The message with no field but those: the others were read already, and who reads the parts needs none of them. */
+function contentOf({ pieces, fields, bodyStart }: Pick<ReceivedMessage, 'pieces'> & SplitMessage): Buffer[] {
+  const [first, ...others] = pieces as readonly [Buffer, ...Buffer[]]
+  const head = fields.filter(({ name }) => CONTENT_FIELDS.has(name)).map(({ start, end }) => first.subarray(start, end))
+  return [...head, Buffer.from('\r\n'), first.subarray(bodyStart), ...others]
+}
+
+/** Each recipient has them of his own. */
+function checkAttributes(attributes: Controls['attributes'], recipients: number): void {
+  if (sizeOf(Object.entries(attributes)) * recipients <= MOST_COPIED) return
+  throw invalidParameter('X-ATTRIBUTES', 'for so many recipients it is too large')
+}
+
+interface Templated {
+  readonly submission: Submission
+  readonly fields: readonly Field[]
+  readonly controls: Controls
+  readonly parts: MessageParts
 }
 
 /** X-TEMPLATEID: the template's content takes the place of the message's own; names, subject and files stay. */
-async function withTemplate(submission: Submission, raw: Buffer, controls: Controls): Promise<Submission> {
-  const parsed = await parseMail(raw)
+function withTemplate({ submission, fields, controls, parts }: Templated): Submission {
+  const { html, text, files, complete } = parts
+  if (!complete) throw new ServiceError('messageMalformed', { values: { problem: 'its parts cannot be read' } })
   return {
     ...submission,
-    from: submission.from && { ...submission.from, name: parsed.from?.value[0]?.name ?? '' },
-    replyTo: parsed.replyTo?.value[0]?.address,
-    content: { kind: 'parts', html: parsed.html || parsed.text || '', text: undefined, amp: undefined },
-    attachments: parsed.attachments.map(({ filename, content }) => ({ fileName: filename ?? 'attachment', content })),
+    from: submission.from && { ...submission.from, name: mailboxesOf(fields, 'from')[0]?.name ?? '' },
+    replyTo: mailboxesOf(fields, 'reply-to')[0]?.email,
+    content: { kind: 'parts', html: stringOf(html ?? text) ?? '', text: undefined, amp: undefined },
+    attachments: files.map((file) => ({ fileName: fileNameOf(file), content: Buffer.from(file.content.buffer) })),
     envelopes: submission.envelopes.flatMap((envelope) =>
       envelope.to.map((recipient, at) => ({
         ...envelope,

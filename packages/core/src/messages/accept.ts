@@ -4,6 +4,7 @@ import { isDatabaseFull } from '../database.ts'
 import { databaseRefusal } from '../database-refusal.ts'
 import { ServiceError } from '../errors.ts'
 import type { GroupCommit } from '../group-commit.ts'
+import { longWork } from '../long-work.ts'
 import type { Rate, RateLimits, Standing } from '../rate-limits/index.ts'
 import { resolveRepeat } from './idempotency.ts'
 import { takeRecipients } from './key-rules.ts'
@@ -60,7 +61,10 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
     const found = await judge(submission, { ...lookups, hold: room.hold })
     const now = clock.now()
     const transactionBase = await numbers.take(countRecipients(submission), now)
+    const work = longWork()
     const message = settle({ submission, found, transactionBase, heloName, now: new Date(now) })
+    const pause = work.pause()
+    if (pause) await pause
     const { recipients } = submission.principal.rates
     const allowance = recipients ? await takeOrRepeat(message, recipients, dependencies) : undefined
     if (typeof allowance === 'string') return { messageId: messageIdText(allowance), repeated: true }

@@ -45,7 +45,7 @@ export function composeMessage(composition: Composition): Buffer {
   head += rawField('Date', messageDate(content.date ? new Date(content.date) : composition.acceptedAt))
   head += rawField('Message-ID', personal?.messageId ?? `<${id}@${domain}>`)
   const unsubscribe = composition.addTo?.additions.unsubscribe ? composition.addTo.links.unsubscribe() : undefined
-  const own = Object.entries(personal?.headers ?? {})
+  const own = Object.entries({ ...content.headers, ...personal?.headers })
   if (unsubscribe && !own.some(([name]) => isListUnsubscribe(name))) head += listUnsubscribe(unsubscribe)
   const values = unsubscribe && own.length > 0 ? withUnsubscribe(attributes, unsubscribe) : attributes
   for (const [name, value] of own) head += textField(name, merge(value, values))

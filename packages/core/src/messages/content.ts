@@ -10,6 +10,8 @@ export interface ContentDocument {
   /** In its place. */
   readonly replyToList?: readonly SubmittedMailbox[]
   readonly subject: string
+  /** Extra fields of every copy. */
+  readonly headers?: Readonly<Record<string, string>>
   /** ISO 8601. The moment of accept, when left out. */
   readonly date?: string
   /** Values of the template's variables for recipients who have none. */

@@ -34,6 +34,7 @@ export function checkFields(submission: Submission): void {
     text(content.html, nameOf('content'))
     text(content.text, nameOf('content'))
     text(content.amp, nameOf('amp'))
+    checkHeaders(content.headers ?? {}, submission, undefined)
   }
   if (tags.length > LIMITS.tags) throw invalidParameter(nameOf('tags'), `at most ${LIMITS.tags} tags are allowed`)
   for (const tag of tags) line(tag, nameOf('tags'), LIMITS.tag)
@@ -58,7 +59,12 @@ function checkEnvelope(envelope: SubmittedEnvelope, at: number, submission: Subm
   if (messageId !== undefined && !MESSAGE_ID.test(messageId)) {
     throw invalidParameter(nameOf('messageId', at), 'it must be an id in angle brackets')
   }
-  const headers = Object.entries(envelope.headers)
+  checkHeaders(envelope.headers, submission, at)
+  checkAttachments(envelope.attachments, submission, at)
+}
+
+function checkHeaders(given: Readonly<Record<string, string>>, { nameOf }: Submission, at: number | undefined): void {
+  const headers = Object.entries(given)
   if (headers.length > LIMITS.headers) {
     throw invalidParameter(nameOf('headers', at), `at most ${LIMITS.headers} headers are allowed`)
   }
@@ -67,7 +73,6 @@ function checkEnvelope(envelope: SubmittedEnvelope, at: number, submission: Subm
     if (RESERVED.test(key)) throw invalidParameter(nameOf('headers', at, key), 'this header is reserved')
     line(value, nameOf('headers', at, key), LIMITS.headerText)
   }
-  checkAttachments(envelope.attachments, submission, at)
 }
 
 /** Each file is a row and a MIME part: half a million of one octet each would hold up every other call for seconds. */
@@ -98,7 +103,9 @@ function checkAttachments(
 export function checkMergedHeaders(submission: Submission, stored: StoredContent | undefined): void {
   const { from, envelopes, nameOf, content } = submission
   if (content.kind === 'mime') return
-  const shared = [subjectOf(submission, stored), from?.name ?? ''].filter(hasMergeTags).map(withCounts)
+  const shared = [subjectOf(submission, stored), from?.name ?? '', ...Object.values(content.headers ?? {})]
+    .filter(hasMergeTags)
+    .map(withCounts)
   for (const [at, { attributes: given, headers }] of envelopes.entries()) {
     const own = Object.values(headers).filter(hasMergeTags).map(withCounts)
     if (shared.length + own.length === 0) continue

@@ -17,6 +17,8 @@ import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
 import { createLetterThread } from './letter-thread.ts'
 import type { LinkOptions } from './links-for.ts'
 import { type LoadedMessage, loadMessages, loadParts } from './load.ts'
+import type { MessageParts } from './mime/message-parts.ts'
+import { createMessageReader } from './mime/reader.ts'
 import { renderDelivery } from './render-delivery.ts'
 import { createRenderQueue } from './render-queue.ts'
 import { type RenderedTemplate, renderTemplate, type TemplateRendering } from './render-template.ts'
@@ -34,7 +36,8 @@ export { BATCH_STATES, type Batches, type BatchState, batchesOf, type HeldBatch 
 export { Unrenderable } from './fill.ts'
 export { LIMITS } from './limits.ts'
 export { dueFromOf, isAddedTo, type LoadedMessage } from './load.ts'
-export { canTakeApart } from './mime/closed.ts'
+export type { FoundFile, MessageParts } from './mime/message-parts.ts'
+export { decodeWords, readable } from './mime/words.ts'
 export type { RenderedTemplate, TemplateRendering } from './render-template.ts'
 export { messageIdText } from './settle.ts'
 export { BeyondShare, EVERYTHING, OF_MANY, type Share } from './share.ts'
@@ -66,11 +69,13 @@ export interface Messages {
     message: LoadedMessage,
     delivery: { recipient: string; recipientNo: number; personal: unknown },
   ): Buffer | Promise<Buffer>
+  /** Takes a MIME message apart, in a thread. Throws messageMalformed when that would take too much, overloaded. */
+  readParts(message: readonly Buffer[]): Promise<MessageParts>
   /** The template as a recipient with these attributes would get it. See render-template.ts. */
   renderTemplate(rendering: TemplateRendering): Promise<RenderedTemplate>
   /** Forgets idempotency keys past their time; answers how many. */
   forgetOldAnswers(): Promise<number>
-  /** Ends the thread that writes large letters. */
+  /** Ends its threads; what waits for one is refused. */
   close(): Promise<void>
 }
 
@@ -145,6 +150,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     lanes: 2,
   })
   const numbers = transactionNumbersOf(sql)
+  const reader = createMessageReader()
   const { publicUrl, trackingScheme } = links
   const letters = createLetterThread({ secretKey, publicUrl, trackingScheme })
   const rendering = { ...links, queue: createRenderQueue(renderer), letters }
@@ -181,8 +187,11 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     load: (ids) => loadMessages(sql, ids),
     loadParts: (message) => loadParts(sql, message),
     render: (message, delivery) => renderDelivery(message, delivery, rendering),
+    readParts: (message) => reader.read(message),
     renderTemplate: (rendering) => renderTemplate(templates, rendering, share),
     forgetOldAnswers: () => forgetOldAnswers(sql),
-    close: letters.close,
+    close: async () => {
+      await Promise.all([letters.close(), reader.close()])
+    },
   }
 }

@@ -117,6 +117,7 @@ function contentDocument(
   return {
     from: { email: parseAddress(from?.email ?? '')?.text ?? '', name: from?.name.trim() ?? '' },
     subject: subjectOf(submission, template),
+    ...(texts.headers && Object.keys(texts.headers).length > 0 ? { headers: texts.headers } : {}),
     ...(texts.date ? { date: texts.date.toISOString() } : {}),
     ...(template?.defaults ? { defaults: template.defaults } : {}),
     ...(replyTo ? { replyTo: parseAddress(replyTo)?.text ?? replyTo } : {}),

@@ -50,6 +50,8 @@ export interface EnvelopeDetails {
 export interface ContentDetails {
   /** Alternatives beyond text, AMP and HTML, in their order, after HTML: calendar invitations. */
   readonly alternatives?: readonly { readonly type: string; readonly text: string }[]
+  /** Extra fields of every copy, where its envelope has none of that name. */
+  readonly headers?: Readonly<Record<string, string>>
   /** What Date says, in place of the moment of accept. */
   readonly date?: Date
   /** It wants no bounces: an answer of a program to another, or a notice. */

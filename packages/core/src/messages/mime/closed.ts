@@ -1,4 +1,4 @@
-import { CLOSED, DEEPEST, isAttachment, MOST_PARTS, type PartField, parseField, partsOf, readHead } from './read.ts'
+import { CLOSED, DEEPEST, Heads, isAttachment, MOST_PARTS, type PartField, parseField, partsOf } from './read.ts'
 
 /** Signed or encrypted in one piece (RFC 8551 3.2). */
 const SEALED = /^application\/(x-)?pkcs7-(mime|signature)$/
@@ -17,6 +17,7 @@ type Shown = 'nothing' | 'text/plain' | 'text/html' | 'alternatives'
 
 class Structure {
   readonly #message: Buffer
+  readonly #heads = new Heads()
   #parts = 0
 
   constructor(message: Buffer) {
@@ -26,7 +27,7 @@ class Structure {
   /** Undefined: not without loss. */
   shown(start: number, end: number, depth: number): Shown | undefined {
     if (++this.#parts > MOST_PARTS) return undefined
-    const head = readHead(this.#message, start, end)
+    const head = this.#heads.read(this.#message, start, end)
     const contentType = head && parseField(head.fields, 'content-type', 'text/plain')
     if (!head || !contentType) return undefined
     const { value, parameters } = contentType

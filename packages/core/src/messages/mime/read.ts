@@ -26,8 +26,10 @@ export interface TextPart {
 /** Parts in parts (V23). */
 export const DEEPEST = 10
 export const MOST_PARTS = 1000
-/** Octets of the header of a part; the whole message's was bounded at the door. */
+/** Octets of the header of a part; that of the whole message was bounded at the door, to half of it. */
 const LONGEST_HEAD = 1024 * 1024
+/** Octets of the headers of all parts together: those of a thousand ordinary ones take a fifth of it. */
+const LONGEST_HEADS = 2 * 1024 * 1024
 /** Characters of a field that is read for parameters. */
 const LONGEST_FIELD = 2048
 /** What must arrive as it was written: signed or encrypted as it is, or somebody else's message. */
@@ -47,6 +49,7 @@ export function findTexts(message: Buffer): TextPart[] {
 class Walk {
   readonly found: TextPart[] = []
   readonly #message: Buffer
+  readonly #heads = new Heads()
   #parts = 0
 
   constructor(message: Buffer) {
@@ -59,7 +62,7 @@ class Walk {
 
   part(start: number, end: number, depth: number): void {
     this.#parts++
-    const head = readHead(this.#message, start, end)
+    const head = this.#heads.read(this.#message, start, end)
     const contentType = head && parseField(head.fields, 'content-type', 'text/plain')
     if (!head || !contentType || CLOSED.test(contentType.value)) return
     if (contentType.value.startsWith('multipart/')) {
@@ -84,7 +87,25 @@ class Walk {
 
 const EMPTY_LINE = Buffer.from('\r\n\r\n')
 
-export function readHead(message: Buffer, start: number, end: number) {
+export type PartHead = NonNullable<ReturnType<typeof readHead>>
+
+/** The headers of one message's parts. */
+export class Heads {
+  #octets = 0
+
+  get exhausted(): boolean {
+    return this.#octets > LONGEST_HEADS
+  }
+
+  /** Undefined: it has no end, or there is too much of them. */
+  read(message: Buffer, start: number, end: number): PartHead | undefined {
+    const head = this.exhausted ? undefined : readHead(message, start, end)
+    if (head) this.#octets += head.bodyStart - start
+    return head
+  }
+}
+
+function readHead(message: Buffer, start: number, end: number) {
   if (message[start] === 13 && message[start + 1] === 10) return { fields: [], headEnd: start, bodyStart: start + 2 }
   const at = message.subarray(start, Math.min(end, start + LONGEST_HEAD)).indexOf(EMPTY_LINE)
   if (at === -1) return undefined
@@ -92,30 +113,21 @@ export function readHead(message: Buffer, start: number, end: number) {
   return { fields: fieldsOf(message.toString('latin1', start, headEnd), start), headEnd, bodyStart: headEnd + 2 }
 }
 
+/** A field with the lines that it goes on in. Others may stand there by the hundred thousand, and are not looked into. */
+const CONTENT_FIELD = /(?<=^|\n)(content-[^\r\n:]*):([^\r]*(?:\r(?!\n[^ \t]|\n?$)[^\r]*)*)\r\n/gi
+
 /** Those that say what the content is. */
 function fieldsOf(head: string, offset: number): PartField[] {
   const fields: PartField[] = []
-  let start = 0
-  while (start < head.length) {
-    let end = start
-    do {
-      end = head.indexOf('\r\n', end) + 2
-    } while (head[end] === ' ' || head[end] === '\t')
-    const field = head.slice(start, end)
-    if (/^content-/i.test(field) && field.includes(':')) {
-      const colon = field.indexOf(':')
-      const value = field
-        .slice(colon + 1)
-        .replaceAll('\r\n', '')
-        .trim()
-      fields.push({
-        name: field.slice(0, colon).trimEnd().toLowerCase(),
-        value,
-        start: offset + start,
-        end: offset + end,
-      })
-    }
-    start = end
+  for (const match of head.matchAll(CONTENT_FIELD)) {
+    const [written, name = '', value = ''] = match
+    const start = offset + match.index
+    fields.push({
+      name: name.trimEnd().toLowerCase(),
+      value: value.replaceAll('\r\n', '').trim(),
+      start,
+      end: start + written.length,
+    })
   }
   return fields
 }

@@ -1,0 +1,177 @@
+import { isUtf8 } from 'node:buffer'
+import { canTakeApart } from './closed.ts'
+import { contentIdsIn } from './content-id.ts'
+import type { FoundFile, MessageParts } from './message-parts.ts'
+import { parameterText } from './parameters.ts'
+import { DEEPEST, Heads, isAttachment, MOST_PARTS, type PartField, parseField, partsOf } from './read.ts'
+import { decodeTransfer, transferEncodingOf } from './transfer.ts'
+
+/** Octets of all texts: what has more is a file in disguise, and stays as it came. */
+const LONGEST_TEXTS = 10 * 1024 * 1024
+
+const LONGEST_LONE_HEAD = 64 * 1024
+
+/** Reads a message into its parts; the second and later of a kind of text stand behind the first. */
+export function readParts(message: Buffer): MessageParts {
+  const walk = new Walk(message)
+  walk.part(0, message.length, { depth: 0, related: false })
+  const html = walk.html.length === 0 ? undefined : walk.html.join('<br/>\n')
+  const text = walk.text.length === 0 ? undefined : walk.text.join('\n')
+  const shown = html !== undefined && walk.files.some(({ contentId }) => contentId) ? contentIdsIn(html) : undefined
+  return {
+    complete: walk.complete,
+    whole: walk.complete && canTakeApart(message),
+    ...(html === undefined ? {} : { html: Buffer.from(html) }),
+    ...(text === undefined ? {} : { text: Buffer.from(text) }),
+    alternatives: walk.alternatives.map(({ type, text }) => ({ type, text: Buffer.from(text) })),
+    files: walk.files.map(({ related, ...file }) => ({
+      ...file,
+      inline:
+        file.inline || related || (file.contentId !== undefined && shown?.has(file.contentId.toLowerCase()) === true),
+    })),
+  }
+}
+
+interface Place {
+  readonly depth: number
+  /** Within multipart/related, whose parts belong to its first. */
+  readonly related: boolean
+}
+
+interface Described {
+  readonly fields: readonly PartField[]
+  readonly type: string
+  readonly parameters: ReadonlyMap<string, string>
+  /** Undefined: it says nothing. */
+  readonly disposition: string | undefined
+  readonly names: ReadonlyMap<string, string>
+}
+
+class Walk {
+  readonly html: string[] = []
+  readonly text: string[] = []
+  readonly alternatives: { type: string; text: string }[] = []
+  readonly files: (FoundFile & { readonly related: boolean })[] = []
+  complete = true
+  readonly #message: Buffer
+  readonly #heads = new Heads()
+  #parts = 0
+  #texts = 0
+
+  constructor(message: Buffer) {
+    this.#message = message
+  }
+
+  part(start: number, end: number, place: Place): void {
+    const found = ++this.#parts > MOST_PARTS ? undefined : this.#heads.read(this.#message, start, end)
+    if (!found) {
+      // A head without end is a part without body.
+      if (this.#parts > MOST_PARTS || this.#heads.exhausted || end - start > LONGEST_LONE_HEAD) this.complete = false
+      return
+    }
+    const head = headOf(found.fields)
+    const boundary = head.type.startsWith('multipart/') ? head.parameters.get('boundary') : undefined
+    if (boundary && place.depth >= DEEPEST) this.complete = false
+    if (!boundary || place.depth >= DEEPEST) {
+      this.#leaf(head, found.bodyStart, end, place)
+      return
+    }
+    const related = place.related || head.type === 'multipart/related'
+    for (const inner of partsOf(this.#message.subarray(0, end), found.bodyStart, boundary)) {
+      this.part(inner.start, inner.end, { depth: place.depth + 1, related })
+      if (this.#parts > MOST_PARTS) return
+    }
+  }
+
+  #leaf(head: Described, start: number, end: number, { related }: Place): void {
+    const { fields, type, parameters, disposition } = head
+    const octets = decoded(
+      this.#message.subarray(start, end),
+      parseField(fields, 'content-transfer-encoding', '')?.value,
+    )
+    const contentId = contentIdOf(fields)
+    const fileName = parameterText(head.names, 'filename') ?? parameterText(parameters, 'name')
+    const isText = type === 'text/plain' || type === 'text/html'
+    if (isText && (disposition ?? 'inline') === 'inline' && !isAttachment(fields, parameters)) {
+      const text = this.#textOf(octets, parameters)
+      if (text !== undefined) this[type === 'text/html' ? 'html' : 'text'].push(text)
+      return
+    }
+    const chosen = /^text\/(calendar|x-amp-html)$/.test(type)
+    if (chosen && disposition === undefined && fileName === undefined && contentId === undefined) {
+      const text = this.#textOf(octets, parameters)
+      if (text !== undefined) this.alternatives.push({ type, text })
+      return
+    }
+    this.files.push({
+      fileName,
+      type,
+      inline: disposition === 'inline',
+      contentId,
+      content: octets,
+      related: related && contentId !== undefined,
+    })
+  }
+
+  /** Undefined: with it there would be too much. */
+  #textOf(octets: Buffer, parameters: ReadonlyMap<string, string>): string | undefined {
+    this.#texts += octets.length
+    if (this.#texts > LONGEST_TEXTS) {
+      this.complete = false
+      return undefined
+    }
+    const text = inCharset(octets, parameterText(parameters, 'charset') ?? '').replaceAll('\r\n', '\n')
+    if (parameters.get('format')?.toLowerCase() !== 'flowed') return text
+    return unflowed(text, parameters.get('delsp')?.toLowerCase() === 'yes')
+  }
+}
+
+function headOf(fields: readonly PartField[]): Described {
+  const contentType = parseField(fields, 'content-type', 'text/plain')
+  const disposition = parseField(fields, 'content-disposition', '')
+  return {
+    fields,
+    // What can't be read is octets (RFC 2045 5.2 would have it text, which then is shown).
+    type: contentType?.value || 'application/octet-stream',
+    parameters: contentType?.parameters ?? new Map(),
+    disposition: disposition?.value || undefined,
+    names: disposition?.parameters ?? new Map(),
+  }
+}
+
+function contentIdOf(fields: readonly PartField[]): string | undefined {
+  const value = fields.find(({ name }) => name === 'content-id')?.value
+  return value?.replace(/^<|>$/g, '').trim() || undefined
+}
+
+/** As much of it as can be read: a file that lost an octet on its way is still a file. */
+function decoded(octets: Buffer, encoding = ''): Buffer {
+  const known = transferEncodingOf(encoding)
+  if (known === undefined) return octets
+  if (known === 'base64') return Buffer.from(octets.toString('latin1'), 'base64')
+  return decodeTransfer(octets, known) ?? octets
+}
+
+function inCharset(octets: Buffer, name: string): string {
+  const plain = /^$|^(us-)?ascii$|^utf-?8$/i.test(name)
+  const label = plain || name === '' ? (isUtf8(octets) ? 'utf-8' : 'windows-1252') : name
+  try {
+    return new TextDecoder(label).decode(octets)
+  } catch {
+    return new TextDecoder(isUtf8(octets) ? 'utf-8' : 'windows-1252').decode(octets)
+  }
+}
+
+/** RFC 3676: a line that ends with a blank goes on in the next, but for the one above a signature. */
+function unflowed(text: string, delSp: boolean): string {
+  const pieces: string[] = []
+  let open = false
+  for (const line of text.split('\n')) {
+    if (!open) pieces.push(pieces.length > 0 ? '\n' : '')
+    const bare: string = !open && line.startsWith(' ') ? line.slice(1) : line
+    const flows: boolean = bare.endsWith(' ') && !(bare === '-- ' && !open)
+    pieces.push(flows && delSp ? bare.slice(0, -1) : bare)
+    open = flows
+  }
+  return pieces.join('')
+}

@@ -1,0 +1,46 @@
+import { ServiceError } from '../../errors.ts'
+import { createThreadPool, ThreadStopped } from '../../guarded-thread.ts'
+import type { MessageParts } from './message-parts.ts'
+
+/** Takes messages apart in threads of their own: a message may be made so that it costs more than anybody would wait. */
+export interface MessageReader {
+  /** Throws messageMalformed when it takes too long or too much memory, overloaded. */
+  read(message: readonly Buffer[]): Promise<MessageParts>
+  close(): Promise<void>
+}
+
+export function createMessageReader(): MessageReader {
+  const pool = createThreadPool<Uint8Array, MessageParts>({
+    ...{ name: 'message reading', url: new URL('./reading-thread.ts', import.meta.url) },
+    // 30 MB of files take 0.2 s.
+    ...{ threads: 2, waiting: 1000, mostCpu: 2000, longest: 15_000, heap: 128 },
+  })
+  return {
+    async read(message) {
+      const octets = together(message)
+      try {
+        return await pool.ask(octets, [octets.buffer as ArrayBuffer])
+      } catch (error) {
+        throw error instanceof ThreadStopped ? refusalFor(error) : error
+      }
+    },
+    close: () => pool.close(),
+  }
+}
+
+/** A copy, as it goes to the thread as a whole. */
+function together(pieces: readonly Buffer[]): Uint8Array {
+  const octets = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    octets.set(piece, at)
+    at += piece.length
+  }
+  return octets
+}
+
+function refusalFor({ why, message }: ThreadStopped): ServiceError {
+  if (why === 'busy') return new ServiceError('overloaded', { reason: message })
+  const much = why === 'time' ? 'too long' : 'too much memory'
+  return new ServiceError('messageMalformed', { values: { problem: `its parts take ${much} to read` } })
+}

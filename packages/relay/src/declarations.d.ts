@@ -1,4 +1,0 @@
-declare module 'libmime' {
-  const libmime: { decodeWords(text: string): string }
-  export default libmime
-}

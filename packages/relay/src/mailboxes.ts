@@ -1,0 +1,175 @@
+import { readable } from '@postrider/core'
+
+export interface Mailbox {
+  /** Decoded, in one line; empty: none. */
+  readonly name: string
+  /** As written, without the brackets. */
+  readonly email: string
+}
+
+/** What an address field holds (RFC 5322 3.4). */
+export interface MailboxList {
+  readonly mailboxes: readonly Mailbox[]
+  /** It is a list of mailboxes and nothing else: no group, no gap, nothing that readers see in different ways. */
+  readonly plain: boolean
+}
+
+/** Characters that end a word which is not in quotes. */
+const END_OF_ATOM = /[\s()<>",:;]/g
+
+/**
+ * Reads an address field, each character once: comments are counted, not followed. What can't be read is passed over and said in
+ * `plain`.
+ */
+export function readMailboxes(text: string): MailboxList {
+  const reader = new Reader(text)
+  reader.read()
+  return { mailboxes: reader.mailboxes, plain: reader.plain }
+}
+
+/** The one mailbox that the field holds; undefined where there might be another. */
+export function onlyMailbox(text: string): Mailbox | undefined {
+  const { mailboxes, plain } = readMailboxes(text)
+  return plain && mailboxes.length === 1 ? mailboxes[0] : undefined
+}
+
+class Reader {
+  readonly mailboxes: Mailbox[] = []
+  plain = true
+  readonly #text: string
+  #at = 0
+  /** What stands before the brackets: pieces of words, and blanks between words. */
+  #phrase: string[] = []
+  /** The same as it is written, quotes and all, as long as it is one word: an address without brackets. */
+  #bare: string[] = []
+  #words = 0
+  #apart = true
+  #email: string | undefined
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  read(): void {
+    while (this.#at < this.#text.length) this.#step(this.#text[this.#at] as string)
+    this.#end()
+  }
+
+  #step(char: string): void {
+    if (char === '(') this.#comment()
+    else if (char === '"') this.#quoted()
+    else if (char === '<') this.#bracketed()
+    else if (char === ',') this.#end()
+    else if (char === ':' || char === ';') this.#group()
+    else if (char === ')' || char === '>') this.#doubt()
+    else if (/\s/.test(char)) {
+      this.#apart = true
+      this.#at++
+    } else this.#atom()
+  }
+
+  #doubt(): void {
+    this.plain = false
+    this.#at++
+  }
+
+  #comment(): void {
+    let depth = 0
+    for (; this.#at < this.#text.length; this.#at++) {
+      const char = this.#text[this.#at]
+      if (char === '\\') this.#at++
+      else if (char === '(') depth++
+      else if (char === ')' && --depth === 0) break
+    }
+    if (depth > 0) this.plain = false
+    this.#at++
+    this.#apart = true
+  }
+
+  #quoted(): void {
+    const end = endOfQuoted(this.#text, this.#at)
+    if (end === -1) {
+      this.plain = false
+      this.#at = this.#text.length
+      return
+    }
+    const written = this.#text.slice(this.#at, end)
+    this.#word(written, written.slice(1, -1).replace(/\\(.)/gs, '$1'))
+    this.#at = end
+  }
+
+  #atom(): void {
+    END_OF_ATOM.lastIndex = this.#at
+    const end = END_OF_ATOM.exec(this.#text)?.index ?? this.#text.length
+    const written = this.#text.slice(this.#at, end)
+    this.#word(written, written)
+    this.#at = end
+  }
+
+  #word(written: string, meant: string): void {
+    // Behind the address there is nothing but the next one.
+    if (this.#email !== undefined) this.plain = false
+    if (this.#apart) {
+      if (this.#words > 0) this.#phrase.push(' ')
+      this.#words++
+    }
+    this.#phrase.push(meant)
+    this.#bare.push(written)
+    this.#apart = false
+  }
+
+  #bracketed(): void {
+    let start = this.#at + 1
+    let end = start
+    for (; end < this.#text.length && this.#text[end] !== '>'; end++) {
+      if (this.#text[end] === '"') {
+        const after = endOfQuoted(this.#text, end)
+        end = after === -1 ? this.#text.length : after - 1
+      } else if (this.#text[end] === '<') {
+        this.plain = false
+        start = end + 1
+      }
+    }
+    if (end >= this.#text.length || this.#email !== undefined) this.plain = false
+    else this.#email = this.#text.slice(start, end).trim()
+    this.#at = end + 1
+    this.#apart = true
+  }
+
+  /** A group's name is nobody's; what is in it counts as if it stood in the list. */
+  #group(): void {
+    if (this.#text[this.#at] === ';') this.#end()
+    else {
+      this.#clear()
+      this.#at++
+    }
+    this.plain = false
+  }
+
+  #end(): void {
+    this.#at++
+    const bare = this.#words === 1 ? this.#bare.join('') : undefined
+    if (this.#email !== undefined) {
+      this.mailboxes.push({ email: this.#email, name: readable(this.#phrase.join('')).trim() })
+    } else if (bare?.includes('@')) this.mailboxes.push({ email: bare, name: '' })
+    else this.plain = false
+    this.#clear()
+  }
+
+  #clear(): void {
+    this.#phrase = []
+    this.#bare = []
+    this.#words = 0
+    this.#apart = true
+    this.#email = undefined
+  }
+}
+
+/** Behind the closing quote; -1: there is none. */
+function endOfQuoted(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === '\\') at++
+    else if (text[at] === '"') return at + 1
+  }
+  return -1
+}

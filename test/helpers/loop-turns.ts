@@ -1,47 +1,28 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
-import { isMainThread } from 'node:worker_threads'
-
-/**
- * Loaded with --import into a process of the service that is measured. It tells the parent, when asked, how much processor time
- * the main thread spent at most in one turn of its loop: that is how long it answered nobody, whatever else the machine did
- * meanwhile. An immediate that does not keep the loop awake runs once a turn, behind whatever the turn had to do.
- */
-export interface Turns {
-  /** Milliseconds of processor time of the longest turn, and of all turns. */
+/** What something cost this thread, in milliseconds of processor time, which other processes have no part in. */
+export interface Cost {
+  readonly all: number
+  /** Of the longest turn of the loop: so long nobody else was served. */
   readonly longest: number
-  readonly spent: number
 }
 
-function measure(): void {
-  // What an input leaves behind is not what the next one takes.
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  let last = spent()
-  let since = last
-  let longest = 0
+/** Runs something in this process and measures it. */
+export async function costOf(act: () => unknown): Promise<Cost> {
+  const began = spent()
+  let [last, longest, over] = [began, 0, false]
   const turn = (): void => {
     const now = spent()
     longest = Math.max(longest, now - last)
     last = now
-    setImmediate(turn).unref()
+    if (!over) setImmediate(turn)
   }
-  setImmediate(turn).unref()
-  process.on('message', (message) => {
-    if (message === 'turns')
-      process.send?.({ turns: { longest: Math.max(longest, spent() - last), spent: spent() - since } })
-    if (message === 'forget turns') {
-      collect()
-      longest = 0
-      last = since = spent()
-      process.send?.({ forgot: true })
-    }
-  })
+  setImmediate(turn)
+  await act()
+  over = true
+  await new Promise((resolve) => setImmediate(resolve))
+  return { all: spent() - began, longest }
 }
 
 function spent(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }
-
-if (isMainThread) measure()

@@ -2,11 +2,11 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Turns } from '../helpers/loop-turns.ts'
+import type { Turns } from '../helpers/preload-turns.ts'
 import { FILES, type ProcessName } from '../helpers/processes.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const PRELOAD = new URL('../helpers/loop-turns.ts', import.meta.url).href
+const PRELOAD = new URL('../helpers/preload-turns.ts', import.meta.url).href
 /** As the supervisor starts them. */
 const MEMORY = '--max-semi-space-size=4'
 /** proc(5): the unit of times in /proc/PID/stat. */

@@ -79,7 +79,7 @@ export {
   type VersionSummary,
 } from './templates/index.ts'
 export { fillLegacyTemplate, type LegacyTexts } from './templates/legacy-template.ts'
-export { hasTooMany, MOST_KEY_UNITS, prepareSections, type Substitutions } from './templates/sections.ts'
+export { hasTooMany, MOST_KEY_UNITS, prepareSections, type Substitutions, TOO_MANY_KEYS } from './templates/sections.ts'
 export { createSubstituter, type Substituter } from './templates/substitutions.ts'
 export * from './templates/unsubscribe-tags.ts'
 export {

@@ -2,10 +2,10 @@ import {
   createSubstituter,
   hasTooMany,
   inTurns,
-  MOST_KEY_UNITS,
   type Stoppable,
   type Submission,
   type SubmittedEnvelope,
+  TOO_MANY_KEYS,
 } from '@postrider/core'
 import { ENTRY, MOST_COPIED, sizeOf } from './copies.ts'
 import { type SmtpApi, type SmtpApiRecipient, substitutionsOf } from './smtpapi.ts'
@@ -42,8 +42,7 @@ export function problemsOf(api: SmtpApi, recipients: readonly string[]): SmtpApi
     ['sub', api.sub],
     ['section', api.section],
   ] as const) {
-    if (!hasTooMany(tags?.keys() ?? [])) continue
-    problems.push({ path, problem: `its tags may have at most ${MOST_KEY_UNITS} characters together` })
+    if (hasTooMany(tags?.keys() ?? [])) problems.push({ path, problem: TOO_MANY_KEYS })
   }
   const { bypassListManagement, ...others } = api.filters
   const named = others.bypassSpamManagement ?? others.bypassBounceManagement ?? others.bypassUnsubscribeManagement

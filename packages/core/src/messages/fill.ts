@@ -1,13 +1,13 @@
 import { parseAddress } from '../recipients/address.ts'
 import type { DynamicTemplate, RenderFailure, TemplateData, TemplatePart } from '../templates/dynamic/index.ts'
-import { roomForTexts } from '../templates/substitutions.ts'
+import { roomForTexts } from '../templates/filling.ts'
 import {
   fillUnsubscribeTags,
   hasUnsubscribeTags,
   type UnsubscribeUrls,
   withUnsubscribeUrls,
 } from '../templates/unsubscribe-tags.ts'
-import { inTurns, type Stoppable } from '../turns.ts'
+import { atOnce } from '../turns.ts'
 import type { ContentDocument } from './content.ts'
 import { LIMITS } from './limits.ts'
 import type { Personal } from './personal.ts'
@@ -37,30 +37,25 @@ export type FilledContent = Pick<FillOptions, 'content' | 'personal'>
 
 /**
  * Puts in what differs in the texts of one recipient: substitutions, unsubscribe links. The same for the same recipient every
- * time. `rendered`: what {@link renderContent} made of it, where it is a dynamic template. Answers at once but where there is much
- * to put in. Throws (or rejects with) Unrenderable.
+ * time. `rendered`: what {@link renderContent} made of it, where it is a dynamic template. Throws Unrenderable.
  */
-export function fillContent(options: FillOptions, rendered?: FilledContent): FilledContent | Promise<FilledContent> {
-  return inTurns(filled(options, rendered))
+export function fillContent({ content, personal, urls }: FillOptions, rendered?: FilledContent): FilledContent {
+  return withTags(rendered ?? substituted(content, personal), urls)
 }
 
 /** Substitutions, and what a dynamic template makes of the data of one recipient. Rejects with Unrenderable, overloaded. */
 export async function renderContent(options: FillOptions & { readonly queue: RenderQueue }): Promise<FilledContent> {
-  const given = await inTurns(substituted(options))
+  const given = substituted(options.content, options.personal)
   return { ...given, content: await rendered({ ...options, ...given }) }
 }
 
-function* filled(options: FillOptions, rendered: FilledContent | undefined): Stoppable<FilledContent> {
-  return yield* withTags(rendered ?? (yield* substituted(options)), options.urls)
-}
-
-function* substituted({ content, personal }: FilledContent): Stoppable<FilledContent> {
-  const room = roomForTexts()
+function substituted(content: ContentDocument, personal: Personal | null): FilledContent {
   const values = personal?.substitutions
-  if (!values) return { content, personal }
+  if (!personal || !values) return { content, personal }
   const substituter = substituterFor(content, values)
-  const fill: Fill = function* (text) {
-    const filled = yield* substituter.substitute(text, values, room)
+  const room = roomForTexts()
+  const fill: Fill = (text) => {
+    const filled = atOnce(substituter.substitute(text, values, room))
     if (filled !== undefined) return filled
     throw new Unrenderable({ why: 'output', sentence: 'with its substitutions the message is too large' })
   }
@@ -68,51 +63,32 @@ function* substituted({ content, personal }: FilledContent): Stoppable<FilledCon
   return {
     content: {
       ...content,
-      ...(yield* texts(content, fill)),
-      subject: yield* fill(subject),
-      ...(replyTo ? { replyTo: yield* address(replyTo, fill) } : {}),
+      ...texts(content, fill),
+      subject: fill(subject),
+      ...(replyTo ? { replyTo: address(replyTo, fill) } : {}),
       ...(replyToList
-        ? {
-            replyToList: yield* each(replyToList, function* ({ email, name }) {
-              return { email: yield* address(email, fill), name: yield* fill(name) }
-            }),
-          }
+        ? { replyToList: replyToList.map(({ email, name }) => ({ email: address(email, fill), name: fill(name) })) }
         : {}),
-      ...(alternatives
-        ? {
-            alternatives: yield* each(alternatives, function* ({ type, text }) {
-              return { type, text: yield* fill(text) }
-            }),
-          }
-        : {}),
+      ...(alternatives ? { alternatives: alternatives.map(({ type, text }) => ({ type, text: fill(text) })) } : {}),
     },
-    personal: personal.subject === undefined ? personal : { ...personal, subject: yield* fill(personal.subject) },
+    personal: personal.subject === undefined ? personal : { ...personal, subject: fill(personal.subject) },
   }
 }
 
-function* each<T, U>(list: readonly T[], act: (one: T) => Stoppable<U>): Stoppable<U[]> {
-  const done: U[] = []
-  for (const one of list) {
-    done.push(yield* act(one))
-    yield
-  }
-  return done
-}
-
-function* address(text: string, fill: Fill): Stoppable<string> {
-  const filled = yield* fill(text)
+function address(text: string, fill: Fill): string {
+  const filled = fill(text)
   return parseAddress(filled)?.text ?? filled
 }
 
 /** The bodies, each with something done to it. */
-function* texts(
+function texts(
   { html, text, amp }: ContentDocument,
-  act: (text: string, kind: 'html' | 'text') => Stoppable<string>,
-): Stoppable<Pick<ContentDocument, 'html' | 'text' | 'amp'>> {
+  act: (text: string, kind: 'html' | 'text') => string,
+): Pick<ContentDocument, 'html' | 'text' | 'amp'> {
   return {
-    ...(html === undefined ? {} : { html: yield* act(html, 'html') }),
-    ...(text === undefined ? {} : { text: yield* act(text, 'text') }),
-    ...(amp === undefined ? {} : { amp: yield* act(amp, 'html') }),
+    ...(html === undefined ? {} : { html: act(html, 'html') }),
+    ...(text === undefined ? {} : { text: act(text, 'text') }),
+    ...(amp === undefined ? {} : { amp: act(amp, 'html') }),
   }
 }
 
@@ -139,15 +115,15 @@ function templateOf({ subject, html, text, rendered = [] }: ContentDocument): Dy
   return Object.fromEntries(rendered.flatMap((part) => (all[part] === undefined ? [] : [[part, all[part]]])))
 }
 
-function* withTags({ content, personal }: FilledContent, urls: () => UnsubscribeUrls): Stoppable<FilledContent> {
+function withTags({ content, personal }: FilledContent, urls: () => UnsubscribeUrls): FilledContent {
   if (!content.unsubscribeTags) return { content, personal }
   const room = roomForTexts()
   let own: UnsubscribeUrls | undefined
-  const filled = yield* texts(content, function* (text, kind) {
+  const fill = (text: string, kind: 'html' | 'text'): string => {
     if (!hasUnsubscribeTags(text)) return text
-    const filled = yield* fillUnsubscribeTags(text, (own ??= urls()), kind, room)
+    const filled = atOnce(fillUnsubscribeTags(text, (own ??= urls()), kind, room))
     if (filled !== undefined) return filled
     throw new Unrenderable({ why: 'output', sentence: 'with its unsubscribe links the message is too large' })
-  })
-  return { content: { ...content, ...filled }, personal }
+  }
+  return { content: { ...content, ...texts(content, fill) }, personal }
 }

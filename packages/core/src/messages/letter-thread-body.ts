@@ -28,11 +28,13 @@ function serve(): void {
   const { secretKey, ...links } = workerData as LetterThreadData
   const options = { ...links, secrets: createSecrets(secretKey) }
   let message: LoadedMessage | undefined
-  port.on('message', async (order: LetterOrder) => {
+  port.on('message', (order: LetterOrder) => {
     if (order.message) message = withBuffers(order.message)
     try {
-      const written = await writeDelivery(message as LoadedMessage, order.delivery, options, order.rendered)
-      const octets = ownOctets(written, message)
+      const octets = ownOctets(
+        writeDelivery(message as LoadedMessage, order.delivery, options, order.rendered),
+        message,
+      )
       port.postMessage({ kind: 'written', octets } satisfies LetterReport, [octets.buffer as ArrayBuffer])
     } catch (error) {
       port.postMessage(failureOf(error))

@@ -1,17 +1,15 @@
 import { invalidParameter } from '../errors.ts'
 import { parseAddress } from '../recipients/address.ts'
-import { hasTooMany, MOST_KEY_UNITS } from '../templates/sections.ts'
+import { hasTooMany, TOO_MANY_KEYS } from '../templates/sections.ts'
 import { inTurns, type Stoppable } from '../turns.ts'
 import { LIMITS } from './limits.ts'
 import type { Submission, SubmittedEnvelope } from './submission.ts'
-import { type Fill, substituterFor } from './substitute.ts'
+import { substituterFor } from './substitute.ts'
 
 /** What is kept with a delivery is stored as it is: the database takes every text but NUL, and Unicode only. */
 export function checkKept(submission: Submission): void | Promise<void> {
   const { sections = {}, nameOf } = submission
-  if (hasTooMany(Object.keys(sections))) {
-    throw invalidParameter(nameOf('sections'), `its tags may have at most ${MOST_KEY_UNITS} characters together`)
-  }
+  if (hasTooMany(Object.keys(sections))) throw invalidParameter(nameOf('sections'), TOO_MANY_KEYS)
   return inTurns(keptChecked(submission))
 }
 
@@ -29,8 +27,7 @@ function* keptChecked({ envelopes, nameOf }: Submission): Stoppable<void> {
       yield
     }
     if (substitutions && hasTooMany(Object.keys(substitutions))) {
-      const problem = `its keys may have at most ${MOST_KEY_UNITS} characters together`
-      throw invalidParameter(nameOf('substitutions', at), problem)
+      throw invalidParameter(nameOf('substitutions', at), TOO_MANY_KEYS)
     }
   }
 }
@@ -57,7 +54,7 @@ function* substitutedChecked(submission: Submission): Stoppable<void> {
     if (substitutions === undefined) continue
     const substituter = substituterFor(submission, substitutions)
     yield
-    const fill: Fill = function* (text) {
+    const fill = function* (text: string): Stoppable<string> {
       const filled = yield* substituter.substitute(text, substitutions, {
         left: LIMITS.headerText,
         idle: IDLE_IN_HEADER,

@@ -1,8 +1,7 @@
 import { prepareSections, type Sections, type Substitutions } from '../templates/sections.ts'
 import { createSubstituter, type Substituter } from '../templates/substitutions.ts'
-import type { Stoppable } from '../turns.ts'
 
-export type Fill = (text: string) => Stoppable<string>
+export type Fill = (text: string) => string
 
 interface Kept {
   readonly sections: Sections

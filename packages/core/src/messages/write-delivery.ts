@@ -29,15 +29,15 @@ function bodyOf({ parts }: LoadedMessage): Buffer {
 }
 
 /**
- * Writes the MIME message of one delivery, however long it takes: render-delivery.ts decides where. `rendered`: what its dynamic
- * template became. At once, but where there is much to put in. Throws (or rejects with) Unrenderable.
+ * Writes the MIME message of one delivery, at once, however long it takes: render-delivery.ts decides where. `rendered`: what its
+ * dynamic template became. Throws Unrenderable.
  */
 export function writeDelivery(
   message: LoadedMessage,
   delivery: Addressed,
   options: LinkOptions,
   rendered?: FilledContent,
-): Buffer | Promise<Buffer> {
+): Buffer {
   const first = bodyOf(message)
   const parts = message.parts ?? new Map()
   const addTo = isAddedTo(message) ? addToCopy(message, delivery, options) : undefined
@@ -48,16 +48,13 @@ export function writeDelivery(
   }
   const content = rendered?.content ?? documentOf(message)
   const urls = () => urlsFor(message, delivery, options)
-  const compose = (filled: FilledContent): Buffer =>
-    composeMessage({
-      messageId: messageIdText(message.id),
-      recipientNo: delivery.recipientNo,
-      recipient: delivery.recipient,
-      acceptedAt: message.acceptedAt,
-      ...filled,
-      parts,
-      addTo,
-    })
-  const filled = fillContent({ content, personal, urls }, rendered)
-  return filled instanceof Promise ? filled.then(compose) : compose(filled)
+  return composeMessage({
+    messageId: messageIdText(message.id),
+    recipientNo: delivery.recipientNo,
+    recipient: delivery.recipient,
+    acceptedAt: message.acceptedAt,
+    ...fillContent({ content, personal, urls }, rendered),
+    parts,
+    addTo,
+  })
 }

@@ -14,7 +14,7 @@ export interface Room {
 /** Characters of all texts of one copy: what a message may have. */
 export const MOST_TOGETHER = 30 * 1024 * 1024
 /** Sections of empty sections grow no text: so many characters of them are looked through, and one for each that the text has grown. */
-const MOST_IDLE = 256 * 1024
+const MOST_IDLE = 64 * 1024
 /** What looking through a value or a section costs besides its characters. */
 const OVERHEAD = 16
 /** Values, sections and what stands in those. */

@@ -4,10 +4,12 @@ import { KeyFinder } from './key-finder.ts'
 export type Substitutions = Readonly<Record<string, string>>
 
 /**
- * UTF-16 units of all keys of one recipient together, and of all section tags of a message: so many are made ready for a search within
- * a few milliseconds. Doors refuse more.
+ * Keys of one recipient, or section tags of a message (contract row 24), and the UTF-16 units of them all: so many are made ready for
+ * a search within some milliseconds. Doors refuse more.
  */
+const MOST_KEYS = 10_000
 export const MOST_KEY_UNITS = 64 * 1024
+export const TOO_MANY_KEYS = 'it may have at most 10,000 keys, of 65,536 characters together'
 
 /** Sections of a message, ready to be found. */
 export interface Sections {
@@ -23,12 +25,12 @@ export function prepareSections(sections: Substitutions = {}): Sections {
   return { texts, finder: texts.size > 0 && !tooMany ? new KeyFinder(texts.keys()) : undefined, tooMany }
 }
 
-/** Have the keys more units together than are looked for? Counts no further than that. */
+/** Are there more keys than are looked for? Counts no further than that. */
 export function hasTooMany(keys: Iterable<string>): boolean {
-  let units = 0
+  let [count, units] = [0, 0]
   for (const { length } of keys) {
     units += length
-    if (units > MOST_KEY_UNITS) return true
+    if (++count > MOST_KEYS || units > MOST_KEY_UNITS) return true
   }
   return false
 }

@@ -4,8 +4,6 @@ import { Filling, type Room, roomForTexts } from './filling.ts'
 import { KeyFinder } from './key-finder.ts'
 import { hasTooMany, prepareSections, type Sections, type Substitutions } from './sections.ts'
 
-export { type Room, roomForTexts } from './filling.ts'
-
 /** Characters a text may grow to. */
 const MOST = 10 * 1024 * 1024
 

@@ -1,5 +1,6 @@
 import { dropText, isHardBounce, replyText } from '../events/words.ts'
-import { renderMergeTags, tagsWithout } from '../messages/merge.ts'
+import { countMergeTags, renderMergeTags, tagsWithout } from '../messages/merge.ts'
+import { atOnce } from '../turns.ts'
 
 /** Opens, and clicks, of one row at most: the latest. */
 export const MOST_HITS = 20
@@ -81,7 +82,9 @@ export function rowOf(stored: StoredRow): LogRow {
 
 /** As the recipient saw it; as it was handed in where a template's own defaults, which are not kept here, had to stand in. */
 function mergedSubject(subject: string, attributes: Readonly<Record<string, string>>): string {
-  return tagsWithout([subject], attributes).length > 0 ? subject : renderMergeTags(subject, attributes)
+  return tagsWithout([atOnce(countMergeTags(subject))], attributes).length > 0
+    ? subject
+    : renderMergeTags(subject, attributes)
 }
 
 const BY_EVENT: readonly (readonly [type: string, status: LogStatus])[] = [

@@ -1,9 +1,18 @@
 import { checkFile } from '../attachments/file.ts'
 import { invalidParameter } from '../errors.ts'
 import { parseAddress } from '../recipients/address.ts'
+import { inTurns, type Stoppable } from '../turns.ts'
 import { footerOf } from './additions.ts'
 import { LIMITS } from './limits.ts'
-import { type Attributes, countMergeTags, hasMergeTags, mergedLength, renderMergeTags, withDefaults } from './merge.ts'
+import {
+  type Attributes,
+  countMergeTags,
+  hasMergeTags,
+  type MergeTags,
+  mergedLength,
+  renderMergeTags,
+  withDefaults,
+} from './merge.ts'
 import { keptLength } from './recipient-rules.ts'
 import { type StoredContent, subjectOf } from './stored-content.ts'
 import type { Submission, SubmittedAttachment, SubmittedEnvelope } from './submission.ts'
@@ -100,14 +109,16 @@ function checkAttachments(
 }
 
 /** A merge value that ends up in a header must not break it; in content it may have any line ends it likes. */
-export function checkMergedHeaders(submission: Submission, stored: StoredContent | undefined): void {
+export function checkMergedHeaders(submission: Submission, stored: StoredContent | undefined): void | Promise<void> {
+  return submission.content.kind === 'mime' ? undefined : inTurns(mergedHeadersChecked(submission, stored))
+}
+
+function* mergedHeadersChecked(submission: Submission, stored: StoredContent | undefined): Stoppable<void> {
   const { from, envelopes, nameOf, content } = submission
-  if (content.kind === 'mime') return
-  const shared = [subjectOf(submission, stored), from?.name ?? '', ...Object.values(content.headers ?? {})]
-    .filter(hasMergeTags)
-    .map(withCounts)
+  const fields = content.kind === 'mime' ? {} : (content.headers ?? {})
+  const shared = yield* counted([subjectOf(submission, stored), from?.name ?? '', ...Object.values(fields)])
   for (const [at, { attributes: given, headers }] of envelopes.entries()) {
-    const own = Object.values(headers).filter(hasMergeTags).map(withCounts)
+    const own = yield* counted(Object.values(headers))
     if (shared.length + own.length === 0) continue
     const attributes = withDefaults(given, stored?.defaults)
     for (const { text, counts } of [...shared, ...own]) {
@@ -118,31 +129,44 @@ export function checkMergedHeaders(submission: Submission, stored: StoredContent
         throw invalidParameter(nameOf('attributes', at), 'a value used in a header must not contain CR, LF or NUL')
       }
     }
+    yield
   }
 }
 
-function withCounts(text: string) {
-  return { text, counts: countMergeTags(text) }
+/** Texts that hold merge tags, with those. */
+function* counted(texts: readonly string[], parameter?: string): Stoppable<{ text: string; counts: MergeTags }[]> {
+  const found: { text: string; counts: MergeTags }[] = []
+  for (const text of texts) if (hasMergeTags(text)) found.push({ text, counts: yield* countMergeTags(text, parameter) })
+  return found
 }
 
 /** What a recipient's values make of the content is bounded like any message. */
-export function checkMergedContent(submission: Submission, stored: StoredContent | undefined): void {
-  const { content, envelopes, nameOf } = submission
+export function checkMergedContent(submission: Submission, stored: StoredContent | undefined): void | Promise<void> {
+  const { content } = submission
   const template = stored?.content
   const footer = footerOf(submission)
   if (content.kind === 'mime' && template === undefined && !footer) return
   const { html, text, amp } = content.kind === 'parts' ? content : {}
-  const own = template === undefined ? [html, text, amp] : [template, amp]
+  const own = submission.literal ? [] : template === undefined ? [html, text, amp] : [template, amp]
   const texts = [...own, footer?.html, footer?.text].filter((text) => text !== undefined)
-  const counts = texts.map(countMergeTags).filter(({ size }) => size > 0)
-  if (counts.length === 0) return
+  return inTurns(mergedContentChecked(submission, texts, stored?.defaults ?? {}))
+}
+
+function* mergedContentChecked(
+  { envelopes, nameOf }: Submission,
+  texts: readonly string[],
+  defaults: Attributes,
+): Stoppable<void> {
+  const tagged = yield* counted(texts, nameOf('content'))
+  if (tagged.length === 0) return
   const all = (attributes: Attributes): number =>
-    counts.reduce((sum, count) => sum + mergedLength(count, attributes), 0)
-  const plain = texts.reduce((sum, { length }) => sum + length, all(stored?.defaults ?? {}))
+    tagged.reduce((sum, { counts }) => sum + mergedLength(counts, attributes), 0)
+  const plain = texts.reduce((sum, { length }) => sum + length, all(defaults))
   for (const [at, { attributes }] of envelopes.entries()) {
     if (plain + all(attributes) > LIMITS.messageSize) {
       throw invalidParameter(nameOf('attributes', at), 'the content with these values would be too large')
     }
+    yield
   }
 }
 

@@ -1,4 +1,6 @@
+import { invalidParameter } from '../errors.ts'
 import { UNSUBSCRIBE_TAG } from '../tracking/plan.ts'
+import { atOnce, type Stoppable } from '../turns.ts'
 
 /**
  * Merge tags (contract section 5.1): `[%NAME%]`, spaces inside allowed; exact name first, then whatever the case; a missing
@@ -12,34 +14,42 @@ export function hasMergeTags(text: string): boolean {
   return text.includes('[%')
 }
 
+/** Of a text that is short, or in a thread of its own; see {@link mergeTags}. */
 export function renderMergeTags(text: string, attributes: Attributes): string {
   if (!hasMergeTags(text)) return text
-  let folded: Map<string, string> | undefined
-  const valueFor = (name: string): string => {
-    if (Object.hasOwn(attributes, name)) return attributes[name] ?? ''
-    folded ??= new Map(Object.entries(attributes).map(([key, value]) => [key.toLowerCase(), value]))
-    return folded.get(name.toLowerCase()) ?? ''
-  }
-  return text.length > LONG ? merged(text, valueFor) : text.replace(TAG, (_tag, name: string) => valueFor(name))
+  if (text.length > LONG) return atOnce(mergeTags(text, attributes))
+  const values = valuesOf(attributes)
+  return text.replace(TAG, (_tag, name: string) => values(name))
 }
 
 /** Characters of a text above which its tags are not replaced by one expression: the tags of 28 MB took more than 512 MB. */
 const LONG = 1024 * 1024
-/** Pieces of text that are put together at a time. */
-const PIECES = 4096
+/** Tags between two looks at the clock, and whose values are put together at a time. */
+const STEP = 1024
 
-function merged(text: string, valueFor: (name: string) => string): string {
-  let out = ''
+export function* mergeTags(text: string, attributes: Attributes): Stoppable<string> {
+  const values = valuesOf(attributes)
+  const chunks: string[] = []
   let pieces: string[] = []
-  let at = 0
+  let from = 0
   for (const { 0: tag, 1: name = '', index } of text.matchAll(TAG)) {
-    pieces.push(text.slice(at, index), valueFor(name))
-    at = index + tag.length
-    if (pieces.length < PIECES) continue
-    out += pieces.join('')
+    pieces.push(text.slice(from, index), values(name))
+    from = index + tag.length
+    if (pieces.length < 2 * STEP) continue
+    chunks.push(pieces.join(''))
     pieces = []
+    yield
   }
-  return out + pieces.join('') + text.slice(at)
+  return [...chunks, ...pieces, text.slice(from)].join('')
+}
+
+function valuesOf(attributes: Attributes): (name: string) => string {
+  let folded: Map<string, string> | undefined
+  return (name) => {
+    if (Object.hasOwn(attributes, name)) return attributes[name] ?? ''
+    folded ??= new Map(Object.entries(attributes).map(([key, value]) => [key.toLowerCase(), value]))
+    return folded.get(name.toLowerCase()) ?? ''
+  }
 }
 
 /**
@@ -64,26 +74,34 @@ export function withDefaults(attributes: Attributes, defaults: Attributes | unde
   return Object.fromEntries([...given, ...missing])
 }
 
-/** How often each name stands in the text, in lower case. */
-export function countMergeTags(text: string): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>()
+/** Names of the tags of a text, in lower case: as each is first written, and how often. */
+export type MergeTags = ReadonlyMap<string, { readonly written: string; readonly times: number }>
+
+/** Different names of one text: 28 MB of tags of different names took 400 MB to count. */
+const MOST_NAMES = 100_000
+
+/** Throws parameterInvalid where a text has more different names than are counted. */
+export function* countMergeTags(text: string, parameter = 'content'): Stoppable<MergeTags> {
+  const counts = new Map<string, { readonly written: string; times: number }>()
+  let steps = 0
   if (!hasMergeTags(text)) return counts
   for (const [, name = ''] of text.matchAll(TAG)) {
     const key = name.toLowerCase()
-    counts.set(key, (counts.get(key) ?? 0) + 1)
+    const known = counts.get(key)
+    if (known) known.times++
+    else if (counts.size < MOST_NAMES) counts.set(key, { written: name, times: 1 })
+    else throw invalidParameter(parameter, `it may have at most ${MOST_NAMES} different merge tags`)
+    if (++steps % STEP === 0) yield
   }
   return counts
 }
 
 /** The names of tags no attribute is there for, each once whatever its case, as first written. */
-export function tagsWithout(texts: readonly string[], attributes: Attributes): string[] {
+export function tagsWithout(tags: readonly MergeTags[], attributes: Attributes): string[] {
   const given = new Set(Object.keys(attributes).map((name) => name.toLowerCase()))
   const missing = new Map<string, string>()
-  for (const text of texts) {
-    for (const [, name = ''] of text.matchAll(TAG)) {
-      const key = name.toLowerCase()
-      if (!given.has(key) && !missing.has(key)) missing.set(key, name)
-    }
+  for (const [key, { written }] of tags.flatMap((counts) => [...counts])) {
+    if (!given.has(key) && !missing.has(key)) missing.set(key, written)
   }
   return [...missing.values()]
 }
@@ -92,9 +110,11 @@ export function tagsWithout(texts: readonly string[], attributes: Attributes): s
  * At most this many characters go in for the tags, told without putting them in: a small text of many tags and one long value
  * make gigabytes. Takes as long as there are attributes, however many tags.
  */
-export function mergedLength(counts: ReadonlyMap<string, number>, attributes: Attributes): number {
+export function mergedLength(counts: MergeTags, attributes: Attributes): number {
   let length = 0
   if (counts.size === 0) return length
-  for (const [name, value] of Object.entries(attributes)) length += (counts.get(name.toLowerCase()) ?? 0) * value.length
+  for (const [name, value] of Object.entries(attributes)) {
+    length += (counts.get(name.toLowerCase())?.times ?? 0) * value.length
+  }
   return length
 }

@@ -1,8 +1,17 @@
 import { invalidParameter } from '../errors.ts'
 import type { Templates } from '../templates/index.ts'
 import { defaultsOf, refusalsOf } from '../templates/variables.ts'
+import { inTurns } from '../turns.ts'
 import { LIMITS } from './limits.ts'
-import { type Attributes, countMergeTags, mergedLength, renderMergeTags, tagsWithout, withDefaults } from './merge.ts'
+import {
+  type Attributes,
+  countMergeTags,
+  mergedLength,
+  mergeTags,
+  renderMergeTags,
+  tagsWithout,
+  withDefaults,
+} from './merge.ts'
 import { requireShare, type Share } from './share.ts'
 
 export interface TemplateRendering {
@@ -42,17 +51,17 @@ export async function renderTemplate(
   requireShare(template.content.length, stored)
   const subject = rendering.subject ?? template.subject ?? ''
   const attributes = withDefaults(rendering.attributes, defaultsOf(template.variables))
-  const texts = [subject, template.content]
-  const length = texts.reduce((sum, text) => sum + text.length + mergedLength(countMergeTags(text), attributes), 0)
-  if (length > LIMITS.messageSize) {
+  const tags = [await inTurns(countMergeTags(subject)), await inTurns(countMergeTags(template.content))]
+  const merged = tags.reduce((sum, counts) => sum + mergedLength(counts, attributes), 0)
+  if (subject.length + template.content.length + merged > LIMITS.messageSize) {
     throw invalidParameter('attributes', 'the content with these values would be too large')
   }
   const refusals = refusalsOf(template.variables, rendering.attributes, (name) => `attributes.${name}`)
   return {
     version: 'version' in template ? template.version : template.number,
     subject: renderMergeTags(subject, attributes),
-    content: renderMergeTags(template.content, attributes),
-    missing: tagsWithout(texts, attributes),
+    content: await inTurns(mergeTags(template.content, attributes)),
+    missing: tagsWithout(tags, attributes),
     problems: [...refusals].map(({ message }) => message),
   }
 }

@@ -171,8 +171,8 @@ function contentNamed(given: Submission, { template, filled, refusal }: Judgemen
   if (!named) throw new ServiceError('contentMissing')
 }
 
-function mergedContentFits(submission: Submission, { template }: Judgement): void {
-  checkMergedContent(submission, template)
+function mergedContentFits(submission: Submission, { template }: Judgement): void | Promise<void> {
+  return checkMergedContent(submission, template)
 }
 
 /** Of a door that says yes to a template it does not know, nothing is sent (v3 contract 2.5). */
@@ -200,8 +200,8 @@ function substitutedFit(submission: Submission, { filled }: Judgement): void | P
   return checkSubstituted(filled?.submission ?? submission)
 }
 
-function mergedHeadersFit(submission: Submission, { template }: Judgement): void {
-  checkMergedHeaders(submission, template)
+function mergedHeadersFit(submission: Submission, { template }: Judgement): void | Promise<void> {
+  return checkMergedHeaders(submission, template)
 }
 
 function attachmentsKnown(submission: Submission, found: Judgement): void | Promise<void> {

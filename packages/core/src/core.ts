@@ -141,7 +141,16 @@ export function createCore({
     batches,
     exports,
     privacy: privacyOf({ sql: work, secrets, forgotten }),
-    deliveries: deliveriesOf({ sql, secrets, clock: hostClock, forgotten, hardBounceDays: config.hardBounceDays }),
+    deliveries: deliveriesOf({
+      sql,
+      log,
+      // Whoever has a core has opened its database.
+      databaseUrl: config.databaseUrl ?? '',
+      secrets,
+      clock: hostClock,
+      forgotten,
+      hardBounceDays: config.hardBounceDays,
+    }),
     events: eventsOf({ sql: work, alongside: rollUp }),
     stats: statsOf(work),
     eventLog: eventLogOf({ sql: work, secrets }),

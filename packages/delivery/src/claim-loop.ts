@@ -29,10 +29,12 @@ export interface ClaimLoopOptions {
   readonly log: Log
   readonly workerId: number
   readonly dispatcher: Dispatcher
+  /** The database has answered a claim. */
+  readonly onAnswer: () => void
 }
 
 /** Claims due deliveries as fast as the dispatcher has room, until stopped. */
-export function runClaimLoop({ core, log, workerId, dispatcher }: ClaimLoopOptions): ClaimLoop {
+export function runClaimLoop({ core, log, workerId, dispatcher, onAnswer }: ClaimLoopOptions): ClaimLoop {
   let stopped = false
   let awake = false
   let wakeUp: () => void = () => {}
@@ -77,6 +79,7 @@ export function runClaimLoop({ core, log, workerId, dispatcher }: ClaimLoopOptio
       dueFrom: fromHead ? undefined : cursor,
       exceptDomains: dispatcher.fullDomains(),
     })
+    onAnswer()
     const latest = claimed.reduce((most, { dueAt }) => Math.max(most, dueAt), 0)
     if (latest > 0) cursor = Math.max(cursor ?? 0, latest - CURSOR_LAG_MS)
     if (claimed.length > 0) await dispatcher.take(claimed)

@@ -16,12 +16,25 @@ import { runWebhookLoop } from './webhook-loop.ts'
 /** What is under way at SIGTERM gets this long; the process has 30 s in all. */
 const DRAIN_MS = 24_000
 
+const LOST = {
+  taken: 'the lease is lost: this worker was taken for dead',
+  hung: 'the lease is given up: the main loop stood still',
+  silent: 'the lease is given up: the connections to the database have gone silent',
+} as const
+
 /** The delivery process: any number of them, on any number of hosts. */
 await runProcess({ name: 'delivery', env: process.env }, withCore({ name: 'delivery', connections: 8 }, startWorker))
 
 async function startWorker({ config, log, core }: ServiceContext): Promise<RunningProcess> {
   await untilReady(core)
-  const lease = await core.deliveries.register({ host: hostname(), pid: process.pid })
+  const lease = await core.deliveries.hold({
+    ...{ host: hostname(), pid: process.pid },
+    onLost: (why) => {
+      // Whatever is in hand is somebody else's now, and every result would be refused: start over as a new worker.
+      log.fatal({ why }, LOST[why])
+      process.exit(1)
+    },
+  })
   const { workerId } = lease
   const recorder = createRecorder({ core, log })
   let claims: ClaimLoop | undefined
@@ -34,21 +47,11 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
     recorder,
     onRoom: () => claims?.roomAppeared(),
   })
-  claims = runClaimLoop({ core, log, workerId, dispatcher })
+  claims = runClaimLoop({ core, log, workerId, dispatcher, onAnswer: lease.answered })
   const listening = await core.deliveries.listen(claims.wake)
   // In the sandbox nothing leaves the machine, questions to the DNS neither, unless resolvers are named.
   const looks = config.delivery.kind !== 'sandbox' || config.dnsServers.length > 0
-  const leases = runLeaseLoop({
-    core,
-    log,
-    lease,
-    onTakenOver: claims.wake,
-    onLost: () => {
-      // Whatever is in hand is somebody else's now, and every result would be refused: start over as a new worker.
-      log.fatal('the lease is lost: this worker was taken for dead')
-      process.exit(1)
-    },
-  })
+  const leases = runLeaseLoop({ core, log, workerId, onTakenOver: claims.wake, onAnswer: lease.answered })
   const webhooks = runWebhookLoop({ core, log })
   const numbered = await core.events.listen(webhooks.wake)
   const background = [
@@ -66,8 +69,8 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
       await Promise.all([listening.close(), numbered.close()]).catch(() => {})
       await claims.stop()
       await dispatcher.drain(DRAIN_MS)
-      leases.stop()
       await atRest
+      leases.stop()
       // Without the database the lease ends with this process.
       await lease.release().catch((err: unknown) => log.warn({ err }, 'the lease could not be given up'))
     },

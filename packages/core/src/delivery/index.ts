@@ -1,8 +1,10 @@
 import type { Clock } from '../clock.ts'
 import type { Sql } from '../database.ts'
+import type { Log } from '../log.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
 import { isWorkerAlive, type LostWorkers, registerWorker, type WorkerLease, watchWorkers } from './lease.ts'
+import { type HeldLease, holdLease, type LeaseOptions } from './lease-thread.ts'
 import { watchPlans } from './plans.ts'
 import {
   type ClaimedDelivery,
@@ -18,7 +20,8 @@ import {
 import { type Result, recordOutcomes } from './record.ts'
 import { makeReturnPath, type ReturnPathTarget, readReturnPath } from './return-path.ts'
 
-export { BEAT_EVERY, type LostWorkers, type WorkerLease } from './lease.ts'
+export type { LostWorkers, WorkerLease } from './lease.ts'
+export type { HeldLease } from './lease-thread.ts'
 export type * from './outcome.ts'
 export type { ClaimedDelivery, DeliveryKey, Dot, DotLeave } from './queue.ts'
 export type { Result } from './record.ts'
@@ -30,6 +33,8 @@ export const QUEUE_CHANNEL = 'postrider_queue'
 export interface Deliveries {
   /** See lease.ts. */
   register(worker: { host: string; pid: number }): Promise<WorkerLease>
+  /** The same, with beats from a thread, as long as the worker's work goes on. See lease-thread.ts. */
+  hold(options: Omit<LeaseOptions, 'databaseUrl' | 'log'>): Promise<HeldLease>
   watchWorkers(own?: number): LostWorkers
   /** Is there a worker of this host that lives? */
   isAlive(host: string): Promise<boolean>
@@ -53,6 +58,8 @@ export interface Deliveries {
 
 export interface DeliveriesDependencies {
   readonly sql: Sql
+  readonly log: Log
+  readonly databaseUrl: string
   readonly secrets: Secrets
   readonly clock: Clock
   readonly forgotten: Forgotten
@@ -60,10 +67,19 @@ export interface DeliveriesDependencies {
   readonly hardBounceDays: number
 }
 
-export function deliveriesOf({ sql, secrets, clock, forgotten, hardBounceDays }: DeliveriesDependencies): Deliveries {
+export function deliveriesOf({
+  sql,
+  log,
+  databaseUrl,
+  secrets,
+  clock,
+  forgotten,
+  hardBounceDays,
+}: DeliveriesDependencies): Deliveries {
   const watched = watchPlans(sql)
   return {
     register: (worker) => registerWorker(sql, worker),
+    hold: (options) => holdLease({ ...options, databaseUrl, log }),
     watchWorkers: (own) => watchWorkers(sql, clock.monotonic, own),
     isAlive: (host) => isWorkerAlive(sql, host),
     claim: async (options) => withForgotten(await watched(() => claimDeliveries(sql, options)), forgotten),

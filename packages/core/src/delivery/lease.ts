@@ -5,7 +5,8 @@ import { INDETERMINATE_WAIT_SECONDS } from './schedule.ts'
  * Leases are held by the worker, not row by row: a claimed delivery carries its worker's id, and the worker proves that it
  * lives in two ways. It holds an advisory lock on a session of its own, which the kernel frees within milliseconds of its
  * death; and it advances a counter, which stands still when it hangs. Both are judged by the observer's own monotonic clock,
- * so no clock that jumps can steal a lease.
+ * so no clock that jumps can steal a lease. The beats come from a thread (lease-thread.ts), which stops them when the main loop
+ * stands still.
  */
 const LOCK_SPACE = 7741
 /** Milliseconds between beats. */
@@ -25,6 +26,8 @@ export interface WorkerLease {
   beat(): Promise<boolean>
   /** Gives the lease up; what is still claimed is taken over by others at once. */
   release(): Promise<void>
+  /** Lets the lock go at once, and says nothing more. */
+  abandon(): Promise<void>
 }
 
 export async function registerWorker(sql: Sql, worker: { host: string; pid: number }): Promise<WorkerLease> {
@@ -53,6 +56,7 @@ export async function registerWorker(sql: Sql, worker: { host: string; pid: numb
       await session`delete from workers where id = ${id} and not exists (select 1 from delivery_queue where worker_id = ${id})`
       await session.end({ timeout: 5 })
     },
+    abandon: () => session.end({ timeout: 0 }),
   }
 }
 

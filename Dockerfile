@@ -1,5 +1,5 @@
 # One image for every process: the command says which. Small, without build tools, as an ordinary user.
-# The Node that the tests ran on, by digest: a tag can be moved. How to move both: docs/decisions/0013-base-images.md.
+# The Node that the tests ran on, by digest: a tag can be moved. How to move both: docs/decisions/0015-base-images.md.
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app

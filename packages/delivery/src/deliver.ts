@@ -11,6 +11,7 @@ import {
 import { type ConversationEnd, type ConversationOptions, converse, type Letter } from './conversation.ts'
 import type { LargeBodies } from './large-bodies.ts'
 import { signLetter } from './sign-letter.ts'
+import type { Suspects } from './suspects.ts'
 
 /** A claimed delivery with its message, in this worker's hands. */
 export interface InHand {
@@ -21,6 +22,7 @@ export interface InHand {
 export interface DeliverOptions extends Omit<ConversationOptions, 'withLetter' | 'onlyHost' | 'attempt'> {
   readonly core: Core
   readonly bodies: LargeBodies
+  readonly suspects: Suspects
   readonly site: string
   readonly workerId: number
   readonly returnPathHost: string
@@ -57,7 +59,7 @@ async function withLetter<T>(inHand: InHand, options: DeliverOptions, act: (lett
       message,
       options.site,
       async (loaded) => {
-        const letter = await writeLetter({ delivery, message: loaded }, options)
+        const letter = await options.suspects.write(delivery, () => writeLetter({ delivery, message: loaded }, options))
         const { length } = letter.message
         return length > most ? { octets: Math.ceil(length * WRITTEN) } : { done: await act(letter) }
       },

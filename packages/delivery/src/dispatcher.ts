@@ -6,6 +6,7 @@ import type { Recorder } from './recorder.ts'
 import type { Routes } from './routes.ts'
 import { Site } from './site.ts'
 import { HostMemory } from './smtp/session.ts'
+import { Suspects } from './suspects.ts'
 
 export interface DispatcherOptions {
   readonly core: Core
@@ -34,6 +35,7 @@ export class Dispatcher {
   readonly #backlogged = new Set<Site>()
   readonly #memory = new HostMemory()
   readonly #bodies: LargeBodies
+  readonly #suspects: Suspects
   readonly #hand: Hand
   readonly #perSite: number
   readonly #looking: NodeJS.Timeout
@@ -43,6 +45,7 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options
     this.#bodies = new LargeBodies(options.core, options.routes)
+    this.#suspects = new Suspects(options)
     this.#hand = new Hand(options.onRoom)
     this.#perSite = options.config.siteConnections * (options.routes.single ? SINGLE_FACTOR : 1)
     this.#looking = setInterval(() => this.#lookForStalls(), LOOK_EVERY_MS)
@@ -181,6 +184,7 @@ export class Dispatcher {
       const outcome = await deliver(inHand, {
         core,
         bodies: this.#bodies,
+        suspects: this.#suspects,
         site: name,
         workerId,
         route,

@@ -14,7 +14,12 @@ export function runLeaseLoop(options: {
   onAnswer: () => void
 }): { stop(): void } {
   const { core, log, workerId, onTakenOver, onAnswer } = options
-  const workers = core.deliveries.watchWorkers(workerId)
+  const workers = core.deliveries.watchWorkers(workerId, (messageId, recipientNo) =>
+    log.fatal(
+      { messageId, recipientNo },
+      'a delivery is set aside: workers were lost while they wrote it; see "postrider message show", then release or fail it',
+    ),
+  )
   let stopped = false
 
   async function look(): Promise<void> {

@@ -33,7 +33,12 @@ export const operateCommands: readonly Command[] = [
       if (!PROCESSES.includes(name))
         throw new UsageError(`there is no process "${name}"; there are ${PROCESSES.join(', ')}`)
       await CHECKS[name](call)
-      return { data: { process: name, healthy: true }, text: `${name} works` }
+      const aside = name === 'delivery' ? await call.withCore((core) => core.deliveries.setAside()) : []
+      const warning = `${aside.length} deliveries are set aside, see "postrider message aside"`
+      return {
+        data: { process: name, healthy: true, ...(aside.length > 0 ? { setAside: aside.length } : {}) },
+        text: aside.length > 0 ? `${name} works; ${warning}` : `${name} works`,
+      }
     },
   },
 ]

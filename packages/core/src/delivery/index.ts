@@ -3,7 +3,14 @@ import type { Sql } from '../database.ts'
 import type { Log } from '../log.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
-import { isWorkerAlive, type LostWorkers, registerWorker, type WorkerLease, watchWorkers } from './lease.ts'
+import {
+  isWorkerAlive,
+  type LostWorkers,
+  type OnSetAside,
+  registerWorker,
+  type WorkerLease,
+  watchWorkers,
+} from './lease.ts'
 import { type HeldLease, holdLease, type LeaseOptions } from './lease-thread.ts'
 import { watchPlans } from './plans.ts'
 import {
@@ -19,12 +26,14 @@ import {
 } from './queue.ts'
 import { type Result, recordOutcomes } from './record.ts'
 import { makeReturnPath, type ReturnPathTarget, readReturnPath } from './return-path.ts'
+import { failSetAside, listSetAside, noteAlone, releaseSetAside, type SetAside } from './set-aside.ts'
 
 export type { LostWorkers, WorkerLease } from './lease.ts'
 export type { HeldLease } from './lease-thread.ts'
 export type * from './outcome.ts'
 export type { ClaimedDelivery, DeliveryKey, Dot, DotLeave } from './queue.ts'
 export type { Result } from './record.ts'
+export type { SetAside } from './set-aside.ts'
 export { DELIVERY_STATES, type DeliveryState } from './states.ts'
 
 /** Channel that wakes workers after an accept. */
@@ -35,7 +44,7 @@ export interface Deliveries {
   register(worker: { host: string; pid: number }): Promise<WorkerLease>
   /** The same, with beats from a thread, as long as the worker's work goes on. See lease-thread.ts. */
   hold(options: Omit<LeaseOptions, 'databaseUrl' | 'log'>): Promise<HeldLease>
-  watchWorkers(own?: number): LostWorkers
+  watchWorkers(own?: number, onSetAside?: OnSetAside): LostWorkers
   /** Is there a worker of this host that lives? */
   isAlive(host: string): Promise<boolean>
   /** See queue.ts. */
@@ -43,6 +52,11 @@ export interface Deliveries {
   release(workerId: number, deliveries: readonly DeliveryKey[], seconds: number): Promise<void>
   held(workerId: number): Promise<DeliveryKey[]>
   markDots(dots: readonly Dot[]): Promise<DotLeave[]>
+  /** See set-aside.ts. */
+  noteAlone(workerId: number, now: DeliveryKey | undefined, before: DeliveryKey | undefined): Promise<void>
+  setAside(): Promise<SetAside[]>
+  releaseSetAside(messageId: string): Promise<number>
+  failSetAside(messageId: string): Promise<number>
   /** See record.ts. */
   record(results: readonly Result[]): Promise<boolean[]>
   /**
@@ -80,12 +94,16 @@ export function deliveriesOf({
   return {
     register: (worker) => registerWorker(sql, worker),
     hold: (options) => holdLease({ ...options, databaseUrl, log }),
-    watchWorkers: (own) => watchWorkers(sql, clock.monotonic, own),
+    watchWorkers: (own, onSetAside) => watchWorkers(sql, clock.monotonic, own, onSetAside),
     isAlive: (host) => isWorkerAlive(sql, host),
     claim: async (options) => withForgotten(await watched(() => claimDeliveries(sql, options)), forgotten),
     release: (workerId, deliveries, seconds) => releaseDeliveries(sql, workerId, deliveries, seconds),
     held: (workerId) => heldDeliveries(sql, workerId),
     markDots: (dots) => markDots(sql, dots),
+    noteAlone: (workerId, now, before) => noteAlone(sql, workerId, now, before),
+    setAside: () => listSetAside(sql),
+    releaseSetAside: (messageId) => releaseSetAside(sql, messageId),
+    failSetAside: (messageId) => failSetAside(sql, messageId),
     record: (results) => watched(() => recordOutcomes(sql, results, hardBounceDays)),
     returnPath: (target, since) => makeReturnPath(secrets, target, since),
     readReturnPath: (local) => readReturnPath(secrets, local, clock.now()),

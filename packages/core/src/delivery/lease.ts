@@ -1,5 +1,6 @@
 import { openSession, type Sql, type SqlTransaction } from '../database.ts'
 import { INDETERMINATE_WAIT_SECONDS } from './schedule.ts'
+import { judgedAside } from './set-aside.ts'
 
 /**
  * Leases are held by the worker, not row by row: a claimed delivery carries its worker's id, and the worker proves that it
@@ -90,8 +91,17 @@ export interface LostWorkers {
   takeOver(): Promise<number>
 }
 
+/** Told of each delivery that a take-over has set aside, by the id of its message. */
+export type OnSetAside = (messageId: string, recipientNo: number) => void
+
+interface Taken {
+  readonly messageId: string
+  readonly recipientNo: number
+  readonly aside: boolean
+}
+
 /** `own`: the observer's own worker, which evidently lives and is for others to judge. */
-export function watchWorkers(sql: Sql, monotonic: () => number, own?: number): LostWorkers {
+export function watchWorkers(sql: Sql, monotonic: () => number, own?: number, onSetAside?: OnSetAside): LostWorkers {
   let sightings = new Map<number, Sighting>()
 
   return {
@@ -110,8 +120,14 @@ export function watchWorkers(sql: Sql, monotonic: () => number, own?: number): L
         throw error
       }
       const lost = judgeSightings(rows, monotonic()).filter((id) => id !== own)
-      return lost.length === 0 ? 0 : sql.begin((transaction) => takeOverFrom(transaction, lost))
+      return lost.length === 0 ? 0 : takeOverAndTell(lost)
     },
+  }
+
+  async function takeOverAndTell(lost: readonly number[]): Promise<number> {
+    const taken = await sql.begin((transaction) => takeOverFrom(transaction, lost))
+    for (const { messageId, recipientNo, aside } of taken) if (aside) onSetAside?.(messageId, recipientNo)
+    return taken.length
   }
 
   function judgeSightings(rows: readonly { id: number; beat: string; free: boolean }[], now: number): number[] {
@@ -138,27 +154,30 @@ export function watchWorkers(sql: Sql, monotonic: () => number, own?: number): L
  * Puts a lost worker's deliveries back. Before the final dot nothing can have been delivered: due again at once. After it
  * nobody knows: indeterminate, the same host again, not before five minutes (RFC 1047).
  */
-async function takeOverFrom(sql: SqlTransaction, suspects: readonly number[]): Promise<number> {
+async function takeOverFrom(sql: SqlTransaction, suspects: readonly number[]): Promise<readonly Taken[]> {
   // Waits for a claim of theirs that is just committing, so that the next statement sees what it took; and for another
   // observer, who leaves nothing to do.
   const lost = (
     await sql<{ id: number }[]>`select id from workers where id = any(${[...suspects]}::int[]) for update`
   ).map(({ id }) => id)
-  if (lost.length === 0) return 0
-  const rows = await sql`
+  if (lost.length === 0) return []
+  const aside = judgedAside(sql)
+  return sql<Taken[]>`
     with taken as (
       update delivery_queue q
-         set worker_id = null, abandoned = q.abandoned + 1, dot_at = null, dot_host = null,
+         set worker_id = null, abandoned = q.abandoned + 1, dot_at = null, dot_host = null, ${aside.columns},
              state = case when q.dot_at is null and q.attempt = 1 then 'queued' else 'deferred' end,
              only_host = case when q.dot_at is null then q.only_host else q.dot_host end,
-             next_at = case when old.dot_at is not null
+             next_at = case ${aside.nextAt}
+                            when old.dot_at is not null
                               then old.dot_at + make_interval(secs => ${INDETERMINATE_WAIT_SECONDS})
                             when old.abandoned + 1 >= ${ABANDONED_OFTEN} then service_now() + interval '5 minutes'
                             else service_now() end
-        from (select message_id, recipient_no, dot_at, dot_host, worker_id, abandoned from delivery_queue
+        from (select message_id, recipient_no, dot_at, dot_host, worker_id, abandoned, alone, blamed from delivery_queue
                where worker_id = any(${lost}::int[]) for update) old
        where q.message_id = old.message_id and q.recipient_no = old.recipient_no
-      returning q.message_id, q.recipient_no, q.account_id, q.attempt, old.worker_id, old.dot_at, old.dot_host
+      returning q.message_id, q.recipient_no, q.account_id, q.attempt, old.worker_id, old.dot_at, old.dot_host,
+                q.set_aside
     ), tried as (
       insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, indeterminate, started_at,
              milliseconds, stage, host, reply)
@@ -177,6 +196,5 @@ async function takeOverFrom(sql: SqlTransaction, suspects: readonly number[]): P
     ), gone as (
       delete from workers where id = any(${lost}::int[])
     )
-    select 1 from taken`
-  return rows.count
+    select replace(message_id::text, '-', '') as "messageId", recipient_no as "recipientNo", set_aside is not null as aside from taken`
 }

@@ -21,6 +21,8 @@ export interface ClaimedDelivery {
   readonly suppression: string | null
   /** Milliseconds since 1970, for the claim cursor. */
   readonly dueAt: number
+  /** How often a worker was lost with it in hand. */
+  readonly abandoned: number
 }
 
 export interface ClaimOptions {
@@ -63,11 +65,11 @@ export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promi
   return sql<ClaimedDelivery[]>`
     with worker as materialized (select id from workers where id = ${workerId} for key share), due as materialized (${due})
     update delivery_queue q
-       set worker_id = worker.id, state = 'sending', attempt = q.attempt + 1
+       set worker_id = worker.id, state = 'sending', attempt = q.attempt + 1, alone = false
       from due, worker where q.message_id = due.message_id and q.recipient_no = due.recipient_no
     returning q.message_id as "messageId", q.recipient_no as "recipientNo", q.account_id as "accountId", q.attempt,
               q.recipient, q.recipient_domain as "recipientDomain", q.personal, q.group_id as "groupId", q.bypass,
-              q.only_host as "onlyHost", (${suppression} limit 1) as suppression,
+              q.only_host as "onlyHost", q.abandoned, (${suppression} limit 1) as suppression,
               floor(extract(epoch from q.next_at) * 1000)::float8 as "dueAt"`
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Actor, noteChange } from '../audit/index.ts'
 import type { AnySql, Sql, SqlTransaction } from '../database.ts'
 import { ServiceError } from '../errors.ts'
+import { NEVER } from '../never.ts'
 import type { StoredMessage } from './stored-message.ts'
 
 export const BATCH_STATES = ['pause', 'cancel'] as const
@@ -46,8 +47,6 @@ const OPEN_DAYS = 10
 const KEPT_DAYS = 60
 /** What no id of ours holds, like NUL, is not asked of the database. */
 const ID = /^[\w-]{1,100}$/
-/** When a paused delivery is due: never. Not `infinity`, which no Date can hold. */
-export const NEVER = '9999-12-31T00:00:00Z'
 
 export function batchesOf(sql: Sql): Batches {
   /** One transaction under the batch's lock: accepts of its messages wait for it, or it for them. */

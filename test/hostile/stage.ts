@@ -14,9 +14,8 @@ import { type SecondClient, startSecondClient } from './second-client.ts'
 
 const OPEN_HOST = '127.0.0.3'
 const OPEN_DOMAIN = 'open.example'
-const ODD_HOST = '127.0.0.4'
-/** A domain whose mail goes to a host that plays what the row says. */
-export const ODD_DOMAIN = 'odd.example'
+/** A host that plays what the row says. */
+export const ODD_HOST = '127.0.0.4'
 
 /** One door with whole processes behind it, the hostile account that knocks there, and an ordinary client beside it. */
 export interface Stage {
@@ -27,7 +26,7 @@ export interface Stage {
   readonly dns: DnsServer
   /** Octets sent since this was set to 0. */
   octets: number
-  /** What the remote host of odd.example does with a connection. */
+  /** What {@link ODD_HOST} does with a connection. */
   odd: (socket: Socket) => void
   /** Calls the API with the hostile account's key; answers status and error. */
   call(path: string, options?: Omit<CallOptions, 'path'>): Promise<string>
@@ -65,10 +64,8 @@ async function open(door: Door, t: Test, close: () => Promise<void>): Promise<St
   const dns = await startDns(t, {
     [ORDINARY_DOMAIN]: zone('ordinary'),
     [OPEN_DOMAIN]: zone('open'),
-    [ODD_DOMAIN]: zone('odd'),
     'mx.ordinary.example': { a: [ORDINARY_HOST] },
     'mx.open.example': { a: [OPEN_HOST] },
-    'mx.odd.example': { a: [ODD_HOST] },
   })
   const outside = { DELIVERY: 'mx', MX_PORT: String(mx), DNS_SERVERS: dns.address, WEBHOOK_PRIVATE_NETWORKS: 'allow' }
   const service = await makeService(t, {

@@ -69,8 +69,8 @@ export const BOUNDED: Readonly<Record<string, Bound>> = {
     longest: 16_384,
     why: 'a part head; made of one of two escapes of three characters, each of which has one way to match',
   },
-  'new RegExp(`^${label}(\\.${label})*$`)': { longest: 253, why: 'the length is asked first' },
-  "new RegExp(`\\[%\\s{0,16}${UNSUBSCRIBE_TAG}\\s{0,16}%\\]`, 'gi')": {
+  'new RegExp(`^${label}(\\\\.${label})*$`)': { longest: 253, why: 'the length is asked first' },
+  "new RegExp(`\\\\[%\\\\s{0,16}${UNSUBSCRIBE_TAG}\\\\s{0,16}%\\\\]`, 'gi')": {
     longest: 41 * 1024 * 1024,
     why: 'made of one fixed name; 16 blanks are looked at for each [%',
   },

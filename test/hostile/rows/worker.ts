@@ -2,8 +2,10 @@ import type { Socket } from 'node:net'
 import { talkSmtp } from '../../delivery/raw-server.ts'
 import { startReceiver } from '../../helpers/receiver.ts'
 import { rowsOf } from '../row.ts'
-import { ODD_DOMAIN, type Stage } from '../stage.ts'
+import { ODD_HOST, type Stage } from '../stage.ts'
 import { fill, kB, MB, many } from '../text.ts'
+
+let domains = 0
 
 /** A relayed message of the sender, and what became of it. */
 const relayed = (make: () => string) => async (stage: Stage) => {
@@ -16,10 +18,12 @@ const sent = (make: () => Record<string, unknown>) => async (stage: Stage) => {
   const answer = await stage.send(make())
   return `${answer} ${await stage.delivered(answer)}`
 }
-/** A mail to a host that talks like this. */
+/** A mail to a host that talks like this; a domain and host of its own each time, since a host that failed is left alone. */
 const odd = (talk: (socket: Socket) => void) => async (stage: Stage) => {
   stage.odd = talk
-  const answer = await stage.send({ personalizations: [{ recipient: `lena@${ODD_DOMAIN}` }] })
+  const domain = `odd${++domains}.example`
+  Object.assign(stage.dns.zones, { [domain]: { mx: [[1, `mx.${domain}`]] }, [`mx.${domain}`]: { a: [ODD_HOST] } })
+  const answer = await stage.send({ personalizations: [{ recipient: `lena@${domain}` }] })
   return `${answer} ${await stage.delivered(answer)}`
 }
 const says = (verb: string, text: () => string) =>
@@ -222,8 +226,6 @@ async function settled(stage: Stage, answer: string): Promise<string> {
 }
 
 type Zones = Stage['dns']['zones']
-
-let domains = 0
 
 function zone(make: (domain: string) => Zones): (stage: Stage) => Promise<string> {
   return async (stage) => {

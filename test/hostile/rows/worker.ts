@@ -20,11 +20,15 @@ const sent = (make: () => Record<string, unknown>) => async (stage: Stage) => {
 }
 /** A mail to a host that talks like this; a domain and host of its own each time, since a host that failed is left alone. */
 const odd = (talk: (socket: Socket) => void) => async (stage: Stage) => {
-  stage.odd = talk
+  let met = 0
+  stage.odd = (socket) => {
+    met++
+    talk(socket)
+  }
   const domain = `odd${++domains}.example`
   Object.assign(stage.dns.zones, { [domain]: { mx: [[1, `mx.${domain}`]] }, [`mx.${domain}`]: { a: [ODD_HOST] } })
   const answer = await stage.send({ personalizations: [{ recipient: `lena@${domain}` }] })
-  return `${answer} ${await stage.delivered(answer)}`
+  return `${answer} ${await stage.delivered(answer)}, met ${met} times`
 }
 const says = (verb: string, text: () => string) =>
   odd((socket) => {

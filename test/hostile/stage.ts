@@ -67,7 +67,7 @@ async function open(door: Door, t: Test, close: () => Promise<void>): Promise<St
     'mx.ordinary.example': { a: [ORDINARY_HOST] },
     'mx.open.example': { a: [OPEN_HOST] },
   })
-  const outside = { DELIVERY: 'mx', MX_PORT: String(mx), DNS_SERVERS: dns.address, WEBHOOK_PRIVATE_NETWORKS: 'allow' }
+  const outside = { DELIVERY: 'mx', MX_PORT: String(mx), DNS_SERVERS: dns.address, MX_PRIVATE_NETWORKS: 'allow' }
   const service = await makeService(t, {
     ...{ WEBHOOK_PRIVATE_NETWORKS: 'allow', CALLS_PER_MINUTE: '0', WRONG_KEYS_PER_MINUTE: '0' },
     ...(door === 'worker' ? outside : {}),

@@ -4,7 +4,7 @@ import { fillMail, type Time } from './mail.ts'
 import { numberAll } from './numbers.ts'
 import { fillOwners, type Owners } from './owners.ts'
 import { fillRollUps, fillSuppressions } from './roll-ups.ts'
-import { type Scale, scaleOf } from './scale.ts'
+import type { Scale } from './scale.ts'
 
 /** For the fill only; the folder is measured with the settings of `npm start`. */
 export const FILL_SETTINGS = [
@@ -21,20 +21,20 @@ const LARGE_TABLES = [
   ...['delivery_queue', 'roll_ups', 'suppressions'],
 ]
 
+/** What is noted of a filled database. */
 export interface Filled extends Owners {
   readonly scale: number
   readonly filledAt: string
 }
 
 /** Makes the schema and fills it. Says how far it is. */
-export async function fill(url: string, scale: number, report: (line: string) => void): Promise<Filled> {
+export async function fill(url: string, counts: Scale, report: (line: string) => void): Promise<Owners> {
   const sql = openDatabase({ url, name: 'fill', connections: 4 })
   const sessions = Array.from({ length: SESSIONS }, () => openDatabase({ url, name: 'fill', connections: 1 }))
   const config = readConfig({ DATABASE_URL: url, SECRET_KEY, DATA_DIR: '/tmp', LOG_LEVEL: 'silent' })
   const core = createCore({ sql, config, log: createLog('fill', 'silent') })
   try {
     await migrate(sql)
-    const counts = scaleOf(scale)
     const time = await prepare(sql, sessions, counts)
     const owners = await fillOwners(sql, core, counts)
     report('accounts, domains, templates')
@@ -48,8 +48,9 @@ export async function fill(url: string, scale: number, report: (line: string) =>
       report('suppressions; now the indexes')
     })
     report('indexes')
+
     await vacuum(sessions)
-    return { ...owners, scale, filledAt: new Date().toISOString() }
+    return owners
   } finally {
     core.readiness.close()
     await Promise.all([sql, ...sessions].map((one) => one.end({ timeout: 5 })))
@@ -58,7 +59,7 @@ export async function fill(url: string, scale: number, report: (line: string) =>
 
 async function prepare(sql: Sql, sessions: readonly Sql[], { days }: Scale): Promise<Time> {
   for (const session of sessions)
-    await session`select set_config(name, value, false) from unnest(array['statement_timeout', 'work_mem', 'plan_cache_mode'], array['0', '384MB', 'auto']) as s(name, value)`
+    await session`select set_config(name, value, false) from unnest(array['statement_timeout', 'work_mem', 'plan_cache_mode', 'synchronous_commit'], array['0', '384MB', 'auto', 'off']) as s(name, value)`
   const end = new Date()
   const begin = new Date(end.getTime() - days * 86_400_000)
   await sql`select ensure_partitions(${begin}, ${Math.ceil(days / 7) + 6})`
@@ -89,7 +90,7 @@ async function fillAllMail(
 async function vacuum(sessions: readonly Sql[]): Promise<void> {
   const sql = sessions[0] as Sql
   const tables = await sql<{ name: string }[]>`
-    select oid::regclass::text as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
+    select oid::regclass::text as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and pg_relation_size(oid) > 0
      order by relpages desc`
   const left = tables.map(({ name }) => name)
   await Promise.all(

@@ -14,6 +14,7 @@ import { findKnown, type Installation, openInstallation } from './installation.t
 import { measureCall, watchPlans } from './measure.ts'
 import { watchProcessor } from './processor.ts'
 import { isFine, save, table } from './report.ts'
+import { scaleOf } from './scale.ts'
 
 const HELP = `npm run bench:growth -- [options]
 Fills a database with ten million messages by SQL, starts every process on it, and measures each operation of both APIs and the
@@ -67,7 +68,8 @@ async function filledFolder(folder: string, scale: number): Promise<Filled> {
   const server = await startEmbeddedPostgres({ dataDir: folder, settings: FILL_SETTINGS, report })
   try {
     report(`filling ${server.url}`)
-    const filled = await fill(server.url, scale, report)
+    const owners = await fill(server.url, scaleOf(scale), report)
+    const filled: Filled = { ...owners, scale, filledAt: new Date().toISOString() }
     writeFileSync(note, `${JSON.stringify(filled, undefined, 2)}\n`)
     return filled
   } finally {

@@ -40,7 +40,7 @@ export async function fillOwners(sql: Sql, core: Core, scale: Scale): Promise<Ow
   const firstSmallDomain = await fillDomains(sql, core, firstSmall, 'small', scale.smalls)
   await sql`
     update domains set account_id = ${firstSmall}::int + id - ${firstSmallDomain}::int where account_id = ${firstSmall}`
-  await fillLists(sql, large)
+  if (scale.lists) await fillLists(sql, large)
   const { secret: apiKey } = await core.auth.createKey({ accountId: large })
   const { secret: smallApiKey } = await core.auth.createKey({ accountId: firstSmall + scale.subaccounts })
   const ids = { large, firstMedium, firstSmall, firstLargeDomain, firstMediumDomain, firstSmallDomain }

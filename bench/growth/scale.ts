@@ -21,6 +21,8 @@ export interface Scale {
   readonly smallCountedDays: number
   /** Of the large account's messages each so-many-eth goes to one person: 10,000 of them at any scale of 0.1 and more. */
   readonly personEvery: number
+  /** Templates, stored files, the audit log and what else an account has a list of. */
+  readonly lists: boolean
 }
 
 export function scaleOf(scale: number): Scale {
@@ -41,6 +43,7 @@ export function scaleOf(scale: number): Scale {
     countedDays: 365,
     smallCountedDays: 130,
     personEvery: scaled(450),
+    lists: true,
   }
 }
 

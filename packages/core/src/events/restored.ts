@@ -25,7 +25,7 @@ async function highestAhead(sql: AnySql): Promise<string | undefined> {
   const [row] = await sql<{ highest: string }[]>`
     with kept as (
       select greatest((select transaction::text::bigint from event_cursors where name = 'numbers'),
-                      (select transaction::text::bigint from events order by transaction desc limit 1)) as highest
+                      (select events.transaction::text::bigint from events order by events.transaction desc limit 1)) as highest
     )
     select highest::text from kept, event_cursors c
      where c.name = 'numbers'

@@ -131,6 +131,19 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return databaseErrorCode(error) === '23505' && (error as { constraint_name?: unknown }).constraint_name === constraint
 }
 
+/**
+ * A condition that no index is to be asked about. The service plans a statement once, for any account: where the average account is
+ * small and this one large, an index of accounts looks as good as the one that finds the few rows, and reads millions.
+ */
+export function notByIndex(sql: AnySql, condition: ReturnType<AnySql>): ReturnType<AnySql> {
+  return sql`(${condition}) is true`
+}
+
+/** Was the statement cancelled, as it took longer than it may (57014)? */
+export function isTimeout(error: unknown): boolean {
+  return databaseErrorCode(error) === '57014'
+}
+
 /** A row that must be there, since the statement always answers one. */
 export function onlyRow<T>(rows: readonly T[]): T {
   const row = rows[0]

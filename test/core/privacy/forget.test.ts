@@ -268,3 +268,26 @@ t.test('a request that fails holds up no other', async (t) => {
   await work(core, [{ accountId, id: other.id }])
   t.match(await core.privacy.request(accountId, broken.id), { state: 'queued' })
 })
+
+t.test('a batch that takes too long is tried again with half as many messages', async (t) => {
+  const sender = await service.makeSender()
+  const person = 'slow@harbor.example'
+  await acceptMany(sender, person, 3)
+  await deliverAll()
+  const request = await core.privacy.forget(sender.accountId, [person])
+  const sizeOf = async (): Promise<number> => {
+    const [row] = await service.sql<
+      { size: number }[]
+    >`select batch_size as size from forget_requests where state <> 'done'`
+    return row?.size ?? 0
+  }
+  await service.sql.begin(async (holder) => {
+    await holder`select from finished_deliveries where recipient_key = ${person} for update`
+    await t.rejects(async () => {
+      for (;;) await core.privacy.forgetSome()
+    }, /statement timeout/)
+  })
+  t.equal(await sizeOf(), 100)
+  await work(core, [{ accountId: sender.accountId, id: request.id }])
+  t.equal((await core.privacy.request(sender.accountId, request.id)).receipt.deliveries, 3)
+})

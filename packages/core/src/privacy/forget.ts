@@ -1,4 +1,4 @@
-import { isDatabaseTrouble, type Sql, type SqlTransaction } from '../database.ts'
+import { isDatabaseTrouble, isTimeout, type Sql, type SqlTransaction } from '../database.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
 import { type FoundMessage, findFinished, findQueued, firstFew } from './find.ts'
@@ -8,8 +8,11 @@ import { postpone, saveProgress, takeRequest } from './store.ts'
 import { sweep } from './sweep.ts'
 import { foldTagNames } from './tag-names.ts'
 
-/** Messages looked at in one transaction. */
-const BATCH = 200
+/**
+ * Milliseconds that a statement of a batch may take: events of all accounts get no numbers before the transaction is over
+ * (events/sequencer.ts). A batch of one message has as long as any statement.
+ */
+const STATEMENT_MS = 2000
 /** People looked for in one transaction, if nothing is found of them. */
 const SUBJECTS = 50
 /** Seconds a request waits whose batch failed: by the database's trouble, by our fault. */
@@ -38,6 +41,7 @@ export async function forgetSome(dependencies: ForgetDependencies): Promise<bool
     await sql.begin(async (transaction) => {
       taken = await takeRequest(transaction)
       if (!taken) return
+      if (taken.batchSize > 1) await transaction`select set_config('statement_timeout', ${String(STATEMENT_MS)}, true)`
       const sealed = secrets.open(Buffer.from(taken.sealed), `forget request ${taken.uuid}`)
       const subjects = JSON.parse(sealed.toString()) as Subject[]
       const progress = await STAGES[taken.stage](transaction, taken, subjects, dependencies)
@@ -46,7 +50,8 @@ export async function forgetSome(dependencies: ForgetDependencies): Promise<bool
     return taken !== undefined
   } catch (error) {
     const { passing, fault } = AFTER_FAILURE
-    if (taken) await postpone(sql, taken.uuid, isDatabaseTrouble(error) ? passing : fault).catch(() => {})
+    const halve = isTimeout(error)
+    if (taken) await postpone(sql, taken.uuid, isDatabaseTrouble(error) ? passing : fault, { halve }).catch(() => {})
     throw error
   }
 }
@@ -103,7 +108,7 @@ async function sweepFinished(
 ): Promise<Progress> {
   const { accountId, requestedAt, subjectNo } = request
   for (const [at, subject] of subjects.slice(subjectNo, subjectNo + SUBJECTS).entries()) {
-    const found = await findFinished(sql, { accountId, key: subject.key, until: requestedAt, limit: BATCH })
+    const found = await findFinished(sql, { accountId, key: subject.key, until: requestedAt, limit: request.batchSize })
     if (found.length === 0) continue
     const touched = await sweepAndNote(sql, request, { subjectNo: subjectNo + at, subject, messages: firstFew(found) })
     return { subjectNo: subjectNo + at, touched }
@@ -117,14 +122,14 @@ async function sweepWaiting(
   request: RequestInWork,
   subjects: readonly Subject[],
 ): Promise<Progress> {
-  const waiting = await selectWaiting(sql, request.uuid, subjects)
+  const waiting = await selectWaiting(sql, request, subjects)
   const [oldest] = waiting
   if (!oldest) return { stage: 'last' }
   const ripe = waiting.filter((message) => message.ripe)
   const subjectNo = ripe[0]?.subjectNo
   if (subjectNo === undefined) {
     await noteLook(sql, request.uuid, waiting)
-    return { again: waiting.length === BATCH && !oldest.fresh ? 0 : await secondsToRest(sql, waiting) }
+    return { again: waiting.length === request.batchSize && !oldest.fresh ? 0 : await secondsToRest(sql, waiting) }
   }
   const own = ripe.filter((message) => message.subjectNo === subjectNo)
   const subject = subjects[subjectNo] as Subject
@@ -142,7 +147,7 @@ interface WaitingMessage extends FoundMessage {
 /** Those that were looked at longest ago, in the order of their ids. */
 async function selectWaiting(
   sql: SqlTransaction,
-  uuid: string,
+  { uuid, batchSize }: RequestInWork,
   subjects: readonly Subject[],
 ): Promise<WaitingMessage[]> {
   return sql<WaitingMessage[]>`
@@ -152,7 +157,7 @@ async function selectWaiting(
              or (f.held and coalesce((select bool_or(q.worker_id is null) from delivery_queue q
                                        where q.message_id = f.message_id and q.recipient_key = k.key), true)) as ripe
       from (select subject_no, message_id, held, looked_at from forget_messages where request_id = ${uuid}
-             order by looked_at nulls first limit ${BATCH}) f
+             order by looked_at nulls first limit ${batchSize}) f
       join unnest(${subjects.map(({ key }) => key)}::text[]) with ordinality as k(key, number) on k.number = f.subject_no + 1
       join messages m on m.id = f.message_id
      order by m.id`

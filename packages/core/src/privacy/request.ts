@@ -51,6 +51,8 @@ export interface RequestInWork {
   readonly subjectNo: number
   readonly sealed: Buffer
   readonly receipt: Partial<Receipt>
+  /** Messages of a batch at most. */
+  readonly batchSize: number
 }
 
 /** What one batch changes about the request. */

@@ -48,7 +48,7 @@ export async function selectRequest(
 export async function takeRequest(sql: AnySql): Promise<RequestInWork | undefined> {
   const [row] = await sql<RequestInWork[]>`
     select id as uuid, account_id as "accountId", requested_at as "requestedAt", stage, queue_message as "queueMessage",
-           queue_recipient as "queueRecipient", subject_no as "subjectNo", sealed, receipt
+           queue_recipient as "queueRecipient", subject_no as "subjectNo", sealed, receipt, batch_size as "batchSize"
       from forget_requests
      where state <> 'done' and due_at <= service_now()
            and (transaction < pg_snapshot_xmin(pg_current_snapshot()) or requested_at < service_now() - interval '60 seconds')
@@ -74,10 +74,12 @@ export async function saveProgress(sql: AnySql, request: RequestInWork, progress
      where id = ${request.uuid}`
 }
 
-/** Puts a request off whose batch failed, so that it holds up no other. */
-export async function postpone(sql: Sql, uuid: string, seconds: number): Promise<void> {
+/** Puts a request off whose batch failed, so that it holds up no other. `halve`: the next one is to have half as many messages. */
+export async function postpone(sql: Sql, uuid: string, seconds: number, { halve }: { halve: boolean }): Promise<void> {
   await sql`
-    update forget_requests set due_at = service_now() + make_interval(secs => ${seconds})
+    update forget_requests
+       set due_at = service_now() + make_interval(secs => ${seconds}),
+           batch_size = case when ${halve} then greatest(batch_size / 2, 1) else batch_size end
      where id = ${uuid} and state <> 'done'`
 }
 

@@ -1,4 +1,4 @@
-import { type AnySql, onlyRow } from '../database.ts'
+import { type AnySql, notByIndex, onlyRow } from '../database.ts'
 import type { FoundMessage } from './find.ts'
 import type { Receipt, Subject } from './request.ts'
 
@@ -102,7 +102,7 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
       update events e
          set detail = (select jsonb_object_agg(d.key, d.value) from jsonb_each(e.detail) d where d.key = any(${KEPT_DETAIL}::text[]))
         from unnest(${ids}::uuid[]) as w(id)
-       where e.message_id = w.id and e.account_id = ${accountId} and e.occurred_at >= ${eventsSince}
+       where e.message_id = w.id and ${notByIndex(sql, sql`e.account_id = ${accountId}`)} and e.occurred_at >= ${eventsSince}
          and exists (select from jsonb_object_keys(e.detail) name where name <> all(${KEPT_DETAIL}::text[]))
          and (exists (select from finished_deliveries f where f.message_id = e.message_id and f.recipient_no = e.recipient_no
                          and f.recipient_key = ${pseudonym})
@@ -139,7 +139,7 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
        cross join lateral (
          select others.alone or position(${key} in lower(s.subject)) > 0 as hide from messages s where s.id = w.id
        ) told
-       where m.id = w.id and m.account_id = ${accountId}
+       where m.id = w.id and ${notByIndex(sql, sql`m.account_id = ${accountId}`)}
          and (m.client_address is not null or (told.hide and m.subject <> '') or position(${key} in lower(m.tags::text)) > 0)
       returning 1)
     select count(*)::int as count from own`)

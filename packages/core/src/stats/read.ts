@@ -1,4 +1,4 @@
-import { onlyRow, type SqlTransaction } from '../database.ts'
+import { type AnySql, onlyRow, type SqlTransaction } from '../database.ts'
 import { BUCKETS, type Histogram } from './delivery-times.ts'
 import { type Counts, METRICS, type Subject, type Weights } from './metrics.ts'
 import type { Period, Span } from './periods.ts'
@@ -56,6 +56,17 @@ export interface PeriodsQuestion {
   readonly times: boolean
 }
 
+/**
+ * One name's days, to be joined. By the key, whatever the planner believes: where the average account has a few names, the index of
+ * days looks as good, and reads the days of all names of a large one.
+ */
+const ofName = (
+  sql: SqlTransaction,
+  { accountId, subject, name, span }: { accountId: number; subject: string; name: ReturnType<AnySql>; span: Span },
+) => sql`
+  lateral (select * from roll_ups
+            where account_id = ${accountId} and subject = ${subject} and name = ${name} and day ${within(sql, span)} offset 0)`
+
 /** Of everything (the name ''), or of some names. */
 export async function selectCounts(
   sql: SqlTransaction,
@@ -63,8 +74,9 @@ export async function selectCounts(
   { subject, names }: { subject: Subject | 'total'; names: readonly string[] },
 ): Promise<PeriodRow[]> {
   const rows = await sql<Row[]>`
-    select ${dateOf(sql, period, page)} as date, r.name, ${columns(sql, times)} from roll_ups r
-     where account_id = ${accountId} and subject = ${subject} and name = any(${[...names]}::text[]) and day ${within(sql, page)}
+    select ${dateOf(sql, period, page)} as date, r.name, ${columns(sql, times)}
+      from unnest(${[...names]}::text[]) asked(name)
+     cross join ${ofName(sql, { accountId, subject, name: sql`asked.name`, span: page })} r
      group by 1, 2`
   return rows.map(asPeriodRow)
 }
@@ -113,17 +125,19 @@ export async function selectCountsOfSubaccounts(
   return rows.map(asPeriodRow)
 }
 
-/** How many counts of names there are in a span, told from the places they have on each day, without looking at them. */
+/** How many counts of single names there are in a span, or `most` and one. */
 export async function countNames(
   sql: SqlTransaction,
-  { accountId, subject, span }: { accountId: number; subject: Subject; span: Span },
+  { accountId, subject, span, most }: { accountId: number; subject: Subject | 'subaccount'; span: Span; most: number },
 ): Promise<number> {
+  const counts =
+    subject === 'subaccount'
+      ? sql`select from (select id from accounts where parent_id = ${accountId} and deleted_at is null offset 0) own
+             cross join lateral (select from roll_ups where account_id = own.id and subject = 'total' and name = ''
+                                    and day ${within(sql, span)} offset 0) r`
+      : sql`select from roll_ups where account_id = ${accountId} and subject = ${subject} and day ${within(sql, span)}`
   const rows = await sql<{ count: number }[]>`
-    select coalesce(sum(last.place), 0)::float8 as count
-      from generate_series(${span.first}::text::timestamp, ${span.last}::text::timestamp, interval '1 day') each(day)
-     cross join lateral (
-       select place from roll_ups where account_id = ${accountId} and subject = ${subject} and day = each.day::date
-          and place is not null order by place desc limit 1) last`
+    select count(*)::float8 as count from (${counts} limit ${most + 1}) counted`
   return onlyRow(rows).count
 }
 
@@ -155,20 +169,20 @@ export async function selectSums(
   sql: SqlTransaction,
   { accountId, subject, name, span, times, order, limit, offset }: NamesQuestion,
 ): Promise<{ rows: CountsRow[]; total: number }> {
-  const subjects = name === undefined ? [subject, `other ${subject}`] : [subject]
-  const matching = sql`
-    account_id = ${accountId} and subject = any(${subjects}::text[]) and day ${within(sql, span)}
-    ${name === undefined ? sql`` : sql`and name = ${name}`}`
+  const every = sql`
+    (select * from roll_ups where account_id = ${accountId} and subject = any(${[subject, `other ${subject}`]}::text[])
+        and day ${within(sql, span)})`
+  const matching = name === undefined ? every : ofName(sql, { accountId, subject, name: sql`${name}::text`, span })
   const rows = await sql<(Row & { total: number })[]>`
     select case when r.subject = ${subject} then r.name end as name, count(*) over ()::int as total, ${columns(sql, times)}
-      from roll_ups r where ${matching}
+      from ${matching} r
      group by r.subject, r.name
      order by r.subject <> ${subject}, ${orderOf(sql, order)}, sum(r.processed::float8) desc, r.name
      limit ${limit} offset ${offset}`
   const first = rows[0]
   if (first || offset === 0) return { rows: rows.map(asCountsRow), total: first?.total ?? 0 }
   const [all] = await sql<{ total: number }[]>`
-    select count(distinct (subject, name))::int as total from roll_ups where ${matching}`
+    select count(distinct (subject, name))::int as total from ${matching} r`
   return { rows: [], total: all?.total ?? 0 }
 }
 

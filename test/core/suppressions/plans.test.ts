@@ -1,0 +1,45 @@
+import { type BrowseFilter, createCore, createLog, openDatabase, readConfig } from '@postrider/core'
+import t from 'tap'
+import { growDatabase } from '../../helpers/grown.ts'
+import { makeService } from '../../helpers/service.ts'
+import { nodesOf, planOf, recordStatements } from '../../helpers/statements.ts'
+
+t.test('the v3 lists read the entries of a reason in their order, never the whole list', async (t) => {
+  const service = await makeService(t)
+  const url = service.env.DATABASE_URL as string
+  const { large: accountId } = await growDatabase(service.sql, url)
+  const recorder = await recordStatements(t, url)
+  const sql = openDatabase({ url: recorder.url, name: 'test', connections: 2 })
+  const core = createCore({ sql, config: readConfig(service.env), log: createLog('test', 'silent') })
+  t.teardown(async () => {
+    core.readiness.close()
+    await sql.end({ timeout: 1 })
+  })
+  const asked: BrowseFilter = { reasons: ['hardbounce', 'abuse'], group: 0, limit: 500, offset: 0 }
+  const filters: BrowseFilter[] = [
+    asked,
+    { ...asked, offset: 2000 },
+    { ...asked, prefix: 's19' },
+    { ...asked, from: new Date(0), to: new Date() },
+  ]
+  for (const filter of filters) {
+    const found = await core.suppressions.browse(accountId, filter)
+    t.ok(found.length > 0)
+    t.same(
+      found.map(({ email }) => email),
+      found.map(({ email }) => email).sort(),
+    )
+  }
+  const read = recorder.statements().filter(({ text }) => text.includes('from suppressions'))
+  t.equal(read.length, 3, 'an offset makes no other statement')
+  for (const statement of read) {
+    const nodes = nodesOf(await planOf(service.sql, statement))
+    const scans = nodes.filter(({ node }) => node['Relation Name'] === 'suppressions')
+    t.same(
+      scans.map(({ node }) => node['Index Name']),
+      ['suppressions_browse'],
+      statement.text,
+    )
+    t.match(scans[0]?.node['Index Cond'], /account_id = .*reason = .*group_id = /)
+  }
+})

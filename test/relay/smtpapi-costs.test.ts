@@ -25,12 +25,12 @@ t.test(
   },
 )
 
-t.test('values of unique_args for three thousand recipients keep nobody waiting', async (t) => {
-  const to = Array.from({ length: 3000 }, () => someone())
+t.test('values of unique_args for fifteen hundred recipients keep nobody waiting', async (t) => {
+  const to = Array.from({ length: 1500 }, () => someone())
   const api = { to, sub: { a: to.map(() => 'b') }, unique_args: { x: 'a'.repeat(9000) } }
   const { longest } = await costOf(async () => {
     const { deliveries } = await send(api)
-    t.equal(deliveries.length, 3000)
+    t.equal(deliveries.length, 1500)
   })
   t.ok(longest < 900, `${longest} ms`)
 })

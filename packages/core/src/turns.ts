@@ -6,13 +6,14 @@ const TURN = 5
 /** Milliseconds before it waits for its first turn: nearly everything is done by then. */
 const AT_ONCE = 1
 
-const waiting: (() => void)[] = []
+const waiting: ((until: number) => void)[] = []
+let serving = false
 /** Milliseconds of this turn of the loop that were taken by work done at once. */
 let taken = 0
 
 /**
- * Does work without keeping anybody waiting: at once where it is short, else piece by piece, and of all that waits one piece in each
- * turn of the loop, so that a hundred costly messages hold up the others no longer than one.
+ * Does work without keeping anybody waiting: at once where it is short, else piece by piece, and of all that waits some milliseconds in
+ * each turn of the loop, so that a hundred costly messages hold up the others no longer than one.
  */
 export function inTurns<T>(work: Stoppable<T>): T | Promise<T> {
   if (taken < TURN) {
@@ -20,9 +21,9 @@ export function inTurns<T>(work: Stoppable<T>): T | Promise<T> {
     if (first.done) return first.value
   }
   const settle = Promise.withResolvers<T>()
-  const go = (): void => {
+  const go = (until: number): void => {
     try {
-      const { done, value } = proceed(work, performance.now() + TURN)
+      const { done, value } = proceed(work, until)
       if (done) settle.resolve(value as T)
       else wait(go)
     } catch (error) {
@@ -31,6 +32,16 @@ export function inTurns<T>(work: Stoppable<T>): T | Promise<T> {
   }
   wait(go)
   return settle.promise
+}
+
+/** Does what can't be stopped between, as {@link inTurns} does the rest: now, or in a turn that has time for it. */
+export function inItsTurn<T>(act: () => T | Promise<T>): T | Promise<T> {
+  return inTurns(single(act))
+}
+
+// biome-ignore lint/correctness/useYield: it can't be stopped
+function* single<T>(act: () => T | Promise<T>): Stoppable<T> {
+  return act() as T
 }
 
 /** Does all of the work now. For a thread of its own, or for what is known to be short. */
@@ -62,12 +73,17 @@ function proceed<T>(work: Stoppable<T>, until: number): IteratorResult<void, T> 
   }
 }
 
-function wait(go: () => void): void {
-  if (waiting.push(go) === 1) setImmediate(serve)
+function wait(go: (until: number) => void): void {
+  waiting.push(go)
+  if (serving) return
+  serving = true
+  setImmediate(serve)
 }
 
+/** What is not done in its time waits again, behind the others. */
 function serve(): void {
-  const go = waiting.shift()
-  if (waiting.length > 0) setImmediate(serve)
-  go?.()
+  const until = performance.now() + TURN
+  for (let left = waiting.length; left > 0 && performance.now() < until; left--) waiting.shift()?.(until)
+  serving = waiting.length > 0
+  if (serving) setImmediate(serve)
 }

@@ -11,6 +11,7 @@ import type { Forgotten } from '../suppressions/forgotten.ts'
 import type { DynamicRenderer } from '../templates/dynamic/index.ts'
 import type { EditableTemplates } from '../templates/editable/index.ts'
 import type { Templates } from '../templates/index.ts'
+import { inItsTurn } from '../turns.ts'
 import { type Acceptance, accept, rehearse } from './accept.ts'
 import type { Batches } from './batches.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
@@ -186,7 +187,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     show: (messageId) => showMessage(sql, fromShortMessageId(messageId) ?? messageId),
     load: (ids) => loadMessages(sql, ids),
     loadParts: (message) => loadParts(sql, message),
-    render: (message, delivery) => renderDelivery(message, delivery, rendering),
+    render: (message, delivery) => inItsTurn(() => renderDelivery(message, delivery, rendering)),
     readParts: (message) => reader.read(message),
     renderTemplate: (rendering) => renderTemplate(templates, rendering, share),
     forgetOldAnswers: () => forgetOldAnswers(sql),

@@ -174,8 +174,7 @@ t.test('exportPerson', async (t) => {
     })
     const dropped = await send(sender, { personalizations, subject: 'Once more' })
     const first = await dataOf(sender, '/v2/gdpr/export', { email: 'vera@HARBOR.example' })
-    const second = await dataOf(sender, '/v2/gdpr/export', { email: 'vera@harbor.example', next: first.next })
-    const logs = [...(first.logs as Data[]), ...(second.logs as Data[])]
+    const logs = first.logs as Data[]
     t.match(first, {
       ...{ email: 'vera@harbor.example', webhookEvents: 0 },
       suppression: [{ email: 'vera@harbor.example', type: 'email', reason: 'unsubscribe', hashed: false }],
@@ -200,7 +199,7 @@ t.test('exportPerson', async (t) => {
     })
     t.equal(Number(logs[0]?.trid) % 4, 0)
     t.match(logs[1], { reason: 'unsubscribe', events: [{ type: 'dropped', detail: { reason: 'unsubscribe' } }] })
-    t.equal(second.next, undefined)
+    t.equal(first.next, undefined, 'what waits and what is finished are on one page')
     t.notMatch(JSON.stringify(logs), /somebody|another account/)
   })
 

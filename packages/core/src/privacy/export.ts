@@ -6,8 +6,9 @@ import { findQueued } from './find.ts'
 
 /** Attempts on one page: each may hold a conversation of some kilobytes. */
 const MOST_ATTEMPTS = 500
-/** Slices of the queue read for one page; then the caller asks for the next. */
-const MOST_SLICES = 20
+/** Slices of the queue read for one page at least, and until so many milliseconds have passed; then the caller asks for the next. */
+const LEAST_SLICES = 5
+const PATIENCE = 150
 
 /** One delivery to the person, with all that is kept of it but the body. */
 export interface KeptDelivery {
@@ -80,9 +81,7 @@ export async function exportPerson(
   { sql, forgotten }: { sql: Sql; forgotten: Forgotten },
   question: PersonQuestion,
 ): Promise<PersonPage> {
-  const from = placeOf(question.next)
-  const { found, next } =
-    from.part === 'waiting' ? await pageOfQueue(sql, question, from) : await pageOfFinished(sql, question, from)
+  const { found, next } = await pageFrom(sql, question, placeOf(question.next))
   const deliveries = await readDeliveries(sql, question, found)
   return {
     email: question.key,
@@ -98,10 +97,24 @@ interface Page {
   readonly next: Place | undefined
 }
 
+async function pageFrom(sql: Sql, question: PersonQuestion, from: Place): Promise<Page> {
+  if (from.part === 'finished') return pageOfFinished(sql, question, from)
+  const waiting = await pageOfQueue(sql, question, from)
+  const left = question.limit - waiting.found.length
+  if (waiting.next?.part !== 'finished' || left <= 0) return waiting
+  // Nothing more waits: the page goes on.
+  const finished = await pageOfFinished(sql, { ...question, limit: left }, waiting.next)
+  // What came to its end between the two is told once.
+  const told = new Set(waiting.found.map(placeKey))
+  return { found: [...waiting.found, ...finished.found.filter((one) => !told.has(placeKey(one)))], next: finished.next }
+}
+
 async function pageOfQueue(sql: Sql, { accountId, key, limit }: PersonQuestion, from: Place): Promise<Page> {
   const found: Found[] = []
   let after: Found | undefined = from
-  for (let slices = 0; slices < MOST_SLICES && after && found.length < limit; slices++) {
+  const began = performance.now()
+  for (let slices = 0; after && found.length < limit; slices++) {
+    if (slices >= LEAST_SLICES && performance.now() - began > PATIENCE) break
     const slice = await findQueued(sql, { accountId, keys: [key], until: new Date(Date.now() + DAY), after })
     found.push(...slice.found)
     after = slice.next

@@ -1,7 +1,7 @@
 import type { AnySql } from '../database.ts'
 
 /** Rows of the queue read at once: it has no index by recipient, which would cost every accept and every claim. */
-const SLICE = 10_000
+const SLICE = 50_000
 
 export interface QueueSlice {
   /** Deliveries to one of the recipients. */
@@ -19,32 +19,36 @@ export interface QueueQuestion {
 }
 
 const BEGINNING = { messageId: '00000000-0000-0000-0000-000000000000', recipientNo: -1 }
+const END = { messageId: 'ffffffff-ffff-ffff-ffff-ffffffffffff', recipientNo: 2_147_483_647 }
 
-/** Reads the queue by its primary key, a slice a call. What leaves the queue meanwhile is to be looked for among the finished. */
+/**
+ * Reads the queue by its primary key, a slice a call. What leaves the queue meanwhile is to be looked for among the finished. The end
+ * of the slice is found in the index alone, and its rows are judged where they lie: 10 ms of processor time for 50,000, half of
+ * what it takes to set them aside first.
+ */
 export async function findQueued(
   sql: AnySql,
   { accountId, keys, until, after = BEGINNING }: QueueQuestion,
 ): Promise<QueueSlice> {
-  const rows = await sql<{ messageId: string; recipientNo: number; key: string; mine: boolean; read: number }[]>`
-    with slice as materialized (
-      select message_id, recipient_no, account_id, recipient_key from delivery_queue
-       where (message_id, recipient_no) > (${after.messageId}::uuid, ${after.recipientNo}::int)
-             -- Its time is of another host's clock.
-             and message_id < uuidv7_floor(${until}::timestamptz + interval '1 day')
-       order by message_id, recipient_no limit ${SLICE}
-    ), last as (
-      select message_id, recipient_no from slice order by message_id desc, recipient_no desc limit 1
+  const ahead = sql`
+    (q.message_id, q.recipient_no) > (${after.messageId}::uuid, ${after.recipientNo}::int)
+    -- Its time is of another host's clock.
+    and q.message_id < uuidv7_floor(${until}::timestamptz + interval '1 day')`
+  const rows = await sql<{ messageId: string; recipientNo: number; key: string | null }[]>`
+    with last as materialized (
+      select q.message_id, q.recipient_no from delivery_queue q where ${ahead}
+       order by q.message_id, q.recipient_no limit 1 offset ${SLICE - 1}
     )
-    select s.message_id as "messageId", s.recipient_no as "recipientNo", s.recipient_key as key, true as mine, 0 as read
-      from slice s join messages m on m.id = s.message_id
-     where s.account_id = ${accountId} and s.recipient_key = any(${[...keys]}::text[]) and m.accepted_at <= ${until}
+    select q.message_id as "messageId", q.recipient_no as "recipientNo", q.recipient_key as key
+      from delivery_queue q join messages m on m.id = q.message_id
+     where ${ahead} and (q.message_id, q.recipient_no) <= (coalesce((select message_id from last), ${END.messageId}::uuid),
+                                                           coalesce((select recipient_no from last), ${END.recipientNo}::int))
+       and q.account_id = ${accountId} and q.recipient_key = any(${[...keys]}::text[]) and m.accepted_at <= ${until}
     union all
-    select message_id, recipient_no, '', false, (select count(*)::int from slice) from last`
-  const last = rows.find(({ mine }) => !mine)
-  return {
-    found: rows.filter(({ mine }) => mine).map(({ messageId, recipientNo, key }) => ({ messageId, recipientNo, key })),
-    next: last && last.read === SLICE ? { messageId: last.messageId, recipientNo: last.recipientNo } : undefined,
-  }
+    select message_id, recipient_no, null from last`
+  const found = rows.flatMap(({ key, ...place }) => (key === null ? [] : [{ ...place, key }]))
+  const last = rows.find(({ key }) => key === null)
+  return { found, next: last && { messageId: last.messageId, recipientNo: last.recipientNo } }
 }
 
 export interface FoundMessage {

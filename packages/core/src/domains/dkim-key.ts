@@ -113,10 +113,9 @@ export function openDkimKey(secrets: Secrets, stored: StoredDkimKey): KeyObject 
   })
 }
 
-/** The text of the DKIM record (RFC 6376 3.6.1). */
+/** The text of the DKIM record (RFC 6376 3.6.1), of a public key as it is stored: its SubjectPublicKeyInfo. */
 export function dkimRecordText(publicKey: Buffer): string {
-  const spki = createPublicKey({ key: publicKey, format: 'der', type: 'spki' }).export({ type: 'spki', format: 'der' })
-  return `v=DKIM1; k=rsa; p=${spki.toString('base64')}`
+  return `v=DKIM1; k=rsa; p=${publicKey.toString('base64')}`
 }
 
 /** Characters that set the selectors of one domain apart from those of other accounts that claim the same name. */

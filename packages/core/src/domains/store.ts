@@ -43,7 +43,7 @@ export async function insertDomain(sql: AnySql, domain: NewDomain): Promise<Stor
 export async function selectDomains(sql: AnySql, accountId: number | undefined): Promise<StoredDomain[]> {
   return sql<StoredDomain[]>`
     select ${columns(sql)} from domains
-     where deleted_at is null and (${accountId ?? null}::int is null or account_id = ${accountId ?? null}) order by name`
+     where deleted_at is null ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}`} order by name`
 }
 
 export interface DomainPage {
@@ -59,10 +59,11 @@ export async function selectDomainPage(
   accountId: number,
   { states, name, limit, offset }: DomainPage,
 ): Promise<{ domains: StoredDomain[]; total: number }> {
+  // Each filter a statement of its own: a plan that serves them all would read all of the account's domains for one of them.
   const matching = sql`
     account_id = ${accountId} and deleted_at is null
-    and (${states ? [...states] : null}::text[] is null or state = any(${states ? [...states] : null}::text[]))
-    and (${name ?? null}::text is null or name = ${name ?? null})`
+    ${states ? sql`and state = any(${[...states]}::text[])` : sql``}
+    ${name === undefined ? sql`` : sql`and name = ${name}`}`
   const [domains, counted] = await Promise.all([
     sql<StoredDomain[]>`
       select ${columns(sql)} from domains where ${matching} order by name limit ${limit} offset ${offset}`,

@@ -6,7 +6,8 @@ import { until } from '../helpers/until.ts'
 import { startOutbox } from './outbox.ts'
 import { startRawServer } from './raw-server.ts'
 
-const MOST_KIB = 400 * 1024
+/** 30 MB of it are the thread that writes large letters, by itself. */
+const MOST_KIB = 430 * 1024
 
 interface Arrival {
   readonly to: string

@@ -1,7 +1,7 @@
 import { type Core, isAddedTo, type LoadedMessage } from '@postrider/core'
 
 /** Octets of large bodies in memory at once. A message that takes more than all of it goes alone. */
-const ROOM = 64 * 1024 * 1024
+const ROOM = 48 * 1024 * 1024
 /** A composed message is put together for each delivery: base64, what the thread has of it, and what is left of the way there. */
 const COMPOSED = 3
 /** And a message that is added to: its text as it was, as it becomes, and encoded. */

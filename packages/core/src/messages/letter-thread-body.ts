@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createSecrets } from '../secrets.ts'
 import { type FilledContent, Unrenderable } from './fill.ts'
@@ -27,6 +29,7 @@ function serve(): void {
   if (!port) return
   const { secretKey, ...links } = workerData as LetterThreadData
   const options = { ...links, secrets: createSecrets(secretKey) }
+  const collect = collector()
   let message: LoadedMessage | undefined
   port.on('message', (order: LetterOrder) => {
     if (order.message) message = withBuffers(order.message)
@@ -39,7 +42,17 @@ function serve(): void {
     } catch (error) {
       port.postMessage(failureOf(error))
     }
+    collect()
   })
+}
+
+/**
+ * What one letter leaves behind is as large as what a process may have in all, and this heap grows without looking at the others:
+ * collected after each, letters of 10 MB took 50 MB less.
+ */
+function collector(): () => void {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc') as () => void
 }
 
 /** Buffers arrive as plain octets. */

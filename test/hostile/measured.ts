@@ -46,8 +46,9 @@ export async function startMeasured(name: ProcessName, env: Readonly<Record<stri
   })
   const ask = async <T>(question: string, within: number, pick: (answer: object) => T | undefined) => {
     const answer = new Promise<T | undefined>((resolve) => {
-      const listen = (message: object): void => {
-        const picked = pick(message)
+      const listen = (message: unknown): void => {
+        // Signs of life come too.
+        const picked = typeof message === 'object' && message !== null ? pick(message) : undefined
         if (picked !== undefined) done(picked)
       }
       const done = (value: T | undefined): void => {

@@ -1,5 +1,6 @@
 import { EVENT_TYPES, type Event, type EventType, invalidParameter } from '@postrider/core'
 import Type, { type Static } from 'typebox'
+import { commaList } from './comma-list.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 import { exactNumber } from './shapes.ts'
 
@@ -87,8 +88,7 @@ export const FEED: readonly Operation[] = [
 ]
 
 function typesOf(types: string | readonly string[] | undefined): EventType[] | undefined {
-  const words = (typeof types === 'string' ? types.split(',') : (types ?? [])).map((word) => word.trim().toLowerCase())
-  const named = words.filter((word) => word !== '')
+  const named = commaList('types', types ?? []).map((word) => word.toLowerCase())
   if (named.length === 0) return undefined
   return named.map((word) => {
     const type = TYPES.get(word)

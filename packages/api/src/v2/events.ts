@@ -1,5 +1,6 @@
 import { LOG_STATUSES, LOG_WORDS, type LogQuestion, type LogRow, ServiceError } from '@postrider/core'
 import Type, { type Static } from 'typebox'
+import { commaList } from './comma-list.ts'
 import { FEED } from './events-feed.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 import { exactNumber, wholeNumber } from './shapes.ts'
@@ -109,7 +110,7 @@ function questionOf(input: Static<typeof Question>, { request, principal }: Call
   const { events } = input
   return {
     ...{ accountId: principal.account.id, first, last: said('enddate'), sort },
-    events: typeof events === 'string' ? events.split(',') : (events ?? []),
+    events: typeof events === 'string' ? commaList('events', events) : (events ?? []),
     limit: wholeNumber(said('limit') ?? '10', 'limit'),
     offset: wholeNumber(said('offset') ?? '0', 'offset'),
     ...{ email: said('email'), from: said('fromaddress') ?? said('fromemail'), subject: said('subject') },

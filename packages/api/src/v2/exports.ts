@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { ExportJob } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { FILE_TYPES } from '../file-type.ts'
+import { commaList } from './comma-list.ts'
 import { type Operation, operation } from './operation.ts'
 
 const Text = (description: string) => Type.Union([Type.String({ maxLength: 2048 }), Type.Null()], { description })
@@ -175,7 +176,7 @@ function questionIn({ startdate, enddate, events }: Static<typeof Span>) {
   return {
     startDate: startdate ?? '',
     endDate: enddate || undefined,
-    events: typeof events === 'string' ? events.split(',', 100) : (events ?? []),
+    events: typeof events === 'string' ? commaList('events', events) : (events ?? []),
   }
 }
 

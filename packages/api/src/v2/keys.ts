@@ -1,5 +1,6 @@
 import { type ApiKey, invalidParameter, type Restrictions, type RestrictionsChange } from '@postrider/core'
 import Type, { type Static, type TSchema } from 'typebox'
+import { commaList } from './comma-list.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })
@@ -189,21 +190,16 @@ type Given = { [Name in keyof typeof Changes]?: Static<(typeof Changes)[Name]> |
 function changesOf({ scopes, networks, restrictions }: Given) {
   return {
     scopes: scopes === undefined ? undefined : scopesOf(scopes),
-    networks: networks === null ? [] : networks === undefined ? undefined : listOf(networks),
+    networks: networks === null ? [] : networks === undefined ? undefined : commaList('networks', networks),
     restrictions: restrictionsOf(restrictions),
   }
 }
 
 /** A key that allows nothing would be a slip. */
 function scopesOf(scopes: string | readonly string[]): string[] {
-  const list = listOf(scopes)
+  const list = commaList('scopes', scopes)
   if (list.length === 0) throw invalidParameter('scopes', 'it must name at least one')
   return list
-}
-
-function listOf(texts: string | readonly string[]): string[] {
-  const list = typeof texts === 'string' ? texts.split(',') : texts
-  return list.map((text) => text.trim()).filter((text) => text !== '')
 }
 
 const NONE: Restrictions = {
@@ -216,8 +212,9 @@ function restrictionsOf(given: Given['restrictions']): RestrictionsChange | unde
   const { templates, sender_domains, recipient_domains, recipients_per_hour, calls_per_minute, until } = given
   const change: { [Name in keyof Restrictions]: Restrictions[Name] | undefined } = {
     templates,
-    senderDomains: sender_domains == null ? sender_domains : listOf(sender_domains),
-    recipientDomains: recipient_domains == null ? recipient_domains : listOf(recipient_domains),
+    senderDomains: sender_domains == null ? sender_domains : commaList('restrictions.sender_domains', sender_domains),
+    recipientDomains:
+      recipient_domains == null ? recipient_domains : commaList('restrictions.recipient_domains', recipient_domains),
     recipientsPerHour: recipients_per_hour,
     callsPerMinute: calls_per_minute,
     until: until == null ? until : timeOf(until),

@@ -1,6 +1,7 @@
 import type { ForgetRequest, KeptDelivery, PersonPage } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { timeText } from '../time-text.ts'
+import { commaList } from './comma-list.ts'
 import { type Operation, operation } from './operation.ts'
 import { exactNumber } from './shapes.ts'
 
@@ -93,7 +94,9 @@ export const PRIVACY: readonly Operation[] = [
     errors: ['suppressionEmailInvalid'],
     example: { input: { email: 'lena@harbor.example' }, data: { requestId: ID, status: 'queued', emails: 1 } },
     act: async ({ email }, { core, principal, by }) => {
-      const { id, state, emails } = await core.privacy.forget(principal.account.id, addressesOf(email), by)
+      // A quoted local part may hold a comma: a list says where one address ends.
+      const addresses = typeof email === 'string' ? commaList('email', email) : email
+      const { id, state, emails } = await core.privacy.forget(principal.account.id, addresses, by)
       return { data: { requestId: id, status: state, emails } }
     },
   }),
@@ -152,11 +155,6 @@ export const PRIVACY: readonly Operation[] = [
     }),
   }),
 ]
-
-/** A quoted local part may hold a comma: a list says where one address ends. */
-function addressesOf(email: Static<typeof Email>): readonly string[] {
-  return typeof email === 'string' ? email.split(',') : email
-}
 
 function progressOf(request: ForgetRequest): Static<typeof Progress> {
   const { id, state, emails, requestedAt, completedAt, waiting, receipt } = request

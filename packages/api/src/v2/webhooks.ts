@@ -9,6 +9,7 @@ import {
   type WebhookDelivery,
 } from '@postrider/core'
 import Type, { type Static } from 'typebox'
+import { commaList } from './comma-list.ts'
 import { type Operation, operation } from './operation.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })
@@ -95,7 +96,7 @@ export const WEBHOOKS: readonly Operation[] = [
     async act({ url, events, ...rest }, { core, principal, by, reply }) {
       const format = rest.format ?? 'v2'
       const settings = {
-        ...{ url, format, events: eventsNamed(listOf(events), format), headers: rest.headers ?? {} },
+        ...{ url, format, events: eventsNamed(commaList('events', events), format), headers: rest.headers ?? {} },
         ...{ names: null, label: '', signed: true },
         ...{ enabled: flag(rest.enabled, true), asText: flag(rest.strings), abuse: flag(rest.abuse) },
         eventIds: flag(rest.eventIds),
@@ -159,7 +160,7 @@ export const WEBHOOKS: readonly Operation[] = [
           url,
           headers,
           format: given.format,
-          ...(events === undefined ? {} : { events: eventsNamed(listOf(events), format), names: null }),
+          ...(events === undefined ? {} : { events: eventsNamed(commaList('events', events), format), names: null }),
         },
         ...{ enabled: maybe(given.enabled), asText: maybe(strings), abuse: maybe(given.abuse) },
         eventIds: maybe(given.eventIds),
@@ -333,11 +334,6 @@ export const WEBHOOKS: readonly Operation[] = [
     },
   }),
 ]
-
-function listOf(events: string | readonly string[]): readonly string[] {
-  const list = typeof events === 'string' ? events.split(',') : events
-  return list.map((name) => name.trim()).filter((name) => name !== '')
-}
 
 function flag(given: boolean | number | undefined, byDefault = false): boolean {
   return given === undefined ? byDefault : Boolean(given)

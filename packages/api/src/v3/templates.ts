@@ -205,7 +205,7 @@ async function listTemplates({ generations, page_size: size, page_token: token }
 }
 
 function generationsOf(text: string | undefined): Generation[] {
-  const named = (text || 'legacy').split(',').map((word) => word.trim())
+  const named = (text || 'legacy').split(',', 100).map((word) => word.trim())
   const known = GENERATIONS.filter((generation) => named.includes(generation))
   if (known.length < new Set(named).size) {
     throw refuse(400, 'generations must be legacy, dynamic, or both, with a comma in between.', 'generations')

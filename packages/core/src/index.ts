@@ -51,6 +51,7 @@ export {
 } from './process.ts'
 export { type Rate, type RateLimits, requireAllowed, type Standing } from './rate-limits/index.ts'
 export { type Address, parseAddress, parseDomain } from './recipients/address.ts'
+export { release } from './release.ts'
 export { createSecrets } from './secrets.ts'
 export { SETTINGS } from './settings.ts'
 export type * from './stats/index.ts'

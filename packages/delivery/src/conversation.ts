@@ -20,6 +20,8 @@ export interface Letter {
   readonly to: string
   readonly head: string
   readonly message: Buffer
+  /** Gives its memory back, once all of it has left for the kernel. */
+  readonly release: () => void
   readonly utf8: boolean
   /** Notes that the final dot is about to go to this host, if it may. */
   readonly beforeDot: (host: string) => Promise<DotLeave>
@@ -126,9 +128,12 @@ async function offer(
   { withLetter }: ConversationOptions,
   steps: Step[],
 ): Promise<TransactionEnd | Unwritten> {
-  const end = await withLetter<TransactionEnd | Unwritten>((letter) =>
-    runTransaction(connection, { ...letter, beforeDot: () => letter.beforeDot(connection.endpoint.host) }),
-  ).catch((error: unknown): Unwritten => {
+  const end = await withLetter<TransactionEnd | Unwritten>(async (letter) => {
+    const beforeDot = (): Promise<DotLeave> => letter.beforeDot(connection.endpoint.host)
+    const end = await runTransaction(connection, { ...letter, beforeDot })
+    if (end.kind === 'reply' && end.stage === 'dot') letter.release()
+    return end
+  }).catch((error: unknown): Unwritten => {
     if (error instanceof Unrenderable) return { kind: 'unwritten', error }
     // Our own fault; the session must not be left behind with it.
     connection.destroy()

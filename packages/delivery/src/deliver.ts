@@ -7,6 +7,7 @@ import {
   type LoadedMessage,
   messageIdText,
   type Outcome,
+  release,
 } from '@postrider/core'
 import { type ConversationEnd, type ConversationOptions, converse, type Letter } from './conversation.ts'
 import type { LargeBodies } from './large-bodies.ts'
@@ -82,9 +83,17 @@ async function writeLetter({ delivery, message }: InHand, options: DeliverOption
     to: delivery.recipient,
     head: await sign(message, delivery, rendered, core),
     message: rendered,
+    release: () => releaseLarge(rendered, message),
     utf8: needsUtf8(delivery.recipient, rendered),
     beforeDot: (host) => markDot(delivery, host),
   }
+}
+
+/** Octets of a letter from which on it is not left to the garbage collection. Its blocks were flushed before its dot (transaction.ts). */
+const LARGE = 1024 * 1024
+
+function releaseLarge(rendered: Buffer, { parts }: LoadedMessage): void {
+  if (rendered.length > LARGE && rendered !== parts?.get(0)) release(rendered)
 }
 
 function dropped(reason: string): Outcome {

@@ -1,3 +1,4 @@
+import { release } from '../release.ts'
 import { replaceTags } from '../tracking/plan.ts'
 import { Adder, type AddTo, type PlanCache } from './adder.ts'
 import type { ContentDocument } from './content.ts'
@@ -50,7 +51,11 @@ export function composeMessage(composition: Composition): Buffer {
   const values = unsubscribe && own.length > 0 ? withUnsubscribe(attributes, unsubscribe) : attributes
   for (const [name, value] of own) head += textField(name, merge(value, values))
   head += 'MIME-Version: 1.0\r\n'
-  return Buffer.concat([Buffer.from(head), ...bodyOf(composition, id, attributes)])
+  const body = bodyOf(composition, id, attributes)
+  const message = Buffer.concat([Buffer.from(head), ...body])
+  // Its files were encoded for this copy alone.
+  body.forEach(release)
+  return message
 }
 
 /** One-click unsubscription (RFC 8058): both fields or neither. DKIM signs them. */

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Sql } from '../database.ts'
+import { release } from '../release.ts'
 import type { Additions } from './additions.ts'
 import { decodePart, type Encoding } from './body.ts'
 import type { Personal } from './personal.ts'
@@ -89,7 +90,9 @@ export async function loadParts(sql: Sql, message: LoadedMessage): Promise<Loade
       const [row] = await sql<{ slice: Buffer }[]>`
         select substring(content from ${at + 1} for ${SLICE}) as slice from bodies
          where message_id = ${message.id}::uuid and part = ${part}`
-      row?.slice.copy(content, at)
+      if (!row) continue
+      row.slice.copy(content, at)
+      release(row.slice)
     }
     parts.set(part, decodePart({ encoding, content }, message.size))
   }

@@ -1,3 +1,4 @@
+import { release } from '../../release.ts'
 import { base64Lines, hasLongLine, quotedPrintable } from './encode.ts'
 
 /** How a text's octets travel (RFC 2045 6). */
@@ -80,7 +81,11 @@ export function encodeTransfer(
   { sevenBit }: { sevenBit: boolean },
 ): { octets: Buffer; encoding: TransferEncoding } {
   const octets = Buffer.from(text, 'latin1')
-  if (encoding === 'base64') return { octets: withoutLineEnd(base64Lines(octets)), encoding }
+  if (encoding === 'base64') {
+    const encoded = base64Lines(octets)
+    release(octets)
+    return { octets: withoutLineEnd(encoded), encoding }
+  }
   const fits = encoding === 'identity' && !hasLongLine(text) && !(sevenBit && /[^\x00-\x7f]/.test(text))
   if (fits) return { octets, encoding }
   const encoded = Buffer.from(quotedPrintable(octets), 'latin1')

@@ -8,7 +8,6 @@ import {
   countLookedAt,
   countMatches,
   driverOf,
-  hasFew,
   readInOrder,
   type Search,
   selectLast,
@@ -32,8 +31,6 @@ const MOST_OFFSET = 100_000
  * deliveries (7 µs), of which a day of five million in 12 weeks must be among them.
  */
 const MOST_LOOKED_AT = { messages: 1_000_000, notable: 500_000, classes: 30_000, deliveries: 60_000 }
-/** Messages that are each looked up in the queue. */
-const FEW = 20_000
 
 /** The account's deliveries, each with what became of it, in the order they were accepted. */
 export interface EventLog {
@@ -74,8 +71,7 @@ export function eventLogOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): Ev
         const days = cursor ? { ...span, to: behind(until) } : span
         // A recipient's deliveries have no order but that of their hash.
         const byRecipient = driverOf(filter) === 'recipient'
-        const few = byRecipient && (await hasFew(snapshot, accountId, days, FEW))
-        const search: Search = { accountId, filter, span: days, few }
+        const search: Search = { accountId, filter, span: days }
         if (byRecipient) await readInOrder(snapshot, false)
         const total = cursor?.total ?? (await count(snapshot, search))
         const page = { ...search, sort, after: cursor?.place, offset: cursor ? 0 : offset, limit: limit + 1 }

@@ -1,4 +1,5 @@
 import type { AnySql } from '../database.ts'
+import { waitingFor } from '../delivery/waiting.ts'
 import { HARD_BOUNCES } from '../events/words.ts'
 import type { Place } from './cursor.ts'
 import type { Filter, WantedEvents } from './question.ts'
@@ -16,8 +17,6 @@ export interface Search {
   readonly accountId: number
   readonly span: Span
   readonly filter: Filter
-  /** The account has so few messages in the span that each can be asked for. */
-  readonly few?: boolean
 }
 
 export interface PageOf extends Search {
@@ -62,14 +61,6 @@ export async function selectLast(sql: AnySql, accountId: number, { from, to }: S
   return last?.text
 }
 
-/** Has the account at most so many messages in the span? */
-export async function hasFew(sql: AnySql, accountId: number, { from, to }: Span, most: number): Promise<boolean> {
-  const [row] = await sql<{ few: boolean }[]>`
-    select count(*) <= ${most}::int as few from (
-      select from messages where account_id = ${accountId} and id >= ${from}::uuid and id < ${to}::uuid limit ${most + 1}) m`
-  return row?.few ?? false
-}
-
 /** How many deliveries a search has to look at; counts no further than `most` messages, so that it takes no longer than that. */
 export async function countLookedAt(sql: AnySql, search: Search, most: number): Promise<number> {
   const { accountId, span, filter } = search
@@ -78,7 +69,7 @@ export async function countLookedAt(sql: AnySql, search: Search, most: number): 
       ? sql`select recipients as count from messages
              where account_id = ${accountId} and id >= ${span.from}::uuid and id < ${span.to}::uuid`
       : driverOf(filter) === 'recipient'
-        ? sql`select 1 as count from (${finishedOf(sql, search)}) f`
+        ? sql`select 1 as count from (${finishedOf(sql, search)} union all ${waitingOf(sql, search)}) d`
         : sql`select 1 as count from (${notableOf(sql, search)}) n`
   const [row] = await sql<{ count: number }[]>`
     select coalesce(sum(count), 0)::float8 as count from (${counted} limit ${most + 1}) counted`
@@ -143,6 +134,11 @@ function matches(
   if (driver === 'notable' && simple) {
     return sql`select * from (${notableOf(sql, search)}) n where true ${behind(sql`n.message_id`, sql`n.recipient_no`)}`
   }
+  if (driver === 'recipient' && simple && events === undefined) {
+    return sql`
+      select message_id, recipient_no from (${finishedOf(sql, search)} union all ${waitingOf(sql, search)}) d
+       where true ${behind(sql`d.message_id`, sql`d.recipient_no`)}`
+  }
   // From the inside out: `offset 0` keeps the planner from turning a join round.
   const messageOf = (id: Fragment) => sql`lateral (select * from messages m where m.id = ${id} offset 0) m`
   const source = {
@@ -184,23 +180,10 @@ function finishedOf(sql: AnySql, { accountId, span, filter: { recipientKey = '' 
        and f.message_id >= ${span.from}::uuid and f.message_id < ${span.to}::uuid`
 }
 
-/**
- * The queue has no index of recipients or accounts: an account with few messages has each of them looked up; for any other one,
- * all that waits of the span is looked at, which is its own for the most part.
- */
-function waitingOf(sql: AnySql, { accountId, span, few, filter: { recipientKey = '' } }: Search) {
-  if (few) {
-    return sql`
-      select q.message_id, q.recipient_no, q.state, q.reference
-        from (select id from messages
-               where account_id = ${accountId} and id >= ${span.from}::uuid and id < ${span.to}::uuid offset 0) own
-       cross join lateral (select * from delivery_queue q
-                            where q.message_id = own.id and q.recipient_key = ${recipientKey}::text offset 0) q`
-  }
+function waitingOf(sql: AnySql, { accountId, span, filter: { recipientKey = '' } }: Search) {
   return sql`
-    select q.message_id, q.recipient_no, q.state, q.reference from delivery_queue q
-     where q.message_id >= ${span.from}::uuid and q.message_id < ${span.to}::uuid
-       and q.account_id = ${accountId} and q.recipient_key = ${recipientKey}::text`
+    select q.message_id, q.recipient_no, q.state, q.reference from (${waitingFor(sql, accountId, [recipientKey])}) q
+     where q.message_id >= ${span.from}::uuid and q.message_id < ${span.to}::uuid`
 }
 
 function notableOf(sql: AnySql, { accountId, span, filter: { events } }: Search) {

@@ -6,10 +6,6 @@ import { findQueued } from './find.ts'
 
 /** Attempts on one page: each may hold a conversation of some kilobytes. */
 const MOST_ATTEMPTS = 500
-/** Slices of the queue read for one page at least, and until so many milliseconds have passed; then the caller asks for the next. */
-const LEAST_SLICES = 5
-const PATIENCE = 150
-
 /** One delivery to the person, with all that is kept of it but the body. */
 export interface KeptDelivery {
   /** 32 hex digits. */
@@ -109,27 +105,14 @@ async function pageFrom(sql: Sql, question: PersonQuestion, from: Place): Promis
   return { found: [...waiting.found, ...finished.found.filter((one) => !told.has(placeKey(one)))], next: finished.next }
 }
 
-async function pageOfQueue(sql: Sql, { accountId, key, limit }: PersonQuestion, from: Place): Promise<Page> {
-  const found: Found[] = []
-  let after: Found | undefined = from
-  const began = performance.now()
-  for (let slices = 0; after && found.length < limit; slices++) {
-    if (slices >= LEAST_SLICES && performance.now() - began > PATIENCE) break
-    const slice = await findQueued(sql, { accountId, keys: [key], until: new Date(Date.now() + DAY), after })
-    found.push(...slice.found)
-    after = slice.next
-  }
-  const taken = found.sort(inOrder).slice(0, limit)
-  const last = found.length > limit ? taken.at(-1) : after
-  return { found: taken, next: last ? { part: 'waiting', ...last } : { ...BEGINNING, part: 'finished' } }
+async function pageOfQueue(sql: Sql, { accountId, key, limit }: PersonQuestion, after: Place): Promise<Page> {
+  const until = new Date(Date.now() + DAY)
+  const { found, next } = await findQueued(sql, { accountId, keys: [key], until, after, limit })
+  return { found, next: next ? { part: 'waiting', ...next } : { ...BEGINNING, part: 'finished' } }
 }
 
 /** Nothing that was accepted is from later than this, whatever the clocks of hosts say. */
 const DAY = 86_400_000
-
-function inOrder(a: Found, b: Found): number {
-  return a.messageId === b.messageId ? a.recipientNo - b.recipientNo : a.messageId < b.messageId ? -1 : 1
-}
 
 async function pageOfFinished(sql: Sql, { accountId, key, limit }: PersonQuestion, from: Place): Promise<Page> {
   const rows = await sql<(Found & { attempt: number })[]>`

@@ -33,8 +33,8 @@ t.test('more than 65,536 characters of section tags are refused, and not made re
 t.test('sections are made ready once for a mail, though each recipient has keys of his own', async (t) => {
   const people = toPeople(30, (at) => ({ substitutions: { [`-a${at}-`]: 'x' } }))
   const body = bodyOf({ ...people, subject: 'For -a1-', sections: sectionsOf(6, 9999) })
-  const { all } = await costOf(async () => t.equal((await send(body)).status, 202))
-  t.ok(all < 700, `${all} ms`)
+  const { longest } = await costOf(async () => t.equal((await send(body)).status, 202))
+  t.ok(longest < 300, `${longest} ms`)
 })
 
 t.test('a thousand recipients with ten kilobytes of keys each keep nobody waiting', async (t) => {
@@ -48,9 +48,9 @@ t.test('a thousand recipients with ten kilobytes of keys each keep nobody waitin
 t.test('a header that values would make too long is refused before it is made', async (t) => {
   const people = toPeople(1, () => ({ substitutions: { a: 'x'.repeat(9000) } }))
   const body = bodyOf({ ...people, subject: 'a'.repeat(4000) })
-  const { all } = await costOf(async () => {
+  const { longest } = await costOf(async () => {
     const place = 'personalizations.0.substitutions'
     refusedV3(t, await send(body), [400, /a header may have at most 4096 characters/, place])
   })
-  t.ok(all < 250, `${all} ms`)
+  t.ok(longest < 250, `${longest} ms`)
 })

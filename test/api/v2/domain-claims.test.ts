@@ -99,6 +99,27 @@ t.test(
   },
 )
 
+t.test(
+  'a domain whose records were gone for a while is not taken while the DNS does not answer for them',
+  async (t) => {
+    const domain = newName()
+    const first = await claimed(domain)
+    test.publish(first.added)
+    await done(first.apiKey, 'domain/verify', { domain })
+    const proof = first.added.dns[0]?.host as string
+    test.set(proof, {})
+    t.match(await done(first.apiKey, 'domain/verify', { domain }), { status: 'active', dns: [{ state: 'missing' }] })
+    const second = await claimed(domain)
+    test.publish(second.added)
+    test.set(proof, { fails: 'servfail' })
+    const held = await done(second.apiKey, 'domain/verify', { domain })
+    t.match(held, { status: 'pending', dns: [{ problem: /the DNS does not answer for its records now/ }] })
+    t.equal(await sends(first.apiKey, domain), true)
+    test.set(proof, {})
+    t.match(await done(second.apiKey, 'domain/verify', { domain }), { status: 'active' })
+  },
+)
+
 t.test('what the operator gave an account unseen, no record of another takes away', async (t) => {
   const { apiKey, domain } = await service.makeSender()
   const other = await claimed(domain)

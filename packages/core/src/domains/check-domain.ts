@@ -29,18 +29,30 @@ export async function checkDomain(domain: StoredDomain, options: CheckOptions): 
   const wanted = wantedRecords(domain, await selectPublicKeys(sql, [domain.id]), hosts)
   const answers = await lookUp(dnsServers, wanted, signal)
   if (signal?.aborted) return domain
-  // A claim whose own records are right takes the name from a holder whose records are gone, so those are looked at now.
-  if (domain.state === 'pending' && found(wanted, answers, domain) === 'right') {
-    const holder = await selectHolder(sql, domain.name)
-    if (holder?.verifiedAt) await checkDomain(holder, { ...options, by: OPERATOR })
-  }
+  const finding = found(wanted, answers, domain)
+  const gone = domain.state === 'pending' && finding === 'right' ? await goneHolder(domain.name, options) : undefined
   try {
-    return await conclude(domain, answers, options)
+    return await conclude(domain, answers, { ...options, gone })
   } catch (error) {
     // Somebody else had the name a moment before: seen this time.
     if (!isUniqueViolation(error, 'domains_held')) throw error
-    return conclude(domain, answers, options)
+    return conclude(domain, answers, { ...options, gone })
   }
+}
+
+/**
+ * A claim whose own records are right takes the name from a holder whose records are gone, so those are looked at now: the id of
+ * such a holder. What an earlier look found may have been mended since, and a DNS that does not answer says nothing.
+ */
+async function goneHolder(name: string, options: CheckOptions): Promise<number | undefined> {
+  const { sql, hosts, dnsServers, signal } = options
+  const holder = await selectHolder(sql, name)
+  if (!holder?.verifiedAt) return undefined
+  const wanted = wantedRecords(holder, await selectPublicKeys(sql, [holder.id]), hosts)
+  const answers = await lookUp(dnsServers, wanted, signal)
+  if (signal?.aborted) return undefined
+  await conclude(holder, answers, { ...options, by: OPERATOR, gone: undefined })
+  return found(wanted, answers, holder) === 'broken' ? holder.id : undefined
 }
 
 function found(
@@ -55,7 +67,7 @@ function found(
 async function conclude(
   looked: StoredDomain,
   answers: ReadonlyMap<string, DnsAnswer>,
-  { sql, hosts, graceMs, by }: CheckOptions,
+  { sql, hosts, graceMs, by, gone }: CheckOptions & { readonly gone: number | undefined },
 ): Promise<StoredDomain> {
   return sql.begin(async (transaction) => {
     const { id } = looked
@@ -71,7 +83,7 @@ async function conclude(
     const records = withSeen(wantedRecords(domain, keys, hosts), seen)
     const finding = findingOf(records, (record) => answers.get(recordKey(record))?.kind === 'records')
     const judged = standingAfter(domain, finding, { now: domain.now, graceMs })
-    const rival = await rivalOf(transaction, domain, judged)
+    const rival = await rivalOf(transaction, domain, judged, gone)
     const standing = rival === undefined ? judged : domain
     const unsettled = finding !== 'right' && (standing.state !== 'active' || standing.verifiedAt !== null)
     const checked = await updateChecked(transaction, id, {
@@ -103,8 +115,9 @@ async function rivalOf(
   sql: SqlTransaction,
   { state, name }: StoredDomain,
   judged: DomainStanding,
+  gone: number | undefined,
 ): Promise<string | undefined> {
-  return state === 'pending' && judged.state === 'active' ? makeWay(sql, name) : undefined
+  return state === 'pending' && judged.state === 'active' ? makeWay(sql, name, gone) : undefined
 }
 
 /** The record that proves the claim says what else is needed. */

@@ -3,11 +3,15 @@ import type { SqlTransaction } from '../database.ts'
 import { demoteDomain, lockHolder, noteActivity } from './store.ts'
 
 /**
- * Somebody proved by the DNS that this name is his. Another account that has it is left with a claim if its own records are
- * known to be wrong now; it need not have been so for the grace time, since whoever writes the DNS has decided. Answers why it
- * keeps the name, if it does: who hears that has set records there, so nobody learns it by asking.
+ * Somebody proved by the DNS that this name is his. Another account that has it is left with a claim if its own records were
+ * just seen to be `gone` (the id of that domain); it need not have been so for the grace time, since whoever writes the DNS has
+ * decided. Answers why it keeps the name, if it does: who hears that has set records there, so nobody learns it by asking.
  */
-export async function makeWay(sql: SqlTransaction, name: string): Promise<string | undefined> {
+export async function makeWay(
+  sql: SqlTransaction,
+  name: string,
+  gone: number | undefined,
+): Promise<string | undefined> {
   const holder = await lockHolder(sql, name)
   if (!holder) return undefined
   if (holder.verifiedAt === null) {
@@ -18,6 +22,8 @@ export async function makeWay(sql: SqlTransaction, name: string): Promise<string
     return 'another account has this domain, and its DKIM record is still there: remove that record, then verify again'
   }
   const { id, accountId, state } = holder
+  if (id !== gone)
+    return 'another account has this domain, and the DNS does not answer for its records now: verify again'
   await demoteDomain(sql, id)
   const change = { action: 'domain.lose', object: `domain ${name}`, before: { state }, after: { state: 'pending' } }
   await noteChange(sql, { accountId, by: OPERATOR, ...change })

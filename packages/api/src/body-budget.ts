@@ -1,5 +1,5 @@
 import { type Readable, Transform } from 'node:stream'
-import { type ByteBudget, LIMITS, ServiceError } from '@postrider/core'
+import { type ByteBudget, holderOf, LIMITS, ServiceError } from '@postrider/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** A body is in memory up to this many times at once: octets, text, parsed values, decoded attachments. */
@@ -13,12 +13,12 @@ const STREAM_ROOM = 2 * 1024 * 1024
 /** Reserves room for a body that is read as it comes and not kept. Throws tooLarge or overloaded. */
 export function reserveStream(budget: ByteBudget, request: FastifyRequest, reply: FastifyReply): void {
   if (Number(request.headers['content-length'] ?? 0) > STREAM_LIMIT) throw streamTooLarge()
-  reservation(budget, reply).growTo(STREAM_ROOM)
+  reservation(budget, request, reply).growTo(STREAM_ROOM)
 }
 
 /**
  * Reserves room for a body of announced length before it is read, and gives it back when the answer is out or the client
- * gone. One body may take the whole budget, so that none is refused for ever.
+ * gone. One body may take all that one account may have, so that none is refused for ever.
  *
  * Throws tooLarge or overloaded.
  */
@@ -30,15 +30,20 @@ export function reserveBody(
 ): void {
   const size = Number(request.headers['content-length'] ?? 0)
   if (size > limit) throw tooLarge()
-  if (size > 0) reservation(budget, reply).growTo(size)
+  if (size > 0) reservation(budget, request, reply).growTo(size)
 }
 
 /**
  * Reserves room for a body of unannounced length (chunked) as it arrives: what it may grow to would be the whole budget, and
  * one client at a time. Beyond the budget the stream fails with overloaded.
  */
-export function reserveAsItComes(budget: ByteBudget, reply: FastifyReply, payload: Readable): Readable {
-  const room = reservation(budget, reply)
+export function reserveAsItComes(
+  budget: ByteBudget,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: Readable,
+): Readable {
+  const room = reservation(budget, request, reply)
   let size = 0
   const counted = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -57,13 +62,18 @@ export function reserveAsItComes(budget: ByteBudget, reply: FastifyReply, payloa
   return payload.pipe(counted)
 }
 
-function reservation(budget: ByteBudget, reply: FastifyReply): { growTo(size: number): void } {
+function reservation(
+  budget: ByteBudget,
+  { principal }: FastifyRequest,
+  reply: FastifyReply,
+): { growTo(size: number): void } {
+  const holder = holderOf(principal)
   let held = 0
-  reply.raw.once('close', () => budget.give(held))
+  reply.raw.once('close', () => budget.give(held, holder))
   return {
     growTo(size) {
-      const more = Math.min(size * COPIES, budget.total) - held
-      if (!budget.take(more)) throw new ServiceError('overloaded', { reason: 'no room for another body' })
+      const more = Math.min(size * COPIES, budget.most) - held
+      if (!budget.take(more, holder)) throw new ServiceError('overloaded', { reason: 'no room for another body' })
       held += more
     },
   }

@@ -6,6 +6,7 @@ export type { FileSummary } from './attachments/index.ts'
 export { type Actor, type AuditEntry, OPERATOR } from './audit/index.ts'
 export {
   type ApiKey,
+  holderOf,
   type KeyChange,
   type KeySecret,
   type Principal,

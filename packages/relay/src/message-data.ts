@@ -11,21 +11,23 @@ export const CLIENT_LOST = 'ECONNECTION'
 /** What one message takes of the budget of bodies. */
 export class Room {
   readonly #budget: ByteBudget
+  readonly #holder: number | undefined
   #held = 0
 
-  constructor(budget: ByteBudget) {
+  constructor(budget: ByteBudget, holder: number | undefined) {
     this.#budget = budget
+    this.#holder = holder
   }
 
   /** Answers false when there is no room for so many octets more. */
   take(octets: number): boolean {
-    if (!this.#budget.take(octets)) return false
+    if (!this.#budget.take(octets, this.#holder)) return false
     this.#held += octets
     return true
   }
 
   leave(): void {
-    this.#budget.give(this.#held)
+    this.#budget.give(this.#held, this.#holder)
     this.#held = 0
   }
 }

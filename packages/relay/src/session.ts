@@ -2,6 +2,7 @@ import {
   type ByteBudget,
   type Config,
   type Core,
+  holderOf,
   type Log,
   NetworkList,
   type Principal,
@@ -37,6 +38,8 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
   const trustedNetworks = new NetworkList(trusted?.networks ?? [])
   const unknown = new WeakMap<SMTPServerSession, number>()
   const failedLogins = new WeakMap<SMTPServerSession, number>()
+  /** Whose room a message takes that is on its way, since MAIL. */
+  const holders = new WeakMap<SMTPServerSession, number>()
 
   /** RFC 4954 6: 535 whatever was wrong with the credentials, 454 when we could not look. */
   function loginRefusal(error: unknown, session: SMTPServerSession): { responseCode: number; message: string } {
@@ -77,6 +80,7 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
 
   async function mailFrom(address: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
     const principal = await senderWith(secretOf(session), session.remoteAddress)
+    holders.set(session, holderOf(principal))
     const { sends } = principal.rates
     if (sends) requireAllowed(await core.rateLimits.take(sends))
     core.messages.requireMaySend(principal)
@@ -86,7 +90,7 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
     session.envelope.smtpUtf8 = SMTPUTF8 === true
     requireUtf8(address, session)
     const announced = Number(SIZE ?? 0)
-    if (budget.used + announced > budget.total) {
+    if (!budget.fits(announced, holderOf(principal))) {
       throw new ServiceError('overloaded', { reason: 'no room for a message of the announced size' })
     }
     // The null sender (RFC 5321 4.5.5) is for automatic replies; whom they are from, the From header says.
@@ -101,7 +105,7 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
   async function data(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
     const { envelope } = session
     const sender = envelope.mailFrom ? envelope.mailFrom.address : ''
-    const room = new Room(budget)
+    const room = new Room(budget, holders.get(session))
     try {
       const pieces = await collectMessage(stream, room)
       const principal = await senderWith(secretOf(session), session.remoteAddress)

@@ -74,7 +74,7 @@ export async function v2(app: FastifyInstance, { core, entrance, letIn }: Doors)
     inner.addHook('preParsing', async (request, reply, payload) =>
       !entrance || request.headers['transfer-encoding'] === undefined || request.routeOptions.config.operation?.takes
         ? payload
-        : reserveAsItComes(entrance.budget, reply, payload as Readable),
+        : reserveAsItComes(entrance.budget, request, reply, payload as Readable),
     )
     await readBodies(inner, entrance !== undefined)
     if (entrance) answerLargeCalls(inner, entrance.largeCalls, sendFailure)

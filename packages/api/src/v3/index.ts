@@ -50,8 +50,10 @@ export async function v3(app: FastifyInstance, { core, publicUrl, entrance, letI
       if (!entrance) return payload
       const { budget } = entrance
       const received = payload as Readable
-      if (isZipped(request)) return measuredBy(received, reserveAsItComes(budget, reply, unzipped(received)))
-      return request.headers['transfer-encoding'] === undefined ? payload : reserveAsItComes(budget, reply, received)
+      if (isZipped(request)) return measuredBy(received, reserveAsItComes(budget, request, reply, unzipped(received)))
+      return request.headers['transfer-encoding'] === undefined
+        ? payload
+        : reserveAsItComes(budget, request, reply, received)
     })
     readJson(inner, entrance !== undefined)
     if (entrance) answerLargeCalls(inner, entrance.largeCalls, sendRefusal)

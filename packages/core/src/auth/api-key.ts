@@ -80,3 +80,8 @@ export interface Rates {
   readonly sends: readonly Rate[] | null
   readonly recipients: Rate | null
 }
+
+/** Whose room it is: subaccounts have theirs with their parent, who may make any number of them. */
+export function holderOf({ account }: Pick<Principal, 'account'>): number {
+  return account.parentId ?? account.id
+}

@@ -13,7 +13,7 @@ import { ratesFor, ratesOf } from './rates.ts'
 import { isUnrestricted } from './restrictions.ts'
 import { type KeyHolder, type Subaccount, selectKeyHolder, selectSubaccount } from './store.ts'
 
-export type { ApiKey, Principal, Restrictions, Scope } from './api-key.ts'
+export { type ApiKey, holderOf, type Principal, type Restrictions, type Scope } from './api-key.ts'
 export type { KeyCaller, KeyChange, KeySecret, NewKey } from './keys.ts'
 export type { RestrictionsChange } from './restrictions.ts'
 

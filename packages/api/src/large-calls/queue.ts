@@ -1,5 +1,7 @@
 /** Octets of the large calls that are in hand at once; one alone may have more. */
 const TOGETHER = 32 * 1024 * 1024
+/** Calls of one account in hand at once: some share a commit, and whoever comes after them waits for no more. */
+const OF_ONE = 4
 
 export interface Waiting {
   readonly accountId: number
@@ -7,12 +9,15 @@ export interface Waiting {
 }
 
 /**
- * Large calls on their way into the thread. As many are in hand as there is room for, and next comes the account with the least
- * in hand, so that one that sends many keeps the others waiting for one call and not for all of its own.
+ * Large calls on their way into the thread. As many are in hand as there is room for. Next comes the account with the fewest in
+ * hand, and of several the one that was served longest ago, so that one that sends many keeps the others waiting for a few calls
+ * and not for all of its own.
  */
 export class LargeCallQueue<Call extends Waiting> {
   readonly #waiting: Call[] = []
   readonly #inHand = new Set<Call>()
+  /** Accounts that were served, the longest ago first. */
+  readonly #served = new Set<number>()
 
   add(call: Call): void {
     this.#waiting.push(call)
@@ -23,21 +28,29 @@ export class LargeCallQueue<Call extends Waiting> {
     const held = new Map<number, number>()
     let sum = 0
     for (const { accountId, octets } of this.#inHand) {
-      held.set(accountId, (held.get(accountId) ?? 0) + octets)
+      held.set(accountId, (held.get(accountId) ?? 0) + 1)
       sum += octets
     }
-    let best: Call | undefined
-    for (const call of this.#waiting) {
-      if (!best || (held.get(call.accountId) ?? 0) < (held.get(best.accountId) ?? 0)) best = call
-    }
-    if (!best || (sum > 0 && sum + best.octets > TOGETHER)) return undefined
-    this.#waiting.splice(this.#waiting.indexOf(best), 1)
-    this.#inHand.add(best)
-    return best
+    const accounts = [...new Set(this.#waiting.map(({ accountId }) => accountId))]
+    const places = new Map([...this.#served].map((accountId, place) => [accountId, place]))
+    const rank = (accountId: number): number => (held.get(accountId) ?? 0) * this.#ranks + (places.get(accountId) ?? -1)
+    const [account] = accounts.sort((one, other) => rank(one) - rank(other))
+    if (account === undefined || (held.get(account) ?? 0) >= OF_ONE) return undefined
+    const at = this.#waiting.findIndex(({ accountId }) => accountId === account)
+    const call = this.#waiting[at] as Call
+    // Smaller ones do not overtake it: it would wait for ever.
+    if (sum > 0 && sum + call.octets > TOGETHER) return undefined
+    this.#waiting.splice(at, 1)
+    this.#inHand.add(call)
+    this.#served.delete(account)
+    this.#served.add(account)
+    return call
   }
 
   done(call: Call): void {
     this.#inHand.delete(call)
+    // Nobody waits: who was served before whom is of no account any more.
+    if (this.#inHand.size === 0 && this.#waiting.length === 0) this.#served.clear()
   }
 
   /** Gives up what waits, and answers it. */
@@ -51,5 +64,10 @@ export class LargeCallQueue<Call extends Waiting> {
 
   get inHand(): ReadonlySet<Call> {
     return this.#inHand
+  }
+
+  /** More than any place among those who were served. */
+  get #ranks(): number {
+    return this.#served.size + 2
   }
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { inItsTurn, inTurns, type Stoppable } from '../../packages/core/src/turns.ts'
-import { costOf } from '../helpers/loop-turns.ts'
+import { costOf } from '../helpers/turns.ts'
 
 function compute(milliseconds: number): void {
   const until = performance.now() + milliseconds

@@ -3,8 +3,8 @@ import type { LoadedMessage } from '@postrider/core'
 import t from 'tap'
 import { signLetter } from '../../packages/delivery/src/sign-letter.ts'
 import { dotStuffed, stuffedBlocks } from '../../packages/delivery/src/smtp/dot-stuffing.ts'
-import { longestTurn } from '../helpers/longest-turn.ts'
 import { makeService } from '../helpers/service.ts'
+import { costOf } from '../helpers/turns.ts'
 
 /** Milliseconds of processor time. Each of these took 200 to 12,000 in one turn. */
 const MOST = 150
@@ -83,7 +83,7 @@ for (const [what, make] of Object.entries(COSTLY)) {
   t.test(`a letter of ${what} keeps nobody waiting`, async (t) => {
     const { message, personal = null } = make()
     let signature = ''
-    const turn = await longestTurn(async () => {
+    const { longest: turn } = await costOf(async () => {
       const made = await core.messages.render(message, { recipient: 'a@harbor.example', recipientNo: 0, personal })
       signature = await signLetter(message, made, signing)
     })
@@ -134,6 +134,6 @@ t.test('dots are stuffed in pieces as they are at once', async (t) => {
     t.equal(Buffer.concat([...stuffedBlocks(whole)]).toString(), wanted)
     t.equal(dotStuffed(whole).toString(), wanted)
   }
-  const turn = await longestTurn(() => dotStuffed(Buffer.alloc(64 * 1024, '.\r\n')))
+  const { longest: turn } = await costOf(() => dotStuffed(Buffer.alloc(64 * 1024, '.\r\n')))
   t.ok(turn < MOST)
 })

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { isMainThread } from 'node:worker_threads'
+import { ownCpu } from './turns.ts'
 
 /**
  * Loaded with --import into a process of the service that is measured. It tells the parent, when asked, how much processor time
@@ -17,11 +18,11 @@ function measure(): void {
   // What an input leaves behind is not what the next one takes.
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  let last = spent()
+  let last = ownCpu()
   let since = last
   let longest = 0
   const turn = (): void => {
-    const now = spent()
+    const now = ownCpu()
     longest = Math.max(longest, now - last)
     last = now
     setImmediate(turn).unref()
@@ -29,19 +30,14 @@ function measure(): void {
   setImmediate(turn).unref()
   process.on('message', (message) => {
     if (message === 'turns')
-      process.send?.({ turns: { longest: Math.max(longest, spent() - last), spent: spent() - since } })
+      process.send?.({ turns: { longest: Math.max(longest, ownCpu() - last), spent: ownCpu() - since } })
     if (message === 'forget turns') {
       collect()
       longest = 0
-      last = since = spent()
+      last = since = ownCpu()
       process.send?.({ forgot: true })
     }
   })
-}
-
-function spent(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
 }
 
 if (isMainThread) measure()

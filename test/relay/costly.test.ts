@@ -1,7 +1,7 @@
 import t from 'tap'
 import { makeService } from '../helpers/service.ts'
 import { stuffed } from '../helpers/smtp-client.ts'
-import { longestTurn } from '../helpers/turns.ts'
+import { costOf } from '../helpers/turns.ts'
 import { COSTLY, type Costly, sizeOf } from './costly.ts'
 import { openSession } from './session.ts'
 
@@ -39,7 +39,7 @@ for (const costly of COSTLY.filter(({ what }) => CHOSEN.test(what))) {
     await client.begin(desk, ...Array.from({ length: costly.recipients ?? 1 }, (_, at) => `r${at}@harbor.example`))
     const segments = segmentsOf(costly)
     let reply = ''
-    const longest = await longestTurn(async () => {
+    const { longest } = await costOf(async () => {
       await client.send(...segments)
       reply = await client.reply()
     })

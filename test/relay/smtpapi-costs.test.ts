@@ -1,5 +1,5 @@
 import t from 'tap'
-import { costOf } from '../helpers/loop-turns.ts'
+import { costOf } from '../helpers/turns.ts'
 import { makeSmtpApiMail } from './smtpapi-mail.ts'
 
 const { send, someone } = await makeSmtpApiMail(t)

@@ -34,7 +34,6 @@ export * from './events/index.ts'
 export type * from './exports/index.ts'
 export { createGroupCommit, type GroupCommit } from './group-commit.ts'
 export { createLog, type Log } from './log.ts'
-export { type LongWork, longWork } from './long-work.ts'
 export * from './messages/index.ts'
 export { migrate, pendingMigrations } from './migrate.ts'
 export { isPrivateAddress, NetworkList, plainAddress } from './networks.ts'
@@ -94,6 +93,6 @@ export {
   type Tracking,
   type TrackingTarget,
 } from './tracking/index.ts'
-export { inTurns, type Stoppable } from './turns.ts'
+export { inTurns, type LongWork, longWork, type Stoppable } from './turns.ts'
 export * from './webhooks/index.ts'
 export { readKept, syncFolder, writeOnce } from './write-once.ts'

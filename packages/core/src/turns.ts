@@ -44,6 +44,27 @@ function* single<T>(act: () => T | Promise<T>): Stoppable<T> {
   return act() as T
 }
 
+/** Long work that is not written as a generator: it waits for its turn between two pieces, in the same queue. */
+export interface LongWork {
+  /** Answers at once unless this piece has lasted long enough. */
+  pause(): Promise<void> | undefined
+}
+
+export function longWork(): LongWork {
+  let began = performance.now()
+  return {
+    pause() {
+      if (performance.now() - began < TURN) return undefined
+      return new Promise((resolve) => {
+        wait(() => {
+          began = performance.now()
+          resolve()
+        })
+      })
+    },
+  }
+}
+
 /** Does all of the work now. For a thread of its own, or for what is known to be short. */
 export function atOnce<T>(work: Stoppable<T>): T {
   for (;;) {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { costOf } from '../../helpers/loop-turns.ts'
 import { makeService } from '../../helpers/service.ts'
+import { costOf } from '../../helpers/turns.ts'
 import { ask, refusedV3 } from './ask.ts'
 import { type Fields, mailBody } from './mail.ts'
 

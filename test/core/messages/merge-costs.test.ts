@@ -1,6 +1,6 @@
 import t from 'tap'
-import { costOf } from '../../helpers/loop-turns.ts'
 import { makeService } from '../../helpers/service.ts'
+import { costOf } from '../../helpers/turns.ts'
 import { refused } from '../refused.ts'
 import { envelopeTo, submissionOf } from '../submission.ts'
 

@@ -11,7 +11,7 @@ import {
   withUnsubscribeUrls,
 } from '@postrider/core'
 import t from 'tap'
-import { costOf } from '../../helpers/loop-turns.ts'
+import { costOf } from '../../helpers/turns.ts'
 
 /** Contract section 2.8. */
 const CASES: readonly (readonly [

@@ -76,6 +76,8 @@ const WRONG: readonly (readonly [line: string, status: number, said: RegExp])[] 
   ['message show', 2, /the message id is missing\nusage: postrider message show ID/],
   ['message show ../../etc', 1, /no message "..\/..\/etc": the id is the one/],
   [`message show ${'0'.repeat(32)}`, 1, /no message "0+"/],
+  ['message release', 2, /the message id is missing\nusage: postrider message release ID/],
+  [`message fail ${'0'.repeat(32)}`, 1, /no message "0+"/],
   ['inbox list', 1, /sandbox does not answer at http:.*npm start/],
   ['inbox show', 2, /the message id is missing/],
   ['health mail', 2, /no process "mail"; there are api, relay, delivery, sandbox/],
@@ -156,7 +158,7 @@ t.test('--help shows every command, and of one command its usage, whatever the s
       ...['account create', 'account list', 'account suspend', 'account resume', 'account expire'],
       ...['account limit', 'account settings', 'key create', 'key list', 'key update', 'key rotate', 'key revoke'],
       ...['domain add', 'domain list', 'domain activate', 'domain dns'],
-      ...['message show', 'inbox list', 'inbox show'],
+      ...['message show', 'message aside', 'message release', 'message fail', 'inbox list', 'inbox show'],
     ],
   )
   t.equal((await postrider(broken)).stdout, all.stdout, 'without a word it helps, too')

@@ -13,6 +13,7 @@ export function v2Calls({ day, subaccount, message, last, jobId, webhook, templa
     ...{ api: 'v2', operation, what, method: 'POST', path, body },
   })
   const week = `startdate=${day(7)}&enddate=${day(0)}`
+  const fortnight = `startdate=${day(20)}&enddate=${day(7)}`
   const weeks = `startdate=${day(83)}&enddate=${day(0)}`
   const year = `startdate=${day(364)}&enddate=${day(0)}`
   const years = `startdate=${day(1800)}&enddate=${day(0)}`
@@ -59,14 +60,14 @@ export function v2Calls({ day, subaccount, message, last, jobId, webhook, templa
     log('12 weeks', weeks),
     log('12 weeks, 1,000 rows', `${weeks}&limit=1000`),
     log('12 weeks, latest 1,000', `${weeks}&limit=1000&sort=desc`),
-    log('12 weeks, offset 100,000', `${weeks}&offset=100000`),
+    log('2 weeks, offset 10,000', `${fortnight}&offset=10000`),
     log('12 weeks, sent', `${weeks}&events=sent`),
-    log('a day, sent, offset 50,000', `startdate=${day(5)}&enddate=${day(5)}&events=sent&offset=50000`),
+    log('a day, sent, offset 10,000', `startdate=${day(5)}&enddate=${day(5)}&events=sent&offset=10000`),
     log('12 weeks, hardbounce', `${weeks}&events=hardbounce`),
     log('12 weeks, softbounce', `${weeks}&events=softbounce`),
-    log('12 weeks, bounce, offset 100,000', `${weeks}&events=bounce&offset=100000`),
+    log('12 weeks, bounce, offset 10,000', `${weeks}&events=bounce&offset=10000`),
     log('12 weeks, open', `${weeks}&events=open`),
-    log('12 weeks, open, offset 100,000', `${weeks}&events=open&offset=100000`),
+    log('2 weeks, open, offset 10,000', `${fortnight}&events=open&offset=10000`),
     log('12 weeks, spam', `${weeks}&events=spam`),
     log('12 weeks, click and unsubscribe', `${weeks}&events=click,unsubscribe`),
     log('12 weeks, dropped', `${weeks}&events=dropped`),
@@ -74,14 +75,15 @@ export function v2Calls({ day, subaccount, message, last, jobId, webhook, templa
     log('a person of 10,000, 12 weeks', `${weeks}&${person}`),
     log('a person of 10,000, offset 9,000', `${weeks}&${person}&offset=9000`),
     log('a person of 10,000, open', `${weeks}&${person}&events=open`),
+    log('a person of 10,000, a week, open', `${week}&${person}&events=open`),
     log('another person, 12 weeks', `${weeks}&email=r123456@d3456.example`),
     log('a subject, 12 weeks', `${weeks}&subject=Your weekly digest`),
     log('a subject, 3 days', `startdate=${day(12)}&enddate=${day(10)}&subject=Your weekly digest`),
     log('a sender, 12 weeks', `${weeks}&fromaddress=desk@large-0.example`),
     log('a reference, 3 days', `startdate=${day(12)}&enddate=${day(10)}&xapiheader=order-100`),
     log('a message', `${weeks}&messageid=${message}`),
-    { ...log('12 weeks, scroll pages of 5,000, the 11th', `${weeks}&limit=1000&sort=asc`), scroll: 11 },
-    { ...log('12 weeks, open, scroll pages, the 5th', `${weeks}&limit=1000&events=open`), scroll: 5 },
+    { ...log('2 weeks, scroll pages of 5,000, the 11th', `${fortnight}&limit=1000&sort=asc`), scroll: 11 },
+    { ...log('2 weeks, open, scroll pages, the 5th', `${fortnight}&limit=1000&events=open`), scroll: 5 },
     get('readEventFeed', '/events/feed?after=0&limit=1000', 'the first 1,000'),
     get('readEventFeed', `/events/feed?after=${last - 1000}&limit=1000`, 'the last 1,000'),
     get('readEventFeed', `/events/feed?after=${Math.floor(last / 2)}&limit=1000&types=domain`, 'a type that is rare'),

@@ -19,7 +19,7 @@ const Question = Type.Object({
   ),
   sort: Text('asc (default) or desc, by the time of acceptance'),
   limit: Text('rows, 10 unless told; at most 1000, or 5000 with scrollid'),
-  offset: Text('rows to pass over, at most 100000'),
+  offset: Text('rows to pass over, at most 10000'),
   email: Text('the recipient'),
   fromaddress: Text('the sender'),
   fromemail: Text('another name of fromaddress'),

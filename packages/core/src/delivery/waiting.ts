@@ -13,5 +13,7 @@ export function waitingFor(sql: AnySql, accountId: number, keys: readonly string
        and hashtextextended(q.recipient_key, q.account_id) = any(array(
              select hashtextextended(key, ${accountId}::int) from unnest(${[...keys]}::text[]) key))
     union all
-    select ${columns} from delivery_queue q where q.worker_id is not null and ${theirs}`
+    select ${columns} from delivery_queue q where q.worker_id is not null and ${theirs}
+    -- What is asked of them around this is not for an index to answer: it would read all of the queue.
+    offset 0`
 }

@@ -4,6 +4,7 @@ import type { Secrets } from '../secrets.ts'
 import { type Cursor, openCursor, sealCursor } from './cursor.ts'
 import { type Filter, filterOf, type LogQuestion, requireDays } from './question.ts'
 import { type LogRow, rowOf } from './row.ts'
+import { selectRows } from './rows.ts'
 import {
   countLookedAt,
   countMatches,
@@ -12,7 +13,6 @@ import {
   type Search,
   selectLast,
   selectPlaces,
-  selectRows,
   selectSpan,
 } from './store.ts'
 
@@ -23,14 +23,14 @@ export { type Hit, LOG_STATUSES, type LogRow, type LogStatus } from './row.ts'
 const MOST_ROWS = 1000
 /** And with a cursor. */
 const MOST_SCROLLED = 5000
-/** Rows passed over: each is read. */
-const MOST_OFFSET = 100_000
+/** Rows passed over: each is read, for every page anew. */
+const MOST_OFFSET = 10_000
 /**
  * Deliveries looked at for those that fit, as many as take some 150 ms of processor time: entries of the index of an account's messages
- * (0.1 µs each), of that of notable events (0.25 µs), events whose bounce class only their row knows, messages each with its
- * deliveries (7 µs), of which a day of five million in 12 weeks must be among them.
+ * (0.1 µs each), of those of notable events (0.5 µs), messages each with its deliveries (3 µs), of which a day of five million in 12
+ * weeks must be among them; deliveries each asked for its events, in every week since then (some 100 µs).
  */
-const MOST_LOOKED_AT = { messages: 1_000_000, notable: 500_000, classes: 30_000, deliveries: 60_000 }
+const MOST_LOOKED_AT = { messages: 1_000_000, notable: 250_000, deliveries: 60_000, happened: 2000 }
 
 /** The account's deliveries, each with what became of it, in the order they were accepted. */
 export interface EventLog {
@@ -95,27 +95,23 @@ async function count(sql: Parameters<typeof countMatches>[0], search: Search): P
   if (filter.messageId !== undefined) return countMatches(sql, search)
   const kind = kindOf(filter)
   const most = MOST_LOOKED_AT[kind]
-  const lookedAt = await countLookedAt(sql, kind === 'classes' ? ofAnyClass(search) : search, most)
+  const lookedAt = await countLookedAt(sql, search, most)
   if (lookedAt > most) {
     throw invalidParameter(
       'startdate',
       `at most ${most} deliveries can be looked at for this answer: ask for fewer days`,
     )
   }
-  return kind === 'deliveries' || kind === 'classes' ? countMatches(sql, search) : lookedAt
-}
-
-/** All that has to be looked at for bounces of one kind: their class stands in no index. */
-function ofAnyClass(search: Search): Search {
-  const types = new Set([...(search.filter.events?.types ?? []), 'bounced', 'expired'] as const)
-  return { ...search, filter: { ...search.filter, events: { sent: false, types: [...types] } } }
+  return kind === 'messages' || kind === 'notable' ? lookedAt : countMatches(sql, search)
 }
 
 /** What is looked at. Of messages and notable events each is a match. */
 function kindOf(filter: Filter): keyof typeof MOST_LOOKED_AT {
   if (isOpen(filter)) return 'messages'
-  if (!isOfIndex(filter)) return 'deliveries'
-  return filter.events?.bounces === undefined ? 'notable' : 'classes'
+  if (isOfIndex(filter)) return 'notable'
+  const { events } = filter
+  const happened = events !== undefined && (events.types.length > 0 || events.bounces !== undefined)
+  return happened && driverOf(filter) !== 'notable' ? 'happened' : 'deliveries'
 }
 
 /** No filter at all. */

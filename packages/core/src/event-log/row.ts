@@ -63,12 +63,12 @@ export interface StoredRow extends Omit<LogRow, 'status' | 'remarks' | 'opens' |
   readonly enhanced: string | null
   readonly reply: string | null
   /** In the order of time. */
-  readonly notable: readonly Notable[] | null
+  readonly notable: readonly Notable[]
 }
 
 export function rowOf(stored: StoredRow): LogRow {
   const { state: _, reason: _1, merged, attributes, code: _2, enhanced: _3, reply: _4, notable, ...rest } = stored
-  const hits = (type: string) => (notable ?? []).filter((event) => event.type === type)
+  const hits = (type: string) => notable.filter((event) => event.type === type)
   return {
     ...rest,
     subject: merged ? mergedSubject(rest.subject, attributes ?? {}) : rest.subject,
@@ -96,7 +96,7 @@ const BY_EVENT: readonly (readonly [type: string, status: LogStatus])[] = [
 
 function statusOf(stored: StoredRow): LogStatus {
   const { state, reason } = stored
-  const happened = BY_EVENT.find(([type]) => stored.notable?.some((event) => event.type === type))
+  const happened = BY_EVENT.find(([type]) => stored.notable.some((event) => event.type === type))
   if (happened) return happened[1]
   const bounce = bounceOf(stored)
   // Tried until its deadline in vain: no server ever refused it for good.
@@ -106,7 +106,7 @@ function statusOf(stored: StoredRow): LogStatus {
 }
 
 function bounceOf({ notable }: StoredRow): Notable | undefined {
-  return notable?.findLast(({ type }) => type === 'bounced')
+  return notable.findLast(({ type }) => type === 'bounced')
 }
 
 function remarksOf(stored: StoredRow): string {

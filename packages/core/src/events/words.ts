@@ -2,7 +2,8 @@
 
 /**
  * Bounce classes that say that no mail will ever reach the address: hard bounces, in logs, statistics, exports and webhooks. All
- * others, and mail that expired, are soft ones: the same address may well take the next message.
+ * others, and mail that expired, are soft ones: the same address may well take the next message. The indexes by which the event log
+ * finds them have these classes in their conditions (event-log/notable.ts).
  */
 export const HARD_BOUNCES: readonly string[] = ['bad-mailbox', 'bad-domain', 'mailbox-inactive']
 

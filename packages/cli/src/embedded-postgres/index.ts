@@ -49,6 +49,8 @@ const SETTINGS = [
   'checkpoint_timeout=15min',
   'autovacuum_naptime=10s',
   'random_page_cost=1.1',
+  // The detail of an error quotes what stands in a row: addresses and texts stay out of logs.
+  'log_error_verbosity=terse',
 ]
 
 /** A command does not wait longer for whoever has the database and does not get it to run. */

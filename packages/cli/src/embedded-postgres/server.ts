@@ -88,7 +88,7 @@ export class Server {
       ...(SETPRIV ? ['setpriv', '--pdeathsig', 'INT'] : []),
       ...[binaries.postgres, '-D', cluster, ...flags],
     ]
-    const log = openSync(logFile, 'a')
+    const log = openSync(logFile, 'a', 0o600)
     try {
       // A process group of its own: a terminal's Ctrl-C must reach the application first, the database last.
       const child = spawn(program, args, { env: binaries.env, detached: true, stdio: ['ignore', log, log] })

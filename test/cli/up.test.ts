@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { embeddedUrlFile, openDatabase } from '@postrider/core'
 import t from 'tap'
 import { makeDatabase } from '../helpers/database.ts'
 import { until } from '../helpers/until.ts'
@@ -65,6 +66,20 @@ t.test('postrider up on one machine, with a database of its own', { skip }, asyn
     t.match(arrived[0], { from: /@/, to: 'you@example.org', id: /^[0-9a-f]{32}$/ })
     t.strictSame(await inbox(env), arrived)
     t.strictSame(await answered(env, 'inbox', 'list'), arrived, 'the command shows what HTTP shows')
+
+    await t.test('the log of the database is for its owner alone, and quotes no row', async (t) => {
+      const sql = openDatabase({
+        url: readFileSync(embeddedUrlFile(env.DATA_DIR as string), 'utf8').trim(),
+        name: 'test',
+        connections: 1,
+      })
+      t.teardown(() => sql.end())
+      await t.rejects(sql`insert into accounts (name) select 'a name of somebody' from generate_series(1, 2)`)
+      const log = join(env.DATA_DIR as string, 'postgres.log')
+      t.equal(statSync(log).mode & 0o777, 0o600)
+      t.match(readFileSync(log, 'utf8'), /duplicate key/)
+      t.notMatch(readFileSync(log, 'utf8'), /already exists/, 'the detail of the error')
+    })
 
     await t.test('SIGTERM ends it with status 0 and leaves no process', async (t) => {
       t.strictSame(await end(first, 'SIGTERM'), GONE)

@@ -62,21 +62,29 @@ export function reserveAsItComes(
   return payload.pipe(counted)
 }
 
-function reservation(
-  budget: ByteBudget,
-  { principal }: FastifyRequest,
-  reply: FastifyReply,
-): { growTo(size: number): void } {
+interface Reservation {
+  growTo(size: number): void
+}
+
+/** One for each call, though a zipped body is reserved twice: as it was announced, and as it is unpacked. */
+const reservations = new WeakMap<FastifyReply, Reservation>()
+
+function reservation(budget: ByteBudget, { principal }: FastifyRequest, reply: FastifyReply): Reservation {
+  const known = reservations.get(reply)
+  if (known) return known
   const holder = holderOf(principal)
   let held = 0
   reply.raw.once('close', () => budget.give(held, holder))
-  return {
-    growTo(size) {
+  const made = {
+    growTo(size: number) {
       const more = Math.min(size * COPIES, budget.most) - held
+      if (more <= 0) return
       if (!budget.take(more, holder)) throw new ServiceError('overloaded', { reason: 'no room for another body' })
       held += more
     },
   }
+  reservations.set(reply, made)
+  return made
 }
 
 export function streamTooLarge(): ServiceError {

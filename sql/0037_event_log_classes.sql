@@ -1,6 +1,6 @@
 -- The event log's filter by type at ten million messages: the bounces, or the complaints, of an account are read without its opens, and hard
--- and soft bounces each by what they are (core/event-log/store.ts).
--- With 27.7 million events the indexes take some 15 s, in which no event is written: accepts wait up to 8 s and are then refused for now.
+-- and soft bounces each by what they are (core/event-log/notable.ts).
+-- With 27.7 million events this takes 15 to 50 s, in which no event is written: accepts wait up to 8 s and are then refused for now.
 
 drop index events_notable;
 create index events_notable on events (account_id, type, message_id, recipient_no, occurred_at)

@@ -15,6 +15,8 @@ t.test('a long reader holds up what is dropped, and no mail; afterwards it goes 
   t.teardown(() => reader.end())
   let slowest = 0
   await reader.begin(async (transaction) => {
+    // Longer than the service lets its own sessions sit.
+    await transaction`set local idle_in_transaction_session_timeout = 0`
     await transaction`select count(*) from messages, bodies, events, attempts, finished_deliveries`
     const progress = { over: false }
     const dropping = service.core.retention.dropPartitions().then(

@@ -57,16 +57,19 @@ async function keptSince(sql: Sql, accountId: number): Promise<Kept> {
     select to_char(service_now() at time zone a.time_zone, 'YYYY-MM-DD') as today, coalesce(p.first_number = 1, true) as whole,
            to_char(
              case when p.first_number = 1
-                  -- What happened before the first events that were numbered is counted with their day ('before').
-                  then (select (min(occurred_at) at time zone a.time_zone)::date from events e
-                         where e.account_id = a.id and e.transaction > p.after_transaction and e.transaction <= p.to_transaction
-                           and e.occurred_at >= p.week and e.occurred_at < p.week + interval '7 days')
+                  -- Numbers do not follow times: the first event is in the earliest week, and only that is read.
+                  then (select (min(e.occurred_at) at time zone a.time_zone)::date
+                          from (select min(week) as week from event_pages where account_id = a.id) earliest
+                         cross join lateral (
+                           select occurred_at from events
+                            where account_id = a.id and occurred_at >= earliest.week
+                              and occurred_at < earliest.week + interval '7 days') e)
                   -- The first day that begins in a week that is kept.
                   else ((p.week at time zone a.time_zone) + interval '1 day' - interval '1 microsecond')::date end,
              'YYYY-MM-DD') as since
       from accounts a
       left join lateral (
-        select * from event_pages where account_id = a.id order by first_number limit 1) p on true
+        select first_number, week from event_pages where account_id = a.id order by first_number limit 1) p on true
      where a.id = ${accountId}`
   if (!kept) throw invalidParameter('account', 'there is no such account')
   return kept

@@ -37,9 +37,16 @@ export const BOUNDED: Readonly<Record<string, Bound>> = {
   '/(message|size).{0,30}(too (big|large)|exceed)/i': { longest: 1024, why: REPLY },
   '/(?:try|retry|come back|available)\\s+(?:again\\s+)?(?:in|after)\\s+(?:(?:at least|about|another)\\s+)?(\\d{1,6})\\s*(s|sec|second|m|min|minute|h|hour)s?\\b/i':
     { longest: 1024, why: REPLY },
-  '/(?:greylist\\w*|graylist\\w*)\\D{0,40}?(\\d{1,6})\\s*(s|sec|second|m|min|minute|h|hour)s?\\b/i': {
+  '/(?:greylist|graylist)\\w{0,8}\\D{0,40}?(\\d{1,6})\\s*(s|sec|second|m|min|minute|h|hour)s?\\b/i': {
     longest: 1024,
     why: REPLY,
+    attack: 'greylist',
+  },
+  '/(?<=(FATAL|PANIC): +).*/g': { longest: 4000, why: 'the end of the log of our own database' },
+  '/(?<=^|\\n)(content-[^\\r\\n:]*):([^\\r]*(?:\\r(?!\\n[^ \\t]|\\n?$)[^\\r]*)*)\\r\\n/gi': {
+    longest: 1024 * 1024,
+    why: 'the head of a part (LONGEST_HEAD); begins at line starts only, and each character has one way to match',
+    attack: '\ncontent-a:\r',
   },
   '/(?:wait|delay(?:ed)?)\\s+(?:(?:for|at least|about|another)\\s+)*(\\d{1,6})\\s*(s|sec|second|m|min|minute|h|hour)s?\\b/i':
     {
@@ -64,7 +71,6 @@ export const BOUNDED: Readonly<Record<string, Bound>> = {
     why: 'LIMITS.settingText; 256 characters are looked at for each mark',
   },
   '/.{72}(?=.)/g': { longest: 1024, why: 'a signature in base64' },
-  '/^--(.{1,70}?)(--)?[ \\t]*$/': { longest: 200, why: 'LONGEST_DELIMITER' },
   "new RegExp(`(?:${one.source})+`, 'gi')": {
     longest: 16_384,
     why: 'a part head; made of one of two escapes of three characters, each of which has one way to match',

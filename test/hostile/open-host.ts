@@ -19,6 +19,8 @@ export async function arrivals(host: string, port: number): Promise<Arrivals> {
     server.once('error', reject)
     server.listen(port, host, resolve)
   })
+  // It goes with whoever asks it.
+  server.unref()
   return {
     of: (recipient, within) =>
       new Promise((resolve) => {

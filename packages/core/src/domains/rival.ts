@@ -14,10 +14,11 @@ export async function makeWay(
 ): Promise<string | undefined> {
   const holder = await lockHolder(sql, name)
   if (!holder) return undefined
+  // Before the next question: one that was rejected may never have been seen right.
+  if (holder.state === 'rejected') return 'the operator does not allow this domain'
   if (holder.verifiedAt === null) {
     return 'another account has this domain by the word of the operator, who has to release it'
   }
-  if (holder.state === 'rejected') return 'the operator does not allow this domain'
   if (holder.brokenSince === null) {
     return 'another account has this domain, and its DKIM record is still there: remove that record, then verify again'
   }

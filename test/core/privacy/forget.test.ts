@@ -267,6 +267,8 @@ t.test('a request that fails holds up no other', async (t) => {
   const other = await core.privacy.forget(accountId, ['other@harbor.example'])
   await work(core, [{ accountId, id: other.id }])
   t.match(await core.privacy.request(accountId, broken.id), { state: 'queued' })
+  // Else it comes due again among the requests of the next test.
+  await service.sql`delete from forget_requests where id = ${broken.id}`
 })
 
 t.test('a batch that takes too long is tried again with half as many messages', async (t) => {
@@ -278,7 +280,7 @@ t.test('a batch that takes too long is tried again with half as many messages', 
   const sizeOf = async (): Promise<number> => {
     const [row] = await service.sql<
       { size: number }[]
-    >`select batch_size as size from forget_requests where state <> 'done'`
+    >`select batch_size as size from forget_requests where id = ${request.id}`
     return row?.size ?? 0
   }
   await service.sql.begin(async (holder) => {

@@ -9,12 +9,15 @@ const BATCH_SECONDS = 500
  */
 export async function numberAll(sql: Sql): Promise<void> {
   await sql`
-    insert into event_pages (account_id, first_number, count, week, after_transaction, to_transaction)
+    insert into event_pages (account_id, first_number, count, week, after_transaction, to_transaction, earliest, latest,
+                             timed)
     select account_id, 1 + sum(sum(count)) over of_account - sum(count), sum(count), week,
-           (min(batch) * ${BATCH_SECONDS}::bigint)::text::xid8, ((max(batch) + 1) * ${BATCH_SECONDS}::bigint)::text::xid8
+           (min(batch) * ${BATCH_SECONDS}::bigint)::text::xid8, ((max(batch) + 1) * ${BATCH_SECONDS}::bigint)::text::xid8,
+           min(earliest), max(latest), sum(count)
       from (select *, (sum(count) over (partition by account_id, week order by batch) - count)::bigint / 1000 as page
               from (select account_id, date_trunc('week', occurred_at, 'UTC') as week,
-                           (transaction::text::bigint - 1) / ${BATCH_SECONDS}::bigint as batch, count(*) as count
+                           (transaction::text::bigint - 1) / ${BATCH_SECONDS}::bigint as batch, count(*) as count,
+                           min(occurred_at) as earliest, max(occurred_at) as latest
                       from events group by 1, 2, 3) batches) pages
      group by account_id, week, page
     window of_account as (partition by account_id order by week, page)`

@@ -62,11 +62,12 @@ export async function sequenceEvents(
 async function number(sql: SqlTransaction, { after, to }: Batch): Promise<void> {
   await sql`
     with counted as materialized (
-      select account_id, date_trunc('week', occurred_at, 'UTC') as week, count(*)::int as count
+      select account_id, date_trunc('week', occurred_at, 'UTC') as week, count(*)::int as count,
+             min(occurred_at) as earliest, max(occurred_at) as latest
         from events where transaction > ${after}::xid8 and transaction <= ${to}::xid8
        group by 1, 2
     ), numbered as materialized (
-      select c.account_id, c.week, c.count, l.first_number as last_first,
+      select c.account_id, c.week, c.count, c.earliest, c.latest, l.first_number as last_first,
              coalesce(l.first_number + l.count, 1)
                + (sum(c.count) over weeks - c.count) as first_number,
              coalesce(l.week = c.week and l.count < ${PAGE} and row_number() over weeks = 1, false) as extends
@@ -76,11 +77,13 @@ async function number(sql: SqlTransaction, { after, to }: Batch): Promise<void> 
            where p.account_id = c.account_id order by p.first_number desc limit 1) l on true
       window weeks as (partition by c.account_id order by c.week rows unbounded preceding)
     ), extended as (
-      update event_pages p set count = p.count + n.count, to_transaction = ${to}::xid8
+      update event_pages p set count = p.count + n.count, to_transaction = ${to}::xid8, timed = p.timed + n.count,
+                               earliest = least(p.earliest, n.earliest), latest = greatest(p.latest, n.latest)
         from numbered n where n.extends and p.account_id = n.account_id and p.first_number = n.last_first
     ), added as (
-      insert into event_pages (account_id, first_number, count, week, after_transaction, to_transaction)
-      select account_id, first_number, count, week, ${after}::xid8, ${to}::xid8 from numbered where not extends
+      insert into event_pages (account_id, first_number, count, week, after_transaction, to_transaction, earliest, latest, timed)
+      select account_id, first_number, count, week, ${after}::xid8, ${to}::xid8, earliest, latest, count
+        from numbered where not extends
     )
     update event_cursors set transaction = ${to}::xid8, moved_at = service_now() where name = 'numbers'`
 }

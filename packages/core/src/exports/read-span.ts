@@ -25,14 +25,19 @@ export interface Run {
   readonly position: number
 }
 
-/** Where among the account's numbers, as far as they are given, the events of a span lie. */
+/**
+ * Where among the account's numbers, as far as they are given, the events of a span lie. Events are numbered some moments after
+ * they happened, and in pages, so the first of them may be those of the day before.
+ */
 export async function rangeOf(sql: AnySql, { accountId, beginsAt, endsAt }: SpanQuestion): Promise<NumberRange> {
   return onlyRow(
     await sql<NumberRange[]>`
       select coalesce(min(first_number) - 1, 0)::float8 as position, coalesce(max(first_number + count - 1), 0)::float8 as last
         from event_pages
        where account_id = ${accountId} and week >= date_trunc('week', ${beginsAt}::timestamptz, 'UTC')
-         and week < ${endsAt}::timestamptz`,
+         and week < ${endsAt}::timestamptz
+         -- A large account's week has a thousand pages: 2.6 s to come from Monday to Friday.
+         and (timed is distinct from count or (earliest < ${endsAt}::timestamptz and latest >= ${beginsAt}::timestamptz))`,
   )
 }
 

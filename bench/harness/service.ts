@@ -105,7 +105,15 @@ export async function openService({ postgres: settings = [], flags = [] }: Servi
     return row?.count ?? 0
   }
   const empty = async (): Promise<void> => {
-    await sql.unsafe(`truncate ${TABLES.join(', ')}`)
+    // The sequencer or a claim may hold one table and want another, which a deadlock ends; the next try comes through.
+    for (let tries = 5; ; tries--) {
+      const failed = await sql.unsafe(`truncate ${TABLES.join(', ')}`).catch((error: unknown) => error)
+      if ((failed as { code?: string }).code !== '40P01') {
+        if (failed instanceof Error) throw failed
+        return
+      }
+      if (tries === 0) throw failed
+    }
   }
   return {
     sql,

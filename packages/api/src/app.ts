@@ -1,6 +1,5 @@
-import { METHODS } from 'node:http'
 import { type Config, type Core, createByteBudget, type Log, ServiceError } from '@postrider/core'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type HTTPMethods, LogController } from 'fastify'
 import { FRAME } from './doors.ts'
 import { exportLinks } from './export-links.ts'
 import { health } from './health.ts'
@@ -57,8 +56,12 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
     },
   })
   malformed.watch(app.server)
-  // A method nobody knows is as wrong on a known path as any other: 405, and not 404.
-  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  // A method that no path takes is as wrong on a known path as any other: 405, and not 404. One stands for all of them: routes
+  // of 35 methods for each path took 11 MB.
+  const routed = new Set(app.supportedMethods)
+  app.server.prependListener('request', (request) => {
+    if (!routed.has(request.method as HTTPMethods)) request.method = 'TRACE'
+  })
   app.decorate('draining', draining.signal)
   app.addHook('preClose', async () => {
     stopping = true

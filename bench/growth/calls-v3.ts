@@ -41,6 +41,12 @@ export function v3Calls({ day, daySeconds, legacy, version, batch, keyId, editab
     get('listCategories', '/categories?limit=10000&offset=290000', 'offset 290,000'),
     get('listCategories', '/categories?category=tag-2&limit=50&offset=90000', 'a prefix, offset 90,000'),
     get('getCategoryStats', `/categories/stats?${years}&${ten}`, 'ten, five years'),
+    get('getCategoryStats', `/categories/stats?${years}&${ten}&aggregated_by=month`, 'ten, five years by month'),
+    get(
+      'getCategoryStats',
+      `/categories/stats?start_date=${day(999)}&end_date=${day(0)}&${ten}`,
+      'ten, a thousand days',
+    ),
     get('getCategorySums', `/categories/stats/sums?${weeks}`, '12 weeks'),
     get('getCategorySums', `/categories/stats/sums?${year}&limit=10000`, 'a year'),
     get('listGroups', '/asm/groups', '20 groups'),

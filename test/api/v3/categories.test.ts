@@ -108,6 +108,17 @@ t.test('a category that never was is not there, and neither is a list of none or
   refusedV3(t, await get(sender, '/stats?categories=receipts'), [400, /start_date is required/, 'start_date'])
 })
 
+t.test('ten categories over many years are refused by day, and told by month', async (t) => {
+  proves(t, 'operation.getCategoryStats')
+  const names = Array.from({ length: 10 }, (_, at) => `c${at}`)
+  const sender = await makeMailed(...names)
+  const query = `?start_date=2021-12-01&end_date=2026-11-30&categories=${names.join('&categories=')}`
+  refusedV3(t, await get(sender, `/stats${query}`), [400, /10000 counts.*fewer days/, 'end_date'])
+  const { status, json } = await get(sender, `/stats${query}&aggregated_by=month`)
+  t.equal(status, 200)
+  t.equal((json as unknown as unknown[]).length, 60)
+})
+
 t.test('sums are of the categories with most of what is asked for', async (t) => {
   proves(t, 'operation.getCategorySums')
   const sender = await service.makeSender()

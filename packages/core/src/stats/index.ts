@@ -117,6 +117,12 @@ export function statsOf(sql: Sql): Stats {
         const { periods, total } = periodsOf(span, period, { limit, offset })
         const page = { first: periods[0]?.first ?? span.first, last: periods.at(-1)?.last ?? span.first }
         if (periods.length === 0) return { periods: [], total, asOf }
+        if (wanted.kind === 'some' && wanted.names.length * periods.length > MOST_TOLD) {
+          throw invalidParameter(
+            'enddate',
+            `an answer has at most ${MOST_TOLD} counts, ask for fewer days or names, or by month`,
+          )
+        }
         const asked = { accountId, period, page, times }
         const rows =
           wanted.kind !== 'each'
@@ -205,6 +211,9 @@ async function requireFew(
 
 /** Counts of single names that one answer is made of: at 3.5 µs each, with delivery times 7, some 170 ms of processor time. */
 const MOST_COUNTS = { plain: 50_000, withTimes: 25_000 }
+
+/** Counts of named names in one answer, each of some 400 octets: ten names over two and a half years by day. */
+const MOST_TOLD = 10_000
 
 async function accountOf(
   sql: SqlTransaction,

@@ -67,14 +67,23 @@ export interface StoredRow extends Omit<LogRow, 'status' | 'remarks' | 'opens' |
 }
 
 export function rowOf(stored: StoredRow): LogRow {
-  const { state: _, reason: _1, merged, attributes, code: _2, enhanced: _3, reply: _4, notable, ...rest } = stored
+  const { notable, subject } = stored
   const hits = (type: string) => notable.filter((event) => event.type === type)
   return {
-    ...rest,
-    subject: merged ? mergedSubject(rest.subject, attributes ?? {}) : rest.subject,
-    reference: rest.reference ?? '',
+    messageId: stored.messageId,
+    recipientNo: stored.recipientNo,
+    transactionNumber: stored.transactionNumber,
+    recipient: stored.recipient,
+    from: stored.from,
+    acceptedAt: stored.acceptedAt,
+    deliveredAt: stored.deliveredAt,
+    changedAt: stored.changedAt,
     status: statusOf(stored),
+    size: stored.size,
     remarks: remarksOf(stored),
+    subject: stored.merged ? mergedSubject(subject, stored.attributes ?? {}) : subject,
+    reference: stored.reference ?? '',
+    tags: stored.tags,
     opens: hits('opened').map(({ ip, time }) => ({ ip: ip ?? '', time })),
     clicks: hits('clicked').map(({ ip, url, time }) => ({ ip: ip ?? '', link: url ?? '', time })),
   }

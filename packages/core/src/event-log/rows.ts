@@ -15,10 +15,11 @@ function localTime(sql: AnySql, time: Fragment): Fragment {
 /** All that is shown of these rows, in their order. */
 export async function selectRows(sql: AnySql, accountId: number, places: readonly Place[]): Promise<StoredRow[]> {
   const told = Map.groupBy(await selectNotable(sql, accountId, places), placeOf)
-  return (await selectKept(sql, accountId, places)).map(({ id, changed, ...row }) => {
-    const notable = told.get(placeOf({ id, no: row.recipientNo })) ?? []
+  return (await selectKept(sql, accountId, places)).map((row) => {
+    const notable = told.get(placeOf({ id: row.id, no: row.recipientNo })) ?? []
     const last = notable.at(-1)
-    return { ...row, changedAt: last && last.at > changed ? last.time : row.changedAt, notable }
+    // Of the same object: a copy of each row was a sixth of what a page of 5,000 took.
+    return Object.assign(row, { changedAt: last && last.at > row.changed ? last.time : row.changedAt, notable })
   })
 }
 

@@ -108,14 +108,15 @@ async function measureReads(installation: Installation, filled: Filled, only: st
   const calls = [...told, ...plainCalls(told)]
   for (const name of unmeasured(calls)) report(`not measured: ${name}`)
   const plans = watchPlans(installation.logFile)
-  const processor = watchProcessor(installation.sql, [installation.processes.api?.running.pid ?? 0])
+  const api = installation.processes.api?.running
+  const processor = watchProcessor(installation.sql, [api?.pid ?? 0])
   const measured: Measured[] = []
   for (const call of calls) {
     if (!`${call.api} ${call.operation}: ${call.what}`.includes(only)) continue
     const one = await measureCall(installation, call, processor)
     one.plans = plans()
     report(
-      `${one.name}: ${one.p50.toFixed(1)} ${one.p95.toFixed(1)} ms, ${one.processor.toFixed(1)} on the processor${one.said ? `, ${one.status} ${one.said}` : ''}`,
+      `${one.name}: ${one.p50.toFixed(1)} ${one.p95.toFixed(1)} ms, ${one.processor.toFixed(1)} on the processor, API ${Math.round((api?.peakKib() ?? 0) / 1024)} MiB so far${one.said ? `, ${one.status} ${one.said}` : ''}`,
     )
     measured.push(one)
   }

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { until } from '../../helpers/until.ts'
 import { BROWSER, makeReaders } from './readers.ts'
 
 const readers = await makeReaders(t)
@@ -62,7 +63,18 @@ t.test('many opens cost few commits', async (t) => {
   const messages = await Promise.all(Array.from({ length: 40 }, () => readers.accept()))
   await readers.deliverAll()
   await readers.pass(60)
-  await Promise.all(messages.map((message) => ask(pixel(message))))
+  // What comes while the first one waits for its commit shares the next.
+  const asked = service.sql.begin(async (holder) => {
+    await holder`lock table hits in exclusive mode`
+    const asked = messages.map((message) => ask(pixel(message)))
+    await until('a hit that waits', async () => {
+      const waiting = await holder`select from pg_locks where relation = 'hits'::regclass and not granted`
+      return waiting.length > 0
+    })
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    return { asked }
+  }) as Promise<{ asked: Promise<unknown>[] }>
+  await Promise.all((await asked).asked)
   const [commits] = await service.sql<{ count: number }[]>`select count(distinct xmin::text)::int as count from hits`
   t.ok((commits?.count ?? 99) < 20, `${commits?.count} commits`)
   for (const message of messages) t.equal((await seen(message)).length, 1)

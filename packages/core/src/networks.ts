@@ -10,15 +10,22 @@ export function parseNetworks(entries: readonly string[]): string[] {
   for (const entry of entries) {
     const text = entry.trim()
     if (text === '') continue
+    if (text.length > LONGEST) throw notOne(`${text.slice(0, LONGEST)}...`)
     const [address = '', prefix, ...rest] = text.split('/')
     const family = isIP(address)
     const most = family === 4 ? 32 : 128
     const fits = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= most)
-    if (family === 0 || address.includes('%') || !fits || rest.length > 0)
-      throw new Error(`"${text}" is neither an address nor a network`)
+    if (family === 0 || address.includes('%') || !fits || rest.length > 0) throw notOne(text)
     networks.push(text)
   }
   return networks
+}
+
+/** Characters of a network: an IPv6 address in full and its prefix. Longer text is not looked at. */
+const LONGEST = 49
+
+function notOne(text: string): Error {
+  return new Error(`"${text}" is neither an address nor a network`)
 }
 
 /** A set of networks that answers whether an address lies in it. IPv4-mapped IPv6 addresses count as IPv4 (RFC 4291 2.5.5.2). */

@@ -32,6 +32,7 @@ export { ERRORS, type ErrorName, type ErrorRow, invalidParameter, ServiceError }
 export * from './event-log/index.ts'
 export * from './events/index.ts'
 export type * from './exports/index.ts'
+export { garbageCollector } from './garbage.ts'
 export { createGroupCommit, type GroupCommit } from './group-commit.ts'
 export { createLog, type Log } from './log.ts'
 export * from './messages/index.ts'

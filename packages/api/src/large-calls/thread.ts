@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isMainThread, parentPort, workerData } from 'node:worker_threads'
-import { createCore, createLog, openDatabase, type Principal, requireDatabase } from '@postrider/core'
+import { createCore, createLog, garbageCollector, openDatabase, type Principal, requireDatabase } from '@postrider/core'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import { FRAME } from '../doors.ts'
 import { openDoors } from '../open-doors.ts'
@@ -8,6 +8,8 @@ import type { LargeAnswer, LargeCall, Order, Report, Start } from './messages.ts
 
 /** Large messages come few at a time, and their accepts share commits. */
 const CONNECTIONS = 3
+/** Octets of a call's body from which on what it left behind is collected at once. */
+const COLLECTED = 4 * 1024 * 1024
 
 /**
  * The body of the thread of large calls: the doors of the API once more, for calls that the process let in. It has connections
@@ -21,6 +23,7 @@ async function serve(): Promise<void> {
   const sql = openDatabase({ url: requireDatabase(config), name: 'api', connections: CONNECTIONS })
   const core = createCore({ sql, config, log })
   await core.readiness.check()
+  const collect = garbageCollector()
   const caller = new AsyncLocalStorage<Principal>()
   const app = Fastify({
     ...FRAME,
@@ -47,13 +50,15 @@ async function serve(): Promise<void> {
         .then(() => port.close())
     else {
       const { id, call } = order
-      answer(call).then(
+      const { byteLength } = call.octets
+      const answered = answer(call).then(
         (answer) => say({ kind: 'answer', id, answer, cpu: cpuUsed() }, [answer.octets.buffer as ArrayBuffer]),
         (err: unknown) => {
           log.error({ err }, 'fault')
           say({ kind: 'failed', id, cpu: cpuUsed() })
         },
       )
+      if (byteLength >= COLLECTED) void answered.then(() => setImmediate(collect))
     }
   })
   say({ kind: 'ready', cpu: cpuUsed() })

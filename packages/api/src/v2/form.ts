@@ -1,5 +1,6 @@
 import { invalidParameter, LIMITS, ServiceError } from '@postrider/core'
 import { MAX_VALUES } from '../strict-json.ts'
+import { percentDecoded } from './percent.ts'
 
 /** A form's parameters as they came: names and values, decoded. */
 export type FormField = readonly [name: string, value: string]
@@ -134,24 +135,7 @@ function plain(child: Leaf | Branch, name: string): unknown {
 
 /** A `%` that starts no escape is itself, as browsers read it. */
 function decode(text: string): string {
-  const spaced = text.includes('+') ? spacesFor(text) : text
-  if (!spaced.includes('%')) return spaced
-  try {
-    return decodeURIComponent(withWholeEscapes(spaced))
-  } catch {
-    throw new ServiceError('jsonInvalid', { reason: 'form escapes that are not UTF-8' })
-  }
-}
-
-/** Runs at once: putting a text together of 30 million pieces takes seconds and gigabytes. */
-function spacesFor(text: string): string {
-  return text.replace(/\++/g, (run) => ' '.repeat(run.length))
-}
-
-function withWholeEscapes(text: string): string {
-  return text.replace(/%+/g, (run, at: number) => {
-    const end = at + run.length
-    const isEscape = /^[0-9a-f]{2}$/i.test(text.slice(end, end + 2))
-    return isEscape ? `${'%25'.repeat(run.length - 1)}%` : '%25'.repeat(run.length)
-  })
+  const decoded = percentDecoded(text, { stray: 'kept' })
+  if (decoded === undefined) throw new ServiceError('jsonInvalid', { reason: 'form escapes that are not UTF-8' })
+  return decoded
 }

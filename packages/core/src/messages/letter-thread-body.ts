@@ -1,6 +1,5 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { parentPort, workerData } from 'node:worker_threads'
+import { garbageCollector } from '../garbage.ts'
 import { createSecrets } from '../secrets.ts'
 import { type FilledContent, Unrenderable } from './fill.ts'
 import type { LinkOptions } from './links-for.ts'
@@ -29,7 +28,7 @@ function serve(): void {
   if (!port) return
   const { secretKey, ...links } = workerData as LetterThreadData
   const options = { ...links, secrets: createSecrets(secretKey) }
-  const collect = collector()
+  const collect = garbageCollector()
   let message: LoadedMessage | undefined
   port.on('message', (order: LetterOrder) => {
     if (order.message) message = withBuffers(order.message)
@@ -44,15 +43,6 @@ function serve(): void {
     }
     collect()
   })
-}
-
-/**
- * What one letter leaves behind is as large as what a process may have in all, and this heap grows without looking at the others:
- * collected after each, letters of 10 MB took 50 MB less.
- */
-function collector(): () => void {
-  setFlagsFromString('--expose-gc')
-  return runInNewContext('gc') as () => void
 }
 
 /** Buffers arrive as plain octets. */

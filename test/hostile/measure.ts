@@ -24,8 +24,8 @@ export interface Cost {
 export const MOST_TURN_MS = 100
 /** The sandbox shows one person's own mail on his own machine: half a second for a message of 5 MB is nobody else's. */
 const MOST_SANDBOX_TURN_MS = 500
-/** MiB of any process: its bodies' budget, copies of them, and what it is by itself. */
-export const MOST_PEAK_MIB = 512
+/** MiB of any process: 250 that it is by itself with its threads, and what a body of 30 MB becomes on its way through them. */
+export const MOST_PEAK_MIB = 640
 /** A row that takes longer is cut off, and the next one meets a fresh process. */
 const ROW_MS = 30_000
 /** A turn beyond the bound is measured again: other processes take caches and cores away, but not every time. */

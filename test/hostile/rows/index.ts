@@ -1,4 +1,5 @@
 import type { Row } from '../row.ts'
+import { FLOODS } from './floods.ts'
 import { OPERATIONS } from './operations.ts'
 import { RELAY } from './relay.ts'
 import { SANDBOX } from './sandbox.ts'
@@ -15,6 +16,7 @@ export const ROWS: readonly Row[] = [
   ...V3_MAIL,
   ...TEMPLATES,
   ...OPERATIONS,
+  ...FLOODS,
   ...RELAY,
   ...WORKER,
   ...SANDBOX,

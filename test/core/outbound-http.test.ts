@@ -326,3 +326,35 @@ t.test('a request is given up when told to', async (t) => {
   const mute = `http://mute.test:${receiver.port}/`
   t.equal(await failureOf(http.request({ url: mute, method: 'POST', timeoutMs: 200 })), 'timeout')
 })
+
+t.test('a host that sends interim answers without end is given up at once', async (t) => {
+  const interim = 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000)
+  let sent = 0
+  const server = createServer((socket) => {
+    const flood = (): void => {
+      while (!socket.destroyed && socket.write(interim)) sent += 1000
+      socket.once('drain', flood)
+    }
+    socket.on('error', () => {})
+    socket.once('data', flood)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const { port } = server.address() as { port: number }
+  const http = createOutboundHttp({ dnsServers: [], outboundNetworks: ['127.0.0.0/8'], outboundPorts: [] })
+  t.equal(await failureOf(http.request({ url: `http://127.0.0.1:${port}/`, method: 'POST' })), 'answer')
+  t.ok(sent < 1_000_000, `${sent}`)
+})
+
+t.test('some interim answers are passed over', async (t) => {
+  const server = createServer((socket) => {
+    socket.once('data', () =>
+      socket.end(`${'HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n'.repeat(3)}HTTP/1.1 204 No Content\r\n\r\n`),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const { port } = server.address() as { port: number }
+  const http = createOutboundHttp({ dnsServers: [], outboundNetworks: ['127.0.0.0/8'], outboundPorts: [] })
+  t.equal((await http.request({ url: `http://127.0.0.1:${port}/`, method: 'POST' })).status, 204)
+})

@@ -1,4 +1,14 @@
-import type { ClaimedDelivery, Config, Core, Deferred, LoadedMessage, Log, Outcome, Stage } from '@postrider/core'
+import {
+  type ClaimedDelivery,
+  type Config,
+  type Core,
+  type Deferred,
+  isDatabaseTrouble,
+  type LoadedMessage,
+  type Log,
+  type Outcome,
+  type Stage,
+} from '@postrider/core'
 import { deliver, type InHand } from './deliver.ts'
 import { HAND_LIMIT, Hand } from './hand.ts'
 import { LargeBodies } from './large-bodies.ts'
@@ -200,7 +210,9 @@ export class Dispatcher {
       if (outcome && outcome.kind !== 'dropped' && delivery.onlyHost === null) site.heard(beginningOf(outcome))
       this.#finish(delivery, outcome, message)
     } catch (error) {
-      this.#fault(inHand.delivery, error, inHand.message)
+      // Nothing was offered to anybody: a note of a final dot that fails is an outcome, and no error.
+      if (isDatabaseTrouble(error)) await this.#giveBack([inHand], 1)
+      else this.#fault(inHand.delivery, error, inHand.message)
     }
   }
 

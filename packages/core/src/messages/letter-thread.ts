@@ -41,13 +41,9 @@ export function createLetterThread(data: LetterThreadData): LetterThread {
     serving = true
     clearTimeout(idle)
     for (let next = queue.shift(); next; next = queue.shift()) {
-      running ??= startThread(data)
-      try {
-        next.settle.resolve(await running.write(next))
-      } catch (error) {
-        next.settle.reject(error)
-        if (!running.usable) running = undefined
-      }
+      // It may have ended between two letters.
+      if (!running?.usable) running = startThread(data)
+      await running.write(next).then(next.settle.resolve, next.settle.reject)
     }
     serving = false
     idle = setTimeout(() => void stop(), IDLE).unref()
@@ -96,8 +92,10 @@ function startThread(data: LetterThreadData): Running {
   }
   thread.on('message', (report: LetterReport) => {
     thread.unref()
-    if (report.kind === 'failed') current?.reject(errorOf(report))
-    else current?.resolve(Buffer.from(report.octets.buffer, report.octets.byteOffset, report.octets.byteLength))
+    const settle = current
+    current = undefined
+    if (report.kind === 'failed') settle?.reject(errorOf(report))
+    else settle?.resolve(Buffer.from(report.octets.buffer, report.octets.byteOffset, report.octets.byteLength))
   })
   thread.on('error', (error: Error & { code?: string }) =>
     end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooCostly('memory') : error),
@@ -110,7 +108,7 @@ function startThread(data: LetterThreadData): Running {
     const { user, system } = await thread.cpuUsage().catch(() => ({ user: 0, system: 0 }))
     const cpu = (user + system) / 1000
     before.cpu ??= cpu
-    if (current === asked && cpu - before.cpu > MOST_CPU) end(tooCostly('time'))
+    if (asked && current === asked && cpu - before.cpu > MOST_CPU) end(tooCostly('time'))
   }
 
   return {

@@ -214,6 +214,15 @@ export const WORKER = rowsOf(
       for (let at = 0; at < 500; at++) response.setHeader(`x-${at}`, 'a'.repeat(100))
       response.end('ok')
     }),
+    'webhook: a receiver that sends interim answers for ten seconds': hook(({ socket }) => {
+      const interim = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1000)
+      const until = Date.now() + 10_000
+      const flood = (): void => {
+        while (socket && !socket.destroyed && Date.now() < until && socket.write(interim));
+        socket?.once('drain', flood)
+      }
+      flood()
+    }),
     'webhook: a receiver that refuses in 64 kB of blanks': hook((response) => {
       response.statusCode = 400
       response.end(`${' '.repeat(64 * kB)}x`)

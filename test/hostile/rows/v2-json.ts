@@ -22,6 +22,16 @@ export const V2_JSON = rowsOf(
           attributes: attributes(45),
         })),
       }),
+    'v2 JSON: four calls at once of 5 recipients with 90,000 attributes, no name twice': async (stage) => {
+      const recipient = (call: number, at: number) => ({
+        recipient: `r${at}@open.example`,
+        attributes: Object.fromEntries(Array.from({ length: 90_000 }, (_, name) => [`k${call}${at}_${name}`, 'v'])),
+      })
+      const calls = [0, 1, 2, 3].map((call) =>
+        stage.send({ personalizations: Array.from({ length: 5 }, (_, at) => recipient(call, at)) }),
+      )
+      return (await Promise.all(calls)).join(', ')
+    },
     'v2 JSON: 499,000 empty objects': (stage) => beside(stage, 'x', `[${many(499_000, () => '{}', ',')}]`),
     'v2 JSON: 499,000 keys of one object': (stage) =>
       beside(stage, 'x', `{${many(499_000, (at) => `"k${at}":0`, ',')}}`),

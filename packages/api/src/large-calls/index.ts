@@ -1,10 +1,11 @@
-import { BeyondShare, type Config, type Log, ServiceError } from '@postrider/core'
+import { BeyondShare, type Config, inTurns, type Log, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientAddress } from '../client-address.ts'
 import { LargeBody } from './large-body.ts'
 import { type LargeThread, startLargeThread } from './large-thread.ts'
 import type { LargeAnswer, LargeCall, Report } from './messages.ts'
 import { LargeCallQueue } from './queue.ts'
+import { weigh } from './weigh.ts'
 
 /** Milliseconds after which a thread without calls ends: it holds some 60 MB. */
 const IDLE = 60_000
@@ -20,7 +21,7 @@ export interface LargeCalls {
 
 interface Pending {
   readonly accountId: number
-  readonly octets: number
+  readonly weight: number
   readonly id: number
   readonly call: LargeCall
   readonly settle: PromiseWithResolvers<LargeAnswer>
@@ -88,12 +89,9 @@ export function createLargeCalls({ config, log }: { config: Config; log: Log }):
 
   /** Of several in hand nobody knows which one it was; as with any 503 they may have been stored. */
   function refuseAll(exceeded: boolean): void {
-    const pending = [...queue.inHand]
+    const pending = queue.lose()
     const alone = exceeded && pending.length === 1
-    for (const one of pending) {
-      queue.done(one)
-      one.settle.reject(alone ? new ServiceError('tooCostly') : lost())
-    }
+    for (const one of pending) one.settle.reject(alone ? new ServiceError('tooCostly') : lost())
   }
 
   async function close(): Promise<void> {
@@ -108,10 +106,10 @@ export function createLargeCalls({ config, log }: { config: Config; log: Log }):
   }
 
   return {
-    answer(call) {
-      const octets = call.octets.byteLength
+    async answer(call) {
+      const weight = await inTurns(weigh(call.octets))
       const settle = Promise.withResolvers<LargeAnswer>()
-      queue.add({ accountId: call.principal.account.id, octets, id: ++lastId, call, settle })
+      queue.add({ accountId: call.principal.account.id, weight, id: ++lastId, call, settle })
       serve()
       return settle.promise
     },

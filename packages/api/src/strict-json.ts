@@ -4,8 +4,19 @@ import { LIMITS, ServiceError } from '@postrider/core'
 /** Deeper than this nobody means it, and recursion of ours would be what breaks. */
 const MAX_DEPTH = 64
 
-/** Values of one body, fifty for each recipient: ten million empty objects are 30 MB here and gigabytes once parsed. */
-export const MAX_VALUES = LIMITS.recipients * 50
+/** Values of one call, fifty for each recipient: ten million empty objects are 30 MB here and gigabytes once parsed. */
+const MAX_VALUES = LIMITS.recipients * 50
+
+/** Values counted so far; what a call brings in several texts shares one. */
+export interface ValueCount {
+  values: number
+}
+
+/** Throws tooLarge for more values than anybody needs. */
+export function countValues(count: ValueCount, values: number): void {
+  count.values += values
+  if (count.values > MAX_VALUES) throw new ServiceError('tooLarge', { values: { limit: `${MAX_VALUES} values` } })
+}
 
 /** The body is not JSON we take. */
 export class JsonError extends Error {}
@@ -16,10 +27,10 @@ export class JsonError extends Error {}
  *
  * Throws {@link JsonError}, and tooLarge for more values than anybody needs.
  */
-export function parseStrictJson(octets: Buffer): unknown {
+export function parseStrictJson(octets: Buffer, count: ValueCount = { values: 0 }): unknown {
   if (!isUtf8(octets)) throw new JsonError('not UTF-8')
   const text = octets.toString('utf8')
-  const members = countMembers(text)
+  const members = countMembers(text, count)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -31,7 +42,7 @@ export function parseStrictJson(octets: Buffer): unknown {
 }
 
 /** Counts the members of all objects by their colons, outside strings; JSON.parse judges the syntax afterwards. */
-function countMembers(text: string): number {
+function countMembers(text: string, count: ValueCount): number {
   let members = 0
   let values = 0
   let depth = 0
@@ -58,7 +69,7 @@ function countMembers(text: string): number {
         break
     }
   }
-  if (values > MAX_VALUES) throw new ServiceError('tooLarge', { values: { limit: `${MAX_VALUES} values` } })
+  countValues(count, values)
   return members
 }
 

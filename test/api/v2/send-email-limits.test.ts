@@ -74,13 +74,30 @@ const VALUES: readonly (readonly [what: string, json: string])[] = [
     'values of a form',
     `data=${json.replace('"recipient"', `"attributes":{${Array.from({ length: 600_000 }, (_, at) => `"${at}":0`)}},"recipient"`)}`,
   ],
+  [
+    'values in several parameters of a form',
+    ['personalizations', 'from', 'settings'].map((name) => `${name}=[${'{},'.repeat(200_000)}{}]`).join('&'),
+  ],
+  ['values beside the others of a form', `${'a[]=x&'.repeat(150_000)}from=[${'{},'.repeat(200_000)}{}]`],
 ]
 for (const [what, text] of VALUES) {
   t.test(`a body of too many ${what} is refused with 121, in no time`, async (t) => {
     const started = performance.now()
-    const answer = await send(text, text.startsWith('data=') ? FORM : {})
+    const answer = await send(text, text.startsWith('{') ? {} : FORM)
     refused(t, answer, [413, 121, 'Payload must be at most 500000 values'])
     t.ok(performance.now() - started < 10_000)
+  })
+}
+
+const OPERATIONS: readonly (readonly [what: string, path: string, form: string])[] = [
+  ['JSON', '/v2/templates/1/render', `attributes={"a":[${'{},'.repeat(300_000)}{}]}`],
+  ['a list with commas', '/v2/templates', `templateName=a&content=b&variables=${'a,'.repeat(600_000)}`],
+]
+for (const [what, path, body] of OPERATIONS) {
+  t.test(`too many values in ${what} of any operation's form are refused with 121`, async (t) => {
+    const answer = await call(base, { path, headers: { api_key: sender.apiKey, ...FORM }, body })
+    const wanted = { error_code: 121, error_message: 'Payload must be at most 500000 values' }
+    t.match(answer, { status: 413, json: { error_info: wanted } })
   })
 }
 

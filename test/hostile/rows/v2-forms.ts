@@ -83,6 +83,12 @@ export const V2_FORMS = rowsOf(
         stage,
         `${many(199_000, (at) => part(`Content-Disposition: form-data; name="a"; filename="${at}"`))}--x--\r\n`,
       ),
+    'v2 multipart: 450,000 values of JSON in each of four fields': (stage) => {
+      const values = (prefix: string) =>
+        `{"a":[${many(450_000, (at) => (at % 90_000 === 0 ? `${at ? '},' : ''}{"${prefix}${at}":"v"` : `,"${prefix}${at}":"v"`))}}]}`
+      const names = ['personalizations', 'from', 'settings', 'attachments']
+      return parts(stage, `${names.map((name, at) => field(name, values(`k${at}_`))).join('')}--x--\r\n`)
+    },
     'v2 multipart: 28 MB of all but a boundary': (stage) =>
       parts(
         stage,

@@ -1,7 +1,7 @@
 import { LIMITS, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LARGE_BODY, LargeBody } from '../large-calls/large-body.ts'
-import { JsonError, parseStrictJson } from '../strict-json.ts'
+import { JsonError, parseStrictJson, type ValueCount } from '../strict-json.ts'
 import { addField, type FormField, formFields, objectOf } from './form.ts'
 import { boundaryOf, MultipartError, type Part, partsOf } from './multipart.ts'
 
@@ -35,11 +35,11 @@ export async function readBodies(app: FastifyInstance, setAside: boolean): Promi
       }
     })
   }
-  read('application/json', jsonObject)
+  read('application/json', (body) => jsonObject(body))
   read('application/x-www-form-urlencoded', formObject)
   read('multipart/form-data', multipartObject)
   // No content type, or any other: JSON is what the contract recommends, so it is what we try.
-  read('*', jsonObject)
+  read('*', (body) => jsonObject(body))
 }
 
 /** Hands bodies over unread, whatever type they say they are: `curl --data-binary` says it sends a form. */
@@ -53,9 +53,9 @@ function asRefusal(error: Error): Error {
   return unreadable ? new ServiceError('jsonInvalid', { reason: error.message }) : error
 }
 
-function jsonObject(body: Buffer): BodyObject {
+function jsonObject(body: Buffer, count?: ValueCount): BodyObject {
   if (isBlank(body)) throw new ServiceError('bodyBlank')
-  const value = parseStrictJson(body)
+  const value = parseStrictJson(body, count)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new JsonError('not an object')
   return value as BodyObject
 }
@@ -63,8 +63,7 @@ function jsonObject(body: Buffer): BodyObject {
 function formObject(body: Buffer, request: FastifyRequest): BodyObject {
   // `curl -d '{…}'` says it is a form; it is JSON all the same.
   if (body.subarray(0, 100).toString().trimStart().startsWith('{')) return jsonObject(body)
-  request.formBody = true
-  return fromFields(formFields(textOf(body, 'utf-8')))
+  return fromFields(formFields(textOf(body, 'utf-8')), request)
 }
 
 /** Files become attachments for every recipient, whatever the name of their parameter. */
@@ -79,8 +78,7 @@ function multipartObject(body: Buffer, request: FastifyRequest): BodyObject {
     else if (!isUnchosen(part)) files.push({ fileName: part.fileName, octets: part.octets })
   }
   request.fileParts = files
-  request.formBody = true
-  return fromFields(fields)
+  return fromFields(fields, request)
 }
 
 /** A browser sends an empty part without a file name for a file nobody chose. */
@@ -89,14 +87,16 @@ function isUnchosen({ fileName, octets }: Part): boolean {
 }
 
 /** The three spellings, tried in the contract's order: `data=<JSON>`, brackets, top-level keys whose values are JSON. */
-function fromFields(fields: readonly FormField[]): BodyObject {
-  const object = objectOf(fields)
+function fromFields(fields: readonly FormField[], request: FastifyRequest): BodyObject {
+  const count = { values: 0 }
+  request.formValues = count
+  const object = objectOf(fields, count)
   if (typeof object.data === 'string' && object.personalizations === undefined) {
-    return jsonObject(Buffer.from(object.data))
+    return jsonObject(Buffer.from(object.data), count)
   }
   for (const name of STRUCTURED) {
     const value = object[name]
-    if (typeof value === 'string' && /^\s*[[{]/.test(value)) object[name] = parseStrictJson(Buffer.from(value))
+    if (typeof value === 'string' && /^\s*[[{]/.test(value)) object[name] = parseStrictJson(Buffer.from(value), count)
   }
   return object
 }

@@ -1,18 +1,16 @@
 import { invalidParameter, LIMITS, ServiceError } from '@postrider/core'
-import { MAX_VALUES } from '../strict-json.ts'
+import { countValues, type ValueCount } from '../strict-json.ts'
 import { percentDecoded } from './percent.ts'
 
 /** A form's parameters as they came: names and values, decoded. */
 export type FormField = readonly [name: string, value: string]
 
-/** Bounds of a form; a JSON body has its own in strict-json.ts. */
+/** Bounds of a form. Its values are counted with those of JSON: a name of eight brackets is nine of them. */
 export const FORM = {
   /** Brackets of one name; what the API knows needs four. */
   depth: 8,
   /** Twenty for each recipient. */
   parameters: LIMITS.recipients * 20,
-  /** Values and what they stand in, as many as of JSON: a name of eight brackets is nine of them. */
-  values: MAX_VALUES,
 } as const
 
 /** These take names of the caller's own, so `attributes[1]` is a name and not a place in a list. */
@@ -69,13 +67,9 @@ export function addField(fields: FormField[], name: string, value: string): void
  *
  * Throws jsonInvalid (nested too deep, names that reach for prototypes), tooLarge, parameterInvalid.
  */
-export function objectOf(fields: readonly FormField[]): Record<string, unknown> {
+export function objectOf(fields: readonly FormField[], count: ValueCount = { values: 0 }): Record<string, unknown> {
   const root = new Branch()
-  let values = 0
-  for (const [name, value] of fields) {
-    values += put(root, stepsOf(name), name, value)
-    if (values > FORM.values) throw new ServiceError('tooLarge', { values: { limit: `${FORM.values} values` } })
-  }
+  for (const [name, value] of fields) countValues(count, put(root, stepsOf(name), name, value))
   return Object.fromEntries([...root.children].map(([name, child]) => [name, plain(child, name)]))
 }
 

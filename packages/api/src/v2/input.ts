@@ -2,21 +2,23 @@ import { invalidParameter, ServiceError } from '@postrider/core'
 import type { FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import { NO_NUL, placeOfNul } from '../nul.ts'
+import { countValues, JsonError, parseStrictJson, type ValueCount } from '../strict-json.ts'
 import { parameterName } from './envelope.ts'
 import type { Operation } from './operation.ts'
 
 /**
  * One object out of path, query and body. What came as text is read as the type the schema names; JSON must mean what it says.
- * Throws bodyBlank where nothing came and something is required, parameterInvalid for NUL.
+ * Throws bodyBlank where nothing came and something is required, parameterInvalid for NUL, tooLarge.
  */
 export function inputOf({ input, takes }: Operation, request: FastifyRequest): Record<string, unknown> {
   const body = (takes ? {} : (request.body ?? {})) as Record<string, unknown>
   const query = request.query as Record<string, unknown>
   const params = request.params as Record<string, unknown>
+  const count = request.formValues ?? { values: 0 }
   const given = {
-    ...(request.formBody ? fromText(input, body) : body),
-    ...fromText(input, query),
-    ...fromText(input, params),
+    ...(request.formValues ? fromText(input, body, count) : body),
+    ...fromText(input, query, count),
+    ...fromText(input, params, count),
   }
   const nul = placeOfNul(given)
   if (nul) throw invalidParameter(parameterName(nul) || 'body', NO_NUL)
@@ -29,40 +31,44 @@ function wantsSomething({ routeOptions, method }: FastifyRequest): boolean {
   return method !== 'GET' && (routeOptions.config.operation?.input.required ?? []).length > 0
 }
 
-function fromText(schema: TObject, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function fromText(
+  schema: TObject,
+  values: Readonly<Record<string, unknown>>,
+  count: ValueCount,
+): Record<string, unknown> {
   const read = ([name, value]: [string, unknown]): [string, unknown] => {
     const wanted = schema.properties[name]
-    return [name, wanted ? readAs(wanted, value) : value]
+    return [name, wanted ? readAs(wanted, value, count) : value]
   }
   return Object.fromEntries(Object.entries(values).map(read))
 }
 
 /** Text within what brackets of a form made is read like any other. */
-function readAs(schema: TSchema, value: unknown): unknown {
+function readAs(schema: TSchema, value: unknown, count: ValueCount): unknown {
   const kinds = kindsOf(schema)
   if (typeof value === 'string') {
-    const read = asType(schema, value)
-    return Array.isArray(read) ? readAs(schema, read) : read
+    const read = asType(schema, value, count)
+    return Array.isArray(read) ? readAs(schema, read, count) : read
   }
   if (Array.isArray(value)) {
     const items = kinds.flatMap(({ items }) => items ?? [])[0]
-    return items ? value.map((item) => readAs(items, item)) : value
+    return items ? value.map((item) => readAs(items, item, count)) : value
   }
   const object = kinds.find(({ type }) => type === 'object')
   if (!object?.properties || typeof value !== 'object' || value === null) return value
-  return fromText(object as unknown as TObject, value as Record<string, unknown>)
+  return fromText(object as unknown as TObject, value as Record<string, unknown>, count)
 }
 
 /** The value the text stands for, or the text itself, about which the schema will complain. */
-function asType(schema: TSchema, text: string): unknown {
+function asType(schema: TSchema, text: string, count: ValueCount): unknown {
   const types = typesOf(schema)
   if (types.has('string')) return text
   if (types.has('integer') && /^-?\d{1,15}$/.test(text)) return Number(text)
   if (types.has('number') && /^-?\d{1,15}(\.\d{1,9})?$/.test(text)) return Number(text)
   if (types.has('boolean') && /^(true|false|0|1)$/.test(text)) return text === 'true' || text === '1'
-  if (types.has('object') && text.startsWith('{')) return jsonOr(text)
-  if (types.has('array') && text.startsWith('[')) return jsonOr(text)
-  if (types.has('array')) return text.split(',').map((item) => item.trim())
+  if (types.has('object') && text.startsWith('{')) return jsonOr(text, count)
+  if (types.has('array') && text.startsWith('[')) return jsonOr(text, count)
+  if (types.has('array')) return itemsOf(text, count)
   return text
 }
 
@@ -83,18 +89,25 @@ function kindsOf(schema: TSchema): Kind[] {
   return anyOf ? anyOf.flatMap(kindsOf) : [schema as Kind]
 }
 
-function jsonOr(text: string): unknown {
+function jsonOr(text: string, count: ValueCount): unknown {
   try {
-    return JSON.parse(text)
-  } catch {
-    return text
+    return parseStrictJson(Buffer.from(text), count)
+  } catch (error) {
+    if (error instanceof JsonError) return text
+    throw error
   }
+}
+
+/** Counted before they are made. */
+function itemsOf(text: string, count: ValueCount): string[] {
+  for (let comma = text.indexOf(','); comma !== -1; comma = text.indexOf(',', comma + 1)) countValues(count, 1)
+  return text.split(',').map((item) => item.trim())
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body was an HTML form, whose values are all text. */
-    formBody: boolean
+    /** The body was an HTML form, whose values are all text; what is read within them is counted further here. */
+    formValues: ValueCount | undefined
   }
   interface FastifyContextConfig {
     readonly operation?: Operation

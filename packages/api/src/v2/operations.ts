@@ -40,7 +40,7 @@ export const OPERATIONS: readonly Operation[] = [
 
 /** Makes the routes of the operations. To be registered where the key is checked. */
 export async function operationRoutes(app: FastifyInstance, { core }: { core: Core }): Promise<void> {
-  app.decorateRequest('formBody', false)
+  app.decorateRequest('formValues', undefined)
   for (const operation of OPERATIONS) if (!operation.takes) addRoutes(app, core, operation)
   await app.register(async (streaming) => {
     takeStreams(streaming)

@@ -194,6 +194,10 @@ t.test('the status is the furthest a delivery came, and the remarks say why', as
       { state: 'dropped', reason: 'abuse' },
       ...(['dropped', 'Email dropped: User suppressed due to abuse complaint'] as const),
     ],
+    'no4@harbor.example': [
+      { state: 'dropped', reason: 'domain-lost' },
+      ...(['dropped', 'Email dropped: The sending domain was lost'] as const),
+    ],
   } as const
   const deliveries = Object.entries(cases).map(([recipient, [delivery]]) => ({ recipient, ...delivery }))
   await addPast(service, sender, { acceptedAt: at, deliveries })
@@ -223,7 +227,7 @@ t.test('the status is the furthest a delivery came, and the remarks say why', as
   t.strictSame(await which('hardbounce'), ['gone', 'late'])
   t.strictSame(await which('SoftBounce'), ['expired', 'full'])
   t.strictSame(await which('softbounce,hardbounce'), ['expired', 'full', 'gone', 'late'])
-  t.strictSame(await which('dropped'), ['no1', 'no2', 'no3'])
+  t.strictSame(await which('dropped'), ['no1', 'no2', 'no3', 'no4'])
   t.strictSame(await which('invalid'), ['nonsense'])
   t.strictSame(await which('sent'), ['angry', 'both', 'late', 'left', 'machine', 'open', 'sent'])
   t.strictSame(await which('total_delivered'), await which('sent'))

@@ -6,7 +6,7 @@ export const DELIVERY_STATES = {
   deferred: 'tried, temporarily refused, to be tried again',
   delivered: "the recipient's server took it",
   bounced: "the recipient's server refused it for good, or the address can't receive mail",
-  dropped: 'not sent: the recipient is suppressed or malformed',
+  dropped: 'not sent: the recipient is suppressed or malformed, or the message may not or can not be sent',
   expired: 'tried until its deadline, still deferred',
 } as const
 

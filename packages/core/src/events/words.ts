@@ -29,6 +29,7 @@ const DROP_REASONS: Readonly<Record<string, string>> = {
   instructions: 'Instructions of the sender are invalid',
   template: 'Template does not exist or has no active version',
   rendering: 'Template could not be rendered',
+  'domain-lost': 'The sending domain was lost',
 }
 
 /** What a server said, on one line: `250 2.0.0 OK`. */

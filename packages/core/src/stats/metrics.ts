@@ -14,7 +14,7 @@ export type Metric = (typeof METRICS)[number]
 /** How often each thing happened. */
 export type Counts = Readonly<Record<Metric, number>>
 
-/** Drops by the reasons of suppressions; what else is dropped (a message cancelled, a person forgotten) has no count of its own. */
+/** Drops by the reasons of suppressions; what else is dropped (a message cancelled, a person forgotten, a domain lost) has no count of its own. */
 export const DROPS: Readonly<Partial<Record<Metric, readonly string[]>>> = {
   bounce_dropped: ['hardbounce'],
   complaint_dropped: ['abuse'],

@@ -51,6 +51,7 @@ const DROPPED: Readonly<Record<string, string>> = {
   rendering: 'Invalid SMTPAPI header',
   cancelled: 'Cancelled',
   forgotten: 'Forgotten',
+  'domain-lost': 'Sending Domain Lost',
 }
 
 const CLASSES: Readonly<Record<string, string>> = {

@@ -19,7 +19,7 @@ function loaded(format: 'mime' | 'content', octets: readonly Buffer[], settings 
   const parts = new Map(octets.map((part, at) => [at, part]))
   const size = octets.reduce((sum, { length }) => sum + length, 0)
   return {
-    ...{ id: randomUUID(), domainId: 1, accountId: 1, acceptedAt: new Date(), dueFrom: new Date() },
+    ...{ id: randomUUID(), domainId: 1, loss: null, accountId: 1, acceptedAt: new Date(), dueFrom: new Date() },
     ...{ format, nullReturnPath: false, settings, size, parts },
   }
 }

@@ -162,7 +162,7 @@ function conclude(
   switch (end.kind) {
     case 'lease-lost':
       return undefined
-    case 'suppressed':
+    case 'withheld':
       return { kind: 'dropped', reason: end.reason }
     case 'unwritten':
       if (!end.error.passing || attempt >= WRITING_ATTEMPTS) {

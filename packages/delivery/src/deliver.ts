@@ -6,7 +6,6 @@ import {
   dueFromOf,
   type LoadedMessage,
   messageIdText,
-  type Outcome,
   release,
 } from '@postrider/core'
 import { type ConversationEnd, type ConversationOptions, converse, type Letter } from './conversation.ts'
@@ -35,7 +34,8 @@ export interface DeliverOptions extends Omit<ConversationOptions, 'withLetter' |
  * path. Pace and hosts were settled by the site it waited in. undefined: the lease is gone.
  */
 export async function deliver({ delivery, message }: InHand, options: DeliverOptions): Promise<ConversationEnd> {
-  if (delivery.suppression !== null) return dropped(delivery.suppression)
+  const reason = delivery.suppression ?? message.loss
+  if (reason !== null) return { kind: 'dropped', reason }
   return converse({
     ...options,
     onlyHost: delivery.onlyHost,
@@ -94,10 +94,6 @@ const LARGE = 1024 * 1024
 
 function releaseLarge(rendered: Buffer, { parts }: LoadedMessage): void {
   if (rendered.length > LARGE && rendered !== parts?.get(0)) release(rendered)
-}
-
-function dropped(reason: string): Outcome {
-  return { kind: 'dropped', reason }
 }
 
 /** Recipients of a relayed message who get the same octets share one signature. */

@@ -204,7 +204,7 @@ export class Dispatcher {
         memory: this.#memory,
         reuse: () => site.reuse(),
         keep: (connection) => (this.#stopping ? connection.close() : site.keep(connection)),
-        markDot: (own, host) => recorder.markDot({ ...own, workerId, host }),
+        markDot: (own, host) => recorder.markDot({ ...own, workerId, host, domainId: message.domainId }),
       })
       // A delivery held to one host says nothing about the others.
       if (outcome && outcome.kind !== 'dropped' && delivery.onlyHost === null) site.heard(beginningOf(outcome))

@@ -74,10 +74,10 @@ t.test('before the final dot the same lists are asked, with what the message byp
     const { id } = await story(answer)
     await sql`update delivery_queue set worker_id = 4711, attempt = 1 where message_id = ${uuidOf(id)}::uuid`
     await core.suppressions.addAll({ accountId, emails: [email], reason: 'unsubscribe' })
-    return { messageId: uuidOf(id), recipientNo: 0, attempt: 1, workerId: 4711, host: 'mx.late.example' }
+    return { messageId: uuidOf(id), recipientNo: 0, attempt: 1, workerId: 4711, host: 'mx.late.example', domainId: 1 }
   }
   const dots = [await hold(bypassing('list'), 'a@dot.example'), await hold(bypassing('spam'), 'b@dot.example')]
-  t.strictSame(await core.deliveries.markDots(dots), [true, { suppression: 'unsubscribe' }])
+  t.strictSame(await core.deliveries.markDots(dots), [true, { reason: 'unsubscribe' }])
   await sql`delete from delivery_queue where worker_id = 4711`
 })
 

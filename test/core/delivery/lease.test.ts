@@ -162,7 +162,7 @@ t.test(
       [false, false, false],
       'nobody takes its results any more',
     )
-    const dots = worker.claimed.map((claimed) => ({ ...claimed, workerId: worker.workerId, host: HOST }))
+    const dots = worker.claimed.map((claimed) => ({ ...claimed, workerId: worker.workerId, host: HOST, domainId: 1 }))
     t.strictSame(await service.core.deliveries.markDots(dots), [false, false, false], 'nor may it write a final dot')
     worker.beats.length = 0
     worker.child.kill('SIGCONT')

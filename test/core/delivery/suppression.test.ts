@@ -7,7 +7,7 @@ import { BOUNCED, DELIVERED, keyOf, makeQueue, recipients, type TestQueue } from
 const HOST = 'mx1.harbor.example'
 
 function dotsOf(claimed: readonly ClaimedDelivery[], workerId: number) {
-  return claimed.map((delivery) => ({ ...delivery, workerId, host: HOST }))
+  return claimed.map((delivery) => ({ ...delivery, workerId, host: HOST, domainId: 1 }))
 }
 
 /** A message to these recipients in one worker's hands, in order. */
@@ -35,7 +35,7 @@ t.test('a recipient suppressed since the claim gets no leave for its final dot, 
     ...{ accountId: sender.accountId, reason: 'unsubscribe' },
     ...{ emails: ['lena@harbor.example'], domains: ['quay.example'] },
   })
-  const held = { suppression: 'unsubscribe' }
+  const held = { reason: 'unsubscribe' }
   t.strictSame(await core.deliveries.markDots(dotsOf(claimed, workerId)), [held, true, held])
   const rows = await service.sql`select recipient_no, dot_host from delivery_queue where dot_at is not null`
   t.match([...rows], [{ recipient_no: 1, dot_host: HOST }])
@@ -70,7 +70,7 @@ t.test('whoever left an unsubscribe group gets no message of that group, and all
   const claimed = (await queue.claimAll(workerId)).sort((a, b) => a.recipientNo - b.recipientNo)
   t.match(claimed, [{ suppression: 'manual' }, { suppression: null, groupId: 5 }])
   await core.suppressions.addAll({ accountId, emails: ['last@harbor.example'], group: 5 })
-  t.strictSame(await core.deliveries.markDots(dotsOf(claimed.slice(1), workerId)), [{ suppression: 'manual' }])
+  t.strictSame(await core.deliveries.markDots(dotsOf(claimed.slice(1), workerId)), [{ reason: 'manual' }])
 })
 
 t.test('a hard bounce suppresses its address in the statement that records it', async (t) => {

@@ -58,10 +58,10 @@ export interface Bounced extends Tried {
   readonly kind: 'bounced'
 }
 
-/** Suppressed since it was queued, or can't be written: nothing was offered to any server. */
+/** Suppressed or its domain lost since it was queued, or can't be written: no server took anything. */
 export interface Dropped {
   readonly kind: 'dropped'
-  /** A suppression's reason, or `rendering`. */
+  /** A suppression's reason, `domain-lost`, or `rendering`. */
   readonly reason: string
   /** What is wrong with the template, for the account's eyes. */
   readonly problem?: string

@@ -1,4 +1,5 @@
 import type { AnySql } from '../database.ts'
+import { lossOf } from '../domains/loss.ts'
 import { holding, type LookedUp } from '../suppressions/store.ts'
 
 /** A claimed delivery: this worker holds its lease, and `attempt` is the number its result must carry. */
@@ -111,14 +112,20 @@ export async function heldDeliveries(sql: AnySql, workerId: number): Promise<Del
 export interface Dot extends DeliveryKey {
   readonly workerId: number
   readonly host: string
+  /** The message's sending domain. */
+  readonly domainId: number
 }
 
-/** May the final dot be written? False: the lease is gone. A reason: the recipient was suppressed since the claim. */
-export type DotLeave = boolean | { readonly suppression: string }
+/**
+ * May the final dot be written? False: the lease is gone. A reason: since the claim the recipient was suppressed, or the sending
+ * domain lost.
+ */
+export type DotLeave = boolean | { readonly reason: string }
 
 /**
- * Notes that the final dot of these attempts is about to be written, and answers for which the lease still stands and nothing
- * holds the recipient: no dot without both. If the worker is lost after this, the attempt counts as indeterminate.
+ * Notes that the final dot of these attempts is about to be written, and answers for which the lease still stands, nothing
+ * holds the recipient and the domain is not lost: no dot without all three. If the worker is lost after this, the attempt counts
+ * as indeterminate.
  *
  * On the disk when it answers: were the note lost with a database that falls together with the worker, an extra copy would not be
  * marked (docs/decisions/0014-durable-dot-notes.md).
@@ -126,10 +133,12 @@ export type DotLeave = boolean | { readonly suppression: string }
 export async function markDots(sql: AnySql, dots: readonly Dot[]): Promise<DotLeave[]> {
   const rows = await sql<{ at: number; held: boolean }[]>`
     update delivery_queue q
-       set (dot_at, dot_host) = (select service_now(), r.host where not exists (${holdingQueued(sql, sql`1`)}))
+       set (dot_at, dot_host) = (select service_now(), r.host
+                               where not exists (${holdingQueued(sql, sql`1`)}) and ${lossOf(sql, sql`r.domain_id`)} is null)
       from unnest(${dots.map((d) => d.messageId)}::uuid[], ${dots.map((d) => d.recipientNo)}::int[],
-                  ${dots.map((d) => d.attempt)}::int[], ${dots.map((d) => d.workerId)}::int[], ${dots.map((d) => d.host)}::text[])
-             with ordinality as r(message_id, recipient_no, attempt, worker_id, host, at)
+                  ${dots.map((d) => d.attempt)}::int[], ${dots.map((d) => d.workerId)}::int[], ${dots.map((d) => d.host)}::text[],
+                  ${dots.map((d) => d.domainId)}::int[])
+             with ordinality as r(message_id, recipient_no, attempt, worker_id, host, domain_id, at)
      where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
        and q.worker_id is not distinct from r.worker_id
     returning r.at::int as at, q.dot_at is null as held`
@@ -143,12 +152,13 @@ export async function markDots(sql: AnySql, dots: readonly Dot[]): Promise<DotLe
 async function reasonsOf(sql: AnySql, dots: readonly Dot[], held: readonly number[]): Promise<Map<number, DotLeave>> {
   const asked = held.map((at) => dots[at - 1] as Dot)
   const rows = await sql<{ at: number; reason: string | null }[]>`
-    select r.at, (${holdingQueued(sql, sql`s.reason`)} limit 1) as reason
-      from unnest(${[...held]}::int[], ${asked.map((d) => d.messageId)}::uuid[], ${asked.map((d) => d.recipientNo)}::int[])
-           as r(at, message_id, recipient_no) join delivery_queue q using (message_id, recipient_no)`
+    select r.at, coalesce((${holdingQueued(sql, sql`s.reason`)} limit 1), ${lossOf(sql, sql`r.domain_id`)}) as reason
+      from unnest(${[...held]}::int[], ${asked.map((d) => d.messageId)}::uuid[], ${asked.map((d) => d.recipientNo)}::int[],
+                  ${asked.map((d) => d.domainId)}::int[])
+           as r(at, message_id, recipient_no, domain_id) join delivery_queue q using (message_id, recipient_no)`
   const reasons = new Map(rows.map(({ at, reason }) => [at, reason]))
   // An entry that was taken off in between held all the same: no dot is noted.
-  return new Map(held.map((at) => [at, { suppression: reasons.get(at) ?? 'manual' }]))
+  return new Map(held.map((at) => [at, { reason: reasons.get(at) ?? 'manual' }]))
 }
 
 function holdingQueued(sql: AnySql, columns: Parameters<typeof holding>[2]): ReturnType<typeof holding> {

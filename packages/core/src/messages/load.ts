@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Sql } from '../database.ts'
+import { lossOf } from '../domains/loss.ts'
 import { release } from '../release.ts'
 import type { Additions } from './additions.ts'
 import { decodePart, type Encoding } from './body.ts'
@@ -10,6 +11,8 @@ export interface LoadedMessage {
   /** UUID. */
   readonly id: string
   readonly domainId: number
+  /** The domain was lost since accept, and none of it is sent any more: the reason. */
+  readonly loss: string | null
   readonly accountId: number
   readonly acceptedAt: Date
   /** When it was first due: the time of accept, or what it was scheduled for. */
@@ -42,7 +45,7 @@ export async function loadMessages(sql: Sql, ids: readonly string[]): Promise<Ma
   const rows = await sql<Row[]>`
     select m.id, m.domain_id as "domainId", m.account_id as "accountId", m.accepted_at as "acceptedAt",
            greatest(m.accepted_at, m.scheduled_at) as "dueFrom", m.format, m.null_return_path as "nullReturnPath", m.size,
-           m.settings,
+           m.settings, ${lossOf(sql, sql`m.domain_id`)} as loss,
            b.part, b.encoding, b.content
       from unnest(${[...ids]}::uuid[]) as wanted(id)
       join messages m on m.id = wanted.id

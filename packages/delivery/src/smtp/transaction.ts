@@ -27,8 +27,8 @@ export type TransactionEnd =
   /** The final dot was written and no reply seen. */
   | { readonly kind: 'indeterminate'; readonly reason: string }
   | { readonly kind: 'lease-lost' }
-  /** Since it was claimed; the final dot was not written, so the server has nothing. */
-  | { readonly kind: 'suppressed'; readonly reason: string }
+  /** It may not be sent any more since it was claimed; the final dot was not written, so the server has nothing. */
+  | { readonly kind: 'withheld'; readonly reason: string }
 
 /** Below this, body and final dot leave in one write; above it, the body goes first and the dot waits for leave. */
 const ONE_WRITE = 64 * 1024
@@ -160,7 +160,7 @@ async function content(connection: SmtpConnection, transaction: Transaction): Pr
   if (leave !== true) {
     // Between DATA and its end there is no other way to take a message back (RFC 5321 4.1.1.4).
     connection.destroy()
-    return leave === false ? { kind: 'lease-lost' } : { kind: 'suppressed', reason: leave.suppression }
+    return leave === false ? { kind: 'lease-lost' } : { kind: 'withheld', reason: leave.reason }
   }
   connection.requireOpen('data')
   const verdict = connection.reply('dot', TIMEOUTS.dot)

@@ -1,4 +1,4 @@
-import type { AnySql, Sql } from '../database.ts'
+import type { AnySql, Sql, SqlTransaction } from '../database.ts'
 
 /** Who changes something: a key, from an address. Both null: the operator at the command line, or the service itself. */
 export interface Actor {
@@ -49,6 +49,16 @@ export async function noteChange(sql: AnySql, change: Change): Promise<void> {
   await sql`
     select audit_note(${accountId}::int, ${by.keyId}::int, ${by.address}::inet, ${action}::text, ${object}::text,
                       ${before ? JSON.stringify(before) : null}::text::jsonb, ${after ? JSON.stringify(after) : null}::text::jsonb)`
+}
+
+/**
+ * For a transaction that will note changes in the logs of several accounts, in whatever order: locks them as `audit_note` does, but
+ * the lowest id first, so that no two such transactions wait for each other.
+ */
+export async function lockLogs(sql: SqlTransaction, accountIds: readonly number[]): Promise<void> {
+  for (const accountId of [...new Set(accountIds)].sort((a, b) => a - b)) {
+    await sql`select pg_advisory_xact_lock(7742, ${accountId}::int)`
+  }
 }
 
 export function auditOf(sql: Sql): Audit {

@@ -113,11 +113,11 @@ async function conclude(
 /** Of a claim that is right: why another account keeps the name all the same. Undefined: it does not, or not any more. */
 async function rivalOf(
   sql: SqlTransaction,
-  { state, name }: StoredDomain,
+  claim: StoredDomain,
   judged: DomainStanding,
   gone: number | undefined,
 ): Promise<string | undefined> {
-  return state === 'pending' && judged.state === 'active' ? makeWay(sql, name, gone) : undefined
+  return claim.state === 'pending' && judged.state === 'active' ? makeWay(sql, claim, gone) : undefined
 }
 
 /** The record that proves the claim says what else is needed. */

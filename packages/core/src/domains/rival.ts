@@ -1,15 +1,15 @@
-import { noteChange, OPERATOR } from '../audit/index.ts'
+import { lockLogs, noteChange, OPERATOR } from '../audit/index.ts'
 import type { SqlTransaction } from '../database.ts'
-import { demoteDomain, lockHolder, noteActivity } from './store.ts'
+import { demoteDomain, lockHolder, noteActivity, type StoredDomain } from './store.ts'
 
 /**
- * Somebody proved by the DNS that this name is his. Another account that has it is left with a claim if its own records were
+ * Somebody proved by the DNS that the name of this claim is his. Another account that has it is left with a claim if its own records were
  * just seen to be `gone` (the id of that domain); it need not have been so for the grace time, since whoever writes the DNS has
  * decided. Answers why it keeps the name, if it does: who hears that has set records there, so nobody learns it by asking.
  */
 export async function makeWay(
   sql: SqlTransaction,
-  name: string,
+  { name, accountId: claimant }: StoredDomain,
   gone: number | undefined,
 ): Promise<string | undefined> {
   const holder = await lockHolder(sql, name)
@@ -25,6 +25,8 @@ export async function makeWay(
   const { id, accountId, state } = holder
   if (id !== gone)
     return 'another account has this domain, and the DNS does not answer for its records now: verify again'
+  // Two accounts may be taking a domain over from each other.
+  await lockLogs(sql, [accountId, claimant])
   await demoteDomain(sql, id)
   const change = { action: 'domain.lose', object: `domain ${name}`, before: { state }, after: { state: 'pending' } }
   await noteChange(sql, { accountId, by: OPERATOR, ...change })

@@ -187,3 +187,18 @@ t.test('a worker that stops leaves what it saw half unsaid', async (t) => {
   t.ok(performance.now() - began < 2000)
   t.match(await domains.show('stops.example'), { checkedAt: null })
 })
+
+t.test('domains that cannot be looked after do not keep the others of their round waiting', async (t) => {
+  const names = Array.from({ length: 20 }, (_, at) => `${at < 10 ? 'fails' : 'follows'}${at}.example`)
+  for (const name of names) await domains.add({ accountId, name })
+  await service.sql`
+    alter table domains add constraint no_look check (name not like 'fails%' or checked_at is null)`
+  hours += 2
+  await moveClock(service.sql, `${hours} hours ${hours * 4} minutes`)
+  // All of them in one round, those that fail first.
+  await service.sql`update domains set check_at = service_now() + interval '1 day' where name not like all ('{fails%,follows%}')`
+  await service.sql`update domains set check_at = service_now() - interval '1 minute' where name like 'fails%'`
+  await t.rejects(domains.checkDue({ limit: 20 }), { code: '23514' }, 'the loop hears of it')
+  for (const name of names.slice(10)) t.ok((await domains.show(name)).checkedAt, name)
+  await service.sql`alter table domains drop constraint no_look`
+})

@@ -80,7 +80,10 @@ export interface Domains {
   ): Promise<{ domain: DomainWithRecords; warnings: string[] }>
   /** Lets the account's subaccounts send from the domain, or no more. */
   share(accountId: number, change: { name: string; shared: boolean }, by: Actor): Promise<DomainWithRecords>
-  /** Looks after the domains that are due, the longest due first; any number of workers may. Answers how many there were. */
+  /**
+   * Looks after the domains that are due, the longest due first; any number of workers may. Answers how many there were. Throws what
+   * failed first, after the others: a domain that failed is due again in 10 minutes.
+   */
   checkDue(round: { limit: number; signal?: AbortSignal }): Promise<number>
   /**
    * The active domain of this name (A-label) that the account may send from: its own, or a shared one of its parent. At most
@@ -232,13 +235,18 @@ export function domainsOf({ sql, secrets, rateLimits, config }: DomainsDependenc
     async checkDue({ limit, signal }) {
       const due = await claimDueDomains(sql, limit)
       const left = [...due]
+      const failures: unknown[] = []
+      const lookAfter = async (id: number): Promise<void> => {
+        const domain = await selectDomainById(sql, id)
+        if (domain) await endIfOver(sql, await check(domain, OPERATOR, signal))
+      }
       const work = async (): Promise<void> => {
         for (let id = left.shift(); id !== undefined && !signal?.aborted; id = left.shift()) {
-          const domain = await selectDomainById(sql, id)
-          if (domain) await endIfOver(sql, await check(domain, OPERATOR, signal))
+          await lookAfter(id).catch((error: unknown) => failures.push(error))
         }
       }
       await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, work))
+      if (failures.length > 0) throw failures[0]
       return due.length
     },
     findActive(accountId, name, parentId = null) {

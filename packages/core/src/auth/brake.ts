@@ -2,10 +2,11 @@ import { isIPv6 } from 'node:net'
 import { ServiceError } from '../errors.ts'
 import { plainAddress } from '../networks.ts'
 import { MINUTE, type RateLimits } from '../rate-limits/index.ts'
+import { type Look, SharedLook } from './shared-look.ts'
 
 const WINDOW_MS = 60_000
-/** While a source is braked, a key nobody here has seen may be looked for this often: somebody behind it may have got a new one. */
-const LOOK_EVERY_MS = 1000
+/** Whoever was not drawn for a look has to wait for the next one only. */
+const NEXT_LOOK_MS = 1000
 /** Sources a process remembers. */
 const MOST_SOURCES = 10_000
 
@@ -14,7 +15,8 @@ interface Source {
   readonly since: number
   /** By the clock of `now`: until then all processes together have seen too many. */
   brakedUntil: number
-  lookedAt: number
+  /** For keys nobody here has seen, since somebody behind a braked source may have got a new one. */
+  look: SharedLook | undefined
 }
 
 /** What all processes together know of a source. */
@@ -23,13 +25,17 @@ export interface SharedCount {
   note(name: string): Promise<number>
 }
 
-/** What a process knows of a key somebody shows. */
-export type Acquaintance = 'good' | 'wrong' | 'unseen'
+/** A key somebody shows that is not known to be good. */
+export interface Shown {
+  readonly key: string
+  /** It was seen here, and was none. */
+  readonly wrong: boolean
+}
 
 /**
  * After many wrong keys a source has to wait, whichever processes it showed them to. Guessing 160 bits is hopeless anyway; this
- * keeps those who try, or who go on with a revoked key, from the database. Keys known to be good pass: behind one address may be
- * many clients.
+ * keeps those who try, or who go on with a revoked key, from the database. Keys known to be good are not asked about here: behind
+ * one address may be many clients.
  */
 export class WrongKeyBrake {
   readonly #sources = new Map<string, Source>()
@@ -44,19 +50,21 @@ export class WrongKeyBrake {
     this.#now = now
   }
 
-  /** Throws wrongKeysTooMany. */
-  check(name: string, known: Acquaintance): void {
-    if (this.#sources.size === 0 || known === 'good') return
+  /**
+   * May the key be asked for? False: it was just now, and there is none. While a source is braked, keys nobody here has seen wait
+   * for a `look` they share, a second at most. Throws wrongKeysTooMany.
+   */
+  async admit(name: string, { key, wrong }: Shown, look: Look): Promise<boolean> {
     const source = this.#sources.get(name)
-    if (!source) return
-    const now = this.#now()
-    const left = Math.max(source.wrong < this.#limit ? 0 : source.since + WINDOW_MS, source.brakedUntil) - now
-    if (left <= 0) return
-    if (known === 'unseen' && now - source.lookedAt >= LOOK_EVERY_MS) {
-      source.lookedAt = now
-      return
-    }
-    throw tooMany(left)
+    if (!source) return true
+    const until = Math.max(source.wrong < this.#limit ? 0 : source.since + WINDOW_MS, source.brakedUntil)
+    const left = until - this.#now()
+    if (left <= 0) return true
+    if (wrong) throw tooMany(left)
+    source.look ??= new SharedLook(look)
+    const there = await source.look.has(key)
+    if (there === undefined) throw tooMany(NEXT_LOOK_MS)
+    return there
   }
 
   /** The source showed a wrong key. Throws wrongKeysTooMany when other processes had seen as many as it may show. */
@@ -78,7 +86,7 @@ export class WrongKeyBrake {
     }
     this.#sources.delete(name)
     if (this.#sources.size >= MOST_SOURCES) this.#sources.delete(this.#sources.keys().next().value as string)
-    const source = { wrong: 1, since: now, brakedUntil: 0, lookedAt: Number.NEGATIVE_INFINITY }
+    const source = { wrong: 1, since: now, brakedUntil: 0, look: known?.look }
     this.#sources.set(name, source)
     return source
   }

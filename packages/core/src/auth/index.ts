@@ -11,7 +11,14 @@ import { type Keys, keysOf } from './keys.ts'
 import { lastUsedOf } from './last-used.ts'
 import { ratesFor, ratesOf } from './rates.ts'
 import { isUnrestricted } from './restrictions.ts'
-import { type KeyHolder, type Subaccount, selectKeyHolder, selectSubaccount } from './store.ts'
+import {
+  type KeyHolder,
+  type Subaccount,
+  selectKeyHolder,
+  selectLiveHashes,
+  selectSubaccount,
+  selectUsernames,
+} from './store.ts'
 
 export { type ApiKey, holderOf, type Principal, type Restrictions, type Scope } from './api-key.ts'
 export type { KeyCaller, KeyChange, KeySecret, NewKey } from './keys.ts'
@@ -87,17 +94,20 @@ export function authOf({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinut
       await brake.note(sourceOf(address))
       return new ServiceError('keyInvalid', { reason })
     }
+    const admit = (key: string, wrong: boolean): Promise<boolean> =>
+      brake.admit(sourceOf(address), { key, wrong }, (shown) => selectLiveHashes(sql, shown))
     let hash = hashes.get(secret)
     if (hash === undefined) {
       if (!looksLikeApiKey(secret)) {
-        brake.check(sourceOf(address), 'wrong')
+        await admit(secret, true)
         throw await wrong('not the form of a key')
       }
       hash = hashApiKey(secret).toString('hex')
     }
     const known = holders.peek(hash)
-    if (!known) brake.check(sourceOf(address), known === null ? 'wrong' : 'unseen')
-    const holder = await holders.get(hash)
+    // What is not there is not kept either: guesses would drive out the keys in use.
+    const there = known ? true : await admit(hash, known === null)
+    const holder = there && (await holders.get(hash))
     if (!holder) throw await wrong('unknown or revoked')
     if (hashes.size >= HASHES) hashes.clear()
     hashes.set(secret, hash)
@@ -106,11 +116,14 @@ export function authOf({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinut
 
   async function actingFor(principal: Principal, username: string): Promise<Principal> {
     const { account, keyId } = principal
-    const parentAndName = JSON.stringify([account.id, username.trim().toLowerCase()])
+    const name = username.trim().toLowerCase()
+    const parentAndName = JSON.stringify([account.id, name])
     const known = subaccounts.peek(parentAndName)
     // User names can be tried like keys, and each one tried asks the database.
-    if (!known) brake.check(`key ${keyId}`, known === null ? 'wrong' : 'unseen')
-    const subaccount = await subaccounts.get(parentAndName)
+    const shown = { key: name, wrong: known === null }
+    const look = (names: readonly string[]) => selectUsernames(sql, account.id, names)
+    const there = known ? true : await brake.admit(`key ${keyId}`, shown, look)
+    const subaccount = there && (await subaccounts.get(parentAndName))
     if (!subaccount) {
       await brake.note(`key ${keyId}`)
       throw new ServiceError('subaccountUnknown')

@@ -189,6 +189,28 @@ export interface KeyHolder extends AccountLimits {
   readonly parentSendsPerMinute: number | null
 }
 
+/** Which of these hashes, in hexadecimal, are of live keys. */
+export async function selectLiveHashes(sql: AnySql, hashes: readonly string[]): Promise<Set<string>> {
+  // The driver knows no arrays of octets.
+  const rows = await sql<{ hash: string }[]>`
+    select encode(hash, 'hex') as hash from api_keys
+     where hash = any(array(select decode(one, 'hex') from unnest(${[...hashes]}::text[]) one))
+       and revoked_at is null and (expires_at is null or expires_at > service_now())`
+  return new Set(rows.map(({ hash }) => hash))
+}
+
+/** Which of these lower-case user names are of subaccounts of the account. */
+export async function selectUsernames(
+  sql: AnySql,
+  parentId: number,
+  usernames: readonly string[],
+): Promise<Set<string>> {
+  const rows = await sql<{ username: string }[]>`
+    select lower(username) as username from accounts
+     where parent_id = ${parentId} and lower(username) = any(${[...usernames]}::text[]) and deleted_at is null`
+  return new Set(rows.map(({ username }) => username))
+}
+
 /** The live key with this hash, or of this id, and its account, or null. */
 export async function selectKeyHolder(sql: AnySql, key: { hash: Buffer } | { id: number }): Promise<KeyHolder | null> {
   const rows = await sql<

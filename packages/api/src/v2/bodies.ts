@@ -1,5 +1,6 @@
 import { LIMITS, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { collectBody } from '../collect-body.ts'
 import { LARGE_BODY, LargeBody } from '../large-calls/large-body.ts'
 import { JsonError, parseStrictJson, type ValueCount } from '../strict-json.ts'
 import { addField, type FormField, formFields, objectOf } from './form.ts'
@@ -23,17 +24,18 @@ type Read = (body: Buffer, request: FastifyRequest) => BodyObject
 export async function readBodies(app: FastifyInstance, setAside: boolean): Promise<void> {
   app.removeAllContentTypeParsers()
   const read = (type: string, parse: Read): void => {
-    app.addContentTypeParser(type, { parseAs: 'buffer', bodyLimit: LIMITS.messageSize }, (request, body, done) => {
-      request.octets = body as Buffer
+    const act = collectBody(LIMITS.messageSize, (request, body, done) => {
+      request.octets = body
       if (setAside && body.length > LARGE_BODY) return done(null, new LargeBody())
       try {
         // What an operation needs of it is judged together with the query and the path (input.ts).
-        if (!request.routeOptions.config.operation) done(null, notEmpty(parse(body as Buffer, request)))
-        else done(null, isBlank(body as Buffer) ? {} : parse(body as Buffer, request))
+        if (!request.routeOptions.config.operation) done(null, notEmpty(parse(body, request)))
+        else done(null, isBlank(body) ? {} : parse(body, request))
       } catch (error) {
         done(asRefusal(error as Error))
       }
     })
+    app.addContentTypeParser(type, act)
   }
   read('application/json', (body) => jsonObject(body))
   read('application/x-www-form-urlencoded', formObject)

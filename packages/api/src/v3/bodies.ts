@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { LIMITS, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { collectBody } from '../collect-body.ts'
 import { LARGE_BODY, LargeBody } from '../large-calls/large-body.ts'
 import { JsonError, parseStrictJson } from '../strict-json.ts'
 import { badRequest, refuse } from './refusal.ts'
@@ -64,15 +65,16 @@ export function measuredBy(received: Readable, read: Readable): Readable {
 export function readJson(app: FastifyInstance, setAside: boolean): void {
   app.removeAllContentTypeParsers()
   for (const type of ['application/json', '*']) {
-    app.addContentTypeParser(type, { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (request, body, done) => {
-      request.octets = body as Buffer
+    const act = collectBody(BODY_LIMIT, (request, body, done) => {
+      request.octets = body
       if (setAside && body.length > LARGE_BODY) return done(null, new LargeBody())
       try {
-        done(null, body.length === 0 ? undefined : parsed(body as Buffer))
+        done(null, body.length === 0 ? undefined : parsed(body))
       } catch (error) {
         done(error as Error)
       }
     })
+    app.addContentTypeParser(type, act)
   }
 }
 

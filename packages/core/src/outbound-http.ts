@@ -185,7 +185,7 @@ async function lookUp(host: string, servers: readonly string[], signal: AbortSig
 }
 
 /**
- * Answers of status 1xx before the one that counts (RFC 9110 15.2). Each is parsed with a fresh bound of headers: a host that sent
+ * Interim responses (status 1xx) before the one that counts (RFC 9110 15.2). Each is parsed with a fresh bound of headers: a host that sent
  * nothing else took the main loop for the ten seconds of a call.
  */
 const MOST_INTERIM = 16
@@ -230,7 +230,7 @@ function exchange(
     request.on('information', () => {
       if (++interim <= MOST_INTERIM) return
       request.destroy()
-      reject(new OutboundError('answer', 'the host sends interim answers without end'))
+      reject(new OutboundError('answer', 'the host keeps sending interim responses'))
     })
     request.on('close', () => reject(new OutboundError('connection', 'the connection was closed without an answer')))
     request.on('response', (response) => {

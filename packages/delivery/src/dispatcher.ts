@@ -3,7 +3,7 @@ import {
   type Config,
   type Core,
   type Deferred,
-  isDatabaseTrouble,
+  isDatabaseAway,
   type LoadedMessage,
   type Log,
   type Outcome,
@@ -210,9 +210,12 @@ export class Dispatcher {
       if (outcome && outcome.kind !== 'dropped' && delivery.onlyHost === null) site.heard(beginningOf(outcome))
       this.#finish(delivery, outcome, message)
     } catch (error) {
-      // Nothing was offered to anybody: a note of a final dot that fails is an outcome, and no error.
-      if (isDatabaseTrouble(error)) await this.#giveBack([inHand], 1)
-      else this.#fault(inHand.delivery, error, inHand.message)
+      if (!isDatabaseAway(error)) return this.#fault(inHand.delivery, error, inHand.message)
+      // Nothing was offered to anybody: a note of a final dot that fails is an outcome, and no error. Other trouble may be this
+      // message's own, and must come to an end.
+      const { messageId, recipientNo } = inHand.delivery
+      this.#options.log.warn({ err: error, messageId, recipientNo }, 'given back untried: the database is away')
+      await this.#giveBack([inHand], 1)
     }
   }
 

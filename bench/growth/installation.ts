@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
 import { openDatabase, type Sql } from '@postrider/core'
+import { MEMORY } from '../../packages/cli/src/memory.ts'
 import { freePort, type Running, start } from '../harness/processes.ts'
 import type { Known } from './call.ts'
 import { type Filled, SECRET_KEY } from './fill.ts'
@@ -53,8 +54,8 @@ export async function openInstallation(folder: string, filled: Filled, bound: nu
   try {
     for (const [name, file] of Object.entries(FILES)) {
       const began = performance.now()
-      const command = { env, ready: /"msg":"started"/ }
-      const running = await start(process.execPath, ['--max-semi-space-size=4', file], command)
+      const command = { env: { ...MEMORY.env, ...env }, ready: /"msg":"started"/ }
+      const running = await start(process.execPath, [...MEMORY.flags, file], command)
       processes[name] = { running, startedIn: performance.now() - began }
     }
   } catch (error) {

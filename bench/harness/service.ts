@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
 import { type Core, createCore, createLog, migrate, openDatabase, readConfig, type Sql } from '@postrider/core'
+import { MEMORY } from '../../packages/cli/src/memory.ts'
 import { expectCount } from './context.ts'
 import { freePort, type Running, start, until } from './processes.ts'
 
@@ -13,9 +14,6 @@ const FILES: Readonly<Record<Part, string>> = {
   relay: 'packages/relay/src/server.ts',
   delivery: 'packages/delivery/src/worker.ts',
 }
-
-/** As `npm start` and the image run them. */
-const FLAGS = ['--max-semi-space-size=4']
 
 /** What is emptied between rounds, so that every round begins with the same tables. */
 const TABLES = ['messages', 'bodies', 'delivery_queue', 'finished_deliveries', 'attempts', 'events', 'idempotency_keys']
@@ -128,11 +126,11 @@ export async function openService({ postgres: settings = [], flags = [] }: Servi
       const trusted = { RELAY_TRUSTED_NETWORKS: '127.0.0.1', RELAY_TRUSTED_KEY: sender.apiKey }
       const route = sinkPort ? { DELIVERY: `smtp://127.0.0.1:${sinkPort}` } : {}
       const command = {
-        env: { ...env, ...trusted, ...route, ...settings, LOG_LEVEL: 'info' },
+        env: { ...MEMORY.env, ...env, ...trusted, ...route, ...settings, LOG_LEVEL: 'info' },
         ready: /"msg":"started"/,
       }
       const started = Array.from({ length: count }, () =>
-        start(process.execPath, [...FLAGS, ...flags, FILES[part]], command),
+        start(process.execPath, [...MEMORY.flags, ...flags, FILES[part]], command),
       )
       processes.set(part, await Promise.all(started))
     },

@@ -4,7 +4,7 @@ import Fastify from 'fastify'
 import t from 'tap'
 import { collectBody } from '../../packages/api/src/collect-body.ts'
 import { LARGE_BODY } from '../../packages/api/src/large-calls/large-body.ts'
-import { measuredBy } from '../../packages/api/src/v3/bodies.ts'
+import { measuredBy } from '../../packages/api/src/zipped.ts'
 
 const LIMIT = 4 * 1024 * 1024
 const sha = (octets: Buffer): string => createHash('sha256').update(octets).digest('hex')

@@ -66,8 +66,8 @@ t.test('a file of 20,480,000 octets is taken; one more is refused and named', as
   }
   const refusal = (name: string) =>
     [400, 113, `Parameter [${name}] is invalid: a file may have at most ${FILE_SIZE} bytes`] as const
-  refused(t, await send(withFile(FILE_SIZE + 1, 'all')), refusal('attachments'))
-  refused(t, await send(withFile(FILE_SIZE + 1, 'one')), refusal('personalizations[0].attachments'))
+  refused(t, await send(withFile(FILE_SIZE + 1, 'all')), refusal('attachments[0].fileContent'))
+  refused(t, await send(withFile(FILE_SIZE + 1, 'one')), refusal('personalizations[0].attachments[0].fileContent'))
   t.equal((await send(withFile(FILE_SIZE, 'one'))).status, 200)
 })
 

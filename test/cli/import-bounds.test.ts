@@ -123,12 +123,8 @@ t.test(
     const wrong: readonly (readonly [path: string, body: string, part: Part, said: RegExp])[] = [
       [GROUPS, '<html>Sign in</html>', 'groups', /not JSON; is --url the base/],
       [GROUPS, '{"groups":[]}', 'groups', /not that of a v3 API: no list/],
-      [GROUPS, '[null]', 'groups', /no object/],
-      [GROUPS, '[{"id":"one","name":"x"}]', 'groups', /a group without a number/],
       ['/v3/templates', '[]', 'templates', /no object/],
-      ['/v3/templates', '{"result":[{"id":1,"versions":{}}]}', 'templates', /no list/],
       ['/v3/templates', '{"result":[],"_metadata":{"next":"http://x.example/"}}', 'templates', /without page_token/],
-      [BOUNCES, '[[]]', 'suppressions', /no object/],
       [BOUNCES, '['.repeat(100_000), 'suppressions', /not JSON/],
     ]
     for (const [path, body, part, said] of wrong) {
@@ -152,6 +148,51 @@ t.test(
     t.match(tally.refusals, [/bounces, entry 1/, /entry 2/, /entry 3: "nobody" is no address/, /names no group/])
   },
 )
+
+t.test('an entry that is broken is told by its place, and the others are copied', async (t) => {
+  const good = { id: 7, name: 'News', description: '', is_default: false }
+  const groups = await move(t, { [GROUPS]: [null, { id: 'one', name: 'x' }, good, []] }, ['groups'])
+  t.equal(groups.error, undefined)
+  t.match(groups.tally.counts, { groups: { added: 1, refused: 3 } })
+  t.match(groups.tally.refusals, [/^groups, entry 1: .*no object/, /^groups, entry 2: .*number/, /^groups, entry 4: /])
+
+  const bounces = await move(t, { [BOUNCES]: [[], { email: 'e@harbor.example' }, null, 'x'] }, ['suppressions'])
+  t.equal(bounces.error, undefined)
+  t.match(bounces.tally.counts, { bounces: { added: 1, refused: 3 } })
+  t.match(bounces.tally.refusals, [/^bounces, entry 1: .*no object/, /^bounces, entry 3: /, /^bounces, entry 4: /])
+
+  const [one, two] = [`d-${'7'.repeat(32)}`, `d-${'8'.repeat(32)}`]
+  const version = (digit: number) => `${digit}a8b5c1e-3c1f-4b52-9d0a-0d3f6f1f2a11`
+  const listed = [version(1), version(2), version(3), version(4)].map((id) => ({ id, active: 0 }))
+  const told = { name: 'v', subject: 's', html_content: '<p>x</p>', editor: 'code' }
+  const templates = await move(
+    t,
+    {
+      '/v3/templates': {
+        result: [
+          ...[null, { id: 1, versions: {} }],
+          { id: one, name: 'T', generation: 'dynamic', versions: [5, ...listed] },
+          { id: two, name: 'U', generation: 'dynamic', versions: [] },
+        ],
+      },
+      [`/v3/templates/${one}/versions/${version(1)}`]: told,
+      [`/v3/templates/${one}/versions/${version(2)}`]: ['no object'],
+      [`/v3/templates/${one}/versions/${version(3)}`]: (_: unknown, response: ServerResponse) =>
+        response.writeHead(404).end('{}'),
+      [`/v3/templates/${one}/versions/${version(4)}`]: (_: unknown, response: ServerResponse) => response.end('<html>'),
+    },
+    ['templates'],
+  )
+  t.equal(templates.error, undefined)
+  t.match(templates.tally.counts, { templates: { added: 2, refused: 2 }, versions: { added: 1, refused: 4 } })
+  const { refusals } = templates.tally
+  t.match(refusals.slice(0, 3), [/^templates, entry 1: /, /^templates, entry 2: /, /^templates, entry 3, version 1: /])
+  for (const id of [version(2), version(3), version(4)])
+    t.ok(
+      refusals.some((said) => said.includes(id)),
+      id,
+    )
+})
 
 t.test('pages without an end are given up', async (t) => {
   let [number, asked] = [0, 0]

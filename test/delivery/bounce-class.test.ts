@@ -105,6 +105,43 @@ const WORDINGS: Readonly<Record<BounceClass, readonly string[]>> = {
   other: ['550 Rejected', '554 Transaction failed', '550'],
 }
 
+/** Postfix, Exim, cPanel, MailEnable and others, where they look the return path up before they take mail for anybody. */
+const ABOUT_SENDER = [
+  '550 5.1.0 <desk@ship.example>: Sender address rejected: User unknown',
+  '550 5.1.0 <desk@ship.example>: Sender address rejected: User unknown in virtual mailbox table',
+  '550 5.1.7 <desk@ship.example>: Sender address rejected: undeliverable address: host mx.ship.example said: 550 5.1.1 User unknown',
+  '550 Sender verify failed',
+  '550-Verification failed for <desk@ship.example>\r\n550-No Such User Here\r\n550 Sender verify failed',
+  '550 Verification failed for <desk@ship.example>: unknown user',
+  '550 5.1.1 Sender does not exist',
+  '550 sender address could not be verified: no such user',
+  '550 Unknown sender',
+  '553 5.1.3 Invalid return path',
+  '550 5.1.0 MAIL FROM address is unknown',
+]
+
+t.test('a reply about the sender says nothing of the mailbox of the recipient', async (t) => {
+  for (const reply of ABOUT_SENDER) t.equal(classOf(reply), 'policy', reply)
+})
+
+t.test('a reply that quotes the return path and not the recipient is about the sender', async (t) => {
+  const parties = { sender: 'b-abc@bounces.ship.example', recipient: 'lena@harbor.example' }
+  for (const [text, expected] of [
+    ['<B-abc@bounces.ship.example>: User unknown', 'policy'],
+    ['<b-abc@bounces.ship.example> mailbox is full', 'policy'],
+    ['<lena@harbor.example>: User unknown, said for b-abc@bounces.ship.example', 'bad-mailbox'],
+    ['User unknown', 'bad-mailbox'],
+    ['<b-abc@bounces.ship.example> sends spam', 'spam'],
+    ['Callout verification failed for <lena@harbor.example>: User unknown', 'bad-mailbox'],
+    ['<lena@harbor.example>: unknown user, mail from denied', 'bad-mailbox'],
+    ['Verification failed for <b-abc@bounces.ship.example>: User unknown', 'policy'],
+    ['<lena@harbor.example>: Recipient address rejected: Sender verify failed: user unknown', 'policy'],
+  ] as const) {
+    t.equal(bounceClass('', text, parties), expected, text)
+  }
+  t.equal(bounceClass('', 'User unknown', { ...parties, sender: '' }), 'bad-mailbox', 'there is no return path')
+})
+
 for (const [expected, replies] of Object.entries(WORDINGS)) {
   t.test(`replies of class ${expected} are known by their words`, async (t) => {
     for (const reply of replies) t.equal(classOf(reply), expected, reply)
@@ -154,6 +191,7 @@ t.test('looking for such words in hostile text takes no time', async (t) => {
     'account',
     'message ',
     'sender ',
+    'sender address is not ',
     'x',
     'quota over ',
     'no such ',

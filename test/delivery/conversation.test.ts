@@ -70,6 +70,28 @@ for (const { stage, reply, state, ...told } of REPLIES) {
   })
 }
 
+for (const [stage, reply] of [
+  ['mail', '200 ok'],
+  ['mail', '251 ok'],
+  ['rcpt', '200 ok'],
+] as const) {
+  t.test(`"${reply}" at ${stage} is a yes`, async (t) => {
+    const host = await internet.host(t, saying(stage, reply))
+    await internet.inState(await internet.send(`a@${internet.domain([host])}`), 'delivered')
+  })
+}
+
+t.test('552 at RCPT is a no for now where it is about the number of recipients, else for good', async (t) => {
+  for (const [reply, state] of [
+    ['552 too many recipients', 'deferred'],
+    ['552 5.5.3 Too many rcpts in this session', 'deferred'],
+    ['552 5.2.2 mailbox full', 'bounced'],
+  ] as const) {
+    const host = await internet.host(t, saying('rcpt', reply))
+    await internet.inState(await internet.send(`a@${internet.domain([host])}`), state)
+  }
+})
+
 for (const stage of ['greeting', 'ehlo', 'mail', 'rcpt', 'data'] as const) {
   t.test(`a connection cut at ${stage} defers, and nobody takes it for delivered`, async (t) => {
     const host = await internet.host(t, saying(stage, HANG_UP))

@@ -53,14 +53,14 @@ function flooding(start: string, head: string, piece: string): (socket: Socket) 
 const DEFERRED: Readonly<
   Record<string, { stage: string | RegExp; talk: (socket: Socket) => void; indeterminate?: boolean }>
 > = {
-  'greets with a line that never ends': { stage: 'greeting', talk: flooding('', '220 ', 'A') },
+  'greets with a line that never ends': { stage: /greeting|ehlo/, talk: flooding('', '220 ', 'A') },
   'greets with continuation lines that never end': { stage: 'greeting', talk: flooding('', '', '220-hello\r\n') },
   'answers EHLO with a line that never ends': { stage: 'ehlo', talk: flooding('EHLO', '250-', 'A') },
   'answers EHLO with a million capabilities': { stage: 'ehlo', talk: flooding('EHLO', '', '250-X\r\n') },
   'answers RCPT with continuation lines that never end': { stage: 'rcpt', talk: flooding('RCPT', '', '250-yes\r\n') },
-  'answers the final dot with a line that never ends': {
+  'answers the final dot with lines that never end': {
     stage: 'dot',
-    talk: flooding('.', '250 ', 'A'),
+    talk: flooding('.', '', '250-yes\r\n'),
     indeterminate: true,
   },
   'sends replies without end before anything is asked': {
@@ -161,6 +161,31 @@ for (const [what, said] of Object.entries(LONG)) {
     for (const { text = '' } of stepsOf(delivery)) t.ok(Buffer.byteLength(text) <= 256 && text.isWellFormed())
   })
 }
+
+for (const [what, said] of Object.entries({
+  'a line of 60,000 octets': `250 2.0.0 ${'x'.repeat(60_000)}\r\n`,
+  'a line that never ends': `250 2.0.0 ${'x'.repeat(200_000)}`,
+  'two hundred lines': `${'250-2.0.0 yes\r\n'.repeat(200)}250 2.0.0 taken\r\n`,
+})) {
+  t.test(`a final dot that is answered 250 in ${what} is a delivery`, async (t) => {
+    const delivery = await outcomeOf(
+      t,
+      at('.', () => said),
+    )
+    t.match(delivery, { state: 'delivered', attempts: [{ stage: 'dot', code: 250 }] })
+    t.ok(Buffer.byteLength(delivery.attempts[0]?.reply ?? '') <= 1024)
+  })
+}
+
+t.test('of two hundred capabilities those that fit are taken', async (t) => {
+  const offered = ['PIPELINING', ...Array.from({ length: 200 }, (_, at) => `X-${at}`)]
+  const says = `250-hi\r\n${offered.map((one) => `250-${one}\r\n`).join('')}250 HELP\r\n`
+  const delivery = await outcomeOf(
+    t,
+    at('EHLO', () => says),
+  )
+  t.match(delivery, { state: 'delivered' })
+})
 
 t.test('capabilities nobody has heard of change nothing', async (t) => {
   const capabilities = [

@@ -198,3 +198,14 @@ for (const [what, script] of [
     t.equal((await service.core.suppressions.holding(sender.accountId, recipient)).length, 0)
   })
 }
+
+t.test('a return path the server does not know suppresses nobody, though it is said to the recipient', async (t) => {
+  const host = await internet.host(t, {
+    rcpt: () =>
+      `550 5.1.1 <${/<(.*?)>/.exec(host.commands.findLast((line) => line.startsWith('MAIL')) ?? '')?.[1]}>: User unknown`,
+  })
+  const recipient = `kept@${internet.domain([host])}`
+  const bounced = await internet.inState(await internet.send(recipient), 'bounced')
+  t.match(bounced.attempts[0], { stage: 'rcpt', reply: /^<b-.*@.*>: User unknown$/ })
+  t.equal((await service.core.suppressions.holding(sender.accountId, recipient)).length, 0)
+})

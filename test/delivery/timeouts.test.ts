@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import type { Endpoint, SmtpConnection } from '../../packages/delivery/src/smtp/connection.ts'
@@ -93,30 +94,54 @@ t.test('a TLS handshake that hangs is given up after 30 s', async (t) => {
   t.match(failure, { stage: 'tls', message: 'no TLS within 30 s' })
 })
 
+/** A transaction under way, and how it ended as soon as it has. */
+function watched(ending: Promise<TransactionEnd>): { readonly ending: Promise<TransactionEnd>; end?: TransactionEnd } {
+  const sending: ReturnType<typeof watched> = { ending }
+  void ending.then((end) => Object.assign(sending, { end }))
+  return sending
+}
+
 const IN_TRANSACTION: readonly Case[] = [
   { stage: 'mail', silentAt: 'MAIL', seconds: 300 },
   { stage: 'rcpt', silentAt: 'RCPT', seconds: 300 },
-  { stage: 'data', silentAt: 'DATA', seconds: 120 },
+  { stage: 'data', silentAt: 'DATA', seconds: 300 },
 ]
 
 for (const { stage, silentAt: start, seconds } of IN_TRANSACTION) {
   t.test(`silence at ${start} ends the session after ${seconds} s`, async (t) => {
     const connection = await open(await silentAt(t, start))
     holdClock(t)
-    let end: TransactionEnd | undefined
-    const ending = send(connection).then((ended) => {
-      end = ended
-    })
+    const sending = watched(send(connection))
     await realWait(100)
     mock.timers.tick(seconds * 1000 - 1)
     await realWait(20)
-    t.equal(end, undefined, 'not a moment sooner')
+    t.equal(sending.end, undefined, 'not a moment sooner')
     mock.timers.tick(1)
-    await ending
-    t.match(end, { kind: 'lost', stage, reason: `no reply within ${seconds} s` })
+    t.match(await sending.ending, { kind: 'lost', stage, reason: `no reply within ${seconds} s` })
     t.notOk(connection.usable)
   })
 }
+
+t.test('of commands that leave in one go each has its own time for its reply', async (t) => {
+  let client: Socket | undefined
+  const server = await startRawServer(t, {}, (socket) => {
+    client = socket
+    // Says nothing of its own accord once the commands have come.
+    talkSmtp(socket, (line) => (/^(MAIL|RCPT|DATA)/.test(line) ? '' : undefined), ['PIPELINING'])
+  })
+  const connection = await open(server)
+  holdClock(t)
+  const sending = watched(send(connection))
+  await realWait(100)
+  for (const reply of ['250 2.1.0 ok', '250 2.1.5 ok']) {
+    mock.timers.tick(299_000)
+    client?.write(`${reply}\r\n`)
+    await realWait(50)
+    t.equal(sending.end, undefined, `"${reply}" came in time`)
+  }
+  mock.timers.tick(300_000)
+  t.match(await sending.ending, { kind: 'lost', stage: 'data', reason: 'no reply within 300 s' })
+})
 
 t.test(
   'silence at the final dot is indeterminate after ten minutes, and a reply after that changes nothing',
@@ -124,17 +149,13 @@ t.test(
     const server = await silentAt(t, '.')
     const connection = await open(server)
     holdClock(t)
-    let end: TransactionEnd | undefined
-    const ending = send(connection).then((ended) => {
-      end = ended
-    })
+    const sending = watched(send(connection))
     await realWait(100)
     mock.timers.tick(599_999)
     await realWait(20)
-    t.equal(end, undefined)
+    t.equal(sending.end, undefined)
     mock.timers.tick(1)
-    await ending
-    t.strictSame(end, { kind: 'indeterminate', reason: 'no reply within 600 s' })
+    t.strictSame(await sending.ending, { kind: 'indeterminate', reason: 'no reply within 600 s' })
     server.sockets[0]?.write('250 2.0.0 taken after all\r\n')
     await realWait(50)
     t.notOk(connection.usable)

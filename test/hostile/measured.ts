@@ -2,13 +2,12 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { MEMORY } from '../../packages/cli/src/memory.ts'
 import type { Turns } from '../helpers/preload-turns.ts'
 import { FILES, type ProcessName } from '../helpers/processes.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PRELOAD = new URL('../helpers/preload-turns.ts', import.meta.url).href
-/** As the supervisor starts them. */
-const MEMORY = '--max-semi-space-size=4'
 /** proc(5): the unit of times in /proc/PID/stat. */
 const TICK_MS = 10
 
@@ -31,8 +30,8 @@ export interface Measured {
 export async function startMeasured(name: ProcessName, env: Readonly<Record<string, string>>): Promise<Measured> {
   const child = fork(FILES[name], [], {
     cwd: ROOT,
-    execArgv: [MEMORY, '--import', PRELOAD],
-    env: { PATH: process.env.PATH ?? '', ...env },
+    execArgv: [...MEMORY.flags, '--import', PRELOAD],
+    env: { PATH: process.env.PATH ?? '', ...MEMORY.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   const pid = child.pid as number

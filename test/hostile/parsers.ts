@@ -1,4 +1,4 @@
-import { checkDynamic, createSubstituter, parseAddress, parseDomain } from '@postrider/core'
+import { atOnce, checkDynamic, createSubstituter, parseAddress, parseDomain } from '@postrider/core'
 import { parseStrictJson } from '../../packages/api/src/strict-json.ts'
 import { saysOneClick } from '../../packages/api/src/tracking/one-click.ts'
 import { formFields, objectOf } from '../../packages/api/src/v2/form.ts'
@@ -168,15 +168,15 @@ export const PARSERS: readonly Parser[] = [
     ]
   }),
   parser('message head', ['A', ':', ' ', '\t', '\r\n', '\r\n ', 'From: ', '\u0000', '\x80'], (text) =>
-    splitHeader(Buffer.from(text, 'latin1')),
+    atOnce(splitHeader(Buffer.from(text, 'latin1'))),
   ),
   parser('SMTP path', ['<', '>', '@', ':', ',', '"', '\\', 'a', '.', ' ', '[', ']', '=', 'SIZE'], (text) =>
-    parsePath('RCPT TO', Buffer.from(`RCPT TO:<${text}`)),
+    parsePath('RCPT TO', Buffer.from(`RCPT TO:<${text}`), 'relay.test'),
   ),
   parser(
     'X-SMTPAPI',
     ['{', '}', '[', ']', '"', ':', ',', '"to"', '"sub"', '"a"', '1', '\\', '=?utf-8?Q?', '?=', ' '],
-    (text) => readSmtpApi(text, new Date(0)),
+    (text) => atOnce(readSmtpApi(text, new Date(0))),
   ),
   parser('SMTP reply', ['250', '-', ' ', '\r\n', '\n', 'a', '5.1.1', '\0', '\x1b'], (text) => [
     ...new ReplyReader().push(Buffer.from(text)),

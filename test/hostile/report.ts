@@ -1,4 +1,5 @@
 import { beyond, type Cost } from './measure.ts'
+import type { Waits } from './second-client.ts'
 import { type Beside, wrongWith } from './traffic.ts'
 
 const COLUMNS = [
@@ -34,10 +35,11 @@ function line(cells: readonly (string | number)[]): string {
 }
 
 export function trafficLine(result: Beside): string {
-  const { door, attacks, restarts, alone, beside, longest, peak } = result
+  const { door, attacks, restarts, alone, beside, elsewhere, longest, peak } = result
   const wrong = wrongWith(result)
-  const waits = `p99 ${beside.p99.toFixed(1)} ms beside it, ${alone.p99.toFixed(1)} ms alone`
-  const figures = `${attacks} inputs, ordinary client ${waits} (median ${beside.median.toFixed(1)}, ${alone.median.toFixed(1)})`
+  const said = ({ p99, median }: Waits): string => `${p99.toFixed(1)} (${median.toFixed(1)})`
+  const waits = `${said(beside)} ms beside it, ${said(elsewhere)} elsewhere, ${said(alone)} alone`
+  const figures = `${attacks} inputs, ordinary client's p99 (and median) ${waits}`
   const rest = `longest turn ${Math.round(longest)} ms, peak ${Math.round(peak)} MiB, ${restarts} restarts`
   return `${door.padEnd(8)} ${figures}, ${rest}${wrong ? `   BEYOND: ${wrong}` : ''}`
 }

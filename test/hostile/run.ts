@@ -30,7 +30,8 @@ const { values } = parseArgs({
   },
 })
 const seed = Number(values.seed ?? Date.now() % 1_000_000_000)
-process.exitCode = await main()
+// An attack that was cut off may leave a server open.
+process.exit(await main())
 
 async function main(): Promise<number> {
   const rows = ROWS.filter(isWanted)

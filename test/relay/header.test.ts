@@ -31,6 +31,36 @@ for (const field of ONE_SENDER) {
   })
 }
 
+/** Names that want quotes and have none, and the field as it is sent. */
+const UNQUOTED: readonly [field: string, sent: string][] = [
+  [`From: John Doe, Inc. <${desk}>`, `From: "John Doe, Inc." <${desk}>`],
+  [`From: ${desk} <${desk}>`, `From: "${desk}" <${desk}>`],
+  [`From: Team @ Example <${desk}>`, `From: "Team @ Example" <${desk}>`],
+  [`From: Berth 4: Desk; [ship]\r\n <${desk}>`, `From: "Berth 4: Desk; [ship]" <${desk}>`],
+  [`From: =?UTF-8?Q?=C3=9Cberfahrt?=, Inc. <${desk}>`, `From: =?utf-8?B?w5xiZXJmYWhydCwgSW5jLg==?= <${desk}>`],
+]
+
+for (const [field, sent] of UNQUOTED) {
+  t.test(`${JSON.stringify(field)} is mended, and the reply says so`, async (t) => {
+    const client = await openSession(t, service, sender)
+    const reply = await client.submit(desk, 'lena@harbor.example', `X-A: b\r\n${field}\r\nSubject: s\r\n\r\nhello\r\n`)
+    t.match(reply, /^250 2\.0\.0 Ok: queued as [0-9a-f]{32} \(the name in From was put in quotes\)$/)
+    t.equal((await shown(service, reply)).from, desk)
+    const [stored] = await service.sql<{ content: Buffer }[]>`
+      select content from bodies where message_id = ${queueId(reply)}::uuid`
+    const wanted = `\r\nX-A: b\r\n${sent}\r\nSubject: s\r\n\r\nhello\r\n`
+    t.equal(stored?.content.toString().slice(-wanted.length), wanted)
+  })
+}
+
+t.test('a From field whose name may be another address is refused', async (t) => {
+  for (const field of [`From: boss@bank.example, Desk <${desk}>`, `From: Desk <boss@bank.example>, Inc. <${desk}>`]) {
+    const client = await openSession(t, service, sender)
+    const reply = await client.submit(desk, 'lena@harbor.example', `${field}\r\n\r\nhello\r\n`)
+    t.match(reply, /^55\d 5\.6\.0 .*From field must hold one address/, field)
+  }
+})
+
 const FROM = `From: ${desk}\r\n`
 const bombs = 60_000
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { makeService } from '../helpers/service.ts'
-import { connectRelay } from './session.ts'
+import { connectRelay, openSession, shown } from './session.ts'
 
 const service = await makeService(t)
 await service.openRelay()
@@ -30,6 +30,17 @@ const OPEN_RELAY = [
   '<user@victim.example>',
   'smtp:user@victim.example',
 ]
+
+t.test('RCPT TO:<postmaster> without a domain means the postmaster of the relay (RFC 5321 4.1.1.3)', async (t) => {
+  for (const to of ['postmaster', 'Postmaster']) {
+    const client = await openSession(t, service, sender)
+    const reply = await client.submit(desk, to, `From: ${desk}\r\n\r\nhello\r\n`)
+    t.match((await shown(service, reply)).deliveries, [{ recipient: `${to}@relay.test` }])
+  }
+  const client = await openSession(t, service, sender)
+  await client.command(`MAIL FROM:<${desk}>`)
+  t.match(await client.command('RCPT TO:<lena>'), /^501 /)
+})
 
 for (const to of OPEN_RELAY) {
   t.test(`without AUTH, RCPT TO:<${to}> is answered 530 whoever the sender is`, async (t) => {

@@ -53,6 +53,22 @@ for (const [before, command, reply] of TOO_EARLY) {
   })
 }
 
+/** Commands that have no effect on the transaction that is open. */
+for (const [command, reply] of [
+  ['HELP', /^214 2\.0\.0 /],
+  ['HELP MAIL', /^214 2\.0\.0 /],
+  ['EXPN staff', /^502 5\.5\.1 /],
+  ['VRFY lena', /^252 2\.\d\.\d /],
+  ['RSET now', /^501 5\.5\.4 /],
+] as const) {
+  t.test(`${command} is answered ${reply.source.slice(1, 4)}, and the transaction goes on`, async (t) => {
+    const client = await openSession(t, service, sender)
+    t.match(await client.command(`MAIL FROM:<${desk}>`), /^250 /)
+    t.match(await client.command(command), reply)
+    t.match(await client.command('RCPT TO:<lena@harbor.example>'), /^250 /)
+  })
+}
+
 for (const command of ['AUTH PLAIN AGEAYg==', `MAIL FROM:<${desk}>`, 'RCPT TO:<a@harbor.example>', 'DATA']) {
   t.test(`${command} before EHLO is answered 503`, async (t) => {
     const client = await connectRelay(t, service, { tls: true })

@@ -92,7 +92,9 @@ t.test('asm_group_id is the message’s group: whoever left it gets nothing', as
     deliveries.map(({ reason }) => reason),
     ['unsubscribe', null],
   )
-  await arrived(there)
+  const text = (await arrived(there)).data.toString()
+  t.match(text, /^List-Unsubscribe: <http[^>]+>\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n/m)
+  t.match(text, /Unsubscribe From This List \( http\S+ \) \| Manage Email Preferences \( http\S+ \)/)
 })
 
 t.test('filters are the settings of this message, over X-SETTINGS', async (t) => {

@@ -148,6 +148,27 @@ t.test('a non-ASCII recipient is taken with SMTPUTF8, and a non-ASCII domain bec
   t.ok(sink.commands.some((line) => line.startsWith('MAIL FROM') && line.includes('SMTPUTF8')))
 })
 
+t.test('raw octets in the header go on as they came, with SMTPUTF8 where the client asked for it', async (t) => {
+  for (const [asked, subject] of [
+    [false, Buffer.from('Liegeplatz f\xfcr Lena', 'latin1')],
+    [false, Buffer.from('Liegeplatz für Lena')],
+    [true, Buffer.from('Liegeplatz für Lena')],
+  ] as const) {
+    const to = someone()
+    const client = await openSession(t, service, sender)
+    t.match(await client.command(`MAIL FROM:<${desk}>${asked ? ' SMTPUTF8' : ''}`), /^250 /)
+    t.match(await client.command(`RCPT TO:<${to}>`), /^250 /)
+    t.match(await client.command('DATA'), /^354 /)
+    const head = `From: ${desk}\r\nTo: ${to}\r\nSubject: `
+    await client.send(Buffer.concat([Buffer.from(head), subject, Buffer.from('\r\n\r\nhello\r\n.\r\n')]))
+    t.match(await client.reply(), /^250 /)
+    const { data } = await arrived(to)
+    t.ok(data.includes(Buffer.concat([Buffer.from('Subject: '), subject, Buffer.from('\r\n')])))
+    const at = sink.commands.indexOf(`RCPT TO:<${to}>`)
+    t.equal(sink.commands[at - 1]?.includes('SMTPUTF8'), asked, subject.toString('latin1'))
+  }
+})
+
 t.test('a pool of connections sends fifty messages, each once', async (t) => {
   const pool = createTransport({
     pool: true,

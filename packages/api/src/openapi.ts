@@ -19,9 +19,12 @@ export interface Documentation {
   readonly example: { readonly input: unknown; readonly data: unknown }
   readonly takes?: string
   readonly gives?: readonly string[]
-  /** Shown at this path and method only; the others are aliases. */
-  readonly shown: readonly [path: string, method: string]
+  /** Shown at these only; the others are aliases. The first is the one the operation is named for. */
+  readonly shown: readonly Spelling[]
 }
+
+/** A path below /v2 and its method. */
+export type Spelling = readonly [path: string, method: string]
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -58,22 +61,24 @@ export async function openapi(app: FastifyInstance): Promise<void> {
     },
     transform: ({ schema, url, route }) => {
       const documentation = route.config?.documentation
-      const [path, method] = documentation?.shown ?? []
-      const here = documentation && url === `/v2${path}` && route.method === method
-      return { schema: here ? described(documentation, url) : { ...schema, hide: true }, url }
+      const at =
+        documentation?.shown.findIndex(([path, method]) => url === `/v2${path}` && route.method === method) ?? -1
+      return { schema: documentation && at !== -1 ? described(documentation, at) : { ...schema, hide: true }, url }
     },
   })
   await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
 }
 
-function described(documentation: Documentation, url: string) {
+/** An operation at one of its spellings: those that follow the first are by POST (specification part 4, rule 1). */
+function described(documentation: Documentation, at: number) {
   const { name, summary, group, input, answer, envelope, errors, example, shown, takes, gives } = documentation
-  const inPath = new Set([...url.matchAll(/:(\w+)/g)].map(([, parameter]) => parameter as string))
+  const [path, method] = shown[at] as Spelling
+  const inPath = new Set([...path.matchAll(/:(\w+)/g)].map(([, parameter]) => parameter as string))
   const parameters = Object.entries(input.properties)
   const params = parameters.filter(([parameter]) => inPath.has(parameter))
   const others = parameters.filter(([parameter]) => !inPath.has(parameter))
-  const place = shown[1] === 'GET' || takes ? 'querystring' : 'body'
+  const place = method === 'GET' || takes ? 'querystring' : 'body'
   const required = (input.required as readonly string[] | undefined)?.filter((parameter) => !inPath.has(parameter))
   const object = {
     type: 'object',
@@ -82,7 +87,7 @@ function described(documentation: Documentation, url: string) {
     ...(place === 'body' ? { examples: [example.input] } : {}),
   }
   return {
-    ...{ operationId: name, summary, tags: [group] },
+    ...{ operationId: at === 0 ? name : `${name}ByPost`, summary, tags: [group] },
     ...(params.length > 0 ? { params: { type: 'object', properties: Object.fromEntries(params) } } : {}),
     ...(others.length > 0 ? { [place]: object } : {}),
     ...(takes ? { consumes: [takes], body: { type: 'string' } } : {}),

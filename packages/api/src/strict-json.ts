@@ -18,8 +18,16 @@ export function countValues(count: ValueCount, values: number): void {
   if (count.values > MAX_VALUES) throw new ServiceError('tooLarge', { values: { limit: `${MAX_VALUES} values` } })
 }
 
-/** The body is not JSON we take. */
+/** The body is not JSON we take; the message says why, and may be shown to the client. */
 export class JsonError extends Error {}
+
+export const REACHES_FOR_PROTOTYPE = 'the names __proto__ and constructor.prototype are not allowed'
+const ZIPPED = 'it is compressed: say so by Content-Encoding: gzip'
+
+/** RFC 1952 2.3.1. */
+function isGzip(octets: Buffer): boolean {
+  return octets[0] === 0x1f && octets[1] === 0x8b
+}
 
 /**
  * Parses JSON more strictly than JSON.parse: invalid UTF-8, nesting beyond 64, a key twice in one object, and keys that reach
@@ -28,16 +36,17 @@ export class JsonError extends Error {}
  * Throws {@link JsonError}, and tooLarge for more values than anybody needs.
  */
 export function parseStrictJson(octets: Buffer, count: ValueCount = { values: 0 }): unknown {
-  if (!isUtf8(octets)) throw new JsonError('not UTF-8')
+  if (!isUtf8(octets)) throw new JsonError(isGzip(octets) ? ZIPPED : 'it is not UTF-8')
   const text = octets.toString('utf8')
+  if (text.startsWith('\ufeff')) throw new JsonError('it begins with a byte order mark')
   const members = countMembers(text, count)
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw new JsonError('not JSON')
+    throw new JsonError('the syntax is wrong')
   }
-  if (countKeys(value) !== members) throw new JsonError('a key stands twice in one object')
+  if (countKeys(value) !== members) throw new JsonError('a key is given twice in one object')
   return value
 }
 
@@ -61,7 +70,7 @@ function countMembers(text: string, count: ValueCount): number {
       case 0x7b:
       case 0x5b:
         values++
-        if (++depth > MAX_DEPTH) throw new JsonError('nested too deep')
+        if (++depth > MAX_DEPTH) throw new JsonError(`more than ${MAX_DEPTH} levels are nested`)
         break
       case 0x7d:
       case 0x5d:
@@ -92,10 +101,10 @@ function countKeys(value: unknown): number {
   }
   let count = 0
   for (const key of Object.keys(value)) {
-    if (key === '__proto__') throw new JsonError('a key reaches for a prototype')
+    if (key === '__proto__') throw new JsonError(REACHES_FOR_PROTOTYPE)
     const member = (value as Record<string, unknown>)[key]
     if (key === 'constructor' && typeof member === 'object' && member !== null && Object.hasOwn(member, 'prototype')) {
-      throw new JsonError('a key reaches for a prototype')
+      throw new JsonError(REACHES_FOR_PROTOTYPE)
     }
     count += 1 + countKeys(member)
   }

@@ -10,8 +10,8 @@ export async function makeDemoAccount(core: Core): Promise<string | undefined> {
   return (await core.auth.createKey({ accountId: account.id, name: 'demo' })).secret
 }
 
-/** What a newcomer needs: the key, and three lines to paste. */
-export function firstSteps(key: string, config: Config): string {
+/** What a newcomer needs: the key, and three lines to paste. `certificate`: the file of the relay's, where it lies on this host. */
+export function firstSteps(key: string, config: Config, certificate?: string): string {
   const api = `http://${reachable(config.apiHost)}:${config.apiPort}`
   const relay = `smtp://${reachable(config.relayHost)}:${config.relayPort}`
   const body = JSON.stringify({
@@ -29,7 +29,7 @@ Send a message by HTTP:
 
 By SMTP (any client: host ${reachable(config.relayHost)}, port ${config.relayPort}, STARTTLS, user apikey, password the key):
   printf '${mail}' | curl -sk --ssl-reqd ${relay} -u 'apikey:${key}' --mail-from hello@${DOMAIN} --mail-rcpt you@example.org -T -
-
+${certificate ? `  A client that checks certificates trusts the relay's by ${certificate} (see "postrider certificate").\n` : ''}
 ${seeing(config)}
 `
 }

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { ConfigError, EXIT_CONFIG, readConfig, ServiceError } from '@postrider/core'
 import { type Answer, type Command, CommandError, printable, UsageError } from './command.ts'
 import { accountCommands } from './commands/account.ts'
+import { certificateCommands } from './commands/certificate.ts'
 import { contentCommands } from './commands/content.ts'
 import { creditsCommands } from './commands/credits.ts'
 import { domainCommands } from './commands/domain.ts'
@@ -19,6 +20,7 @@ import { withInstallation } from './installation.ts'
 const COMMANDS: readonly Command[] = [
   ...upCommands,
   ...operateCommands,
+  ...certificateCommands,
   ...accountCommands,
   ...creditsCommands,
   ...keyCommands,

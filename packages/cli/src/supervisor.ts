@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { ALIVE_EVERY_MS, EXIT_CONFIG } from '@postrider/core'
 import { type Patience, watchLives } from './lives.ts'
+import { MEMORY } from './memory.ts'
 
 /**
  * Keeps one process a program running: starts it again when it dies, with a growing pause, ends it when it hangs, and stops all of
@@ -39,9 +40,6 @@ const STEADY_MS = 10_000
 /** Longer than a process takes to drain. */
 const STOP_WITHIN_MS = 32_000
 
-/** V8 would let what lives a moment grow to three times 32 MB, most of it garbage: docs/performance.md. */
-const FLAGS = ['--max-semi-space-size=4']
-
 export function supervise({ programs, env, report, patience = PATIENCE }: SupervisorOptions): Supervisor {
   let stopping = false
   const children = new Map<string, ChildProcess>()
@@ -52,7 +50,11 @@ export function supervise({ programs, env, report, patience = PATIENCE }: Superv
   })
 
   function run(program: Program, pause: number, onReady: () => void): void {
-    const child = fork(program.file, [], { env, execArgv: FLAGS, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    const child = fork(program.file, [], {
+      env: { ...MEMORY.env, ...env },
+      execArgv: [...MEMORY.flags],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
     const startedAt = performance.now()
     children.set(program.name, child)
     lives.add(program.name, child)

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { type Config, EXIT_CONFIG } from '@postrider/core'
+import { type Config, certificateFile, EXIT_CONFIG } from '@postrider/core'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/index.ts'
 import { firstSteps, makeDemoAccount, reachable, sandboxUrl } from './first-run.ts'
 import { ensureDataDir, onDatabase } from './installation.ts'
@@ -27,7 +27,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       if (!started) return 0
       // Only now: a key made before a port turned out to be taken would never have been shown.
       const key = await onDatabase(config, url, makeDemoAccount)
-      if (key) say(firstSteps(key, config))
+      if (key) say(firstSteps(key, config, certificateFile(config)))
       say(summary(config))
       const broken = await Promise.race([stopAsked.then(() => undefined), supervisor.broken])
       return broken === undefined ? 0 : EXIT_CONFIG

@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
 import { type Config, ConfigError } from './config.ts'
@@ -11,6 +11,11 @@ export interface Certificate {
   readonly key: string
 }
 
+/** The PEM file of the relay's certificate: TLS_CERT, else that of the self-signed one, for clients that are told whom to trust. */
+export function certificateFile({ tlsCert, dataDir }: Config): string {
+  return tlsCert ?? join(dataDir, 'certificate.pem')
+}
+
 /**
  * TLS_CERT and TLS_KEY, else a self-signed pair in DATA_DIR, made on first use. Two first starts at once agree on one pair.
  *
@@ -20,7 +25,22 @@ export async function ensureCertificate(config: Config): Promise<Certificate> {
   if (config.tlsCert && config.tlsKey) return readCertificate(config.tlsCert, config.tlsKey)
   const file = join(config.dataDir, 'certificate.json')
   if (!existsSync(file)) await makeCertificate(file, config)
-  return parsePair(file, readKept(file, REMEDY))
+  const pair = parsePair(file, readKept(file, REMEDY))
+  showCertificate(certificateFile(config), pair)
+  return pair
+}
+
+/** For clients' eyes: the pair alone counts, so a folder that can't be written to holds nothing up. */
+function showCertificate(file: string, { cert }: Certificate): void {
+  try {
+    if (existsSync(file) && readFileSync(file, 'utf8') === cert) return
+    // Nobody reads half of it.
+    const temporary = `${file}.${process.pid}`
+    writeFileSync(temporary, cert)
+    renameSync(temporary, file)
+  } catch {
+    // Said by whoever looks for the file.
+  }
 }
 
 const REMEDY = 'remove it, and a new self-signed certificate is made at the next start; or set TLS_CERT and TLS_KEY'

@@ -67,7 +67,7 @@ export const ERRORS = {
   ),
 
   bodyBlank: row(110, 'Common', 400, 'Blank content passed in payload', 550, '5.6.0'),
-  jsonInvalid: row(111, 'Common', 400, 'Invalid JSON format', 550, '5.6.0'),
+  jsonInvalid: row(111, 'Common', 400, 'Invalid JSON format: {problem}', 550, '5.6.0', 'Invalid JSON format'),
   parameterMissing: row(113, 'Common', 400, 'Parameter [{parameter}] not passed', 550, '5.6.0'),
   parameterInvalid: row(113, 'Common', 400, 'Parameter [{parameter}] is invalid: {problem}', 550, '5.6.0'),
   tooLarge: row(121, 'Common', 413, 'Payload must be at most {limit}', 552, '5.3.4'),
@@ -78,7 +78,7 @@ export const ERRORS = {
     112,
     'SendEmail',
     400,
-    'Invalid fromEmail, authentication failed',
+    'Invalid fromEmail, authentication failed: {problem}',
     550,
     '5.7.1',
     'Sender domain not active',

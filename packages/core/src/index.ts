@@ -1,4 +1,4 @@
-/** The only door into this package. */
+/** The only door into this package; the bodies of threads take thread-orders.ts alone. */
 
 export type { Account } from './accounts/account.ts'
 export type { AccountLimits, AccountSettings, MostDays } from './accounts/index.ts'
@@ -6,6 +6,7 @@ export type { FileSummary } from './attachments/index.ts'
 export { type Actor, type AuditEntry, OPERATOR } from './audit/index.ts'
 export {
   type ApiKey,
+  allows,
   holderOf,
   type KeyChange,
   type KeySecret,
@@ -13,11 +14,12 @@ export {
   type Restrictions,
   type RestrictionsChange,
   requireScope,
+  SCOPES,
   type Scope,
 } from './auth/index.ts'
 export { type ByteBudget, createByteBudget } from './budget.ts'
 export { type Cache, createCache } from './cache.ts'
-export { type Certificate, ensureCertificate } from './certificate.ts'
+export { type Certificate, certificateFile, ensureCertificate } from './certificate.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { type Config, ConfigError, type DeliveryRoute, embeddedUrlFile, readConfig } from './config.ts'
 export { type Core, type CoreDependencies, createCore } from './core.ts'
@@ -34,6 +36,7 @@ export * from './events/index.ts'
 export type * from './exports/index.ts'
 export { garbageCollector } from './garbage.ts'
 export { createGroupCommit, type GroupCommit } from './group-commit.ts'
+export { createThreadPool, type ThreadPool, ThreadStopped } from './guarded-thread.ts'
 export { createLog, type Log } from './log.ts'
 export * from './messages/index.ts'
 export { migrate, pendingMigrations } from './migrate.ts'
@@ -56,6 +59,7 @@ export { release } from './release.ts'
 export { createSecrets } from './secrets.ts'
 export { SETTINGS } from './settings.ts'
 export type * from './stats/index.ts'
+export { MAILBOX_PROVIDERS, OTHER_PROVIDERS } from './stats/mailbox-providers.ts'
 export type * from './subaccounts/index.ts'
 export type * from './suppressions/groups.ts'
 export {
@@ -94,6 +98,6 @@ export {
   type Tracking,
   type TrackingTarget,
 } from './tracking/index.ts'
-export { inTurns, type LongWork, longWork, type Stoppable } from './turns.ts'
+export { atOnce, inTurns, type LongWork, longWork, type Stoppable } from './turns.ts'
 export * from './webhooks/index.ts'
 export { readKept, syncFolder, writeOnce } from './write-once.ts'

@@ -228,7 +228,8 @@ function exchange(
     })
     let interim = 0
     request.on('information', () => {
-      if (++interim <= MOST_INTERIM) return
+      // Once: thousands may come in one piece, and each error would cost its stack.
+      if (++interim !== MOST_INTERIM + 1) return
       request.destroy()
       reject(new OutboundError('answer', 'the host keeps sending interim responses'))
     })

@@ -8,14 +8,14 @@ export interface Served<Answer> {
 }
 
 /** The body of a thread of a pool: gets orders, one at a time, and gives answers. */
-export function serveOrders<Order, Answer>(serve: (order: Order) => Served<Answer>): void {
+export function serveOrders<Order, Answer>(serve: (order: Order) => Served<Answer> | Promise<Served<Answer>>): void {
   const port = parentPort
   if (isMainThread || !port) return
   const say = (report: ThreadReport<Answer>, transfer: readonly Transferable[] = []): void =>
     port.postMessage(report, transfer)
-  port.on('message', (order: Order) => {
+  port.on('message', async (order: Order) => {
     try {
-      const { answer, transfer } = serve(order)
+      const { answer, transfer } = await serve(order)
       say({ kind: 'answer', answer, cpu: cpuUsed() }, transfer)
     } catch (error) {
       say({ kind: 'error', error, cpu: cpuUsed() })

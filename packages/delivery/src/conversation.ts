@@ -2,6 +2,7 @@ import {
   type Deferred,
   type DotLeave,
   type Outcome,
+  type Parties,
   type Reply,
   type Stage,
   type Step,
@@ -81,11 +82,16 @@ interface Unwritten {
   readonly error: Unrenderable
 }
 
+/** The server's verdict, and on whose message to whom. */
+type Answered = Extract<TransactionEnd, { kind: 'reply' }> & { readonly parties: Parties }
+
+type OfferEnd = Exclude<TransactionEnd, { kind: 'reply' }> | Answered | Unwritten
+
 /** Attempts after which a letter that might yet be written, were this host less busy, is given up. */
 const WRITING_ATTEMPTS = 5
 
 /** A kept session that ended between two messages, with or without a 421, says nothing about this one. */
-function diedBetween(end: TransactionEnd | Unwritten): boolean {
+function diedBetween(end: OfferEnd): boolean {
   if (end.kind === 'lost') return end.stage === 'mail'
   return end.kind === 'reply' && end.stage === 'mail' && end.reply.code === 421
 }
@@ -127,12 +133,13 @@ async function offer(
   connection: SmtpConnection,
   { withLetter }: ConversationOptions,
   steps: Step[],
-): Promise<TransactionEnd | Unwritten> {
-  const end = await withLetter<TransactionEnd | Unwritten>(async (letter) => {
+): Promise<OfferEnd> {
+  const end = await withLetter<OfferEnd>(async (letter) => {
     const beforeDot = (): Promise<DotLeave> => letter.beforeDot(connection.endpoint.host)
     const end = await runTransaction(connection, { ...letter, beforeDot })
-    if (end.kind === 'reply' && end.stage === 'dot') letter.release()
-    return end
+    if (end.kind !== 'reply') return end
+    if (end.stage === 'dot') letter.release()
+    return { ...end, parties: { sender: letter.from, recipient: letter.to } }
   }).catch((error: unknown): Unwritten => {
     if (error instanceof Unrenderable) return { kind: 'unwritten', error }
     // Our own fault; the session must not be left behind with it.
@@ -145,7 +152,7 @@ async function offer(
 }
 
 function conclude(
-  end: TransactionEnd | Unwritten,
+  end: OfferEnd,
   connection: SmtpConnection,
   { keep, attempt }: ConversationOptions,
   { steps, since }: { steps: Step[]; since: number },
@@ -174,7 +181,7 @@ function conclude(
     case 'indeterminate':
       return { kind: 'deferred', indeterminate: true, stage: 'dot', reply: lostReply(end.reason), ...tried }
     case 'reply':
-      return verdict(end.stage, end.reply, tried)
+      return verdict(end, tried)
   }
 }
 
@@ -186,13 +193,18 @@ function unwritten({ message }: Unrenderable): Reply {
 }
 
 function verdict(
-  stage: Stage,
-  reply: Reply,
+  { stage, reply, parties }: Answered,
   tried: Omit<Deferred, 'kind' | 'indeterminate' | 'stage' | 'reply'>,
 ): Outcome {
   if (stage === 'dot' && reply.code >= 200 && reply.code < 300) return { kind: 'delivered', stage, reply, ...tried }
-  if (reply.code >= 500 && !OURS_TO_MEND.has(reply.code)) return { kind: 'bounced', stage, reply, ...tried }
+  if (reply.code >= 500 && !OURS_TO_MEND.has(reply.code) && !isTooManyRecipients(stage, reply))
+    return { kind: 'bounced', stage, reply, parties, ...tried }
   return { kind: 'deferred', indeterminate: false, stage, reply, ...tried }
+}
+
+/** RFC 5321 4.5.3.1.10: some servers say 552 where 452 is meant. A full mailbox is told with the same code. */
+function isTooManyRecipients(stage: Stage, { code, text }: Reply): boolean {
+  return stage === 'rcpt' && code === 552 && /too many (recipients|rcpts?)\b/i.test(text)
 }
 
 function deferral(failure: {

@@ -84,7 +84,7 @@ async function writeLetter({ delivery, message }: InHand, options: DeliverOption
     head: await sign(message, delivery, rendered, core),
     message: rendered,
     release: () => releaseLarge(rendered, message),
-    utf8: needsUtf8(delivery.recipient, rendered),
+    utf8: needsUtf8(delivery.recipient, rendered, message),
     beforeDot: (host) => markDot(delivery, host),
   }
 }
@@ -129,9 +129,22 @@ async function returnPath(
 
 const HEADERS_END = Buffer.from('\r\n\r\n')
 
-/** SMTPUTF8 is asked for only where an address or a header field really is non-ASCII (RFC 6531 3.4). */
-function needsUtf8(recipient: string, message: Buffer): boolean {
-  if (/[^\x00-\x7f]/.test(recipient)) return true
-  const end = message.indexOf(HEADERS_END)
-  return /[^\x00-\x7f]/.test(message.toString('latin1', 0, end === -1 ? message.length : end))
+/** What our own Received field says of a message that came with SMTPUTF8 (RFC 6531 4.3). */
+const CAME_WITH_UTF8 = /^Received:(?:[^\r\n]|\r\n[ \t]){0,1000}[ \t]with UTF8SMTP/
+
+/**
+ * SMTPUTF8 is asked for only where an address is non-ASCII, or where the client asked for it and a header field is (RFC 6531 3.4). Raw
+ * octets that a client put into the header without it go on as they came, as they do everywhere: announced as UTF-8, which half of
+ * them are not, they came back from every server without the extension.
+ */
+function needsUtf8(recipient: string, rendered: Buffer, { format }: LoadedMessage): boolean {
+  if (isNonAscii(recipient)) return true
+  const end = rendered.indexOf(HEADERS_END)
+  const head = rendered.toString('latin1', 0, end === -1 ? rendered.length : end)
+  // What is composed here has octets beyond ASCII in addresses only.
+  return isNonAscii(head) && (format === 'content' || CAME_WITH_UTF8.test(head))
+}
+
+function isNonAscii(text: string): boolean {
+  return /[^\x00-\x7f]/.test(text)
 }

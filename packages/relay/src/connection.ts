@@ -2,6 +2,7 @@ import { SMTPServer } from 'smtp-server'
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 import { CommandStream } from './command-stream.ts'
 import { type ParsedPath, parsePath } from './path.ts'
+import { inShareOfTurn } from './share-of-turn.ts'
 
 /** A text that begins with its own enhanced code (RFC 2034). */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
@@ -26,7 +27,9 @@ export class RelayConnection extends SMTPConnection {
     })
   }
 
-  override send(code: number, data?: string | string[] | null, context?: string | false): void {
+  /** A client that has a password and no TLS is told which of the two is missing (RFC 3207 4). */
+  override send(code: number, told?: string | string[] | null, context?: string | false): void {
+    const data = code === 530 && !this.secure ? '5.7.0 Must issue a STARTTLS command first' : told
     super.send(code, data, typeof data === 'string' && ENHANCED.test(data) ? false : context)
   }
 
@@ -38,7 +41,7 @@ export class RelayConnection extends SMTPConnection {
     }
     parser.oncommand = (command, callback) => {
       const violation = parser.violationBehind(command)
-      if (!violation) return this._onCommand(command, callback)
+      if (!violation) return this._onCommand(command, callback && (() => inShareOfTurn(callback)))
       parser.onviolation(violation)
       callback?.()
     }
@@ -66,12 +69,26 @@ export class RelayConnection extends SMTPConnection {
     this.#plainEhlo = false
   }
 
+  /** RFC 5321 4.1.1.5. */
+  override handler_RSET(command: Buffer, callback: () => void): void {
+    const alone = !command.toString('latin1').trim().includes(' ')
+    if (alone) return void super.handler_RSET(command, callback)
+    this.send(501, '5.5.4 RSET takes no arguments')
+    callback()
+  }
+
+  /** RFC 5321 4.2.4: 502 is for what is known and not done. */
+  handler_EXPN(_command: Buffer, callback: () => void): void {
+    this.send(502, '5.5.1 EXPN is not implemented')
+    callback()
+  }
+
   override _isSupported(command: string): boolean {
     return !(this.#plainEhlo && command === 'AUTH') && super._isSupported(command)
   }
 
   override _parseAddressCommand(rawName: string, rawCommand: Buffer | string): ParsedPath | false {
-    return parsePath(rawName.toUpperCase() as 'MAIL FROM' | 'RCPT TO', Buffer.from(rawCommand))
+    return parsePath(rawName.toUpperCase() as 'MAIL FROM' | 'RCPT TO', Buffer.from(rawCommand), this.name)
   }
 }
 

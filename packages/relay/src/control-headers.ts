@@ -1,5 +1,12 @@
-import { decodeWords, invalidParameter, type MessageSettings, parseAddress } from '@postrider/core'
-import type { Field } from './header.ts'
+import {
+  decodeWordsInPieces,
+  invalidParameter,
+  type MessageSettings,
+  parseAddress,
+  type Stoppable,
+} from '@postrider/core'
+import { FIELDS, type Field } from './header.ts'
+import { isTooDeep } from './json-depth.ts'
 
 /**
  * Header fields by which a client steers the service (contract section 17). Matched whatever their case, and removed before
@@ -21,6 +28,9 @@ const CONTROL_FIELDS = new Set([
 ])
 /** Characters of a control field that is text; fifty tags of 255 letters, encoded, have as many. */
 const LONGEST_TEXT = 64 * 1024
+const OBJECT = /^\s*\{/
+/** Attributes that are gone through before others may have a turn. */
+const ATTRIBUTES = 1000
 /** Removed as well, as every submission server does: what must not reach the recipients, or what the last hop writes itself. */
 const DROPPED_FIELDS = new Set(['bcc', 'resent-bcc', 'return-path', 'content-length'])
 
@@ -40,37 +50,43 @@ export function isRemoved({ name }: Field): boolean {
 }
 
 /** Reads the control fields; the last of several counts. Throws parameterInvalid, naming the field. */
-export function readControls(fields: readonly Field[]): Controls {
-  const values = new Map(fields.filter(({ name }) => CONTROL_FIELDS.has(name)).map(({ name, value }) => [name, value]))
+export function* readControls(fields: readonly Field[]): Stoppable<Controls> {
+  const last = new Map<string, Field>()
+  for (const [at, field] of fields.entries()) {
+    if (CONTROL_FIELDS.has(field.name)) last.set(field.name, field)
+    if (at % FIELDS === FIELDS - 1) yield
+  }
   // Mail libraries write anything but ASCII as encoded words (RFC 2047).
-  const decoded = (name: string): string => decodeWords(values.get(name) ?? '')
-  const text = (name: string): string | undefined => {
-    if ((values.get(name)?.length ?? 0) > LONGEST_TEXT) {
+  const decoded = (name: string): Stoppable<string> => decodeWordsInPieces(last.get(name)?.value ?? '')
+  const text = function* (name: string): Stoppable<string | undefined> {
+    if ((last.get(name)?.value.length ?? 0) > LONGEST_TEXT) {
       throw invalidParameter(name.toUpperCase(), `it must have at most ${LONGEST_TEXT} characters`)
     }
-    const value = unquoted(decoded(name))
+    const value = unquoted(yield* decoded(name))
     return value === '' ? undefined : value
   }
-  const settings = jsonObject(decoded('x-settings'), 'X-SETTINGS')
-  const flag = (field: string, setting: string): boolean | undefined =>
-    flagOf(text(field) ?? settings[setting], values.has(field) ? field.toUpperCase() : `X-SETTINGS.${setting}`)
+  const settings = yield* jsonObject(yield* decoded('x-settings'), 'X-SETTINGS')
+  const flag = function* (field: string, setting: string): Stoppable<boolean | undefined> {
+    const value = (yield* text(field)) ?? settings[setting]
+    return flagOf(value, last.has(field) ? field.toUpperCase() : `X-SETTINGS.${setting}`)
+  }
   const flags = {
-    footer: flag('x-footer', 'footer'),
-    clickTracking: flag('x-clicktrack', 'clicktrack'),
-    openTracking: flag('x-opentrack', 'opentrack'),
-    unsubscribe: flag('x-unsubscribe', 'unsubscribe'),
+    footer: yield* flag('x-footer', 'footer'),
+    clickTracking: yield* flag('x-clicktrack', 'clicktrack'),
+    openTracking: yield* flag('x-opentrack', 'opentrack'),
+    unsubscribe: yield* flag('x-unsubscribe', 'unsubscribe'),
   }
   return {
-    reference: text('x-apiheader'),
-    tags: (text('x-tags') ?? '')
+    reference: yield* text('x-apiheader'),
+    tags: ((yield* text('x-tags')) ?? '')
       .split(',')
       .map((tag) => tag.trim())
       .filter((tag) => tag !== ''),
     settings: Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined)),
     bcc: bccOf(settings.bcc),
-    templateId: templateIdOf(text('x-templateid')),
-    attributes: attributesOf(jsonObject(decoded('x-attributes'), 'X-ATTRIBUTES')),
-    idempotencyKey: values.get('idempotency-key'),
+    templateId: templateIdOf(yield* text('x-templateid')),
+    attributes: yield* attributesOf(yield* jsonObject(yield* decoded('x-attributes'), 'X-ATTRIBUTES')),
+    idempotencyKey: last.get('idempotency-key')?.value,
   }
 }
 
@@ -80,10 +96,15 @@ function unquoted(value: string): string {
   return /^".*"$/.test(bare) ? bare.slice(1, -1).trim() : bare
 }
 
-function jsonObject(text: string, parameter: string): Record<string, unknown> {
+/** What can be no object is not parsed: 480 kB of brackets took 24 ms. */
+function* jsonObject(text: string, parameter: string): Stoppable<Record<string, unknown>> {
   if (text === '') return {}
+  yield
   try {
-    const value: unknown = JSON.parse(text.replace(/;\s*$/, ''))
+    const parsable = OBJECT.test(text) && !isTooDeep(text)
+    yield
+    const value: unknown = parsable && JSON.parse(text.replace(/;\s*$/, ''))
+    yield
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   } catch {
     // Said below, in the same words.
@@ -115,12 +136,14 @@ function templateIdOf(text: string | undefined): number | undefined {
   return Number(text)
 }
 
-function attributesOf(values: Record<string, unknown>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => {
-      if (typeof value === 'object' && value !== null)
-        throw invalidParameter('X-ATTRIBUTES', `${name} must be text or a number`)
-      return [name, value === null ? '' : String(value)]
-    }),
-  )
+/** In place: to make an object of fifty thousand members takes as long as to parse them. */
+function* attributesOf(values: Record<string, unknown>): Stoppable<Record<string, string>> {
+  for (const [at, name] of Object.keys(values).entries()) {
+    const value = values[name]
+    if (typeof value === 'object' && value !== null)
+      throw invalidParameter('X-ATTRIBUTES', `${name} must be text or a number`)
+    if (typeof value !== 'string') values[name] = value === null ? '' : String(value)
+    if (at % ATTRIBUTES === ATTRIBUTES - 1) yield
+  }
+  return values as Record<string, string>
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { longWork } from '@postrider/core'
-import type { Field } from './header.ts'
+import { FIELDS, type Field } from './header.ts'
 
 /** What a client makes anew each time it sends the same message again. */
 const MADE_ANEW = new Set(['date', 'message-id', 'received'])
@@ -29,11 +29,13 @@ export async function fingerprintOf(
     .update('smtp')
     .update(JSON.stringify([...recipients].sort()))
   const boundaries = new Set<string>()
-  const head = fields
-    .filter(({ name }) => !MADE_ANEW.has(name))
-    .map(({ name, value }) => `${name}:${settled(name, value, boundaries)}\n`)
-  hash.update(`${head.join('')}\n`)
   const work = longWork()
+  for (let at = 0; at < fields.length; at += FIELDS) {
+    const head = fields.slice(at, at + FIELDS).filter(({ name }) => !MADE_ANEW.has(name))
+    hash.update(head.map(({ name, value }) => `${name}:${settled(name, value, boundaries)}\n`).join(''))
+    await work.pause()
+  }
+  hash.update('\n')
   const [first, ...others] = pieces as readonly [Buffer, ...Buffer[]]
   const body = [first.subarray(bodyStart), ...others]
   for (const piece of boundaries.size === 0 ? body : settledBody(Buffer.concat(body).toString('latin1'), boundaries)) {

@@ -15,8 +15,11 @@ const CONTROL = /[\x00-\x1f\x7f-\x9f]/
 /** RFC 5321 4.1.2 and appendix C: a source route must be accepted and should be ignored. */
 const SOURCE_ROUTE = /^@[^\s,:@]+(?:,@[^\s,:@]+)*:/
 
-/** Parses `MAIL FROM:<path> KEY=value …` (RFC 5321 4.1.1.2, 4.1.1.3). False: a syntax error. */
-export function parsePath(name: 'MAIL FROM' | 'RCPT TO', octets: Buffer): ParsedPath | false {
+/**
+ * Parses `MAIL FROM:<path> KEY=value …` (RFC 5321 4.1.1.2, 4.1.1.3). `host`: whose postmaster `RCPT TO:<postmaster>` means. False: a
+ * syntax error.
+ */
+export function parsePath(name: 'MAIL FROM' | 'RCPT TO', octets: Buffer, host: string): ParsedPath | false {
   // Decoded anyway, every wrong octet would become U+FFFD: a letter of an address nobody named.
   if (!isUtf8(octets)) return false
   const command = octets.toString()
@@ -32,7 +35,7 @@ export function parsePath(name: 'MAIL FROM' | 'RCPT TO', octets: Buffer): Parsed
   const args = parseParameters(parameters)
   if (!args) return false
   if (path === '') return name === 'MAIL FROM' ? { address: '', ascii: true, ...args } : false
-  const address = parseAddress(path)
+  const address = parseAddress(name === 'RCPT TO' && path.toLowerCase() === 'postmaster' ? `${path}@${host}` : path)
   return address ? { address: address.text, ascii: !/[^\x00-\x7f]/.test(path), ...args } : false
 }
 

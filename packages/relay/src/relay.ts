@@ -45,7 +45,7 @@ export function createRelay({ core, config, log, certificate }: RelayOptions): R
       // With trusted networks it is the session that asks who is who.
       authOptional: config.relayTrusted !== undefined,
       authRequiredMessage: '5.7.0 Authentication required',
-      disabledCommands: ['WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD', 'HELP'],
+      disabledCommands: ['WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'],
       disableReverseLookup: true,
       hideENHANCEDSTATUSCODES: false,
       maxAllowedUnauthenticatedCommands: 20,

@@ -17,7 +17,7 @@ export function settingsOf({ filters, groupId, groupsToDisplay }: SmtpApi): Mess
     ...footerOf(footer),
     ...(Object.keys(utm).length > 0 ? { linkParameters: utm } : {}),
     ...(bypass.length > 0 ? { bypass } : {}),
-    ...(groupId === undefined ? {} : { group: groupId }),
+    ...(groupId === undefined ? {} : { group: groupId, groupLink: true }),
     ...(groupsToDisplay === undefined ? {} : { groupsToDisplay }),
   }
 }

@@ -1,5 +1,6 @@
-import { decodeWords } from '@postrider/core'
+import { decodeWords, decodeWordsInPieces, type Stoppable } from '@postrider/core'
 import type { Field } from './header.ts'
+import { DEEPEST, isTooDeep } from './json-depth.ts'
 import { type Filters, readFilters } from './smtpapi-filters.ts'
 import { type SmtpApiProblem, Values } from './smtpapi-values.ts'
 
@@ -71,8 +72,6 @@ const MOST = {
   groups: 25,
   text: 1000,
 } as const
-/** Nobody means it, and whoever walks over the value would go as deep. */
-const DEEPEST = 16
 const HOURS_AHEAD = 72
 const HOUR = 3_600_000
 
@@ -82,9 +81,10 @@ export function smtpApiOf(fields: readonly Field[]): string | undefined {
 }
 
 /** Reads the field's value, unfolded. Never throws: everything the value can be is an answer. */
-export function readSmtpApi(value: string, now: Date): SmtpApiReading {
-  const parsed = parseObject(value)
+export function* readSmtpApi(value: string, now: Date): Stoppable<SmtpApiReading> {
+  const parsed = yield* parseObject(value)
   if (typeof parsed === 'string') return { kind: 'wrong', problems: [{ path: 'X-SMTPAPI', problem: parsed }] }
+  yield
   const values = new Values()
   const api = readMembers(values, parsed, now)
   return values.problems.length > 0 ? { kind: 'wrong', problems: values.problems } : { kind: 'read', api }
@@ -96,10 +96,12 @@ export function substitutionsOf({ sub }: SmtpApi, at: number): Readonly<Record<s
 }
 
 /** The object, or what is wrong. */
-function parseObject(value: string): Record<string, unknown> | string {
+function* parseObject(value: string): Stoppable<Record<string, unknown> | string> {
   if (Buffer.byteLength(value) > MOST.field) return `it must have at most ${MOST.field} octets`
-  const text = decodeWords(value).trim()
+  const text = (yield* decodeWordsInPieces(value)).trim()
+  yield
   if (isTooDeep(text)) return `it must be nested at most ${DEEPEST} deep`
+  yield
   try {
     const parsed: unknown = JSON.parse(text)
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
@@ -108,22 +110,6 @@ function parseObject(value: string): Record<string, unknown> | string {
     return 'it must be JSON'
   }
   return 'it must be a JSON object'
-}
-
-function isTooDeep(text: string): boolean {
-  let depth = 0
-  let quoted = false
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at]
-    if (quoted) {
-      if (char === '\\') at++
-      else if (char === '"') quoted = false
-    } else if (char === '"') quoted = true
-    else if (char === '[' || char === '{') {
-      if (++depth > DEEPEST) return true
-    } else if (char === ']' || char === '}') depth--
-  }
-  return false
 }
 
 function readMembers(values: Values, object: Record<string, unknown>, now: Date): SmtpApi {

@@ -1,4 +1,5 @@
 import {
+  inTurns,
   invalidParameter,
   LIMITS,
   longWork,
@@ -7,6 +8,7 @@ import {
   parseAddress,
   readable,
   ServiceError,
+  type Stoppable,
   type Submission,
   type SubmissionField,
   type SubmittedContent,
@@ -16,6 +18,7 @@ import { MOST_COPIED, sizeOf } from './copies.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { type Field, type SplitMessage, splitHeader, withoutFields } from './header.ts'
 import { onlyMailbox } from './mailboxes.ts'
+import { withRepairedFrom } from './repair-from.ts'
 import { readSmtpApi, type SmtpApi, smtpApiOf } from './smtpapi.ts'
 import { problemsOf, steer } from './smtpapi-submission.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'
@@ -42,6 +45,8 @@ export interface Unwrapped {
   readonly submission: Submission
   /** Why nothing of it is sent, for its sender; none: all is well. */
   readonly problems: readonly SmtpApiProblem[]
+  /** What was mended in it, for whoever reads the reply. */
+  readonly mended?: string
 }
 
 /** Characters of a subject that are kept for lists and events; the message itself keeps all of it. */
@@ -56,27 +61,28 @@ const SUBJECT_READ = 16 * SUBJECT_KEPT
  * Throws messageMalformed, mailLoop, parameterInvalid, parameterMissing, overloaded.
  */
 export async function toSubmission(received: ReceivedMessage): Promise<Unwrapped> {
+  const head = await inTurns(readHeader(received.pieces[0] as Buffer))
+  const unwrapped = await unwrap({ ...received, pieces: [head.first, ...received.pieces.slice(1)] }, head)
+  return head.mended ? { ...unwrapped, mended: 'the name in From was put in quotes' } : unwrapped
+}
+
+async function unwrap(received: ReceivedMessage, head: Head): Promise<Unwrapped> {
   const { pieces, recipients, nullSender, principal, trace } = received
-  const { fields, bodyStart } = splitHeader(pieces[0] as Buffer)
-  checkHops(fields)
-  const controls = readControls(fields)
-  const from = senderOf(fields)
-  const kept = [withoutFields(pieces[0] as Buffer, fields.filter(isRemoved)), ...pieces.slice(1)]
-  const has = (wanted: string): boolean => fields.some(({ name }) => name === wanted)
+  const { fields, bodyStart, controls, written } = head
   const mime: SubmittedContent = {
     kind: 'mime',
-    pieces: kept,
+    pieces: [head.kept, ...pieces.slice(1)],
     trace,
-    lacksDate: !has('date'),
-    lacksMessageId: !has('message-id'),
+    lacksDate: head.lacksDate,
+    lacksMessageId: head.lacksMessageId,
     nullReturnPath: nullSender,
   }
   const submission: Submission = {
     door: 'smtp',
     principal,
     clientAddress: trace.address,
-    from,
-    subject: shownSubject(fields),
+    from: head.from,
+    subject: head.subject,
     replyTo: undefined,
     content: mime,
     templateId: controls.templateId,
@@ -111,11 +117,10 @@ export async function toSubmission(received: ReceivedMessage): Promise<Unwrapped
     controls.templateId === undefined
       ? submission
       : withTemplate({ submission, fields, controls, parts: await parts() })
-  const written = smtpApiOf(fields)
   // Blank says as little as an empty object does.
   if (written === undefined || written.trim() === '') return { submission: templated, problems: [] }
+  const reading = await inTurns(readSmtpApi(written, received.now))
   const work = longWork()
-  const reading = readSmtpApi(written, received.now)
   const problems = reading.kind === 'wrong' ? reading.problems : problemsOf(reading.api, recipients)
   const dropped: Submission = { ...submission, templateId: undefined, dropped: 'instructions' }
   if (reading.kind === 'wrong' || problems.length > 0) return { submission: dropped, problems }
@@ -126,6 +131,58 @@ export async function toSubmission(received: ReceivedMessage): Promise<Unwrapped
   const steered = await steer({ submission: templated, message, recipients, now: received.now }, reading.api)
   await work.pause()
   return 'problem' in steered ? { submission: dropped, problems: [steered] } : { submission: steered, problems: [] }
+}
+
+interface Head extends SplitMessage {
+  /** The first piece of the message, mended where that was needed. */
+  readonly first: Buffer
+  readonly mended: boolean
+  readonly controls: Controls
+  readonly from: Submission['from']
+  readonly subject: string | undefined
+  /** The first piece of the message without the fields that are removed. */
+  readonly kept: Buffer
+  readonly lacksDate: boolean
+  readonly lacksMessageId: boolean
+  /** X-SMTPAPI, as it came. */
+  readonly written: string | undefined
+}
+
+/** What the header says. Each step goes over all of its fields, and of a hundred thousand that takes 2 ms. */
+function* readHeader(first: Buffer, mended = false): Stoppable<Head> {
+  const split = yield* splitHeader(first)
+  const { fields } = split
+  checkHops(fields)
+  yield
+  const repaired = mended ? undefined : withRepairedFrom(first, fields)
+  if (repaired) return yield* readHeader(repaired, true)
+  yield
+  const controls = yield* readControls(fields)
+  yield
+  const from = senderOf(fields)
+  yield
+  const removed = fields.filter(isRemoved)
+  yield
+  const kept = yield* withoutFields(first, removed)
+  yield
+  const lacksDate = !fields.some(({ name }) => name === 'date')
+  yield
+  const lacksMessageId = !fields.some(({ name }) => name === 'message-id')
+  yield
+  const subject = shownSubject(fields)
+  yield
+  return {
+    ...split,
+    first,
+    mended,
+    controls,
+    from,
+    subject,
+    kept,
+    lacksDate,
+    lacksMessageId,
+    written: smtpApiOf(fields),
+  }
 }
 
 function checkHops(fields: readonly Field[]): void {

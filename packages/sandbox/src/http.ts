@@ -1,8 +1,11 @@
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { type Hosts, isOurs } from './hosts.ts'
 import type { Inbox } from './inbox.ts'
-import { listPage, messagePage } from './pages.ts'
-import { type ShownMessage, showMessage } from './shown-message.ts'
+import type { InboxEntry } from './inbox-entry.ts'
+import type { Form } from './message-orders.ts'
+import { type MessageReader, NotShown } from './message-reader.ts'
+import { listPage, notShownPage } from './pages.ts'
+import { withoutParts } from './shown-message.ts'
 
 /**
  * A message's HTML as its reader's mail program shows it: images load and links lead on, also into a window of their own; no
@@ -13,14 +16,22 @@ const AS_A_READER =
   "style-src 'unsafe-inline' http: https:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; " +
   'sandbox allow-popups allow-popups-to-escape-sandbox'
 
+const TYPES: Readonly<Record<Form, string>> = {
+  json: 'application/json; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  page: 'text/html; charset=utf-8',
+}
+const BUSY = 'the inbox is busy: ask again in some seconds'
+const TOO_COSTLY = 'reading this message takes too much time or memory; /messages/ID/raw has it'
+
 /** The inbox over HTTP: JSON for programs, two small pages for people. */
-export function createSandboxHttp(inbox: Inbox, hosts: Hosts): FastifyInstance {
+export function createSandboxHttp(inbox: Inbox, reader: MessageReader, hosts: Hosts): FastifyInstance {
   const app = Fastify({ logger: false, forceCloseConnections: true })
   app.addHook('onRequest', async (request, reply) => {
     // What is shown came from outside: nothing of it may run, load or frame.
     reply.header(
       'content-security-policy',
-      "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'; sandbox allow-same-origin",
+      "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'; sandbox allow-same-origin allow-downloads",
     )
     reply.header('x-content-type-options', 'nosniff')
     if (isOurs(request.headers.host, hosts)) return undefined
@@ -34,39 +45,56 @@ export function createSandboxHttp(inbox: Inbox, hosts: Hosts): FastifyInstance {
     inbox.clear()
     return { cleared: true }
   })
-  app.get<{ Params: { id: string } }>('/messages/:id', async ({ params }, reply) => {
-    const shown = await show(params.id)
-    return shown ?? notFound(reply)
-  })
+  app.get<{ Params: { id: string } }>('/messages/:id', async ({ params }, reply) =>
+    show('json', params.id, reply, (entry, { why }) =>
+      why === 'busy' ? reply.code(503).send({ error: BUSY }) : reply.send(withoutParts(entry)),
+    ),
+  )
   app.get<{ Params: { id: string } }>('/messages/:id/raw', async ({ params }, reply) => {
     const entry = inbox.find(params.id)
-    const raw = entry && inbox.raw(entry)
-    if (!raw) return notFound(reply)
-    return reply.type('message/rfc822').send(raw)
+    const file = entry && (await inbox.open(entry))
+    if (!file) return notFound(reply)
+    return reply
+      .type('message/rfc822')
+      .header('content-length', (await file.stat()).size)
+      .send(file.createReadStream())
   })
   app.get<{ Params: { id: string } }>('/messages/:id/html', async ({ params }, reply) => {
-    const shown = await show(params.id)
-    if (!shown?.html) return notFound(reply)
-    return reply
-      .header('content-security-policy', AS_A_READER)
-      .header('referrer-policy', 'no-referrer')
-      .type('text/html; charset=utf-8')
-      .send(shown.html)
+    reply.header('content-security-policy', AS_A_READER).header('referrer-policy', 'no-referrer')
+    return show('html', params.id, reply, (_entry, { why }) =>
+      why === 'busy' ? reply.code(503).send({ error: BUSY }) : reply.code(404).send({ error: TOO_COSTLY }),
+    )
   })
   app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(listPage(inbox.list())))
-  app.get<{ Params: { id: string } }>('/view/:id', async ({ params }, reply) => {
-    const shown = await show(params.id)
-    if (!shown) return notFound(reply)
-    return reply.type('text/html; charset=utf-8').send(messagePage(shown))
-  })
+  app.get<{ Params: { id: string } }>('/view/:id', async ({ params }, reply) =>
+    show('page', params.id, reply, (entry, { why }) =>
+      reply
+        .code(why === 'busy' ? 503 : 200)
+        .type(TYPES.page)
+        .send(notShownPage(entry, why)),
+    ),
+  )
   app.setNotFoundHandler((_request, reply) => {
     reply.code(404).send({ error: 'there are /, /messages, /messages/ID, /messages/ID/html and /messages/ID/raw' })
   })
   return app
 
-  async function show(id: string): Promise<ShownMessage | undefined> {
+  /** Octets come from a thread and go out as they are: nothing of a message is copied or encoded here. */
+  async function show(
+    form: Form,
+    id: string,
+    reply: FastifyReply,
+    instead: (entry: InboxEntry, error: NotShown) => unknown,
+  ): Promise<unknown> {
     const entry = inbox.find(id)
-    return entry && showMessage(inbox, entry)
+    if (!entry) return notFound(reply)
+    try {
+      const octets = await reader.show(form, entry, inbox.fileOf(entry))
+      return octets ? reply.type(TYPES[form]).send(octets) : notFound(reply)
+    } catch (error) {
+      if (error instanceof NotShown) return instead(entry, error)
+      throw error
+    }
   }
 }
 

@@ -1,16 +1,15 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { rename, writeFile } from 'node:fs/promises'
+import { chmodSync, createWriteStream, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { type FileHandle, link, open, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { simpleParser } from 'mailparser'
+import { pipeline } from 'node:stream/promises'
+import type { InboxEntry } from './inbox-entry.ts'
+import type { MessageReader } from './message-reader.ts'
 
-/** What the list shows of a message. `from` and `to` are the envelope's addresses. */
-export interface InboxEntry {
-  readonly id: string
-  readonly from: string
-  readonly to: string
+/** A message that is on disk and not yet in the list. */
+export interface Received {
+  readonly file: string
   readonly subject: string
-  readonly receivedAt: string
 }
 
 /** Beyond this the oldest messages go. */
@@ -25,10 +24,12 @@ const PRIVATE_FOLDER = 0o700
 /** The local inbox: each message a file, `<id>.eml`, with its entry beside it, `<id>.json`, which makes it count. */
 export class Inbox {
   readonly #folder: string
+  readonly #reader: MessageReader
   readonly #entries: InboxEntry[]
 
-  constructor(folder: string) {
+  constructor(folder: string, reader: MessageReader) {
     this.#folder = folder
+    this.#reader = reader
     mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
     // One of an earlier version is open, and so are the files in it.
     chmodSync(folder, PRIVATE_FOLDER)
@@ -45,25 +46,43 @@ export class Inbox {
     return this.#entries.find((entry) => entry.id === id)
   }
 
-  /** The octets as they arrived; undefined when somebody took the file away. Only an id of the list becomes a path. */
-  raw(entry: InboxEntry): Buffer | undefined {
+  /** Where the octets are, as they arrived. Only an id of the list becomes a path. */
+  fileOf({ id }: InboxEntry): string {
+    return join(this.#folder, `${id}.eml`)
+  }
+
+  /** Undefined when somebody took the file away. */
+  async open(entry: InboxEntry): Promise<FileHandle | undefined> {
+    return open(this.fileOf(entry)).catch(() => undefined)
+  }
+
+  /** Writes a message to disk as it comes, so that it is nowhere in memory as a whole. To be followed by `discard`. */
+  async receive(message: AsyncIterable<Buffer>): Promise<Received> {
+    const file = join(this.#folder, `${newId()}.tmp`)
     try {
-      return readFileSync(join(this.#folder, `${entry.id}.eml`))
-    } catch {
-      return undefined
+      await pipeline(message, createWriteStream(file, { ...PRIVATE, flags: 'wx' }))
+      return { file, subject: await this.#reader.subject(file) }
+    } catch (error) {
+      await rm(file, { force: true })
+      throw error
     }
   }
 
-  /** Resolves once the message is on disk and in the list. */
-  async add(from: string, to: string, message: Buffer): Promise<InboxEntry> {
-    const id = randomUUIDv7().replaceAll('-', '')
-    const entry: InboxEntry = { id, from, to, subject: await subjectOf(message), receivedAt: new Date().toISOString() }
-    await writeFile(join(this.#folder, `${id}.eml`), message, PRIVATE)
-    await writeFile(join(this.#folder, `${id}.tmp`), JSON.stringify(entry), PRIVATE)
-    await rename(join(this.#folder, `${id}.tmp`), join(this.#folder, `${id}.json`))
+  /** Resolves once the message is in the list: its file is linked there, once for each recipient. */
+  async add(from: string, to: string, { file, subject }: Received): Promise<InboxEntry> {
+    const entry: InboxEntry = { id: newId(), from, to, subject, receivedAt: new Date().toISOString() }
+    const unfinished = join(this.#folder, `${entry.id}.tmp`)
+    await link(file, this.fileOf(entry))
+    await writeFile(unfinished, JSON.stringify(entry), PRIVATE)
+    await rename(unfinished, join(this.#folder, `${entry.id}.json`))
     this.#entries.push(entry)
     this.#trim()
     return entry
+  }
+
+  /** What was added stays. */
+  async discard({ file }: Received): Promise<void> {
+    await rm(file, { force: true })
   }
 
   clear(): void {
@@ -111,10 +130,6 @@ function readEntry(file: string, id: string): InboxEntry | undefined {
   }
 }
 
-/** Only the header is parsed: reading a whole message costs half a millisecond and more. */
-async function subjectOf(message: Buffer): Promise<string> {
-  const end = message.indexOf('\r\n\r\n')
-  const head = end === -1 ? message : message.subarray(0, end + 4)
-  const parsed = await simpleParser(head).catch(() => undefined)
-  return parsed?.subject ?? ''
+function newId(): string {
+  return randomUUIDv7().replaceAll('-', '')
 }

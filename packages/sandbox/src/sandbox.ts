@@ -2,18 +2,20 @@ import { join } from 'node:path'
 import { ensureCertificate, type ProcessContext, type RunningProcess } from '@postrider/core'
 import { createSandboxHttp } from './http.ts'
 import { Inbox } from './inbox.ts'
+import { createMessageReader } from './message-reader.ts'
 import { createSandboxSmtp } from './smtp.ts'
 
 /** Starts the sandbox: its SMTP host and its HTTP view over one inbox in DATA_DIR. */
 export async function startSandbox({ config, log }: ProcessContext): Promise<RunningProcess> {
-  const inbox = new Inbox(join(config.dataDir, 'inbox'))
+  const reader = createMessageReader()
+  const inbox = new Inbox(join(config.dataDir, 'inbox'), reader)
   const certificate = await ensureCertificate(config)
   const smtp = createSandboxSmtp({ inbox, certificate, name: 'sandbox', log })
   await new Promise<void>((resolve, reject) => {
     smtp.server.once('error', reject)
     smtp.listen(config.sandboxSmtpPort, config.sandboxHost, () => resolve())
   })
-  const http = createSandboxHttp(inbox, config)
+  const http = createSandboxHttp(inbox, reader, config)
   await http.listen({ host: config.sandboxHost, port: config.sandboxHttpPort })
   return {
     async close() {
@@ -23,6 +25,7 @@ export async function startSandbox({ config, log }: ProcessContext): Promise<Run
         // Sessions kept open by idle workers need not be waited for.
         for (const connection of smtp.connections) connection.close()
       })
+      await reader.close()
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { Certificate, Log } from '@postrider/core'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 import { type Behaviour, behaviourOf, type Reply } from './behaviours.ts'
-import type { Inbox } from './inbox.ts'
+import type { Inbox, Received } from './inbox.ts'
 
 /** Larger than anything the service sends. */
 const SIZE = 64 * 1024 * 1024
@@ -74,7 +74,16 @@ export function createSandboxSmtp({ inbox, certificate, name, log }: SandboxSmtp
 
   /** Answers the text of the 250, or undefined when the connection was closed instead. Throws a reply. */
   async function takeMessage(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string | undefined> {
-    const message = Buffer.concat(await stream.toArray())
+    const received = await inbox.receive(withinSize(stream))
+    try {
+      if (stream.sizeExceeded) throw refusal({ code: 552, text: '5.3.4 The message is too large' })
+      return await deliver(received, session)
+    } finally {
+      await inbox.discard(received)
+    }
+  }
+
+  async function deliver(received: Received, session: SMTPServerSession): Promise<string | undefined> {
     const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : ''
     let stored = ''
     let hungUp = false
@@ -84,7 +93,7 @@ export function createSandboxSmtp({ inbox, certificate, name, log }: SandboxSmtp
       if (played?.at === 'dot') throw refusal(played.reply)
       if (played?.at === 'slow') await new Promise((resolve) => setTimeout(resolve, played.milliseconds))
       if (played?.at === 'hangup') hungUp = true
-      if (played?.at !== 'hangup' || played.stored) stored = (await inbox.add(from, address, message)).id
+      if (played?.at !== 'hangup' || played.stored) stored = (await inbox.add(from, address, received)).id
     }
     if (!hungUp) return `2.0.0 Ok: stored as ${stored}`
     hangUp(session)
@@ -119,5 +128,12 @@ export function createSandboxSmtp({ inbox, certificate, name, log }: SandboxSmtp
 
   function connectionOf({ id }: SMTPServerSession): Connection | undefined {
     return [...server.connections].find((connection) => connection.id === id)
+  }
+}
+
+/** What is beyond the limit is read and forgotten: the server refuses the message at its end. */
+async function* withinSize(stream: SMTPServerDataStream): AsyncGenerator<Buffer> {
+  for await (const piece of stream) {
+    if (!stream.sizeExceeded) yield piece
   }
 }

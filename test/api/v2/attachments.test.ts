@@ -153,17 +153,17 @@ const REFUSED: readonly (readonly [what: string, attachment: Record<string, unkn
   ['a digit too many', { ...GOOD, fileContent: 'YWFhY' }, '[1].fileContent'],
   ['base64 beyond ASCII', { ...GOOD, fileContent: 'YQé=' }, '[1].fileContent'],
   ['a data URL', { ...GOOD, fileContent: 'data:text/plain;base64,YQ==' }, '[1].fileContent'],
-  ['a blank name', { ...GOOD, fileName: ' \t' }, ''],
-  ['a path up', { ...GOOD, fileName: '../../etc/passwd' }, ''],
-  ['a path of Windows', { ...GOOD, fileName: '..\\autoexec.bat' }, ''],
-  ['a name with CR', { ...GOOD, fileName: 'a\rb' }, ''],
-  ['a name with LF', { ...GOOD, fileName: 'a\nb' }, ''],
-  ['a name with NUL', { ...GOOD, fileName: 'a.txt\0.exe' }, ''],
-  ['a name with DEL', { ...GOOD, fileName: 'a\x7f' }, ''],
-  ['a name with another control character', { ...GOOD, fileName: 'a\x1b[31m' }, ''],
-  ['a name that turns the direction of reading', { ...GOOD, fileName: 'exe\u202efdp.exe' }, ''],
-  ['a name that isolates', { ...GOOD, fileName: 'a\u2067b' }, ''],
-  ['a name of 256 characters', { ...GOOD, fileName: 'a'.repeat(256) }, ''],
+  ['a blank name', { ...GOOD, fileName: ' \t' }, '[1].fileName'],
+  ['a path up', { ...GOOD, fileName: '../../etc/passwd' }, '[1].fileName'],
+  ['a path of Windows', { ...GOOD, fileName: '..\\autoexec.bat' }, '[1].fileName'],
+  ['a name with CR', { ...GOOD, fileName: 'a\rb' }, '[1].fileName'],
+  ['a name with LF', { ...GOOD, fileName: 'a\nb' }, '[1].fileName'],
+  ['a name with NUL', { ...GOOD, fileName: 'a.txt\0.exe' }, '[1].fileName'],
+  ['a name with DEL', { ...GOOD, fileName: 'a\x7f' }, '[1].fileName'],
+  ['a name with another control character', { ...GOOD, fileName: 'a\x1b[31m' }, '[1].fileName'],
+  ['a name that turns the direction of reading', { ...GOOD, fileName: 'exe\u202efdp.exe' }, '[1].fileName'],
+  ['a name that isolates', { ...GOOD, fileName: 'a\u2067b' }, '[1].fileName'],
+  ['a name of 256 characters', { ...GOOD, fileName: 'a'.repeat(256) }, '[1].fileName'],
 ]
 t.test('what is no file is refused with 113 and named, for all and for one, and nothing is stored', async (t) => {
   const before = await stored()
@@ -197,7 +197,9 @@ t.test('a file of a form is held to the same rules for its name', async (t) => {
       body: form,
     })
     t.equal(response.status, 400, JSON.stringify(name.slice(0, 20)))
-    t.match(await response.json(), { error_info: { error_code: 113, error_message: /^Parameter \[attachments\] / } })
+    t.match(await response.json(), {
+      error_info: { error_code: 113, error_message: /^Parameter \[attachments\[0\]\.fileName\] / },
+    })
   }
   t.equal(await stored(), before)
 })

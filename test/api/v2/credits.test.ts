@@ -46,6 +46,7 @@ t.test('getCredit answers what was sent on each day of the span, and what is lef
     },
     message: 'Success',
     error_info: null,
+    totalRecords: 4,
   })
   t.match((await ask({ startdate: '2026-01-01', enddate: '2026-01-05' })).json?.data, { used: 0, usage: { length: 5 } })
 })
@@ -85,10 +86,24 @@ t.test('getCredit refuses a start that is not before its end with 161 (X161)', a
   refusedWith(t, await ask({ startdate: '2026-01-05', enddate: '2026-01-05' }), 161)
 })
 
-t.test('getCredit sums up 366 days at most', async (t) => {
-  t.equal((await ask({ startdate: '2024-01-01', enddate: '2024-12-31' })).status, 200)
-  refusedWith(t, await ask({ startdate: '2024-01-01', enddate: '2025-01-01' }), 113, /enddate.*366 days/)
-  refusedWith(t, await ask({ startdate: '0100-01-01', enddate: '9999-12-31' }), 113, /366/)
+t.test('getCredit sums up a span of any length, and tells its days a year at a time', async (t) => {
+  const leapYear = await ask({ startdate: '2024-01-01', enddate: '2024-12-31' })
+  t.match(leapYear.json, { data: { usage: { length: 366 } }, totalRecords: 366 })
+  const { used = 0 } = ((await ask({ startdate: day(-1), enddate: day(1) })).json?.data ?? {}) as { used?: number }
+  t.ok(used > 0)
+  const long = { startdate: '1990-01-01', enddate: '9999-12-31' }
+  const first = await ask(long)
+  t.match(first.json, {
+    data: { used, usage: { length: 366, 0: { date: '1990-01-01', used: 0 }, 365: { date: '1991-01-01' } } },
+    totalRecords: 2_925_592,
+  })
+  t.match((await ask({ ...long, offset: 366, limit: 2 })).json, {
+    data: { used, usage: [{ date: '1991-01-02' }, { date: '1991-01-03' }] },
+  })
+  t.match((await ask({ ...long, offset: 2_925_591 })).json, { data: { used, usage: [{ date: '9999-12-31' }] } })
+  t.match((await ask({ ...long, offset: 1e9 })).json, { data: { used, usage: [] } })
+  const span = `startdate=${day(-1)}&enddate=${day(1)}&limit=1&offset=1`
+  t.match((await ask(undefined, `/v2/credit?${span}`, 'GET')).json, { data: { used, usage: [{ date: day(0), used }] } })
 })
 
 t.test('getCredit of an account without a limit tells no end', async (t) => {

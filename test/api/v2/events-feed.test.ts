@@ -110,7 +110,7 @@ t.test('pages of any size and of some types lead from one to the next, by query,
     t.match(json, { next: last, last })
     t.equal((json?.data as Entry[] | undefined)?.length, 5)
   }
-  for (const query of ['types=nope', 'after=-1', 'after=x', 'wait=-1', 'limit=0']) {
+  for (const query of ['types=nope', 'after=-1', 'after=x', 'wait=-1', 'limit=x']) {
     const { status, json } = await call(url, { method: 'GET', path: `${path}?${query}`, headers })
     t.match([status, json], [400, { error_info: { error_code: 113 } }], query)
   }

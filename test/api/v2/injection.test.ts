@@ -28,8 +28,11 @@ const PLACES: readonly (readonly [parameter: string, extra: (text: string) => Re
   ['personalizations[0].x-apiheader_cc', (text) => one({ 'x-apiheader_cc': text })],
   ['personalizations[0].x-headers.X-A', (text) => one({ 'x-headers': { 'X-A': text } })],
   ['personalizations[0].x-headers', (text) => one({ 'x-headers': { [text]: 'a' } })],
-  ['personalizations[0].attachments', (text) => one({ attachments: [{ fileName: text, fileContent: 'YQ==' }] })],
-  ['attachments', (text) => ({ attachments: [{ fileName: text, fileContent: 'YQ==' }] })],
+  [
+    'personalizations[0].attachments[0].fileName',
+    (text) => one({ attachments: [{ fileName: text, fileContent: 'YQ==' }] }),
+  ],
+  ['attachments[0].fileName', (text) => ({ attachments: [{ fileName: text, fileContent: 'YQ==' }] })],
 ]
 /** Ways out of a line; each holds an address, so that what is left would be one. */
 const WAYS_OUT = [
@@ -120,8 +123,10 @@ const ADDRESSES = [
   'a@harbor.example evil@evil.example',
   'a@harbor.example;evil@evil.example',
   '<a@harbor.example>',
-  'Evil <evil@evil.example>',
-  '"evil@evil.example" <a@harbor.example>',
+  'Evil <evil@evil.example> <a@harbor.example>',
+  'evil@evil.example <a@harbor.example>, b@harbor.example',
+  '<a@harbor.example><evil@evil.example>',
+  'Evil <evil@evil.example',
   'group: evil@evil.example;',
   'a@harbor.example> SIZE=1',
   'a@harbor.example>BODY=7BIT',

@@ -72,7 +72,7 @@ t.test('forgetPerson', async (t) => {
     'X113: no email': [{ foo: 1 }, 113, /^Parameter \[email\] not passed$/],
     'an empty email': [{ email: '' }, 113, /^Parameter \[email\] not passed$/],
     'an empty list': [{ email: [] }, 113, /^Parameter \[email\] not passed$/],
-    'a number': [{ email: 7 }, 113, /^Parameter \[email\] is invalid/],
+    'a number': [{ email: 7 }, 140, /^Invalid email address/],
     'more than 1,000 addresses': [{ email: addresses(1001) }, 113, /at most 1000 addresses/],
     'X140: no address': [{ email: 'nope' }, 140, /^Invalid email address$/],
     'X140: one bad address among good ones': [{ email: 'a@x.test,b@' }, 140, /^Invalid email address$/],
@@ -237,8 +237,7 @@ t.test('exportPerson', async (t) => {
       [{ email: 'nope' }, 140],
       [{ foo: 1 }, 113],
       [{ email: 'a@x.test', next: 'elsewhere' }, 113],
-      [{ email: 'a@x.test', limit: 0 }, 113],
-      [{ email: 'a@x.test', limit: 1000 }, 113],
+      [{ email: 'a@x.test', limit: 'x' }, 113],
     ] as const) {
       const answer = await ask(sender, '/v2/gdpr/export', { body })
       t.equal(answer.status, 400)

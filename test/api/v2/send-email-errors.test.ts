@@ -17,7 +17,7 @@ const PAIRS: readonly (readonly [
   body: Record<string, unknown>,
   status: number,
   code: number,
-  text: string,
+  text: string | RegExp,
 ])[] = [
   ['X113a without from', without('from'), 400, 113, 'Parameter [from.fromEmail] not passed'],
   [
@@ -33,15 +33,21 @@ const PAIRS: readonly (readonly [
     { ...body, from: { fromEmail: 'desk@unknown.example' } },
     400,
     112,
-    'Invalid fromEmail, authentication failed',
+    /^Invalid fromEmail, authentication failed: /,
   ],
-  ['X112 no address', { ...body, from: { fromEmail: 'desk' } }, 400, 112, 'Invalid fromEmail, authentication failed'],
+  [
+    'X112 no address',
+    { ...body, from: { fromEmail: 'desk' } },
+    400,
+    112,
+    'Invalid fromEmail, authentication failed: it is not an email address',
+  ],
   [
     'X112 a subdomain',
     { ...body, from: { fromEmail: `desk@x.${sender.domain}` } },
     400,
     112,
-    'Invalid fromEmail, authentication failed',
+    /^Invalid fromEmail, authentication failed: /,
   ],
   [
     'X114 a blank recipient',
@@ -112,7 +118,7 @@ t.test('what only JSON can say is refused too', async (t) => {
   }
 })
 
-const BODIES: readonly (readonly [name: string, options: CallOptions, code: number, text: string])[] = [
+const BODIES: readonly (readonly [name: string, options: CallOptions, code: number, text: string | RegExp])[] = [
   ['X110 no body', {}, 110, 'Blank content passed in payload'],
   ['X110 no body, called JSON', { headers: JSON_TYPE }, 110, 'Blank content passed in payload'],
   ['X110 white space', { headers: JSON_TYPE, body: ' \r\n\t' }, 110, 'Blank content passed in payload'],
@@ -126,23 +132,23 @@ const BODIES: readonly (readonly [name: string, options: CallOptions, code: numb
     110,
     'Blank content passed in payload',
   ],
-  ['X111 half a body', { headers: JSON_TYPE, body: '{"personalizations":[' }, 111, 'Invalid JSON format'],
-  ['X111 a list', { headers: JSON_TYPE, body: '[]' }, 111, 'Invalid JSON format'],
-  ['X111 text', { headers: JSON_TYPE, body: '"x"' }, 111, 'Invalid JSON format'],
-  ['X111 null', { headers: JSON_TYPE, body: 'null' }, 111, 'Invalid JSON format'],
-  ['X111 not JSON', { headers: JSON_TYPE, body: '<xml/>' }, 111, 'Invalid JSON format'],
-  ['X111 a form whose data is not JSON', { headers: FORM, body: 'data=%7B' }, 111, 'Invalid JSON format'],
+  ['X111 half a body', { headers: JSON_TYPE, body: '{"personalizations":[' }, 111, /^Invalid JSON format: /],
+  ['X111 a list', { headers: JSON_TYPE, body: '[]' }, 111, /^Invalid JSON format: /],
+  ['X111 text', { headers: JSON_TYPE, body: '"x"' }, 111, /^Invalid JSON format: /],
+  ['X111 null', { headers: JSON_TYPE, body: 'null' }, 111, /^Invalid JSON format: /],
+  ['X111 not JSON', { headers: JSON_TYPE, body: '<xml/>' }, 111, /^Invalid JSON format: /],
+  ['X111 a form whose data is not JSON', { headers: FORM, body: 'data=%7B' }, 111, /^Invalid JSON format: /],
   [
     'X111 a form parameter that is broken JSON',
     { headers: FORM, body: 'personalizations=[{' },
     111,
-    'Invalid JSON format',
+    /^Invalid JSON format: /,
   ],
   [
     'X111 a multipart form without boundary',
     { headers: { 'content-type': 'multipart/form-data' }, body: 'x' },
     111,
-    'Invalid JSON format',
+    /^Invalid JSON format: /,
   ],
 ]
 for (const [name, options, code, text] of BODIES) {
@@ -171,7 +177,8 @@ t.test('another account’s active domain is no domain of the caller: 112', asyn
   await service.core.domains.add({ accountId: sender.accountId, name: 'waits.example', state: 'pending' })
   for (const domain of [other.domain, 'waits.example']) {
     const from = { fromEmail: `desk@${domain}` }
-    refused(t, await call(base, { headers: key, body: { ...body, from } }), [400, 112])
+    const why = `Invalid fromEmail, authentication failed: ${domain} is not an active sending domain of the account`
+    refused(t, await call(base, { headers: key, body: { ...body, from } }), [400, 112, why])
   }
 })
 

@@ -218,7 +218,7 @@ t.test('a suppressed recipient is accepted and dropped, with an event (E8)', asy
 
 for (const recipient of [
   'not-an-address',
-  'Lena <lena@harbor.example>',
+  'Lena <lena@harbor.example',
   'a@b@harbor.example',
   'a@[127.0.0.1]',
   'a@-x.example',

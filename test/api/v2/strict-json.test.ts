@@ -61,7 +61,7 @@ const NOT_JSON: readonly (readonly [name: string, body: string | Buffer])[] = [
 ]
 for (const [name, body] of NOT_JSON) {
   t.test(`JSON with ${name} is refused with 111`, async (t) => {
-    refused(t, await post(body), [400, 111, 'Invalid JSON format'])
+    refused(t, await post(body), [400, 111, /^Invalid JSON format: /])
     t.notOk('polluted' in {})
   })
 }
@@ -95,7 +95,6 @@ const HUGE: readonly (readonly [name: string, body: string, parameter: string])[
   ['a flag beyond what a number can be', withMembers('"settings":{"footer":1e400}'), 'settings.footer'],
   ['a schedule of 400 digits', withMembers(`"schedule":${'9'.repeat(400)}`), 'schedule'],
   ['a schedule in the year 33658', withMembers('"schedule":999999999999'), 'schedule'],
-  ['a template id beyond what a number can be', withMembers('"templateId":1e400'), 'templateId'],
 ]
 for (const [name, body, parameter] of HUGE) {
   t.test(`${name} is refused and named`, async (t) => {
@@ -114,7 +113,7 @@ const LONE: readonly (readonly [parameter: string, body: string])[] = [
   ['personalizations[0].attributes', inAttributes('"\\ud83d":"x"')],
   ['personalizations[0].attributes.a', inAttributes('"a":"\\ud83dx\\udea2"')],
   ['personalizations[0].recipient', text.replace('lena', '\\ud83d')],
-  ['attachments', withMembers('"attachments":[{"fileName":"\\ud83d","fileContent":"YQ=="}]')],
+  ['attachments[0].fileName', withMembers('"attachments":[{"fileName":"\\ud83d","fileContent":"YQ=="}]')],
 ]
 for (const [parameter, body] of LONE) {
   t.test(`half a surrogate pair in ${parameter} is refused and named`, async (t) => {
@@ -173,12 +172,6 @@ t.test('no content type gets a body past the rules', async (t) => {
     t.equal(status, 400, type)
     t.match(json, { error_info: { error_code: /^(110|111|114|120)$/ } }, type)
   }
-})
-
-t.test('what is compressed is not JSON', async (t) => {
-  const { gzipSync } = await import('node:zlib')
-  const headers = { api_key: sender.apiKey, 'content-type': 'application/json', 'content-encoding': 'gzip' }
-  refused(t, await call(base, { headers, body: gzipSync(text) }), [400, 111])
 })
 
 t.test('text is stored as it came', async (t) => {

@@ -266,9 +266,7 @@ t.test('listSubaccounts answers pages by name, with how many there are in all', 
   t.same(await names('username=BERTH'), [['Berth'], 1])
   t.same(await names('username=dock%25'), [[], 0], 'a name, no pattern')
   t.same(await names('limit=1', SUBACCOUNTS), [['anchor'], 4])
-  refusedWith(t, await ask(parent.apiKey, LIST, { limit: 0 }), 113)
-  refusedWith(t, await ask(parent.apiKey, LIST, { limit: 1001 }), 113)
-  refusedWith(t, await ask(parent.apiKey, LIST, { offset: -1 }), 113)
+  refusedWith(t, await ask(parent.apiKey, LIST, { limit: 'x' }), 113)
 })
 
 t.test(

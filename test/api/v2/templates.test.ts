@@ -107,7 +107,7 @@ t.test('templates are listed a page at a time, without content, oldest first', a
   t.strictSame(idsOf(await own.ask('GET', '/templates?limit=5&offset=10')), ids.slice(10))
   t.strictSame(idsOf(await own.ask('POST', '/getTemplates', { limit: 2, offset: 3 })), ids.slice(3, 5))
   t.strictSame(idsOf(await own.ask('POST', '/getTemplates')), ids.slice(0, 10))
-  for (const query of ['limit=0', 'limit=101', 'limit=x', 'offset=-1']) {
+  for (const query of ['limit=x', 'offset=x']) {
     refused(t, await own.ask('GET', `/template?${query}`), [113], query)
   }
 })
@@ -220,7 +220,6 @@ t.test('text the database or a reader could not take is refused with 113', async
     { content: 'a \ud800 b' },
     { content: 42 },
     { content: ['x'] },
-    { templateName: 42 },
     { subject: 'a\r\nBcc: x@y.example' },
     { subject: 'a\0b' },
     { subject: 'x'.repeat(4097) },

@@ -3,6 +3,7 @@ import { makeService } from '../../helpers/service.ts'
 import type { CallAnswer } from '../call.ts'
 import { type AskOptions, ask, refusedV3 } from './ask.ts'
 import { proves } from './conformance/proves.ts'
+import { mailBody } from './mail.ts'
 
 const service = await makeService(t)
 const url = await service.openApi()
@@ -44,21 +45,91 @@ t.test('a key is made, shown, changed and revoked', async (t) => {
 t.test('a key is never wider than it was asked for', async (t) => {
   proves(t, 'api_keys.scopes')
   const { call } = await makeCaller()
-  refusedV3(t, await call('POST', '/api_keys', { name: 'k', scopes: ['templates.read'] }), [
+  refusedV3(t, await call('POST', '/api_keys', { name: 'k', scopes: ['templates.update'] }), [
     ...([400, /templates\.create/, 'scopes'] as const),
   ])
   refusedV3(t, await call('POST', '/api_keys', { name: 'k', scopes: ['marketing.read'] }), [400, /no right/, 'scopes'])
   refusedV3(t, await call('POST', '/api_keys', { name: 'k', scopes: [] }), [400, /no right/, 'scopes'])
-  refusedV3(t, await call('POST', '/api_keys', { name: 'k', scopes: ['user.scheduled_sends.read'] }), [
+  const many = Array.from({ length: 200 }, (_, at) => `${'x'.repeat(60)}.${at}`)
+  refusedV3(t, await call('POST', '/api_keys', { name: 'k', scopes: ['mail.send', ...many] }), [
+    ...[400, /^scopes must have at most 8000 characters in all/],
+    'scopes',
+  ] as const)
+  refusedV3(t, await call('POST', '/api_keys', { name: 'k', scopes: ['user.scheduled_sends.update'] }), [
     ...([400, /mail\.send/, 'scopes'] as const),
   ])
-  const made = await call('POST', '/api_keys', { name: 'k', scopes: ['mail.send', 'alerts.read'] })
-  t.equal(made.status, 201)
-  const granted = (made.json?.scopes ?? []) as string[]
-  t.ok(granted.includes('mail.send'))
-  t.notOk(granted.some((right) => right.startsWith('templates.')))
-  refusedV3(t, await callWith(String(made.json?.api_key))('GET', '/templates'), [403, 'access forbidden'])
-  t.equal((await call('POST', '/api_keys', { name: 'k', scopes: ['stats.read'] })).status, 201)
+  refusedV3(t, await call('POST', '/api_keys', { name: 'k', scopes: ['x'.repeat(101)] }), [400, /100/, 'scopes.0'])
+})
+
+t.test('a key may read only, through every door', async (t) => {
+  proves(t, 'api_keys.scopes')
+  const { call } = await makeCaller()
+  const scopes = ['templates.read', 'stats.global.read', 'asm.groups.read', 'suppression.bounces.read']
+  const made = await call('POST', '/api_keys', { name: 'Reader', scopes })
+  t.equal(made.status, 201, made.text)
+  t.strictSame(made.json?.scopes, scopes)
+  const reader = callWith(String(made.json?.api_key))
+  for (const path of ['/templates', '/stats?start_date=2026-03-01', '/asm/groups', '/suppression/bounces']) {
+    t.equal((await reader('GET', path)).status, 200, path)
+  }
+  refusedV3(t, await reader('POST', '/templates', { name: 'T' }), [403, 'access forbidden'])
+  refusedV3(t, await reader('POST', '/asm/groups', { name: 'G' }), [403, 'access forbidden'])
+  refusedV3(t, await reader('DELETE', '/suppression/bounces', { delete_all: true }), [403, 'access forbidden'])
+  refusedV3(
+    t,
+    await reader('GET', '/suppression/spam_reports'),
+    [403, 'access forbidden'],
+    'it did not ask for that list',
+  )
+  refusedV3(t, await reader('GET', '/api_keys'), [403, 'access forbidden'])
+  t.strictSame((await reader('GET', '/scopes')).json, { scopes })
+  const v2 = await fetch(`${url}/v2/templates`, {
+    ...{ method: 'POST', headers: { api_key: String(made.json?.api_key), 'content-type': 'application/json' } },
+    body: JSON.stringify({ name: 'T', content: 'c' }),
+  })
+  t.match(await v2.text(), /may not be used for this call/, 'v2 knows no reading alone')
+})
+
+t.test('a key answers the scopes it was asked for, and has no more of them', async (t) => {
+  proves(t, 'api_keys.scopes')
+  const { call, ...sender } = await makeCaller()
+  for (const scopes of [['mail.send'], ['mail.send', 'alerts.read', 'mail.batch.create']]) {
+    const made = await call('POST', '/api_keys', { name: 'k', scopes })
+    t.strictSame([made.status, made.json?.scopes], [201, scopes])
+    const own = callWith(String(made.json?.api_key))
+    t.strictSame((await call('GET', `/api_keys/${made.json?.api_key_id}`)).json?.scopes, scopes)
+    t.strictSame((await own('GET', '/scopes')).json, { scopes })
+    t.equal((await own('POST', '/mail/send', mailBody(sender))).status, 202)
+    t.equal((await own('POST', '/mail/batch')).status, scopes.length > 1 ? 201 : 403)
+    refusedV3(t, await own('GET', '/templates'), [403, 'access forbidden'])
+  }
+  const made = await call('POST', '/api_keys', { name: 'k', scopes: ['mail.send'] })
+  const id = Number(made.json?.api_key_id)
+  const put = await call('PUT', `/api_keys/${id}`, { name: 'k', scopes: ['stats.read'] })
+  t.strictSame(put.json?.scopes, ['stats.read'])
+  t.strictSame((await call('PUT', `/api_keys/${id}`, { name: 'l' })).json?.scopes, ['stats.read'], 'left out they stay')
+  const { key, secret } = await service.core.auth.rotateKey(id)
+  t.strictSame(
+    (await callWith(secret)('GET', '/scopes')).json,
+    { scopes: ['stats.read'] },
+    'its successor has the same',
+  )
+  await service.core.auth.updateKey(key.id, { scopes: ['templates'] })
+  const { json } = await call('GET', `/api_keys/${key.id}`)
+  t.ok(((json?.scopes ?? []) as string[]).includes('templates.create'), 'given our scopes, it has all of theirs')
+})
+
+t.test('a key that makes keys gives no more than it has itself', async (t) => {
+  const { call } = await makeCaller()
+  const keys = ['api_keys.create', 'api_keys.read', 'api_keys.update', 'api_keys.delete']
+  const made = await call('POST', '/api_keys', { name: 'k', scopes: [...keys, 'mail.send', 'templates.read'] })
+  const own = callWith(String(made.json?.api_key))
+  const give = (scopes?: string[]) => own('POST', '/api_keys', { name: 'n', ...(scopes ? { scopes } : {}) })
+  t.strictSame((await give()).json?.scopes, made.json?.scopes)
+  t.strictSame((await give(['templates.read'])).json?.scopes, ['templates.read'])
+  for (const scopes of [['mail.send', 'mail.batch.create'], ['templates.versions.read'], ['stats.read']]) {
+    t.equal((await give(scopes)).status, 403, scopes.join())
+  }
 })
 
 t.test('a name is required, and has an end', async (t) => {

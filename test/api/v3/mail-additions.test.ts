@@ -115,6 +115,42 @@ t.test('substitution_tag of subscription_tracking is the bare address, and the s
   t.match(copy.raw, /text\/x-amp-html[^<]+<a href="http[^"%]+\/t\/u\/[^"%]+">x<\/a>/, 'in AMP too')
 })
 
+t.test('mail of a group has its sentence, its link and one-click, whatever subscription_tracking says', async (t) => {
+  proves(t, 'asm.group_id')
+  const { id } = await service.core.groups.create(sender.accountId, {
+    ...{ id: 900, name: 'Tides', description: '', isDefault: false },
+  })
+  const asm = { asm: { group_id: id } }
+  const LINKS = '<a href="LEAVE">Unsubscribe From This List</a> | <a href="LEAVE">Manage Email Preferences</a>'
+  const LINE = `<p style="font-size:12px">${LINKS}</p>`
+  const TEXT = 'Unsubscribe From This List ( LEAVE ) | Manage Email Preferences ( LEAVE )'
+  for (const tracking of [{}, { subscription_tracking: { enable: false } }, { subscription_tracking: null }]) {
+    const { html, text, copy } = await arrived('<body><p>Hi</p></body>', tracking as Fields, asm)
+    t.equal(html, `<body><p>Hi</p>${LINE}</body>`)
+    t.equal(text.split('\n\n')[1], TEXT)
+    const [link = ''] = /(?<=\r\nList-Unsubscribe: <)[^>]+/.exec(copy.raw) ?? []
+    t.match(copy.raw, /\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n/)
+    t.match(targetsIn(link)[0], { kind: 'unsubscribe', group: id })
+  }
+  const own = { subscription_tracking: { enable: true, html: 'Or <% leave %>' } }
+  const said = await arrived('<p>Hi</p>', own, asm)
+  t.equal(said.html, '<p>Hi</p>Or <a href="LEAVE">leave</a>', 'a sentence of one’s own goes before it')
+  t.equal(said.text.split('\n\n')[1], TEXT)
+  for (const tag of ['asm_group_unsubscribe_raw_url', 'asm_global_unsubscribe_raw_url', 'asm_preferences_raw_url']) {
+    const tagged = await arrived(`<a href="<%${tag}%>">x</a>`, {}, asm)
+    t.equal(tagged.html, '<a href="LEAVE">x</a>', tag)
+    t.equal(tagged.text.split('\n\n')[1], TEXT, 'the other part has no tag')
+    t.match(tagged.copy.raw, /\r\nList-Unsubscribe: </)
+  }
+  const both = await arrived('<%asm_group_unsubscribe_url%>', own, asm)
+  t.equal(both.html, '<a href="LEAVE">Unsubscribe From This List</a>', 'one link is enough')
+  const header = await arrived('<p>Hi</p>', {}, { ...asm, headers: { 'List-Unsubscribe': '<mailto:x@quay.example>' } })
+  t.match(header.copy.raw, /\r\nList-Unsubscribe: <mailto:x@quay\.example>\r\n/, 'a header of one’s own stays')
+  t.equal(header.html, `<p>Hi</p>${LINE}`)
+  const without = await arrived('<p>Hi</p>', {})
+  t.strictSame([without.html, without.copy.raw.includes('List-Unsubscribe')], ['<p>Hi</p>', false])
+})
+
 t.test('links of the text part are tracked only when enable_text says so', async (t) => {
   proves(t, 'tracking')
   const link = '<a href="https://quay.example/">x</a>'

@@ -168,7 +168,9 @@ t.test('categories are the tags of the message, and settings are kept with it', 
     settings: { group: 311, groupsToDisplay: [311, 312], openTracking: true },
   })
   t.notHas((await story(answer)).settings, { clickTracking: true }, 'what is off is not kept')
-  t.strictSame((await story(await send({ asm: { group_id: 311, groups_to_display: [] } }))).settings, { group: 311 })
+  t.strictSame((await story(await send({ asm: { group_id: 311, groups_to_display: [] } }))).settings, {
+    ...{ group: 311, groupLink: true, unsubscribe: true },
+  })
 })
 
 t.test('whoever left the group of a mail does not get it', async (t) => {
@@ -251,6 +253,13 @@ t.test('what v3 does not know or does no more is ignored, wherever it stands', a
   })
   t.equal((await copies(answer)).length, 1)
   t.equal((await story(answer)).deliveries.length, 1, 'no copy to the bcc of the settings')
+  for (const retired of [
+    ...[{ enable: true }, { enable: 'yes', email: 5, threshold: 99, post_to_url: 'ftp://quay.example' }],
+    ...[null, 'x', [], 5, true],
+  ]) {
+    const settings = { mail_settings: { bcc: retired, spam_check: retired } }
+    t.equal((await send(settings)).status, 202, `whatever is in them: ${JSON.stringify(retired)}`)
+  }
 })
 
 t.test('one Idempotency-Key is one message, over v3 and v2', async (t) => {

@@ -64,6 +64,32 @@ t.test('recipients have their names in To and Cc, quoted where they must be', as
   t.match(fieldOf(all[0]?.raw ?? '', 'to'), /"Lovelace, Ada; \\"Countess\\" <x@y\.example>" <ada@/)
 })
 
+t.test('a name that comes in quotation marks loses one enclosing pair, wherever it is', async (t) => {
+  proves(t, 'names-quoted')
+  const named = (name: string, at = 'r0') => ({ email: `${at}@harbor.example`, name })
+  const answer = await send({
+    personalizations: [
+      {
+        to: [named('"Lovelace, Ada"'), named(' "Ek; \\"Bo\\" \\\\ Ltd" ', 'r1'), named('"Ek, "Bo""', 'r2')],
+        cc: [named('"Ada" and "Bo"', 'r3'), named('""', 'r4'), named('"', 'r5'), named('""Ada""', 'r6')],
+      },
+      { to: [named('Solo', 'r7')], from: { email: `night@${sender.domain}`, name: '"Desk, Night"' } },
+    ],
+    from: { email: `desk@${sender.domain}`, name: '"Desk, Ship"' },
+    reply_to: { email: 'help@quay.example', name: '"Help, Desk"' },
+  })
+  const all = await copies(answer, 8)
+  const { mail } = all.find(({ recipient }) => recipient === 'r0@harbor.example') as Copy
+  const names = (field: 'to' | 'cc' | 'from' | 'replyTo', { [field]: list } = mail) =>
+    [list].flat().flatMap((one) => one?.value.map(({ name }) => name) ?? [])
+  t.strictSame(names('to'), ['Lovelace, Ada', 'Ek; "Bo" \\ Ltd', 'Ek, "Bo"'])
+  t.strictSame(names('cc'), ['"Ada" and "Bo"', '', '"', '"Ada"'])
+  t.strictSame([names('from'), names('replyTo')], [['Desk, Ship'], ['Help, Desk']])
+  t.strictSame(names('from', all.find(({ recipient }) => recipient === 'r7@harbor.example')?.mail), ['Desk, Night'])
+  const [one] = await copies(await send({ reply_to_list: [{ email: 'a@quay.example', name: '"A, B"' }] }))
+  t.strictSame(names('replyTo', one?.mail), ['A, B'])
+})
+
 t.test('names are bounded, and cannot end their header', async (t) => {
   const named = (name: string) => send(toLena({ to: [{ email: 'lena@harbor.example', name }] }))
   refusedV3(t, await named('x'.repeat(4097)), [400, /at most 4096 characters/, 'personalizations.0.to'])
@@ -209,6 +235,41 @@ t.test('a file has the type it is given, and what HTML shows belongs to the HTML
   for (const { contentType, content } of copy.mail.attachments) {
     if (contentType !== 'text/calendar') t.strictSame(content, octets)
   }
+})
+
+t.test('types keep their parameters, but for those that are the service’s to say', async (t) => {
+  proves(t, 'type-parameters')
+  const answer = await send({
+    content: [
+      { type: 'text/plain; format=flowed', value: 'Come' },
+      { type: 'Text/HTML; x=y;', value: '<p>Come</p>' },
+      { type: 'text/calendar; Method=CANCEL; component=VEVENT', value: INVITATION },
+      { type: 'application/x-quay ; a="b;c \\"d\\""; bad; name=ä; boundary=x', value: 'x' },
+    ],
+    attachments: [
+      file({ filename: 'invite.ics', type: 'text/calendar; method=REQUEST' }),
+      file({ filename: 'long.ics', type: `text/calendar; x="${'y '.repeat(100)}"; method=REQUEST; name=other.ics` }),
+      file({ filename: 'huge.ics', type: `text/calendar; x=${'y'.repeat(600)}` }),
+    ],
+  })
+  const [copy] = (await copies(answer)) as [Copy]
+  t.match(copy.mail, { html: '<p>Come</p>', text: /^Come/ })
+  const types = copy.raw.replace(/\r\n[ \t]+/g, ' ').match(/^Content-Type: (?!multipart).*$/gm)
+  t.strictSame(
+    types?.map((line) => line.trim().slice('Content-Type: '.length)),
+    [
+      'text/plain; charset=utf-8',
+      'text/html; charset=utf-8',
+      'text/calendar; charset=utf-8; method=CANCEL; component=VEVENT',
+      'application/x-quay; charset=utf-8; a="b;c \\"d\\""',
+      'text/calendar; method=REQUEST; name="invite.ics"',
+      `text/calendar; x="${'y '.repeat(100)}"; method=REQUEST; name="long.ics"`,
+      'text/calendar; name="huge.ics"',
+    ],
+  )
+  t.notMatch(copy.raw, /.{999}/)
+  const too = await send({ content: [{ type: `text/calendar; x=${'y'.repeat(600)}`, value: 'x' }] })
+  refusedV3(t, too, [400, /none of a text/, 'content'], 'what can not be kept is not dropped silently')
 })
 
 t.test('an inline file without HTML is an attachment that says so', async (t) => {

@@ -150,3 +150,30 @@ t.test('nodemailer-sendgrid sends text, HTML, headers and files', async (t) => {
   t.match(data.toString(), /\r\nMessage-ID: <[0-9a-f-]{36}@ship/, 'the id nodemailer gave it')
   t.match(data.toString(), /filename="a\.txt"[\s\S]*aGVsbG8=/)
 })
+
+for (const version of ['sendgrid-mail-6', 'sendgrid-mail-7', '@sendgrid/mail']) {
+  t.test(`names, a calendar and a group arrive as they were meant, by ${version}`, async (t) => {
+    proves(t, 'names-quoted', 'type-parameters', 'asm.group_id')
+    const service = require(version) as MailService
+    service.setApiKey(sender.apiKey)
+    service.client.setDefaultRequest('baseUrl', `${base}/`)
+    const [answer] = (await service.send({
+      ...{ ...least, from: { email: `desk@${sender.domain}`, name: 'Desk, Ship' } },
+      to: { email: 'lena@harbor.example', name: 'Lovelace, Ada' },
+      html: '<p>Ready.</p>',
+      attachments: [{ content: 'aGVsbG8=', filename: 'invite.ics', type: 'text/calendar; method=REQUEST' }],
+      mailSettings: { spamCheck: { enable: true, threshold: 5 }, bcc: { enable: true } },
+      asm: { groupId: 12 },
+    })) as [ClientAnswer, unknown]
+    t.equal(answer.statusCode, 202)
+    const [copy] = await arrived(answer)
+    const { from, to } = copy?.mail ?? {}
+    t.strictSame(
+      [from, to].flatMap((list) => list?.value.map(({ name }) => name)),
+      ['Desk, Ship', 'Lovelace, Ada'],
+    )
+    t.match(copy?.raw, /\r\nContent-Type: text\/calendar; method=REQUEST;\r\n name="invite\.ics"\r\n/)
+    t.match(copy?.raw, /\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n/)
+    t.match(copy?.mail.html, /Unsubscribe From This List/)
+  })
+}

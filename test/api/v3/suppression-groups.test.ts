@@ -216,7 +216,7 @@ t.test('a bounce tells what the server said', async (t) => {
                                        attempt, finished_at)
       select id, 0, ${accountId}, 'bounced', ${email}, ${email}, 'example.org', 'to', 1, service_now() from moment)
     insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, started_at, milliseconds, code, enhanced, reply)
-    select id, 0, 1, ${accountId}, 1, 'bounced', service_now(), 5, 550, '5.1.1', '550 5.1.1 no such user' from moment`
+    select id, 0, 1, ${accountId}, 1, 'bounced', service_now(), 5, 550, '5.1.1', 'no such user' from moment`
   t.match((await call('GET', `/suppression/bounces/${email}`)).json, [
     { reason: '550 5.1.1 no such user', status: '5.1.1' },
   ])
@@ -237,6 +237,16 @@ t.test(
     t.match((await call('GET', '/suppression/unsubscribes')).json, [{ email: BOB }])
     t.match((await call('GET', `/suppression/spam_reports/${ADA}`)).json, [{ email: ADA }])
     t.match((await call('GET', `/suppression/unsubscribes/${BOB}`)).json, [{ email: BOB }])
+    proves(t, 'operation.viewSpamReport', 'operation.deleteSpamReport')
+    t.match(
+      (await call('GET', `/suppression/spam_report/${ADA}`)).json,
+      [{ email: ADA }],
+      'as official examples write it',
+    )
+    t.equal((await call('DELETE', `/suppression/spam_report/${BOB}`)).status, 404)
+    t.equal((await call('DELETE', `/suppression/spam_report/${ADA}`)).status, 204)
+    t.strictSame((await call('GET', `/suppression/spam_report/${ADA}`)).json, [])
+    await service.core.suppressions.add({ accountId, scope: 'address', value: ADA, reason: 'abuse' })
     t.equal((await call('DELETE', '/suppression/spam_reports', { emails: [BOB] })).status, 204)
     t.match((await call('GET', '/suppression/unsubscribes')).json, [{ email: BOB }], 'of another list')
     t.equal((await call('DELETE', `/suppression/spam_reports/${ADA}`)).status, 204)

@@ -205,6 +205,45 @@ t.test('a block is a bounce that says nothing about the address', async (t) => {
   )
 })
 
+t.test('a technical bounce is called Technical in events', async (t) => {
+  const { sender, make } = await makeCaller()
+  const receiver = await startReceiver(t)
+  await make({ url: receiver.url, bounce: true })
+  for (const name of ['relay', 'protocol', 'network', 'spam', 'other']) {
+    await addEvents(service, sender, 1, { type: 'bounced', detail: { code: 550, class: name } })
+  }
+  await until('all events', () => eventsIn(receiver.batches()).length === 5)
+  t.strictSame(
+    eventsIn(receiver.batches()).map((event) => event.bounce_classification),
+    ['Technical', 'Technical', 'Technical', 'Reputation', 'Unclassified'],
+  )
+})
+
+t.test('events of a mail of a template name the template, also where there is none of that id', async (t) => {
+  proves(t, 'event-template')
+  const { sender, call, make } = await makeCaller()
+  const receiver = await startReceiver(t)
+  await make({ url: receiver.url, processed: true, dropped: true })
+  const made = await call('POST', '/templates', { name: 'Receipt', generation: 'dynamic' })
+  const id = String(made.json?.id)
+  await call('POST', `/templates/${id}/versions`, { name: 'v1', subject: 's', plain_content: 'p', active: 1 })
+  const unknown = `d-${'0'.repeat(32)}`
+  const args = { custom_args: { sg_template_name: 'mine' } }
+  t.equal((await call('POST', '/mail/send', mailBody(sender, { template_id: id, ...args }))).status, 202)
+  t.equal((await call('PATCH', `/templates/${id}`, { name: 'Renamed' })).status, 200)
+  t.equal((await call('POST', '/mail/send', mailBody(sender, { template_id: unknown }))).status, 202)
+  t.equal((await call('POST', '/mail/send', mailBody(sender))).status, 202)
+  await until('all events', () => eventsIn(receiver.batches()).length === 3)
+  t.strictSame(
+    eventsIn(receiver.batches()).map((event) => [event.event, event.sg_template_id, event.sg_template_name]),
+    [
+      ['processed', id, 'Receipt'],
+      ['dropped', unknown, undefined],
+      ['processed', undefined, undefined],
+    ],
+  )
+})
+
 t.test('every event of a mail of a group tells the group', async (t) => {
   const { sender, call, make } = await makeCaller()
   const receiver = await startReceiver(t)

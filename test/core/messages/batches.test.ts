@@ -1,3 +1,4 @@
+import { dueFromOf, type LoadedMessage } from '@postrider/core'
 import t from 'tap'
 import { moveClock } from '../../helpers/database.ts'
 import { makeService, type Sender, type TestService } from '../../helpers/service.ts'
@@ -123,4 +124,26 @@ t.test('there is an end to batches held at a time', async (t) => {
   await service.sql`insert into batches (account_id, id, state)
                     select ${sender.accountId}, 'held ' || n, 'pause' from generate_series(1, 100) n`
   t.equal(await refused(service.core.batches.hold(act, 'pause')), 'batchesTooMany')
+})
+
+t.test('what was held back is dated from its release, and what was not from when it was due', async (t) => {
+  const service = await makeService(t)
+  const { core, sql } = service
+  const sender = await service.makeSender()
+  const act = await makeBatch(service, sender)
+  const held = await acceptMessage(service, sender, { batchId: act.id, scheduledAt: inHours(2) })
+  const other = await acceptMessage(service, sender, { scheduledAt: inHours(2) })
+  await core.batches.hold(act, 'pause')
+  await moveClock(sql, '9 days')
+  await core.batches.resume(act)
+  const { workerId } = await core.deliveries.register({ host: 'worker.example', pid: process.pid })
+  const claimed = await core.deliveries.claim({ workerId, limit: 10 })
+  const messages = await core.messages.load(claimed.map(({ messageId }) => messageId))
+  const plain = (id: string): string => id.replaceAll('-', '')
+  const dated = new Map(
+    claimed.map((one) => [plain(one.messageId), dueFromOf(messages.get(one.messageId) as LoadedMessage, one)]),
+  )
+  t.ok(Math.abs(Number(dated.get(plain(held.messageId))) - inHours(9 * 24).getTime()) < 60_000, 'now')
+  const due = [...messages.values()].find(({ id }) => plain(id) === plain(other.messageId))?.dueFrom.getTime()
+  t.equal(dated.get(plain(other.messageId)), due as number, 'when it was due')
 })

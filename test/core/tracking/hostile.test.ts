@@ -111,6 +111,7 @@ const links = {
   open: () => 'https://own.example/t/o/x',
   click: () => 'https://own.example/t/c/x',
   unsubscribe: () => 'https://own.example/t/u/x',
+  unsubscribeFromAll: () => 'https://own.example/t/u/y',
 }
 
 /** Milliseconds of processor time, the better of two: the machine has other work. */

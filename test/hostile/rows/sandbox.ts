@@ -34,6 +34,10 @@ export const SANDBOX = rowsOf('sandbox', {
   'inbox: HTML of 5 MB of <': html(() => fill('<<<<<<<<\r\n', 4.9 * MB)),
   'inbox: HTML of 5 MB of "': html(() => fill('"', 4.9 * MB)),
   'inbox: plain text of 5 MB of http://': shown(() => `Subject: a\r\n\r\n${fill('http://a.example/ \r\n', 4.9 * MB)}`),
+  'inbox: plain text of 5 MB of line ends': shown(() => `Subject: a\r\n\r\n${fill('\r\n', 4.9 * MB)}`),
+  'inbox: HTML of 5 MB of ISO-2022-JP': shown(
+    () => `Subject: a\r\nContent-Type: text/html; charset=iso-2022-jp\r\n\r\n${fill('a', 4.9 * MB)}\r\n`,
+  ),
   'inbox: 100,000 header fields': shown(() => `${fill('A: b\r\n', 600 * kB)}\r\nx\r\n`),
   'inbox: a subject of 2 MB of encoded words': shown(
     () => `Subject: ${many(80_000, () => '=?utf-8?Q?a?=', '\r\n ')}\r\n\r\nx\r\n`,

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { timeText } from '../time-text.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 import { Text } from './send-email-schema.ts'
-import { Id, idOf, Page } from './shapes.ts'
+import { Count, Id, idOf, Offset, pageOf } from './shapes.ts'
 import { fromBase64 } from './to-submission.ts'
 
 const Stored = Type.Object({
@@ -19,6 +19,7 @@ const EXAMPLE = { attachmentId: 77, fileName: 'rules.txt', size: 5, createdAt: '
 export const ATTACHMENTS: readonly Operation[] = [
   operation({
     name: 'uploadAttachment',
+    creates: true,
     summary: 'Stores a file that sends name by attachmentId; JSON, or one file part of multipart/form-data',
     group: 'Attachment',
     scope: 'attachments',
@@ -54,12 +55,13 @@ export const ATTACHMENTS: readonly Operation[] = [
       ['/attachments', 'GET'],
       ['/getAttachments', 'POST'],
     ],
-    input: Type.Object(Page),
+    input: Type.Object({ limit: Count('at most 100; 10 unless told'), offset: Offset }),
     answer: Type.Array(Stored),
     errors: [],
     example: { input: { limit: 10, offset: 0 }, data: [EXAMPLE] },
-    act: async ({ limit = 10, offset = 0 }, { core, principal }) => {
-      const { attachments, total } = await core.attachments.list(principal.account.id, { limit, offset })
+    act: async (input, { core, principal }) => {
+      const page = pageOf(input, { byDefault: 10, most: 100 })
+      const { attachments, total } = await core.attachments.list(principal.account.id, page)
       return { data: attachments.map(shown), totalRecords: total }
     },
   }),

@@ -1,6 +1,7 @@
 import type { AuditEntry } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { type Operation, operation } from './operation.ts'
+import { Count, pageOf } from './shapes.ts'
 
 const Entry = Type.Object({
   number: Type.Integer(),
@@ -26,7 +27,7 @@ export const AUDIT: readonly Operation[] = [
     routes: [['/audit', 'GET', 'POST']],
     input: Type.Object({
       after: Type.Optional(Type.Integer({ minimum: 0, description: 'entries behind this number' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+      limit: Count('at most 1000; 100 unless told'),
     }),
     answer: Type.Array(Entry),
     errors: [],
@@ -39,9 +40,10 @@ export const AUDIT: readonly Operation[] = [
         },
       ],
     },
-    act: async ({ after = 0, limit = 100 }, { core, principal }) => ({
-      data: (await core.audit.list(principal.account.id, { after, limit })).map(shown),
-    }),
+    act: async ({ after = 0, ...input }, { core, principal }) => {
+      const { limit } = pageOf(input, { byDefault: 100, most: 1000 })
+      return { data: (await core.audit.list(principal.account.id, { after, limit })).map(shown) }
+    },
   }),
 ]
 

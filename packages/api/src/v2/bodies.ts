@@ -5,6 +5,8 @@ import { LARGE_BODY, LargeBody } from '../large-calls/large-body.ts'
 import { JsonError, parseStrictJson, type ValueCount } from '../strict-json.ts'
 import { addField, type FormField, formFields, objectOf } from './form.ts'
 import { boundaryOf, MultipartError, type Part, partsOf } from './multipart.ts'
+import { skipNullElements } from './null-elements.ts'
+import { unreadable } from './unreadable.ts'
 
 /**
  * Reads v2's bodies: JSON, and HTML forms in three spellings (contract section 4.5). Whatever it was, the route sees one
@@ -29,7 +31,7 @@ export async function readBodies(app: FastifyInstance, setAside: boolean): Promi
       if (setAside && body.length > LARGE_BODY) return done(null, new LargeBody())
       try {
         // What an operation needs of it is judged together with the query and the path (input.ts).
-        if (!request.routeOptions.config.operation) done(null, notEmpty(parse(body, request)))
+        if (!request.routeOptions.config.operation) done(null, sendBody(parse(body, request)))
         else done(null, isBlank(body) ? {} : parse(body, request))
       } catch (error) {
         done(asRefusal(error as Error))
@@ -51,14 +53,13 @@ export function takeStreams(app: FastifyInstance): void {
 }
 
 function asRefusal(error: Error): Error {
-  const unreadable = error instanceof JsonError || error instanceof MultipartError
-  return unreadable ? new ServiceError('jsonInvalid', { reason: error.message }) : error
+  return error instanceof JsonError || error instanceof MultipartError ? unreadable(error.message) : error
 }
 
 function jsonObject(body: Buffer, count?: ValueCount): BodyObject {
   if (isBlank(body)) throw new ServiceError('bodyBlank')
   const value = parseStrictJson(body, count)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new JsonError('not an object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new JsonError('it is not an object')
   return value as BodyObject
 }
 
@@ -110,12 +111,14 @@ function textOf(octets: Buffer, charset: string): string {
   try {
     return new TextDecoder(charset, { fatal: true, ignoreBOM: true }).decode(octets)
   } catch {
-    throw new JsonError(`a form that is not ${charset.slice(0, 40)}`)
+    throw new JsonError(`it is not ${charset.slice(0, 40)}`)
   }
 }
 
-function notEmpty(body: BodyObject): BodyObject {
+/** The body of sendEmail, whose path and query say nothing. */
+function sendBody(body: BodyObject): BodyObject {
   if (Object.keys(body).length === 0) throw new ServiceError('bodyBlank')
+  skipNullElements(body)
   return body
 }
 

@@ -1,6 +1,10 @@
-import { type Core, ServiceError } from '@postrider/core'
+import { ServiceError } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { type Call, type Operation, operation } from './operation.ts'
+import { Count, pageOf } from './shapes.ts'
+
+/** A leap year. */
+const MOST_DAYS = 366
 
 const Day = Type.Optional(Type.Union([Type.String(), Type.Number()], { description: 'yyyy-mm-dd, UTC' }))
 
@@ -11,6 +15,8 @@ const Span = Type.Object({
   endDate: Day,
   start_date: Day,
   end_date: Day,
+  limit: Count('days told apart, at most 366, which is the default'),
+  offset: Count('days of the span to pass over; 0 unless told'),
 })
 
 const Usage = Type.Object({
@@ -36,6 +42,10 @@ export const CREDITS: readonly Operation[] = [
     ],
     input: Span,
     answer: Usage,
+    envelope: {
+      beside: Type.Object({ totalRecords: Type.Integer({ description: 'days of the span' }) }),
+      example: { totalRecords: 2 },
+    },
     errors: ['dateInvalid', 'datesReversed'],
     example: {
       input: { startdate: '2026-01-01', enddate: '2026-01-02' },
@@ -47,18 +57,16 @@ export const CREDITS: readonly Operation[] = [
         ],
       },
     },
-    act: async (input, call) => ({ data: await usageOf(call.core, spanOf(input, call), call.principal.account.id) }),
+    act: async (input, call) => {
+      const { first, last } = spanOf(input, call)
+      const span = { first, last, ...pageOf(input, { byDefault: MOST_DAYS, most: MOST_DAYS }) }
+      const { used, available, days, total } = await call.core.credits.usage(call.principal.account.id, span)
+      const sums = { startdate: first, enddate: last, used, available }
+      const whole = available === null ? null : used + available
+      return { data: { ...sums, total: whole, usage: [...days] }, totalRecords: total }
+    },
   }),
 ]
-
-async function usageOf(core: Core, span: { first: string; last: string }, accountId: number) {
-  const { used, available, days } = await core.credits.usage(accountId, span)
-  return {
-    ...{ startdate: span.first, enddate: span.last, used, available },
-    total: available === null ? null : used + available,
-    usage: [...days],
-  }
-}
 
 /** Throws bodyBlank, parameterMissing. */
 function spanOf(input: Static<typeof Span>, { request }: Call): { first: string; last: string } {

@@ -1,6 +1,7 @@
 import type { DomainWithRecords, ErrorName } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { type Operation, operation } from './operation.ts'
+import { Count, Offset, pageOf } from './shapes.ts'
 
 const DomainRecord = Type.Object({
   type: Type.String({ description: 'TXT or CNAME' }),
@@ -70,6 +71,7 @@ const EXAMPLE: Static<typeof SendingDomain> = {
 export const DOMAINS: readonly Operation[] = [
   operation({
     name: 'addDomain',
+    creates: true,
     summary: 'Adds a sending domain; answers the DNS records to set',
     group: 'Domain',
     scope: 'domains',
@@ -105,15 +107,16 @@ export const DOMAINS: readonly Operation[] = [
         }),
       ),
       domain: Type.Optional(Type.String({ description: 'only this one' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+      limit: Count('at most 1000, which is the default'),
+      offset: Offset,
     }),
     answer: Type.Array(SendingDomain),
     errors: ['domainInvalid'],
     example: { input: { status: '0' }, data: [EXAMPLE] },
-    act: async ({ status, domain, limit = 1000, offset = 0 }, { core, principal }) => {
+    act: async ({ status, domain, ...input }, { core, principal }) => {
+      const page = pageOf(input, { byDefault: 1000, most: 1000 })
       // A query of which only some is filled in: `?status=1&domain=`.
-      const wanted = { status: String(status ?? '') || undefined, name: domain || undefined, limit, offset }
+      const wanted = { status: String(status ?? '') || undefined, name: domain || undefined, ...page }
       const { domains, total } = await core.domains.page(principal.account.id, wanted)
       return { data: domains.map(shown), totalRecords: total }
     },
@@ -149,6 +152,7 @@ export const DOMAINS: readonly Operation[] = [
   }),
   operation({
     name: 'rotateDkim',
+    creates: true,
     summary: 'Makes the next DKIM key, which signs once its record is seen in the DNS',
     group: 'Domain',
     scope: 'domains',

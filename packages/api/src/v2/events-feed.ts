@@ -2,7 +2,7 @@ import { EVENT_TYPES, type Event, type EventType, invalidParameter } from '@post
 import Type, { type Static } from 'typebox'
 import { commaList } from './comma-list.ts'
 import { type Call, type Operation, operation } from './operation.ts'
-import { exactNumber } from './shapes.ts'
+import { Count, exactNumber, pageOf } from './shapes.ts'
 
 /** Webhooks' words, and core's own where v2 has none (contract 16.4). */
 const wordOf = (type: EventType): string => (type === 'complained' ? 'spam' : type)
@@ -45,7 +45,7 @@ export const FEED: readonly Operation[] = [
           description: 'the next of the answer before; 0: from the first',
         }),
       ),
-      limit: Type.Optional(Type.Integer({ minimum: 1, description: `100 unless told, at most ${MOST_EVENTS}` })),
+      limit: Count(`100 unless told, at most ${MOST_EVENTS}`),
       types: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())], { description: 'these only' })),
       wait: Type.Optional(
         Type.Integer({ minimum: 0, description: `seconds to wait for an event, at most ${LONGEST_WAIT}` }),
@@ -72,11 +72,11 @@ export const FEED: readonly Operation[] = [
         },
       ],
     },
-    async act({ after = 0, limit = 100, types, wait = 0 }, call) {
+    async act({ after = 0, limit, types, wait = 0 }, call) {
       const page = await call.core.events.feed({
         accountId: call.principal.account.id,
         after,
-        limit: Math.min(limit, MOST_EVENTS),
+        limit: pageOf({ limit }, { byDefault: 100, most: MOST_EVENTS }).limit,
         types: typesOf(types),
         milliseconds: Math.min(wait, LONGEST_WAIT) * 1000,
         signal: goneOrDraining(call),

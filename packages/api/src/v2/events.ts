@@ -3,7 +3,10 @@ import Type, { type Static } from 'typebox'
 import { commaList } from './comma-list.ts'
 import { FEED } from './events-feed.ts'
 import { type Call, type Operation, operation } from './operation.ts'
-import { exactNumber, wholeNumber } from './shapes.ts'
+import { Count, exactNumber, oneOf, pageOf } from './shapes.ts'
+
+/** With a cursor; without one core gives fewer. */
+const MOST_ROWS = 5000
 
 /** As clients send it: empty is absent, and a query has no numbers. */
 const Text = (description: string) =>
@@ -18,8 +21,8 @@ const Question = Type.Object({
     }),
   ),
   sort: Text('asc (default) or desc, by the time of acceptance'),
-  limit: Text('rows, 10 unless told; at most 1000, or 5000 with scrollid'),
-  offset: Text('rows to pass over, at most 10000'),
+  limit: Count('rows, 10 unless told; at most 1000, or 5000 with scrollid'),
+  offset: Count('rows to pass over, at most 10000'),
   email: Text('the recipient'),
   fromaddress: Text('the sender'),
   fromemail: Text('another name of fromaddress'),
@@ -106,13 +109,12 @@ function questionOf(input: Static<typeof Question>, { request, principal }: Call
   }
   const first = said('startdate')
   if (first === undefined) throw new ServiceError('parameterMissing', { values: { parameter: 'startdate' } })
-  const sort = said('sort')?.toLowerCase() === 'desc' ? 'desc' : 'asc'
+  const sort = oneOf(input.sort, 'sort', ['asc', 'desc'] as const) ?? 'asc'
   const { events } = input
   return {
     ...{ accountId: principal.account.id, first, last: said('enddate'), sort },
     events: typeof events === 'string' ? commaList('events', events) : (events ?? []),
-    limit: wholeNumber(said('limit') ?? '10', 'limit'),
-    offset: wholeNumber(said('offset') ?? '0', 'offset'),
+    ...pageOf(input, { byDefault: 10, most: MOST_ROWS }),
     ...{ email: said('email'), from: said('fromaddress') ?? said('fromemail'), subject: said('subject') },
     ...{ reference: said('xapiheader'), messageId: said('messageid'), scroll: said('scrollid') },
   }

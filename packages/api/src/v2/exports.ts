@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream'
-import type { ExportJob } from '@postrider/core'
+import { type ExportJob, ServiceError } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { FILE_TYPES } from '../file-type.ts'
 import { commaList } from './comma-list.ts'
-import { type Operation, operation } from './operation.ts'
+import { type Call, type Operation, operation } from './operation.ts'
+import { Count, pageOf } from './shapes.ts'
 
 const Text = (description: string) => Type.Union([Type.String({ maxLength: 2048 }), Type.Null()], { description })
 const Events = Type.Union(
@@ -62,6 +63,7 @@ export const EXPORTS: readonly Operation[] = [
   operation({
     ...common,
     name: 'createExport',
+    creates: true,
     summary: 'Dump the events of some days into a file; a callback URL or a mail tells when it is there',
     routes: [['/stats/export', 'POST']],
     input: Type.Object({
@@ -78,13 +80,18 @@ export const EXPORTS: readonly Operation[] = [
       input: { startdate: '2026-01-01', enddate: '2026-01-05', callbackUrl: 'http://localhost:9000/dump' },
       data: { jobId: 'exp_0b0f1c6f8f2a4c7c9d3f5a1e2b4c6d8e', status: 'queued' },
     },
-    async act({ callbackUrl, email, format, ...asked }, { core, principal, by }) {
+    async act({ callbackUrl, email, format, ...asked }, call) {
+      const { core, principal, by } = call
       const wanted = {
         callbackUrl: callbackUrl || undefined,
         email: email || undefined,
         format: format || 'json',
       } as const
-      const { id, state } = await core.exports.create(principal.account.id, { ...questionIn(asked), ...wanted }, by)
+      const { id, state } = await core.exports.create(
+        principal.account.id,
+        { ...questionIn(asked, call), ...wanted },
+        by,
+      )
       return { data: { jobId: id, status: state } }
     },
   }),
@@ -101,8 +108,8 @@ export const EXPORTS: readonly Operation[] = [
     answer: Type.String(),
     errors: span,
     example: { input: { startdate: '2026-01-01', events: 'sent,open' }, data: line },
-    async act(asked, { core, principal }) {
-      const lines = await core.exports.stream(principal.account.id, questionIn(asked))
+    async act(asked, call) {
+      const lines = await call.core.exports.stream(call.principal.account.id, questionIn(asked, call))
       return { stream: Readable.from(lines, { objectMode: false }), fileName: 'events.ndjson' }
     },
   }),
@@ -112,15 +119,16 @@ export const EXPORTS: readonly Operation[] = [
     summary: "The account's exports, the latest first",
     routes: [['/stats/exports', 'GET', 'POST']],
     input: Type.Object({
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'default 100' })),
+      limit: Count('at most 100, which is the default'),
       before: Type.Optional(Type.String({ maxLength: 100, description: 'those asked for before this one' })),
     }),
     answer: Type.Array(JobWhole),
     errors: ['exportUnknown'],
     example: { input: { limit: 10 }, data: [example] },
-    act: async ({ limit = 100, before }, { core, principal }) => ({
-      data: (await core.exports.list(principal.account.id, { limit, before })).map(shown),
-    }),
+    act: async ({ before, ...input }, { core, principal }) => {
+      const { limit } = pageOf(input, { byDefault: 100, most: 100 })
+      return { data: (await core.exports.list(principal.account.id, { limit, before })).map(shown) }
+    },
   }),
   operation({
     ...common,
@@ -172,9 +180,15 @@ export const EXPORTS: readonly Operation[] = [
   }),
 ]
 
-function questionIn({ startdate, enddate, events }: Static<typeof Span>) {
+/** Throws bodyBlank, parameterMissing (startdate), before core can say of a day that it is malformed. */
+function questionIn({ startdate, enddate, events }: Static<typeof Span>, { request }: Call) {
+  if (!startdate) {
+    const { body, method } = request
+    if (method !== 'GET' && Object.keys(body ?? {}).length === 0) throw new ServiceError('bodyBlank')
+    throw new ServiceError('parameterMissing', { values: { parameter: 'startdate' } })
+  }
   return {
-    startDate: startdate ?? '',
+    startDate: startdate,
     endDate: enddate || undefined,
     events: typeof events === 'string' ? commaList('events', events) : (events ?? []),
   }

@@ -1,6 +1,7 @@
 import { invalidParameter, LIMITS, ServiceError } from '@postrider/core'
-import { countValues, type ValueCount } from '../strict-json.ts'
+import { countValues, REACHES_FOR_PROTOTYPE, type ValueCount } from '../strict-json.ts'
 import { percentDecoded } from './percent.ts'
+import { unreadable } from './unreadable.ts'
 
 /** A form's parameters as they came: names and values, decoded. */
 export type FormField = readonly [name: string, value: string]
@@ -75,11 +76,11 @@ export function objectOf(fields: readonly FormField[], count: ValueCount = { val
 
 function stepsOf(name: string): string[] {
   const steps = bracketsOf(name)
-  if (steps.length > FORM.depth) throw new ServiceError('jsonInvalid', { reason: 'a form nested too deep' })
+  if (steps.length > FORM.depth) throw unreadable(`more than ${FORM.depth} levels are nested`)
   const reaches = steps.some(
     (step, at) => step === '__proto__' || (step === 'prototype' && steps[at - 1] === 'constructor'),
   )
-  if (reaches) throw new ServiceError('jsonInvalid', { reason: 'a name reaches for a prototype' })
+  if (reaches) throw unreadable(REACHES_FOR_PROTOTYPE)
   return steps
 }
 
@@ -130,6 +131,6 @@ function plain(child: Leaf | Branch, name: string): unknown {
 /** A `%` that starts no escape is itself, as browsers read it. */
 function decode(text: string): string {
   const decoded = percentDecoded(text, { stray: 'kept' })
-  if (decoded === undefined) throw new ServiceError('jsonInvalid', { reason: 'form escapes that are not UTF-8' })
+  if (decoded === undefined) throw unreadable('its escapes are not UTF-8')
   return decoded
 }

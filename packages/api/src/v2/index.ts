@@ -6,10 +6,12 @@ import { clientAddress } from '../client-address.ts'
 import type { Doors } from '../doors.ts'
 import { answerLargeCalls } from '../large-calls/index.ts'
 import { keepRate } from '../rate-headers.ts'
+import { measuredBy } from '../zipped.ts'
 import { readBodies } from './bodies.ts'
 import { type OperationGroup, sendFailure } from './envelope.ts'
 import { OPERATIONS, operationRoutes } from './operations.ts'
 import { sendEmailRoute } from './send-email.ts'
+import { plainBody } from './unreadable.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -71,11 +73,16 @@ export async function v2(app: FastifyInstance, { core, entrance, letIn }: Doors)
       const reserve = request.routeOptions.config.operation?.takes ? reserveStream : reserveBody
       reserve(entrance.budget, request, reply)
     })
-    inner.addHook('preParsing', async (request, reply, payload) =>
-      !entrance || request.headers['transfer-encoding'] === undefined || request.routeOptions.config.operation?.takes
-        ? payload
-        : reserveAsItComes(entrance.budget, request, reply, payload as Readable),
-    )
+    inner.addHook('preParsing', async (request, reply, payload) => {
+      if (!entrance) return payload
+      const received = payload as Readable
+      const plain = plainBody(request, received)
+      const isStreamed = request.routeOptions.config.operation?.takes !== undefined
+      if (!plain && (isStreamed || request.headers['transfer-encoding'] === undefined)) return received
+      if (plain && isStreamed) return plain
+      const reserved = reserveAsItComes(entrance.budget, request, reply, plain ?? received)
+      return plain ? measuredBy(received, reserved) : reserved
+    })
     await readBodies(inner, entrance !== undefined)
     if (entrance) answerLargeCalls(inner, entrance.largeCalls, sendFailure)
     await inner.register(sendEmailRoute, { core })

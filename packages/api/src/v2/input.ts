@@ -3,8 +3,9 @@ import type { FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import { NO_NUL, placeOfNul } from '../nul.ts'
 import { countValues, JsonError, parseStrictJson, type ValueCount } from '../strict-json.ts'
-import { parameterName } from './envelope.ts'
+import { skipNullElements, writtenSteps } from './null-elements.ts'
 import type { Operation } from './operation.ts'
+import { parameterName } from './schema-refusal.ts'
 
 /**
  * One object out of path, query and body. What came as text is read as the type the schema names; JSON must mean what it says.
@@ -20,8 +21,9 @@ export function inputOf({ input, takes }: Operation, request: FastifyRequest): R
     ...fromText(input, query, count),
     ...fromText(input, params, count),
   }
+  skipNullElements(given)
   const nul = placeOfNul(given)
-  if (nul) throw invalidParameter(parameterName(nul) || 'body', NO_NUL)
+  if (nul) throw invalidParameter(parameterName(writtenSteps(given, nul)) || 'body', NO_NUL)
   if (Object.keys(given).length === 0 && wantsSomething(request)) throw new ServiceError('bodyBlank')
   return given
 }

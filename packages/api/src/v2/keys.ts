@@ -1,7 +1,9 @@
 import { type ApiKey, invalidParameter, type Restrictions, type RestrictionsChange } from '@postrider/core'
 import Type, { type Static, type TSchema } from 'typebox'
 import { commaList } from './comma-list.ts'
+import { hadNulls } from './null-elements.ts'
 import { type Call, type Operation, operation } from './operation.ts'
+import { Count, pageOf } from './shapes.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })
 /** A list, or its entries with commas between them. */
@@ -10,15 +12,15 @@ const Texts = (description: string) =>
 const orNull = <T extends TSchema>(type: T) => Type.Optional(Type.Union([type, Type.Null()]))
 /** Elsewhere names nobody knows are ignored; here a slip would leave a key wider than it was meant. */
 const STRICT = { additionalProperties: false }
-const Count = (description: string) => Type.Integer({ minimum: 1, description })
+const Most = (description: string) => Type.Integer({ minimum: 1, description })
 
 const RestrictionsInput = Type.Object(
   {
     templates: orNull(Type.Array(Id, { maxItems: 100, description: 'only mail made of these templates' })),
     sender_domains: orNull(Texts('only from these domains')),
     recipient_domains: orNull(Texts('only to these domains')),
-    recipients_per_hour: orNull(Count('accepted recipients, copies too')),
-    calls_per_minute: orNull(Count('calls of any kind, and messages offered by SMTP')),
+    recipients_per_hour: orNull(Most('accepted recipients, copies too')),
+    calls_per_minute: orNull(Most('calls of any kind, and messages offered by SMTP')),
     until: orNull(Type.String({ description: 'ISO 8601; from then on the key is refused with 101' })),
   },
   STRICT,
@@ -76,6 +78,7 @@ const SECRET = { api_key: 'pr_4kTz0wQm8YbX2Ld7RcVn5HsJg1FtP0aBcDeF' }
 export const KEYS: readonly Operation[] = [
   operation({
     name: 'createKey',
+    creates: true,
     summary: 'Makes an API key, whose secret is shown only now; what is not named it has from the key that makes it',
     group: 'Key',
     scope: 'keys',
@@ -107,15 +110,16 @@ export const KEYS: readonly Operation[] = [
     ],
     input: Type.Object({
       after: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: 'keys behind this id' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: '100 unless told' })),
+      limit: Count('at most 1000; 100 unless told'),
     }),
     answer: Type.Array(Key),
     errors: [],
     example: { input: { after: 0, limit: 100 }, data: [EXAMPLE] },
-    act: async ({ after = 0, limit = 100 }, { core, principal: { account } }) => ({
-      data: (await core.auth.listKeys(account.id, { after, limit })).map(shown),
-      totalRecords: await core.auth.countKeys(account.id),
-    }),
+    act: async ({ after = 0, ...input }, { core, principal: { account } }) => {
+      const { limit } = pageOf(input, { byDefault: 100, most: 1000 })
+      const keys = await core.auth.listKeys(account.id, { after, limit })
+      return { data: keys.map(shown), totalRecords: await core.auth.countKeys(account.id) }
+    },
   }),
   operation({
     name: 'updateKey',
@@ -123,7 +127,7 @@ export const KEYS: readonly Operation[] = [
     group: 'Key',
     scope: 'keys',
     routes: [
-      ['/keys/:id', 'PATCH', 'PUT'],
+      ['/keys/:id', 'PATCH', 'PUT', 'POST'],
       ['/keys/update', 'POST'],
     ],
     input: Type.Object({ id: Id, name: Type.Optional(Name), ...Changes }, STRICT),
@@ -136,6 +140,7 @@ export const KEYS: readonly Operation[] = [
   }),
   operation({
     name: 'rotateKey',
+    creates: true,
     summary: 'A new key with the same rights takes over; the old one is good for some hours more',
     group: 'Key',
     scope: 'keys',
@@ -190,9 +195,18 @@ type Given = { [Name in keyof typeof Changes]?: Static<(typeof Changes)[Name]> |
 function changesOf({ scopes, networks, restrictions }: Given) {
   return {
     scopes: scopes === undefined ? undefined : scopesOf(scopes),
-    networks: networks === null ? [] : networks === undefined ? undefined : commaList('networks', networks),
+    networks: networks === null ? [] : networks === undefined ? undefined : networksOf(networks),
     restrictions: restrictionsOf(restrictions),
   }
+}
+
+/** Without networks a key is good from anywhere: a list in which nothing is named would be a slip that leaves it wider. */
+function networksOf(networks: string | readonly string[]): string[] {
+  const list = commaList('networks', networks)
+  const isEmpty = typeof networks === 'string' ? networks === '' : networks.length === 0 && !hadNulls(networks)
+  if (list.length === 0 && !isEmpty)
+    throw invalidParameter('networks', 'it names no network; for a key that is good from anywhere send an empty list')
+  return list
 }
 
 /** A key that allows nothing would be a slip. */

@@ -38,6 +38,8 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
    * example's `data` are the text of the first.
    */
   readonly gives?: readonly StreamedType[]
+  /** Called twice it acts twice, and it keeps no first answer: an Idempotency-Key, which promises that, is refused. */
+  readonly creates?: boolean
   readonly act: (input: Static<Input>, call: Call) => Promise<Answered<Static<Answer>> | Streamed>
 }
 

@@ -1,6 +1,8 @@
-import { type Core, requireScope } from '@postrider/core'
+import { type Core, invalidParameter, requireScope } from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientAddress } from '../client-address.ts'
+import { idempotencyKeyOf } from '../idempotency-key.ts'
+import type { Spelling } from '../openapi.ts'
 import { ACCOUNT } from './account.ts'
 import { ATTACHMENTS } from './attachments.ts'
 import { AUDIT } from './audit.ts'
@@ -63,9 +65,11 @@ function addRoutes(app: FastifyInstance, core: Core, operation: Operation): void
   }
 }
 
-function shownAt({ routes }: Operation): readonly [path: string, method: string] {
-  const [first] = routes
-  return [first?.[0] ?? '', first?.[1] ?? '']
+/** The operation's own path and method, and the first one by POST where that is another. */
+function shownAt({ routes }: Operation): Spelling[] {
+  const spellings = routes.flatMap(([path, ...methods]) => methods.map((method): Spelling => [path, String(method)]))
+  const own = spellings.slice(0, 1)
+  return own[0]?.[1] === 'POST' ? own : [...own, ...spellings.filter(([, method]) => method === 'POST').slice(0, 1)]
 }
 
 async function answer(
@@ -74,9 +78,12 @@ async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<unknown> {
+  if (operation.creates && idempotencyKeyOf(request) !== undefined) {
+    throw invalidParameter('Idempotency-Key', 'only sendEmail takes it, a repeated call would act twice')
+  }
   const input = inputOf(operation, request)
   const validate = request.getValidationFunction(operation.input) ?? request.compileValidationSchema(operation.input)
-  if (!validate(input)) throw Object.assign(new Error('invalid input'), { validation: validate.errors ?? [] })
+  if (!validate(input)) throw Object.assign(new Error('invalid input'), { validation: validate.errors ?? [], input })
   const { principal } = request
   const by = { keyId: principal.keyId, address: clientAddress(request) }
   const answered = await operation.act(input, { core, principal, by, request, reply })

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { timeText } from '../time-text.ts'
 import { commaList } from './comma-list.ts'
 import { type Operation, operation } from './operation.ts'
-import { exactNumber } from './shapes.ts'
+import { Count, exactNumber, pageOf } from './shapes.ts'
 
 const RequestId = Type.String({ description: '`gd_` and 32 hex digits' })
 const Email = Type.Union([Type.String(), Type.Array(Type.String())], {
@@ -82,6 +82,7 @@ const TIME = '2026-01-05 10:11:12'
 export const PRIVACY: readonly Operation[] = [
   operation({
     name: 'forgetPerson',
+    creates: true,
     summary: 'Erases people from all that was sent to them; what they opted out of holds',
     group: 'GDPR',
     scope: 'privacy',
@@ -132,9 +133,7 @@ export const PRIVACY: readonly Operation[] = [
     routes: [['/gdpr/export', 'POST']],
     input: Type.Object({
       email: Type.String(),
-      limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 100, description: 'deliveries on a page; 50 unless told' }),
-      ),
+      limit: Count('deliveries on a page, at most 100; 50 unless told'),
       next: Type.Optional(Type.String({ description: '`next` of the page before' })),
     }),
     answer: Person,
@@ -150,9 +149,10 @@ export const PRIVACY: readonly Operation[] = [
         webhookEvents: 0,
       },
     },
-    act: async ({ email, limit = 50, next }, { core, principal, by }) => ({
-      data: personOf(await core.privacy.export(principal.account.id, { email, limit, next }, by)),
-    }),
+    act: async ({ email, limit: most, next }, { core, principal, by }) => {
+      const { limit } = pageOf({ limit: most }, { byDefault: 50, most: 100 })
+      return { data: personOf(await core.privacy.export(principal.account.id, { email, limit, next }, by)) }
+    },
   }),
 ]
 

@@ -29,7 +29,12 @@ export const Values = Type.Union([
   Type.Array(Type.Unknown(), { maxItems: 0 }),
   Type.Null(),
 ])
-const Attachment = Type.Object({ fileName: Type.Optional(Text), fileContent: Type.Optional(Text) })
+const Attachment = Type.Object({
+  fileName: Type.Optional(Text),
+  fileContent: Type.Optional(Text),
+  // An extension: an inline file, which the HTML shows by `cid:`.
+  contentId: Type.Optional(Text),
+})
 const Attachments = Type.Union([Type.Array(Attachment), Type.Null()])
 
 const Personalization = Type.Object({
@@ -62,6 +67,8 @@ export const SendEmail = Type.Object({
   subject: Type.Optional(Text),
   content: Type.Optional(Text),
   ampcontent: Type.Optional(Text),
+  // An extension: plain text beside the HTML, or instead of it.
+  textcontent: Type.Optional(Text),
   attachments: Type.Optional(Attachments),
   settings: Type.Optional(Type.Union([Settings, Type.Array(Type.Unknown(), { maxItems: 0 }), Type.Null()])),
   tags: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String()), Type.Null()])),

@@ -64,7 +64,7 @@ const DOCUMENTATION: Documentation = {
     },
     data: { message_id: '019b8d2f4c7a7c3e9a51c4a1f0e2d3b4' },
   },
-  shown: ['/sendEmail', 'POST'],
+  shown: [['/sendEmail', 'POST']],
 }
 
 /** 110 and 120 come before everything else the schema could say (contract section 3). */

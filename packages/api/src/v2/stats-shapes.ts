@@ -1,13 +1,13 @@
-import { type AsOf, type Counts, invalidParameter, type NamedCounts, type Period, ServiceError } from '@postrider/core'
+import { type AsOf, type Counts, type NamedCounts, type Period, ServiceError } from '@postrider/core'
 import Type, { type Static, type TObject } from 'typebox'
 import type { Call, Envelope } from './operation.ts'
+import { Count, given, oneOf, pageOf } from './shapes.ts'
 
 /** What the statistics of mail and of its tags share. */
 
 const Day = Type.Optional(
   Type.Union([Type.String(), Type.Number()], { description: "yyyy-mm-dd in the account's time zone" }),
 )
-const Whole = (description: string) => Type.Optional(Type.Union([Type.Integer(), Type.String()], { description }))
 
 /** A parameter without a value is as if it were not there: clients fill in forms of them (contract 12.1). */
 export const SpanInput = {
@@ -17,8 +17,8 @@ export const SpanInput = {
   endDate: Day,
   start_date: Day,
   end_date: Day,
-  limit: Whole('at most 100, which is the default'),
-  offset: Whole('the first row is 1, and so is 0'),
+  limit: Count('at most 100, which is the default'),
+  offset: Count('the first row is 1, and so is 0'),
   metrics: Type.Optional(Type.String({ description: '`all`: further metrics, and delivery times' })),
 }
 
@@ -99,11 +99,12 @@ export function questionOf(input: SpanInput, { request, principal }: Call) {
   const first = given(input.startdate) ?? given(input.startDate) ?? given(input.start_date)
   if (first === undefined) throw new ServiceError('parameterMissing', { values: { parameter: 'startdate' } })
   const last = given(input.enddate) ?? given(input.endDate) ?? given(input.end_date)
+  const { limit, offset } = pageOf(input, { byDefault: MOST_ROWS, most: MOST_ROWS })
   return {
     accountId: principal.account.id,
     ...{ first, last, times: oneOf(input.metrics, 'metrics', ['all'] as const) === 'all' },
-    limit: Math.min(Math.max(wholeOf(input.limit, 'limit') ?? MOST_ROWS, 1), MOST_ROWS),
-    offset: Math.max((wholeOf(input.offset, 'offset') ?? 0) - 1, 0),
+    limit,
+    offset: Math.max(offset - 1, 0),
   }
 }
 
@@ -111,31 +112,4 @@ const MOST_ROWS = 100
 
 export function periodOf(input: { readonly aggregated_by?: string }): Period {
   return oneOf(input.aggregated_by, 'aggregated_by', ['day', 'week', 'month'] as const) ?? 'day'
-}
-
-/** The text, unless it is blank. */
-export function given(value: string | number | undefined): string | undefined {
-  const text = value === undefined ? '' : String(value).trim()
-  return text === '' ? undefined : text
-}
-
-/** Throws parameterInvalid. */
-export function oneOf<T extends string>(
-  value: string | undefined,
-  parameter: string,
-  values: readonly T[],
-): T | undefined {
-  const text = given(value)?.toLowerCase()
-  if (text === undefined) return undefined
-  const found = values.find((one) => one === text)
-  if (!found) throw invalidParameter(parameter, `it must be ${values.join(' or ')}`)
-  return found
-}
-
-/** The whole number, as a number or as text. Throws parameterInvalid. */
-export function wholeOf(value: string | number | undefined, parameter: string): number | undefined {
-  const text = given(value)
-  if (text === undefined) return undefined
-  if (!/^-?\d+$/.test(text)) throw invalidParameter(parameter, 'it must be a whole number')
-  return Math.max(0, Math.min(Number(text), 1_000_000_000))
 }

@@ -1,18 +1,8 @@
 import { invalidParameter, parseDomain, type Wanted } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { type Operation, operation } from './operation.ts'
-import {
-  AS_OF,
-  besideOf,
-  given,
-  Metrics,
-  oneOf,
-  PeriodInput,
-  periodOf,
-  questionOf,
-  SpanInput,
-  statsRowOf,
-} from './stats-shapes.ts'
+import { given, oneOf } from './shapes.ts'
+import { AS_OF, besideOf, Metrics, PeriodInput, periodOf, questionOf, SpanInput, statsRowOf } from './stats-shapes.ts'
 import { TAGS } from './tags.ts'
 
 const StatsInput = Type.Object({

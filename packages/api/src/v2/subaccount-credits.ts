@@ -43,6 +43,7 @@ const RECURRING = {
 export const SUBACCOUNT_CREDITS: readonly Operation[] = [
   operation({
     name: 'setSubaccountCredit',
+    creates: true,
     summary: 'Gives credit to a subaccount or takes it back',
     group: 'Subaccount',
     scope: 'subaccounts',

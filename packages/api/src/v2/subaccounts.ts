@@ -1,6 +1,7 @@
 import { type CreditType, invalidParameter, ServiceError, type Subaccount } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { type Operation, operation } from './operation.ts'
+import { Count, Offset, pageOf } from './shapes.ts'
 import { SUBACCOUNT_CREDITS } from './subaccount-credits.ts'
 
 const Shown = {
@@ -19,6 +20,7 @@ const SetPassword = Type.Union([Type.String(), Type.Integer()], { description: '
 export const SUBACCOUNTS: readonly Operation[] = [
   operation({
     name: 'createSubaccount',
+    creates: true,
     summary: 'Makes a subaccount; its API key is shown only now',
     group: 'Subaccount',
     scope: 'subaccounts',
@@ -119,15 +121,15 @@ export const SUBACCOUNTS: readonly Operation[] = [
       ['/subaccounts', 'GET'],
     ],
     input: Type.Object({
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+      limit: Count('at most 1000; 100 unless told'),
+      offset: Offset,
       username: Type.Optional(Type.String({ description: 'only the one of this name' })),
     }),
     answer: Type.Array(SubaccountShown),
     errors: [],
     example: { input: { limit: 100, offset: 0 }, data: [EXAMPLE] },
-    act: async ({ limit = 100, offset = 0, username }, { core, principal }) => {
-      const page = { limit, offset, username }
+    act: async ({ username, ...input }, { core, principal }) => {
+      const page = { ...pageOf(input, { byDefault: 100, most: 1000 }), username }
       const { subaccounts, total } = await core.subaccounts.list(principal.account.id, page)
       return { data: subaccounts.map(shown), totalRecords: total }
     },

@@ -62,6 +62,7 @@ function parserOf(body: Readable): Parser {
   })
   const counted = countedPieces()
   counted.once('error', (error) => parser.destroy(error))
+  if (body.errored) parser.destroy(body.errored)
   // A client that breaks off has not sent its list.
   body.once('error', (error) => parser.destroy(error))
   body.once('close', () => {

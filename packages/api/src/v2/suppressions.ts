@@ -3,6 +3,7 @@ import { ACCOUNT_REASONS, parseAddress, ServiceError, SUPPRESSION_REASONS, type 
 import Type, { type Static } from 'typebox'
 import { timeText } from '../time-text.ts'
 import { type Operation, operation } from './operation.ts'
+import { Count, Offset, pageOf } from './shapes.ts'
 import { csvOf, rowsOf } from './suppression-csv.ts'
 
 const Values = (what: string) =>
@@ -33,6 +34,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
   operation({
     ...common,
     name: 'addSuppression',
+    creates: true,
     summary: 'Do not send to these addresses and domains any more; all are added or none',
     routes: [['/suppression', 'POST']],
     input: Type.Object({ ...Named.properties, reason: Type.Optional(Type.Enum([...ACCOUNT_REASONS])) }),
@@ -72,8 +74,8 @@ export const SUPPRESSIONS: readonly Operation[] = [
     input: Type.Object({
       ...Named.properties,
       reason: Type.Optional(Reason),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'default 100' })),
-      offset: Type.Optional(Type.Integer({ minimum: 0 })),
+      limit: Count('at most 1000; 100 unless told'),
+      offset: Offset,
     }),
     answer: Type.Array(Entry),
     errors: refusals,
@@ -81,8 +83,9 @@ export const SUPPRESSIONS: readonly Operation[] = [
       input: { reason: 'manual', limit: 100, offset: 0 },
       data: [{ email: 'a@x.test', type: 'email', reason: 'manual', addedTime: '2026-01-05 10:11:12' }],
     },
-    async act({ email, domain, limit = 100, offset = 0, ...filter }, { core, principal }) {
-      const asked = { ...valuesIn({ email, domain }), ...filter, limit, offset }
+    async act({ email, domain, limit, offset, ...filter }, { core, principal }) {
+      const page = pageOf({ limit, offset }, { byDefault: 100, most: 1000 })
+      const asked = { ...valuesIn({ email, domain }), ...filter, ...page }
       const { suppressions, total } = await core.suppressions.list(principal.account.id, asked)
       return { data: suppressions.map(shown), totalRecords: total }
     },
@@ -131,6 +134,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
   operation({
     ...common,
     name: 'importSuppressions',
+    creates: true,
     summary: 'Add a list of any length as CSV: columns email or domain, and reason, since, group if wanted',
     routes: [['/suppression/import', 'POST']],
     takes: 'text/csv',

@@ -1,18 +1,8 @@
 import Type from 'typebox'
 import { timeText } from '../time-text.ts'
 import { type Operation, operation } from './operation.ts'
-import {
-  AS_OF,
-  besideOf,
-  given,
-  Metrics,
-  PeriodInput,
-  periodOf,
-  questionOf,
-  SpanInput,
-  statsRowOf,
-  wholeOf,
-} from './stats-shapes.ts'
+import { Count, given, Offset, pageOf } from './shapes.ts'
+import { AS_OF, besideOf, Metrics, PeriodInput, periodOf, questionOf, SpanInput, statsRowOf } from './stats-shapes.ts'
 
 const TagInput = {
   tag: Type.Optional(Type.String({ description: 'this one; absent: each tag apart' })),
@@ -38,10 +28,8 @@ export const TAGS: readonly Operation[] = [
     scope: 'stats',
     routes: [['/tags', 'GET', 'POST']],
     input: Type.Object({
-      limit: Type.Optional(
-        Type.Union([Type.Integer(), Type.String()], { description: 'at most 1000; 100 unless told' }),
-      ),
-      offset: Type.Optional(Type.Union([Type.Integer(), Type.String()], { description: 'tags to skip' })),
+      limit: Count('at most 1000; 100 unless told'),
+      offset: Offset,
       tag: Type.Optional(Type.String({ description: 'those that begin with it' })),
     }),
     answer: Type.Array(Type.Object({ tag_name: Type.String(), createdTime: Type.String() })),
@@ -54,8 +42,7 @@ export const TAGS: readonly Operation[] = [
       const { tags, total } = await core.stats.tags({
         accountId: principal.account.id,
         prefix: input.tag ?? '',
-        limit: Math.min(Math.max(wholeOf(input.limit, 'limit') ?? 100, 1), MOST_TAGS),
-        offset: wholeOf(input.offset, 'offset') ?? 0,
+        ...pageOf(input, { byDefault: 100, most: MOST_TAGS }),
       })
       const data = tags.map(({ name, createdAt }) => ({ tag_name: name, createdTime: timeText(createdAt) }))
       return { data, totalRecords: total }

@@ -23,6 +23,7 @@ const ONE = { templateId: 21172, version: 1 }
 export const TEMPLATE_VERSIONS: readonly Operation[] = [
   operation({
     name: 'addTemplateVersion',
+    creates: true,
     summary: 'Adds a version beside the active one, to be looked at before it is activated',
     group: 'Template',
     scope: 'templates',
@@ -62,7 +63,7 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
     summary: 'One version of a template, with its content',
     group: 'Template',
     scope: 'templates',
-    routes: [...under('/:templateId/versions/:version', 'GET'), ['/getTemplateVersion', 'POST']],
+    routes: [...under('/:templateId/versions/:version', 'GET', 'POST'), ['/getTemplateVersion', 'POST']],
     input: Type.Object({ ...TemplateId, version: Version }),
     answer: Whole,
     errors: ['templateIdInvalid', 'templateVersionUnknown'],

@@ -2,7 +2,7 @@ import { ServiceError, type Template, type TemplateSummary } from '@postrider/co
 import Type, { type Static } from 'typebox'
 import { timeText } from '../time-text.ts'
 import { type Operation, operation } from './operation.ts'
-import { Id, idOf, Page } from './shapes.ts'
+import { Count, Id, idOf, Offset, pageOf } from './shapes.ts'
 import { contentOf, NamedContent, TemplateId, under, Variable } from './template-schema.ts'
 import { TEMPLATE_VERSIONS } from './template-versions.ts'
 
@@ -26,6 +26,7 @@ const WHOLE = { ...SUMMARY, content: '<p>Hello</p>', variables: [] }
 export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'createTemplate',
+    creates: true,
     summary: 'Stores content that sends name by templateId',
     group: 'Template',
     scope: 'templates',
@@ -94,14 +95,18 @@ export const TEMPLATES: readonly Operation[] = [
     group: 'Template',
     scope: 'templates',
     routes: [...under('', 'GET'), ['/getTemplates', 'POST']],
-    input: Type.Object({ ...Page, template_id: Type.Optional(Id) }),
+    input: Type.Object({
+      limit: Count('at most 100; 10 unless told'),
+      offset: Offset,
+      template_id: Type.Optional(Id),
+    }),
     answer: Type.Union([Type.Array(Summary), Whole]),
     errors: ['templateIdInvalid'],
     example: { input: { limit: 10, offset: 0 }, data: [SUMMARY] },
-    act: async ({ limit = 10, offset = 0, template_id }, { core, principal }) => {
+    act: async ({ template_id, ...input }, { core, principal }) => {
       const { id } = principal.account
       if (template_id !== undefined) return { data: whole(await core.templates.show(id, idOf(template_id))) }
-      const { templates, total } = await core.templates.list(id, { limit, offset })
+      const { templates, total } = await core.templates.list(id, pageOf(input, { byDefault: 10, most: 100 }))
       return { data: templates.map(summary), totalRecords: total }
     },
   }),

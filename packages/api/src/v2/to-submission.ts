@@ -12,6 +12,8 @@ import {
   type SubmittedEnvelope,
 } from '@postrider/core'
 import type { FilePart } from './bodies.ts'
+import { type Mailbox, mailboxOf, splitMailboxes } from './mailboxes.ts'
+import { writtenPlace } from './null-elements.ts'
 import type { Attachment, Personalization, SendEmail } from './send-email-schema.ts'
 import { decodeContent } from './url-decoding.ts'
 
@@ -26,12 +28,13 @@ export interface SendEmailCall {
 /** Unwraps a v2 call into a Submission. Throws parameterMissing and parameterInvalid for what only this wire format knows. */
 export function toSubmission({ body, files, principal, clientAddress, idempotencyKey }: SendEmailCall): Submission {
   const settings = Array.isArray(body.settings) ? {} : (body.settings ?? {})
-  const everyBcc = listOf(settings.bcc)
+  const everyBcc = listOf(settings.bcc).map(({ address }) => address)
   const personalizations = body.personalizations ?? []
   // Each gets them all: told before there are that many.
   if (everyBcc.length * personalizations.length > LIMITS.recipients) throw tooManyRecipients()
-  const envelopes = personalizations.map((element, at) => toEnvelope(element, at, everyBcc))
-  requireRecipients(envelopes)
+  const nameOf = namesOf(body)
+  const envelopes = personalizations.map((element, at) => toEnvelope(element, nameOf('attachments', at), everyBcc))
+  requireRecipients(envelopes, nameOf)
   return {
     door: 'v2',
     principal,
@@ -42,7 +45,7 @@ export function toSubmission({ body, files, principal, clientAddress, idempotenc
     content: {
       kind: 'parts',
       html: body.content == null ? undefined : decodeContent(body.content),
-      text: undefined,
+      text: body.textcontent ? decodeContent(body.textcontent) : undefined,
       amp: body.ampcontent ? decodeContent(body.ampcontent) : undefined,
     },
     templateId: templateIdOf(body.templateId),
@@ -59,36 +62,42 @@ export function toSubmission({ body, files, principal, clientAddress, idempotenc
 }
 
 /** An element without recipient among others is a mistake; when none has one, 114 says so. */
-function requireRecipients(envelopes: readonly SubmittedEnvelope[]): void {
+function requireRecipients(envelopes: readonly SubmittedEnvelope[], nameOf: Submission['nameOf']): void {
   const blank = envelopes.findIndex(({ to }) => to.length === 0)
   if (blank === -1 || envelopes.every(({ to }) => to.length === 0)) return
   throw new ServiceError('parameterMissing', { values: { parameter: nameOf('recipient', blank) } })
 }
 
-function toEnvelope(element: Personalization, at: number, everyBcc: readonly string[]): SubmittedEnvelope {
+function toEnvelope(element: Personalization, files: string, everyBcc: readonly string[]): SubmittedEnvelope {
+  const to = element.recipient?.trim() ? [mailboxOf(element.recipient)] : []
+  const cc = listOf(element.recipient_cc)
+  const names = new Map(
+    [...cc, ...to].flatMap(({ address, name }): [string, string][] => (name === '' ? [] : [[address, name]])),
+  )
   return {
-    to: element.recipient?.trim() ? [element.recipient] : [],
-    cc: listOf(element.recipient_cc),
-    bcc: [...listOf(element.recipient_bcc), ...everyBcc],
+    to: to.map(({ address }) => address),
+    cc: cc.map(({ address }) => address),
+    bcc: [...listOf(element.recipient_bcc).map(({ address }) => address), ...everyBcc],
+    ...(names.size > 0 ? { names } : {}),
     reference: textOf(element['x-apiheader']),
     referenceCc: textOf(element['x-apiheader_cc']),
     attributes: valuesOf(element.attributes),
     headers: valuesOf(element['x-headers']),
-    attachments: toAttachments(element.attachments, nameOf('attachments', at)),
+    attachments: toAttachments(element.attachments, files),
   }
 }
 
 /** Real callers also pass a bare string, with one address or several between commas. */
-function listOf(addresses: string | string[] | null | undefined): string[] {
+function listOf(addresses: string | string[] | null | undefined): Mailbox[] {
   if (addresses == null) return []
   const list =
     typeof addresses === 'string'
       ? parseAddress(addresses)
         ? [addresses]
-        : splitAt(addresses, LIMITS.recipients)
+        : splitMailboxes(addresses, LIMITS.recipients)
       : addresses
   if (list.length > LIMITS.recipients) throw tooManyRecipients()
-  return list.filter((address) => address.trim() !== '')
+  return list.filter((address) => address.trim() !== '').map(mailboxOf)
 }
 
 /** Between its commas, as far as to tell that there are more than `most`: 30 MB of them would be millions of texts. */
@@ -110,23 +119,30 @@ export function valuesOf(values: Personalization['attributes']): Record<string, 
 }
 
 function toAttachments(attachments: readonly Attachment[] | null | undefined, name: string): SubmittedAttachment[] {
-  return (attachments ?? []).map(({ fileName, fileContent }, at) => {
-    const place = `${name}[${at}]`
+  return (attachments ?? []).map(({ fileName, fileContent, contentId }, at) => {
+    const place = `${name}[${writtenPlace(attachments, at)}]`
     if (!fileName) throw new ServiceError('parameterMissing', { values: { parameter: `${place}.fileName` } })
     if (!fileContent) throw new ServiceError('parameterMissing', { values: { parameter: `${place}.fileContent` } })
     const content = fromBase64(fileContent)
     if (!content) throw invalidParameter(`${place}.fileContent`, 'it must be base64')
-    return { fileName, content }
+    return { fileName, content, ...(contentId ? { contentId, disposition: 'inline' } : {}) }
   })
 }
 
-/** Base64 in either alphabet (RFC 4648 4 and 5), with or without white space and padding. */
-export function fromBase64(text: string): Buffer | undefined {
+/** Base64 in either alphabet (RFC 4648 4 and 5), with or without white space, padding and quotes around it. */
+export function fromBase64(given: string): Buffer | undefined {
+  const text = unquoted(given)
   if (!/^[\w+/=\t\n\v\f\r -]*$/.test(text)) return undefined
   const bare = withoutWhiteSpace(text)
   const [digits] = /^[A-Za-z0-9+/_-]*(?=={0,2}$)/.exec(bare) ?? []
   // One digit over is six bits of a file that lost its end.
   return digits === undefined || digits.length % 4 === 1 ? undefined : Buffer.from(digits, 'base64')
+}
+
+/** The official samples for PHP, Python and Ruby have the quotes of a literal within it. */
+function unquoted(text: string): string {
+  const bare = text.trim()
+  return bare.length > 1 && bare.startsWith('"') && bare.endsWith('"') ? bare.slice(1, -1) : text
 }
 
 /** Octet by octet: taking out every second character of 28 MB by a pattern took a second and 300 MB. Of ASCII text. */
@@ -239,11 +255,21 @@ const OF_ENVELOPE: Partial<Record<SubmissionField, string>> = {
   attachments: 'attachments',
   attachmentContent: 'attachments',
 }
+/** Of one attachment. */
+const OF_FILE: Partial<Record<SubmissionField, string>> = {
+  attachments: 'fileName',
+  attachmentContent: 'fileContent',
+}
 
-function nameOf(field: SubmissionField, envelope?: number, key?: string): string {
-  const top = TOP_LEVEL[field]
-  if (top) return top
-  const own = OF_ENVELOPE[field] ?? field
-  const place = envelope === undefined ? own : `personalizations[${envelope}].${own}`
-  return key === undefined ? place : `${place}.${key}`
+/** Fields as the client wrote them. */
+function namesOf({ personalizations, attachments }: SendEmail): Submission['nameOf'] {
+  return (field, envelope, key, file) => {
+    const top = TOP_LEVEL[field]
+    if (top) return top
+    const own = OF_ENVELOPE[field] ?? field
+    const place = envelope === undefined ? own : `personalizations[${writtenPlace(personalizations, envelope)}].${own}`
+    if (file === undefined) return key === undefined ? place : `${place}.${key}`
+    const files = envelope === undefined ? attachments : personalizations?.[envelope]?.attachments
+    return `${place}[${writtenPlace(files, file)}].${key ?? OF_FILE[field]}`
+  }
 }

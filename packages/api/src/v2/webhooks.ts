@@ -11,6 +11,7 @@ import {
 import Type, { type Static } from 'typebox'
 import { commaList } from './comma-list.ts'
 import { type Operation, operation } from './operation.ts'
+import { Count, Offset, pageOf } from './shapes.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })
 const Named = Type.Object({ webhookId: Id })
@@ -84,6 +85,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     ...common,
     name: 'createWebhook',
+    creates: true,
     summary: 'Tell a url of events from now on; it is asked first and has to answer 200',
     routes: [['/webhooks', 'POST']],
     input: Type.Object({ url: Url, ...Settings }),
@@ -213,6 +215,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     ...common,
     name: 'rotateWebhookSecret',
+    creates: true,
     summary: 'A new secret, shown only now; for some hours requests are signed with the old one too',
     routes: [['/webhooks/:webhookId/rotate', 'POST']],
     input: Type.Object({
@@ -234,7 +237,7 @@ export const WEBHOOKS: readonly Operation[] = [
     name: 'listWebhookDeliveries',
     summary: 'The latest requests, newest first: up to 100 that went well and 100 that did not',
     routes: [['/webhooks/:webhookId/deliveries', 'GET', 'POST']],
-    input: Type.Object({ webhookId: Id, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })) }),
+    input: Type.Object({ webhookId: Id, limit: Count('at most 200, which is the default') }),
     answer: Type.Array(
       Type.Object({
         batch: Type.String({ description: 'the webhook-id it was sent with' }),
@@ -257,9 +260,10 @@ export const WEBHOOKS: readonly Operation[] = [
         },
       ],
     },
-    act: async ({ webhookId, limit = 200 }, { core, principal }) => ({
-      data: (await core.webhooks.deliveries(principal.account.id, webhookId, limit)).map(shownDelivery),
-    }),
+    act: async ({ webhookId, ...input }, { core, principal }) => {
+      const { limit } = pageOf(input, { byDefault: 200, most: 200 })
+      return { data: (await core.webhooks.deliveries(principal.account.id, webhookId, limit)).map(shownDelivery) }
+    },
   }),
   operation({
     ...common,
@@ -268,8 +272,8 @@ export const WEBHOOKS: readonly Operation[] = [
     routes: [['/webhooks/:webhookId/failures', 'GET', 'POST']],
     input: Type.Object({
       webhookId: Id,
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: '100 unless told' })),
-      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000 })),
+      limit: Count('at most 1000; 100 unless told'),
+      offset: Offset,
     }),
     answer: Type.Array(
       Type.Object({
@@ -292,8 +296,9 @@ export const WEBHOOKS: readonly Operation[] = [
         },
       ],
     },
-    async act({ webhookId, limit = 100, offset = 0 }, { core, principal }) {
-      const { batches, total } = await core.webhooks.dead(principal.account.id, webhookId, { limit, offset })
+    async act({ webhookId, ...input }, { core, principal }) {
+      const page = pageOf(input, { byDefault: 100, most: 1000 })
+      const { batches, total } = await core.webhooks.dead(principal.account.id, webhookId, page)
       return { data: batches.map(shownDead), totalRecords: total }
     },
   }),

@@ -1,7 +1,19 @@
 import Type from 'typebox'
 import { type Operation, operation } from './operation.ts'
+import { sendPageLinks } from './page-links.ts'
 import { notFound, refuse } from './refusal.ts'
-import { inTheirWords, metricsOf, OrderQuery, orderOf, PeriodQuery, pageOf, SpanQuery, spanOf, WRONG } from './stats.ts'
+import {
+  inTheirWords,
+  metricsOf,
+  OrderQuery,
+  orderOf,
+  PeriodQuery,
+  pageOf,
+  SpanQuery,
+  sendPeriodLinks,
+  spanOf,
+  WRONG,
+} from './stats.ts'
 
 /** Categories of one answer at most. */
 const MOST = 10_000
@@ -22,11 +34,13 @@ export const CATEGORIES: readonly Operation[] = [
       sort_by: Type.Optional(Type.String()),
     }),
     wrong: { limit: 'limit must be a whole number from 1', offset: WRONG.offset },
-    act: async ({ query }, { core, principal }) => {
+    act: async ({ query }, call) => {
+      const { core, principal } = call
       const { limit = 50, offset = 0, category: prefix = '', sort_by: sort } = query
       if (sort !== undefined && !SORTS.includes(sort)) throw refuse(400, 'invalid sort value', 'sort_by')
       const page = { accountId: principal.account.id, prefix, limit: Math.min(limit, MOST), offset }
-      const { tags } = await core.stats.tags(page)
+      const { tags, total } = await core.stats.tags(page)
+      sendPageLinks(call, { limit: page.limit, offset, total })
       return tags.map(({ name }) => ({ category: name }))
     },
   }),
@@ -39,13 +53,15 @@ export const CATEGORIES: readonly Operation[] = [
       categories: Type.Array(Type.String(), { minItems: 1, maxItems: 10 }),
     }),
     wrong: { ...WRONG, categories: 'categories is required, 10 at most' },
-    act: async ({ query }, { core, principal }) => {
+    act: async ({ query }, call) => {
+      const { core, principal } = call
       const accountId = principal.account.id
       const names = [...new Set(query.categories)]
       const question = { accountId, ...spanOf(query), ...pageOf(query) }
       if ((await core.stats.knownTags(accountId, names)).length < names.length) throw notFound()
       const asked = core.stats.show({ ...question, wanted: { kind: 'some', subject: 'tag', names } })
-      const { periods } = await asked.catch(inTheirWords)
+      const { periods, total } = await asked.catch(inTheirWords)
+      sendPeriodLinks(call, query, total)
       return periods.map(({ date, stats }) => ({
         date,
         stats: stats.map(({ name, counts }) => ({ type: 'category', name, metrics: metricsOf(counts) })),

@@ -6,7 +6,8 @@ import { clientAddress } from '../client-address.ts'
 import type { Doors } from '../doors.ts'
 import { answerLargeCalls } from '../large-calls/index.ts'
 import { keepRate } from '../rate-headers.ts'
-import { BODY_LIMIT, isZipped, measuredBy, readJson, requireReadable, unzipped } from './bodies.ts'
+import { isZipped, measuredBy, unzipped } from '../zipped.ts'
+import { BODY_LIMIT, readJson, requireReadable } from './bodies.ts'
 import { sayOrigins, sayPreflight } from './cors.ts'
 import type { Operation } from './operation.ts'
 import { operationRoutes, PATHS, requireAllowedFor } from './operations.ts'
@@ -50,7 +51,14 @@ export async function v3(app: FastifyInstance, { core, publicUrl, entrance, letI
       if (!entrance) return payload
       const { budget } = entrance
       const received = payload as Readable
-      if (isZipped(request)) return measuredBy(received, reserveAsItComes(budget, request, reply, unzipped(received)))
+      if (isZipped(request)) {
+        const plain = unzipped(
+          received,
+          () => BODY_LIMIT,
+          () => new ServiceError('tooLarge'),
+        )
+        return measuredBy(received, reserveAsItComes(budget, request, reply, plain))
+      }
       return request.headers['transfer-encoding'] === undefined
         ? payload
         : reserveAsItComes(budget, request, reply, received)

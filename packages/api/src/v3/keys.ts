@@ -1,11 +1,11 @@
-import type { ApiKey, Scope } from '@postrider/core'
+import type { ApiKey, KeyChange, Scope } from '@postrider/core'
 import Type from 'typebox'
 import { type Call, type Operation, operation } from './operation.ts'
 import { notFound, refuse } from './refusal.ts'
 
 const OfKey = Type.Object({ api_key_id: Type.String({ pattern: '^[1-9][0-9]{0,9}$' }) })
 const name = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' })
-const scopes = Type.Array(Type.String(), { maxItems: 1000 })
+const scopes = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1000 })
 const Key = Type.Object({ name, scopes: Type.Optional(scopes) })
 const keys = { scope: 'keys', section: '7.1' } as const
 const wrong = { name: 'missing required argument' }
@@ -19,12 +19,12 @@ export const KEYS: readonly Operation[] = [
     ...{ ...keys, method: 'POST', path: '/api_keys', right: 'api_keys.create', status: 201, body: Key, wrong },
     act: async ({ body }, call) => {
       const { core, principal, by } = call
-      const granted = body.scopes === undefined ? {} : { scopes: scopesOf(body.scopes, call) }
+      const granted = body.scopes === undefined ? {} : grantedFor(body.scopes, call)
       const { key, secret } = await core.auth.createKey(
         { accountId: principal.account.id, name: body.name, ...granted },
         by,
       )
-      return { api_key: secret, ...shown(key), scopes: call.rightsOf(key.scopes) }
+      return { api_key: secret, ...shown(key), scopes: rightsOfKey(key, call) }
     },
   }),
   operation({
@@ -43,7 +43,7 @@ export const KEYS: readonly Operation[] = [
     ...{ ...keys, method: 'GET', path: ONE, right: 'api_keys.read', status: 200, params: OfKey },
     act: async ({ params }, call) => {
       const key = await findKey(Number(params.api_key_id), call)
-      return { ...shown(key), scopes: call.rightsOf(key.scopes) }
+      return { ...shown(key), scopes: rightsOfKey(key, call) }
     },
   }),
   operation({
@@ -58,9 +58,9 @@ export const KEYS: readonly Operation[] = [
     summary: 'Changes name and scopes',
     ...{ ...keys, method: 'PUT', path: ONE, right: 'api_keys.update', status: 200, params: OfKey, body: Key, wrong },
     act: async ({ params, body }, call) => {
-      const granted = body.scopes === undefined ? {} : { scopes: scopesOf(body.scopes, call) }
+      const granted = body.scopes === undefined ? {} : grantedFor(body.scopes, call)
       const key = await change(Number(params.api_key_id), { name: body.name, ...granted }, call)
-      return { ...shown(key), scopes: call.rightsOf(key.scopes) }
+      return { ...shown(key), scopes: rightsOfKey(key, call) }
     },
   }),
   operation({
@@ -92,28 +92,47 @@ async function findKey(id: number, { core, principal }: Call): Promise<ApiKey> {
   return key
 }
 
-async function change(id: number, wanted: { name: string; scopes?: Scope[] }, call: Call): Promise<ApiKey> {
+async function change(id: number, wanted: KeyChange, call: Call): Promise<ApiKey> {
   await findKey(id, call)
   return call.core.auth.updateKey(id, wanted, { accountId: call.principal.account.id, by: call.by })
 }
 
+function rightsOfKey({ v3Rights, scopes }: ApiKey, { rightsOf }: Call): readonly string[] {
+  return v3Rights ?? rightsOf(scopes)
+}
+
+/** Characters of all names that a key keeps, since it is in every list and cache. */
+const MOST_NAMED = 8000
+
 /**
- * Our scopes for v3's finer ones. Names of what there is not here grant nothing; a right to read more of the same comes along, and
- * who may send mail may hold it back too. Throws V3Refusal where anything else of what a scope of ours allows is not asked for: the
- * key could change what it was not meant to.
+ * Our scopes for v3's finer rights, which are kept as they were asked for: the key has no other here, and answers the same. Names of what
+ * is not here grant nothing. The scopes hold for the other doors, where rights are not known: so it is reading alone, or all of a scope, or
+ * a scope that sends. Throws V3Refusal.
  */
-function scopesOf(rights: readonly string[], { rightsOf, scopeOf }: Call): Scope[] {
-  const wanted = new Set(rights)
-  const granted = new Set([...wanted].flatMap((right) => scopeOf(right) ?? []))
-  for (const scope of granted) {
-    if (scope === 'send' && wanted.has('mail.send')) continue
+function grantedFor(asked: readonly string[], { rightsOf, scopeOf, readingOf }: Call) {
+  const v3Rights = [...new Set(asked)]
+  if (v3Rights.join().length > MOST_NAMED) {
+    throw refuse(400, `scopes must have at most ${MOST_NAMED} characters in all.`, 'scopes')
+  }
+  const byScope = Map.groupBy(v3Rights, scopeOf)
+  const scopes: Scope[] = []
+  for (const [scope, rights] of byScope) {
+    if (scope === undefined) continue
+    const reads = rights.every((right) => right.endsWith('.read'))
+    scopes.push(reads ? readingOf(scope) : scope)
+    if (reads || rights.includes('mail.send')) continue
     const lacking = rightsOf([scope]).filter(
-      (right) => scopeOf(right) === scope && !wanted.has(right) && !right.endsWith('.read'),
+      (right) => scopeOf(right) === scope && !rights.includes(right) && !right.endsWith('.read'),
     )
     if (lacking.length > 0) {
-      throw refuse(400, `A key that has one of these rights has them all, name also ${lacking.join(', ')}.`, 'scopes')
+      throw refuse(
+        400,
+        `A key that may change some of this may change all of it, name also ${lacking.join(', ')}.`,
+        'scopes',
+      )
     }
   }
-  if (granted.size === 0) throw refuse(400, 'scopes names no right of this service; leave it out for all.', 'scopes')
-  return [...granted]
+  if (scopes.length === 0)
+    throw refuse(400, 'scopes names no right of this service; GET /v3/scopes lists them.', 'scopes')
+  return { scopes, v3Rights }
 }

@@ -23,6 +23,8 @@ export interface Operation<
   readonly scope: Exclude<Scope, 'all'> | null
   /** v3's own name of that right, as clients read it in GET /v3/scopes: `templates.versions.create`. Null: it has none. */
   readonly right: string | null
+  /** Another name of it. */
+  readonly alsoRight?: string
   /** Of the path. What does not fit is something that never was: 404. */
   readonly params?: Params
   /**
@@ -54,11 +56,13 @@ export interface Call {
   readonly by: { readonly keyId: number; readonly address: string }
   /** The service's own base URL, without a slash at its end. */
   readonly publicUrl: string
-  /** v3's names of all that the key allows. */
+  /** v3's names of all that the key allows; of a key made here, those it was asked for. */
   readonly rights: readonly string[]
   /** v3's names of what these scopes allow, and the scope that one of them belongs to. */
   readonly rightsOf: (scopes: readonly Scope[]) => string[]
   readonly scopeOf: (right: string) => Exclude<Scope, 'all'> | undefined
+  /** The scope that allows no more than reading what `scope` is about; `scope` itself where it does no more. */
+  readonly readingOf: (scope: Exclude<Scope, 'all'>) => Exclude<Scope, 'all'>
   readonly request: FastifyRequest
   readonly reply: FastifyReply
 }

@@ -1,11 +1,21 @@
-import { type Core, type Principal, requireScope, type Scope } from '@postrider/core'
+import {
+  allows,
+  type Core,
+  SCOPES as KEY_SCOPES,
+  type Principal,
+  requireScope,
+  type Scope,
+  ServiceError,
+} from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { clientAddress } from '../client-address.ts'
 import { ACCOUNT_SETTINGS } from './account-settings.ts'
+import { BOUNCE_CLASSES } from './bounce-classifications.ts'
 import { CATEGORIES } from './categories.ts'
 import { inputOf } from './input.ts'
 import { KEYS } from './keys.ts'
 import { MAIL_SEND } from './mail-send/index.ts'
+import { PROVIDER_STATS } from './mailbox-providers.ts'
 import type { Operation } from './operation.ts'
 import { SCHEDULED_SENDS } from './scheduled-sends.ts'
 import { SCOPES } from './scopes.ts'
@@ -21,8 +31,10 @@ export const OPERATIONS: readonly Operation[] = [
   ...TEMPLATES,
   ...STATS,
   ...CATEGORIES,
+  ...PROVIDER_STATS,
   ...SUPPRESSION_GROUPS,
   ...SUPPRESSIONS,
+  ...BOUNCE_CLASSES,
   ...SCHEDULED_SENDS,
   ...SCOPES,
   ...KEYS,
@@ -65,8 +77,14 @@ export async function operationRoutes(app: FastifyInstance, options: RouteOption
 }
 
 /** Throws scopeMissing; accountSuspended and accountExpired where mail is offered. */
-export function requireAllowedFor({ scope, sends }: Operation, core: Core, principal: Principal): void {
+export function requireAllowedFor(operation: Operation, core: Core, principal: Principal): void {
+  const { sends } = operation
+  const scope = scopeFor(operation)
   if (scope !== null) requireScope(principal, scope)
+  const { v3Rights } = principal
+  if (v3Rights && operation.right !== null && !rightsFor(operation).some((right) => v3Rights.includes(right))) {
+    throw new ServiceError('scopeMissing', { reason: `key ${principal.keyId} lacks ${operation.right}` })
+  }
   if (sends) core.messages.requireMaySend(principal)
 }
 
@@ -79,7 +97,7 @@ async function answer(
   const input = inputOf(operation, request)
   const { principal } = request
   const by = { keyId: principal.keyId, address: clientAddress(request) }
-  const rights = rightsOf(principal.scopes)
+  const rights = principal.v3Rights ?? rightsOf(principal.scopes)
   reply.code(operation.status)
   const answered = await operation.act(input, {
     core,
@@ -89,6 +107,7 @@ async function answer(
     rights,
     rightsOf,
     scopeOf,
+    readingOf,
     request,
     reply,
   })
@@ -99,12 +118,28 @@ async function answer(
   return reply.send()
 }
 
+/** The scope a call needs; what only reads needs less, where there is a scope for that. */
+function scopeFor({ scope, right }: Operation): Exclude<Scope, 'all'> | null {
+  return scope !== null && right?.endsWith('.read') ? readingOf(scope) : scope
+}
+
+function readingOf(scope: Exclude<Scope, 'all'>): Exclude<Scope, 'all'> {
+  return KEY_SCOPES.find((one): one is Exclude<Scope, 'all'> => one === `${scope}.read`) ?? scope
+}
+
+function rightsFor({ right, alsoRight }: Operation): string[] {
+  return [right, alsoRight].filter((one) => one !== null && one !== undefined)
+}
+
 /** v3's names of what scopes allow, in the order of the table, each once. */
 function rightsOf(scopes: readonly Scope[]): string[] {
-  const allowed = OPERATIONS.filter(({ scope }) => scope === null || scopes.includes('all') || scopes.includes(scope))
-  return [...new Set(allowed.flatMap(({ right }) => right ?? []))]
+  const allowed = OPERATIONS.filter((operation) => {
+    const scope = scopeFor(operation)
+    return scope === null || allows(scopes, scope)
+  })
+  return [...new Set(allowed.flatMap(rightsFor))]
 }
 
 function scopeOf(right: string): Exclude<Scope, 'all'> | undefined {
-  return OPERATIONS.find((operation) => operation.right === right)?.scope ?? undefined
+  return OPERATIONS.find((operation) => rightsFor(operation).includes(right))?.scope ?? undefined
 }

@@ -1,6 +1,7 @@
 import { type Counts, type Order, ServiceError, type Weights } from '@postrider/core'
 import Type, { type Static, type TObject } from 'typebox'
-import { type Operation, operation } from './operation.ts'
+import { type Call, type Operation, operation } from './operation.ts'
+import { sendPageLinks } from './page-links.ts'
 import { refuse } from './refusal.ts'
 
 /** v3's metrics, and what each is a sum of. A block is a refusal that says nothing about the address, or no delivery in time. */
@@ -55,11 +56,14 @@ export const STATS: readonly Operation[] = [
     name: 'getStats',
     summary: 'What happened to the mail of each day, week or month',
     ...{ section: '4', method: 'GET', path: '/stats', scope: 'stats', right: 'stats.read', status: 200 },
+    alsoRight: 'stats.global.read',
     ...{ query: Type.Object(PeriodQuery), wrong: WRONG },
-    act: async ({ query }, { core, principal }) => {
+    act: async ({ query }, call) => {
+      const { core, principal } = call
       const question = { accountId: principal.account.id, ...spanOf(query), ...pageOf(query) }
       const asked = core.stats.show({ ...question, wanted: { kind: 'total' } })
-      const { periods } = await asked.catch(inTheirWords)
+      const { periods, total } = await asked.catch(inTheirWords)
+      sendPeriodLinks(call, query, total)
       return periods.map(({ date, stats }) => ({
         date,
         stats: stats.map(({ counts }) => ({ metrics: metricsOf(counts) })),
@@ -85,6 +89,11 @@ export function pageOf(query: Static<TObject<typeof PeriodQuery>>) {
   return { period, limit, offset }
 }
 
+/** Where the other pages of periods are, if the caller asked for pages. */
+export function sendPeriodLinks(call: Call, { limit, offset = 0 }: Static<TObject<typeof PeriodQuery>>, total: number) {
+  if (limit !== undefined && limit > 0) sendPageLinks(call, { limit, offset, total })
+}
+
 export function orderOf(query: Static<TObject<typeof OrderQuery>>): Order {
   const { sort_by_metric: metric = 'delivered', sort_by_direction: direction = 'desc' } = query
   return { by: METRICS[metric], descending: direction === 'desc' }
@@ -92,8 +101,13 @@ export function orderOf(query: Static<TObject<typeof OrderQuery>>): Order {
 
 /** In the order of their names, as recorded answers have them. */
 export function metricsOf(counts: Counts): Record<Metric, number> {
-  const sums = NAMES.map((name) => [name, sumOf(counts, METRICS[name])])
-  return Object.fromEntries(sums) as Record<Metric, number>
+  return sumsOf(counts, METRICS)
+}
+
+/** In the order of `metrics`. */
+export function sumsOf<Name extends string>(counts: Counts, metrics: Readonly<Record<Name, Weights>>) {
+  const sums = Object.entries<Weights>(metrics).map(([name, weights]) => [name, sumOf(counts, weights)])
+  return Object.fromEntries(sums) as Record<Name, number>
 }
 
 function sumOf(counts: Counts, weights: Weights): number {

@@ -1,6 +1,7 @@
 import { type CountedGroup, ServiceError, type UnsubscribeGroup } from '@postrider/core'
 import Type from 'typebox'
 import { type Call, type Operation, operation } from './operation.ts'
+import { sendPageLinks, totalOf } from './page-links.ts'
 import { notFound, refuse } from './refusal.ts'
 
 /** What v3 calls an unsubscribe of all mail; its other lists have other reasons (suppressions.ts). */
@@ -95,11 +96,11 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
       offset: Type.Optional(Type.Integer({ minimum: 0 })),
     }),
-    act: async ({ params, query: { limit = 10_000, offset = 0 } }, { core, principal }) => {
+    act: async ({ params, query: { limit = 10_000, offset = 0 } }, call) => {
+      const { core, principal } = call
       const { id } = await core.groups.show(principal.account.id, params.group_id)
-      return (await core.suppressions.ofGroups(principal.account.id, { group: id, limit, offset })).map(
-        ({ email }) => email,
-      )
+      const found = await leftGroups(call, { group: id, limit, offset })
+      return found.map(({ email }) => email)
     },
   }),
   operation({
@@ -166,10 +167,11 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
       offset: Type.Optional(Type.Integer({ minimum: 0 })),
     }),
-    act: async ({ query: { limit = 500, offset = 0 } }, { core, principal }) => {
+    act: async ({ query: { limit = 500, offset = 0 } }, call) => {
+      const { core, principal } = call
       const accountId = principal.account.id
       const names = new Map((await core.groups.list(accountId)).map(({ id, name }) => [id, name]))
-      const found = await core.suppressions.ofGroups(accountId, { limit, offset })
+      const found = await leftGroups(call, { limit, offset })
       return found.map(({ email, group, since }) => ({
         ...{ email, group_id: group, group_name: names.get(group) ?? '', created_at: unixSeconds(since) },
       }))
@@ -193,6 +195,19 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
     },
   }),
 ]
+
+/** A page of those who left a group, or any group. */
+async function leftGroups(
+  call: Call,
+  page: { readonly group?: number; readonly limit: number; readonly offset: number },
+) {
+  const { core, principal } = call
+  const accountId = principal.account.id
+  const found = await core.suppressions.ofGroups(accountId, page)
+  const total = await totalOf(page, found.length, () => core.suppressions.countOfGroups(accountId, page.group))
+  sendPageLinks(call, { ...page, total })
+  return found
+}
 
 export function unixSeconds(at: Date): number {
   return Math.floor(at.getTime() / 1000)

@@ -1,6 +1,7 @@
-import type { BrowsedSuppression, BrowseFilter, SuppressionReason } from '@postrider/core'
+import { type BrowsedSuppression, type BrowseFilter, replyLine, type SuppressionReason } from '@postrider/core'
 import Type from 'typebox'
 import { type Call, type Operation, operation } from './operation.ts'
+import { sendPageLinks, totalOf } from './page-links.ts'
 import { badRequest, notFound } from './refusal.ts'
 import { GLOBAL_REASONS, OfAddress, unixSeconds } from './suppression-groups.ts'
 
@@ -10,11 +11,17 @@ interface List {
   readonly noun: string
   readonly summary: string
   readonly right: string
+  /** How official examples write the path of one entry, beside the list's own (contract, corrections). */
+  readonly singular?: { readonly path: string; readonly noun: string }
   readonly reasons: readonly SuppressionReason[]
   readonly shown: (entry: BrowsedSuppression) => Readonly<Record<string, unknown>>
 }
 
-const NO_REPLY = 'suppressed by hand'
+/** Code and text, as the server said them (pair P45). */
+function reasonOf({ code, status, reply }: BrowsedSuppression): string {
+  if (reply === null) return 'suppressed by hand'
+  return replyLine({ reply, ...(code === null ? {} : { code }), ...(status === null ? {} : { enhanced: status }) })
+}
 
 const LISTS: readonly List[] = [
   {
@@ -25,8 +32,8 @@ const LISTS: readonly List[] = [
       right: 'suppression.bounces',
     },
     reasons: ['hardbounce'],
-    shown: ({ email, since, reply, status }) => ({
-      ...{ created: unixSeconds(since), email, reason: reply ?? NO_REPLY, status: status ?? '' },
+    shown: (entry) => ({
+      ...{ created: unixSeconds(entry.since), email: entry.email, reason: reasonOf(entry), status: entry.status ?? '' },
     }),
   },
   {
@@ -38,8 +45,8 @@ const LISTS: readonly List[] = [
       right: 'suppression.blocks',
     },
     reasons: [],
-    shown: ({ email, since, reply, status }) => ({
-      ...{ created: unixSeconds(since), email, reason: reply ?? '', status: status ?? '' },
+    shown: (entry) => ({
+      ...{ created: unixSeconds(entry.since), email: entry.email, reason: reasonOf(entry), status: entry.status ?? '' },
     }),
   },
   {
@@ -47,7 +54,7 @@ const LISTS: readonly List[] = [
     ...{ path: '/suppression/invalid_emails', noun: 'InvalidEmails', summary: 'malformed addresses: always empty' },
     right: 'suppression.invalid_emails',
     reasons: [],
-    shown: ({ email, since, reply }) => ({ created: unixSeconds(since), email, reason: reply ?? '' }),
+    shown: (entry) => ({ created: unixSeconds(entry.since), email: entry.email, reason: reasonOf(entry) }),
   },
   {
     ...{
@@ -56,6 +63,7 @@ const LISTS: readonly List[] = [
       summary: 'people who complained',
       right: 'suppression.spam_reports',
     },
+    singular: { path: '/suppression/spam_report', noun: 'SpamReport' },
     reasons: ['abuse'],
     shown: ({ email, since }) => ({ created: unixSeconds(since), email, ip: '' }),
   },
@@ -74,39 +82,38 @@ const Removed = Type.Object({
 })
 /** Addresses lifted at a time. */
 const AT_ONCE = 5000
+const common = { scope: 'suppressions', section: '7.1' } as const
 
 /** Who is suppressed for all mail, a list for each kind of reason (contract 7.1). */
 export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operation[] => {
-  const { path, noun, summary, right, reasons, shown } = list
-  const common = { scope: 'suppressions', section: '7.1' } as const
-  const operations: Operation[] = [
-    operation({
-      name: `list${noun}`,
-      summary: `Lists ${summary}`,
-      ...{ ...common, method: 'GET', path, right: `${right}.read`, status: 200 },
-      query: Type.Object({
-        ...{ start_time: Type.Optional(Seconds), end_time: Type.Optional(Seconds) },
-        limit: Type.Optional(Type.Integer({ minimum: 0 })),
-        offset: Type.Optional(Type.Integer({ minimum: 0 })),
-        email: Type.Optional(Type.String()),
-      }),
-      act: async ({ query }, call) => {
-        const { start_time, end_time, limit = PAGE, offset = 0, email } = query
-        const found = await browse(call, {
-          ...{ reasons, group: 0, limit: Math.min(limit, PAGE), offset, prefix: email?.toLowerCase() },
-          from: start_time === undefined ? undefined : new Date(start_time * 1000),
-          to: end_time === undefined ? undefined : new Date(end_time * 1000),
-        })
-        return found.map(shown)
-      },
+  const { path, noun, singular, summary, right, reasons, shown } = list
+  const all = operation({
+    name: `list${noun}`,
+    summary: `Lists ${summary}`,
+    ...{ ...common, method: 'GET', path, right: `${right}.read`, status: 200 },
+    query: Type.Object({
+      ...{ start_time: Type.Optional(Seconds), end_time: Type.Optional(Seconds) },
+      limit: Type.Optional(Type.Integer({ minimum: 0 })),
+      offset: Type.Optional(Type.Integer({ minimum: 0 })),
+      email: Type.Optional(Type.String()),
     }),
-    operation({
-      name: `view${noun}`,
-      summary: `One entry of ${summary}, or none`,
-      ...{ ...common, method: 'GET', path: `${path}/:email`, right: `${right}.read`, status: 200, params: OfAddress },
-      act: async ({ params }, call) => (await one(call, reasons, params.email)).map(shown),
-    }),
-  ]
+    act: async ({ query }, call) => {
+      const { start_time, end_time, offset = 0, email } = query
+      const limit = Math.min(query.limit ?? PAGE, PAGE)
+      const filter = {
+        ...{ reasons, group: 0, limit, offset, prefix: email?.toLowerCase() },
+        from: start_time === undefined ? undefined : new Date(start_time * 1000),
+        to: end_time === undefined ? undefined : new Date(end_time * 1000),
+      }
+      const found = await browse(call, filter)
+      if (limit > 0) {
+        const total = await totalOf(filter, found.length, () => countBrowsed(call, filter))
+        sendPageLinks(call, { limit, offset, total })
+      }
+      return found.map(shown)
+    },
+  })
+  const operations = [all, viewOne(list, { path, noun })]
   // Who wants no mail is put on and taken off through /asm/suppressions/global only.
   if (noun === 'Unsubscribes') return operations
   return [
@@ -120,29 +127,43 @@ export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operatio
         await remove(call, reasons, all ? undefined : emails)
       },
     }),
-    operation({
-      name: `delete${noun}Of`,
-      summary: `Lifts one of ${summary}`,
-      ...{
-        ...common,
-        method: 'DELETE',
-        path: `${path}/:email`,
-        right: `${right}.delete`,
-        status: 204,
-        params: OfAddress,
-      },
-      act: async ({ params }, call) => {
-        if ((await remove(call, reasons, [params.email])) === 0) throw notFound()
-      },
-    }),
+    deleteOne(list, { path, noun: `${noun}Of` }),
+    ...(singular ? [viewOne(list, singular), deleteOne(list, singular)] : []),
   ]
 })
+
+type Named = Pick<List, 'path' | 'noun'>
+
+function viewOne({ summary, right, reasons, shown }: List, { path, noun }: Named): Operation {
+  return operation({
+    name: `view${noun}`,
+    summary: `One entry of ${summary}, or none`,
+    ...{ ...common, method: 'GET', path: `${path}/:email`, right: `${right}.read`, status: 200, params: OfAddress },
+    act: async ({ params }, call) => (await one(call, reasons, params.email)).map(shown),
+  })
+}
+
+function deleteOne({ summary, right, reasons }: List, { path, noun }: Named): Operation {
+  return operation({
+    name: `delete${noun}`,
+    summary: `Lifts one of ${summary}`,
+    ...{ ...common, method: 'DELETE', path: `${path}/:email`, right: `${right}.delete`, status: 204 },
+    params: OfAddress,
+    act: async ({ params }, call) => {
+      if ((await remove(call, reasons, [params.email])) === 0) throw notFound()
+    },
+  })
+}
 
 /** Entries of one answer at most (contract 1.7). */
 const PAGE = 500
 
 async function browse({ core, principal }: Call, filter: BrowseFilter): Promise<BrowsedSuppression[]> {
   return filter.reasons.length === 0 ? [] : core.suppressions.browse(principal.account.id, filter)
+}
+
+async function countBrowsed({ core, principal }: Call, filter: BrowseFilter): Promise<number> {
+  return filter.reasons.length === 0 ? 0 : core.suppressions.countBrowsed(principal.account.id, filter)
 }
 
 function one(call: Call, reasons: readonly SuppressionReason[], email: string): Promise<BrowsedSuppression[]> {

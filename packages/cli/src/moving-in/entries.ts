@@ -1,5 +1,5 @@
 import { COUNTED } from '@postrider/core'
-import { list, record, text, unlike } from './reading.ts'
+import { isRecord, list, text, unlike } from './reading.ts'
 import type { Bounds, Source } from './source.ts'
 
 /** An address on a list of the source. */
@@ -11,6 +11,8 @@ export interface SourceEntry {
   readonly created: number | undefined
   /** Why an address bounced, or from where it complained: not copied. */
   readonly told: boolean
+  /** It is not an entry at all. */
+  readonly broken?: true
 }
 
 /** Entries of a list, some at a time; `cut`: it goes on, but the source does not give the rest. */
@@ -96,14 +98,16 @@ async function* byOffset(source: Source, path: string, query: string): AsyncGene
     const now = JSON.stringify(page)
     if (now === last) throw unlike(path, 'the same page again, so it does not heed offset')
     last = now
-    yield page.map((one) => entryOf(record(one, path)))
+    yield page.map(entryOf)
     // It gives everything at once.
     if (page.length > PAGE) return
     offset += page.length
   }
 }
 
-function entryOf({ email, group_id, created, created_at, reason, ip }: Readonly<Record<string, unknown>>): SourceEntry {
+function entryOf(one: unknown): SourceEntry {
+  if (!isRecord(one)) return { email: '', group: 0, created: undefined, told: false, broken: true }
+  const { email, group_id, created, created_at, reason, ip } = one
   const time = Number(created ?? created_at)
   return {
     email: text(email),

@@ -1,11 +1,11 @@
 import type { CountedGroup } from '@postrider/core'
-import { apply, differs, type Move } from './move.ts'
+import { apply, differs, type Move, refuse } from './move.ts'
 import { readGroups, type SourceGroup } from './reading.ts'
 
 /** Copies the unsubscribe groups with their numbers; messages and links in mail name them. */
 export async function moveGroups(move: Move): Promise<void> {
   const { core, accountId, source, progress } = move
-  const groups = await readGroups(source)
+  const groups = await readGroups(source, (place, problem) => refuse(move, 'groups', place, problem))
   const here = new Map((await core.groups.list(accountId)).map((group) => [group.id, group]))
   for (const [at, group] of groups.entries()) {
     progress.show('groups', at + 1, groups.length)

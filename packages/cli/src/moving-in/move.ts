@@ -40,6 +40,12 @@ export async function apply(
   }
 }
 
+/** Counts something that cannot be copied, and goes on. */
+export function refuse({ tally }: Move, kind: Kind, place: string, problem: string): void {
+  tally.counts[kind].refused++
+  tell(tally.refusals, `${place}: ${problem}`)
+}
+
 /** Counts something that is here and not the same, and that stays. */
 export function differs({ tally }: Move, kind: Kind, sentence: string): void {
   tally.counts[kind].differs++

@@ -32,25 +32,45 @@ export interface SourceVersion {
 const TEMPLATES_PAGE = 50
 const VERSIONS = 1000
 
-export async function readGroups(source: Source): Promise<SourceGroup[]> {
+/** Told of an entry that cannot be read, by its place; the others are read all the same. */
+export type Broken = (place: string, problem: string) => void
+
+export async function readGroups(source: Source, broken: Broken): Promise<SourceGroup[]> {
   const path = '/v3/asm/groups'
-  return list(await source.get(path), path).map((one) => {
-    const { id, name, description, is_default } = record(one, path)
-    if (!Number.isSafeInteger(id)) throw unlike(path, 'a group without a number')
-    return { id: Number(id), name: text(name), description: text(description), isDefault: is_default === true }
-  })
+  return list(await source.get(path), path).flatMap((one, at): SourceGroup[] =>
+    entry(`groups, entry ${at + 1}`, broken, () => {
+      const { id, name, description, is_default } = record(one, path)
+      if (!Number.isSafeInteger(id)) throw unlike(path, 'a group without a number')
+      return { id: Number(id), name: text(name), description: text(description), isDefault: is_default === true }
+    }),
+  )
+}
+
+/** What `read` makes of an entry; nothing if it is broken. */
+function entry<T>(place: string, broken: Broken, read: () => T): T[] {
+  try {
+    return [read()]
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error
+    broken(place, error.message)
+    return []
+  }
 }
 
 /** Templates of both generations as they are listed, without what their versions say. Throws {@link SourceError}. */
-export async function readTemplates(source: Source, bounds: Bounds): Promise<SourceTemplate[]> {
+export async function readTemplates(source: Source, bounds: Bounds, broken: Broken): Promise<SourceTemplate[]> {
   const path = '/v3/templates'
   const found: SourceTemplate[] = []
+  let read = 0
   const tokens = new Set<string>()
   for (let token = ''; ; ) {
     const query = `generations=legacy,dynamic&page_size=${TEMPLATES_PAGE}${token ? `&page_token=${encodeURIComponent(token)}` : ''}`
     const answer = record(await source.get(`${path}?${query}`), path)
-    found.push(...list(answer.result ?? answer.templates, path).map((one) => templateOf(record(one, path))))
-    if (found.length > bounds.templates) throw unlike(path, `more than ${bounds.templates} templates`)
+    for (const one of list(answer.result ?? answer.templates, path)) {
+      const place = `templates, entry ${++read}`
+      found.push(...entry(place, broken, () => templateOf(record(one, path), place, broken)))
+    }
+    if (read > bounds.templates) throw unlike(path, `more than ${bounds.templates} templates`)
     token = nextToken(record(answer._metadata ?? {}, path).next)
     if (token === '') return found
     if (tokens.has(token)) throw unlike(path, 'the same page again and again')
@@ -68,16 +88,18 @@ function nextToken(next: unknown): string {
   return token
 }
 
-function templateOf({ id, name, generation, versions }: Answered): SourceTemplate {
+function templateOf({ id, name, generation, versions }: Answered, place: string, broken: Broken): SourceTemplate {
   const path = '/v3/templates'
   const listed = list(versions ?? [], path)
   if (listed.length > VERSIONS) throw unlike(path, `a template of more than ${VERSIONS} versions`)
   return {
     ...{ id: text(id), name: text(name), generation: generation === 'dynamic' ? 'dynamic' : 'legacy' },
-    versions: listed.map((one) => {
-      const version = record(one, path)
-      return { id: text(version.id), active: version.active === 1 || version.active === true }
-    }),
+    versions: listed.flatMap((one, at) =>
+      entry(`${place}, version ${at + 1}`, broken, () => {
+        const version = record(one, path)
+        return { id: text(version.id), active: version.active === 1 || version.active === true }
+      }),
+    ),
   }
 }
 
@@ -102,8 +124,12 @@ export function list(value: unknown, path: string): readonly unknown[] {
 }
 
 export function record(value: unknown, path: string): Answered {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unlike(path, 'no object')
-  return value as Answered
+  if (!isRecord(value)) throw unlike(path, 'no object')
+  return value
+}
+
+export function isRecord(value: unknown): value is Answered {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** What is missing, or null, is empty. */

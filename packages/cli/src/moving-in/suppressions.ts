@@ -1,6 +1,6 @@
 import { type ImportRow, OPERATOR, parseAddress } from '@postrider/core'
 import { type Reading, readEntries, readGroupEntries, type SourceEntry } from './entries.ts'
-import type { Move } from './move.ts'
+import { type Move, refuse } from './move.ts'
 import { type Kind, tell } from './tally.ts'
 
 /** Entries that take effect together, with one entry in the audit log. */
@@ -50,12 +50,11 @@ async function moveList(move: Move, kind: Kind, reason: string, reading: Reading
 
 type Numbered = SourceEntry & { readonly number: number }
 
-function isSound({ tally }: Move, kind: Kind, { email, group, number }: Numbered): boolean {
+function isSound(move: Move, kind: Kind, { email, group, number, broken }: Numbered): boolean {
   const isAddress = !email.includes('\ufffd') && parseAddress(email) !== undefined
   if (isAddress && (kind !== 'group suppressions' || group > 0)) return true
-  tally.counts[kind].refused++
   const problem = isAddress ? 'it names no group' : `"${email.slice(0, 100)}" is no address`
-  tell(tally.refusals, `${kind}, entry ${number}: ${problem}`)
+  refuse(move, kind, `${kind}, entry ${number}`, broken ? 'the entry is no object' : problem)
   return false
 }
 

@@ -1,13 +1,16 @@
 import type { EditableVersion, EditableVersionSummary, TemplateWithVersions } from '@postrider/core'
-import { apply, differs, type Move } from './move.ts'
+import { apply, differs, type Move, refuse } from './move.ts'
 import { readTemplates, readVersion, type SourceTemplate, type SourceVersion } from './reading.ts'
+import { SourceError } from './source.ts'
 
 type Here = TemplateWithVersions<EditableVersionSummary>
 
 /** Copies templates with their ids and all versions, one version in memory at a time. */
 export async function moveTemplates(move: Move): Promise<void> {
   const { source, bounds, progress } = move
-  const templates = await readTemplates(source, bounds)
+  const templates = await readTemplates(source, bounds, (place, problem) =>
+    refuse(move, place.includes('version') ? 'versions' : 'templates', place, problem),
+  )
   const here = await templatesHere(move)
   const total = templates.reduce((sum, { versions }) => sum + versions.length, 0)
   let done = 0
@@ -62,7 +65,12 @@ async function moveVersion(
   { id, active }: { readonly id: string; readonly active: boolean },
 ): Promise<void> {
   const { core, accountId, source, overwrite, tally } = move
-  const version = await readVersion(source, templateId, id)
+  const version = await readVersion(source, templateId, id).catch((error: unknown) => {
+    // What is not there any more, or is no version, is no reason to leave the others.
+    if (!(error instanceof SourceError && [200, 404].includes(error.status))) throw error
+    refuse(move, 'versions', `template ${templateId}, version ${id}`, error.message)
+  })
+  if (!version) return
   if (version.pictured) tally.seen.pictures++
   if (version.editor === 'design') tally.seen.designs++
   const act = { accountId, id: templateId }

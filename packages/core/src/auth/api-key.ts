@@ -15,8 +15,16 @@ export const SCOPES = [
     'keys',
   ] as const),
   ...(['privacy', 'audit', 'events', 'stats', 'webhooks', 'account'] as const),
+  // Each a part of the scope it begins with: what v3 reads of it.
+  ...(['send.read', 'templates.read', 'suppressions.read', 'keys.read', 'webhooks.read', 'account.read'] as const),
 ] as const
 export type Scope = (typeof SCOPES)[number]
+
+/** Whether one of these scopes allows what needs `scope`. */
+export function allows(scopes: readonly Scope[], scope: Scope): boolean {
+  if (scopes.includes('all') || scopes.includes(scope)) return true
+  return scope.endsWith('.read') && scopes.includes(scope.slice(0, -'.read'.length) as Scope)
+}
 
 /** What a key may not do though its scopes would allow it. Null: no restriction of that kind. */
 export interface Restrictions {
@@ -47,6 +55,8 @@ export interface ApiKey {
   /** Networks the key may be used from; none: from anywhere. */
   readonly networks: readonly string[]
   readonly restrictions: Restrictions
+  /** v3's own names of what the key may do there, as they were asked for. Null: all that the scopes allow. */
+  readonly v3Rights: readonly string[] | null
   readonly createdAt: Date
   readonly revokedAt: Date | null
   /** To the minute or so. */
@@ -67,6 +77,8 @@ export interface Principal {
   readonly scopes: readonly Scope[]
   /** Null: none at all. */
   readonly restrictions: Restrictions | null
+  /** See ApiKey. Left out: null. */
+  readonly v3Rights?: readonly string[] | null
   /** The account's expiry is in the past, by the database's clock. */
   readonly expired: boolean
   readonly rates: Rates

@@ -4,7 +4,7 @@ import { ServiceError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { NetworkList } from '../networks.ts'
 import type { RateLimits } from '../rate-limits/index.ts'
-import type { Principal, Scope } from './api-key.ts'
+import { allows, type Principal, type Scope } from './api-key.ts'
 import { sharedCountOf, sourceOf, WrongKeyBrake } from './brake.ts'
 import { hashApiKey, looksLikeApiKey } from './key-format.ts'
 import { type Keys, keysOf } from './keys.ts'
@@ -20,7 +20,7 @@ import {
   selectUsernames,
 } from './store.ts'
 
-export { type ApiKey, holderOf, type Principal, type Restrictions, type Scope } from './api-key.ts'
+export { type ApiKey, allows, holderOf, type Principal, type Restrictions, SCOPES, type Scope } from './api-key.ts'
 export type { KeyCaller, KeyChange, KeySecret, NewKey } from './keys.ts'
 export type { RestrictionsChange } from './restrictions.ts'
 
@@ -164,15 +164,15 @@ export function authOf({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinut
 }
 
 function principalFor(holder: KeyHolder, callsPerMinute: number): Principal {
-  const { account, mailDefaults, keyId, scopes, restrictions, expired } = holder
+  const { account, mailDefaults, keyId, scopes, restrictions, v3Rights, expired } = holder
   const bounds = isUnrestricted(restrictions) ? null : restrictions
   const rates = ratesOf(holder, callsPerMinute)
-  return { account, mailDefaults, keyId, scopes, restrictions: bounds, expired, rates }
+  return { account, mailDefaults, keyId, scopes, restrictions: bounds, v3Rights, expired, rates }
 }
 
 /** Throws scopeMissing unless the principal's key allows this. */
 export function requireScope(principal: Pick<Principal, 'keyId' | 'scopes'>, scope: Exclude<Scope, 'all'>): void {
-  if (!principal.scopes.includes('all') && !principal.scopes.includes(scope)) {
+  if (!allows(principal.scopes, scope)) {
     throw new ServiceError('scopeMissing', { reason: `key ${principal.keyId} lacks ${scope}` })
   }
 }

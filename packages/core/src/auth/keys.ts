@@ -28,6 +28,8 @@ export interface KeyChange {
   /** Addresses or networks the key may be used from; none: from anywhere. */
   readonly networks?: readonly string[] | undefined
   readonly restrictions?: RestrictionsChange | undefined
+  /** See ApiKey. Scopes that are given without it allow all that they are. */
+  readonly v3Rights?: readonly string[] | undefined
 }
 
 /** Whose key it must be; undefined: anybody's. `by` is for the audit log, and a key has no power over what is beyond its rights. */
@@ -78,7 +80,7 @@ export function keysOf(sql: Sql): Keys {
     listKeys: (accountId, { after = 0, limit = MOST_KEYS } = {}) => selectApiKeys(sql, accountId, { after, limit }),
     countKeys: async (accountId) => (await countApiKeys(sql, accountId)).all,
 
-    async updateKey(id, { name, scopes, networks, restrictions = {} }, { accountId, by = OPERATOR } = {}) {
+    async updateKey(id, { name, scopes, networks, restrictions = {}, v3Rights }, { accountId, by = OPERATOR } = {}) {
       return inTransaction(sql, async (transaction) => {
         const { key, own } = await handled(transaction, id, accountId, by)
         const wanted = {
@@ -86,6 +88,7 @@ export function keysOf(sql: Sql): Keys {
           scopes: scopes ? knownScopes(scopes) : key.scopes,
           networks: networks ? knownNetworks(networks) : key.networks,
           restrictions: changedRestrictions(key.restrictions, restrictions),
+          v3Rights: v3Rights ?? (scopes ? (own?.v3Rights ?? null) : key.v3Rights),
         }
         if (own) requireWithin(wanted, own)
         const changed = await updateApiKey(transaction, id, wanted)
@@ -134,7 +137,7 @@ export function keysOf(sql: Sql): Keys {
 /** Makes a key within the rights of the one that asks. Throws as createKey does; but for an unknown account, the database's own. */
 export async function makeKey(
   sql: AnySql,
-  { accountId, name = '', scopes, networks, restrictions = {} }: NewKey,
+  { accountId, name = '', scopes, networks, restrictions = {}, v3Rights }: NewKey,
   by: Actor,
 ): Promise<KeySecret> {
   const secret = makeApiKey()
@@ -144,6 +147,7 @@ export async function makeKey(
     scopes: scopes ? knownScopes(scopes) : (own?.scopes ?? ['all']),
     networks: networks ? knownNetworks(networks) : (own?.networks ?? []),
     restrictions: changedRestrictions(own?.restrictions ?? UNRESTRICTED, restrictions),
+    v3Rights: v3Rights ?? own?.v3Rights ?? null,
   }
   if (own) requireWithin(wanted, own)
   const key = await insertApiKey(sql, {
@@ -210,9 +214,16 @@ function note(
 }
 
 /** What the audit log keeps of a key. */
-function shown({ name, scopes, networks, restrictions, revokedAt }: ApiKey): AuditValues {
+function shown({ name, scopes, networks, restrictions, v3Rights, revokedAt }: ApiKey): AuditValues {
   const set = Object.entries(restrictions).filter(([, value]) => value !== null)
-  return { name, scopes, networks, ...Object.fromEntries(set), ...(revokedAt ? { revokedAt } : {}) }
+  return {
+    name,
+    scopes,
+    networks,
+    ...Object.fromEntries(set),
+    ...(v3Rights ? { v3Rights } : {}),
+    ...(revokedAt ? { revokedAt } : {}),
+  }
 }
 
 function knownName(name: string): string {

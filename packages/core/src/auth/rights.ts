@@ -1,8 +1,8 @@
 import { ServiceError } from '../errors.ts'
 import { networkContains } from '../networks.ts'
-import type { ApiKey, Restrictions } from './api-key.ts'
+import { type ApiKey, allows, type Restrictions } from './api-key.ts'
 
-export type Rights = Pick<ApiKey, 'scopes' | 'networks' | 'restrictions'>
+export type Rights = Pick<ApiKey, 'scopes' | 'networks' | 'restrictions' | 'v3Rights'>
 
 /**
  * A key that handles keys never gets beyond its own rights by it: whatever it makes, changes or takes over lies within them.
@@ -10,11 +10,12 @@ export type Rights = Pick<ApiKey, 'scopes' | 'networks' | 'restrictions'>
  * Throws keyRestricted.
  */
 export function requireWithin(wanted: Rights, own: Rights): void {
-  const scope = wanted.scopes.find((one) => !own.scopes.includes('all') && !own.scopes.includes(one))
+  const scope = wanted.scopes.find((one) => !allows(own.scopes, one))
   if (scope !== undefined) throw beyond(`the scope ${scope}`)
   const everywhere = own.networks.length === 0
   const inside = (network: string): boolean => own.networks.some((whole) => networkContains(whole, network))
   if (!everywhere && (wanted.networks.length === 0 || !wanted.networks.every(inside))) throw beyond('other networks')
+  if (!isSubset(wanted.v3Rights, own.v3Rights)) throw beyond('other rights')
   requireRestricted(wanted.restrictions, own.restrictions)
 }
 

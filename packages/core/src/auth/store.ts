@@ -10,7 +10,7 @@ const restrictions = (sql: AnySql) => sql`
 
 const columns = (sql: AnySql) => sql`
   k.id, k.account_id as "accountId", k.name, k.prefix, k.scopes, k.networks::text[] as networks, ${restrictions(sql)},
-  k.created_at as "createdAt", k.revoked_at as "revokedAt", k.last_used_at as "lastUsedAt", k.replaced_by as "replacedBy",
+  k.v3_rights as "v3Rights", k.created_at as "createdAt", k.revoked_at as "revokedAt", k.last_used_at as "lastUsedAt", k.replaced_by as "replacedBy",
   k.counts_with as "countsWith", coalesce(k.expires_at <= service_now(), false) as expired`
 
 function keyOf(row: KeyRow): ApiKey {
@@ -27,6 +27,7 @@ export interface NewApiKey {
   readonly scopes: readonly Scope[]
   readonly networks: readonly string[]
   readonly restrictions: Restrictions
+  readonly v3Rights: readonly string[] | null
   readonly countsWith: number | null
 }
 
@@ -36,11 +37,11 @@ export async function insertApiKey(sql: AnySql, key: NewApiKey): Promise<ApiKey>
     onlyRow(
       await sql<KeyRow[]>`
         insert into api_keys as k (account_id, name, prefix, hash, scopes, networks, templates, sender_domains, recipient_domains,
-               recipients_per_hour, calls_per_minute, expires_at, counts_with)
+               recipients_per_hour, calls_per_minute, expires_at, counts_with, v3_rights)
         values (${key.accountId}, ${key.name}, ${key.prefix}, ${key.hash}, ${[...key.scopes]}::text[],
                 ${[...key.networks]}::text[]::inet[]::cidr[], ${list(templates)}::int[], ${list(senderDomains)}::text[],
                 ${list(recipientDomains)}::text[], ${recipientsPerHour}, ${callsPerMinute}, ${until}::timestamptz,
-                ${key.countsWith})
+                ${key.countsWith}, ${list(key.v3Rights)}::text[])
         returning ${columns(sql)}`,
     ),
   )
@@ -85,7 +86,7 @@ export async function selectApiKey(
 export async function updateApiKey(
   sql: AnySql,
   id: number,
-  key: Pick<NewApiKey, 'name' | 'scopes' | 'networks' | 'restrictions'>,
+  key: Pick<NewApiKey, 'name' | 'scopes' | 'networks' | 'restrictions' | 'v3Rights'>,
 ): Promise<ApiKey> {
   const { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, until } = key.restrictions
   return keyOf(
@@ -95,7 +96,8 @@ export async function updateApiKey(
            set name = ${key.name}, scopes = ${[...key.scopes]}::text[], networks = ${[...key.networks]}::text[]::inet[]::cidr[],
                templates = ${list(templates)}::int[], sender_domains = ${list(senderDomains)}::text[],
                recipient_domains = ${list(recipientDomains)}::text[], recipients_per_hour = ${recipientsPerHour},
-               calls_per_minute = ${callsPerMinute}, expires_at = ${until}::timestamptz
+               calls_per_minute = ${callsPerMinute}, expires_at = ${until}::timestamptz,
+               v3_rights = ${list(key.v3Rights)}::text[]
          where id = ${id} returning ${columns(sql)}`,
     ),
   )
@@ -176,6 +178,7 @@ export interface KeyHolder extends AccountLimits {
   readonly scopes: Scope[]
   readonly networks: string[]
   readonly restrictions: Restrictions
+  readonly v3Rights: string[] | null
   readonly countsWith: number | null
   /** Its state is the parent's, where that is not active. */
   readonly account: Account
@@ -216,8 +219,8 @@ export async function selectKeyHolder(sql: AnySql, key: { hash: Buffer } | { id:
   const rows = await sql<
     (Omit<KeyHolder, 'account' | 'mailDefaults' | 'restrictions'> & Restrictions & Account & MailDefaults)[]
   >`
-    select k.id as "keyId", k.scopes, k.networks::text[] as networks, ${restrictions(sql)}, k.counts_with as "countsWith",
-           a.id, a.name, case when p.state <> 'active' then p.state else a.state end as state, a.parent_id as "parentId",
+    select k.id as "keyId", k.scopes, k.networks::text[] as networks, ${restrictions(sql)}, k.v3_rights as "v3Rights",
+           k.counts_with as "countsWith", a.id, a.name, case when p.state <> 'active' then p.state else a.state end as state, a.parent_id as "parentId",
            a.expires_at as "expiresAt", a.created_at as "createdAt", ${mailDefaults(sql)},
            coalesce(least(a.expires_at, p.expires_at) <= service_now(), false) as expired,
            a.parent_id is not null and a.state = 'suspended' as disabled, a.sends_per_minute as "sendsPerMinute",

@@ -26,8 +26,18 @@ export interface CreditUsage {
   readonly used: number
   /** What is left now; null: it has no limit of its own. What its parent has left is not for a subaccount to see. */
   readonly available: number | null
-  /** Each day from the first to the last, `yyyy-mm-dd`, UTC. */
+  /** Each day of the page, `yyyy-mm-dd`, UTC. */
   readonly days: readonly { readonly date: string; readonly used: number }[]
+  /** Days of the span. */
+  readonly total: number
+}
+
+/** Days from the first to the last, `yyyy-mm-dd`, and the page of them that is shown apart. */
+export interface CreditSpan {
+  readonly first: string
+  readonly last: string
+  readonly limit: number
+  readonly offset: number
 }
 
 export const UNLIMITED: Credit = { limited: false, available: null, oneTime: null, recurring: null }

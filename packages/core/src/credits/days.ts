@@ -1,7 +1,4 @@
-import { invalidParameter, ServiceError } from '../errors.ts'
-
-/** Days a report may span: a leap year. */
-const MOST_DAYS = 366
+import { ServiceError } from '../errors.ts'
 
 /** Throws dateInvalid unless the text is a day as `yyyy-mm-dd`, and one that the calendar has. */
 export function parseDay(text: string): number {
@@ -17,11 +14,4 @@ export function parseSpan(first: string, last: string): number {
   const days = parseDay(last) - parseDay(first) + 1
   if (days <= 1) throw new ServiceError('datesReversed')
   return days
-}
-
-/** Throws what parseSpan does, and parameterInvalid (enddate) when the span is too long to sum up at once. */
-export function requireSpan(first: string, last: string): void {
-  if (parseSpan(first, last) > MOST_DAYS) {
-    throw invalidParameter('enddate', `it must be at most ${MOST_DAYS} days, the first one included`)
-  }
 }

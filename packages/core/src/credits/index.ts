@@ -1,8 +1,8 @@
 import { type Actor, noteChange, OPERATOR } from '../audit/index.ts'
 import type { Sql, SqlTransaction } from '../database.ts'
 import { invalidParameter, ServiceError } from '../errors.ts'
-import { type Credit, type CreditUsage, MOST_CREDIT } from './credit.ts'
-import { requireSpan } from './days.ts'
+import { type Credit, type CreditSpan, type CreditUsage, MOST_CREDIT } from './credit.ts'
+import { parseSpan } from './days.ts'
 import {
   accountExists,
   addToBalance,
@@ -12,20 +12,21 @@ import {
   lockCredits,
   selectCredit,
   selectUsage,
+  sumUsage,
   updateBalance,
 } from './store.ts'
 
-export type { Credit, CreditPeriod, CreditUsage, RecurringCredit } from './credit.ts'
+export type { Credit, CreditPeriod, CreditSpan, CreditUsage, RecurringCredit } from './credit.ts'
 
 /** Credits are charged by the accept itself (messages/store.ts, sql/0015_credits.sql); here they are given and reported. */
 export interface Credits {
   /** Throws parameterInvalid (account). */
   show(accountId: number): Promise<Credit>
   /**
-   * What was used on the days from the first to the last. Throws dateInvalid, datesReversed, parameterInvalid (enddate: more
-   * than 366 days).
+   * What was used on the days from the first to the last, and each of some of them: `limit` behind the first `offset`. Throws
+   * dateInvalid, datesReversed.
    */
-  usage(accountId: number, span: { first: string; last: string }): Promise<CreditUsage>
+  usage(accountId: number, span: CreditSpan): Promise<CreditUsage>
   /** Adds one-time credit. Throws parameterInvalid (account), creditInvalid (amount, or the account has no limit). */
   grant(accountId: number, amount: number, by?: Actor): Promise<Credit>
   /** From now on the account may send so many more recipients. Throws parameterInvalid (account), creditInvalid. */
@@ -62,13 +63,14 @@ export function creditsOf(sql: Sql): Credits {
       return credit
     },
 
-    async usage(accountId, { first, last }) {
-      requireSpan(first, last)
-      const [days, { available }] = await Promise.all([
-        selectUsage(sql, accountId, first, last),
+    async usage(accountId, span) {
+      const total = parseSpan(span.first, span.last)
+      const [days, used, { available }] = await Promise.all([
+        selectUsage(sql, accountId, span),
+        sumUsage(sql, accountId, span),
         selectCredit(sql, accountId),
       ])
-      return { used: days.reduce((sum, { used }) => sum + used, 0), available, days }
+      return { used, available, days, total }
     },
 
     grant: (accountId, amount, by = OPERATOR) =>

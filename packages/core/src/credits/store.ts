@@ -1,5 +1,5 @@
 import type { AnySql } from '../database.ts'
-import { type Credit, type CreditUsage, type RecurringCredit, UNLIMITED } from './credit.ts'
+import { type Credit, type CreditSpan, type CreditUsage, type RecurringCredit, UNLIMITED } from './credit.ts'
 
 interface CreditRow {
   readonly accountId: number
@@ -76,19 +76,30 @@ export async function deleteBalance(sql: AnySql, accountId: number): Promise<voi
   await sql`delete from credit_balances where account_id = ${accountId}`
 }
 
-/** Each day from the first to the last; both are days, as `yyyy-mm-dd`. */
+/** Each day of the page; first and last are days, as `yyyy-mm-dd`. */
 export async function selectUsage(
   sql: AnySql,
   accountId: number,
-  first: string,
-  last: string,
+  { first, last, limit, offset }: CreditSpan,
 ): Promise<CreditUsage['days']> {
+  // A date has no day behind its last one: one beyond the span is cut to the day after it.
   return sql<{ date: string; used: number }[]>`
     select to_char(each.day, 'YYYY-MM-DD') as date, coalesce(sum(u.used), 0)::float8 as used
-      from generate_series(${first}::text::date, ${last}::text::date, interval '1 day') as each(day)
+      from (select ${first}::text::date as first, ${last}::text::date as last) span
+     cross join lateral (
+       select first + least(${offset}::int, last - first + 1) as first,
+              least(last::timestamp, first + least(${offset}::int, last - first + 1) + ${limit - 1}::int) as last) page
+     cross join lateral generate_series(page.first::timestamp, page.last::timestamp, interval '1 day') as each(day)
       left join credit_usage u on u.account_id = ${accountId} and u.day = each.day::date
-           and u.day between ${first}::text::date and ${last}::text::date
+           and u.day between page.first and page.last
      group by each.day order by each.day`
+}
+
+export async function sumUsage(sql: AnySql, accountId: number, { first, last }: CreditSpan): Promise<number> {
+  const [row] = await sql<{ used: number }[]>`
+    select coalesce(sum(used), 0)::float8 as used from credit_usage
+     where account_id = ${accountId} and day between ${first}::text::date and ${last}::text::date`
+  return row?.used ?? 0
 }
 
 /** Locks the account's row, so that what is decided about its credit stays true. Answers whether it is there. */

@@ -21,9 +21,20 @@ export interface BounceRule {
   readonly class: BounceClass
   readonly enhanced?: RegExp
   readonly text?: RegExp
+  /** Not of a reply that quotes the recipient alone. */
+  readonly unlessOfRecipient?: true
 }
 
+/** The sender is looked up before the recipient (Postfix, Exim's call-outs), and what is said not to exist is our return path. */
+const ABOUT_SENDER = /\bsender (address )?(verif|rejected|refused|denied)/i
+/** Said of the sender, unless the recipient is named. */
+const PERHAPS_ABOUT_SENDER =
+  /\bverification failed for\b|\b(sender|return[- ]path|mail[- ]?from|envelope[- ]from)( address| domain| is| was| does| could| be| not){0,4} (rejected|refused|denied|verif|unverif|invalid|unknown|not found|not exist|exist|found)|\b(unknown|invalid|unverified|unroutable|non-?existent) (sender|return[- ]path|mail[- ]?from)\b(?!\/)/i
+
 export const BOUNCE_RULES: readonly BounceRule[] = [
+  // Read as the recipient's, it would suppress somebody who gets their mail.
+  { class: 'policy', text: ABOUT_SENDER },
+  { class: 'policy', text: PERHAPS_ABOUT_SENDER, unlessOfRecipient: true },
   // Said so plainly that no code next to it counts: Exchange says it under 5.1.10, others under 5.2.1, 5.7.1 or 5.0.0.
   {
     class: 'bad-mailbox',
@@ -32,7 +43,6 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
   { class: 'bad-domain', enhanced: /^[45]\.1\.(2|10)$/ },
   // It is our sender's address that is refused, whatever is then said not to exist.
   { class: 'policy', enhanced: /^[45]\.1\.[78]$/ },
-  { class: 'policy', text: /sender (address )?(is )?(rejected|refused|denied|invalid)/i },
   { class: 'mailbox-full', enhanced: /^[45]\.2\.2$/ },
   {
     class: 'mailbox-full',
@@ -72,8 +82,38 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
   { class: 'protocol', enhanced: /^[45]\.[56]\./ },
 ]
 
-export function bounceClass(enhanced: string, text: string): BounceClass {
+/** The addresses of the transaction that was refused. */
+export interface Parties {
+  /** The return path; empty for none. */
+  readonly sender: string
+  readonly recipient: string
+}
+
+/** Classes that say something of the one whose address it is. */
+const OF_AN_ADDRESS: ReadonlySet<BounceClass> = new Set([
+  'bad-mailbox',
+  'bad-domain',
+  'mailbox-inactive',
+  'mailbox-full',
+])
+
+/** A reply that quotes our return path, and not the recipient, tells of the return path, however it is worded. */
+export function bounceClass(enhanced: string, text: string, parties?: Parties): BounceClass {
+  const quoted = parties ? quotedIn(text.toLowerCase(), parties) : { sender: false, recipient: false }
+  const found = byRules(enhanced, text, quoted.recipient && !quoted.sender)
+  return OF_AN_ADDRESS.has(found) && quoted.sender && !quoted.recipient ? 'policy' : found
+}
+
+function quotedIn(text: string, { sender, recipient }: Parties): Record<keyof Parties, boolean> {
+  return {
+    sender: sender !== '' && text.includes(sender.toLowerCase()),
+    recipient: text.includes(recipient.toLowerCase()),
+  }
+}
+
+function byRules(enhanced: string, text: string, ofRecipient: boolean): BounceClass {
   for (const rule of BOUNCE_RULES) {
+    if (rule.unlessOfRecipient && ofRecipient) continue
     if (rule.enhanced && !rule.enhanced.test(enhanced)) continue
     if (rule.text && !rule.text.test(text)) continue
     return rule.class

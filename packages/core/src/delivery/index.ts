@@ -28,6 +28,7 @@ import { type Result, recordOutcomes } from './record.ts'
 import { makeReturnPath, type ReturnPathTarget, readReturnPath } from './return-path.ts'
 import { failSetAside, listSetAside, noteAlone, releaseSetAside, type SetAside } from './set-aside.ts'
 
+export type { Parties } from './bounce-rules.ts'
 export type { LostWorkers, WorkerLease } from './lease.ts'
 export type { HeldLease } from './lease-thread.ts'
 export type * from './outcome.ts'

@@ -1,3 +1,5 @@
+import type { Parties } from './bounce-rules.ts'
+
 /** What came of one attempt. A remote no is a value, never an exception. */
 export type Outcome = Delivered | Deferred | Bounced | Dropped
 
@@ -56,6 +58,8 @@ export interface Deferred extends Tried {
 
 export interface Bounced extends Tried {
   readonly kind: 'bounced'
+  /** Whose message to whom was refused; a server may tell of either. */
+  readonly parties?: Parties
 }
 
 /** Suppressed or its domain lost since it was queued, or can't be written: no server took anything. */

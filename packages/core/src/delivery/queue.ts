@@ -22,6 +22,8 @@ export interface ClaimedDelivery {
   readonly suppression: string | null
   /** Milliseconds since 1970, for the claim cursor. */
   readonly dueAt: number
+  /** Milliseconds since 1970: it is tried until then. */
+  readonly expiresAt: number
   /** How often a worker was lost with it in hand. */
   readonly abandoned: number
 }
@@ -71,7 +73,8 @@ export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promi
     returning q.message_id as "messageId", q.recipient_no as "recipientNo", q.account_id as "accountId", q.attempt,
               q.recipient, q.recipient_domain as "recipientDomain", q.personal, q.group_id as "groupId", q.bypass,
               q.only_host as "onlyHost", q.abandoned, (${suppression} limit 1) as suppression,
-              floor(extract(epoch from q.next_at) * 1000)::float8 as "dueAt"`
+              floor(extract(epoch from q.next_at) * 1000)::float8 as "dueAt",
+              floor(extract(epoch from q.expires_at) * 1000)::float8 as "expiresAt"`
 }
 
 export interface DeliveryKey {

@@ -1,6 +1,6 @@
 import type { AnySql } from '../database.ts'
-import { bounceClass } from './bounce-rules.ts'
-import type { Outcome, Stage } from './outcome.ts'
+import { type BounceClass, bounceClass } from './bounce-rules.ts'
+import type { Bounced, Outcome, Stage } from './outcome.ts'
 import type { DeliveryKey } from './queue.ts'
 import { INDETERMINATE_WAIT_SECONDS, retryDelay } from './schedule.ts'
 
@@ -118,7 +118,11 @@ function delayOf(outcome: Outcome, attempt: number): number {
 /** A server that was told the recipient said for good that there is no such mailbox: writing again would harm the sender's name. */
 function isHardBounce({ outcome }: Result): boolean {
   if (outcome.kind !== 'bounced' || !RECIPIENT_NAMED.has(outcome.stage)) return false
-  return bounceClass(outcome.reply.enhanced, outcome.reply.text) === 'bad-mailbox'
+  return classOf(outcome) === 'bad-mailbox'
+}
+
+function classOf({ reply, parties }: Bounced): BounceClass {
+  return bounceClass(reply.enhanced, reply.text, parties)
 }
 
 const RECIPIENT_NAMED: ReadonlySet<Stage> = new Set(['rcpt', 'data', 'dot'])
@@ -153,7 +157,7 @@ function detailOf({ outcome, attempt }: Result): Record<string, unknown> {
     ...(reply.code ? { code: reply.code } : {}),
     ...(reply.enhanced ? { enhanced: reply.enhanced } : {}),
     reply: reply.text,
-    ...(outcome.kind === 'bounced' ? { class: bounceClass(reply.enhanced, reply.text) } : {}),
+    ...(outcome.kind === 'bounced' ? { class: classOf(outcome) } : {}),
     ...(outcome.kind === 'deferred' && outcome.indeterminate ? { indeterminate: true } : {}),
   }
 }

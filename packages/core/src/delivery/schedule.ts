@@ -2,6 +2,8 @@
 
 /** Minutes between attempts, from the first to the second on; the last one repeats. */
 export const RETRY_MINUTES: readonly number[] = [1, 5, 15, 30, 60, 120, 240]
+/** Hours a delivery is tried, from when it is due; anew where it was held back and released. */
+export const LIFETIME_HOURS = 72
 /** Each wait is lengthened or shortened by up to this part, so that what failed together doesn't return together. */
 export const JITTER = 0.2
 /** After an indeterminate attempt: long enough for the remote server to finish what it may have taken (RFC 1047). */

@@ -1,6 +1,7 @@
 import type { AnySql, Sql } from '../database.ts'
 import { NEVER } from '../never.ts'
 import type { DeliveryKey } from './queue.ts'
+import { LIFETIME_HOURS } from './schedule.ts'
 
 /** A delivery that cost workers their lives and is not claimed any more until somebody has looked at it. */
 export interface SetAside {
@@ -59,7 +60,7 @@ export async function releaseSetAside(sql: Sql, messageId: string): Promise<numb
   const released = await sql`
     update delivery_queue
        set set_aside = null, blamed = 0, abandoned = 0, next_at = service_now(),
-           expires_at = greatest(expires_at, service_now() + interval '72 hours')
+           expires_at = greatest(expires_at, service_now() + make_interval(hours => ${LIFETIME_HOURS}::int))
      where message_id = ${messageId}::uuid and set_aside is not null`
   return released.count
 }

@@ -19,8 +19,11 @@ export async function namedDomain(sql: Sql, text: string, accountId?: number): P
     const accounts = claims.map((one) => one.accountId).join(', ')
     throw invalidParameter('account', `several accounts claim this domain, name one of them: ${accounts}`)
   }
-  if (!claim) throw new ServiceError('domainInvalid', { reason: 'unknown domain' })
-  return claim
+  if (claim) return claim
+  // The one claim may have been proved between the two questions.
+  const proved = accountId === undefined ? await selectHolder(sql, name) : undefined
+  if (!proved) throw new ServiceError('domainInvalid', { reason: 'unknown domain' })
+  return proved
 }
 
 /** The operator's word that a domain may send. Throws domainTaken while another account has the name. */

@@ -58,6 +58,8 @@ export interface StoredRow extends Omit<LogRow, 'status' | 'remarks' | 'opens' |
   readonly state: string
   readonly reason: string | null
   readonly merged: boolean
+  /** The attributes are all there is for its tags: one that has none becomes nothing. */
+  readonly whole: boolean
   readonly attributes: Readonly<Record<string, string>> | null
   readonly code: number | null
   readonly enhanced: string | null
@@ -81,7 +83,7 @@ export function rowOf(stored: StoredRow): LogRow {
     status: statusOf(stored),
     size: stored.size,
     remarks: remarksOf(stored),
-    subject: stored.merged ? mergedSubject(subject, stored.attributes ?? {}) : subject,
+    subject: stored.merged ? mergedSubject(stored) : subject,
     reference: stored.reference ?? '',
     tags: stored.tags,
     opens: hits('opened').map(({ ip, time }) => ({ ip: ip ?? '', time })),
@@ -89,11 +91,12 @@ export function rowOf(stored: StoredRow): LogRow {
   }
 }
 
-/** As the recipient saw it; as it was handed in where a template's own defaults, which are not kept here, had to stand in. */
-function mergedSubject(subject: string, attributes: Readonly<Record<string, string>>): string {
-  return tagsWithout([atOnce(countMergeTags(subject))], attributes).length > 0
-    ? subject
-    : renderMergeTags(subject, attributes)
+/** As the recipient saw it; as it was handed in where that takes more than the attributes. */
+function mergedSubject({ subject, attributes, whole }: StoredRow): string {
+  const values = attributes ?? {}
+  return whole || tagsWithout([atOnce(countMergeTags(subject))], values).length === 0
+    ? renderMergeTags(subject, values)
+    : subject
 }
 
 const BY_EVENT: readonly (readonly [type: string, status: LogStatus])[] = [

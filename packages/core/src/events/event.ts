@@ -33,6 +33,8 @@ export interface EventDelivery {
   readonly reference: string | null
   /** The unsubscribe group the message is of. */
   readonly group: number | null
+  /** The template of the migration API the message was to be made of; no name: there was none of that id. */
+  readonly template: { readonly id: string; readonly name?: string } | null
   /** Octets of the message as handed in. */
   readonly size: number
   readonly acceptedAt: Date

@@ -5,11 +5,12 @@ import { continueAfterRestore } from './restored.ts'
 import { type Batch, EVENT_CHANNEL, type Sequenced, sequenceEvents } from './sequencer.ts'
 import { watchEvents } from './watch.ts'
 
+export { BOUNCE_CLASSIFICATIONS, type BounceClassification, classificationOf } from './bounce-classifications.ts'
 export { EVENT_TYPES, type Event, type EventDelivery, type EventDetail, type EventType } from './event.ts'
 export type { FeedPage, FeedQuestion } from './feed.ts'
 export type { EventPage, EventQuestion } from './read.ts'
 export type { Batch, Sequenced } from './sequencer.ts'
-export { dropText, HARD_BOUNCES, isHardBounce, replyText } from './words.ts'
+export { dropText, HARD_BOUNCES, isHardBounce, replyLine, replyText } from './words.ts'
 
 export interface Events {
   /** See sequencer.ts. */

@@ -56,7 +56,8 @@ export async function readEvents(sql: AnySql, question: EventQuestion): Promise<
            replace(m.id::text, '-', '') as "messageId", (m.transaction_base + 4 * e.recipient_no)::text as "transactionNumber",
            coalesce(d.recipient, '') as recipient, coalesce(d.personal->'from'->>'email', m.from_address) as "from",
            coalesce(d.personal->>'subject', m.subject) as subject, m.tags, d.reference, m.size, m.accepted_at as "acceptedAt",
-           (m.settings->>'group')::int as "group", d.personal->'customArgs' as "customArgs",
+           (m.settings->>'group')::int as "group", m.settings->'template' as template,
+           d.personal->'customArgs' as "customArgs",
            d.personal->>'messageId' as "ownMessageId",
            case when m.format = 'content' then coalesce((d.personal->>'envelope')::int, e.recipient_no) end as envelope,
            coalesce((d.personal->>'scheduledAt')::timestamptz, m.scheduled_at) as "scheduledAt"

@@ -1,3 +1,5 @@
+import type { EventDetail } from './event.ts'
+
 /** How v2 tells of events where core has more to say than v2 has words for (contract 16.4). */
 
 /**
@@ -39,4 +41,11 @@ export function replyText(said: {
   readonly reply?: string | null
 }): string {
   return [said.code, said.enhanced, said.reply?.replace(/\s+/g, ' ').trim()].filter(Boolean).join(' ')
+}
+
+/** The server's reply as it stood on the wire. */
+export function replyLine(said: Pick<EventDetail, 'code' | 'enhanced' | 'reply'>): string {
+  const { code, enhanced, reply = '' } = said
+  const told = enhanced !== undefined && !reply.startsWith(enhanced) ? `${enhanced} ${reply}` : reply
+  return code === undefined || reply.startsWith(`${code}`) ? told : `${code} ${told}`
 }

@@ -1,7 +1,7 @@
 import { fillHtml, fillText } from '../tracking/fill-plan.ts'
 import { type Plan, type PlanOptions, planHtml, planText } from '../tracking/plan.ts'
 import { type AddTo, planOptions } from './adder.ts'
-import type { Footer } from './additions.ts'
+import { type Footer, unsubscribeTextsOf } from './additions.ts'
 import { isListUnsubscribe, listUnsubscribe } from './compose.ts'
 import { charsetOf } from './mime/charset.ts'
 import { findTexts, type TextPart } from './mime/read.ts'
@@ -74,7 +74,7 @@ function planPart(octets: Buffer, part: TextPart, footer: Footer, to: AddTo): Pl
   const charset = charsetOf(parameters.get('charset') ?? '', text)
   if (!charset) return undefined
   const { decode, encode } = charset
-  const said = to.additions.unsubscribeTexts
+  const said = unsubscribeTextsOf(to.additions)
   if (type === 'text/html') {
     const html = { text: footer.html && asciiHtml(footer.html), sentence: said?.html && asciiHtml(said.html) }
     const plan = planHtml(text, { ...optionsIn(html, to, encode), decode })

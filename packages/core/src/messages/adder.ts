@@ -1,7 +1,7 @@
 import { fillHtml, fillText } from '../tracking/fill-plan.ts'
 import type { Links } from '../tracking/links.ts'
 import { type Plan, type PlanOptions, planHtml, planText } from '../tracking/plan.ts'
-import type { Additions } from './additions.ts'
+import { type Additions, unsubscribeTextsOf } from './additions.ts'
 
 /** What is needed to add to one recipient's copy. */
 export interface AddTo {
@@ -9,6 +9,13 @@ export interface AddTo {
   readonly links: Links
   /** Links that begin with one of these are ours already. */
   readonly own: readonly string[]
+}
+
+/** How one copy differs from what its additions say. */
+export interface AdderOptions {
+  readonly literal?: PlanOptions['literal']
+  /** The recipient's own unsubscribe links that may be in the text already: those that its tags became. */
+  readonly unsubscribeLinks?: readonly string[]
 }
 
 interface Planned {
@@ -30,7 +37,7 @@ export function planOptions({ additions, own }: AddTo, footer: string | undefine
     clickTrackingInText: additions.clickTrackingInText,
     openTag: additions.openTag,
     unsubscribeTag: additions.unsubscribeTexts?.tag,
-    unsubscribeTexts: additions.unsubscribeTexts,
+    unsubscribeTexts: unsubscribeTextsOf(additions),
     linkParameters: additions.linkParameters,
   }
 }
@@ -39,13 +46,13 @@ export function planOptions({ additions, own }: AddTo, footer: string | undefine
 export class Adder {
   readonly #to: AddTo
   readonly #cache: PlanCache
-  readonly #literal: PlanOptions['literal']
+  readonly #options: AdderOptions
   #link = 0
 
-  constructor(to: AddTo, cache: PlanCache, literal?: PlanOptions['literal']) {
+  constructor(to: AddTo, cache: PlanCache, options: AdderOptions = {}) {
     this.#to = to
     this.#cache = cache
-    this.#literal = literal
+    this.#options = options
   }
 
   text(text: string, footer: string | undefined): string {
@@ -67,7 +74,9 @@ export class Adder {
   #plan(kind: 'html' | 'text', text: string, footer: string | undefined): Plan | undefined {
     const known = this.#cache[kind]
     if (known && known.text === text && known.footer === footer) return known.plan
-    const options = { ...planOptions(this.#to, footer), literal: this.#literal }
+    const { literal, unsubscribeLinks = [] } = this.#options
+    const isLinked = unsubscribeLinks.some((link) => text.includes(link))
+    const options = { ...planOptions(this.#to, footer), literal, isLinked }
     const plan = kind === 'html' ? planHtml(text, options) : planText(text, options)
     this.#cache[kind] = { text, footer, plan }
     return plan

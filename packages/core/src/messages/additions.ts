@@ -5,6 +5,8 @@ import type { MessageSettings, Submission } from './submission.ts'
 export interface Additions extends MessageSettings {
   /** The domain's own host for links; without it they lead to the service's. */
   readonly trackingHost?: string
+  /** The template that its door named by an id of its own, and its name then; no name: there was none. */
+  readonly template?: { readonly id: string; readonly name?: string }
 }
 
 /** A footer as a message got it, whatever becomes of the account's. */
@@ -33,7 +35,7 @@ export function additionsOf(submission: Submission, trackingHost: string | null)
     footer: settings.footer ?? hasFooter(submission),
     clickTracking: settings.clickTracking ?? mailDefaults.clickTracking,
     openTracking: settings.openTracking ?? mailDefaults.openTracking,
-    unsubscribe: settings.unsubscribe ?? mailDefaults.unsubscribe,
+    unsubscribe: hasGroupLink(settings) || (settings.unsubscribe ?? mailDefaults.unsubscribe),
   }
   const links = on.clickTracking || on.openTracking || on.unsubscribe
   return {
@@ -49,15 +51,30 @@ export function additionsOf(submission: Submission, trackingHost: string | null)
 
 /** How it is done, of what is on. */
 function detailsOf(
-  { clickTrackingInText, openTag, unsubscribeTexts, linkParameters }: MessageSettings,
+  settings: MessageSettings,
   on: { readonly clickTracking: boolean; readonly openTracking: boolean; readonly unsubscribe: boolean },
 ): Additions {
+  const { clickTrackingInText, openTag, unsubscribeTexts, linkParameters } = settings
   return {
     ...(on.clickTracking && clickTrackingInText === false ? { clickTrackingInText } : {}),
     ...(on.openTracking && openTag ? { openTag } : {}),
     ...(on.unsubscribe && unsubscribeTexts ? { unsubscribeTexts } : {}),
+    ...(hasGroupLink(settings) ? { groupLink: true } : {}),
     ...(linkParameters ? { linkParameters } : {}),
   }
+}
+
+function hasGroupLink({ group, groupLink }: MessageSettings): boolean {
+  return group !== undefined && groupLink === true
+}
+
+/** Contract, corrections: what the mirrored service appends to mail of a group. Both links lead to where one leaves the group. */
+const LINKS = '<%Unsubscribe From This List%> | <%Manage Email Preferences%>'
+const GROUP_SENTENCE = { text: LINKS, html: `<p style="font-size:12px">${LINKS}</p>` }
+
+/** The words around the unsubscribe link, where they are not the service's own. */
+export function unsubscribeTextsOf({ unsubscribeTexts, groupLink }: Additions): MessageSettings['unsubscribeTexts'] {
+  return groupLink ? { ...GROUP_SENTENCE, ...unsubscribeTexts } : unsubscribeTexts
 }
 
 /** The footer this message gets; undefined: none. */

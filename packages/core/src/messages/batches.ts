@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Actor, noteChange } from '../audit/index.ts'
 import type { AnySql, Sql, SqlTransaction } from '../database.ts'
+import { LIFETIME_HOURS } from '../delivery/schedule.ts'
 import { ServiceError } from '../errors.ts'
 import { NEVER } from '../never.ts'
 import type { StoredMessage } from './stored-message.ts'
@@ -156,7 +157,7 @@ async function release(sql: SqlTransaction, act: BatchAct): Promise<void> {
     with held as materialized (${waiting(sql, act)})
     update delivery_queue q
        set next_at = greatest(coalesce((q.personal->>'scheduledAt')::timestamptz, m.scheduled_at), service_now()),
-           expires_at = greatest(q.expires_at, service_now() + interval '72 hours')
+           expires_at = greatest(q.expires_at, service_now() + make_interval(hours => ${LIFETIME_HOURS}::int))
       from held join messages m on m.id = held.message_id
      where q.message_id = held.message_id and q.recipient_no = held.recipient_no`
 }

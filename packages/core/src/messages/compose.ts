@@ -85,7 +85,9 @@ function adderFor({ content, addTo }: Composition): Adder | undefined {
   let cache = plans.get(content)
   if (!cache) plans.set(content, (cache = {}))
   const literal = content.literal && { text: true, footer: content.footer?.literal === true }
-  return new Adder(addTo, cache, literal)
+  const { links } = addTo
+  const unsubscribeLinks = content.unsubscribeTags ? [links.unsubscribe(), links.unsubscribeFromAll()] : []
+  return new Adder(addTo, cache, { literal, unsubscribeLinks })
 }
 
 interface ComposedText {

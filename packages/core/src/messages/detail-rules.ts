@@ -1,7 +1,8 @@
 import { invalidParameter } from '../errors.ts'
 import { parseAddress } from '../recipients/address.ts'
 import { LIMITS } from './limits.ts'
-import { bare, MEDIA_TYPE } from './settle-details.ts'
+import { parseMediaType } from './mime/media-type.ts'
+import { bare } from './settle-details.ts'
 import { isBlank } from './stored-content.ts'
 import type {
   ContentParts,
@@ -25,7 +26,7 @@ export function checkDetails(submission: Submission): void {
   const { nameOf, replyToList = [], content, attachments, envelopes } = submission
   for (const mailbox of replyToList) checkMailbox(mailbox, nameOf('replyTo'))
   if (content.kind === 'parts') checkAlternatives(content, nameOf('content'))
-  checkContentIds(attachments, nameOf('attachments'))
+  checkContentIds(attachments, (file) => nameOf('attachments', undefined, 'contentId', file))
   checkSettings(submission)
   for (const [at, envelope] of envelopes.entries()) checkEnvelope(envelope, at, submission)
 }
@@ -34,7 +35,7 @@ function checkEnvelope(envelope: SubmittedEnvelope, at: number, { from, nameOf }
   const name = (field: SubmissionField): string => nameOf(field, at)
   for (const shown of envelope.names?.values() ?? []) line(shown, name('names'))
   line(envelope.subject, name('subject'))
-  checkContentIds(envelope.attachments, name('attachments'))
+  checkContentIds(envelope.attachments, (file) => nameOf('attachments', at, 'contentId', file))
   if (!envelope.from) return
   checkMailbox(envelope.from, name('fromEmail'))
   // One domain is asked for, and signs, for all of them.
@@ -55,17 +56,18 @@ function checkAlternatives({ alternatives = [] }: ContentParts, parameter: strin
   }
   for (const { type, text } of alternatives) {
     // A text has no parts, and a message in an encoding is none (RFC 2046 5.1, 5.2.1).
-    if (!MEDIA_TYPE.test(type) || /^(multipart|message)\//.test(type)) {
+    const essence = parseMediaType(type)?.essence
+    if (essence === undefined || /^(multipart|message)\//.test(essence)) {
       throw invalidParameter(parameter, 'a type of it is none of a text')
     }
     wellFormed(text, parameter)
   }
 }
 
-function checkContentIds(attachments: readonly SubmittedAttachment[], parameter: string): void {
-  for (const { contentId } of attachments) {
+function checkContentIds(attachments: readonly SubmittedAttachment[], nameOf: (file: number) => string): void {
+  for (const [file, { contentId }] of attachments.entries()) {
     if (contentId !== undefined && !CONTENT_ID.test(bare(contentId))) {
-      throw invalidParameter(parameter, 'the id of an inline file must have 1 to 255 printable ASCII characters')
+      throw invalidParameter(nameOf(file), 'the id of an inline file must have 1 to 255 printable ASCII characters')
     }
   }
 }

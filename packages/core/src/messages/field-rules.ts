@@ -103,9 +103,12 @@ function checkAttachments(
   { nameOf }: Submission,
   at: number | undefined,
 ): void {
-  if (attachments.length === 0) return
-  const parameters = { fileName: nameOf('attachments', at), content: nameOf('attachmentContent', at) }
-  for (const attachment of attachments) checkFile(attachment, parameters)
+  for (const [file, attachment] of attachments.entries()) {
+    checkFile(attachment, {
+      fileName: nameOf('attachments', at, undefined, file),
+      content: nameOf('attachmentContent', at, undefined, file),
+    })
+  }
 }
 
 /** A merge value that ends up in a header must not break it; in content it may have any line ends it likes. */

@@ -15,7 +15,7 @@ import { inItsTurn } from '../turns.ts'
 import { type Acceptance, accept, rehearse } from './accept.ts'
 import type { Batches } from './batches.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
-import { createLetterThread } from './letter-thread.ts'
+import { createLetterThreads } from './letter-thread.ts'
 import type { LinkOptions } from './links-for.ts'
 import { type LoadedMessage, loadMessages, loadParts } from './load.ts'
 import type { MessageParts } from './mime/message-parts.ts'
@@ -37,8 +37,10 @@ export { BATCH_STATES, type Batches, type BatchState, batchesOf, type HeldBatch 
 export { Unrenderable } from './fill.ts'
 export { LIMITS } from './limits.ts'
 export { dueFromOf, isAddedTo, type LoadedMessage } from './load.ts'
+export { mailboxField } from './mime/header.ts'
+export { essenceOf, parseMediaType } from './mime/media-type.ts'
 export type { FoundFile, MessageParts } from './mime/message-parts.ts'
-export { decodeWords, readable } from './mime/words.ts'
+export { decodeWords, decodeWordsInPieces, readable } from './mime/words.ts'
 export type { RenderedTemplate, TemplateRendering } from './render-template.ts'
 export { messageIdText } from './settle.ts'
 export { BeyondShare, EVERYTHING, OF_MANY, type Share } from './share.ts'
@@ -153,7 +155,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
   const numbers = transactionNumbersOf(sql)
   const reader = createMessageReader()
   const { publicUrl, trackingScheme } = links
-  const letters = createLetterThread({ secretKey, publicUrl, trackingScheme })
+  const letters = createLetterThreads({ secretKey, publicUrl, trackingScheme })
   const rendering = { ...links, queue: createRenderQueue(renderer), letters }
   const lookups = {
     findDomain: domains.findActive,

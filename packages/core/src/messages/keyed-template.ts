@@ -1,13 +1,13 @@
 import { invalidParameter, ServiceError } from '../errors.ts'
 import type { TemplatePart } from '../templates/dynamic/index.ts'
-import type { EditableVersion, Generation } from '../templates/editable/index.ts'
+import type { ActiveVersion } from '../templates/editable/index.ts'
 import { fillLegacyTemplate, type LegacyTexts } from '../templates/legacy-template.ts'
 import { LIMITS } from './limits.ts'
 import { isBlank } from './stored-content.ts'
 import type { ContentParts, Submission } from './submission.ts'
 
 /** The active version of a template that a submission names by its door's own id. */
-export type KeyedTemplate = Pick<EditableVersion, 'subject' | 'html' | 'plain'> & { readonly generation: Generation }
+export type KeyedTemplate = Pick<ActiveVersion, 'subject' | 'html' | 'plain' | 'generation' | 'templateName'>
 
 /** A submission as its template makes it, and the texts of it that are rendered for each recipient. */
 export interface Filled {

@@ -3,22 +3,30 @@ import { isAddedTo, type LoadedMessage } from './load.ts'
 import type { Personal } from './personal.ts'
 import { type Addressed, documentOf } from './write-delivery.ts'
 
-/** Octets of text, and of what a text may grow to, from which on a letter is written in a thread: some 20 ms of work. */
-const MOST_TEXT = 256 * 1024
-/** Octets of a message with its files: encoding and putting them together takes 15 ms. */
-const MOST_OCTETS = 2 * 1024 * 1024
+/** What writing a letter takes: up to 5 ms, up to some 20 ms, or anything up to seconds. */
+export type LetterCost = 'little' | 'some' | 'much'
+
+/** Octets of text, and of what a text may grow to; and of a message with its files, which are encoded and put together. */
+const LITTLE = { text: 64 * 1024, octets: 512 * 1024 } as const
+const SOME = { text: 256 * 1024, octets: 2 * 1024 * 1024 } as const
 
 /**
- * Would writing this letter keep everybody else waiting? Told from lengths alone, so it may say so where it would not.
- * `rendered`: its content, where a template made it.
+ * What will writing this letter take? Told from lengths alone, so it may say more than it will be. `rendered`: its content, where a
+ * template made it.
  */
-export function isCostly(message: LoadedMessage, delivery: Addressed, rendered?: ContentDocument): boolean {
+export function costOfLetter(message: LoadedMessage, delivery: Addressed, rendered?: ContentDocument): LetterCost {
   const { format, size, parts } = message
   // Relayed mail that nothing is added to is sent as it is.
-  if (format === 'mime') return isAddedTo(message) && size > MOST_TEXT
-  if (size > MOST_OCTETS || (parts?.get(0)?.length ?? 0) > MOST_TEXT) return true
+  if (format === 'mime') return isAddedTo(message) ? costOf(size, size) : 'little'
+  const stored = costOf(parts?.get(0)?.length ?? 0, size)
+  if (stored === 'much') return stored
   const content = rendered ?? documentOf(message)
-  return lengthOf(content) + growthOf(content, delivery.personal as Personal | null) > MOST_TEXT
+  return costOf(lengthOf(content) + growthOf(content, delivery.personal as Personal | null), size)
+}
+
+function costOf(text: number, octets: number): LetterCost {
+  if (text <= LITTLE.text && octets <= LITTLE.octets) return 'little'
+  return text <= SOME.text && octets <= SOME.octets ? 'some' : 'much'
 }
 
 function textsOf({ subject, html = '', text = '', amp = '', alternatives = [] }: ContentDocument): string[] {

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { type FilledContent, Unrenderable } from './fill.ts'
+import type { LetterCost } from './letter-cost.ts'
 import type { LetterOrder, LetterReport, LetterThreadData } from './letter-thread-body.ts'
 import type { LoadedMessage } from './load.ts'
 import type { Addressed } from './write-delivery.ts'
@@ -30,8 +31,18 @@ interface Waiting extends Letter {
   readonly settle: PromiseWithResolvers<Buffer>
 }
 
+/** A thread for each cost, so that a letter that takes seconds holds up only its like. */
+export interface LetterThreads extends Readonly<Record<Exclude<LetterCost, 'little'>, LetterThread>> {
+  close(): Promise<void>
+}
+
+export function createLetterThreads(data: LetterThreadData): LetterThreads {
+  const [some, much] = [createLetterThread(data), createLetterThread(data)]
+  return { some, much, close: async () => void (await Promise.all([some.close(), much.close()])) }
+}
+
 /** Nothing runs, and nothing is held, until there is something to write. */
-export function createLetterThread(data: LetterThreadData): LetterThread {
+function createLetterThread(data: LetterThreadData): LetterThread {
   const queue: Waiting[] = []
   let running: Running | undefined
   let serving = false

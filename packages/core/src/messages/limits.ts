@@ -27,8 +27,8 @@ export const LIMITS = {
   tags: 50,
   tag: 255,
   idempotencyKey: 256,
-  /** Hops before a message is taken to run in circles (V12; Postfix's limit). */
-  receivedHeaders: 50,
+  /** Hops before a message is taken to run in circles (V12; RFC 5321 6.3). */
+  receivedHeaders: 100,
   /** Days ahead a message may be scheduled. */
   scheduleDays: 30,
 } as const

@@ -15,13 +15,9 @@ export interface LinkOptions {
 
 /** There is no page of preferences: where one would choose, one leaves. */
 export function urlsFor(message: LoadedMessage, delivery: Addressee, options: LinkOptions): UnsubscribeUrls {
-  const all = linksFor(
-    { ...message, settings: { ...message.settings, group: 0 } },
-    delivery,
-    options,
-  ).links.unsubscribe()
-  const group = message.settings.group ? linksFor(message, delivery, options).links.unsubscribe() : all
-  return { group, global: all, preferences: group }
+  const { links } = linksFor(message, delivery, options)
+  const group = links.unsubscribe()
+  return { group, global: links.unsubscribeFromAll(), preferences: group }
 }
 
 export interface Addressee {

@@ -74,6 +74,13 @@ export function withDefaults(attributes: Attributes, defaults: Attributes | unde
   return Object.fromEntries([...given, ...missing])
 }
 
+/** The defaults of those tags that stand in a text. */
+export function defaultsIn(text: string, defaults: Attributes | undefined): Attributes | undefined {
+  if (!defaults || !hasMergeTags(text)) return undefined
+  const tags = atOnce(countMergeTags(text))
+  return Object.fromEntries(Object.entries(defaults).filter(([name]) => tags.has(name.toLowerCase())))
+}
+
 /** Names of the tags of a text, in lower case: as each is first written, and how often. */
 export type MergeTags = ReadonlyMap<string, { readonly written: string; readonly times: number }>
 

@@ -1,7 +1,7 @@
 import type { ContentDocument } from './content.ts'
 import { renderContent } from './fill.ts'
-import { isCostly } from './letter-cost.ts'
-import type { LetterThread } from './letter-thread.ts'
+import { costOfLetter } from './letter-cost.ts'
+import type { Letter, LetterThreads } from './letter-thread.ts'
 import { type LinkOptions, urlsFor } from './links-for.ts'
 import type { LoadedMessage } from './load.ts'
 import type { Personal } from './personal.ts'
@@ -11,7 +11,7 @@ import { type Addressed, documentOf, writeDelivery } from './write-delivery.ts'
 export interface RenderOptions extends LinkOptions {
   readonly queue: RenderQueue
   /** Writes what would take too long here. */
-  readonly letters: LetterThread
+  readonly letters: LetterThreads
 }
 
 /**
@@ -24,9 +24,7 @@ export function renderDelivery(
   options: RenderOptions,
 ): Buffer | Promise<Buffer> {
   if (isRendered(message)) return renderTemplate(message, delivery, options)
-  return isCostly(message, delivery)
-    ? options.letters.write({ message, delivery })
-    : writeDelivery(message, delivery, options)
+  return write({ message, delivery }, options)
 }
 
 async function renderTemplate(message: LoadedMessage, delivery: Addressed, options: RenderOptions): Promise<Buffer> {
@@ -36,9 +34,13 @@ async function renderTemplate(message: LoadedMessage, delivery: Addressed, optio
     urls: () => urlsFor(message, delivery, options),
     queue: options.queue,
   })
-  return isCostly(message, delivery, rendered.content)
-    ? options.letters.write({ message, delivery, rendered })
-    : writeDelivery(message, delivery, options, rendered)
+  return write({ message, delivery, rendered }, options)
+}
+
+function write(letter: Letter, options: RenderOptions): Buffer | Promise<Buffer> {
+  const { message, delivery, rendered } = letter
+  const cost = costOfLetter(message, delivery, rendered?.content)
+  return cost === 'little' ? writeDelivery(message, delivery, options, rendered) : options.letters[cost].write(letter)
 }
 
 /** In JSON the quotes of a text are escaped: only the document's own member looks like this (content.ts). */

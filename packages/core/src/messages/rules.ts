@@ -31,6 +31,8 @@ export interface Judgement {
   readonly now: () => number
   domain?: UsableDomain
   template?: StoredContent
+  /** Of the template of `templateKey`. */
+  templateName?: string
   /** The submission with its template, where that is one of `templateKey`. */
   filled?: Filled
   /** Why nothing of it can be sent, though the call is answered as if it were. */
@@ -56,7 +58,7 @@ export const RULES: readonly Rule[] = [
   { name: 'the account may send', doors: EVERY, check: ({ principal }) => accountMaySend(principal) },
   { name: 'a sender is named', doors: EVERY, check: senderNamed },
   { name: 'no field breaks out of its place', doors: EVERY, check: checkFields },
-  { name: 'nor does what goes beyond the least', doors: DETAILED, check: checkDetails },
+  { name: 'nor does what goes beyond the least', doors: EVERY, check: checkDetails },
   { name: 'the sender is on an active domain of the account', doors: EVERY, check: senderActive },
   { name: 'there is a recipient', doors: EVERY, check: recipientNamed },
   { name: 'there are not too many recipients', doors: EVERY, check: recipientsCounted },
@@ -107,13 +109,20 @@ function senderNamed({ from, nameOf }: Submission): void {
 
 function senderActive({ from, principal }: Submission, found: Judgement): void | Promise<void> {
   const sender = parseAddress(from?.email ?? '')
-  if (!sender) throw new ServiceError('senderInvalid', { reason: 'not an address' })
+  if (!sender) throw invalidSender('it is not an email address', 'not an address')
   const settle = (domain: UsableDomain | null): void => {
-    if (!domain) throw new ServiceError('senderInvalid', { reason: 'no active sending domain of the account' })
+    if (!domain) {
+      const reason = 'no active sending domain of the account'
+      throw invalidSender(`${sender.domain} is not an active sending domain of the account`, reason)
+    }
     found.domain = domain
   }
   const domain = found.findDomain(principal.account.id, sender.domain, principal.account.parentId)
   return domain instanceof Promise ? domain.then(settle) : settle(domain)
+}
+
+function invalidSender(problem: string, reason: string): ServiceError {
+  return new ServiceError('senderInvalid', { values: { problem }, reason })
 }
 
 function recipientNamed({ envelopes }: Submission): void {
@@ -184,6 +193,7 @@ function keyedTemplateFound(submission: Submission, found: Judgement): void | Pr
       found.refusal = 'template'
       return
     }
+    found.templateName = template.templateName
     found.hold(templateSize(template))
     found.filled = fillTemplate(submission, template)
   })

@@ -1,8 +1,10 @@
 import { parseAddress } from '../recipients/address.ts'
+import { formatMediaType, parseMediaType } from './mime/media-type.ts'
 import { type FileHead, typeByName } from './mime/parts.ts'
 import type { Personal } from './personal.ts'
 import { isBlank, type StoredContent, subjectOf } from './stored-content.ts'
 import type { MimeContent, Submission, SubmittedAttachment, SubmittedEnvelope, SubmittedMailbox } from './submission.ts'
+import type { Alternative } from './submission-details.ts'
 
 /** What an envelope has in place of the message's own (submission-details.ts). */
 export function ownOf({ names, from, subject, scheduledAt }: SubmittedEnvelope): Partial<Personal> {
@@ -40,15 +42,18 @@ export function canonicalMailbox({ email, name }: SubmittedMailbox): SubmittedMa
   return { email: parseAddress(email)?.text ?? email, name: name.trim() }
 }
 
+/** Its type as it is written in every copy. */
+export function canonicalAlternative({ type, text }: Alternative): Alternative {
+  const parsed = parseMediaType(type)
+  return { type: parsed ? formatMediaType(parsed) : type, text }
+}
+
 /** As lists of messages show it: of envelopes that have their own, the first one's. */
 export function shownSubject(submission: Submission, stored: StoredContent | undefined): string {
   const subject = subjectOf(submission, stored)
   if (!isBlank(subject)) return subject
   return submission.envelopes.find((envelope) => !isBlank(envelope.subject))?.subject ?? subject
 }
-
-/** RFC 6838 4.2. */
-export const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/
 
 /** Undefined for an ordinary attachment of the type its name says. */
 export function headOf({ fileName, type, disposition, contentId }: SubmittedAttachment): FileHead | undefined {
@@ -63,8 +68,8 @@ export function headOf({ fileName, type, disposition, contentId }: SubmittedAtta
 
 /** What is no type at all is as if it had been left out; and a file's octets have no parts (RFC 2046 5). */
 function ownType(type: string | undefined): string | undefined {
-  const low = type?.trim().toLowerCase() ?? ''
-  return MEDIA_TYPE.test(low) && !low.startsWith('multipart/') ? low : undefined
+  const parsed = type === undefined ? undefined : parseMediaType(type)
+  return parsed && !parsed.essence.startsWith('multipart/') ? formatMediaType(parsed) : undefined
 }
 
 /** Some clients write the brackets. */

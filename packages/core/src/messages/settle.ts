@@ -1,15 +1,23 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { StoredAttachment } from '../attachments/index.ts'
 import { parseAddress } from '../recipients/address.ts'
-import { additionsOf, footerOf, mergedFooter } from './additions.ts'
+import { type Additions, additionsOf, footerOf, mergedFooter } from './additions.ts'
 import { type EncodedPart, encodePart } from './body.ts'
 import { messageDate } from './compose.ts'
 import type { ContentDocument } from './content.ts'
+import { defaultsIn, withDefaults } from './merge.ts'
 import type { FileHead } from './mime/parts.ts'
 import type { Personal } from './personal.ts'
 import { textDetailsOf } from './recipient-texts.ts'
 import type { Judgement } from './rules.ts'
-import { canonicalMailbox, headOf, ownOf, personalOfMime, shownSubject } from './settle-details.ts'
+import {
+  canonicalAlternative,
+  canonicalMailbox,
+  headOf,
+  ownOf,
+  personalOfMime,
+  shownSubject,
+} from './settle-details.ts'
 import { subjectOf } from './stored-content.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 import type { ContentParts, MimeContent, Submission, SubmittedAttachment, SubmittedEnvelope } from './submission.ts'
@@ -31,8 +39,8 @@ export function settle({ submission: given, found, transactionBase, heloName, no
   const files = new FileParts()
   const attachments = [...submission.attachments, ...(found.attachments ?? []).map(asSubmitted)]
   const shared = attachments.map((attachment) => files.add(attachment))
-  const deliveries = settleRecipients(submission, files)
-  const settings = additionsOf(submission, found.domain?.trackingHost ?? null)
+  const deliveries = settleRecipients(submission, found, files)
+  const settings = { ...additionsOf(submission, found.domain?.trackingHost ?? null), ...templateOf(submission, found) }
   const mime = content.kind === 'mime' && !found.template
   const first = mime
     ? traced(content, id, submission, heloName, now)
@@ -69,6 +77,11 @@ export function settle({ submission: given, found, transactionBase, heloName, no
     parts,
     deliveries,
   }
+}
+
+function templateOf({ templateKey }: Submission, { templateName: name }: Judgement): Pick<Additions, 'template'> {
+  if (templateKey === undefined) return {}
+  return { template: { id: templateKey.toLowerCase(), ...(name === undefined ? {} : { name }) } }
 }
 
 /** A UUIDv7 of this time (RFC 9562 5.7), which is not the host's: its first 48 bits, in milliseconds. */
@@ -125,7 +138,7 @@ function contentDocument(
     ...(html === undefined ? {} : { html }),
     ...(text === undefined ? {} : { text }),
     ...(texts.amp ? { amp: texts.amp } : {}),
-    ...(texts.alternatives ? { alternatives: texts.alternatives } : {}),
+    ...(texts.alternatives ? { alternatives: texts.alternatives.map(canonicalAlternative) } : {}),
     ...(submission.literal ? { literal: true } : {}),
     ...textDetailsOf(submission, { html, text }, filled?.rendered),
     ...(footer ? { footer } : {}),
@@ -135,12 +148,20 @@ function contentDocument(
   }
 }
 
-function settleRecipients(submission: Submission, files: FileParts): StoredDelivery[] {
+function settleRecipients(submission: Submission, { template }: Judgement, files: FileParts): StoredDelivery[] {
   const deliveries: StoredDelivery[] = []
+  // A template's defaults are kept with its content; the event log, which does not read that, shows the subject.
+  const defaults = defaultsIn(subjectOf(submission, template), template?.defaults)
   for (const [number, envelope] of submission.envelopes.entries()) {
     const { content } = submission
     const mime = content.kind === 'mime' && !submission.templateId
-    const personal = mime ? personalOfMime(content, envelope, number) : personalOf(envelope, number, files)
+    const personal = mime
+      ? personalOfMime(content, envelope, number)
+      : personalOf(
+          defaults ? { ...envelope, attributes: withDefaults(envelope.attributes, defaults) } : envelope,
+          number,
+          files,
+        )
     const alone = envelope.to.length === 1 && envelope.cc.length === 0 && envelope.bcc.length === 0
     // One copy a mailbox and envelope, whichever list named it first.
     const seen = new Set<string>()

@@ -1,4 +1,5 @@
 import { type AnySql, isDatabaseAway, isRetryable, type Sql } from '../database.ts'
+import { LIFETIME_HOURS } from '../delivery/schedule.ts'
 import { ensurePartitions } from '../partitions.ts'
 import { type Fragment, holdsDespite } from '../suppressions/bypass.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
@@ -233,7 +234,7 @@ async function insertMessages(
              kind, reference, personal, group_id, next_at, expires_at ${bypass.name})
       select message_id, recipient_no, account_id, case when scheduled_at > service_now() then 'scheduled' else 'queued' end,
              recipient, key, domain, kind, reference, personal::jsonb, group_id, ${held.nextAt},
-             greatest(scheduled_at, service_now()) + interval '72 hours' ${bypass.name}
+             greatest(scheduled_at, service_now()) + make_interval(hours => ${LIFETIME_HOURS}::int) ${bypass.name}
         from recipient where refusal is null
       returning message_id
     ), finished as (

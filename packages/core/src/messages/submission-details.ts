@@ -1,6 +1,6 @@
 /**
  * What a submission may say beyond the least. Every part is optional and neutral: v3 and the SMTP extension header say it, v2
- * says none of it.
+ * no more of it than names of recipients and inline files.
  */
 
 /** An address as the client wrote it, and the name shown beside it; empty: none. */
@@ -47,9 +47,15 @@ export interface EnvelopeDetails {
   readonly customArgs?: Readonly<Record<string, string>>
 }
 
+/** `type`: a media type, with its parameters. */
+export interface Alternative {
+  readonly type: string
+  readonly text: string
+}
+
 export interface ContentDetails {
   /** Alternatives beyond text, AMP and HTML, in their order, after HTML: calendar invitations. */
-  readonly alternatives?: readonly { readonly type: string; readonly text: string }[]
+  readonly alternatives?: readonly Alternative[]
   /** Extra fields of every copy, where its envelope has none of that name. */
   readonly headers?: Readonly<Record<string, string>>
   /** What Date says, in place of the moment of accept. */
@@ -59,7 +65,7 @@ export interface ContentDetails {
 }
 
 export interface FileDetails {
-  /** By the file's name, when left out. */
+  /** A media type, with its parameters. By the file's name, when left out. */
   readonly type?: string
   /** Default attachment. */
   readonly disposition?: 'attachment' | 'inline'
@@ -80,6 +86,8 @@ export interface SettingsDetails {
   readonly openTag?: string
   /** The sentence of the unsubscribe link, in which `<% %>` marks the link, or the tag that its bare URL stands in for. */
   readonly unsubscribeTexts?: { readonly text?: string; readonly html?: string; readonly tag?: string }
+  /** Every copy has the link that leaves its group, and List-Unsubscribe, whatever `unsubscribe` says. */
+  readonly groupLink?: boolean
   /** Query parameters added to links: `utm_source`. */
   readonly linkParameters?: Readonly<Record<string, string>>
   /** Groups the preferences page shows. */

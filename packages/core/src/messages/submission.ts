@@ -39,8 +39,8 @@ export interface Submission extends SubmissionDetails {
   readonly idempotencyKey: string | undefined
   /** SHA-256 of what the client sent; only looked at under an idempotency key. */
   readonly fingerprint: Buffer | undefined
-  /** What the door calls a field, so that a refusal names what the client wrote. */
-  readonly nameOf: (field: SubmissionField, envelope?: number, key?: string) => string
+  /** What the door calls a field, so that a refusal names what the client wrote; `file`: of which of the attachments. */
+  readonly nameOf: (field: SubmissionField, envelope?: number, key?: string, file?: number) => string
 }
 
 export type SubmissionField =

@@ -22,6 +22,8 @@ const ATOM = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u{a0}-\u{10ffff}-]+$/u
 const HIDDEN = /[\p{C}\p{Z}]/u
 // RFC 5321 4.1.2 Quoted-string: printable ASCII, with \ before any of it.
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])+)"$/
+/** Characters of a quoted local part: 64 octets, each of them quoted, and the quotes. */
+const LONGEST_QUOTED = 2 * 64 + 2
 const LDH_LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
 
 /**
@@ -86,6 +88,7 @@ function parseLocal(local: string): string | undefined {
 
 /** `"\a"@x`, `"a"@x` and `a@x` are one mailbox: quoting goes where it isn't needed, so that a suppression can't be evaded. */
 function parseQuoted(local: string): string | undefined {
+  if (local.length > LONGEST_QUOTED) return undefined
   const inside = QUOTED.exec(local)?.[1]
   if (inside === undefined) return undefined
   const plain = inside.replace(/\\(.)/g, '$1')

@@ -1,7 +1,9 @@
 import type { Sql, SqlTransaction } from '../database.ts'
 import { invalidParameter, ServiceError } from '../errors.ts'
+import type { BounceClassification } from '../events/index.ts'
+import { type BouncesOfDay, countBounces } from './bounces.ts'
 import { type DeliveryTime, deliveryTime } from './delivery-times.ts'
-import { type Counts, NO_COUNTS, type Subject } from './metrics.ts'
+import { type Counts, METRICS, NO_COUNTS, type Subject } from './metrics.ts'
 import { MOST_DAYS, MOST_DAYS_APART, type Period, periodsOf, requireSpan, type Span } from './periods.ts'
 import {
   type AsOf,
@@ -17,6 +19,7 @@ import {
 import { type RecountRequest, recount } from './recount.ts'
 import { selectKnownTags, selectTags, type Tag, type TagPage } from './tags.ts'
 
+export type { BouncesOfDay } from './bounces.ts'
 export type { DeliveryTime } from './delivery-times.ts'
 export type { Counts, Metric, Subject, Weights } from './metrics.ts'
 export type { Period, Span } from './periods.ts'
@@ -30,7 +33,19 @@ export type Wanted =
   | { readonly kind: 'total' }
   | { readonly kind: 'one'; readonly subject: Subject; readonly name: string }
   | { readonly kind: 'some'; readonly subject: Subject; readonly names: readonly string[] }
+  | {
+      readonly kind: 'groups'
+      readonly subject: Subject
+      /** Names that are counted together, by the name of their group. */
+      readonly groups: ReadonlyMap<string, readonly string[]>
+      /** What everything else is called. */
+      readonly others: string
+    }
   | { readonly kind: 'each'; readonly subject: Subject | 'subaccount' }
+
+export interface BouncesRequest extends Pick<Question, 'accountId' | 'first' | 'last'> {
+  readonly classification: BounceClassification | undefined
+}
 
 interface Question {
   readonly accountId: number
@@ -94,6 +109,8 @@ export interface Stats {
   sums(question: SumsQuestion): Promise<SumsAnswer>
   /** Throws parameterInvalid (tag: it has a NUL). */
   tags(page: TagPage): Promise<{ tags: Tag[]; total: number }>
+  /** Bounces by classification, or by domain (bounces.ts). Throws dateInvalid, datesReversed, parameterInvalid (enddate). */
+  bounces(question: BouncesRequest): Promise<BouncesOfDay[]>
   /** Which of these names are tags of the account. */
   knownTags(accountId: number, names: readonly string[]): Promise<string[]>
   /** See recount.ts. */
@@ -117,7 +134,7 @@ export function statsOf(sql: Sql): Stats {
         const { periods, total } = periodsOf(span, period, { limit, offset })
         const page = { first: periods[0]?.first ?? span.first, last: periods.at(-1)?.last ?? span.first }
         if (periods.length === 0) return { periods: [], total, asOf }
-        if (wanted.kind === 'some' && wanted.names.length * periods.length > MOST_TOLD) {
+        if (namesIn(wanted) * periods.length > MOST_TOLD) {
           throw invalidParameter(
             'enddate',
             `an answer has at most ${MOST_TOLD} counts, ask for fewer days or names, or by month`,
@@ -131,6 +148,7 @@ export function statsOf(sql: Sql): Stats {
               ? await selectCountsOfSubaccounts(transaction, asked, span)
               : await selectCountsOfEach(transaction, asked, { subject: wanted.subject, span })
         const byDate = Map.groupBy(rows, ({ date }) => date)
+        const totals = wanted.kind === 'groups' ? await selectCounts(transaction, asked, TOTAL) : []
         // Of each name that was asked for there is a row.
         const stats = (found: CountsRow[] = []) =>
           wanted.kind === 'each'
@@ -140,7 +158,17 @@ export function statsOf(sql: Sql): Stats {
                 return row ? asNamed(row) : noCounts(wanted.kind === 'total' ? null : name)
               })
         return {
-          periods: periods.map(({ first: date }) => ({ date, stats: stats(byDate.get(date)) })),
+          periods: periods.map(({ first: date }) => ({
+            date,
+            stats:
+              wanted.kind === 'groups'
+                ? grouped(
+                    wanted,
+                    byDate.get(date) ?? [],
+                    totals.find((row) => row.date === date),
+                  )
+                : stats(byDate.get(date)),
+          })),
           ...{ total, asOf },
         }
       }),
@@ -160,6 +188,13 @@ export function statsOf(sql: Sql): Stats {
         return { ...span, stats: alone ? [noCounts(name)] : rows.map(asNamed), total: alone ? 1 : total, asOf }
       }),
 
+    bounces: (question) =>
+      inOneSnapshot(async (transaction) => {
+        const { id: accountId, today } = await accountOf(transaction, question)
+        const span = spanOf(question, today, MOST_DAYS_APART)
+        return countBounces(transaction, { accountId, span, classification: question.classification })
+      }),
+
     async tags(page) {
       requireText(page.prefix, 'tag')
       return selectTags(sql, page)
@@ -169,13 +204,40 @@ export function statsOf(sql: Sql): Stats {
   }
 }
 
+const TOTAL = { subject: 'total', names: [''] } as const
+
+/** Counts that are told by name, or looked at to be added up, for each period. */
+function namesIn(wanted: Wanted): number {
+  return wanted.kind === 'some' || wanted.kind === 'groups' ? countedOf(wanted).names.length : 0
+}
+
+/** The counts of each group, then of everything else. */
+function grouped(
+  { groups, others }: Extract<Wanted, { kind: 'groups' }>,
+  rows: readonly CountsRow[],
+  total: CountsRow | undefined,
+): NamedCounts[] {
+  const byName = new Map(rows.map(({ name, counts }) => [name, counts]))
+  const named = [...groups].map(([name, members]) => ({
+    ...{ name, deliveryTime: null },
+    counts: members.reduce((sum, member) => added(sum, byName.get(member) ?? NO_COUNTS, 1), NO_COUNTS),
+  }))
+  const rest = named.reduce((sum, { counts }) => added(sum, counts, -1), total?.counts ?? NO_COUNTS)
+  return [...named, { name: others, counts: rest, deliveryTime: null }]
+}
+
+function added(counts: Counts, others: Counts, times: 1 | -1): Counts {
+  return Object.fromEntries(METRICS.map((metric) => [metric, counts[metric] + times * others[metric]])) as Counts
+}
+
 const MOST_SENT: Order = { by: { sent: 1 }, descending: true }
 
 function countedOf(wanted: Exclude<Wanted, { kind: 'each' }>): {
   subject: Subject | 'total'
   names: readonly string[]
 } {
-  if (wanted.kind === 'total') return { subject: 'total', names: [''] }
+  if (wanted.kind === 'total') return TOTAL
+  if (wanted.kind === 'groups') return { subject: wanted.subject, names: [...wanted.groups.values()].flat() }
   return wanted.kind === 'one' ? { subject: wanted.subject, names: [wanted.name] } : wanted
 }
 
@@ -192,7 +254,7 @@ function requireText(text: string, parameter: string): void {
   if (text.includes('\0')) throw invalidParameter(parameter, 'it must not contain NUL')
 }
 
-function spanOf({ first, last }: Question, today: string, most: number): Span {
+function spanOf({ first, last }: Pick<Question, 'first' | 'last'>, today: string, most: number): Span {
   // Where the caller's day begins before the account's, its today is the account's tomorrow.
   const span = { first, last: last ?? (first > today ? first : today) }
   requireSpan(span, most)
@@ -217,7 +279,7 @@ const MOST_TOLD = 10_000
 
 async function accountOf(
   sql: SqlTransaction,
-  { accountId, subaccount }: Question,
+  { accountId, subaccount }: Pick<Question, 'accountId' | 'subaccount'>,
 ): Promise<{ id: number; today: string }> {
   if (subaccount?.includes('\0')) throw new ServiceError('subaccountUnknown')
   const [account] = await sql<{ id: number; today: string }[]>`

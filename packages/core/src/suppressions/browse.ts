@@ -1,4 +1,4 @@
-import type { AnySql } from '../database.ts'
+import { type AnySql, onlyRow } from '../database.ts'
 import type { Fragment } from './bypass.ts'
 import { COUNTED, type SuppressionReason } from './suppression.ts'
 
@@ -22,6 +22,7 @@ export interface BrowsedSuppression {
   readonly email: string
   readonly reason: SuppressionReason
   readonly since: Date
+  readonly code: number | null
   readonly reply: string | null
   /** RFC 3463. */
   readonly status: string | null
@@ -36,16 +37,23 @@ export async function browse(sql: AnySql, accountId: number, filter: BrowseFilte
       select s.value, s.reason, s.since from ${entries(sql, accountId, filter)}
        order by s.value collate "C" limit ${limit} offset ${offset}
     )
-    select p.value as email, p.reason, p.since, last.reply, last.status
+    select p.value as email, p.reason, p.since, last.code, last.reply, last.status
       from page p
       left join lateral (
-        select a.reply, a.enhanced as status
+        select a.code, a.reply, a.enhanced as status
           from finished_deliveries f
           join attempts a on a.message_id = f.message_id and a.recipient_no = f.recipient_no and a.attempt = f.attempt
          where hashtextextended(f.recipient_key, f.account_id) = hashtextextended(p.value, ${accountId}::int)
            and f.recipient_key = p.value and f.account_id = ${accountId} and f.state = 'bounced' and p.reason = 'hardbounce'
          order by f.message_id desc limit 1) last on true
      order by p.value collate "C"`
+}
+
+/** How many entries fit the filter, counted up to {@link COUNTED} for each reason. */
+export async function countBrowsed(sql: AnySql, accountId: number, filter: BrowseFilter): Promise<number> {
+  const all = { ...filter, limit: COUNTED, offset: 0 }
+  return onlyRow(await sql<{ count: number }[]>`select count(*)::int as count from ${entries(sql, accountId, all)}`)
+    .count
 }
 
 /**

@@ -3,11 +3,12 @@ import type { AnySql, Sql, SqlTransaction } from '../database.ts'
 import { invalidParameter, ServiceError } from '../errors.ts'
 import { parseAddress } from '../recipients/address.ts'
 import type { Secrets } from '../secrets.ts'
-import { type BrowsedSuppression, type BrowseFilter, browse } from './browse.ts'
+import { type BrowsedSuppression, type BrowseFilter, browse, countBrowsed } from './browse.ts'
 import type { Forgotten } from './forgotten.ts'
 import { type ImportReport, importerOf, type SuppressionImport } from './import.ts'
 import {
   accountExists,
+  countOfGroups,
   countUpTo,
   deleteEnded,
   deleteEntries,
@@ -48,6 +49,10 @@ export interface Suppressions {
   list(accountId: number, filter: SuppressionFilter): Promise<SuppressionPage>
   /** See browse.ts. */
   browse(accountId: number, filter: BrowseFilter): Promise<BrowsedSuppression[]>
+  /** How many entries a filter finds, whatever its page. */
+  countBrowsed(accountId: number, filter: BrowseFilter): Promise<number>
+  /** How many left a group, or any group, counted up to {@link COUNTED}. */
+  countOfGroups(accountId: number, group?: number): Promise<number>
   /** Who left a group, or any group, by address. */
   ofGroups(
     accountId: number,
@@ -145,6 +150,8 @@ export function suppressionsOf({ sql, secrets, forgotten }: SuppressionsDependen
       ]
     },
     browse: (accountId, filter) => browse(sql, accountId, filter),
+    countBrowsed: (accountId, filter) => countBrowsed(sql, accountId, filter),
+    countOfGroups: (accountId, group) => countOfGroups(sql, accountId, group),
     ofGroups: (accountId, page) => selectOfGroups(sql, accountId, page),
     pages: (accountId) => pagesOf(sql, accountId),
     import: importerOf(sql),

@@ -142,6 +142,16 @@ export async function selectOfGroups(
      order by s.group_id, s.value limit ${limit} offset ${offset}`
 }
 
+export async function countOfGroups(sql: AnySql, accountId: number, group?: number): Promise<number> {
+  return onlyRow(
+    await sql<{ count: number }[]>`
+      select count(*)::int as count from (
+        select from suppressions s
+         where s.account_id = ${accountId} and s.group_id > 0 and ${holds(sql)}
+           ${group === undefined ? sql`` : sql`and s.group_id = ${group}`} limit ${COUNTED}) found`,
+  ).count
+}
+
 /** The list behind this entry, in its order. */
 export async function selectAfter(
   sql: AnySql,

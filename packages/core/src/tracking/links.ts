@@ -9,6 +9,8 @@ export interface Links {
   /** `link`: which of the message, from 0. */
   click(link: number, url: string): string
   unsubscribe(): string
+  /** Leaves all mail, whatever group the message is of. */
+  unsubscribeFromAll(): string
 }
 
 /** `base`: where they lead to, without a slash at its end. */
@@ -17,11 +19,13 @@ export function linksOf(
   base: string,
   recipient: Pick<TrackingTarget, 'accountId' | 'messageId' | 'recipientNo' | 'group'> & { readonly key: string },
 ): Links {
-  const make = (letter: string, kind: TrackingTarget['kind'], link = 0, url = ''): string =>
-    `${base}/t/${letter}/${makeTrackingToken(secrets, { ...recipient, kind, link, url })}`
+  const make = (letter: string, kind: TrackingTarget['kind'], link = 0, url = '', of = recipient): string =>
+    `${base}/t/${letter}/${makeTrackingToken(secrets, { ...of, kind, link, url })}`
+  const optOut = () => optOutHash(secrets, recipient.accountId, recipient.key)
   return {
     open: () => make('o', 'open'),
     click: (link, url) => make('c', 'click', link, url),
-    unsubscribe: () => make('u', 'unsubscribe', 0, optOutHash(secrets, recipient.accountId, recipient.key)),
+    unsubscribe: () => make('u', 'unsubscribe', 0, optOut()),
+    unsubscribeFromAll: () => make('u', 'unsubscribe', 0, optOut(), { ...recipient, group: 0 }),
   }
 }

@@ -17,6 +17,8 @@ export interface PlanOptions {
   readonly openTracking: boolean
   readonly clickTracking: boolean
   readonly unsubscribe: boolean
+  /** The text has an unsubscribe link, and needs none at its end. */
+  readonly isLinked?: boolean
   readonly footer: string | undefined
   /** Links that begin with one of these are ours already. */
   readonly own: readonly string[]
@@ -94,11 +96,11 @@ function planOf(
   { end, footerAt, sentence }: { end: number; footerAt: Span; sentence: string | undefined },
   options: PlanOptions,
 ): Plan | undefined {
-  const { openTracking, unsubscribe, footer } = options
+  const { openTracking, unsubscribe, isLinked = false, footer } = options
   const tags = tagsIn(text, footerAt, options)
   const links = linksIn(found, tags, options)
   const places = links.length === 0 ? tags : [...links, ...tags].sort((a, b) => a.start - b.start)
-  const unsubscribeLine = unsubscribe && !tags.some(({ kind }) => kind === 'unsubscribe')
+  const unsubscribeLine = unsubscribe && !isLinked && !tags.some(({ kind }) => kind === 'unsubscribe')
   const pixel = openTracking && !tags.some(({ kind }) => kind === 'pixel')
   if (places.length === 0 && !unsubscribeLine && !pixel && !footer) return undefined
   const clicks = options.clickTracking ? links.length : 0

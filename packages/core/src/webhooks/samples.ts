@@ -34,6 +34,7 @@ export function sampleEvents(types: readonly WebhookEvent[], now: Date): Event[]
         tags: ['test'],
         reference: 'test',
         group: null,
+        template: null,
         size: 1834,
         acceptedAt: now,
         scheduledAt: null,

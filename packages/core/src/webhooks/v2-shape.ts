@@ -1,6 +1,6 @@
 import type { BounceClass } from '../delivery/bounce-rules.ts'
 import type { Event, EventDelivery, EventDetail } from '../events/event.ts'
-import { dropText, isHardBounce } from '../events/words.ts'
+import { dropText, isHardBounce, replyLine } from '../events/words.ts'
 import { eventName } from './names.ts'
 import type { WebhookEvent, WebhookSettings } from './webhook.ts'
 
@@ -86,12 +86,6 @@ function responseOf(type: WebhookEvent, detail: EventDetail): string {
   if (type === 'dropped') return dropText(detail.reason)
   const reply = replyLine(detail)
   return type === 'sent' ? `smtp;${reply}` : reply
-}
-
-/** The server's reply as it stood on the wire. */
-export function replyLine({ code, enhanced, reply = '' }: EventDetail): string {
-  const told = enhanced !== undefined && !reply.startsWith(enhanced) ? `${enhanced} ${reply}` : reply
-  return code === undefined || reply.startsWith(`${code}`) ? told : `${code} ${told}`
 }
 
 /** The same at every attempt, and in every shape. */

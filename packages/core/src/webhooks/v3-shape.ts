@@ -1,8 +1,9 @@
+import { classificationOf } from '../events/bounce-classifications.ts'
 import type { Event, EventDelivery, EventDetail } from '../events/event.ts'
-import { isHardBounce } from '../events/words.ts'
+import { isHardBounce, replyLine } from '../events/words.ts'
 import { shortMessageId } from '../messages/short-id.ts'
 import { nameOf } from './names.ts'
-import { eventId, replyLine } from './v2-shape.ts'
+import { eventId } from './v2-shape.ts'
 import type { WebhookEvent } from './webhook.ts'
 
 /** A batch in the v3 shape, to the octet as the recorded ones are written (v3 contract 9). */
@@ -25,6 +26,7 @@ function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<str
     sg_event_id: eventId(id),
     sg_message_id: `${shortMessageId(delivery.messageId)}.recvd-0.${delivery.recipientNo}`,
     ...(group === null ? {} : { asm_group_id: group }),
+    ...(delivery.template ? templateValues(delivery.template) : {}),
     ...ownValues(type, detail, delivery),
   }
   // What the sender wants to hear goes beside ours, and not in its place.
@@ -34,6 +36,10 @@ function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<str
     }
   }
   return told
+}
+
+function templateValues({ id, name }: NonNullable<EventDelivery['template']>): Record<string, string> {
+  return { sg_template_id: id, ...(name === undefined ? {} : { sg_template_name: name }) }
 }
 
 /** The mail's Message-ID; of one that was relayed as it was, what the service gives where there is none. */
@@ -54,19 +60,10 @@ const DROPPED: Readonly<Record<string, string>> = {
   'domain-lost': 'Sending Domain Lost',
 }
 
-const CLASSES: Readonly<Record<string, string>> = {
-  'bad-mailbox': 'Invalid Address',
-  'bad-domain': 'Invalid Address',
-  'mailbox-full': 'Mailbox Unavailable',
-  'mailbox-inactive': 'Mailbox Unavailable',
-  'too-large': 'Content',
-  policy: 'Reputation',
-  spam: 'Reputation',
-  authentication: 'Reputation',
-  rate: 'Frequency or Volume Too High',
-  relay: 'Technical Failure',
-  protocol: 'Technical Failure',
-  network: 'Technical Failure',
+/** Events call it by another name than lists do (contract, corrections). */
+function classificationInEvents(bounceClass: string | undefined): string {
+  const name = classificationOf(bounceClass)
+  return name === 'Technical Failure' ? 'Technical' : name
 }
 
 function ownValues(type: WebhookEvent, detail: EventDetail, delivery: EventDelivery): Record<string, unknown> {
@@ -92,7 +89,7 @@ function ownValues(type: WebhookEvent, detail: EventDetail, delivery: EventDeliv
         ...(enhanced ? { status: enhanced } : {}),
         // A block may pass; a bounce is an address that nobody has.
         type: type === 'bounced' && isHardBounce(detail.class) ? 'bounce' : 'blocked',
-        bounce_classification: CLASSES[detail.class ?? ''] ?? 'Unclassified',
+        bounce_classification: classificationInEvents(detail.class),
         ...tls,
       }
     case 'dropped':

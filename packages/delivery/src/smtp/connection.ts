@@ -47,7 +47,9 @@ interface Waiting {
   readonly since: number
   readonly resolve: (reply: SmtpReply) => void
   readonly reject: (error: Error) => void
-  readonly timer: NodeJS.Timeout
+  /** Milliseconds, from when its turn has come. */
+  readonly timeout: number
+  timer: NodeJS.Timeout | undefined
 }
 
 /** One SMTP session as a client: greeting done, capabilities known, ready for transactions. */
@@ -106,6 +108,7 @@ export class SmtpConnection {
         clearTimeout(waiting.timer)
         this.#steps.push(stepOf(waiting, reply))
         waiting.resolve(reply)
+        this.#awaitNext()
       }
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
@@ -129,13 +132,20 @@ export class SmtpConnection {
     if (this.#lost) throw new ConnectionLost(stage, this.#lost.message, this.#lost.unasked)
   }
 
-  /** Waits for the next reply. Throws {@link ConnectionLost}. */
+  /** Waits for the next reply; of several that were asked for in one go each has its own time. Throws {@link ConnectionLost}. */
   async reply(stage: Stage, timeout: number): Promise<SmtpReply> {
     this.requireOpen(stage)
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#lose(`no reply within ${Math.round(timeout / 1000)} s`), timeout)
-      this.#waiting.push({ stage, since: performance.now(), resolve, reject, timer })
+      this.#waiting.push({ stage, since: performance.now(), timeout, resolve, reject, timer: undefined })
+      if (this.#waiting.length === 1) this.#awaitNext()
     })
+  }
+
+  #awaitNext(): void {
+    const [waiting] = this.#waiting
+    if (!waiting) return
+    const { timeout } = waiting
+    waiting.timer = setTimeout(() => this.#lose(`no reply within ${Math.round(timeout / 1000)} s`), timeout)
   }
 
   /** Writes; several commands at once where the server offers PIPELINING (RFC 2920). */

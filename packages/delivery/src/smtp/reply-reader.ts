@@ -1,9 +1,10 @@
 import type { Reply } from '@postrider/core'
 
 /** A remote server is hostile until proven otherwise: what it may make us hold is bounded (V70). */
+const MAX_REPLY = 64 * 1024
+/** What is kept of a line, and of the lines of a reply: what is more is passed over. */
 const MAX_LINE = 4096
 const MAX_LINES = 128
-const MAX_REPLY = 64 * 1024
 /** Octets of reply text that are kept. */
 export const KEPT = 1024
 
@@ -20,36 +21,44 @@ export class ReplyReader {
   #pending = ''
   #lines: string[] = []
   #octets = 0
+  /** The rest of a line of which enough was kept. */
+  #passing = false
 
   /** Octets of a reply that isn't complete yet; none may be left over when TLS starts (CVE-2021-38371). */
   get isEmpty(): boolean {
-    return this.#pending === '' && this.#lines.length === 0
+    return this.#pending === '' && this.#lines.length === 0 && !this.#passing
   }
 
   /**
-   * Answers the replies this piece completes, one by one: garbage behind a reply does not take the reply back. Throws
-   * {@link ProtocolError}.
+   * Answers the replies this piece completes, one by one: garbage behind a reply does not take the reply back. A line is known by
+   * its code, however long it is: a 250 to the final dot that was not taken for one had the message sent again and again.
+   * Throws {@link ProtocolError}.
    */
   *push(chunk: Buffer): Generator<SmtpReply> {
     this.#pending += chunk.toString('latin1')
     for (;;) {
       const end = this.#pending.indexOf('\n')
-      if (end === -1) break
-      const line = this.#pending.slice(0, end).replace(/\r$/, '')
-      this.#pending = this.#pending.slice(end + 1)
-      const reply = this.#line(line)
+      if (end === -1 && this.#pending.length <= MAX_LINE) break
+      const length = end === -1 ? this.#pending.length : end
+      const kept = this.#passing ? '' : this.#pending.slice(0, Math.min(length, MAX_LINE))
+      const reply = this.#passing ? undefined : this.#line(kept.replace(/\r$/, ''))
+      this.#passing = end === -1
+      this.#pending = end === -1 ? '' : this.#pending.slice(end + 1)
       if (reply) yield reply
+      this.#count(length - kept.length)
     }
-    if (this.#pending.length > MAX_LINE) throw new ProtocolError('the server sent an over-long line')
+  }
+
+  #count(octets: number): void {
+    this.#octets += octets
+    if (this.#octets > MAX_REPLY) throw new ProtocolError('the server sent an over-long reply')
   }
 
   #line(line: string): SmtpReply | undefined {
     const match = /^([2-5]\d\d)(?:([ -])(.*))?$/s.exec(line)
-    if (!match || line.length > MAX_LINE) throw new ProtocolError('the server sent something that is not a reply')
-    this.#octets += line.length
-    this.#lines.push(match[3] ?? '')
-    if (this.#lines.length > MAX_LINES || this.#octets > MAX_REPLY)
-      throw new ProtocolError('the server sent an over-long reply')
+    if (!match) throw new ProtocolError('the server sent something that is not a reply')
+    this.#count(line.length)
+    if (this.#lines.length < MAX_LINES) this.#lines.push(match[3] ?? '')
     if (match[2] === '-') return undefined
     const lines = this.#lines
     this.#lines = []

@@ -8,7 +8,7 @@ export const TIMEOUTS = {
   auth: 120_000,
   mail: 300_000,
   rcpt: 300_000,
-  data: 120_000,
+  data: 300_000,
   /** Between two blocks of the message leaving. */
   block: 180_000,
   dot: 600_000,

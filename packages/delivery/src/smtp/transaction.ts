@@ -71,9 +71,9 @@ async function envelope(connection: SmtpConnection, transaction: Transaction): P
   const rcpt = `RCPT TO:<${transaction.to}>`
   if (!connection.pipelining) {
     const mailReply = await connection.command(mail, 'mail', TIMEOUTS.mail)
-    if (mailReply.code !== 250) return refusal(connection, 'mail', mailReply, false)
+    if (!isTaken(mailReply)) return refusal(connection, 'mail', mailReply, false)
     const rcptReply = await connection.command(rcpt, 'rcpt', TIMEOUTS.rcpt)
-    if (!isRecipientTaken(rcptReply)) return refusal(connection, 'rcpt', rcptReply, true)
+    if (!isTaken(rcptReply)) return refusal(connection, 'rcpt', rcptReply, true)
     const dataReply = await connection.command('DATA', 'data', TIMEOUTS.data)
     return dataReply.code === 354 ? undefined : refusal(connection, 'data', dataReply, true)
   }
@@ -86,9 +86,9 @@ async function envelope(connection: SmtpConnection, transaction: Transaction): P
   for (const reply of replies) reply.catch(() => {})
   connection.write(`${mail}\r\n${rcpt}\r\nDATA\r\n`)
   const mailReply = await replies[0]
-  if (mailReply.code !== 250) return afterPipelined(connection, 'mail', mailReply, replies.slice(1))
+  if (!isTaken(mailReply)) return afterPipelined(connection, 'mail', mailReply, replies.slice(1))
   const rcptReply = await replies[1]
-  if (!isRecipientTaken(rcptReply)) return afterPipelined(connection, 'rcpt', rcptReply, replies.slice(2))
+  if (!isTaken(rcptReply)) return afterPipelined(connection, 'rcpt', rcptReply, replies.slice(2))
   const dataReply = await replies[2]
   return dataReply.code === 354 ? undefined : refusal(connection, 'data', dataReply, true)
 }
@@ -123,8 +123,9 @@ function mailCommand({ capabilities }: SmtpConnection, { from, head, message, ut
   return `MAIL FROM:<${from}>${size}${eightBit}${utf8 ? ' SMTPUTF8' : ''}`
 }
 
-function isRecipientTaken({ code }: Reply): boolean {
-  return code === 250 || code === 251 || code === 252
+/** MAIL and RCPT (RFC 5321 4.3.2); some servers answer 200, or 251 to MAIL. A 220 says that the two are out of step. */
+function isTaken({ code }: Reply): boolean {
+  return code === 250 || code === 251 || code === 252 || code === 200
 }
 
 /** Ends a refused transaction so that the session can carry the next one. */

@@ -24,6 +24,10 @@ export const DOOR_ROWS: readonly Row[] = [
   { id: 'query-lists', parameter: 'lists in queries: `a=1&a=2` and `a[]=1&a[]=2`', treatment: 'honour' },
   { id: 'rate-limits', parameter: 'X-RateLimit-* on all but mail/send, and on 429', treatment: 'honour' },
   {
+    ...{ id: 'link', parameter: 'Link: first, prev, next, last', treatment: 'honour' },
+    note: 'On lists read by `limit` and `offset`, counted up to 100,000; on statistics where `limit` is given. Not with a query of hundreds of characters.',
+  },
+  {
     id: 'cors',
     parameter: 'OPTIONS and CORS',
     treatment: 'honour',

@@ -11,6 +11,10 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     note: 'With `,` and `;` they are quoted. At most 4096 characters; addresses and names of one element times its recipients: 30 MB.',
   },
   {
+    ...{ id: 'names-quoted', parameter: 'names that come in quotation marks', treatment: 'honour' },
+    note: 'One enclosing pair is taken off, in every name: older clients add it.',
+  },
+  {
     ...{ id: 'personalization-from', parameter: 'personalizations[].from', treatment: 'honour' },
     note: 'On the domain of the root’s from.',
   },
@@ -40,7 +44,7 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
   { id: 'content', parameter: 'content: text/plain, text/html, text/x-amp-html', treatment: 'honour' },
   {
     ...{ id: 'content-others', parameter: 'content: text/calendar and others', treatment: 'honour' },
-    note: 'As further alternatives, in their order; a calendar’s METHOD is told in its type. `multipart/*`, `message/*` and what is no type: 400.',
+    note: 'As further alternatives, in their order; a calendar’s METHOD is in its type, unless `type` has one. `multipart/*`, `message/*` and what is no type: 400.',
   },
   {
     ...{ id: 'attachments', parameter: 'attachments: content, filename', treatment: 'honour' },
@@ -49,6 +53,10 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
   {
     ...{ id: 'attachments-inline', parameter: 'attachments: type, inline, content_id', treatment: 'honour' },
     note: 'Without `type`, or with what is none, the type is the name’s. What no `cid:` of the HTML names stays among the attachments.',
+  },
+  {
+    ...{ id: 'type-parameters', parameter: 'content and attachments: parameters of type', treatment: 'honour' },
+    note: '`text/calendar; method=REQUEST` arrives so. At most 500 characters. `charset`: 400, every text is UTF-8; those of text, HTML and AMP have no effect.',
   },
   { id: 'base64', parameter: 'base64 with line breaks', treatment: 'reject', note: 'Padding must be there too.' },
   { id: 'disposition', parameter: 'attachment disposition default', treatment: 'honour', note: '`attachment`' },
@@ -70,7 +78,7 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
   },
   {
     ...{ id: 'headers', parameter: 'headers (root and personalization)', treatment: 'honour' },
-    note: 'At most 50. Reserved names and line ends: 400. `Message-ID`, `Date` and `Sender` are refused too: the service writes them.',
+    note: 'At most 50. Reserved names and line ends: 400. `Date`, `Sender` and `MIME-Version` too: the service writes them. `Message-ID` is kept.',
   },
   { id: 'categories', parameter: 'categories', treatment: 'honour', note: 'They are tags of v2.' },
   {
@@ -83,7 +91,10 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     note: 'At most 72 hours ahead; the past is now.',
   },
   { id: 'batch_id', parameter: 'batch_id', treatment: 'honour', note: 'Unknown: 400.' },
-  { id: 'asm.group_id', parameter: 'asm.group_id', treatment: 'honour' },
+  {
+    ...{ id: 'asm.group_id', parameter: 'asm.group_id', treatment: 'honour' },
+    note: 'List-Unsubscribe with one-click, and a sentence with the link in every part without an unsubscribe tag, whatever subscription_tracking says.',
+  },
   {
     ...{ id: 'asm.group_id-unknown', parameter: 'asm.group_id of no group', treatment: 'reject' },
   },
@@ -117,8 +128,8 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     ...{ id: 'footer', parameter: 'mail_settings.footer', treatment: 'honour' },
     note: 'In place of the account’s.',
   },
-  { id: 'mail_settings.bcc', parameter: 'mail_settings.bcc', treatment: 'ignore' },
-  { id: 'spam_check', parameter: 'mail_settings.spam_check', treatment: 'ignore' },
+  { id: 'mail_settings.bcc', parameter: 'mail_settings.bcc', treatment: 'ignore', note: 'Retired: whatever it holds.' },
+  { id: 'spam_check', parameter: 'mail_settings.spam_check', treatment: 'ignore', note: 'Retired: whatever it holds.' },
   {
     ...{ id: 'tracking', parameter: 'click_tracking, open_tracking', treatment: 'honour' },
     note: 'Over the account’s default. Links of the text part only with `enable_text`.',

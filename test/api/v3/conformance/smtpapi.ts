@@ -12,7 +12,7 @@ export const SMTPAPI_ROWS: readonly Row[] = [
   },
   {
     ...{ id: 'smtpapi.asm', parameter: 'X-SMTPAPI: asm_group_id, asm_groups_to_display', treatment: 'honour' },
-    note: 'A group that is not there is as invalid JSON.',
+    note: 'A group that is not there is as invalid JSON. The group’s links are added as with asm.group_id.',
   },
   { id: 'smtpapi.ip_pool', parameter: 'X-SMTPAPI: ip_pool', treatment: 'ignore' },
   {

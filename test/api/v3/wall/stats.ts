@@ -1,5 +1,5 @@
 import { countAll, happen } from '../../../core/stats/happen.ts'
-import { acceptMessage } from '../../../core/submission.ts'
+import { acceptMessage, envelopeTo } from '../../../core/submission.ts'
 import type { Caller, Setting, Wall } from './entry.ts'
 
 const today = new Date().toISOString().slice(0, 10)
@@ -22,6 +22,17 @@ export const stats: Wall = {
       }[]
       // Nobody else was complained about.
       return `"spam_reports":${day?.stats[0]?.metrics.spam_reports}`
+    },
+    input: { query: { start_date: today } },
+  },
+  getMailboxProviderStats: {
+    kind: 'list',
+    async make({ service }, owner) {
+      const to = { envelopes: [envelopeTo('lena@icloud.com')] }
+      const { messageId } = await acceptMessage(service, { ...owner, accountName: '' }, to)
+      await happen(service, owner.accountId, { type: 'sent', messageId, detail: {} })
+      await countAll(service)
+      return '"Apple"'
     },
     input: { query: { start_date: today } },
   },

@@ -1,3 +1,5 @@
+import { happen } from '../../../core/stats/happen.ts'
+import { acceptMessage, envelopeTo } from '../../../core/submission.ts'
 import type { Caller, Setting, Wall, WallEntry } from './entry.ts'
 
 const REASONS = { Bounces: 'hardbounce', SpamReports: 'abuse', Unsubscribes: 'unsubscribe' } as const
@@ -30,9 +32,41 @@ function wallOf(list: Listed): Wall {
 /** These have nothing anybody could see. */
 const EMPTY: WallEntry = { kind: 'none' }
 
+/** Bounces of a recipient domain that is nobody else's; `word`: what tells them apart in the answer. */
+const bounces = (word: string): WallEntry => ({
+  kind: 'list',
+  async make({ service }, owner) {
+    const { messageId } = await acceptMessage(
+      service,
+      { ...owner, accountName: '' },
+      { envelopes: [envelopeTo('lena@walled-bounces.example')] },
+    )
+    await service.sql`
+      insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain, kind,
+                                       attempt, finished_at)
+      select message_id, recipient_no, account_id, 'bounced', recipient, recipient_key, recipient_domain, kind, 1, service_now()
+        from delivery_queue where message_id = ${messageId}::uuid`
+    await happen(service, owner.accountId, { type: 'bounced', messageId, detail: { class: 'bad-mailbox' } })
+    return word
+  },
+  input: { params: { classification: 'Invalid Address' } },
+})
+
+const singular = {
+  viewSpamReport: wallOf('SpamReports').viewSpamReports as WallEntry,
+  deleteSpamReport: wallOf('SpamReports').deleteSpamReportsOf as WallEntry,
+}
+
 export const suppressions: Wall = {
+  ...Object.fromEntries(
+    ['', 'Plural'].flatMap((suffix) => [
+      [`countBounceClassifications${suffix}`, bounces('Invalid Address')],
+      [`countBouncesOf${suffix}`, bounces('walled-bounces.example')],
+    ]),
+  ),
   ...wallOf('Bounces'),
   ...wallOf('SpamReports'),
+  ...singular,
   ...wallOf('Unsubscribes'),
   ...Object.fromEntries(
     ['Blocks', 'InvalidEmails'].flatMap((list) =>

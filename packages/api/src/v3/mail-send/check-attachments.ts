@@ -1,4 +1,5 @@
 import { isGiven, type RawAttachment } from './body.ts'
+import { breaksType } from './check-content.ts'
 import type { Check, Complaints } from './complaints.ts'
 
 /** Rows 45 to 52. */
@@ -19,7 +20,7 @@ function checkAttachment(attachment: RawAttachment, place: string, complaints: C
 
   if (isGiven(type)) {
     if (typeof type !== 'string' || type === '') complaints.add('fileTypeMissing', `${place}.type`)
-    else if (/[;\r\n]/.test(type)) complaints.add('fileTypeInvalid', `${place}.type`)
+    else if (breaksType(type)) complaints.add('fileTypeInvalid', `${place}.type`)
   }
   if (isGiven(disposition) && disposition !== 'inline' && disposition !== 'attachment') {
     complaints.add('dispositionInvalid', `${place}.disposition`, { given: JSON.stringify(disposition) })

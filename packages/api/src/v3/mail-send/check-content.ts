@@ -1,3 +1,4 @@
+import { essenceOf, parseMediaType } from '@postrider/core'
 import { isDynamic, isGiven, isLegacy } from './body.ts'
 import type { Check } from './complaints.ts'
 
@@ -22,10 +23,10 @@ export function checkContent({ mail, complaints }: Check): void {
   }
   for (const [at, { type, value }] of content.entries()) {
     if (typeof type !== 'string' || type === '') complaints.add('contentTypeMissing', `content.${at}.type`)
-    else if (/[;\r\n]/.test(type)) complaints.add('contentTypeInvalid', `content.${at}.type`)
+    else if (breaksType(type)) complaints.add('contentTypeInvalid', `content.${at}.type`)
     if (typeof value !== 'string' || value === '') complaints.add('contentValueMissing', `content.${at}.value`)
   }
-  if (!isInOrder(content.map(({ type }) => String(type).trim().toLowerCase()))) {
+  if (!isInOrder(content.map(({ type }) => essenceOf(String(type))))) {
     complaints.add('contentOrder', 'content')
   }
 }
@@ -43,6 +44,11 @@ function isInOrder(types: readonly string[]): boolean {
   const text = ranks.indexOf(0)
   const html = ranks.indexOf(2)
   return once && text <= 0 && (html === -1 || ranks.indexOf(3) === -1 || html < ranks.indexOf(3))
+}
+
+/** Rows 34 and 49: parameters are taken, but every text is UTF-8, and a file has the charset that it has. */
+export function breaksType(type: string): boolean {
+  return /[\r\n]/.test(type) || parseMediaType(type)?.parameters.has('charset') === true
 }
 
 /** Rows 27 to 30. */

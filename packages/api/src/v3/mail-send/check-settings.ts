@@ -1,13 +1,12 @@
-import { isEnabled, isGiven, type RawSetting } from './body.ts'
-import { addressOf } from './check-mailboxes.ts'
-import type { Check, Complaints } from './complaints.ts'
+import { isGiven } from './body.ts'
+import type { Check } from './complaints.ts'
 
 const MAIL_SETTINGS = [
   ...(['bypass_list_management', 'bypass_spam_management', 'bypass_bounce_management'] as const),
-  ...(['bypass_unsubscribe_management', 'footer', 'sandbox_mode', 'bcc', 'spam_check'] as const),
+  ...(['bypass_unsubscribe_management', 'footer', 'sandbox_mode'] as const),
 ]
 
-/** Rows 64 to 68. */
+/** Rows 64 to 66. The settings `bcc` and `spam_check` are retired: nobody looks at them. */
 export function checkMailSettings({ mail, complaints }: Check): void {
   const settings = mail.mail_settings
   if (!isGiven(settings)) return
@@ -28,20 +27,6 @@ export function checkMailSettings({ mail, complaints }: Check): void {
     if (isGiven(footer) && typeof footer !== 'string') {
       complaints.add('footerInvalid', `mail_settings.footer.${part}`, { kind })
     }
-  }
-  checkRetired(settings, complaints)
-}
-
-/** Settings that do nothing any more, refused when they could never have done anything. */
-function checkRetired({ bcc, spam_check: check }: Readonly<Record<string, RawSetting | null>>, complaints: Complaints) {
-  if (isEnabled(bcc) && !addressOf(bcc?.email)) complaints.add('bccInvalid', 'mail_settings.bcc.email')
-  if (!isGiven(check)) return
-  const { threshold, post_to_url: url } = check
-  if (isGiven(threshold) && !(Number.isInteger(threshold) && Number(threshold) >= 1 && Number(threshold) <= 10)) {
-    complaints.add('thresholdInvalid', 'mail_settings.spam_check.threshold')
-  }
-  if ((isGiven(url) || isEnabled(check)) && !(typeof url === 'string' && /^https?:\/\//i.test(url))) {
-    complaints.add('postUrlInvalid', 'mail_settings.spam_check.post_to_url')
   }
 }
 

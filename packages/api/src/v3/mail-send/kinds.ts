@@ -38,7 +38,7 @@ const MAIL = object({
   asm: MAP,
   mail_settings: object({
     ...{ bypass_list_management: MAP, bypass_spam_management: MAP, bypass_bounce_management: MAP },
-    ...{ bypass_unsubscribe_management: MAP, footer: MAP, sandbox_mode: MAP, bcc: MAP, spam_check: MAP },
+    ...{ bypass_unsubscribe_management: MAP, footer: MAP, sandbox_mode: MAP },
   }),
   tracking_settings: object({ click_tracking: MAP, open_tracking: MAP, subscription_tracking: MAP, ganalytics: MAP }),
 })

@@ -133,9 +133,6 @@ export const RULES = {
     'bypass_list_management is mutually exclusive with bypass_bounce_management, bypass_spam_management and bypass_unsubscribe_management',
   ),
   footerInvalid: rule(66, 'The {kind} version of your footer should be a string value.'),
-  thresholdInvalid: rule(67, 'The spam check threshold must be an integer from 1 to 10.'),
-  postUrlInvalid: rule(67, 'The spam check post_to_url must be a URL that begins with http:// or https://.'),
-  bccInvalid: rule(68, 'The bcc setting must include an email parameter with a valid email address.'),
   trackingInvalid: rule(69, 'The {setting} {param} param should be a boolean value.'),
   trackingNotText: rule(70, 'The {setting} {param} param should be a string value.'),
 } as const satisfies Record<string, Rule>

@@ -16,7 +16,7 @@ export function settingsOf({ asm, mail_settings: mail, tracking_settings: tracki
     ...linkParameters(ganalytics),
     ...footerOf(mail?.footer),
     ...(bypass.length > 0 ? { bypass } : {}),
-    ...(isGiven(asm) ? { group: Number(asm.group_id) } : {}),
+    ...(isGiven(asm) ? { group: Number(asm.group_id), groupLink: true } : {}),
     // An empty list is all groups: nothing is to be lost by it (contract section 13).
     ...(isGiven(asm) && Array.isArray(asm.groups_to_display) && asm.groups_to_display.length > 0
       ? { groupsToDisplay: asm.groups_to_display as number[] }

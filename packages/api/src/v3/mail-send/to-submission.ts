@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  essenceOf,
   invalidParameter,
   LIMITS,
   type Principal,
@@ -12,6 +13,7 @@ import {
 import { refuse } from '../refusal.ts'
 import { isGiven, type RawMail, type RawMailbox, type RawPersonalization } from './body.ts'
 import { namesOf } from './names.ts'
+import { withoutQuotes } from './quoted-name.ts'
 import { settingsOf } from './to-settings.ts'
 
 export interface MailCall {
@@ -151,11 +153,12 @@ function addressesOf(mailboxes: readonly RawMailbox[] | null | undefined): strin
 }
 
 function named({ email, name }: RawMailbox): [string, string][] {
-  return isGiven(name) && name.trim() !== '' ? [[String(email), name.trim()]] : []
+  const shown = withoutQuotes(name ?? '')
+  return shown === '' ? [] : [[String(email), shown]]
 }
 
 function mailboxOf(mailbox: RawMailbox | null | undefined): SubmittedMailbox | undefined {
-  return isGiven(mailbox) ? { email: String(mailbox.email), name: mailbox.name ?? '' } : undefined
+  return isGiven(mailbox) ? { email: String(mailbox.email), name: withoutQuotes(mailbox.name ?? '') } : undefined
 }
 
 /** A single bare address is what every door can say; more is a list. */
@@ -171,10 +174,11 @@ function contentOf({ content }: RawMail): SubmittedContent {
   const known: Record<string, string> = {}
   const alternatives: { type: string; text: string }[] = []
   for (const { type, value } of content ?? []) {
-    const name = String(type).trim().toLowerCase()
+    const written = String(type)
+    const name = essenceOf(written)
     const isKnown = name === 'text/plain' || name === 'text/html' || name === 'text/x-amp-html'
     if (isKnown && known[name] === undefined) known[name] = String(value)
-    else alternatives.push({ type: name, text: String(value) })
+    else alternatives.push({ type: written, text: String(value) })
   }
   return {
     kind: 'parts',

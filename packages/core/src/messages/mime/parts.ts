@@ -1,10 +1,11 @@
 import mimeTypes from 'mime-types'
 import { base64Lines, encodeText } from './encode.ts'
 import { fileNameParameter } from './header.ts'
+import { ownParameters, parseMediaType } from './media-type.ts'
 
 /** What a file's part says beyond its name. */
 export interface FileHead {
-  /** In place of the one its name says. */
+  /** In place of the one its name says; with its parameters. */
   readonly type?: string
   readonly inline?: true
   /** Without brackets. */
@@ -18,15 +19,32 @@ export interface FilePart extends FileHead {
 
 export function textPart(type: string, text: string): string {
   const encoded = encodeText(text)
-  return `Content-Type: ${type}; charset=utf-8${methodOf(type, text)}\r\nContent-Transfer-Encoding: ${encoded.encoding}\r\n\r\n${encoded.text}`
+  const { essence, own } = withOwnParameters(type)
+  const field = parameterized(essence, ['charset=utf-8', ...own, ...methodOf(essence, own, text)])
+  return `Content-Type: ${field}\r\nContent-Transfer-Encoding: ${encoded.encoding}\r\n\r\n${encoded.text}`
 }
 
 /** Calendars go by what is to be done with them, in the type too (RFC 6047 2.4). */
-function methodOf(type: string, text: string): string {
-  if (type !== 'text/calendar') return ''
+function methodOf(essence: string, own: readonly string[], text: string): string[] {
+  if (essence !== 'text/calendar' || own.some((parameter) => parameter.startsWith('method='))) return []
   const [, method] = /^METHOD:([A-Z-]{1,32})\r?$/im.exec(text.slice(0, 4096)) ?? []
-  return method === undefined ? '' : `; method=${method.toUpperCase()}`
+  return method === undefined ? [] : [`method=${method.toUpperCase()}`]
 }
+
+/** A type as it was stored. */
+function withOwnParameters(type: string): { essence: string; own: readonly string[] } {
+  const parsed = parseMediaType(type)
+  return { essence: parsed?.essence ?? type, own: parsed ? ownParameters(parsed) : [] }
+}
+
+/** In one line, or each parameter on its own where that would be long. */
+function parameterized(essence: string, parameters: readonly string[]): string {
+  const line = [essence, ...parameters].join('; ')
+  return line.length <= MAX_LINE ? line : [essence, ...parameters].join(';\r\n ')
+}
+
+/** With the field's name at most 76. */
+const MAX_LINE = 60
 
 /** What a name says about its file. */
 export function typeByName(fileName: string): string {
@@ -35,8 +53,9 @@ export function typeByName(fileName: string): string {
 
 export function filePart({ fileName, octets, type, inline, contentId }: FilePart): Buffer[] {
   if (!octets) throw new Error('an attachment of the message is missing')
+  const { essence, own } = withOwnParameters(type ?? typeByName(fileName))
   const head =
-    `Content-Type: ${type ?? typeByName(fileName)};\r\n ${fileNameParameter('name', fileName)}\r\n` +
+    `Content-Type: ${parameterized(essence, own)};\r\n ${fileNameParameter('name', fileName)}\r\n` +
     'Content-Transfer-Encoding: base64\r\n' +
     `Content-Disposition: ${inline ? 'inline' : 'attachment'};\r\n ${fileNameParameter('filename', fileName)}\r\n` +
     `${contentId === undefined ? '' : `Content-ID: <${contentId}>\r\n`}\r\n`

@@ -141,11 +141,16 @@ export function parseField(fields: readonly PartField[], wanted: string, byDefau
   const written = field?.value ?? byDefault
   const value = /^[\w!#$&^.+/-]*(?=[ \t]*(?:;|$))/.exec(written)?.[0].toLowerCase()
   if (value === undefined) return undefined
+  return { value, parameters: parametersIn(written) }
+}
+
+/** What follows the value of a field, by lower-case name. The field is bounded by its caller. */
+export function parametersIn(written: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>()
   for (const [, name = '', quoted, bare = ''] of written.matchAll(PARAMETER)) {
     parameters.set(name.toLowerCase(), quoted?.replace(/\\(.)/g, '$1') ?? bare)
   }
-  return { value, parameters }
+  return parameters
 }
 
 /** A named file, whatever its disposition, is an attachment to many readers. */

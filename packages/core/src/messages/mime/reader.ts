@@ -1,5 +1,6 @@
 import { ServiceError } from '../../errors.ts'
 import { createThreadPool, ThreadStopped } from '../../guarded-thread.ts'
+import { longWork } from '../../turns.ts'
 import type { MessageParts } from './message-parts.ts'
 
 /** Takes messages apart in threads of their own: a message may be made so that it costs more than anybody would wait. */
@@ -17,7 +18,7 @@ export function createMessageReader(): MessageReader {
   })
   return {
     async read(message) {
-      const octets = together(message)
+      const octets = await together(message)
       try {
         return await pool.ask(octets, [octets.buffer as ArrayBuffer])
       } catch (error) {
@@ -28,13 +29,20 @@ export function createMessageReader(): MessageReader {
   }
 }
 
-/** A copy, as it goes to the thread as a whole. */
-function together(pieces: readonly Buffer[]): Uint8Array {
-  const octets = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
+/** Octets that are copied before others may have a turn. */
+const SLICE = 1024 * 1024
+
+/** A copy, as it goes to the thread as a whole; in pieces, since 28 MB of fresh memory take 11 to 28 ms. */
+async function together(pieces: readonly Buffer[]): Promise<Uint8Array> {
+  // What is not filled with zeros costs nothing before it is written to.
+  const octets = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0))
+  const work = longWork()
   let at = 0
   for (const piece of pieces) {
-    octets.set(piece, at)
-    at += piece.length
+    for (let from = 0; from < piece.length; from += SLICE) {
+      at += piece.copy(octets, at, from, from + SLICE)
+      await work.pause()
+    }
   }
   return octets
 }

@@ -1,4 +1,5 @@
 import { TextDecoder } from 'node:util'
+import { atOnce, type Stoppable } from '../../turns.ts'
 
 /** One encoded word (RFC 2047 2), its charset perhaps with a language (RFC 2231 5). Blanks in the text are some clients' mistake. */
 const WORD = /=\?([\w-]{1,40})(?:\*[\w-]{0,40})?\?([BbQq])\?([^?]*)\?=/y
@@ -10,6 +11,8 @@ const QUOTED = /=([0-9A-Fa-f]{2})/g
  */
 const CHARSET =
   /^(utf-?8|(us-)?ascii|iso[-_]8859-\d{1,2}(-[ei])?|latin\d|(windows-|cp)125\d|windows-874|tis-620|koi8-[ru]|macintosh|x-mac-cyrillic|gb2312|gbk|gb18030|big5(-hkscs)?|(x-)?sjis|shift[-_]jis|windows-31j|euc-(jp|kr)|iso-2022-jp|ks_c_5601-1987)$/
+/** Words that are decoded before others may have a turn. */
+const WORDS = 300
 const decoders = new Map<string, TextDecoder | null>()
 
 /** Octets of adjacent words of one charset: a letter may begin in one word and end in the next, whatever RFC 2047 5 says. */
@@ -23,12 +26,18 @@ interface Run {
  * a charset that is not known stays as it is.
  */
 export function decodeWords(value: string): string {
-  if (!value.includes('=?')) return value
+  return value.includes('=?') ? atOnce(decodeWordsInPieces(value)) : value
+}
+
+/** The same for what may be a whole header of them: 18,000 words take 15 ms. */
+export function* decodeWordsInPieces(value: string): Stoppable<string> {
   let out = ''
+  let tried = 0
   let run: Run | undefined
   /** Behind the last word. */
   let end = 0
   for (let at = value.indexOf('=?'); at !== -1; at = value.indexOf('=?', at)) {
+    if (++tried % WORDS === 0) yield
     WORD.lastIndex = at
     const [word, charset = '', encoding = '', text = ''] = WORD.exec(value) ?? []
     const decoder = word === undefined ? undefined : decoderOf(charset)

@@ -35,6 +35,12 @@ export interface EditableVersion extends EditableVersionSummary {
   readonly testData: string | null
 }
 
+/** The version that a send reads. */
+export interface ActiveVersion extends EditableVersion {
+  readonly generation: Generation
+  readonly templateName: string
+}
+
 /** A version as it is given: what is left out is empty in a new one, and stays as it is in one that is edited. */
 export interface VersionChange {
   readonly name?: string | undefined

@@ -4,6 +4,7 @@ import { isUniqueViolation, type Sql, type SqlTransaction } from '../../database
 import { invalidParameter, ServiceError } from '../../errors.ts'
 import type { DynamicRenderer } from '../dynamic/index.ts'
 import type {
+  ActiveVersion,
   EditableAct,
   EditableTemplate,
   EditableVersion,
@@ -60,7 +61,7 @@ export interface EditableTemplates {
   removeVersion(act: VersionAct): Promise<void>
   version(accountId: number, id: string, versionId: string): Promise<EditableVersion>
   /** What a send reads: the active version. Undefined: there is no such template, or none of its versions is active. */
-  find(accountId: number, id: string): Promise<(EditableVersion & { readonly generation: Generation }) | undefined>
+  find(accountId: number, id: string): Promise<ActiveVersion | undefined>
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/

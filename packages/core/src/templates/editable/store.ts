@@ -1,5 +1,11 @@
 import { type AnySql, onlyRow } from '../../database.ts'
-import type { EditableTemplate, EditableVersion, EditableVersionSummary, Generation } from './editable-template.ts'
+import type {
+  ActiveVersion,
+  EditableTemplate,
+  EditableVersion,
+  EditableVersionSummary,
+  Generation,
+} from './editable-template.ts'
 
 const templateColumns = (sql: AnySql) => sql`t.id, t.generation, t.name, t.updated_at as "updatedAt"`
 const summaryColumns = (sql: AnySql) => sql`
@@ -107,9 +113,9 @@ export async function selectActive(
   sql: AnySql,
   accountId: number,
   templateId: string,
-): Promise<(EditableVersion & { generation: Generation }) | undefined> {
-  const rows = await sql<(EditableVersion & { generation: Generation })[]>`
-    select ${versionColumns(sql)}, t.generation
+): Promise<ActiveVersion | undefined> {
+  const rows = await sql<ActiveVersion[]>`
+    select ${versionColumns(sql)}, t.generation, t.name as "templateName"
       from editable_templates t join editable_versions v on v.account_id = t.account_id and v.template_id = t.id
      where t.account_id = ${accountId} and t.id = ${templateId} and v.active`
   return rows[0]

@@ -1,0 +1,103 @@
+import { type ErrorName, ServiceError } from '@postrider/core'
+import type { FastifyError } from 'fastify'
+import { writtenSteps } from './null-elements.ts'
+
+type Complaint = NonNullable<FastifyError['validation']>[number]
+
+/** Refusals with a code of their own for parameters of another type; the first that the operation may answer with. */
+const OWN_CODES: Readonly<Record<string, readonly ErrorName[]>> = {
+  'from.fromEmail': ['senderInvalid'],
+  templateId: ['templateIdInvalid', 'templateUnknown'],
+  template_id: ['templateIdInvalid'],
+  templateName: ['templateNameInvalid'],
+  version: ['templateVersionUnknown'],
+  attachmentId: ['attachmentUnknown'],
+  attachmentid: ['attachmentUnknown'],
+  'settings.attachmentid': ['attachmentUnknown'],
+  domain: ['domainInvalid', 'suppressionDomainInvalid'],
+  email: ['suppressionEmailInvalid', 'subaccountEmailInvalid', 'exportEmailInvalid'],
+  new_email: ['subaccountEmailInvalid'],
+  username: ['usernameInvalid', 'subaccountUnknown'],
+  password: ['passwordWeak'],
+  new_password: ['passwordWeak'],
+  credit_type: ['creditInvalid'],
+  amount: ['creditInvalid'],
+  recurring_credit: ['creditInvalid'],
+  requestId: ['forgetRequestUnknown'],
+  id: ['keyUnknown'],
+  webhookId: ['webhookUnknown'],
+  failureId: ['webhookFailureUnknown'],
+  url: ['webhookUrlInvalid'],
+  jobId: ['exportUnknown'],
+  before: ['exportUnknown'],
+  ...Object.fromEntries(
+    ['startdate', 'startDate', 'start_date', 'enddate', 'endDate', 'end_date'].map((name) => [
+      name,
+      ['dateInvalid', 'exportDateInvalid'] as const,
+    ]),
+  ),
+}
+
+/**
+ * The shape ring: the complaint of the schema that reaches deepest, with the parameter as the client wrote it. Where a value
+ * may be text or a list of texts, that one is about the item that is wrong, and not about the list being no text.
+ *
+ * `errors`: those the operation may answer with.
+ */
+export function schemaRefusal(
+  validation: readonly Complaint[],
+  input: unknown,
+  errors: readonly ErrorName[],
+): ServiceError {
+  const depth = ({ instancePath }: Complaint): number => instancePath.split('/').length
+  const [first] = validation
+  if (first?.keyword === 'required' && first.instancePath === '') {
+    return new ServiceError('parameterMissing', { values: { parameter: String(first.params.missingProperty) } })
+  }
+  const { instancePath } = validation.reduce((best, complaint) => (depth(complaint) > depth(best) ? complaint : best))
+  const complaints = validation.filter((complaint) => complaint.instancePath === instancePath)
+  const parameter = parameterName(writtenSteps(input, stepsOf(instancePath)))
+  const problem = `it ${complaintOf(complaints)}`
+  const own = complaints[0]?.keyword === 'type' ? ownCode(parameter, errors) : undefined
+  if (own) return new ServiceError(own, { values: { problem } })
+  return new ServiceError('parameterInvalid', { values: { parameter: parameter || 'body', problem } })
+}
+
+/** Of an item of a list, that of the list. */
+function ownCode(parameter: string, errors: readonly ErrorName[]): ErrorName | undefined {
+  const name = parameter.endsWith(']') ? parameter.slice(0, parameter.lastIndexOf('[')) : parameter
+  return Object.hasOwn(OWN_CODES, name) ? OWN_CODES[name]?.find((own) => errors.includes(own)) : undefined
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  integer: 'an integer',
+  number: 'a number',
+  object: 'an object',
+  array: 'an array',
+}
+
+/** The validator's own words, but where it names one type or value of several. */
+function complaintOf(complaints: readonly Complaint[]): string {
+  const [first] = complaints
+  const values = complaints.find(({ params }) => Array.isArray(params.allowedValues))?.params.allowedValues
+  const types = complaints.flatMap(({ keyword, params }) => (keyword === 'type' ? [String(params.type)] : []))
+  if (types.includes('boolean')) return 'must be true or false, or 1 or 0'
+  if (Array.isArray(values)) return `must be ${values.filter((value) => value !== '').join(' or ')}`
+  const named = types.flatMap((type) => TYPES[type] ?? [])
+  if (first?.keyword === 'type' && named.length > 0) return `must be ${named.join(' or ')}`
+  return first?.message ?? 'has the wrong type'
+}
+
+/** A JSON pointer's steps (RFC 6901 4). */
+function stepsOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** Steps as the client wrote the parameter: `personalizations[0].recipient`. */
+export function parameterName(steps: readonly string[]): string {
+  return steps.reduce((name, step) => (/^\d+$/.test(step) ? `${name}[${step}]` : name ? `${name}.${step}` : step), '')
+}

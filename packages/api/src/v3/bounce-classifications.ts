@@ -1,0 +1,63 @@
+import { BOUNCE_CLASSIFICATIONS, type BounceClassification } from '@postrider/core'
+import Type from 'typebox'
+import { type Call, type Operation, operation } from './operation.ts'
+import { inTheirWords, SpanQuery, spanOf, WRONG } from './stats.ts'
+
+/** StrongGrid says that the plural is right, and others follow the documents. */
+const PATHS = [
+  { path: '/suppression/bounces/classifications', suffix: '' },
+  { path: '/suppressions/bounces/classifications', suffix: 'Plural' },
+] as const
+const reading = { section: '7.1', method: 'GET', scope: 'suppressions', right: 'suppression.bounces.read' } as const
+const Span = Type.Object({ start_date: Type.Optional(Type.String()), end_date: SpanQuery.end_date })
+const OfClassification = Type.Object({ classification: Type.Enum([...BOUNCE_CLASSIFICATIONS]) })
+
+/** Why mail bounced, by day (contract 7.1). */
+export const BOUNCE_CLASSES: readonly Operation[] = PATHS.flatMap(({ path, suffix }) => [
+  operation({
+    name: `countBounceClassifications${suffix}`,
+    summary: 'Counts the bounces of each day by classification',
+    ...{ ...reading, path, status: 200, query: Span, wrong: WRONG },
+    act: async ({ query }, call) => ({
+      result: (await bounces(call, query)).map(({ date, counts }) => ({
+        date,
+        stats: counts.map(({ name, count }) => ({ classification: name, count })),
+      })),
+    }),
+  }),
+  operation({
+    name: `countBouncesOf${suffix}`,
+    summary: 'Counts the bounces of one classification of each day by domain',
+    ...{ ...reading, path: `${path}/:classification`, status: 200, params: OfClassification },
+    ...{ query: Span, wrong: WRONG },
+    act: async ({ params, query }, call) => ({
+      result: (await bounces(call, query, params.classification)).map(({ date, counts }) => ({
+        date,
+        stats: counts.map(({ name, count }) => ({ domain: name, count })),
+      })),
+    }),
+  }),
+])
+
+const DAY_MS = 86_400_000
+/** Without `start_date`. */
+const DAYS = 30
+
+function bounces(
+  { core, principal }: Call,
+  { start_date: start, end_date: end }: { readonly start_date?: string; readonly end_date?: string },
+  classification?: BounceClassification,
+) {
+  const first = start === undefined ? dayOf(core.clock.now() - DAYS * DAY_MS) : dayFrom(start)
+  const span = spanOf({ start_date: first, ...(end === undefined ? {} : { end_date: dayFrom(end) }) })
+  return core.stats.bounces({ accountId: principal.account.id, ...span, classification }).catch(inTheirWords)
+}
+
+/** Some clients send Unix seconds here, as for the lists. */
+function dayFrom(text: string): string {
+  return /^\d{1,11}$/.test(text) ? dayOf(Number(text) * 1000) : text
+}
+
+function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10)
+}

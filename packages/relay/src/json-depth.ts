@@ -1,0 +1,19 @@
+/** Nobody means it, and whoever walks over the value would go as deep. */
+export const DEEPEST = 16
+
+/** Lists and objects in one another beyond {@link DEEPEST}; told without parsing. */
+export function isTooDeep(text: string): boolean {
+  let depth = 0
+  let quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]
+    if (quoted) {
+      if (char === '\\') at++
+      else if (char === '"') quoted = false
+    } else if (char === '"') quoted = true
+    else if (char === '[' || char === '{') {
+      if (++depth > DEEPEST) return true
+    } else if (char === ']' || char === '}') depth--
+  }
+  return false
+}

@@ -1,0 +1,8 @@
+/** What the list shows of a message. `from` and `to` are the envelope's addresses. */
+export interface InboxEntry {
+  readonly id: string
+  readonly from: string
+  readonly to: string
+  readonly subject: string
+  readonly receivedAt: string
+}

@@ -1,0 +1,93 @@
+import t from 'tap'
+import { makeArrivals } from '../arrivals.ts'
+
+const { send, copies, story } = await makeArrivals(t)
+
+const WRITTEN: readonly (readonly [written: string, name: string])[] = [
+  ['Lena <lena@harbor.example>', 'Lena'],
+  ['  Lena Quay   <lena@harbor.example> ', 'Lena Quay'],
+  ['"Quay, Lena" <lena@harbor.example>', 'Quay, Lena'],
+  ['"Lena \\"L\\" Quay" <lena@harbor.example>', 'Lena "L" Quay'],
+  ['Größe ü <lena@harbor.example>', 'Größe ü'],
+  ['<lena@harbor.example>', ''],
+  ['lena@harbor.example', ''],
+]
+for (const [written, name] of WRITTEN) {
+  t.test(`a recipient may be written as ${written}, in every list`, async (t) => {
+    const to = await send({ personalizations: [{ recipient: written }] })
+    t.match((await copies(to))[0], { recipient: 'lena@harbor.example', mail: { to: { value: [{ name }] } } })
+    const copied = await send({
+      personalizations: [
+        { recipient: 'a@harbor.example', recipient_cc: [written], recipient_bcc: written.replace('lena@', 'mina@') },
+      ],
+      settings: { bcc: `${written.replace('lena@', 'nora@')}` },
+    })
+    const all = await copies(copied, 4)
+    t.strictSame(
+      all.map(({ recipient }) => recipient),
+      ['a', 'lena', 'mina', 'nora'].map((local) => `${local}@harbor.example`),
+    )
+    t.match(all[0]?.mail.cc, { value: [{ address: 'lena@harbor.example', name }] })
+  })
+}
+
+t.test('text with several copies is cut at the commas that stand in no quotes and no brackets', async (t) => {
+  const list =
+    '"Quay, Lena" <lena@harbor.example>, mina@harbor.example,,Nora<nora@harbor.example> ,"o, p"@harbor.example'
+  const answer = await send({ personalizations: [{ recipient: 'a@harbor.example', recipient_cc: list }] })
+  const { deliveries } = await story(answer)
+  t.strictSame(
+    deliveries.map(({ recipient }) => recipient),
+    ['a@harbor.example', 'lena@harbor.example', 'mina@harbor.example', 'nora@harbor.example', '"o, p"@harbor.example'],
+  )
+})
+
+t.test(
+  'what holds no address in its brackets is an invalid recipient, as before, and the others are sent',
+  async (t) => {
+    const wrong = [
+      'Lena <nobody>',
+      'Lena <lena@harbor.example',
+      'Lena lena@harbor.example>',
+      '<>',
+      'Lena <a@b.example> x',
+      'Lena <a@b.example> <lena@harbor.example>',
+      'a@b.example <lena@harbor.example>',
+      'a@b.example, Lena <lena@harbor.example>',
+      '"Lena" <a@b.example> "L" <lena@harbor.example>',
+    ]
+    for (const recipient of wrong) {
+      const answer = await send({ personalizations: [{ recipient, recipient_cc: 'mina@harbor.example' }] })
+      t.match((await story(answer)).deliveries, [{ state: 'dropped', reason: 'invalid' }, {}], recipient)
+    }
+  },
+)
+
+t.test('a quote within a word is no quote', async (t) => {
+  const list = 'O"Neil <lena@harbor.example>, 5" disk <mina@harbor.example>, nora@harbor.example'
+  const answer = await send({ personalizations: [{ recipient: 'a@harbor.example', recipient_cc: list }] })
+  t.strictSame(
+    (await story(answer)).deliveries.map(({ recipient }) => recipient),
+    ['a@harbor.example', 'O"Neil <lena@harbor.example>', '5" disk <mina@harbor.example>', 'nora@harbor.example'],
+  )
+})
+
+t.test('the address itself may stand for the name', async (t) => {
+  const answer = await send({ personalizations: [{ recipient: 'Lena@harbor.example <lena@harbor.example>' }] })
+  t.equal((await copies(answer))[0]?.recipient, 'lena@harbor.example')
+})
+
+t.test('one mailbox under two names is one copy', async (t) => {
+  const element = { recipient: 'Lena <lena@harbor.example>', recipient_cc: ['L. Quay <LENA@harbor.example>'] }
+  t.equal((await story(await send({ personalizations: [element] }))).deliveries.length, 1)
+})
+
+t.test('a name can’t break out of its place, nor grow without a bound', async (t) => {
+  for (const name of ['a\r\nBcc: b', 'a\0', 'a'.repeat(5000)]) {
+    const answer = await send({ personalizations: [{ recipient: `${name} <lena@harbor.example>` }] })
+    t.match(answer, {
+      status: 400,
+      body: { error_info: { error_code: 113, error_message: /personalizations\[0\]\.recipient\]/ } },
+    })
+  }
+})

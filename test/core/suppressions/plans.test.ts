@@ -32,7 +32,11 @@ t.test('the v3 lists read the entries of a reason in their order, never the whol
   }
   const read = recorder.statements().filter(({ text }) => text.includes('from suppressions'))
   t.equal(read.length, 3, 'an offset makes no other statement')
-  for (const statement of read) {
+  for (const statement of [...read, 'not vacuumed' as const, ...read]) {
+    if (statement === 'not vacuumed') {
+      await service.sql`update pg_class set relallvisible = 0 where relname = 'suppressions'`
+      continue
+    }
     const nodes = nodesOf(await planOf(service.sql, statement))
     const scans = nodes.filter(({ node }) => node['Relation Name'] === 'suppressions')
     t.same(

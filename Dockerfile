@@ -17,7 +17,7 @@ RUN npx -y pnpm@12.21.0 install --frozen-lockfile --prod --no-optional --config.
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \
     NODE_OPTIONS=--max-semi-space-size=4 \
-    MALLOC_ARENA_MAX=2 \
+    MALLOC_ARENA_MAX=1 \
     MALLOC_MMAP_THRESHOLD_=131072 \
     MALLOC_TRIM_THRESHOLD_=131072 \
     DATA_DIR=/data \

@@ -41,3 +41,47 @@ t.test('a stored body that lacks octets or a part is never sent, whatever it was
     t.match(await outbox.inState(id, 'deferred'), { attempts: [{ outcome: 'deferred', enhanced: '4.3.0' }] })
   t.equal(sink.messages.length, 1)
 })
+
+t.test(
+  'a stored body that was changed at its length is not sent, the reason is shown, and restored it is delivered',
+  async (t) => {
+    const sink = await startSink(t)
+    const outbox = await startOutbox(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
+    const { sql } = outbox.service
+    const { domain } = outbox.sender
+    const relay = await outbox.openRelay(t)
+    outbox.worker.kill('SIGSTOP')
+    const letter = (length: number) =>
+      `From: desk@${domain}\r\nSubject: Berth 4\r\n\r\n${'your berth\r\n'.repeat(length / 12)}`
+    const attachments = [{ fileName: 'plan.txt', fileContent: Buffer.from('of the harbour').toString('base64') }]
+    const changed = [
+      await relay.submit(`desk@${domain}`, 'short@harbor.example', letter(1200)),
+      // Above 16 kB it lies deflated, above 128 kB it is read in slices, above 1 MB it came by COPY.
+      await relay.submit(`desk@${domain}`, 'deflated@harbor.example', letter(60_000)),
+      await relay.submit(`desk@${domain}`, 'sliced@harbor.example', letter(600_000)),
+      await relay.submit(`desk@${domain}`, 'copied@harbor.example', letter(3_000_000)),
+      await outbox.send('content@harbor.example', { attachments }),
+    ]
+    // Written by a version that kept no digest.
+    const older = await outbox.send('older@harbor.example', { attachments })
+    await sql`update bodies set digest = null where message_id = ${older}::uuid`
+    const turnLastOctet = () => sql`
+    update bodies set content = set_byte(content, octet_length(content) - 3, 255 - get_byte(content, octet_length(content) - 3))
+     where message_id = any(${changed}::uuid[])`
+    await turnLastOctet()
+    outbox.worker.kill('SIGCONT')
+    await outbox.inState(older, 'delivered')
+    for (const id of changed) {
+      const [attempt] = (await outbox.inState(id, 'deferred')).attempts
+      t.match(attempt, {
+        enhanced: '4.3.0',
+        reply: /the stored body of this message (was changed after it was accepted|is damaged)/,
+      })
+    }
+    t.equal(sink.messages.length, 1)
+    await turnLastOctet()
+    await outbox.advance(20)
+    for (const id of changed) await outbox.inState(id, 'delivered')
+    t.equal(sink.messages.length, 1 + changed.length)
+  },
+)

@@ -2,6 +2,7 @@ import {
   type ClaimedDelivery,
   type Config,
   type Core,
+  DamagedBody,
   type Deferred,
   isDatabaseAway,
   type LoadedMessage,
@@ -223,7 +224,7 @@ export class Dispatcher {
   #fault(delivery: ClaimedDelivery, error: unknown, message?: LoadedMessage): void {
     const { messageId, recipientNo, attempt } = delivery
     this.#options.log.error({ err: error, messageId, recipientNo, attempt }, 'fault in delivery')
-    this.#finish(delivery, fault, message)
+    this.#finish(delivery, error instanceof DamagedBody ? damaged(error) : fault, message)
   }
 
   /**
@@ -305,6 +306,11 @@ const fault: Deferred = {
   reply: { code: 451, enhanced: '4.3.0', text: 'internal error of this service' },
   steps: [],
   milliseconds: 0,
+}
+
+/** Tried again: whoever restores the body in time has it delivered. */
+function damaged({ message }: DamagedBody): Deferred {
+  return { ...fault, reply: { ...fault.reply, text: message } }
 }
 
 /** What is left to say when an outcome can't be written: the message may have been taken, if the final dot was sent. */

@@ -1,4 +1,4 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 
 /**
  * How bodies lie in the database. Large text is deflated here, at level 1, which costs less than storing and reading the octets it
@@ -42,6 +42,23 @@ function sampleOf(pieces: readonly Buffer[], length: number): Buffer {
     at -= piece.length
   }
   return pieces[0] as Buffer
+}
+
+/**
+ * What a part is known by in the database, a piece after the other: CRC-32 of its octets as they lie there, 0.3 ms for 1 MB. It tells
+ * what disks, restores and hands change, and not who could write a new one beside it.
+ */
+export class PartDigest {
+  #value = 0
+
+  add(octets: Uint8Array): void {
+    this.#value = crc32(octets, this.#value)
+  }
+
+  /** As an `integer` of the database, which has a sign. */
+  get value(): number {
+    return this.#value | 0
+  }
 }
 
 /** Undoes {@link encodePart}. `size` bounds what is inflated. Throws an Error when the octets are damaged. */

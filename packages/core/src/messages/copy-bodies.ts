@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SqlTransaction } from '../database.ts'
+import { PartDigest } from './body.ts'
 import type { StoredMessage } from './stored-message.ts'
 
 /** Signature, flags, header extension length (PostgreSQL documentation, COPY, binary format). */
@@ -13,7 +14,7 @@ const CHUNK = 256 * 1024
 /** Streams the body parts of messages into the database by binary COPY, a chunk at a time. */
 export async function copyBodies(transaction: SqlTransaction, batch: readonly StoredMessage[]): Promise<void> {
   const copy =
-    await transaction`copy bodies (message_id, part, encoding, content) from stdin (format binary)`.writable()
+    await transaction`copy bodies (message_id, part, encoding, content, digest) from stdin (format binary)`.writable()
   const done = finished(copy)
   let written = 0
   const write = async (octets: Buffer): Promise<void> => {
@@ -27,19 +28,25 @@ export async function copyBodies(transaction: SqlTransaction, batch: readonly St
   for (const { id, parts } of batch) {
     for (const [part, { encoding, pieces, length }] of parts.entries()) {
       await write(tupleHead(id, part, encoding, length))
+      const digest = new PartDigest()
       for (const piece of pieces) {
-        for (let at = 0; at < piece.length; at += CHUNK) await write(piece.subarray(at, at + CHUNK))
+        for (let at = 0; at < piece.length; at += CHUNK) {
+          const chunk = piece.subarray(at, at + CHUNK)
+          digest.add(chunk)
+          await write(chunk)
+        }
       }
+      await write(tupleTail(digest))
     }
   }
   copy.end(TRAILER)
   await done
 }
 
-/** Field count, then each field as length and octets; the last field's octets follow separately. */
+/** Field count, then each field as length and octets; the octets of the content follow separately, and the tail. */
 function tupleHead(id: string, part: number, encoding: string, length: number): Buffer {
   const head = Buffer.alloc(2 + 4 + 16 + 4 + 4 + 4 + encoding.length + 4)
-  let at = head.writeInt16BE(4, 0)
+  let at = head.writeInt16BE(5, 0)
   at = head.writeInt32BE(16, at)
   at += head.write(id.replaceAll('-', ''), at, 'hex')
   at = head.writeInt32BE(4, at)
@@ -48,4 +55,10 @@ function tupleHead(id: string, part: number, encoding: string, length: number): 
   at += head.write(encoding, at, 'latin1')
   head.writeInt32BE(length, at)
   return head
+}
+
+function tupleTail(digest: PartDigest): Buffer {
+  const tail = Buffer.alloc(4 + 4)
+  tail.writeInt32BE(digest.value, tail.writeInt32BE(4, 0))
+  return tail
 }

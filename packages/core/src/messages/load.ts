@@ -4,7 +4,7 @@ import { LIFETIME_HOURS } from '../delivery/schedule.ts'
 import { lossOf } from '../domains/loss.ts'
 import { release } from '../release.ts'
 import type { Additions } from './additions.ts'
-import { decodePart, type Encoding } from './body.ts'
+import { decodePart, type Encoding, PartDigest } from './body.ts'
 import type { Personal } from './personal.ts'
 
 /** A message as the worker needs it: what all its deliveries share. */
@@ -45,6 +45,13 @@ interface Row extends Omit<LoadedMessage, 'parts'> {
   readonly part: number | null
   readonly encoding: Encoding
   readonly content: Buffer
+  /** Null: stored by a version that kept none. */
+  readonly digest: number | null
+}
+
+/** What is stored of a message is not what was: it is gone, cut off or altered, and is not sent. */
+export class DamagedBody extends Error {
+  override readonly name = 'DamagedBody'
 }
 
 export async function loadMessages(sql: Sql, ids: readonly string[]): Promise<Map<string, LoadedMessage>> {
@@ -53,14 +60,14 @@ export async function loadMessages(sql: Sql, ids: readonly string[]): Promise<Ma
     select m.id, m.domain_id as "domainId", m.account_id as "accountId", m.accepted_at as "acceptedAt",
            greatest(m.accepted_at, m.scheduled_at) as "dueFrom", m.format, m.null_return_path as "nullReturnPath", m.size,
            m.settings, ${lossOf(sql, sql`m.domain_id`)} as loss,
-           b.part, b.encoding, b.content
+           b.part, b.encoding, b.content, b.digest
       from unnest(${[...ids]}::uuid[]) as wanted(id)
       join messages m on m.id = wanted.id
       left join bodies b on b.message_id = m.id and m.size <= ${ALONG}`
   const messages = new Map<string, LoadedMessage>()
   let inflated = 0
   for (const own of Map.groupBy(rows, ({ id }) => id).values()) {
-    const { part, encoding: _encoding, content: _content, ...message } = own[0] as Row
+    const { part, encoding: _encoding, content: _content, digest: _digest, ...message } = own[0] as Row
     messages.set(message.id, { ...message, parts: part === null ? undefined : decodeParts(own, message.size) })
     if (part !== null) inflated += message.size
     if (inflated < AT_ONCE) continue
@@ -73,6 +80,11 @@ export async function loadMessages(sql: Sql, ids: readonly string[]): Promise<Ma
 /** Undefined when they are damaged: the message then fails by itself, when its turn comes, and not all that were claimed with it. */
 function decodeParts(rows: readonly Row[], size: number): Map<number, Buffer> | undefined {
   try {
+    for (const { content, digest } of rows) {
+      const found = new PartDigest()
+      found.add(content)
+      requireSame(found, digest)
+    }
     const parts = new Map(rows.map((row) => [row.part as number, decodePart(row, size)]))
     requireWhole(parts, size)
     return parts
@@ -85,16 +97,24 @@ function decodeParts(rows: readonly Row[], size: number): Map<number, Buffer> | 
 function requireWhole(parts: ReadonlyMap<number, Buffer>, size: number): void {
   let sum = 0
   for (const { length } of parts.values()) sum += length
-  if (sum !== size) throw new Error(`the body of the message has ${sum} octets of ${size}`)
+  if (sum !== size) throw new DamagedBody(`the stored body of this message has ${sum} octets of ${size}`)
 }
 
-/** Reads the body of a large message, a slice at a time. Throws an Error when it is gone or damaged. */
+/** Nor can it tell octets that were changed, by a hand or a disk. */
+function requireSame(found: PartDigest, stored: number | null): void {
+  if (stored !== null && found.value !== stored) {
+    throw new DamagedBody('the stored body of this message was changed after it was accepted')
+  }
+}
+
+/** Reads the body of a large message, a slice at a time. Throws {@link DamagedBody}. */
 export async function loadParts(sql: Sql, message: LoadedMessage): Promise<LoadedMessage> {
-  const heads = await sql<{ part: number; encoding: Encoding; length: number }[]>`
-    select part, encoding, octet_length(content) as length from bodies where message_id = ${message.id}::uuid order by part`
-  if (heads.length === 0) throw new Error('the body of the message is gone')
+  const heads = await sql<{ part: number; encoding: Encoding; digest: number | null; length: number }[]>`
+    select part, encoding, digest, octet_length(content) as length from bodies where message_id = ${message.id}::uuid order by part`
+  if (heads.length === 0) throw new DamagedBody('the stored body of this message is gone')
   const parts = new Map<number, Buffer>()
-  for (const { part, encoding, length } of heads) {
+  for (const { part, encoding, digest, length } of heads) {
+    const found = new PartDigest()
     // Threads read what is shared without a copy of it: one of 28 MB held the main loop up for 50 ms.
     const content = length > SHARED ? Buffer.from(new SharedArrayBuffer(length)) : Buffer.allocUnsafe(length)
     for (let at = 0; at < length; at += SLICE) {
@@ -102,13 +122,23 @@ export async function loadParts(sql: Sql, message: LoadedMessage): Promise<Loade
         select substring(content from ${at + 1} for ${SLICE}) as slice from bodies
          where message_id = ${message.id}::uuid and part = ${part}`
       if (!row) continue
+      found.add(row.slice)
       row.slice.copy(content, at)
       release(row.slice)
     }
-    parts.set(part, decodePart({ encoding, content }, message.size))
+    requireSame(found, digest)
+    parts.set(part, decodeWhole({ encoding, content }, message.size))
   }
   requireWhole(parts, message.size)
   return { ...message, parts }
+}
+
+function decodeWhole(part: { readonly encoding: Encoding; readonly content: Buffer }, size: number): Buffer {
+  try {
+    return decodePart(part, size)
+  } catch (error) {
+    throw new DamagedBody('the stored body of this message is damaged', { cause: error })
+  }
 }
 
 /** Is there anything that differs for each recipient? */

@@ -6,6 +6,7 @@ import type { Forgotten } from '../suppressions/forgotten.ts'
 import { entryOf } from '../suppressions/forgotten.ts'
 import { holding } from '../suppressions/store.ts'
 import { batchParts } from './batches.ts'
+import { PartDigest } from './body.ts'
 import { copyBodies } from './copy-bodies.ts'
 import { bypassParts, refusalParts } from './exceptions.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
@@ -250,10 +251,10 @@ async function insertMessages(
              message_id, recipient_no, case when refusal <> 'invalid' then jsonb_build_object('reason', refusal) end
         from recipient
     ), body as (
-      insert into bodies (message_id, part, encoding, content)
-      select b.message_id, b.part, b.encoding, substring(whole.octets from b.start for b.length)
+      insert into bodies (message_id, part, encoding, content, digest)
+      select b.message_id, b.part, b.encoding, substring(whole.octets from b.start for b.length), b.digest
         from unnest(${body.message}::uuid[], ${body.part}::int[], ${body.encoding}::text[], ${body.start}::int[],
-                    ${body.length}::int[]) as b(message_id, part, encoding, start, length)
+                    ${body.length}::int[], ${body.digest}::int[]) as b(message_id, part, encoding, start, length, digest)
         join stored on stored.id = b.message_id
         -- The last parameter: the driver sends that one as octets, any other as hexadecimal text (docs/decisions/0007).
         cross join (select ${body.octets}::bytea) as whole(octets)
@@ -327,16 +328,20 @@ function bodyColumns(batch: readonly StoredMessage[]) {
     encoding: [] as string[],
     start: [] as number[],
     length: [] as number[],
+    digest: [] as number[],
   }
   let start = 1
   for (const { id, parts } of batch) {
     for (const [part, { encoding, pieces, length }] of parts.entries()) {
+      const digest = new PartDigest()
+      for (const piece of pieces) digest.add(piece)
       octets.push(...pieces)
       columns.message.push(id)
       columns.part.push(part)
       columns.encoding.push(encoding)
       columns.start.push(start)
       columns.length.push(length)
+      columns.digest.push(digest.value)
       start += length
     }
   }

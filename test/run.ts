@@ -3,6 +3,7 @@ import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { COMPILE_CACHE } from '../packages/cli/src/compile-cache.ts'
 import { withPostgres } from './helpers/postgres-server.ts'
 
 /**
@@ -36,7 +37,7 @@ async function runTap(
   const patience = process.env.FAULT_SECONDS ? ['--timeout=1200'] : []
   const tap = spawn(join(ROOT, 'node_modules/.bin/tap'), ['run', '--reporter=tap', ...patience, ...files], {
     cwd: ROOT,
-    env: { ...process.env, ...env },
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const forward = (signal: NodeJS.Signals) => tap.kill(signal)

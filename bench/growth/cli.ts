@@ -61,6 +61,13 @@ export async function measureCli(
     if (!command) throw new Error(`there is no command "${line}"`)
     const args = words.slice(command.name.split(' ').length)
     const { values, positionals } = parseArgs({ args, options: command.options, allowPositionals: true })
-    await command.run({ options: values, words: positionals, config, env, withCore: (use) => use(core) })
+    await command.run({
+      options: values,
+      words: positionals,
+      config,
+      env,
+      stderr: process.stderr,
+      withCore: (use) => use(core),
+    })
   }
 }

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import type { Output } from '../../packages/cli/src/command.ts'
+import { runCommand } from '../../packages/cli/src/command-line.ts'
 import { freePorts } from '../helpers/ports.ts'
+import { BARE } from '../helpers/processes.ts'
 import { until } from '../helpers/until.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -16,13 +19,23 @@ export interface Ran {
   readonly stderr: string
 }
 
-/** A command line's environment: nothing of the test runner's own, which would load itself into every process. */
 function environment(env: Readonly<Record<string, string>>): Record<string, string> {
-  return { PATH: process.env.PATH ?? '', ...env }
+  return { ...BARE, ...env }
+}
+
+/** `postrider …`, in this process: one of its own takes most of a second only to begin. */
+export async function postrider(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ran> {
+  const [out, err]: [Buffer[], Buffer[]] = [[], []]
+  const into = (pieces: Buffer[]): Output => ({
+    isTTY: false,
+    write: (text: string | Uint8Array) => pieces.push(Buffer.from(text as string)) > 0,
+  })
+  const code = await runCommand(args, environment(env), { stdout: into(out), stderr: into(err) })
+  return { code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() }
 }
 
 /** `postrider …` as a process of its own. */
-export function postrider(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ran> {
+export function postriderProcess(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ran> {
   return finished(spawn(process.execPath, [FILE, ...args], { cwd: ROOT, env: environment(env) }))
 }
 

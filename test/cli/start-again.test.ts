@@ -16,7 +16,7 @@ import {
   isAlive,
   KEY,
   killGroup,
-  postrider,
+  postriderProcess,
   startUp,
   upSettings,
 } from './postrider.ts'
@@ -96,7 +96,7 @@ t.test('postrider up on data that something else has, or had', { skip }, async (
         const file = join(env.DATA_DIR as string, name)
         const kept = readFileSync(file)
         writeFileSync(file, '')
-        const { code, stderr } = await postrider(env, 'account', 'list')
+        const { code, stderr } = await postriderProcess(env, 'account', 'list')
         t.equal(code, status, name)
         t.match(stderr, new RegExp(`^postrider: .*/${name} is empty: put it back from a backup`))
         t.equal(stderr.split('\n').length, 2, 'one sentence')

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { makeService } from '../helpers/service.ts'
-import { postrider } from './postrider.ts'
+import { postrider, postriderProcess } from './postrider.ts'
 
 // Nobody listens on port 1; another test's process might on a port that was free a moment ago.
 const { env, ...service } = await makeService(t, { API_PORT: '1', RELAY_PORT: '1', SANDBOX_HTTP_PORT: '1' })
@@ -139,7 +139,7 @@ t.test('with --json an error is one JSON line on stderr', async (t) => {
     ['account create', 2],
     ['account suspend 999999', 1],
   ] as const) {
-    const { code, stdout, stderr } = await postrider(env, ...line.split(' '), '--json')
+    const { code, stdout, stderr } = await postriderProcess(env, ...line.split(' '), '--json')
     t.equal(code, status)
     t.type((JSON.parse(stderr) as { error: string }).error, 'string')
     t.equal(stdout, '')
@@ -148,7 +148,7 @@ t.test('with --json an error is one JSON line on stderr', async (t) => {
 
 t.test('--help shows every command, and of one command its usage, whatever the settings are', async (t) => {
   const broken = { API_PORT: 'http' }
-  const all = await postrider(broken, '--help')
+  const all = await postriderProcess(broken, '--help')
   t.equal(all.code, 0)
   t.notMatch(all.stdout, / {50}/, 'a long command does not push the others apart')
   const names = [...all.stdout.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)\b/gm)].map(([, name]) => name as string)

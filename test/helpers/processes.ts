@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import { COMPILE_CACHE } from '../../packages/cli/src/compile-cache.ts'
 
 export type ProcessName = 'api' | 'relay' | 'delivery' | 'sandbox'
 
@@ -12,6 +13,9 @@ export const FILES: Record<ProcessName, string> = {
   sandbox: 'packages/sandbox/src/server.ts',
 }
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+/** What a process of its own has of the test runner's environment: with the rest the runner would load itself into it. */
+export const BARE = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE }
 
 /** A real process of the service, started alone as an operator would. */
 export interface ServiceProcess {
@@ -30,9 +34,8 @@ export interface ServiceProcess {
 export async function startProcess(t: Test, name: ProcessName, env: Record<string, string>): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [FILES[name]], {
     cwd: ROOT,
-    // Nothing of the test runner's own environment: it would load itself into every process.
     env: {
-      PATH: process.env.PATH ?? '',
+      ...BARE,
       LOG_LEVEL: 'info',
       ...env,
       ...(env.LOG_LEVEL === 'silent' ? { LOG_LEVEL: 'info' } : {}),

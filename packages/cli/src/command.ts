@@ -15,11 +15,16 @@ export interface Command {
   run(call: Call): Promise<Answer | undefined>
 }
 
+/** A stream that people or programs read. */
+export type Output = Pick<NodeJS.WriteStream, 'isTTY' | 'write'>
+
 export interface Call {
   readonly options: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>
   readonly words: readonly string[]
   readonly config: Config
   readonly env: NodeJS.ProcessEnv
+  /** For what is told on the way. */
+  readonly stderr: Output
   /** Runs `act` on the installation's database, which is started for the time when it isn't running. */
   withCore<T>(act: (core: Core) => Promise<T>): Promise<T>
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { ALIVE_EVERY_MS, EXIT_CONFIG } from '@postrider/core'
+import { COMPILE_CACHE } from './compile-cache.ts'
 import { type Patience, watchLives } from './lives.ts'
 import { MEMORY } from './memory.ts'
 
@@ -51,7 +52,7 @@ export function supervise({ programs, env, report, patience = PATIENCE }: Superv
 
   function run(program: Program, pause: number, onReady: () => void): void {
     const child = fork(program.file, [], {
-      env: { ...MEMORY.env, ...env },
+      env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...MEMORY.env, ...env },
       execArgv: [...MEMORY.flags],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })

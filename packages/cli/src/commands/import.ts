@@ -27,7 +27,7 @@ export const importCommands: readonly Command[] = [
       const key = await keyOf(call)
       if (!dryRun) await requireYes(call, `Copy ${parts.join(', ')} from ${base} into account ${accountId}?`)
       const tally = newTally()
-      const progress = call.options.json ? SILENT : progressOn(process.stderr)
+      const progress = call.options.json ? SILENT : progressOn(call.stderr)
       const how = { accountId, bounds: BOUNDS, dryRun, overwrite, tally, progress }
       try {
         await call.withCore((core) => moveIn({ ...how, core, source: openSource(base, key) }, parts))

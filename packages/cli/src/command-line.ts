@@ -1,0 +1,137 @@
+import { parseArgs } from 'node:util'
+import { ConfigError, EXIT_CONFIG, readConfig, ServiceError } from '@postrider/core'
+import { type Answer, type Command, CommandError, type Output, printable, UsageError } from './command.ts'
+import { accountCommands } from './commands/account.ts'
+import { certificateCommands } from './commands/certificate.ts'
+import { contentCommands } from './commands/content.ts'
+import { creditsCommands } from './commands/credits.ts'
+import { domainCommands } from './commands/domain.ts'
+import { eventCommands } from './commands/events.ts'
+import { importCommands } from './commands/import.ts'
+import { inboxCommands } from './commands/inbox.ts'
+import { keyCommands } from './commands/key.ts'
+import { messageCommands } from './commands/message.ts'
+import { operateCommands } from './commands/operate.ts'
+import { statsCommands } from './commands/stats.ts'
+import { suppressionCommands } from './commands/suppression.ts'
+import { upCommands } from './commands/up.ts'
+import { withInstallation } from './installation.ts'
+
+const COMMANDS: readonly Command[] = [
+  ...upCommands,
+  ...operateCommands,
+  ...certificateCommands,
+  ...accountCommands,
+  ...creditsCommands,
+  ...keyCommands,
+  ...domainCommands,
+  ...contentCommands,
+  ...suppressionCommands,
+  ...importCommands,
+  ...messageCommands,
+  ...statsCommands,
+  ...eventCommands,
+  ...inboxCommands,
+]
+
+/** As wide as most commands are; a longer one has its summary on the next line. */
+const HELP_COLUMN = 40
+
+const GLOBAL = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
+
+/** Where a command prints to: a process has both. */
+export interface Printer {
+  readonly stdout: Output
+  readonly stderr: Output
+}
+
+/**
+ * Runs a command: the words behind `postrider`. Resolves with the exit status: 0 done, 1 refused or failed, 2 the call was malformed,
+ * 78 a setting is wrong.
+ */
+export async function runCommand(args: string[], env: NodeJS.ProcessEnv, printer: Printer): Promise<number> {
+  const json = args.includes('--json')
+  const command = findCommand(args)
+  if (!command) return help(args, { json, printer })
+  try {
+    const { values, positionals } = parse(command, args)
+    if (values.help) {
+      printer.stdout.write(`postrider ${command.name} ${command.usage}\n  ${command.summary}\n`)
+      return 0
+    }
+    const words = positionals.slice(command.name.split(' ').length)
+    const surplus = words[command.words ?? 0]
+    if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many`)
+    const config = readConfig(env)
+    const answer = await command.run({
+      options: values,
+      words,
+      config,
+      env,
+      stderr: printer.stderr,
+      withCore: (act) => withInstallation(config, env.DATABASE_URL || undefined, act),
+    })
+    if (answer) print(answer, { json, printer })
+    if (answer?.failure === undefined) return 0
+    complain(answer.failure, { json, printer })
+    return 1
+  } catch (error) {
+    return fail(error, command, { json, printer, debug: env.LOG_LEVEL === 'debug' })
+  }
+}
+
+/** The words before the first option name the command; --json may stand anywhere. */
+function findCommand(args: readonly string[]): Command | undefined {
+  const words = args.filter((arg) => !arg.startsWith('-'))
+  return COMMANDS.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
+}
+
+function parse(command: Command, args: string[]) {
+  try {
+    return parseArgs({ args, options: { ...command.options, ...GLOBAL }, allowPositionals: true, strict: true })
+  } catch (error) {
+    // The platform goes on with advice about words that start with a dash, which here are always mistyped options.
+    throw new UsageError((error as Error).message.replace(/\. To specify .*$/s, '').replaceAll('\n', ' '))
+  }
+}
+
+/** How to print. */
+interface Way {
+  readonly json: boolean
+  readonly printer: Printer
+}
+
+function print({ data, text }: Answer, { json, printer: { stdout } }: Way): void {
+  if (json) stdout.write(`${JSON.stringify(data)}\n`)
+  else stdout.write(typeof text === 'string' ? `${printable(text).replace(/\n$/, '')}\n` : text)
+}
+
+function help(args: readonly string[], way: Way): number {
+  const wanted = args.length === 0 || args.includes('--help') || args.includes('-h') || args[0] === 'help'
+  const lines = COMMANDS.map(({ name, usage, summary }) => {
+    const call = `${name} ${usage}`.trimEnd()
+    return call.length > HELP_COLUMN
+      ? `  ${call}\n${' '.repeat(HELP_COLUMN + 4)}${summary}`
+      : `  ${call.padEnd(HELP_COLUMN)}  ${summary}`
+  })
+  const text = `usage: postrider COMMAND [--json] [--help]\n\n${lines.join('\n')}\n\nSettings are environment variables; .env.example lists them.\n`
+  if (wanted) way.printer.stdout.write(text)
+  else {
+    const problem = `there is no command "${args.filter((arg) => !arg.startsWith('-')).join(' ')}"`
+    complain(way.json ? `${problem}: --help lists them` : `${problem}\n\n${text.trimEnd()}`, way)
+  }
+  return wanted ? 0 : 2
+}
+
+function complain(message: string, { json, printer }: Way): void {
+  printer.stderr.write(json ? `${JSON.stringify({ error: message })}\n` : `postrider: ${message}\n`)
+}
+
+function fail(error: unknown, { name, usage }: Command, way: Way & { readonly debug: boolean }): number {
+  const known = [UsageError, CommandError, ServiceError, ConfigError].some((kind) => error instanceof kind)
+  const message = error instanceof Error ? error.message : String(error)
+  complain(error instanceof UsageError ? `${message}\nusage: postrider ${name} ${usage}`.trimEnd() : message, way)
+  if (!known && way.debug) way.printer.stderr.write(`${(error as Error).stack}\n`)
+  if (error instanceof ConfigError) return EXIT_CONFIG
+  return error instanceof UsageError ? 2 : 1
+}

@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
 import { makeTemplateDatabase } from './database.ts'
 
 /** A throw-away Postgres with the migrated template database, or the one TEST_DATABASE_URL names, as long as `act` takes. */
 export async function withPostgres<T>(act: (given: { url: string; folder: string }) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'postrider-test-'))
+  const folder = mkdtempSync(join(quickFolder(), 'postrider-test-'))
   const given = process.env.TEST_DATABASE_URL
   const server = given ? undefined : await startEmbeddedPostgres({ dataDir: folder, settings: ['max_connections=400'] })
   try {
@@ -16,5 +16,24 @@ export async function withPostgres<T>(act: (given: { url: string; folder: string
   } finally {
     await server?.stop()
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const MEMORY_FOLDER = '/dev/shm'
+/** What a run leaves on disk at its most, twice: 1 GB of WAL, and the databases of three files. */
+const ENOUGH = 4 * 2 ** 30
+
+/**
+ * In memory, where that has room and TMPDIR names no other place: a database copied there takes 20 ms of a processor and 60 of the clock,
+ * on a disk 600 and 2,500 beside other tests, since each of its 750 files is forced to the disk. Nothing is lost that a test counts on:
+ * they end processes, and not machines.
+ */
+function quickFolder(): string {
+  if (process.env.TMPDIR) return tmpdir()
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY_FOLDER)
+    return bavail * bsize >= ENOUGH && freemem() >= 2 * ENOUGH ? MEMORY_FOLDER : tmpdir()
+  } catch {
+    return tmpdir()
   }
 }

@@ -1,16 +1,24 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
-import { join } from 'node:path'
+import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { COMPILE_CACHE } from '../packages/cli/src/compile-cache.ts'
 import { withPostgres } from './helpers/postgres-server.ts'
+import { BARE } from './helpers/processes.ts'
 
 /**
- * Runs the tests: one throw-away Postgres for all of them, one migrated template database, tap on the files named on the
- * command line or on all. It owns what must be cleaned up, since tap's own teardown does not run when it is interrupted.
+ * Runs the tests: one throw-away Postgres for all of them, one migrated template database, and each file named on the command line, or
+ * each there is, as a process of its own. Not by `tap run`: it loads itself into every process that a test starts, which is most of
+ * what many of them take (docs/decisions/0016-own-test-runner.md).
  */
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
+/** What files wait for in turn leaves room for one more than there are cores. */
+const AT_ONCE = availableParallelism() + 1
+/** Seconds a file may take. The fault journeys take as long as they are told to. */
+const PATIENCE = process.env.FAULT_SECONDS ? 1200 : 300
+/** Where the longest files are, which had better not begin last. */
+const FIRST = ['test/journeys/', 'test/cli/', 'test/hostile/', 'test/delivery/']
+const SLOWEST = 10
 
 interface Count {
   passed: number
@@ -18,55 +26,86 @@ interface Count {
   skipped: number
 }
 
+interface Ran extends Count {
+  readonly file: string
+  readonly seconds: number
+}
+
+const running = new Set<ChildProcess>()
+let interrupted = false
+
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(named: string[]): Promise<number> {
-  const files = named.length > 0 ? named : globSync('test/**/*.test.ts', { cwd: ROOT }).sort()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupt(signal))
+  const files = named.length > 0 ? named : globSync('test/**/*.test.ts', { cwd: ROOT }).sort(longFirst)
   return withPostgres(async ({ url, folder }) => {
-    const { count, status } = await runTap(files, { TEST_DATABASE_URL: url, TEST_FOLDER: folder })
-    process.stdout.write(`tests: ${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped\n`)
-    return status !== 0 || count.failed > 0 || count.passed === 0 ? 1 : 0
+    const env = { ...process.env, ...BARE, TEST_DATABASE_URL: url, TEST_FOLDER: folder, TAP_TIMEOUT: String(PATIENCE) }
+    const ran = await runAll(files, env)
+    if (ran.length > SLOWEST) process.stdout.write(slowest(ran))
+    const sum = (which: keyof Count) => ran.reduce((all, one) => all + one[which], 0)
+    process.stdout.write(`tests: ${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped\n`)
+    return ran.length === files.length && sum('failed') === 0 && sum('passed') > 0 ? 0 : 1
   })
 }
 
-async function runTap(
-  files: readonly string[],
-  env: Record<string, string>,
-): Promise<{ count: Count; status: number }> {
-  // The fault journeys take as long as they are told to.
-  const patience = process.env.FAULT_SECONDS ? ['--timeout=1200'] : []
-  const tap = spawn(join(ROOT, 'node_modules/.bin/tap'), ['run', '--reporter=tap', ...patience, ...files], {
-    cwd: ROOT,
-    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const forward = (signal: NodeJS.Signals) => tap.kill(signal)
-  process.on('SIGINT', forward)
-  process.on('SIGTERM', forward)
-  const [count, status] = await Promise.all([
-    readTap(tap),
-    new Promise<number>((resolve) => tap.once('exit', (code) => resolve(code ?? 1))),
-  ])
-  return { count, status }
+/** Those that run get the signal too, and their tests take down what they started. */
+function interrupt(signal: NodeJS.Signals): void {
+  interrupted = true
+  for (const child of running) child.kill(signal)
 }
 
-/** Each test file is a subtest; each test in it, one level deeper, is a sentence that counts. Failures are shown whole. */
-async function readTap(tap: ChildProcess): Promise<Count> {
+function longFirst(a: string, b: string): number {
+  const rank = (file: string) => FIRST.findIndex((folder) => file.startsWith(folder)) >>> 0
+  return rank(a) - rank(b) || (a < b ? -1 : 1)
+}
+
+async function runAll(files: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran[]> {
+  const left = [...files]
+  const ran: Ran[] = []
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (let file = left.shift(); file && !interrupted; file = left.shift()) ran.push(await run(file, env))
+    }),
+  )
+  return ran
+}
+
+/** One file. What a test says is shown when one of the file failed. */
+async function run(file: string, env: NodeJS.ProcessEnv): Promise<Ran> {
+  const began = performance.now()
+  const child = spawn(process.execPath, [file], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  running.add(child)
+  // tap says by itself which test it waited for; this is for one that does not come to that.
+  const patience = setTimeout(() => child.kill('SIGKILL'), (PATIENCE + 20) * 1000)
+  const ended = new Promise<number | NodeJS.Signals>((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ?? code ?? 1))
+  })
+  const { lines, count } = await readTap(child)
+  const status = await ended
+  clearTimeout(patience)
+  running.delete(child)
+  // Nobody else would say that it ended without a test, or after the last one went wrong.
+  if (status !== 0 && count.failed === 0) count.failed++
+  const seconds = (performance.now() - began) / 1000
+  const failed = count.failed > 0
+  process.stdout.write(`${failed ? 'FAILED' : 'ok    '} ${file} # ${seconds.toFixed(1)} s\n`)
+  if (failed) process.stdout.write(`${lines.map((line) => `    ${line}`).join('\n')}\n    ended with ${status}\n`)
+  return { file, seconds, ...count }
+}
+
+/** Each test of the file is a sentence that counts. */
+async function readTap(child: ChildProcess): Promise<{ lines: string[]; count: Count }> {
+  const lines: string[] = []
   const count: Count = { passed: 0, failed: 0, skipped: 0 }
-  let file: string[] = []
-  for await (const line of createInterface({ input: tap.stdout as NodeJS.ReadableStream })) {
-    file.push(line)
-    const figures = /^\s+# figures: (.*)$/.exec(line)
+  for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
+    lines.push(line)
+    const figures = /^\s*# figures: (.*)$/.exec(line)
     if (figures) process.stdout.write(`       ${figures[1]}\n`)
-    const test = /^ {4}(not )?ok \d+ - (.*)$/.exec(line)
+    const test = /^(not )?ok \d+ - (.*)$/.exec(line)
     if (test) tally(count, test[1] !== undefined, test[2] ?? '')
-    const done = /^(not )?ok \d+ - (.*)$/.exec(line)
-    if (!done) continue
-    process.stdout.write(`${done[1] ? 'FAILED' : 'ok    '} ${done[2]}\n`)
-    if (done[1]) process.stdout.write(`${file.join('\n')}\n`)
-    file = []
   }
-  return count
+  return { lines, count }
 }
 
 function tally(count: Count, failed: boolean, title: string): void {
@@ -76,4 +115,9 @@ function tally(count: Count, failed: boolean, title: string): void {
     process.stdout.write(`skipped ${title}\n`)
   } else if (failed) count.failed++
   else count.passed++
+}
+
+function slowest(ran: readonly Ran[]): string {
+  const most = ran.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST)
+  return `slowest:\n${most.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(8)} s ${file}\n`).join('')}`
 }

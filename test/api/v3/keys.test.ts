@@ -90,6 +90,43 @@ t.test('a key may read only, through every door', async (t) => {
   t.match(await v2.text(), /may not be used for this call/, 'v2 knows no reading alone')
 })
 
+t.test('suppression.read and suppression.delete are rights to every list of suppressions', async (t) => {
+  proves(t, 'api_keys.scopes')
+  const { call } = await makeCaller()
+  const lists = ['bounces', 'blocks', 'invalid_emails', 'spam_reports', 'unsubscribes']
+  const made = await call('POST', '/api_keys', { name: 'k', scopes: ['suppression.read', 'suppression.create'] })
+  t.strictSame([made.status, made.json?.scopes], [201, ['suppression.read', 'suppression.create']], made.text)
+  const reader = callWith(String(made.json?.api_key))
+  for (const list of lists) t.equal((await reader('GET', `/suppression/${list}`)).status, 200, list)
+  t.equal((await reader('GET', '/suppression/bounces/classifications')).status, 200)
+  refusedV3(t, await reader('DELETE', '/suppression/bounces', { delete_all: true }), [403, 'access forbidden'])
+  refusedV3(t, await reader('GET', '/asm/groups'), [403, 'access forbidden'], 'these are not lists of /suppression')
+  const all = ((await call('GET', '/scopes')).json?.scopes ?? []) as string[]
+  t.ok(all.includes('suppression.read') && all.includes('suppression.delete'), 'a key that may do all has both')
+  const asm = all.filter((right) => right.startsWith('asm.'))
+  const finer = all.filter((right) => /^suppression\.\w+\.delete$/.test(right))
+  for (const scopes of [
+    [...asm, 'suppression.delete'],
+    [...asm, ...finer],
+    [...asm, ...finer, 'suppression.delete'],
+  ]) {
+    const made = await call('POST', '/api_keys', { name: 'k', scopes })
+    t.equal(made.status, 201, made.text)
+    const own = callWith(String(made.json?.api_key))
+    t.equal((await own('DELETE', '/suppression/bounces', { delete_all: true })).status, 204)
+    refusedV3(t, await own('GET', '/suppression/bounces'), [403, 'access forbidden'])
+  }
+  const some = await call('POST', '/api_keys', { name: 'k', scopes: ['suppression.delete'] })
+  refusedV3(t, some, [400, /name also asm\.groups\.create, [a-z._, ]+\.$/, 'scopes'])
+  t.notMatch(some.text, /suppression\./, 'all of /suppression is named already')
+  const none = await call('POST', '/api_keys', { name: 'k', scopes: ['suppression.create', 'suppression.update'] })
+  refusedV3(t, none, [
+    400,
+    /^scopes names no right of this service.*suppression\.create, suppression\.update/,
+    'scopes',
+  ])
+})
+
 t.test('a key answers the scopes it was asked for, and has no more of them', async (t) => {
   proves(t, 'api_keys.scopes')
   const { call, ...sender } = await makeCaller()

@@ -2,13 +2,17 @@ import { BOUNCE_CLASSIFICATIONS, type BounceClassification } from '@postrider/co
 import Type from 'typebox'
 import { type Call, type Operation, operation } from './operation.ts'
 import { inTheirWords, SpanQuery, spanOf, WRONG } from './stats.ts'
+import { READS } from './suppressions.ts'
 
 /** StrongGrid says that the plural is right, and others follow the documents. */
 const PATHS = [
   { path: '/suppression/bounces/classifications', suffix: '' },
   { path: '/suppressions/bounces/classifications', suffix: 'Plural' },
 ] as const
-const reading = { section: '7.1', method: 'GET', scope: 'suppressions', right: 'suppression.bounces.read' } as const
+const reading = {
+  ...({ section: '7.1', method: 'GET', scope: 'suppressions', right: 'suppression.bounces.read' } as const),
+  ...READS,
+}
 const Span = Type.Object({ start_date: Type.Optional(Type.String()), end_date: SpanQuery.end_date })
 const OfClassification = Type.Object({ classification: Type.Enum([...BOUNCE_CLASSIFICATIONS]) })
 

@@ -109,7 +109,7 @@ const MOST_NAMED = 8000
  * is not here grant nothing. The scopes hold for the other doors, where rights are not known: so it is reading alone, or all of a scope, or
  * a scope that sends. Throws V3Refusal.
  */
-function grantedFor(asked: readonly string[], { rightsOf, scopeOf, readingOf }: Call) {
+function grantedFor(asked: readonly string[], { scopeOf, lackingOf, readingOf }: Call) {
   const v3Rights = [...new Set(asked)]
   if (v3Rights.join().length > MOST_NAMED) {
     throw refuse(400, `scopes must have at most ${MOST_NAMED} characters in all.`, 'scopes')
@@ -121,9 +121,7 @@ function grantedFor(asked: readonly string[], { rightsOf, scopeOf, readingOf }: 
     const reads = rights.every((right) => right.endsWith('.read'))
     scopes.push(reads ? readingOf(scope) : scope)
     if (reads || rights.includes('mail.send')) continue
-    const lacking = rightsOf([scope]).filter(
-      (right) => scopeOf(right) === scope && !rights.includes(right) && !right.endsWith('.read'),
-    )
+    const lacking = lackingOf(scope, rights)
     if (lacking.length > 0) {
       throw refuse(
         400,
@@ -132,7 +130,9 @@ function grantedFor(asked: readonly string[], { rightsOf, scopeOf, readingOf }: 
       )
     }
   }
-  if (scopes.length === 0)
-    throw refuse(400, 'scopes names no right of this service; GET /v3/scopes lists them.', 'scopes')
+  if (scopes.length === 0) {
+    const named = v3Rights.length > 0 && v3Rights.length <= 10 ? ` (got ${v3Rights.join(', ')})` : ''
+    throw refuse(400, `scopes names no right of this service${named}; GET /v3/scopes lists them.`, 'scopes')
+  }
   return { scopes, v3Rights }
 }

@@ -61,6 +61,8 @@ export interface Call {
   /** v3's names of what these scopes allow, and the scope that one of them belongs to. */
   readonly rightsOf: (scopes: readonly Scope[]) => string[]
   readonly scopeOf: (right: string) => Exclude<Scope, 'all'> | undefined
+  /** v3's names, one for each, of the changes that a scope allows and these rights do not. */
+  readonly lackingOf: (scope: Exclude<Scope, 'all'>, rights: readonly string[]) => string[]
   /** The scope that allows no more than reading what `scope` is about; `scope` itself where it does no more. */
   readonly readingOf: (scope: Exclude<Scope, 'all'>) => Exclude<Scope, 'all'>
   readonly request: FastifyRequest

@@ -107,6 +107,7 @@ async function answer(
     rights,
     rightsOf,
     scopeOf,
+    lackingOf,
     readingOf,
     request,
     reply,
@@ -142,4 +143,14 @@ function rightsOf(scopes: readonly Scope[]): string[] {
 
 function scopeOf(right: string): Exclude<Scope, 'all'> | undefined {
   return OPERATIONS.find((operation) => rightsFor(operation).includes(right))?.scope ?? undefined
+}
+
+/** v3's names, one for each, of the changes that a scope allows and these rights do not. */
+function lackingOf(scope: Exclude<Scope, 'all'>, rights: readonly string[]): string[] {
+  const lacking = OPERATIONS.flatMap((operation) => {
+    const { right } = operation
+    if (operation.scope !== scope || right === null || right.endsWith('.read')) return []
+    return rightsFor(operation).some((one) => rights.includes(one)) ? [] : [right]
+  })
+  return [...new Set(lacking)]
 }

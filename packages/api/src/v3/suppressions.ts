@@ -82,6 +82,9 @@ const Removed = Type.Object({
 })
 /** Addresses lifted at a time. */
 const AT_ONCE = 5000
+/** v3's names of the rights to all of these lists at once. */
+export const READS = { alsoRight: 'suppression.read' } as const
+const DELETES = { alsoRight: 'suppression.delete' } as const
 const common = { scope: 'suppressions', section: '7.1' } as const
 
 /** Who is suppressed for all mail, a list for each kind of reason (contract 7.1). */
@@ -90,7 +93,7 @@ export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operatio
   const all = operation({
     name: `list${noun}`,
     summary: `Lists ${summary}`,
-    ...{ ...common, method: 'GET', path, right: `${right}.read`, status: 200 },
+    ...{ ...common, method: 'GET', path, right: `${right}.read`, ...READS, status: 200 },
     query: Type.Object({
       ...{ start_time: Type.Optional(Seconds), end_time: Type.Optional(Seconds) },
       limit: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -121,7 +124,7 @@ export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operatio
     operation({
       name: `delete${noun}`,
       summary: `Lifts some or all of ${summary}`,
-      ...{ ...common, method: 'DELETE', path, right: `${right}.delete`, status: 204, body: Removed },
+      ...{ ...common, method: 'DELETE', path, right: `${right}.delete`, ...DELETES, status: 204, body: Removed },
       act: async ({ body: { delete_all: all = false, emails = [] } }, call) => {
         if (all === emails.length > 0) throw badRequest()
         await remove(call, reasons, all ? undefined : emails)
@@ -138,7 +141,15 @@ function viewOne({ summary, right, reasons, shown }: List, { path, noun }: Named
   return operation({
     name: `view${noun}`,
     summary: `One entry of ${summary}, or none`,
-    ...{ ...common, method: 'GET', path: `${path}/:email`, right: `${right}.read`, status: 200, params: OfAddress },
+    ...{
+      ...common,
+      method: 'GET',
+      path: `${path}/:email`,
+      right: `${right}.read`,
+      ...READS,
+      status: 200,
+      params: OfAddress,
+    },
     act: async ({ params }, call) => (await one(call, reasons, params.email)).map(shown),
   })
 }
@@ -147,7 +158,7 @@ function deleteOne({ summary, right, reasons }: List, { path, noun }: Named): Op
   return operation({
     name: `delete${noun}`,
     summary: `Lifts one of ${summary}`,
-    ...{ ...common, method: 'DELETE', path: `${path}/:email`, right: `${right}.delete`, status: 204 },
+    ...{ ...common, method: 'DELETE', path: `${path}/:email`, right: `${right}.delete`, ...DELETES, status: 204 },
     params: OfAddress,
     act: async ({ params }, call) => {
       if ((await remove(call, reasons, [params.email])) === 0) throw notFound()

@@ -12,7 +12,7 @@ export interface ErrorRow {
   readonly status: number
   /** The public sentence; `{name}` is filled in from the error's values. */
   readonly sentence: string
-  /** The SMTP reply: code and enhanced code; its text is the sentence unless one of its own stands here. */
+  /** The SMTP reply: code and enhanced code; its text is the sentence unless one of its own stands here, filled in likewise. */
   readonly smtp: readonly [code: number, enhanced: string, sentence?: string]
 }
 
@@ -81,7 +81,7 @@ export const ERRORS = {
     'Invalid fromEmail, authentication failed: {problem}',
     550,
     '5.7.1',
-    'Sender domain not active',
+    'Sender domain not active: {where}',
   ),
   recipientsMissing: row(
     114,
@@ -225,6 +225,8 @@ export interface ServiceErrorDetails {
 export class ServiceError extends Error {
   readonly row: ErrorRow
   readonly errorName: ErrorName
+  /** The text of the SMTP reply, filled in. */
+  readonly smtpText: string
   /** What the public sentence was filled with. */
   readonly values: NonNullable<ServiceErrorDetails['values']>
   readonly reason: string | undefined
@@ -239,6 +241,8 @@ export class ServiceError extends Error {
     this.row = ERRORS[name]
     this.errorName = name
     this.values = details.values ?? {}
+    const row: ErrorRow = ERRORS[name]
+    this.smtpText = row.smtp[2] === undefined ? this.message : fill(row.smtp[2], details.values)
     this.reason = details.reason
     this.retryAfter = details.retryAfter
   }

@@ -9,7 +9,7 @@ export interface ReplyError extends Error {
 export function replyFor(error: unknown, log: Log): ReplyError {
   if (error instanceof ServiceError) {
     log.info({ refusal: error.errorName, reason: error.reason }, 'refused')
-    return reply(error.row, error.row.smtp[2] ?? error.message)
+    return reply(error.row, error.smtpText)
   }
   const passing = databaseRefusal(error)
   if (passing) {

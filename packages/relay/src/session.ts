@@ -95,10 +95,14 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
     }
     // The null sender (RFC 5321 4.5.5) is for automatic replies; whom they are from, the From header says.
     if (address.address === '') return
-    const domain = parseAddress(address.address)?.domain ?? ''
+    const domain = parseAddress(address.address)?.domain
     const { id, parentId } = principal.account
-    if (!(await core.domains.findActive(id, domain, parentId))) {
-      throw new ServiceError('senderInvalid', { reason: 'MAIL FROM is not on an active sending domain' })
+    if (domain === undefined || !(await core.domains.findActive(id, domain, parentId))) {
+      const where = domain === undefined ? 'MAIL FROM has no valid address' : `${domain} in MAIL FROM`
+      throw new ServiceError('senderInvalid', {
+        values: { where },
+        reason: 'MAIL FROM is not on an active sending domain',
+      })
     }
   }
 

@@ -42,6 +42,16 @@ const PAIRS: readonly (readonly [
     112,
     'Invalid fromEmail, authentication failed: it is not an email address',
   ],
+  ...['Ship Desk <desk@ship.example>', '"Desk, Ship" <desk@ship.example> ', 'Desk<desk>'].map(
+    (fromEmail) =>
+      [
+        `X112 ${fromEmail}`,
+        { ...body, from: { fromEmail } },
+        400,
+        112,
+        'Invalid fromEmail, authentication failed: it must be the address alone, the name belongs in fromName',
+      ] as const,
+  ),
   [
     'X112 a subdomain',
     { ...body, from: { fromEmail: `desk@x.${sender.domain}` } },

@@ -108,12 +108,19 @@ function senderNamed({ from, nameOf }: Submission): void {
 }
 
 function senderActive({ from, principal }: Submission, found: Judgement): void | Promise<void> {
-  const sender = parseAddress(from?.email ?? '')
-  if (!sender) throw invalidSender('it is not an email address', 'not an address')
+  const given = from?.email ?? ''
+  const sender = parseAddress(given)
+  if (!sender) {
+    const problem = given.trimEnd().endsWith('>')
+      ? 'it must be the address alone, the name belongs in fromName'
+      : 'it is not an email address'
+    throw invalidSender(problem, 'the From field has no valid address', 'not an address')
+  }
   const settle = (domain: UsableDomain | null): void => {
     if (!domain) {
       const reason = 'no active sending domain of the account'
-      throw invalidSender(`${sender.domain} is not an active sending domain of the account`, reason)
+      const problem = `${sender.domain} is not an active sending domain of the account`
+      throw invalidSender(problem, `${sender.domain} in the From field`, reason)
     }
     found.domain = domain
   }
@@ -121,8 +128,9 @@ function senderActive({ from, principal }: Submission, found: Judgement): void |
   return domain instanceof Promise ? domain.then(settle) : settle(domain)
 }
 
-function invalidSender(problem: string, reason: string): ServiceError {
-  return new ServiceError('senderInvalid', { values: { problem }, reason })
+/** `problem` is for v2, `where` for SMTP, which judges MAIL FROM too. */
+function invalidSender(problem: string, where: string, reason: string): ServiceError {
+  return new ServiceError('senderInvalid', { values: { problem, where }, reason })
 }
 
 function recipientNamed({ envelopes }: Submission): void {

@@ -19,7 +19,15 @@ export function countValues(count: ValueCount, values: number): void {
 }
 
 /** The body is not JSON we take; the message says why, and may be shown to the client. */
-export class JsonError extends Error {}
+export class JsonError extends Error {
+  /** The message without what the client wrote, for the log. */
+  readonly reason: string
+
+  constructor(message: string, reason = message) {
+    super(message)
+    this.reason = reason
+  }
+}
 
 export const REACHES_FOR_PROTOTYPE = 'the names __proto__ and constructor.prototype are not allowed'
 const ZIPPED = 'it is compressed: say so by Content-Encoding: gzip'
@@ -46,7 +54,11 @@ export function parseStrictJson(octets: Buffer, count: ValueCount = { values: 0 
   } catch {
     throw new JsonError('the syntax is wrong')
   }
-  if (countKeys(value) !== members) throw new JsonError('a key is given twice in one object')
+  if (countKeys(value) !== members) {
+    const key = keyGivenTwice(text)
+    const problem = 'is given twice in one object'
+    throw new JsonError(key === undefined ? `a key ${problem}` : `the key ${shown(key)} ${problem}`, `a key ${problem}`)
+  }
   return value
 }
 
@@ -80,6 +92,48 @@ function countMembers(text: string, count: ValueCount): number {
   }
   countValues(count, values)
   return members
+}
+
+/** The first key of the text, which is JSON, that its object has already. */
+function keyGivenTwice(text: string): string | undefined {
+  const open: Set<string>[] = []
+  let name: readonly [start: number, end: number] = [0, 0]
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case 0x22: {
+        const start = at
+        at = endOfString(text, start)
+        name = [start, at + 1]
+        break
+      }
+      case 0x3a: {
+        const key = JSON.parse(text.slice(...name)) as string
+        const keys = open.at(-1)
+        if (keys?.has(key)) return key
+        keys?.add(key)
+        break
+      }
+      case 0x7b:
+      case 0x5b:
+        open.push(new Set())
+        break
+      case 0x7d:
+      case 0x5d:
+        open.pop()
+        break
+    }
+  }
+  return undefined
+}
+
+const MOST_SHOWN = 60
+
+/** In quotes, cut, and with escapes for whatever is not to be seen, or would change how the sentence is read. */
+function shown(key: string): string {
+  const cut = key.length > MOST_SHOWN ? `${key.slice(0, MOST_SHOWN)}…` : key
+  return JSON.stringify(cut).replace(/[\p{C}\u2028\u2029]/gu, (one) =>
+    Array.from({ length: one.length }, (_, at) => `\\u${one.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
+  )
 }
 
 /** The closing quote: the first one behind an even number of backslashes. */

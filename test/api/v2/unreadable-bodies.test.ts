@@ -21,7 +21,23 @@ const REASONS: readonly (readonly [
 ])[] = [
   ['ISO-8859-1', 'it is not UTF-8', Buffer.from(text.replace('Berth', 'Börse'), 'latin1')],
   ['UTF-16', 'it is not UTF-8', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')])],
-  ['a key twice', 'a key is given twice in one object', `{"a":1,"a":2}`],
+  ['a key twice', 'the key "a" is given twice in one object', `{"a":1,"a":2}`],
+  [
+    'a key twice, once in escapes',
+    'the key "a" is given twice in one object',
+    '{"b":{"a":1},"a":[{"a":1}],"\\u0061":2}',
+  ],
+  ['an empty key twice', 'the key "" is given twice in one object', '{"x":[{"y":":"},{"":1, "" : 2}]}'],
+  [
+    'a long key twice',
+    `the key "${'k'.repeat(60)}…" is given twice in one object`,
+    `{"${'k'.repeat(61)}":1,"${'k'.repeat(61)}":2}`,
+  ],
+  [
+    'a key twice that has line ends, quotes and a change of direction',
+    'the key "\\r\\n\\"\\u202ea\\u2028\\ud83d" is given twice in one object',
+    '{"\\r\\n\\"\u202ea\u2028\\ud83d":1,"\\r\\n\\"\u202ea\u2028\\ud83d":2}',
+  ],
   ['a byte order mark', 'it begins with a byte order mark', `\ufeff${text}`],
   ['a comma too many', 'the syntax is wrong', `${text.slice(0, -1)},}`],
   ['its end missing', 'the syntax is wrong', text.slice(0, -1)],

@@ -53,7 +53,8 @@ export function takeStreams(app: FastifyInstance): void {
 }
 
 function asRefusal(error: Error): Error {
-  return error instanceof JsonError || error instanceof MultipartError ? unreadable(error.message) : error
+  if (error instanceof JsonError) return unreadable(error.message, error.reason)
+  return error instanceof MultipartError ? unreadable(error.message) : error
 }
 
 function jsonObject(body: Buffer, count?: ValueCount): BodyObject {

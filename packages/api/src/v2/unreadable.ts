@@ -4,9 +4,9 @@ import type { FastifyRequest } from 'fastify'
 import { STREAM_LIMIT, streamTooLarge, tooLarge } from '../body-budget.ts'
 import { hasNoBody, isZipped, unzipped } from '../zipped.ts'
 
-/** The body can't be read; `problem` is shown to the client. */
-export function unreadable(problem: string): ServiceError {
-  return new ServiceError('jsonInvalid', { values: { problem }, reason: problem })
+/** The body can't be read; `problem` is shown to the client, `reason` is for the log. */
+export function unreadable(problem: string, reason = problem): ServiceError {
+  return new ServiceError('jsonInvalid', { values: { problem }, reason })
 }
 
 /** What the framework and zlib call it when a body can't be read. */

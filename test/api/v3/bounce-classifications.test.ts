@@ -88,7 +88,15 @@ t.test('the bounces of one classification are counted by domain', async (t) => {
 
 t.test('days that are none, or too many bounces to count, are refused by their field', async (t) => {
   const sender = await service.makeSender()
-  refusedV3(t, await get(sender, '?start_date=yesterday'), [400, /YYYY-MM-DD/, 'start_date'])
+  const format = 'must be a date in the format YYYY-MM-DD, or Unix seconds'
+  for (const wrong of ['yesterday', '2026-02-30', '', '2026-3-1', '123456789012', '-1']) {
+    for (const rest of ['', '/Content']) {
+      const first = await get(sender, `${rest}?start_date=${wrong}`)
+      refusedV3(t, first, [400, `start_date ${format}`, 'start_date'])
+      const last = await get(sender, `${rest}?end_date=${wrong}`)
+      refusedV3(t, last, [400, `end_date ${format}`, 'end_date'])
+    }
+  }
   refusedV3(t, await get(sender, '?start_date=2026-03-01&end_date=2026-02-01'), [400, /before/, 'end_date'])
   refusedV3(t, await get(sender, '?start_date=2026-03-01&end_date=2027-03-02'), [400, /days/, 'end_date'])
   refusedV3(t, await ask(url, { method: 'DELETE', path: '/suppression/bounces/classifications', key: sender.apiKey }), [

@@ -268,9 +268,13 @@ const CASES: readonly Case[] = [
       'message.content.type',
     ),
   })),
-  ...['text/html; charset=utf-8', 'text/calendar;method=REQUEST; CharSet="x"', 'text/html\r\n'].map((type) => ({
+  ...['text/html\r\n', 'text/html; charset=utf-8\n'].map((type) => ({
     ...{ row: 34, what: `content of type ${JSON.stringify(type)}`, body: mail({ content: [{ type, value: 'x' }] }) },
     errors: one('content.0.type', "Cannot contain ';', or CRLF characters.", 'message.content.type'),
+  })),
+  ...['text/html; charset=utf-8', 'text/calendar;method=REQUEST; CharSet="x"'].map((type) => ({
+    ...{ row: 34, what: `content of type ${JSON.stringify(type)}`, body: mail({ content: [{ type, value: 'x' }] }) },
+    errors: one('content.0.type', /^The content type cannot have a charset parameter, [^;]+/, 'message.content.type'),
   })),
   ...[undefined, '', 5].map((value) => ({
     ...{ row: 35, what: `content ${JSON.stringify(value)}` },
@@ -358,7 +362,15 @@ const CASES: readonly Case[] = [
       'message.attachments.filename',
     ),
   })),
-  ...['', 5, 'text/plain; charset=utf-8', 'text/plain;name="a;b";CHARSET = x', 'a\nb'].map((type) => ({
+  ...['text/plain; charset=utf-8', 'text/plain;name="a;b";CHARSET = x'].map((type) => ({
+    ...{ row: 49, what: `a file of type ${JSON.stringify(type)}`, body: file({ type }) },
+    errors: one(
+      'attachments.0.type',
+      /^The attachment type cannot have a charset parameter\. /,
+      'message.attachments.type',
+    ),
+  })),
+  ...['', 5, 'a\nb'].map((type) => ({
     ...{ row: 49, what: `a file of type ${JSON.stringify(type)}`, body: file({ type }) },
     errors: one('attachments.0.type', /^The attachment type (must be|cannot contain)/, 'message.attachments.type'),
   })),

@@ -1,7 +1,7 @@
 import { BOUNCE_CLASSIFICATIONS, type BounceClassification } from '@postrider/core'
 import Type from 'typebox'
 import { type Call, type Operation, operation } from './operation.ts'
-import { inTheirWords, SpanQuery, spanOf, WRONG } from './stats.ts'
+import { inTheirWords, SpanQuery, spanOf } from './stats.ts'
 import { READS } from './suppressions.ts'
 
 /** StrongGrid says that the plural is right, and others follow the documents. */
@@ -14,6 +14,11 @@ const reading = {
   ...READS,
 }
 const Span = Type.Object({ start_date: Type.Optional(Type.String()), end_date: SpanQuery.end_date })
+/** `start_date` may be left out here. */
+const WRONG = {
+  start_date: 'start_date must be a date in the format YYYY-MM-DD, or Unix seconds',
+  end_date: 'end_date must be a date in the format YYYY-MM-DD, or Unix seconds',
+}
 const OfClassification = Type.Object({ classification: Type.Enum([...BOUNCE_CLASSIFICATIONS]) })
 
 /** Why mail bounced, by day (contract 7.1). */
@@ -53,7 +58,7 @@ function bounces(
   classification?: BounceClassification,
 ) {
   const first = start === undefined ? dayOf(core.clock.now() - DAYS * DAY_MS) : dayFrom(start)
-  const span = spanOf({ start_date: first, ...(end === undefined ? {} : { end_date: dayFrom(end) }) })
+  const span = spanOf({ start_date: first, ...(end === undefined ? {} : { end_date: dayFrom(end) }) }, WRONG)
   return core.stats.bounces({ accountId: principal.account.id, ...span, classification }).catch(inTheirWords)
 }
 

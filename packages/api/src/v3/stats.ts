@@ -75,9 +75,9 @@ export const STATS: readonly Operation[] = [
 type Span = Static<TObject<typeof SpanQuery>>
 
 /** Throws V3Refusal. */
-export function spanOf({ start_date: first, end_date: last }: Span) {
-  if (!isDay(first)) throw refuse(400, WRONG.start_date, 'start_date')
-  if (last !== undefined && !isDay(last)) throw refuse(400, WRONG.end_date, 'end_date')
+export function spanOf({ start_date: first, end_date: last }: Span, wrong: Pick<typeof WRONG, keyof Span> = WRONG) {
+  if (!isDay(first)) throw refuse(400, wrong.start_date, 'start_date')
+  if (last !== undefined && !isDay(last)) throw refuse(400, wrong.end_date, 'end_date')
   return { first, last }
 }
 

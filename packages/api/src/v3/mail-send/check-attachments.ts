@@ -1,5 +1,5 @@
 import { isGiven, type RawAttachment } from './body.ts'
-import { breaksType } from './check-content.ts'
+import { hasCharset } from './check-content.ts'
 import type { Check, Complaints } from './complaints.ts'
 
 /** Rows 45 to 52. */
@@ -20,7 +20,8 @@ function checkAttachment(attachment: RawAttachment, place: string, complaints: C
 
   if (isGiven(type)) {
     if (typeof type !== 'string' || type === '') complaints.add('fileTypeMissing', `${place}.type`)
-    else if (breaksType(type)) complaints.add('fileTypeInvalid', `${place}.type`)
+    else if (/[\r\n]/.test(type)) complaints.add('fileTypeInvalid', `${place}.type`)
+    else if (hasCharset(type)) complaints.add('fileTypeCharset', `${place}.type`)
   }
   if (isGiven(disposition) && disposition !== 'inline' && disposition !== 'attachment') {
     complaints.add('dispositionInvalid', `${place}.disposition`, { given: JSON.stringify(disposition) })

@@ -23,7 +23,8 @@ export function checkContent({ mail, complaints }: Check): void {
   }
   for (const [at, { type, value }] of content.entries()) {
     if (typeof type !== 'string' || type === '') complaints.add('contentTypeMissing', `content.${at}.type`)
-    else if (breaksType(type)) complaints.add('contentTypeInvalid', `content.${at}.type`)
+    else if (/[\r\n]/.test(type)) complaints.add('contentTypeInvalid', `content.${at}.type`)
+    else if (hasCharset(type)) complaints.add('contentTypeCharset', `content.${at}.type`)
     if (typeof value !== 'string' || value === '') complaints.add('contentValueMissing', `content.${at}.value`)
   }
   if (!isInOrder(content.map(({ type }) => essenceOf(String(type))))) {
@@ -46,9 +47,12 @@ function isInOrder(types: readonly string[]): boolean {
   return once && text <= 0 && (html === -1 || ranks.indexOf(3) === -1 || html < ranks.indexOf(3))
 }
 
-/** Rows 34 and 49: parameters are taken, but every text is UTF-8, and a file has the charset that it has. */
-export function breaksType(type: string): boolean {
-  return /[\r\n]/.test(type) || parseMediaType(type)?.parameters.has('charset') === true
+/**
+ * Rows 34 and 49: parameters are taken, but every text is UTF-8, and a file has the charset that it has. The sentences of these rows
+ * blame the `;`, so they are said of line ends alone.
+ */
+export function hasCharset(type: string): boolean {
+  return parseMediaType(type)?.parameters.has('charset') === true
 }
 
 /** Rows 27 to 30. */

@@ -72,6 +72,10 @@ export const RULES = {
   ),
   contentTypeMissing: rule(33, 'The content type must be a string at least one character in length.'),
   contentTypeInvalid: rule(34, "Cannot contain ';', or CRLF characters."),
+  contentTypeCharset: rule(
+    0,
+    'The content type cannot have a charset parameter, as every text is UTF-8. Leave it out; other parameters are taken.',
+  ),
   contentValueMissing: rule(35, 'The content value must be a string at least one character in length.'),
   contentOrder: rule(
     36,
@@ -104,6 +108,10 @@ export const RULES = {
   fileNameInvalid: rule(48, "The attachment filename cannot contain ';', ',', or CRLF characters."),
   fileTypeMissing: rule(49, 'The attachment type must be a string at least one character in length.'),
   fileTypeInvalid: rule(49, "The attachment type cannot contain ';', or CRLF characters."),
+  fileTypeCharset: rule(
+    0,
+    'The attachment type cannot have a charset parameter. Leave it out; other parameters are taken.',
+  ),
   dispositionInvalid: rule(
     50,
     'The disposition of your attachment can be either "inline" or "attachment". You provided {given}.',

@@ -36,6 +36,8 @@ t.test('invalid JSON: the message is accepted, dropped for each recipient, and i
     ['dropped', 'instructions'],
     ['dropped', 'instructions'],
   ])
+  const [event] = story.events
+  t.match(event?.detail, { reason: 'instructions', problem: /^X-SMTPAPI: it must be JSON/ }, 'message show tells it')
   const told = await read(from)
   t.strictSame(
     [told.from.value[0]?.address, told.to?.value[0]?.address, told.subject],
@@ -101,6 +103,7 @@ for (const [at, [what, api, told]] of WRONG.entries()) {
       [to, 'dropped', 'instructions'],
       ['dropped', 'instructions'],
     ])
+    t.match(story.events[0]?.detail, { problem: told })
     t.match((await read(from)).text, told)
   })
 }

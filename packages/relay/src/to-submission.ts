@@ -122,15 +122,27 @@ async function unwrap(received: ReceivedMessage, head: Head): Promise<Unwrapped>
   const reading = await inTurns(readSmtpApi(written, received.now))
   const work = longWork()
   const problems = reading.kind === 'wrong' ? reading.problems : problemsOf(reading.api, recipients)
-  const dropped: Submission = { ...submission, templateId: undefined, dropped: 'instructions' }
-  if (reading.kind === 'wrong' || problems.length > 0) return { submission: dropped, problems }
+  if (reading.kind === 'wrong' || problems.length > 0) return dropped(submission, problems)
   await work.pause()
   const unknown = await received.unknown(reading.api)
-  if (unknown.length > 0) return { submission: dropped, problems: unknown }
+  if (unknown.length > 0) return dropped(submission, unknown)
   const message = { head: pieces[0] as Buffer, fields, parts }
   const steered = await steer({ submission: templated, message, recipients, now: received.now }, reading.api)
   await work.pause()
-  return 'problem' in steered ? { submission: dropped, problems: [steered] } : { submission: steered, problems: [] }
+  return 'problem' in steered ? dropped(submission, [steered]) : { submission: steered, problems: [] }
+}
+
+/** Characters of what is wrong that are kept with each delivery; the mail to the sender has all of it. */
+const MOST_KEPT = 500
+
+/** Accepted, and sent to nobody. */
+function dropped(submission: Submission, problems: readonly SmtpApiProblem[]): Unwrapped {
+  const all = problems.map(({ path, problem }) => `${path}: ${problem}`).join('; ')
+  const kept = all.length > MOST_KEPT ? `${all.slice(0, MOST_KEPT).toWellFormed()}…` : all
+  return {
+    submission: { ...submission, templateId: undefined, dropped: 'instructions', droppedProblem: kept },
+    problems,
+  }
 }
 
 interface Head extends SplitMessage {

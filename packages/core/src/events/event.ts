@@ -64,7 +64,7 @@ export interface EventDetail {
   readonly nextAt?: string
   /** dropped: a suppression's reason, or why nothing could be written (events/words.ts). */
   readonly reason?: string
-  /** dropped, for a template that does not render: what is wrong with it. */
+  /** dropped, for a template that does not render or instructions that can't be carried out: what is wrong with them. */
   readonly problem?: string
   /** opened, clicked: the first of its kind and delivery that was not a machine's. */
   readonly first?: boolean

@@ -19,11 +19,16 @@ export function bypassParts(sql: AnySql, messages: readonly StoredMessage[]) {
 /** What the accept statement has more where nothing of a message of the group can be sent. */
 export function refusalParts(sql: AnySql, messages: readonly StoredMessage[]) {
   const own = messages.filter(({ refusal }) => refusal !== undefined)
-  if (own.length === 0) return { join: sql``, refusal: sql`` }
+  if (own.length === 0) return { join: sql``, refusal: sql``, judged: sql``, detail: sql`` }
   return {
     join: sql`
-        left join unnest(${own.map(({ id }) => id)}::uuid[], ${own.map(({ refusal }) => refusal ?? '')}::text[])
-               as unusable(message_id, reason) on unusable.message_id = d.message_id`,
+        left join unnest(${own.map(({ id }) => id)}::uuid[], ${own.map(({ refusal }) => refusal ?? '')}::text[],
+                         ${own.map(({ refusalProblem }) => refusalProblem ?? null)}::text[])
+               as unusable(message_id, reason, problem) on unusable.message_id = d.message_id`,
     refusal: sql`, unusable.reason`,
+    judged: sql`, unusable.reason as unusable, unusable.problem`,
+    // Of who is suppressed as well, the suppression is told.
+    detail: sql`
+               || case when refusal = unusable and problem is not null then jsonb_build_object('problem', problem) else '{}' end`,
   }
 }

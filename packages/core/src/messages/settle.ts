@@ -74,6 +74,7 @@ export function settle({ submission: given, found, transactionBase, heloName, no
     fingerprint: submission.fingerprint,
     batchId: submission.batchId,
     refusal: submission.dropped ?? found.refusal,
+    refusalProblem: submission.droppedProblem,
     parts,
     deliveries,
   }

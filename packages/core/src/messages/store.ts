@@ -173,7 +173,7 @@ async function insertMessages(
       ) with ordinality as m(id, account_id, parent_id, domain_id, api_key_id, door, scheduled_at, from_address, subject, tags, settings, client_address,
              format, size, parts, recipients, null_return_path, transaction_base, key, fingerprint, place)
     ), judged as materialized (
-      select d.* ${bypass.judged},
+      select d.* ${bypass.judged} ${unusable.judged},
              case when d.key is null then 'invalid'
                   else coalesce(suppressed.reason ${hashed.reason} ${unusable.refusal} ${held.refusal}) end as refusal
         from unnest(${delivery.message}::uuid[], ${delivery.account}::int[], ${delivery.number}::int[],
@@ -248,7 +248,7 @@ async function insertMessages(
       insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
       select service_now(), account_id,
              case when refusal is null then 'processed' when refusal = 'invalid' then 'invalid' else 'dropped' end,
-             message_id, recipient_no, case when refusal <> 'invalid' then jsonb_build_object('reason', refusal) end
+             message_id, recipient_no, case when refusal <> 'invalid' then jsonb_build_object('reason', refusal) ${unusable.detail} end
         from recipient
     ), body as (
       insert into bodies (message_id, part, encoding, content, digest)

@@ -31,6 +31,8 @@ export interface StoredMessage {
   readonly batchId?: string | undefined
   /** Why none of it is sent, whoever it is for. */
   readonly refusal?: 'template' | 'instructions' | undefined
+  /** What is wrong, for people; kept in the events of its deliveries. */
+  readonly refusalProblem?: string | undefined
   readonly deliveries: readonly StoredDelivery[]
 }
 

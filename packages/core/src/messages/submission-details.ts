@@ -28,6 +28,8 @@ export interface SubmissionDetails {
    * can't be read or done.
    */
   readonly dropped?: 'instructions'
+  /** What is wrong with them, kept in the events of these deliveries. */
+  readonly droppedProblem?: string
 }
 
 export interface EnvelopeDetails {

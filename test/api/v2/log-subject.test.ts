@@ -1,6 +1,9 @@
 import t from 'tap'
 import { makeArrivals } from '../arrivals.ts'
 import { call } from '../call.ts'
+import { ask } from '../v3/ask.ts'
+import { mailBody } from '../v3/mail.ts'
+import { messageIdOf } from '../v3/mail-arrivals.ts'
 
 const { service, base, sender, send, copies } = await makeArrivals(t)
 
@@ -26,8 +29,42 @@ for (const [subject, attributes, seen] of SENT) {
     })
     t.equal((await copies(answer))[0]?.mail.subject, seen)
     const id = answer.body.data?.message_id
-    const query = `startdate=2026-01-01&messageid=${id}`
-    const log = await call(base, { method: 'GET', path: `/v2/logs?${query}`, headers: { api_key: sender.apiKey } })
-    t.match(log.json, { data: [{ subject: seen }] }, log.text)
+    t.strictSame(await loggedSubjects(id), [seen])
   })
 }
+
+async function loggedSubjects(id: string | undefined): Promise<string[]> {
+  const path = `/v2/logs?startdate=2026-01-01&messageid=${id}`
+  const log = await call(base, { method: 'GET', path, headers: { api_key: sender.apiKey } })
+  return ((log.json?.data ?? []) as { subject: string }[]).map(({ subject }) => subject).sort()
+}
+
+t.test(
+  'of v3 mail the log has each element’s own subject, with its keys and Handlebars as they were handed in',
+  async (t) => {
+    const to = (name: string) => ({ to: [{ email: `${name}@harbor.example` }] })
+    const send = async (body: object) =>
+      messageIdOf(await ask(base, { path: '/mail/send', key: sender.apiKey, body: mailBody(sender, { ...body }) }))
+    const substituted = await send({
+      subject: 'Hi -name-',
+      personalizations: [
+        { ...to('ada'), substitutions: { '-name-': 'Ada' } },
+        { ...to('bob'), substitutions: { '-name-': 'Bob' }, subject: 'Ho -name- [%NAME%]' },
+      ],
+    })
+    t.strictSame(await loggedSubjects(substituted), ['Hi -name-', 'Ho -name- [%NAME%]'])
+    const { core } = service
+    const { accountId } = sender
+    const { id } = await core.editableTemplates.create({ accountId, name: 'log', generation: 'dynamic' })
+    await core.editableTemplates.addVersion(
+      { accountId, id },
+      { name: 'v', subject: 'Dear {{name}}', html: '<p>x</p>' },
+    )
+    const rendered = await send({
+      subject: 'not this one',
+      template_id: id,
+      personalizations: [{ ...to('ada'), dynamic_template_data: { name: 'Ada' } }],
+    })
+    t.strictSame(await loggedSubjects(rendered), ['Dear {{name}}'])
+  },
+)

@@ -55,7 +55,9 @@ t.test('postrider up on one machine, with a database of its own', { skip }, asyn
 
     const sent = await shell(lineUnder(first.stdout, 'Send a message by HTTP'))
     t.match(JSON.parse(sent.stdout), { data: { message_id: /^[0-9a-f]{32}$/ }, error_info: null })
-    t.equal((await shell(lineUnder(first.stdout, 'By SMTP'))).code, 0)
+    const bySmtp = lineUnder(first.stdout, 'By SMTP')
+    t.match(bySmtp, / curl -s --cacert '\/[^']+\/certificate\.pem' --ssl-reqd smtp:/, 'it checks the certificate')
+    t.equal((await shell(bySmtp)).code, 0)
 
     const look = lineUnder(first.stdout, 'See what arrived')
     const arrived = await until('two messages', async () => {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { Config, Core } from '@postrider/core'
 
 const DOMAIN = 'demo.example'
@@ -20,6 +21,7 @@ export function firstSteps(key: string, config: Config, certificate?: string): s
     subject: 'My first message',
     content: '<p>It works.</p>',
   })
+  const trust = certificate && isForThisHost(config) ? `-s --cacert ${quoted(resolve(certificate))}` : '-sk'
   const mail = `From: hello@${DOMAIN}\\r\\nTo: you@example.org\\r\\nSubject: By SMTP\\r\\n\\r\\nIt works.\\r\\n`
   return `
 A demo account was made. Its API key, shown only now: ${key}
@@ -28,10 +30,20 @@ Send a message by HTTP:
   curl -s ${api}/v2/sendEmail -H 'api_key: ${key}' -H 'content-type: application/json' -d '${body}'
 
 By SMTP (any client: host ${reachable(config.relayHost)}, port ${config.relayPort}, STARTTLS, user apikey, password the key):
-  printf '${mail}' | curl -sk --ssl-reqd ${relay} -u 'apikey:${key}' --mail-from hello@${DOMAIN} --mail-rcpt you@example.org -T -
+  printf '${mail}' | curl ${trust} --ssl-reqd ${relay} -u 'apikey:${key}' --mail-from hello@${DOMAIN} --mail-rcpt you@example.org -T -
 ${certificate ? `  A client that checks certificates trusts the relay's by ${certificate} (see "postrider certificate").\n` : ''}
 ${seeing(config)}
 `
+}
+
+/** The self-signed certificate names localhost and 127.0.0.1; one of TLS_CERT seldom names either. */
+function isForThisHost({ tlsCert, relayHost }: Config): boolean {
+  return tlsCert === undefined && ['localhost', '127.0.0.1'].includes(reachable(relayHost))
+}
+
+/** For a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function seeing(config: Config): string {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Config, certificateFile, EXIT_CONFIG } from '@postrider/core'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/index.ts'
@@ -27,7 +28,8 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       if (!started) return 0
       // Only now: a key made before a port turned out to be taken would never have been shown.
       const key = await onDatabase(config, url, makeDemoAccount)
-      if (key) say(firstSteps(key, config, certificateFile(config)))
+      const certificate = certificateFile(config)
+      if (key) say(firstSteps(key, config, existsSync(certificate) ? certificate : undefined))
       say(summary(config))
       const broken = await Promise.race([stopAsked.then(() => undefined), supervisor.broken])
       return broken === undefined ? 0 : EXIT_CONFIG

@@ -83,3 +83,16 @@ t.test('days and providers that are none are refused by their field', async (t) 
   refusedV3(t, await get(sender, `${MARCH}&mailbox_providers=Nobody`), [400, /Gmail/, 'mailbox_providers'])
   refusedV3(t, await get(sender, 'start_date=2024-01-01&end_date=2026-03-01'), [400, /at most/, 'end_date'])
 })
+
+t.test('more days than one answer has room for are refused, and the refusal says how many it has', async (t) => {
+  const sender = await service.makeSender()
+  t.equal((await get(sender, 'start_date=2026-01-01&end_date=2026-08-10')).status, 200, '222 days')
+  const days = 'start_date=2026-01-01&end_date=2026-08-11'
+  refusedV3(t, await get(sender, days), [
+    400,
+    'end_date: an answer has at most 10000 counts, here those of 222 days (got 223): ask for fewer days, or by week or month',
+    'end_date',
+  ])
+  t.equal((await get(sender, `${days}&aggregated_by=week`)).status, 200)
+  t.equal((await get(sender, `${days}&limit=222`)).status, 200, 'pages have room of their own')
+})

@@ -47,7 +47,7 @@ export async function countBounces(
       from (${found('bounced')} union all ${found('expired')}) b join accounts a on a.id = ${accountId}
      group by 1, 2, 3`
   if (rows.reduce((sum, { count }) => sum + count, 0) > most) {
-    throw invalidParameter('enddate', `it makes more than ${most} bounces to look at, ask for fewer days`)
+    throw invalidParameter('enddate', `the days have more than ${most} bounces to look at: ask for fewer days`)
   }
   const counts = new Map<string, Map<string, number>>()
   for (const { date, class: bounceClass, domain, count } of rows) {

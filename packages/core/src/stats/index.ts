@@ -134,10 +134,14 @@ export function statsOf(sql: Sql): Stats {
         const { periods, total } = periodsOf(span, period, { limit, offset })
         const page = { first: periods[0]?.first ?? span.first, last: periods.at(-1)?.last ?? span.first }
         if (periods.length === 0) return { periods: [], total, asOf }
-        if (namesIn(wanted) * periods.length > MOST_TOLD) {
+        const names = namesIn(wanted)
+        if (names * periods.length > MOST_TOLD) {
+          const most = Math.floor(MOST_TOLD / names)
+          const fewer = wanted.kind === 'groups' ? 'ask for fewer days, or by' : 'ask for fewer days or names, or by'
           throw invalidParameter(
             'enddate',
-            `an answer has at most ${MOST_TOLD} counts, ask for fewer days or names, or by month`,
+            `an answer has at most ${MOST_TOLD} counts, here those of ${most} ${period}s (got ${periods.length}): ` +
+              `${fewer} ${period === 'day' ? 'week or month' : 'month'}`,
           )
         }
         const asked = { accountId, period, page, times }

@@ -45,7 +45,12 @@ const WRONG: readonly (readonly [line: string, status: number, said: RegExp])[] 
     1,
     /\[networks\].*"10.0.0.0\/33" is neither an address nor a network/,
   ],
-  [`key create --account ${account} --scope everything`, 1, /\[scopes\].*all, send/],
+  [`key create --account ${account} --scope everything`, 1, /\[scopes\].*all, send[^;]*$/],
+  [
+    `key create --account ${account} --scope mail.send`,
+    1,
+    /\[scopes\].*all, send.*; SendGrid's names, such as mail\.send, are given by POST \/v3\/api_keys/,
+  ],
   ['key list', 2, /--account is missing/],
   ['key revoke 999999', 1, /Invalid key id/],
   ['domain add example.com', 2, /--account is missing\nusage: postrider domain add --account ID DOMAIN/],

@@ -235,7 +235,9 @@ function knownName(name: string): string {
 
 function knownScopes(scopes: readonly string[]): Scope[] {
   for (const scope of scopes) {
-    if (!SCOPES.includes(scope as Scope)) throw invalidParameter('scopes', `it may contain ${SCOPES.join(', ')}`)
+    if (SCOPES.includes(scope as Scope)) continue
+    const finer = scope.includes('.') ? "; SendGrid's names, such as mail.send, are given by POST /v3/api_keys" : ''
+    throw invalidParameter('scopes', `it may contain ${SCOPES.join(', ')}${finer}`)
   }
   return [...new Set(scopes)] as Scope[]
 }

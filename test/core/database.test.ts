@@ -81,19 +81,21 @@ t.test('statements whose columns change while several are on their way are asked
   t.strictSame({ ...(await ask())[0] }, expected)
 })
 
-t.test('what a transaction wrote is let go after it', async (t) => {
+t.test('what a transaction wrote and what it answered is let go after it', async (t) => {
   const sql = openDatabase({ url: database.url, name: 'test', connections: 1 })
   t.teardown(() => sql.end({ timeout: 1 }))
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  const write = async (): Promise<WeakRef<object>> => {
+  const write = async (): Promise<WeakRef<object>[]> => {
     const batch = { octets: Buffer.alloc(1024) }
     await sql.begin((transaction) => transaction`select length(${batch.octets}::bytea)`)
-    return new WeakRef(batch)
+    const answer = await sql.begin(async (transaction) => ({ rows: await transaction`select 1 as one` }))
+    return [new WeakRef(batch), new WeakRef(answer)]
   }
-  const written = await write()
+  const [written, answered] = await write()
   await sql`select 1`
   await new Promise((resolve) => setImmediate(resolve))
   collect()
-  t.equal(written.deref(), undefined)
+  t.equal(written?.deref(), undefined)
+  t.equal(answered?.deref(), undefined)
 })

@@ -4,7 +4,7 @@ import type { Secrets } from '../secrets.ts'
 import { type Cursor, openCursor, sealCursor } from './cursor.ts'
 import { type Filter, filterOf, type LogQuestion, requireDays } from './question.ts'
 import { type LogRow, rowOf } from './row.ts'
-import { selectRows } from './rows.ts'
+import { showRows } from './rows.ts'
 import {
   countLookedAt,
   countMatches,
@@ -81,7 +81,7 @@ export function eventLogOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): Ev
         const place = found.length > limit ? places.at(-1) : undefined
         const next: Cursor | undefined = place && { place, until, total }
         return {
-          rows: places.length === 0 ? [] : (await selectRows(snapshot, accountId, places)).map(rowOf),
+          rows: await showRows(snapshot, accountId, places, rowOf),
           total,
           scroll: next && sealCursor(secrets, question, next),
         }

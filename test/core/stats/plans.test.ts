@@ -3,7 +3,7 @@ import { createCore, createLog, openDatabase, readConfig } from '@postrider/core
 import t from 'tap'
 import { growDatabase } from '../../helpers/grown.ts'
 import { makeService } from '../../helpers/service.ts'
-import { nodesOf, planOf, recordStatements } from '../../helpers/statements.ts'
+import { nodesOf, planOf, recordStatements, wholeScans } from '../../helpers/statements.ts'
 
 const service = await makeService(t)
 const url = service.env.DATABASE_URL as string
@@ -50,4 +50,25 @@ t.test('of many names, counted by day, an answer says to ask for fewer days', as
       from roll_ups r, generate_series(1, 20) i where account_id = ${accountId} and subject = 'domain'`
   await t.rejects(core.stats.show({ ...each, times: false, wanted: { kind: 'each', subject: 'domain' } }), /fewer days/)
   await t.rejects(core.stats.sums({ ...month, subject: 'domain' }), /fewer days/)
+})
+
+t.test('bounces are counted by the index of notable events, and looked at only when they are few', async (t) => {
+  recorder.clear()
+  const span = { accountId, first: day(20), last: day(0) }
+  await core.stats.bounces({ ...span, classification: undefined })
+  await core.stats.bounces({ ...span, classification: 'Reputation' })
+  const read = recorder.statements().filter(({ text }) => text.includes('from events'))
+  t.equal(read.length, 3, 'how many there are, and two ways to tell them apart')
+  for (const statement of read) {
+    const plan = await planOf(service.sql, statement)
+    t.same(wholeScans(plan), [], statement.text)
+    const scans = nodesOf(plan).flatMap(({ node }) => (/^events_/.test(node['Relation Name'] ?? '') ? [node] : []))
+    t.ok(scans.length > 0)
+    const counts = statement.text.includes('limit')
+    t.same(new Set(scans.map((node) => node['Node Type'])), new Set([counts ? 'Index Only Scan' : 'Index Scan']))
+    for (const node of scans) {
+      t.match(node['Index Name'], /_account_id_type_message_id_recipient_no_occu_idx\d*$/)
+      t.match(node['Index Cond'], /type = ANY .*occurred_at >= /)
+    }
+  }
 })

@@ -1,4 +1,4 @@
-import type { SqlTransaction } from '../database.ts'
+import { onlyRow, type SqlTransaction } from '../database.ts'
 import { invalidParameter } from '../errors.ts'
 import { type BounceClassification, classificationOf } from '../events/index.ts'
 import type { Span } from './periods.ts'
@@ -18,12 +18,13 @@ export interface BouncesOfDay {
   readonly counts: readonly { readonly name: string; readonly count: number }[]
 }
 
-/** Bounces one answer looks at; with domains fewer, as each is read from its delivery. Bounds of caution, not measured. */
-const MAX_BOUNCES = { all: 50_000, withDomains: 10_000 }
+/** Bounces one answer looks at, as many as take some 150 ms of processor time; with domains fewer, as each is read from its delivery. */
+const MAX_BOUNCES = { all: 25_000, withDomains: 10_000 }
 
 /**
  * Counts the bounces and expiries of some days, as far as their events are kept; days without any are left out. Read by the index of
- * notable events, whose condition the statement repeats.
+ * notable events, whose condition the statements repeat: both types in one list, as for expiries alone the planner takes the index of
+ * soft bounces, and reads each of those. How many there are is asked of the index alone.
  *
  * Throws parameterInvalid (enddate).
  */
@@ -32,23 +33,26 @@ export async function countBounces(
   { accountId, span, classification }: BouncesQuestion,
 ): Promise<BouncesOfDay[]> {
   const most = classification === undefined ? MAX_BOUNCES.all : MAX_BOUNCES.withDomains
-  const found = (type: 'bounced' | 'expired') => sql`
-    (select e.message_id, e.recipient_no, e.occurred_at, e.detail->>'class' as class from events e
-      where e.account_id = ${accountId} and e.type = ${sql.unsafe(`'${type}'`)} and not coalesce(e.detail ? 'machine', false)
-        and e.occurred_at >= ${start(sql, accountId, span.first, 0)} and e.occurred_at < ${start(sql, accountId, span.last, 1)}
-      limit ${most + 1})`
+  const those = sql`
+    e.account_id = ${accountId} and e.type in ('bounced', 'expired') and not coalesce(e.detail ? 'machine', false)
+      and e.occurred_at >= ${start(sql, accountId, span.first, 0)} and e.occurred_at < ${start(sql, accountId, span.last, 1)}`
+  const { count: found } = onlyRow(
+    await sql<{ count: number }[]>`
+      select count(*)::int as count from (select from events e where ${those} limit ${most + 1}) found`,
+  )
+  if (found > most) {
+    throw invalidParameter('enddate', `the days have more than ${most} bounces to look at: ask for fewer days`)
+  }
   const domain =
     classification === undefined
       ? sql`''`
       : sql`coalesce((select f.recipient_domain from finished_deliveries f
-                       where f.message_id = b.message_id and f.recipient_no = b.recipient_no), '')`
+                       where f.message_id = e.message_id and f.recipient_no = e.recipient_no), '')`
   const rows = await sql<{ date: string; class: string | null; domain: string; count: number }[]>`
-    select to_char(b.occurred_at at time zone a.time_zone, 'YYYY-MM-DD') as date, b.class, ${domain} as domain, count(*)::int as count
-      from (${found('bounced')} union all ${found('expired')}) b join accounts a on a.id = ${accountId}
-     group by 1, 2, 3`
-  if (rows.reduce((sum, { count }) => sum + count, 0) > most) {
-    throw invalidParameter('enddate', `the days have more than ${most} bounces to look at: ask for fewer days`)
-  }
+    select to_char(b.day, 'YYYY-MM-DD') as date, b.class, b.domain, count(*)::int as count
+      from (select (e.occurred_at at time zone a.time_zone)::date as day, e.detail->>'class' as class, ${domain} as domain
+              from events e join accounts a on a.id = ${accountId} where ${those} offset 0) b
+     group by b.day, b.class, b.domain`
   const counts = new Map<string, Map<string, number>>()
   for (const { date, class: bounceClass, domain, count } of rows) {
     const own = classificationOf(bounceClass ?? undefined)

@@ -17,6 +17,17 @@ export function v3Calls({ day, daySeconds, legacy, version, batch, keyId, editab
   const weeks = `start_date=${day(83)}&end_date=${day(0)}`
   const year = `start_date=${day(364)}&end_date=${day(0)}`
   const years = `start_date=${day(1800)}&end_date=${day(0)}`
+  const week = `start_date=${day(12)}&end_date=${day(6)}`
+  const oneDay = `start_date=${day(12)}&end_date=${day(12)}`
+  const bounces = (operation: string, path: string): Call[] => [
+    get(operation, path, '30 days'),
+    get(operation, `${path}?${oneDay}`, 'a day'),
+    get(operation, `${path}?start_date=${day(9)}&end_date=${day(6)}`, '4 days'),
+    get(operation, `${path}?${week}`, 'a week'),
+    get(operation, `${path}?start_date=${day(15)}&end_date=${day(6)}`, '10 days'),
+    get(operation, `${path}?${weeks}`, '12 weeks'),
+    get(operation, `${path}?${year}`, 'a year'),
+  ]
   const ten = Array.from({ length: 10 }, (_, at) => `categories=tag-00007${at}`).join('&')
   const lists = LISTS.flatMap((list) => {
     const [noun, path] = list.split(' ')
@@ -49,6 +60,15 @@ export function v3Calls({ day, daySeconds, legacy, version, batch, keyId, editab
     ),
     get('getCategorySums', `/categories/stats/sums?${weeks}`, '12 weeks'),
     get('getCategorySums', `/categories/stats/sums?${year}&limit=10000`, 'a year'),
+    get('getMailboxProviderStats', `/mailbox_providers/stats?${weeks}`, '12 weeks'),
+    get('getMailboxProviderStats', `/mailbox_providers/stats?start_date=${day(199)}&end_date=${day(0)}`, '200 days'),
+    get('getMailboxProviderStats', `/mailbox_providers/stats?${years}`, 'five years'),
+    get('getMailboxProviderStats', `/mailbox_providers/stats?${years}&aggregated_by=month`, 'five years by month'),
+    get('getMailboxProviderStats', `/mailbox_providers/stats?${weeks}&mailbox_providers=Gmail`, 'one, 12 weeks'),
+    ...bounces('countBounceClassifications', '/suppression/bounces/classifications'),
+    ...bounces('countBouncesOf', '/suppression/bounces/classifications/Reputation'),
+    get('countBounceClassificationsPlural', `/suppressions/bounces/classifications?${oneDay}`, 'a day'),
+    get('countBouncesOfPlural', `/suppressions/bounces/classifications/Reputation?${oneDay}`, 'a day'),
     get('listGroups', '/asm/groups', '20 groups'),
     get('viewGroup', '/asm/groups/1'),
     get('listGroupSuppressions', '/asm/groups/1/suppressions', 'the first 10,000'),

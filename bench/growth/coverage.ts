@@ -3,7 +3,7 @@ import { OPERATIONS as V3 } from '../../packages/api/src/v3/operations.ts'
 import type { Call } from './call.ts'
 
 /** Verbs of operations that read. */
-const READS = /^(list|view|show|get|check|export|read|search|render|stream|download)/
+const READS = /^(list|view|show|get|check|count|export|read|search|render|stream|download)/
 
 /** What reads and has no call here. */
 export function unmeasured(calls: readonly Call[]): string[] {

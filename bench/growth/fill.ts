@@ -25,6 +25,8 @@ const LARGE_TABLES = [
 export interface Filled extends Owners {
   readonly scale: number
   readonly filledAt: string
+  /** When its person of ten thousand messages was asked to be forgotten. */
+  readonly forgottenAt?: string
 }
 
 /** Makes the schema and fills it. Says how far it is. */

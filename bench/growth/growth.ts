@@ -10,6 +10,7 @@ import { v3Calls } from './calls-v3.ts'
 import { measureCli } from './cli.ts'
 import { plainCalls, unmeasured } from './coverage.ts'
 import { FILL_SETTINGS, type Filled, fill } from './fill.ts'
+import { forgetPerson } from './forget.ts'
 import { findKnown, type Installation, openInstallation } from './installation.ts'
 import { measureCall, watchPlans } from './measure.ts'
 import { watchProcessor } from './processor.ts'
@@ -25,6 +26,8 @@ command line that reads. Exit status 1 when one is above the bound.
   --only TEXT  only calls whose name has this
   --bound MS   milliseconds that the p95 of a call may take (200)
   --serve      run the filled database until it is interrupted
+  --forget     instead of the reads: has the person of ten thousand messages forgotten, as a client of the API asks for it, and tells
+               how long that takes. Once only on a database: the calls that ask for him find nothing afterwards
 `
 
 process.exitCode = await main()
@@ -37,6 +40,7 @@ async function main(): Promise<number> {
       only: { type: 'string', default: '' },
       bound: { type: 'string', default: '200' },
       serve: { type: 'boolean', default: false },
+      forget: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
@@ -48,8 +52,11 @@ async function main(): Promise<number> {
   const folder = values.data ?? mkdtempSync(join(tmpdir(), 'postrider-growth-'))
   try {
     const filled = await filledFolder(folder, scale)
+    if (filled.forgottenAt) report(`the person of ten thousand messages was forgotten here at ${filled.forgottenAt}`)
+    const bound = Number(values.bound)
     if (values.serve) await serve(folder, filled)
-    else return await measureAll(folder, filled, { bound: Number(values.bound), only: values.only })
+    else if (values.forget) await measureForget(folder, filled, bound)
+    else return await measureAll(folder, filled, { bound, only: values.only })
     return 0
   } finally {
     if (values.data === undefined) rmSync(folder, { recursive: true, force: true })
@@ -62,19 +69,27 @@ function report(line: string): void {
 
 /** Fills it unless that was done. */
 async function filledFolder(folder: string, scale: number): Promise<Filled> {
-  const note = join(folder, 'growth.json')
-  if (existsSync(note)) return JSON.parse(readFileSync(note, 'utf8')) as Filled
+  const file = noteOf(folder)
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Filled
   if (existsSync(join(folder, 'postgres'))) throw new Error(`${folder} has a database that was not filled to the end`)
   const server = await startEmbeddedPostgres({ dataDir: folder, settings: FILL_SETTINGS, report })
   try {
     report(`filling ${server.url}`)
     const owners = await fill(server.url, scaleOf(scale), report)
     const filled: Filled = { ...owners, scale, filledAt: new Date().toISOString() }
-    writeFileSync(note, `${JSON.stringify(filled, undefined, 2)}\n`)
+    note(folder, filled)
     return filled
   } finally {
     await server.stop()
   }
+}
+
+function noteOf(folder: string): string {
+  return join(folder, 'growth.json')
+}
+
+function note(folder: string, filled: Filled): void {
+  writeFileSync(noteOf(folder), `${JSON.stringify(filled, undefined, 2)}\n`)
 }
 
 async function measureAll(
@@ -82,24 +97,50 @@ async function measureAll(
   filled: Filled,
   { bound, only }: { bound: number; only: string },
 ): Promise<number> {
+  return withInstallation(folder, filled, bound, async (installation) => {
+    const processes = Object.entries(installation.processes)
+    const started = Object.fromEntries(processes.map(([name, { startedIn }]) => [name, Math.round(startedIn)]))
+    report(`started: ${JSON.stringify(started)}`)
+    const measured = await measureReads(installation, filled, only)
+    const memory = mostMemory(installation)
+    const file = save({ scale: filled.scale, bound, measured, started, memory })
+    process.stdout.write(`\n${table({ measured, bound })}\n\nmost memory, MiB: ${JSON.stringify(memory)}\n${file}\n`)
+    return measured.every((one) => isFine(one, bound)) ? 0 : 1
+  })
+}
+
+async function measureForget(folder: string, filled: Filled, bound: number): Promise<void> {
+  if (filled.forgottenAt) return
+  await withInstallation(folder, filled, bound, async (installation) => {
+    note(folder, { ...filled, forgottenAt: new Date().toISOString() })
+    const { milliseconds, longestAnswer, receipt } = await forgetPerson(installation, report)
+    report(`forgotten in ${(milliseconds / 1000).toFixed(1)} s: ${JSON.stringify(receipt)}`)
+    report(`the longest answer meanwhile: ${Math.round(longestAnswer)} ms`)
+    report(`most memory, MiB: ${JSON.stringify(mostMemory(installation))}`)
+  })
+}
+
+async function withInstallation<T>(
+  folder: string,
+  filled: Filled,
+  bound: number,
+  act: (installation: Installation) => Promise<T>,
+): Promise<T> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void stopAll().then(() => process.exit(130)))
   }
   const installation = await openInstallation(folder, filled, bound)
   try {
-    const processes = Object.entries(installation.processes)
-    const started = Object.fromEntries(processes.map(([name, { startedIn }]) => [name, Math.round(startedIn)]))
-    report(`started: ${JSON.stringify(started)}`)
-    const measured = await measureReads(installation, filled, only)
-    const memory = Object.fromEntries(
-      processes.map(([name, { running }]) => [name, Math.round(running.peakKib() / 1024)]),
-    )
-    const file = save({ scale: filled.scale, bound, measured, started, memory })
-    process.stdout.write(`\n${table({ measured, bound })}\n\nmost memory, MiB: ${JSON.stringify(memory)}\n${file}\n`)
-    return measured.every((one) => isFine(one, bound)) ? 0 : 1
+    return await act(installation)
   } finally {
     await installation.close()
   }
+}
+
+function mostMemory({ processes }: Installation): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(processes).map(([name, { running }]) => [name, Math.round(running.peakKib() / 1024)]),
+  )
 }
 
 async function measureReads(installation: Installation, filled: Filled, only: string): Promise<Measured[]> {

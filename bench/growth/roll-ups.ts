@@ -1,9 +1,12 @@
-import type { Sql } from '@postrider/core'
+import { MAILBOX_PROVIDERS, type Sql } from '@postrider/core'
 import type { Owners } from './owners.ts'
 import type { Scale } from './scale.ts'
 
 const COUNTED = `processed, sent, deferred, hard_bounced, soft_bounced, expired, dropped, invalid, opened, unique_opened, machine_opened,
   clicked, unique_clicked, machine_clicked, unsubscribed, complained`
+
+/** Readers have mailboxes with the providers that are told apart, every day. */
+const PROVIDERS = [...MAILBOX_PROVIDERS.values()].flat()
 
 /** A year of counts. They are of the right size and shape, not what the events add up to: only a recount makes them so. */
 export async function fillRollUps(sql: Sql, scale: Scale, owners: Owners): Promise<void> {
@@ -23,7 +26,8 @@ export async function fillRollUps(sql: Sql, scale: Scale, owners: Owners): Promi
   )
   await add(`select ${large} as account_id, 'domain' as subject, 'large-' || i || '.example' as name, day, null::integer as place,
                     case when i = 0 then 36000 else 5 end as n from ${days(year)}, generate_series(0, ${scale.largeDomains - 1}) i`)
-  await add(`select ${large} as account_id, 'recipient_domain' as subject, 'd' || (d * 13 + i) % 10000 || '.example' as name, day,
+  await add(`select ${large} as account_id, 'recipient_domain' as subject,
+                    coalesce((array['${PROVIDERS.join("','")}'])[i + 1], 'd' || (d * 13 + i) % 10000 || '.example') as name, day,
                     i + 1 as place, 60 as n from ${days(year)}, generate_series(0, ${names - 1}) i`)
   await add(`select ${large} as account_id, 'tag' as subject,
                     'tag-' || lpad((case when i < 500 then i else 500 + (d * 500 + i) % ${Math.max(1000, Math.round(scale.tags * 0.83) - 500)} end)::text, 6, '0') as name,

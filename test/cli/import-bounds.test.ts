@@ -1,10 +1,10 @@
-import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { type Bounds, moveIn, openSource, type Part, SourceError } from '../../packages/cli/src/moving-in/index.ts'
 import { SILENT } from '../../packages/cli/src/moving-in/progress.ts'
 import { newTally } from '../../packages/cli/src/moving-in/tally.ts'
+import { drained } from '../helpers/drained.ts'
 import { makeService } from '../helpers/service.ts'
 import { type Answers, startFake, startServer } from './fake-source.ts'
 
@@ -107,7 +107,7 @@ t.test('an answer that is too long is not read to its end, however it is packed'
     response.on('close', () => response.destroy())
     for (let piece = 0; piece < 5000 && !response.destroyed; piece++) {
       written += 16_384
-      if (!response.write(' '.repeat(16_384))) await Promise.race([once(response, 'drain'), once(response, 'close')])
+      if (!response.write(' '.repeat(16_384))) await drained(response)
     }
   }
   t.match((await move(t, { [GROUPS]: endless }, ['groups'])).message, /longer than 200000 octets/)

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Test } from 'tap'
+import { drained } from './drained.ts'
 
 /** What `reply` answers when the server has closed the connection. */
 export const CLOSED = '(closed)'
@@ -65,7 +66,7 @@ export class SmtpClient {
     for (const [at, segment] of segments.entries()) {
       if (at > 0 && !this.#tls) await new Promise((resolve) => setTimeout(resolve, BETWEEN_SEGMENTS_MS))
       const written = this.#socket.write(segment)
-      if (!written && !this.#ended) await Promise.race([once(this.#socket, 'drain'), once(this.#socket, 'close')])
+      if (!written && !this.#ended) await drained(this.#socket)
     }
   }
 

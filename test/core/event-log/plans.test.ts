@@ -23,7 +23,7 @@ await inOrder`
                       'enable_seqscan', 'enable_material', 'enable_partition_pruning']) name`
 
 async function ask(asked: Partial<LogQuestion>): Promise<void> {
-  await eventLog.page({ accountId, first: '2020-01-01', limit: 10, ...asked })
+  await eventLog.page({ accountId, first: '2020-01-01', limit: 10, ...asked }, (row) => row)
 }
 
 /** The plans of the statements that say this, of those that came since the last time. */

@@ -92,9 +92,9 @@ export const EVENTS: readonly Operation[] = [
     errors: ['dateInvalid', 'datesReversed'],
     example: { input: { startdate: '2026-01-01', events: 'open,click', sort: 'desc', limit: 1 }, data: [example] },
     async act(input, call) {
-      const { rows, total, scroll } = await call.core.eventLog.page(questionOf(input, call))
+      const { rows, total, scroll } = await call.core.eventLog.page(questionOf(input, call), shown)
       const beside = { status: 'success', totalRecords: total, ...(scroll === undefined ? {} : { scrollid: scroll }) }
-      return { data: rows.map(shown), beside }
+      return { data: [...rows], beside }
     },
   }),
   ...FEED,

@@ -41,11 +41,12 @@ export interface EventLog {
    * Throws dateInvalid, datesReversed, parameterInvalid (an unknown event, a text too long, a made-up cursor, an offset or a
    * span too large).
    */
-  page(question: LogQuestion): Promise<LogPage>
+  page<T>(question: LogQuestion, show: (row: LogRow) => T): Promise<LogPage<T>>
 }
 
-export interface LogPage {
-  readonly rows: readonly LogRow[]
+export interface LogPage<T> {
+  /** Each as it was shown. */
+  readonly rows: readonly T[]
   /** All matches. */
   readonly total: number
   /** There are more: to be given for the next page. */
@@ -54,7 +55,7 @@ export interface LogPage {
 
 export function eventLogOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): EventLog {
   return {
-    async page(question) {
+    async page<T>(question: LogQuestion, show: (row: LogRow) => T) {
       requireDays(question)
       const filter = filterOf(question)
       const { accountId, sort = 'asc', offset = 0, scroll } = question
@@ -81,11 +82,11 @@ export function eventLogOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): Ev
         const place = found.length > limit ? places.at(-1) : undefined
         const next: Cursor | undefined = place && { place, until, total }
         return {
-          rows: await showRows(snapshot, accountId, places, rowOf),
+          rows: await showRows(snapshot, accountId, places, (row) => show(rowOf(row))),
           total,
           scroll: next && sealCursor(secrets, question, next),
         }
-      }) as Promise<LogPage>
+      }) as Promise<LogPage<T>>
     },
   }
 }

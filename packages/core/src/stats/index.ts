@@ -7,6 +7,7 @@ import { type Counts, METRICS, NO_COUNTS, type Subject } from './metrics.ts'
 import { MOST_DAYS, MOST_DAYS_APART, type Period, periodsOf, requireSpan, type Span } from './periods.ts'
 import {
   type AsOf,
+  type Counted,
   type CountsRow,
   countNames,
   type Order,
@@ -221,27 +222,27 @@ function grouped(
   rows: readonly CountsRow[],
   total: CountsRow | undefined,
 ): NamedCounts[] {
-  const byName = new Map(rows.map(({ name, counts }) => [name, counts]))
-  const named = [...groups].map(([name, members]) => ({
+  const named = [...groups.keys()].map((name) => ({
     ...{ name, deliveryTime: null },
-    counts: members.reduce((sum, member) => added(sum, byName.get(member) ?? NO_COUNTS, 1), NO_COUNTS),
+    counts: rows.find((row) => row.name === name)?.counts ?? NO_COUNTS,
   }))
-  const rest = named.reduce((sum, { counts }) => added(sum, counts, -1), total?.counts ?? NO_COUNTS)
+  const rest = { ...(total?.counts ?? NO_COUNTS) }
+  for (const { counts } of named) for (const metric of METRICS) rest[metric] -= counts[metric]
   return [...named, { name: others, counts: rest, deliveryTime: null }]
-}
-
-function added(counts: Counts, others: Counts, times: 1 | -1): Counts {
-  return Object.fromEntries(METRICS.map((metric) => [metric, counts[metric] + times * others[metric]])) as Counts
 }
 
 const MOST_SENT: Order = { by: { sent: 1 }, descending: true }
 
-function countedOf(wanted: Exclude<Wanted, { kind: 'each' }>): {
-  subject: Subject | 'total'
-  names: readonly string[]
-} {
+function countedOf(wanted: Exclude<Wanted, { kind: 'each' }>): Counted {
   if (wanted.kind === 'total') return TOTAL
-  if (wanted.kind === 'groups') return { subject: wanted.subject, names: [...wanted.groups.values()].flat() }
+  if (wanted.kind === 'groups') {
+    const members = [...wanted.groups].flatMap(([group, names]) => names.map((name) => ({ group, name })))
+    return {
+      subject: wanted.subject,
+      names: members.map(({ name }) => name),
+      as: members.map(({ group }) => group),
+    }
+  }
   return wanted.kind === 'one' ? { subject: wanted.subject, names: [wanted.name] } : wanted
 }
 

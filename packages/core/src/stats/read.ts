@@ -1,6 +1,6 @@
 import { type AnySql, onlyRow, type SqlTransaction } from '../database.ts'
 import { BUCKETS, type Histogram } from './delivery-times.ts'
-import { type Counts, METRICS, type Subject, type Weights } from './metrics.ts'
+import { type Counts, METRICS, type Metric, type Subject, type Weights } from './metrics.ts'
 import type { Period, Span } from './periods.ts'
 
 /** Counts of one name, or of all further ones together, over some days. */
@@ -67,18 +67,30 @@ const ofName = (
   lateral (select * from roll_ups
             where account_id = ${accountId} and subject = ${subject} and name = ${name} and day ${within(sql, span)} offset 0)`
 
-/** Of everything (the name ''), or of some names. */
+/** What is counted: everything (the name ''), or some names. */
+export interface Counted {
+  readonly subject: Subject | 'total'
+  readonly names: readonly string[]
+  /** What each of the names is counted as; those of one word are added up. Undefined: as itself. */
+  readonly as?: readonly string[]
+}
+
 export async function selectCounts(
   sql: SqlTransaction,
   { accountId, period, page, times }: PeriodsQuestion,
-  { subject, names }: { subject: Subject | 'total'; names: readonly string[] },
+  { subject, names, as = names }: Counted,
 ): Promise<PeriodRow[]> {
-  const rows = await sql<Row[]>`
-    select ${dateOf(sql, period, page)} as date, r.name, ${columns(sql, times)}
-      from unnest(${[...names]}::text[]) asked(name)
+  const rows: PeriodRow[] = []
+  const found = sql<Row[]>`
+    select ${dateOf(sql, period, page)} as date, asked.counted_as as name, ${columns(sql, times)}
+      from unnest(${[...names]}::text[], ${[...as]}::text[]) asked(name, counted_as)
      cross join ${ofName(sql, { accountId, subject, name: sql`asked.name`, span: page })} r
      group by 1, 2`
-  return rows.map(asPeriodRow)
+  // One by one: an answer has up to ten thousand.
+  await found.forEach((row) => {
+    rows.push(asPeriodRow(row))
+  })
+  return rows
 }
 
 /** Of each of the hundred names with most mail in the whole span, and of all others together. */
@@ -200,7 +212,8 @@ export async function selectAsOf(sql: SqlTransaction, accountId: number): Promis
 }
 
 function asCountsRow({ name, histogram, ...row }: Row): CountsRow {
-  const counts = Object.fromEntries(METRICS.map((metric) => [metric, row[metric]])) as Counts
+  const counts = {} as Record<Metric, number>
+  for (const metric of METRICS) counts[metric] = row[metric]
   return { name, counts, histogram }
 }
 

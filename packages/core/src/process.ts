@@ -33,6 +33,8 @@ export interface ServiceContext extends ProcessContext {
 export interface ProcessOptions {
   readonly name: string
   readonly env: NodeJS.ProcessEnv
+  /** Instead of {@link HEAP_GROWTH}. */
+  readonly heapGrowth?: number
 }
 
 /** What a process answers once it works: how to stop it. */
@@ -49,7 +51,7 @@ export async function runProcess(
   options: ProcessOptions,
   start: (context: ProcessContext) => Promise<RunningProcess>,
 ): Promise<void> {
-  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`)
+  setFlagsFromString(`--heap-growing-percent=${options.heapGrowth ?? HEAP_GROWTH}`)
   const config = settings(options)
   const log = createLog(options.name, config.logLevel)
   process.on('unhandledRejection', (reason) => die(log, reason))

@@ -82,6 +82,7 @@ export function v3Calls({ day, daySeconds, legacy, version, batch, keyId, editab
     get('viewGlobal', '/asm/suppressions/global/s3@d3.example'),
     get('viewGroupsOf', '/asm/suppressions/s20@d20.example'),
     ...lists,
+    get('viewSpamReport', '/suppression/spam_report/s3@d3.example'),
     get('listKeys', '/api_keys'),
     get('viewKey', `/api_keys/${keyId}`),
     get('listScopes', '/scopes'),

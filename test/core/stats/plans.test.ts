@@ -26,6 +26,8 @@ t.test("one name's statistics are read by its key, not among those of all names"
   await show({ kind: 'one', subject: 'domain', name: 'large-7.example' })
   await show({ kind: 'one', subject: 'recipient_domain', name: 'd7.example' })
   await show({ kind: 'some', subject: 'tag', names: ['tag-000007', 'tag-000008'] })
+  const groups = new Map([['Harbors', ['d7.example', 'd8.example']]])
+  await show({ kind: 'groups', subject: 'recipient_domain', groups, others: 'Other' })
   await core.stats.sums({ ...month, subject: 'tag', name: 'tag-000007' })
   const read = recorder.statements().filter(({ text }) => text.includes('from roll_ups'))
   t.ok(read.length >= 2)

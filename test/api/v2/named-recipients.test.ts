@@ -63,6 +63,14 @@ t.test(
   },
 )
 
+t.test('copies go out though the recipient is no address, without an empty To', async (t) => {
+  const answer = await send({ personalizations: [{ recipient: 'no good', recipient_cc: 'mina@harbor.example' }] })
+  const [copy] = await copies(answer)
+  t.equal(copy?.recipient, 'mina@harbor.example')
+  t.notOk(copy?.mail.headers.has('to'))
+  t.match(copy?.mail.cc, { value: [{ address: 'mina@harbor.example' }] })
+})
+
 t.test('a quote within a word is no quote', async (t) => {
   const list = 'O"Neil <lena@harbor.example>, 5" disk <mina@harbor.example>, nora@harbor.example'
   const answer = await send({ personalizations: [{ recipient: 'a@harbor.example', recipient_cc: list }] })

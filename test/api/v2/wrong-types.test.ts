@@ -80,6 +80,11 @@ const NAMED: readonly (readonly [path: string, body: Record<string, unknown>, te
   ],
   [
     '/sendEmail',
+    v2Body(sender, { personalizations: [{ recipient: 'a@x.test', attributes: { berth: { number: 4 } } }] }),
+    '[personalizations[0].attributes.berth] is invalid: it must be a string, a number, or true or false',
+  ],
+  [
+    '/sendEmail',
     v2Body(sender, { personalizations: [{ recipient: 'a@x.test', 'x-apiheader': {} }] }),
     '[personalizations[0].x-apiheader] is invalid: it must be an integer or a string',
   ],

@@ -75,6 +75,7 @@ const TYPES: Readonly<Record<string, string>> = {
   number: 'a number',
   object: 'an object',
   array: 'an array',
+  boolean: 'true or false',
 }
 
 /** The validator's own words, but where it names one type or value of several. */
@@ -82,10 +83,12 @@ function complaintOf(complaints: readonly Complaint[]): string {
   const [first] = complaints
   const values = complaints.find(({ params }) => Array.isArray(params.allowedValues))?.params.allowedValues
   const types = complaints.flatMap(({ keyword, params }) => (keyword === 'type' ? [String(params.type)] : []))
-  if (types.includes('boolean')) return 'must be true or false, or 1 or 0'
+  // A flag; what may be any number is a value.
+  if (types.includes('boolean') && !types.includes('number')) return 'must be true or false, or 1 or 0'
   if (Array.isArray(values)) return `must be ${values.filter((value) => value !== '').join(' or ')}`
   const named = types.flatMap((type) => TYPES[type] ?? [])
-  if (first?.keyword === 'type' && named.length > 0) return `must be ${named.join(' or ')}`
+  if (first?.keyword === 'type' && named.length > 0)
+    return `must be ${named.length > 2 ? `${named.slice(0, -1).join(', ')}, or ${named.at(-1)}` : named.join(' or ')}`
   return first?.message ?? 'has the wrong type'
 }
 

@@ -38,7 +38,9 @@ export function composeMessage(composition: Composition): Buffer {
 
   let head = mailboxField('From', [sender])
   const named = (address: string): Mailbox => ({ name: personal?.names?.[address] ?? '', address })
-  head += mailboxField('To', (personal?.to ?? [recipient]).map(named))
+  // Not one of them may be an address: copies go out all the same, and a field of nothing is no field (RFC 5322 3.6.3).
+  const to = personal?.to ?? [recipient]
+  if (to.length > 0) head += mailboxField('To', to.map(named))
   if (personal?.cc?.length) head += mailboxField('Cc', personal.cc.map(named))
   const replyTo = replyToOf(content)
   if (replyTo.length > 0) head += mailboxField('Reply-To', replyTo)

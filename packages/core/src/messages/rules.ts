@@ -255,6 +255,9 @@ function requireNear(scheduledAt: Date | undefined, now: () => number, parameter
   if (!scheduledAt) return
   // The past is now; before 1970 it is a slip.
   if (!(scheduledAt.getTime() >= 0) || scheduledAt.getTime() > now() + LIMITS.scheduleDays * 86_400_000) {
-    throw invalidParameter(parameter(), `it must be a time at most ${LIMITS.scheduleDays} days ahead`)
+    throw invalidParameter(
+      parameter(),
+      `it must be a time like 2026-01-05T10:11:12Z, or Unix seconds, at most ${LIMITS.scheduleDays} days ahead`,
+    )
   }
 }

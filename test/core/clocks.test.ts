@@ -1,5 +1,6 @@
 import { createCore, createLog, openDatabase, readConfig } from '@postrider/core'
 import t, { type Test } from 'tap'
+import { databaseClock } from '../../packages/core/src/database-clock.ts'
 import { makeService, type TestService } from '../helpers/service.ts'
 import { acceptMessage } from './submission.ts'
 
@@ -42,4 +43,21 @@ t.test('when the clock of the database leaps over weeks mail is taken all the sa
   )
   await acceptMessage(service, sender)
   t.equal((await service.sql`select 1 from messages`).length, 1)
+})
+
+t.test('a small correction never sets the time back, a large one does', async (t) => {
+  let steady = 1000
+  const clock = databaseClock({ now: () => 0, monotonic: () => steady })
+  const told = (database: number) => clock.set({ asked: steady, answered: steady, database })
+  told(500_000)
+  t.equal(clock.now(), 500_000)
+  // Another answer took another way, and says so many milliseconds less.
+  told(499_960)
+  t.equal(clock.now(), 500_000)
+  steady += 30
+  t.equal(clock.now(), 500_000)
+  steady += 30
+  t.equal(clock.now(), 500_020)
+  told(100_000)
+  t.equal(clock.now(), 100_000)
 })

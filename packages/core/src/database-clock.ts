@@ -13,6 +13,9 @@ export interface DatabaseClock extends Clock {
   set(told: TimeTold): number
 }
 
+/** Milliseconds. A correction of less does not set the time back: it stands still, so that what comes later has the later id. */
+const SMALL = 1000
+
 /**
  * The database's time, as far as it has been told; until then the host's. Messages are dated by it, ids too, since an id names
  * the week's partition: a host whose clock is wrong stores them where everybody else does.
@@ -20,8 +23,14 @@ export interface DatabaseClock extends Clock {
 export function databaseClock(host: Clock): DatabaseClock {
   /** Of the database's time to our steady clock. */
   let ahead: number | undefined
+  let latest = 0
   return {
-    now: () => (ahead === undefined ? host.now() : Math.floor(host.monotonic() + ahead)),
+    now() {
+      if (ahead === undefined) return host.now()
+      const now = Math.floor(host.monotonic() + ahead)
+      latest = now < latest && latest - now < SMALL ? latest : now
+      return latest
+    },
     monotonic: host.monotonic,
     set({ asked, answered, database }) {
       // It was told at some moment between the two. What agrees with that stays, so that times don't jump to and fro.

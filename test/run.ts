@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { createInterface } from 'node:readline'
+import { createInterface, type Interface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { withPostgres } from './helpers/postgres-server.ts'
 import { BARE } from './helpers/processes.ts'
@@ -19,6 +19,8 @@ const PATIENCE = process.env.FAULT_SECONDS ? 1200 : 300
 /** Where the longest files are, which had better not begin last. */
 const FIRST = ['test/journeys/', 'test/cli/', 'test/hostile/', 'test/delivery/']
 const SLOWEST = 10
+/** Lines of a file that are shown, the last, when one of its tests failed. */
+const MOST_LINES = 10_000
 
 interface Count {
   passed: number
@@ -37,7 +39,7 @@ let interrupted = false
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(named: string[]): Promise<number> {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupt(signal))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
   const files = named.length > 0 ? named : globSync('test/**/*.test.ts', { cwd: ROOT }).sort(longFirst)
   return withPostgres(async ({ url, folder }) => {
     const env = { ...process.env, ...BARE, TEST_DATABASE_URL: url, TEST_FOLDER: folder, TAP_TIMEOUT: String(PATIENCE) }
@@ -49,10 +51,18 @@ async function main(named: string[]): Promise<number> {
   })
 }
 
-/** Those that run get the signal too, and their tests take down what they started. */
-function interrupt(signal: NodeJS.Signals): void {
+function interrupt(): void {
   interrupted = true
-  for (const child of running) child.kill(signal)
+  for (const child of running) endGroup(child)
+}
+
+/** tap's teardowns do not run on a signal, so all that a file started goes with it; what has a group of its own looks after itself. */
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    process.kill(-(pid as number), 'SIGKILL')
+  } catch {
+    // Nothing is left of it.
+  }
 }
 
 function longFirst(a: string, b: string): number {
@@ -74,32 +84,51 @@ async function runAll(files: readonly string[], env: NodeJS.ProcessEnv): Promise
 /** One file. What a test says is shown when one of the file failed. */
 async function run(file: string, env: NodeJS.ProcessEnv): Promise<Ran> {
   const began = performance.now()
-  const child = spawn(process.execPath, [file], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] })
-  running.add(child)
-  // tap says by itself which test it waited for; this is for one that does not come to that.
-  const patience = setTimeout(() => child.kill('SIGKILL'), (PATIENCE + 20) * 1000)
-  const ended = new Promise<number | NodeJS.Signals>((resolve) => {
-    child.once('exit', (code, signal) => resolve(signal ?? code ?? 1))
+  const child = spawn(process.execPath, [file], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
   })
-  const { lines, count } = await readTap(child)
+  running.add(child)
+  const output = createInterface({ input: child.stdout })
+  // tap says by itself which test it waited for; this is for one that does not come to that.
+  const patience = setTimeout(() => endGroup(child), (PATIENCE + 20) * 1000)
+  const ended = new Promise<number | NodeJS.Signals>((resolve) => {
+    child.once('exit', (code, signal) => {
+      resolve(signal ?? code ?? 1)
+      endGroup(child)
+      // What it left behind may have its output open, and would be waited for.
+      setTimeout(() => {
+        output.close()
+        child.stdout.destroy()
+      }, 1000).unref()
+    })
+  })
+  const { lines, count } = await readTap(output)
   const status = await ended
   clearTimeout(patience)
   running.delete(child)
   // Nobody else would say that it ended without a test, or after the last one went wrong.
-  if (status !== 0 && count.failed === 0) count.failed++
+  const ran = count.passed + count.failed + count.skipped
+  if ((status !== 0 || ran === 0) && count.failed === 0) count.failed++
   const seconds = (performance.now() - began) / 1000
   const failed = count.failed > 0
   process.stdout.write(`${failed ? 'FAILED' : 'ok    '} ${file} # ${seconds.toFixed(1)} s\n`)
-  if (failed) process.stdout.write(`${lines.map((line) => `    ${line}`).join('\n')}\n    ended with ${status}\n`)
+  if (failed) {
+    for (const line of lines) process.stdout.write(`    ${line}\n`)
+    process.stdout.write(`    ended with ${status}\n`)
+  }
   return { file, seconds, ...count }
 }
 
 /** Each test of the file is a sentence that counts. */
-async function readTap(child: ChildProcess): Promise<{ lines: string[]; count: Count }> {
+async function readTap(output: Interface): Promise<{ lines: string[]; count: Count }> {
   const lines: string[] = []
   const count: Count = { passed: 0, failed: 0, skipped: 0 }
-  for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
+  for await (const line of output) {
     lines.push(line)
+    if (lines.length > 2 * MOST_LINES) lines.splice(0, MOST_LINES)
     const figures = /^\s*# figures: (.*)$/.exec(line)
     if (figures) process.stdout.write(`       ${figures[1]}\n`)
     const test = /^(not )?ok \d+ - (.*)$/.exec(line)

@@ -47,6 +47,33 @@ t.test('a session that the server ends is a database that is away, and soon stat
   await until('a new session', () => sql`select 1`.then(() => true).catch(() => false))
 })
 
+t.test('a transaction whose connection was lost says and commits nothing within the next one on it', async (t) => {
+  const sql = openDatabase({ url: database.url, name: 'test', connections: 1 })
+  t.teardown(() => sql.end({ timeout: 1 }))
+  await database.sql`create table if not exists lost (name text)`
+  let goOn = (): void => {}
+  const waits = new Promise<void>((resolve) => (goOn = resolve))
+  let late: Promise<unknown> = Promise.resolve()
+  const first = sql.begin(async (transaction) => {
+    const [{ pid } = { pid: 0 }] = await transaction<{ pid: number }[]>`select pg_backend_pid() as pid`
+    await database.sql`select pg_terminate_backend(${pid})`
+    await waits
+    late = transaction`insert into lost values ('late')`.catch((error: unknown) => error)
+    await late
+  })
+  t.ok(isDatabaseAway(await first.catch((error: unknown) => error)))
+  await until('a new session', () => sql`select 1`.then(() => true).catch(() => false))
+  const second = sql.begin(async (transaction) => {
+    await transaction`insert into lost values ('second')`
+    goOn()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    t.ok(isDatabaseAway(await late))
+    throw new Error('thought better of it')
+  })
+  await t.rejects(second, { message: 'thought better of it' })
+  t.strictSame([...(await sql`select name from lost`)], [])
+})
+
 t.test('octets go to the database and come back as they are, in any place and of any size', async (t) => {
   const sql = openDatabase({ url: database.url, name: 'octets', connections: 1 })
   t.teardown(() => sql.end())

@@ -1,15 +1,16 @@
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
 import { makeTemplateDatabase } from './database.ts'
 
 /** A throw-away Postgres with the migrated template database, or the one TEST_DATABASE_URL names, as long as `act` takes. */
 export async function withPostgres<T>(act: (given: { url: string; folder: string }) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(quickFolder(), 'postrider-test-'))
   const given = process.env.TEST_DATABASE_URL
-  const server = given ? undefined : await startEmbeddedPostgres({ dataDir: folder, settings: ['max_connections=400'] })
+  let server: EmbeddedPostgres | undefined
   try {
+    if (!given) server = await startEmbeddedPostgres({ dataDir: folder, settings: ['max_connections=400'] })
     const url = given ?? (server?.url as string)
     await makeTemplateDatabase(url)
     return await act({ url, folder })

@@ -14,7 +14,7 @@ export const FILES: Record<ProcessName, string> = {
 }
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** What a process of its own has of the test runner's environment: with the rest the runner would load itself into it. */
+/** What a process of its own has of the test's environment. Of the rest, `npx tap` would load itself into it. */
 export const BARE = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE }
 
 /** A real process of the service, started alone as an operator would. */

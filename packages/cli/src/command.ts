@@ -23,7 +23,7 @@ export interface Call {
   readonly words: readonly string[]
   readonly config: Config
   readonly env: NodeJS.ProcessEnv
-  /** For what is told on the way. */
+  /** For what is told on the way. What runs until it is stopped, or asks a person, speaks to its process itself. */
   readonly stderr: Output
   /** Runs `act` on the installation's database, which is started for the time when it isn't running. */
   withCore<T>(act: (core: Core) => Promise<T>): Promise<T>

@@ -137,7 +137,8 @@ const MOST_KEPT = 500
 
 /** Accepted, and sent to nobody. */
 function dropped(submission: Submission, problems: readonly SmtpApiProblem[]): Unwrapped {
-  const all = problems.map(({ path, problem }) => `${path}: ${problem}`).join('; ')
+  // Without the client's own keys: an address among them would stay when its person is forgotten.
+  const all = problems.map(({ path, problem }) => `${path.split('.', 1)[0]}: ${problem}`).join('; ')
   const kept = all.length > MOST_KEPT ? `${all.slice(0, MOST_KEPT).toWellFormed()}…` : all
   return {
     submission: { ...submission, templateId: undefined, dropped: 'instructions', droppedProblem: kept },

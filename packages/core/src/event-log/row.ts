@@ -49,7 +49,8 @@ export interface Notable {
   readonly ip: string | null
   readonly url: string | null
   readonly class: string | null
-  readonly said: { readonly code?: number; readonly enhanced?: string; readonly reply?: string }
+  /** Of a bounce. */
+  readonly said: { readonly code?: number; readonly enhanced?: string; readonly reply?: string } | null
 }
 
 /** As the store reads it. */
@@ -125,5 +126,5 @@ function remarksOf(stored: StoredRow): string {
   const { state, reason, code, enhanced, reply } = stored
   if (state === 'dropped') return dropText(reason ?? undefined)
   const bounce = state === 'delivered' ? bounceOf(stored) : undefined
-  return replyText(bounce ? bounce.said : { code, enhanced, reply })
+  return replyText(bounce ? (bounce.said ?? {}) : { code, enhanced, reply })
 }

@@ -45,11 +45,16 @@ function sampleOf(pieces: readonly Buffer[], length: number): Buffer {
 }
 
 /**
- * What a part is known by in the database, a piece after the other: CRC-32 of its octets as they lie there, 0.3 ms for 1 MB. It tells
- * what disks, restores and hands change, and not who could write a new one beside it.
+ * What a part is known by in the database: CRC-32 of its message's id, its number and its octets as they lie there, a piece after the
+ * other, 0.3 ms for 1 MB. It tells what disks, restores and hands change, and not who could write a new one beside it.
  */
 export class PartDigest {
-  #value = 0
+  #value: number
+
+  /** `id`: UUID. */
+  constructor(id: string, part: number) {
+    this.#value = crc32(`${id} ${part} `)
+  }
 
   add(octets: Uint8Array): void {
     this.#value = crc32(octets, this.#value)

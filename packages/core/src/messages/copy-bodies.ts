@@ -28,7 +28,7 @@ export async function copyBodies(transaction: SqlTransaction, batch: readonly St
   for (const { id, parts } of batch) {
     for (const [part, { encoding, pieces, length }] of parts.entries()) {
       await write(tupleHead(id, part, encoding, length))
-      const digest = new PartDigest()
+      const digest = new PartDigest(id, part)
       for (const piece of pieces) {
         for (let at = 0; at < piece.length; at += CHUNK) {
           const chunk = piece.subarray(at, at + CHUNK)

@@ -80,8 +80,8 @@ export async function loadMessages(sql: Sql, ids: readonly string[]): Promise<Ma
 /** Undefined when they are damaged: the message then fails by itself, when its turn comes, and not all that were claimed with it. */
 function decodeParts(rows: readonly Row[], size: number): Map<number, Buffer> | undefined {
   try {
-    for (const { content, digest } of rows) {
-      const found = new PartDigest()
+    for (const { id, part, content, digest } of rows) {
+      const found = new PartDigest(id, part as number)
       found.add(content)
       requireSame(found, digest)
     }
@@ -114,14 +114,14 @@ export async function loadParts(sql: Sql, message: LoadedMessage): Promise<Loade
   if (heads.length === 0) throw new DamagedBody('the stored body of this message is gone')
   const parts = new Map<number, Buffer>()
   for (const { part, encoding, digest, length } of heads) {
-    const found = new PartDigest()
+    const found = new PartDigest(message.id, part)
     // Threads read what is shared without a copy of it: one of 28 MB held the main loop up for 50 ms.
     const content = length > SHARED ? Buffer.from(new SharedArrayBuffer(length)) : Buffer.allocUnsafe(length)
     for (let at = 0; at < length; at += SLICE) {
       const [row] = await sql<{ slice: Buffer }[]>`
         select substring(content from ${at + 1} for ${SLICE}) as slice from bodies
          where message_id = ${message.id}::uuid and part = ${part}`
-      if (!row) continue
+      if (!row) throw new DamagedBody('the stored body of this message is gone')
       found.add(row.slice)
       row.slice.copy(content, at)
       release(row.slice)

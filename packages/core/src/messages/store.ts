@@ -333,7 +333,7 @@ function bodyColumns(batch: readonly StoredMessage[]) {
   let start = 1
   for (const { id, parts } of batch) {
     for (const [part, { encoding, pieces, length }] of parts.entries()) {
-      const digest = new PartDigest()
+      const digest = new PartDigest(id, part)
       for (const piece of pieces) digest.add(piece)
       octets.push(...pieces)
       columns.message.push(id)

@@ -41,7 +41,11 @@ export async function countBounces(
       select count(*)::int as count from (select from events e where ${those} limit ${most + 1}) found`,
   )
   if (found > most) {
-    throw invalidParameter('enddate', `the days have more than ${most} bounces to look at: ask for fewer days`)
+    const problem =
+      span.first === span.last
+        ? `the day has more than ${most} bounces, too many to be looked at in one answer: read its events instead`
+        : `the days have more than ${most} bounces to look at: ask for fewer days`
+    throw invalidParameter('enddate', problem)
   }
   const domain =
     classification === undefined

@@ -138,11 +138,12 @@ export function statsOf(sql: Sql): Stats {
         const names = namesIn(wanted)
         if (names * periods.length > MOST_TOLD) {
           const most = Math.floor(MOST_TOLD / names)
-          const fewer = wanted.kind === 'groups' ? 'ask for fewer days, or by' : 'ask for fewer days or names, or by'
+          const fewer = wanted.kind === 'groups' ? 'ask for fewer days' : 'ask for fewer days or names'
+          const coarser = period === 'month' ? '' : `, or by ${period === 'day' ? 'week or month' : 'month'}`
           throw invalidParameter(
             'enddate',
             `an answer has at most ${MOST_TOLD} counts, here those of ${most} ${period}s (got ${periods.length}): ` +
-              `${fewer} ${period === 'day' ? 'week or month' : 'month'}`,
+              `${fewer}${coarser}`,
           )
         }
         const asked = { accountId, period, page, times }

@@ -45,6 +45,16 @@ export interface Controls {
   readonly idempotencyKey: string | undefined
 }
 
+const UNSTEERED: Controls = {
+  reference: undefined,
+  tags: [],
+  settings: {},
+  bcc: [],
+  templateId: undefined,
+  attributes: {},
+  idempotencyKey: undefined,
+}
+
 export function isRemoved({ name }: Field): boolean {
   return CONTROL_FIELDS.has(name) || DROPPED_FIELDS.has(name)
 }
@@ -56,6 +66,8 @@ export function* readControls(fields: readonly Field[]): Stoppable<Controls> {
     if (CONTROL_FIELDS.has(field.name)) last.set(field.name, field)
     if (at % FIELDS === FIELDS - 1) yield
   }
+  // As most mail is: to ask for each of them in pieces took a tenth of a session's time.
+  if (last.size === 0) return UNSTEERED
   // Mail libraries write anything but ASCII as encoded words (RFC 2047).
   const decoded = (name: string): Stoppable<string> => decodeWordsInPieces(last.get(name)?.value ?? '')
   const text = function* (name: string): Stoppable<string | undefined> {

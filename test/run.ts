@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { createInterface, type Interface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { withPostgres } from './helpers/postgres-server.ts'
-import { BARE } from './helpers/processes.ts'
+import { BARE_ENVIRONMENT } from './helpers/processes.ts'
 
 /**
  * Runs the tests: one throw-away Postgres for all of them, one migrated template database, and each file named on the command line, or
@@ -42,7 +42,13 @@ async function main(named: string[]): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
   const files = named.length > 0 ? named : globSync('test/**/*.test.ts', { cwd: ROOT }).sort(longFirst)
   return withPostgres(async ({ url, folder }) => {
-    const env = { ...process.env, ...BARE, TEST_DATABASE_URL: url, TEST_FOLDER: folder, TAP_TIMEOUT: String(PATIENCE) }
+    const env = {
+      ...process.env,
+      ...BARE_ENVIRONMENT,
+      TEST_DATABASE_URL: url,
+      TEST_FOLDER: folder,
+      TAP_TIMEOUT: String(PATIENCE),
+    }
     const ran = await runAll(files, env)
     if (ran.length > SLOWEST) process.stdout.write(slowest(ran))
     const sum = (which: keyof Count) => ran.reduce((all, one) => all + one[which], 0)

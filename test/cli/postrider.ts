@@ -7,7 +7,7 @@ import type { Test } from 'tap'
 import type { Output } from '../../packages/cli/src/command.ts'
 import { runCommand } from '../../packages/cli/src/command-line.ts'
 import { freePorts } from '../helpers/ports.ts'
-import { BARE } from '../helpers/processes.ts'
+import { BARE_ENVIRONMENT } from '../helpers/processes.ts'
 import { until } from '../helpers/until.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -20,7 +20,7 @@ export interface Ran {
 }
 
 function environment(env: Readonly<Record<string, string>>): Record<string, string> {
-  return { ...BARE, ...env }
+  return { ...BARE_ENVIRONMENT, ...env }
 }
 
 /** `postrider …`, in this process: one of its own takes most of a second only to begin. */

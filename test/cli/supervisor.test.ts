@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { supervise } from '../../packages/cli/src/supervisor.ts'
 import { freePorts } from '../helpers/ports.ts'
-import { BARE } from '../helpers/processes.ts'
+import { BARE_ENVIRONMENT } from '../helpers/processes.ts'
 import { until } from '../helpers/until.ts'
 
 const FOLDER = mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'supervisor-'))
@@ -85,7 +85,7 @@ t.test('a machine that slept wakes up with everybody alive', async (t) => {
       `const all = supervise({ programs, env: {}, report, patience: ${JSON.stringify(PATIENCE)} })\n` +
       `await all.started\nconsole.log('started')\nsetInterval(() => console.log('tick'), 100)\n`,
   )
-  const sleeper = spawn(process.execPath, [file], { cwd: ROOT, env: BARE, detached: true })
+  const sleeper = spawn(process.execPath, [file], { cwd: ROOT, env: BARE_ENVIRONMENT, detached: true })
   t.teardown(() => process.kill(-(sleeper.pid as number), 'SIGKILL'))
   let said = ''
   sleeper.stdout.on('data', (octets: Buffer) => (said += octets))
@@ -102,7 +102,7 @@ t.test('a machine that slept wakes up with everybody alive', async (t) => {
 t.test('the processes of the service show signs of life, also while their database is away', async (t) => {
   const [nobody, port] = (await freePorts(2)) as [number, number]
   const env = {
-    ...BARE,
+    ...BARE_ENVIRONMENT,
     DATABASE_URL: `postgres://nobody@127.0.0.1:${nobody}/none`,
     DATA_DIR: FOLDER,
     API_PORT: String(port),

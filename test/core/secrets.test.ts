@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { createCore, createLog, readConfig } from '@postrider/core'
 import t from 'tap'
 import { createSecrets, loadSecretKey, sameSecret } from '../../packages/core/src/secrets.ts'
-import { BARE } from '../helpers/processes.ts'
+import { BARE_ENVIRONMENT } from '../helpers/processes.ts'
 import { makeService } from '../helpers/service.ts'
 
 /** Of first starts at once. */
@@ -136,7 +136,7 @@ async function loadInProcess(folder: string): Promise<string[]> {
     process.stdout.write(JSON.stringify(keys))`
   const child = spawn(process.execPath, ['--input-type=module', '-e', code, folder], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
-    env: BARE,
+    env: BARE_ENVIRONMENT,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let output = ''

@@ -1,6 +1,20 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { startSink } from '../helpers/sink.ts'
 import { startOutbox } from './outbox.ts'
+
+const attachments = [{ fileName: 'plan.txt', fileContent: Buffer.from('of the harbour').toString('base64') }]
+
+/** A worker that stands still, and a relay that takes letters of so many octets meanwhile. */
+async function openHalted(t: Test) {
+  const sink = await startSink(t)
+  const outbox = await startOutbox(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
+  const relay = await outbox.openRelay(t)
+  outbox.worker.kill('SIGSTOP')
+  const from = `desk@${outbox.sender.domain}`
+  const submit = (to: string, octets: number) =>
+    relay.submit(from, to, `From: ${from}\r\nSubject: Berth 4\r\n\r\n${'your berth\r\n'.repeat(octets / 12)}`)
+  return { sink, outbox, submit }
+}
 
 t.test('a message whose stored body is damaged is deferred by itself, and holds up no other', async (t) => {
   const sink = await startSink(t)
@@ -18,17 +32,10 @@ t.test('a message whose stored body is damaged is deferred by itself, and holds 
 })
 
 t.test('a stored body that lacks octets or a part is never sent, whatever it was stored as', async (t) => {
-  const sink = await startSink(t)
-  const outbox = await startOutbox(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
+  const { sink, outbox, submit } = await openHalted(t)
   const { sql } = outbox.service
-  const { domain } = outbox.sender
-  const relay = await outbox.openRelay(t)
-  outbox.worker.kill('SIGSTOP')
-  const letter = (length: number) =>
-    `From: desk@${domain}\r\nSubject: Berth 4\r\n\r\n${'your berth\r\n'.repeat(length / 12)}`
-  const attachments = [{ fileName: 'plan.txt', fileContent: Buffer.from('of the harbour').toString('base64') }]
-  const short = await relay.submit(`desk@${domain}`, 'short@harbor.example', letter(1200))
-  const large = await relay.submit(`desk@${domain}`, 'large@harbor.example', letter(1_200_000))
+  const short = await submit('short@harbor.example', 1200)
+  const large = await submit('large@harbor.example', 1_200_000)
   const part = await outbox.send('part@harbor.example', { attachments })
   const sound = await outbox.send('sound@harbor.example', { attachments })
   await sql`
@@ -45,21 +52,14 @@ t.test('a stored body that lacks octets or a part is never sent, whatever it was
 t.test(
   'a stored body that was changed at its length is not sent, the reason is shown, and restored it is delivered',
   async (t) => {
-    const sink = await startSink(t)
-    const outbox = await startOutbox(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
+    const { sink, outbox, submit } = await openHalted(t)
     const { sql } = outbox.service
-    const { domain } = outbox.sender
-    const relay = await outbox.openRelay(t)
-    outbox.worker.kill('SIGSTOP')
-    const letter = (length: number) =>
-      `From: desk@${domain}\r\nSubject: Berth 4\r\n\r\n${'your berth\r\n'.repeat(length / 12)}`
-    const attachments = [{ fileName: 'plan.txt', fileContent: Buffer.from('of the harbour').toString('base64') }]
     const changed = [
-      await relay.submit(`desk@${domain}`, 'short@harbor.example', letter(1200)),
+      await submit('short@harbor.example', 1200),
       // Above 16 kB it lies deflated, above 128 kB it is read in slices, above 1 MB it came by COPY.
-      await relay.submit(`desk@${domain}`, 'deflated@harbor.example', letter(60_000)),
-      await relay.submit(`desk@${domain}`, 'sliced@harbor.example', letter(600_000)),
-      await relay.submit(`desk@${domain}`, 'copied@harbor.example', letter(3_000_000)),
+      await submit('deflated@harbor.example', 60_000),
+      await submit('sliced@harbor.example', 600_000),
+      await submit('copied@harbor.example', 3_000_000),
       await outbox.send('content@harbor.example', { attachments }),
     ]
     // Written by a version that kept no digest.

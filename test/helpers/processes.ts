@@ -15,7 +15,7 @@ export const FILES: Record<ProcessName, string> = {
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 /** What a process of its own has of the test's environment. Of the rest, `npx tap` would load itself into it. */
-export const BARE = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE }
+export const BARE_ENVIRONMENT = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE }
 
 /** A real process of the service, started alone as an operator would. */
 export interface ServiceProcess {
@@ -35,7 +35,7 @@ export async function startProcess(t: Test, name: ProcessName, env: Record<strin
   const child = spawn(process.execPath, [FILES[name]], {
     cwd: ROOT,
     env: {
-      ...BARE,
+      ...BARE_ENVIRONMENT,
       LOG_LEVEL: 'info',
       ...env,
       ...(env.LOG_LEVEL === 'silent' ? { LOG_LEVEL: 'info' } : {}),

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { MEMORY } from '../../packages/cli/src/memory.ts'
 import type { Turns } from '../helpers/preload-turns.ts'
-import { BARE, FILES, type ProcessName } from '../helpers/processes.ts'
+import { BARE_ENVIRONMENT, FILES, type ProcessName } from '../helpers/processes.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PRELOAD = new URL('../helpers/preload-turns.ts', import.meta.url).href
@@ -31,7 +31,7 @@ export async function startMeasured(name: ProcessName, env: Readonly<Record<stri
   const child = fork(FILES[name], [], {
     cwd: ROOT,
     execArgv: [...MEMORY.flags, '--import', PRELOAD],
-    env: { ...BARE, ...MEMORY.env, ...env },
+    env: { ...BARE_ENVIRONMENT, ...MEMORY.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   const pid = child.pid as number

@@ -39,8 +39,8 @@ const HELP_COLUMN = 40
 
 const GLOBAL = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
 
-/** Where a command prints to: a process has both. */
-export interface Printer {
+/** Where a command prints to; a process has them. */
+export interface Streams {
   readonly stdout: Output
   readonly stderr: Output
 }
@@ -49,14 +49,14 @@ export interface Printer {
  * Runs a command: the words behind `postrider`. Resolves with the exit status: 0 done, 1 refused or failed, 2 the call was malformed,
  * 78 a setting is wrong.
  */
-export async function runCommand(args: string[], env: NodeJS.ProcessEnv, printer: Printer): Promise<number> {
+export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams: Streams): Promise<number> {
   const json = args.includes('--json')
   const command = findCommand(args)
-  if (!command) return help(args, { json, printer })
+  if (!command) return help(args, { json, streams })
   try {
     const { values, positionals } = parse(command, args)
     if (values.help) {
-      printer.stdout.write(`postrider ${command.name} ${command.usage}\n  ${command.summary}\n`)
+      streams.stdout.write(`postrider ${command.name} ${command.usage}\n  ${command.summary}\n`)
       return 0
     }
     const words = positionals.slice(command.name.split(' ').length)
@@ -68,15 +68,15 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, printer
       words,
       config,
       env,
-      stderr: printer.stderr,
+      stderr: streams.stderr,
       withCore: (act) => withInstallation(config, env.DATABASE_URL || undefined, act),
     })
-    if (answer) print(answer, { json, printer })
+    if (answer) print(answer, { json, streams })
     if (answer?.failure === undefined) return 0
-    complain(answer.failure, { json, printer })
+    complain(answer.failure, { json, streams })
     return 1
   } catch (error) {
-    return fail(error, command, { json, printer, debug: env.LOG_LEVEL === 'debug' })
+    return fail(error, command, { json, streams, debug: env.LOG_LEVEL === 'debug' })
   }
 }
 
@@ -95,18 +95,18 @@ function parse(command: Command, args: string[]) {
   }
 }
 
-/** How to print. */
-interface Way {
+/** Where and how a command prints. */
+interface Printing {
   readonly json: boolean
-  readonly printer: Printer
+  readonly streams: Streams
 }
 
-function print({ data, text }: Answer, { json, printer: { stdout } }: Way): void {
+function print({ data, text }: Answer, { json, streams: { stdout } }: Printing): void {
   if (json) stdout.write(`${JSON.stringify(data)}\n`)
   else stdout.write(typeof text === 'string' ? `${printable(text).replace(/\n$/, '')}\n` : text)
 }
 
-function help(args: readonly string[], way: Way): number {
+function help(args: readonly string[], printing: Printing): number {
   const wanted = args.length === 0 || args.includes('--help') || args.includes('-h') || args[0] === 'help'
   const lines = COMMANDS.map(({ name, usage, summary }) => {
     const call = `${name} ${usage}`.trimEnd()
@@ -115,23 +115,23 @@ function help(args: readonly string[], way: Way): number {
       : `  ${call.padEnd(HELP_COLUMN)}  ${summary}`
   })
   const text = `usage: postrider COMMAND [--json] [--help]\n\n${lines.join('\n')}\n\nSettings are environment variables; .env.example lists them.\n`
-  if (wanted) way.printer.stdout.write(text)
+  if (wanted) printing.streams.stdout.write(text)
   else {
     const problem = `there is no command "${args.filter((arg) => !arg.startsWith('-')).join(' ')}"`
-    complain(way.json ? `${problem}: --help lists them` : `${problem}\n\n${text.trimEnd()}`, way)
+    complain(printing.json ? `${problem}: --help lists them` : `${problem}\n\n${text.trimEnd()}`, printing)
   }
   return wanted ? 0 : 2
 }
 
-function complain(message: string, { json, printer }: Way): void {
-  printer.stderr.write(json ? `${JSON.stringify({ error: message })}\n` : `postrider: ${message}\n`)
+function complain(message: string, { json, streams }: Printing): void {
+  streams.stderr.write(json ? `${JSON.stringify({ error: message })}\n` : `postrider: ${message}\n`)
 }
 
-function fail(error: unknown, { name, usage }: Command, way: Way & { readonly debug: boolean }): number {
+function fail(error: unknown, { name, usage }: Command, printing: Printing & { readonly debug: boolean }): number {
   const known = [UsageError, CommandError, ServiceError, ConfigError].some((kind) => error instanceof kind)
   const message = error instanceof Error ? error.message : String(error)
-  complain(error instanceof UsageError ? `${message}\nusage: postrider ${name} ${usage}`.trimEnd() : message, way)
-  if (!known && way.debug) way.printer.stderr.write(`${(error as Error).stack}\n`)
+  complain(error instanceof UsageError ? `${message}\nusage: postrider ${name} ${usage}`.trimEnd() : message, printing)
+  if (!known && printing.debug) printing.streams.stderr.write(`${(error as Error).stack}\n`)
   if (error instanceof ConfigError) return EXIT_CONFIG
   return error instanceof UsageError ? 2 : 1
 }

@@ -12,7 +12,7 @@ const { service, sender, sink, send, copies, story } = await makeMailArrivals(t)
 const { sql, core } = service
 const { accountId } = sender
 /** A template decides about subject and content. */
-const BARE = { subject: undefined, content: undefined }
+const BARE_ENVIRONMENT = { subject: undefined, content: undefined }
 
 async function makeTemplate(generation: 'legacy' | 'dynamic', version: Partial<NewVersion> = {}): Promise<string> {
   const { id } = await core.editableTemplates.create({ accountId, name: 'Receipt', generation })
@@ -47,7 +47,7 @@ t.test('P16: a dynamic template is rendered with the data of each recipient', as
     plain: 'Hello {{firstName}}',
   })
   const answer = await send({
-    ...BARE,
+    ...BARE_ENVIRONMENT,
     template_id: id,
     ...personalized([
       { dynamic_template_data: { firstName: 'Ada & Co', items: [{ name: 'raft' }], sizes: { zebra: 1, ab: 2 } } },
@@ -82,9 +82,17 @@ t.test('the subject and content of the call stand where the template has none', 
   const [copy] = (await copies(answer)) as [Copy]
   t.match(copy.mail, { subject: 'Mine {{a}}', html: '<p>1</p>' })
   t.match(copy.raw, /\r\nText \{\{a\}\}\r\n/, 'what is not the template’s is no template')
-  refusedV3(t, await send({ ...BARE, template_id: id, ...toLena({}) }), [400, /^The subject is required/, 'subject'])
+  refusedV3(t, await send({ ...BARE_ENVIRONMENT, template_id: id, ...toLena({}) }), [
+    400,
+    /^The subject is required/,
+    'subject',
+  ])
   const empty = await makeTemplate('dynamic', { subject: 's' })
-  refusedV3(t, await send({ ...BARE, template_id: empty, ...toLena({}) }), [400, /^Unless a valid/, 'content'])
+  refusedV3(t, await send({ ...BARE_ENVIRONMENT, template_id: empty, ...toLena({}) }), [
+    400,
+    /^Unless a valid/,
+    'content',
+  ])
 })
 
 t.test('P17 and P18: substitutions, malformed ids, data without a template are refused', async (t) => {
@@ -117,7 +125,7 @@ t.test('P19: an unknown template, and one without an active version, is answered
         ['dropped', 'template'],
       ],
     })
-    const bare = await send({ ...BARE, template_id: id })
+    const bare = await send({ ...BARE_ENVIRONMENT, template_id: id })
     t.equal((await dropOf(bare)).states?.toString(), 'dropped,template', 'without subject and content too')
   }
 })
@@ -126,7 +134,7 @@ t.test(
   'a template that does not render drops the mail and says why, and the next mail goes the same way',
   async (t) => {
     const broken = await makeTemplate('dynamic', { subject: 's', html: 'ok', plain: 'x {{#if a}}' })
-    const answer = await send({ ...BARE, template_id: broken, ...personalized([{}, {}]) })
+    const answer = await send({ ...BARE_ENVIRONMENT, template_id: broken, ...personalized([{}, {}]) })
     t.match(await dropOf(answer), {
       detail: { reason: 'rendering', problem: /line 1, column/ },
       states: [
@@ -139,19 +147,19 @@ t.test(
       plain: `{{#each a}}{{#each ../a}}${'x'.repeat(1000)}{{/each}}{{/each}}`,
     })
     const grown = await send({
-      ...{ ...BARE, template_id: large },
+      ...{ ...BARE_ENVIRONMENT, template_id: large },
       ...toLena({ dynamic_template_data: { a: Array.from({ length: 200 }, () => 1) } }),
     })
     t.match(await dropOf(grown), { detail: { reason: 'rendering', problem: /larger than 10 MB/ } })
     const long = await makeTemplate('dynamic', { subject: '{{{a}}}', plain: 'x' })
     const subject = await send({
-      ...BARE,
+      ...BARE_ENVIRONMENT,
       template_id: long,
       ...toLena({ dynamic_template_data: { a: 'x'.repeat(5000) } }),
     })
     t.match(await dropOf(subject), { detail: { reason: 'rendering', problem: /subject/ } })
     const line = await send({
-      ...BARE,
+      ...BARE_ENVIRONMENT,
       template_id: long,
       ...toLena({ dynamic_template_data: { a: 'a\r\nBcc: x@y.example' } }),
     })
@@ -162,7 +170,12 @@ t.test(
 t.test('what was accepted keeps its template, whatever becomes of that', async (t) => {
   const id = await makeTemplate('dynamic', { subject: 'Before {{a}}', plain: 'Before' })
   const at = Math.floor(Date.now() / 1000) + 3
-  const answer = await send({ ...BARE, template_id: id, send_at: at, ...toLena({ dynamic_template_data: { a: 1 } }) })
+  const answer = await send({
+    ...BARE_ENVIRONMENT,
+    template_id: id,
+    send_at: at,
+    ...toLena({ dynamic_template_data: { a: 1 } }),
+  })
   await core.editableTemplates.remove({ accountId, id })
   t.equal((await copies(answer))[0]?.mail.subject, 'Before 1')
 })
@@ -170,7 +183,7 @@ t.test('what was accepted keeps its template, whatever becomes of that', async (
 t.test('a thousand recipients get each his own, and a retry the same octets', async (t) => {
   const id = await makeTemplate('dynamic', { subject: 'No {{n}}', html: '<p>{{n}} <%asm_global_unsubscribe_url%></p>' })
   const names = Array.from({ length: 1000 }, (_, n) => ({ dynamic_template_data: { n } }))
-  const answer = await send({ ...BARE, template_id: id, ...personalized(names) })
+  const answer = await send({ ...BARE_ENVIRONMENT, template_id: id, ...personalized(names) })
   const all = await copies(answer, 1000)
   t.strictSame(new Set(all.map(({ mail }) => mail.subject)), new Set(names.map((_, n) => `No ${n}`)))
   t.ok(all.every(({ recipient, mail }) => `r${mail.subject?.slice(3)}@harbor.example` === recipient))
@@ -196,7 +209,7 @@ t.test('small templates that make large mail are all delivered', async (t) => {
   })
   const a = Array.from({ length: 300 }, () => 1)
   const answer = await send({
-    ...{ ...BARE, template_id: id },
+    ...{ ...BARE_ENVIRONMENT, template_id: id },
     ...personalized(Array.from({ length: 6 }, () => ({ dynamic_template_data: { a } }))),
   })
   const all = await copies(answer, 6)
@@ -207,7 +220,7 @@ t.test('small templates that make large mail are all delivered', async (t) => {
 t.test('v2’s merge tags are plain text in templates, data and substitutions', async (t) => {
   const id = await makeTemplate('dynamic', { subject: '[%NAME%] {{a}}', plain: '[%X%] {{{a}}}' })
   const [one] = (await copies(
-    await send({ ...BARE, template_id: id, ...toLena({ dynamic_template_data: { a: '[%A%]' } }) }),
+    await send({ ...BARE_ENVIRONMENT, template_id: id, ...toLena({ dynamic_template_data: { a: '[%A%]' } }) }),
   )) as [Copy]
   t.strictSame([one.mail.subject, textOf(one)], ['[%NAME%] [%A%]', '[%X%] [%A%]'])
   const [other] = (await copies(
@@ -232,7 +245,7 @@ t.test(
       ],
     )
     const own = personalized([{ subject: 'One' }, { subject: 'Two' }])
-    const same = await copies(await send({ ...BARE, template_id: dynamic, ...own }), 2)
+    const same = await copies(await send({ ...BARE_ENVIRONMENT, template_id: dynamic, ...own }), 2)
     t.strictSame(
       same.map(({ mail }) => mail.subject),
       ['Of the template', 'Of the template'],
@@ -285,7 +298,7 @@ t.test('P20: substitutions stand in subject, content and Reply-To, with a legacy
 
 t.test('a legacy template without a message is sent as it is, and one kind of body drops the other part', async (t) => {
   const id = await makeTemplate('legacy', { subject: 'Own', html: '<b><%body%></b>', plain: '* <%body%> *' })
-  const [bare] = await copies(await send({ ...BARE, template_id: id }))
+  const [bare] = await copies(await send({ ...BARE_ENVIRONMENT, template_id: id }))
   t.match(bare?.mail, { subject: 'Own', html: '<b></b>' })
   const [text] = (await copies(
     await send({ ...onlyText('Hi'), subject: 'Ignored', template_id: id.toUpperCase() }),
@@ -338,14 +351,14 @@ t.test('unsubscribe tags are the recipient’s own links, of the mail’s group 
     html: '<a href="{{{unsubscribe}}}">x</a>',
     plain: '{{{unsubscribe}}}',
   })
-  const [made] = await copies(await send({ ...BARE, template_id: dynamic, asm: { group_id: group.id } }))
+  const [made] = await copies(await send({ ...BARE_ENVIRONMENT, template_id: dynamic, asm: { group_id: group.id } }))
   t.match(made?.mail.html, /^<a href="http[^"]*\/t\/u\/[\w-]+">x<\/a>$/)
 })
 
 t.test('the data of a person who is forgotten is gone', async (t) => {
   const id = await makeTemplate('dynamic', { subject: 's', plain: '{{secret}}' })
   const answer = await send({
-    ...{ ...BARE, template_id: id, custom_args: { order: 'o-1' } },
+    ...{ ...BARE_ENVIRONMENT, template_id: id, custom_args: { order: 'o-1' } },
     ...toLena({ to: [{ email: 'tilda@harbor.example' }], dynamic_template_data: { secret: 'a secret of hers' } }),
   })
   await copies(answer)

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type ClaimedDelivery, type Core, createCore, createLog, type Result } from '@postrider/core'
 import t, { type Test } from 'tap'
 import { moveClock } from '../../helpers/database.ts'
-import { BARE } from '../../helpers/processes.ts'
+import { BARE_ENVIRONMENT } from '../../helpers/processes.ts'
 import { makeService, type TestService } from '../../helpers/service.ts'
 import { until } from '../../helpers/until.ts'
 import { acceptMessage, envelopeTo } from '../submission.ts'
@@ -25,7 +25,7 @@ interface Worker {
 async function startWorker(t: Test, service: TestService, dots = 0): Promise<Worker> {
   const child = spawn(process.execPath, ['test/core/delivery/worker-process.ts', String(dots)], {
     cwd: ROOT,
-    env: { ...BARE, ...service.env },
+    env: { ...BARE_ENVIRONMENT, ...service.env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.teardown(() => child.kill('SIGKILL'))

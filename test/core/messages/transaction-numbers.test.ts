@@ -7,7 +7,7 @@ import {
   transactionNumbersOf,
 } from '../../../packages/core/src/messages/transaction-numbers.ts'
 import { makeDatabase } from '../../helpers/database.ts'
-import { BARE } from '../../helpers/processes.ts'
+import { BARE_ENVIRONMENT } from '../../helpers/processes.ts'
 
 /** How many numbers the counter's seven digits hold. */
 const CYCLE = 2_500_000
@@ -105,7 +105,7 @@ async function takeInProcess(): Promise<string[]> {
     process.stdout.write(JSON.stringify(taken))`
   const child = spawn(process.execPath, ['--input-type=module', '-e', code, database.url], {
     cwd: fileURLToPath(new URL('../../..', import.meta.url)),
-    env: BARE,
+    env: BARE_ENVIRONMENT,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let output = ''

@@ -3,7 +3,7 @@ import type { UnsubscribeUrls } from '../templates/unsubscribe-tags.ts'
 import { linksOf } from '../tracking/links.ts'
 import type { AddTo } from './adder.ts'
 import type { LoadedMessage } from './load.ts'
-import { messageIdText } from './settle.ts'
+import { messageIdText } from './message-id.ts'
 
 /** Where links lead that are put into mail. */
 export interface LinkOptions {

@@ -6,6 +6,7 @@ import { type EncodedPart, encodePart } from './body.ts'
 import { messageDate } from './compose.ts'
 import type { ContentDocument } from './content.ts'
 import { defaultsIn, withDefaults } from './merge.ts'
+import { messageIdText } from './message-id.ts'
 import type { FileHead } from './mime/parts.ts'
 import type { Personal } from './personal.ts'
 import { textDetailsOf } from './recipient-texts.ts'
@@ -226,9 +227,4 @@ function traced(content: MimeContent, id: string, submission: Submission, heloNa
   if (content.lacksDate) head += `Date: ${messageDate(now)}\r\n`
   if (content.lacksMessageId) head += `Message-ID: <${hex}@${parseAddress(submission.from?.email ?? '')?.domain}>\r\n`
   return [Buffer.from(head), ...content.pieces]
-}
-
-/** A message id as clients see it: 32 hex digits. */
-export function messageIdText(id: string): string {
-  return id.replaceAll('-', '')
 }

@@ -4,9 +4,9 @@ import type { ContentDocument } from './content.ts'
 import { type FilledContent, fillContent } from './fill.ts'
 import { type Addressee, addToCopy, type LinkOptions, urlsFor } from './links-for.ts'
 import { isAddedTo, type LoadedMessage } from './load.ts'
+import { messageIdText } from './message-id.ts'
 import { withOwnTo } from './mime/own-to.ts'
 import type { Personal } from './personal.ts'
-import { messageIdText } from './settle.ts'
 
 /** A delivery, as far as the octets of its message hang on it. */
 export interface Addressed extends Addressee {

@@ -11,9 +11,10 @@ import { createTurns } from './turns.ts'
 import { type SenderOfMessage, senderOf, type Unsubscribed, unsubscribe } from './unsubscribe.ts'
 
 export { HITS_AN_HOUR } from './judge-hits.ts'
+export { optOutHash } from './links.ts'
 export { MACHINE_RULES_VERSION, REQUEST_RULES } from './machine-rules.ts'
 export { makeTrackingToken, type TrackingTarget } from './token.ts'
-export { optOutHash, type SenderOfMessage, type Unsubscribed } from './unsubscribe.ts'
+export type { SenderOfMessage, Unsubscribed } from './unsubscribe.ts'
 
 /** What readers do with the mail they got. */
 export interface Tracking {

@@ -1,6 +1,6 @@
 import type { Secrets } from '../secrets.ts'
+import { forgottenHash } from '../suppressions/forgotten.ts'
 import { makeTrackingToken, type TrackingTarget } from './token.ts'
-import { optOutHash } from './unsubscribe.ts'
 
 /** The links one recipient's copy has. The same at every attempt. */
 export interface Links {
@@ -28,4 +28,13 @@ export function linksOf(
     unsubscribe: () => make('u', 'unsubscribe', 0, optOut()),
     unsubscribeFromAll: () => make('u', 'unsubscribe', 0, optOut(), { ...recipient, group: 0 }),
   }
+}
+
+/**
+ * What an unsubscribe link carries, besides its delivery, in `url`: a keyed hash of the address, so that it still holds when
+ * the address is no longer kept here, because the person was forgotten or the message is gone. The hash stands in his own mail
+ * only, sealed.
+ */
+export function optOutHash(secrets: Secrets, accountId: number, recipientKey: string): string {
+  return forgottenHash(secrets, accountId, recipientKey).toString('base64url')
 }

@@ -1,6 +1,4 @@
 import type { Sql, SqlTransaction } from '../database.ts'
-import type { Secrets } from '../secrets.ts'
-import { forgottenHash } from '../suppressions/forgotten.ts'
 import type { TrackingTarget } from './token.ts'
 
 /** What becomes of a request to unsubscribe. */
@@ -27,15 +25,6 @@ export async function senderOf(sql: Sql, { messageId, accountId }: TrackingTarge
     select split_part(from_address, '@', 2) as domain from messages
      where id = ${messageId}::uuid and account_id = ${accountId}`
   return row ?? null
-}
-
-/**
- * What an unsubscribe link carries, besides its delivery, in `url`: a keyed hash of the address, so that it still holds when
- * the address is no longer kept here, because the person was forgotten or the message is gone. The hash stands in his own mail
- * only, sealed.
- */
-export function optOutHash(secrets: Secrets, accountId: number, recipientKey: string): string {
-  return forgottenHash(secrets, accountId, recipientKey).toString('base64url')
 }
 
 const HASH = /^[\w-]{43}$/

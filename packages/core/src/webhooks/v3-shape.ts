@@ -1,7 +1,7 @@
 import { classificationOf } from '../events/bounce-classifications.ts'
 import type { Event, EventDelivery, EventDetail } from '../events/event.ts'
 import { isHardBounce, replyLine } from '../events/words.ts'
-import { shortMessageId } from '../messages/short-id.ts'
+import { shortMessageId } from '../messages/message-id.ts'
 import { nameOf } from './names.ts'
 import { eventId } from './v2-shape.ts'
 import type { WebhookEvent } from './webhook.ts'

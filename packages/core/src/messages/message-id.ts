@@ -10,3 +10,8 @@ export function fromShortMessageId(short: string): string | undefined {
   // The last character has four bits to spare; two spellings of one id would be two ids elsewhere.
   return shortMessageId(hex) === short ? hex : undefined
 }
+
+/** A message id as clients see it: 32 hex digits. */
+export function messageIdText(id: string): string {
+  return id.replaceAll('-', '')
+}

@@ -6,21 +6,27 @@ import t from 'tap'
 /** Holds the dependency rule of docs/architecture.md, so that nobody has to remember it. */
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-/** Inside core an import points to a lower level, to its own folder, or, for types only, to a folder of its own level. */
-const LEVELS: readonly (readonly string[])[] = [
-  // Here stand errors, config, database, clock and the other files of the root.
-  [],
-  ['recipients', 'audit', 'rate-limits'],
-  ['accounts', 'auth', 'domains', 'templates', 'suppressions', 'attachments', 'credits', 'tags'],
-  ['subaccounts'],
-  ['events', 'tracking'],
-  ['delivery'],
-  ['messages'],
-  ['stats', 'webhooks', 'privacy', 'retention', 'event-log'],
-  // Its files tell of events as webhooks do.
-  ['exports'],
-  ['core.ts', 'index.ts', 'process.ts'],
+/** The rooms of core, from the bottom up: a file imports its own room and those below it. */
+const ROOMS = [
+  'platform',
+  'mime',
+  'accounts',
+  'content',
+  'suppressions',
+  'domains',
+  'submission',
+  'delivery',
+  'composition',
+  'messages',
+  'tracking',
+  'reporting',
+  'retention',
 ]
+/** What may stand beside the rooms. `core.ts` and `process.ts` wire, `index.ts` is the door. */
+const ROOT_FILES = ['core.ts', 'index.ts', 'process.ts']
+/** Texts in, texts out: no database, no clock, no settings. Of the platform they import errors, threads and what bounds their time. */
+const PURE = /^packages\/core\/src\/(mime|content\/(engine|substitution))\//
+const FOR_THE_PURE = /^packages\/core\/src\/platform\/(errors\.ts|never\.ts|release\.ts|html-to-text\.d\.ts|threads\/)/
 /** Nothing but a process file reads the environment; the embedded Postgres hands it down to initdb and the server. */
 const READ_THE_ENVIRONMENT =
   /^packages\/(\w+\/src\/(server|worker)\.ts|cli\/src\/(postrider|embedded-postgres\/binaries)\.ts)$/
@@ -69,14 +75,14 @@ function packageOf(file: string): string {
   return file.split('/')[1] as string
 }
 
-/** The folder of a file of core, or the file itself where it stands in the root. */
-function domainOf(file: string): string {
+/** The room of a file of core, or the file itself where it stands in the root. */
+function roomOf(file: string): string {
   return file.slice('packages/core/src/'.length).split('/')[0] as string
 }
 
-function levelOf(domain: string): number {
-  const level = LEVELS.findIndex((names) => names.includes(domain))
-  return level === -1 && domain.endsWith('.ts') ? 0 : level
+/** How high a room stands; -1 for one that the list lacks. */
+function heightOf(room: string): number {
+  return ROOT_FILES.includes(room) ? ROOMS.length : ROOMS.indexOf(room)
 }
 
 function places(broken: readonly Import[]): string[] {
@@ -98,22 +104,34 @@ t.test('core imports no other package, and an app imports core by its doors and 
   t.strictSame(places(broken), [])
 })
 
-t.test('inside core arrows point down, and only types go sideways', async (t) => {
+t.test('the rooms of core are those of the list, and a file imports its own room and those below it', async (t) => {
   const inCore = imports.filter(({ file, target }) => packageOf(file) === 'core' && target !== undefined)
-  const folders = new Set(inCore.map(({ file }) => domainOf(file)))
+  const rooms = new Set(files.filter((file) => packageOf(file) === 'core').map(roomOf))
   t.strictSame(
-    [...folders].filter((domain) => levelOf(domain) === -1),
+    [...rooms].filter((room) => heightOf(room) === -1),
     [],
-    'every folder of core has its level in this test',
+    'every room of core has its place in the list of this test',
   )
-  const broken = inCore.filter(({ file, target, typesOnly }) => {
-    const from = domainOf(file)
-    const to = domainOf(target as string)
-    if (from === to || levelOf(from) > levelOf(to)) return false
-    const rootOrTop = levelOf(from) === levelOf(to) && from.endsWith('.ts')
-    return !(rootOrTop || (levelOf(from) === levelOf(to) && typesOnly))
+  t.strictSame(
+    [...ROOMS, ...ROOT_FILES].filter((room) => !rooms.has(room)),
+    [],
+    'the list has no room that is not there',
+  )
+  const broken = inCore.filter(({ file, target }) => {
+    const from = roomOf(file)
+    const to = roomOf(target as string)
+    return from !== to && heightOf(from) <= heightOf(to) && !(ROOT_FILES.includes(from) && ROOT_FILES.includes(to))
   })
   t.strictSame(places(broken), [])
+})
+
+t.test('mime, the template engine and substitution know no database, no clock and no settings', async (t) => {
+  const pure = imports.filter(({ file }) => PURE.test(file))
+  t.ok(pure.length > 20, `${pure.length} imports`)
+  const broken = pure.filter(({ target }) => target !== undefined && !PURE.test(target) && !FOR_THE_PURE.test(target))
+  t.strictSame(places(broken), [])
+  const clocks = files.filter((file) => PURE.test(file) && /\bDate\.now\(|\bnew Date\(\)/.test(text.get(file) ?? ''))
+  t.strictSame(clocks, [])
 })
 
 t.test('there is no import cycle, not even of types', async (t) => {

@@ -5,7 +5,7 @@ const BATCH_SECONDS = 500
 
 /**
  * Numbers the events as the sequencer would have: pages of an account and week that end with the batch in which they reach a
- * thousand. What comes now goes on behind them (core/events/restored.ts).
+ * thousand. What comes now goes on behind them (core/reporting/events/restored.ts).
  */
 export async function numberAll(sql: Sql): Promise<void> {
   await sql`

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { countAll, happen } from '../core/stats/happen.ts'
+import { countAll, happen } from '../core/reporting/statistics/happen.ts'
 import { makeService } from '../helpers/service.ts'
 import { answered, postrider } from './postrider.ts'
 

@@ -52,10 +52,10 @@ export const BREAKS: readonly Break[] = [
   },
   {
     name: 'takes mail on a database that may lose it',
-    file: 'packages/core/src/readiness.ts',
+    file: 'packages/core/src/platform/readiness.ts',
     find: '...(allowUnsafeDatabase ? [] : off.map(unsafe))',
     replace: '...(allowUnsafeDatabase || off.length > 0 ? [] : off.map(unsafe))',
-    journey: 'test/core/readiness.test.ts',
+    journey: 'test/core/platform/readiness.test.ts',
   },
   {
     name: 'signs header fields once only, so that a second one goes unnoticed',

@@ -7,7 +7,7 @@ export const ERRORS_PAGE = fileURLToPath(new URL('../../docs/errors.md', import.
 
 const INTRODUCTION = `# Errors
 
-This page is written from the table in packages/core/src/errors.ts by \`npm run docs\`; change the table, not the page.
+This page is written from the table in packages/core/src/platform/errors.ts by \`npm run docs\`; change the table, not the page.
 
 A call that is refused changes nothing: no message was accepted, no mail will be sent. Every refusal is one row below,
 whichever way the call came in. Over HTTP it shows as a status and a code in the body; over SMTP as a reply code, an

@@ -92,7 +92,7 @@ export interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
-/** The plan that every run of the statement has: the service plans once, for all parameters (core/database.ts). */
+/** The plan that every run of the statement has: the service plans once, for all parameters (core/platform/database/database.ts). */
 export async function planOf(sql: Sql, { text, types }: Statement): Promise<PlanNode> {
   return sql.begin(async (transaction) => {
     const names = await transaction<{ name: string }[]>`

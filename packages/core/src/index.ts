@@ -1,9 +1,9 @@
 /** The only door into this package; the bodies of threads take thread-orders.ts alone. */
 
 export type { Account } from './accounts/account.ts'
+export { type Actor, type AuditEntry, OPERATOR } from './accounts/audit/index.ts'
+export type * from './accounts/credits/index.ts'
 export type { AccountLimits, AccountSettings, MostDays } from './accounts/index.ts'
-export type { FileSummary } from './attachments/index.ts'
-export { type Actor, type AuditEntry, OPERATOR } from './audit/index.ts'
 export {
   type ApiKey,
   allows,
@@ -16,33 +16,58 @@ export {
   requireScope,
   SCOPES,
   type Scope,
-} from './auth/index.ts'
-export { type ByteBudget, createByteBudget } from './budget.ts'
-export { type Cache, createCache } from './cache.ts'
-export { type Certificate, certificateFile, ensureCertificate } from './certificate.ts'
-export { type Clock, systemClock } from './clock.ts'
-export { type Config, ConfigError, type DeliveryRoute, embeddedUrlFile, readConfig } from './config.ts'
+} from './accounts/keys/index.ts'
+export { type Rate, type RateLimits, requireAllowed, type Standing } from './accounts/rate-limits/index.ts'
+export type * from './accounts/subaccounts/index.ts'
+export * from './content/editable/index.ts'
+export { fillLegacyTemplate, type LegacyTexts } from './content/editable/legacy-template.ts'
+export * from './content/engine/index.ts'
+export type { FileSummary } from './content/files/index.ts'
+export {
+  hasTooMany,
+  MOST_KEY_UNITS,
+  prepareSections,
+  type Substitutions,
+  TOO_MANY_KEYS,
+} from './content/substitution/sections.ts'
+export { createSubstituter, type Substituter } from './content/substitution/substitutions.ts'
+export * from './content/substitution/unsubscribe-tags.ts'
+export {
+  type Template,
+  type TemplateContent,
+  type TemplateSummary,
+  type TemplateVariable,
+  type TemplateVersion,
+  VARIABLE_TYPES,
+  type VersionSummary,
+} from './content/templates/index.ts'
 export { type Core, type CoreDependencies, createCore } from './core.ts'
-export type * from './credits/index.ts'
-export { csvCell, unguardedCell } from './csv-cell.ts'
-export { isDatabaseAway, isDatabaseTrouble, openDatabase, type Sql } from './database.ts'
-export { databaseRefusal } from './database-refusal.ts'
-export { DEADLINES, within } from './deadlines.ts'
 export * from './delivery/index.ts'
 export type { DkimSigner, DnsRecord, Domain, DomainSigner, DomainWithRecords } from './domains/domain.ts'
-export { ERRORS, type ErrorName, type ErrorRow, invalidParameter, ServiceError } from './errors.ts'
-export * from './event-log/index.ts'
-export * from './events/index.ts'
-export type * from './exports/index.ts'
-export { garbageCollector } from './garbage.ts'
-export { createGroupCommit, type GroupCommit } from './group-commit.ts'
-export { createThreadPool, type ThreadPool, ThreadStopped } from './guarded-thread.ts'
-export { createLog, type Log } from './log.ts'
 export * from './messages/index.ts'
-export { migrate, pendingMigrations } from './migrate.ts'
-export { isPrivateAddress, NetworkList, plainAddress } from './networks.ts'
-export * from './outbound-http.ts'
-export type * from './privacy/index.ts'
+export { type Address, parseAddress, parseDomain } from './mime/address.ts'
+export { type ByteBudget, createByteBudget } from './platform/budget.ts'
+export { type Cache, createCache } from './platform/cache.ts'
+export { type Certificate, certificateFile, ensureCertificate } from './platform/certificate.ts'
+export { type Clock, systemClock } from './platform/clock.ts'
+export { type Config, ConfigError, type DeliveryRoute, embeddedUrlFile, readConfig } from './platform/config.ts'
+export { csvCell, unguardedCell } from './platform/csv-cell.ts'
+export { isDatabaseAway, isDatabaseTrouble, openDatabase, type Sql } from './platform/database/database.ts'
+export { databaseRefusal } from './platform/database/database-refusal.ts'
+export { DEADLINES, within } from './platform/database/deadlines.ts'
+export { createGroupCommit, type GroupCommit } from './platform/database/group-commit.ts'
+export { migrate, pendingMigrations } from './platform/database/migrate.ts'
+export { ERRORS, type ErrorName, type ErrorRow, invalidParameter, ServiceError } from './platform/errors.ts'
+export { createLog, type Log } from './platform/log.ts'
+export { isPrivateAddress, NetworkList, plainAddress } from './platform/networks.ts'
+export * from './platform/outbound-http.ts'
+export { release } from './platform/release.ts'
+export { createSecrets } from './platform/secrets.ts'
+export { SETTINGS } from './platform/settings.ts'
+export { garbageCollector } from './platform/threads/garbage.ts'
+export { createThreadPool, type ThreadPool, ThreadStopped } from './platform/threads/guarded-thread.ts'
+export { atOnce, inTurns, type LongWork, longWork, type Stoppable } from './platform/threads/turns.ts'
+export { readKept, syncFolder, writeOnce } from './platform/write-once.ts'
 export {
   ALIVE_EVERY_MS,
   EXIT_CONFIG,
@@ -53,14 +78,13 @@ export {
   type ServiceContext,
   withCore,
 } from './process.ts'
-export { type Rate, type RateLimits, requireAllowed, type Standing } from './rate-limits/index.ts'
-export { type Address, parseAddress, parseDomain } from './recipients/address.ts'
-export { release } from './release.ts'
-export { createSecrets } from './secrets.ts'
-export { SETTINGS } from './settings.ts'
-export type * from './stats/index.ts'
-export { MAILBOX_PROVIDERS, OTHER_PROVIDERS } from './stats/mailbox-providers.ts'
-export type * from './subaccounts/index.ts'
+export * from './reporting/event-log/index.ts'
+export * from './reporting/events/index.ts'
+export type * from './reporting/exports/index.ts'
+export type * from './reporting/statistics/index.ts'
+export { MAILBOX_PROVIDERS, OTHER_PROVIDERS } from './reporting/statistics/mailbox-providers.ts'
+export * from './reporting/webhooks/index.ts'
+export type * from './retention/privacy/index.ts'
 export type * from './suppressions/groups.ts'
 export {
   ACCOUNT_REASONS,
@@ -73,21 +97,6 @@ export {
   type Suppression,
   type SuppressionReason,
 } from './suppressions/index.ts'
-export * from './templates/dynamic/index.ts'
-export * from './templates/editable/index.ts'
-export {
-  type Template,
-  type TemplateContent,
-  type TemplateSummary,
-  type TemplateVariable,
-  type TemplateVersion,
-  VARIABLE_TYPES,
-  type VersionSummary,
-} from './templates/index.ts'
-export { fillLegacyTemplate, type LegacyTexts } from './templates/legacy-template.ts'
-export { hasTooMany, MOST_KEY_UNITS, prepareSections, type Substitutions, TOO_MANY_KEYS } from './templates/sections.ts'
-export { createSubstituter, type Substituter } from './templates/substitutions.ts'
-export * from './templates/unsubscribe-tags.ts'
 export {
   HITS_AN_HOUR,
   MACHINE_RULES_VERSION,
@@ -98,6 +107,3 @@ export {
   type Tracking,
   type TrackingTarget,
 } from './tracking/index.ts'
-export { atOnce, inTurns, type LongWork, longWork, type Stoppable } from './turns.ts'
-export * from './webhooks/index.ts'
-export { readKept, syncFolder, writeOnce } from './write-once.ts'

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8'
-import { type Config, ConfigError, readConfig } from './config.ts'
 import { type Core, createCore } from './core.ts'
-import { databaseErrorCode, isDatabaseAway, openDatabase } from './database.ts'
-import { createLog, type Log } from './log.ts'
 import type { Share } from './messages/index.ts'
-import { migrate } from './migrate.ts'
+import { type Config, ConfigError, readConfig } from './platform/config.ts'
+import { databaseErrorCode, isDatabaseAway, openDatabase } from './platform/database/database.ts'
+import { migrate } from './platform/database/migrate.ts'
+import { createLog, type Log } from './platform/log.ts'
 
 /** Exit status of a process whose settings are wrong or whose port is taken: starting it again would not help (sysexits EX_CONFIG). */
 export const EXIT_CONFIG = 78

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import t from 'tap'
-import { countAll, happen } from '../../core/stats/happen.ts'
+import { countAll, happen } from '../../core/reporting/statistics/happen.ts'
 import { acceptMessage } from '../../core/submission.ts'
 import { stopClock } from '../../helpers/database.ts'
 import { makeService } from '../../helpers/service.ts'

@@ -1,6 +1,6 @@
 import { createCore, createLog, readConfig } from '@postrider/core'
 import t from 'tap'
-import { makeApiKey } from '../../../packages/core/src/auth/key-format.ts'
+import { makeApiKey } from '../../../packages/core/src/accounts/keys/key-format.ts'
 import { refused as refusedName } from '../../core/refused.ts'
 import { moveClock, stopClock } from '../../helpers/database.ts'
 import { v2Body } from '../../helpers/send.ts'

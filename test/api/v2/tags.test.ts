@@ -1,5 +1,5 @@
 import t from 'tap'
-import { countAll, happen } from '../../core/stats/happen.ts'
+import { countAll, happen } from '../../core/reporting/statistics/happen.ts'
 import { acceptMessage } from '../../core/submission.ts'
 import { stopClock } from '../../helpers/database.ts'
 import { makeService, type Sender } from '../../helpers/service.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { countAll } from '../../core/stats/happen.ts'
+import { countAll } from '../../core/reporting/statistics/happen.ts'
 import { makeService, type Sender } from '../../helpers/service.ts'
 import { addPast, type PastDelivery, type PastEvent } from '../v2/history.ts'
 import { ask, refusedV3 } from './ask.ts'

@@ -1,6 +1,6 @@
 import { COUNTED } from '@postrider/core'
 import t from 'tap'
-import { countAll, happen } from '../../core/stats/happen.ts'
+import { countAll, happen } from '../../core/reporting/statistics/happen.ts'
 import { acceptMessage } from '../../core/submission.ts'
 import { makeService } from '../../helpers/service.ts'
 import { ask } from './ask.ts'

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream'
 import t from 'tap'
-import type { SqlTransaction } from '../../../packages/core/src/database.ts'
 import { copyBodies } from '../../../packages/core/src/messages/copy-bodies.ts'
 import type { StoredMessage } from '../../../packages/core/src/messages/stored-message.ts'
+import type { SqlTransaction } from '../../../packages/core/src/platform/database/database.ts'
 
 const MIB = 1024 * 1024
 

@@ -1,7 +1,7 @@
-import { noteChange, OPERATOR } from '../audit/index.ts'
-import { isUniqueViolation, type Sql, type SqlTransaction } from '../database.ts'
-import { invalidParameter } from '../errors.ts'
+import { isUniqueViolation, type Sql, type SqlTransaction } from '../platform/database/database.ts'
+import { invalidParameter } from '../platform/errors.ts'
 import type { Account } from './account.ts'
+import { noteChange, OPERATOR } from './audit/index.ts'
 import { type MostDays, type Settings, settingsOf } from './settings.ts'
 import {
   type AccountLimits,

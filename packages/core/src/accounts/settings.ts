@@ -1,7 +1,7 @@
-import { type Actor, noteChange } from '../audit/index.ts'
-import type { Sql } from '../database.ts'
-import { invalidParameter } from '../errors.ts'
+import type { Sql } from '../platform/database/database.ts'
+import { invalidParameter } from '../platform/errors.ts'
 import type { AccountSettings } from './account-settings.ts'
+import { type Actor, noteChange } from './audit/index.ts'
 import { selectSettings, selectTimeZones, updateSettings } from './store.ts'
 
 /** How long anything is kept at most, in days; the operator says. */

@@ -1,4 +1,4 @@
-import { type AnySql, onlyRow } from '../database.ts'
+import { type AnySql, onlyRow } from '../platform/database/database.ts'
 import type { Account } from './account.ts'
 import type { AccountSettings } from './account-settings.ts'
 

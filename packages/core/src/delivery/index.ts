@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts'
-import type { Sql } from '../database.ts'
-import type { Log } from '../log.ts'
-import type { Secrets } from '../secrets.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Sql } from '../platform/database/database.ts'
+import type { Log } from '../platform/log.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
 import {
   isWorkerAlive,

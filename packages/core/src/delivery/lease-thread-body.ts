@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { isDatabaseAway, openDatabase } from '../database.ts'
+import { isDatabaseAway, openDatabase } from '../platform/database/database.ts'
 import { registerWorker } from './lease.ts'
 import type { LeaseReport, LeaseThreadData } from './lease-thread.ts'
 import { Standstill } from './standstill.ts'

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Log } from '../log.ts'
+import type { Log } from '../platform/log.ts'
 import { BEAT_EVERY } from './lease.ts'
 import { COUNTERS, type LostLease, type StandstillTimes } from './standstill.ts'
 

@@ -1,4 +1,4 @@
-import { openSession, type Sql, type SqlTransaction } from '../database.ts'
+import { openSession, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { INDETERMINATE_WAIT_SECONDS } from './schedule.ts'
 import { judgedAside } from './set-aside.ts'
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../database.ts'
+import type { Sql } from '../platform/database/database.ts'
 
 /** Milliseconds after which a statement on the queue is slower than any plan by key would be, and between two new counts. */
 const SLOW = 400

@@ -1,5 +1,5 @@
-import type { AnySql } from '../database.ts'
 import { lossOf } from '../domains/loss.ts'
+import type { AnySql } from '../platform/database/database.ts'
 import { holding, type LookedUp } from '../suppressions/store.ts'
 
 /** A claimed delivery: this worker holds its lease, and `attempt` is the number its result must carry. */

@@ -1,4 +1,4 @@
-import type { AnySql } from '../database.ts'
+import type { AnySql } from '../platform/database/database.ts'
 import { type BounceClass, bounceClass } from './bounce-rules.ts'
 import type { Bounced, Outcome, Stage } from './outcome.ts'
 import type { DeliveryKey } from './queue.ts'

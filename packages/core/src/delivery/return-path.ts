@@ -1,4 +1,4 @@
-import { type Secrets, sameSecret } from '../secrets.ts'
+import { type Secrets, sameSecret } from '../platform/secrets.ts'
 
 /**
  * The return path of one delivery (VERP): it names the delivery and is signed, so that a bounce that comes back is tied to

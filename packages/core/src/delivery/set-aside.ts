@@ -1,5 +1,5 @@
-import type { AnySql, Sql } from '../database.ts'
-import { NEVER } from '../never.ts'
+import type { AnySql, Sql } from '../platform/database/database.ts'
+import { NEVER } from '../platform/never.ts'
 import type { DeliveryKey } from './queue.ts'
 import { LIFETIME_HOURS } from './schedule.ts'
 

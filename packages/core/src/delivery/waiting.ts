@@ -1,4 +1,4 @@
-import type { AnySql } from '../database.ts'
+import type { AnySql } from '../platform/database/database.ts'
 
 /**
  * What waits for some recipients: those deliveries that nobody holds by an index of their own, `delivery_queue_person`; what workers hold,

@@ -1,5 +1,5 @@
-import { type Actor, noteChange, OPERATOR } from '../audit/index.ts'
-import { isUniqueViolation, type Sql, type SqlTransaction } from '../database.ts'
+import { type Actor, noteChange, OPERATOR } from '../accounts/audit/index.ts'
+import { isUniqueViolation, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import type { DnsRecord, SeenRecord, WantedRecord } from './domain.ts'
 import { type DomainStanding, type Finding, findingOf, standingAfter } from './domain-state.ts'
 import { judgeRecord } from './judge-record.ts'

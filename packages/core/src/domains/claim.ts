@@ -1,5 +1,5 @@
-import { noteChange, OPERATOR } from '../audit/index.ts'
-import type { Sql } from '../database.ts'
+import { noteChange, OPERATOR } from '../accounts/audit/index.ts'
+import type { Sql } from '../platform/database/database.ts'
 import { deleteDomain, lockDomain, type StoredDomain } from './store.ts'
 
 /** Ends a claim whose records were not seen right in time. */

@@ -8,8 +8,8 @@ import {
   verify,
 } from 'node:crypto'
 import { promisify } from 'node:util'
-import { invalidParameter } from '../errors.ts'
-import type { Secrets } from '../secrets.ts'
+import { invalidParameter } from '../platform/errors.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { StoredDkimKey } from './keys-store.ts'
 
 /** RSA-2048: every verifier reads it (RFC 8301 3.2 wants at least 1024 and recommends 2048), and it fits one TXT record. */

@@ -1,4 +1,4 @@
-import type { AnySql } from '../database.ts'
+import type { AnySql } from '../platform/database/database.ts'
 
 type Fragment = ReturnType<AnySql>
 

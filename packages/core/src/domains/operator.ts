@@ -1,7 +1,7 @@
-import { type Actor, noteChange } from '../audit/index.ts'
-import { isUniqueViolation, type Sql } from '../database.ts'
-import { invalidParameter, ServiceError } from '../errors.ts'
-import { parseDomain } from '../recipients/address.ts'
+import { type Actor, noteChange } from '../accounts/audit/index.ts'
+import { parseDomain } from '../mime/address.ts'
+import { isUniqueViolation, type Sql } from '../platform/database/database.ts'
+import { invalidParameter, ServiceError } from '../platform/errors.ts'
 import { changeOwnDomain } from './own-domain.ts'
 import { activateDomain, noteActivity, type StoredDomain, selectClaims, selectHolder, selectOwn } from './store.ts'
 

@@ -1,6 +1,6 @@
-import type { Sql, SqlTransaction } from '../database.ts'
-import { ServiceError } from '../errors.ts'
-import { parseDomain } from '../recipients/address.ts'
+import { parseDomain } from '../mime/address.ts'
+import type { Sql, SqlTransaction } from '../platform/database/database.ts'
+import { ServiceError } from '../platform/errors.ts'
 import { lockDomain, type StoredDomain, selectOwn } from './store.ts'
 
 /** Longer texts are no domain name, whatever they are in another form. */

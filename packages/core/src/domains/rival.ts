@@ -1,5 +1,5 @@
-import { lockLogs, noteChange, OPERATOR } from '../audit/index.ts'
-import type { SqlTransaction } from '../database.ts'
+import { lockLogs, noteChange, OPERATOR } from '../accounts/audit/index.ts'
+import type { SqlTransaction } from '../platform/database/database.ts'
 import { demoteDomain, lockHolder, noteActivity, type StoredDomain } from './store.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { type AnySql, onlyRow } from '../database.ts'
+import { type AnySql, onlyRow } from '../platform/database/database.ts'
 import type { Domain, DomainState } from './domain.ts'
 import type { DomainStanding } from './domain-state.ts'
 import type { SeenRecords } from './records.ts'

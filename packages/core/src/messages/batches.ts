@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { type Actor, noteChange } from '../audit/index.ts'
-import type { AnySql, Sql, SqlTransaction } from '../database.ts'
+import { type Actor, noteChange } from '../accounts/audit/index.ts'
 import { LIFETIME_HOURS } from '../delivery/schedule.ts'
-import { ServiceError } from '../errors.ts'
-import { NEVER } from '../never.ts'
+import type { AnySql, Sql, SqlTransaction } from '../platform/database/database.ts'
+import { ServiceError } from '../platform/errors.ts'
+import { NEVER } from '../platform/never.ts'
 import type { StoredMessage } from './stored-message.ts'
 
 export const BATCH_STATES = ['pause', 'cancel'] as const

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { SqlTransaction } from '../database.ts'
-import { PartDigest } from './body.ts'
+import { PartDigest } from '../composition/body.ts'
+import type { SqlTransaction } from '../platform/database/database.ts'
 import type { StoredMessage } from './stored-message.ts'
 
 /** Signature, flags, header extension length (PostgreSQL documentation, COPY, binary format). */

@@ -1,4 +1,4 @@
-import type { AnySql } from '../database.ts'
+import type { AnySql } from '../platform/database/database.ts'
 import type { StoredMessage } from './stored-message.ts'
 
 /** What the accept statement has more where a message of the group bypasses lists. */

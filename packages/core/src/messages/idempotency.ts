@@ -1,5 +1,5 @@
-import type { Sql } from '../database.ts'
-import { ServiceError } from '../errors.ts'
+import type { Sql } from '../platform/database/database.ts'
+import { ServiceError } from '../platform/errors.ts'
 import type { StoredMessage } from './stored-message.ts'
 
 /** Hours the first answer under an idempotency key is given again. */

@@ -1,10 +1,16 @@
-import { parseAddress } from '../recipients/address.ts'
-import { formatMediaType, parseMediaType } from './mime/media-type.ts'
-import { type FileHead, typeByName } from './mime/parts.ts'
-import type { Personal } from './personal.ts'
-import { isBlank, type StoredContent, subjectOf } from './stored-content.ts'
-import type { MimeContent, Submission, SubmittedAttachment, SubmittedEnvelope, SubmittedMailbox } from './submission.ts'
-import type { Alternative } from './submission-details.ts'
+import type { Personal } from '../composition/personal.ts'
+import { isBlank, type StoredContent, subjectOf } from '../composition/stored-content.ts'
+import { parseAddress } from '../mime/address.ts'
+import { formatMediaType, parseMediaType } from '../mime/media-type.ts'
+import { type FileHead, typeByName } from '../mime/parts.ts'
+import type {
+  MimeContent,
+  Submission,
+  SubmittedAttachment,
+  SubmittedEnvelope,
+  SubmittedMailbox,
+} from '../submission/submission.ts'
+import type { Alternative } from '../submission/submission-details.ts'
 
 /** What an envelope has in place of the message's own (submission-details.ts). */
 export function ownOf({ names, from, subject, scheduledAt }: SubmittedEnvelope): Partial<Personal> {

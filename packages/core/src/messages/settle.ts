@@ -1,16 +1,24 @@
 import { randomUUIDv7 } from 'node:crypto'
-import type { StoredAttachment } from '../attachments/index.ts'
-import { parseAddress } from '../recipients/address.ts'
-import { type Additions, additionsOf, footerOf, mergedFooter } from './additions.ts'
-import { type EncodedPart, encodePart } from './body.ts'
-import { messageDate } from './compose.ts'
-import type { ContentDocument } from './content.ts'
-import { defaultsIn, withDefaults } from './merge.ts'
-import { messageIdText } from './message-id.ts'
-import type { FileHead } from './mime/parts.ts'
-import type { Personal } from './personal.ts'
-import { textDetailsOf } from './recipient-texts.ts'
-import type { Judgement } from './rules.ts'
+import { type Additions, additionsOf, footerOf, mergedFooter } from '../composition/additions.ts'
+import { type EncodedPart, encodePart } from '../composition/body.ts'
+import { messageDate } from '../composition/compose.ts'
+import type { ContentDocument } from '../composition/content.ts'
+import { defaultsIn, withDefaults } from '../composition/merge.ts'
+import type { Personal } from '../composition/personal.ts'
+import { textDetailsOf } from '../composition/recipient-texts.ts'
+import { subjectOf } from '../composition/stored-content.ts'
+import type { StoredAttachment } from '../content/files/index.ts'
+import { parseAddress } from '../mime/address.ts'
+import type { FileHead } from '../mime/parts.ts'
+import { messageIdText } from '../submission/message-id.ts'
+import type {
+  ContentParts,
+  MimeContent,
+  Submission,
+  SubmittedAttachment,
+  SubmittedEnvelope,
+} from '../submission/submission.ts'
+import type { Judgement } from './rules/rules.ts'
 import {
   canonicalAlternative,
   canonicalMailbox,
@@ -19,9 +27,7 @@ import {
   personalOfMime,
   shownSubject,
 } from './settle-details.ts'
-import { subjectOf } from './stored-content.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
-import type { ContentParts, MimeContent, Submission, SubmittedAttachment, SubmittedEnvelope } from './submission.ts'
 
 export interface SettleOptions {
   readonly submission: Submission

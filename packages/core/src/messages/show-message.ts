@@ -1,5 +1,5 @@
-import type { AnySql, Sql } from '../database.ts'
-import { transactionNumber } from './transaction-numbers.ts'
+import type { AnySql, Sql } from '../platform/database/database.ts'
+import { transactionNumber } from '../submission/transaction-numbers.ts'
 
 export interface MessageStory {
   readonly id: string

@@ -1,7 +1,7 @@
-import type { Additions } from './additions.ts'
-import type { EncodedPart } from './body.ts'
-import type { Personal } from './personal.ts'
-import type { Door } from './submission.ts'
+import type { Additions } from '../composition/additions.ts'
+import type { EncodedPart } from '../composition/body.ts'
+import type { Personal } from '../composition/personal.ts'
+import type { Door } from '../submission/submission.ts'
 
 /** A judged submission, ready to be written: one message, its body parts, one delivery per recipient. */
 export interface StoredMessage {

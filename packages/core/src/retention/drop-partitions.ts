@@ -1,6 +1,6 @@
 import type { MostDays } from '../accounts/index.ts'
-import { onlyRow, openSession, type Sql } from '../database.ts'
-import { within } from '../deadlines.ts'
+import { onlyRow, openSession, type Sql } from '../platform/database/database.ts'
+import { within } from '../platform/database/deadlines.ts'
 import {
   deletePages,
   dropPartition,

@@ -1,5 +1,5 @@
 import type { MostDays } from '../accounts/index.ts'
-import type { Sql } from '../database.ts'
+import type { Sql } from '../platform/database/database.ts'
 import { dropPartitions } from './drop-partitions.ts'
 import { noteShortKeepers, shortenSome } from './shorten.ts'
 

@@ -1,4 +1,4 @@
-import type { AnySql } from '../database.ts'
+import type { AnySql } from '../platform/database/database.ts'
 
 /** A week of one of the tables that are partitioned by week (sql/README.md). */
 export interface Partition {

@@ -1,6 +1,6 @@
 import type { MostDays } from '../accounts/index.ts'
-import type { AnySql, Sql } from '../database.ts'
-import { readEvents } from '../events/read.ts'
+import type { AnySql, Sql } from '../platform/database/database.ts'
+import { readEvents } from '../reporting/events/read.ts'
 
 /** Messages whose bodies are deleted in one statement. */
 const MESSAGES = 500

@@ -1,4 +1,4 @@
-import { type AnySql, onlyRow } from '../database.ts'
+import { type AnySql, onlyRow } from '../platform/database/database.ts'
 import type { Fragment } from './bypass.ts'
 import { COUNTED, type SuppressionReason } from './suppression.ts'
 

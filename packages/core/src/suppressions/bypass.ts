@@ -1,5 +1,5 @@
 import type { PendingQuery, Row } from 'postgres'
-import type { AnySql } from '../database.ts'
+import type { AnySql } from '../platform/database/database.ts'
 
 /** A piece of a statement. */
 export type Fragment = PendingQuery<Row[]>

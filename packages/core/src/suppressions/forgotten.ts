@@ -1,6 +1,6 @@
-import { createCache } from '../cache.ts'
-import type { AnySql, Sql } from '../database.ts'
-import type { Secrets } from '../secrets.ts'
+import { createCache } from '../platform/cache.ts'
+import type { AnySql, Sql } from '../platform/database/database.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { holdsDespite } from './bypass.ts'
 import type { SuppressionReason } from './suppression.ts'
 

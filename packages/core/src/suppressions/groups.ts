@@ -1,6 +1,6 @@
-import { type Actor, noteChange, OPERATOR } from '../audit/index.ts'
-import { type AnySql, isUniqueViolation, type Sql, type SqlTransaction } from '../database.ts'
-import { invalidParameter, ServiceError } from '../errors.ts'
+import { type Actor, noteChange, OPERATOR } from '../accounts/audit/index.ts'
+import { type AnySql, isUniqueViolation, type Sql, type SqlTransaction } from '../platform/database/database.ts'
+import { invalidParameter, ServiceError } from '../platform/errors.ts'
 import { COUNTED } from './suppression.ts'
 
 /** A kind of mail that a recipient may leave without leaving the others. */

@@ -1,4 +1,4 @@
-import type { Actor } from '../audit/index.ts'
+import type { Actor } from '../accounts/audit/index.ts'
 
 /** Why nothing is sent; `global` is the operator's word. */
 export const SUPPRESSION_REASONS = ['unsubscribe', 'hardbounce', 'abuse', 'manual', 'global'] as const

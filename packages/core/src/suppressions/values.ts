@@ -1,5 +1,5 @@
-import { ServiceError } from '../errors.ts'
-import { parseAddress, parseDomain } from '../recipients/address.ts'
+import { parseAddress, parseDomain } from '../mime/address.ts'
+import { ServiceError } from '../platform/errors.ts'
 
 /** Addresses and domains of one call. A list that is longer is for the import. */
 const LIMIT = 10_000

@@ -1,5 +1,5 @@
-import type { Sql, SqlTransaction } from '../database.ts'
-import type { Log } from '../log.ts'
+import type { Sql, SqlTransaction } from '../platform/database/database.ts'
+import type { Log } from '../platform/log.ts'
 import { DELIVERY_RULES } from './machine-rules.ts'
 
 /** Seconds a hit waits, so that the delivery's outcome and what else was asked for at its time are in the database. */
@@ -76,7 +76,7 @@ async function markLinks(sql: SqlTransaction, messageIds: readonly string[]): Pr
 }
 
 /**
- * The lock on a delivery makes forgetting its recipient wait, or makes this see that he was forgotten (privacy/sweep.ts, which
+ * The lock on a delivery makes forgetting its recipient wait, or makes this see that he was forgotten (retention/privacy/sweep.ts, which
  * takes the delivery before its events). A time of more than a day ago would be of no worker's life; its partition may be gone.
  */
 async function makeEvents(sql: SqlTransaction, ids: readonly string[]): Promise<void> {

@@ -1,6 +1,6 @@
-import { type AnySql, isDatabaseTrouble, type Sql } from '../database.ts'
-import { createGroupCommit } from '../group-commit.ts'
-import type { Log } from '../log.ts'
+import { type AnySql, isDatabaseTrouble, type Sql } from '../platform/database/database.ts'
+import { createGroupCommit } from '../platform/database/group-commit.ts'
+import type { Log } from '../platform/log.ts'
 import type { Hit } from './hit.ts'
 import { MACHINE_RULES_VERSION } from './machine-rules.ts'
 

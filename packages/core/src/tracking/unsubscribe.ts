@@ -1,5 +1,5 @@
-import type { Sql, SqlTransaction } from '../database.ts'
-import type { TrackingTarget } from './token.ts'
+import type { TrackingTarget } from '../composition/links/token.ts'
+import type { Sql, SqlTransaction } from '../platform/database/database.ts'
 
 /** What becomes of a request to unsubscribe. */
 export type Unsubscribed =

@@ -1,4 +1,4 @@
-import { countAll } from '../../../core/stats/happen.ts'
+import { countAll } from '../../../core/reporting/statistics/happen.ts'
 import { acceptMessage } from '../../../core/submission.ts'
 import type { Caller, Setting, Wall } from './entry.ts'
 

@@ -1,4 +1,4 @@
-import { countAll, happen } from '../../../core/stats/happen.ts'
+import { countAll, happen } from '../../../core/reporting/statistics/happen.ts'
 import { acceptMessage, envelopeTo } from '../../../core/submission.ts'
 import type { Caller, Setting, Wall } from './entry.ts'
 

@@ -1,4 +1,4 @@
-import { happen } from '../../../core/stats/happen.ts'
+import { happen } from '../../../core/reporting/statistics/happen.ts'
 import { acceptMessage, envelopeTo } from '../../../core/submission.ts'
 import type { Caller, Setting, Wall, WallEntry } from './entry.ts'
 

@@ -1,0 +1,108 @@
+import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
+import { invalidParameter, ServiceError } from '../../platform/errors.ts'
+import { type Actor, noteChange, OPERATOR } from '../audit/index.ts'
+import { type Credit, type CreditSpan, type CreditUsage, MOST_CREDIT } from './credit.ts'
+import { parseSpan } from './days.ts'
+import {
+  accountExists,
+  addToBalance,
+  deleteBalance,
+  insertBalance,
+  lockAccount,
+  lockCredits,
+  selectCredit,
+  selectUsage,
+  sumUsage,
+  updateBalance,
+} from './store.ts'
+
+export type { Credit, CreditPeriod, CreditSpan, CreditUsage, RecurringCredit } from './credit.ts'
+
+/** Credits are charged by the accept itself (messages/store.ts, sql/0015_credits.sql); here they are given and reported. */
+export interface Credits {
+  /** Throws parameterInvalid (account). */
+  show(accountId: number): Promise<Credit>
+  /**
+   * What was used on the days from the first to the last, and each of some of them: `limit` behind the first `offset`. Throws
+   * dateInvalid, datesReversed.
+   */
+  usage(accountId: number, span: CreditSpan): Promise<CreditUsage>
+  /** Adds one-time credit. Throws parameterInvalid (account), creditInvalid (amount, or the account has no limit). */
+  grant(accountId: number, amount: number, by?: Actor): Promise<Credit>
+  /** From now on the account may send so many more recipients. Throws parameterInvalid (account), creditInvalid. */
+  limit(accountId: number, amount: number, by?: Actor): Promise<Credit>
+  /** Takes the limit away, with what was left. Throws parameterInvalid (account). */
+  unlimit(accountId: number, by?: Actor): Promise<Credit>
+}
+
+export function creditsOf(sql: Sql): Credits {
+  async function change(
+    accountId: number,
+    by: Actor,
+    action: string,
+    act: (transaction: SqlTransaction, before: Credit | undefined) => Promise<void>,
+  ): Promise<Credit> {
+    return sql.begin(async (transaction) => {
+      if (!(await lockAccount(transaction, accountId))) throw noSuchAccount()
+      const before = (await lockCredits(transaction, [accountId])).get(accountId)
+      await act(transaction, before)
+      const after = await selectCredit(transaction, accountId)
+      const noted = { credit: before?.oneTime ?? 'unlimited' }
+      const object = `account ${accountId}`
+      await noteChange(transaction, {
+        ...{ accountId, by, action, object, before: noted, after: { credit: after.oneTime ?? 'unlimited' } },
+      })
+      return after
+    }) as Promise<Credit>
+  }
+
+  return {
+    async show(accountId) {
+      const [there, credit] = await Promise.all([accountExists(sql, accountId), selectCredit(sql, accountId)])
+      if (!there) throw noSuchAccount()
+      return credit
+    },
+
+    async usage(accountId, span) {
+      const total = parseSpan(span.first, span.last)
+      const [days, used, { available }] = await Promise.all([
+        selectUsage(sql, accountId, span),
+        sumUsage(sql, accountId, span),
+        selectCredit(sql, accountId),
+      ])
+      return { used, available, days, total }
+    },
+
+    grant: (accountId, amount, by = OPERATOR) =>
+      change(accountId, by, 'credit.grant', async (transaction, before) => {
+        if (!before) throw invalidCredit('the account has no limit')
+        await addToBalance(transaction, accountId, requireCredit(amount, 1, before.oneTime ?? 0))
+      }),
+
+    limit: (accountId, amount, by = OPERATOR) =>
+      change(accountId, by, 'credit.limit', async (transaction) => {
+        await insertBalance(transaction, accountId)
+        await updateBalance(transaction, accountId, requireCredit(amount, 0))
+      }),
+
+    unlimit: (accountId, by = OPERATOR) =>
+      change(accountId, by, 'credit.unlimit', (transaction) => deleteBalance(transaction, accountId)),
+  }
+}
+
+function noSuchAccount(): ServiceError {
+  return invalidParameter('account', 'there is no such account')
+}
+
+export function invalidCredit(problem: string): ServiceError {
+  return new ServiceError('creditInvalid', { values: { problem } })
+}
+
+/** The amount, if it is a whole number from `least` up that fits on top of what there is. Throws creditInvalid. */
+export function requireCredit(amount: number, least: number, onTopOf = 0): number {
+  if (!Number.isInteger(amount) || amount < least || amount > MOST_CREDIT) {
+    throw invalidCredit(`it must be a whole number from ${least} to ${MOST_CREDIT}`)
+  }
+  if (onTopOf + amount > Number.MAX_SAFE_INTEGER) throw invalidCredit('the balance would be too large')
+  return amount
+}

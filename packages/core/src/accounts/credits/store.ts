@@ -1,0 +1,109 @@
+import type { AnySql } from '../../platform/database/database.ts'
+import { type Credit, type CreditSpan, type CreditUsage, type RecurringCredit, UNLIMITED } from './credit.ts'
+
+interface CreditRow {
+  readonly accountId: number
+  readonly balance: number
+  readonly amount: number | null
+  readonly every: RecurringCredit['every']
+  readonly from: string
+  readonly until: string
+  readonly active: boolean
+  readonly left: number
+}
+
+const columns = (sql: AnySql) => sql`
+  b.account_id as "accountId", b.balance::float8 as balance, b.recurring_amount::float8 as amount, b.recurring_every as every,
+  b.recurring_from::text as "from", b.recurring_until::text as until, b.recurring_active as active, recurring_left(b)::float8 as left`
+
+function asCredit({ balance, amount, every, from, until, active, left }: CreditRow): Credit {
+  const recurring = amount === null ? null : { amount, every, from, until, active, left }
+  return { limited: true, available: balance + left, oneTime: balance, recurring }
+}
+
+export async function selectCredit(sql: AnySql, accountId: number): Promise<Credit> {
+  const [row] = await sql<CreditRow[]>`select ${columns(sql)} from credit_balances b where account_id = ${accountId}`
+  return row ? asCredit(row) : UNLIMITED
+}
+
+export async function accountExists(sql: AnySql, accountId: number): Promise<boolean> {
+  return (await sql`select from accounts where id = ${accountId}`).count > 0
+}
+
+/**
+ * Locks the balances of accounts until the end of the transaction, in the one order every writer keeps; accepts of these
+ * accounts wait meanwhile. Accounts without a limit are not in the answer.
+ */
+export async function lockCredits(sql: AnySql, accountIds: readonly number[]): Promise<Map<number, Credit>> {
+  const rows = await sql<CreditRow[]>`
+    select ${columns(sql)} from credit_balances b where account_id = any(${[...accountIds]}::int[])
+     order by account_id for update`
+  return new Map(rows.map((row) => [row.accountId, asCredit(row)]))
+}
+
+/** Makes the account a limited one without credit, unless it is limited. */
+export async function insertBalance(sql: AnySql, accountId: number): Promise<void> {
+  await sql`insert into credit_balances (account_id) values (${accountId}) on conflict do nothing`
+}
+
+/** `amount` may be negative, though never more than there is. Nothing happens to an account without a limit. */
+export async function addToBalance(sql: AnySql, accountId: number, amount: number): Promise<void> {
+  await sql`update credit_balances set balance = balance + ${amount}::bigint where account_id = ${accountId}`
+}
+
+export async function updateBalance(sql: AnySql, accountId: number, balance: number): Promise<void> {
+  await sql`update credit_balances set balance = ${balance}::bigint where account_id = ${accountId}`
+}
+
+/** What was used in the running period stays used, unless the periods themselves are others. */
+export async function updateRecurring(sql: AnySql, accountId: number, recurring: RecurringCredit): Promise<void> {
+  const { amount, every, from, until, active } = recurring
+  await sql`
+    update credit_balances
+       set period = case when recurring_every = ${every} and recurring_from = ${from}::text::date then period end,
+           period_used = case when recurring_every = ${every} and recurring_from = ${from}::text::date then period_used else 0 end,
+           recurring_amount = ${amount}::bigint, recurring_every = ${every}, recurring_from = ${from}::text::date,
+           recurring_until = ${until}::text::date, recurring_active = ${active}
+     where account_id = ${accountId}`
+}
+
+/** Takes what is left of an account that goes. It stays limited: its last accepts may still be on their way. */
+export async function emptyBalance(sql: AnySql, accountId: number): Promise<void> {
+  await sql`update credit_balances set balance = 0, recurring_active = false where account_id = ${accountId}`
+}
+
+export async function deleteBalance(sql: AnySql, accountId: number): Promise<void> {
+  await sql`delete from credit_balances where account_id = ${accountId}`
+}
+
+/** Each day of the page; first and last are days, as `yyyy-mm-dd`. */
+export async function selectUsage(
+  sql: AnySql,
+  accountId: number,
+  { first, last, limit, offset }: CreditSpan,
+): Promise<CreditUsage['days']> {
+  // A date has no day behind its last one: one beyond the span is cut to the day after it.
+  return sql<{ date: string; used: number }[]>`
+    select to_char(each.day, 'YYYY-MM-DD') as date, coalesce(sum(u.used), 0)::float8 as used
+      from (select ${first}::text::date as first, ${last}::text::date as last) span
+     cross join lateral (
+       select first + least(${offset}::int, last - first + 1) as first,
+              least(last::timestamp, first + least(${offset}::int, last - first + 1) + ${limit - 1}::int) as last) page
+     cross join lateral generate_series(page.first::timestamp, page.last::timestamp, interval '1 day') as each(day)
+      left join credit_usage u on u.account_id = ${accountId} and u.day = each.day::date
+           and u.day between page.first and page.last
+     group by each.day order by each.day`
+}
+
+export async function sumUsage(sql: AnySql, accountId: number, { first, last }: CreditSpan): Promise<number> {
+  const [row] = await sql<{ used: number }[]>`
+    select coalesce(sum(used), 0)::float8 as used from credit_usage
+     where account_id = ${accountId} and day between ${first}::text::date and ${last}::text::date`
+  return row?.used ?? 0
+}
+
+/** Locks the account's row, so that what is decided about its credit stays true. Answers whether it is there. */
+export async function lockAccount(sql: AnySql, accountId: number): Promise<boolean> {
+  const rows = await sql`select from accounts where id = ${accountId} and deleted_at is null for no key update`
+  return rows.count > 0
+}

@@ -1,0 +1,80 @@
+import { parseDomain } from '../../mime/address.ts'
+import { invalidParameter } from '../../platform/errors.ts'
+import type { Restrictions } from './api-key.ts'
+
+/** What is not named stays as it was; null takes a restriction away. */
+export type RestrictionsChange = Partial<Restrictions>
+
+const MOST_ENTRIES = 100
+const MOST_A_WINDOW = 1_000_000_000
+
+/** The restrictions with a change made. Throws parameterInvalid, naming the restriction as HTTP writes it. */
+export function changedRestrictions(before: Restrictions, change: RestrictionsChange): Restrictions {
+  const { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, until } = change
+  return {
+    templates: templates == null ? kept(templates, before.templates) : knownTemplates(templates),
+    senderDomains:
+      senderDomains == null ? kept(senderDomains, before.senderDomains) : domains('sender_domains', senderDomains),
+    recipientDomains:
+      recipientDomains == null
+        ? kept(recipientDomains, before.recipientDomains)
+        : domains('recipient_domains', recipientDomains),
+    recipientsPerHour:
+      recipientsPerHour == null
+        ? kept(recipientsPerHour, before.recipientsPerHour)
+        : count('recipients_per_hour', recipientsPerHour),
+    callsPerMinute:
+      callsPerMinute == null ? kept(callsPerMinute, before.callsPerMinute) : count('calls_per_minute', callsPerMinute),
+    until: until == null ? kept(until, before.until) : future(until),
+  }
+}
+
+/** Is nothing restricted? */
+export function isUnrestricted(restrictions: Restrictions): boolean {
+  return Object.values(restrictions).every((value) => value === null)
+}
+
+function kept<T>(change: null | undefined, before: T | null): T | null {
+  return change === null ? null : before
+}
+
+function knownTemplates(ids: readonly number[]): number[] {
+  const wrong = ids.some((id) => !Number.isInteger(id) || id < 1 || id > 2 ** 31 - 1)
+  if (wrong) throw wrongValue('templates', 'it must be a list of template ids')
+  return bounded('templates', ids)
+}
+
+function domains(name: string, written: readonly string[]): string[] {
+  const parsed = written.map((text) => {
+    const domain = parseDomain(text.trim())
+    if (domain === undefined) throw wrongValue(name, 'it must be a list of domain names')
+    return domain
+  })
+  return bounded(name, parsed)
+}
+
+/** A list of nothing would be a key that may send nothing, which a scope says better. */
+function bounded<T>(name: string, entries: readonly T[]): T[] {
+  const unique = [...new Set(entries)]
+  if (unique.length === 0 || unique.length > MOST_ENTRIES)
+    throw wrongValue(name, `it must have 1 to ${MOST_ENTRIES} entries`)
+  return unique
+}
+
+function count(name: string, value: number): number {
+  if (!Number.isInteger(value) || value < 1 || value > MOST_A_WINDOW)
+    throw wrongValue(name, `it must be a whole number from 1 to ${MOST_A_WINDOW}`)
+  return value
+}
+
+function future(until: Date): Date {
+  const time = until.getTime()
+  if (!(time > Date.now())) throw wrongValue('until', 'it must be a time to come')
+  // Beyond it neither JSON nor the database would write the year with four digits.
+  if (until.getUTCFullYear() > 9999) throw wrongValue('until', 'it must be a time before the year 10000')
+  return until
+}
+
+function wrongValue(name: string, problem: string): Error {
+  return invalidParameter(`restrictions.${name}`, problem)
+}

@@ -1,0 +1,53 @@
+import { ServiceError } from '../../platform/errors.ts'
+import { networkContains } from '../../platform/networks.ts'
+import { type ApiKey, allows, type Restrictions } from './api-key.ts'
+
+export type Rights = Pick<ApiKey, 'scopes' | 'networks' | 'restrictions' | 'v3Rights'>
+
+/**
+ * A key that handles keys never gets beyond its own rights by it: whatever it makes, changes or takes over lies within them.
+ *
+ * Throws keyRestricted.
+ */
+export function requireWithin(wanted: Rights, own: Rights): void {
+  const scope = wanted.scopes.find((one) => !allows(own.scopes, one))
+  if (scope !== undefined) throw beyond(`the scope ${scope}`)
+  const everywhere = own.networks.length === 0
+  const inside = (network: string): boolean => own.networks.some((whole) => networkContains(whole, network))
+  if (!everywhere && (wanted.networks.length === 0 || !wanted.networks.every(inside))) throw beyond('other networks')
+  if (!isSubset(wanted.v3Rights, own.v3Rights)) throw beyond('other rights')
+  requireRestricted(wanted.restrictions, own.restrictions)
+}
+
+function requireRestricted(wanted: Restrictions, own: Restrictions): void {
+  if (!isSubset(wanted.templates, own.templates)) throw beyond('other templates')
+  if (!isSubset(wanted.senderDomains, own.senderDomains)) throw beyond('other sender domains')
+  if (!isSubset(wanted.recipientDomains, own.recipientDomains)) throw beyond('other recipient domains')
+  if (!isAtMost(wanted.recipientsPerHour, own.recipientsPerHour)) throw beyond('more recipients an hour')
+  if (!isAtMost(wanted.callsPerMinute, own.callsPerMinute)) throw beyond('more calls a minute')
+  if (!isAtMost(wanted.until?.getTime() ?? null, own.until?.getTime() ?? null)) throw beyond('a later end')
+}
+
+function isSubset<T>(part: readonly T[] | null, whole: readonly T[] | null): boolean {
+  return whole === null || (part?.every((one) => whole.includes(one)) ?? false)
+}
+
+function isAtMost(value: number | null, bound: number | null): boolean {
+  return bound === null || (value !== null && value <= bound)
+}
+
+/** Allowances are shared by a limited key and what it made; another key's would come on top of its own. */
+export function requireSameAllowance(wanted: ApiKey, own: ApiKey): void {
+  const { recipientsPerHour, callsPerMinute } = own.restrictions
+  if (recipientsPerHour === null && callsPerMinute === null) return
+  if (allowanceOf(wanted) !== allowanceOf(own)) throw beyond('an allowance of its own')
+}
+
+/** The key whose allowances a key draws on. */
+export function allowanceOf({ id, countsWith }: Pick<ApiKey, 'id' | 'countsWith'>): number {
+  return countsWith ?? id
+}
+
+function beyond(what: string): ServiceError {
+  return new ServiceError('keyRestricted', { values: { problem: `handle a key with ${what}` } })
+}

@@ -1,0 +1,50 @@
+import { type AnySql, onlyRow, type Sql } from '../../platform/database/database.ts'
+import type { Rate } from './rate.ts'
+
+export interface Taken {
+  /** 0: less was left than needed. */
+  readonly granted: number
+  /** By all processes, with this. */
+  readonly taken: number
+  /** Unix seconds. */
+  readonly endsAt: number
+  /** Until the window ends. */
+  readonly milliseconds: number
+}
+
+/** Takes up to `wanted` out of the window that now runs, or nothing when less than `needed` is left. */
+export async function takeAllowance(sql: AnySql, rate: Rate, needed: number, wanted: number): Promise<Taken> {
+  const { name, limit, seconds } = rate
+  return onlyRow(
+    await sql<Taken[]>`
+      with clock as materialized (
+        select now, date_bin(make_interval(secs => ${seconds}::int), now, 'epoch') as starts_at from (select service_now()) as c(now)
+      ), took as (
+        insert into allowances as a (name, starts_at, taken, granted)
+        select ${name}, starts_at, least(${wanted}::int, ${limit}::int), least(${wanted}::int, ${limit}::int) from clock
+         where ${needed}::int <= ${limit}::int
+        on conflict (name, starts_at) do update
+           set taken = least(a.taken + excluded.taken, ${limit}::int),
+               granted = least(excluded.taken, ${limit}::int - a.taken)
+         where a.taken + ${needed}::int <= ${limit}::int
+        returning taken, granted
+      )
+      select coalesce(took.granted, 0) as granted, coalesce(took.taken, ${limit}::int) as taken,
+             (extract(epoch from starts_at) + ${seconds}::int)::float8 as "endsAt",
+             ((extract(epoch from starts_at) + ${seconds}::int - extract(epoch from now)) * 1000)::float8 as milliseconds
+        from clock left join took on true`,
+  )
+}
+
+/** Long after the longest window. */
+const KEPT_HOURS = 2
+
+/** Forgets windows past, some at a time. Answers how many. */
+export async function forgetWindows(sql: Sql): Promise<number> {
+  const rows = await sql`
+    delete from allowances where (name, starts_at) in (
+      select name, starts_at from allowances
+       where starts_at < service_now() - make_interval(hours => ${KEPT_HOURS})
+       order by starts_at limit 5000 for update skip locked)`
+  return rows.count
+}

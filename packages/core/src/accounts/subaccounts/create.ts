@@ -1,0 +1,72 @@
+import { parseAddress } from '../../mime/address.ts'
+import { isUniqueViolation, type Sql } from '../../platform/database/database.ts'
+import { ServiceError } from '../../platform/errors.ts'
+import type { Account } from '../account.ts'
+import type { Actor } from '../audit/index.ts'
+import { insertBalance } from '../credits/store.ts'
+import { makeKey } from '../keys/keys.ts'
+import { noteInBoth } from './note.ts'
+import { type HashPassword, requireStrong } from './password.ts'
+import { insertSubaccount, selectSubaccount } from './store.ts'
+import type { CreditType, Subaccount } from './subaccount.ts'
+
+export interface NewSubaccount {
+  readonly username: string
+  readonly email: string
+  /** Undefined: it gets one later, by an update. */
+  readonly password: string | undefined
+  readonly creditType: CreditType
+}
+
+/**
+ * Makes a subaccount and its first API key, which is answered only now. Throws subaccountNested, usernameInvalid,
+ * subaccountEmailInvalid, passwordWeak, usernameTaken.
+ */
+export async function createSubaccount(
+  sql: Sql,
+  parent: Account,
+  { username, email, password, creditType }: NewSubaccount,
+  { by, hashPassword }: { by: Actor; hashPassword: HashPassword },
+): Promise<{ subaccount: Subaccount; secret: string }> {
+  // One level: credit and keys pass from one hand to the next, and nobody could follow a third.
+  if (parent.parentId !== null) throw new ServiceError('subaccountNested')
+  if (!/^[A-Za-z0-9._-]{3,64}$/.test(username)) throw new ServiceError('usernameInvalid')
+  const address = parseEmail(email)
+  if (password !== undefined) requireStrong(password)
+  if (await selectSubaccount(sql, parent.id, username)) throw new ServiceError('usernameTaken')
+  const hashed = password === undefined ? null : await hashPassword(password)
+  try {
+    return await sql.begin(async (transaction) => {
+      const row = {
+        parentId: parent.id,
+        name: `${parent.name}/${username}`,
+        username,
+        email: address,
+        password: hashed,
+      }
+      const id = await insertSubaccount(transaction, row)
+      if (creditType === 'one_time_credit') await insertBalance(transaction, id)
+      const made = await selectSubaccount(transaction, parent.id, username)
+      await noteInBoth(transaction, parent.id, { id, username }, by, {
+        action: 'subaccount.create',
+        after: { username, creditType },
+      })
+      // It has what the key has that makes the subaccount, so that nobody gets beyond his own rights this way.
+      const { secret } = await makeKey(transaction, { accountId: id, name: 'first' }, by)
+      return { subaccount: made as Subaccount, secret }
+    })
+  } catch (error) {
+    // The other one: an account of the operator's own naming that reads like "parent/username".
+    if (isUniqueViolation(error, 'accounts_username') || isUniqueViolation(error, 'accounts_name')) {
+      throw new ServiceError('usernameTaken')
+    }
+    throw error
+  }
+}
+
+/** Its canonical form. Throws subaccountEmailInvalid. */
+export function parseEmail(email: string): string {
+  const address = parseAddress(email)
+  if (!address) throw new ServiceError('subaccountEmailInvalid')
+  return address.text
+}

@@ -1,0 +1,69 @@
+import type { SqlTransaction } from '../../platform/database/database.ts'
+import { ServiceError } from '../../platform/errors.ts'
+import type { Credit, RecurringCredit } from '../credits/credit.ts'
+import { parseSpan } from '../credits/days.ts'
+import { invalidCredit, requireCredit } from '../credits/index.ts'
+import { addToBalance, emptyBalance, insertBalance, lockCredits, updateRecurring } from '../credits/store.ts'
+
+/** What has been locked: a parent and one of its subaccounts, with their credit; undefined where there is no limit. */
+export interface Pair {
+  readonly parentId: number
+  readonly id: number
+  readonly parent: Credit | undefined
+  readonly own: Credit | undefined
+}
+
+export async function lockPair(sql: SqlTransaction, parentId: number, id: number): Promise<Pair> {
+  const credits = await lockCredits(sql, [parentId, id])
+  return { parentId, id, parent: credits.get(parentId), own: credits.get(id) }
+}
+
+/**
+ * Gives one-time credit to a subaccount, taken from its parent where that has a limit. A subaccount without a limit has one
+ * from then on. Throws creditInvalid.
+ */
+export async function increase(
+  sql: SqlTransaction,
+  { parentId, id, parent, own }: Pair,
+  amount: number,
+): Promise<void> {
+  requireCredit(amount, 1, own?.oneTime ?? 0)
+  if (parent && amount > (parent.oneTime ?? 0)) throw invalidCredit(`the account itself has ${parent.oneTime} left`)
+  await addToBalance(sql, parentId, -amount)
+  await insertBalance(sql, id)
+  await addToBalance(sql, id, amount)
+}
+
+/** Takes one-time credit back, to its parent where that has a limit. Throws creditInvalid: never below nothing. */
+export async function decrease(sql: SqlTransaction, { parentId, id, own }: Pair, amount: number): Promise<void> {
+  requireCredit(amount, 1)
+  if (!own) throw invalidCredit('the subaccount has no limit')
+  if (amount > (own.oneTime ?? 0)) throw invalidCredit(`the subaccount has ${own.oneTime} left`)
+  await addToBalance(sql, id, -amount)
+  await addToBalance(sql, parentId, amount)
+}
+
+/** What is left of the one-time credit goes back to a parent that has a limit. */
+export async function giveBack(sql: SqlTransaction, { parentId, id, own }: Pair): Promise<void> {
+  await addToBalance(sql, parentId, own?.oneTime ?? 0)
+  await emptyBalance(sql, id)
+}
+
+/** Throws dateInvalid, datesReversed, creditInvalid. */
+export async function setRecurring(sql: SqlTransaction, pair: Pair, recurring: RecurringCredit): Promise<void> {
+  parseSpan(recurring.from, recurring.until)
+  requireCredit(recurring.amount, 1)
+  // It comes out of nothing, which an account with a limit can't give away.
+  if (pair.parent && recurring.active)
+    throw invalidCredit('the account itself has a limit, so it can give one-time credit only')
+  // Switching off what there never was must not stop a subaccount that may send without end.
+  if (!pair.own && !recurring.active) throw invalidCredit('the subaccount has no limit')
+  await insertBalance(sql, pair.id)
+  await updateRecurring(sql, pair.id, recurring)
+}
+
+/** Throws subaccountUnknown. */
+export function known<T>(subaccount: T | undefined): T {
+  if (subaccount === undefined) throw new ServiceError('subaccountUnknown')
+  return subaccount
+}

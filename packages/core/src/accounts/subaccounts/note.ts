@@ -1,0 +1,15 @@
+import type { SqlTransaction } from '../../platform/database/database.ts'
+import { type Actor, type AuditValues, noteChange } from '../audit/index.ts'
+
+/** Notes a change in the parent's audit log and in the subaccount's, in this order everywhere: each log is locked. */
+export async function noteInBoth(
+  sql: SqlTransaction,
+  parentId: number,
+  { id, username }: { id: number; username: string },
+  by: Actor,
+  change: { action: string; before?: AuditValues; after?: AuditValues },
+): Promise<void> {
+  const object = `subaccount ${username}`
+  await noteChange(sql, { accountId: parentId, by, object, ...change })
+  await noteChange(sql, { accountId: id, by, object, ...change })
+}

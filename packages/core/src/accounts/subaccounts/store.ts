@@ -1,0 +1,106 @@
+import { type AnySql, onlyRow } from '../../platform/database/database.ts'
+import type { Subaccount } from './subaccount.ts'
+
+/** A subaccount and its number, which stays inside. */
+export interface StoredSubaccount extends Subaccount {
+  readonly id: number
+}
+
+const columns = (sql: AnySql) => sql`
+  a.id, a.username, coalesce(a.email, '') as email, a.state = 'suspended' as disabled, a.created_at as "createdAt",
+  case when exists (select from credit_balances b where b.account_id = a.id) then 'one_time_credit' else 'unlimited' end
+    as "creditType"`
+
+export interface NewSubaccountRow {
+  readonly parentId: number
+  readonly name: string
+  readonly username: string
+  readonly email: string
+  readonly password: string | null
+}
+
+/** With its parent's settings. Answers its number. */
+export async function insertSubaccount(sql: AnySql, row: NewSubaccountRow): Promise<number> {
+  const { parentId, name, username, email, password } = row
+  return onlyRow(
+    await sql<{ id: number }[]>`
+      insert into accounts (parent_id, name, username, email, password, open_tracking, click_tracking, unsubscribe_link,
+                            footer_html, footer_text, privacy_mode, time_zone, event_days, body_days)
+      select id, ${name}, ${username}, ${email}, ${password}, open_tracking, click_tracking, unsubscribe_link,
+             footer_html, footer_text, privacy_mode, time_zone, event_days, body_days
+        from accounts where id = ${parentId}
+      returning id`,
+  ).id
+}
+
+export async function selectSubaccount(
+  sql: AnySql,
+  parentId: number,
+  username: string,
+): Promise<StoredSubaccount | undefined> {
+  const [row] = await sql<StoredSubaccount[]>`
+    select ${columns(sql)} from accounts a
+     where a.parent_id = ${parentId} and lower(a.username) = lower(${username}::text) and a.deleted_at is null`
+  return row
+}
+
+/** Like selectSubaccount; nobody else changes or deletes it until the end of the transaction. */
+export async function lockSubaccount(
+  sql: AnySql,
+  parentId: number,
+  username: string,
+): Promise<StoredSubaccount | undefined> {
+  const rows = await sql<{ id: number }[]>`
+    select id from accounts a
+     where a.parent_id = ${parentId} and lower(a.username) = lower(${username}::text) and a.deleted_at is null
+       for no key update`
+  if (rows.length === 0) return undefined
+  // Anew: what another transaction did while this one waited for the row shows only to the next statement.
+  return selectSubaccount(sql, parentId, username)
+}
+
+export interface SubaccountPage {
+  readonly limit: number
+  readonly offset: number
+  /** Only the one with this name. */
+  readonly username?: string | undefined
+}
+
+/** By name. */
+export async function selectSubaccounts(sql: AnySql, parentId: number, page: SubaccountPage): Promise<Subaccount[]> {
+  return sql<Subaccount[]>`
+    select ${columns(sql)} from accounts a
+     where a.parent_id = ${parentId} and a.deleted_at is null
+       and (${page.username ?? null}::text is null or lower(a.username) = lower(${page.username ?? null}::text))
+     order by lower(a.username) limit ${page.limit} offset ${page.offset}`
+}
+
+export async function countSubaccounts(sql: AnySql, parentId: number, username: string | undefined): Promise<number> {
+  return onlyRow(
+    await sql<{ count: number }[]>`
+      select count(*)::int as count from accounts
+       where parent_id = ${parentId} and deleted_at is null
+         and (${username ?? null}::text is null or lower(username) = lower(${username ?? null}::text))`,
+  ).count
+}
+
+/** Undefined: as it was. */
+export async function updateSubaccount(
+  sql: AnySql,
+  id: number,
+  { email, password }: { email: string | undefined; password: string | undefined },
+): Promise<void> {
+  await sql`
+    update accounts set email = coalesce(${email ?? null}::text, email), password = coalesce(${password ?? null}::text, password)
+     where id = ${id}`
+}
+
+export async function updateDisabled(sql: AnySql, id: number, disabled: boolean): Promise<void> {
+  await sql`update accounts set state = ${disabled ? 'suspended' : 'active'} where id = ${id}`
+}
+
+/** Marks it deleted, which frees its name, and revokes its keys. */
+export async function markDeleted(sql: AnySql, id: number): Promise<void> {
+  await sql`update accounts set state = 'deleted', deleted_at = service_now() where id = ${id}`
+  await sql`update api_keys set revoked_at = service_now() where account_id = ${id} and revoked_at is null`
+}

@@ -1,0 +1,162 @@
+import { contentIdsIn } from '../mime/content-id.ts'
+import { type Mailbox, mailboxField, rawField, textField } from '../mime/header.ts'
+import { type FilePart, filePart, multipart, textPart } from '../mime/parts.ts'
+import { release } from '../platform/release.ts'
+import { Adder, type AddTo, type PlanCache } from './adder.ts'
+import type { ContentDocument } from './content.ts'
+import { replaceTags } from './links/plan.ts'
+import { type Attributes, renderMergeTags, withDefaults, withUnsubscribe } from './merge.ts'
+import type { Personal } from './personal.ts'
+
+export interface Composition {
+  /** 32 hex digits. */
+  readonly messageId: string
+  readonly recipientNo: number
+  readonly recipient: string
+  /** The moment of accept: a retry sends the same Date. */
+  readonly acceptedAt: Date
+  readonly content: ContentDocument
+  readonly personal: Personal | null
+  /** The attachments' octets, by part. */
+  readonly parts: ReadonlyMap<number, Buffer>
+  /** Undefined: nothing is added to this message. */
+  readonly addTo: AddTo | undefined
+}
+
+/**
+ * Builds the MIME message of one delivery. Deterministic: the same delivery gives the same octets at every attempt, with
+ * the same Message-ID, Date and boundaries (P3), and all copies of one envelope share them.
+ */
+export function composeMessage(composition: Composition): Buffer {
+  const { content, personal, recipient, messageId, recipientNo } = composition
+  const attributes = withDefaults(personal?.attributes ?? {}, content.defaults)
+  const id = `${messageId}.${personal?.envelope ?? recipientNo}`
+  const merge = (text: string, values = attributes): string => (content.literal ? text : renderMergeTags(text, values))
+  const from = personal?.from ?? content.from
+  const sender: Mailbox = { name: merge(from.name), address: from.email }
+  const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1)
+
+  let head = mailboxField('From', [sender])
+  const named = (address: string): Mailbox => ({ name: personal?.names?.[address] ?? '', address })
+  // Not one of them may be an address: copies go out all the same, and a field of nothing is no field (RFC 5322 3.6.3).
+  const to = personal?.to ?? [recipient]
+  if (to.length > 0) head += mailboxField('To', to.map(named))
+  if (personal?.cc?.length) head += mailboxField('Cc', personal.cc.map(named))
+  const replyTo = replyToOf(content)
+  if (replyTo.length > 0) head += mailboxField('Reply-To', replyTo)
+  head += textField('Subject', merge(personal?.subject ?? content.subject))
+  head += rawField('Date', messageDate(content.date ? new Date(content.date) : composition.acceptedAt))
+  head += rawField('Message-ID', personal?.messageId ?? `<${id}@${domain}>`)
+  const unsubscribe = composition.addTo?.additions.unsubscribe ? composition.addTo.links.unsubscribe() : undefined
+  const own = Object.entries({ ...content.headers, ...personal?.headers })
+  if (unsubscribe && !own.some(([name]) => isListUnsubscribe(name))) head += listUnsubscribe(unsubscribe)
+  const values = unsubscribe && own.length > 0 ? withUnsubscribe(attributes, unsubscribe) : attributes
+  for (const [name, value] of own) head += textField(name, merge(value, values))
+  head += 'MIME-Version: 1.0\r\n'
+  const body = bodyOf(composition, id, attributes)
+  const message = Buffer.concat([Buffer.from(head), ...body])
+  // Its files were encoded for this copy alone.
+  body.forEach(release)
+  return message
+}
+
+/** One-click unsubscription (RFC 8058): both fields or neither. DKIM signs them. */
+export function listUnsubscribe(url: string): string {
+  return `List-Unsubscribe: <${url}>\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n`
+}
+
+/** Whoever writes one of them himself has his own way, and we add none. */
+export function isListUnsubscribe(name: string): boolean {
+  return /^list-unsubscribe(-post)?$/i.test(name)
+}
+
+/** RFC 5322 3.3, in UTC. */
+export function messageDate(at: Date): string {
+  return at.toUTCString().replace('GMT', '+0000')
+}
+
+function replyToOf({ replyTo, replyToList }: ContentDocument): readonly Mailbox[] {
+  if (replyToList) return replyToList.map(({ email, name }) => ({ name, address: email }))
+  return replyTo ? [{ name: '', address: replyTo }] : []
+}
+
+const plans = new WeakMap<ContentDocument, PlanCache>()
+
+function adderFor({ content, addTo }: Composition): Adder | undefined {
+  if (!addTo) return undefined
+  let cache = plans.get(content)
+  if (!cache) plans.set(content, (cache = {}))
+  const literal = content.literal && { text: true, footer: content.footer?.literal === true }
+  const { links } = addTo
+  const unsubscribeLinks = content.unsubscribeTags ? [links.unsubscribe(), links.unsubscribeFromAll()] : []
+  return new Adder(addTo, cache, { literal, unsubscribeLinks })
+}
+
+interface ComposedText {
+  readonly type: string
+  readonly text: string
+}
+
+/** The texts in the order they stand (RFC 2046 5.1.4: the best alternative last). */
+function textsOf(composition: Composition, attributes: Attributes): ComposedText[] {
+  const { content, addTo } = composition
+  const adder = adderFor(composition)
+  const unsubscribe = addTo?.additions.unsubscribe === true
+  const values = unsubscribe ? withUnsubscribe(attributes) : attributes
+  const merge = (text: string): string => (content.literal ? text : renderMergeTags(text, values))
+  const add = (kind: 'text' | 'html'): string => {
+    const said = content.footer?.[kind]
+    // The account's own is written in our merge tags, whatever the message is written in.
+    const footer = said === undefined || content.footer?.literal ? said : renderMergeTags(said, values)
+    const text = merge(content[kind] ?? '')
+    return adder ? adder[kind](text, footer) : text
+  }
+  const texts: ComposedText[] = []
+  if (content.text !== undefined) texts.push({ type: 'text/plain', text: add('text') })
+  // AMP goes before HTML, or readers without AMP would show it. Nothing is added to it: what is not valid AMP to the letter is not
+  // shown at all.
+  if (content.amp !== undefined)
+    texts.push({ type: 'text/x-amp-html', text: ampOf(content.amp, composition, attributes) })
+  if (content.html !== undefined) texts.push({ type: 'text/html', text: add('html') })
+  return [...texts, ...(content.alternatives ?? [])]
+}
+
+function ampOf(amp: string, { content, addTo }: Composition, attributes: Attributes): string {
+  const url = addTo?.additions.unsubscribe ? addTo.links.unsubscribe() : undefined
+  if (!content.literal) return renderMergeTags(amp, url === undefined ? attributes : withUnsubscribe(attributes, url))
+  const tag = addTo?.additions.unsubscribeTexts?.tag
+  return url !== undefined && tag ? replaceTags(amp, tag, url) : amp
+}
+
+function bodyOf(composition: Composition, id: string, attributes: Attributes): Buffer[] {
+  const texts = textsOf(composition, attributes)
+  const files = filesOf(composition)
+  const html = texts.find(({ type }) => type === 'text/html')
+  // What HTML shows belongs to it (RFC 2387); what is only said to be inline stays with the attachments, where nobody misses it.
+  const shown = html ? shownIn(html.text, files) : []
+  const parts = texts.map((text) => {
+    const own = [Buffer.from(textPart(text.type, text.text))]
+    return text === html && shown.length > 0 ? multipart('related', `r.${id}`, [own, ...shown.map(filePart)]) : own
+  })
+  const [first = [Buffer.from(textPart('text/plain', ''))]] = parts
+  const readable = parts.length > 1 ? multipart('alternative', `a.${id}`, parts) : first
+  const apart = new Set(shown)
+  const others = files.filter((file) => !apart.has(file))
+  return others.length === 0 ? readable : multipart('mixed', `m.${id}`, [readable, ...others.map(filePart)])
+}
+
+function shownIn(html: string, files: readonly FilePart[]): FilePart[] {
+  const inline = files.filter(({ inline, contentId }) => inline && contentId !== undefined)
+  if (inline.length === 0) return inline
+  const ids = contentIdsIn(html)
+  return inline.filter(({ contentId = '' }) => ids.has(contentId.toLowerCase()))
+}
+
+function filesOf({ content, personal, parts }: Composition): FilePart[] {
+  const { attachments = [], files = {}, fileHeads = {} } = content
+  return [...attachments, ...(personal?.attachments ?? [])].map((part) => ({
+    fileName: files[part] ?? `attachment-${part}`,
+    octets: parts.get(part),
+    ...fileHeads[part],
+  }))
+}

@@ -1,0 +1,70 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { createSecrets } from '../platform/secrets.ts'
+import { garbageCollector } from '../platform/threads/garbage.ts'
+import { type FilledContent, Unrenderable } from './fill.ts'
+import type { LinkOptions } from './links-for.ts'
+import type { LoadedMessage } from './load.ts'
+import { type Addressed, writeDelivery } from './write-delivery.ts'
+
+export interface LetterThreadData extends Omit<LinkOptions, 'secrets'> {
+  readonly secretKey: string
+}
+
+/** `message` undefined: the same as before, which the thread has. */
+export interface LetterOrder {
+  readonly message: LoadedMessage | undefined
+  readonly delivery: Addressed
+  readonly rendered: FilledContent | undefined
+}
+
+export type LetterReport =
+  | { readonly kind: 'written'; readonly octets: Uint8Array }
+  /** `why` is there where it is Unrenderable. */
+  | { readonly kind: 'failed'; readonly sentence: string; readonly why?: 'time' | 'output'; readonly stack?: string }
+
+/** The body of the thread that writes letters: no environment, no files, no database. */
+function serve(): void {
+  const port = parentPort
+  if (!port) return
+  const { secretKey, ...links } = workerData as LetterThreadData
+  const options = { ...links, secrets: createSecrets(secretKey) }
+  const collect = garbageCollector()
+  let message: LoadedMessage | undefined
+  port.on('message', (order: LetterOrder) => {
+    if (order.message) message = withBuffers(order.message)
+    try {
+      const octets = ownOctets(
+        writeDelivery(message as LoadedMessage, order.delivery, options, order.rendered),
+        message,
+      )
+      port.postMessage({ kind: 'written', octets } satisfies LetterReport, [octets.buffer as ArrayBuffer])
+    } catch (error) {
+      port.postMessage(failureOf(error))
+    }
+    collect()
+  })
+}
+
+/** Buffers arrive as plain octets. */
+function withBuffers(message: LoadedMessage): LoadedMessage {
+  const parts = [...(message.parts ?? [])].map(
+    ([part, octets]) => [part, Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)] as const,
+  )
+  return { ...message, parts: new Map(parts) }
+}
+
+/** What is handed over must be all there is in its memory, and nothing that is needed again. */
+function ownOctets(written: Buffer, message: LoadedMessage | undefined): Uint8Array {
+  const alone = written.byteLength === written.buffer.byteLength && written !== message?.parts?.get(0)
+  return alone ? written : Uint8Array.prototype.slice.call(written)
+}
+
+function failureOf(error: unknown): LetterReport {
+  const { message, stack } = error as Error
+  if (error instanceof Unrenderable) {
+    return { kind: 'failed', sentence: message, why: error.passing ? 'time' : 'output' }
+  }
+  return { kind: 'failed', sentence: message, ...(stack === undefined ? {} : { stack }) }
+}
+
+serve()

@@ -1,0 +1,60 @@
+import { withOwnTo } from '../mime/own-to.ts'
+import { messageIdText } from '../submission/message-id.ts'
+import { addToMime } from './add-to-mime.ts'
+import { composeMessage } from './compose.ts'
+import type { ContentDocument } from './content.ts'
+import { type FilledContent, fillContent } from './fill.ts'
+import { type Addressee, addToCopy, type LinkOptions, urlsFor } from './links-for.ts'
+import { isAddedTo, type LoadedMessage } from './load.ts'
+import type { Personal } from './personal.ts'
+
+/** A delivery, as far as the octets of its message hang on it. */
+export interface Addressed extends Addressee {
+  readonly personal: unknown
+}
+
+const documents = new WeakMap<LoadedMessage, ContentDocument>()
+
+/** The content of a composed message. */
+export function documentOf(message: LoadedMessage): ContentDocument {
+  let content = documents.get(message)
+  if (!content) documents.set(message, (content = JSON.parse(bodyOf(message).toString()) as ContentDocument))
+  return content
+}
+
+function bodyOf({ parts }: LoadedMessage): Buffer {
+  const first = parts?.get(0)
+  if (!first) throw new Error('the body of the message is not loaded')
+  return first
+}
+
+/**
+ * Writes the MIME message of one delivery, at once, however long it takes: render-delivery.ts decides where. `rendered`: what its
+ * dynamic template became. Throws Unrenderable.
+ */
+export function writeDelivery(
+  message: LoadedMessage,
+  delivery: Addressed,
+  options: LinkOptions,
+  rendered?: FilledContent,
+): Buffer {
+  const first = bodyOf(message)
+  const parts = message.parts ?? new Map()
+  const addTo = isAddedTo(message) ? addToCopy(message, delivery, options) : undefined
+  const personal = delivery.personal as Personal | null
+  if (message.format === 'mime') {
+    const octets = addTo ? addToMime(parts, addTo) : first
+    return personal?.ownTo ? withOwnTo(octets, personal.ownTo) : octets
+  }
+  const content = rendered?.content ?? documentOf(message)
+  const urls = () => urlsFor(message, delivery, options)
+  return composeMessage({
+    messageId: messageIdText(message.id),
+    recipientNo: delivery.recipientNo,
+    recipient: delivery.recipient,
+    acceptedAt: message.acceptedAt,
+    ...fillContent({ content, personal, urls }, rendered),
+    parts,
+    addTo,
+  })
+}

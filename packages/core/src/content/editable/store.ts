@@ -1,0 +1,182 @@
+import { type AnySql, onlyRow } from '../../platform/database/database.ts'
+import type {
+  ActiveVersion,
+  EditableTemplate,
+  EditableVersion,
+  EditableVersionSummary,
+  Generation,
+} from './editable-template.ts'
+
+const templateColumns = (sql: AnySql) => sql`t.id, t.generation, t.name, t.updated_at as "updatedAt"`
+const summaryColumns = (sql: AnySql) => sql`
+  v.id, v.template_id as "templateId", v.active, v.name, v.subject, v.generate_plain as "generatePlain", v.editor,
+  v.updated_at as "updatedAt"`
+const versionColumns = (sql: AnySql) => sql`${summaryColumns(sql)}, v.html, v.plain, v.test_data as "testData"`
+
+export async function insertTemplate(
+  sql: AnySql,
+  { accountId, id, generation, name }: { accountId: number; id: string; generation: Generation; name: string },
+): Promise<EditableTemplate> {
+  return onlyRow(
+    await sql<EditableTemplate[]>`
+      insert into editable_templates as t (account_id, id, generation, name)
+      values (${accountId}, ${id}, ${generation}, ${name}) returning ${templateColumns(sql)}`,
+  )
+}
+
+/** `lock`: until the transaction ends nobody else changes it or its versions. */
+export async function selectTemplate(
+  sql: AnySql,
+  accountId: number,
+  id: string,
+  { lock = false } = {},
+): Promise<EditableTemplate | undefined> {
+  const rows = await sql<EditableTemplate[]>`
+    select ${templateColumns(sql)} from editable_templates t
+     where t.account_id = ${accountId} and t.id = ${id} ${lock ? sql`for no key update` : sql``}`
+  return rows[0]
+}
+
+export async function countTemplates(sql: AnySql, accountId: number): Promise<number> {
+  return onlyRow(
+    await sql<{ count: number }[]>`
+      select count(*)::int as count from editable_templates where account_id = ${accountId}`,
+  ).count
+}
+
+export interface TemplatePlace {
+  readonly accountId: number
+  readonly generations: readonly Generation[]
+  readonly limit: number
+  readonly offset: number
+}
+
+/** Newest first. */
+export async function selectTemplates(
+  sql: AnySql,
+  { accountId, generations, limit, offset }: TemplatePlace,
+): Promise<{ templates: EditableTemplate[]; total: number }> {
+  const rows = await sql<(EditableTemplate & { total: number })[]>`
+    select ${templateColumns(sql)}, count(*) over ()::int as total from editable_templates t
+     where t.account_id = ${accountId} and t.generation = any(${[...generations]}::text[])
+     order by t.created_at desc, t.id limit ${limit} offset ${offset}`
+  return { templates: rows.map(({ total: _, ...template }) => template), total: rows[0]?.total ?? 0 }
+}
+
+/** The newest first, the active one before all. */
+export async function selectSummaries(
+  sql: AnySql,
+  accountId: number,
+  templateIds: readonly string[],
+): Promise<EditableVersionSummary[]> {
+  return sql<EditableVersionSummary[]>`
+    select ${summaryColumns(sql)} from editable_versions v
+     where v.account_id = ${accountId} and v.template_id = any(${[...templateIds]}::text[])
+     order by v.active desc, v.created_at desc, v.id`
+}
+
+/** As {@link selectSummaries}. */
+export async function selectVersions(sql: AnySql, accountId: number, templateId: string): Promise<EditableVersion[]> {
+  return sql<EditableVersion[]>`
+    select ${versionColumns(sql)} from editable_versions v
+     where v.account_id = ${accountId} and v.template_id = ${templateId}
+     order by v.active desc, v.created_at desc, v.id`
+}
+
+/** Octets of the HTML and plain text of all versions but one; nothing of them is read. */
+export async function contentOfOthers(
+  sql: AnySql,
+  accountId: number,
+  templateId: string,
+  versionId: string,
+): Promise<number> {
+  return onlyRow(
+    await sql<{ octets: number }[]>`
+      select coalesce(sum(octet_length(html) + octet_length(plain)), 0)::float8 as octets from editable_versions
+       where account_id = ${accountId} and template_id = ${templateId} and id <> ${versionId}::uuid`,
+  ).octets
+}
+
+export async function selectVersion(
+  sql: AnySql,
+  accountId: number,
+  templateId: string,
+  versionId: string,
+): Promise<EditableVersion | undefined> {
+  const rows = await sql<EditableVersion[]>`
+    select ${versionColumns(sql)} from editable_versions v
+     where v.account_id = ${accountId} and v.template_id = ${templateId} and v.id = ${versionId}::uuid`
+  return rows[0]
+}
+
+export async function selectActive(
+  sql: AnySql,
+  accountId: number,
+  templateId: string,
+): Promise<ActiveVersion | undefined> {
+  const rows = await sql<ActiveVersion[]>`
+    select ${versionColumns(sql)}, t.generation, t.name as "templateName"
+      from editable_templates t join editable_versions v on v.account_id = t.account_id and v.template_id = t.id
+     where t.account_id = ${accountId} and t.id = ${templateId} and v.active`
+  return rows[0]
+}
+
+export type StoredVersion = Omit<EditableVersion, 'updatedAt'>
+
+export async function insertVersion(sql: AnySql, accountId: number, version: StoredVersion): Promise<EditableVersion> {
+  const { id, templateId, active, name, subject, html, plain, generatePlain, editor, testData } = version
+  return onlyRow(
+    await sql<EditableVersion[]>`
+      insert into editable_versions as v (account_id, template_id, id, active, name, subject, html, plain, generate_plain, editor,
+             test_data)
+      values (${accountId}, ${templateId}, ${id}, ${active}, ${name}, ${subject}, ${html}, ${plain}, ${generatePlain}, ${editor},
+              ${testData})
+      returning ${versionColumns(sql)}`,
+  )
+}
+
+export async function updateVersion(sql: AnySql, accountId: number, version: StoredVersion): Promise<EditableVersion> {
+  const { id, templateId, active, name, subject, html, plain, generatePlain, testData } = version
+  return onlyRow(
+    await sql<EditableVersion[]>`
+      update editable_versions v
+         set active = ${active}, name = ${name}, subject = ${subject}, html = ${html}, plain = ${plain},
+             generate_plain = ${generatePlain}, test_data = ${testData}, updated_at = service_now()
+       where v.account_id = ${accountId} and v.template_id = ${templateId} and v.id = ${id}
+      returning ${versionColumns(sql)}`,
+  )
+}
+
+export async function deactivate(sql: AnySql, accountId: number, templateId: string): Promise<void> {
+  await sql`
+    update editable_versions set active = false where account_id = ${accountId} and template_id = ${templateId} and active`
+}
+
+/** The template's own date moves with every change of what is in it. */
+export async function touchTemplate(
+  sql: AnySql,
+  accountId: number,
+  id: string,
+  name: string | undefined,
+): Promise<EditableTemplate> {
+  return onlyRow(
+    await sql<EditableTemplate[]>`
+      update editable_templates t set name = coalesce(${name ?? null}, name), updated_at = service_now()
+       where t.account_id = ${accountId} and t.id = ${id} returning ${templateColumns(sql)}`,
+  )
+}
+
+export async function deleteTemplate(sql: AnySql, accountId: number, id: string): Promise<void> {
+  await sql`delete from editable_templates where account_id = ${accountId} and id = ${id}`
+}
+
+export async function deleteVersion(
+  sql: AnySql,
+  accountId: number,
+  templateId: string,
+  versionId: string,
+): Promise<void> {
+  await sql`
+    delete from editable_versions
+     where account_id = ${accountId} and template_id = ${templateId} and id = ${versionId}`
+}

@@ -1,0 +1,112 @@
+import { type AnySql, onlyRow } from '../../platform/database/database.ts'
+import type { Template, TemplateContent, TemplateSummary, TemplateVersion, VersionSummary } from './template.ts'
+
+const summary = (sql: AnySql) => sql`
+  id, account_id as "accountId", name, version, subject, created_at as "createdAt", updated_at as "updatedAt"`
+
+/** Inserts a template with its first version. */
+export async function insertTemplate(
+  sql: AnySql,
+  { accountId, name, subject, content, variables }: TemplateContent & { accountId: number; name: string },
+): Promise<Template> {
+  return onlyRow(
+    await sql<Template[]>`
+      with made as (
+        insert into templates (account_id, name, subject, content, variables)
+        values (${accountId}, ${name}, ${subject}, ${content}, ${JSON.stringify(variables)}::text::jsonb)
+        returning *
+      ), first as (
+        insert into template_versions (template_id, number, subject, content, variables)
+        select id, version, subject, content, variables from made
+      )
+      select ${summary(sql)}, content, variables from made`,
+  )
+}
+
+export async function selectTemplate(sql: AnySql, accountId: number, id: number): Promise<Template | undefined> {
+  const rows = await sql<Template[]>`
+    select ${summary(sql)}, content, variables from templates where id = ${id} and account_id = ${accountId}`
+  return rows[0]
+}
+
+/** As {@link selectTemplate}; whoever else would change it waits. */
+export async function lockTemplate(sql: AnySql, accountId: number, id: number): Promise<Template | undefined> {
+  const rows = await sql<Template[]>`
+    select ${summary(sql)}, content, variables from templates where id = ${id} and account_id = ${accountId} for no key update`
+  return rows[0]
+}
+
+export async function selectTemplates(
+  sql: AnySql,
+  accountId: number,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<TemplateSummary[]> {
+  return sql<TemplateSummary[]>`
+    select ${summary(sql)} from templates where account_id = ${accountId} order by id limit ${limit} offset ${offset}`
+}
+
+export async function countTemplates(sql: AnySql, accountId: number): Promise<number> {
+  const rows = await sql<{ count: number }[]>`
+    select count(*)::int as count from templates where account_id = ${accountId}`
+  return onlyRow(rows).count
+}
+
+export async function renameTemplate(sql: AnySql, id: number, name: string): Promise<void> {
+  await sql`update templates set name = ${name}, updated_at = service_now() where id = ${id}`
+}
+
+/** Its versions go with it. */
+export async function deleteTemplate(sql: AnySql, id: number): Promise<void> {
+  await sql`delete from templates where id = ${id}`
+}
+
+/** Adds a version, not active yet, and answers its number. The template is locked by {@link lockTemplate}. */
+export async function insertVersion(sql: AnySql, id: number, version: TemplateContent): Promise<number> {
+  const { subject, content, variables } = version
+  const rows = await sql<{ number: number }[]>`
+    insert into template_versions (template_id, number, subject, content, variables)
+    select ${id}::int, coalesce(max(number), 0) + 1, ${subject}::text, ${content}::text, ${JSON.stringify(variables)}::text::jsonb
+      from template_versions where template_id = ${id}
+    returning number`
+  return onlyRow(rows).number
+}
+
+/** Makes a version the one that sends read; answers whether there is one of this number. */
+export async function activateVersion(sql: AnySql, id: number, number: number): Promise<boolean> {
+  const { count } = await sql`
+    update templates t
+       set version = v.number, subject = v.subject, content = v.content, variables = v.variables, updated_at = service_now()
+      from template_versions v
+     where t.id = ${id} and v.template_id = ${id} and v.number = ${number}`
+  return count > 0
+}
+
+/** Forgets all but the newest `keep` versions and the active one. */
+export async function forgetVersions(sql: AnySql, id: number, keep: number): Promise<void> {
+  await sql`
+    delete from template_versions
+     where template_id = ${id}
+       and number <= (select number from template_versions where template_id = ${id} order by number desc offset ${keep} limit 1)
+       and number <> (select version from templates where id = ${id})`
+}
+
+/** Newest first. */
+export async function selectVersions(sql: AnySql, accountId: number, id: number): Promise<VersionSummary[]> {
+  return sql<VersionSummary[]>`
+    select v.number, v.number = t.version as active, v.subject, octet_length(v.content) as size, v.created_at as "createdAt"
+      from templates t join template_versions v on v.template_id = t.id
+     where t.id = ${id} and t.account_id = ${accountId} order by v.number desc`
+}
+
+export async function selectVersion(
+  sql: AnySql,
+  accountId: number,
+  id: number,
+  number: number,
+): Promise<TemplateVersion | undefined> {
+  const rows = await sql<TemplateVersion[]>`
+    select v.number, v.number = t.version as active, v.subject, v.content, v.variables, v.created_at as "createdAt"
+      from templates t join template_versions v on v.template_id = t.id
+     where t.id = ${id} and t.account_id = ${accountId} and v.number = ${number}`
+  return rows[0]
+}

@@ -1,0 +1,93 @@
+import { invalidParameter, ServiceError } from '../../platform/errors.ts'
+
+/** What a value of a variable must be; every value travels as text and goes in as it was written. */
+export const VARIABLE_TYPES = ['string', 'number', 'boolean', 'date'] as const
+export type VariableType = (typeof VARIABLE_TYPES)[number]
+
+/** A merge attribute a template says it needs. */
+export interface TemplateVariable {
+  readonly name: string
+  readonly type: VariableType
+  /** A send that has no value for it is refused, unless there is a default. */
+  readonly required: boolean
+  /** Stands in where a recipient has no value. */
+  readonly default: string | null
+}
+
+export type VariableValues = Readonly<Record<string, string>>
+
+/** More would cost each recipient of a large call. */
+const MOST = 50
+const LONGEST_DEFAULT = 4096
+
+/** Checks a declaration. Throws parameterInvalid, which names the variable by its place: `variables[2].name`. */
+export function checkVariables(variables: readonly TemplateVariable[]): void {
+  if (variables.length > MOST) throw invalidParameter('variables', `at most ${MOST} variables are allowed`)
+  const names = new Set<string>()
+  for (const [at, { name, type, default: value }] of variables.entries()) {
+    // The grammar of merge tags (contract section 5.1).
+    if (!/^[A-Za-z0-9_.-]{1,100}$/.test(name)) {
+      throw invalidParameter(`variables[${at}].name`, 'it must have 1 to 100 letters, digits, "_", "." or "-"')
+    }
+    if (names.has(name.toLowerCase())) throw invalidParameter(`variables[${at}].name`, 'it is declared twice')
+    names.add(name.toLowerCase())
+    if (!VARIABLE_TYPES.includes(type)) {
+      throw invalidParameter(`variables[${at}].type`, `it must be one of: ${VARIABLE_TYPES.join(', ')}`)
+    }
+    if (value === null) continue
+    const parameter = `variables[${at}].default`
+    if (value.length > LONGEST_DEFAULT) {
+      throw invalidParameter(parameter, `it must have at most ${LONGEST_DEFAULT} characters`)
+    }
+    if (value.includes('\0') || !value.isWellFormed()) throw invalidParameter(parameter, 'it is not well-formed text')
+    const problem = problemOf(type, value)
+    if (problem) throw invalidParameter(parameter, problem)
+  }
+}
+
+/** What stands in where a recipient has no value; undefined: nothing does. */
+export function defaultsOf(variables: readonly TemplateVariable[]): VariableValues | undefined {
+  const defaults = variables.flatMap(({ name, default: value }) => (value === null ? [] : [[name, value] as const]))
+  return defaults.length === 0 ? undefined : Object.fromEntries(defaults)
+}
+
+/**
+ * The refusals a recipient's values call for, in the order of declaration: parameterMissing for a required variable without a
+ * value, parameterInvalid for one that is not of its type. An empty value is none. Names match as merge tags do.
+ */
+export function* refusalsOf(
+  variables: readonly TemplateVariable[],
+  values: VariableValues,
+  nameOf: (variable: string) => string,
+): Generator<ServiceError> {
+  let folded: Map<string, string> | undefined
+  for (const { name, type, required, default: standIn } of variables) {
+    let value = Object.hasOwn(values, name) ? values[name] : undefined
+    if (value === undefined) {
+      folded ??= new Map(Object.entries(values).map(([key, value]) => [key.toLowerCase(), value]))
+      value = folded.get(name.toLowerCase())
+    }
+    if (value === undefined || value === '') {
+      if (required && standIn === null)
+        yield new ServiceError('parameterMissing', { values: { parameter: nameOf(name) } })
+      continue
+    }
+    const problem = problemOf(type, value)
+    if (problem) yield invalidParameter(nameOf(name), problem)
+  }
+}
+
+function problemOf(type: VariableType, value: string): string | undefined {
+  if (type === 'number' && !/^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i.test(value)) return 'it must be a number'
+  if (type === 'boolean' && !/^(true|false|1|0)$/i.test(value)) return 'it must be true or false'
+  if (type === 'date' && !isDate(value)) return 'it must be a date, as 2026-01-05 or 2026-01-05T10:11:12Z'
+  return undefined
+}
+
+/** ISO 8601: a day of the calendar, perhaps with a time. */
+function isDate(value: string): boolean {
+  const [, day, time] = /^(\d{4}-\d{2}-\d{2})(?:[T ]([0-9:.]+(?:Z|[+-]\d{2}:?\d{2})?))?$/.exec(value) ?? []
+  // 31 February would silently be 3 March.
+  if (day === undefined || new Date(`${day}T00:00Z`).getUTCDate() !== Number(day.slice(8))) return false
+  return time === undefined || /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/.test(time)
+}

@@ -1,0 +1,113 @@
+import { isBlank } from '../../composition/stored-content.ts'
+import { parseAddress } from '../../mime/address.ts'
+import { parseMediaType } from '../../mime/media-type.ts'
+import { invalidParameter } from '../../platform/errors.ts'
+import { LIMITS } from '../../submission/limits.ts'
+import type {
+  ContentParts,
+  Submission,
+  SubmissionField,
+  SubmittedAttachment,
+  SubmittedEnvelope,
+  SubmittedMailbox,
+} from '../../submission/submission.ts'
+import { bare } from '../settle-details.ts'
+
+const BREAKS = /[\r\n\0]/
+/** RFC 2045 7 as everybody reads it: one line of ASCII that its brackets can hold. */
+const CONTENT_ID = /^[!-;=?-~]([ -;=?-~]{0,253}[!-;=?-~])?$/
+const LINK_PARAMETERS = 20
+
+/**
+ * What submission-details.ts adds to a submission, held to the same bounds as everything else: nothing breaks out of its place,
+ * nothing grows without one. Throws parameterInvalid.
+ */
+export function checkDetails(submission: Submission): void {
+  const { nameOf, replyToList = [], content, attachments, envelopes } = submission
+  for (const mailbox of replyToList) checkMailbox(mailbox, nameOf('replyTo'))
+  if (content.kind === 'parts') checkAlternatives(content, nameOf('content'))
+  checkContentIds(attachments, (file) => nameOf('attachments', undefined, 'contentId', file))
+  checkSettings(submission)
+  for (const [at, envelope] of envelopes.entries()) checkEnvelope(envelope, at, submission)
+}
+
+function checkEnvelope(envelope: SubmittedEnvelope, at: number, { from, nameOf }: Submission): void {
+  const name = (field: SubmissionField): string => nameOf(field, at)
+  for (const shown of envelope.names?.values() ?? []) line(shown, name('names'))
+  line(envelope.subject, name('subject'))
+  checkContentIds(envelope.attachments, (file) => nameOf('attachments', at, 'contentId', file))
+  if (!envelope.from) return
+  checkMailbox(envelope.from, name('fromEmail'))
+  // One domain is asked for, and signs, for all of them.
+  if (parseAddress(envelope.from.email)?.domain !== parseAddress(from?.email ?? '')?.domain) {
+    throw invalidParameter(name('fromEmail'), 'it must be on the domain of the message’s own sender')
+  }
+}
+
+function checkMailbox({ email, name }: SubmittedMailbox, parameter: string): void {
+  line(email, parameter)
+  line(name, parameter)
+  if (!parseAddress(email)) throw invalidParameter(parameter, 'it is not an email address')
+}
+
+function checkAlternatives({ alternatives = [] }: ContentParts, parameter: string): void {
+  if (alternatives.length > LIMITS.alternatives) {
+    throw invalidParameter(parameter, `at most ${LIMITS.alternatives} alternatives are allowed`)
+  }
+  for (const { type, text } of alternatives) {
+    // A text has no parts, and a message in an encoding is none (RFC 2046 5.1, 5.2.1).
+    const essence = parseMediaType(type)?.essence
+    if (essence === undefined || /^(multipart|message)\//.test(essence)) {
+      throw invalidParameter(parameter, 'a type of it is none of a text')
+    }
+    wellFormed(text, parameter)
+  }
+}
+
+function checkContentIds(attachments: readonly SubmittedAttachment[], nameOf: (file: number) => string): void {
+  for (const [file, { contentId }] of attachments.entries()) {
+    if (contentId !== undefined && !CONTENT_ID.test(bare(contentId))) {
+      throw invalidParameter(nameOf(file), 'the id of an inline file must have 1 to 255 printable ASCII characters')
+    }
+  }
+}
+
+function checkSettings({ settings, nameOf }: Submission): void {
+  const { footerTexts, openTag, unsubscribeTexts, linkParameters, groupsToDisplay } = settings
+  for (const text of Object.values(footerTexts ?? {})) stored(text, nameOf('footer'), LIMITS.messageSize)
+  stored(openTag ?? '', nameOf('openTracking'), LIMITS.settingText)
+  for (const text of Object.values(unsubscribeTexts ?? {})) stored(text, nameOf('unsubscribe'), LIMITS.settingText)
+  if (linkParameters) {
+    const given = Object.entries(linkParameters)
+    if (given.length > LINK_PARAMETERS) throw invalidParameter(nameOf('linkParameters'), 'there are too many of them')
+    for (const text of given.flat()) stored(text, nameOf('linkParameters'), LIMITS.headerText)
+  }
+  if (groupsToDisplay && groupsToDisplay.length > LIMITS.groupsToDisplay) {
+    throw invalidParameter(nameOf('groups'), `at most ${LIMITS.groupsToDisplay} groups are allowed`)
+  }
+}
+
+/** The subject of every envelope that has none of its own is the message's. */
+export function everyEnvelopeHasSubject({ envelopes }: Submission): boolean {
+  return envelopes.every(({ subject }) => !isBlank(subject))
+}
+
+function line(value: string | undefined, parameter: string): void {
+  if (value === undefined) return
+  if (BREAKS.test(value)) throw invalidParameter(parameter, 'it must not contain CR, LF or NUL')
+  if (value.length > LIMITS.headerText) {
+    throw invalidParameter(parameter, `it must have at most ${LIMITS.headerText} characters`)
+  }
+  wellFormed(value, parameter)
+}
+
+/** What is kept with the message: the database takes everything but NUL. */
+function stored(value: string, parameter: string, most: number): void {
+  if (value.includes('\0')) throw invalidParameter(parameter, 'it must not contain NUL')
+  if (value.length > most) throw invalidParameter(parameter, `it must have at most ${most} characters`)
+  wellFormed(value, parameter)
+}
+
+function wellFormed(value: string, parameter: string): void {
+  if (!value.isWellFormed()) throw invalidParameter(parameter, 'it is not well-formed Unicode')
+}

@@ -1,0 +1,220 @@
+import { footerOf } from '../../composition/additions.ts'
+import {
+  type Attributes,
+  countMergeTags,
+  hasMergeTags,
+  type MergeTags,
+  mergedLength,
+  renderMergeTags,
+  withDefaults,
+} from '../../composition/merge.ts'
+import { type StoredContent, subjectOf } from '../../composition/stored-content.ts'
+import { checkFile } from '../../content/files/file.ts'
+import { parseAddress } from '../../mime/address.ts'
+import { invalidParameter } from '../../platform/errors.ts'
+import { inTurns, type Stoppable } from '../../platform/threads/turns.ts'
+import { LIMITS } from '../../submission/limits.ts'
+import type { Submission, SubmittedAttachment, SubmittedEnvelope } from '../../submission/submission.ts'
+import { keptLength } from './recipient-rules.ts'
+
+/**
+ * Nothing a client writes may break out of its place: a CR, LF or NUL in a header, address, name or file name is refused
+ * and named, never cleaned silently (V20). So is text that isn't Unicode (lone surrogates), since it would come back changed.
+ */
+const BREAKS = /[\r\n\0]/
+/** RFC 5322 3.6.8: printable ASCII without colon. */
+const FIELD_NAME = /^[!-9;-~]{1,76}$/
+
+/** RFC 5322 3.6.4, as far as everybody means it: something at something, in one line that needs no folding. */
+const MESSAGE_ID = /^<[!-;=?-~]{1,400}@[!-;=?-~]{1,400}>$/
+
+/** Fields this service writes itself, or that change who a message is from, to, or how it is read (V21). */
+const RESERVED =
+  /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|return-path|received|received-spf|delivered-to|apparently-to|dkim-signature|domainkey-signature|mime-version|content-.*|resent-.*|arc-.*|authentication-results|x-apiheader|x-tags|x-sg-.*|idempotency-key)$/i
+
+export function checkFields(submission: Submission): void {
+  const { nameOf, from, subject, replyTo, content, tags, attachments, envelopes, idempotencyKey } = submission
+  line(from?.email, nameOf('fromEmail'))
+  line(from?.name, nameOf('fromName'), LIMITS.headerText)
+  line(subject, nameOf('subject'), LIMITS.headerText)
+  line(replyTo, nameOf('replyTo'))
+  if (replyTo && !parseAddress(replyTo)) throw invalidParameter(nameOf('replyTo'), 'it is not an email address')
+  if (content.kind === 'parts') {
+    text(content.html, nameOf('content'))
+    text(content.text, nameOf('content'))
+    text(content.amp, nameOf('amp'))
+    checkHeaders(content.headers ?? {}, submission, undefined)
+  }
+  if (tags.length > LIMITS.tags) throw invalidParameter(nameOf('tags'), `at most ${LIMITS.tags} tags are allowed`)
+  for (const tag of tags) line(tag, nameOf('tags'), LIMITS.tag)
+  idempotency(idempotencyKey, nameOf('idempotencyKey'))
+  checkFileCount(submission)
+  checkAttachments(attachments, submission, undefined)
+  for (const [at, envelope] of envelopes.entries()) checkEnvelope(envelope, at, submission)
+}
+
+function checkEnvelope(envelope: SubmittedEnvelope, at: number, submission: Submission): void {
+  const { nameOf } = submission
+  for (const address of envelope.to) line(address, nameOf('recipient', at))
+  for (const address of envelope.cc) line(address, nameOf('cc', at))
+  for (const address of envelope.bcc) line(address, nameOf('bcc', at))
+  line(envelope.reference, nameOf('reference', at), LIMITS.reference)
+  line(envelope.referenceCc, nameOf('referenceCc', at), LIMITS.reference)
+  for (const [key, value] of Object.entries(envelope.attributes)) {
+    stored(key, nameOf('attributes', at))
+    stored(value, nameOf('attributes', at, key))
+  }
+  const { messageId } = envelope
+  if (messageId !== undefined && !MESSAGE_ID.test(messageId)) {
+    throw invalidParameter(nameOf('messageId', at), 'it must be an id in angle brackets')
+  }
+  checkHeaders(envelope.headers, submission, at)
+  checkAttachments(envelope.attachments, submission, at)
+}
+
+function checkHeaders(given: Readonly<Record<string, string>>, { nameOf }: Submission, at: number | undefined): void {
+  const headers = Object.entries(given)
+  if (headers.length > LIMITS.headers) {
+    throw invalidParameter(nameOf('headers', at), `at most ${LIMITS.headers} headers are allowed`)
+  }
+  for (const [key, value] of headers) {
+    if (!FIELD_NAME.test(key)) throw invalidParameter(nameOf('headers', at), 'it holds a malformed header name')
+    if (RESERVED.test(key)) throw invalidParameter(nameOf('headers', at, key), 'this header is reserved')
+    line(value, nameOf('headers', at, key), LIMITS.headerText)
+  }
+}
+
+/** Each file is a row and a MIME part: half a million of one octet each would hold up every other call for seconds. */
+function checkFileCount({ attachments, attachmentIds, envelopes, nameOf }: Submission): void {
+  let files = attachments.length + attachmentIds.length
+  const check = (parameter: () => string): void => {
+    if (files <= LIMITS.attachments) return
+    throw invalidParameter(parameter(), `at most ${LIMITS.attachments} files are allowed in one call`)
+  }
+  check(() => nameOf('attachments'))
+  for (const [at, envelope] of envelopes.entries()) {
+    files += envelope.attachments.length
+    check(() => nameOf('attachments', at))
+  }
+}
+
+function checkAttachments(
+  attachments: readonly SubmittedAttachment[],
+  { nameOf }: Submission,
+  at: number | undefined,
+): void {
+  for (const [file, attachment] of attachments.entries()) {
+    checkFile(attachment, {
+      fileName: nameOf('attachments', at, undefined, file),
+      content: nameOf('attachmentContent', at, undefined, file),
+    })
+  }
+}
+
+/** A merge value that ends up in a header must not break it; in content it may have any line ends it likes. */
+export function checkMergedHeaders(submission: Submission, stored: StoredContent | undefined): void | Promise<void> {
+  return submission.content.kind === 'mime' ? undefined : inTurns(mergedHeadersChecked(submission, stored))
+}
+
+function* mergedHeadersChecked(submission: Submission, stored: StoredContent | undefined): Stoppable<void> {
+  const { from, envelopes, nameOf, content } = submission
+  const fields = content.kind === 'mime' ? {} : (content.headers ?? {})
+  const shared = yield* counted([subjectOf(submission, stored), from?.name ?? '', ...Object.values(fields)])
+  for (const [at, { attributes: given, headers }] of envelopes.entries()) {
+    const own = yield* counted(Object.values(headers))
+    if (shared.length + own.length === 0) continue
+    const attributes = withDefaults(given, stored?.defaults)
+    for (const { text, counts } of [...shared, ...own]) {
+      if (text.length + mergedLength(counts, attributes) > LIMITS.headerText) {
+        throw invalidParameter(nameOf('attributes', at), `a header may have at most ${LIMITS.headerText} characters`)
+      }
+      if (BREAKS.test(renderMergeTags(text, attributes))) {
+        throw invalidParameter(nameOf('attributes', at), 'a value used in a header must not contain CR, LF or NUL')
+      }
+    }
+    yield
+  }
+}
+
+/** Texts that hold merge tags, with those. */
+function* counted(texts: readonly string[], parameter?: string): Stoppable<{ text: string; counts: MergeTags }[]> {
+  const found: { text: string; counts: MergeTags }[] = []
+  for (const text of texts) if (hasMergeTags(text)) found.push({ text, counts: yield* countMergeTags(text, parameter) })
+  return found
+}
+
+/** What a recipient's values make of the content is bounded like any message. */
+export function checkMergedContent(submission: Submission, stored: StoredContent | undefined): void | Promise<void> {
+  const { content } = submission
+  const template = stored?.content
+  const footer = footerOf(submission)
+  if (content.kind === 'mime' && template === undefined && !footer) return
+  const { html, text, amp } = content.kind === 'parts' ? content : {}
+  const own = submission.literal ? [] : template === undefined ? [html, text, amp] : [template, amp]
+  const texts = [...own, footer?.html, footer?.text].filter((text) => text !== undefined)
+  return inTurns(mergedContentChecked(submission, texts, stored?.defaults ?? {}))
+}
+
+function* mergedContentChecked(
+  { envelopes, nameOf }: Submission,
+  texts: readonly string[],
+  defaults: Attributes,
+): Stoppable<void> {
+  const tagged = yield* counted(texts, nameOf('content'))
+  if (tagged.length === 0) return
+  const all = (attributes: Attributes): number =>
+    tagged.reduce((sum, { counts }) => sum + mergedLength(counts, attributes), 0)
+  const plain = texts.reduce((sum, { length }) => sum + length, all(defaults))
+  for (const [at, { attributes }] of envelopes.entries()) {
+    if (plain + all(attributes) > LIMITS.messageSize) {
+      throw invalidParameter(nameOf('attributes', at), 'the content with these values would be too large')
+    }
+    yield
+  }
+}
+
+/**
+ * Each copy of an envelope is stored with all its addresses and values, so a long list of copies grows with its square:
+ * 10,000 of them in one envelope would be gigabytes.
+ */
+export function checkCopies({ content, templateId, envelopes, nameOf }: Submission): void {
+  if (content.kind === 'mime' && templateId === undefined) return
+  let stored = 0
+  for (const [at, envelope] of envelopes.entries()) {
+    const { to, cc, bcc, attributes, headers, names, subject = '' } = envelope
+    const copies = to.length + cc.length + bcc.length
+    if (copies === 1) continue
+    const values = [...Object.entries(attributes), ...Object.entries(headers), ...(names ?? []), subject].flat()
+    stored += copies * [...to, ...cc, ...values].reduce((sum, { length }) => sum + length, keptLength(envelope))
+    if (stored > LIMITS.messageSize) {
+      const copied = cc.length > bcc.length ? 'cc' : 'bcc'
+      const longest = to.length > Math.max(cc.length, bcc.length) ? 'recipient' : copied
+      throw invalidParameter(nameOf(longest, at), 'it has too many copies')
+    }
+  }
+}
+
+/** Visible ASCII, as header field values travel unchanged. */
+export function idempotency(key: string | undefined, parameter: string): void {
+  if (key === undefined) return
+  if (!/^[\x20-\x7e]+$/.test(key) || key.length > LIMITS.idempotencyKey) {
+    throw invalidParameter(parameter, `it must have 1 to ${LIMITS.idempotencyKey} printable ASCII characters`)
+  }
+}
+
+function line(value: string | undefined, parameter: string, most = 512): void {
+  if (value === undefined || value === '') return
+  if (BREAKS.test(value)) throw invalidParameter(parameter, 'it must not contain CR, LF or NUL')
+  if (value.length > most) throw invalidParameter(parameter, `it must have at most ${most} characters`)
+  text(value, parameter)
+}
+
+function text(value: string | undefined, parameter: string): void {
+  if (value !== undefined && !value.isWellFormed()) throw invalidParameter(parameter, 'it is not well-formed Unicode')
+}
+
+/** What is stored as text: the database takes everything but NUL. */
+function stored(value: string, parameter: string): void {
+  if (value.includes('\0')) throw invalidParameter(parameter, 'it must not contain NUL')
+  text(value, parameter)
+}

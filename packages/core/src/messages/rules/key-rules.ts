@@ -1,0 +1,38 @@
+import { type Rate, type RateLimits, requireAllowed, type Standing } from '../../accounts/rate-limits/index.ts'
+import { parseAddress } from '../../mime/address.ts'
+import { ServiceError } from '../../platform/errors.ts'
+import type { Submission } from '../../submission/submission.ts'
+
+/** Throws keyRestricted for mail the key is not for. */
+export function keyAllows({ principal, templateId, from, envelopes }: Submission): void {
+  if (principal.restrictions === null) return
+  const { templates, senderDomains, recipientDomains } = principal.restrictions
+  if (templates && templateId === undefined) throw forbidden('send mail without a template')
+  if (templates && !templates.includes(templateId as number)) throw forbidden('use this template')
+  if (senderDomains && !senderDomains.includes(parseAddress(from?.email ?? '')?.domain ?? '')) {
+    throw forbidden('send from this domain')
+  }
+  if (!recipientDomains) return
+  for (const { to, cc, bcc } of envelopes) {
+    for (const written of [...to, ...cc, ...bcc]) {
+      // What is no address goes to nobody.
+      const domain = parseAddress(written)?.domain
+      if (domain !== undefined && !recipientDomains.includes(domain)) throw forbidden(`send to ${domain}`)
+    }
+  }
+}
+
+/**
+ * Takes the recipients of a judged message out of what the key may still send to in this hour. Throws rateLimited; and
+ * keyRestricted for more than it may in any hour, since waiting would not help.
+ */
+export async function takeRecipients(rate: Rate, count: number, rateLimits: RateLimits): Promise<Standing> {
+  if (count > rate.limit) throw forbidden(`send to more than ${rate.limit} recipients an hour`)
+  const standing = await rateLimits.take([rate], count)
+  requireAllowed(standing)
+  return standing
+}
+
+function forbidden(problem: string): ServiceError {
+  return new ServiceError('keyRestricted', { values: { problem } })
+}

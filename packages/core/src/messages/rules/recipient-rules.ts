@@ -1,0 +1,79 @@
+import { substituterFor } from '../../composition/substitute.ts'
+import { hasTooMany, TOO_MANY_KEYS } from '../../content/substitution/sections.ts'
+import { parseAddress } from '../../mime/address.ts'
+import { invalidParameter } from '../../platform/errors.ts'
+import { inTurns, type Stoppable } from '../../platform/threads/turns.ts'
+import { LIMITS } from '../../submission/limits.ts'
+import type { Submission, SubmittedEnvelope } from '../../submission/submission.ts'
+
+/** What is kept with a delivery is stored as it is: the database takes every text but NUL, and Unicode only. */
+export function checkKept(submission: Submission): void | Promise<void> {
+  const { sections = {}, nameOf } = submission
+  if (hasTooMany(Object.keys(sections))) throw invalidParameter(nameOf('sections'), TOO_MANY_KEYS)
+  return inTurns(keptChecked(submission))
+}
+
+function* keptChecked({ envelopes, nameOf }: Submission): Stoppable<void> {
+  for (const [at, { substitutions, customArgs }] of envelopes.entries()) {
+    for (const [field, map] of [
+      ['substitutions', substitutions],
+      ['customArgs', customArgs],
+    ] as const) {
+      if (map === undefined) continue
+      for (const text of Object.entries(map).flat()) {
+        if (text.includes('\0')) throw invalidParameter(nameOf(field, at), 'it must not contain NUL')
+        if (!text.isWellFormed()) throw invalidParameter(nameOf(field, at), 'it is not well-formed Unicode')
+      }
+      yield
+    }
+    if (substitutions && hasTooMany(Object.keys(substitutions))) {
+      throw invalidParameter(nameOf('substitutions', at), TOO_MANY_KEYS)
+    }
+  }
+}
+
+/** Characters of what is kept with each copy of an envelope. */
+export function keptLength({ substitutions, customArgs, data }: SubmittedEnvelope): number {
+  if (substitutions === undefined && customArgs === undefined && data === undefined) return 0
+  return JSON.stringify([substitutions, customArgs, data]).length
+}
+
+/** What substitutions make of a header must not break it (V20), and an address must stay one. */
+export function checkSubstituted(submission: Submission): void | Promise<void> {
+  if (submission.envelopes.some(({ substitutions }) => substitutions !== undefined)) {
+    return inTurns(substitutedChecked(submission))
+  }
+}
+
+/** Characters of sections that are looked through for nothing in a header: each recipient has some. */
+const IDLE_IN_HEADER = 16 * 1024
+
+function* substitutedChecked(submission: Submission): Stoppable<void> {
+  const { envelopes, replyTo, replyToList = [], nameOf } = submission
+  for (const [at, { substitutions, subject = submission.subject }] of envelopes.entries()) {
+    if (substitutions === undefined) continue
+    const substituter = substituterFor(submission, substitutions)
+    yield
+    const fill = function* (text: string): Stoppable<string> {
+      const filled = yield* substituter.substitute(text, substitutions, {
+        left: LIMITS.headerText,
+        idle: IDLE_IN_HEADER,
+      })
+      yield
+      if (filled === undefined) {
+        throw invalidParameter(nameOf('substitutions', at), `a header may have at most ${LIMITS.headerText} characters`)
+      }
+      if (filled !== text && /[\r\n\0]/.test(filled)) {
+        throw invalidParameter(nameOf('substitutions', at), 'a value used in a header must not contain CR, LF or NUL')
+      }
+      return filled
+    }
+    yield* fill(subject ?? '')
+    for (const { name } of replyToList) yield* fill(name)
+    for (const email of [replyTo ?? '', ...replyToList.map(({ email }) => email)]) {
+      if (email !== '' && !parseAddress(yield* fill(email))) {
+        throw invalidParameter(nameOf('substitutions', at), 'the Reply-To address must stay one')
+      }
+    }
+  }
+}

@@ -1,0 +1,263 @@
+import { isBlank, type StoredContent, storedContent } from '../../composition/stored-content.ts'
+import type { FileSummary, StoredAttachment } from '../../content/files/index.ts'
+import type { Template } from '../../content/templates/index.ts'
+import { refusalsOf } from '../../content/templates/variables.ts'
+import type { UsableDomain } from '../../domains/domain.ts'
+import { parseAddress } from '../../mime/address.ts'
+import { invalidParameter, ServiceError } from '../../platform/errors.ts'
+import { longWork } from '../../platform/threads/turns.ts'
+import { LIMITS } from '../../submission/limits.ts'
+import type { Door, Submission } from '../../submission/submission.ts'
+import { checkDetails, everyEnvelopeHasSubject } from './detail-rules.ts'
+import { checkCopies, checkFields, checkMergedContent, checkMergedHeaders } from './field-rules.ts'
+import { keyAllows } from './key-rules.ts'
+import { type Filled, fillTemplate, type KeyedTemplate, templateSize } from './keyed-template.ts'
+import { checkKept, checkSubstituted } from './recipient-rules.ts'
+
+/** What the rules look things up with, and what they found on the way. */
+export interface Judgement {
+  readonly findDomain: (
+    accountId: number,
+    name: string,
+    parentId: number | null,
+  ) => Promise<UsableDomain | null> | UsableDomain | null
+  readonly findTemplate: (accountId: number, id: number) => Promise<Template | undefined>
+  readonly findKeyedTemplate: (accountId: number, key: string) => Promise<KeyedTemplate | undefined>
+  readonly isOpenBatch: (accountId: number, id: string) => Promise<boolean>
+  readonly findAttachments: (accountId: number, ids: readonly number[]) => Promise<FileSummary[]>
+  readonly readAttachments: (files: readonly FileSummary[]) => Promise<StoredAttachment[]>
+  /** Makes room for stored content until the message is written. Throws overloaded. */
+  readonly hold: (octets: number) => void
+  readonly now: () => number
+  domain?: UsableDomain
+  template?: StoredContent
+  /** Of the template of `templateKey`. */
+  templateName?: string
+  /** The submission with its template, where that is one of `templateKey`. */
+  filled?: Filled
+  /** Why nothing of it can be sent, though the call is answered as if it were. */
+  refusal?: 'template'
+  attachments?: StoredAttachment[]
+}
+
+export interface Rule {
+  readonly name: string
+  readonly doors: readonly Door[]
+  readonly check: (submission: Submission, found: Judgement) => void | Promise<void>
+}
+
+const EVERY: readonly Door[] = ['v2', 'v3', 'smtp']
+const HTTP: readonly Door[] = ['v2', 'v3']
+/** Those that say what stands in submission-details.ts. */
+const DETAILED: readonly Door[] = ['v3', 'smtp']
+
+/**
+ * The rules of sending. The order is the order clients see when several are broken (contract section 3), and a test holds it.
+ */
+export const RULES: readonly Rule[] = [
+  { name: 'the account may send', doors: EVERY, check: ({ principal }) => accountMaySend(principal) },
+  { name: 'a sender is named', doors: EVERY, check: senderNamed },
+  { name: 'no field breaks out of its place', doors: EVERY, check: checkFields },
+  { name: 'nor does what goes beyond the least', doors: EVERY, check: checkDetails },
+  { name: 'the sender is on an active domain of the account', doors: EVERY, check: senderActive },
+  { name: 'there is a recipient', doors: EVERY, check: recipientNamed },
+  { name: 'there are not too many recipients', doors: EVERY, check: recipientsCounted },
+  { name: 'there are not too many copies', doors: EVERY, check: checkCopies },
+  { name: 'the key allows this mail', doors: EVERY, check: keyAllows },
+  { name: 'what is kept of each recipient can be stored', doors: DETAILED, check: checkKept },
+  { name: 'the batch takes messages', doors: DETAILED, check: batchOpen },
+  { name: 'the template of the door is looked up', doors: DETAILED, check: keyedTemplateFound },
+  { name: 'there is a subject', doors: HTTP, check: subjectNamed },
+  { name: 'the template is known', doors: EVERY, check: templateKnown },
+  { name: 'there is content', doors: HTTP, check: contentNamed },
+  { name: 'the attachments are known', doors: HTTP, check: attachmentsKnown },
+  { name: 'the variables of the template have values', doors: EVERY, check: variablesGiven },
+  { name: 'merged values stay in their header', doors: EVERY, check: mergedHeadersFit },
+  { name: 'substituted values stay in their header', doors: DETAILED, check: substitutedFit },
+  { name: 'merged content stays in bounds', doors: EVERY, check: mergedContentFits },
+  { name: 'the schedule is not too far ahead', doors: EVERY, check: scheduleNear },
+]
+
+/**
+ * Judges a submission by every rule of its door, in order. Throws the first refusal. Between two rules everybody else has a turn
+ * where ten thousand recipients made the first take long.
+ */
+export async function judge(submission: Submission, found: Judgement): Promise<Judgement> {
+  const work = longWork()
+  for (const rule of RULES) {
+    if (!rule.doors.includes(submission.door)) continue
+    const pending = rule.check(submission, found)
+    // Most rules answer at once; awaiting only the others saves a turn of the loop per rule on the hot path.
+    if (pending) await pending
+    const pause = work.pause()
+    if (pause) await pause
+  }
+  return found
+}
+
+/** Throws accountSuspended or accountExpired. Doors ask this before they read a body (contract section 3: 115 comes before 110). */
+export function accountMaySend(principal: Submission['principal']): void {
+  if (principal.account.state === 'suspended') throw new ServiceError('accountSuspended')
+  if (principal.expired) throw new ServiceError('accountExpired')
+}
+
+function senderNamed({ from, nameOf }: Submission): void {
+  if (!from || from.email.trim() === '') {
+    throw new ServiceError('parameterMissing', { values: { parameter: nameOf('fromEmail') } })
+  }
+}
+
+function senderActive({ from, principal }: Submission, found: Judgement): void | Promise<void> {
+  const given = from?.email ?? ''
+  const sender = parseAddress(given)
+  if (!sender) {
+    const problem = given.trimEnd().endsWith('>')
+      ? 'it must be the address alone, the name belongs in fromName'
+      : 'it is not an email address'
+    throw invalidSender(problem, 'the From field has no valid address', 'not an address')
+  }
+  const settle = (domain: UsableDomain | null): void => {
+    if (!domain) {
+      const reason = 'no active sending domain of the account'
+      const problem = `${sender.domain} is not an active sending domain of the account`
+      throw invalidSender(problem, `${sender.domain} in the From field`, reason)
+    }
+    found.domain = domain
+  }
+  const domain = found.findDomain(principal.account.id, sender.domain, principal.account.parentId)
+  return domain instanceof Promise ? domain.then(settle) : settle(domain)
+}
+
+/** `problem` is for v2, `where` for SMTP, which judges MAIL FROM too. */
+function invalidSender(problem: string, where: string, reason: string): ServiceError {
+  return new ServiceError('senderInvalid', { values: { problem, where }, reason })
+}
+
+function recipientNamed({ envelopes }: Submission): void {
+  const named = envelopes.some(({ to }) => to.some((address) => address.trim() !== ''))
+  if (!named) throw new ServiceError('recipientsMissing')
+}
+
+function recipientsCounted({ door, envelopes }: Submission): void {
+  // A header field may name more than a transaction does.
+  const limit = door === 'smtp' && envelopes.length === 1 ? LIMITS.smtpRecipients : LIMITS.recipients
+  let count = 0
+  for (const { to, cc, bcc } of envelopes) count += to.length + cc.length + bcc.length
+  if (count > limit) throw new ServiceError('recipientsTooMany', { values: { limit } })
+}
+
+/** The call's own, or the template's: 116 is told before 118, so the template is looked up here when it matters. */
+function subjectNamed(given: Submission, found: Judgement): void | Promise<void> {
+  const submission = found.filled?.submission ?? given
+  if (!isBlank(submission.subject) || found.refusal || everyEnvelopeHasSubject(submission)) return
+  if (submission.templateId === undefined) throw new ServiceError('subjectMissing')
+  return findTemplate(submission, found).then(() => {
+    if (isBlank(found.template?.subject)) throw new ServiceError('subjectMissing')
+  })
+}
+
+async function findTemplate({ templateId, principal }: Submission, found: Judgement): Promise<void> {
+  const template = await found.findTemplate(principal.account.id, templateId as number)
+  if (!template) return
+  found.hold(template.content.length)
+  found.template = storedContent(template)
+}
+
+function templateKnown(submission: Submission, found: Judgement): void | Promise<void> {
+  if (submission.templateId === undefined || found.template) return
+  return findTemplate(submission, found).then(() => {
+    if (!found.template) throw new ServiceError('templateUnknown')
+  })
+}
+
+function variablesGiven({ envelopes, nameOf }: Submission, { template }: Judgement): void {
+  if (!template || template.variables.length === 0) return
+  for (const [at, { attributes }] of envelopes.entries()) {
+    const [refusal] = refusalsOf(template.variables, attributes, (name) => nameOf('attributes', at, name))
+    if (refusal) throw refusal
+  }
+}
+
+function contentNamed(given: Submission, { template, filled, refusal }: Judgement): void {
+  const { content } = filled?.submission ?? given
+  if (template || refusal || content.kind === 'mime') return
+  const others = content.alternatives ?? []
+  const named = [content.html, content.text, ...others.map(({ text }) => text)].some(
+    (text) => text !== undefined && text.trim() !== '',
+  )
+  if (!named) throw new ServiceError('contentMissing')
+}
+
+function mergedContentFits(submission: Submission, { template }: Judgement): void | Promise<void> {
+  return checkMergedContent(submission, template)
+}
+
+/** Of a door that says yes to a template it does not know, nothing is sent (v3 contract 2.5). */
+function keyedTemplateFound(submission: Submission, found: Judgement): void | Promise<void> {
+  const { templateKey, principal } = submission
+  if (templateKey === undefined) return
+  return found.findKeyedTemplate(principal.account.id, templateKey.toLowerCase()).then((template) => {
+    if (!template) {
+      found.refusal = 'template'
+      return
+    }
+    found.templateName = template.templateName
+    found.hold(templateSize(template))
+    found.filled = fillTemplate(submission, template)
+  })
+}
+
+function batchOpen({ batchId, principal }: Submission, found: Judgement): void | Promise<void> {
+  if (batchId === undefined) return
+  return found.isOpenBatch(principal.account.id, batchId).then((open) => {
+    if (!open) throw new ServiceError('batchUnknown')
+  })
+}
+
+function substitutedFit(submission: Submission, { filled }: Judgement): void | Promise<void> {
+  return checkSubstituted(filled?.submission ?? submission)
+}
+
+function mergedHeadersFit(submission: Submission, { template }: Judgement): void | Promise<void> {
+  return checkMergedHeaders(submission, template)
+}
+
+function attachmentsKnown(submission: Submission, found: Judgement): void | Promise<void> {
+  return submission.attachmentIds.length === 0 ? undefined : findAttachments(submission, found)
+}
+
+async function findAttachments(submission: Submission, found: Judgement): Promise<void> {
+  const { attachmentIds, principal } = submission
+  const ids = new Set(attachmentIds.map((id) => (/^\d{1,10}$/.test(id) ? Number(id) : 0)))
+  const files = await found.findAttachments(principal.account.id, [...ids])
+  if (files.length < ids.size) throw new ServiceError('attachmentUnknown')
+  // A few octets of ids must not become gigabytes here: the message is bounded before a file is read.
+  const stored = files.reduce((sum, { size }) => sum + size, 0)
+  if (stored + ownSize(submission) + (found.template?.content.length ?? 0) > LIMITS.messageSize) {
+    throw new ServiceError('tooLarge', { values: { limit: '30 MB' } })
+  }
+  found.hold(stored)
+  found.attachments = await found.readAttachments(files)
+}
+
+/** Octets of the files that came with the call. */
+function ownSize({ attachments, envelopes }: Submission): number {
+  const files = [...attachments, ...envelopes.flatMap(({ attachments }) => attachments)]
+  return files.reduce((sum, { content }) => sum + content.length, 0)
+}
+
+function scheduleNear({ scheduledAt, envelopes, nameOf }: Submission, { now }: Judgement): void {
+  requireNear(scheduledAt, now, () => nameOf('scheduledAt'))
+  for (const [at, own] of envelopes.entries()) requireNear(own.scheduledAt, now, () => nameOf('scheduledAt', at))
+}
+
+function requireNear(scheduledAt: Date | undefined, now: () => number, parameter: () => string): void {
+  if (!scheduledAt) return
+  // The past is now; before 1970 it is a slip.
+  if (!(scheduledAt.getTime() >= 0) || scheduledAt.getTime() > now() + LIMITS.scheduleDays * 86_400_000) {
+    throw invalidParameter(
+      parameter(),
+      `it must be a time like 2026-01-05T10:11:12Z, or Unix seconds, at most ${LIMITS.scheduleDays} days ahead`,
+    )
+  }
+}

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { openSession, type Sql } from './database.ts'
+import { within } from './deadlines.ts'
+
+const SQL_DIR = fileURLToPath(new URL('../../../../../sql/', import.meta.url))
+
+interface Migration {
+  readonly name: string
+  readonly text: string
+  readonly digest: string
+}
+
+let known: readonly Migration[] | undefined
+
+/** The migrations of this version, in order. Read once; sql/ is part of the program. */
+function migrations(): readonly Migration[] {
+  known ??= readdirSync(SQL_DIR)
+    .filter((name) => /^\d{4}_[a-z_]+\.sql$/.test(name))
+    .sort()
+    .map((name) => {
+      const text = readFileSync(new URL(name, `file://${SQL_DIR}`), 'utf8')
+      return { name, text, digest: createHash('sha256').update(text).digest('hex') }
+    })
+  return known
+}
+
+/**
+ * Brings the schema up to this version: forward only, each file in a transaction of its own, one process at a time (others
+ * wait). Answers the names of the files it applied.
+ *
+ * Throws an Error when an applied file was edited afterwards: a migration is history, the change belongs in a new file.
+ */
+export async function migrate(sql: Sql): Promise<string[]> {
+  const applied: string[] = []
+  const session = within(openSession(sql), 'long')
+  try {
+    await session`set statement_timeout = 0`
+    await session`select pg_advisory_lock(7739)`
+    await session`create table if not exists schema_migrations (
+      name text primary key, digest text not null, applied_at timestamptz not null default now())`
+    const done = new Map<string, string>()
+    for (const row of await session<{ name: string; digest: string }[]>`select name, digest from schema_migrations`) {
+      done.set(row.name, row.digest)
+    }
+    for (const { name, text, digest } of migrations()) {
+      const before = done.get(name)
+      if (before === digest) continue
+      if (before !== undefined)
+        throw new Error(`sql/${name} was changed after it was applied; put the change in a new file`)
+      // A lock we can't get within 5 s would stall every accept behind us: better to fail and be run again.
+      const record = `insert into schema_migrations (name, digest) values ('${name}', '${digest}')`
+      await session
+        .unsafe(`begin; set local lock_timeout = '5s'; ${text}\n; ${record}; commit`)
+        .catch(async (error: unknown) => {
+          await session.unsafe('rollback')
+          throw new Error(`sql/${name}: ${(error as Error).message}`, { cause: error })
+        })
+      applied.push(name)
+    }
+  } finally {
+    await session.end({ timeout: 5 })
+  }
+  return applied
+}
+
+/** The names of this version's migrations the database lacks. */
+export async function pendingMigrations(sql: Sql): Promise<string[]> {
+  const [exists] = await sql<{ found: boolean }[]>`select to_regclass('schema_migrations') is not null as found`
+  if (!exists?.found) return migrations().map(({ name }) => name)
+  const rows = await sql<{ name: string }[]>`select name from schema_migrations`
+  const done = new Set(rows.map(({ name }) => name))
+  return migrations()
+    .filter(({ name }) => !done.has(name))
+    .map(({ name }) => name)
+}

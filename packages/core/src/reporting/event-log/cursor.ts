@@ -1,0 +1,57 @@
+import { invalidParameter } from '../../platform/errors.ts'
+import { type Secrets, sameSecret } from '../../platform/secrets.ts'
+import type { LogQuestion } from './question.ts'
+
+/** A delivery's place in the log: rows are in the order of message id and recipient number. */
+export interface Place {
+  /** A UUID. */
+  readonly messageId: string
+  readonly recipientNo: number
+}
+
+/** Where a page ended. */
+export interface Cursor {
+  readonly place: Place
+  /** The account's last message when the first page was read: what came later is not part of this reading. */
+  readonly until: string
+  /** Counted with the first page. */
+  readonly total: number
+}
+
+const LENGTH = 44
+const MAC = 16
+
+/** Opaque, and good for this account and question only. */
+export function sealCursor(secrets: Secrets, question: LogQuestion, { place, until, total }: Cursor): string {
+  const plain = Buffer.alloc(LENGTH)
+  plain.write(place.messageId.replaceAll('-', ''), 0, 'hex')
+  plain.writeUInt32BE(place.recipientNo, 16)
+  plain.write(until.replaceAll('-', ''), 20, 'hex')
+  plain.writeDoubleBE(total, 36)
+  return Buffer.concat([plain, macOf(secrets, question, plain)]).toString('base64url')
+}
+
+/** Throws parameterInvalid (scrollid) for one that was made up, or belongs to another account or question. */
+export function openCursor(secrets: Secrets, question: LogQuestion, text: string): Cursor {
+  const octets = Buffer.from(text.slice(0, 200), 'base64url')
+  const plain = octets.subarray(0, LENGTH)
+  if (octets.length !== LENGTH + MAC || !sameSecret(octets.subarray(LENGTH), macOf(secrets, question, plain))) {
+    throw invalidParameter('scrollid', 'it must be what the page before said, with the same other parameters')
+  }
+  return {
+    place: { messageId: uuid(plain.subarray(0, 16)), recipientNo: plain.readUInt32BE(16) },
+    until: uuid(plain.subarray(20, 36)),
+    total: plain.readDoubleBE(36),
+  }
+}
+
+function macOf(secrets: Secrets, question: LogQuestion, plain: Buffer): Buffer {
+  const { accountId, first, last, sort, email, from, subject, reference, messageId } = question
+  const events = [...(question.events ?? [])].map((word) => word.toLowerCase()).sort()
+  const asked = JSON.stringify([accountId, first, last, sort, events, email, from, subject, reference, messageId])
+  return secrets.mac('event log', Buffer.concat([plain, Buffer.from(asked)])).subarray(0, MAC)
+}
+
+function uuid(octets: Buffer): string {
+  return octets.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}

@@ -1,0 +1,130 @@
+import { countMergeTags, renderMergeTags, tagsWithout } from '../../composition/merge.ts'
+import { atOnce } from '../../platform/threads/turns.ts'
+import { dropText, isHardBounce, replyText } from '../events/words.ts'
+
+/** Opens, and clicks, of one row at most: the latest. */
+export const MOST_HITS = 20
+
+/** What the log says of one delivery. Times are `yyyy-mm-dd hh:mm:ss` in the account's time zone. */
+export interface LogRow {
+  /** 32 hex digits. */
+  readonly messageId: string
+  readonly recipientNo: number
+  readonly transactionNumber: string
+  readonly recipient: string
+  readonly from: string
+  readonly acceptedAt: string
+  /** When a server took it; empty until then. */
+  readonly deliveredAt: string
+  /** When something was last heard of it. */
+  readonly changedAt: string
+  readonly status: LogStatus
+  readonly size: number
+  /** What the server said, or why nothing was sent. */
+  readonly remarks: string
+  readonly subject: string
+  readonly reference: string
+  readonly tags: readonly string[]
+  readonly opens: readonly Hit[]
+  readonly clicks: readonly (Hit & { readonly link: string })[]
+}
+
+export interface Hit {
+  /** Empty in privacy mode. */
+  readonly ip: string
+  readonly time: string
+}
+
+/** The furthest a delivery came, from the last to the first; contract 12.1's words. */
+export const LOG_STATUSES = [
+  ...(['spam', 'unsubscribe', 'click', 'open', 'hardbounce', 'softbounce'] as const),
+  ...(['dropped', 'invalid', 'sent', 'processed'] as const),
+] as const
+export type LogStatus = (typeof LOG_STATUSES)[number]
+
+/** An event of the delivery that a person or a server caused after it was accepted. */
+export interface Notable {
+  readonly type: string
+  readonly time: string
+  readonly ip: string | null
+  readonly url: string | null
+  readonly class: string | null
+  /** Of a bounce. */
+  readonly said: { readonly code?: number; readonly enhanced?: string; readonly reply?: string } | null
+}
+
+/** As the store reads it. */
+export interface StoredRow extends Omit<LogRow, 'status' | 'remarks' | 'opens' | 'clicks' | 'reference'> {
+  readonly reference: string | null
+  readonly state: string
+  readonly reason: string | null
+  readonly merged: boolean
+  /** The attributes are all there is for its tags: one that has none becomes nothing. */
+  readonly whole: boolean
+  readonly attributes: Readonly<Record<string, string>> | null
+  readonly code: number | null
+  readonly enhanced: string | null
+  readonly reply: string | null
+  /** In the order of time. */
+  readonly notable: readonly Notable[]
+}
+
+export function rowOf(stored: StoredRow): LogRow {
+  const { notable, subject } = stored
+  const hits = (type: string) => notable.filter((event) => event.type === type)
+  return {
+    messageId: stored.messageId,
+    recipientNo: stored.recipientNo,
+    transactionNumber: stored.transactionNumber,
+    recipient: stored.recipient,
+    from: stored.from,
+    acceptedAt: stored.acceptedAt,
+    deliveredAt: stored.deliveredAt,
+    changedAt: stored.changedAt,
+    status: statusOf(stored),
+    size: stored.size,
+    remarks: remarksOf(stored),
+    subject: stored.merged ? mergedSubject(stored) : subject,
+    reference: stored.reference ?? '',
+    tags: stored.tags,
+    opens: hits('opened').map(({ ip, time }) => ({ ip: ip ?? '', time })),
+    clicks: hits('clicked').map(({ ip, url, time }) => ({ ip: ip ?? '', link: url ?? '', time })),
+  }
+}
+
+/** As the recipient saw it; as it was handed in where that takes more than the attributes. */
+function mergedSubject({ subject, attributes, whole }: StoredRow): string {
+  const values = attributes ?? {}
+  return whole || tagsWithout([atOnce(countMergeTags(subject))], values).length === 0
+    ? renderMergeTags(subject, values)
+    : subject
+}
+
+const BY_EVENT: readonly (readonly [type: string, status: LogStatus])[] = [
+  ['complained', 'spam'],
+  ['unsubscribed', 'unsubscribe'],
+  ['clicked', 'click'],
+  ['opened', 'open'],
+]
+
+function statusOf(stored: StoredRow): LogStatus {
+  const { state, reason } = stored
+  const happened = BY_EVENT.find(([type]) => stored.notable.some((event) => event.type === type))
+  if (happened) return happened[1]
+  const bounce = bounceOf(stored)
+  // Tried until its deadline in vain: no server ever refused it for good.
+  if (bounce || state === 'expired') return isHardBounce(bounce?.class ?? undefined) ? 'hardbounce' : 'softbounce'
+  if (state === 'dropped') return reason === 'invalid' ? 'invalid' : 'dropped'
+  return state === 'delivered' ? 'sent' : 'processed'
+}
+
+function bounceOf({ notable }: StoredRow): Notable | undefined {
+  return notable.findLast(({ type }) => type === 'bounced')
+}
+
+function remarksOf(stored: StoredRow): string {
+  const { state, reason, code, enhanced, reply } = stored
+  if (state === 'dropped') return dropText(reason ?? undefined)
+  const bounce = state === 'delivered' ? bounceOf(stored) : undefined
+  return replyText(bounce ? (bounce.said ?? {}) : { code, enhanced, reply })
+}

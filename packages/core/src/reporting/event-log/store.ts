@@ -1,0 +1,196 @@
+import { waitingFor } from '../../delivery/waiting.ts'
+import type { AnySql } from '../../platform/database/database.ts'
+import type { Place } from './cursor.ts'
+import { deliveriesWith, type FirstOf, isWanted, notable } from './notable.ts'
+import type { Filter } from './question.ts'
+
+type Fragment = ReturnType<AnySql>
+
+/** The account's ids of a span of days: from the first, before the last. */
+export interface Span {
+  readonly from: string
+  readonly to: string
+}
+
+export interface Search {
+  readonly accountId: number
+  readonly span: Span
+  readonly filter: Filter
+}
+
+export interface PageOf extends Search {
+  readonly sort: 'asc' | 'desc'
+  /** Undefined: from the beginning. */
+  readonly after: Place | undefined
+  readonly offset: number
+  readonly limit: number
+}
+
+/**
+ * Rows are read in the order of the indexes, one by one, until the page is full. The planner, which plans for any account and any
+ * page, would read and sort a large account's whole span for a page of ten. `false`: as the planner likes it.
+ */
+export async function readInOrder(sql: AnySql, inOrder: boolean): Promise<void> {
+  await sql`
+    select set_config(name, ${inOrder ? 'off' : 'on'}, true)
+      from unnest(array['enable_sort', 'enable_hashagg', 'enable_hashjoin', 'enable_mergejoin', 'enable_bitmapscan',
+                        'enable_seqscan', 'enable_material']) name`
+}
+
+/** The ids of the days from the first to the last one, in the account's time zone. */
+export async function selectSpan(
+  sql: AnySql,
+  accountId: number,
+  { first, last }: { first: string; last: string | undefined },
+): Promise<Span> {
+  const [span] = await sql<Span[]>`
+    select uuidv7_floor(${first}::text::date::timestamp at time zone time_zone)::text as "from",
+           uuidv7_floor(coalesce((${last ?? null}::text::date + 1)::timestamp at time zone time_zone,
+                                 service_now() + interval '1 day'))::text as "to"
+      from accounts where id = ${accountId}`
+  if (!span) throw new Error('the account is gone')
+  return span
+}
+
+/** The last of the account's messages in the span. */
+export async function selectLast(sql: AnySql, accountId: number, { from, to }: Span): Promise<string | undefined> {
+  const [last] = await sql<{ text: string }[]>`
+    select id::text as text from messages
+     where account_id = ${accountId} and id >= ${from}::uuid and id < ${to}::uuid order by id desc limit 1`
+  return last?.text
+}
+
+/** How many deliveries a search has to look at; counts no further than `most` messages, so that it takes no longer than that. */
+export async function countLookedAt(sql: AnySql, search: Search, most: number): Promise<number> {
+  const { accountId, span, filter } = search
+  const counted =
+    driverOf(filter) === 'walk'
+      ? sql`select recipients as count from messages
+             where account_id = ${accountId} and id >= ${span.from}::uuid and id < ${span.to}::uuid`
+      : driverOf(filter) === 'recipient'
+        ? sql`select 1 as count from (${finishedOf(sql, search)} union all ${waitingOf(sql, search)}) d`
+        : sql`select 1 as count from (${notableOf(sql, search)}) n`
+  const [row] = await sql<{ count: number }[]>`
+    select coalesce(sum(count), 0)::float8 as count from (${counted} limit ${most + 1}) counted`
+  return row?.count ?? 0
+}
+
+/** All matches. */
+export async function countMatches(sql: AnySql, search: Search): Promise<number> {
+  const [row] = await sql<{ total: number }[]>`select count(*)::float8 as total from (${matches(sql, search)}) matching`
+  return row?.total ?? 0
+}
+
+export async function selectPlaces(sql: AnySql, page: PageOf): Promise<Place[]> {
+  const { sort, offset, limit } = page
+  const order = sort === 'asc' ? sql`order by 1, 2` : sql`order by 1 desc, 2 desc`
+  return sql<Place[]>`
+    select message_id::text as "messageId", recipient_no as "recipientNo" from (
+      ${matches(sql, page, page)} ${order} limit ${limit} offset ${offset}) page`
+}
+
+/** What finds the rows: the account's messages one by one, a recipient's deliveries, or notable events. */
+export function driverOf({ recipientKey, events }: Filter): 'walk' | 'recipient' | 'notable' {
+  if (recipientKey !== undefined) return 'recipient'
+  return events && !events.sent ? 'notable' : 'walk'
+}
+
+type Behind = (id: Fragment, no: Fragment) => Fragment
+
+function behindOf(sql: AnySql, page: PageOf | undefined): Behind {
+  const after = page?.after
+  if (after === undefined) return () => sql``
+  const { messageId, recipientNo } = after
+  return page?.sort === 'desc'
+    ? (id, no) => sql`and ${id} <= ${messageId}::uuid and (${id} < ${messageId}::uuid or ${no} < ${recipientNo}::int)`
+    : (id, no) => sql`and ${id} >= ${messageId}::uuid and (${id} > ${messageId}::uuid or ${no} > ${recipientNo}::int)`
+}
+
+/** Message id and recipient number of what matches, in the order of the index that finds them. For a page, no more than it needs. */
+function matches(sql: AnySql, search: Search, page?: PageOf) {
+  const { accountId, filter, span } = search
+  const { from, subject, reference, messageId, events } = filter
+  const driver = driverOf(filter)
+  const behind = behindOf(sql, page)
+  const simple = [from, subject, reference, messageId].every((text) => text === undefined)
+  if (driver === 'notable' && simple) {
+    const rows = page && {
+      sort: page.sort,
+      rows: page.limit + page.offset,
+      behind: behind(sql`e.message_id`, sql`e.recipient_no`),
+    }
+    return sql`select * from (${notableOf(sql, search, rows)}) n`
+  }
+  if (driver === 'recipient' && simple && events === undefined) {
+    return sql`
+      select message_id, recipient_no from (${finishedOf(sql, search)} union all ${waitingOf(sql, search)}) d
+       where true ${behind(sql`d.message_id`, sql`d.recipient_no`)}`
+  }
+  // Nothing that waits was sent.
+  const sentOnly = events?.sent === true && events.types.length === 0 && events.bounces === undefined
+  // From the inside out: `offset 0` keeps the planner from turning a join round.
+  const messageOf = (id: Fragment) => sql`lateral (select * from messages m where m.id = ${id} offset 0) m`
+  const source = {
+    walk: () =>
+      sql`messages m cross join lateral (${sentOnly ? finishedWith(sql, sql`m.id`) : deliveriesOf(sql, sql`m.id`)} offset 0) d`,
+    recipient: () => sql`
+      (${finishedOf(sql, search)} union all ${waitingOf(sql, search)} offset 0) d cross join ${messageOf(sql`d.message_id`)}`,
+    notable: () => sql`
+      (${notableOf(sql, search)}) n cross join ${messageOf(sql`n.message_id`)} cross join lateral (
+        select * from (${deliveriesOf(sql, sql`n.message_id`)}) d where d.recipient_no = n.recipient_no offset 0) d`,
+  }[driver]()
+  const happened =
+    events === undefined || driver === 'notable'
+      ? sql``
+      : sentOnly
+        ? sql`and d.state = 'delivered'`
+        : sql`and (${events.sent ? sql`d.state = 'delivered' or` : sql``} exists (
+              select from events e where e.account_id = ${accountId} and e.message_id = m.id and e.recipient_no = d.recipient_no
+                 and e.occurred_at >= m.accepted_at - interval '1 day' and ${notable(sql)} and ${isWanted(sql, events)}
+               -- Asked for each delivery: joined, all events of the account would be read.
+               offset 0))`
+  return sql`
+    select m.id as message_id, d.recipient_no from ${source}
+     where m.account_id = ${accountId} and m.id >= ${span.from}::uuid and m.id < ${span.to}::uuid
+       ${from === undefined ? sql`` : sql`and lower(m.from_address) = ${from}::text`}
+       ${subject === undefined ? sql`` : sql`and m.subject = ${subject}::text`}
+       ${messageId === undefined ? sql`` : sql`and m.id = ${messageId}::uuid`}
+       ${reference === undefined ? sql`` : sql`and d.reference = ${reference}::text`}
+       ${happened} ${behind(sql`m.id`, sql`d.recipient_no`)}`
+}
+
+function finishedWith(sql: AnySql, id: Fragment) {
+  return sql`
+    select f.message_id, f.recipient_no, f.state, f.reference from finished_deliveries f where f.message_id = ${id}`
+}
+
+function deliveriesOf(sql: AnySql, id: Fragment) {
+  return sql`
+    ${finishedWith(sql, id)}
+    union all
+    select q.message_id, q.recipient_no, q.state, q.reference from delivery_queue q where q.message_id = ${id}`
+}
+
+function finishedOf(sql: AnySql, { accountId, span, filter: { recipientKey = '' } }: Search) {
+  return sql`
+    select f.message_id, f.recipient_no, f.state, f.reference from finished_deliveries f
+     where hashtextextended(f.recipient_key, f.account_id) = hashtextextended(${recipientKey}::text, ${accountId}::int)
+       and f.recipient_key = ${recipientKey}::text and f.account_id = ${accountId}::int
+       and f.message_id >= ${span.from}::uuid and f.message_id < ${span.to}::uuid`
+}
+
+function waitingOf(sql: AnySql, { accountId, span, filter: { recipientKey = '' } }: Search) {
+  return sql`
+    select q.message_id, q.recipient_no, q.state, q.reference from (${waitingFor(sql, accountId, [recipientKey])}) q
+     where q.message_id >= ${span.from}::uuid and q.message_id < ${span.to}::uuid`
+}
+
+function notableOf(sql: AnySql, { accountId, span, filter: { events } }: Search, first?: FirstOf) {
+  const question = { accountId, ...span, since: timeOf(span.from) }
+  return deliveriesWith(sql, events ?? { sent: false, types: [] }, question, first)
+}
+
+/** A UUIDv7's time (RFC 9562 5.7). */
+export function timeOf(id: string): Date {
+  return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16))
+}

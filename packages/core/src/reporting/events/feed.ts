@@ -1,0 +1,72 @@
+import type { AnySql } from '../../platform/database/database.ts'
+import type { Event } from './event.ts'
+import { type EventQuestion, readEvents } from './read.ts'
+import type { Watch } from './watch.ts'
+
+export interface FeedQuestion extends EventQuestion {
+  /** How long to wait when there is nothing behind `after`. */
+  readonly milliseconds: number
+  /** Ends the waiting. */
+  readonly signal: AbortSignal
+}
+
+export interface FeedPage {
+  readonly events: readonly Event[]
+  /** All up to here was looked at: what the next question is to be asked with. */
+  readonly next: number
+  /** The latest number; 0: nothing ever happened. */
+  readonly last: number
+  /** The oldest number whose event is still kept; the one that comes next when none is. */
+  readonly oldest: number
+}
+
+/** Pages looked through for one answer when few events, or none, are of the types asked for. */
+const MOST_PAGES = 20
+
+/** The events behind a number, waited for if there are none. */
+export async function feedOf(
+  { sql, watch }: { sql: AnySql; watch: Watch },
+  { milliseconds, signal, ...question }: FeedQuestion,
+): Promise<FeedPage> {
+  const deadline = performance.now() + milliseconds
+  let { after } = question
+  for (;;) {
+    const { events, next, all } = await readOn(sql, { ...question, after })
+    after = next
+    const left = deadline - performance.now()
+    const waited =
+      events.length === 0 && all
+        ? await watch.wait({ accountId: question.accountId, after, milliseconds: left, signal })
+        : 'over'
+    if (waited !== 'more') return { events, next, ...(await rangeOf(sql, question.accountId)) }
+  }
+}
+
+/** Goes on through pages that have none of the types wanted. `all`: it came to the end. */
+async function readOn(sql: AnySql, question: EventQuestion): Promise<{ events: Event[]; next: number; all: boolean }> {
+  const events: Event[] = []
+  let { after } = question
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const page = await readEvents(sql, { ...question, after, limit: question.limit - events.length })
+    if (page.next === after) return { events, next: after, all: true }
+    events.push(...page.events)
+    after = page.next
+    if (events.length >= question.limit) break
+  }
+  return { events, next: after, all: false }
+}
+
+/** An account's last page stays when its events go, as it knows the number that comes next. */
+async function rangeOf(sql: AnySql, accountId: number): Promise<{ last: number; oldest: number }> {
+  const [range] = await sql<{ last: number; oldest: number }[]>`
+    select (l.first_number + l.count - 1)::float8 as last,
+           (f.first_number + case when kept.any then 0 else f.count end)::float8 as oldest
+      from (select first_number, count from event_pages where account_id = ${accountId} order by first_number desc limit 1) l
+     cross join (select * from event_pages where account_id = ${accountId} order by first_number limit 1) f
+     cross join lateral (
+       select exists (select from events e
+                       where e.account_id = ${accountId} and e.transaction > f.after_transaction
+                         and e.transaction <= f.to_transaction
+                         and e.occurred_at >= f.week and e.occurred_at < f.week + interval '7 days') as any) kept`
+  return range ?? { last: 0, oldest: 1 }
+}

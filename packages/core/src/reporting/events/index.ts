@@ -1,0 +1,49 @@
+import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
+import { type FeedPage, type FeedQuestion, feedOf } from './feed.ts'
+import { type EventPage, type EventQuestion, lastNumber, readEvents } from './read.ts'
+import { continueAfterRestore } from './restored.ts'
+import { type Batch, EVENT_CHANNEL, type Sequenced, sequenceEvents } from './sequencer.ts'
+import { watchEvents } from './watch.ts'
+
+export { BOUNCE_CLASSIFICATIONS, type BounceClassification, classificationOf } from './bounce-classifications.ts'
+export { EVENT_TYPES, type Event, type EventDelivery, type EventDetail, type EventType } from './event.ts'
+export type { FeedPage, FeedQuestion } from './feed.ts'
+export type { EventPage, EventQuestion } from './read.ts'
+export type { Batch, Sequenced } from './sequencer.ts'
+export { dropText, HARD_BOUNCES, isHardBounce, replyLine, replyText } from './words.ts'
+
+export interface Events {
+  /** See sequencer.ts. */
+  sequence(): Promise<Sequenced>
+  /** See restored.ts. */
+  continueAfterRestore(): Promise<boolean>
+  /** See read.ts. */
+  read(question: EventQuestion): Promise<EventPage>
+  lastNumber(accountId: number): Promise<number>
+  /** What happened behind a number, waited for if need be; by few requests at a time, the others are answered at once. */
+  feed(question: FeedQuestion): Promise<FeedPage>
+  /** Calls back when events got their numbers, of whatever account, and after each reconnect. */
+  listen(onEvents: () => void): Promise<{ close(): Promise<void> }>
+}
+
+export interface EventsDependencies {
+  readonly sql: Sql
+  /** Done in the transaction that numbers a batch: the roll-ups. */
+  readonly alongside: (sql: SqlTransaction, batch: Batch) => Promise<unknown>
+}
+
+export function eventsOf({ sql, alongside }: EventsDependencies): Events {
+  const listen: Events['listen'] = async (onEvents) => {
+    const listening = await sql.listen(EVENT_CHANNEL, onEvents, onEvents)
+    return { close: listening.unlisten }
+  }
+  const watch = watchEvents(sql, listen)
+  return {
+    sequence: () => sequenceEvents(sql, alongside),
+    continueAfterRestore: () => continueAfterRestore(sql),
+    read: (question) => readEvents(sql, question),
+    lastNumber: (accountId) => lastNumber(sql, accountId),
+    feed: (question) => feedOf({ sql, watch }, question),
+    listen,
+  }
+}

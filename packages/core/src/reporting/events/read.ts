@@ -1,0 +1,106 @@
+import type { AnySql } from '../../platform/database/database.ts'
+import type { Event, EventDelivery, EventDetail, EventType } from './event.ts'
+
+export interface EventQuestion {
+  readonly accountId: number
+  /** Events behind this number. */
+  readonly after: number
+  readonly limit: number
+  /** Only these. Undefined: all. */
+  readonly types?: readonly EventType[] | undefined
+}
+
+export interface EventPage {
+  /** In the order of their numbers. */
+  readonly events: readonly Event[]
+  /** All up to here was looked at: what the next question is to be asked with. */
+  readonly next: number
+}
+
+interface Row extends Omit<EventDelivery, 'recipientNo'> {
+  readonly id: string
+  readonly number: number
+  readonly occurredAt: Date
+  readonly type: EventType
+  readonly detail: EventDetail | null
+  readonly recipientNo: number | null
+}
+
+interface Page {
+  readonly first: number
+  readonly count: number
+}
+
+/**
+ * A run of the account's events by their gap-free numbers. May answer fewer than `limit`, and none at all with a `next` that
+ * went ahead: it reads one page of numbers at a time. There is nothing more when `next` stands still.
+ */
+export async function readEvents(sql: AnySql, question: EventQuestion): Promise<EventPage> {
+  const { accountId, after, limit, types } = question
+  const page = await pageBehind(sql, accountId, after)
+  if (!page) return { events: [], next: after }
+  const rows = await sql<Row[]>`
+    with numbered as (
+      select e.*, p.first_number - 1 + row_number() over (order by e.transaction, e.id) as number
+        from event_pages p
+        join events e on e.account_id = p.account_id and e.transaction > p.after_transaction
+                     and e.transaction <= p.to_transaction
+                     and e.occurred_at >= p.week and e.occurred_at < p.week + interval '7 days'
+       where p.account_id = ${accountId} and p.first_number = ${page.first}
+    ), wanted as (
+      select * from numbered
+       where number > ${after} and (${types === undefined} or type = any(${[...(types ?? [])]}::text[]))
+       order by number limit ${limit}
+    )
+    select e.id, e.number::float8 as number, e.occurred_at as "occurredAt", e.type, e.detail, e.recipient_no as "recipientNo",
+           replace(m.id::text, '-', '') as "messageId", (m.transaction_base + 4 * e.recipient_no)::text as "transactionNumber",
+           coalesce(d.recipient, '') as recipient, coalesce(d.personal->'from'->>'email', m.from_address) as "from",
+           coalesce(d.personal->>'subject', m.subject) as subject, m.tags, d.reference, m.size, m.accepted_at as "acceptedAt",
+           (m.settings->>'group')::int as "group", m.settings->'template' as template,
+           d.personal->'customArgs' as "customArgs",
+           d.personal->>'messageId' as "ownMessageId",
+           case when m.format = 'content' then coalesce((d.personal->>'envelope')::int, e.recipient_no) end as envelope,
+           coalesce((d.personal->>'scheduledAt')::timestamptz, m.scheduled_at) as "scheduledAt"
+      from wanted e
+      left join messages m on m.id = e.message_id
+      left join lateral (
+        select f.recipient, f.reference, f.personal from finished_deliveries f
+         where f.message_id = e.message_id and f.recipient_no = e.recipient_no
+        union all
+        select q.recipient, q.reference, q.personal from delivery_queue q
+         where q.message_id = e.message_id and q.recipient_no = e.recipient_no
+        limit 1) d on true
+     order by e.number`
+  const last = rows.at(-1)
+  // The page may have grown since it was found.
+  const end = Math.max(page.first + page.count - 1, last?.number ?? 0)
+  const next = rows.length === limit && last ? last.number : end
+  return { events: rows.map(asEvent), next: Math.max(next, after) }
+}
+
+/** The first page that has a number behind this one. */
+async function pageBehind(sql: AnySql, accountId: number, after: number): Promise<Page | undefined> {
+  const [page] = await sql<Page[]>`
+    select first_number::float8 as first, count from (
+      (select first_number, count from event_pages
+        where account_id = ${accountId} and first_number <= ${after + 1} order by first_number desc limit 1)
+      union all
+      (select first_number, count from event_pages
+        where account_id = ${accountId} and first_number > ${after + 1} order by first_number limit 1)
+    ) near
+     where first_number + count - 1 > ${after} order by first_number limit 1`
+  return page
+}
+
+function asEvent({ id, number, occurredAt, type, detail, recipientNo, ...delivery }: Row): Event {
+  const known = recipientNo !== null && delivery.messageId !== null
+  return { id, number, occurredAt, type, detail: detail ?? {}, delivery: known ? { ...delivery, recipientNo } : null }
+}
+
+/** The number of the account's latest event; 0: there was none. */
+export async function lastNumber(sql: AnySql, accountId: number): Promise<number> {
+  const [page] = await sql<{ last: number }[]>`
+    select (first_number + count - 1)::float8 as last from event_pages
+     where account_id = ${accountId} order by first_number desc limit 1`
+  return page?.last ?? 0
+}

@@ -1,0 +1,89 @@
+import { onlyRow, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
+
+/** Channel that says that events got their numbers. */
+export const EVENT_CHANNEL = 'postrider_events'
+
+/** Events of one batch, about: a transaction's events stay together. */
+const BATCH = 5000
+/** A page that grows beyond this is left alone: a reader goes through a page from its beginning. */
+const PAGE = 1000
+
+/** The events of one batch: all whose transaction lies in (after, to]. As decimal text of an xid8. */
+export interface Batch {
+  readonly after: string
+  readonly to: string
+}
+
+export interface Sequenced {
+  /** How many events got their numbers. */
+  readonly count: number
+  /** There may be more to do at once. */
+  readonly more: boolean
+}
+
+/**
+ * Gives the next batch of events their numbers, in commit order, and has `alongside` done in the same transaction: what it
+ * writes is exact, however often a process dies here. One at a time over all processes; whoever finds another at it answers 0.
+ *
+ * Only events of transactions before the oldest one of this database that still writes are looked at: an earlier one can't become visible any
+ * more, so nothing is passed over. A transaction of this database that writes for long delays the numbers, and loses none.
+ */
+export async function sequenceEvents(
+  sql: Sql,
+  alongside: (sql: SqlTransaction, batch: Batch) => Promise<unknown>,
+): Promise<Sequenced> {
+  return sql.begin(async (transaction) => {
+    const [cursor] = await transaction<{ after: string; offset: string }[]>`
+      select transaction::text as after, transaction_offset as "offset" from event_cursors
+       where name = 'numbers' for update skip locked`
+    if (!cursor) return { count: 0, more: false }
+    const { after, offset } = cursor
+    // A statement of its own: what is below the horizon is visible to those that come after it.
+    const { horizon } = onlyRow(
+      await transaction<{ horizon: string }[]>`select (event_horizon() + ${offset}::bigint)::text as horizon`,
+    )
+    const [found] = await transaction<{ to: string; count: number }[]>`
+      with waiting as materialized (
+        select transaction from events
+         where transaction > ${after}::xid8 and transaction < ${horizon}::xid8
+         order by transaction limit ${BATCH}
+      )
+      select transaction::text as "to", (select count(*)::int from waiting) as count
+        from waiting order by transaction desc limit 1`
+    if (!found) return { count: 0, more: false }
+    const batch: Batch = { after, to: found.to }
+    await number(transaction, batch)
+    await alongside(transaction, batch)
+    await transaction`select pg_notify(${EVENT_CHANNEL}, '')`
+    return { count: found.count, more: found.count === BATCH }
+  }) as Promise<Sequenced>
+}
+
+async function number(sql: SqlTransaction, { after, to }: Batch): Promise<void> {
+  await sql`
+    with counted as materialized (
+      select account_id, date_trunc('week', occurred_at, 'UTC') as week, count(*)::int as count,
+             min(occurred_at) as earliest, max(occurred_at) as latest
+        from events where transaction > ${after}::xid8 and transaction <= ${to}::xid8
+       group by 1, 2
+    ), numbered as materialized (
+      select c.account_id, c.week, c.count, c.earliest, c.latest, l.first_number as last_first,
+             coalesce(l.first_number + l.count, 1)
+               + (sum(c.count) over weeks - c.count) as first_number,
+             coalesce(l.week = c.week and l.count < ${PAGE} and row_number() over weeks = 1, false) as extends
+        from counted c
+        left join lateral (
+          select p.first_number, p.count, p.week from event_pages p
+           where p.account_id = c.account_id order by p.first_number desc limit 1) l on true
+      window weeks as (partition by c.account_id order by c.week rows unbounded preceding)
+    ), extended as (
+      update event_pages p set count = p.count + n.count, to_transaction = ${to}::xid8, timed = p.timed + n.count,
+                               earliest = least(p.earliest, n.earliest), latest = greatest(p.latest, n.latest)
+        from numbered n where n.extends and p.account_id = n.account_id and p.first_number = n.last_first
+    ), added as (
+      insert into event_pages (account_id, first_number, count, week, after_transaction, to_transaction, earliest, latest, timed)
+      select account_id, first_number, count, week, ${after}::xid8, ${to}::xid8, earliest, latest, count
+        from numbered where not extends
+    )
+    update event_cursors set transaction = ${to}::xid8, moved_at = service_now() where name = 'numbers'`
+}

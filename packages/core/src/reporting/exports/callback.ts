@@ -1,0 +1,38 @@
+import { ServiceError } from '../../platform/errors.ts'
+import { type OutboundAnswer, OutboundError, type OutboundHttp } from '../../platform/outbound-http.ts'
+
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
+
+/**
+ * Asks the URL whether somebody is there: HEAD, and if that is no success, a POST of an empty object, which must be.
+ *
+ * Throws exportUnreachable.
+ */
+export async function requireReachable(http: OutboundHttp, url: string): Promise<void> {
+  const refused = (problem: string) => new ServiceError('exportUnreachable', { values: { problem } })
+  try {
+    if (isSuccess(await http.request({ url, method: 'HEAD' }))) return
+    const answer = await http.request({ url, method: 'POST', headers: JSON_TYPE, body: '{}' })
+    if (!isSuccess(answer)) throw refused(`it answered with status ${answer.status}`)
+  } catch (error) {
+    throw error instanceof OutboundError ? refused(error.message) : error
+  }
+}
+
+/** Answers whether the URL took it. */
+export async function postCallback(
+  http: OutboundHttp,
+  url: string,
+  told: Readonly<Record<string, unknown>>,
+): Promise<boolean> {
+  try {
+    return isSuccess(await http.request({ url, method: 'POST', headers: JSON_TYPE, body: JSON.stringify(told) }))
+  } catch (error) {
+    if (error instanceof OutboundError) return false
+    throw error
+  }
+}
+
+function isSuccess({ status }: OutboundAnswer): boolean {
+  return status >= 200 && status < 300
+}

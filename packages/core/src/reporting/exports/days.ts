@@ -1,0 +1,45 @@
+import { selectSettings } from '../../accounts/store.ts'
+import { type AnySql, onlyRow } from '../../platform/database/database.ts'
+import { ServiceError } from '../../platform/errors.ts'
+
+/** Days as they were asked for, and the moments they begin and end. */
+export interface Span {
+  readonly firstDay: string
+  readonly lastDay: string
+  readonly beginsAt: Date
+  readonly endsAt: Date
+}
+
+/**
+ * The span of days in the account's time zone; no end means today.
+ *
+ * Throws parameterMissing (startdate), exportDateInvalid, exportDatesReversed.
+ */
+export async function spanOf(sql: AnySql, accountId: number, first: string, last: string | undefined): Promise<Span> {
+  if (first === '') throw new ServiceError('parameterMissing', { values: { parameter: 'startdate' } })
+  const firstDay = dayOf(first)
+  const lastDay = last === undefined || last === '' ? undefined : dayOf(last)
+  const zone = (await selectSettings(sql, accountId))?.timeZone ?? 'UTC'
+  const span = onlyRow(
+    await sql<Span[]>`
+      with asked as (
+        select ${firstDay}::text::date as first_day,
+               coalesce(${lastDay ?? null}::text::date, (service_now() at time zone ${zone}::text)::date) as last_day
+      )
+      select first_day::text as "firstDay", last_day::text as "lastDay",
+             greatest(first_day::timestamp at time zone ${zone}::text, '1970-01-01Z') as "beginsAt",
+             least((last_day + 1)::timestamp at time zone ${zone}::text, '3000-01-01Z') as "endsAt"
+        from asked`,
+  )
+  if (span.firstDay > span.lastDay) throw new ServiceError('exportDatesReversed')
+  return span
+}
+
+/** A day that the calendar has, from the year 1 on. */
+function dayOf(text: string): string {
+  const [, year = ''] = /^(\d{4})-\d{2}-\d{2}$/.exec(text) ?? []
+  const time = Date.parse(`${text}T00:00:00Z`)
+  const real = year !== '' && !Number.isNaN(time) && new Date(time).toISOString().slice(0, 10) === text
+  if (!real || year === '0000') throw new ServiceError('exportDateInvalid')
+  return text
+}

@@ -1,0 +1,188 @@
+import { type Actor, noteChange } from '../../accounts/audit/index.ts'
+import { parseAddress } from '../../mime/address.ts'
+import type { Config } from '../../platform/config.ts'
+import { ServiceError } from '../../platform/errors.ts'
+import type { OutboundHttp } from '../../platform/outbound-http.ts'
+import type { Secrets } from '../../platform/secrets.ts'
+import { requireReachable } from './callback.ts'
+import { spanOf } from './days.ts'
+import type { ExportFile, ExportJob, ExportSpan, NewExport } from './export-job.ts'
+import { fileOf } from './file.ts'
+import { kindsOf } from './kinds.ts'
+import { jobOfToken, linkToken } from './link.ts'
+import { type NoticeDependencies, noticeSender, rehearseNotice } from './notice.ts'
+import { rangeOf, readRun } from './read-span.ts'
+import { headOf, lineOf } from './row.ts'
+import {
+  countJobs,
+  deleteExpired,
+  deleteQueued,
+  insertJob,
+  type StoredExport,
+  selectFinished,
+  selectJob,
+  selectJobs,
+} from './store.ts'
+import { type Telling, tellerOf } from './tell.ts'
+import { workSome } from './work.ts'
+
+export type { ExportFile, ExportFormat, ExportJob, ExportSpan, ExportState, NewExport } from './export-job.ts'
+
+/** Jobs of one account that wait or run at a time, and all that are kept. */
+const MOST_OPEN = 5
+const MOST_KEPT = 100
+
+/** Dumps of an account's events (contract section 14). */
+export interface Exports {
+  /**
+   * Asks for a dump, which a delivery worker makes. A callback URL is asked whether it is there before.
+   *
+   * Throws exportTargetMissing, parameterMissing (startdate), parameterInvalid (events), exportDateInvalid,
+   * exportDatesReversed, exportEmailInvalid, exportUnreachable, exportNotCreated; and, with an email, whatever mail from this
+   * key to there would be refused for, as scopeMissing and keyRestricted.
+   */
+  create(accountId: number, wanted: NewExport, by: Actor): Promise<ExportJob>
+  /** Throws exportUnknown. */
+  show(accountId: number, id: string): Promise<ExportJob>
+  /** The latest first; those asked for before the one named, if one is. Throws exportUnknown. */
+  list(accountId: number, page: { limit: number; before?: string | undefined }): Promise<ExportJob[]>
+  /** Takes back one that has not begun. Throws exportUnknown, exportNotQueued. */
+  remove(accountId: number, id: string, by: Actor): Promise<void>
+  /** Throws exportUnknown, also when it is not done. */
+  file(accountId: number, id: string): Promise<ExportFile>
+  /** The file a link leads to; undefined when it leads nowhere, or no more. */
+  fileOfLink(token: string): Promise<ExportFile | undefined>
+  /** The same events at once, as NDJSON. Throws what create does about dates and events. */
+  stream(accountId: number, question: ExportSpan): Promise<AsyncIterable<string>>
+  /** See work.ts: for delivery workers. */
+  workSome(): Promise<boolean>
+  /** What is to be told next: see tell.ts. For delivery workers. */
+  nextTelling(): Promise<Telling | undefined>
+  /** Clears away files past their end; answers how many. */
+  forgetOld(): Promise<number>
+}
+
+export interface ExportsDependencies extends NoticeDependencies {
+  readonly secrets: Secrets
+  readonly config: Pick<Config, 'publicUrl' | 'exportStorage'>
+  readonly http: OutboundHttp
+}
+
+export function exportsOf({ sql, secrets, config, messages, principalOf, http }: ExportsDependencies): Exports {
+  const shown = (job: StoredExport): ExportJob => {
+    const { id, state, format, firstDay, lastDay, kinds, createdAt, finishedAt, expiresAt, rows, problem } = job
+    const url = state === 'done' ? `${config.publicUrl}/exports/${linkToken(secrets, id)}` : null
+    const days = { firstDay, lastDay, kinds, createdAt, finishedAt, expiresAt }
+    return { id: job.publicId, state, format, ...days, rows, problem, url }
+  }
+  const find = async (accountId: number, id: string): Promise<StoredExport> => {
+    const job = await selectJob(sql, accountId, uuidOf(id))
+    if (!job) throw new ServiceError('exportUnknown')
+    return job
+  }
+
+  return {
+    async create(accountId, wanted, by) {
+      const { format, callbackUrl, startDate, endDate, events } = wanted
+      if (callbackUrl === undefined && wanted.email === undefined) throw new ServiceError('exportTargetMissing')
+      const span = await spanOf(sql, accountId, startDate, endDate)
+      const kinds = kindsOf(events)
+      const email = wanted.email === undefined ? null : await recipientOf(accountId, wanted.email, by)
+      // Before the look at the URL, so that nobody has us ask hosts without end.
+      requireRoom(await countJobs(sql, accountId))
+      if (callbackUrl !== undefined) await requireReachable(http, callbackUrl)
+      const row = {
+        ...{ accountId, format, kinds, ...span, callbackUrl: callbackUrl ?? null, email },
+        ...{ apiKeyId: by.keyId, clientAddress: by.address },
+      }
+      return sql.begin(async (transaction) => {
+        const job = await insertJob(transaction, row)
+        const after = { startdate: span.firstDay, enddate: span.lastDay, format, events: kinds }
+        const target = { callback: callbackUrl !== undefined, email: email !== null }
+        const object = `export ${job.publicId}`
+        await noteChange(transaction, {
+          accountId,
+          by,
+          action: 'export.create',
+          object,
+          after: { ...after, ...target },
+        })
+        // After the note, which makes an account's changes one after the other, so that the count is exact.
+        const { kept, open } = await countJobs(transaction, accountId)
+        requireRoom({ kept: kept - 1, open: open - 1 })
+        return shown(job)
+      }) as Promise<ExportJob>
+    },
+
+    show: async (accountId, id) => shown(await find(accountId, id)),
+
+    async list(accountId, { limit, before }) {
+      const last = before === undefined ? undefined : await find(accountId, before)
+      return (await selectJobs(sql, accountId, { limit, before: last?.id })).map(shown)
+    },
+
+    async remove(accountId, id, by) {
+      const { id: number } = await find(accountId, id)
+      await sql.begin(async (transaction) => {
+        if (!(await deleteQueued(transaction, accountId, number))) throw new ServiceError('exportNotQueued')
+        await noteChange(transaction, { accountId, by, action: 'export.delete', object: `export ${id}` })
+      })
+    },
+
+    async file(accountId, id) {
+      const job = await find(accountId, id)
+      if (job.state !== 'done') throw new ServiceError('exportUnknown', { reason: 'it is not done' })
+      return fileOf(sql, job)
+    },
+
+    async fileOfLink(token) {
+      const id = jobOfToken(secrets, token)
+      const job = id === undefined ? undefined : await selectFinished(sql, id)
+      return job && fileOf(sql, job)
+    },
+
+    async stream(accountId, { startDate, endDate, events }) {
+      const { beginsAt, endsAt } = await spanOf(sql, accountId, startDate, endDate)
+      const question = { accountId, kinds: kindsOf(events), beginsAt, endsAt }
+      const range = await rangeOf(sql, question)
+      return (async function* () {
+        yield headOf('json')
+        for (let { position } = range; position < range.last; ) {
+          const run = await readRun(sql, question, { position, last: range.last })
+          yield run.events.map((event) => lineOf('json', event)).join('')
+          position = run.position
+        }
+      })()
+    },
+
+    workSome: () => workSome({ sql, storage: config.exportStorage }),
+    nextTelling: tellerOf({ sql, messages, principalOf, http, shown }),
+    forgetOld: () => deleteExpired(sql, 20),
+  }
+
+  /** The canonical address. Throws exportEmailInvalid, exportNotCreated, and what the mail to it would be refused for. */
+  async function recipientOf(accountId: number, email: string, { keyId }: Actor): Promise<string> {
+    const address = parseAddress(email)
+    if (!address) throw new ServiceError('exportEmailInvalid')
+    const from = await noticeSender(sql, accountId)
+    if (!from) throw notCreated('there is no active sending domain to mail from')
+    await rehearseNotice({ sql, messages, principalOf }, { accountId, apiKeyId: keyId, from, to: address.text })
+    return address.text
+  }
+}
+
+function requireRoom({ kept, open }: { kept: number; open: number }): void {
+  if (open >= MOST_OPEN) throw notCreated(`${MOST_OPEN} are waiting or running, try again when one is done`)
+  if (kept >= MOST_KEPT) throw notCreated(`${MOST_KEPT} are kept already, the oldest will go by and by`)
+}
+
+function notCreated(problem: string): ServiceError {
+  return new ServiceError('exportNotCreated', { values: { problem } })
+}
+
+/** Throws exportUnknown. */
+function uuidOf(id: string): string {
+  const [, digits] = /^exp_([0-9a-f]{32})$/.exec(id) ?? []
+  if (digits === undefined) throw new ServiceError('exportUnknown')
+  return digits
+}

@@ -1,0 +1,102 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { isDatabaseTrouble, type Sql } from '../../platform/database/database.ts'
+import { type NumberRange, rangeOf, readRun } from './read-span.ts'
+import { headOf, lineOf } from './row.ts'
+import { insertPart, postponeStep, type StoredExport, saveEnd, saveStep, sumOctets, takeDue } from './store.ts'
+
+const compress = promisify(gzip)
+
+/** Characters of a part before it is compressed, about. */
+const PART_LENGTH = 4 * 1024 * 1024
+/** A step ends after this, whatever it has found. */
+const STEP_MS = 2000
+/** Seconds a job waits whose step failed: by the database's trouble, by our fault. */
+const AFTER_FAILURE = { passing: 1, fault: 60 } as const
+/** Failures in a row, by our fault, after which it is given up. */
+const MOST_FAILURES = 5
+/** Days a file is kept. */
+export const KEPT_DAYS = 7
+
+export interface WorkDependencies {
+  readonly sql: Sql
+  /** Octets all files of one account may have. */
+  readonly storage: number
+}
+
+/**
+ * Does one step of the job that has waited longest: some thousand events into one part of its file, which is stored in one
+ * transaction with how far the job is. Whoever is killed leaves nothing half done. No transaction is open while events are
+ * read: it would hold up their numbering. Answers false when nothing is due. For any number of workers.
+ */
+export async function workSome(dependencies: WorkDependencies): Promise<boolean> {
+  const { sql } = dependencies
+  const job = await takeDue(sql)
+  if (!job) return false
+  try {
+    await saveRead(dependencies, job, await readStep(sql, job))
+    return true
+  } catch (error) {
+    await putOff(sql, job, isDatabaseTrouble(error)).catch(() => {})
+    throw error
+  }
+}
+
+interface Step extends NumberRange {
+  readonly rows: number
+  readonly part: Buffer | undefined
+}
+
+async function readStep(sql: Sql, job: StoredExport): Promise<Step> {
+  const { position: begun, lastNumber, format } = job
+  const fresh = begun === null || lastNumber === null
+  const { last, ...range } = fresh ? await rangeOf(sql, job) : { position: begun, last: lastNumber }
+  let { position } = range
+  let rows = 0
+  const lines: string[] = fresh ? [headOf(format)] : []
+  let length = 0
+  const end = performance.now() + STEP_MS
+  while (position < last && length < PART_LENGTH && performance.now() < end) {
+    const run = await readRun(sql, job, { position, last })
+    for (const event of run.events) {
+      const line = lineOf(format, event)
+      length += line.length
+      lines.push(line)
+    }
+    rows += run.events.length
+    position = run.position
+  }
+  const text = lines.join('')
+  return { position, last, rows, part: text === '' ? undefined : await compress(text) }
+}
+
+async function saveRead(
+  { sql, storage }: WorkDependencies,
+  job: StoredExport,
+  { position, last, rows, part }: Step,
+): Promise<void> {
+  await sql.begin(async (transaction) => {
+    const saved = await saveStep(transaction, job, {
+      ...{ position, lastNumber: last, rows: job.rows + rows },
+      ...{ parts: job.parts + (part ? 1 : 0), octets: job.octets + (part?.length ?? 0) },
+    })
+    if (!saved) return
+    if (part) await insertPart(transaction, job.id, job.parts, part)
+    if ((await sumOctets(transaction, job.accountId)) > storage) {
+      const megabytes = Math.floor(storage / 1024 / 1024)
+      const problem = `the files of the last ${KEPT_DAYS} days together would have more than ${megabytes} MB`
+      await saveEnd(transaction, job.id, { state: 'failed', problem, keptDays: KEPT_DAYS })
+    } else if (position >= last) {
+      await saveEnd(transaction, job.id, { state: 'done', problem: null, keptDays: KEPT_DAYS })
+    }
+  })
+}
+
+async function putOff(sql: Sql, { id }: StoredExport, passing: boolean): Promise<void> {
+  const seconds = passing ? AFTER_FAILURE.passing : AFTER_FAILURE.fault
+  const failures = await postponeStep(sql, id, { seconds, fault: !passing })
+  if (passing || failures < MOST_FAILURES) return
+  await sql.begin((transaction) =>
+    saveEnd(transaction, id, { state: 'failed', problem: 'an internal error', keptDays: KEPT_DAYS }),
+  )
+}

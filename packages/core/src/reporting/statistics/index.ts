@@ -1,0 +1,302 @@
+import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
+import { invalidParameter, ServiceError } from '../../platform/errors.ts'
+import type { BounceClassification } from '../events/index.ts'
+import { type BouncesOfDay, countBounces } from './bounces.ts'
+import { type DeliveryTime, deliveryTime } from './delivery-times.ts'
+import { type Counts, METRICS, NO_COUNTS, type Subject } from './metrics.ts'
+import { MOST_DAYS, MOST_DAYS_APART, type Period, periodsOf, requireSpan, type Span } from './periods.ts'
+import {
+  type AsOf,
+  type Counted,
+  type CountsRow,
+  countNames,
+  type Order,
+  selectAsOf,
+  selectCounts,
+  selectCountsOfEach,
+  selectCountsOfSubaccounts,
+  selectSums,
+} from './read.ts'
+import { type RecountRequest, recount } from './recount.ts'
+import { selectKnownTags, selectTags, type Tag, type TagPage } from './tags.ts'
+
+export type { BouncesOfDay } from './bounces.ts'
+export type { DeliveryTime } from './delivery-times.ts'
+export type { Counts, Metric, Subject, Weights } from './metrics.ts'
+export type { Period, Span } from './periods.ts'
+export type { AsOf, Order } from './read.ts'
+export type { RecountRequest } from './recount.ts'
+export { rollUp } from './roll-up.ts'
+export type { Tag, TagPage } from './tags.ts'
+
+/** Whose counts are wanted: of all mail, of one name or some, or of each name apart. */
+export type Wanted =
+  | { readonly kind: 'total' }
+  | { readonly kind: 'one'; readonly subject: Subject; readonly name: string }
+  | { readonly kind: 'some'; readonly subject: Subject; readonly names: readonly string[] }
+  | {
+      readonly kind: 'groups'
+      readonly subject: Subject
+      /** Names that are counted together, by the name of their group. */
+      readonly groups: ReadonlyMap<string, readonly string[]>
+      /** What everything else is called. */
+      readonly others: string
+    }
+  | { readonly kind: 'each'; readonly subject: Subject | 'subaccount' }
+
+export interface BouncesRequest extends Pick<Question, 'accountId' | 'first' | 'last'> {
+  readonly classification: BounceClassification | undefined
+}
+
+interface Question {
+  readonly accountId: number
+  /** The user name of a subaccount of this account that is asked about instead of it. */
+  readonly subaccount?: string | undefined
+  /** `yyyy-mm-dd` in the account's time zone. */
+  readonly first: string
+  /** Undefined: today, or the first day if that is later. */
+  readonly last?: string | undefined
+  /** Delivery times too. */
+  readonly times?: boolean
+  readonly limit: number
+  readonly offset: number
+}
+
+export interface StatsQuestion extends Question {
+  readonly wanted: Wanted
+  readonly period: Period
+}
+
+export interface SumsQuestion extends Question {
+  readonly subject: Subject
+  /** Only this one. Undefined: each, those with most mail first. */
+  readonly name?: string | undefined
+  /** Those with most delivered mail first unless told; what has no name of its own is always last. */
+  readonly order?: Order
+}
+
+export interface NamedCounts {
+  /** Null: all names that are not counted, or not told, apart. */
+  readonly name: string | null
+  readonly counts: Counts
+  /** Null: nothing was delivered, or it was not asked for. */
+  readonly deliveryTime: DeliveryTime | null
+}
+
+export interface StatsAnswer {
+  readonly periods: readonly { readonly date: string; readonly stats: readonly NamedCounts[] }[]
+  /** How many periods the span has. */
+  readonly total: number
+  readonly asOf: AsOf
+}
+
+export interface SumsAnswer extends Span {
+  readonly stats: readonly NamedCounts[]
+  /** How many names there are. */
+  readonly total: number
+  readonly asOf: AsOf
+}
+
+/** Counts made from the events, by day in the account's time zone. All of an answer is of one moment, which it tells. */
+export interface Stats {
+  /**
+   * By day, week or month, with zeros for what had nothing; of each name only what there was.
+   *
+   * Throws dateInvalid, datesReversed, parameterInvalid (enddate: more than five years, or one where names are told apart, or too many of them;
+   * the subject: its name has a NUL), subaccountUnknown.
+   */
+  show(question: StatsQuestion): Promise<StatsAnswer>
+  /** Over the whole span. Throws as `show` does. */
+  sums(question: SumsQuestion): Promise<SumsAnswer>
+  /** Throws parameterInvalid (tag: it has a NUL). */
+  tags(page: TagPage): Promise<{ tags: Tag[]; total: number }>
+  /** Bounces by classification, or by domain (bounces.ts). Throws dateInvalid, datesReversed, parameterInvalid (enddate). */
+  bounces(question: BouncesRequest): Promise<BouncesOfDay[]>
+  /** Which of these names are tags of the account. */
+  knownTags(accountId: number, names: readonly string[]): Promise<string[]>
+  /** See recount.ts. */
+  recount(request: RecountRequest): Promise<Span | null>
+}
+
+export function statsOf(sql: Sql): Stats {
+  /** One snapshot for all that an answer tells. */
+  const inOneSnapshot = <T>(act: (transaction: SqlTransaction) => Promise<T>): Promise<T> =>
+    sql.begin('isolation level repeatable read read only', act) as Promise<T>
+
+  return {
+    show: (question) =>
+      inOneSnapshot(async (transaction) => {
+        const { wanted, period, times = false, limit, offset } = question
+        if (wanted.kind === 'one') requireText(wanted.name, wanted.subject)
+        const { id: accountId, today } = await accountOf(transaction, question)
+        const span = spanOf(question, today, wanted.kind === 'each' ? MOST_DAYS_APART : MOST_DAYS)
+        const asOf = await selectAsOf(transaction, accountId)
+        if (wanted.kind === 'each') await requireFew(transaction, { accountId, subject: wanted.subject, span, times })
+        const { periods, total } = periodsOf(span, period, { limit, offset })
+        const page = { first: periods[0]?.first ?? span.first, last: periods.at(-1)?.last ?? span.first }
+        if (periods.length === 0) return { periods: [], total, asOf }
+        const names = namesIn(wanted)
+        if (names * periods.length > MOST_TOLD) {
+          const most = Math.floor(MOST_TOLD / names)
+          const fewer = wanted.kind === 'groups' ? 'ask for fewer days' : 'ask for fewer days or names'
+          const coarser = period === 'month' ? '' : `, or by ${period === 'day' ? 'week or month' : 'month'}`
+          throw invalidParameter(
+            'enddate',
+            `an answer has at most ${MOST_TOLD} counts, here those of ${most} ${period}s (got ${periods.length}): ` +
+              `${fewer}${coarser}`,
+          )
+        }
+        const asked = { accountId, period, page, times }
+        const rows =
+          wanted.kind !== 'each'
+            ? await selectCounts(transaction, asked, countedOf(wanted))
+            : wanted.subject === 'subaccount'
+              ? await selectCountsOfSubaccounts(transaction, asked, span)
+              : await selectCountsOfEach(transaction, asked, { subject: wanted.subject, span })
+        const byDate = Map.groupBy(rows, ({ date }) => date)
+        const totals = wanted.kind === 'groups' ? await selectCounts(transaction, asked, TOTAL) : []
+        // Of each name that was asked for there is a row.
+        const stats = (found: CountsRow[] = []) =>
+          wanted.kind === 'each'
+            ? found.map(asNamed)
+            : countedOf(wanted).names.map((name) => {
+                const row = found.find((one) => one.name === name)
+                return row ? asNamed(row) : noCounts(wanted.kind === 'total' ? null : name)
+              })
+        return {
+          periods: periods.map(({ first: date }) => ({
+            date,
+            stats:
+              wanted.kind === 'groups'
+                ? grouped(
+                    wanted,
+                    byDate.get(date) ?? [],
+                    totals.find((row) => row.date === date),
+                  )
+                : stats(byDate.get(date)),
+          })),
+          ...{ total, asOf },
+        }
+      }),
+
+    sums: (question) =>
+      inOneSnapshot(async (transaction) => {
+        const { subject, name, times = false, order = MOST_SENT, limit, offset } = question
+        if (name !== undefined) requireText(name, subject)
+        const { id: accountId, today } = await accountOf(transaction, question)
+        const span = spanOf(question, today, name === undefined ? MOST_DAYS_APART : MOST_DAYS)
+        const asOf = await selectAsOf(transaction, accountId)
+        if (name === undefined) await requireFew(transaction, { accountId, subject, span, times })
+        const { rows, total } = await selectSums(transaction, {
+          ...{ accountId, subject, name, span, times, order, limit, offset },
+        })
+        const alone = name !== undefined && total === 0
+        return { ...span, stats: alone ? [noCounts(name)] : rows.map(asNamed), total: alone ? 1 : total, asOf }
+      }),
+
+    bounces: (question) =>
+      inOneSnapshot(async (transaction) => {
+        const { id: accountId, today } = await accountOf(transaction, question)
+        const span = spanOf(question, today, MOST_DAYS_APART)
+        return countBounces(transaction, { accountId, span, classification: question.classification })
+      }),
+
+    async tags(page) {
+      requireText(page.prefix, 'tag')
+      return selectTags(sql, page)
+    },
+    knownTags: (accountId, names) => selectKnownTags(sql, accountId, names),
+    recount: (request) => recount(sql, request),
+  }
+}
+
+const TOTAL = { subject: 'total', names: [''] } as const
+
+/** Counts that are told by name, or looked at to be added up, for each period. */
+function namesIn(wanted: Wanted): number {
+  return wanted.kind === 'some' || wanted.kind === 'groups' ? countedOf(wanted).names.length : 0
+}
+
+/** The counts of each group, then of everything else. */
+function grouped(
+  { groups, others }: Extract<Wanted, { kind: 'groups' }>,
+  rows: readonly CountsRow[],
+  total: CountsRow | undefined,
+): NamedCounts[] {
+  const named = [...groups.keys()].map((name) => ({
+    ...{ name, deliveryTime: null },
+    counts: rows.find((row) => row.name === name)?.counts ?? NO_COUNTS,
+  }))
+  const rest = { ...(total?.counts ?? NO_COUNTS) }
+  for (const { counts } of named) for (const metric of METRICS) rest[metric] -= counts[metric]
+  return [...named, { name: others, counts: rest, deliveryTime: null }]
+}
+
+const MOST_SENT: Order = { by: { sent: 1 }, descending: true }
+
+function countedOf(wanted: Exclude<Wanted, { kind: 'each' }>): Counted {
+  if (wanted.kind === 'total') return TOTAL
+  if (wanted.kind === 'groups') {
+    const members = [...wanted.groups].flatMap(([group, names]) => names.map((name) => ({ group, name })))
+    return {
+      subject: wanted.subject,
+      names: members.map(({ name }) => name),
+      as: members.map(({ group }) => group),
+    }
+  }
+  return wanted.kind === 'one' ? { subject: wanted.subject, names: [wanted.name] } : wanted
+}
+
+function asNamed({ name, counts, histogram }: CountsRow): NamedCounts {
+  return { name, counts, deliveryTime: deliveryTime(histogram) }
+}
+
+function noCounts(name: string | null): NamedCounts {
+  return { name, counts: NO_COUNTS, deliveryTime: null }
+}
+
+/** The database takes every text but NUL. */
+function requireText(text: string, parameter: string): void {
+  if (text.includes('\0')) throw invalidParameter(parameter, 'it must not contain NUL')
+}
+
+function spanOf({ first, last }: Pick<Question, 'first' | 'last'>, today: string, most: number): Span {
+  // Where the caller's day begins before the account's, its today is the account's tomorrow.
+  const span = { first, last: last ?? (first > today ? first : today) }
+  requireSpan(span, most)
+  return span
+}
+
+/** Throws parameterInvalid (enddate). */
+async function requireFew(
+  sql: SqlTransaction,
+  { times, ...question }: { accountId: number; subject: Subject | 'subaccount'; span: Span; times: boolean },
+): Promise<void> {
+  const most = times ? MOST_COUNTS.withTimes : MOST_COUNTS.plain
+  if ((await countNames(sql, { ...question, most })) <= most) return
+  throw invalidParameter('enddate', `it makes more than ${most} counts to look at, ask for fewer days`)
+}
+
+/** Counts of single names that one answer is made of: at 3.5 µs each, with delivery times 7, some 170 ms of processor time. */
+const MOST_COUNTS = { plain: 50_000, withTimes: 25_000 }
+
+/** Counts of named names in one answer, each of some 400 octets: ten names over two and a half years by day. */
+const MOST_TOLD = 10_000
+
+async function accountOf(
+  sql: SqlTransaction,
+  { accountId, subaccount }: Pick<Question, 'accountId' | 'subaccount'>,
+): Promise<{ id: number; today: string }> {
+  if (subaccount?.includes('\0')) throw new ServiceError('subaccountUnknown')
+  const [account] = await sql<{ id: number; today: string }[]>`
+    select id, to_char(service_now() at time zone time_zone, 'YYYY-MM-DD') as today from accounts
+     where ${
+       subaccount === undefined
+         ? sql`id = ${accountId}`
+         : sql`parent_id = ${accountId} and lower(username) = lower(${subaccount}::text) and deleted_at is null`
+     }`
+  if (account) return account
+  throw subaccount === undefined
+    ? invalidParameter('account', 'there is no such account')
+    : new ServiceError('subaccountUnknown')
+}

@@ -1,0 +1,49 @@
+import { parseDay } from '../../accounts/credits/days.ts'
+import { invalidParameter, ServiceError } from '../../platform/errors.ts'
+
+export const PERIODS = ['day', 'week', 'month'] as const
+export type Period = (typeof PERIODS)[number]
+
+/** Both days included, as `yyyy-mm-dd`. */
+export interface Span {
+  readonly first: string
+  readonly last: string
+}
+
+/** Days a question may span: five years. */
+export const MOST_DAYS = 1827
+/** Days a question may span that tells many names apart, of which there are up to a thousand a day. */
+export const MOST_DAYS_APART = 366
+
+/** Throws dateInvalid, datesReversed, parameterInvalid (enddate: more than `most` days). Equal days are a span of one. */
+export function requireSpan({ first, last }: Span, most: number): void {
+  const days = parseDay(last) - parseDay(first) + 1
+  if (days < 1) throw new ServiceError('datesReversed')
+  if (days > most) throw invalidParameter('enddate', `it must be at most ${most} days, the first one included`)
+}
+
+/** Those of the span's days, ISO weeks or months that come after the first `offset`; the outer ones as far as the span reaches. */
+export function periodsOf(span: Span, period: Period, { limit, offset }: { limit: number; offset: number }) {
+  const periods: Span[] = []
+  const end = parseDay(span.last)
+  for (let from = parseDay(span.first); from <= end; ) {
+    const to = Math.min(lastOf(from, period), end)
+    periods.push({ first: textOf(from), last: textOf(to) })
+    from = to + 1
+  }
+  return { periods: periods.slice(offset, offset + limit), total: periods.length }
+}
+
+/** The last day of the period a day is in; days are counted from 1970-01-01, a Thursday. */
+function lastOf(day: number, period: Period): number {
+  if (period === 'day') return day
+  if (period === 'week') return day + 6 - ((((day + 3) % 7) + 7) % 7)
+  const date = new Date(day * DAY)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0) / DAY
+}
+
+const DAY = 86_400_000
+
+function textOf(day: number): string {
+  return new Date(day * DAY).toISOString().slice(0, 10)
+}

@@ -1,0 +1,38 @@
+import type { Sql } from '../../platform/database/database.ts'
+
+/** A tag as it was first seen. */
+export interface Tag {
+  readonly name: string
+  readonly createdAt: Date
+}
+
+export interface TagPage {
+  readonly accountId: number
+  /** Only those that begin with it. */
+  readonly prefix: string
+  readonly limit: number
+  readonly offset: number
+}
+
+/** The account's tags by name, and how many begin like that in all. */
+export async function selectTags(
+  sql: Sql,
+  { accountId, prefix, limit, offset }: TagPage,
+): Promise<{ tags: Tag[]; total: number }> {
+  // In the order of octets what begins with a text lies between it and it with the last of all characters behind.
+  const matching = sql`
+    account_id = ${accountId} and name >= ${prefix} and name <= ${prefix} || U&'\\+10FFFF' and starts_with(name, ${prefix})`
+  const [tags, [all]] = await Promise.all([
+    sql<Tag[]>`
+      select name, created_at as "createdAt" from tags where ${matching} order by name limit ${limit} offset ${offset}`,
+    sql<{ total: number }[]>`select count(*)::int as total from tags where ${matching}`,
+  ])
+  return { tags, total: all?.total ?? 0 }
+}
+
+/** Which of these names are tags of the account. */
+export async function selectKnownTags(sql: Sql, accountId: number, names: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select name from tags where account_id = ${accountId} and name = any(${[...names]}::text[])`
+  return rows.map(({ name }) => name)
+}

@@ -1,0 +1,158 @@
+import { noteChange, OPERATOR } from '../../accounts/audit/index.ts'
+import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
+import { askedPause, DISABLE_AFTER, GIVE_UP_AFTER, pauseAfter } from './schedule.ts'
+import type { Answer, LeasedBatch } from './webhook.ts'
+
+/** Places of each ring of the log: successes, then failures. */
+const RING = 100
+const MOST_DEAD = 1000
+const DEAD_DAYS = 30
+
+/** What became of a batch; `late`: it was no longer this worker's. */
+export type Finished = 'delivered' | 'waiting' | 'dead' | 'disabled' | 'late'
+
+interface State {
+  readonly enabled: boolean
+  /** Seconds since it last answered; null: it does answer. */
+  readonly failing: number | null
+  /** It answered since this batch failed last. */
+  readonly othersPass: boolean
+  readonly aside: boolean
+  /** Seconds that this batch fails. */
+  readonly lasting: number
+}
+
+/** Notes how the receiver took a batch, and decides how it goes on with both. One transaction. */
+export async function finishBatch(sql: Sql, batch: LeasedBatch, answer: Answer): Promise<Finished> {
+  return sql.begin(async (transaction) => {
+    // The webhook first, as in a claim, so that two never wait for each other in a circle.
+    await transaction`select 1 from webhooks where id = ${batch.webhookId} for update`
+    const [state] = await transaction<State[]>`
+      select w.enabled, extract(epoch from service_now() - w.failing_since)::float8 as failing,
+             coalesce(w.succeeded_at > b.failed_at, false) as "othersPass", b.aside,
+             coalesce(extract(epoch from service_now() - b.failed_since), 0)::float8 as lasting
+        from webhook_batches b join webhooks w on w.id = b.webhook_id
+       where b.id = ${batch.id} and b.lease = ${batch.lease} and b.state = 'waiting' for update of b`
+    if (!state) return 'late'
+    // Nothing was asked, as nothing was left to tell.
+    if (answer.status === null && answer.problem === undefined) return drop(transaction, batch)
+    await noteDelivery(transaction, batch, answer)
+    return answer.problem === undefined
+      ? succeed(transaction, batch, answer, state)
+      : fail(transaction, batch, answer, state)
+  }) as Promise<Finished>
+}
+
+/** Gives a batch back untried: the next claim takes it. */
+export async function giveBack(sql: Sql, batch: LeasedBatch): Promise<void> {
+  await sql`
+    with given as (
+      update webhook_batches set leased_until = null, next_at = service_now()
+       where id = ${batch.id} and lease = ${batch.lease} and state = 'waiting' returning webhook_id)
+    update webhooks set due_at = service_now() where id in (select webhook_id from given)`
+}
+
+/** With the last thing that it failed with goes its failure: nothing else would ever try whether it answers again. */
+async function drop(sql: SqlTransaction, { id, webhookId }: LeasedBatch): Promise<Finished> {
+  await sql`delete from webhook_batches where id = ${id}`
+  await sql`
+    update webhooks
+       set due_at = service_now(),
+           failing_since = case when exists (select from webhook_batches where webhook_id = ${webhookId} and state = 'waiting')
+                                then failing_since end
+     where id = ${webhookId}`
+  return 'delivered'
+}
+
+async function succeed(
+  sql: SqlTransaction,
+  { id, webhookId }: LeasedBatch,
+  { milliseconds }: Answer,
+  { failing }: State,
+): Promise<Finished> {
+  await sql`delete from webhook_batches where id = ${id}`
+  await sql`
+    update webhooks set succeeded_at = service_now(), failing_since = null, milliseconds = ${milliseconds}, due_at = service_now(),
+           problem = case when enabled then null else problem end
+     where id = ${webhookId}`
+  // It is there again: what waits need not wait any longer.
+  if (failing !== null)
+    await sql`update webhook_batches set next_at = service_now() where webhook_id = ${webhookId} and state = 'waiting'`
+  return 'delivered'
+}
+
+async function fail(sql: SqlTransaction, batch: LeasedBatch, answer: Answer, state: State): Promise<Finished> {
+  const { id, webhookId } = batch
+  const asked = askedPause(answer.retryAfter, Date.now())
+  // A receiver that wants less at a time is no judge of what it gets.
+  const aside = state.aside || (state.othersPass && answer.status !== 429 && asked === 0)
+  const dead = aside && state.failing === null && state.lasting >= GIVE_UP_AFTER
+  const pause = Math.max(pauseAfter(state.lasting, Math.random()), asked)
+  const problem = answer.problem ?? ''
+  await sql`
+    update webhook_batches
+       set attempts = attempts + 1, aside = ${aside}, state = ${dead ? 'dead' : 'waiting'}, leased_until = null,
+           problem = ${problem}, failed_since = coalesce(failed_since, service_now()), failed_at = service_now(),
+           next_at = service_now() + make_interval(secs => ${pause})
+     where id = ${id}`
+  if (dead) await forgetOldDead(sql, webhookId)
+  if (answer.status === 410) return disable(sql, batch, state, 'the url answered 410 Gone')
+  const failing = state.failing ?? 0
+  // It says nothing about the receiver, which takes others.
+  const apart = aside && state.failing === null
+  if (!apart && failing >= DISABLE_AFTER)
+    return disable(sql, batch, state, `no success in ${Math.floor(failing / 3600)} hours: ${problem}`)
+  const next = apart ? 0 : Math.max(pauseAfter(failing, Math.random()), asked)
+  await sql`
+    update webhooks
+       set failing_since = case when ${apart} then null else coalesce(failing_since, service_now()) end,
+           held_until = case when ${asked} > 0 then service_now() + make_interval(secs => ${asked}) else held_until end,
+           due_at = service_now() + make_interval(secs => ${next}), milliseconds = ${answer.milliseconds},
+           problem = case when enabled and not ${apart} then ${problem} else problem end
+     where id = ${webhookId}`
+  return dead ? 'dead' : 'waiting'
+}
+
+/** Nothing goes there any more until the account enables it; what waits stays, and so does the position. */
+async function disable(
+  sql: SqlTransaction,
+  { accountId, webhookId }: LeasedBatch,
+  { enabled }: State,
+  reason: string,
+): Promise<Finished> {
+  // Several requests may be under way; the first says it.
+  if (!enabled) return 'waiting'
+  await sql`
+    update webhooks set enabled = false, disabled_at = service_now(), problem = ${reason} where id = ${webhookId}`
+  await noteChange(sql, {
+    ...{ accountId, by: OPERATOR, action: 'webhook.disable', object: `webhook ${webhookId}` },
+    ...{ before: { enabled: true }, after: { enabled: false, reason } },
+  })
+  return 'disabled'
+}
+
+async function noteDelivery(sql: SqlTransaction, batch: LeasedBatch, answer: Answer): Promise<void> {
+  const failed = answer.problem !== undefined
+  await sql`
+    with counted as (
+      update webhooks set failed = failed + ${failed ? 1 : 0}, succeeded = succeeded + ${failed ? 0 : 1}
+       where id = ${batch.webhookId} returning case when ${failed} then failed else succeeded end as number
+    )
+    insert into webhook_deliveries as d (webhook_id, place, account_id, batch_id, at, after_number, to_number, attempt, status,
+           milliseconds, problem)
+    select ${batch.webhookId}, ${failed ? RING : 0} + number % ${RING}, ${batch.accountId}, ${batch.id}::uuid, service_now(),
+           ${batch.after}, ${batch.to}, ${batch.attempts + 1}, ${answer.status}::int, ${answer.milliseconds},
+           ${answer.problem ?? null}::text
+      from counted
+    on conflict (webhook_id, place) do update
+       set batch_id = excluded.batch_id, at = excluded.at, after_number = excluded.after_number, to_number = excluded.to_number,
+           attempt = excluded.attempt, status = excluded.status, milliseconds = excluded.milliseconds, problem = excluded.problem`
+}
+
+async function forgetOldDead(sql: SqlTransaction, webhookId: number): Promise<void> {
+  await sql`
+    delete from webhook_batches b using (
+      select id, failed_at, row_number() over (order by failed_at desc) as place
+        from webhook_batches where webhook_id = ${webhookId} and state = 'dead') dead
+     where b.id = dead.id and (dead.place > ${MOST_DEAD} or dead.failed_at < service_now() - make_interval(days => ${DEAD_DAYS}))`
+}

@@ -1,0 +1,348 @@
+import { randomUUID } from 'node:crypto'
+import { type Actor, type AuditValues, noteChange, OPERATOR } from '../../accounts/audit/index.ts'
+import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
+import { ServiceError } from '../../platform/errors.ts'
+import type { OutboundHttp } from '../../platform/outbound-http.ts'
+import type { Secrets } from '../../platform/secrets.ts'
+import type { Event } from '../events/event.ts'
+import { lastNumber, readEvents } from '../events/read.ts'
+import { type ClaimedBatch, claimBatches, noticeEvents } from './claim.ts'
+import { type Finished, finishBatch, giveBack } from './finish.ts'
+import { eventName, nameOf } from './names.ts'
+import { cleanHeaders, cleanUrl, notedUrl } from './rules.ts'
+import { sampleEvents } from './samples.ts'
+import { bodyOf, post, probe, type Target, type Told } from './send.ts'
+import { makeSecret, makeSigningKey, secretText } from './signature.ts'
+import * as store from './store.ts'
+import {
+  type DeadBatch,
+  WEBHOOK_EVENTS,
+  type Webhook,
+  type WebhookDelivery,
+  type WebhookKeys,
+  type WebhookSettings,
+} from './webhook.ts'
+
+export type { ClaimedBatch } from './claim.ts'
+export type { Finished } from './finish.ts'
+export { eventsNamed, namesOf } from './names.ts'
+export { shownHeaders } from './rules.ts'
+export type { Told } from './send.ts'
+export {
+  type DeadBatch,
+  WEBHOOK_EVENTS,
+  WEBHOOK_FORMATS,
+  type Webhook,
+  type WebhookDelivery,
+  type WebhookEvent,
+  type WebhookSettings,
+} from './webhook.ts'
+
+export const MOST_WEBHOOKS = 10
+const OVERLAP_HOURS = 24
+const REPLAY_DAYS = 30
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** Requests on behalf of somebody who waits, in one process. */
+const MOST_PROBES = 32
+
+export interface WebhookAct {
+  readonly accountId: number
+  readonly id: number
+  readonly by?: Actor
+}
+
+/** Whether the URL is asked before anything is saved; it is, unless told. */
+export interface Asking {
+  readonly ask?: boolean
+}
+
+/** Where accounts are told of their events. Each act on a webhook throws webhookUnknown. */
+export interface Webhooks {
+  /** Asks the URL first, if enabled. Throws webhookUrlInvalid, webhookUnanswered, webhooksTooMany, parameterInvalid (headers). */
+  create(
+    accountId: number,
+    settings: WebhookSettings,
+    by?: Actor,
+    asking?: Asking,
+  ): Promise<{ webhook: Webhook; secret: string }>
+  list(accountId: number): Promise<Webhook[]>
+  show(accountId: number, id: number): Promise<Webhook>
+  /** What is not given stays. Asks the URL as create does, when it, the shape or the headers change or it is enabled. */
+  update(act: WebhookAct, change: Partial<WebhookSettings>, asking?: Asking): Promise<Webhook>
+  remove(act: WebhookAct): Promise<void>
+  /** Sends a sample of each of its events, and answers what the receiver said. */
+  test(accountId: number, id: number): Promise<Told & { readonly events: number }>
+  /**
+   * Sends a sample of every event to any URL, as the webhook of this id would, or one in the v3 shape that is not signed.
+   * Throws webhookUrlInvalid, overloaded.
+   */
+  tryUrl(accountId: number, url: string, id?: number): Promise<Told>
+  /** A new secret signs; the old one does so too for some hours (24 unless told). */
+  rotateSecret(act: WebhookAct, overlapHours?: number): Promise<string>
+  /** The latest requests, newest first. */
+  deliveries(accountId: number, id: number, limit: number): Promise<WebhookDelivery[]>
+  /** Batches that were given up, latest first. */
+  dead(
+    accountId: number,
+    id: number,
+    page: { limit: number; offset: number },
+  ): Promise<{ batches: DeadBatch[]; total: number }>
+  /** Tries one of them again, or all. Answers how many. Throws webhookFailureUnknown. */
+  redeliver(act: WebhookAct, batchId?: string): Promise<number>
+  /** Goes on with the event of this number, whatever was told. Throws webhookReplayInvalid: it is older than 30 days, or none. */
+  replay(act: WebhookAct, from: number): Promise<void>
+  /** Makes webhooks due whose account has new events. Call it when there are, and now and then. */
+  notice(): Promise<number>
+  /** Batches for this worker, of one webhook. Undefined: none is due. See claim.ts. */
+  claim(slots: number): Promise<ClaimedBatch[] | undefined>
+  /** Sends a batch and notes how it was taken. Aborted, it is given back. */
+  deliver(batch: ClaimedBatch, signal: AbortSignal): Promise<Finished>
+}
+
+export interface WebhooksDependencies {
+  readonly sql: Sql
+  readonly secrets: Secrets
+  readonly http: OutboundHttp
+}
+
+export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhooks {
+  let probing = 0
+
+  const seal = (accountId: number, plain: Buffer | string) => secrets.seal(Buffer.from(plain), `webhook ${accountId}`)
+  const open = (accountId: number, box: Buffer) => secrets.open(box, `webhook ${accountId}`)
+  const opened = ({ headers, ...row }: store.Row): Webhook => ({
+    ...row,
+    headers: JSON.parse(open(row.accountId, headers).toString()) as Record<string, string>,
+  })
+
+  async function keysOf({ id, accountId }: Webhook): Promise<WebhookKeys | undefined> {
+    const sealed = await store.selectKeys(sql, id)
+    if (!sealed) return undefined
+    const all = [sealed.secret, ...(sealed.formerSecret ? [sealed.formerSecret] : [])]
+    return { secrets: all.map((box) => open(accountId, box)), signingKey: open(accountId, sealed.signingKey) }
+  }
+
+  async function show(accountId: number, id: number): Promise<Webhook> {
+    const row = await store.selectWebhook(sql, accountId, id)
+    if (!row) throw new ServiceError('webhookUnknown')
+    return opened(row)
+  }
+
+  /** What asks a customer's host while somebody waits; there are so many at a time. */
+  async function asking<T>(ask: () => Promise<T>): Promise<T> {
+    if (probing >= MOST_PROBES) throw new ServiceError('overloaded', { reason: 'webhook probes' })
+    probing++
+    return ask().finally(() => probing--)
+  }
+
+  async function requireAnswer(target: Target): Promise<void> {
+    const problem = await asking(() => probe(http, target, `probe_${randomUUID().replaceAll('-', '')}`))
+    if (problem !== undefined) throw new ServiceError('webhookUnanswered', { values: { problem }, reason: problem })
+  }
+
+  async function change<T>(
+    { accountId, id, by = OPERATOR }: WebhookAct,
+    what: string,
+    act: (
+      sql: SqlTransaction,
+      webhook: Webhook,
+    ) => Promise<{ answer: T; before?: AuditValues; after?: AuditValues } | undefined>,
+  ): Promise<T | undefined> {
+    return sql
+      .begin(async (transaction) => {
+        const row = await store.lockWebhook(transaction, accountId, id)
+        if (!row) throw new ServiceError('webhookUnknown')
+        const done = await act(transaction, opened(row))
+        if (!done) return undefined
+        const { before, after } = done
+        await noteChange(transaction, {
+          ...{ accountId, by, action: `webhook.${what}`, object: `webhook ${id}` },
+          ...{ ...(before ? { before } : {}), ...(after ? { after } : {}) },
+        })
+        return done
+      })
+      .then((done) => done?.answer as T | undefined)
+  }
+
+  function checked(settings: WebhookSettings, before?: Webhook): WebhookSettings {
+    const events = settings.events.filter((type) => eventName(type, settings.format) !== null)
+    // Who names each event by itself may name none for now.
+    if (events.length === 0 && settings.names === null)
+      throw new ServiceError('webhookEventInvalid', { values: { event: '' } })
+    return {
+      ...settings,
+      ...{ events, url: cleanUrl(http, settings.url), headers: cleanHeaders(settings.headers, before?.headers) },
+    }
+  }
+
+  return {
+    show,
+    async create(accountId, settings, by = OPERATOR, { ask = true } = {}) {
+      const wanted = checked(settings)
+      const [secret, { privateKey, publicKey }] = [makeSecret(), makeSigningKey()]
+      const own = await store.selectWebhooks(sql, accountId)
+      if (own.length >= MOST_WEBHOOKS) throw new ServiceError('webhooksTooMany', { values: { limit: MOST_WEBHOOKS } })
+      if (wanted.enabled && ask) await requireAnswer({ ...wanted, secrets: [secret], signingKey: privateKey })
+      const row = (await sql.begin(async (transaction) => {
+        if ((await store.countLocked(transaction, accountId)) >= MOST_WEBHOOKS)
+          throw new ServiceError('webhooksTooMany', { values: { limit: MOST_WEBHOOKS } })
+        const made = await store.insertWebhook(transaction, {
+          ...{ ...wanted, accountId, headers: seal(accountId, JSON.stringify(wanted.headers)) },
+          ...{ secret: seal(accountId, secret), signingKey: seal(accountId, privateKey), publicKey },
+        })
+        const object = `webhook ${made.id}`
+        await noteChange(transaction, { accountId, by, action: 'webhook.create', object, after: noted(wanted) })
+        return made
+      })) as store.Row
+      return { webhook: opened(row), secret: secretText(secret) }
+    },
+    list: async (accountId) => (await store.selectWebhooks(sql, accountId)).map(opened),
+    async update(act, given, { ask = true } = {}) {
+      const before = await show(act.accountId, act.id)
+      const wanted = checked(changed(before, given), before)
+      const elsewhere =
+        wanted.url !== before.url || wanted.format !== before.format || !isSame(wanted.headers, before.headers)
+      if (ask && wanted.enabled && (elsewhere || !before.enabled)) {
+        const keys = await keysOf(before)
+        if (keys) await requireAnswer({ ...wanted, ...keys })
+      }
+      const after = await change(act, 'edit', async (transaction, current) => {
+        // Others may have changed something else meanwhile: of them only what is given here is overwritten.
+        const merged = checked(changed(current, given), current)
+        const revived = merged.enabled && (!current.enabled || elsewhere)
+        const headers = seal(act.accountId, JSON.stringify(merged.headers))
+        const row = await store.updateWebhook(transaction, act.id, { ...merged, headers, revived })
+        return { answer: row, before: noted(current), after: noted(merged) }
+      })
+      return opened(after as store.Row)
+    },
+    async remove(act) {
+      await change(act, 'remove', async (transaction, webhook) => {
+        await store.deleteWebhook(transaction, webhook.id)
+        return { answer: undefined, before: noted(webhook) }
+      })
+    },
+    async test(accountId, id) {
+      const webhook = await show(accountId, id)
+      const keys = await keysOf(webhook)
+      if (!keys) throw new ServiceError('webhookUnknown')
+      const target = { ...webhook, ...keys }
+      const events = sampleEvents(webhook.events, new Date())
+      const told = await asking(() =>
+        post(http, target, { id: `test_${randomUUID().replaceAll('-', '')}`, body: bodyOf(target, events) }),
+      )
+      return { ...told, events: events.length }
+    },
+    async tryUrl(accountId, url, id) {
+      const webhook = id === undefined ? undefined : await show(accountId, id)
+      const keys = webhook && (await keysOf(webhook))
+      const target = { ...UNSIGNED, ...webhook, ...keys, url: cleanUrl(http, url) }
+      const body = bodyOf(target, sampleEvents(WEBHOOK_EVENTS, new Date()))
+      return asking(() => post(http, target, { id: `test_${randomUUID().replaceAll('-', '')}`, body }))
+    },
+    async rotateSecret(act, overlapHours = OVERLAP_HOURS) {
+      const secret = makeSecret()
+      await change(act, 'rotate', async (transaction) => {
+        await store.replaceSecret(transaction, act.id, seal(act.accountId, secret), overlapHours)
+        return { answer: undefined, after: { overlapHours } }
+      })
+      return secretText(secret)
+    },
+    async deliveries(accountId, id, limit) {
+      await show(accountId, id)
+      return store.selectDeliveries(sql, id, limit)
+    },
+    async dead(accountId, id, page) {
+      await show(accountId, id)
+      return store.selectDead(sql, id, page)
+    },
+    async redeliver(act, batchId) {
+      const count = await change(act, 'redeliver', async (transaction) => {
+        const named = batchId === undefined || UUID.test(batchId)
+        const revived = named ? await store.reviveDead(transaction, act.id, batchId) : 0
+        if (revived === 0 && batchId !== undefined) throw new ServiceError('webhookFailureUnknown')
+        return revived === 0 ? undefined : { answer: revived, after: { batches: revived } }
+      })
+      return count ?? 0
+    },
+    async replay(act, from) {
+      await change(act, 'replay', async (transaction, { accountId, position }) => {
+        const event = await eventAt(transaction, accountId, from)
+        const next = (await lastNumber(transaction, accountId)) + 1
+        if (from !== next && !event) throw new ServiceError('webhookReplayInvalid', { values: { days: REPLAY_DAYS } })
+        await store.movePosition(transaction, act.id, from - 1)
+        return { answer: undefined, before: { position }, after: { position: from - 1 } }
+      })
+    },
+    notice: () => noticeEvents(sql),
+    claim: (slots) => claimBatches(sql, slots),
+    async deliver(batch, signal) {
+      const row = await store.selectWebhook(sql, batch.accountId, batch.webhookId)
+      const webhook = row && opened(row)
+      const keys = webhook && (await keysOf(webhook))
+      if (!webhook || !keys) return 'late'
+      const events = (batch.events ?? (await readBatch(batch))).filter((event) => isWanted(webhook, event))
+      if (events.length === 0) return finishBatch(sql, batch, { status: null, milliseconds: 0 })
+      const target = { ...webhook, ...keys }
+      const body = bodyOf(target, events)
+      // None of them has a word in this shape; an empty batch would be a probe.
+      if (body === '[]') return finishBatch(sql, batch, { status: null, milliseconds: 0 })
+      const id = `msg_${batch.id.replaceAll('-', '')}`
+      const told = await post(http, target, { id, body, signal })
+      if (signal.aborted && told.status === null) {
+        await giveBack(sql, batch)
+        return 'late'
+      }
+      return finishBatch(sql, batch, told)
+    },
+  }
+
+  async function readBatch({ accountId, after, to, types }: ClaimedBatch) {
+    const events = []
+    for (let reached = after; reached < to; ) {
+      const page = await readEvents(sql, { accountId, after: reached, limit: 100, types })
+      events.push(...page.events.filter(({ number }) => number <= to))
+      if (page.next === reached) break
+      reached = page.next
+    }
+    return events
+  }
+}
+
+/** Undefined: there is none with this number, or it is no longer to be had. */
+async function eventAt(sql: SqlTransaction, accountId: number, number: number) {
+  const { events } = await readEvents(sql, { accountId, after: number - 1, limit: 1 })
+  const event = events.find((found) => found.number === number)
+  if (!event) return undefined
+  const [kept] = await sql`
+    select 1 where ${event.occurredAt}::timestamptz > service_now() - make_interval(days => ${REPLAY_DAYS})`
+  return kept && event
+}
+
+/** The names of one shape say nothing in another. */
+function changed(before: Webhook, given: Partial<WebhookSettings>): WebhookSettings {
+  const elsewhere = given.format !== undefined && given.format !== before.format
+  return { ...before, ...(elsewhere ? { names: null } : {}), ...given }
+}
+
+const UNSIGNED: Target = {
+  ...{ url: '', format: 'v3', asText: false, abuse: false, eventIds: true, headers: {}, signed: false },
+  // Of nobody: such a request is no webhook's.
+  ...{ secrets: [makeSecret()], signingKey: Buffer.alloc(0) },
+}
+
+function isWanted({ names, format }: WebhookSettings, event: Event): boolean {
+  if (names === null) return true
+  const name = nameOf(event, format)
+  return name !== null && names.includes(name)
+}
+
+function isSame(one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean {
+  return JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort())
+}
+
+/** For the audit log: of headers only the names, as their values may be secrets. */
+function noted({ url, events, names, format, enabled, headers, label, signed }: WebhookSettings): AuditValues {
+  const apart = { ...(names ? { names: [...names] } : {}), ...(label === '' ? {} : { label }), signed }
+  return { url: notedUrl(url), events: [...events], ...apart, format, enabled, headers: Object.keys(headers) }
+}

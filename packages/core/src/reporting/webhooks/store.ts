@@ -1,0 +1,147 @@
+import type { AnySql, SqlTransaction } from '../../platform/database/database.ts'
+import type { DeadBatch, Webhook, WebhookDelivery, WebhookSettings } from './webhook.ts'
+
+/** A row as it is stored, its secrets sealed. */
+export interface Row extends Omit<Webhook, 'headers'> {
+  readonly headers: Buffer
+}
+
+export interface SealedKeys {
+  readonly secret: Buffer
+  /** Null: there is none, or its time is over. */
+  readonly formerSecret: Buffer | null
+  readonly signingKey: Buffer
+}
+
+const columns = (sql: AnySql) => sql`
+  id, account_id as "accountId", url, events, names, label, signed, format, as_text as "asText", abuse, event_ids as "eventIds", headers, enabled,
+  public_key as "publicKey", created_at as "createdAt", changed_at as "changedAt", position::float8 as position, succeeded_at as "succeededAt",
+  failing_since as "failingSince", disabled_at as "disabledAt", problem`
+
+function namesIn({ names }: Pick<WebhookSettings, 'names'>): string[] | null {
+  return names && [...names]
+}
+
+export type NewRow = Omit<WebhookSettings, 'headers'> & {
+  readonly accountId: number
+  readonly headers: Buffer
+  readonly secret: Buffer
+  readonly signingKey: Buffer
+  readonly publicKey: string
+}
+
+/** It begins behind the account's last event. Due at once, as one may get its number at this very moment. */
+export async function insertWebhook(sql: AnySql, row: NewRow): Promise<Row> {
+  const [made] = await sql<Row[]>`
+    insert into webhooks (account_id, url, events, names, label, signed, format, as_text, abuse, event_ids, headers, secret, signing_key, public_key,
+           enabled, due_at, position)
+    select ${row.accountId}, ${row.url}, ${[...row.events]}::text[], ${namesIn(row)}::text[], ${row.label}, ${row.signed}, ${row.format}, ${row.asText}, ${row.abuse}, ${row.eventIds},
+           ${row.headers}, ${row.secret}, ${row.signingKey}, ${row.publicKey}, ${row.enabled}, service_now(),
+           coalesce((select first_number + count - 1 from event_pages where account_id = ${row.accountId}
+                      order by first_number desc limit 1), 0)
+    returning ${columns(sql)}`
+  return made as Row
+}
+
+/** What the account decides. One that is enabled again is as if nothing had failed. */
+export async function updateWebhook(
+  sql: AnySql,
+  id: number,
+  row: Omit<WebhookSettings, 'headers'> & { readonly headers: Buffer; readonly revived: boolean },
+): Promise<Row> {
+  const [changed] = await sql<Row[]>`
+    update webhooks
+       set url = ${row.url}, events = ${[...row.events]}::text[], names = ${namesIn(row)}::text[], label = ${row.label},
+           signed = ${row.signed}, changed_at = service_now(), format = ${row.format}, as_text = ${row.asText},
+           abuse = ${row.abuse}, event_ids = ${row.eventIds}, headers = ${row.headers}, enabled = ${row.enabled},
+           disabled_at = case when ${row.enabled} then null else disabled_at end,
+           failing_since = case when ${row.revived} then null else failing_since end,
+           problem = case when ${row.revived} then null else problem end,
+           held_until = case when ${row.revived} then null else held_until end,
+           due_at = service_now()
+     where id = ${id} returning ${columns(sql)}`
+  if (row.revived)
+    await sql`
+      update webhook_batches set next_at = service_now(), failed_since = null
+       where webhook_id = ${id} and state = 'waiting'`
+  return changed as Row
+}
+
+export async function selectWebhook(sql: AnySql, accountId: number, id: number): Promise<Row | undefined> {
+  const [row] = await sql<Row[]>`select ${columns(sql)} from webhooks where id = ${id} and account_id = ${accountId}`
+  return row
+}
+
+export async function lockWebhook(sql: SqlTransaction, accountId: number, id: number): Promise<Row | undefined> {
+  const [row] = await sql<Row[]>`
+    select ${columns(sql)} from webhooks where id = ${id} and account_id = ${accountId} for update`
+  return row
+}
+
+export async function selectWebhooks(sql: AnySql, accountId: number): Promise<Row[]> {
+  return sql<Row[]>`select ${columns(sql)} from webhooks where account_id = ${accountId} order by id`
+}
+
+/** How many there are; until the transaction ends nobody else adds one. */
+export async function countLocked(sql: SqlTransaction, accountId: number): Promise<number> {
+  await sql`select 1 from accounts where id = ${accountId} for no key update`
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from webhooks where account_id = ${accountId}`
+  return row?.count ?? 0
+}
+
+export async function deleteWebhook(sql: AnySql, id: number): Promise<void> {
+  await sql`delete from webhook_batches where webhook_id = ${id}`
+  await sql`delete from webhook_deliveries where webhook_id = ${id}`
+  await sql`delete from webhooks where id = ${id}`
+}
+
+export async function selectKeys(sql: AnySql, id: number): Promise<SealedKeys | undefined> {
+  const [row] = await sql<SealedKeys[]>`
+    select secret, case when former_until > service_now() then former_secret end as "formerSecret",
+           signing_key as "signingKey" from webhooks where id = ${id}`
+  return row
+}
+
+export async function replaceSecret(sql: AnySql, id: number, secret: Buffer, overlapHours: number): Promise<void> {
+  await sql`
+    update webhooks set former_secret = secret, former_until = service_now() + make_interval(hours => ${overlapHours}::int),
+           secret = ${secret} where id = ${id}`
+}
+
+export async function movePosition(sql: AnySql, id: number, position: number): Promise<void> {
+  await sql`update webhooks set position = ${position}, due_at = service_now() where id = ${id}`
+}
+
+export async function selectDeliveries(sql: AnySql, id: number, limit: number): Promise<WebhookDelivery[]> {
+  return sql<WebhookDelivery[]>`
+    select batch_id as "batchId", at, after_number::float8 as "after", to_number::float8 as "to", attempt, status, milliseconds,
+           problem
+      from webhook_deliveries where webhook_id = ${id} order by at desc, place limit ${limit}`
+}
+
+export async function selectDead(
+  sql: AnySql,
+  id: number,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ batches: DeadBatch[]; total: number }> {
+  const [counted] = await sql<{ total: number }[]>`
+    select count(*)::int as total from webhook_batches where webhook_id = ${id} and state = 'dead'`
+  const batches = await sql<DeadBatch[]>`
+    select id, after_number::float8 as "after", to_number::float8 as "to", attempts, failed_since as "failedSince",
+           failed_at as "failedAt", problem
+      from webhook_batches where webhook_id = ${id} and state = 'dead'
+     order by failed_at desc, id limit ${limit} offset ${offset}`
+  return { batches, total: counted?.total ?? 0 }
+}
+
+/** Dead ones wait again, apart from the others; all, or the one with this id. Answers how many. */
+export async function reviveDead(sql: AnySql, id: number, batchId: string | undefined): Promise<number> {
+  const rows = await sql`
+    update webhook_batches
+       set state = 'waiting', aside = true, attempts = 0, failed_since = null, failed_at = null, next_at = service_now()
+     where webhook_id = ${id} and state = 'dead' and (${batchId === undefined} or id = ${batchId ?? null}::uuid)
+    returning 1`
+  await sql`update webhooks set due_at = service_now() where id = ${id}`
+  return rows.length
+}

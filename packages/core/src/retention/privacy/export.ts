@@ -1,0 +1,226 @@
+import { messageIdText, transactionNumber } from '../../messages/index.ts'
+import type { Sql } from '../../platform/database/database.ts'
+import { invalidParameter } from '../../platform/errors.ts'
+import type { Forgotten } from '../../suppressions/forgotten.ts'
+import { findQueued } from './find.ts'
+
+/** Attempts on one page: each may hold a conversation of some kilobytes. */
+const MOST_ATTEMPTS = 500
+/** One delivery to the person, with all that is kept of it but the body. */
+export interface KeptDelivery {
+  /** 32 hex digits. */
+  readonly messageId: string
+  readonly recipientNo: number
+  /** v2 TRANSID. */
+  readonly transactionNumber: string
+  readonly recipient: string
+  readonly kind: string
+  readonly state: string
+  readonly reason: string | null
+  readonly reference: string | null
+  /** Header lists, merge attributes, header fields of this recipient. */
+  readonly personal: unknown
+  readonly finishedAt: Date | null
+  readonly acceptedAt: Date
+  readonly scheduledAt: Date | null
+  readonly from: string
+  readonly subject: string
+  readonly tags: readonly string[]
+  readonly size: number
+  readonly clientAddress: string | null
+  readonly attempts: readonly Readonly<Record<string, unknown>>[]
+  readonly events: readonly Readonly<Record<string, unknown>>[]
+}
+
+export interface KeptSuppression {
+  /** The unsubscribe group it is of; 0: of all mail. */
+  readonly group: number
+  readonly reason: string
+  readonly since: Date
+  /** The address itself is not kept: a hash of it is, since the person was forgotten. */
+  readonly hashed: boolean
+}
+
+export interface PersonPage {
+  readonly email: string
+  readonly deliveries: readonly KeptDelivery[]
+  readonly suppressions: readonly KeptSuppression[]
+  /** There may be more: to be given for the next page. */
+  readonly next: string | undefined
+}
+
+export interface PersonQuestion {
+  readonly accountId: number
+  /** The address in its canonical lower-case form. */
+  readonly key: string
+  readonly limit: number
+  readonly next?: string | undefined
+}
+
+/** Waiting deliveries come first, then finished ones: one that finishes meanwhile may come twice, none is left out. */
+interface Place {
+  readonly part: 'waiting' | 'finished'
+  readonly messageId: string
+  readonly recipientNo: number
+}
+
+const BEGINNING: Place = { part: 'waiting', messageId: '00000000-0000-0000-0000-000000000000', recipientNo: -1 }
+
+type Found = Pick<Place, 'messageId' | 'recipientNo'>
+
+/**
+ * A page of what is kept of one person. Bounded in memory, whatever there is of him: `next` leads on.
+ *
+ * Throws parameterInvalid (next).
+ */
+export async function exportPerson(
+  { sql, forgotten }: { sql: Sql; forgotten: Forgotten },
+  question: PersonQuestion,
+): Promise<PersonPage> {
+  const { found, next } = await pageFrom(sql, question, placeOf(question.next))
+  const deliveries = await readDeliveries(sql, question, found)
+  return {
+    email: question.key,
+    // Read in one statement with what it says now: some may have left the queue since they were found.
+    deliveries,
+    suppressions: await suppressionsOf({ sql, forgotten }, question),
+    next: next && textOf(next),
+  }
+}
+
+interface Page {
+  readonly found: readonly Found[]
+  readonly next: Place | undefined
+}
+
+async function pageFrom(sql: Sql, question: PersonQuestion, from: Place): Promise<Page> {
+  if (from.part === 'finished') return pageOfFinished(sql, question, from)
+  const waiting = await pageOfQueue(sql, question, from)
+  const left = question.limit - waiting.found.length
+  if (waiting.next?.part !== 'finished' || left <= 0) return waiting
+  // Nothing more waits: the page goes on.
+  const finished = await pageOfFinished(sql, { ...question, limit: left }, waiting.next)
+  // What came to its end between the two is told once.
+  const told = new Set(waiting.found.map(placeKey))
+  return { found: [...waiting.found, ...finished.found.filter((one) => !told.has(placeKey(one)))], next: finished.next }
+}
+
+async function pageOfQueue(sql: Sql, { accountId, key, limit }: PersonQuestion, after: Place): Promise<Page> {
+  const until = new Date(Date.now() + DAY)
+  const { found, next } = await findQueued(sql, { accountId, keys: [key], until, after, limit })
+  return { found, next: next ? { part: 'waiting', ...next } : { ...BEGINNING, part: 'finished' } }
+}
+
+/** Nothing that was accepted is from later than this, whatever the clocks of hosts say. */
+const DAY = 86_400_000
+
+async function pageOfFinished(sql: Sql, { accountId, key, limit }: PersonQuestion, from: Place): Promise<Page> {
+  const rows = await sql<(Found & { attempt: number })[]>`
+    select message_id as "messageId", recipient_no as "recipientNo", attempt from finished_deliveries f
+     where hashtextextended(f.recipient_key, f.account_id) = hashtextextended(${key}::text, ${accountId}::int)
+       and f.recipient_key = ${key}::text and f.account_id = ${accountId}::int
+       and (message_id, recipient_no) > (${from.messageId}::uuid, ${from.recipientNo}::int)
+     order by message_id, recipient_no limit ${limit + 1}`
+  let attempts = 0
+  const most = rows.findIndex(({ attempt }, at) => {
+    attempts += attempt
+    return at === limit || (at > 0 && attempts > MOST_ATTEMPTS)
+  })
+  const found = most === -1 ? rows : rows.slice(0, most)
+  const last = most === -1 ? undefined : found.at(-1)
+  return {
+    found,
+    next: last && { part: 'finished', messageId: last.messageId, recipientNo: last.recipientNo },
+  }
+}
+
+type DeliveryRow = Omit<KeptDelivery, 'attempts' | 'events' | 'transactionNumber'> & { transactionBase: string }
+type Told = Readonly<Record<string, unknown>> & Found
+
+async function readDeliveries(
+  sql: Sql,
+  { accountId }: PersonQuestion,
+  found: readonly Found[],
+): Promise<KeptDelivery[]> {
+  if (found.length === 0) return []
+  const ids = found.map(({ messageId }) => messageId)
+  const numbers = found.map(({ recipientNo }) => recipientNo)
+  return sql.begin('isolation level repeatable read read only', async (snapshot) => {
+    const deliveries = await snapshot<DeliveryRow[]>`
+      select m.id as "messageId", d.recipient_no as "recipientNo", m.transaction_base as "transactionBase", d.recipient, d.kind,
+             d.state, d.reason, d.reference, d.personal, d.finished_at as "finishedAt", m.accepted_at as "acceptedAt",
+             m.scheduled_at as "scheduledAt", m.from_address as "from", m.subject, m.tags, m.size,
+             host(m.client_address) as "clientAddress"
+        from unnest(${ids}::uuid[], ${numbers}::int[]) with ordinality as w(id, no, at)
+        join lateral (
+          select recipient_no, recipient, kind, state, null as reason, reference, personal, null::timestamptz as finished_at
+            from delivery_queue q where q.message_id = w.id and q.recipient_no = w.no
+          union all
+          select recipient_no, recipient, kind, state, reason, reference, personal, finished_at
+            from finished_deliveries f where f.message_id = w.id and f.recipient_no = w.no) d on true
+        join messages m on m.id = w.id and m.account_id = ${accountId}
+       order by w.at`
+    const attempts = await snapshot<Told[]>`
+      select a.message_id as "messageId", a.recipient_no as "recipientNo", a.attempt, a.started_at as time, a.outcome,
+             a.indeterminate, a.milliseconds, a.stage, a.host, a.address as ip, a.tls, a.code, a.enhanced, a.reply, a.conversation
+        from unnest(${ids}::uuid[], ${numbers}::int[]) as w(id, no)
+        join attempts a on a.message_id = w.id and a.recipient_no = w.no
+       order by a.message_id, a.recipient_no, a.attempt`
+    const since = new Date(
+      deliveries.reduce((least, { acceptedAt }) => Math.min(least, acceptedAt.getTime()), Date.now()) - DAY,
+    )
+    const events = await snapshot<Told[]>`
+      select e.message_id as "messageId", e.recipient_no as "recipientNo", e.occurred_at as time, e.type, e.detail
+        from unnest(${ids}::uuid[], ${numbers}::int[]) as w(id, no)
+        join events e on e.message_id = w.id and e.recipient_no = w.no
+       where e.occurred_at >= ${since}
+       order by e.occurred_at, e.id`
+    const [triedOf, toldOf] = [grouped(attempts), grouped(events)]
+    return deliveries.map(({ transactionBase, ...delivery }) => ({
+      ...delivery,
+      messageId: messageIdText(delivery.messageId),
+      transactionNumber: transactionNumber(transactionBase, delivery.recipientNo),
+      attempts: triedOf.get(placeKey(delivery)) ?? [],
+      events: toldOf.get(placeKey(delivery)) ?? [],
+    }))
+  }) as Promise<KeptDelivery[]>
+}
+
+function placeKey({ messageId, recipientNo }: Found): string {
+  return `${messageId} ${recipientNo}`
+}
+
+function grouped(rows: readonly Told[]): Map<string, Record<string, unknown>[]> {
+  const groups = new Map<string, Record<string, unknown>[]>()
+  for (const { messageId, recipientNo, ...told } of rows) {
+    const key = placeKey({ messageId, recipientNo })
+    const group = groups.get(key)
+    if (group) group.push(told)
+    else groups.set(key, [told])
+  }
+  return groups
+}
+
+async function suppressionsOf(
+  { sql, forgotten }: { sql: Sql; forgotten: Forgotten },
+  { accountId, key }: PersonQuestion,
+): Promise<KeptSuppression[]> {
+  return sql<KeptSuppression[]>`
+    select group_id as "group", reason, since, false as hashed from suppressions
+     where account_id = ${accountId} and value = ${key}
+    union all
+    select group_id, reason, since, true from forgotten
+     where account_id = ${accountId} and hash = decode(${forgotten.hash(accountId, key).toString('hex')}, 'hex')`
+}
+
+function textOf({ part, messageId, recipientNo }: Place): string {
+  return `${part === 'waiting' ? 'w' : 'f'}${messageId.replaceAll('-', '')}${recipientNo < 0 ? '' : `-${recipientNo}`}`
+}
+
+function placeOf(text: string | undefined): Place {
+  if (!text) return BEGINNING
+  const [, part, messageId, recipientNo = '-1'] = /^([wf])([0-9a-f]{32})(?:-(\d{1,9}))?$/.exec(text) ?? []
+  if (!messageId) throw invalidParameter('next', 'it must be what the page before said')
+  const uuid = messageId.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  return { part: part === 'w' ? 'waiting' : 'finished', messageId: uuid, recipientNo: Number(recipientNo) }
+}

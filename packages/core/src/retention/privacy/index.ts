@@ -1,0 +1,109 @@
+import { randomBytes, randomUUIDv7 } from 'node:crypto'
+import { addressHash } from '../../accounts/audit/address-hash.ts'
+import { type Actor, noteChange, OPERATOR } from '../../accounts/audit/index.ts'
+import { parseAddress } from '../../mime/address.ts'
+import { invalidParameter, ServiceError } from '../../platform/errors.ts'
+import { exportPerson, type PersonPage } from './export.ts'
+import { type ForgetDependencies, forgetSome, sealSubjects } from './forget.ts'
+import type { ForgetRequest, Subject } from './request.ts'
+import { insertRequest, secondsUntilDue, selectRequest } from './store.ts'
+
+export type { KeptDelivery, KeptSuppression, PersonPage } from './export.ts'
+export type { ForgetRequest, Receipt, RequestState } from './request.ts'
+
+/** Addresses in one request to forget. */
+const MOST_ADDRESSES = 1000
+
+/** What a person may ask of those who keep something of him: to be forgotten, and to be told. */
+export interface Privacy {
+  /**
+   * Asks for people to be forgotten, all or none of them; a delivery worker does it. Answers when the request is stored.
+   *
+   * Throws parameterMissing and parameterInvalid (email), suppressionEmailInvalid.
+   */
+  forget(accountId: number, addresses: readonly string[], by?: Actor): Promise<ForgetRequest>
+  /** Throws forgetRequestUnknown. */
+  request(accountId: number, id: string): Promise<ForgetRequest>
+  /** Does one batch of what is asked. False: nothing is due. For delivery workers, any number at once. */
+  forgetSome(): Promise<boolean>
+  /** Seconds until something may be due; undefined: nothing is asked. */
+  secondsUntilDue(): Promise<number | undefined>
+  /** What is kept of one person, a page at a time. Throws suppressionEmailInvalid, parameterInvalid (next). */
+  export(accountId: number, question: ExportQuestion, by?: Actor): Promise<PersonPage>
+}
+
+export interface ExportQuestion {
+  readonly email: string
+  /** Deliveries on the page at most. */
+  readonly limit: number
+  /** `next` of the page before. */
+  readonly next?: string | undefined
+}
+
+export function privacyOf(dependencies: ForgetDependencies): Privacy {
+  const { sql, secrets, forgotten } = dependencies
+  const find = async (accountId: number, uuid: string): Promise<ForgetRequest> => {
+    const found = await selectRequest(sql, accountId, uuid)
+    if (!found) throw new ServiceError('forgetRequestUnknown')
+    return { id: requestId(uuid), ...found }
+  }
+  return {
+    async forget(accountId, addresses, by = OPERATOR) {
+      const keys = keysOf(addresses)
+      const uuid = randomUUIDv7()
+      const subjects = keys.map((key): Subject => ({ key, pseudonym: makePseudonym() }))
+      await sql.begin(async (transaction) => {
+        const sealed = sealSubjects(secrets, uuid, subjects)
+        await insertRequest(transaction, { uuid, accountId, emails: keys.length, sealed })
+        await noteChange(transaction, {
+          ...{ accountId, by, action: 'privacy.forget', object: `request ${requestId(uuid)}` },
+          after: { addresses: keys.map((key) => addressHash(secrets, key)) },
+        })
+      })
+      return find(accountId, uuid)
+    },
+    async request(accountId, id) {
+      const uuid = uuidOf(id)
+      if (!uuid) throw new ServiceError('forgetRequestUnknown')
+      return find(accountId, uuid)
+    },
+    forgetSome: () => forgetSome(dependencies),
+    secondsUntilDue: () => secondsUntilDue(sql),
+    async export(accountId, { email, limit, next }, by = OPERATOR) {
+      const key = parseAddress(email)?.key
+      if (key === undefined) throw new ServiceError('suppressionEmailInvalid')
+      // Told before it is done: nobody reads what the log does not know of.
+      await noteChange(sql, {
+        ...{ accountId, by, action: 'privacy.export', object: `address ${addressHash(secrets, key)}` },
+      })
+      return exportPerson({ sql, forgotten }, { accountId, key, limit, next })
+    },
+  }
+}
+
+function keysOf(addresses: readonly string[]): string[] {
+  const named = addresses.filter((address) => address.trim() !== '')
+  if (named.length === 0) throw new ServiceError('parameterMissing', { values: { parameter: 'email' } })
+  if (named.length > MOST_ADDRESSES) throw invalidParameter('email', `at most ${MOST_ADDRESSES} addresses are allowed`)
+  return [
+    ...new Set(
+      named.map((address) => {
+        const key = parseAddress(address)?.key
+        if (key === undefined) throw new ServiceError('suppressionEmailInvalid')
+        return key
+      }),
+    ),
+  ]
+}
+
+function makePseudonym(): string {
+  return `forgotten-${randomBytes(10).toString('hex')}`
+}
+
+function requestId(uuid: string): string {
+  return `gd_${uuid.replaceAll('-', '')}`
+}
+
+function uuidOf(id: string): string | undefined {
+  return /^gd_([0-9a-f]{32})$/.exec(id)?.[1]
+}

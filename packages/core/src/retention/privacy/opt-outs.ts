@@ -1,0 +1,63 @@
+import type { SqlTransaction } from '../../platform/database/database.ts'
+import { FORGOTTEN_AGE_MS, type Forgotten } from '../../suppressions/forgotten.ts'
+import type { Progress, RequestInWork, Subject } from './request.ts'
+
+/** Seconds until every process knows that the account has hashed opt-outs, and every statement of one that didn't is over. */
+const HASHES_KNOWN_AFTER = FORGOTTEN_AGE_MS / 1000 + 5
+
+/** So that the time until everybody knows runs while the rest is done. */
+export async function announceHashes(
+  sql: SqlTransaction,
+  { accountId }: RequestInWork,
+  subjects: readonly Subject[],
+): Promise<Progress> {
+  await secondsAnnounced(sql, accountId, subjects)
+  return { stage: 'queue' }
+}
+
+/** Seconds since every process was to look for hashed opt-outs of the account; undefined: these people have not opted out. */
+async function secondsAnnounced(
+  sql: SqlTransaction,
+  accountId: number,
+  subjects: readonly Subject[],
+): Promise<number | undefined> {
+  await sql`
+    insert into forgotten_accounts (account_id)
+    select ${accountId}::int
+     where exists (select from suppressions
+                    where account_id = ${accountId} and value = any(${subjects.map(({ key }) => key)}::text[]))
+    on conflict do nothing`
+  const [row] = await sql<{ seconds: number }[]>`
+    select extract(epoch from service_now() - since)::float8 as seconds from forgotten_accounts a
+     where account_id = ${accountId}
+       and exists (select from suppressions s
+                    where s.account_id = a.account_id and s.value = any(${subjects.map(({ key }) => key)}::text[]))`
+  return row?.seconds
+}
+
+/** In one statement, so that everybody sees either the address or the hash: what bounced meanwhile is among them. */
+export async function hashSuppressions(
+  sql: SqlTransaction,
+  { accountId }: RequestInWork,
+  subjects: readonly Subject[],
+  forgotten: Forgotten,
+): Promise<Progress> {
+  const announced = await secondsAnnounced(sql, accountId, subjects)
+  if (announced === undefined) return { stage: 'done' }
+  if (announced < HASHES_KNOWN_AFTER) return { again: HASHES_KNOWN_AFTER - announced }
+  const keys = subjects.map(({ key }) => key)
+  const hashes = keys.map((key) => forgotten.hash(accountId, key).toString('hex'))
+  const gone = await sql`
+    with gone as (
+      delete from suppressions s using unnest(${keys}::text[], ${hashes}::text[]) as k(value, hash)
+       where s.account_id = ${accountId} and s.value = k.value
+      returning s.account_id, k.hash, s.group_id, s.reason, s.since, s.held_until
+    ), hashed as (
+      insert into forgotten (account_id, hash, group_id, reason, since, held_until)
+      select account_id, decode(hash, 'hex'), group_id, reason, since, held_until from gone
+       where held_until is null or held_until > service_now() order by hash, group_id
+      on conflict do nothing
+    )
+    select 1 from gone`
+  return { stage: 'done', touched: { suppressions: gone.count } }
+}

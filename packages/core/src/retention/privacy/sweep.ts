@@ -1,0 +1,161 @@
+import { type AnySql, notByIndex, onlyRow } from '../../platform/database/database.ts'
+import type { FoundMessage } from './find.ts'
+import type { Receipt, Subject } from './request.ts'
+
+/** What events keep of their detail: numbers and names of our own, nothing a remote server or a reader's machine said. */
+const KEPT_DETAIL = [
+  ...['attempt', 'code', 'enhanced', 'class', 'indeterminate', 'reason', 'nextAt'],
+  ...['first', 'machine', 'rules', 'group'],
+]
+/** What {@link makePseudonym} makes. */
+const PSEUDONYM = '^forgotten-[0-9a-f]{20}$'
+
+export interface Swept {
+  readonly touched: Partial<Receipt>
+  /** Messages of which nothing waits to be delivered: nothing of the person is left in them. */
+  readonly quiet: readonly string[]
+}
+
+export interface Sweep {
+  readonly accountId: number
+  readonly subject: Subject
+  /** Ordered by id, so that two sweeps never wait for each other in a circle. */
+  readonly messages: readonly FoundMessage[]
+}
+
+/**
+ * Takes a person out of some messages. What waits for him and is in no worker's hands is cancelled; of what is shared with others
+ * his part goes, and the body as soon as nobody waits for it. May be repeated any time.
+ */
+export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep): Promise<Swept> {
+  const ids = messages.map(({ id }) => id)
+  const { key, pseudonym } = subject
+  // In jsonb and json text a quote or backslash of the address stands escaped.
+  const quoted = JSON.stringify(key).slice(1, -1)
+  // What a template is filled with is JSON within JSON.
+  const inData = JSON.stringify(quoted).slice(1, -1)
+  const since = messages.reduce(
+    (least, { acceptedAt }) => Math.min(least, acceptedAt.getTime()),
+    Number.MAX_SAFE_INTEGER,
+  )
+  const eventsSince = new Date(since - 86_400_000)
+
+  const cancelled = await countOf(sql`
+    with mine as materialized (
+      select q.message_id, q.recipient_no from unnest(${ids}::uuid[]) as w(id) join delivery_queue q on q.message_id = w.id
+       where q.account_id = ${accountId} and q.recipient_key = ${key} and q.worker_id is null
+       for update of q skip locked
+    ), gone as (
+      delete from delivery_queue q using mine where q.message_id = mine.message_id and q.recipient_no = mine.recipient_no
+      returning q.message_id, q.recipient_no, q.account_id, q.kind, q.attempt
+    ), finished as (
+      insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain,
+             kind, attempt, reason, finished_at)
+      select message_id, recipient_no, account_id, 'dropped', ${pseudonym}, ${pseudonym}, '', kind, attempt, 'forgotten',
+             service_now() from gone
+    ), happened as (
+      insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
+      select service_now(), account_id, 'dropped', message_id, recipient_no, '{"reason": "forgotten"}' from gone
+    )
+    select count(*)::int as count from gone`)
+
+  // Before the rest: what has left the queue never comes back, so all that there will ever be of these is seen below.
+  const quiet = (
+    await sql<{ id: string }[]>`
+      select w.id from unnest(${ids}::uuid[]) as w(id)
+       where not exists (select from delivery_queue q where q.message_id = w.id)`
+  ).map(({ id }) => id)
+
+  const deliveries = await countOf(sql`
+    with own as (
+      update finished_deliveries f
+         set recipient = ${pseudonym}, recipient_key = ${pseudonym}, recipient_domain = '', reference = null, personal = null
+        from unnest(${ids}::uuid[]) as w(id)
+       where f.message_id = w.id and f.account_id = ${accountId}
+         -- A recipient that is no address may still be one with a name round it.
+         and (f.recipient_key = ${key} or (f.reason = 'invalid' and position(${key} in f.recipient_key) > 0))
+      returning 1)
+    select count(*)::int as count from own`)
+  // Others' copies list him under To or Cc.
+  await sql`
+    update finished_deliveries f set personal = null
+      from unnest(${ids}::uuid[]) as w(id)
+     where f.message_id = w.id and f.account_id = ${accountId} and f.personal is not null
+       and (position(${quoted} in lower(f.personal::text)) > 0 or position(${inData} in lower(f.personal::text)) > 0)`
+
+  const attempts = await countOf(sql`
+    with own as (
+      update attempts a set reply = null, conversation = null, host = null, address = null
+        from unnest(${ids}::uuid[]) as w(id)
+       where a.message_id = w.id and a.account_id = ${accountId}
+         and (a.reply is not null or a.conversation is not null or a.host is not null or a.address is not null)
+         and (exists (select from finished_deliveries f where f.message_id = a.message_id and f.recipient_no = a.recipient_no
+                         and f.recipient_key = ${pseudonym})
+              or exists (select from delivery_queue q where q.message_id = a.message_id and q.recipient_no = a.recipient_no
+                            and q.recipient_key = ${key})
+              or position(${key} in lower(a.reply)) > 0 or position(${quoted} in lower(a.conversation::text)) > 0)
+      returning 1)
+    select count(*)::int as count from own`)
+
+  const events = await countOf(sql`
+    with own as (
+      update events e
+         set detail = (select jsonb_object_agg(d.key, d.value) from jsonb_each(e.detail) d where d.key = any(${KEPT_DETAIL}::text[]))
+        from unnest(${ids}::uuid[]) as w(id)
+       where e.message_id = w.id and ${notByIndex(sql, sql`e.account_id = ${accountId}`)} and e.occurred_at >= ${eventsSince}
+         and exists (select from jsonb_object_keys(e.detail) name where name <> all(${KEPT_DETAIL}::text[]))
+         and (exists (select from finished_deliveries f where f.message_id = e.message_id and f.recipient_no = e.recipient_no
+                         and f.recipient_key = ${pseudonym})
+              or exists (select from delivery_queue q where q.message_id = e.message_id and q.recipient_no = e.recipient_no
+                            and q.recipient_key = ${key})
+              or position(${quoted} in lower(e.detail::text)) > 0)
+      returning 1)
+    select count(*)::int as count from own`)
+
+  // One that is just being judged is locked, and left out there: whoever judges it waits for this to end (tracking/judge-hits.ts).
+  await sql`
+    delete from hits where id in (
+      select h.id from unnest(${ids}::uuid[]) as w(id)
+        join hits h on h.message_id = w.id
+        join finished_deliveries f on f.message_id = h.message_id and f.recipient_no = h.recipient_no
+       where h.account_id = ${accountId} and f.recipient_key = ${pseudonym}
+         for update of h skip locked)`
+
+  // A caller that sends again under this key has a new message: who was forgotten is not kept for its sake.
+  await sql`
+    delete from idempotency_keys k using unnest(${ids}::uuid[]) as w(id)
+     where k.message_id = w.id and ${notByIndex(sql, sql`k.account_id = ${accountId}`)}
+       and position(${key} in lower(k.key)) > 0`
+
+  const changed = await countOf(sql`
+    with own as (
+      update messages m
+         set client_address = null, subject = case when told.hide then '' else m.subject end,
+             tags = array(select tag from unnest(m.tags) tag where position(${key} in lower(tag)) = 0)
+        from unnest(${ids}::uuid[]) as w(id)
+       cross join lateral (
+         select (w.id = any(${quiet}::uuid[])
+                 and not exists (select from finished_deliveries f where f.message_id = w.id and f.recipient_key !~ ${PSEUDONYM})) as alone
+       ) others
+       cross join lateral (
+         select others.alone or position(${key} in lower(s.subject)) > 0 as hide from messages s where s.id = w.id
+       ) told
+       where m.id = w.id and ${notByIndex(sql, sql`m.account_id = ${accountId}`)}
+         and (m.client_address is not null or (told.hide and m.subject <> '') or position(${key} in lower(m.tags::text)) > 0)
+      returning 1)
+    select count(*)::int as count from own`)
+
+  const bodies = await countOf(sql`
+    with gone as (
+      delete from bodies b using unnest(${quiet}::uuid[]) as w(id) where b.message_id = w.id returning 1)
+    select count(*)::int as count from gone`)
+
+  return {
+    touched: { cancelled, deliveries: deliveries + cancelled, attempts, events, messages: changed, bodies },
+    quiet,
+  }
+}
+
+async function countOf(rows: PromiseLike<readonly unknown[]>): Promise<number> {
+  return onlyRow((await rows) as readonly { count: number }[]).count
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
+import worker from 'node:worker_threads'
+import t from 'tap'
+import type { Letter } from '../../../packages/core/src/composition/letter-thread.ts'
+
+const threads: worker.Worker[] = []
+const { Worker } = worker
+worker.Worker = class extends Worker {
+  constructor(...options: ConstructorParameters<typeof Worker>) {
+    super(...options)
+    threads.push(this)
+  }
+}
+syncBuiltinESMExports()
+const { createLetterThreads } = await import('../../../packages/core/src/composition/letter-thread.ts')
+
+const DATA = { secretKey: 's'.repeat(40), publicUrl: 'http://a.example', trackingScheme: 'http' } as const
+
+t.test('a thread that ends between two letters is followed by another', async (t) => {
+  const threadsOfIt = createLetterThreads(DATA)
+  t.teardown(() => threadsOfIt.close())
+  const letters = threadsOfIt.much
+  const letter = {
+    message: { id: 'no message' },
+    delivery: { recipient: 'lena@harbor.example', recipientNo: 0, personal: null },
+  } as unknown as Parameters<typeof letters.write>[0]
+  // Each is refused, as there is nothing to write: an answer all the same.
+  const answered = () =>
+    letters.write(letter).then(
+      () => true,
+      (error: Error) => !error.message.includes('ended'),
+    )
+  t.ok(await answered())
+  await threads[0]?.terminate()
+  t.ok(await answered())
+  t.ok(await answered())
+  t.equal(threads.length, 2)
+})
+
+t.test('a letter that takes long is not waited for by one that takes little', async (t) => {
+  const letters = createLetterThreads(DATA)
+  t.teardown(() => letters.close())
+  const written: string[] = []
+  const write = async (cost: 'some' | 'much', octets: number): Promise<void> => {
+    await letters[cost].write(letterOf(octets))
+    written.push(cost)
+  }
+  await Promise.all([write('much', 20 * 1024 * 1024), write('some', 100 * 1024)])
+  t.same(written, ['some', 'much'])
+})
+
+function letterOf(octets: number): Letter {
+  const content = { from: { email: 'desk@ship.example', name: '' }, subject: 'Berth 4', html: '\n'.repeat(octets) }
+  const body = Buffer.from(JSON.stringify(content))
+  return {
+    message: {
+      ...{ id: randomUUID(), domainId: 1, loss: null, accountId: 1, acceptedAt: new Date(), dueFrom: new Date() },
+      ...{ format: 'content', nullReturnPath: false, settings: {}, size: body.length, parts: new Map([[0, body]]) },
+    },
+    delivery: { recipient: 'lena@harbor.example', recipientNo: 0, personal: null },
+  }
+}

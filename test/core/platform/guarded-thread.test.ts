@@ -1,0 +1,50 @@
+import t from 'tap'
+import { createThreadPool } from '../../../packages/core/src/platform/threads/guarded-thread.ts'
+
+const bounds = {
+  ...{ name: 'a test', url: new URL('./endless-thread.ts', import.meta.url), threads: 1, waiting: 2 },
+  ...{ mostCpu: 200, longest: 60_000, heap: 32 },
+}
+
+function makePool(change: Partial<typeof bounds> = {}) {
+  const pool = createThreadPool<string, string>({ ...bounds, ...change })
+  t.teardown(() => pool.close())
+  return pool
+}
+
+t.test('an order is answered, and what it throws is thrown', async (t) => {
+  const pool = makePool()
+  t.equal(await pool.ask('hello'), 'hello')
+  await t.rejects(pool.ask('throw'), { message: 'told to' })
+  t.equal(await pool.ask('again'), 'again')
+})
+
+t.test('what computes too long or takes too much memory is stopped, and the next order is answered', async (t) => {
+  const pool = makePool()
+  await t.rejects(pool.ask('compute'), { message: 'a thread was stopped: time' })
+  t.equal(await pool.ask('next'), 'next')
+  await t.rejects(pool.ask('take memory'), { message: 'a thread was stopped: memory' })
+  t.equal(await pool.ask('next'), 'next')
+})
+
+t.test('what does not end by the clock is stopped too', async (t) => {
+  await t.rejects(makePool({ mostCpu: 60_000, longest: 300 }).ask('compute'), { message: 'a thread was stopped: busy' })
+})
+
+t.test('beyond those that may wait an order is refused as overload', async (t) => {
+  const pool = makePool()
+  const answers = ['one', 'two', 'three'].map((order) => pool.ask(order))
+  await t.rejects(pool.ask('four'), { message: 'The service is busy, try again in a moment' })
+  t.strictSame(await Promise.all(answers), ['one', 'two', 'three'])
+})
+
+t.test('when the pool is closed, what waits and what comes is refused as overload', async (t) => {
+  const pool = makePool()
+  const first = pool.ask('first')
+  const waiting = pool.ask('second')
+  const refused = t.rejects(waiting, { message: 'The service is busy, try again in a moment' })
+  await pool.close()
+  await refused
+  t.equal(await first, 'first')
+  await t.rejects(pool.ask('third'), { message: 'The service is busy, try again in a moment' })
+})

@@ -1,0 +1,67 @@
+import { createCore, createLog, openDatabase, readConfig } from '@postrider/core'
+import t, { type Test } from 'tap'
+import { makeService, type TestService } from '../../helpers/service.ts'
+import { until } from '../../helpers/until.ts'
+import { refused } from '../refused.ts'
+import { acceptMessage } from '../submission.ts'
+
+/** A core with a pool of its own, as another process would have it. */
+function anotherCore(t: Test, service: TestService, settings: Record<string, string> = {}) {
+  const sql = openDatabase({ url: service.env.DATABASE_URL as string, name: 'test', connections: 2 })
+  const config = readConfig({ ...service.env, ...settings })
+  const core = createCore({ sql, config, log: createLog('test', 'silent') })
+  t.teardown(() => core.close())
+  return core
+}
+
+function databaseName(service: TestService): string {
+  return new URL(service.env.DATABASE_URL as string).pathname.slice(1)
+}
+
+t.test('a core is not ready before the database was asked, and accepts nothing until then', async (t) => {
+  const service = await makeService(t)
+  const sender = await service.makeSender()
+  const core = anotherCore(t, service)
+  t.strictSame(core.readiness.current(), { ready: false, reasons: ['the database was not asked yet'] })
+  t.equal(await refused(acceptMessage({ ...service, core }, sender)), 'notReady')
+  t.strictSame(await core.readiness.check(), { ready: true, reasons: [] })
+  await acceptMessage({ ...service, core }, sender)
+})
+
+for (const setting of ['synchronous_commit']) {
+  t.test(`a database with ${setting} off makes a core not ready, unless it is told that this is a test`, async (t) => {
+    const service = await makeService(t)
+    const sender = await service.makeSender()
+    await service.sql.unsafe(`alter database ${databaseName(service)} set ${setting} = off`)
+    const core = anotherCore(t, service)
+    const { ready, reasons } = await core.readiness.check()
+    t.equal(ready, false)
+    t.match(reasons, [new RegExp(`${setting} = off.*switch it on`)])
+    t.equal(await refused(acceptMessage({ ...service, core }, sender)), 'notReady')
+    const daring = anotherCore(t, service, { ALLOW_UNSAFE_DATABASE: '1' })
+    t.match(await daring.readiness.check(), { ready: true })
+  })
+}
+
+t.test('a database that lacks a migration makes a core not ready and says how to mend it', async (t) => {
+  const service = await makeService(t)
+  await service.sql`delete from schema_migrations where name = '0005_templates.sql'`
+  const { ready, reasons } = await service.core.readiness.check()
+  t.equal(ready, false)
+  t.match(reasons.join(), /lacks 0005_templates\.sql: run "npm run postrider -- migrate"/)
+})
+
+t.test('a core is not ready while the database does not answer, and ready again by itself', async (t) => {
+  const service = await makeService(t)
+  const core = anotherCore(t, service)
+  const admin = openDatabase({ url: process.env.TEST_DATABASE_URL as string, name: 'test', connections: 1 })
+  t.teardown(() => admin.end())
+  t.match(await core.readiness.check(), { ready: true })
+
+  await admin.unsafe(`alter database ${databaseName(service)} allow_connections false`)
+  await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${databaseName(service)}`
+  await until('not ready', () => !core.readiness.current().ready)
+  t.strictSame(core.readiness.current().reasons, ['the database does not answer'])
+  await admin.unsafe(`alter database ${databaseName(service)} allow_connections true`)
+  await until('ready again', () => core.readiness.current().ready)
+})

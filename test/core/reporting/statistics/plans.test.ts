@@ -1,0 +1,76 @@
+import type { StatsQuestion } from '@postrider/core'
+import { createCore, createLog, openDatabase, readConfig } from '@postrider/core'
+import t from 'tap'
+import { growDatabase } from '../../../helpers/grown.ts'
+import { makeService } from '../../../helpers/service.ts'
+import { nodesOf, planOf, recordStatements, wholeScans } from '../../../helpers/statements.ts'
+
+const service = await makeService(t)
+const url = service.env.DATABASE_URL as string
+const { large: accountId } = await growDatabase(service.sql, url)
+const recorder = await recordStatements(t, url)
+const sql = openDatabase({ url: recorder.url, name: 'test', connections: 2 })
+const core = createCore({ sql, config: readConfig(service.env), log: createLog('test', 'silent') })
+t.teardown(async () => {
+  core.readiness.close()
+  await sql.end({ timeout: 1 })
+})
+
+const today = new Date()
+const day = (before: number): string => new Date(today.getTime() - before * 86_400_000).toISOString().slice(0, 10)
+const month = { accountId, first: day(29), last: day(0), limit: 100, offset: 0 }
+
+t.test("one name's statistics are read by its key, not among those of all names", async (t) => {
+  recorder.clear()
+  const show = (wanted: StatsQuestion['wanted']) => core.stats.show({ ...month, period: 'day', wanted })
+  await show({ kind: 'one', subject: 'domain', name: 'large-7.example' })
+  await show({ kind: 'one', subject: 'recipient_domain', name: 'd7.example' })
+  await show({ kind: 'some', subject: 'tag', names: ['tag-000007', 'tag-000008'] })
+  const groups = new Map([['Harbors', ['d7.example', 'd8.example']]])
+  await show({ kind: 'groups', subject: 'recipient_domain', groups, others: 'Other' })
+  await core.stats.sums({ ...month, subject: 'tag', name: 'tag-000007' })
+  const read = recorder.statements().filter(({ text }) => text.includes('from roll_ups'))
+  t.ok(read.length >= 2)
+  for (const statement of read) {
+    const scans = nodesOf(await planOf(service.sql, statement)).filter(
+      ({ node }) => node['Relation Name'] === 'roll_ups',
+    )
+    for (const { node } of scans) {
+      t.equal(node['Index Name'], 'roll_ups_pkey')
+      t.match(node['Index Cond'], /name = .*day >= /)
+    }
+  }
+})
+
+t.test('of many names, counted by day, an answer says to ask for fewer days', async (t) => {
+  const each = { ...month, period: 'day', times: true, wanted: { kind: 'each', subject: 'tag' } } as const
+  await t.rejects(core.stats.show(each), /fewer days/, 'a thousand tags a day')
+  await t.resolves(core.stats.show({ ...each, first: day(9) }))
+  // A hundred domains have no limit a day.
+  await service.sql`
+    insert into roll_ups select (jsonb_populate_record(r, jsonb_build_object('name', 'more-' || i || r.name))).*
+      from roll_ups r, generate_series(1, 20) i where account_id = ${accountId} and subject = 'domain'`
+  await t.rejects(core.stats.show({ ...each, times: false, wanted: { kind: 'each', subject: 'domain' } }), /fewer days/)
+  await t.rejects(core.stats.sums({ ...month, subject: 'domain' }), /fewer days/)
+})
+
+t.test('bounces are counted by the index of notable events, and looked at only when they are few', async (t) => {
+  recorder.clear()
+  const span = { accountId, first: day(20), last: day(0) }
+  await core.stats.bounces({ ...span, classification: undefined })
+  await core.stats.bounces({ ...span, classification: 'Reputation' })
+  const read = recorder.statements().filter(({ text }) => text.includes('from events'))
+  t.equal(read.length, 3, 'how many there are, and two ways to tell them apart')
+  for (const statement of read) {
+    const plan = await planOf(service.sql, statement)
+    t.same(wholeScans(plan), [], statement.text)
+    const scans = nodesOf(plan).flatMap(({ node }) => (/^events_/.test(node['Relation Name'] ?? '') ? [node] : []))
+    t.ok(scans.length > 0)
+    const counts = statement.text.includes('limit')
+    t.same(new Set(scans.map((node) => node['Node Type'])), new Set([counts ? 'Index Only Scan' : 'Index Scan']))
+    for (const node of scans) {
+      t.match(node['Index Name'], /_account_id_type_message_id_recipient_no_occu_idx\d*$/)
+      t.match(node['Index Cond'], /type = ANY .*occurred_at >= /)
+    }
+  }
+})

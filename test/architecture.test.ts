@@ -10,6 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const ROOMS = [
   'platform',
   'mime',
+  'events',
   'accounts',
   'content',
   'suppressions',

@@ -1,11 +1,11 @@
-import { EVENT_TYPES, type Event, type EventType, invalidParameter } from '@postrider/core'
+import { EVENT_TYPES, type Event, type EventType, eventType, invalidParameter } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { commaList } from './comma-list.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 import { Count, exactNumber, pageOf } from './shapes.ts'
 
-/** Webhooks' words, and core's own where v2 has none (contract 16.4). */
-const wordOf = (type: EventType): string => (type === 'complained' ? 'spam' : type)
+/** The feed tells an expiry from a bounce; otherwise webhooks' names, and the service's own where v2 has none (contract 16.4). */
+const wordOf = (type: EventType): string => (type === 'expired' ? type : (eventType(type).v2 ?? type))
 const TYPES: ReadonlyMap<string, EventType> = new Map(EVENT_TYPES.map((type) => [wordOf(type), type]))
 
 /** Seconds an answer may be waited for; proxies commonly cut at 60. */

@@ -1,4 +1,5 @@
 import {
+  eventType,
   MOST_WEBHOOKS,
   ServiceError,
   WEBHOOK_EVENTS,
@@ -10,22 +11,28 @@ import Type, { type Static } from 'typebox'
 import { type Call, type Operation, operation } from './operation.ts'
 import { notFound, refuse } from './refusal.ts'
 
-/** v3's flags, the name of the event each is about, and what core calls it; there is no event of coming back to a group. */
+/** v3's flags, and the name of the event each is about; there is no event of coming back to a group. */
 const FLAGS = {
-  group_resubscribe: { name: 'group_resubscribe', events: [] },
-  delivered: { name: 'delivered', events: ['sent'] },
-  group_unsubscribe: { name: 'group_unsubscribe', events: ['unsubscribed'] },
-  spam_report: { name: 'spamreport', events: ['complained'] },
-  bounce: { name: 'bounce', events: ['bounced', 'expired'] },
-  deferred: { name: 'deferred', events: ['deferred'] },
-  unsubscribe: { name: 'unsubscribe', events: ['unsubscribed'] },
-  processed: { name: 'processed', events: ['processed'] },
-  open: { name: 'open', events: ['opened'] },
-  click: { name: 'click', events: ['clicked'] },
-  dropped: { name: 'dropped', events: ['dropped', 'invalid'] },
-} as const satisfies Readonly<Record<string, { readonly name: string; readonly events: readonly WebhookEvent[] }>>
+  group_resubscribe: 'group_resubscribe',
+  delivered: 'delivered',
+  group_unsubscribe: 'group_unsubscribe',
+  spam_report: 'spamreport',
+  bounce: 'bounce',
+  deferred: 'deferred',
+  unsubscribe: 'unsubscribe',
+  processed: 'processed',
+  open: 'open',
+  click: 'click',
+  dropped: 'dropped',
+} as const
 type Flag = keyof typeof FLAGS
 const EVERY = Object.keys(FLAGS) as Flag[]
+
+/** Whether such an event is reported under the flag's name. To core, unsubscribing from a group is an unsubscribe. */
+function isAbout(flag: Flag, event: WebhookEvent): boolean {
+  const name = flag === 'group_unsubscribe' ? FLAGS.unsubscribe : FLAGS[flag]
+  return eventType(event).v3 === name
+}
 
 /** Clients give back what they were shown, also where that was nothing. */
 const TextOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 2048 })
@@ -200,8 +207,8 @@ function settingsOf(given: Change, before: ReadonlySet<string> = new Set()): Par
   const { url, enabled, friendly_name: label } = given
   const names = new Set(before)
   for (const flag of EVERY) {
-    if (given[flag] === true) names.add(FLAGS[flag].name)
-    if (given[flag] === false) names.delete(FLAGS[flag].name)
+    if (given[flag] === true) names.add(FLAGS[flag])
+    if (given[flag] === false) names.delete(FLAGS[flag])
   }
   return {
     ...(url === undefined ? {} : { url }),
@@ -212,15 +219,15 @@ function settingsOf(given: Change, before: ReadonlySet<string> = new Set()): Par
 }
 
 function eventsOf(names: ReadonlySet<string>): Pick<WebhookSettings, 'events' | 'names'> {
-  const wanted = new Set<WebhookEvent>(EVERY.flatMap((flag) => (names.has(FLAGS[flag].name) ? FLAGS[flag].events : [])))
-  return { events: WEBHOOK_EVENTS.filter((event) => wanted.has(event)), names: [...names] }
+  const events = WEBHOOK_EVENTS.filter((event) => EVERY.some((flag) => names.has(FLAGS[flag]) && isAbout(flag, event)))
+  return { events, names: [...names] }
 }
 
 /** The names of the events it is told of. */
 function namesOf({ events, names }: Webhook): ReadonlySet<string> {
   if (names) return new Set(names)
-  const told = EVERY.filter((flag) => FLAGS[flag].events.some((event: WebhookEvent) => events.includes(event)))
-  return new Set(told.map((flag) => FLAGS[flag].name))
+  const told = EVERY.filter((flag) => events.some((event) => isAbout(flag, event)))
+  return new Set(told.map((flag) => FLAGS[flag]))
 }
 
 const NONE = {
@@ -232,7 +239,7 @@ function shown(webhook: Webhook) {
   const { id, enabled, url, label, createdAt, changedAt } = webhook
   const names = namesOf(webhook)
   return {
-    ...{ ...NONE, enabled, url, friendly_name: label, ...flagsOf((flag) => names.has(FLAGS[flag].name)) },
+    ...{ ...NONE, enabled, url, friendly_name: label, ...flagsOf((flag) => names.has(FLAGS[flag])) },
     ...{ id: String(id), created_date: createdAt.toISOString() },
     updated_date: (changedAt ?? createdAt).toISOString(),
   }

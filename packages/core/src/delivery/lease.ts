@@ -1,3 +1,4 @@
+import { insertEvents } from '../events/insert-events.ts'
 import { openSession, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { INDETERMINATE_WAIT_SECONDS } from './schedule.ts'
 import { judgedAside } from './set-aside.ts'
@@ -189,10 +190,11 @@ async function takeOverFrom(sql: SqlTransaction, suspects: readonly number[]): P
         from taken
       on conflict do nothing
     ), happened as (
-      insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
-      select service_now(), account_id, 'deferred', message_id, recipient_no,
-             jsonb_build_object('attempt', attempt, 'indeterminate', true, 'host', dot_host)
-        from taken where dot_at is not null
+      ${insertEvents(sql, {
+        from: sql`taken where dot_at is not null`,
+        type: 'deferred',
+        detail: sql`jsonb_build_object('attempt', attempt, 'indeterminate', true, 'host', dot_host)`,
+      })}
     ), gone as (
       delete from workers where id = any(${lost}::int[])
     )

@@ -1,5 +1,7 @@
+import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { type BounceClass, bounceClass } from './bounce-rules.ts'
+import { finishDeliveries } from './finish-deliveries.ts'
 import type { Bounced, Outcome, Stage } from './outcome.ts'
 import type { DeliveryKey } from './queue.ts'
 import { INDETERMINATE_WAIT_SECONDS, retryDelay } from './schedule.ts'
@@ -60,11 +62,12 @@ with result as materialized (
              tls, code, enhanced, reply, steps, detail, at, 'deferred', next_at
         from kept
     ), finished as (
-      insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key,
-             recipient_domain, kind, reference, personal, attempt, reason, finished_at)
-      select message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain, list, reference, personal,
-             attempt - (state = 'dropped')::int, reason, service_now()
-        from gone
+      ${finishDeliveries(sql, {
+        from: sql`gone`,
+        state: sql`state`,
+        reason: sql`reason`,
+        columns: { kind: sql`list`, attempt: sql`attempt - (state = 'dropped')::int` },
+      })}
     ), tried as (
       insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, indeterminate, started_at,
              milliseconds, stage, host, address, tls, code, enhanced, reply, conversation)
@@ -73,10 +76,11 @@ with result as materialized (
              enhanced, reply, steps::json
         from verdict where kind <> 'dropped'
     ), happened as (
-      insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
-      select service_now(), account_id, case state when 'delivered' then 'sent' else state end, message_id, recipient_no,
-             case when state = 'deferred' then detail::jsonb || jsonb_build_object('nextAt', next_at) else detail::jsonb end
-        from verdict
+      ${insertEvents(sql, {
+        from: sql`verdict`,
+        type: sql`case state when 'delivered' then 'sent' else state end`,
+        detail: sql`case when state = 'deferred' then detail::jsonb || jsonb_build_object('nextAt', next_at) else detail::jsonb end`,
+      })}
     )${suppressed}
     select at::int as at from verdict`
   const taken = new Set(rows.map(({ at }) => at))

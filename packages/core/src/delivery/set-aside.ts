@@ -1,5 +1,7 @@
+import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql, Sql } from '../platform/database/database.ts'
 import { NEVER } from '../platform/never.ts'
+import { finishDeliveries } from './finish-deliveries.ts'
 import type { DeliveryKey } from './queue.ts'
 import { LIFETIME_HOURS } from './schedule.ts'
 
@@ -71,13 +73,9 @@ export async function failSetAside(sql: Sql, messageId: string): Promise<number>
     with gone as (
       delete from delivery_queue where message_id = ${messageId}::uuid and set_aside is not null returning *
     ), finished as (
-      insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain,
-             kind, reference, personal, attempt, reason, finished_at)
-      select message_id, recipient_no, account_id, 'dropped', recipient, recipient_key, recipient_domain, kind, reference,
-             personal, attempt, 'set-aside', service_now() from gone
+      ${finishDeliveries(sql, { from: sql`gone`, state: 'dropped', reason: 'set-aside' })}
     ), happened as (
-      insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
-      select service_now(), account_id, 'dropped', message_id, recipient_no, '{"reason": "set-aside"}' from gone
+      ${insertEvents(sql, { from: sql`gone`, type: 'dropped', detail: { reason: 'set-aside' } })}
     )
     select 1 from gone`
   return failed.count

@@ -1,3 +1,4 @@
+import { insertEvents } from '../events/insert-events.ts'
 import { type AnySql, onlyRow } from '../platform/database/database.ts'
 import type { Domain, DomainState } from './domain.ts'
 import type { DomainStanding } from './domain-state.ts'
@@ -139,10 +140,11 @@ export async function noteActivity(
   { before, after }: { before: DomainState | undefined; after: DomainState | undefined },
 ): Promise<void> {
   if ((before === 'active') === (after === 'active')) return
-  const detail = JSON.stringify({ domain: name, before, after: after ?? 'deleted' })
-  await sql`
-    insert into events (occurred_at, account_id, type, detail)
-    values (service_now(), ${accountId}, 'domain', ${detail}::text::jsonb)`
+  await insertEvents(sql, {
+    from: sql`(select ${accountId}::int as account_id, null::uuid as message_id, null::int as recipient_no) account`,
+    type: 'domain',
+    detail: { domain: name, ...(before && { before }), after: after ?? 'deleted' },
+  })
 }
 
 export async function updateShared(sql: AnySql, id: number, shared: boolean): Promise<StoredDomain> {

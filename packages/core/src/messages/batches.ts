@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { type Actor, noteChange } from '../accounts/audit/index.ts'
+import { finishDeliveries } from '../delivery/finish-deliveries.ts'
 import { LIFETIME_HOURS } from '../delivery/schedule.ts'
+import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql, Sql, SqlTransaction } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { NEVER } from '../platform/never.ts'
@@ -169,14 +171,9 @@ async function cancel(sql: SqlTransaction, act: BatchAct): Promise<void> {
        where q.message_id = held.message_id and q.recipient_no = held.recipient_no
       returning q.*
     ), finished as (
-      insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key,
-             recipient_domain, kind, reference, personal, attempt, reason, finished_at)
-      select message_id, recipient_no, account_id, 'dropped', recipient, recipient_key, recipient_domain, kind, reference,
-             personal, attempt, 'cancelled', service_now()
-        from gone
+      ${finishDeliveries(sql, { from: sql`gone`, state: 'dropped', reason: 'cancelled' })}
     )
-    insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
-    select service_now(), account_id, 'dropped', message_id, recipient_no, '{"reason": "cancelled"}' from gone`
+    ${insertEvents(sql, { from: sql`gone`, type: 'dropped', detail: { reason: 'cancelled' } })}`
 }
 
 /** What the accept statement has more where a message of the group belongs to a batch. */

@@ -1,5 +1,7 @@
 import { PartDigest } from '../composition/body.ts'
+import { finishDeliveries } from '../delivery/finish-deliveries.ts'
 import { LIFETIME_HOURS } from '../delivery/schedule.ts'
+import { insertEvents } from '../events/insert-events.ts'
 import { type AnySql, isDatabaseAway, isRetryable, type Sql } from '../platform/database/database.ts'
 import { ensurePartitions } from '../platform/database/partitions.ts'
 import { type Fragment, holdsDespite } from '../suppressions/bypass.ts'
@@ -239,17 +241,23 @@ async function insertMessages(
         from recipient where refusal is null
       returning message_id
     ), finished as (
-      insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key,
-             recipient_domain, kind, reference, personal, attempt, reason, finished_at)
-      select message_id, recipient_no, account_id, 'dropped', recipient, coalesce(key, lower(recipient)), domain, kind,
-             reference, personal::jsonb, 0, refusal, service_now()
-        from recipient where refusal is not null
+      ${finishDeliveries(sql, {
+        from: sql`recipient where refusal is not null`,
+        state: 'dropped',
+        reason: sql`refusal`,
+        columns: {
+          recipientKey: sql`coalesce(key, lower(recipient))`,
+          recipientDomain: sql`domain`,
+          personal: sql`personal::jsonb`,
+          attempt: sql`0`,
+        },
+      })}
     ), happened as (
-      insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
-      select service_now(), account_id,
-             case when refusal is null then 'processed' when refusal = 'invalid' then 'invalid' else 'dropped' end,
-             message_id, recipient_no, case when refusal <> 'invalid' then jsonb_build_object('reason', refusal) ${unusable.detail} end
-        from recipient
+      ${insertEvents(sql, {
+        from: sql`recipient`,
+        type: sql`case when refusal is null then 'processed' when refusal = 'invalid' then 'invalid' else 'dropped' end`,
+        detail: sql`case when refusal <> 'invalid' then jsonb_build_object('reason', refusal) ${unusable.detail} end`,
+      })}
     ), body as (
       insert into bodies (message_id, part, encoding, content, digest)
       select b.message_id, b.part, b.encoding, substring(whole.octets from b.start for b.length), b.digest

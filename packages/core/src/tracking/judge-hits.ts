@@ -1,3 +1,4 @@
+import { insertEvents } from '../events/insert-events.ts'
 import type { Sql, SqlTransaction } from '../platform/database/database.ts'
 import type { Log } from '../platform/log.ts'
 import { DELIVERY_RULES } from './machine-rules.ts'
@@ -130,11 +131,13 @@ async function makeEvents(sql: SqlTransaction, ids: readonly string[]): Promise<
         join met m on m.message_id = j.message_id and m.recipient_no = j.recipient_no and m.kind = j.kind
                   and m.machine = (j.rule is not null)
     )
-    insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
-    select greatest(at, service_now() - interval '1 day'), account_id, kind, message_id, recipient_no,
-           jsonb_strip_nulls(jsonb_build_object(
-             'ip', case when not privacy_mode then ip end, 'userAgent', case when not privacy_mode then user_agent end,
-             'url', url, 'machine', rule, 'rules', rules, 'first', case when rule is null and number = 1 then true end))
-      from placed where place <= ${HITS_AN_HOUR}
-     order by at, id`
+    ${insertEvents(sql, {
+      from: sql`placed where place <= ${HITS_AN_HOUR} order by at, id`,
+      type: sql`kind`,
+      detail: sql`
+        jsonb_strip_nulls(jsonb_build_object(
+          'ip', case when not privacy_mode then ip end, 'userAgent', case when not privacy_mode then user_agent end,
+          'url', url, 'machine', rule, 'rules', rules, 'first', case when rule is null and number = 1 then true end))`,
+      at: sql`greatest(at, service_now() - interval '1 day')`,
+    })}`
 }

@@ -1,4 +1,5 @@
 import type { TrackingTarget } from '../composition/links/token.ts'
+import { insertEvents } from '../events/insert-events.ts'
 import type { Sql, SqlTransaction } from '../platform/database/database.ts'
 
 /** What becomes of a request to unsubscribe. */
@@ -83,13 +84,17 @@ async function suppress(sql: SqlTransaction, { target, ip, userAgent }: Leaving,
        where s.reason not in ('unsubscribe', 'abuse') or s.held_until is not null
       returning account_id
     )
-    insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
-    select service_now(), entry.account_id, 'unsubscribed', ${messageId}::uuid, ${recipientNo},
-           jsonb_strip_nulls(jsonb_build_object(
-             'ip', case when not a.privacy_mode then ${ip}::text end,
-             'userAgent', case when not a.privacy_mode then ${userAgent}::text end,
-             'group', nullif(${group}::int, 0)))
-      from entry join accounts a on a.id = entry.account_id`
+    ${insertEvents(sql, {
+      from: sql`(
+        select account_id, ${messageId}::uuid as message_id, ${recipientNo}::int as recipient_no, a.privacy_mode
+          from entry join accounts a on a.id = entry.account_id) unsubscribed`,
+      type: 'unsubscribed',
+      detail: sql`
+        jsonb_strip_nulls(jsonb_build_object(
+          'ip', case when not privacy_mode then ${ip}::text end,
+          'userAgent', case when not privacy_mode then ${userAgent}::text end,
+          'group', nullif(${group}::int, 0)))`,
+    })}`
 }
 
 /** Without an event: there is nobody to tell of. Every process looks for it within seconds (suppressions/forgotten.ts). */

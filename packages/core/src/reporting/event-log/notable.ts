@@ -1,11 +1,17 @@
+import { eventTypesWhere } from '../../events/event-types.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import type { WantedEvents } from './question.ts'
 
 type Fragment = ReturnType<AnySql>
 
+/** As constants: with parameters the planner does not know that the indexes' condition holds. */
+const INDEXED = eventTypesWhere(({ log }) => log.indexed)
+  .map((type) => `'${type}'`)
+  .join(', ')
+
 /** Events the log tells of, other than delivery; what machines did is none. To be said as the indexes of events say it. */
 export const notable = (sql: AnySql) => sql`
-  e.type in ('bounced', 'expired', 'dropped', 'invalid', 'opened', 'clicked', 'unsubscribed', 'complained')
+  e.type in (${sql.unsafe(INDEXED)})
   and ${byPeople(sql)}`
 
 const byPeople = (sql: AnySql) => sql`not coalesce(e.detail ? 'machine', false)`

@@ -1,7 +1,7 @@
 import { parseDay } from '../../accounts/credits/days.ts'
+import { EVENT_TYPES, type EventType, eventType, eventTypesWhere } from '../../events/event-types.ts'
 import { parseAddress } from '../../mime/address.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
-import type { EventType } from '../events/index.ts'
 
 /** What is asked of the event log, as a client says it. */
 export interface LogQuestion {
@@ -49,22 +49,32 @@ export interface Filter {
   readonly nothing: boolean
 }
 
-const NAMED = {
+/** In the order in which they are listed to clients; filters of further types come after these. */
+const LISTED = [
+  ...(['processed', 'sent', 'open', 'click', 'unsubscribe', 'bounce', 'softbounce', 'hardbounce'] as const),
+  ...(['spam', 'invalid', 'dropped'] as const),
+]
+
+type Meaning = 'all' | 'sent' | 'soft' | 'hard' | readonly EventType[]
+
+/** Filters that do not go by the type of an event alone. */
+const SPECIAL: Readonly<Record<string, Meaning>> = {
   processed: 'all',
   sent: 'sent',
-  open: ['opened'],
-  click: ['clicked'],
-  unsubscribe: ['unsubscribed'],
-  bounce: ['bounced', 'expired'],
   softbounce: 'soft',
   hardbounce: 'hard',
-  spam: ['complained'],
-  invalid: ['invalid'],
-  dropped: ['dropped'],
-} as const satisfies Record<string, 'all' | 'sent' | 'soft' | 'hard' | readonly EventType[]>
+}
+
+const NAMED: Readonly<Record<string, Meaning>> = Object.fromEntries(
+  [...new Set([...LISTED, ...EVENT_TYPES.flatMap((type) => eventType(type).log.filter ?? [])])].map((filter) => [
+    filter,
+    SPECIAL[filter] ?? eventTypesWhere(({ log }) => log.filter === filter),
+  ]),
+)
+const BOUNCES = eventTypesWhere(({ log }) => log.filter === 'bounce')
 
 /** v5.1's; each stands alone. */
-const TOTALS: Readonly<Record<string, keyof typeof NAMED>> = {
+const TOTALS: Readonly<Record<string, string>> = {
   total_requested: 'processed',
   total_delivered: 'sent',
   total_opened: 'open',
@@ -110,14 +120,14 @@ function wantedEvents(words: readonly string[]): WantedEvents | undefined {
   const [only] = asked
   const total = only !== undefined && asked.length === 1 ? TOTALS[only] : undefined
   const named = (total ? [total] : asked).map((word) => {
-    const meaning = Object.hasOwn(NAMED, word) ? NAMED[word as keyof typeof NAMED] : undefined
+    const meaning = Object.hasOwn(NAMED, word) ? NAMED[word] : undefined
     if (meaning === undefined && Object.hasOwn(TOTALS, word)) throw invalidParameter('events', `${word} stands alone`)
     if (meaning === undefined) throw invalidParameter('events', `it must be some of: ${LOG_WORDS.join(', ')}`)
     return meaning
   })
   if (named.length === 0 || named.includes('all')) return undefined
   const [hard, soft] = [named.includes('hard'), named.includes('soft')]
-  const both = hard && soft ? NAMED.bounce : []
+  const both = hard && soft ? BOUNCES : []
   const types = [...new Set([...named.flatMap((meaning) => (typeof meaning === 'string' ? [] : meaning)), ...both])]
   const one =
     hard === soft || types.includes('bounced') ? {} : { bounces: hard ? ('hard' as const) : ('soft' as const) }

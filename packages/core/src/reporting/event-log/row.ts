@@ -1,4 +1,5 @@
 import { countMergeTags, renderMergeTags, tagsWithout } from '../../composition/merge.ts'
+import { eventTypesWhere } from '../../events/event-types.ts'
 import { atOnce } from '../../platform/threads/turns.ts'
 import { dropText, isHardBounce, replyText } from '../events/words.ts'
 
@@ -100,17 +101,18 @@ function mergedSubject({ subject, attributes, whole }: StoredRow): string {
     : subject
 }
 
-const BY_EVENT: readonly (readonly [type: string, status: LogStatus])[] = [
-  ['complained', 'spam'],
-  ['unsubscribed', 'unsubscribe'],
-  ['clicked', 'click'],
-  ['opened', 'open'],
-]
+/** The statuses that the occurrence of one event decides, the furthest first. */
+const BY_EVENT = LOG_STATUSES.flatMap((status) =>
+  eventTypesWhere(({ log }) => log.statuses.length === 1 && log.statuses[0] === status).map((type) => ({
+    type,
+    status,
+  })),
+)
 
 function statusOf(stored: StoredRow): LogStatus {
   const { state, reason } = stored
-  const happened = BY_EVENT.find(([type]) => stored.notable.some((event) => event.type === type))
-  if (happened) return happened[1]
+  const happened = BY_EVENT.find(({ type }) => stored.notable.some((event) => event.type === type))
+  if (happened) return happened.status
   const bounce = bounceOf(stored)
   // Tried until its deadline in vain: no server ever refused it for good.
   if (bounce || state === 'expired') return isHardBounce(bounce?.class ?? undefined) ? 'hardbounce' : 'softbounce'

@@ -1,3 +1,4 @@
+import { eventTypesWhere } from '../../events/event-types.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import type { Place } from './cursor.ts'
 import { notable } from './notable.ts'
@@ -80,7 +81,7 @@ async function selectNotable(sql: AnySql, accountId: number, places: readonly Pl
     select e.message_id::text as id, e.recipient_no as no, e.occurred_at as at, e.type, ${localTime(sql, sql`e.occurred_at`)} as time,
            e.detail->>'ip' as ip, e.detail->>'url' as url, e.detail->>'class' as class, case when e.type = 'bounced' then e.detail end as said
       from (select time_zone from accounts where id = ${accountId}) z
-     cross join unnest(array['opened', 'clicked', 'bounced', 'unsubscribed', 'complained']) as kind
+     cross join unnest(${SHOWN}::text[]) as kind
      cross join lateral (
        select e.id, e.message_id, e.recipient_no, e.type, e.occurred_at, e.detail,
               row_number() over (partition by e.message_id, e.recipient_no order by e.occurred_at desc) as number
@@ -91,5 +92,8 @@ async function selectNotable(sql: AnySql, accountId: number, places: readonly Pl
      where e.number <= ${MOST_HITS}
      order by e.occurred_at, e.id`
 }
+
+/** The types that a row tells of, or takes its status from. */
+const SHOWN = eventTypesWhere(({ log }) => log.statuses.length > 0)
 
 const DAY = 86_400_000

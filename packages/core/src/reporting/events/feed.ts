@@ -1,5 +1,5 @@
+import type { Event } from '../../events/event.ts'
 import type { AnySql } from '../../platform/database/database.ts'
-import type { Event } from './event.ts'
 import { type EventQuestion, readEvents } from './read.ts'
 import type { Watch } from './watch.ts'
 

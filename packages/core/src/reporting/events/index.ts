@@ -6,7 +6,6 @@ import { type Batch, EVENT_CHANNEL, type Sequenced, sequenceEvents } from './seq
 import { watchEvents } from './watch.ts'
 
 export { BOUNCE_CLASSIFICATIONS, type BounceClassification, classificationOf } from './bounce-classifications.ts'
-export { EVENT_TYPES, type Event, type EventDelivery, type EventDetail, type EventType } from './event.ts'
 export type { FeedPage, FeedQuestion } from './feed.ts'
 export type { EventPage, EventQuestion } from './read.ts'
 export type { Batch, Sequenced } from './sequencer.ts'

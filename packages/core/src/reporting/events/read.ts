@@ -1,5 +1,7 @@
+import type { Event, EventDelivery } from '../../events/event.ts'
+import type { EventDetail } from '../../events/event-detail.ts'
+import type { EventType } from '../../events/event-types.ts'
 import type { AnySql } from '../../platform/database/database.ts'
-import type { Event, EventDelivery, EventDetail, EventType } from './event.ts'
 
 export interface EventQuestion {
   readonly accountId: number

@@ -1,4 +1,4 @@
-import type { EventDetail } from './event.ts'
+import type { EventDetail } from '../../events/event-detail.ts'
 
 /** How v2 tells of events where core has more to say than v2 has words for (contract 16.4). */
 

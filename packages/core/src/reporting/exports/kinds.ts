@@ -1,20 +1,14 @@
+import type { Event } from '../../events/event.ts'
+import { type EventType, EXPORT_KINDS, type ExportKind, eventType, eventTypesWhere } from '../../events/event-types.ts'
 import { invalidParameter } from '../../platform/errors.ts'
-import type { Event, EventType } from '../events/index.ts'
 import { isHardBounce } from '../events/words.ts'
 
-/** What a dump calls an event: the words of webhooks (contract 16.4), with bounces told apart. */
-const KINDS = [
-  ...(['processed', 'sent', 'deferred', 'hardbounce', 'softbounce', 'dropped', 'invalid'] as const),
-  ...(['opened', 'clicked', 'unsubscribed', 'spam'] as const),
-] as const
-export type ExportKind = (typeof KINDS)[number]
-
 /** A deferral is none of the outcomes that the interface knows of, so it comes only when it is asked for. */
-const BY_DEFAULT: readonly ExportKind[] = KINDS.filter((kind) => kind !== 'deferred')
+const BY_DEFAULT: readonly ExportKind[] = EXPORT_KINDS.filter((kind) => kind !== 'deferred')
 
 /** The words of logs (contract 12.1) and those of webhooks. */
 const WORDS: ReadonlyMap<string, readonly ExportKind[]> = new Map<string, readonly ExportKind[]>([
-  ...KINDS.map((kind) => [kind, [kind]] as const),
+  ...EXPORT_KINDS.map((kind) => [kind, [kind]] as const),
   ['open', ['opened']],
   ['click', ['clicked']],
   ['unsubscribe', ['unsubscribed']],
@@ -35,13 +29,10 @@ export function kindsOf(events: readonly string[]): ExportKind[] {
   return [...new Set(kinds)]
 }
 
-/** Undefined: it has no place in a dump. */
+/** Undefined if it has no place in a dump. */
 export function kindOf({ type, detail }: Event): ExportKind | undefined {
-  if (type === 'domain') return undefined
-  if (type === 'complained') return 'spam'
   if (type === 'bounced') return isHardBounce(detail.class) ? 'hardbounce' : 'softbounce'
-  // Given up after many tries: the next message may well arrive.
-  return type === 'expired' ? 'softbounce' : type
+  return eventType(type).exportKinds[0] as ExportKind | undefined
 }
 
 /** Which events of a run are wanted. */
@@ -52,20 +43,6 @@ export function wantedBy(kinds: readonly string[]): (event: Event) => boolean {
 
 /** The types that these kinds are among. */
 export function typesOf(kinds: readonly string[]): EventType[] {
-  const wanted = kinds.length > 0 ? kinds : BY_DEFAULT
-  return [...new Set(wanted.flatMap((kind) => TYPES[kind as ExportKind] ?? []))]
-}
-
-const TYPES: Readonly<Record<ExportKind, readonly EventType[]>> = {
-  processed: ['processed'],
-  sent: ['sent'],
-  deferred: ['deferred'],
-  hardbounce: ['bounced'],
-  softbounce: ['bounced', 'expired'],
-  dropped: ['dropped'],
-  invalid: ['invalid'],
-  opened: ['opened'],
-  clicked: ['clicked'],
-  unsubscribed: ['unsubscribed'],
-  spam: ['complained'],
+  const wanted: readonly string[] = kinds.length > 0 ? kinds : BY_DEFAULT
+  return eventTypesWhere(({ exportKinds }) => exportKinds.some((kind) => wanted.includes(kind)))
 }

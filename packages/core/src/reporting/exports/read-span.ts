@@ -1,5 +1,5 @@
+import type { Event } from '../../events/event.ts'
 import { type AnySql, onlyRow } from '../../platform/database/database.ts'
-import type { Event } from '../events/index.ts'
 import { readEvents } from '../events/read.ts'
 import { typesOf, wantedBy } from './kinds.ts'
 

@@ -1,5 +1,5 @@
+import type { Event } from '../../events/event.ts'
 import { csvCell } from '../../platform/csv-cell.ts'
-import type { Event } from '../events/index.ts'
 import { eventId, v2Body } from '../webhooks/v2-shape.ts'
 import type { ExportFormat } from './export-job.ts'
 

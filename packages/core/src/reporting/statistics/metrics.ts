@@ -1,15 +1,11 @@
+import { METRICS, type Metric } from '../../events/event-types.ts'
+
 /**
  * What is counted, as the columns of roll_ups. An event counts once, except for the first of its kind of a delivery, which
  * counts as `unique_…` too, and for drops: each counts as `dropped`, by the suppression's reason, and as `late_dropped` if it was
  * processed before.
  */
-export const METRICS = [
-  ...(['processed', 'sent', 'deferred', 'hard_bounced', 'soft_bounced', 'expired', 'dropped', 'invalid'] as const),
-  ...(['late_dropped', 'bounce_dropped', 'complaint_dropped', 'unsubscribe_dropped'] as const),
-  ...(['opened', 'unique_opened', 'machine_opened', 'clicked', 'unique_clicked', 'machine_clicked'] as const),
-  ...(['unsubscribed', 'complained'] as const),
-] as const
-export type Metric = (typeof METRICS)[number]
+export { METRICS, type Metric } from '../../events/event-types.ts'
 
 /** How often each thing happened. */
 export type Counts = Readonly<Record<Metric, number>>

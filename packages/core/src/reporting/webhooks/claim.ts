@@ -1,7 +1,8 @@
+import type { Event } from '../../events/event.ts'
+import type { WebhookEvent } from '../../events/event-types.ts'
 import type { AnySql, Sql, SqlTransaction } from '../../platform/database/database.ts'
-import type { Event } from '../events/event.ts'
 import { readEvents } from '../events/read.ts'
-import type { LeasedBatch, WebhookEvent } from './webhook.ts'
+import type { LeasedBatch } from './webhook.ts'
 
 /** Contract 16.2. */
 export const BATCH_EVENTS = 100

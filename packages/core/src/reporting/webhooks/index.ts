@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { type Actor, type AuditValues, noteChange, OPERATOR } from '../../accounts/audit/index.ts'
+import type { Event } from '../../events/event.ts'
+import { WEBHOOK_EVENTS } from '../../events/event-types.ts'
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { OutboundHttp } from '../../platform/outbound-http.ts'
 import type { Secrets } from '../../platform/secrets.ts'
-import type { Event } from '../events/event.ts'
 import { lastNumber, readEvents } from '../events/read.ts'
 import { type ClaimedBatch, claimBatches, noticeEvents } from './claim.ts'
 import { type Finished, finishBatch, giveBack } from './finish.ts'
@@ -14,14 +15,7 @@ import { sampleEvents } from './samples.ts'
 import { bodyOf, post, probe, type Target, type Told } from './send.ts'
 import { makeSecret, makeSigningKey, secretText } from './signature.ts'
 import * as store from './store.ts'
-import {
-  type DeadBatch,
-  WEBHOOK_EVENTS,
-  type Webhook,
-  type WebhookDelivery,
-  type WebhookKeys,
-  type WebhookSettings,
-} from './webhook.ts'
+import type { DeadBatch, Webhook, WebhookDelivery, WebhookKeys, WebhookSettings } from './webhook.ts'
 
 export type { ClaimedBatch } from './claim.ts'
 export type { Finished } from './finish.ts'
@@ -30,11 +24,9 @@ export { shownHeaders } from './rules.ts'
 export type { Told } from './send.ts'
 export {
   type DeadBatch,
-  WEBHOOK_EVENTS,
   WEBHOOK_FORMATS,
   type Webhook,
   type WebhookDelivery,
-  type WebhookEvent,
   type WebhookSettings,
 } from './webhook.ts'
 

@@ -1,5 +1,5 @@
+import type { Event } from '../../events/event.ts'
 import { OutboundError, type OutboundHttp } from '../../platform/outbound-http.ts'
-import type { Event } from '../events/event.ts'
 import { signatureHeaders } from './signature.ts'
 import { v2Body } from './v2-shape.ts'
 import { v3Body } from './v3-shape.ts'

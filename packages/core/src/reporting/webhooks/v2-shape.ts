@@ -1,8 +1,10 @@
 import type { BounceClass } from '../../delivery/bounce-rules.ts'
-import type { Event, EventDelivery, EventDetail } from '../events/event.ts'
+import type { Event, EventDelivery } from '../../events/event.ts'
+import type { EventDetail } from '../../events/event-detail.ts'
+import { eventType, type WebhookEvent } from '../../events/event-types.ts'
 import { dropText, isHardBounce, replyLine } from '../events/words.ts'
 import { eventName } from './names.ts'
-import type { WebhookEvent, WebhookSettings } from './webhook.ts'
+import type { WebhookSettings } from './webhook.ts'
 
 export interface V2Options extends Pick<WebhookSettings, 'asText' | 'abuse' | 'eventIds'> {
   /** What machines opened and clicked too, marked. Left out: the shape has no word for them, and a receiver would count people. */
@@ -39,7 +41,7 @@ function v2Object({ id, type, detail, delivery, occurredAt }: Event, options: V2
   const name = eventName(type, 'v2')
   if (name === null) return undefined
   if (detail.machine !== undefined && !options.machines) return undefined
-  const reader = type === 'opened' || type === 'clicked' || type === 'unsubscribed' || type === 'complained'
+  const reader = eventType(type).byReader
   const dropped = type === 'dropped' || type === 'invalid'
   const labels = { 'X-APIHEADER': delivery.reference ?? '', TAGS: delivery.tags.join(',') }
   const values: Record<string, string | number> = {

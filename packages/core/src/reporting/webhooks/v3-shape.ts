@@ -1,10 +1,11 @@
+import type { Event, EventDelivery } from '../../events/event.ts'
+import type { EventDetail } from '../../events/event-detail.ts'
+import type { WebhookEvent } from '../../events/event-types.ts'
 import { shortMessageId } from '../../submission/message-id.ts'
 import { classificationOf } from '../events/bounce-classifications.ts'
-import type { Event, EventDelivery, EventDetail } from '../events/event.ts'
 import { isHardBounce, replyLine } from '../events/words.ts'
 import { nameOf } from './names.ts'
 import { eventId } from './v2-shape.ts'
-import type { WebhookEvent } from './webhook.ts'
 
 /** A batch in the v3 shape, to the octet as the recorded ones are written (v3 contract 9). */
 export function v3Body(events: readonly Event[]): string {

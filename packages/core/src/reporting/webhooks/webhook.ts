@@ -1,14 +1,7 @@
-import type { EventType } from '../events/event.ts'
+import type { WebhookEvent } from '../../events/event-types.ts'
 
 export const WEBHOOK_FORMATS = ['v2', 'v3'] as const
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
-
-/** The events a webhook can be told of. */
-export const WEBHOOK_EVENTS = [
-  ...(['processed', 'sent', 'deferred', 'bounced', 'dropped', 'invalid', 'expired'] as const),
-  ...(['opened', 'clicked', 'unsubscribed', 'complained'] as const),
-] as const satisfies readonly EventType[]
-export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 
 /** What the account decides about a webhook. */
 export interface WebhookSettings {

@@ -1,3 +1,5 @@
+import { finishDeliveries } from '../../delivery/finish-deliveries.ts'
+import { insertEvents } from '../../events/insert-events.ts'
 import { type AnySql, notByIndex, onlyRow } from '../../platform/database/database.ts'
 import type { FoundMessage } from './find.ts'
 import type { Receipt, Subject } from './request.ts'
@@ -49,13 +51,20 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
       delete from delivery_queue q using mine where q.message_id = mine.message_id and q.recipient_no = mine.recipient_no
       returning q.message_id, q.recipient_no, q.account_id, q.kind, q.attempt
     ), finished as (
-      insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain,
-             kind, attempt, reason, finished_at)
-      select message_id, recipient_no, account_id, 'dropped', ${pseudonym}, ${pseudonym}, '', kind, attempt, 'forgotten',
-             service_now() from gone
+      ${finishDeliveries(sql, {
+        from: sql`gone`,
+        state: 'dropped',
+        reason: 'forgotten',
+        columns: {
+          recipient: sql`${pseudonym}::text`,
+          recipientKey: sql`${pseudonym}::text`,
+          recipientDomain: sql`''`,
+          reference: sql`null::text`,
+          personal: sql`null::jsonb`,
+        },
+      })}
     ), happened as (
-      insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
-      select service_now(), account_id, 'dropped', message_id, recipient_no, '{"reason": "forgotten"}' from gone
+      ${insertEvents(sql, { from: sql`gone`, type: 'dropped', detail: { reason: 'forgotten' } })}
     )
     select count(*)::int as count from gone`)
 

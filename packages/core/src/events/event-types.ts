@@ -1,0 +1,225 @@
+import type { EventDetail } from './event-detail.ts'
+
+/** One type of event, with everything that differs between types. Whatever reports events reads it from here. */
+export interface EventTypeRow {
+  readonly meaning: string
+  /** Files of `packages/core/src` that write such events, in the transaction of the fact. */
+  readonly producers: readonly string[]
+  /** The name in webhooks and in the event feed; null if that format does not report it (contract 16.4; v3 contract 9.2). */
+  readonly v2: string | null
+  readonly v3: string | null
+  readonly log: {
+    /** The value of the log's `events` filter that finds such deliveries; null: none but those found by state. */
+    readonly filter: string | null
+    /** What the event may make the status of the delivery's row (contract 12.1); empty: the delivery's state decides. */
+    readonly statuses: readonly string[]
+    /**
+     * Whether the event is in the partial index of notable events (sql/0021). It is for everything but what every delivery has;
+     * a type that is added there needs a migration.
+     */
+    readonly indexed: boolean
+  }
+  /** What a dump calls it; a bounce is one of the two by its class; empty: it is in no dump. */
+  readonly exportKinds: readonly string[]
+  /** Columns of `roll_ups` that it may add to; empty: it is not counted. */
+  readonly countedAs: readonly string[]
+  /** Whether the recipient caused it, by a browser or a mailbox provider: it is reported with `ip` and `userAgent`. */
+  readonly byReader: boolean
+  /** The detail of the event that a test of a webhook sends. */
+  readonly sample: EventDetail
+}
+
+const READER = { ip: '192.0.2.9', userAgent: 'Mozilla/5.0' } as const
+
+/**
+ * The types of events. A new type is a row here, a producer that calls `insertEvents`, and a migration that adds its name to the
+ * check of `events.type` and, where it is counted or indexed, its column and its index.
+ */
+export const EVENT_TYPE_TABLE = {
+  processed: {
+    meaning: 'A message was accepted for the recipient.',
+    producers: ['messages/store.ts'],
+    v2: null,
+    v3: 'processed',
+    log: { filter: 'processed', statuses: [], indexed: false },
+    exportKinds: ['processed'],
+    countedAs: ['processed'],
+    byReader: false,
+    sample: {},
+  },
+  sent: {
+    meaning: "The recipient's server accepted the message.",
+    producers: ['delivery/record.ts'],
+    v2: 'sent',
+    v3: 'delivered',
+    log: { filter: 'sent', statuses: [], indexed: false },
+    exportKinds: ['sent'],
+    countedAs: ['sent'],
+    byReader: false,
+    sample: {
+      attempt: 1,
+      host: 'mx.harbor.example',
+      tls: 'TLSv1.3',
+      code: 250,
+      enhanced: '2.0.0',
+      reply: 'Ok: queued as 4F2A',
+    },
+  },
+  deferred: {
+    meaning: 'An attempt failed temporarily; the message is tried again.',
+    producers: ['delivery/record.ts', 'delivery/lease.ts'],
+    v2: null,
+    v3: 'deferred',
+    log: { filter: null, statuses: [], indexed: false },
+    exportKinds: ['deferred'],
+    countedAs: ['deferred'],
+    byReader: false,
+    sample: { attempt: 1, code: 451, enhanced: '4.7.1', reply: 'try again later' },
+  },
+  bounced: {
+    meaning: 'A server rejected the message permanently.',
+    producers: ['delivery/record.ts'],
+    v2: 'bounced',
+    v3: 'bounce',
+    log: { filter: 'bounce', statuses: ['hardbounce', 'softbounce'], indexed: true },
+    exportKinds: ['hardbounce', 'softbounce'],
+    countedAs: ['hard_bounced', 'soft_bounced'],
+    byReader: false,
+    sample: { attempt: 1, code: 550, enhanced: '5.1.1', reply: 'user unknown', class: 'bad-mailbox' },
+  },
+  dropped: {
+    meaning:
+      'The message was not sent: the recipient is suppressed, or the message cannot be composed or was cancelled.',
+    producers: [
+      'messages/store.ts',
+      'messages/batches.ts',
+      'delivery/record.ts',
+      'delivery/set-aside.ts',
+      'retention/privacy/sweep.ts',
+    ],
+    v2: 'dropped',
+    v3: 'dropped',
+    log: { filter: 'dropped', statuses: [], indexed: true },
+    exportKinds: ['dropped'],
+    countedAs: ['dropped', 'late_dropped', 'bounce_dropped', 'complaint_dropped', 'unsubscribe_dropped'],
+    byReader: false,
+    sample: { reason: 'hardbounce' },
+  },
+  invalid: {
+    meaning: 'The message was not sent: the recipient is not a valid address.',
+    producers: ['messages/store.ts'],
+    v2: 'invalid',
+    v3: 'dropped',
+    log: { filter: 'invalid', statuses: [], indexed: true },
+    exportKinds: ['invalid'],
+    countedAs: ['invalid'],
+    byReader: false,
+    sample: {},
+  },
+  // After days of temporary failures. To a client it is a soft bounce: the next message may well arrive.
+  expired: {
+    meaning: 'No attempt succeeded before the message expired.',
+    producers: ['delivery/record.ts'],
+    v2: 'bounced',
+    v3: 'bounce',
+    log: { filter: 'bounce', statuses: [], indexed: true },
+    exportKinds: ['softbounce'],
+    countedAs: ['expired'],
+    byReader: false,
+    sample: { attempt: 30, code: 451, enhanced: '4.4.1', reply: 'no answer' },
+  },
+  opened: {
+    meaning: 'The message was opened.',
+    producers: ['tracking/judge-hits.ts'],
+    v2: 'opened',
+    v3: 'open',
+    log: { filter: 'open', statuses: ['open'], indexed: true },
+    exportKinds: ['opened'],
+    countedAs: ['opened', 'unique_opened', 'machine_opened'],
+    byReader: true,
+    sample: READER,
+  },
+  clicked: {
+    meaning: 'A link of the message was clicked.',
+    producers: ['tracking/judge-hits.ts'],
+    v2: 'clicked',
+    v3: 'click',
+    log: { filter: 'click', statuses: ['click'], indexed: true },
+    exportKinds: ['clicked'],
+    countedAs: ['clicked', 'unique_clicked', 'machine_clicked'],
+    byReader: true,
+    sample: { ...READER, url: 'https://ship.example/b/4' },
+  },
+  unsubscribed: {
+    meaning: 'The recipient unsubscribed, from all messages or from a group.',
+    producers: ['tracking/unsubscribe.ts'],
+    v2: 'unsubscribed',
+    v3: 'unsubscribe',
+    log: { filter: 'unsubscribe', statuses: ['unsubscribe'], indexed: true },
+    exportKinds: ['unsubscribed'],
+    countedAs: ['unsubscribed'],
+    byReader: true,
+    sample: READER,
+  },
+  // Everything that reports it is there; mailbox providers' reports are not read yet, so nothing produces it.
+  complained: {
+    meaning: 'The recipient marked the message as spam.',
+    producers: [],
+    v2: 'spam',
+    v3: 'spamreport',
+    log: { filter: 'spam', statuses: ['spam'], indexed: true },
+    exportKinds: ['spam'],
+    countedAs: ['complained'],
+    byReader: true,
+    sample: {},
+  },
+  domain: {
+    meaning: 'A sending domain became active or ceased to be. It belongs to no message.',
+    producers: ['domains/store.ts'],
+    v2: null,
+    v3: null,
+    log: { filter: null, statuses: [], indexed: false },
+    exportKinds: [],
+    countedAs: [],
+    byReader: false,
+    sample: {},
+  },
+} as const satisfies Readonly<Record<string, EventTypeRow>>
+
+type Table = typeof EVENT_TYPE_TABLE
+export type EventType = keyof Table
+
+export const EVENT_TYPES = Object.keys(EVENT_TYPE_TABLE) as EventType[]
+
+/** The events a webhook can report: those with a name in one of the formats. */
+export type WebhookEvent = {
+  [T in EventType]: Table[T]['v2'] extends null ? (Table[T]['v3'] extends null ? never : T) : T
+}[EventType]
+export const WEBHOOK_EVENTS = EVENT_TYPES.filter(
+  (type): type is WebhookEvent => EVENT_TYPE_TABLE[type].v2 !== null || EVENT_TYPE_TABLE[type].v3 !== null,
+)
+
+/** The statuses of rows of the log that events decide. */
+export type EventStatus = Table[EventType]['log']['statuses'][number]
+
+/** What a dump calls events. */
+export type ExportKind = Table[EventType]['exportKinds'][number]
+export const EXPORT_KINDS: readonly ExportKind[] = [
+  ...new Set(EVENT_TYPES.flatMap((type): readonly ExportKind[] => EVENT_TYPE_TABLE[type].exportKinds)),
+]
+
+/** What is counted, as the columns of `roll_ups`. */
+export type Metric = Table[EventType]['countedAs'][number]
+export const METRICS: readonly Metric[] = EVENT_TYPES.flatMap(
+  (type): readonly Metric[] => EVENT_TYPE_TABLE[type].countedAs,
+)
+
+/** The row of a type. */
+export function eventType(type: EventType): EventTypeRow {
+  return EVENT_TYPE_TABLE[type]
+}
+
+/** The types of whose row this is true. */
+export function eventTypesWhere(holds: (row: EventTypeRow, type: EventType) => boolean): EventType[] {
+  return EVENT_TYPES.filter((type) => holds(EVENT_TYPE_TABLE[type], type))
+}

@@ -1,0 +1,12 @@
+export type { Event, EventDelivery } from './event.ts'
+export type { EventDetail } from './event-detail.ts'
+export {
+  EVENT_TYPE_TABLE,
+  EVENT_TYPES,
+  type EventType,
+  type EventTypeRow,
+  type ExportKind,
+  eventType,
+  WEBHOOK_EVENTS,
+  type WebhookEvent,
+} from './event-types.ts'

@@ -1,4 +1,7 @@
 import t from 'tap'
+import { HELP_PATH } from '../../../packages/api/src/v3/mail-send/help-page.ts'
+import { HELP_PLACES } from '../../../packages/api/src/v3/mail-send/help-places.ts'
+import { RULES } from '../../../packages/api/src/v3/mail-send/rules.ts'
 import { makeService } from '../../helpers/service.ts'
 import { ask, type Complaint, complaintsOf, refusedV3 } from './ask.ts'
 import { proves } from './conformance/proves.ts'
@@ -642,8 +645,34 @@ t.test('thousands of mistakes are answered by some hundred', async (t) => {
   t.equal(complaintsOf(answer).length, 500)
 })
 
-t.test('the page that help names is there', async (t) => {
-  const answer = await fetch(`${base}/docs/v3/errors.html`)
+t.test('help of every error leads to an anchor of the page, which has the rule', async (t) => {
+  const answer = await fetch(`${base}${HELP_PATH}`)
   t.equal(answer.status, 200)
-  t.match(await answer.text(), /Does not contain a valid address\./)
+  const page = await answer.text()
+  const sections = new Map(
+    [...page.matchAll(/<section id="([^"]+)">(.*?)<\/section>/gs)].map(([, id = '', text = '']) => [id, text]),
+  )
+  t.strictSame([...sections.keys()].sort(), Object.keys(HELP_PLACES).sort())
+  const rules = Object.values(RULES).map(({ sentence }) => ({ sentence, pattern: patternOf(sentence) }))
+  for (const { row, what, body } of CASES) {
+    for (const { message, help } of complaintsOf(await ask(base, { path: '/mail/send', key, body }))) {
+      if (help === null) continue
+      const section = sections.get(help.slice(help.indexOf('#') + 1))
+      t.ok(section, `row ${row}: ${what}: ${help}`)
+      if (message.startsWith('Invalid type. ')) continue
+      const told = rules.find(({ sentence, pattern }) => pattern.test(message) && section?.includes(inHtml(sentence)))
+      t.ok(told, `row ${row}: ${what}: ${message}`)
+    }
+  }
+  const missing = rules.filter(({ sentence }) => !page.includes(`<li>${inHtml(sentence)}</li>`))
+  t.strictSame(missing, [], 'no rule is left out')
 })
+
+function patternOf(sentence: string): RegExp {
+  const literal = sentence.split(/\{\w+\}/).map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${literal.join('.*')}$`)
+}
+
+function inHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}

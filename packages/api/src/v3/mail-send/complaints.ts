@@ -1,5 +1,6 @@
 import { type Complaint, V3Refusal } from '../refusal.ts'
 import type { RawMail } from './body.ts'
+import { HELP_PLACES } from './help-places.ts'
 import { RULES, type Rule, type RuleName } from './rules.ts'
 
 /** A call is told of so many mistakes at most, so that a large body can't ask for a far larger answer. */
@@ -33,8 +34,9 @@ export class Complaints {
     if (this.#found.length < MOST) this.#found.push({ message, field, help })
   }
 
+  /** The place on the page; the page itself for what has no place there, so that no link leads nowhere. */
   #help(anchor: string): string {
-    return `${this.#helpPage}#${anchor}`
+    return Object.hasOwn(HELP_PLACES, anchor) ? `${this.#helpPage}#${anchor}` : this.#helpPage
   }
 
   get refusal(): V3Refusal {

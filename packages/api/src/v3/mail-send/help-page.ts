@@ -1,25 +1,38 @@
 import type { FastifyInstance } from 'fastify'
-import { RULES } from './rules.ts'
+import { HELP_PLACES } from './help-places.ts'
+import { RULES, type RuleName } from './rules.ts'
 
-/** Where `help` of a complaint leads, below the service's own base URL. */
+/** Path of the page that `help` of an error links to, below the service's own base URL. */
 export const HELP_PATH = '/docs/v3/errors.html'
 
-/** A page of all rules of mail/send, for those who follow the link of a complaint. */
+/** Serves the page of all rules of mail/send, with an anchor for every place that an error may name. */
 export async function helpPage(app: FastifyInstance): Promise<void> {
-  const page = pageOf(Object.values(RULES).map(({ sentence }) => sentence))
+  const page = pageOf(HELP_PLACES)
   app.get(HELP_PATH, async (_request, reply) => reply.type('text/html; charset=utf-8').send(page))
 }
 
-function pageOf(sentences: readonly string[]): string {
-  const items = [...new Set(sentences)].map((sentence) => `<li>${escaped(sentence)}</li>`)
+const WRONG_TYPE = 'Invalid type. Expected: {expected}, given: {given}.'
+
+function pageOf(places: Readonly<Record<string, readonly RuleName[]>>): string {
+  const sections = Object.entries(places).map(([anchor, rules]) => {
+    const sentences = rules.length > 0 ? rules.map((rule) => RULES[rule].sentence) : [WRONG_TYPE]
+    const items = sentences.map((sentence) => `<li>${escaped(sentence)}</li>`)
+    return `<section id="${anchor}"><h2>${headingOf(anchor)}</h2><ul>\n${items.join('\n')}\n</ul></section>`
+  })
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Errors of /v3/mail/send</title>
 <h1>Errors of POST /v3/mail/send</h1>
-<p>Each error names the field by its path in the request, with indexes that begin at 0, and one of these rules. All that is
-wrong with a request is told together. Words in braces stand for what the request holds.</p>
-<ul>
-${items.join('\n')}
-</ul></html>
+<p>Each error names the field by its path in the request, with indexes that begin at 0, and one of these rules. All errors of a
+request are returned together. Words in braces stand for what the request contains. A field of the wrong JSON type is answered
+with: ${escaped(WRONG_TYPE)}</p>
+${sections.join('\n')}
+</html>
 `
+}
+
+function headingOf(anchor: string): string {
+  if (anchor === '-Personalizations-Errors') return 'personalizations (missing)'
+  if (anchor === 'message.recipient-errors') return 'personalizations: duplicate recipients'
+  return anchor.slice('message.'.length)
 }
 
 function escaped(text: string): string {

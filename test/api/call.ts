@@ -64,7 +64,7 @@ export function messageIdOf({ json, text }: CallAnswer): string {
   return data.message_id
 }
 
-/** Holds a refusal against the envelope of the contract's section 2. */
+/** Holds a refusal against the envelope of the v2 contract's section 2. */
 export function refused(
   t: Test,
   answer: CallAnswer,

@@ -9,7 +9,7 @@ const tracked = await service.makeSender({ tracking: true })
 const TRACKED = { openTracking: true, clickTracking: true, unsubscribe: true }
 await service.sql`update accounts set unsubscribe_link = true where id = ${tracked.accountId}`
 
-/** What a control field says (contract section 17), and what the message has of it. */
+/** What a control field says (v2 contract section 17), and what the message has of it. */
 const SAID: readonly [
   field: string,
   has: { reference?: string | null; tags?: string[]; settings?: Record<string, boolean> },

@@ -8,7 +8,7 @@ export async function openDoors(app: FastifyInstance, doors: Doors): Promise<voi
   app.decorateRequest('principal')
   app.decorateRequest('fileParts')
   app.decorateRequest('octets')
-  // v2.1 is announced only; what exists is served under both (contract section 1).
+  // v2.1 is announced only; what exists is served under both (v2 contract section 1).
   for (const prefix of ['/v2', '/v2.1']) await app.register(v2, { prefix, ...doors })
   await app.register(v3, { prefix: '/v3', ...doors })
 }

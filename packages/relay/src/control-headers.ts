@@ -9,7 +9,7 @@ import { FIELDS, type Field } from './header.ts'
 import { isTooDeep } from './json-depth.ts'
 
 /**
- * Header fields by which a client steers the service (contract section 17). Matched whatever their case, and removed before
+ * Header fields by which a client steers the service (v2 contract section 17). Matched whatever their case, and removed before
  * delivery.
  */
 const CONTROL_FIELDS = new Set([

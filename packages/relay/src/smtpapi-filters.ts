@@ -2,7 +2,7 @@ import type { Values } from './smtpapi-values.ts'
 
 /**
  * The `filters` of X-SMTPAPI. Each absent where it was not named; `enable` absent where it was named without. Retired ones (bcc,
- * spamcheck, gravatar), dkim, template and unknown ones are passed over, as section 13 of the contract has it.
+ * spamcheck, gravatar), dkim, template and unknown ones are passed over, as section 13 of the v3 contract has it.
  */
 export interface Filters {
   /** v3's mail_settings.bypass_list_management and the three narrower ones. */

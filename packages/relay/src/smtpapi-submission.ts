@@ -22,7 +22,7 @@ export interface Steered {
   readonly now: Date
 }
 
-/** Of one recipient's unique_args, tags resolved (contract 8.2). */
+/** Of one recipient's unique_args, tags resolved (v3 contract 8.2). */
 const MOST_ARGS = 10_000
 
 /** What can't be done with so many recipients. */

@@ -5,7 +5,7 @@ import { type Filters, readFilters } from './smtpapi-filters.ts'
 import { type SmtpApiProblem, Values } from './smtpapi-values.ts'
 
 /*
- * X-SMTPAPI (contract 8.2): one header field holding a JSON object, by which clients of the mirrored service steer a message
+ * X-SMTPAPI (v3 contract 8.2): one header field holding a JSON object, by which clients of the mirrored service steer a message
  * sent by SMTP. Here it is only read, into what it says and no more; nothing is looked up and nothing is refused.
  */
 
@@ -58,7 +58,7 @@ export type SmtpApiReading =
 /** The reason every dropped event of such a message has. */
 export const SMTPAPI_DROPPED = 'Invalid SMTPAPI header'
 
-/** Contract 8.2, and 2.3 for what the same thing is called in v3. */
+/** v3 contract 8.2, and 2.3 for what the same thing is called in v3. */
 const MOST = {
   /** Octets of the field; a header has no more. */
   field: 512 * 1024,

@@ -3,7 +3,7 @@ import { type Attributes, renderMergeTags } from '../../../packages/core/src/com
 
 const NAMES: Attributes = { NAME: 'Lena', name: 'lena', City: 'Kiel', 'a.b-c_1': 'dotted', EMPTY: '', n: '7' }
 
-/** Contract section 5.1. */
+/** v2 contract section 5.1. */
 const CASES: readonly (readonly [text: string, rendered: string, why: string])[] = [
   ['Dear [%NAME%],', 'Dear Lena,', 'a tag'],
   ['[% NAME %] [%\tNAME\n%]', 'Lena Lena', 'blanks inside'],

@@ -33,7 +33,7 @@ const DATA: TemplateData = {
   format: 'YYYY/MM/DD',
 }
 
-/** Contract section 2.7, one sentence a row. */
+/** v3 contract section 2.7, one sentence a row. */
 const FEATURES: readonly (readonly [what: string, template: string, rendered: string])[] = [
   ['a path is escaped', '{{said}}', '&lt;b&gt;&quot;Tom&quot; &amp; &#x27;Jo&#x27; &#x60;&#x3D;&#x60;'],
   ['three braces are not', '{{{said}}}', `<b>"Tom" & 'Jo' \`=\``],

@@ -13,7 +13,7 @@ import {
 import t from 'tap'
 import { costOf } from '../../helpers/turns.ts'
 
-/** Contract section 2.8. */
+/** v3 contract section 2.8. */
 const CASES: readonly (readonly [
   what: string,
   text: string,
@@ -272,7 +272,7 @@ async function substituted(text: string, values: Substitutions, sections?: Subst
   return await inTurns(createSubstituter(Object.keys(values), prepareSections(sections)).substitute(text, values))
 }
 
-/** Contract 2.8, letter by letter: in the text keys, in their values section tags, in a section both. */
+/** v3 contract 2.8, letter by letter: in the text keys, in their values section tags, in a section both. */
 function plainly(
   text: string,
   values: Substitutions,

@@ -14,7 +14,7 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
   readonly summary: string
   readonly group: OperationGroup
   readonly scope: Exclude<Scope, 'all'>
-  /** Paths below /v2 with the methods each takes; the first is the one the documentation shows, and one takes POST (contract 22.1). */
+  /** Paths below /v2 with the methods each takes; the first is the one the documentation shows, and one takes POST (contract section 22). */
   readonly routes: readonly Route[]
   /**
    * The parameters, wherever they come from: path, query, JSON or form, the former winning. Text of a path, query or form is

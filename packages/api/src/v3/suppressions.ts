@@ -11,7 +11,7 @@ interface List {
   readonly noun: string
   readonly summary: string
   readonly right: string
-  /** How official examples write the path of one entry, beside the list's own (contract, corrections). */
+  /** How official examples write the path of one entry, beside the list's own (v3 contract 7.1). */
   readonly singular?: { readonly path: string; readonly noun: string }
   readonly reasons: readonly SuppressionReason[]
   readonly shown: (entry: BrowsedSuppression) => Readonly<Record<string, unknown>>

@@ -21,7 +21,7 @@ export interface Reading {
   readonly cut: () => string | undefined
 }
 
-/** The most a v3 API gives (contract 1.7). */
+/** The most a v3 API gives (v3 contract 1.7). */
 const PAGE = 500
 /** The highest time the API of this service takes. */
 const LATEST = 253_402_300_799

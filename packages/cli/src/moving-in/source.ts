@@ -112,7 +112,7 @@ function plain(path: string): string {
   return path.replace(/\?.*$/, '')
 }
 
-/** Milliseconds the other side wants us to wait: Retry-After (RFC 9110 10.2.3), or X-RateLimit-Reset (contract 1.6). */
+/** Milliseconds the other side wants us to wait: Retry-After (RFC 9110 10.2.3), or X-RateLimit-Reset (v3 contract 1.6). */
 function waitAsked(headers: Headers): number {
   const after = headers.get('retry-after') ?? ''
   if (/^\d{1,9}$/.test(after)) return Number(after) * 1000

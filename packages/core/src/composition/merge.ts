@@ -3,7 +3,7 @@ import { atOnce, type Stoppable } from '../platform/threads/turns.ts'
 import { UNSUBSCRIBE_TAG } from './links/plan.ts'
 
 /**
- * Merge tags (contract section 5.1): `[%NAME%]`, spaces inside allowed; exact name first, then whatever the case; a missing
+ * Merge tags (v2 contract section 5.1): `[%NAME%]`, spaces inside allowed; exact name first, then whatever the case; a missing
  * attribute is empty; values go in as they are and are not expanded again.
  */
 const TAG = /\[%\s*([A-Za-z0-9_.-]+)\s*%\]/g

@@ -5,13 +5,13 @@ export interface EventTypeRow {
   readonly meaning: string
   /** Files of `packages/core/src` that write such events, in the transaction of the fact. */
   readonly producers: readonly string[]
-  /** The name in webhooks and in the event feed; null if that format does not report it (contract 16.4; v3 contract 9.2). */
+  /** The name in webhooks and in the event feed; null if that format does not report it (v2 contract 16.4; v3 contract 9.2). */
   readonly v2: string | null
   readonly v3: string | null
   readonly log: {
     /** The value of the log's `events` filter that finds such deliveries; null: none but those found by state. */
     readonly filter: string | null
-    /** What the event may make the status of the delivery's row (contract 12.1); empty: the delivery's state decides. */
+    /** What the event may make the status of the delivery's row (v2 contract 12.1); empty: the delivery's state decides. */
     readonly statuses: readonly string[]
     /**
      * Whether the event is in the partial index of notable events (sql/0021). It is for everything but what every delivery has;

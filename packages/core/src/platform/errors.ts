@@ -2,7 +2,7 @@
  * The one table of refusals, with a face for each door. A row is what a client may see; the reason for the log is private
  * and travels in `ServiceError.reason`. docs/errors.md is written from this table.
  *
- * v2 codes and groups: contract section 3. SMTP codes: RFC 5321 4.2, enhanced codes: RFC 3463.
+ * v2 codes and groups: v2 contract section 3. SMTP codes: RFC 5321 4.2, enhanced codes: RFC 3463.
  */
 export interface ErrorRow {
   /** v2 `error_code`. */

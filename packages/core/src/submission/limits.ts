@@ -4,7 +4,7 @@ import { ATTACHMENT_SIZE } from '../content/files/index.ts'
 export const LIMITS = {
   /** Octets of a whole request or SMTP message (SIZE, RFC 1870). */
   messageSize: 30 * 1024 * 1024,
-  /** Octets of one attached file, decoded (contract section 4.2). */
+  /** Octets of one attached file, decoded (v2 contract section 4.2). */
   attachmentSize: ATTACHMENT_SIZE,
   /** Files of one call, those of single recipients included: one for each recipient. */
   attachments: 10_000,
@@ -12,7 +12,7 @@ export const LIMITS = {
   smtpRecipients: 1000,
   /** Recipients of one call, copies included. */
   recipients: 10_000,
-  /** Characters of the caller's own id of a delivery (contract section 4.2). */
+  /** Characters of the caller's own id of a delivery (v2 contract section 4.2). */
   reference: 255,
   /** Characters of a subject, a name, an extra header's value. */
   headerText: 4096,

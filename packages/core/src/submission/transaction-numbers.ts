@@ -1,7 +1,7 @@
 import { onlyRow, type Sql } from '../platform/database/database.ts'
 
 /**
- * Transaction numbers (v2 TRANSID, contract 16.3): ten digits of Unix time, seven digits of a counter, a multiple of 4, so
+ * Transaction numbers (v2 TRANSID, v2 contract 16.3): ten digits of Unix time, seven digits of a counter, a multiple of 4, so
  * that they stay exact where a JSON reader makes doubles of them. Numbers come from the database in blocks; a message takes
  * one for each recipient, in a row.
  */

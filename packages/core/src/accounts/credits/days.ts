@@ -9,7 +9,7 @@ export function parseDay(text: string): number {
   return time / 86_400_000
 }
 
-/** Throws dateInvalid, datesReversed (also when they are equal, contract section 10). Answers the days from one to the other. */
+/** Throws dateInvalid, datesReversed (also when they are equal, v2 contract section 10). Answers the days from one to the other. */
 export function parseSpan(first: string, last: string): number {
   const days = parseDay(last) - parseDay(first) + 1
   if (days <= 1) throw new ServiceError('datesReversed')

@@ -31,7 +31,7 @@ const HASHES = 1000
 export interface Auth extends Keys {
   /**
    * Who shows this key from this address? Throws keyMissing, wrongKeysTooMany, keyInvalid, addressNotAllowed, in this order
-   * (contract section 3), and accountSuspended for a subaccount that its parent has disabled. Whether the account may send is
+   * (v2 contract section 3), and accountSuspended for a subaccount that its parent has disabled. Whether the account may send is
    * judged later, by the message rules.
    *
    * `onBehalfOf`: the user name of a subaccount the caller acts for. Throws subaccountUnknown.

@@ -9,7 +9,7 @@ const BODY = '<%body%>'
 const SUBJECT = '<%subject%>'
 
 /**
- * Puts a message into a legacy template (contract 2.8): its HTML and its plain text where the template says `<%body%>`, its
+ * Puts a message into a legacy template (v3 contract 2.8): its HTML and its plain text where the template says `<%body%>`, its
  * subject where the template's subject says `<%subject%>`. A message of one kind of body drops the template's part of the other
  * kind; a message without content takes the template as it is. Where the template has no subject the message's counts, and so
  * does its body where the template has no part of that kind.

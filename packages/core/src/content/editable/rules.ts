@@ -58,7 +58,7 @@ function checkText(field: string, text: string, longest: number): void {
 
 /**
  * The version with a change: plain text that is given stays, plain text that is to be made is made anew when the HTML changed
- * (contract 3.3), by `plainOf`.
+ * (v3 contract 3.3), by `plainOf`.
  */
 export function changed<
   V extends Pick<EditableVersion, 'html' | 'plain' | 'generatePlain' | 'name' | 'subject' | 'testData'>,

@@ -1,6 +1,6 @@
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 
-/** Octets of one file, decoded (contract section 4.2). */
+/** Octets of one file, decoded (v2 contract section 4.2). */
 export const ATTACHMENT_SIZE = 20_480_000
 const LONGEST_NAME = 255
 /** Characters that turn the reading direction, by which `exe.fdp` shows as `pdf.exe` (V27). */

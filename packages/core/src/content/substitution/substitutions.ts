@@ -16,7 +16,7 @@ export interface Substituter {
 }
 
 /**
- * Makes what puts in substitutions (contract 2.8): literal and case-sensitive, from left to right, the longest key first, in one
+ * Makes what puts in substitutions (v3 contract 2.8): literal and case-sensitive, from left to right, the longest key first, in one
  * pass: a value is not looked through again, but for section tags. A section's text may hold keys and section tags, to a depth
  * of four. `keys` are those of all recipients; a text of ordinary size is cut once for all of them.
  */

@@ -13,7 +13,7 @@ export interface UnsubscribeUrls {
 
 type Tag = readonly [which: keyof UnsubscribeUrls, label: string | undefined]
 
-/** Contract 2.7. With a label the tag stands for a whole link, else for the bare URL. */
+/** v3 contract 2.7. With a label the tag stands for a whole link, else for the bare URL. */
 const TAGS: ReadonlyMap<string, Tag> = new Map<string, Tag>([
   ['<%asm_group_unsubscribe_raw_url%>', ['group', undefined]],
   ['<%asm_group_unsubscribe_url%>', ['group', 'Unsubscribe From This List']],

@@ -2,7 +2,7 @@ import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import type { TemplateContent } from './template.ts'
 import { checkVariables } from './variables.ts'
 
-/** Contract section 7: measured in octets, 10 MB is too much. */
+/** v2 contract section 7: measured in octets, 10 MB is too much. */
 const TEMPLATE_LIMIT = 10 * 1024 * 1024
 /** What sends allow a subject. */
 const LONGEST_SUBJECT = 4096

@@ -25,7 +25,7 @@ export function checkVariables(variables: readonly TemplateVariable[]): void {
   if (variables.length > MOST) throw invalidParameter('variables', `at most ${MOST} variables are allowed`)
   const names = new Set<string>()
   for (const [at, { name, type, default: value }] of variables.entries()) {
-    // The grammar of merge tags (contract section 5.1).
+    // The grammar of merge tags (v2 contract section 5.1).
     if (!/^[A-Za-z0-9_.-]{1,100}$/.test(name)) {
       throw invalidParameter(`variables[${at}].name`, 'it must have 1 to 100 letters, digits, "_", "." or "-"')
     }

@@ -52,7 +52,7 @@ const HTTP: readonly Door[] = ['v2', 'v3']
 const DETAILED: readonly Door[] = ['v3', 'smtp']
 
 /**
- * The rules of sending. The order is the order clients see when several are broken (contract section 3), and a test holds it.
+ * The rules of sending. The order is the order clients see when several are broken (v2 contract section 3), and a test holds it.
  */
 export const RULES: readonly Rule[] = [
   { name: 'the account may send', doors: EVERY, check: ({ principal }) => accountMaySend(principal) },
@@ -95,7 +95,7 @@ export async function judge(submission: Submission, found: Judgement): Promise<J
   return found
 }
 
-/** Throws accountSuspended or accountExpired. Doors ask this before they read a body (contract section 3: 115 comes before 110). */
+/** Throws accountSuspended or accountExpired. Doors ask this before they read a body (v2 contract section 3: 115 comes before 110). */
 export function accountMaySend(principal: Submission['principal']): void {
   if (principal.account.state === 'suspended') throw new ServiceError('accountSuspended')
   if (principal.expired) throw new ServiceError('accountExpired')

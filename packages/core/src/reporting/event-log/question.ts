@@ -81,13 +81,13 @@ const TOTALS: Readonly<Record<string, string>> = {
   total_clicked: 'click',
 }
 
-/** Contract 12.1. */
+/** v2 contract 12.1. */
 export const LOG_WORDS = [...Object.keys(NAMED), ...Object.keys(TOTALS)]
 
 /** Longest text of a filter. */
 const MOST_CHARACTERS = 255
 
-/** Throws dateInvalid, datesReversed; equal days are one day (contract 12.2). */
+/** Throws dateInvalid, datesReversed; equal days are one day (v2 contract 12.2). */
 export function requireDays({ first, last }: Pick<LogQuestion, 'first' | 'last'>): void {
   const from = parseDay(first)
   if (last !== undefined && parseDay(last) < from) throw new ServiceError('datesReversed')

@@ -36,7 +36,7 @@ export interface Hit {
   readonly time: string
 }
 
-/** The furthest a delivery came, from the last to the first; contract 12.1's words. */
+/** The furthest a delivery came, from the last to the first; v2 contract 12.1's words. */
 export const LOG_STATUSES = [
   ...(['spam', 'unsubscribe', 'click', 'open', 'hardbounce', 'softbounce'] as const),
   ...(['dropped', 'invalid', 'sent', 'processed'] as const),

@@ -1,4 +1,4 @@
-/** What the mirrored v3 interface calls the reasons of bounces, in its lists (contract 7.1). */
+/** What the mirrored v3 interface calls the reasons of bounces, in its lists (v3 contract 7.1). */
 export const BOUNCE_CLASSIFICATIONS = [
   ...(['Content', 'Frequency or Volume Too High', 'Invalid Address', 'Mailbox Unavailable'] as const),
   ...(['Reputation', 'Technical Failure', 'Unclassified'] as const),

@@ -1,6 +1,6 @@
 import type { EventDetail } from '../../events/event-detail.ts'
 
-/** How v2 tells of events where core has more to say than v2 has words for (contract 16.4). */
+/** How v2 tells of events where core has more to say than v2 has words for (v2 contract 16.4). */
 
 /**
  * Bounce classes that say that no mail will ever reach the address: hard bounces, in logs, statistics, exports and webhooks. All

@@ -32,7 +32,7 @@ export type { ExportFile, ExportFormat, ExportJob, ExportSpan, ExportState, NewE
 const MOST_OPEN = 5
 const MOST_KEPT = 100
 
-/** Dumps of an account's events (contract section 14). */
+/** Dumps of an account's events (v2 contract section 14). */
 export interface Exports {
   /**
    * Asks for a dump, which a delivery worker makes. A callback URL is asked whether it is there before.

@@ -6,7 +6,7 @@ import { isHardBounce } from '../events/words.ts'
 /** A deferral is none of the outcomes that the interface knows of, so it comes only when it is asked for. */
 const BY_DEFAULT: readonly ExportKind[] = EXPORT_KINDS.filter((kind) => kind !== 'deferred')
 
-/** The words of logs (contract 12.1) and those of webhooks. */
+/** The words of logs (v2 contract 12.1) and those of webhooks. */
 const WORDS: ReadonlyMap<string, readonly ExportKind[]> = new Map<string, readonly ExportKind[]>([
   ...EXPORT_KINDS.map((kind) => [kind, [kind]] as const),
   ['open', ['opened']],

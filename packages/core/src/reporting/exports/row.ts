@@ -3,7 +3,7 @@ import { csvCell } from '../../platform/csv-cell.ts'
 import { eventId, v2Body } from '../webhooks/v2-shape.ts'
 import type { ExportFormat } from './export-job.ts'
 
-/** An event as a webhook tells it (contract 16.3), and its number in the account's sequence. */
+/** An event as a webhook tells it (v2 contract 16.3), and its number in the account's sequence. */
 type Row = Readonly<Record<string, string | number>>
 
 const COLUMNS = [

@@ -4,7 +4,7 @@ import type { AnySql, Sql, SqlTransaction } from '../../platform/database/databa
 import { readEvents } from '../events/read.ts'
 import type { LeasedBatch } from './webhook.ts'
 
-/** Contract 16.2. */
+/** v2 contract 16.2. */
 export const BATCH_EVENTS = 100
 /** Requests at a time to one receiver that answers in time; others get one. */
 const ABREAST = 4

@@ -57,7 +57,7 @@ export async function post(
 }
 
 /**
- * Contract 16.2: HEAD, and if that is not 200 a POST of no events, which must be. Answers what is wrong, or undefined. The v3
+ * v2 contract 16.2: HEAD, and if that is not 200 a POST of no events, which must be. Answers what is wrong, or undefined. The v3
  * shape knows no HEAD, and any 2xx will do.
  */
 export async function probe(http: OutboundHttp, target: Target, id: string): Promise<string | undefined> {

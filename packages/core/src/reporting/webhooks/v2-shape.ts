@@ -30,7 +30,7 @@ export const BOUNCE_REASONS: Readonly<Record<BounceClass, readonly [id: number, 
 /** Given up after days of trying. */
 const EXPIRED = [14, 'no delivery in time'] as const
 
-/** A batch in the v2 shape: a JSON array (contract 16.3). */
+/** A batch in the v2 shape: a JSON array (v2 contract 16.3). */
 export function v2Body(events: readonly Event[], options: V2Options): string {
   return `[${events.flatMap((event) => v2Object(event, options) ?? []).join(',')}]`
 }

@@ -61,7 +61,7 @@ const DROPPED: Readonly<Record<string, string>> = {
   'domain-lost': 'Sending Domain Lost',
 }
 
-/** Events call it by another name than lists do (contract, corrections). */
+/** Events call it by another name than lists do (v3 contract 9.2). */
 function classificationInEvents(bounceClass: string | undefined): string {
   const name = classificationOf(bounceClass)
   return name === 'Technical Failure' ? 'Technical' : name

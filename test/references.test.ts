@@ -1,0 +1,128 @@
+import t from 'tap'
+import { RULES } from '../packages/api/src/v3/mail-send/rules.ts'
+import {
+  anchorsOf,
+  citingFiles,
+  isThere,
+  linksIn,
+  type Numbered,
+  readPages,
+  readText,
+  referencesIn,
+} from './helpers/references.ts'
+
+const pages = readPages()
+const files = citingFiles().map((path) => ({ path, text: readText(path) }))
+
+t.test('every cited section, row, pair, threat, fault, promise and decision is there', async (t) => {
+  let cited = 0
+  for (const { path, text } of files) {
+    // This test and its helper cite numbers that are not there.
+    if (/references(\.test)?\.ts$/.test(path)) continue
+    for (const { page, number, text: words } of referencesIn(path, text)) {
+      cited++
+      if (page === undefined) t.fail(`${path}: "${words}" does not say which contract, v2 or v3`)
+      else if (!pages[page].numbers.has(number) && !isNotInUse(pages[page], number, path)) {
+        t.fail(`${path}: "${words}": there is no ${page} ${number}`)
+      }
+    }
+  }
+  t.ok(cited > 500, `${cited} citations were found`)
+})
+
+t.test('a citation that leads nowhere is found, whatever it cites', async (t) => {
+  const cases = [
+    ['packages/core/src/a.ts', '(v2 contract 12.9)', 'v2 contract', ['12.9']],
+    ['packages/core/src/a.ts', '(contract section 3)', undefined, ['3']],
+    ['packages/api/src/v3/a.ts', '(contract rows 18 and 99)', 'v3 row', ['18', '99']],
+    ['packages/api/src/v2/a.ts', '(contract sections 9 and 12.2), and', 'v2 contract', ['9', '12.2']],
+    ['packages/api/src/v2/a.ts', 'as section 13 of the contract has it', 'v2 contract', ['13']],
+    ['packages/api/src/v3/a.ts', 'the contract’s 2.4: method, key', 'v3 contract', ['2.4']],
+    ['packages/core/src/a.ts', 'refused (V20, V99)', 'threat', ['V20', 'V99']],
+    ['packages/core/src/a.ts', '(F32: never sent)', 'fault', ['F32']],
+    ['packages/core/src/a.ts', '(P1, P7)', 'promise', ['P1', 'P7']],
+    ['test/api/v3/a.test.ts', "t.test('P29: a template", 'v3 pair', ['P29']],
+    ['test/api/v2/a.test.ts', 'examples (E14, X154)', 'v2 pair', ['E14', 'X154']],
+    ['docs/a.md', '[decision 99](decisions/0099-x.md)', 'decision', ['99', '99']],
+  ] as const
+  for (const [path, text, page, numbers] of cases) {
+    const found = referencesIn(path, text)
+    t.strictSame(
+      found.map(({ number }) => number),
+      numbers,
+      text,
+    )
+    t.ok(
+      found.every((reference) => reference.page === page),
+      text,
+    )
+  }
+})
+
+t.test('every gap in a numbering is explained on its page', async (t) => {
+  for (const [name, { numbers, unused }] of Object.entries(pages) as [string, Numbered][]) {
+    t.ok(numbers.size > 5, `${name}: ${numbers.size}`)
+    const whole = [...numbers].filter((number) => !number.includes('.'))
+    for (const letter of new Set(whole.map((number) => number.replace(/\d+$/, '')))) {
+      const ours = whole.filter((number) => number.replace(/\d+$/, '') === letter)
+      // The numbers of error pairs are those of errors.
+      if (letter === 'X') continue
+      const width = letter === 'V' || letter === 'F' ? 2 : 1
+      const highest = Math.max(...ours.map((number) => Number(number.slice(letter.length))))
+      for (let at = 1; at <= highest; at++) {
+        const number = `${letter}${String(at).padStart(width, '0')}`
+        t.not(numbers.has(number), unused.has(number), `${name} ${number} is there, or said not to be in use`)
+      }
+    }
+  }
+})
+
+t.test('every threat, fault and promise names its test, or says that there is none', async (t) => {
+  for (const path of ['docs/threats.md', 'docs/faults.md', 'docs/promises.md']) {
+    const rows = readText(path)
+      .split('\n')
+      .filter((line) => /^\| \*\*[VFP]\d/.test(line))
+    t.ok(rows.length > 5, path)
+    for (const row of rows) {
+      const tests = [...row.matchAll(/`((?:test|packages)\/[^`]+)`/g)].map(([, file = '']) => file)
+      t.ok(tests.length > 0 || /\bno test\b/i.test(row), row.slice(0, 60))
+      for (const file of tests) t.ok(isThere(file), `${row.slice(0, 40)}: ${file}`)
+    }
+  }
+})
+
+t.test('every link of a document leads to a file, and to a heading where it names one', async (t) => {
+  for (const { path, text } of files.filter(({ path }) => path.endsWith('.md'))) {
+    for (const { target, path: to, anchor } of linksIn(path, text)) {
+      if (!t.ok(isThere(to), `${path}: ${target}`) || anchor === undefined || !to.endsWith('.md')) continue
+      t.ok(anchorsOf(readText(to)).has(anchor), `${path}: ${target}`)
+    }
+  }
+})
+
+t.test('every document that code, tests or SQL name by its path is there', async (t) => {
+  for (const { path, text } of files) {
+    if (path.endsWith('.md') || /references(\.test)?\.ts$/.test(path)) continue
+    for (const [named] of text.matchAll(/\bdocs\/[\w/-]+\.md\b/g)) t.ok(isThere(named), `${path}: ${named}`)
+  }
+})
+
+t.test('the v3 contract has the message of every rule in its row', async (t) => {
+  const rows = new Map(
+    readText('docs/contract-v3.md')
+      .split('\n')
+      .flatMap((line) => {
+        const number = /^\| (\d+) \|/.exec(line)?.[1]
+        return number ? [[Number(number), line] as const] : []
+      }),
+  )
+  for (const { row, sentence } of Object.values(RULES)) {
+    if (row === 0 || row === 31) continue
+    t.ok(rows.get(row)?.includes(`\`${sentence.replaceAll('|', '\\|')}\``), `row ${row}: ${sentence.slice(0, 60)}`)
+  }
+})
+
+/** The pages themselves name the numbers that they do not use. */
+function isNotInUse({ unused }: Numbered, number: string, path: string): boolean {
+  return unused.has(number) && /^docs\/(contract-v\d|threats|faults|promises)\.md$/.test(path)
+}

@@ -100,6 +100,14 @@ t.test('every link of a document leads to a file, and to a heading where it name
   }
 })
 
+t.test('the index of the documents links each of them', async (t) => {
+  const index = 'docs/README.md'
+  const linked = new Set(linksIn(index, readText(index)).map(({ path }) => path))
+  const documents = files.map(({ path }) => path).filter((path) => /^docs\/.*\.md$/.test(path) && path !== index)
+  t.ok(documents.length > 30)
+  for (const path of documents) t.ok(linked.has(path), path)
+})
+
 t.test('every document that code, tests or SQL name by its path is there', async (t) => {
   for (const { path, text } of files) {
     if (path.endsWith('.md') || /references(\.test)?\.ts$/.test(path)) continue

@@ -1,0 +1,1112 @@
+-- The schema after all migrations, written from the catalogs of a migrated database by `npm run docs`: to be read, not to be run.
+-- Changes are made in a new migration (sql/README.md). Partitions are left out: each has the columns and indexes of its parent.
+
+create table accounts (
+  id integer not null generated always as identity,
+  name text not null,
+  state text not null default 'active'::text,
+  expires_at timestamptz,
+  created_at timestamptz not null default service_now(),
+  parent_id integer,
+  username text,
+  email text,
+  password text,
+  deleted_at timestamptz,
+  sends_per_minute integer,
+  calls_per_minute integer,
+  open_tracking boolean not null default true,
+  click_tracking boolean not null default true,
+  unsubscribe_link boolean not null default false,
+  footer_html text,
+  footer_text text,
+  privacy_mode boolean not null default false,
+  time_zone text not null default 'UTC'::text,
+  event_days integer,
+  body_days integer,
+  constraint accounts_pkey primary key (id),
+  constraint accounts_calls_per_minute_check check (calls_per_minute > 0),
+  constraint accounts_name_check check (name <> ''::text),
+  constraint accounts_sends_per_minute_check check (sends_per_minute > 0),
+  constraint accounts_state_check check (state = any (array['active'::text, 'suspended'::text, 'deleted'::text])),
+  constraint accounts_subaccount check ((parent_id is null) = (username is null)),
+  constraint accounts_time_zone check (is_time_zone(time_zone)),
+  constraint accounts_parent_id_fkey foreign key (parent_id) references accounts(id)
+);
+create unique index accounts_name on accounts (lower(name)) where deleted_at is null;
+create unique index accounts_username on accounts (parent_id, lower(username)) where deleted_at is null;
+
+create table allowances (
+  name text not null,
+  starts_at timestamptz not null,
+  taken integer not null,
+  granted integer not null,
+  constraint allowances_pkey primary key (name, starts_at)
+) with (
+  fillfactor = 50
+);
+create index allowances_age on allowances (starts_at);
+
+create table api_keys (
+  id integer not null generated always as identity,
+  account_id integer not null,
+  name text not null default ''::text,
+  prefix text not null,
+  hash bytea not null,
+  scopes text[] not null default '{all}'::text[],
+  networks cidr[] not null default '{}'::cidr[],
+  created_at timestamptz not null default service_now(),
+  revoked_at timestamptz,
+  templates integer[],
+  sender_domains text[],
+  recipient_domains text[],
+  recipients_per_hour integer,
+  calls_per_minute integer,
+  expires_at timestamptz,
+  counts_with integer,
+  replaced_by integer,
+  last_used_at timestamptz,
+  v3_rights text[],
+  constraint api_keys_pkey primary key (id),
+  constraint api_keys_calls_per_minute_check check (calls_per_minute > 0),
+  constraint api_keys_recipient_domains_check check (cardinality(recipient_domains) > 0),
+  constraint api_keys_recipients_per_hour_check check (recipients_per_hour > 0),
+  constraint api_keys_sender_domains_check check (cardinality(sender_domains) > 0),
+  constraint api_keys_templates_check check (cardinality(templates) > 0),
+  constraint api_keys_account_id_fkey foreign key (account_id) references accounts(id)
+);
+create index api_keys_account on api_keys (account_id);
+create unique index api_keys_hash on api_keys (hash);
+
+create table attachments (
+  id integer not null generated always as identity,
+  account_id integer not null,
+  file_name text not null,
+  content bytea storage external not null,
+  created_at timestamptz not null default service_now(),
+  constraint attachments_pkey primary key (id),
+  constraint attachments_account_id_fkey foreign key (account_id) references accounts(id)
+);
+create index attachments_page on attachments (account_id, id);
+
+create table attempts (
+  message_id uuid not null,
+  recipient_no integer not null,
+  attempt integer not null,
+  account_id integer not null,
+  worker_id integer not null,
+  outcome text not null,
+  indeterminate boolean not null default false,
+  started_at timestamptz not null,
+  milliseconds integer not null,
+  stage text,
+  host text,
+  address text,
+  tls text,
+  code smallint,
+  enhanced text,
+  reply text,
+  conversation json,
+  constraint attempts_pkey primary key (message_id, recipient_no, attempt),
+  constraint attempts_outcome_check check (outcome = any (array['delivered'::text, 'deferred'::text, 'bounced'::text, 'abandoned'::text]))
+) partition by range (message_id);
+
+create table audit_log (
+  account_id integer not null,
+  number bigint not null,
+  at timestamptz not null,
+  actor_key_id integer,
+  actor_address inet,
+  action text not null,
+  object text not null,
+  before jsonb,
+  after jsonb,
+  previous_hash bytea not null,
+  hash bytea not null,
+  constraint audit_log_pkey primary key (account_id, number)
+);
+create trigger audit_log_append_only before delete or update or truncate on audit_log for each statement execute function refuse_change();
+
+create table batch_messages (
+  account_id integer not null,
+  batch_id text not null,
+  message_id uuid not null,
+  constraint batch_messages_pkey primary key (account_id, batch_id, message_id)
+);
+
+create table batches (
+  account_id integer not null,
+  id text not null,
+  state text,
+  created_at timestamptz not null default service_now(),
+  constraint batches_pkey primary key (account_id, id),
+  constraint batches_state_check check (state = any (array['pause'::text, 'cancel'::text])),
+  constraint batches_account_id_fkey foreign key (account_id) references accounts(id)
+);
+create index batches_age on batches (created_at);
+create index batches_state on batches (account_id, created_at, id) where state is not null;
+
+create table bodies (
+  message_id uuid not null,
+  part integer not null,
+  encoding text not null,
+  content bytea storage external not null,
+  digest integer,
+  constraint bodies_pkey primary key (message_id, part),
+  constraint bodies_encoding_check check (encoding = any (array['deflate'::text, 'raw'::text]))
+) partition by range (message_id);
+
+create table credit_balances (
+  account_id integer not null,
+  balance bigint not null default 0,
+  recurring_amount bigint,
+  recurring_every text,
+  recurring_from date,
+  recurring_until date,
+  recurring_active boolean not null default false,
+  period integer,
+  period_used bigint not null default 0,
+  constraint credit_balances_pkey primary key (account_id),
+  constraint credit_balances_balance_check check (balance >= 0 and balance <= '9007199254740991'::bigint),
+  constraint credit_balances_period_used_check check (period_used >= 0),
+  constraint credit_balances_recurring check (num_nulls(recurring_amount, recurring_every, recurring_from, recurring_until) = any (array[0, 4])),
+  constraint credit_balances_recurring_amount_check check (recurring_amount >= 0),
+  constraint credit_balances_recurring_every_check check (recurring_every = any (array['day'::text, 'week'::text, 'month'::text]))
+) with (
+  fillfactor = 40
+);
+
+create table credit_usage (
+  account_id integer not null,
+  day date not null,
+  slot smallint not null,
+  used bigint not null,
+  constraint credit_usage_pkey primary key (account_id, day, slot)
+) with (
+  fillfactor = 40,
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 5000,
+  autovacuum_vacuum_cost_delay = 0
+);
+
+create table delivery_queue (
+  message_id uuid not null,
+  recipient_no integer not null,
+  account_id integer not null,
+  state text not null,
+  recipient text not null,
+  recipient_key text not null,
+  recipient_domain text not null,
+  kind text not null,
+  reference text,
+  personal jsonb,
+  next_at timestamptz not null,
+  expires_at timestamptz not null,
+  attempt integer not null default 0,
+  worker_id integer,
+  abandoned integer not null default 0,
+  dot_at timestamptz,
+  dot_host text,
+  only_host text,
+  group_id integer,
+  bypass text[],
+  alone boolean not null default false,
+  blamed smallint not null default 0,
+  set_aside text,
+  constraint delivery_queue_pkey primary key (message_id, recipient_no),
+  constraint delivery_queue_kind_check check (kind = any (array['to'::text, 'cc'::text, 'bcc'::text])),
+  constraint delivery_queue_state_check check (state = any (array['scheduled'::text, 'queued'::text, 'deferred'::text, 'sending'::text]))
+) with (
+  fillfactor = 60,
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 5000,
+  autovacuum_vacuum_cost_delay = 0,
+  autovacuum_analyze_scale_factor = 0,
+  autovacuum_analyze_threshold = 50000,
+  vacuum_truncate = false
+);
+create index delivery_queue_due on delivery_queue (next_at) where worker_id is null;
+create index delivery_queue_person on delivery_queue (hashtextextended(recipient_key, account_id::bigint)) where worker_id is null;
+create index delivery_queue_set_aside on delivery_queue (message_id, recipient_no) where set_aside is not null;
+create index delivery_queue_site on delivery_queue (recipient_domain, next_at) where worker_id is null;
+create index delivery_queue_worker on delivery_queue (worker_id) where worker_id is not null;
+
+create table dkim_keys (
+  id integer not null generated always as identity,
+  domain_id integer not null,
+  selector text not null,
+  public_key bytea not null,
+  private_key bytea not null,
+  state text not null default 'active'::text,
+  created_at timestamptz not null default service_now(),
+  retire_at timestamptz,
+  constraint dkim_keys_pkey primary key (id),
+  constraint dkim_keys_domain_id_selector_key unique (domain_id, selector),
+  constraint dkim_keys_state_check check (state = any (array['next'::text, 'active'::text, 'retiring'::text, 'retired'::text])),
+  constraint dkim_keys_domain_id_fkey foreign key (domain_id) references domains(id) on delete cascade
+);
+create unique index dkim_keys_current on dkim_keys (domain_id, state) where state = any (array['next'::text, 'active'::text]);
+
+create table domains (
+  id integer not null generated always as identity,
+  account_id integer not null,
+  name text not null,
+  state text not null default 'pending'::text,
+  return_path_host text,
+  created_at timestamptz not null default service_now(),
+  envelope_name text,
+  shared boolean not null default false,
+  deleted_at timestamptz,
+  records jsonb not null default '{}'::jsonb,
+  checked_at timestamptz,
+  verified_at timestamptz,
+  broken_since timestamptz,
+  check_at timestamptz not null default service_now() + '01:00:00'::interval,
+  claim_ends_at timestamptz,
+  activated_at timestamptz,
+  constraint domains_pkey primary key (id),
+  constraint domains_state_check check (state = any (array['pending'::text, 'active'::text, 'inactive'::text, 'rejected'::text])),
+  constraint domains_account_id_fkey foreign key (account_id) references accounts(id)
+);
+create unique index domains_account on domains (account_id, name) where deleted_at is null;
+create index domains_claims on domains (account_id) where deleted_at is null and state = 'pending'::text;
+create index domains_due on domains (check_at) where deleted_at is null;
+create index domains_every_name on domains (name);
+create unique index domains_held on domains (name) where deleted_at is null and state <> 'pending'::text;
+
+create table editable_templates (
+  account_id integer not null,
+  id text not null,
+  generation text not null,
+  name text not null,
+  created_at timestamptz not null default service_now(),
+  updated_at timestamptz not null default service_now(),
+  constraint editable_templates_pkey primary key (account_id, id),
+  constraint editable_templates_generation_check check (generation = any (array['legacy'::text, 'dynamic'::text])),
+  constraint editable_templates_account_id_fkey foreign key (account_id) references accounts(id)
+);
+create index editable_templates_page on editable_templates (account_id, created_at desc, id);
+
+create table editable_versions (
+  account_id integer not null,
+  template_id text not null,
+  id uuid not null,
+  active boolean not null,
+  name text not null,
+  subject text not null,
+  html text not null,
+  plain text not null,
+  generate_plain boolean not null,
+  editor text not null,
+  test_data text,
+  created_at timestamptz not null default service_now(),
+  updated_at timestamptz not null default service_now(),
+  constraint editable_versions_pkey primary key (account_id, template_id, id),
+  constraint editable_versions_editor_check check (editor = any (array['code'::text, 'design'::text])),
+  constraint editable_versions_account_id_template_id_fkey foreign key (account_id, template_id) references editable_templates(account_id, id) on delete cascade
+);
+create unique index editable_versions_active on editable_versions (account_id, template_id) where active;
+
+create table engagements (
+  message_id uuid not null,
+  recipient_no integer not null,
+  kind text not null,
+  machine boolean not null,
+  total integer not null,
+  hour timestamptz not null,
+  in_hour integer not null,
+  constraint engagements_pkey primary key (message_id, recipient_no, kind, machine),
+  constraint engagements_kind_check check (kind = any (array['opened'::text, 'clicked'::text]))
+) partition by range (message_id);
+
+create table event_cursors (
+  name text not null,
+  transaction xid8 not null,
+  moved_at timestamptz not null default service_now(),
+  transaction_offset bigint not null default 0,
+  constraint event_cursors_pkey primary key (name)
+);
+
+create table event_pages (
+  account_id integer not null,
+  first_number bigint not null,
+  count integer not null,
+  week timestamptz not null,
+  after_transaction xid8 not null,
+  to_transaction xid8 not null,
+  earliest timestamptz,
+  latest timestamptz,
+  timed integer,
+  constraint event_pages_pkey primary key (account_id, first_number)
+) with (
+  fillfactor = 70
+);
+
+create table events (
+  id bigint not null default nextval('event_numbers'::regclass),
+  occurred_at timestamptz not null,
+  account_id integer not null,
+  type text not null,
+  message_id uuid,
+  recipient_no integer,
+  detail jsonb,
+  transaction xid8 not null default pg_current_xact_id(),
+  constraint events_type_check check (type = any (array['processed'::text, 'sent'::text, 'deferred'::text, 'bounced'::text, 'dropped'::text, 'invalid'::text, 'expired'::text, 'opened'::text, 'clicked'::text, 'unsubscribed'::text, 'complained'::text, 'domain'::text]))
+) partition by range (occurred_at);
+create index events_account on events (account_id, transaction);
+create index events_hard_bounces on events (account_id, message_id, recipient_no, occurred_at) where type = 'bounced'::text and ((detail ->> 'class'::text) = any (array['bad-mailbox'::text, 'bad-domain'::text, 'mailbox-inactive'::text])) and not coalesce(detail ? 'machine'::text, false);
+create index events_message on events (message_id);
+create index events_notable on events (account_id, type, message_id, recipient_no, occurred_at) where (type = any (array['bounced'::text, 'expired'::text, 'dropped'::text, 'invalid'::text, 'opened'::text, 'clicked'::text, 'unsubscribed'::text, 'complained'::text])) and not coalesce(detail ? 'machine'::text, false);
+create index events_soft_bounces on events (account_id, message_id, recipient_no, occurred_at) where (type = 'expired'::text or type = 'bounced'::text and (coalesce(detail ->> 'class'::text, ''::text) <> all (array['bad-mailbox'::text, 'bad-domain'::text, 'mailbox-inactive'::text]))) and not coalesce(detail ? 'machine'::text, false);
+create index events_transaction on events (transaction);
+
+create table export_jobs (
+  id bigint not null generated always as identity,
+  account_id integer not null,
+  state text not null default 'queued'::text,
+  format text not null,
+  kinds text[] not null default '{}'::text[],
+  first_day date not null,
+  last_day date not null,
+  begins_at timestamptz not null,
+  ends_at timestamptz not null,
+  callback_url text,
+  email text,
+  api_key_id integer,
+  client_address inet,
+  created_at timestamptz not null default service_now(),
+  finished_at timestamptz,
+  expires_at timestamptz,
+  position bigint,
+  last_number bigint,
+  rows bigint not null default 0,
+  parts integer not null default 0,
+  octets bigint not null default 0,
+  due_at timestamptz not null default service_now(),
+  failures integer not null default 0,
+  problem text,
+  tell_at timestamptz,
+  tellings integer not null default 0,
+  callback_told boolean not null default false,
+  email_told boolean not null default false,
+  public_id uuid not null default gen_random_uuid(),
+  constraint export_jobs_pkey primary key (id),
+  constraint export_jobs_format_check check (format = any (array['json'::text, 'csv'::text])),
+  constraint export_jobs_state_check check (state = any (array['queued'::text, 'running'::text, 'done'::text, 'failed'::text]))
+);
+create index export_jobs_account on export_jobs (account_id, id);
+create index export_jobs_due on export_jobs (due_at) where state = any (array['queued'::text, 'running'::text]);
+create index export_jobs_end on export_jobs (expires_at) where expires_at is not null;
+create unique index export_jobs_public on export_jobs (public_id);
+create index export_jobs_tell on export_jobs (tell_at) where tell_at is not null;
+
+create table export_parts (
+  job_id bigint not null,
+  number integer not null,
+  content bytea storage external not null,
+  constraint export_parts_pkey primary key (job_id, number),
+  constraint export_parts_job_id_fkey foreign key (job_id) references export_jobs(id) on delete cascade
+);
+
+create table finished_deliveries (
+  message_id uuid not null,
+  recipient_no integer not null,
+  account_id integer not null,
+  state text not null,
+  recipient text not null,
+  recipient_key text not null,
+  recipient_domain text not null,
+  kind text not null,
+  reference text,
+  personal jsonb,
+  attempt integer not null,
+  reason text,
+  finished_at timestamptz not null,
+  constraint finished_deliveries_pkey primary key (message_id, recipient_no),
+  constraint finished_deliveries_state_check check (state = any (array['delivered'::text, 'bounced'::text, 'dropped'::text, 'expired'::text]))
+) partition by range (message_id);
+create index finished_deliveries_person on finished_deliveries (hashtextextended(recipient_key, account_id::bigint));
+
+create table forget_messages (
+  request_id uuid not null,
+  subject_no integer not null,
+  message_id uuid not null,
+  held boolean not null default true,
+  looked_at timestamptz,
+  constraint forget_messages_pkey primary key (request_id, subject_no, message_id),
+  constraint forget_messages_request_id_fkey foreign key (request_id) references forget_requests(id)
+);
+create index forget_messages_round on forget_messages (request_id, looked_at nulls first);
+
+create table forget_requests (
+  id uuid not null,
+  account_id integer not null,
+  emails integer not null,
+  state text not null default 'queued'::text,
+  requested_at timestamptz not null default service_now(),
+  completed_at timestamptz,
+  sealed bytea,
+  stage text not null default 'suppressions'::text,
+  queue_message uuid,
+  queue_recipient integer,
+  subject_no integer not null default 0,
+  receipt jsonb not null default '{}'::jsonb,
+  due_at timestamptz not null default service_now(),
+  transaction xid8 not null default pg_current_xact_id(),
+  batch_size integer not null default 200,
+  constraint forget_requests_pkey primary key (id),
+  constraint forget_requests_batch_size_check check (batch_size > 0),
+  constraint forget_requests_check check ((state = 'done'::text) = (sealed is null)),
+  constraint forget_requests_stage_check check (stage = any (array['suppressions'::text, 'queue'::text, 'finished'::text, 'waiting'::text, 'last'::text])),
+  constraint forget_requests_state_check check (state = any (array['queued'::text, 'running'::text, 'done'::text])),
+  constraint forget_requests_account_id_fkey foreign key (account_id) references accounts(id)
+);
+create index forget_requests_due on forget_requests (due_at) where state <> 'done'::text;
+
+create table forgotten (
+  account_id integer not null,
+  hash bytea not null,
+  group_id integer not null default 0,
+  reason text not null,
+  since timestamptz not null,
+  held_until timestamptz,
+  constraint forgotten_pkey primary key (account_id, hash, group_id),
+  constraint forgotten_account_id_fkey foreign key (account_id) references accounts(id)
+);
+
+create table forgotten_accounts (
+  account_id integer not null,
+  since timestamptz not null default service_now(),
+  constraint forgotten_accounts_pkey primary key (account_id),
+  constraint forgotten_accounts_account_id_fkey foreign key (account_id) references accounts(id)
+);
+
+create table hits (
+  id uuid not null,
+  at timestamptz not null,
+  account_id integer not null,
+  message_id uuid not null,
+  recipient_no integer not null,
+  kind text not null,
+  link integer,
+  url text,
+  ip text,
+  user_agent text,
+  machine text,
+  rules smallint not null,
+  constraint hits_pkey primary key (id),
+  constraint hits_kind_check check (kind = any (array['opened'::text, 'clicked'::text]))
+) with (
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 5000,
+  autovacuum_vacuum_cost_delay = 0,
+  autovacuum_analyze_scale_factor = 0,
+  autovacuum_analyze_threshold = 50000
+);
+create index hits_at on hits (at);
+create index hits_delivery on hits (message_id, recipient_no);
+
+create table idempotency_keys (
+  account_id integer not null,
+  key text not null,
+  fingerprint bytea not null,
+  message_id uuid not null,
+  created_at timestamptz not null,
+  constraint idempotency_keys_pkey primary key (account_id, key)
+);
+create index idempotency_keys_age on idempotency_keys (created_at);
+create index idempotency_keys_message on idempotency_keys (message_id);
+
+create table instance (
+  name text not null,
+  value text not null,
+  constraint instance_pkey primary key (name)
+);
+
+create table messages (
+  id uuid not null,
+  account_id integer not null,
+  domain_id integer not null,
+  api_key_id integer,
+  door text not null,
+  accepted_at timestamptz not null,
+  scheduled_at timestamptz,
+  from_address text not null,
+  subject text not null,
+  tags text[] not null default '{}'::text[],
+  settings jsonb not null default '{}'::jsonb,
+  client_address inet,
+  format text not null,
+  size integer not null,
+  parts integer not null,
+  recipients integer not null,
+  null_return_path boolean not null default false,
+  transaction_base bigint not null,
+  constraint messages_pkey primary key (id),
+  constraint messages_door_check check (door = any (array['v2'::text, 'v3'::text, 'smtp'::text])),
+  constraint messages_format_check check (format = any (array['mime'::text, 'content'::text]))
+) partition by range (id);
+create index messages_account on messages (account_id, id) include (recipients);
+
+create table retention_cursors (
+  account_id integer not null,
+  bodies bigint not null default 0,
+  events bigint not null default 0,
+  due_at timestamptz not null default service_now(),
+  constraint retention_cursors_pkey primary key (account_id)
+);
+create index retention_cursors_due on retention_cursors (due_at);
+
+create table retention_turns (
+  name text not null,
+  turn_at timestamptz not null,
+  constraint retention_turns_pkey primary key (name)
+);
+
+create table roll_ups (
+  account_id integer not null,
+  subject text collate "C" not null,
+  name text collate "C" not null,
+  day date not null,
+  place integer,
+  processed bigint not null,
+  sent bigint not null,
+  deferred bigint not null,
+  hard_bounced bigint not null,
+  soft_bounced bigint not null,
+  expired bigint not null,
+  dropped bigint not null,
+  invalid bigint not null,
+  opened bigint not null,
+  unique_opened bigint not null,
+  machine_opened bigint not null,
+  clicked bigint not null,
+  unique_clicked bigint not null,
+  machine_clicked bigint not null,
+  unsubscribed bigint not null,
+  complained bigint not null,
+  delivery_times integer[],
+  late_dropped bigint not null default 0,
+  bounce_dropped bigint not null default 0,
+  complaint_dropped bigint not null default 0,
+  unsubscribe_dropped bigint not null default 0,
+  constraint roll_ups_pkey primary key (account_id, subject, name, day),
+  constraint roll_ups_subject_check check (subject = any (array['total'::text, 'domain'::text, 'tag'::text, 'recipient_domain'::text, 'other tag'::text, 'other recipient_domain'::text]))
+) with (
+  fillfactor = 60,
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 20000,
+  autovacuum_vacuum_cost_delay = 0
+);
+create index roll_ups_day on roll_ups (account_id, subject, day, place);
+
+create table schema_migrations (
+  name text not null,
+  digest text not null,
+  applied_at timestamptz not null default now(),
+  constraint schema_migrations_pkey primary key (name)
+);
+
+create table suppressions (
+  account_id integer not null,
+  scope text not null,
+  value text not null,
+  reason text not null,
+  since timestamptz not null default service_now(),
+  group_id integer not null default 0,
+  held_until timestamptz,
+  constraint suppressions_pkey primary key (account_id, value, group_id),
+  constraint suppressions_group_check check ((scope = 'group'::text) = (group_id > 0)),
+  constraint suppressions_reason_check check (reason = any (array['unsubscribe'::text, 'hardbounce'::text, 'abuse'::text, 'manual'::text, 'global'::text])),
+  constraint suppressions_scope_check check (scope = any (array['address'::text, 'domain'::text, 'group'::text]))
+);
+create index suppressions_browse on suppressions (account_id, reason, group_id, value collate "C") include (since, held_until);
+create index suppressions_group on suppressions (account_id, group_id, value) include (since, held_until) where group_id > 0;
+create index suppressions_held_until on suppressions (held_until) where held_until is not null;
+create index suppressions_reason on suppressions (account_id, reason, value, group_id);
+
+create table tags (
+  account_id integer not null,
+  name text collate "C" not null,
+  created_at timestamptz not null,
+  constraint tags_pkey primary key (account_id, name)
+);
+
+create table template_versions (
+  template_id integer not null,
+  number integer not null,
+  subject text,
+  content text not null,
+  variables jsonb not null default '[]'::jsonb,
+  created_at timestamptz not null default service_now(),
+  constraint template_versions_pkey primary key (template_id, number),
+  constraint template_versions_template_id_fkey foreign key (template_id) references templates(id) on delete cascade
+);
+
+create table templates (
+  id integer not null generated always as identity,
+  account_id integer not null,
+  name text not null,
+  content text not null,
+  created_at timestamptz not null default service_now(),
+  updated_at timestamptz not null default service_now(),
+  version integer not null default 1,
+  subject text,
+  variables jsonb not null default '[]'::jsonb,
+  constraint templates_pkey primary key (id),
+  constraint templates_account_id_fkey foreign key (account_id) references accounts(id)
+);
+create index templates_account on templates (account_id, id);
+create unique index templates_name on templates (account_id, lower(name));
+
+create table unsubscribe_groups (
+  account_id integer not null,
+  id integer not null,
+  name text not null,
+  description text not null,
+  is_default boolean not null default false,
+  created_at timestamptz not null default service_now(),
+  deleted_at timestamptz,
+  constraint unsubscribe_groups_pkey primary key (account_id, id),
+  constraint unsubscribe_groups_id_check check (id > 0),
+  constraint unsubscribe_groups_account_id_fkey foreign key (account_id) references accounts(id)
+);
+create unique index unsubscribe_groups_default on unsubscribe_groups (account_id) where is_default and deleted_at is null;
+create unique index unsubscribe_groups_name on unsubscribe_groups (account_id, lower(name)) where deleted_at is null;
+
+create table webhook_batches (
+  id uuid not null default gen_random_uuid(),
+  webhook_id integer not null,
+  account_id integer not null,
+  after_number bigint not null,
+  to_number bigint not null,
+  types text[] not null,
+  made_at timestamptz not null default service_now(),
+  state text not null default 'waiting'::text,
+  leased_until timestamptz,
+  lease integer not null default 0,
+  attempts integer not null default 0,
+  next_at timestamptz not null default service_now(),
+  failed_since timestamptz,
+  failed_at timestamptz,
+  aside boolean not null default false,
+  problem text,
+  constraint webhook_batches_pkey primary key (id),
+  constraint webhook_batches_state_check check (state = any (array['waiting'::text, 'dead'::text]))
+) with (
+  fillfactor = 60
+);
+create index webhook_batches_webhook on webhook_batches (webhook_id, state, next_at);
+
+create table webhook_deliveries (
+  webhook_id integer not null,
+  place integer not null,
+  account_id integer not null,
+  batch_id uuid not null,
+  at timestamptz not null,
+  after_number bigint not null,
+  to_number bigint not null,
+  attempt integer not null,
+  status integer,
+  milliseconds integer not null,
+  problem text,
+  constraint webhook_deliveries_pkey primary key (webhook_id, place)
+);
+
+create table webhooks (
+  id integer not null generated always as identity,
+  account_id integer not null,
+  url text not null,
+  events text[] not null,
+  format text not null,
+  as_text boolean not null,
+  abuse boolean not null,
+  event_ids boolean not null,
+  headers bytea not null,
+  secret bytea not null,
+  former_secret bytea,
+  former_until timestamptz,
+  signing_key bytea not null,
+  public_key text not null,
+  enabled boolean not null,
+  created_at timestamptz not null default service_now(),
+  position bigint not null,
+  due_at timestamptz,
+  held_until timestamptz,
+  failing_since timestamptz,
+  succeeded_at timestamptz,
+  problem text,
+  disabled_at timestamptz,
+  milliseconds integer not null default 0,
+  succeeded bigint not null default 0,
+  failed bigint not null default 0,
+  label text not null default ''::text,
+  names text[],
+  signed boolean not null default true,
+  changed_at timestamptz,
+  constraint webhooks_pkey primary key (id),
+  constraint webhooks_format_check check (format = any (array['v2'::text, 'v3'::text]))
+) with (
+  fillfactor = 50
+);
+create index webhooks_account on webhooks (account_id, id);
+create index webhooks_due on webhooks (due_at) where enabled and due_at is not null;
+
+create table workers (
+  id integer not null generated always as identity,
+  host text not null,
+  pid integer not null,
+  beat bigint not null default 0,
+  started_at timestamptz not null default service_now(),
+  constraint workers_pkey primary key (id)
+);
+
+create view deliveries as
+ SELECT delivery_queue.message_id,
+    delivery_queue.recipient_no,
+    delivery_queue.account_id,
+    delivery_queue.state,
+    delivery_queue.recipient,
+    delivery_queue.recipient_key,
+    delivery_queue.recipient_domain,
+    delivery_queue.kind,
+    delivery_queue.reference,
+    delivery_queue.attempt,
+    delivery_queue.next_at,
+    delivery_queue.expires_at,
+    delivery_queue.set_aside AS reason,
+    NULL::timestamp with time zone AS finished_at
+   FROM delivery_queue
+UNION ALL
+ SELECT finished_deliveries.message_id,
+    finished_deliveries.recipient_no,
+    finished_deliveries.account_id,
+    finished_deliveries.state,
+    finished_deliveries.recipient,
+    finished_deliveries.recipient_key,
+    finished_deliveries.recipient_domain,
+    finished_deliveries.kind,
+    finished_deliveries.reference,
+    finished_deliveries.attempt,
+    NULL::timestamp with time zone AS next_at,
+    NULL::timestamp with time zone AS expires_at,
+    finished_deliveries.reason,
+    finished_deliveries.finished_at
+   FROM finished_deliveries;
+
+create sequence event_numbers as bigint increment 1 minvalue 1 maxvalue 9223372036854775807 cache 32;
+create sequence transaction_numbers as bigint increment 16384 minvalue 0 maxvalue 9223372036854775807 cache 1;
+
+CREATE OR REPLACE FUNCTION add_counts(one integer[], other integer[])
+ RETURNS integer[]
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case when one is null then other when other is null then one else
+    array(select least(coalesce(a, 0)::bigint + coalesce(b, 0), 2147483647)::integer from unnest(one, other) as both_of(a, b))
+  end
+$function$;
+
+CREATE OR REPLACE FUNCTION audit_hash(entry audit_log)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select sha256(entry.previous_hash || convert_to(jsonb_build_array(
+    entry.account_id, entry.number, (extract(epoch from entry.at) * 1000000)::bigint, entry.actor_key_id, host(entry.actor_address),
+    entry.action, entry.object, entry.before, entry.after)::text, 'UTF8'))
+$function$;
+
+CREATE OR REPLACE FUNCTION audit_note(of_account integer, key_id integer, address inet, what text, which text, was jsonb, became jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  entry audit_log;
+  last audit_log;
+begin
+  perform pg_advisory_xact_lock(7742, of_account);
+  select * into last from audit_log where account_id = of_account order by number desc limit 1;
+  entry.account_id := of_account;
+  entry.number := coalesce(last.number, 0) + 1;
+  entry.at := service_now();
+  entry.actor_key_id := key_id;
+  entry.actor_address := address;
+  entry.action := what;
+  entry.object := which;
+  entry.before := was;
+  entry.after := became;
+  entry.previous_hash := coalesce(last.hash, '');
+  entry.hash := audit_hash(entry);
+  insert into audit_log select entry.*;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION charge_credits(ids uuid[], accounts integer[], parents integer[], keys text[], fingerprints text[], costs integer[])
+ RETURNS TABLE(message_id uuid, verdict text)
+ LANGUAGE plpgsql
+AS $function$
+declare
+  fresh uuid[];
+  poor uuid[] := '{}';
+  payer credit_balances;
+  one record;
+  recurring bigint;
+  available bigint;
+  charged bigint;
+  runs integer;
+begin
+  perform from credit_balances b where b.account_id = any(accounts || parents) order by b.account_id for update;
+  with keyed as (
+    insert into idempotency_keys as k (account_id, key, fingerprint, message_id, created_at)
+    select m.account_id, m.key, decode(m.fingerprint, 'hex'), m.id, service_now()
+      from unnest(ids, accounts, keys, fingerprints) with ordinality as m(id, account_id, key, fingerprint, place)
+     where m.key is not null order by m.account_id, m.key, m.place
+    on conflict do nothing
+    returning k.message_id)
+  select array_agg(keyed.message_id) into fresh from keyed;
+
+  for payer in
+    select b.* from credit_balances b where b.account_id = any(accounts || parents) order by b.account_id
+  loop
+    recurring := recurring_left(payer);
+    available := payer.balance + recurring;
+    charged := 0;
+    for one in
+      select m.id, m.cost from unnest(ids, accounts, parents, keys, costs) with ordinality
+             as m(id, account_id, parent_id, key, cost, place)
+       where (m.key is null or m.id = any(fresh))
+         and payer.account_id = coalesce((select own.account_id from credit_balances own where own.account_id = m.account_id),
+                                         m.parent_id)
+       order by m.place
+    loop
+      if one.cost > available - charged then
+        poor := poor || one.id;
+      else
+        charged := charged + one.cost;
+      end if;
+    end loop;
+    if charged > 0 then
+      runs := credit_period(payer);
+      update credit_balances b
+         set balance = b.balance - (charged - least(charged, recurring)),
+             period_used = case when b.period is not distinct from runs then b.period_used else 0 end + least(charged, recurring),
+             period = runs
+       where b.account_id = payer.account_id;
+    end if;
+  end loop;
+
+  delete from idempotency_keys k
+   using unnest(ids, accounts, keys) as m(id, account_id, key)
+   where k.account_id = m.account_id and k.key = m.key and k.message_id = m.id and m.id = any(poor);
+  return query
+    select m.id, case when m.key is not null and not coalesce(m.id = any(fresh), false) then 'repeated'
+                      when m.id = any(poor) then 'refused' else 'stored' end
+      from unnest(ids, keys) as m(id, key);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION count_buckets(buckets integer[])
+ RETURNS integer[]
+ LANGUAGE plpgsql
+ IMMUTABLE STRICT
+AS $function$
+declare
+  counts integer[] := array_fill(0, array[(select max(each) from unnest(buckets) each)]);
+  bucket integer;
+begin
+  foreach bucket in array buckets loop
+    counts[bucket] := counts[bucket] + 1;
+  end loop;
+  return counts;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION credit_period(of_balance credit_balances)
+ RETURNS integer
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  today date := (service_now() at time zone 'UTC')::date;
+  since date := of_balance.recurring_from;
+  months integer;
+begin
+  if not of_balance.recurring_active or since is null or today not between since and of_balance.recurring_until then
+    return null;
+  end if;
+  if of_balance.recurring_every = 'day' then
+    return today - since;
+  elsif of_balance.recurring_every = 'week' then
+    return (today - since) / 7;
+  end if;
+  months := (extract(year from today) - extract(year from since)) * 12 + extract(month from today) - extract(month from since);
+  return case when (since + make_interval(months => months))::date > today then months - 1 else months end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION delivery_time_bucket(seconds double precision)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select 1 + least(ceil(4 * ln(greatest(seconds, 0.01) / 0.01) / ln(2::double precision)), 109)::integer
+$function$;
+
+CREATE OR REPLACE FUNCTION ensure_partitions(moment timestamp with time zone, weeks_ahead integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  made integer := 0;
+  first_week timestamptz := date_trunc('week', moment, 'UTC') - interval '7 days';
+  week timestamptz;
+  next_week timestamptz;
+  parent text;
+  partition text;
+begin
+  perform pg_advisory_xact_lock(7740, 0);
+  for number in 0 .. weeks_ahead + 1 loop
+    week := first_week + number * interval '7 days';
+    next_week := week + interval '7 days';
+    foreach parent in array array['messages', 'bodies', 'finished_deliveries', 'attempts', 'events', 'engagements'] loop
+      partition := parent || to_char(week at time zone 'UTC', '"_"IYYY"w"IW');
+      if to_regclass(partition) is not null then
+        continue;
+      end if;
+      if parent = 'events' then
+        execute format('create table %I partition of %I for values from (%L) to (%L)', partition, parent, week, next_week);
+      else
+        execute format('create table %I partition of %I for values from (%L) to (%L)', partition, parent,
+                       uuidv7_floor(week), uuidv7_floor(next_week));
+      end if;
+      if parent = 'bodies' then
+        -- Up to 8 kB a body stays in its row: no TOAST table, no second index.
+        execute format('alter table %I set (toast_tuple_target = 8160)', partition);
+      end if;
+      made := made + 1;
+    end loop;
+  end loop;
+  return made;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION event_horizon()
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+declare
+  -- Numbers below it were given, and told to all, before this moment.
+  next_number bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+  oldest bigint;
+begin
+  -- Sessions of other roles hide their transactions from one without the right to see them.
+  if not pg_has_role('pg_read_all_stats', 'usage') and exists (
+    select from pg_stat_activity where datname = current_database() and usename <> current_user) then
+    return pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+  end if;
+  perform pg_stat_clear_snapshot();
+  select next_number - max(distance) into oldest
+    from (
+      select ((next_number & 4294967295) - number + 4294967296) & 4294967295 as distance
+        from (
+          select backend_xid::text::bigint as number from pg_stat_activity
+           where datname = current_database() and pid <> pg_backend_pid() and backend_xid is not null
+          union all
+          select transaction::text::bigint from pg_prepared_xacts where database = current_database()
+        ) running
+    ) behind
+   -- The others began since.
+   where distance < 2147483648;
+  return coalesce(oldest, next_number);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION fold_tags(of_account integer, names text[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  with gone as (
+    delete from roll_ups where account_id = of_account and subject = 'tag' and name = any(names) returning *
+  )
+  insert into roll_ups as r (account_id, subject, name, day, delivery_times,
+      processed, sent, deferred, hard_bounced, soft_bounced, expired, dropped, late_dropped, bounce_dropped,
+      complaint_dropped, unsubscribe_dropped, invalid, opened, unique_opened, machine_opened, clicked, unique_clicked,
+      machine_clicked, unsubscribed, complained)
+  select account_id, 'other tag', '', day, sum_counts(delivery_times),
+      sum(processed), sum(sent), sum(deferred), sum(hard_bounced), sum(soft_bounced), sum(expired), sum(dropped),
+      sum(late_dropped), sum(bounce_dropped), sum(complaint_dropped), sum(unsubscribe_dropped), sum(invalid),
+      sum(opened), sum(unique_opened), sum(machine_opened), sum(clicked), sum(unique_clicked), sum(machine_clicked),
+      sum(unsubscribed), sum(complained)
+    from gone group by account_id, day order by day
+  on conflict (account_id, subject, name, day) do update
+     set delivery_times = add_counts(r.delivery_times, excluded.delivery_times),
+         processed = r.processed + excluded.processed, sent = r.sent + excluded.sent,
+         deferred = r.deferred + excluded.deferred, hard_bounced = r.hard_bounced + excluded.hard_bounced,
+         soft_bounced = r.soft_bounced + excluded.soft_bounced, expired = r.expired + excluded.expired,
+         dropped = r.dropped + excluded.dropped, late_dropped = r.late_dropped + excluded.late_dropped,
+         bounce_dropped = r.bounce_dropped + excluded.bounce_dropped, complaint_dropped = r.complaint_dropped + excluded.complaint_dropped,
+         unsubscribe_dropped = r.unsubscribe_dropped + excluded.unsubscribe_dropped, invalid = r.invalid + excluded.invalid,
+         opened = r.opened + excluded.opened, unique_opened = r.unique_opened + excluded.unique_opened,
+         machine_opened = r.machine_opened + excluded.machine_opened, clicked = r.clicked + excluded.clicked,
+         unique_clicked = r.unique_clicked + excluded.unique_clicked, machine_clicked = r.machine_clicked + excluded.machine_clicked,
+         unsubscribed = r.unsubscribed + excluded.unsubscribed, complained = r.complained + excluded.complained;
+  delete from tags where account_id = of_account and name = any(names);
+$function$;
+
+CREATE OR REPLACE FUNCTION forget_export_files(of_account integer)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  delete from export_jobs where account_id = of_account and state in ('done', 'failed');
+  delete from export_parts where job_id in (select id from export_jobs where account_id = of_account);
+  update export_jobs
+     set position = null, last_number = null, rows = 0, parts = 0, octets = 0, due_at = service_now()
+   where account_id = of_account;
+$function$;
+
+CREATE OR REPLACE FUNCTION is_time_zone(name text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+begin
+  perform timestamptz '2000-01-01 00:00Z' at time zone name;
+  return true;
+exception when invalid_parameter_value then
+  return false;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION recurring_left(of_balance credit_balances)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select case when runs.period is null then 0
+              when runs.period = of_balance.period then greatest(of_balance.recurring_amount - of_balance.period_used, 0)
+              else of_balance.recurring_amount end
+    from (select credit_period(of_balance) as period) runs
+$function$;
+
+CREATE OR REPLACE FUNCTION refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception '% is append only', tg_table_name using errcode = 'restrict_violation';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION service_now()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+AS $function$select now()$function$;
+
+CREATE OR REPLACE FUNCTION uuidv7_floor(moment timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select (lpad(to_hex((extract(epoch from moment) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid
+$function$;

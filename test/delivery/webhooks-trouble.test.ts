@@ -88,7 +88,7 @@ t.test(
     // The last one was just noted, and is followed by another within two and a half hours.
     await moveClock(service.sql, '81 hours')
     const webhook = await until('it is disabled', async () => !(await show()).enabled && (await show()))
-    t.match(webhook.problem, /^no success in 8\d hours: it answered 500$/)
+    t.match(webhook.problem, /^no success in 8\d hours: received status 500$/)
     receiver.react = answer(200)
     const failed = receiver.batches().length
     await service.core.webhooks.update({ accountId: sender.accountId, id }, { enabled: true })
@@ -153,7 +153,7 @@ t.test(
       const dead = await service.core.webhooks.dead(sender.accountId, id, page)
       return dead.total === 1 && dead
     })
-    t.match(batches, [{ problem: 'it answered 500' }])
+    t.match(batches, [{ problem: 'received status 500' }])
     const before = poisoned()
     t.equal(await service.core.webhooks.redeliver({ accountId: sender.accountId, id }, batches[0]?.id), 1)
     await until('it goes out again', () => poisoned() === before + 1)

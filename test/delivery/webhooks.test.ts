@@ -57,7 +57,7 @@ t.test('what a receiver refuses it gets again as it was, under the same id, unti
   await addEvents(service, sender, 2)
   await until('a refusal', () => receiver.batches().length === 1)
   await until('noted', async () => (await service.core.webhooks.show(sender.accountId, id)).failingSince !== null)
-  t.equal((await service.core.webhooks.show(sender.accountId, id)).problem, 'it answered 500')
+  t.equal((await service.core.webhooks.show(sender.accountId, id)).problem, 'received status 500')
   receiver.react = answer(200)
   await moveClock(service.sql, '1 minute')
   const [first, second] = await until('the retry', () => receiver.batches().length >= 2 && receiver.batches())
@@ -68,7 +68,7 @@ t.test('what a receiver refuses it gets again as it was, under the same id, unti
   })
   t.match(await service.core.webhooks.deliveries(sender.accountId, id, 10), [
     { status: 200, attempt: 2, problem: null },
-    { status: 500, attempt: 1, problem: 'it answered 500' },
+    { status: 500, attempt: 1, problem: 'received status 500' },
   ])
 })
 

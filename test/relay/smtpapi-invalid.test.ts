@@ -37,13 +37,13 @@ t.test('invalid JSON: the message is accepted, dropped for each recipient, and i
     ['dropped', 'instructions'],
   ])
   const [event] = story.events
-  t.match(event?.detail, { reason: 'instructions', problem: /^X-SMTPAPI: it must be JSON/ }, 'message show tells it')
+  t.match(event?.detail, { reason: 'instructions', problem: /^X-SMTPAPI: must be JSON/ }, 'message show tells it')
   const told = await read(from)
   t.strictSame(
     [told.from.value[0]?.address, told.to?.value[0]?.address, told.subject],
     [`postmaster@${sender.domain}`, from, 'Not delivered: Invalid SMTPAPI header'],
   )
-  t.match(told.text, /X-SMTPAPI: it must be JSON/)
+  t.match(told.text, /X-SMTPAPI: must be JSON/)
   t.match(told.text, new RegExp(story.id))
   t.match(told.text, /Recipients: 2/)
   t.equal(told.headers.get('auto-submitted'), 'auto-generated')
@@ -53,14 +53,14 @@ t.test('invalid JSON: the message is accepted, dropped for each recipient, and i
 
 /** What is wrong with a field: its value, and what the sender is told. */
 const WRONG: readonly [what: string, api: object | string, told: RegExp][] = [
-  ['a list', '[]', /it must be a JSON object/],
-  ['no JSON at all', 'none', /it must be JSON/],
-  ['text where a number goes', { asm_group_id: '5' }, /asm_group_id: it must be a whole number/],
+  ['a list', '[]', /must be a JSON object/],
+  ['no JSON at all', 'none', /must be JSON/],
+  ['text where a number goes', { asm_group_id: '5' }, /asm_group_id: must be a whole number/],
   ['a group nobody knows', { asm_group_id: 4711 }, /asm_group_id: the account has no such/],
   ['a group beyond all numbers', { asm_group_id: 9_007_199_254_740_991 }, /asm_group_id: the account has no such/],
   ['a batch nobody knows', { batch_id: 'none' }, /batch_id: the account has no such/],
-  ['send_at with send_each_at', { to: ['a@b.example'], send_at: 1, send_each_at: [1] }, /send_at: it cannot be/],
-  ['send_each_at for other recipients', { send_each_at: [1, 2] }, /send_each_at: it must have one/],
+  ['send_at with send_each_at', { to: ['a@b.example'], send_at: 1, send_each_at: [1] }, /send_at: cannot be/],
+  ['send_each_at for other recipients', { send_each_at: [1, 2] }, /send_each_at: must have one/],
   [
     'a dynamic template',
     { filters: { templates: { settings: { enable: 1, template_id: 'd-0123' } } } },
@@ -79,9 +79,9 @@ const WRONG: readonly [what: string, api: object | string, told: RegExp][] = [
         bypass_spam_management: { settings: { enable: 1 } },
       },
     },
-    /filters\.bypass_list_management: it cannot be given together/,
+    /filters\.bypass_list_management: cannot be combined/,
   ],
-  ['unique_args beyond bounds', { unique_args: { a: 'x'.repeat(10_001) } }, /unique_args: it must have at most/],
+  ['unique_args beyond bounds', { unique_args: { a: 'x'.repeat(10_001) } }, /unique_args: must have at most/],
   [
     'unique_args that sub lets grow beyond bounds',
     { to: ['a@b.example'], sub: { '-x-': ['x'.repeat(3000)] }, unique_args: { a: '-x-'.repeat(4) } },

@@ -117,7 +117,7 @@ t.test('the variables of a template are asked of X-ATTRIBUTES, and their default
     client.submit(desk, 'declared@harbor.example', `From: ${desk}\r\nX-TEMPLATEID: ${id}\r\n${attributes}\r\nx\r\n`)
   t.equal(await submit(''), '550 5.6.0 Parameter [X-ATTRIBUTES.NAME] not passed')
   const wrong = 'X-ATTRIBUTES: {"NAME":"Zoe","FEE":"much"}\r\n'
-  t.equal(await submit(wrong), '550 5.6.0 Parameter [X-ATTRIBUTES.FEE] is invalid: it must be a number')
+  t.equal(await submit(wrong), '550 5.6.0 Parameter [X-ATTRIBUTES.FEE] is invalid: must be a number')
   queueId(await submit('X-ATTRIBUTES: {"NAME":"Zoe"}\r\n'))
   const text = await arrived('declared@harbor.example')
   t.match(text, /<p>Zoe, 4\.50<\/p>/)

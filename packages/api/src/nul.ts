@@ -15,4 +15,4 @@ export function placeOfNul(value: unknown): readonly string[] | undefined {
   return undefined
 }
 
-export const NO_NUL = 'it must not contain NUL'
+export const NO_NUL = 'must not contain NUL'

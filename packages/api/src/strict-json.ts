@@ -30,7 +30,7 @@ export class JsonError extends Error {
 }
 
 export const REACHES_FOR_PROTOTYPE = 'the names __proto__ and constructor.prototype are not allowed'
-const ZIPPED = 'it is compressed: say so by Content-Encoding: gzip'
+const ZIPPED = 'body is compressed; set Content-Encoding: gzip'
 
 /** RFC 1952 2.3.1. */
 function isGzip(octets: Buffer): boolean {
@@ -44,9 +44,9 @@ function isGzip(octets: Buffer): boolean {
  * Throws {@link JsonError}, and tooLarge for more values than anybody needs.
  */
 export function parseStrictJson(octets: Buffer, count: ValueCount = { values: 0 }): unknown {
-  if (!isUtf8(octets)) throw new JsonError(isGzip(octets) ? ZIPPED : 'it is not UTF-8')
+  if (!isUtf8(octets)) throw new JsonError(isGzip(octets) ? ZIPPED : 'body is not UTF-8')
   const text = octets.toString('utf8')
-  if (text.startsWith('\ufeff')) throw new JsonError('it begins with a byte order mark')
+  if (text.startsWith('\ufeff')) throw new JsonError('body begins with a byte order mark')
   const members = countMembers(text, count)
   let value: unknown
   try {

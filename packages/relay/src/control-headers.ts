@@ -72,7 +72,7 @@ export function* readControls(fields: readonly Field[]): Stoppable<Controls> {
   const decoded = (name: string): Stoppable<string> => decodeWordsInPieces(last.get(name)?.value ?? '')
   const text = function* (name: string): Stoppable<string | undefined> {
     if ((last.get(name)?.value.length ?? 0) > LONGEST_TEXT) {
-      throw invalidParameter(name.toUpperCase(), `it must have at most ${LONGEST_TEXT} characters`)
+      throw invalidParameter(name.toUpperCase(), `must have at most ${LONGEST_TEXT} characters`)
     }
     const value = unquoted(yield* decoded(name))
     return value === '' ? undefined : value
@@ -121,7 +121,7 @@ function* jsonObject(text: string, parameter: string): Stoppable<Record<string, 
   } catch {
     // Said below, in the same words.
   }
-  throw invalidParameter(parameter, 'it must be a JSON object')
+  throw invalidParameter(parameter, 'must be a JSON object')
 }
 
 function flagOf(value: unknown, parameter: string): boolean | undefined {
@@ -129,7 +129,7 @@ function flagOf(value: unknown, parameter: string): boolean | undefined {
   const text = typeof value === 'object' ? '' : String(value).toLowerCase()
   if (text === '1' || text === 'true') return true
   if (text === '0' || text === 'false') return false
-  throw invalidParameter(parameter, 'it must be 0 or 1')
+  throw invalidParameter(parameter, 'must be 0 or 1')
 }
 
 /** As v2 takes it: one address, several between commas, or a list. */
@@ -137,14 +137,14 @@ function bccOf(value: unknown): string[] {
   if (value === undefined || value === null) return []
   const list = typeof value === 'string' ? (parseAddress(value) ? [value] : value.split(',')) : value
   if (!Array.isArray(list) || list.some((address) => typeof address !== 'string')) {
-    throw invalidParameter('X-SETTINGS.bcc', 'it must be an email address')
+    throw invalidParameter('X-SETTINGS.bcc', 'must be an email address')
   }
   return (list as string[]).filter((address) => address.trim() !== '')
 }
 
 function templateIdOf(text: string | undefined): number | undefined {
   if (text === undefined || text === '0') return undefined
-  if (!/^\d+$/.test(text)) throw invalidParameter('X-TEMPLATEID', 'it must be a number')
+  if (!/^\d+$/.test(text)) throw invalidParameter('X-TEMPLATEID', 'must be a number')
   return Number(text)
 }
 

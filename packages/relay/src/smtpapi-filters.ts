@@ -44,7 +44,7 @@ export function readFilters(values: Values, value: unknown): Filters {
   const named = values.object('filters', value)
   if (!named) return {}
   if (named.size > MOST_FILTERS) {
-    values.wrong('filters', `it must have at most ${MOST_FILTERS} keys`)
+    values.wrong('filters', `must have at most ${MOST_FILTERS} keys`)
     return {}
   }
   const filters: Record<string, unknown> = {}
@@ -89,8 +89,7 @@ class Settings {
     this.#values = values
     this.#path = `${path}.settings`
     const settings = values.object(this.#path, values.object(path, filter)?.get('settings'))
-    if (settings && settings.size > MOST_SETTINGS)
-      values.wrong(this.#path, `it must have at most ${MOST_SETTINGS} keys`)
+    if (settings && settings.size > MOST_SETTINGS) values.wrong(this.#path, `must have at most ${MOST_SETTINGS} keys`)
     this.#settings = settings ?? new Map()
   }
 
@@ -123,7 +122,7 @@ class Settings {
     if (id === undefined || LEGACY_ID.test(id)) return id
     const dynamic = id.startsWith('d-')
       ? 'dynamic templates cannot be used by SMTP'
-      : 'it must be the id of a legacy template'
+      : 'must be the id of a legacy template'
     return this.#values.wrong(`${this.#path}.template_id`, dynamic)
   }
 }

@@ -30,7 +30,7 @@ export function problemsOf(api: SmtpApi, recipients: readonly string[]): SmtpApi
   const count = recipientsOf(api, recipients).length
   const problems: SmtpApiProblem[] = []
   if (api.sendEachAt && api.sendEachAt.length !== count) {
-    problems.push({ path: 'send_each_at', problem: 'it must have one moment for each recipient' })
+    problems.push({ path: 'send_each_at', problem: 'must have one time per recipient' })
   }
   let octets = 0
   for (const [tag, values] of api.sub ?? []) {
@@ -49,7 +49,7 @@ export function problemsOf(api: SmtpApi, recipients: readonly string[]): SmtpApi
   if (bypassListManagement && named) {
     problems.push({
       path: 'filters.bypass_list_management',
-      problem: 'it cannot be given together with another bypass',
+      problem: 'cannot be combined with another bypass',
     })
   }
   return problems

@@ -1,4 +1,4 @@
-/** One thing that is wrong, for the mail to the sender: `to[3]`, "it must be text". */
+/** One thing that is wrong, for the mail to the sender: `to[3]`, "must be text". */
 export interface SmtpApiProblem {
   readonly path: string
   readonly problem: string
@@ -21,34 +21,32 @@ export class Values {
 
   list(path: string, value: unknown, most: number): readonly unknown[] | undefined {
     if (value === undefined) return undefined
-    if (!Array.isArray(value)) return this.wrong(path, 'it must be a list')
-    return value.length > most ? this.wrong(path, `it must have at most ${most} entries`) : value
+    if (!Array.isArray(value)) return this.wrong(path, 'must be a list')
+    return value.length > most ? this.wrong(path, `must have at most ${most} entries`) : value
   }
 
   texts(path: string, value: unknown, most: number): readonly string[] | undefined {
     return this.list(path, value, most)?.map((text, at) =>
-      typeof text === 'string' ? text : (this.wrong(`${path}[${at}]`, 'it must be text') ?? ''),
+      typeof text === 'string' ? text : (this.wrong(`${path}[${at}]`, 'must be text') ?? ''),
     )
   }
 
   text(path: string, value: unknown, most: number): string | undefined {
     if (value === undefined) return undefined
-    if (typeof value !== 'string') return this.wrong(path, 'it must be text')
-    return value.length > most ? this.wrong(path, `it must have at most ${most} characters`) : value
+    if (typeof value !== 'string') return this.wrong(path, 'must be text')
+    return value.length > most ? this.wrong(path, `must have at most ${most} characters`) : value
   }
 
   /** Text, or a number or flag as clients without strict types write it; null is empty. */
   scalar(path: string, value: unknown): string {
     if (typeof value === 'string') return value
     if (value === null || value === undefined) return ''
-    return typeof value === 'object' ? (this.wrong(path, 'it must be text') ?? '') : String(value)
+    return typeof value === 'object' ? (this.wrong(path, 'must be text') ?? '') : String(value)
   }
 
   integer(path: string, value: unknown): number | undefined {
     if (value === undefined) return undefined
-    return Number.isSafeInteger(value)
-      ? (value as number)
-      : this.wrong(path, 'it must be a whole number, without quotes')
+    return Number.isSafeInteger(value) ? (value as number) : this.wrong(path, 'must be a whole number, without quotes')
   }
 
   /** 0 or 1, also as text or true and false. */
@@ -56,7 +54,7 @@ export class Values {
     if (value === undefined) return undefined
     if (value === 1 || value === '1' || value === true || value === 'true') return true
     if (value === 0 || value === '0' || value === false || value === 'false' || value === '') return false
-    return this.wrong(path, 'it must be 0 or 1')
+    return this.wrong(path, 'must be 0 or 1')
   }
 
   object(path: string, value: unknown): ReadonlyMap<string, unknown> | undefined {
@@ -64,7 +62,7 @@ export class Values {
     // PHP writes an empty object as an empty list.
     if (Array.isArray(value) && value.length === 0) return new Map()
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      return this.wrong(path, 'it must be an object')
+      return this.wrong(path, 'must be an object')
     return new Map(Object.entries(value).map(([key, member]) => [key, member ?? undefined]))
   }
 
@@ -76,11 +74,11 @@ export class Values {
   ): ReadonlyMap<string, T> | undefined {
     const members = this.object(path, value)
     if (!members) return undefined
-    if (members.size > most) return this.wrong(path, `it must have at most ${most} keys`)
+    if (members.size > most) return this.wrong(path, `must have at most ${most} keys`)
     const entries = new Map<string, T>()
     for (const [key, member] of members) {
       const entry =
-        key === '__proto__' ? this.wrong(`${path}.${key}`, 'it cannot be a key') : read(`${path}.${key}`, member)
+        key === '__proto__' ? this.wrong(`${path}.${key}`, 'cannot be a key') : read(`${path}.${key}`, member)
       if (entry !== undefined) entries.set(key, entry)
     }
     return entries

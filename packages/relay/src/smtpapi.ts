@@ -97,19 +97,19 @@ export function substitutionsOf({ sub }: SmtpApi, at: number): Readonly<Record<s
 
 /** The object, or what is wrong. */
 function* parseObject(value: string): Stoppable<Record<string, unknown> | string> {
-  if (Buffer.byteLength(value) > MOST.field) return `it must have at most ${MOST.field} octets`
+  if (Buffer.byteLength(value) > MOST.field) return `must have at most ${MOST.field} octets`
   const text = (yield* decodeWordsInPieces(value)).trim()
   yield
-  if (isTooDeep(text)) return `it must be nested at most ${DEEPEST} deep`
+  if (isTooDeep(text)) return `must be nested at most ${DEEPEST} deep`
   yield
   try {
     const parsed: unknown = JSON.parse(text)
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
       return parsed as Record<string, unknown>
   } catch {
-    return 'it must be JSON'
+    return 'must be JSON'
   }
-  return 'it must be a JSON object'
+  return 'must be a JSON object'
 }
 
 function readMembers(values: Values, object: Record<string, unknown>, now: Date): SmtpApi {
@@ -119,9 +119,9 @@ function readMembers(values: Values, object: Record<string, unknown>, now: Date)
   const sendEachAt = values
     .list('send_each_at', member('send_each_at'), MOST.recipients)
     ?.map((moment, at) => momentOf(values, `send_each_at[${at}]`, moment, now))
-  if (sendAt && sendEachAt) values.wrong('send_at', 'it cannot be given together with send_each_at')
+  if (sendAt && sendEachAt) values.wrong('send_at', 'cannot be combined with send_each_at')
   if (to && sendEachAt && sendEachAt.length !== to.length) {
-    values.wrong('send_each_at', 'it must have one moment for each entry of to')
+    values.wrong('send_each_at', 'must have one time per entry of to')
   }
   const sub = values.map('sub', member('sub'), MOST.tags, (path, list) =>
     values.list(path, list, MOST.recipients)?.map((value, at) => values.scalar(`${path}[${at}]`, value)),
@@ -150,8 +150,8 @@ function categoriesOf(values: Values, value: unknown): { categories?: readonly s
   const categories = values.texts('category', list ? value : [value], MOST.categories) ?? []
   for (const [at, category] of categories.entries()) {
     const path = list ? `category[${at}]` : 'category'
-    if (!/^[\x20-\x7e]*$/.test(category)) values.wrong(path, 'it must be ASCII')
-    else if (category.length > MOST.category) values.wrong(path, `it must have at most ${MOST.category} octets`)
+    if (!/^[\x20-\x7e]*$/.test(category)) values.wrong(path, 'must be ASCII')
+    else if (category.length > MOST.category) values.wrong(path, `must have at most ${MOST.category} octets`)
   }
   return { categories: [...new Set(categories)].filter((category) => category !== ''), categoryIsList: list }
 }
@@ -160,7 +160,7 @@ function uniqueArgsOf(values: Values, value: unknown): ReadonlyMap<string, strin
   const args = values.map('unique_args', value, MOST.tags, (path, text) => values.scalar(path, text))
   let octets = 0
   for (const [key, text] of args ?? []) octets += Buffer.byteLength(key) + Buffer.byteLength(text)
-  if (octets > MOST.uniqueArgs) values.wrong('unique_args', `it must have at most ${MOST.uniqueArgs} octets`)
+  if (octets > MOST.uniqueArgs) values.wrong('unique_args', `must have at most ${MOST.uniqueArgs} octets`)
   return args
 }
 
@@ -168,7 +168,7 @@ function momentOf(values: Values, path: string, value: unknown, now: Date): Date
   const seconds = values.integer(path, value)
   if (seconds === undefined) return undefined
   if (seconds * 1000 > now.getTime() + HOURS_AHEAD * HOUR) {
-    values.wrong(path, `it must be at most ${HOURS_AHEAD} hours ahead`)
+    values.wrong(path, `must be at most ${HOURS_AHEAD} hours ahead`)
     return undefined
   }
   return new Date(Math.max(seconds * 1000, 0))

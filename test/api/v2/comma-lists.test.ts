@@ -18,6 +18,6 @@ for (const [path, parameter, others] of LISTS) {
     const body = { ...others, [parameter]: 'a,'.repeat(20_001) }
     const answer = await call(url, { path: `/v2${path}`, headers: { api_key: apiKey }, body })
     t.match(answer, { status: 400, json: { error_info: { error_code: 113 } } })
-    t.equal(errorText(answer), `Parameter [${parameter}] is invalid: it may have at most 20000 entries`)
+    t.equal(errorText(answer), `Parameter [${parameter}] is invalid: must have at most 20000 entries`)
   })
 }

@@ -43,7 +43,7 @@ for (const { name, routes, input } of PAGED) {
         }
         for (const value of ['x', '1.5', '1e3', '0x10', '1,5', '١']) {
           const answer = await ask(name, path, method, { [parameter]: value })
-          t.equal(errorText(answer), `Parameter [${parameter}] is invalid: it must be a whole number`, value)
+          t.equal(errorText(answer), `Parameter [${parameter}] is invalid: must be a whole number`, value)
         }
       }
     })
@@ -56,6 +56,6 @@ t.test('sort is asc or desc in any case, empty as if it were absent, and nothing
   }
   for (const sort of ['up', '1', 'ascending']) {
     const text = errorText(await ask('listEvents', '/logs', 'POST', { sort }))
-    t.equal(text, 'Parameter [sort] is invalid: it must be asc or desc')
+    t.equal(text, 'Parameter [sort] is invalid: must be asc or desc')
   }
 })

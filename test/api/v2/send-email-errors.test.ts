@@ -40,7 +40,7 @@ const PAIRS: readonly (readonly [
     { ...body, from: { fromEmail: 'desk' } },
     400,
     112,
-    'Invalid fromEmail, authentication failed: it is not an email address',
+    'Invalid fromEmail, authentication failed: is not a valid email address',
   ],
   ...['Ship Desk <desk@ship.example>', '"Desk, Ship" <desk@ship.example> ', 'Desk<desk>'].map(
     (fromEmail) =>
@@ -49,7 +49,7 @@ const PAIRS: readonly (readonly [
         { ...body, from: { fromEmail } },
         400,
         112,
-        'Invalid fromEmail, authentication failed: it must be the address alone, the name belongs in fromName',
+        'Invalid fromEmail, authentication failed: must be only the address; put the name in fromName',
       ] as const,
   ),
   [

@@ -109,8 +109,8 @@ t.test('wrong rows are told with their lines, and the others are taken', async (
   t.match(problems, [
     { line: 3, problem: 'Invalid email address' },
     { line: 5, problem: 'Invalid email domain' },
-    { line: 6, problem: /\[reason\] is invalid: it must be one of unsubscribe/ },
-    { line: 7, problem: /\[since\] is invalid: it must be a time like/ },
+    { line: 6, problem: /\[reason\] is invalid: must be one of unsubscribe/ },
+    { line: 7, problem: /\[since\] is invalid: must be a time like/ },
     { line: 8, problem: 'Parameter [email] not passed' },
     { line: 9, problem: /\[group\]/ },
     { line: 10, problem: /\[domain\]/ },

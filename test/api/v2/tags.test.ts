@@ -164,7 +164,7 @@ t.test('tags', async (t) => {
           headers: { api_key: sender.apiKey },
         },
       })
-      t.match(errorText(many), /^Parameter \[enddate\] is invalid: it makes more than 50000 counts/)
+      t.match(errorText(many), /^Parameter \[enddate\] is invalid: date range would read more than 50000 counters/)
     }
     t.match((await sums(sender, 'startdate=2025-01-01&enddate=2025-05-30')).data.stats, [{ metrics: { sent: 150 } }])
     t.match((await sums(sender, 'startdate=2025-01-01&enddate=2025-12-31&tag=last')).data.stats, [

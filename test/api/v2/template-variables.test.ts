@@ -52,14 +52,14 @@ const TYPES: readonly (readonly [type: string, good: readonly unknown[], bad: re
       'number',
       [5, 0, '5', '-4.50', '1e3', '.5', 1.5],
       ['x', '5 EUR', '1,5', ' ', '0x10', 'NaN', 'Infinity', true],
-      'it must be a number',
+      'must be a number',
     ],
-    ['boolean', [true, false, 'true', 'FALSE', 1, '0'], ['yes', 2, 'on'], 'it must be true or false'],
+    ['boolean', [true, false, 'true', 'FALSE', 1, '0'], ['yes', 2, 'on'], 'must be true or false'],
     [
       'date',
       ['2026-01-05', '2024-02-29', '2026-01-05T10:11:12Z', '2026-01-05 10:11', '2026-01-05T10:11:12.5+01:00'],
       ['05.01.2026', '2026-02-30', '2026-13-01', '2026-01-05T25:00', 'today', 1767607872],
-      'it must be a date, as 2026-01-05 or 2026-01-05T10:11:12Z',
+      'must be a date, as 2026-01-05 or 2026-01-05T10:11:12Z',
     ],
   ]
 for (const [type, good, bad, problem] of TYPES) {
@@ -209,7 +209,7 @@ t.test('a rendering tells what a send would be refused for, and sends nothing', 
   const before = await stored()
   t.match(await data('POST', `/template/${id}/render`, { attributes: { FEE: 'much' } }), {
     missing: ['NAME'],
-    problems: ['Parameter [attributes.NAME] not passed', 'Parameter [attributes.FEE] is invalid: it must be a number'],
+    problems: ['Parameter [attributes.NAME] not passed', 'Parameter [attributes.FEE] is invalid: must be a number'],
   })
   t.equal(await stored(), before)
 })

@@ -19,8 +19,8 @@ const REASONS: readonly (readonly [
   body: string | Buffer,
   headers?: Record<string, string>,
 ])[] = [
-  ['ISO-8859-1', 'it is not UTF-8', Buffer.from(text.replace('Berth', 'Börse'), 'latin1')],
-  ['UTF-16', 'it is not UTF-8', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')])],
+  ['ISO-8859-1', 'body is not UTF-8', Buffer.from(text.replace('Berth', 'Börse'), 'latin1')],
+  ['UTF-16', 'body is not UTF-8', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')])],
   ['a key twice', 'the key "a" is given twice in one object', `{"a":1,"a":2}`],
   [
     'a key twice, once in escapes',
@@ -38,15 +38,15 @@ const REASONS: readonly (readonly [
     'the key "\\r\\n\\"\\u202ea\\u2028\\ud83d" is given twice in one object',
     '{"\\r\\n\\"\u202ea\u2028\\ud83d":1,"\\r\\n\\"\u202ea\u2028\\ud83d":2}',
   ],
-  ['a byte order mark', 'it begins with a byte order mark', `\ufeff${text}`],
+  ['a byte order mark', 'body begins with a byte order mark', `\ufeff${text}`],
   ['a comma too many', 'the syntax is wrong', `${text.slice(0, -1)},}`],
   ['its end missing', 'the syntax is wrong', text.slice(0, -1)],
   ['nesting of 65', 'more than 64 levels are nested', `{"a":${'['.repeat(64)}${']'.repeat(64)}}`],
   ['a __proto__', 'the names __proto__ and constructor.prototype are not allowed', '{"__proto__":{}}'],
-  ['a list', 'it is not an object', '[]'],
-  ['gzip that nobody announced', 'it is compressed: say so by Content-Encoding: gzip', gzipSync(text)],
-  ['gzip that is none', 'it is not gzip, as Content-Encoding says', text, encoded('gzip')],
-  ['gzip that is cut', 'it ends before its gzip data does', gzipSync(text).subarray(0, 40), encoded('gzip')],
+  ['a list', 'body must be a JSON object', '[]'],
+  ['gzip that nobody announced', 'body is compressed; set Content-Encoding: gzip', gzipSync(text)],
+  ['gzip that is none', 'body is not gzip, although Content-Encoding says so', text, encoded('gzip')],
+  ['gzip that is cut', 'gzip data ends early', gzipSync(text).subarray(0, 40), encoded('gzip')],
   ['brotli', 'the content encoding br is not supported, only gzip is', brotliCompressSync(text), encoded('br')],
   [
     'deflate and gzip',
@@ -54,7 +54,7 @@ const REASONS: readonly (readonly [
     gzipSync(deflateSync(text)),
     encoded('deflate, gzip'),
   ],
-  ['a form of ISO-8859-1', 'it is not utf-8', Buffer.from('subject=ü', 'latin1'), FORM],
+  ['a form of ISO-8859-1', 'body is not valid utf-8', Buffer.from('subject=ü', 'latin1'), FORM],
   ['a form with escapes of ISO-8859-1', 'its escapes are not UTF-8', 'subject=%FC', FORM],
   [
     'a form with a name for a prototype',
@@ -105,7 +105,10 @@ t.test('a list of suppressions may come by gzip', async (t) => {
   const answer = await post(gzipSync('email\nx@harbor.example\n'), headers, '/v2/suppression/import')
   t.match(answer.json, { data: { rows: 1, added: 1 } })
   t.match((await post('email\nx@harbor.example\n', headers, '/v2/suppression/import')).json, {
-    error_info: { error_code: 111, error_message: 'Invalid JSON format: it is not gzip, as Content-Encoding says' },
+    error_info: {
+      error_code: 111,
+      error_message: 'Invalid JSON format: body is not gzip, although Content-Encoding says so',
+    },
   })
 })
 

@@ -76,7 +76,7 @@ t.test('refusals', async (t) => {
     ['a header that is ours', { url, events: 'sent', headers: { Host: 'x' } }, 113, /\[headers\].*Host/],
     ['a header with a line break', { url, events: 'sent', headers: { 'X-A': 'b\r\nc: d' } }, 113, /\[headers\]/],
     ['a signature of their own', { url, events: 'sent', headers: { 'Webhook-Signature': 'x' } }, 113, /\[headers\]/],
-    ['another shape', { url, events: 'sent', format: 'v9' }, 113, /\[format\] is invalid: it must be v2 or v3$/],
+    ['another shape', { url, events: 'sent', format: 'v9' }, 113, /\[format\] is invalid: must be v2 or v3$/],
     ['no switch', { url, events: 'sent', enabled: 7 }, 113, /\[enabled\].* true or false, or 1 or 0$/],
   ]
   for (const [what, body, code, text] of refusals) {

@@ -36,7 +36,7 @@ const OWN_CODE: readonly (readonly [path: string, body: Record<string, unknown>,
     '/subaccounts/setsubaccountcredit',
     { username: 'dock', action: 'increase', amount: {} },
     175,
-    'Invalid credit value: it must be a number or a string',
+    'Invalid credit value: must be a number or a string',
   ],
   ['/keys/revoke', { id: 'x' }, 180, 'Invalid key id'],
   ['/getWebhook', { webhookId: {} }, 202, 'Invalid webhook id'],
@@ -46,7 +46,7 @@ const OWN_CODE: readonly (readonly [path: string, body: Record<string, unknown>,
     '/sendEmail',
     v2Body(sender, { from: { fromEmail: 42 } }),
     112,
-    'Invalid fromEmail, authentication failed: it must be a string',
+    'Invalid fromEmail, authentication failed: must be a string',
   ],
 ]
 for (const [path, body, code, text] of OWN_CODE) {
@@ -61,32 +61,32 @@ for (const [path, body, code, text] of OWN_CODE) {
 
 /** Those without one are named, with all types they may have. */
 const NAMED: readonly (readonly [path: string, body: Record<string, unknown>, text: string])[] = [
-  ['/template', { templateName: 'a', content: 42 }, '[content] is invalid: it must be a string'],
-  ['/template/1/render', { attributes: 7 }, '[attributes] is invalid: it must be an object or an array'],
-  ['/getSuppression', { limit: {} }, '[limit] is invalid: it must be an integer or a string'],
-  ['/keys', { name: {} }, '[name] is invalid: it must be a string'],
-  ['/sendEmail', v2Body(sender, { subject: 7 }), '[subject] is invalid: it must be a string'],
-  ['/sendEmail', v2Body(sender, { tags: {} }), '[tags] is invalid: it must be a string or an array'],
-  ['/sendEmail', v2Body(sender, { schedule: {} }), '[schedule] is invalid: it must be an integer or a string'],
+  ['/template', { templateName: 'a', content: 42 }, '[content] is invalid: must be a string'],
+  ['/template/1/render', { attributes: 7 }, '[attributes] is invalid: must be an object or an array'],
+  ['/getSuppression', { limit: {} }, '[limit] is invalid: must be an integer or a string'],
+  ['/keys', { name: {} }, '[name] is invalid: must be a string'],
+  ['/sendEmail', v2Body(sender, { subject: 7 }), '[subject] is invalid: must be a string'],
+  ['/sendEmail', v2Body(sender, { tags: {} }), '[tags] is invalid: must be a string or an array'],
+  ['/sendEmail', v2Body(sender, { schedule: {} }), '[schedule] is invalid: must be an integer or a string'],
   [
     '/sendEmail',
     v2Body(sender, { settings: { group: {} } }),
-    '[settings.group] is invalid: it must be an integer or a string',
+    '[settings.group] is invalid: must be an integer or a string',
   ],
   [
     '/sendEmail',
     v2Body(sender, { settings: { footer: {} } }),
-    '[settings.footer] is invalid: it must be true or false, or 1 or 0',
+    '[settings.footer] is invalid: must be true or false, or 1 or 0',
   ],
   [
     '/sendEmail',
     v2Body(sender, { personalizations: [{ recipient: 'a@x.test', attributes: { berth: { number: 4 } } }] }),
-    '[personalizations[0].attributes.berth] is invalid: it must be a string, a number, or true or false',
+    '[personalizations[0].attributes.berth] is invalid: must be a string, a number, or true or false',
   ],
   [
     '/sendEmail',
     v2Body(sender, { personalizations: [{ recipient: 'a@x.test', 'x-apiheader': {} }] }),
-    '[personalizations[0].x-apiheader] is invalid: it must be an integer or a string',
+    '[personalizations[0].x-apiheader] is invalid: must be an integer or a string',
   ],
 ]
 for (const [path, body, text] of NAMED) {

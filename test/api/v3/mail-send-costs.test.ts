@@ -23,7 +23,7 @@ t.test('more than 65,536 characters of section tags are refused, and not made re
   const { longest } = await costOf(async () => {
     refusedV3(t, await send(body), [
       400,
-      /^Parameter \[sections\] is invalid: it may have at most 10,000 keys/,
+      /^Parameter \[sections\] is invalid: must have at most 10,000 keys/,
       'sections',
     ])
   })

@@ -95,13 +95,13 @@ interface Given {
 function fileOf(input: Given, parts: NonNullable<Call['request']['fileParts']>): { fileName: string; content: Buffer } {
   const { fileName, fileContent } = input
   const [part, another] = parts
-  if (another) throw invalidParameter('fileContent', 'it must be one file')
+  if (another) throw invalidParameter('fileContent', 'must be exactly one file')
   if (part) return { fileName: fileName || part.fileName, content: part.octets }
   if (Object.keys(input).length === 0) throw new ServiceError('bodyBlank')
   if (!fileName) throw new ServiceError('parameterMissing', { values: { parameter: 'fileName' } })
   if (!fileContent) throw new ServiceError('parameterMissing', { values: { parameter: 'fileContent' } })
   const content = fromBase64(fileContent)
-  if (!content) throw invalidParameter('fileContent', 'it must be base64')
+  if (!content) throw invalidParameter('fileContent', 'must be base64')
   return { fileName, content }
 }
 

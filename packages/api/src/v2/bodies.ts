@@ -60,7 +60,8 @@ function asRefusal(error: Error): Error {
 function jsonObject(body: Buffer, count?: ValueCount): BodyObject {
   if (isBlank(body)) throw new ServiceError('bodyBlank')
   const value = parseStrictJson(body, count)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new JsonError('it is not an object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new JsonError('body must be a JSON object')
   return value as BodyObject
 }
 
@@ -112,7 +113,7 @@ function textOf(octets: Buffer, charset: string): string {
   try {
     return new TextDecoder(charset, { fatal: true, ignoreBOM: true }).decode(octets)
   } catch {
-    throw new JsonError(`it is not ${charset.slice(0, 40)}`)
+    throw new JsonError(`body is not valid ${charset.slice(0, 40)}`)
   }
 }
 

@@ -7,7 +7,7 @@ const MOST_ENTRIES = 20_000
 export function commaList(parameter: string, given: string | readonly string[]): string[] {
   const list = typeof given === 'string' ? given.split(',', MOST_ENTRIES + 1) : given
   if (typeof given === 'string' && list.length > MOST_ENTRIES) {
-    throw invalidParameter(parameter, `it may have at most ${MOST_ENTRIES} entries`)
+    throw invalidParameter(parameter, `must have at most ${MOST_ENTRIES} entries`)
   }
   return list.map((text) => text.trim()).filter((text) => text !== '')
 }

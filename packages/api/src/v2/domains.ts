@@ -50,7 +50,7 @@ const EXAMPLE: Static<typeof SendingDomain> = {
     {
       ...{ type: 'TXT', host: 'ship.example', value: 'v=spf1 include:mail.example.com ~all', purpose: 'spf' },
       ...{ required: true, verified: false, state: 'wrong', found: ['v=spf1 -all'] },
-      problem: 'it lacks include:mail.example.com',
+      problem: 'does not contain include:mail.example.com',
     },
     {
       ...{ type: 'CNAME', host: 'pr-bounces.ship.example', value: 'mail.example.com', purpose: 'returnPath' },

@@ -92,7 +92,7 @@ function typesOf(types: string | readonly string[] | undefined): EventType[] | u
   if (named.length === 0) return undefined
   return named.map((word) => {
     const type = TYPES.get(word)
-    if (!type) throw invalidParameter('types', `it must be some of: ${[...TYPES.keys()].join(', ')}`)
+    if (!type) throw invalidParameter('types', `must be a comma-separated list of: ${[...TYPES.keys()].join(', ')}`)
     return type
   })
 }

@@ -118,7 +118,7 @@ function put(root: Branch, steps: readonly string[], name: string, value: string
 }
 
 function mixed(name: string): ServiceError {
-  return invalidParameter(name.slice(0, 100), 'it is given both as a value and as a structure')
+  return invalidParameter(name.slice(0, 100), 'is used both as a value and as an object')
 }
 
 function plain(child: Leaf | Branch, name: string): unknown {

@@ -205,14 +205,14 @@ function networksOf(networks: string | readonly string[]): string[] {
   const list = commaList('networks', networks)
   const isEmpty = typeof networks === 'string' ? networks === '' : networks.length === 0 && !hadNulls(networks)
   if (list.length === 0 && !isEmpty)
-    throw invalidParameter('networks', 'it names no network; for a key that is good from anywhere send an empty list')
+    throw invalidParameter('networks', 'contains no network; send an empty list to allow any address')
   return list
 }
 
 /** A key that allows nothing would be a slip. */
 function scopesOf(scopes: string | readonly string[]): string[] {
   const list = commaList('scopes', scopes)
-  if (list.length === 0) throw invalidParameter('scopes', 'it must name at least one')
+  if (list.length === 0) throw invalidParameter('scopes', 'must have at least one entry')
   return list
 }
 
@@ -240,7 +240,7 @@ function timeOf(text: string): Date {
   const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text)
   // A time without a zone is UTC: a host's own zone is nothing a client could know.
   const time = new Date(iso && /T[\d:.]+$/.test(text) ? `${text}Z` : text)
-  if (!iso || Number.isNaN(time.getTime())) throw invalidParameter('restrictions.until', 'it must be an ISO 8601 time')
+  if (!iso || Number.isNaN(time.getTime())) throw invalidParameter('restrictions.until', 'must be an ISO 8601 time')
   return time
 }
 

@@ -57,7 +57,7 @@ export function schemaRefusal(
   const { instancePath } = validation.reduce((best, complaint) => (depth(complaint) > depth(best) ? complaint : best))
   const complaints = validation.filter((complaint) => complaint.instancePath === instancePath)
   const parameter = parameterName(writtenSteps(input, stepsOf(instancePath)))
-  const problem = `it ${complaintOf(complaints)}`
+  const problem = complaintOf(complaints)
   const own = complaints[0]?.keyword === 'type' ? ownCode(parameter, errors) : undefined
   if (own) return new ServiceError(own, { values: { problem } })
   return new ServiceError('parameterInvalid', { values: { parameter: parameter || 'body', problem } })

@@ -52,7 +52,7 @@ export function given(value: string | number | null | undefined): string | undef
 export function wholeOf(value: string | number | null | undefined, parameter: string): number | undefined {
   const text = given(value)
   if (text === undefined) return undefined
-  if (!/^-?\d+$/.test(text)) throw invalidParameter(parameter, 'it must be a whole number')
+  if (!/^-?\d+$/.test(text)) throw invalidParameter(parameter, 'must be a whole number')
   return Math.max(0, Math.min(Number(text), Number.MAX_SAFE_INTEGER))
 }
 
@@ -65,6 +65,6 @@ export function oneOf<T extends string>(
   const text = given(value)?.toLowerCase()
   if (text === undefined) return undefined
   const found = values.find((one) => one === text)
-  if (!found) throw invalidParameter(parameter, `it must be ${values.join(' or ')}`)
+  if (!found) throw invalidParameter(parameter, `must be ${values.join(' or ')}`)
   return found
 }

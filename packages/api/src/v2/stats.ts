@@ -69,14 +69,14 @@ function wantedOf(input: Static<typeof StatsInput>): Wanted {
   const by = oneOf(input.by, 'by', ['domain', 'site', 'subaccount'] as const)
   const named = (['domain', 'site'] as const).filter((parameter) => given(input[parameter]) !== undefined)
   const [first, second] = named
-  if (second) throw invalidParameter(second, 'it cannot be asked for together with domain')
-  if (by && first) throw invalidParameter('by', `it cannot be asked for together with ${first}`)
+  if (second) throw invalidParameter(second, 'cannot be combined with domain')
+  if (by && first) throw invalidParameter('by', `cannot be combined with ${first}`)
   if (by === 'subaccount' && given(input.subaccount)) {
-    throw invalidParameter('by', 'it cannot be subaccount together with a subaccount')
+    throw invalidParameter('by', 'cannot be subaccount if a subaccount is given')
   }
   if (by) return { kind: 'each', subject: SUBJECTS[by] }
   if (!first) return { kind: 'total' }
   const name = parseDomain(given(input[first]) ?? '')
-  if (name === undefined) throw invalidParameter(first, 'it is not a domain name')
+  if (name === undefined) throw invalidParameter(first, 'is not a valid domain name')
   return { kind: 'one', subject: SUBJECTS[first], name }
 }

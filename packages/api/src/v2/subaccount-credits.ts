@@ -61,7 +61,7 @@ export const SUBACCOUNT_CREDITS: readonly Operation[] = [
     },
     act: async ({ username, action, amount }, { core, principal, by }) => {
       if (action !== 'increase' && action !== 'decrease') {
-        throw invalidParameter('action', 'it must be increase or decrease')
+        throw invalidParameter('action', 'must be increase or decrease')
       }
       return { data: shown(await core.subaccounts[action](principal.account.id, username, asNumber(amount), by)) }
     },
@@ -96,9 +96,8 @@ export const SUBACCOUNT_CREDITS: readonly Operation[] = [
     act: async (input, { core, principal, by }) => {
       const { username, recurring_credit, timeperiod, start_date, end_date, status = 'active' } = input
       const every = Object.hasOwn(PERIODS, timeperiod) ? PERIODS[timeperiod] : undefined
-      if (!every) throw invalidParameter('timeperiod', 'it must be daily, weekly or monthly')
-      if (status !== 'active' && status !== 'inactive')
-        throw invalidParameter('status', 'it must be active or inactive')
+      if (!every) throw invalidParameter('timeperiod', 'must be daily, weekly or monthly')
+      if (status !== 'active' && status !== 'inactive') throw invalidParameter('status', 'must be active or inactive')
       const days = { from: String(start_date), until: String(end_date) }
       const recurring = { amount: asNumber(recurring_credit), every, ...days, active: status === 'active' }
       return { data: shown(await core.subaccounts.setRecurring(principal.account.id, username, recurring, by)) }

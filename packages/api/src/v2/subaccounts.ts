@@ -144,7 +144,7 @@ function shown({ username, email, creditType, disabled }: Subaccount): Static<ty
 /** Undefined: none yet. Throws parameterMissing, parameterInvalid. */
 function passwordOf({ setpassword, password }: { setpassword: string | number; password?: string }) {
   const wanted = String(setpassword)
-  if (wanted !== '0' && wanted !== '1') throw invalidParameter('setpassword', 'it must be 1 or 0')
+  if (wanted !== '0' && wanted !== '1') throw invalidParameter('setpassword', 'must be 1 or 0')
   if (wanted === '0') return undefined
   if (password === undefined || password === '') throw missing('password')
   return password

@@ -66,7 +66,10 @@ function parserOf(body: Readable): Parser {
   // A client that breaks off has not sent its list.
   body.once('error', (error) => parser.destroy(error))
   body.once('close', () => {
-    if (!body.readableEnded) parser.destroy(new ServiceError('csvInvalid', { values: { problem: 'it breaks off' } }))
+    if (!body.readableEnded)
+      parser.destroy(
+        new ServiceError('csvInvalid', { values: { problem: 'upload ended before the file was complete' } }),
+      )
   })
   body.pipe(counted).pipe(parser)
   return parser

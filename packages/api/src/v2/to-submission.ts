@@ -124,7 +124,7 @@ function toAttachments(attachments: readonly Attachment[] | null | undefined, na
     if (!fileName) throw new ServiceError('parameterMissing', { values: { parameter: `${place}.fileName` } })
     if (!fileContent) throw new ServiceError('parameterMissing', { values: { parameter: `${place}.fileContent` } })
     const content = fromBase64(fileContent)
-    if (!content) throw invalidParameter(`${place}.fileContent`, 'it must be base64')
+    if (!content) throw invalidParameter(`${place}.fileContent`, 'must be base64')
     return { fileName, content, ...(contentId ? { contentId, disposition: 'inline' } : {}) }
   })
 }
@@ -202,7 +202,8 @@ function settingsOf(settings: Exclude<SendEmail['settings'], null | undefined | 
 function groupOf(group: number | string | null | undefined): number | undefined {
   if (group == null || group === '') return undefined
   const number = /^\d{1,10}$/.test(String(group)) ? Number(group) : 0
-  if (number < 1 || number > 2_147_483_647) throw invalidParameter('settings.group', 'it must be the number of a group')
+  if (number < 1 || number > 2_147_483_647)
+    throw invalidParameter('settings.group', 'must be the id of an unsubscribe group')
   return number
 }
 

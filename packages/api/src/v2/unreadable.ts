@@ -11,10 +11,10 @@ export function unreadable(problem: string, reason = problem): ServiceError {
 
 /** What the framework and zlib call it when a body can't be read. */
 const PROBLEMS: Readonly<Record<string, string>> = {
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'it is not as long as Content-Length says',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'its Content-Type is malformed',
-  Z_DATA_ERROR: 'it is not gzip, as Content-Encoding says',
-  Z_BUF_ERROR: 'it ends before its gzip data does',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'body length does not match Content-Length',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Content-Type is malformed',
+  Z_DATA_ERROR: 'body is not gzip, although Content-Encoding says so',
+  Z_BUF_ERROR: 'gzip data ends early',
 }
 
 /** Undefined: it is something else that failed. */
@@ -26,7 +26,7 @@ export function unreadableFor(error: {
   const problem = PROBLEMS[code]
   if (problem !== undefined) return unreadable(problem)
   return statusCode >= 400 && statusCode < 500
-    ? new ServiceError('jsonInvalid', { values: { problem: 'it cannot be read' }, reason: code })
+    ? new ServiceError('jsonInvalid', { values: { problem: 'body cannot be read' }, reason: code })
     : undefined
 }
 

@@ -292,7 +292,11 @@ export const WEBHOOKS: readonly Operation[] = [
       data: [
         {
           ...{ failureId: '5b0c2f5d-3c6e-4b0f-8f0e-7a1d2c3b4a59', firstEvent: 1101, lastEvent: 1200, attempts: 62 },
-          ...{ since: '2026-01-05T10:11:12.000Z', lastTime: '2026-01-08T14:02:40.000Z', problem: 'it answered 500' },
+          ...{
+            since: '2026-01-05T10:11:12.000Z',
+            lastTime: '2026-01-08T14:02:40.000Z',
+            problem: 'received status 500',
+          },
         },
       ],
     },

@@ -57,8 +57,8 @@ export function accountsOf(sql: Sql, most: MostDays): Accounts {
   return {
     async create(name) {
       const clean = name.trim()
-      if (clean === '' || clean.length > 100) throw invalidParameter('name', 'it must have 1 to 100 characters')
-      if (/\p{C}/u.test(clean)) throw invalidParameter('name', 'it must not contain control characters')
+      if (clean === '' || clean.length > 100) throw invalidParameter('name', 'must have 1 to 100 characters')
+      if (/\p{C}/u.test(clean)) throw invalidParameter('name', 'must not contain control characters')
       try {
         return await noted('account.create', (transaction) => insertAccount(transaction, clean), nameOf)
       } catch (error) {
@@ -74,7 +74,7 @@ export function accountsOf(sql: Sql, most: MostDays): Accounts {
     async limit(id, change) {
       for (const [name, value] of Object.entries(change)) {
         const fits = value === null || (Number.isInteger(value) && value >= 1 && value <= MOST_A_MINUTE)
-        if (!fits) throw invalidParameter(name, `it must be a whole number from 1 to ${MOST_A_MINUTE}`)
+        if (!fits) throw invalidParameter(name, `must be a whole number from 1 to ${MOST_A_MINUTE}`)
       }
       const act = sql.begin(async (transaction) => {
         const before = known(await selectAccountLimits(transaction, id))

@@ -35,7 +35,7 @@ export function settingsOf(sql: Sql, most: MostDays): Settings {
       zones = undefined
     })
     const zone = isKnownHere(name) ? (await zones).get(name.toLowerCase()) : undefined
-    if (!zone) throw invalidParameter('timeZone', 'it must be the IANA name of a time zone, like Europe/Lisbon')
+    if (!zone) throw invalidParameter('timeZone', 'must be the IANA name of a time zone, like Europe/Lisbon')
     return zone
   }
 
@@ -87,18 +87,17 @@ function checkedOf(change: Partial<AccountSettings>, most: MostDays): Partial<Ac
   for (const name of ['footerHtml', 'footerText'] as const) {
     const footer = change[name]
     if (footer === undefined || footer === null) continue
-    if (Buffer.byteLength(footer) > FOOTER_LIMIT)
-      throw invalidParameter(name, `it must be at most ${FOOTER_LIMIT} octets`)
+    if (Buffer.byteLength(footer) > FOOTER_LIMIT) throw invalidParameter(name, `must be at most ${FOOTER_LIMIT} bytes`)
     // The database takes every text but NUL; lone surrogates would come back changed.
-    if (footer.includes('\0')) throw invalidParameter(name, 'it must not contain NUL')
-    if (!footer.isWellFormed()) throw invalidParameter(name, 'it is not well-formed Unicode')
+    if (footer.includes('\0')) throw invalidParameter(name, 'must not contain NUL')
+    if (!footer.isWellFormed()) throw invalidParameter(name, 'is not well-formed Unicode')
     if (footer.trim() === '') checked[name] = null
   }
   for (const name of ['eventDays', 'bodyDays'] as const) {
     const days = change[name]
     if (days === undefined || days === null) continue
     const fits = Number.isInteger(days) && days >= 1 && days <= most[name]
-    if (!fits) throw invalidParameter(name, `it must be a whole number from 1 to ${most[name]}`)
+    if (!fits) throw invalidParameter(name, `must be a whole number from 1 to ${most[name]}`)
   }
   return checked
 }

@@ -97,7 +97,7 @@ export function* countMergeTags(text: string, parameter = 'content'): Stoppable<
     const known = counts.get(key)
     if (known) known.times++
     else if (counts.size < MOST_NAMES) counts.set(key, { written: name, times: 1 })
-    else throw invalidParameter(parameter, `it may have at most ${MOST_NAMES} different merge tags`)
+    else throw invalidParameter(parameter, `must have at most ${MOST_NAMES} different merge tags`)
     if (++steps % STEP === 0) yield
   }
   return counts

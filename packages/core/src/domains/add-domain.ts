@@ -67,7 +67,7 @@ function requireRoom(claims: number): void {
 function envelopeLabels(text: string, domain: string): string {
   const host = text.length > 253 ? undefined : parseDomain(`${text.trim()}.${domain}`)
   const labels = host?.slice(0, -domain.length - 1)
-  if (!labels) throw invalidParameter('envelopeName', 'it must be a label, or labels with dots, below the domain')
+  if (!labels) throw invalidParameter('envelopeName', 'must be a label, or labels with dots, below the domain')
   if (labels === RETURN_PATH_LABEL) throw invalidParameter('envelopeName', 'this one is for the return path')
   return labels
 }

@@ -63,18 +63,18 @@ export function importDkimKey(secrets: Secrets, domain: string, pem: string): Dk
   const privateKey = rsaKey(pem)
   const { modulusLength: bits = 0, publicExponent = 0n } = privateKey.asymmetricKeyDetails ?? {}
   if (bits < LEAST_BITS || bits > MOST_BITS) {
-    throw invalidParameter('privateKey', `it must have ${LEAST_BITS} to ${MOST_BITS} bits; this one has ${bits}`)
+    throw invalidParameter('privateKey', `must have ${LEAST_BITS} to ${MOST_BITS} bits; this one has ${bits}`)
   }
   const publicKey = createPublicKey(privateKey)
   // A large exponent makes every verification slow, and some verifiers refuse it.
   if (publicExponent > 0xffffffffn || !signs(privateKey, publicKey)) {
-    throw invalidParameter('privateKey', 'it is not a sound RSA key')
+    throw invalidParameter('privateKey', 'is not a valid RSA key')
   }
   return { ...sealed(secrets, domain, publicKey, privateKey), bits }
 }
 
 function rsaKey(pem: string): KeyObject {
-  const problem = 'it must be an unencrypted RSA private key in PEM'
+  const problem = 'must be an unencrypted RSA private key in PEM'
   // An environment variable or a form may have carried the line ends as two characters.
   const text = pem.replaceAll('\\n', '\n').trim()
   if (text.length > PEM_LENGTH || !text.startsWith('-----BEGIN ')) throw invalidParameter('privateKey', problem)

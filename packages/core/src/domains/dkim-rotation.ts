@@ -71,7 +71,7 @@ function selectorOf(text: string, domain: string): string {
   const sound = selector.length <= 253 && new RegExp(`^${label}(\\.${label})*$`).test(selector)
   // A letter behind the dot for `_domainkey`, whose underscore is none of a host name's characters.
   if (!sound || parseDomain(`${selector}.xdomainkey.${domain}`) === undefined) {
-    throw invalidParameter('selector', 'it must be a label, or labels with dots, of letters, digits and hyphens')
+    throw invalidParameter('selector', 'must be a label, or labels with dots, of letters, digits and hyphens')
   }
   return selector
 }

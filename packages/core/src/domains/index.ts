@@ -280,7 +280,7 @@ function usable(domain: UsableDomain | null, accountId: number, parentId: number
 function statesOf(status: string | undefined): DomainState[] | undefined {
   if (status === undefined) return undefined
   const states = STATUSES.get(status)
-  if (!states) throw invalidParameter('status', `it must be one of: ${[...STATUSES.keys()].join(', ')}`)
+  if (!states) throw invalidParameter('status', `must be one of: ${[...STATUSES.keys()].join(', ')}`)
   return [...states]
 }
 

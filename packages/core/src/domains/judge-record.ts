@@ -27,21 +27,21 @@ function shown(value: string): string {
 function judgeCname(target: string, values: readonly string[]): SeenRecord {
   if (values.length === 0) return MISSING
   const same = values.some((value) => value.toLowerCase().replace(/\.$/, '') === target.toLowerCase())
-  return same ? RIGHT : wrong(values, 'it points to another host')
+  return same ? RIGHT : wrong(values, 'points to another host')
 }
 
 /** RFC 6376 3.6.1, 3.6.2.2: one record, whose key is ours and may be used for mail with SHA-256. */
 function judgeDkim(value: string, values: readonly string[]): SeenRecord {
   const records = values.filter((text) => /(^|;)\s*p\s*=/.test(text))
   const [record] = records
-  if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'it is no DKIM record')
+  if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'not a DKIM record')
   if (records.length > 1) return wrong(records, 'there are several DKIM records at this host, and only one may be')
   const tags = tagsOf(record)
   const key = tags.get('p')?.replace(/\s/g, '')
   if (key === '') return wrong(records, 'its p= is empty, which revokes the key')
   if (key !== tagsOf(value).get('p')) return wrong(records, 'its p= is another key')
   if ((tags.get('v') ?? 'DKIM1') !== 'DKIM1' || (tags.get('k') ?? 'rsa') !== 'rsa') {
-    return wrong(records, 'it must say v=DKIM1 and k=rsa')
+    return wrong(records, 'must contain v=DKIM1 and k=rsa')
   }
   if (!allows(tags.get('h'), 'sha256') || !allows(tags.get('s'), 'email')) {
     return wrong(records, 'its h= or s= does not allow mail signed with SHA-256')
@@ -75,14 +75,17 @@ function judgeSpf(value: string, values: readonly string[]): SeenRecord {
   const redirect = include.replace('include:', 'redirect=')
   const named = before.includes(include) || before.includes(`+${include}`)
   if (named || (all === -1 && before.includes(redirect))) return RIGHT
-  return wrong(records, terms.length > before.length + 1 ? `${include} must stand before "all"` : `it lacks ${include}`)
+  return wrong(
+    records,
+    terms.length > before.length + 1 ? `${include} must stand before "all"` : `does not contain ${include}`,
+  )
 }
 
 /** Advice: whatever policy the domain has is its owner's to choose (RFC 7489 6.3). */
 function judgeDmarc(values: readonly string[]): SeenRecord {
   const records = values.filter((text) => /^v=DMARC1\s*(;|$)/.test(text))
   const [record] = records
-  if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'it is no DMARC record')
+  if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'not a DMARC record')
   if (records.length > 1) return wrong(records, 'there are several DMARC records, so none counts')
   const policy = tagsOf(record).get('p')?.toLowerCase()
   return policy && ['none', 'quarantine', 'reject'].includes(policy)

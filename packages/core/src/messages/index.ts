@@ -147,7 +147,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     maxWeight: BATCH_OCTETS,
     sharedFault: isDatabaseTrouble,
     patience: () => (ready() ? COMMIT_PATIENCE.ready : COMMIT_PATIENCE.notReady),
-    late: () => new ServiceError(ready() ? 'overloaded' : 'notReady', { reason: 'it waited too long for its commit' }),
+    late: () => new ServiceError(ready() ? 'overloaded' : 'notReady', { reason: 'timed out waiting for commit' }),
     answersInTime: true,
     lanes: 2,
   })

@@ -63,7 +63,7 @@ export function groupsOf(sql: Sql): Groups {
       })) as UnsubscribeGroup
     } catch (error) {
       if (isUniqueViolation(error, 'unsubscribe_groups_name')) throw new ServiceError('groupNameTaken')
-      if (isUniqueViolation(error, 'unsubscribe_groups_pkey')) throw invalidParameter('id', 'it is taken')
+      if (isUniqueViolation(error, 'unsubscribe_groups_pkey')) throw invalidParameter('id', 'is already in use')
       throw error
     }
   }
@@ -73,7 +73,7 @@ export function groupsOf(sql: Sql): Groups {
       changed(accountId, async (transaction) => {
         const { name, description } = checked(group)
         const { id = null } = group
-        if (id !== null && !isNumber(id)) throw invalidParameter('id', `it must be a whole number from 1 to ${HIGHEST}`)
+        if (id !== null && !isNumber(id)) throw invalidParameter('id', `must be a whole number from 1 to ${HIGHEST}`)
         const [room] = await transaction<{ count: number }[]>`
           select count(*)::int as count from unsubscribe_groups where account_id = ${accountId} and deleted_at is null`
         if ((room?.count ?? 0) >= GROUP_LIMITS.groups) {
@@ -152,7 +152,7 @@ function checked(group: Pick<NewGroup, 'name' | 'description'>): { name: string;
     const clean = group[parameter].trim()
     const most = GROUP_LIMITS[parameter]
     if (clean.length < least || clean.length > most || /\p{Cc}/u.test(clean)) {
-      throw invalidParameter(parameter, `it must have ${least} to ${most} characters, none of them a control character`)
+      throw invalidParameter(parameter, `must have ${least} to ${most} characters and no control characters`)
     }
     return clean
   }

@@ -163,12 +163,12 @@ function entriesOf({ email, domain, group, reason, since, unreadable }: ImportRo
 
 function reasonOf(text = 'manual'): SuppressionReason {
   const reason = ACCOUNT_REASONS.find((one) => one === text.toLowerCase())
-  if (!reason) throw invalidParameter('reason', `it must be one of ${ACCOUNT_REASONS.join(', ')}`)
+  if (!reason) throw invalidParameter('reason', `must be one of ${ACCOUNT_REASONS.join(', ')}`)
   return reason
 }
 
 function groupOf(text = '0'): number {
-  if (!/^\d{1,9}$/.test(text)) throw invalidParameter('group', 'it must be a number')
+  if (!/^\d{1,9}$/.test(text)) throw invalidParameter('group', 'must be a number')
   return Number(text)
 }
 
@@ -180,7 +180,7 @@ function timeOf(text: string | undefined): Date | null {
   const [whole, day, clock = '00:00', zone = 'Z'] = TIME.exec(text) ?? []
   const time = new Date(`${day}T${clock}${zone}`)
   if (whole === undefined || Number.isNaN(time.getTime())) {
-    throw invalidParameter('since', 'it must be a time like 2026-01-05 10:11:12')
+    throw invalidParameter('since', 'must be a time like 2026-01-05 10:11:12')
   }
   return time
 }

@@ -129,7 +129,7 @@ export function suppressionsOf({ sql, secrets, forgotten }: SuppressionsDependen
       }),
     async list(accountId, { emails = [], domains = [], ...filter }) {
       if (filter.offset >= COUNTED)
-        throw invalidParameter('offset', `it must be less than ${COUNTED}; an export has all`)
+        throw invalidParameter('offset', `must be less than ${COUNTED}; use an export to get all entries`)
       const values = emails.length + domains.length > 0 ? parseValues({ emails, domains }) : {}
       const [suppressions, total] = await Promise.all([
         selectPage(sql, accountId, { ...filter, ...values }),

@@ -101,7 +101,7 @@ export function invalidCredit(problem: string): ServiceError {
 /** The amount, if it is a whole number from `least` up that fits on top of what there is. Throws creditInvalid. */
 export function requireCredit(amount: number, least: number, onTopOf = 0): number {
   if (!Number.isInteger(amount) || amount < least || amount > MOST_CREDIT) {
-    throw invalidCredit(`it must be a whole number from ${least} to ${MOST_CREDIT}`)
+    throw invalidCredit(`must be a whole number from ${least} to ${MOST_CREDIT}`)
   }
   if (onTopOf + amount > Number.MAX_SAFE_INTEGER) throw invalidCredit('the balance would be too large')
   return amount

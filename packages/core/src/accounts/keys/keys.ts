@@ -100,7 +100,7 @@ export function keysOf(sql: Sql): Keys {
 
     async rotateKey(id, overlapHours = OVERLAP_HOURS, { accountId, by = OPERATOR } = {}) {
       if (!Number.isInteger(overlapHours) || overlapHours < 0 || overlapHours > LONGEST_OVERLAP_HOURS) {
-        throw invalidParameter('overlap_hours', `it must be a whole number from 0 to ${LONGEST_OVERLAP_HOURS}`)
+        throw invalidParameter('overlap_hours', `must be a whole number from 0 to ${LONGEST_OVERLAP_HOURS}`)
       }
       const secret = makeApiKey()
       return inTransaction(sql, async (transaction) => {
@@ -228,8 +228,8 @@ function shown({ name, scopes, networks, restrictions, v3Rights, revokedAt }: Ap
 
 function knownName(name: string): string {
   const clean = name.trim()
-  if (clean.length > 100) throw invalidParameter('name', 'it must have at most 100 characters')
-  if (/\p{C}/u.test(clean)) throw invalidParameter('name', 'it must not contain control characters')
+  if (clean.length > 100) throw invalidParameter('name', 'must have at most 100 characters')
+  if (/\p{C}/u.test(clean)) throw invalidParameter('name', 'must not contain control characters')
   return clean
 }
 
@@ -237,7 +237,7 @@ function knownScopes(scopes: readonly string[]): Scope[] {
   for (const scope of scopes) {
     if (SCOPES.includes(scope as Scope)) continue
     const finer = scope.includes('.') ? "; SendGrid's names, such as mail.send, are given by POST /v3/api_keys" : ''
-    throw invalidParameter('scopes', `it may contain ${SCOPES.join(', ')}${finer}`)
+    throw invalidParameter('scopes', `may contain only ${SCOPES.join(', ')}${finer}`)
   }
   return [...new Set(scopes)] as Scope[]
 }
@@ -245,7 +245,7 @@ function knownScopes(scopes: readonly string[]): Scope[] {
 const MOST_NETWORKS = 100
 
 function knownNetworks(networks: readonly string[]): string[] {
-  if (networks.length > MOST_NETWORKS) throw invalidParameter('networks', `it may have ${MOST_NETWORKS} entries`)
+  if (networks.length > MOST_NETWORKS) throw invalidParameter('networks', `must have at most ${MOST_NETWORKS} entries`)
   try {
     return parseNetworks(networks)
   } catch (error) {

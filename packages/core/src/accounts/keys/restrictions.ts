@@ -40,14 +40,14 @@ function kept<T>(change: null | undefined, before: T | null): T | null {
 
 function knownTemplates(ids: readonly number[]): number[] {
   const wrong = ids.some((id) => !Number.isInteger(id) || id < 1 || id > 2 ** 31 - 1)
-  if (wrong) throw wrongValue('templates', 'it must be a list of template ids')
+  if (wrong) throw wrongValue('templates', 'must be a list of template ids')
   return bounded('templates', ids)
 }
 
 function domains(name: string, written: readonly string[]): string[] {
   const parsed = written.map((text) => {
     const domain = parseDomain(text.trim())
-    if (domain === undefined) throw wrongValue(name, 'it must be a list of domain names')
+    if (domain === undefined) throw wrongValue(name, 'must be a list of domain names')
     return domain
   })
   return bounded(name, parsed)
@@ -57,21 +57,21 @@ function domains(name: string, written: readonly string[]): string[] {
 function bounded<T>(name: string, entries: readonly T[]): T[] {
   const unique = [...new Set(entries)]
   if (unique.length === 0 || unique.length > MOST_ENTRIES)
-    throw wrongValue(name, `it must have 1 to ${MOST_ENTRIES} entries`)
+    throw wrongValue(name, `must have 1 to ${MOST_ENTRIES} entries`)
   return unique
 }
 
 function count(name: string, value: number): number {
   if (!Number.isInteger(value) || value < 1 || value > MOST_A_WINDOW)
-    throw wrongValue(name, `it must be a whole number from 1 to ${MOST_A_WINDOW}`)
+    throw wrongValue(name, `must be a whole number from 1 to ${MOST_A_WINDOW}`)
   return value
 }
 
 function future(until: Date): Date {
   const time = until.getTime()
-  if (!(time > Date.now())) throw wrongValue('until', 'it must be a time to come')
+  if (!(time > Date.now())) throw wrongValue('until', 'must be in the future')
   // Beyond it neither JSON nor the database would write the year with four digits.
-  if (until.getUTCFullYear() > 9999) throw wrongValue('until', 'it must be a time before the year 10000')
+  if (until.getUTCFullYear() > 9999) throw wrongValue('until', 'must be a time before the year 10000')
   return until
 }
 

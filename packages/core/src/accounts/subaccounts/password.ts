@@ -11,10 +11,10 @@ const MOST = 200
 /** Throws passwordWeak unless it has 8 to 200 characters, with an upper-case and a lower-case letter and a digit. */
 export function requireStrong(password: string): void {
   const wanted: readonly (readonly [boolean, string])[] = [
-    [password.length >= LEAST && password.length <= MOST, `it must have ${LEAST} to ${MOST} characters`],
-    [/\p{Lu}/u.test(password), 'it must have an upper-case letter'],
-    [/\p{Ll}/u.test(password), 'it must have a lower-case letter'],
-    [/\p{Nd}/u.test(password), 'it must have a digit'],
+    [password.length >= LEAST && password.length <= MOST, `must have ${LEAST} to ${MOST} characters`],
+    [/\p{Lu}/u.test(password), 'must contain an upper-case letter'],
+    [/\p{Ll}/u.test(password), 'must contain a lower-case letter'],
+    [/\p{Nd}/u.test(password), 'must contain a digit'],
   ]
   for (const [fine, problem] of wanted) if (!fine) throw new ServiceError('passwordWeak', { values: { problem } })
 }

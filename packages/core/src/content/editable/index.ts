@@ -97,7 +97,7 @@ export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'p
     if (existing.length >= EDITABLE_LIMITS.versions) {
       throw new ServiceError('templateVersionsTooMany', { values: { limit: EDITABLE_LIMITS.versions } })
     }
-    if (existing.some((other) => other.id === versionId)) throw invalidParameter('versionId', 'it is taken')
+    if (existing.some((other) => other.id === versionId)) throw invalidParameter('versionId', 'is already in use')
     const first = existing.length === 0
     if (active && !first) await store.deactivate(transaction, accountId, id)
     const blank = { name: '', subject: '', html: '', plain: '', generatePlain, testData: null }
@@ -129,7 +129,8 @@ export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'p
   return {
     async create({ accountId, name, generation, id = newId(generation), by }) {
       checkName(name)
-      if (generationOf(id) !== generation) throw invalidParameter('id', 'it is not of this generation')
+      if (generationOf(id) !== generation)
+        throw invalidParameter('id', 'template belongs to the other generation (legacy or dynamic)')
       try {
         return (await sql.begin(async (transaction) => {
           await requireRoom(transaction, accountId)
@@ -138,7 +139,7 @@ export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'p
           return template
         })) as EditableTemplate
       } catch (error) {
-        if (isUniqueViolation(error, 'editable_templates_pkey')) throw invalidParameter('id', 'it is taken')
+        if (isUniqueViolation(error, 'editable_templates_pkey')) throw invalidParameter('id', 'is already in use')
         throw error
       }
     },
@@ -182,7 +183,7 @@ export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'p
       }),
     async addVersion(act, version, versionId = randomUUID()) {
       checkVersion(version)
-      if (!UUID.test(versionId)) throw invalidParameter('versionId', 'it must be a UUID')
+      if (!UUID.test(versionId)) throw invalidParameter('versionId', 'must be a UUID')
       return makingPlain(renderer, (plainOf) =>
         changing(act, async (transaction) => {
           const added = await add(transaction, act, version, versionId, plainOf)
@@ -199,7 +200,7 @@ export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'p
           const { accountId, id, versionId } = act
           const before = await found(transaction, act)
           if (change.editor !== undefined && change.editor !== before.editor) {
-            throw invalidParameter('editor', 'it can not be changed once there is a version')
+            throw invalidParameter('editor', 'cannot be changed after a version exists')
           }
           const active = change.active === true || before.active
           if (active && !before.active) await store.deactivate(transaction, accountId, id)

@@ -15,7 +15,7 @@ export const EDITABLE_LIMITS = {
 
 export function checkName(name: string): string {
   checkText('name', name, EDITABLE_LIMITS.name)
-  if (name.trim() === '') throw invalidParameter('name', 'it must not be blank')
+  if (name.trim() === '') throw invalidParameter('name', 'must not be blank')
   return name
 }
 
@@ -24,7 +24,7 @@ export function checkVersion({ name, subject, html, plain, testData }: VersionCh
   if (name !== undefined) checkName(name)
   if (subject !== undefined) checkText('subject', subject, EDITABLE_LIMITS.subject)
   if (subject !== undefined && /[\r\n]/.test(subject)) {
-    throw invalidParameter('subject', 'it must not contain CR or LF')
+    throw invalidParameter('subject', 'must not contain CR or LF')
   }
   for (const [field, text] of [
     ['html', html],
@@ -39,7 +39,7 @@ export function checkVersion({ name, subject, html, plain, testData }: VersionCh
   try {
     JSON.parse(testData)
   } catch {
-    throw invalidParameter('testData', 'it must be JSON')
+    throw invalidParameter('testData', 'must be JSON')
   }
 }
 
@@ -51,9 +51,9 @@ export function checkTogether(others: number, { html, plain }: Pick<EditableVers
 
 /** The database takes every text but NUL; lone surrogates would come back changed. */
 function checkText(field: string, text: string, longest: number): void {
-  if (text.length > longest) throw invalidParameter(field, `it must have at most ${longest} characters`)
-  if (text.includes('\0')) throw invalidParameter(field, 'it must not contain NUL')
-  if (!text.isWellFormed()) throw invalidParameter(field, 'it is not well-formed Unicode')
+  if (text.length > longest) throw invalidParameter(field, `must have at most ${longest} characters`)
+  if (text.includes('\0')) throw invalidParameter(field, 'must not contain NUL')
+  if (!text.isWellFormed()) throw invalidParameter(field, 'is not well-formed Unicode')
 }
 
 /**

@@ -74,7 +74,7 @@ export class Reader {
   }
 
   #nested(depth: number): Expression {
-    if (depth > DEEPEST) throw this.#wrong('it is nested too deep')
+    if (depth > DEEPEST) throw this.#wrong('expression is nested too deeply')
     const { at } = this.#words[this.#next++] as Word
     const { head, values, named } = this.call(depth)
     if (!this.#isMark(')')) throw this.#wrong('")" is missing')

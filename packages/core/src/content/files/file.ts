@@ -20,11 +20,11 @@ export function checkFile(
   const parameter = parameters.fileName
   if (fileName.trim() === '') throw new ServiceError('parameterMissing', { values: { parameter } })
   if (fileName.length > LONGEST_NAME) {
-    throw invalidParameter(parameter, `it must have at most ${LONGEST_NAME} characters`)
+    throw invalidParameter(parameter, `must have at most ${LONGEST_NAME} characters`)
   }
-  if (/\p{Cc}/u.test(fileName)) throw invalidParameter(parameter, 'it must not contain control characters')
-  if (!fileName.isWellFormed()) throw invalidParameter(parameter, 'it is not well-formed Unicode')
-  if (TURNS.test(fileName)) throw invalidParameter(parameter, 'it must not change the direction of reading')
+  if (/\p{Cc}/u.test(fileName)) throw invalidParameter(parameter, 'must not contain control characters')
+  if (!fileName.isWellFormed()) throw invalidParameter(parameter, 'is not well-formed Unicode')
+  if (TURNS.test(fileName)) throw invalidParameter(parameter, 'must not contain bidirectional control characters')
   // RFC 2183 2.3: a path in it could lead a careless reader's program anywhere.
   if (/[/\\]/.test(fileName)) throw invalidParameter(parameter, 'a file name must not hold a path')
   if (content.length > ATTACHMENT_SIZE) {

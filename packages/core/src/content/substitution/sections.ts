@@ -9,7 +9,7 @@ export type Substitutions = Readonly<Record<string, string>>
  */
 const MOST_KEYS = 10_000
 export const MOST_KEY_UNITS = 64 * 1024
-export const TOO_MANY_KEYS = 'it may have at most 10,000 keys, of 65,536 characters together'
+export const TOO_MANY_KEYS = 'must have at most 10,000 keys with 65,536 characters in total'
 
 /** Sections of a message, ready to be found. */
 export interface Sections {

@@ -22,9 +22,9 @@ export function checkContent({ subject, content, variables }: TemplateContent): 
   if (Buffer.byteLength(content) >= TEMPLATE_LIMIT) throw new ServiceError('templateTooLarge')
   checkText(content, 'content')
   if (subject !== null) {
-    if (/[\r\n]/.test(subject)) throw invalidParameter('subject', 'it must not contain CR or LF')
+    if (/[\r\n]/.test(subject)) throw invalidParameter('subject', 'must not contain CR or LF')
     if (subject.length > LONGEST_SUBJECT) {
-      throw invalidParameter('subject', `it must have at most ${LONGEST_SUBJECT} characters`)
+      throw invalidParameter('subject', `must have at most ${LONGEST_SUBJECT} characters`)
     }
     checkText(subject, 'subject')
   }
@@ -37,6 +37,6 @@ export function isId(id: number): boolean {
 
 /** The database takes every text but NUL; lone surrogates would come back changed. */
 function checkText(text: string, parameter: string): void {
-  if (text.includes('\0')) throw invalidParameter(parameter, 'it must not contain NUL')
-  if (!text.isWellFormed()) throw invalidParameter(parameter, 'it is not well-formed Unicode')
+  if (text.includes('\0')) throw invalidParameter(parameter, 'must not contain NUL')
+  if (!text.isWellFormed()) throw invalidParameter(parameter, 'is not well-formed Unicode')
 }

@@ -27,19 +27,20 @@ export function checkVariables(variables: readonly TemplateVariable[]): void {
   for (const [at, { name, type, default: value }] of variables.entries()) {
     // The grammar of merge tags (v2 contract section 5.1).
     if (!/^[A-Za-z0-9_.-]{1,100}$/.test(name)) {
-      throw invalidParameter(`variables[${at}].name`, 'it must have 1 to 100 letters, digits, "_", "." or "-"')
+      throw invalidParameter(`variables[${at}].name`, 'must have 1 to 100 letters, digits, "_", "." or "-"')
     }
-    if (names.has(name.toLowerCase())) throw invalidParameter(`variables[${at}].name`, 'it is declared twice')
+    if (names.has(name.toLowerCase())) throw invalidParameter(`variables[${at}].name`, 'is declared twice')
     names.add(name.toLowerCase())
     if (!VARIABLE_TYPES.includes(type)) {
-      throw invalidParameter(`variables[${at}].type`, `it must be one of: ${VARIABLE_TYPES.join(', ')}`)
+      throw invalidParameter(`variables[${at}].type`, `must be one of: ${VARIABLE_TYPES.join(', ')}`)
     }
     if (value === null) continue
     const parameter = `variables[${at}].default`
     if (value.length > LONGEST_DEFAULT) {
-      throw invalidParameter(parameter, `it must have at most ${LONGEST_DEFAULT} characters`)
+      throw invalidParameter(parameter, `must have at most ${LONGEST_DEFAULT} characters`)
     }
-    if (value.includes('\0') || !value.isWellFormed()) throw invalidParameter(parameter, 'it is not well-formed text')
+    if (value.includes('\0') || !value.isWellFormed())
+      throw invalidParameter(parameter, 'must be well-formed Unicode without NUL')
     const problem = problemOf(type, value)
     if (problem) throw invalidParameter(parameter, problem)
   }
@@ -78,9 +79,9 @@ export function* refusalsOf(
 }
 
 function problemOf(type: VariableType, value: string): string | undefined {
-  if (type === 'number' && !/^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i.test(value)) return 'it must be a number'
-  if (type === 'boolean' && !/^(true|false|1|0)$/i.test(value)) return 'it must be true or false'
-  if (type === 'date' && !isDate(value)) return 'it must be a date, as 2026-01-05 or 2026-01-05T10:11:12Z'
+  if (type === 'number' && !/^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i.test(value)) return 'must be a number'
+  if (type === 'boolean' && !/^(true|false|1|0)$/i.test(value)) return 'must be true or false'
+  if (type === 'date' && !isDate(value)) return 'must be a date, as 2026-01-05 or 2026-01-05T10:11:12Z'
   return undefined
 }
 

@@ -40,14 +40,14 @@ function checkEnvelope(envelope: SubmittedEnvelope, at: number, { from, nameOf }
   checkMailbox(envelope.from, name('fromEmail'))
   // One domain is asked for, and signs, for all of them.
   if (parseAddress(envelope.from.email)?.domain !== parseAddress(from?.email ?? '')?.domain) {
-    throw invalidParameter(name('fromEmail'), 'it must be on the domain of the message’s own sender')
+    throw invalidParameter(name('fromEmail'), 'must use the same domain as the from address of the message')
   }
 }
 
 function checkMailbox({ email, name }: SubmittedMailbox, parameter: string): void {
   line(email, parameter)
   line(name, parameter)
-  if (!parseAddress(email)) throw invalidParameter(parameter, 'it is not an email address')
+  if (!parseAddress(email)) throw invalidParameter(parameter, 'is not a valid email address')
 }
 
 function checkAlternatives({ alternatives = [] }: ContentParts, parameter: string): void {
@@ -94,20 +94,20 @@ export function everyEnvelopeHasSubject({ envelopes }: Submission): boolean {
 
 function line(value: string | undefined, parameter: string): void {
   if (value === undefined) return
-  if (BREAKS.test(value)) throw invalidParameter(parameter, 'it must not contain CR, LF or NUL')
+  if (BREAKS.test(value)) throw invalidParameter(parameter, 'must not contain CR, LF or NUL')
   if (value.length > LIMITS.headerText) {
-    throw invalidParameter(parameter, `it must have at most ${LIMITS.headerText} characters`)
+    throw invalidParameter(parameter, `must have at most ${LIMITS.headerText} characters`)
   }
   wellFormed(value, parameter)
 }
 
 /** What is kept with the message: the database takes everything but NUL. */
 function stored(value: string, parameter: string, most: number): void {
-  if (value.includes('\0')) throw invalidParameter(parameter, 'it must not contain NUL')
-  if (value.length > most) throw invalidParameter(parameter, `it must have at most ${most} characters`)
+  if (value.includes('\0')) throw invalidParameter(parameter, 'must not contain NUL')
+  if (value.length > most) throw invalidParameter(parameter, `must have at most ${most} characters`)
   wellFormed(value, parameter)
 }
 
 function wellFormed(value: string, parameter: string): void {
-  if (!value.isWellFormed()) throw invalidParameter(parameter, 'it is not well-formed Unicode')
+  if (!value.isWellFormed()) throw invalidParameter(parameter, 'is not well-formed Unicode')
 }

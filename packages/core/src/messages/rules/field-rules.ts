@@ -38,7 +38,7 @@ export function checkFields(submission: Submission): void {
   line(from?.name, nameOf('fromName'), LIMITS.headerText)
   line(subject, nameOf('subject'), LIMITS.headerText)
   line(replyTo, nameOf('replyTo'))
-  if (replyTo && !parseAddress(replyTo)) throw invalidParameter(nameOf('replyTo'), 'it is not an email address')
+  if (replyTo && !parseAddress(replyTo)) throw invalidParameter(nameOf('replyTo'), 'is not a valid email address')
   if (content.kind === 'parts') {
     text(content.html, nameOf('content'))
     text(content.text, nameOf('content'))
@@ -66,7 +66,7 @@ function checkEnvelope(envelope: SubmittedEnvelope, at: number, submission: Subm
   }
   const { messageId } = envelope
   if (messageId !== undefined && !MESSAGE_ID.test(messageId)) {
-    throw invalidParameter(nameOf('messageId', at), 'it must be an id in angle brackets')
+    throw invalidParameter(nameOf('messageId', at), 'must be a message id in angle brackets')
   }
   checkHeaders(envelope.headers, submission, at)
   checkAttachments(envelope.attachments, submission, at)
@@ -78,7 +78,7 @@ function checkHeaders(given: Readonly<Record<string, string>>, { nameOf }: Submi
     throw invalidParameter(nameOf('headers', at), `at most ${LIMITS.headers} headers are allowed`)
   }
   for (const [key, value] of headers) {
-    if (!FIELD_NAME.test(key)) throw invalidParameter(nameOf('headers', at), 'it holds a malformed header name')
+    if (!FIELD_NAME.test(key)) throw invalidParameter(nameOf('headers', at), 'contains an invalid header name')
     if (RESERVED.test(key)) throw invalidParameter(nameOf('headers', at, key), 'this header is reserved')
     line(value, nameOf('headers', at, key), LIMITS.headerText)
   }
@@ -189,7 +189,7 @@ export function checkCopies({ content, templateId, envelopes, nameOf }: Submissi
     if (stored > LIMITS.messageSize) {
       const copied = cc.length > bcc.length ? 'cc' : 'bcc'
       const longest = to.length > Math.max(cc.length, bcc.length) ? 'recipient' : copied
-      throw invalidParameter(nameOf(longest, at), 'it has too many copies')
+      throw invalidParameter(nameOf(longest, at), 'data for all cc and bcc copies exceeds the message size limit')
     }
   }
 }
@@ -198,23 +198,23 @@ export function checkCopies({ content, templateId, envelopes, nameOf }: Submissi
 export function idempotency(key: string | undefined, parameter: string): void {
   if (key === undefined) return
   if (!/^[\x20-\x7e]+$/.test(key) || key.length > LIMITS.idempotencyKey) {
-    throw invalidParameter(parameter, `it must have 1 to ${LIMITS.idempotencyKey} printable ASCII characters`)
+    throw invalidParameter(parameter, `must have 1 to ${LIMITS.idempotencyKey} printable ASCII characters`)
   }
 }
 
 function line(value: string | undefined, parameter: string, most = 512): void {
   if (value === undefined || value === '') return
-  if (BREAKS.test(value)) throw invalidParameter(parameter, 'it must not contain CR, LF or NUL')
-  if (value.length > most) throw invalidParameter(parameter, `it must have at most ${most} characters`)
+  if (BREAKS.test(value)) throw invalidParameter(parameter, 'must not contain CR, LF or NUL')
+  if (value.length > most) throw invalidParameter(parameter, `must have at most ${most} characters`)
   text(value, parameter)
 }
 
 function text(value: string | undefined, parameter: string): void {
-  if (value !== undefined && !value.isWellFormed()) throw invalidParameter(parameter, 'it is not well-formed Unicode')
+  if (value !== undefined && !value.isWellFormed()) throw invalidParameter(parameter, 'is not well-formed Unicode')
 }
 
 /** What is stored as text: the database takes everything but NUL. */
 function stored(value: string, parameter: string): void {
-  if (value.includes('\0')) throw invalidParameter(parameter, 'it must not contain NUL')
+  if (value.includes('\0')) throw invalidParameter(parameter, 'must not contain NUL')
   text(value, parameter)
 }

@@ -21,8 +21,8 @@ function* keptChecked({ envelopes, nameOf }: Submission): Stoppable<void> {
     ] as const) {
       if (map === undefined) continue
       for (const text of Object.entries(map).flat()) {
-        if (text.includes('\0')) throw invalidParameter(nameOf(field, at), 'it must not contain NUL')
-        if (!text.isWellFormed()) throw invalidParameter(nameOf(field, at), 'it is not well-formed Unicode')
+        if (text.includes('\0')) throw invalidParameter(nameOf(field, at), 'must not contain NUL')
+        if (!text.isWellFormed()) throw invalidParameter(nameOf(field, at), 'is not well-formed Unicode')
       }
       yield
     }

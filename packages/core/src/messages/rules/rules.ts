@@ -112,8 +112,8 @@ function senderActive({ from, principal }: Submission, found: Judgement): void |
   const sender = parseAddress(given)
   if (!sender) {
     const problem = given.trimEnd().endsWith('>')
-      ? 'it must be the address alone, the name belongs in fromName'
-      : 'it is not an email address'
+      ? 'must be only the address; put the name in fromName'
+      : 'is not a valid email address'
     throw invalidSender(problem, 'the From field has no valid address', 'not an address')
   }
   const settle = (domain: UsableDomain | null): void => {
@@ -257,7 +257,7 @@ function requireNear(scheduledAt: Date | undefined, now: () => number, parameter
   if (!(scheduledAt.getTime() >= 0) || scheduledAt.getTime() > now() + LIMITS.scheduleDays * 86_400_000) {
     throw invalidParameter(
       parameter(),
-      `it must be a time like 2026-01-05T10:11:12Z, or Unix seconds, at most ${LIMITS.scheduleDays} days ahead`,
+      `must be a time like 2026-01-05T10:11:12Z, or Unix seconds, at most ${LIMITS.scheduleDays} days ahead`,
     )
   }
 }

@@ -36,7 +36,10 @@ export function openCursor(secrets: Secrets, question: LogQuestion, text: string
   const octets = Buffer.from(text.slice(0, 200), 'base64url')
   const plain = octets.subarray(0, LENGTH)
   if (octets.length !== LENGTH + MAC || !sameSecret(octets.subarray(LENGTH), macOf(secrets, question, plain))) {
-    throw invalidParameter('scrollid', 'it must be what the page before said, with the same other parameters')
+    throw invalidParameter(
+      'scrollid',
+      'must be the scrollid of the previous page, sent with otherwise identical parameters',
+    )
   }
   return {
     place: { messageId: uuid(plain.subarray(0, 16)), recipientNo: plain.readUInt32BE(16) },

@@ -62,7 +62,7 @@ export function eventLogOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): Ev
       const cursor = scroll === undefined ? undefined : openCursor(secrets, question, scroll)
       if (filter.nothing) return { rows: [], total: 0, scroll: undefined }
       if (offset > MOST_OFFSET)
-        throw invalidParameter('offset', `it must be at most ${MOST_OFFSET}: go on with scrollid`)
+        throw invalidParameter('offset', `must be at most ${MOST_OFFSET}; use scrollid for later pages`)
       const limit = Math.max(1, Math.min(question.limit, cursor ? MOST_SCROLLED : MOST_ROWS))
       return sql.begin('isolation level repeatable read read only', async (snapshot) => {
         await readInOrder(snapshot, true)

@@ -98,7 +98,7 @@ export function filterOf(question: LogQuestion): Filter {
   const { email, from, subject, reference, messageId } = question
   for (const [name, text] of Object.entries({ email, fromaddress: from, subject, xapiheader: reference })) {
     if (text !== undefined && text.length > MOST_CHARACTERS) {
-      throw invalidParameter(name, `it must have at most ${MOST_CHARACTERS} characters`)
+      throw invalidParameter(name, `must have at most ${MOST_CHARACTERS} characters`)
     }
   }
   const texts = [email, from, subject, reference, messageId]
@@ -122,7 +122,8 @@ function wantedEvents(words: readonly string[]): WantedEvents | undefined {
   const named = (total ? [total] : asked).map((word) => {
     const meaning = Object.hasOwn(NAMED, word) ? NAMED[word] : undefined
     if (meaning === undefined && Object.hasOwn(TOTALS, word)) throw invalidParameter('events', `${word} stands alone`)
-    if (meaning === undefined) throw invalidParameter('events', `it must be some of: ${LOG_WORDS.join(', ')}`)
+    if (meaning === undefined)
+      throw invalidParameter('events', `must be a comma-separated list of: ${LOG_WORDS.join(', ')}`)
     return meaning
   })
   if (named.length === 0 || named.includes('all')) return undefined

@@ -13,7 +13,7 @@ export async function requireReachable(http: OutboundHttp, url: string): Promise
   try {
     if (isSuccess(await http.request({ url, method: 'HEAD' }))) return
     const answer = await http.request({ url, method: 'POST', headers: JSON_TYPE, body: '{}' })
-    if (!isSuccess(answer)) throw refused(`it answered with status ${answer.status}`)
+    if (!isSuccess(answer)) throw refused(`received status ${answer.status}`)
   } catch (error) {
     throw error instanceof OutboundError ? refused(error.message) : error
   }

@@ -131,7 +131,7 @@ export function exportsOf({ sql, secrets, config, messages, principalOf, http }:
 
     async file(accountId, id) {
       const job = await find(accountId, id)
-      if (job.state !== 'done') throw new ServiceError('exportUnknown', { reason: 'it is not done' })
+      if (job.state !== 'done') throw new ServiceError('exportUnknown', { reason: 'export not finished' })
       return fileOf(sql, job)
     },
 

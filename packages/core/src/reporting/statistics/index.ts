@@ -257,7 +257,7 @@ function noCounts(name: string | null): NamedCounts {
 
 /** The database takes every text but NUL. */
 function requireText(text: string, parameter: string): void {
-  if (text.includes('\0')) throw invalidParameter(parameter, 'it must not contain NUL')
+  if (text.includes('\0')) throw invalidParameter(parameter, 'must not contain NUL')
 }
 
 function spanOf({ first, last }: Pick<Question, 'first' | 'last'>, today: string, most: number): Span {
@@ -274,7 +274,7 @@ async function requireFew(
 ): Promise<void> {
   const most = times ? MOST_COUNTS.withTimes : MOST_COUNTS.plain
   if ((await countNames(sql, { ...question, most })) <= most) return
-  throw invalidParameter('enddate', `it makes more than ${most} counts to look at, ask for fewer days`)
+  throw invalidParameter('enddate', `date range would read more than ${most} counters; use a shorter date range`)
 }
 
 /** Counts of single names that one answer is made of: at 3.5 µs each, with delivery times 7, some 170 ms of processor time. */

@@ -19,7 +19,7 @@ export const MOST_DAYS_APART = 366
 export function requireSpan({ first, last }: Span, most: number): void {
   const days = parseDay(last) - parseDay(first) + 1
   if (days < 1) throw new ServiceError('datesReversed')
-  if (days > most) throw invalidParameter('enddate', `it must be at most ${most} days, the first one included`)
+  if (days > most) throw invalidParameter('enddate', `date range must be at most ${most} days, including the first`)
 }
 
 /** Those of the span's days, ISO weeks or months that come after the first `offset`; the outer ones as far as the span reaches. */

@@ -26,7 +26,7 @@ export function cleanUrl(http: Pick<OutboundHttp, 'check'>, url: string): string
 /** Throws parameterInvalid (headers). */
 export function cleanHeaders(given: Headers, before: Headers = {}): Headers {
   const entries = Object.entries(given)
-  if (entries.length > MOST_HEADERS) throw invalidParameter('headers', `it must have at most ${MOST_HEADERS}`)
+  if (entries.length > MOST_HEADERS) throw invalidParameter('headers', `must have at most ${MOST_HEADERS} entries`)
   const seen = new Set<string>()
   for (const [name, value] of entries) {
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name) || name.length > MOST_NAME)

@@ -76,7 +76,7 @@ function onlyOutbound(error: unknown): undefined {
 }
 
 function problemOf(status: number): string {
-  return `it answered ${status}${status >= 300 && status < 400 ? ', and redirects are not followed' : ''}`
+  return `received status ${status}${status >= 300 && status < 400 ? '; redirects are not followed' : ''}`
 }
 
 /** Printable, and no more than a line of a table holds. */

@@ -220,7 +220,7 @@ function textOf({ part, messageId, recipientNo }: Place): string {
 function placeOf(text: string | undefined): Place {
   if (!text) return BEGINNING
   const [, part, messageId, recipientNo = '-1'] = /^([wf])([0-9a-f]{32})(?:-(\d{1,9}))?$/.exec(text) ?? []
-  if (!messageId) throw invalidParameter('next', 'it must be what the page before said')
+  if (!messageId) throw invalidParameter('next', 'must be the `next` value of the previous page')
   const uuid = messageId.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
   return { part: part === 'w' ? 'waiting' : 'finished', messageId: uuid, recipientNo: Number(recipientNo) }
 }

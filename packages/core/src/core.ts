@@ -34,7 +34,7 @@ import { type Groups, groupsOf } from './suppressions/groups.ts'
 import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
 import { type Tracking, trackingOf } from './tracking/index.ts'
 
-/** Everything the service knows and does, one property per domain. */
+/** The domain logic of the service, one property per domain. */
 export interface Core {
   readonly accounts: Accounts
   readonly audit: Audit
@@ -60,9 +60,12 @@ export interface Core {
   readonly retention: Retention
   readonly webhooks: Webhooks
   readonly readiness: ReadinessWatch
-  /** The database's time, which dates messages. */
+  /** The database's time, used for message timestamps. */
   readonly clock: Clock
-  /** Housekeeping any process may do: partitions ahead, idempotency keys, rate windows, suppressions and export files past their time. */
+  /**
+   * Periodic cleanup that any process may run: creates partitions ahead of time and deletes expired idempotency keys,
+   * rate-limit windows, suppressions, export files and batches.
+   */
   readonly tidy: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -72,7 +75,7 @@ export interface CoreDependencies {
   readonly config: Config
   readonly log: Log
   readonly clock?: Clock
-  /** What one call may take of the process; left out: all there is to do. */
+  /** Limits on what one call may use of the process; unlimited if omitted. */
   readonly share?: Share
 }
 
@@ -88,7 +91,7 @@ export function createCore({
   const clock = databaseClock(hostClock)
   const { allowUnsafeDatabase } = config
   const readiness = watchReadiness({ sql: pool, log, secrets, clock, allowUnsafeDatabase })
-  // One pool, of whose statements those that mail waits for are given up soonest.
+  // Both share one pool. Statements that mail waits for have the shorter deadline.
   const [sql, work] = [within(pool, 'mail'), within(pool, 'work')]
   const rateLimits = rateLimitsOf(sql)
   const domains = domainsOf({ sql, secrets, rateLimits, config })
@@ -144,7 +147,7 @@ export function createCore({
     deliveries: deliveriesOf({
       sql,
       log,
-      // Whoever has a core has opened its database.
+      // The database is open by now, so the URL is set.
       databaseUrl: config.databaseUrl ?? '',
       secrets,
       clock: hostClock,

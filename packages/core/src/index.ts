@@ -1,4 +1,4 @@
-/** The only door into this package; the bodies of threads take thread-orders.ts alone. */
+/** The only public entry point of this package; thread entry modules import thread-orders.ts directly. */
 
 export type { Account } from './accounts/account.ts'
 export { type Actor, type AuditEntry, OPERATOR } from './accounts/audit/index.ts'

@@ -6,20 +6,21 @@ import { databaseErrorCode, isDatabaseAway, openDatabase } from './platform/data
 import { migrate } from './platform/database/migrate.ts'
 import { createLog, type Log } from './platform/log.ts'
 
-/** Exit status of a process whose settings are wrong or whose port is taken: starting it again would not help (sysexits EX_CONFIG). */
+/** Exit status for invalid settings or a port in use (sysexits EX_CONFIG): a restart would not help. */
 export const EXIT_CONFIG = 78
-/** Everything in hand is finished or given back within this after SIGTERM. */
+/** Milliseconds after SIGTERM within which work in progress must be finished or released. */
 const DRAIN_MS = 28_000
 /**
- * How much the heap may grow, in percent of what is alive, before all of it is collected. What lives here is small and what passes
- * through it much: as V8 has it, a relay that took 500 messages of 100 kB a second collected its 20 MB four times a second and
- * spent half its processor time on that, while an API under load let its heap grow to twice of what it does now.
+ * Growth of the heap, in percent of the live objects, that triggers a full garbage collection. The live heap is small
+ * and its turnover large. With V8's default, a relay receiving 500 messages of 100 kB per second collected its 20 MB
+ * heap four times per second and spent half its processor time on that, while the heap of an API under load grew to
+ * twice its present size.
  */
 const HEAP_GROWTH = 150
-/** Between two signs of life to the supervisor. */
+/** Milliseconds between two heartbeats sent to the supervisor. */
 export const ALIVE_EVERY_MS = 2000
-/** Between rounds of housekeeping. */
-const TIDY_EVERY_MS = 60_000
+/** Milliseconds between two runs of the cleanup. */
+const CLEANUP_INTERVAL_MS = 60_000
 
 export interface ProcessContext {
   readonly config: Config
@@ -33,19 +34,19 @@ export interface ServiceContext extends ProcessContext {
 export interface ProcessOptions {
   readonly name: string
   readonly env: NodeJS.ProcessEnv
-  /** Instead of {@link HEAP_GROWTH}. */
+  /** Replaces {@link HEAP_GROWTH}. */
   readonly heapGrowth?: number
 }
 
-/** What a process answers once it works: how to stop it. */
+/** A started process: how to stop it. */
 export interface RunningProcess {
-  /** Takes nothing new at once, finishes what is in hand. */
+  /** Stops accepting work immediately and finishes the work in progress. */
   close(): Promise<void>
 }
 
 /**
- * The life of every process: settings, log, then `start`; SIGTERM, SIGINT or the loss of the supervisor drain it. The caller is
- * the process file, which alone reads the environment.
+ * Runs a process: reads the settings, creates the log, then calls `start`. SIGTERM, SIGINT or the loss of the
+ * supervisor drain it. Called from the process's main file, the only place that reads the environment.
  */
 export async function runProcess(
   options: ProcessOptions,
@@ -56,7 +57,7 @@ export async function runProcess(
   const log = createLog(options.name, config.logLevel)
   process.on('unhandledRejection', (reason) => die(log, reason))
   process.on('uncaughtException', (error) => die(log, error))
-  showLife()
+  sendHeartbeats()
   try {
     const running = await start({ config, log })
     onStop(log, running.close)
@@ -67,23 +68,25 @@ export async function runProcess(
   }
 }
 
-/** For a process that works on the database: opens it, brings its schema up to date, and does the housekeeping. */
+/** Wraps `start` for a process that uses the database: opens it, migrates the schema and runs the periodic cleanup. */
 export function withCore(
   { name, connections, share }: { name: string; connections: number; share?: Share },
   start: (context: ServiceContext) => Promise<RunningProcess>,
 ): (context: ProcessContext) => Promise<RunningProcess> {
   return async ({ config, log }) => {
     const sql = openDatabase({ url: requireDatabase(config), name, connections })
-    await withPatience(log, () => migrate(sql))
+    await retryWhileAway(log, () => migrate(sql))
     const core = createCore({ sql, config, log, ...(share ? { share } : {}) })
-    if (await core.events.continueAfterRestore())
-      log.warn('the database was restored from a dump: events go on behind those it has')
+    if (await core.events.continueAfterRestore()) log.warn('database restored from a dump; event numbering continues')
     await core.readiness.check()
     const running = await start({ config, log, core })
-    const tidying = setInterval(() => void core.tidy().catch((err) => log.warn({ err }, 'tidy failed')), TIDY_EVERY_MS)
+    const cleanup = setInterval(
+      () => void core.tidy().catch((err) => log.warn({ err }, 'cleanup failed')),
+      CLEANUP_INTERVAL_MS,
+    )
     return {
       async close() {
-        clearInterval(tidying)
+        clearInterval(cleanup)
         await running.close()
         await core.close()
       },
@@ -91,12 +94,12 @@ export function withCore(
   }
 }
 
-/** Throws {@link ConfigError} when there is no database to use. */
+/** Returns the database URL. Throws {@link ConfigError} if there is no database to use. */
 export function requireDatabase(config: Config): string {
   if (config.databaseUrl) return config.databaseUrl
   throw new ConfigError(
     'DATABASE_URL',
-    `is not set, and no embedded database runs in ${config.dataDir}: set it, or use npm start`,
+    `is not set, and no embedded database is running in ${config.dataDir}: set it, or use npm start`,
   )
 }
 
@@ -110,11 +113,11 @@ function settings({ name, env }: ProcessOptions): Config {
   }
 }
 
-/** A database that is still coming up is waited for; every other failure ends the process. */
-async function withPatience(log: Log, act: () => Promise<unknown>): Promise<void> {
+/** Waits for a database that is still starting, for up to 60 attempts; any other error is thrown. */
+async function retryWhileAway(log: Log, fn: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await act()
+      await fn()
       return
     } catch (error) {
       if (!isDatabaseAway(error) || attempt > 60) throw error
@@ -125,13 +128,13 @@ async function withPatience(log: Log, act: () => Promise<unknown>): Promise<void
 }
 
 /**
- * Tells the supervisor, if there is one, that the main loop turns, from before anything is waited for: a process that waits for its
- * database lives.
+ * Sends heartbeats to the supervisor, if there is one, as long as the event loop runs. Starts before anything is
+ * awaited: a process that waits for its database is alive.
  */
-function showLife(): void {
-  const tell = () => process.connected && process.send?.('alive', undefined, undefined, () => {})
-  if (process.send) setInterval(tell, ALIVE_EVERY_MS).unref()
-  tell()
+function sendHeartbeats(): void {
+  const send = () => process.connected && process.send?.('alive', undefined, undefined, () => {})
+  if (process.send) setInterval(send, ALIVE_EVERY_MS).unref()
+  send()
 }
 
 function onStop(log: Log, close: () => Promise<void>): void {
@@ -140,11 +143,11 @@ function onStop(log: Log, close: () => Promise<void>): void {
     if (stopping) return
     stopping = true
     log.info({ why }, 'stopping')
-    const patience = setTimeout(() => {
-      log.error('not everything was finished in time')
+    const deadline = setTimeout(() => {
+      log.error('shutdown timed out with work in progress')
       process.exit(1)
     }, DRAIN_MS)
-    patience.unref()
+    deadline.unref()
     close().then(
       () => {
         log.info('stopped')
@@ -155,8 +158,8 @@ function onStop(log: Log, close: () => Promise<void>): void {
   }
   process.on('SIGTERM', () => stop('SIGTERM'))
   process.on('SIGINT', () => stop('SIGINT'))
-  // The supervisor is gone: nobody would restart or stop us any more.
-  process.on('disconnect', () => stop('the supervisor is gone'))
+  // Without the supervisor, no one would restart or stop this process.
+  process.on('disconnect', () => stop('supervisor lost'))
 }
 
 function fail(log: Log, config: Config, error: unknown): never {
@@ -166,7 +169,7 @@ function fail(log: Log, config: Config, error: unknown): never {
   process.exit(EXIT_CONFIG)
 }
 
-/** What is wrong with the setting behind a port or an address that can't be listened on; undefined for any other error. */
+/** Explains which setting caused a failure to listen on a port or address; undefined for any other error. */
 function listenProblem(config: Config, error: unknown): string | undefined {
   const { code, syscall, port, address, hostname } = error as NodeJS.ErrnoException & Record<string, unknown>
   const { apiPort, relayPort, relayTlsPort, sandboxSmtpPort, sandboxHttpPort, apiHost, relayHost, sandboxHost } = config
@@ -184,18 +187,22 @@ function listenProblem(config: Config, error: unknown): string | undefined {
       .join(' or ')
 
   if (syscall === 'getaddrinfo' && naming(hosts, hostname)) {
-    return `${naming(hosts, hostname)}: the host name ${hostname} is unknown; set an address of this machine`
+    return `${naming(hosts, hostname)}: the host name ${hostname} cannot be resolved; use an address of this machine`
   }
   if (syscall !== 'listen') return undefined
   const setting = naming(ports, port)
-  if (code === 'EADDRINUSE') return `port ${port} is in use: stop what listens there, or set ${setting} to another port`
-  if (code === 'EACCES') return `port ${port} may be opened by root only: set ${setting} to one above 1023`
+  if (code === 'EADDRINUSE')
+    return `port ${port} is in use: stop the program that uses it, or set ${setting} to another port`
+  if (code === 'EACCES') return `port ${port} requires root: set ${setting} to a port above 1023`
   if (code === 'EADDRNOTAVAIL') return `${naming(hosts, address)}: ${address} is not an address of this machine`
   return undefined
 }
 
-/** We are wrong: say so once and leave; the supervisor starts a fresh process, and what was in hand is taken over. */
+/**
+ * Logs an internal error and exits. The supervisor starts a new process, and other processes take over the work in
+ * progress.
+ */
 function die(log: Log, error: unknown): never {
-  log.fatal({ err: error }, 'fault')
+  log.fatal({ err: error }, 'internal error')
   process.exit(1)
 }

@@ -202,16 +202,16 @@ t.test('of two wrong settings one is named, and mending it names the other', asy
 })
 
 t.test('trusted networks and their key belong together', async (t) => {
-  t.match(refusal({ RELAY_TRUSTED_NETWORKS: '10.0.0.0/8' })?.message, /^RELAY_TRUSTED_KEY must be set too/)
-  t.match(refusal({ RELAY_TRUSTED_KEY: 'pr_1' })?.message, /^RELAY_TRUSTED_NETWORKS must be set too/)
+  t.match(refusal({ RELAY_TRUSTED_NETWORKS: '10.0.0.0/8' })?.message, /^RELAY_TRUSTED_KEY must also be set/)
+  t.match(refusal({ RELAY_TRUSTED_KEY: 'pr_1' })?.message, /^RELAY_TRUSTED_NETWORKS must also be set/)
   const both = readConfig({ RELAY_TRUSTED_NETWORKS: '10.0.0.0/8, ::1', RELAY_TRUSTED_KEY: 'pr_1' })
   t.strictSame(both.relayTrusted, { networks: ['10.0.0.0/8', '::1'], apiKey: 'pr_1' })
 })
 
 t.test('a certificate without its key, and a key without its certificate, name the one that is missing', async (t) => {
   const cert = file('some.pem', 'x')
-  t.match(refusal({ TLS_CERT: cert })?.message, /^TLS_KEY must be set too/)
-  t.match(refusal({ TLS_KEY: cert })?.message, /^TLS_CERT must be set too/)
+  t.match(refusal({ TLS_CERT: cert })?.message, /^TLS_KEY must also be set/)
+  t.match(refusal({ TLS_KEY: cert })?.message, /^TLS_CERT must also be set/)
   t.match(readConfig({ TLS_CERT: cert, TLS_KEY: cert }), { tlsCert: cert, tlsKey: cert })
 })
 
@@ -230,10 +230,10 @@ t.test('ensureCertificate names the file that is not what it should be', async (
   const keyFile = file('key.pem', made.key)
   const ensure = (cert: string, key: string) => ensureCertificate(readConfig({ TLS_CERT: cert, TLS_KEY: key }))
   t.strictSame(await ensure(certFile, keyFile), made)
-  await t.rejects(ensure(file('no.pem', 'no certificate'), keyFile), { message: /^TLS_CERT must name a PEM file/ })
-  await t.rejects(ensure(folder, keyFile), { message: /^TLS_CERT must name a PEM file/ })
-  await t.rejects(ensure(certFile, certFile), { message: /^TLS_KEY must name a PEM file/ })
-  await t.rejects(ensure(certFile, file('other.pem', other.key)), { message: /^TLS_KEY is not the key of/ })
+  await t.rejects(ensure(file('no.pem', 'no certificate'), keyFile), { message: /^TLS_CERT must be a PEM file/ })
+  await t.rejects(ensure(folder, keyFile), { message: /^TLS_CERT must be a PEM file/ })
+  await t.rejects(ensure(certFile, certFile), { message: /^TLS_KEY must be a PEM file/ })
+  await t.rejects(ensure(certFile, file('other.pem', other.key)), { message: /^TLS_KEY does not match the certificate/ })
 })
 
 t.test('first starts at once agree on one self-signed certificate, good for ten years and for localhost', async (t) => {

@@ -22,7 +22,7 @@ t.test('a core is not ready before the database was asked, and accepts nothing u
   const service = await makeService(t)
   const sender = await service.makeSender()
   const core = anotherCore(t, service)
-  t.strictSame(core.readiness.current(), { ready: false, reasons: ['the database was not asked yet'] })
+  t.strictSame(core.readiness.current(), { ready: false, reasons: ['the database has not been checked yet'] })
   t.equal(await refused(acceptMessage({ ...service, core }, sender)), 'notReady')
   t.strictSame(await core.readiness.check(), { ready: true, reasons: [] })
   await acceptMessage({ ...service, core }, sender)
@@ -36,7 +36,7 @@ for (const setting of ['synchronous_commit']) {
     const core = anotherCore(t, service)
     const { ready, reasons } = await core.readiness.check()
     t.equal(ready, false)
-    t.match(reasons, [new RegExp(`${setting} = off.*switch it on`)])
+    t.match(reasons, [new RegExp(`${setting} = off.*turn it on`)])
     t.equal(await refused(acceptMessage({ ...service, core }, sender)), 'notReady')
     const daring = anotherCore(t, service, { ALLOW_UNSAFE_DATABASE: '1' })
     t.match(await daring.readiness.check(), { ready: true })
@@ -48,7 +48,7 @@ t.test('a database that lacks a migration makes a core not ready and says how to
   await service.sql`delete from schema_migrations where name = '0005_templates.sql'`
   const { ready, reasons } = await service.core.readiness.check()
   t.equal(ready, false)
-  t.match(reasons.join(), /lacks 0005_templates\.sql: run "npm run postrider -- migrate"/)
+  t.match(reasons.join(), /migrations not applied: 0005_templates\.sql; run "npm run postrider -- migrate"/)
 })
 
 t.test('a core is not ready while the database does not answer, and ready again by itself', async (t) => {
@@ -61,7 +61,7 @@ t.test('a core is not ready while the database does not answer, and ready again 
   await admin.unsafe(`alter database ${databaseName(service)} allow_connections false`)
   await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${databaseName(service)}`
   await until('not ready', () => !core.readiness.current().ready)
-  t.strictSame(core.readiness.current().reasons, ['the database does not answer'])
+  t.strictSame(core.readiness.current().reasons, ['the database does not respond'])
   await admin.unsafe(`alter database ${databaseName(service)} allow_connections true`)
   await until('ready again', () => core.readiness.current().ready)
 })

@@ -106,7 +106,7 @@ t.test(
     t.teardown(() => stranger.readiness.close())
     const { ready, reasons } = await stranger.readiness.check()
     t.equal(ready, false)
-    t.match(reasons.join(), /SECRET_KEY is not the one this database was set up with.*DATA_DIR\/secret-key/)
+    t.match(reasons.join(), /SECRET_KEY differs from the one this database was set up with.*DATA_DIR\/secret-key/)
     t.match(await service.core.readiness.check(), { ready: true, reasons: [] }, 'the first host stays ready')
   },
 )

@@ -66,7 +66,7 @@ t.test('a secret key that a power cut left empty is told, and no other is made o
     writeFileSync(join(folder, 'secret-key'), left)
     t.throws(() => loadSecretKey(undefined, folder), {
       name: 'ConfigError',
-      message: /\/secret-key is empty: put it back from a backup, or set SECRET_KEY/,
+      message: /\/secret-key is empty: restore it from a backup, or set SECRET_KEY/,
     })
     t.equal(readFileSync(join(folder, 'secret-key'), 'utf8'), left)
   }
@@ -77,10 +77,10 @@ t.test('a certificate that a power cut left empty or half is told, with what to 
   const config = readConfig({ DATA_DIR: folder })
   const file = join(folder, 'certificate.json')
   for (const [left, said] of [
-    ['', /\/certificate\.json is empty: remove it, and a new self-signed certificate is made/],
-    ['{"cert":"-----BEGIN', /\/certificate\.json is damaged: remove it/],
-    ['{"cert":"x","key":"y"}', /\/certificate\.json is damaged: remove it/],
-    ['null', /\/certificate\.json is damaged: remove it/],
+    ['', /\/certificate\.json is empty: delete it to have a new self-signed certificate created/],
+    ['{"cert":"-----BEGIN', /\/certificate\.json is damaged: delete it/],
+    ['{"cert":"x","key":"y"}', /\/certificate\.json is damaged: delete it/],
+    ['null', /\/certificate\.json is damaged: delete it/],
   ] as const) {
     writeFileSync(file, left)
     await t.rejects(ensureCertificate(config), { name: 'ConfigError', message: said })

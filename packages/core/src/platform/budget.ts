@@ -1,36 +1,38 @@
 /**
- * Octets of message bodies a process holds at once. Whoever is about to hold a body reserves first; when nothing is left the
- * caller refuses (503, 452) instead of running out of memory (P7).
+ * Limits the bytes of message bodies that a process holds in memory. The caller reserves before it holds a body; if the
+ * budget is used up, it rejects the request (503, 452) instead of running out of memory (P7).
  *
- * A share of it is kept for accounts that hold little: a body takes its room before it comes, so one account that announces
- * much and sends it slowly, or not at all, would else have everybody's mail refused.
+ * A part of the budget is reserved for accounts that hold little. A body reserves its size before it is transferred, so
+ * otherwise one account that announces large bodies and sends them slowly, or never, would cause everyone else's mail
+ * to be rejected.
  */
 export interface ByteBudget {
-  /** Reserves, or answers false. `holder`: the account it is for; without one nothing is kept for others. */
+  /** Reserves the bytes, or returns false. `holder` is the account; without one, the whole budget is available. */
   take(octets: number, holder?: number): boolean
-  /** Would `take` reserve so much? */
+  /** Whether `take` would succeed. */
   fits(octets: number, holder?: number): boolean
-  /** To be called with the holder that took them. */
+  /** Releases the bytes. Must be called with the same holder as `take`. */
   give(octets: number, holder?: number): void
   readonly used: number
   readonly total: number
-  /** What one holder may have: all of it but what is kept for those who hold little. */
+  /** Maximum for one holder: the total without the part reserved for accounts that hold little. */
   readonly most: number
 }
 
-/** Of the whole: what is kept, and what a holder may have to count as one that holds little. */
-const KEPT = 1 / 8
-const LITTLE = 1 / 64
-/** The largest message has room, however small the whole: then less is kept, or nothing. */
-const LARGEST = 32 * 1024 * 1024
+/** Fraction of the total that is reserved for small holders. */
+const RESERVED_FRACTION = 1 / 8
+/** Largest fraction of the total that a small holder holds. */
+const SMALL_HOLDER_FRACTION = 1 / 64
+/** Size of the largest message, which must always fit: if the total is small, less is reserved, or nothing. */
+const MAX_MESSAGE_SIZE = 32 * 1024 * 1024
 
 export function createByteBudget(total: number): ByteBudget {
   let used = 0
   const held = new Map<number, number>()
-  const most = total - Math.min(Math.ceil(total * KEPT), Math.max(0, total - LARGEST))
+  const most = total - Math.min(Math.ceil(total * RESERVED_FRACTION), Math.max(0, total - MAX_MESSAGE_SIZE))
   const own = (octets: number, holder: number): number => (held.get(holder) ?? 0) + octets
   const fits = (octets: number, holder?: number): boolean =>
-    used + octets <= (holder === undefined || own(octets, holder) <= total * LITTLE ? total : most)
+    used + octets <= (holder === undefined || own(octets, holder) <= total * SMALL_HOLDER_FRACTION ? total : most)
   return {
     take(octets, holder) {
       if (!fits(octets, holder)) return false

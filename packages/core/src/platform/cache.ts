@@ -1,31 +1,31 @@
 /**
- * Answers kept for a short time, so that hot paths don't ask the database for what rarely changes. Bounded in age, because
- * a revoked key must be refused within 5 s in every process, and in number. Calls for the same key share one load, as long
- * as its answer will be young enough for them; a load that fails is not kept.
+ * Keeps values for a short time, so that hot paths need not query the database for data that rarely changes. Bounded in
+ * age, because every process must reject a revoked key within 5 s, and in number of entries. Concurrent calls for one
+ * key share one load if its result will be recent enough for all of them. The result of a failed load is not kept.
  */
 export interface Cache<V> {
   get(key: string): Promise<V> | V
-  /** The last answer, however old; undefined when there is none. */
+  /** The last value, whatever its age; undefined if there is none. */
   peek(key: string): V | undefined
   forget(key?: string): void
 }
 
 export interface CacheOptions<V> {
   readonly load: (key: string) => Promise<V>
-  /** Milliseconds an answer may be used, counted from before it was asked for. */
+  /** Milliseconds a value may be used, counted from the start of its load. */
   readonly maxAge: number
   readonly maxEntries: number
   readonly monotonic?: () => number
 }
 
 interface Load<V> {
-  readonly answer: Promise<V>
-  readonly askedAt: number
+  readonly result: Promise<V>
+  readonly requestedAt: number
 }
 
 interface Entry<V> {
   value: V | undefined
-  askedAt: number
+  requestedAt: number
   loading: Load<V> | undefined
 }
 
@@ -38,14 +38,15 @@ export function createCache<V>({
   const entries = new Map<string, Entry<V>>()
 
   function refresh(key: string, entry: Entry<V>): Promise<V> {
-    const askedAt = monotonic()
-    // A database that hangs must not stretch the bound: what was asked before a key was revoked may say that it is good.
-    if (entry.loading && askedAt - entry.loading.askedAt < maxAge) return entry.loading.answer
-    const answer = load(key).then(
+    const requestedAt = monotonic()
+    // A slow database must not extend the maximum age: a query sent before a key was revoked may return the key as
+    // valid.
+    if (entry.loading && requestedAt - entry.loading.requestedAt < maxAge) return entry.loading.result
+    const result = load(key).then(
       (value) => {
-        if (askedAt >= entry.askedAt) {
+        if (requestedAt >= entry.requestedAt) {
           entry.value = value
-          entry.askedAt = askedAt
+          entry.requestedAt = requestedAt
         }
         if (entry.loading === loading) entry.loading = undefined
         return value
@@ -56,9 +57,9 @@ export function createCache<V>({
         throw error
       },
     )
-    const loading: Load<V> = { answer, askedAt }
+    const loading: Load<V> = { result, requestedAt }
     entry.loading = loading
-    return answer
+    return result
   }
 
   return {
@@ -66,12 +67,12 @@ export function createCache<V>({
       let entry = entries.get(key)
       if (!entry) {
         if (entries.size >= maxEntries) dropOldest()
-        entry = { value: undefined, loading: undefined, askedAt: Number.NEGATIVE_INFINITY }
+        entry = { value: undefined, loading: undefined, requestedAt: Number.NEGATIVE_INFINITY }
         entries.set(key, entry)
       }
-      const age = monotonic() - entry.askedAt
+      const age = monotonic() - entry.requestedAt
       if (entry.value === undefined || age >= maxAge) return refresh(key, entry)
-      // Past half its age an answer is renewed behind the caller's back, so that busy keys never wait.
+      // After half its maximum age a value is refreshed in the background, so that callers of busy keys never wait.
       if (age >= maxAge / 2 && !entry.loading) refresh(key, entry).catch(() => {})
       return entry.value
     },

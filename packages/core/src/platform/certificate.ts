@@ -11,15 +11,19 @@ export interface Certificate {
   readonly key: string
 }
 
-/** The PEM file of the relay's certificate: TLS_CERT, else that of the self-signed one, for clients that are told whom to trust. */
+/**
+ * Path of the relay's certificate (PEM) for clients that need it as a trust anchor: TLS_CERT, or the self-signed
+ * certificate.
+ */
 export function certificateFile({ tlsCert, dataDir }: Config): string {
   return tlsCert ?? join(dataDir, 'certificate.pem')
 }
 
 /**
- * TLS_CERT and TLS_KEY, else a self-signed pair in DATA_DIR, made on first use. Two first starts at once agree on one pair.
+ * Returns the pair of TLS_CERT and TLS_KEY, or a self-signed pair in DATA_DIR, which is created on first use. Two
+ * processes that start at the same time end up with the same pair.
  *
- * Throws {@link ConfigError} when the files hold no certificate, no key, or a key of something else.
+ * Throws {@link ConfigError} if a file contains no certificate or no key, or if the key does not match the certificate.
  */
 export async function ensureCertificate(config: Config): Promise<Certificate> {
   if (config.tlsCert && config.tlsKey) return readCertificate(config.tlsCert, config.tlsKey)
@@ -30,27 +34,30 @@ export async function ensureCertificate(config: Config): Promise<Certificate> {
   return pair
 }
 
-/** For clients' eyes: the pair alone counts, so a folder that can't be written to holds nothing up. */
+/**
+ * Writes the certificate for clients to read. The service itself uses only the pair, so an unwritable directory is not
+ * an error.
+ */
 function showCertificate(file: string, { cert }: Certificate): void {
   try {
     if (existsSync(file) && readFileSync(file, 'utf8') === cert) return
-    // Nobody reads half of it.
+    // Written under a temporary name so that readers never see an incomplete file.
     const temporary = `${file}.${process.pid}`
     writeFileSync(temporary, cert)
     renameSync(temporary, file)
   } catch {
-    // Said by whoever looks for the file.
+    // A program that needs the file reports that it is missing.
   }
 }
 
-const REMEDY = 'remove it, and a new self-signed certificate is made at the next start; or set TLS_CERT and TLS_KEY'
+const REMEDY = 'delete it to have a new self-signed certificate created at the next start, or set TLS_CERT and TLS_KEY'
 
 function parsePair(file: string, text: string): Certificate {
   try {
     const { cert, key } = JSON.parse(text) as Certificate
     if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key }
   } catch {
-    // Said below: what exactly is broken helps nobody.
+    // Reported below: the parser's error does not help the operator.
   }
   throw new ConfigError(file, `is damaged: ${REMEDY}`)
 }
@@ -61,15 +68,14 @@ function readCertificate(certFile: string, keyFile: string): Certificate {
   try {
     first = new X509Certificate(readFileSync(certFile))
   } catch (error) {
-    throw new ConfigError('TLS_CERT', `must name a PEM file with a certificate chain: ${(error as Error).message}`)
+    throw new ConfigError('TLS_CERT', `must be a PEM file with a certificate chain: ${(error as Error).message}`)
   }
   try {
     privateKey = createPrivateKey(readFileSync(keyFile))
   } catch (error) {
-    throw new ConfigError('TLS_KEY', `must name a PEM file with an unencrypted key: ${(error as Error).message}`)
+    throw new ConfigError('TLS_KEY', `must be a PEM file with an unencrypted private key: ${(error as Error).message}`)
   }
-  if (!first.checkPrivateKey(privateKey))
-    throw new ConfigError('TLS_KEY', 'is not the key of the certificate in TLS_CERT')
+  if (!first.checkPrivateKey(privateKey)) throw new ConfigError('TLS_KEY', 'does not match the certificate in TLS_CERT')
   return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') }
 }
 
@@ -90,6 +96,6 @@ async function makeCertificate(file: string, { heloName }: Config): Promise<void
       },
     ],
   })
-  // One file for both, so that nobody ever reads a certificate of one start and a key of another.
+  // One file for both, so that the certificate and the key always come from the same start.
   writeOnce(file, JSON.stringify({ cert: made.cert, key: made.private }))
 }

@@ -1,8 +1,10 @@
-/** The host's clock, handed to whoever needs a time of day. Due times and leases never come from here but from the database. */
+/**
+ * The host's clock, passed to code that needs the time of day. Due times and leases use the database's time instead.
+ */
 export interface Clock {
   /** Milliseconds since 1970, as Date.now(). */
   now(): number
-  /** Milliseconds of a clock that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   monotonic(): number
 }
 

@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseNetworks } from './networks.ts'
 
-/** Where mail goes: the sandbox inbox, the recipients' servers, or one relay host. */
+/** Where mail is sent: to the sandbox inbox, to the recipients' servers, or to one relay host. */
 export type DeliveryRoute =
   | { readonly kind: 'sandbox' }
   | { readonly kind: 'mx' }
@@ -26,52 +26,52 @@ export interface Config {
   readonly relayHost: string
   readonly relayPort: number
   readonly relayTlsPort: number
-  /** Clients that may send without AUTH, and the API key they then send with; undefined: there are none. */
+  /** Networks of clients that may send without AUTH, and the API key used for them; undefined if there are none. */
   readonly relayTrusted: { readonly networks: readonly string[]; readonly apiKey: string } | undefined
   readonly tlsCert: string | undefined
   readonly tlsKey: string | undefined
   readonly sandboxHost: string
   readonly sandboxSmtpPort: number
   readonly sandboxHttpPort: number
-  /** Names the inbox answers to over HTTP beside sandboxHost and those of loopback. */
+  /** Host names the inbox accepts over HTTP in addition to sandboxHost and the loopback names. */
   readonly sandboxNames: readonly string[]
   readonly delivery: DeliveryRoute
   readonly dnsServers: readonly string[]
   readonly heloName: string
   readonly returnPathHost: string
-  /** Hours a domain whose records broke stays active. */
+  /** Hours a domain stays active after its DNS records stop being valid. */
   readonly domainGraceHours: number
   readonly publicUrl: string
-  /** Of links on the accounts' own tracking hosts. */
+  /** Scheme of links on custom tracking hosts. */
   readonly trackingScheme: 'http' | 'https'
   readonly trustProxy: readonly string[]
   readonly logLevel: string
   readonly secretKey: string | undefined
   readonly mxPort: number
   readonly allowPrivateMx: boolean
-  /** Private networks whose hosts customers' URLs (webhooks, callbacks) may name. */
+  /** Private networks that customers' URLs (webhooks, callbacks) may point to. */
   readonly outboundNetworks: readonly string[]
-  /** Ports such URLs may name; none: any. */
+  /** Ports that customers' URLs may use; if empty, all ports. */
   readonly outboundPorts: readonly number[]
   readonly allowUnsafeDatabase: boolean
-  /** Octets of message bodies one process holds at once. */
+  /** Bytes of message bodies that one process may hold at the same time. */
   readonly bodyBudget: number
-  /** Octets of uploaded files one account may have stored. */
+  /** Bytes of uploaded files that one account may store. */
   readonly attachmentStorage: number
   readonly siteConnections: number
-  /** 0: any number. */
+  /** 0: unlimited. */
   readonly callsPerMinute: number
   readonly wrongKeysPerMinute: number
-  /** Days a hard bounce suppresses its address; 0: for good. */
+  /** Days a hard bounce suppresses its address; 0: permanently. */
   readonly hardBounceDays: number
-  /** Days that events, and bodies, are kept at most. */
+  /** Maximum number of days that events and bodies are retained. */
   readonly eventDays: number
   readonly bodyDays: number
-  /** Octets of export files one account may have stored. */
+  /** Bytes of export files that one account may store. */
   readonly exportStorage: number
 }
 
-/** A setting is wrong; the message names it and says what it should be. */
+/** A setting is invalid; the message names the setting and states what is allowed. */
 export class ConfigError extends Error {
   constructor(setting: string, problem: string) {
     super(`${setting} ${problem}`)
@@ -82,9 +82,9 @@ export class ConfigError extends Error {
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Reads and checks all settings.
+ * Reads and validates all settings.
  *
- * Throws {@link ConfigError}, which names the setting.
+ * Throws {@link ConfigError} if one is invalid.
  */
 export function readConfig(env: Environment): Config {
   const dataDir = resolve(env.DATA_DIR || './data')
@@ -96,7 +96,7 @@ export function readConfig(env: Environment): Config {
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw new ConfigError(
       tlsCert ? 'TLS_KEY' : 'TLS_CERT',
-      'must be set too: a certificate and its key belong together',
+      'must also be set: a certificate and its key are configured together',
     )
   }
   return {
@@ -140,7 +140,10 @@ export function readConfig(env: Environment): Config {
   }
 }
 
-/** The file a running embedded database leaves its URL in, so that processes and commands started alone find it. */
+/**
+ * Path of the file in which a running embedded database stores its URL, so that processes and commands started
+ * separately find it.
+ */
 export function embeddedUrlFile(dataDir: string): string {
   return join(dataDir, 'database-url')
 }
@@ -160,7 +163,9 @@ function databaseUrl(env: Environment, dataDir: string): string | undefined {
   return existsSync(left) ? readFileSync(left, 'utf8').trim() : undefined
 }
 
-/** Several hosts, comma-separated, are several places to find one database; the rest is a URL like any other. */
+/**
+ * Several comma-separated hosts are alternatives for reaching one database (libpq syntax); the rest is an ordinary URL.
+ */
 function isDatabaseUrl(text: string): boolean {
   const oneHost = text.replace(/^(\w+:\/\/(?:[^@/?#]*@)?[^,/?#]*),[^/?#]*/, '$1')
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(oneHost)) return false
@@ -200,16 +205,16 @@ function oneOf<T extends string>(env: Environment, name: string, values: readonl
 function file(env: Environment, name: string): string | undefined {
   const path = env[name]
   if (!path) return undefined
-  if (!existsSync(path)) throw new ConfigError(name, 'must name a file that exists')
+  if (!existsSync(path)) throw new ConfigError(name, 'must be the path of an existing file')
   return resolve(path)
 }
 
-/** Host names of containers may have underscores. */
+/** Underscores are allowed, because container host names may contain them. */
 function listenHost(env: Environment, name: string): string {
   const text = env[name]
   if (!text) return '127.0.0.1'
   if (isIP(text) === 0 && !/^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/i.test(text)) {
-    throw new ConfigError(name, 'must be an address or a host name')
+    throw new ConfigError(name, 'must be an IP address or a host name')
   }
   return text
 }
@@ -251,11 +256,14 @@ function networks(env: Environment, name: string): string[] {
   try {
     return parseNetworks((env[name] ?? '').split(','))
   } catch (error) {
-    throw new ConfigError(name, `must be a comma-separated list of addresses or networks: ${(error as Error).message}`)
+    throw new ConfigError(
+      name,
+      `must be a comma-separated list of IP addresses or networks: ${(error as Error).message}`,
+    )
   }
 }
 
-/** Where private hosts are asked at all, whoever runs the service listens on any port. */
+/** If private hosts are allowed, all ports are allowed by default, since internal services listen on any port. */
 function outbound(env: Environment): Pick<Config, 'outboundNetworks' | 'outboundPorts'> {
   const given = env.WEBHOOK_PRIVATE_NETWORKS || 'refuse'
   if (given === 'allow') return { outboundNetworks: ['0.0.0.0/0', '::/0'], outboundPorts: ports(env, '') }
@@ -278,9 +286,12 @@ function relayTrusted(env: Environment): Config['relayTrusted'] {
   const apiKey = env.RELAY_TRUSTED_KEY
   if (trusted.length === 0 && !apiKey) return undefined
   if (trusted.length === 0)
-    throw new ConfigError('RELAY_TRUSTED_NETWORKS', 'must be set too: RELAY_TRUSTED_KEY is for them')
+    throw new ConfigError('RELAY_TRUSTED_NETWORKS', 'must also be set: RELAY_TRUSTED_KEY applies to these networks')
   if (!apiKey)
-    throw new ConfigError('RELAY_TRUSTED_KEY', 'must be set too: it says whose mail RELAY_TRUSTED_NETWORKS send')
+    throw new ConfigError(
+      'RELAY_TRUSTED_KEY',
+      'must also be set: it is the API key for mail from RELAY_TRUSTED_NETWORKS',
+    )
   return { networks: trusted, apiKey }
 }
 
@@ -292,7 +303,7 @@ function dnsServers(text: string | undefined): string[] {
   try {
     new Resolver().setServers(servers)
   } catch {
-    throw new ConfigError('DNS_SERVERS', 'must be a comma-separated list of addresses, each with an optional :port')
+    throw new ConfigError('DNS_SERVERS', 'must be a comma-separated list of IP addresses, each with an optional :port')
   }
   return servers
 }
@@ -303,11 +314,11 @@ function deliveryRoute(text: string): DeliveryRoute {
     throw new ConfigError('DELIVERY', 'must be sandbox, mx, or smtp://user:pass@host:port')
   }
   const url = new URL(text)
-  if (!url.hostname) throw new ConfigError('DELIVERY', 'must name the relay host')
+  if (!url.hostname) throw new ConfigError('DELIVERY', 'must contain the name of the relay host')
   const tls = url.protocol === 'smtps:'
   const [user, password] = [decoded(url.username), decoded(url.password)]
   if (user === undefined || password === undefined) {
-    throw new ConfigError('DELIVERY', 'must have the special characters of user and password percent-encoded')
+    throw new ConfigError('DELIVERY', 'must have special characters in the user name and password percent-encoded')
   }
   return {
     kind: 'relay',

@@ -1,13 +1,16 @@
-/** A spreadsheet takes a cell that begins like this for a formula, and an address, a subject, a tag or a server's reply may. */
+/**
+ * Spreadsheets evaluate cells that begin with these characters as formulas. An address, subject, tag or server reply
+ * can begin with one.
+ */
 const FORMULA = /^[=+\-@'\t\r\n]/
 
-/** A cell as RFC 4180 has it; text that would be taken for a formula begins with an apostrophe. */
+/** Formats a cell according to RFC 4180. Text that a spreadsheet would evaluate is prefixed with an apostrophe. */
 export function csvCell(value: string | number): string {
   const text = typeof value === 'string' && FORMULA.test(value) ? `'${value}` : String(value)
   return /[",;\s]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** What {@link csvCell} was given, of a cell read back. */
+/** Reverses the apostrophe prefix of {@link csvCell} in a parsed cell. */
 export function unguardedCell(cell: string): string {
   return cell.startsWith("'") && FORMULA.test(cell.slice(1)) ? cell.slice(1) : cell
 }

@@ -1,24 +1,28 @@
 import pino from 'pino'
 
-/** What the domain needs of a logger: pino's calls, so that a child can be handed down. */
+/** The logger that core functions take: pino's interface, so that child loggers can be passed. */
 export type Log = pino.Logger
 
 /**
- * Makes the logger of one process. One event is one JSON line. Secrets, addresses and bodies never go in: callers log ids.
+ * Creates the logger of a process. Each event is one line of JSON. Never log secrets, addresses or bodies; log ids
+ * instead.
  */
 export function createLog(process: string, level: string): Log {
   return pino({
     level,
     base: { process },
-    serializers: { err: describeFault },
+    serializers: { err: serializeError },
     timestamp: pino.stdTimeFunctions.isoTime,
   })
 }
 
-/** A fault as the log shows it. Database errors carry their query and its parameters, which hold addresses and bodies: left out. */
-function describeFault(fault: unknown): Record<string, unknown> {
-  if (!(fault instanceof Error)) return { message: String(fault) }
-  const { name, message, stack } = fault
-  const code = (fault as { code?: unknown }).code
+/**
+ * Serializes an error. The query and parameters of a database error are omitted, since they contain addresses and
+ * bodies.
+ */
+function serializeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { message: String(error) }
+  const { name, message, stack } = error
+  const code = (error as { code?: unknown }).code
   return { name, message, ...(code === undefined ? {} : { code }), stack }
 }

@@ -1,39 +1,40 @@
 import { BlockList, isIP } from 'node:net'
 
 /**
- * Checks a list of addresses and networks (CIDR), IPv4 or IPv6, and answers them trimmed. Blank entries are dropped.
+ * Validates a list of addresses and networks (CIDR), IPv4 or IPv6, and returns them trimmed. Blank entries are dropped.
  *
- * Throws an Error that quotes the first entry that is neither; a zone (fe80::1%eth0) names an interface, not a network.
+ * Throws an Error that quotes the first invalid entry. A zone (fe80::1%eth0) is invalid, since it names an interface
+ * and not a network.
  */
 export function parseNetworks(entries: readonly string[]): string[] {
   const networks: string[] = []
   for (const entry of entries) {
     const text = entry.trim()
     if (text === '') continue
-    if (text.length > LONGEST) throw notOne(`${text.slice(0, LONGEST)}...`)
+    if (text.length > MAX_LENGTH) throw invalidNetwork(`${text.slice(0, MAX_LENGTH)}...`)
     const [address = '', prefix, ...rest] = text.split('/')
     const family = isIP(address)
-    const most = family === 4 ? 32 : 128
-    const fits = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= most)
-    if (family === 0 || address.includes('%') || !fits || rest.length > 0) throw notOne(text)
+    const maxPrefix = family === 4 ? 32 : 128
+    const isPrefixValid = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= maxPrefix)
+    if (family === 0 || address.includes('%') || !isPrefixValid || rest.length > 0) throw invalidNetwork(text)
     networks.push(text)
   }
   return networks
 }
 
-/** Characters of a network: an IPv6 address in full and its prefix. Longer text is not looked at. */
-const LONGEST = 49
+/** Maximum length of a network: a full IPv6 address with its prefix. Longer text is rejected without being parsed. */
+const MAX_LENGTH = 49
 
-function notOne(text: string): Error {
+function invalidNetwork(text: string): Error {
   return new Error(`"${text}" is neither an address nor a network`)
 }
 
-/** A set of networks that answers whether an address lies in it. IPv4-mapped IPv6 addresses count as IPv4 (RFC 4291 2.5.5.2). */
+/** A set of networks. IPv4-mapped IPv6 addresses count as IPv4 (RFC 4291 2.5.5.2). */
 export class NetworkList {
   readonly #list = new BlockList()
   readonly empty: boolean
 
-  /** Takes what {@link parseNetworks} answered. */
+  /** Accepts the result of {@link parseNetworks}. */
   constructor(networks: readonly string[]) {
     this.empty = networks.length === 0
     for (const network of networks) {
@@ -51,8 +52,8 @@ export class NetworkList {
 }
 
 /**
- * Does a network lie within another, both as {@link parseNetworks} answered them? Those of different families never do, not
- * even an IPv4-mapped one: whoever asks this hands out rights.
+ * Whether a network is contained in another, both as returned by {@link parseNetworks}. Networks of different families
+ * never contain each other, not even IPv4-mapped ones, because callers use this to grant permissions.
  */
 export function networkContains(whole: string, part: string): boolean {
   const [inner, outer] = [split(part), split(whole)]
@@ -64,19 +65,23 @@ export function networkContains(whole: string, part: string): boolean {
 
 function split(network: string): { address: string; prefix: number; family: 'ipv4' | 'ipv6' } {
   const [address = '', prefix] = network.split('/')
-  const four = isIP(address) === 4
-  return { address, family: four ? 'ipv4' : 'ipv6', prefix: prefix === undefined ? (four ? 32 : 128) : Number(prefix) }
+  const isIPv4 = isIP(address) === 4
+  return {
+    address,
+    family: isIPv4 ? 'ipv4' : 'ipv6',
+    prefix: prefix === undefined ? (isIPv4 ? 32 : 128) : Number(prefix),
+  }
 }
 
-/** An address without the IPv4-mapped prefix a dual-stack socket reports and without an IPv6 zone. */
+/** Removes the IPv4-mapped prefix that dual-stack sockets report, and an IPv6 zone. */
 export function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
 }
 
 /**
- * Loopback, private, link-local, documentation and other networks that no public host lives in (RFC 6890), those whose
- * addresses carry an IPv4 address inside (NAT64, Teredo, 6to4), those of protocols (2001::/23), and all IPv6 but 2000::/3,
- * since nothing else is given out.
+ * Loopback, private, link-local, documentation and other networks without public hosts (RFC 6890), those whose
+ * addresses contain an IPv4 address (NAT64, Teredo, 6to4), those of protocols (2001::/23), and all IPv6 except
+ * 2000::/3, the only allocated range.
  */
 const PRIVATE = new NetworkList([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
@@ -85,7 +90,7 @@ const PRIVATE = new NetworkList([
   ...['800::/5', '1000::/4', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '4000::/2', '8000::/1'],
 ])
 
-/** Is it an address that no public host has? What is no address at all counts as one. */
+/** Whether no public host can have this address. True for text that is not an address. */
 export function isPrivateAddress(address: string): boolean {
   return isIP(plainAddress(address)) === 0 || PRIVATE.has(address)
 }

@@ -5,34 +5,39 @@ import { isIP } from 'node:net'
 import type { Config } from './config.ts'
 import { isPrivateAddress, NetworkList } from './networks.ts'
 
-/** A request to a host that a customer named: never to be trusted, neither its address nor its answer. */
+/** A request to a host that a customer named. Neither its address nor its response can be trusted. */
 export interface OutboundRequest {
   readonly url: string
   readonly method: 'GET' | 'HEAD' | 'POST'
-  /** Host, Content-Length, Connection and User-Agent are the client's own. */
+  /** Host, Content-Length, Connection and User-Agent are set by the client. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
-  /** For DNS, connection, TLS, headers and body together; {@link OUTBOUND_MS} at most and by default. */
+  /** Milliseconds for DNS, connection, TLS, headers and body together; default and maximum {@link OUTBOUND_MS}. */
   readonly timeoutMs?: number
-  /** Octets of the answer's body that are kept; {@link OUTBOUND_ANSWER} at most and by default. */
+  /** Bytes of the response body that are kept; default and maximum {@link OUTBOUND_ANSWER}. */
   readonly answerLimit?: number
-  /** Ends the request with an {@link OutboundError} of the kind "stopped". */
+  /** Cancels the request with an {@link OutboundError} of kind "stopped". */
   readonly signal?: AbortSignal
 }
 
 export interface OutboundAnswer {
-  /** Any: a redirect is never followed, so 3xx arrives here and is a failure to whoever asked for 200. */
+  /**
+   * Any status. Redirects are not followed, so a 3xx is returned here and is a failure to a caller that expects 200.
+   */
   readonly status: number
   readonly retryAfter: string | undefined
-  /** As it came, up to the limit; never decompressed. */
+  /** The raw bytes up to the limit, not decompressed. */
   readonly body: Buffer
-  /** There was more than the limit, or it took too long. */
+  /** The body exceeded the size limit or the time limit. */
   readonly truncated: boolean
 }
 
 export type OutboundFailure = 'url' | 'private' | 'dns' | 'connection' | 'tls' | 'timeout' | 'answer' | 'stopped'
 
-/** There is no answer. The message is fit for the customer who named the URL: it says nothing about hosts they can't reach. */
+/**
+ * No response was received. The message can be shown to the customer who named the URL: it reveals nothing about hosts
+ * that they cannot reach.
+ */
 export class OutboundError extends Error {
   readonly kind: OutboundFailure
 
@@ -47,33 +52,33 @@ export interface OutboundHttp {
   /** Throws {@link OutboundError}: see {@link OutboundFailure}. */
   request(call: OutboundRequest): Promise<OutboundAnswer>
   /**
-   * The URL as it will be asked for. No look-up is made.
+   * Returns the URL that would be requested. Makes no DNS lookup.
    *
-   * Throws {@link OutboundError}: "url" if it is no http(s) URL, has credentials or a port that isn't allowed, "private" if its
-   * address, however it is spelled, lies on a network that may not be asked.
+   * Throws {@link OutboundError}: "url" if it is not an http(s) URL, has credentials or a port that is not allowed;
+   * "private" if its address, in any notation, is in a blocked network.
    */
   check(url: string): URL
 }
 
 export const OUTBOUND_MS = 10_000
 export const OUTBOUND_ANSWER = 64 * 1024
-const MOST_URL = 2048
-const MOST_HEADERS = 16 * 1024
-const MOST_ADDRESSES = 8
-/** The status says it all; a body that drips is not waited for. */
+const MAX_URL_LENGTH = 2048
+const MAX_HEADER_BYTES = 16 * 1024
+const MAX_ADDRESSES = 8
+/** Milliseconds to wait for the body. The status is sufficient, so a slow body is cut off. */
 const BODY_MS = 2000
-/** Node's 250 ms for each address of a host with several give up on far ones. */
+/** Node's default of 250 ms per address, for a host with several addresses, is too short for distant hosts. */
 const ADDRESS_MS = 2500
 
 /**
- * The one way out to hosts that customers name. A connection is made only to an address that was checked, since the addresses
- * found are the ones the socket gets: nobody looks the name up a second time (DNS rebinding).
+ * The only way to send requests to hosts that customers name. Connections are made only to addresses that were checked:
+ * the socket gets these addresses, and the name is not resolved a second time (DNS rebinding).
  */
 export function createOutboundHttp(
   config: Pick<Config, 'dnsServers' | 'outboundNetworks' | 'outboundPorts'>,
 ): OutboundHttp {
   const allowed = new NetworkList(config.outboundNetworks)
-  const mayAsk = (address: string) => !isPrivateAddress(address) || allowed.has(address)
+  const isAllowed = (address: string) => !isPrivateAddress(address) || allowed.has(address)
 
   function check(text: string): URL {
     const url = parse(text)
@@ -81,19 +86,19 @@ export function createOutboundHttp(
     if (config.outboundPorts.length > 0 && !config.outboundPorts.includes(port))
       throw new OutboundError('url', `port ${port} is not allowed, only ${config.outboundPorts.join(', ')}`)
     const host = hostOf(url)
-    // A URL parser has turned every spelling of an IPv4 address (0x7f.1, 2130706433, full-width digits) into the plain one.
-    if (isIP(host) !== 0 && !mayAsk(host)) throw privateHost()
-    if (isLocalhost(host) && !LOOPBACK.some(mayAsk)) throw privateHost()
+    // The URL parser has normalized every notation of an IPv4 address (0x7f.1, 2130706433, full-width digits).
+    if (isIP(host) !== 0 && !isAllowed(host)) throw privateHost()
+    if (isLocalhost(host) && !LOOPBACK.some(isAllowed)) throw privateHost()
     return url
   }
 
   async function addressesOf(host: string, signal: AbortSignal): Promise<string[]> {
     if (isIP(host) !== 0) return [host]
-    const found = isLocalhost(host) ? LOOPBACK.filter(mayAsk) : await lookUp(host, config.dnsServers, signal)
+    const found = isLocalhost(host) ? LOOPBACK.filter(isAllowed) : await lookUp(host, config.dnsServers, signal)
     if (found.length === 0) throw new OutboundError('dns', 'the host name has no address')
-    // One that may not be asked condemns the others: an honest host has none.
-    if (!found.every(mayAsk)) throw privateHost()
-    return found.slice(0, MOST_ADDRESSES)
+    // One blocked address rejects the host: a legitimate host has none.
+    if (!found.every(isAllowed)) throw privateHost()
+    return found.slice(0, MAX_ADDRESSES)
   }
 
   return {
@@ -121,14 +126,15 @@ export function createOutboundHttp(
 
 const LOOPBACK = ['127.0.0.1', '::1']
 
-/** RFC 6761 6.3: never a question to the DNS. */
+/** RFC 6761 6.3: never sent to the DNS. */
 function isLocalhost(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost')
 }
 
 function parse(text: string): URL {
-  if (text.length > MOST_URL) throw new OutboundError('url', `a URL has ${MOST_URL} characters at most`)
-  // The parser would leave tabs and line breaks out, and take \ for /: what is checked then reads unlike what was written.
+  if (text.length > MAX_URL_LENGTH) throw new OutboundError('url', `a URL has ${MAX_URL_LENGTH} characters at most`)
+  // The parser would remove tabs and line breaks and read \ as /, so the text that was checked would differ from the
+  // text as written.
   if (/[\p{Cc}\s\\]/u.test(text))
     throw new OutboundError('url', 'a URL has no spaces, control characters or backslashes')
   if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text))
@@ -157,7 +163,9 @@ function privateHost(): OutboundError {
   return new OutboundError('private', 'the host is on a network that may not be asked')
 }
 
-/** c-ares, not getaddrinfo: names that nobody answers for would hold the few threads that everything else needs too. */
+/**
+ * Uses c-ares instead of getaddrinfo: names whose servers do not respond would block the few threads of the libuv pool.
+ */
 async function lookUp(host: string, servers: readonly string[], signal: AbortSignal): Promise<string[]> {
   const resolver = new Resolver({ timeout: 2500, tries: 2 })
   if (servers.length > 0) resolver.setServers([...servers])
@@ -185,10 +193,11 @@ async function lookUp(host: string, servers: readonly string[], signal: AbortSig
 }
 
 /**
- * Interim responses (status 1xx) before the one that counts (RFC 9110 15.2). Each is parsed with a fresh bound of headers: a host that sent
- * nothing else took the main loop for the ten seconds of a call.
+ * Maximum number of interim responses (status 1xx) before the final one (RFC 9110 15.2). The header limit applies to
+ * each of them separately: a host that sent only interim responses occupied the main loop for the ten seconds of a
+ * request.
  */
-const MOST_INTERIM = 16
+const MAX_INTERIM_RESPONSES = 16
 
 function exchange(
   url: URL,
@@ -197,13 +206,13 @@ function exchange(
   signal: AbortSignal,
 ): Promise<OutboundAnswer> {
   const limit = Math.min(answerLimit ?? OUTBOUND_ANSWER, OUTBOUND_ANSWER)
-  const octets = body === undefined ? undefined : Buffer.from(body)
+  const payload = body === undefined ? undefined : Buffer.from(body)
   const options: RequestOptions & { autoSelectFamilyAttemptTimeout: number } = {
     method,
     signal,
-    // A connection of its own: none is kept, so none is found dead, and none outlives what the DNS said.
+    // A new connection per request: no stale connections, and none outlives the DNS response.
     agent: false,
-    maxHeaderSize: MOST_HEADERS,
+    maxHeaderSize: MAX_HEADER_BYTES,
     autoSelectFamilyAttemptTimeout: ADDRESS_MS,
     lookup: (_host, { all }, done) => {
       const found = addresses.map((address) => ({ address, family: isIP(address) }))
@@ -215,7 +224,7 @@ function exchange(
       accept: '*/*',
       'accept-encoding': 'identity',
       ...headers,
-      ...(octets ? { 'content-length': octets.length } : {}),
+      ...(payload ? { 'content-length': payload.length } : {}),
       connection: 'close',
     },
   }
@@ -228,8 +237,8 @@ function exchange(
     })
     let interim = 0
     request.on('information', () => {
-      // Once: thousands may come in one piece, and each error would cost its stack.
-      if (++interim !== MOST_INTERIM + 1) return
+      // Once only: thousands may arrive in one chunk, and each error would cost a stack trace.
+      if (++interim !== MAX_INTERIM_RESPONSES + 1) return
       request.destroy()
       reject(new OutboundError('answer', 'the host keeps sending interim responses'))
     })
@@ -238,12 +247,12 @@ function exchange(
       const kept: Buffer[] = []
       let size = 0
       const finish = (truncated: boolean) => {
-        clearTimeout(patience)
+        clearTimeout(bodyTimer)
         const { statusCode: status = 0, headers: answered } = response
         resolve({ status, retryAfter: answered['retry-after'], body: Buffer.concat(kept), truncated })
         request.destroy()
       }
-      const patience = setTimeout(() => finish(true), BODY_MS)
+      const bodyTimer = setTimeout(() => finish(true), BODY_MS)
       response.on('data', (chunk: Buffer) => {
         kept.push(chunk.subarray(0, limit - size))
         size += chunk.length
@@ -253,11 +262,11 @@ function exchange(
       response.on('error', () => finish(true))
       response.on('close', () => finish(!response.complete))
     })
-    request.end(octets)
+    request.end(payload)
   })
 }
 
-/** Never the error's own text: it may name addresses of the inside. */
+/** Never includes the error's own text, which may contain internal addresses. */
 function outboundErrorOf(error: NodeJS.ErrnoException & { errors?: readonly NodeJS.ErrnoException[] }): OutboundError {
   const code = error.code ?? error.errors?.[0]?.code ?? ''
   if (code === 'HPE_HEADER_OVERFLOW') return new OutboundError('answer', 'the answer has too many headers')

@@ -6,52 +6,56 @@ import { pendingMigrations } from './database/migrate.ts'
 import type { Log } from './log.ts'
 import { agreeOnSecret, type Secrets } from './secrets.ts'
 
-/** Promise P1 rests on these; with one of them off an acknowledged message can be lost. */
+/** Settings that promise P1 depends on: with one of them off an acknowledged message can be lost. */
 const DURABILITY = ['fsync', 'full_page_writes', 'synchronous_commit']
-/** Milliseconds by which a host's clock may differ from the database's without a word. */
+/** Milliseconds by which the host's clock may differ from the database's without a warning. */
 const CLOCK_TOLERANCE = 60_000
-/** Milliseconds after which a database that says nothing is taken for away; longer at first, when nothing is open yet. */
+/**
+ * Milliseconds after which an unresponsive database counts as unavailable; longer at first, while connections are being
+ * opened.
+ */
 const PATIENCE = { first: 5000, later: 1750 } as const
-/** They are waited for in steps of so many: a process that was busy for long has not waited for long. */
-const STEP = 250
+/** Milliseconds of each step of that wait: a process that was itself blocked for long has not waited for long. */
+const WAIT_STEP = 250
 
 export interface Readiness {
   readonly ready: boolean
-  /** Why not, in words for the operator. */
+  /** Reasons for not being ready, for the operator. */
   readonly reasons: readonly string[]
 }
 
 export interface ReadinessWatch {
   current(): Readiness
-  /** Asks the database again now. */
+  /** Queries the database now. */
   check(): Promise<Readiness>
-  /** The database said that its disk is full. */
+  /** Reports that the database returned a "disk full" error. */
   noteFull(): void
-  /** Milliseconds since the pool last answered: how long the work of this process stands still, whatever other connections it has. */
+  /** Milliseconds since the pool last received a response, whatever other connections this process has. */
   sinceAnswer(): number
   close(): void
 }
 
 export interface ReadinessOptions {
-  /** The pool that serves mail: a connection of its own would know only of itself. */
+  /** The pool that serves mail: a dedicated connection would not show its state. */
   readonly sql: Sql
   readonly log: Log
   readonly secrets: Secrets
   readonly clock: DatabaseClock
   readonly allowUnsafeDatabase: boolean
-  /** Milliseconds between two checks. */
+  /** Milliseconds between two checks; default 1000. */
   readonly every?: number
 }
 
 /**
- * Watches whether this process may take mail: the database answers, is durable, has room, and has this version's schema.
- * Not ready until the first check has passed; not ready within 3 s after the database stopped to answer.
+ * Monitors whether this process can accept mail: the database responds, is durable, has free space, and has this
+ * version's schema. Not ready until the first check has succeeded; not ready within 3 s after the database stops
+ * responding.
  */
 export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
   const { log, secrets, clock, allowUnsafeDatabase, every = 1000 } = options
   const sql = within(options.sql, 'mail')
   const disk = diskProbe(sql, clock.monotonic)
-  let state: Readiness = { ready: false, reasons: ['the database was not asked yet'] }
+  let state: Readiness = { ready: false, reasons: ['the database has not been checked yet'] }
   let checking: Promise<Readiness> | undefined
   let answeredAt = clock.monotonic()
   let everReady = false
@@ -60,20 +64,20 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
   timer.unref()
 
   function check(): Promise<Readiness> {
-    const mine = (checking ?? Promise.resolve()).then(look).finally(() => {
-      if (checking === mine) checking = undefined
+    const thisCheck = (checking ?? Promise.resolve()).then(runCheck).finally(() => {
+      if (checking === thisCheck) checking = undefined
     })
-    checking = mine
-    return mine
+    checking = thisCheck
+    return thisCheck
   }
 
-  async function look(): Promise<Readiness> {
+  async function runCheck(): Promise<Readiness> {
     const reasons = await soon(problems())
-      // One connection was dead, and is gone now, while others speak.
+      // One connection was dead and has been dropped; others may still respond.
       .catch((error: unknown) =>
         databaseErrorCode(error) === 'CONNECTION_SILENT' ? soon(problems()) : Promise.reject(error),
       )
-      .catch(() => ['the database does not answer'])
+      .catch(() => ['the database does not respond'])
     everReady ||= reasons.length === 0
     const changed = reasons.join() !== state.reasons.join()
     state = { ready: reasons.length === 0, reasons }
@@ -94,13 +98,13 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
     return [
       ...(allowUnsafeDatabase ? [] : off.map(unsafe)),
       ...(await schemaProblems(sql, secrets)),
-      ...(disk.hasRoom() ? [] : ['the disk of the database is full, so mail can not be stored: make room on it']),
+      ...(disk.hasRoom() ? [] : ['the disk of the database is full, so mail cannot be stored: free some space']),
     ]
   }
 
   /**
-   * Throws when an answer does not come. As long as others of the pool's connections speak it is waited for: the pool is busy,
-   * or one connection of it is dead, and mail goes through.
+   * Throws if there is no response in time. Keeps waiting while other connections of the pool receive data: then the
+   * pool is busy, or only one connection is dead, and mail still flows.
    */
   async function soon<T>(answer: Promise<T>): Promise<T> {
     let over = false
@@ -108,24 +112,26 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
       over = true
     })
     settled.catch(() => {})
-    const patience = everReady ? PATIENCE.later : PATIENCE.first
-    for (let waited = 0; !over && (waited < patience || quietFor(options.sql) < patience - STEP); waited += STEP) {
+    const limit = everReady ? PATIENCE.later : PATIENCE.first
+    for (let waited = 0; !over && (waited < limit || quietFor(options.sql) < limit - WAIT_STEP); waited += WAIT_STEP) {
       let timer: NodeJS.Timeout | undefined
       const step = new Promise((resolve) => {
-        timer = setTimeout(resolve, STEP)
+        timer = setTimeout(resolve, WAIT_STEP)
       })
       await Promise.race([settled, step]).finally(() => clearTimeout(timer))
     }
     if (over) return settled
-    throw new Error('the database says nothing')
+    throw new Error('the database does not respond')
   }
 
-  /** A wrong clock of a host stops no mail, as the database's dates it; but certificates and signatures go by the host's. */
+  /**
+   * Warns if the host's clock is off. That stops no mail, since messages are dated by the database, but certificates
+   * and signatures use the host's clock.
+   */
   function compareClocks(ahead: number): void {
     const seconds = Math.round(ahead / 1000)
     const off = Math.abs(ahead) > CLOCK_TOLERANCE
-    if (off && !clockIsOff)
-      log.warn({ seconds }, "this host's clock differs from the database's, which dates the mail: set it right")
+    if (off && !clockIsOff) log.warn({ seconds }, "the clock of this host differs from the database's; correct it")
     clockIsOff = off
   }
 
@@ -142,15 +148,15 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
 }
 
 function unsafe(name: string): string {
-  return `the database has ${name} = off, so accepted mail could be lost: switch it on (ALLOW_UNSAFE_DATABASE=1 is for tests only)`
+  return `the database has ${name} = off, so accepted mail could be lost: turn it on (ALLOW_UNSAFE_DATABASE=1 is for tests only)`
 }
 
 async function schemaProblems(sql: Sql, secrets: Secrets): Promise<string[]> {
   const pending = await pendingMigrations(sql)
-  if (pending.length > 0) return [`the schema lacks ${pending.join(', ')}: run "npm run postrider -- migrate"`]
+  if (pending.length > 0) return [`migrations not applied: ${pending.join(', ')}; run "npm run postrider -- migrate"`]
   return (await agreeOnSecret(sql, secrets))
     ? []
     : [
-        'SECRET_KEY is not the one this database was set up with: set it to what the first host has (its DATA_DIR/secret-key, if its environment has none)',
+        'SECRET_KEY differs from the one this database was set up with: use the value of the first host (its DATA_DIR/secret-key, if its environment does not set it)',
       ]
 }

@@ -1,6 +1,6 @@
 /**
- * Gives the memory of octets back that nobody reads or writes any more. V8 collects what lies outside of its heap only after 64 MB of
- * it in each thread: a worker with large messages had twice what it needed. What shares its memory with others stays.
+ * Releases the memory of a buffer that is no longer used. V8 collects memory outside its heap only after 64 MB per
+ * thread, which doubled the memory of a worker with large messages. Memory shared with other buffers is kept.
  */
 export function release(octets: Buffer): void {
   const { buffer } = octets

@@ -13,20 +13,23 @@ import { join } from 'node:path'
 import type { AnySql } from './database/database.ts'
 import { readKept, writeOnce } from './write-once.ts'
 
-/** What SECRET_KEY is good for. Each use has a key of its own (HKDF, RFC 5869), so none of them can stand in for another. */
+/**
+ * The uses of SECRET_KEY. Each use has its own derived key (HKDF, RFC 5869), so that none can be used in place of
+ * another.
+ */
 export interface Secrets {
-  /** AES-256-GCM: version octet, nonce (12), tag (16), text. `context` must be the same on reading. */
+  /** AES-256-GCM: version byte, nonce (12), tag (16), ciphertext. `context` must be the same for `open`. */
   seal(plain: Buffer, context: string): Buffer
-  /** Throws an Error when the box was altered or sealed under another key or context. */
+  /** Throws an Error if the box was altered or was sealed with another key or context. */
   open(box: Buffer, context: string): Buffer
   /**
-   * Like {@link seal}, but the same text in the same context gives the same box: its nonce is a code of both, so that a nonce
-   * serves one text only (as RFC 5297 has it). Tells whether two texts are equal, and nothing else.
+   * Like {@link seal}, but deterministic: the same text in the same context gives the same box. The nonce is a MAC of
+   * both, so each nonce is used for one text only (as in RFC 5297). Reveals only whether two texts are equal.
    */
   sealFixed(plain: Buffer, context: string): Buffer
-  /** HMAC-SHA-256 for one purpose. */
+  /** HMAC-SHA-256 with the key of this purpose. */
   mac(purpose: string, data: Buffer): Buffer
-  /** Tells this key from another without telling the key. */
+  /** Identifies the key without revealing it. */
   readonly fingerprint: string
 }
 
@@ -34,7 +37,7 @@ const VERSION = 1
 
 export function createSecrets(secretKey: string): Secrets {
   const derive = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secretKey, 'postrider', purpose, 32))
-  // Keys as objects: two thirds of the time a seal takes, and a sixth of what a code does.
+  // KeyObjects take two thirds of the time for a seal and a sixth for a MAC.
   const sealKey = createSecretKey(derive('seal'))
   const macKeys = new Map<string, KeyObject>()
 
@@ -66,16 +69,16 @@ export function createSecrets(secretKey: string): Secrets {
   }
 }
 
-/** Constant-time comparison; different lengths are simply different. */
+/** Compares in constant time; false if the lengths differ. */
 export function sameSecret(a: Buffer, b: Buffer): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
 /**
- * The key of this installation: SECRET_KEY, else DATA_DIR/secret-key, which is made on first use with mode 0600. Two first
- * starts at once agree on one key.
+ * Returns the secret key of this installation: SECRET_KEY, or the content of DATA_DIR/secret-key, which is created on
+ * first use with mode 0600. Two processes that start at the same time get the same key.
  *
- * Throws a ConfigError when the file is empty.
+ * Throws a ConfigError if the file is empty.
  */
 export function loadSecretKey(secretKey: string | undefined, dataDir: string): string {
   if (secretKey) return secretKey
@@ -83,13 +86,14 @@ export function loadSecretKey(secretKey: string | undefined, dataDir: string): s
   if (!existsSync(path)) writeOnce(path, `${randomBytes(32).toString('base64url')}\n`)
   return readKept(
     path,
-    'put it back from a backup, or set SECRET_KEY to what it held. Only an installation that never held mail or domains may remove it, and its database with it',
+    'restore it from a backup, or set SECRET_KEY to its former content. Delete it, together with the database, only if the installation never stored mail or domains',
   )
 }
 
 /**
- * Holds the database and this host to one SECRET_KEY: the first process leaves its fingerprint, every other must have the
- * same, or it could neither read DKIM keys nor recognise return paths. Answers whether it is the same.
+ * Ensures that all hosts of a database use the same SECRET_KEY: the first process stores the fingerprint of its key,
+ * and all others must match it. With another key, a process could neither read DKIM keys nor recognise return paths.
+ * Returns whether the key matches.
  */
 export async function agreeOnSecret(sql: AnySql, secrets: Secrets): Promise<boolean> {
   const name = 'secret key fingerprint'

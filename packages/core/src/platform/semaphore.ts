@@ -1,23 +1,23 @@
 import { ServiceError } from './errors.ts'
 
-/** Lets so many act at once and so many wait; whoever comes then is refused. So a flood of readers leaves the pool to the API. */
+/** Semaphore with a bounded queue, which leaves the pool to the API if there are too many readers. */
 export interface Turns {
-  /** Throws overloaded, and what `act` throws. */
-  take<T>(act: () => Promise<T>): Promise<T>
+  /** Runs `fn` when a slot is free. Throws `overloaded` if the queue is full, and whatever `fn` throws. */
+  take<T>(fn: () => Promise<T>): Promise<T>
 }
 
 export function createTurns({ atOnce, waiting }: { atOnce: number; waiting: number }): Turns {
   const queue: (() => void)[] = []
   let running = 0
   return {
-    async take(act) {
+    async take(fn) {
       if (running >= atOnce) {
         if (queue.length >= waiting) throw new ServiceError('overloaded', { reason: 'too many readers at once' })
-        // Whoever leaves hands his place on, so `running` stays.
+        // The finishing task passes its slot to the next one, so `running` is unchanged.
         await new Promise<void>((resolve) => queue.push(resolve))
       } else running++
       try {
-        return await act()
+        return await fn()
       } finally {
         const next = queue.shift()
         if (next) next()

@@ -4,49 +4,50 @@ import { dirname, resolve } from 'node:path'
 import { ConfigError } from './config.ts'
 
 /**
- * Writes a private file (0600) unless it is there, and answers whether it did. Of two writers at once the first wins, nobody ever
- * reads half a file, and when this returns a power cut takes nothing of it away: the octets are synced before the file has its
- * name, the folder after.
+ * Writes a private file (0600) unless it exists, and returns whether it did. Of two concurrent writers the first wins,
+ * and no reader ever sees an incomplete file. After the return the file survives a power failure: its content is synced
+ * before it gets its name, and the directory after.
  */
 export function writeOnce(path: string, content: string): boolean {
   makeFolder(dirname(path))
-  const own = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
+  const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   try {
-    writeFileSync(own, content, { mode: 0o600, flag: 'wx', flush: true })
-    // link, not rename: it fails when another process was first.
-    linkSync(own, path)
+    writeFileSync(temporary, content, { mode: 0o600, flag: 'wx', flush: true })
+    // link, not rename: it fails if another process was first.
+    linkSync(temporary, path)
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     return false
   } finally {
-    // On a full disk it may be there without its content.
-    rmSync(own, { force: true })
+    // On a full disk the file may exist without its content.
+    rmSync(temporary, { force: true })
     syncFolder(dirname(path))
   }
 }
 
 /**
- * What {@link writeOnce} wrote, now or at an earlier start.
+ * Reads a file that {@link writeOnce} wrote, now or at an earlier start.
  *
- * Throws {@link ConfigError} when the file is empty, as a power cut or a full disk leaves one that was not synced: going on would
- * lock in what was made with its content. `remedy` says what to do.
+ * Throws {@link ConfigError} if the file is empty, as a power failure or a full disk leaves a file that was not synced:
+ * using an empty value would make data created with the former content unreadable. `remedy` tells the operator what to
+ * do.
  */
 export function readKept(path: string, remedy: string): string {
-  // Another process may have given it its name just now.
+  // Another process may have linked the file a moment ago.
   syncFolder(dirname(path))
   const text = readFileSync(path, 'utf8').trim()
   if (text === '') throw new ConfigError(path, `is empty: ${remedy}`)
   return text
 }
 
-/** Makes the names in a folder as durable as its files. */
+/** Syncs a directory, so that the names in it are as durable as the files. */
 export function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r')
   try {
     fsyncSync(descriptor)
   } catch (error) {
-    // A folder that can't be synced (read-only, or on a network file system) is as durable as it gets.
+    // A directory that cannot be synced (read-only, or on a network file system) is as durable as it gets.
     if (!['EINVAL', 'EROFS', 'ENOTSUP'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   } finally {
     closeSync(descriptor)

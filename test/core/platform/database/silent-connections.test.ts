@@ -132,7 +132,7 @@ t.test('a core whose connections are all silent says so, and is ready again with
   await until('not ready', () => !core.readiness.current().ready)
   const turned = performance.now() - silentAt
   t.ok(turned < 5000, `not ready after ${Math.round(turned)} ms`)
-  t.strictSame(core.readiness.current().reasons, ['the database does not answer'])
+  t.strictSame(core.readiness.current().reasons, ['the database does not respond'])
   await until('ready again', () => core.readiness.current().ready, 15_000)
   t.comment(
     `not ready after ${Math.round(turned)} ms, ready again after ${Math.round(performance.now() - silentAt)} ms`,

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 
-/** What a question for the time was answered: when it was asked and answered by our steady clock, and what the database said. */
+/** One reading of the database's time, with the monotonic time before the query and after the response. */
 export interface TimeTold {
   readonly asked: number
   readonly answered: number
@@ -9,34 +9,39 @@ export interface TimeTold {
 }
 
 export interface DatabaseClock extends Clock {
-  /** Sets the clock. Answers by how many milliseconds the host's own is ahead of the database's. */
+  /** Sets the clock. Returns by how many milliseconds the host's clock is ahead of the database's. */
   set(told: TimeTold): number
 }
 
-/** Milliseconds. A correction of less does not set the time back: it stands still, so that what comes later has the later id. */
+/**
+ * Milliseconds. For a correction smaller than this the clock stops instead of going back, so that later messages get
+ * later ids.
+ */
 const SMALL = 1000
 
 /**
- * The database's time, as far as it has been told; until then the host's. Messages are dated by it, ids too, since an id names
- * the week's partition: a host whose clock is wrong stores them where everybody else does.
+ * The database's time as of the last reading; before the first reading, the host's. Messages and their ids use it,
+ * because the id determines the weekly partition: a host with a wrong clock stores its messages in the same partition
+ * as the other hosts.
  */
 export function databaseClock(host: Clock): DatabaseClock {
-  /** Of the database's time to our steady clock. */
-  let ahead: number | undefined
+  /** Offset of the database's time from the monotonic clock. */
+  let offset: number | undefined
   let latest = 0
   return {
     now() {
-      if (ahead === undefined) return host.now()
-      const now = Math.floor(host.monotonic() + ahead)
+      if (offset === undefined) return host.now()
+      const now = Math.floor(host.monotonic() + offset)
       latest = now < latest && latest - now < SMALL ? latest : now
       return latest
     },
     monotonic: host.monotonic,
     set({ asked, answered, database }) {
-      // It was told at some moment between the two. What agrees with that stays, so that times don't jump to and fro.
-      const [least, most] = [database - answered, database - asked]
-      if (ahead === undefined || ahead < least || ahead > most) ahead = (least + most) / 2
-      return host.now() - (host.monotonic() + ahead)
+      // The reading was taken at some moment between the two. An offset that agrees with that is kept, so that the time
+      // does not oscillate.
+      const [min, max] = [database - answered, database - asked]
+      if (offset === undefined || offset < min || offset > max) offset = (min + max) / 2
+      return host.now() - (host.monotonic() + offset)
     },
   }
 }

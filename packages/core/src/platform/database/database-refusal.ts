@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import { isDatabaseFull, isDatabaseTrouble } from './database.ts'
 
-/** What a client is told of the database's trouble, which is no fault of ours and passes; undefined for any other error. */
+/** Converts a temporary database failure to the error a client receives; undefined for any other error. */
 export function databaseRefusal(error: unknown): ServiceError | undefined {
   if (isDatabaseFull(error)) return new ServiceError('overloaded', { reason: 'the database is full', cause: error })
   if (!isDatabaseTrouble(error)) return undefined

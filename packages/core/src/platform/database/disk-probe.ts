@@ -1,34 +1,35 @@
 import { databaseErrorCode, type Sql } from './database.ts'
 
-/** Milliseconds between two probes of a disk that had room. */
-const EVERY = 10_000
+/** Milliseconds between two probes while the disk has free space. */
+const PROBE_INTERVAL = 10_000
 
 export interface DiskProbe {
-  /** Had the database's disk room for some more when it was last tried? Has it tried again where that is long ago. */
+  /** Whether the disk had free space at the last probe. Starts another probe if the last one is too old. */
   hasRoom(): boolean
-  /** Somebody was told that there is none: so it is, until a probe says otherwise. */
+  /** Reports a write that failed because the disk is full; hasRoom is false until a probe succeeds. */
   suspect(): void
 }
 
 /**
- * Finds out whether the database can write by having it write: nothing else tells, and to ask for the free space takes rights.
- * While there is no room every question brings a probe, so it is known within a second that there is room again.
+ * Probes whether the database can write by having it write: nothing else shows it, and querying the free space requires
+ * additional privileges. While the disk is full, every call starts a probe, so that free space is detected within a
+ * second.
  */
 export function diskProbe(sql: Sql, monotonic: () => number): DiskProbe {
-  let room = true
+  let hasSpace = true
   let due = Number.NEGATIVE_INFINITY
   let probing = false
 
   async function probe(): Promise<void> {
     probing = true
-    due = monotonic() + EVERY
+    due = monotonic() + PROBE_INTERVAL
     try {
       await spill(sql)
-      room = true
+      hasSpace = true
     } catch (error) {
-      // Other failures (it may not write such files, or not so large ones) say nothing about the disk.
+      // Other errors (no permission to write such files, or a file size limit) say nothing about the disk.
       const code = databaseErrorCode(error)
-      if (code === '53100' || code === '53400') room = code !== '53100'
+      if (code === '53100' || code === '53400') hasSpace = code !== '53100'
     } finally {
       probing = false
     }
@@ -36,16 +37,19 @@ export function diskProbe(sql: Sql, monotonic: () => number): DiskProbe {
 
   return {
     hasRoom() {
-      if (!probing && (!room || monotonic() >= due)) void probe()
-      return room
+      if (!probing && (!hasSpace || monotonic() >= due)) void probe()
+      return hasSpace
     },
     suspect() {
-      room = false
+      hasSpace = false
     },
   }
 }
 
-/** Sorts two megabytes in 64 kB of memory: the rest goes to a temporary file beside the tables, which is gone afterwards. */
+/**
+ * Sorts two megabytes in 64 kB of memory: the rest is written to a temporary file on the disk of the tables, which is
+ * then deleted.
+ */
 async function spill(sql: Sql): Promise<void> {
   await sql.begin(async (transaction) => {
     await transaction`select set_config('work_mem', '64kB', true)`

@@ -1,30 +1,36 @@
 /**
- * Group commit without waiting: whatever has queued up while the previous commit ran is written in the next one. No linger
- * timer, which cost 18 % of throughput at 2 ms.
+ * Group commit without a linger timer: all items that arrive during one commit are written by the next one. A timer of
+ * 2 ms cost 18 % of throughput.
  */
 export interface GroupCommitOptions<T, R> {
-  /** Writes a batch in one transaction and answers one result an item, in order. Throwing fails them all. */
+  /** Writes a batch in one transaction and returns one result per item, in order. If it throws, all items fail. */
   readonly write: (batch: readonly T[], isWanted: (at: number) => boolean) => Promise<readonly R[]>
-  /** What an item weighs, in octets. */
+  /** Size of an item in bytes. */
   readonly weigh: (item: T) => number
   readonly maxItems: number
   readonly maxWeight: number
-  /** Is this fault of the whole batch (the database is away), so that writing its items one by one would not help? */
+  /**
+   * Whether an error affects the whole batch (database unavailable), so that writing the items one by one would not
+   * help.
+   */
   readonly sharedFault: (error: unknown) => boolean
   /**
-   * Milliseconds an item may wait for its commit to begin, as things stand; then it is not written, and `late` says what it is
-   * refused with.
+   * Milliseconds an item may currently wait for its commit to begin. An item that waits longer is not written and fails
+   * with the error from `late`.
    */
   readonly patience?: () => number
   readonly late?: () => Error
-  /** So many milliseconds may it wait for the end of it, too; what is on its way then may be written or not. */
+  /**
+   * If true, the same limit applies to the end of the commit; an item whose commit is in progress then may or may not
+   * be written.
+   */
   readonly answersInTime?: boolean
   /**
-   * Milliseconds between the beginnings of two commits, unless a full batch waits: for what nobody waits for, since a batch of
-   * twelve costs little more than one of six. None where clients wait.
+   * Minimum number of milliseconds between the starts of two commits, unless a full batch is waiting; default 0. For
+   * items that no client waits for, since a batch of twelve costs little more than one of six.
    */
   readonly spacing?: number
-  /** Commits at the same time. A second one starts only when a full batch is waiting, by number or by weight. */
+  /** Maximum number of concurrent commits. A second one starts only if a full batch is waiting, by items or by weight. */
   readonly lanes: number
 }
 
@@ -34,15 +40,15 @@ interface Waiting<T, R> {
   readonly reject: (error: unknown) => void
   /** performance.now() */
   readonly since: number
-  /** It was refused, being late, and is not to be written any more. */
-  refused: boolean
+  /** The item was rejected for being late and must not be written. */
+  rejected: boolean
 }
 
-/** Milliseconds between looks for what is late. */
-const LOOK_EVERY = 250
+/** Milliseconds between two checks for late items. */
+const CHECK_INTERVAL = 250
 
 export interface GroupCommit<T, R> {
-  /** Answers after the commit that holds the item. */
+  /** Resolves after the commit that contains the item. */
   add(item: T): Promise<R>
   /** Items not yet committed. */
   readonly size: number
@@ -53,26 +59,26 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
   const { patience, answersInTime = false } = options
   const queue: Waiting<T, R>[] = []
   let running = 0
-  /** Of the queue. */
+  /** Total weight of the queue. */
   let weight = 0
   let inFlight = 0
-  let begun = Number.NEGATIVE_INFINITY
-  const underWay = new Set<readonly Waiting<T, R>[]>()
-  let looking: NodeJS.Timeout | undefined
+  let lastStart = Number.NEGATIVE_INFINITY
+  const batchesInFlight = new Set<readonly Waiting<T, R>[]>()
+  let checkTimer: NodeJS.Timeout | undefined
 
   async function run(): Promise<void> {
     running++
     while (queue.length > 0) {
-      const early = begun + spacing - performance.now()
-      if (early > 0 && !isFull()) {
-        await new Promise((resolve) => setTimeout(resolve, early))
-        // Another lane may have taken them meanwhile.
+      const delay = lastStart + spacing - performance.now()
+      if (delay > 0 && !isFull()) {
+        await new Promise((resolve) => setTimeout(resolve, delay))
+        // Another lane may have taken the items in the meantime.
         if (queue.length === 0) break
       }
-      begun = performance.now()
-      refuseLate()
+      lastStart = performance.now()
+      rejectLate()
       const batch = takeBatch()
-      // All were late: nothing to write, perhaps to a database that would keep this lane waiting for it.
+      // All items were late: do not write an empty batch, which could block this lane if the database is unavailable.
       if (batch.length === 0) break
       inFlight += batch.length
       await writeBatch(batch)
@@ -81,34 +87,34 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     running--
   }
 
-  /** The queue is in order: whoever waits longest stands first. */
-  function refuseLate(): void {
+  /** Rejects late items. The queue is in order of arrival, so they are at its head. */
+  function rejectLate(): void {
     if (!patience) return
     const oldest = performance.now() - patience()
     const first = queue.findIndex(({ since }) => since >= oldest)
     for (const waiting of queue.splice(0, first === -1 ? queue.length : first)) {
       weight -= weigh(waiting.item)
-      refuse(waiting)
+      reject(waiting)
     }
     if (!answersInTime) return
-    for (const batch of underWay) {
-      for (const waiting of batch) if (waiting.since < oldest && !waiting.refused) refuse(waiting)
+    for (const batch of batchesInFlight) {
+      for (const waiting of batch) if (waiting.since < oldest && !waiting.rejected) reject(waiting)
     }
   }
 
-  function refuse(waiting: Waiting<T, R>): void {
-    waiting.refused = true
+  function reject(waiting: Waiting<T, R>): void {
+    waiting.rejected = true
     waiting.reject(late?.())
   }
 
-  /** One slow timer while anything waits, since a write that hangs begins no other. */
+  /** Checks periodically while any item is waiting, since a commit that hangs does not start another. */
   function watchForLate(): void {
-    looking ??= setInterval(() => {
-      refuseLate()
+    checkTimer ??= setInterval(() => {
+      rejectLate()
       if (queue.length + inFlight > 0) return
-      clearInterval(looking)
-      looking = undefined
-    }, LOOK_EVERY)
+      clearInterval(checkTimer)
+      checkTimer = undefined
+    }, CHECK_INTERVAL)
   }
 
   function isFull(): boolean {
@@ -116,40 +122,40 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
   }
 
   function takeBatch(): Waiting<T, R>[] {
-    let taken = 0
+    let batchWeight = 0
     let count = 0
     while (count < queue.length && count < maxItems) {
       const next = weigh((queue[count] as Waiting<T, R>).item)
-      if (count > 0 && taken + next > maxWeight) break
-      taken += next
+      if (count > 0 && batchWeight + next > maxWeight) break
+      batchWeight += next
       count++
     }
-    weight -= taken
+    weight -= batchWeight
     return queue.splice(0, count)
   }
 
   async function writeBatch(batch: readonly Waiting<T, R>[]): Promise<void> {
-    underWay.add(batch)
+    batchesInFlight.add(batch)
     try {
       const results = await write(
         batch.map(({ item }) => item),
-        (at) => batch[at]?.refused === false,
+        (at) => batch[at]?.rejected === false,
       )
       for (const [at, waiting] of batch.entries()) waiting.resolve(results[at] as R)
     } catch (error) {
-      // One item the database can't take must not fail the others: each gets a transaction of its own.
+      // One item that the database rejects must not fail the others, so each is retried in its own transaction.
       if (batch.length > 1 && !sharedFault(error)) {
-        for (const waiting of batch) if (!waiting.refused) await writeBatch([waiting])
+        for (const waiting of batch) if (!waiting.rejected) await writeBatch([waiting])
       } else for (const waiting of batch) waiting.reject(error)
     } finally {
-      underWay.delete(batch)
+      batchesInFlight.delete(batch)
     }
   }
 
   return {
     add(item) {
       return new Promise<R>((resolve, reject) => {
-        queue.push({ item, resolve, reject, since: performance.now(), refused: false })
+        queue.push({ item, resolve, reject, since: performance.now(), rejected: false })
         weight += weigh(item)
         if (patience) watchForLate()
         if (running === 0 || (running < lanes && isFull())) void run()

@@ -14,7 +14,7 @@ interface Migration {
 
 let known: readonly Migration[] | undefined
 
-/** The migrations of this version, in order. Read once; sql/ is part of the program. */
+/** Returns the migrations of this version, in order. They are read once; sql/ is part of the program. */
 function migrations(): readonly Migration[] {
   known ??= readdirSync(SQL_DIR)
     .filter((name) => /^\d{4}_[a-z_]+\.sql$/.test(name))
@@ -27,10 +27,11 @@ function migrations(): readonly Migration[] {
 }
 
 /**
- * Brings the schema up to this version: forward only, each file in a transaction of its own, one process at a time (others
- * wait). Answers the names of the files it applied.
+ * Brings the schema up to this version. Migrations only go forward; each file runs in its own transaction, and one
+ * process at a time runs them while others wait. Returns the names of the files it applied.
  *
- * Throws an Error when an applied file was edited afterwards: a migration is history, the change belongs in a new file.
+ * Throws an Error if an applied file was edited afterwards: an applied migration must not change, and a correction goes
+ * into a new file.
  */
 export async function migrate(sql: Sql): Promise<string[]> {
   const applied: string[] = []
@@ -49,7 +50,8 @@ export async function migrate(sql: Sql): Promise<string[]> {
       if (before === digest) continue
       if (before !== undefined)
         throw new Error(`sql/${name} was changed after it was applied; put the change in a new file`)
-      // A lock we can't get within 5 s would stall every accept behind us: better to fail and be run again.
+      // Waiting longer than 5 s for a lock would stall every accept queued after us; it is better to fail and run
+      // again.
       const record = `insert into schema_migrations (name, digest) values ('${name}', '${digest}')`
       await session
         .unsafe(`begin; set local lock_timeout = '5s'; ${text}\n; ${record}; commit`)
@@ -65,7 +67,7 @@ export async function migrate(sql: Sql): Promise<string[]> {
   return applied
 }
 
-/** The names of this version's migrations the database lacks. */
+/** Returns the names of this version's migrations that are not applied to the database. */
 export async function pendingMigrations(sql: Sql): Promise<string[]> {
   const [exists] = await sql<{ found: boolean }[]>`select to_regclass('schema_migrations') is not null as found`
   if (!exists?.found) return migrations().map(({ name }) => name)

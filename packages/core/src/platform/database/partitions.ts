@@ -1,19 +1,26 @@
 import { onlyRow, type Sql } from './database.ts'
 
-/** Weeks ahead for which partitions are made: an installation whose every process stood still for a month still takes mail. */
+/**
+ * Weeks for which partitions are created in advance: an installation whose processes were all stopped for a month can
+ * still accept mail.
+ */
 const WEEKS_AHEAD = 6
 
-/** A new partition locks its parent, and accepts queue up behind that wait; a long reader (a dump) must not stop them. */
-const LOCK_WITHIN = '1s'
+/**
+ * Creating a partition locks its parent, and accepts queue up behind this lock request; a long reader (a dump) must not
+ * block them.
+ */
+const LOCK_TIMEOUT = '1s'
 
 /**
- * Makes the partitions that will be needed; any process may call it at any time. Answers how many it made.
+ * Creates the partitions needed in the coming weeks. Any process may call it at any time. Returns how many were
+ * created.
  *
- * Throws when a long reader is in the way: there are weeks to try again.
+ * Throws if a long-running reader holds the lock; there are weeks left to retry.
  */
 export async function ensurePartitions(sql: Sql): Promise<number> {
   return sql.begin(async (transaction) => {
-    await transaction`select set_config('lock_timeout', ${LOCK_WITHIN}, true)`
+    await transaction`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`
     return onlyRow(
       await transaction<{ made: number }[]>`select ensure_partitions(service_now(), ${WEEKS_AHEAD}) as made`,
     ).made

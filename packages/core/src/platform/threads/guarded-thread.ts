@@ -1,7 +1,7 @@
 import { type Transferable, Worker } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
 
-/** Work that came to no end within its bounds, and why. */
+/** The work was stopped because it exceeded a limit; `why` names the limit. */
 export class ThreadStopped extends Error {
   readonly why: 'time' | 'memory' | 'busy'
 
@@ -15,35 +15,38 @@ export interface ThreadBounds {
   readonly name: string
   /** A module that calls serveOrders. */
   readonly url: URL
-  /** Threads at most; none is started before there is work. */
+  /** Maximum number of threads; none is started before there is work. */
   readonly threads: number
-  /** Orders that may wait. */
+  /** Maximum number of waiting orders. */
   readonly waiting: number
-  /** Milliseconds of computing one order may take. */
+  /** Maximum processor time of an order in milliseconds. */
   readonly mostCpu: number
-  /** Milliseconds on the clock, however little it got to compute: the host is busy, but nothing waits for ever. */
+  /** Maximum elapsed time of an order in milliseconds, however little processor time it got on a busy host. */
   readonly longest: number
-  /** Megabytes of heap. */
+  /** Maximum heap size in megabytes. */
   readonly heap: number
 }
 
-/** Threads for work on what others wrote, whose cost nobody can tell before. */
+/** Threads for work on untrusted input, whose cost cannot be predicted. */
 export interface ThreadPool<Order, Answer> {
-  /** Throws ThreadStopped, overloaded when too many wait, and what the work threw. What is transferred is gone here. */
+  /**
+   * Runs an order. Throws ThreadStopped, `overloaded` if too many orders are waiting, and the errors of the work.
+   * Transferred objects become unusable for the caller.
+   */
   ask(order: Order, transfer?: readonly Transferable[]): Promise<Answer>
   close(): Promise<void>
 }
 
-/** What a thread says: that it is ready, what came of an order, or what the order threw. */
+/** A message from a thread: ready, the result of an order, or its error. */
 export type ThreadReport<Answer> =
   | { readonly kind: 'ready'; readonly cpu: number }
   | { readonly kind: 'answer'; readonly answer: Answer; readonly cpu: number }
   | { readonly kind: 'error'; readonly error: unknown; readonly cpu: number }
 
-/** Milliseconds between two looks at a thread that is busy. */
-const LOOK = 50
-/** Milliseconds after which a thread without work ends. */
-const IDLE = 60_000
+/** Milliseconds between two checks of a busy thread. */
+const CHECK_INTERVAL = 50
+/** Milliseconds after which an idle thread is stopped. */
+const IDLE_TIMEOUT = 60_000
 
 interface Waiting<Order, Answer> {
   readonly order: Order
@@ -58,7 +61,7 @@ export function createThreadPool<Order, Answer>(bounds: ThreadBounds): ThreadPoo
   let closed = false
 
   async function serve(waiting: Waiting<Order, Answer>): Promise<void> {
-    const thread = free.pop() ?? new GuardedThread<Order, Answer>(bounds, forget)
+    const thread = free.pop() ?? new GuardedThread<Order, Answer>(bounds, removeThread)
     try {
       waiting.settle.resolve(await thread.serve(waiting.order, waiting.transfer))
     } catch (error) {
@@ -68,7 +71,7 @@ export function createThreadPool<Order, Answer>(bounds: ThreadBounds): ThreadPoo
     else if (thread.alive) free.push(thread)
   }
 
-  function forget(thread: GuardedThread<Order, Answer>): void {
+  function removeThread(thread: GuardedThread<Order, Answer>): void {
     const at = free.indexOf(thread)
     if (at !== -1) free.splice(at, 1)
   }
@@ -102,14 +105,16 @@ export function createThreadPool<Order, Answer>(bounds: ThreadBounds): ThreadPoo
   }
 }
 
-/** One thread, which serves one order at a time. It has no environment and no arguments, and keeps no process alive. */
+/**
+ * A thread that runs one order at a time. It gets no environment and no arguments and does not keep the process alive.
+ */
 class GuardedThread<Order, Answer> {
   alive = true
   readonly #bounds: ThreadBounds
   readonly #worker: Worker
   readonly #ready = Promise.withResolvers<void>()
   #current: PromiseWithResolvers<Answer> | undefined
-  /** What it had computed when the order in hand began. */
+  /** Processor time of the thread at the start of the current order, in milliseconds. */
   #cpu = 0
   #began = 0
   #idle: NodeJS.Timeout | undefined
@@ -120,7 +125,7 @@ class GuardedThread<Order, Answer> {
     this.#worker = new Worker(bounds.url, {
       ...{ env: {}, argv: [], execArgv: [], name: bounds.name, resourceLimits: limits },
     })
-    this.#worker.on('message', (report: ThreadReport<Answer>) => this.#heard(report))
+    this.#worker.on('message', (report: ThreadReport<Answer>) => this.#onReport(report))
     this.#worker.on('error', (error: Error & { code?: string }) =>
       this.#end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new ThreadStopped('memory') : error),
     )
@@ -128,7 +133,7 @@ class GuardedThread<Order, Answer> {
       this.#end(new Error('the thread ended'))
       onEnd(this)
     })
-    // Nobody may have asked yet.
+    // No one may be waiting for it yet.
     this.#ready.promise.catch(() => {})
   }
 
@@ -139,12 +144,12 @@ class GuardedThread<Order, Answer> {
     const settle = Promise.withResolvers<Answer>()
     this.#current = settle
     this.#began = performance.now()
-    const watching = setInterval(() => void this.#watch(), LOOK)
+    const watchTimer = setInterval(() => void this.#watch(), CHECK_INTERVAL)
     this.#worker.postMessage(order, transfer)
     return settle.promise.finally(() => {
-      clearInterval(watching)
+      clearInterval(watchTimer)
       this.#worker.unref()
-      if (this.alive) this.#idle = setTimeout(() => void this.stop(), IDLE).unref()
+      if (this.alive) this.#idle = setTimeout(() => void this.stop(), IDLE_TIMEOUT).unref()
     })
   }
 
@@ -154,7 +159,7 @@ class GuardedThread<Order, Answer> {
     await this.#worker.terminate()
   }
 
-  #heard(report: ThreadReport<Answer>): void {
+  #onReport(report: ThreadReport<Answer>): void {
     this.#cpu = report.cpu
     if (report.kind === 'ready') {
       this.#ready.resolve()
@@ -173,7 +178,7 @@ class GuardedThread<Order, Answer> {
     this.#current = undefined
   }
 
-  /** Stops work that computes too long. Time on the clock alone says nothing where others want the processor. */
+  /** Stops an order that exceeds its limits. Elapsed time alone is not conclusive while others use the processor. */
   async #watch(): Promise<void> {
     const watched = this.#current
     const before = this.#cpu

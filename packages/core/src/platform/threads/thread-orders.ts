@@ -1,30 +1,30 @@
 import { isMainThread, parentPort, type Transferable } from 'node:worker_threads'
 import type { ThreadReport } from './guarded-thread.ts'
 
-/** What came of an order, and what of it goes over without a copy. */
+/** The result of an order, and the parts of it that are transferred instead of copied. */
 export interface Served<Answer> {
   readonly answer: Answer
   readonly transfer: readonly Transferable[]
 }
 
-/** The body of a thread of a pool: gets orders, one at a time, and gives answers. */
+/** Serves a pool's orders in a thread, one at a time. */
 export function serveOrders<Order, Answer>(serve: (order: Order) => Served<Answer> | Promise<Served<Answer>>): void {
   const port = parentPort
   if (isMainThread || !port) return
-  const say = (report: ThreadReport<Answer>, transfer: readonly Transferable[] = []): void =>
+  const report = (report: ThreadReport<Answer>, transfer: readonly Transferable[] = []): void =>
     port.postMessage(report, transfer)
   port.on('message', async (order: Order) => {
     try {
       const { answer, transfer } = await serve(order)
-      say({ kind: 'answer', answer, cpu: cpuUsed() }, transfer)
+      report({ kind: 'answer', answer, cpu: cpuUsed() }, transfer)
     } catch (error) {
-      say({ kind: 'error', error, cpu: cpuUsed() })
+      report({ kind: 'error', error, cpu: cpuUsed() })
     }
   })
-  say({ kind: 'ready', cpu: cpuUsed() })
+  report({ kind: 'ready', cpu: cpuUsed() })
 }
 
-/** Milliseconds this thread has computed. */
+/** Processor time used by this thread, in milliseconds. */
 function cpuUsed(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000

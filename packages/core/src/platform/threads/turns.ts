@@ -1,23 +1,24 @@
-/** Work that says where it can stop: at each `yield` others may have their turn. What is done between two takes well below 1 ms. */
+/** Work that can be interrupted at each `yield`. The part between two yields takes well below 1 ms. */
 export type Stoppable<T> = Generator<void, T, void>
 
-/** Milliseconds on the clock that such work takes of one turn of the loop, all of it together. */
-const TURN = 5
-/** Milliseconds before it waits for its first turn: nearly everything is done by then. */
-const AT_ONCE = 1
+/** Milliseconds per iteration of the event loop that all such work may use together. */
+const SLOT_MS = 5
+/** Milliseconds that work runs immediately before it is queued; nearly all work is finished by then. */
+const IMMEDIATE_MS = 1
 
 const waiting: ((until: number) => void)[] = []
 let serving = false
-/** Milliseconds of this turn of the loop that were taken by work done at once. */
-let taken = 0
+/** Milliseconds of this iteration of the event loop already used by work that ran immediately. */
+let used = 0
 
 /**
- * Does work without keeping anybody waiting: at once where it is short, else piece by piece, and of all that waits some milliseconds in
- * each turn of the loop, so that a hundred costly messages hold up the others no longer than one.
+ * Runs work without blocking the event loop. Short work runs immediately; longer work runs in pieces, and all queued
+ * work together gets a few milliseconds per iteration of the loop, so that a hundred costly messages delay the others
+ * no more than one does.
  */
 export function inTurns<T>(work: Stoppable<T>): T | Promise<T> {
-  if (taken < TURN) {
-    const first = beginAtOnce(work)
+  if (used < SLOT_MS) {
+    const first = beginImmediately(work)
     if (first.done) return first.value
   }
   const settle = Promise.withResolvers<T>()
@@ -25,28 +26,31 @@ export function inTurns<T>(work: Stoppable<T>): T | Promise<T> {
     try {
       const { done, value } = proceed(work, until)
       if (done) settle.resolve(value as T)
-      else wait(go)
+      else enqueue(go)
     } catch (error) {
       settle.reject(error)
     }
   }
-  wait(go)
+  enqueue(go)
   return settle.promise
 }
 
-/** Does what can't be stopped between, as {@link inTurns} does the rest: now, or in a turn that has time for it. */
-export function inItsTurn<T>(act: () => T | Promise<T>): T | Promise<T> {
-  return inTurns(single(act))
+/**
+ * Runs work that cannot be interrupted under the same rules as {@link inTurns}: immediately, or in an iteration that
+ * has time for it.
+ */
+export function inItsTurn<T>(fn: () => T | Promise<T>): T | Promise<T> {
+  return inTurns(single(fn))
 }
 
-// biome-ignore lint/correctness/useYield: it can't be stopped
-function* single<T>(act: () => T | Promise<T>): Stoppable<T> {
-  return act() as T
+// biome-ignore lint/correctness/useYield: the work cannot be interrupted
+function* single<T>(fn: () => T | Promise<T>): Stoppable<T> {
+  return fn() as T
 }
 
-/** Long work that is not written as a generator: it waits for its turn between two pieces, in the same queue. */
+/** Long work that is not a generator: between two pieces it waits for its slot in the same queue. */
 export interface LongWork {
-  /** Answers at once unless this piece has lasted long enough. */
+  /** Returns undefined if this piece has not used its time yet; otherwise a promise that resolves at its next slot. */
   pause(): Promise<void> | undefined
 }
 
@@ -54,9 +58,9 @@ export function longWork(): LongWork {
   let began = performance.now()
   return {
     pause() {
-      if (performance.now() - began < TURN) return undefined
+      if (performance.now() - began < SLOT_MS) return undefined
       return new Promise((resolve) => {
-        wait(() => {
+        enqueue(() => {
           began = performance.now()
           resolve()
         })
@@ -65,7 +69,7 @@ export function longWork(): LongWork {
   }
 }
 
-/** Does all of the work now. For a thread of its own, or for what is known to be short. */
+/** Runs the work to its end. For use in a separate thread, or for work that is known to be short. */
 export function atOnce<T>(work: Stoppable<T>): T {
   for (;;) {
     const { done, value } = work.next()
@@ -73,18 +77,18 @@ export function atOnce<T>(work: Stoppable<T>): T {
   }
 }
 
-function beginAtOnce<T>(work: Stoppable<T>): IteratorResult<void, T> {
+function beginImmediately<T>(work: Stoppable<T>): IteratorResult<void, T> {
   const began = performance.now()
   try {
-    return proceed(work, began + AT_ONCE)
+    return proceed(work, began + IMMEDIATE_MS)
   } finally {
-    if (taken === 0) setImmediate(forget)
-    taken += performance.now() - began
+    if (used === 0) setImmediate(resetUsed)
+    used += performance.now() - began
   }
 }
 
-function forget(): void {
-  taken = 0
+function resetUsed(): void {
+  used = 0
 }
 
 function proceed<T>(work: Stoppable<T>, until: number): IteratorResult<void, T> {
@@ -94,16 +98,16 @@ function proceed<T>(work: Stoppable<T>, until: number): IteratorResult<void, T> 
   }
 }
 
-function wait(go: (until: number) => void): void {
+function enqueue(go: (until: number) => void): void {
   waiting.push(go)
   if (serving) return
   serving = true
   setImmediate(serve)
 }
 
-/** What is not done in its time waits again, behind the others. */
+/** Serves the queue for one iteration. Work that is not finished in its time goes to the end of the queue. */
 function serve(): void {
-  const until = performance.now() + TURN
+  const until = performance.now() + SLOT_MS
   for (let left = waiting.length; left > 0 && performance.now() < until; left--) waiting.shift()?.(until)
   serving = waiting.length > 0
   if (serving) setImmediate(serve)

@@ -56,7 +56,7 @@ t.test(
     const deliveries = (await core.messages.show(id))?.deliveries ?? []
     t.strictSame(
       deliveries.map(({ reason }) => reason),
-      [null, 'workers were lost while they wrote this message', null],
+      [null, 'workers died while building this message', null],
     )
   },
 )
@@ -114,7 +114,7 @@ t.test('what is set aside is listed and shown, and released or failed by hand', 
     await lose(alone(1))
     t.match(await answered(service.env, 'message', 'aside'), [{ messageId: short, recipientNo: 1 }])
     const shown = await postrider(service.env, 'message', 'show', short)
-    t.match(shown.stdout, /set aside[\s\S]*delivery 1 is set aside: workers were lost/)
+    t.match(shown.stdout, /set aside[\s\S]*delivery 1 is set aside: workers died/)
     if (round === 0) {
       t.match(await answered(service.env, 'message', 'release', short), { id: short, released: 1 })
       t.match(await answered(service.env, 'message', 'aside'), [])

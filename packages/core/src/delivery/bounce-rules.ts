@@ -1,6 +1,6 @@
 /**
- * Why a server said no, told from its reply. Data: the first rule that fits wins; a new wording is one line here and one
- * line of test. Enhanced codes are those of RFC 3463 and its registry.
+ * The reason why a server rejected mail, derived from its reply. The first matching rule wins. A new wording needs one line
+ * here and one line in the test. Enhanced codes are those of RFC 3463 and its IANA registry.
  */
 export type BounceClass =
   | 'bad-mailbox'
@@ -21,27 +21,28 @@ export interface BounceRule {
   readonly class: BounceClass
   readonly enhanced?: RegExp
   readonly text?: RegExp
-  /** Not of a reply that quotes the recipient alone. */
+  /** The rule does not apply to a reply that quotes only the recipient. */
   readonly unlessOfRecipient?: true
 }
 
-/** The sender is looked up before the recipient (Postfix, Exim's call-outs), and what is said not to exist is our return path. */
+/** Sender verification (Postfix, Exim callouts) precedes the recipient check: the address reported missing is our return path. */
 const ABOUT_SENDER = /\bsender (address )?(verif|rejected|refused|denied)/i
-/** Said of the sender, unless the recipient is named. */
+/** Wordings about the sender, unless the reply quotes the recipient. */
 const PERHAPS_ABOUT_SENDER =
   /\bverification failed for\b|\b(sender|return[- ]path|mail[- ]?from|envelope[- ]from)( address| domain| is| was| does| could| be| not){0,4} (rejected|refused|denied|verif|unverif|invalid|unknown|not found|not exist|exist|found)|\b(unknown|invalid|unverified|unroutable|non-?existent) (sender|return[- ]path|mail[- ]?from)\b(?!\/)/i
 
 export const BOUNCE_RULES: readonly BounceRule[] = [
-  // Read as the recipient's, it would suppress somebody who gets their mail.
+  // Classified as bad-mailbox, these replies would suppress recipients whose mailboxes exist.
   { class: 'policy', text: ABOUT_SENDER },
   { class: 'policy', text: PERHAPS_ABOUT_SENDER, unlessOfRecipient: true },
-  // Said so plainly that no code next to it counts: Exchange says it under 5.1.10, others under 5.2.1, 5.7.1 or 5.0.0.
+  // This wording is unambiguous, so it outranks the enhanced code: Exchange sends it with 5.1.10, others with 5.2.1, 5.7.1 or
+  // 5.0.0.
   {
     class: 'bad-mailbox',
     text: /\b(unknown|no such) (user|recipient|mailbox|address)|\b(user|recipient) (is )?(unknown|not found|not exist)/i,
   },
   { class: 'bad-domain', enhanced: /^[45]\.1\.(2|10)$/ },
-  // It is our sender's address that is refused, whatever is then said not to exist.
+  // The server rejected the sender address, even if the text says that something does not exist.
   { class: 'policy', enhanced: /^[45]\.1\.[78]$/ },
   { class: 'mailbox-full', enhanced: /^[45]\.2\.2$/ },
   {
@@ -68,7 +69,7 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
     text: /\bspam|black\s?list|block\s?list|\brbl\b|spamhaus|barracuda|unsolicited|\bube\b|reputation|banned sending|blocked using/i,
   },
   { class: 'bad-mailbox', enhanced: /^5\.1\.(1|3|6)$/ },
-  // Microsoft 365, where the directory does not know the recipient.
+  // Microsoft 365: the recipient is not in the directory.
   { class: 'bad-mailbox', enhanced: /^5\.4\.1$/, text: /recipient address rejected/i },
   {
     class: 'bad-mailbox',
@@ -82,26 +83,29 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
   { class: 'protocol', enhanced: /^[45]\.[56]\./ },
 ]
 
-/** The addresses of the transaction that was refused. */
+/** The envelope addresses of the rejected transaction. */
 export interface Parties {
-  /** The return path; empty for none. */
+  /** The return path; empty for the null sender. */
   readonly sender: string
   readonly recipient: string
 }
 
-/** Classes that say something of the one whose address it is. */
-const OF_AN_ADDRESS: ReadonlySet<BounceClass> = new Set([
+/** Classes that describe the recipient's address. */
+const ADDRESS_CLASSES: ReadonlySet<BounceClass> = new Set([
   'bad-mailbox',
   'bad-domain',
   'mailbox-inactive',
   'mailbox-full',
 ])
 
-/** A reply that quotes our return path, and not the recipient, tells of the return path, however it is worded. */
+/**
+ * Returns the bounce class of a reply. A reply that quotes our return path but not the recipient concerns the return path,
+ * whatever its wording.
+ */
 export function bounceClass(enhanced: string, text: string, parties?: Parties): BounceClass {
   const quoted = parties ? quotedIn(text.toLowerCase(), parties) : { sender: false, recipient: false }
   const found = byRules(enhanced, text, quoted.recipient && !quoted.sender)
-  return OF_AN_ADDRESS.has(found) && quoted.sender && !quoted.recipient ? 'policy' : found
+  return ADDRESS_CLASSES.has(found) && quoted.sender && !quoted.recipient ? 'policy' : found
 }
 
 function quotedIn(text: string, { sender, recipient }: Parties): Record<keyof Parties, boolean> {
@@ -111,9 +115,9 @@ function quotedIn(text: string, { sender, recipient }: Parties): Record<keyof Pa
   }
 }
 
-function byRules(enhanced: string, text: string, ofRecipient: boolean): BounceClass {
+function byRules(enhanced: string, text: string, aboutRecipient: boolean): BounceClass {
   for (const rule of BOUNCE_RULES) {
-    if (rule.unlessOfRecipient && ofRecipient) continue
+    if (rule.unlessOfRecipient && aboutRecipient) continue
     if (rule.enhanced && !rule.enhanced.test(enhanced)) continue
     if (rule.text && !rule.text.test(text)) continue
     return rule.class

@@ -37,16 +37,16 @@ export type { Result } from './record.ts'
 export type { SetAside } from './set-aside.ts'
 export { DELIVERY_STATES, type DeliveryState } from './states.ts'
 
-/** Channel that wakes workers after an accept. */
+/** The notification channel that wakes workers after a message is accepted. */
 export const QUEUE_CHANNEL = 'postrider_queue'
 
 export interface Deliveries {
   /** See lease.ts. */
   register(worker: { host: string; pid: number }): Promise<WorkerLease>
-  /** The same, with beats from a thread, as long as the worker's work goes on. See lease-thread.ts. */
+  /** Registers a worker whose heartbeats a thread sends as long as the worker makes progress. See lease-thread.ts. */
   hold(options: Omit<LeaseOptions, 'databaseUrl' | 'log'>): Promise<HeldLease>
   watchWorkers(own?: number, onSetAside?: OnSetAside): LostWorkers
-  /** Is there a worker of this host that lives? */
+  /** Whether a worker on this host is alive. */
   isAlive(host: string): Promise<boolean>
   /** See queue.ts. */
   claim(options: ClaimOptions): Promise<ClaimedDelivery[]>
@@ -61,13 +61,13 @@ export interface Deliveries {
   /** See record.ts. */
   record(results: readonly Result[]): Promise<boolean[]>
   /**
-   * The local part of a delivery's signed return path. `since` (milliseconds since 1970), when the message was first due, says
-   * how long it is good for: the same at every attempt, since greylisting servers know a sender by it.
+   * Returns the local part of a delivery's signed return path. Its validity counts from `since` (milliseconds since 1970), when
+   * the message was first due. It is the same for every attempt, because greylisting servers identify a sender by it.
    */
   returnPath(target: ReturnPathTarget, since: number): string
-  /** The delivery a return path names; undefined when it is forged, altered or too old. */
+  /** Returns the delivery that a return path identifies; undefined if it is forged, altered or too old. */
   readReturnPath(local: string): ReturnPathTarget | undefined
-  /** Calls back when mail was queued, and after each reconnect, since notifications may have been missed. */
+  /** Calls back when mail is queued, and after each reconnect, because notifications may have been missed. */
   listen(onQueued: () => void): Promise<{ close(): Promise<void> }>
 }
 
@@ -78,7 +78,7 @@ export interface DeliveriesDependencies {
   readonly secrets: Secrets
   readonly clock: Clock
   readonly forgotten: Forgotten
-  /** Days a hard bounce suppresses its address; 0: for good. */
+  /** Days for which a hard bounce suppresses its address; 0 if permanently. */
   readonly hardBounceDays: number
 }
 
@@ -115,7 +115,7 @@ export function deliveriesOf({
   }
 }
 
-/** The suppression of those of the claimed whose opt-out is kept as a hash only. */
+/** Adds the suppressions of recipients whose opt-outs are stored only as hashes, because the recipients were erased. */
 async function withForgotten(claimed: ClaimedDelivery[], forgotten: Forgotten): Promise<ClaimedDelivery[]> {
   const accounts = await forgotten.accounts()
   if (accounts.size === 0 || !claimed.some(({ accountId }) => accounts.has(accountId))) return claimed
@@ -128,8 +128,8 @@ async function withForgotten(claimed: ClaimedDelivery[], forgotten: Forgotten): 
 }
 
 /**
- * Wakes the workers after a commit: outside the accept transaction, since NOTIFY takes a lock over all committing sessions,
- * and never more than one at a time, since one wake-up is as good as many.
+ * Returns a function that wakes the workers after a commit. NOTIFY stays outside the transaction that accepts a message,
+ * because it takes a lock that all committing sessions share. Only one runs at a time, because one wake-up serves all.
  */
 export function announcer(sql: Sql): () => void {
   let running = false
@@ -138,7 +138,7 @@ export function announcer(sql: Sql): () => void {
     running = true
     do {
       again = false
-      // A lost wake-up costs a poll interval, nothing more. NOTIFY writes a commit record, and need not wait for the disk.
+      // A lost wake-up delays mail by one poll interval at most. NOTIFY writes a commit record, which need not be flushed.
       await sql`select set_config('synchronous_commit', 'off', true), pg_notify(${QUEUE_CHANNEL}, '')`.catch(() => {})
     } while (again)
     running = false

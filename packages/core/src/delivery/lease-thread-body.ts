@@ -4,40 +4,43 @@ import { registerWorker } from './lease.ts'
 import type { LeaseReport, LeaseThreadData } from './lease-thread.ts'
 import { Standstill } from './standstill.ts'
 
-/** Milliseconds after a beat that failed: the lock went with its session, and must be back before others count us dead. */
-const AGAIN_AFTER = 200
+/**
+ * Milliseconds to wait after a failed heartbeat. The lock was lost with its session and must be taken again before other
+ * workers presume this one dead.
+ */
+const RETRY_AFTER = 200
 
-/** The body of the thread that proves that a worker lives: a connection of its own, and nothing that a message could stop. */
+/** Body of the thread that sends heartbeats. It has its own connection and runs nothing that a message could block. */
 async function serve(): Promise<void> {
   const port = parentPort
   if (!port) return
   const { databaseUrl, host, pid, counters, times } = workerData as LeaseThreadData
-  const say = (report: LeaseReport): void => port.postMessage(report)
+  const send = (report: LeaseReport): void => port.postMessage(report)
   const lease = await registerWorker(openDatabase({ url: databaseUrl, name: 'lease', connections: 1 }), { host, pid })
   const standstill = new Standstill(new Int32Array(counters), times)
-  say({ kind: 'registered', workerId: lease.workerId })
+  send({ kind: 'registered', workerId: lease.workerId })
   let ended = false
   port.on('message', () => {
     ended = true
     lease.release().then(
-      () => say({ kind: 'released' }),
-      (error: Error) => say({ kind: 'released', problem: error.message }),
+      () => send({ kind: 'released' }),
+      (error: Error) => send({ kind: 'released', problem: error.message }),
     )
   })
 
   while (!ended) {
     const began = performance.now()
-    const answer = await lease.beat().catch((error: unknown) => {
-      if (!ended && !isDatabaseAway(error)) say({ kind: 'problem', problem: (error as Error).message })
+    const alive = await lease.beat().catch((error: unknown) => {
+      if (!ended && !isDatabaseAway(error)) send({ kind: 'problem', problem: (error as Error).message })
       return undefined
     })
     if (ended) return
-    const why = answer === false ? 'taken' : standstill.look(answer === true)
-    if (why) {
+    const reason = alive === false ? 'taken' : standstill.look(alive === true)
+    if (reason) {
       await lease.abandon()
-      return say({ kind: 'lost', why })
+      return send({ kind: 'lost', why: reason })
     }
-    const wait = answer === undefined ? AGAIN_AFTER : Math.max(0, times.beatEvery - (performance.now() - began))
+    const wait = alive === undefined ? RETRY_AFTER : Math.max(0, times.beatEvery - (performance.now() - began))
     await new Promise((resolve) => setTimeout(resolve, wait))
   }
 }

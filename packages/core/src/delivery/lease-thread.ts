@@ -4,15 +4,15 @@ import { BEAT_EVERY } from './lease.ts'
 import { COUNTERS, type LostLease, type StandstillTimes } from './standstill.ts'
 
 /**
- * What a worker is given until others take it for dead, and its own thread before that: others need five seconds more to see
- * that its lock is free, and 65 are promised (P6).
+ * Milliseconds without progress of the main loop after which the thread gives the lease up. Other workers presume this one dead
+ * later: they need five seconds more to see that its lock is free. Recovery within 65 seconds is promised (P6).
  */
 const HUNG_AFTER = 54_000
-/** Longer than a statement that takes its time, shorter than the 15 s in which mail is to flow again. */
+/** Milliseconds. Longer than a slow statement, shorter than the 15 s within which mail must flow again. */
 const SILENT_AFTER = 10_000
-/** Milliseconds between rounds that the main loop counts. */
+/** Milliseconds between increments of the main loop's round counter. */
 const ROUND = 500
-/** Megabytes of heap: it holds a connection. */
+/** Heap limits of the thread in megabytes. It needs little more than a connection. */
 const HEAP = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 } as const
 
 export interface LeaseThreadData {
@@ -29,12 +29,12 @@ export type LeaseReport =
   | { readonly kind: 'lost'; readonly why: LostLease }
   | { readonly kind: 'released'; readonly problem?: string }
 
-/** A lease that a thread keeps by its beats as long as the main loop and its work go on. */
+/** A lease that a thread renews by heartbeats as long as the main loop and its work make progress. */
 export interface HeldLease {
   readonly workerId: number
-  /** The database has answered a statement of this worker's. */
+  /** Records that the database completed a statement of this worker. */
   answered(): void
-  /** Gives the lease up; what is still claimed is taken over by others at once. */
+  /** Releases the lease. Other workers immediately take over deliveries that are still claimed. */
   release(): Promise<void>
 }
 
@@ -43,15 +43,15 @@ export interface LeaseOptions {
   readonly host: string
   readonly pid: number
   readonly log: Log
-  /** Nothing this worker holds is its own any more, or soon will be. */
+  /** Called when the lease is lost: other workers have taken over this worker's deliveries, or soon will. */
   readonly onLost: (why: LostLease) => void
   /** For tests. */
   readonly times?: Partial<StandstillTimes>
 }
 
 /**
- * Registers a worker and beats from a thread, with a connection of its own: no message keeps the beats from going out, however
- * long it holds the main loop. Rejects when the database can't be reached.
+ * Registers a worker and sends its heartbeats from a thread with its own connection, so that a message that blocks the main
+ * loop does not delay them. Rejects if the database cannot be reached.
  */
 export async function holdLease({ log, onLost, times, ...who }: LeaseOptions): Promise<HeldLease> {
   const counters = new Int32Array(new SharedArrayBuffer(8))
@@ -73,14 +73,14 @@ export async function holdLease({ log, onLost, times, ...who }: LeaseOptions): P
     clearInterval(rounds)
     if (ending) return
     ending = true
-    log.error({ err: error }, 'the thread that holds the lease ended')
+    log.error({ err: error }, 'lease thread exited')
     onLost('hung')
   }
   thread.on('error', end)
-  thread.on('exit', () => end(new Error('the thread ended')))
+  thread.on('exit', () => end(new Error('lease thread exited')))
   thread.on('message', (report: LeaseReport) => {
     if (report.kind === 'registered') registered.resolve(report.workerId)
-    else if (report.kind === 'problem') log.error({ problem: report.problem }, 'a beat failed')
+    else if (report.kind === 'problem') log.error({ problem: report.problem }, 'heartbeat failed')
     else if (report.kind === 'lost') {
       ending = true
       clearInterval(rounds)

@@ -4,37 +4,44 @@ import { INDETERMINATE_WAIT_SECONDS } from './schedule.ts'
 import { judgedAside } from './set-aside.ts'
 
 /**
- * Leases are held by the worker, not row by row: a claimed delivery carries its worker's id, and the worker proves that it
- * lives in two ways. It holds an advisory lock on a session of its own, which the kernel frees within milliseconds of its
- * death; and it advances a counter, which stands still when it hangs. Both are judged by the observer's own monotonic clock,
- * so no clock that jumps can steal a lease. The beats come from a thread (lease-thread.ts), which stops them when the main loop
- * stands still.
+ * There is one lease per worker, not one per row: a claimed delivery carries the id of its worker, and the worker proves that it
+ * is alive in two ways. It holds an advisory lock in a dedicated session; when the process dies, the kernel closes the
+ * connection and the lock is freed within milliseconds. It also advances a heartbeat counter, which stops if the worker hangs.
+ * Observers judge both by their own monotonic clocks, so a clock that jumps cannot make a lease expire. The heartbeats come from
+ * a thread (lease-thread.ts), which stops them when the main loop makes no progress.
  */
 const LOCK_SPACE = 7741
-/** Milliseconds between beats. */
+/** Milliseconds between heartbeats. */
 export const BEAT_EVERY = 2000
-/** A worker whose lock is free and whose beat stands still this long is dead. Longer than a living one needs to come back after the database restarted. */
+/**
+ * Milliseconds after which a worker whose lock is free and whose heartbeat has stopped is presumed dead. A live worker needs
+ * less to reconnect after a restart of the database.
+ */
 const DEAD_AFTER = 5000
-/** A beat that has no answer by then is given up, with its connection. */
-const BEAT_PATIENCE = 3000
-/** A worker whose beat stands still this long hangs, lock or not. */
+/** Milliseconds after which a heartbeat without response is abandoned together with its connection. */
+const BEAT_TIMEOUT = 3000
+/** Milliseconds after which a worker whose heartbeat has stopped is presumed hung, even if it holds its lock. */
 const HUNG_AFTER = 60_000
-/** A delivery whose worker was lost this often may be what kills workers: from then on it waits before it is tried again. */
-const ABANDONED_OFTEN = 3
+/** A delivery whose workers died this often may be the cause: from then on it waits before the next attempt. */
+const ABANDONED_LIMIT = 3
 
 export interface WorkerLease {
   readonly workerId: number
-  /** Proves life. False: another worker has taken over, and nothing this one holds is its own any more. Throws when the database is away. */
+  /**
+   * Sends a heartbeat. Returns false if another worker has taken over this worker's deliveries. Throws if the database is
+   * unavailable.
+   */
   beat(): Promise<boolean>
-  /** Gives the lease up; what is still claimed is taken over by others at once. */
+  /** Releases the lease. Other workers immediately take over deliveries that are still claimed. */
   release(): Promise<void>
-  /** Lets the lock go at once, and says nothing more. */
+  /** Closes the session, which frees the lock immediately, and leaves the worker's row in place. */
   abandon(): Promise<void>
 }
 
+/** Registers a worker and takes its lock. Throws if the database is unavailable. */
 export async function registerWorker(sql: Sql, worker: { host: string; pid: number }): Promise<WorkerLease> {
   let session = openSession(sql)
-  // The lock is taken before the row can be seen, so nobody finds a living worker without its lock.
+  // The lock is taken before the row becomes visible, so no observer sees a live worker without its lock.
   const [{ id }] = await session<[{ id: number }]>`
     with registered as (insert into workers (host, pid) values (${worker.host}, ${worker.pid}) returning id)
     select id, pg_advisory_lock(${LOCK_SPACE}, id) from registered`
@@ -42,17 +49,17 @@ export async function registerWorker(sql: Sql, worker: { host: string; pid: numb
   return {
     workerId: id,
     async beat() {
-      // The lock is taken with every beat, which counts up on a session that has it: a session that comes after a lost one
-      // has it with its first beat, before anybody counts us dead.
+      // Every heartbeat takes the lock; in a session that already holds it, this only increments the lock count. A session that
+      // replaces a lost one therefore holds the lock from its first heartbeat, before observers presume this worker dead.
       const beating = session`
         with locked as materialized (select pg_try_advisory_lock(${LOCK_SPACE}, ${id}::int))
         update workers set beat = beat + 1 from locked where id = ${id} returning 1`
-      const rows = await within(BEAT_PATIENCE, beating)
+      const rows = await within(BEAT_TIMEOUT, beating)
       if (rows) return rows.length > 0
-      // Cut off without a word: a new session finds out more, and sooner.
+      // The connection is silently broken; a new session succeeds or fails sooner.
       void session.end({ timeout: 0 })
       session = openSession(sql)
-      throw Object.assign(new Error('no answer to the beat'), { code: 'ETIMEDOUT' })
+      throw Object.assign(new Error('heartbeat timed out'), { code: 'ETIMEDOUT' })
     },
     async release() {
       await session`delete from workers where id = ${id} and not exists (select 1 from delivery_queue where worker_id = ${id})`
@@ -62,17 +69,17 @@ export async function registerWorker(sql: Sql, worker: { host: string; pid: numb
   }
 }
 
-/** What the promise answers in so many milliseconds, else undefined. */
+/** Resolves as the promise does, or with undefined after the given number of milliseconds. */
 async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
+  const timeout = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, milliseconds, undefined)
   })
   promise.catch(() => {})
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))
 }
 
-/** Is there a worker of this host that holds its lock? */
+/** Returns whether a worker on this host holds its lock. */
 export async function isWorkerAlive(sql: Sql, host: string): Promise<boolean> {
   const rows = await sql`
     select 1 from workers w join pg_locks l on l.locktype = 'advisory' and l.classid = ${LOCK_SPACE}::oid
@@ -88,11 +95,13 @@ interface Sighting {
 }
 
 export interface LostWorkers {
-  /** Looks at all workers and takes over what lost ones held. Answers how many deliveries. Call it every second or two. */
+  /**
+   * Checks all workers, takes over the deliveries of dead ones and returns their number. To be called every one or two seconds.
+   */
   takeOver(): Promise<number>
 }
 
-/** Told of each delivery that a take-over has set aside, by the id of its message. */
+/** Called for each delivery that was set aside while it was taken over, with the id of its message. */
 export type OnSetAside = (messageId: string, recipientNo: number) => void
 
 interface Taken {
@@ -101,7 +110,7 @@ interface Taken {
   readonly aside: boolean
 }
 
-/** `own`: the observer's own worker, which evidently lives and is for others to judge. */
+/** Observes all workers except `own`, the observer's own worker, which is evidently alive and is for others to judge. */
 export function watchWorkers(sql: Sql, monotonic: () => number, own?: number, onSetAside?: OnSetAside): LostWorkers {
   let sightings = new Map<number, Sighting>()
 
@@ -116,24 +125,24 @@ export function watchWorkers(sql: Sql, monotonic: () => number, own?: number, on
                       and l.database = (select oid from pg_database where datname = current_database())) as free
             from workers w`
       } catch (error) {
-        // What was seen before the database went away says nothing about who came back with it.
+        // Observations from before an outage of the database do not show which workers reconnected after it.
         sightings = new Map()
         throw error
       }
-      const lost = judgeSightings(rows, monotonic()).filter((id) => id !== own)
-      return lost.length === 0 ? 0 : takeOverAndTell(lost)
+      const dead = findDeadWorkers(rows, monotonic()).filter((id) => id !== own)
+      return dead.length === 0 ? 0 : takeOverAndNotify(dead)
     },
   }
 
-  async function takeOverAndTell(lost: readonly number[]): Promise<number> {
-    const taken = await sql.begin((transaction) => takeOverFrom(transaction, lost))
+  async function takeOverAndNotify(dead: readonly number[]): Promise<number> {
+    const taken = await sql.begin((transaction) => takeOverFrom(transaction, dead))
     for (const { messageId, recipientNo, aside } of taken) if (aside) onSetAside?.(messageId, recipientNo)
     return taken.length
   }
 
-  function judgeSightings(rows: readonly { id: number; beat: string; free: boolean }[], now: number): number[] {
+  function findDeadWorkers(rows: readonly { id: number; beat: string; free: boolean }[], now: number): number[] {
     const seen = new Map<number, Sighting>()
-    const lost: number[] = []
+    const dead: number[] = []
     for (const { id, beat, free } of rows) {
       const before = sightings.get(id)
       const same = before?.beat === beat
@@ -143,25 +152,26 @@ export function watchWorkers(sql: Sql, monotonic: () => number, own?: number, on
         freeSince: free ? ((same ? before.freeSince : undefined) ?? now) : undefined,
       }
       seen.set(id, sighting)
-      const dead = sighting.freeSince !== undefined && now - sighting.freeSince >= DEAD_AFTER
-      if (dead || now - sighting.since >= HUNG_AFTER) lost.push(id)
+      const unlocked = sighting.freeSince !== undefined && now - sighting.freeSince >= DEAD_AFTER
+      if (unlocked || now - sighting.since >= HUNG_AFTER) dead.push(id)
     }
     sightings = seen
-    return lost
+    return dead
   }
 }
 
 /**
- * Puts a lost worker's deliveries back. Before the final dot nothing can have been delivered: due again at once. After it
- * nobody knows: indeterminate, the same host again, not before five minutes (RFC 1047).
+ * Requeues the deliveries of dead workers. Before end of data (the final dot) nothing can have been delivered, so they are due
+ * immediately. After it the outcome is unknown: the attempt is indeterminate, and the next one uses the same host, after five
+ * minutes at the earliest (RFC 1047).
  */
 async function takeOverFrom(sql: SqlTransaction, suspects: readonly number[]): Promise<readonly Taken[]> {
-  // Waits for a claim of theirs that is just committing, so that the next statement sees what it took; and for another
-  // observer, who leaves nothing to do.
-  const lost = (
+  // Waits for a claim of these workers that is committing, so that the next statement sees the claimed deliveries, and for
+  // another observer, which leaves nothing to do.
+  const dead = (
     await sql<{ id: number }[]>`select id from workers where id = any(${[...suspects]}::int[]) for update`
   ).map(({ id }) => id)
-  if (lost.length === 0) return []
+  if (dead.length === 0) return []
   const aside = judgedAside(sql)
   return sql<Taken[]>`
     with taken as (
@@ -172,31 +182,31 @@ async function takeOverFrom(sql: SqlTransaction, suspects: readonly number[]): P
              next_at = case ${aside.nextAt}
                             when old.dot_at is not null
                               then old.dot_at + make_interval(secs => ${INDETERMINATE_WAIT_SECONDS})
-                            when old.abandoned + 1 >= ${ABANDONED_OFTEN} then service_now() + interval '5 minutes'
+                            when old.abandoned + 1 >= ${ABANDONED_LIMIT} then service_now() + interval '5 minutes'
                             else service_now() end
         from (select message_id, recipient_no, dot_at, dot_host, worker_id, abandoned, alone, blamed from delivery_queue
-               where worker_id = any(${lost}::int[]) for update) old
+               where worker_id = any(${dead}::int[]) for update) old
        where q.message_id = old.message_id and q.recipient_no = old.recipient_no
       returning q.message_id, q.recipient_no, q.account_id, q.attempt, old.worker_id, old.dot_at, old.dot_host,
                 q.set_aside
-    ), tried as (
+    ), new_attempts as (
       insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, indeterminate, started_at,
              milliseconds, stage, host, reply)
       select message_id, recipient_no, attempt, account_id, worker_id,
              case when dot_at is null then 'abandoned' else 'deferred' end, dot_at is not null,
              coalesce(dot_at, service_now()), 0, case when dot_at is not null then 'dot' end, dot_host,
-             case when dot_at is null then 'the worker was lost before the message was handed over'
-                  else 'the worker was lost after the final dot; the remote server may have the message' end
+             case when dot_at is null then 'the worker died before the message was sent'
+                  else 'the worker died after end of data; the remote server may have the message' end
         from taken
       on conflict do nothing
-    ), happened as (
+    ), new_events as (
       ${insertEvents(sql, {
         from: sql`taken where dot_at is not null`,
         type: 'deferred',
         detail: sql`jsonb_build_object('attempt', attempt, 'indeterminate', true, 'host', dot_host)`,
       })}
-    ), gone as (
-      delete from workers where id = any(${lost}::int[])
+    ), deleted_workers as (
+      delete from workers where id = any(${dead}::int[])
     )
     select replace(message_id::text, '-', '') as "messageId", recipient_no as "recipientNo", set_aside is not null as aside from taken`
 }

@@ -1,17 +1,17 @@
 import type { Parties } from './bounce-rules.ts'
 
-/** What came of one attempt. A remote no is a value, never an exception. */
+/** The outcome of one attempt. A rejection by the remote server is a value, never an exception. */
 export type Outcome = Delivered | Deferred | Bounced | Dropped
 
 export interface Reply {
   readonly code: number
-  /** RFC 3463, or empty. */
+  /** Enhanced status code (RFC 3463); empty if the reply has none. */
   readonly enhanced: string
-  /** Cleaned of control characters, at most 1 KiB. */
+  /** Without control characters, at most 1 KiB. */
   readonly text: string
 }
 
-/** Where a conversation stood. */
+/** The stage that a conversation had reached. */
 export type Stage =
   | 'mx'
   | 'connect'
@@ -26,10 +26,10 @@ export type Stage =
   | 'dot'
   | 'rset'
 
-/** One step of a conversation, as it is kept with the attempt. */
+/** One step of a conversation, as stored with the attempt. */
 export interface Step {
   readonly step: string
-  /** Milliseconds it took. */
+  /** Duration in milliseconds. */
   readonly ms: number
   readonly code?: number
   readonly enhanced?: string
@@ -52,21 +52,24 @@ export interface Delivered extends Tried {
 
 export interface Deferred extends Tried {
   readonly kind: 'deferred'
-  /** The final dot was written and no reply seen: the remote server may have the message (RFC 1047). */
+  /** Whether end of data was sent but no reply received: the remote server may have the message (RFC 1047). */
   readonly indeterminate: boolean
 }
 
 export interface Bounced extends Tried {
   readonly kind: 'bounced'
-  /** Whose message to whom was refused; a server may tell of either. */
+  /** Sender and recipient of the rejected message; the reply may concern either. */
   readonly parties?: Parties
 }
 
-/** Suppressed or its domain lost since it was queued, or can't be written: no server took anything. */
+/**
+ * Not sent to any server: since the delivery was queued, its recipient was suppressed or its sending domain lost, or the message
+ * cannot be built.
+ */
 export interface Dropped {
   readonly kind: 'dropped'
   /** A suppression's reason, `domain-lost`, or `rendering`. */
   readonly reason: string
-  /** What is wrong with the template, for the account's eyes. */
+  /** The error in the template, as shown to the account. */
   readonly problem?: string
 }

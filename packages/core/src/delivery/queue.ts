@@ -2,7 +2,7 @@ import { lossOf } from '../domains/loss.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { holding, type LookedUp } from '../suppressions/store.ts'
 
-/** A claimed delivery: this worker holds its lease, and `attempt` is the number its result must carry. */
+/** A claimed delivery. This worker holds its lease, and the result must carry the number `attempt`. */
 export interface ClaimedDelivery {
   /** UUID. */
   readonly messageId: string
@@ -12,40 +12,40 @@ export interface ClaimedDelivery {
   readonly recipient: string
   readonly recipientDomain: string
   readonly personal: unknown
-  /** The unsubscribe group its message names, or null. */
+  /** The unsubscribe group of the message; null if it has none. */
   readonly groupId: number | null
-  /** The lists its message bypasses, or null. */
+  /** The suppression lists that the message bypasses; null if none. */
   readonly bypass: readonly string[] | null
-  /** After an indeterminate attempt: the only host this one may use. */
+  /** After an indeterminate attempt, the only host that this attempt may use; otherwise null. */
   readonly onlyHost: string | null
-  /** The recipient was suppressed since accept: the reason. */
+  /** The reason if the recipient was suppressed after the message was accepted; otherwise null. */
   readonly suppression: string | null
-  /** Milliseconds since 1970, for the claim cursor. */
+  /** Due time for the claim cursor, in milliseconds since 1970. */
   readonly dueAt: number
-  /** Milliseconds since 1970: it is tried until then. */
+  /** Time of the last attempt at the latest, in milliseconds since 1970. */
   readonly expiresAt: number
-  /** How often a worker was lost with it in hand. */
+  /** How often a worker died with this delivery in flight. */
   readonly abandoned: number
 }
 
 export interface ClaimOptions {
   readonly workerId: number
   readonly limit: number
-  /** Only what is due at or after this (milliseconds since 1970): the claim cursor. Undefined: from the head. */
+  /** The claim cursor: only deliveries due at this time or later (milliseconds since 1970). If undefined, from the head. */
   readonly dueFrom?: number | undefined
-  /** Leave these recipient domains alone: their sites have no room. */
+  /** Recipient domains to skip, because their sites have no capacity. */
   readonly exceptDomains?: readonly string[]
-  /** Only these recipient domains: their sites have room again. */
+  /** If given, only these recipient domains are claimed: their sites have capacity again. */
   readonly onlyDomains?: readonly string[]
 }
 
 /**
- * Takes due deliveries, oldest first, skipping what others are taking; committed when it answers. A worker that was taken over
- * gets nothing: its row is gone, and locked here against a take-over that runs at the same moment, so that nobody holds what
- * nobody would look for.
+ * Claims due deliveries, oldest first, skipping those that other workers are claiming. The claim is committed when this function
+ * returns. A worker that was presumed dead gets nothing, because its row is deleted. The row is locked here against a concurrent
+ * takeover, so that no delivery is claimed for a worker that no longer exists.
  *
- * Under a snapshot that some other session holds open, dead rows pile up at the head of the index; `dueFrom` lets a claim
- * start behind them.
+ * While another session holds an old snapshot open, dead rows accumulate at the head of the index; with `dueFrom` a claim starts
+ * after them.
  */
 export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promise<ClaimedDelivery[]> {
   const { workerId, limit, dueFrom, exceptDomains = [], onlyDomains } = options
@@ -84,11 +84,11 @@ export interface DeliveryKey {
 }
 
 /*
- * Whoever holds a delivery is compared by `is not distinct from`, which no index serves: asked with `=`, the planner finds rows
- * by `delivery_queue_worker` rather than by their key, and reads all that the worker holds for each one of them.
+ * The worker of a delivery is compared with `is not distinct from`, which cannot use an index. With `=` the planner would use
+ * `delivery_queue_worker` instead of the key, and read all deliveries of the worker for each row.
  */
 
-/** Gives claimed deliveries back untried: the attempt does not count. `seconds` until they are due again. */
+/** Releases claimed deliveries without an attempt: the attempt does not count. They are due again after `seconds`. */
 export async function releaseDeliveries(
   sql: AnySql,
   workerId: number,
@@ -106,7 +106,7 @@ export async function releaseDeliveries(
        and q.worker_id is not distinct from ${workerId}`
 }
 
-/** What this worker holds by the database's account; after a claim whose answer was lost, more than the worker knows of. */
+/** Returns all deliveries claimed by this worker, including those of a claim whose response was lost. */
 export async function heldDeliveries(sql: AnySql, workerId: number): Promise<DeliveryKey[]> {
   return sql<DeliveryKey[]>`
     select message_id as "messageId", recipient_no as "recipientNo", attempt from delivery_queue where worker_id = ${workerId}`
@@ -120,21 +120,21 @@ export interface Dot extends DeliveryKey {
 }
 
 /**
- * May the final dot be written? False: the lease is gone. A reason: since the claim the recipient was suppressed, or the sending
- * domain lost.
+ * Whether end of data may be sent. False: the lease is lost. A reason: since the claim the recipient was suppressed or the
+ * sending domain lost.
  */
 export type DotLeave = boolean | { readonly reason: string }
 
 /**
- * Notes that the final dot of these attempts is about to be written, and answers for which the lease still stands, nothing
- * holds the recipient and the domain is not lost: no dot without all three. If the worker is lost after this, the attempt counts
- * as indeterminate.
+ * Records that end of data (the final dot) of these attempts is about to be sent. Returns for each attempt whether it may be:
+ * the lease must be valid, the recipient not suppressed and the sending domain not lost. If the worker dies after this, the
+ * attempt counts as indeterminate.
  *
- * On the disk when it answers: were the note lost with a database that falls together with the worker, an extra copy would not be
- * marked (docs/decisions/0014-durable-dot-notes.md).
+ * The record is flushed to disk before this function returns. If it were lost in a crash that hits both database and worker, a
+ * duplicate would not be marked as indeterminate (docs/decisions/0014-durable-dot-notes.md).
  */
 export async function markDots(sql: AnySql, dots: readonly Dot[]): Promise<DotLeave[]> {
-  const rows = await sql<{ at: number; held: boolean }[]>`
+  const rows = await sql<{ at: number; denied: boolean }[]>`
     update delivery_queue q
        set (dot_at, dot_host) = (select service_now(), r.host
                                where not exists (${holdingQueued(sql, sql`1`)}) and ${lossOf(sql, sql`r.domain_id`)} is null)
@@ -144,24 +144,24 @@ export async function markDots(sql: AnySql, dots: readonly Dot[]): Promise<DotLe
              with ordinality as r(message_id, recipient_no, attempt, worker_id, host, domain_id, at)
      where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
        and q.worker_id is not distinct from r.worker_id
-    returning r.at::int as at, q.dot_at is null as held`
-  const held = rows.filter(({ held }) => held).map(({ at }) => at)
-  const reasons = held.length > 0 ? await reasonsOf(sql, dots, held) : undefined
-  const standing = new Map(rows.map(({ at }) => [at, reasons?.get(at) ?? true]))
-  return dots.map((_dot, at) => standing.get(at + 1) ?? false)
+    returning r.at::int as at, q.dot_at is null as denied`
+  const denied = rows.filter(({ denied }) => denied).map(({ at }) => at)
+  const reasons = denied.length > 0 ? await reasonsOf(sql, dots, denied) : undefined
+  const permissions = new Map(rows.map(({ at }) => [at, reasons?.get(at) ?? true]))
+  return dots.map((_dot, at) => permissions.get(at + 1) ?? false)
 }
 
-/** Why no dot was noted, asked for these only: as a rule there are none, and the answer would cost every statement. */
-async function reasonsOf(sql: AnySql, dots: readonly Dot[], held: readonly number[]): Promise<Map<number, DotLeave>> {
-  const asked = held.map((at) => dots[at - 1] as Dot)
+/** Returns why end of data may not be sent. A separate query: such deliveries are rare, and reasons would slow every statement. */
+async function reasonsOf(sql: AnySql, dots: readonly Dot[], denied: readonly number[]): Promise<Map<number, DotLeave>> {
+  const queried = denied.map((at) => dots[at - 1] as Dot)
   const rows = await sql<{ at: number; reason: string | null }[]>`
     select r.at, coalesce((${holdingQueued(sql, sql`s.reason`)} limit 1), ${lossOf(sql, sql`r.domain_id`)}) as reason
-      from unnest(${[...held]}::int[], ${asked.map((d) => d.messageId)}::uuid[], ${asked.map((d) => d.recipientNo)}::int[],
-                  ${asked.map((d) => d.domainId)}::int[])
+      from unnest(${[...denied]}::int[], ${queried.map((d) => d.messageId)}::uuid[], ${queried.map((d) => d.recipientNo)}::int[],
+                  ${queried.map((d) => d.domainId)}::int[])
            as r(at, message_id, recipient_no, domain_id) join delivery_queue q using (message_id, recipient_no)`
   const reasons = new Map(rows.map(({ at, reason }) => [at, reason]))
-  // An entry that was taken off in between held all the same: no dot is noted.
-  return new Map(held.map((at) => [at, { reason: reasons.get(at) ?? 'manual' }]))
+  // If the entry was removed between the two statements, end of data is not recorded all the same: report it as suppressed.
+  return new Map(denied.map((at) => [at, { reason: reasons.get(at) ?? 'manual' }]))
 }
 
 function holdingQueued(sql: AnySql, columns: Parameters<typeof holding>[2]): ReturnType<typeof holding> {

@@ -12,8 +12,8 @@ export interface Result extends DeliveryKey {
 }
 
 /**
- * Records many outcomes in one statement: attempt, state, next time, event, each with its fact. A result whose attempt
- * number or lease is stale is refused. Answers which were taken; recording the same result twice takes it once.
+ * Records many outcomes in one statement, so that attempt, state, due time and event of each change together. A result whose
+ * attempt number or lease is stale is rejected. Returns which results were recorded; a repeated result is recorded once.
  */
 export async function recordOutcomes(
   sql: AnySql,
@@ -21,7 +21,7 @@ export async function recordOutcomes(
   hardBounceDays: number,
 ): Promise<boolean[]> {
   const column = columnsOf(results)
-  // A statement of its own for the few batches that have one.
+  // Few batches contain a hard bounce; only those get the longer statement.
   const suppressed = results.some(isHardBounce) ? suppressHardBounces(sql, hardBounceDays) : sql``
   const rows = await sql<{ at: number }[]>`
 with result as materialized (
@@ -34,7 +34,7 @@ with result as materialized (
              with ordinality
              as r(message_id, recipient_no, attempt, worker_id, kind, reason, delay, indeterminate, milliseconds, stage,
                   host, address, tls, code, enhanced, reply, steps, detail, at)
-    ), gone as (
+    ), deleted as (
       delete from delivery_queue q using result r
        where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
          and q.worker_id is not distinct from r.worker_id
@@ -46,7 +46,7 @@ with result as materialized (
          set state = 'deferred', worker_id = null, dot_at = null, dot_host = null,
              next_at = case when r.indeterminate then service_now() + make_interval(secs => r.delay)
                             else least(service_now() + make_interval(secs => r.delay), q.expires_at) end,
-             -- An attempt that reached nobody says nothing about who may have the message.
+             -- An attempt that reached no host does not change which host may have the message.
              only_host = case when r.indeterminate then r.host when r.address is null then q.only_host end
         from result r
        where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
@@ -56,26 +56,26 @@ with result as materialized (
     ), verdict as (
       select account_id, message_id, recipient_no, attempt, worker_id, kind, indeterminate, milliseconds, stage, host, address,
              tls, code, enhanced, reply, steps, detail, at, state, null::timestamptz as next_at
-        from gone
+        from deleted
       union all
       select account_id, message_id, recipient_no, attempt, worker_id, kind, indeterminate, milliseconds, stage, host, address,
              tls, code, enhanced, reply, steps, detail, at, 'deferred', next_at
         from kept
     ), finished as (
       ${finishDeliveries(sql, {
-        from: sql`gone`,
+        from: sql`deleted`,
         state: sql`state`,
         reason: sql`reason`,
         columns: { kind: sql`list`, attempt: sql`attempt - (state = 'dropped')::int` },
       })}
-    ), tried as (
+    ), new_attempts as (
       insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, indeterminate, started_at,
              milliseconds, stage, host, address, tls, code, enhanced, reply, conversation)
       select message_id, recipient_no, attempt, account_id, worker_id, kind, indeterminate,
              service_now() - make_interval(secs => milliseconds / 1000.0), milliseconds, stage, host, address, tls, code,
              enhanced, reply, steps::json
         from verdict where kind <> 'dropped'
-    ), happened as (
+    ), new_events as (
       ${insertEvents(sql, {
         from: sql`verdict`,
         type: sql`case state when 'delivered' then 'sent' else state end`,
@@ -88,7 +88,7 @@ with result as materialized (
 }
 
 function columnsOf(results: readonly Result[]) {
-  const tried = results.map(({ outcome }) => (outcome.kind === 'dropped' ? undefined : outcome))
+  const attempted = results.map(({ outcome }) => (outcome.kind === 'dropped' ? undefined : outcome))
   return {
     messageId: results.map(({ messageId }) => messageId),
     recipientNo: results.map(({ recipientNo }) => recipientNo),
@@ -97,17 +97,17 @@ function columnsOf(results: readonly Result[]) {
     kind: results.map(({ outcome }) => outcome.kind),
     reason: results.map(({ outcome }) => (outcome.kind === 'dropped' ? outcome.reason : null)),
     delay: results.map(({ outcome, attempt }) => delayOf(outcome, attempt)),
-    // As text: postgres.js takes an array of booleans for a single one, and a text that it is to send as a boolean for false.
+    // As text: postgres.js takes an array of booleans for a single boolean, and sends a text typed as boolean as false.
     indeterminate: results.map(({ outcome }) => String(outcome.kind === 'deferred' && outcome.indeterminate)),
-    milliseconds: tried.map((outcome) => Math.round(outcome?.milliseconds ?? 0)),
-    stage: tried.map((outcome) => outcome?.stage ?? null),
-    host: tried.map((outcome) => outcome?.host ?? null),
-    address: tried.map((outcome) => outcome?.address ?? null),
-    tls: tried.map((outcome) => outcome?.tls ?? null),
-    code: tried.map((outcome) => outcome?.reply.code || null),
-    enhanced: tried.map((outcome) => outcome?.reply.enhanced || null),
-    reply: tried.map((outcome) => outcome?.reply.text ?? null),
-    steps: tried.map((outcome) => JSON.stringify(outcome?.steps ?? [])),
+    milliseconds: attempted.map((outcome) => Math.round(outcome?.milliseconds ?? 0)),
+    stage: attempted.map((outcome) => outcome?.stage ?? null),
+    host: attempted.map((outcome) => outcome?.host ?? null),
+    address: attempted.map((outcome) => outcome?.address ?? null),
+    tls: attempted.map((outcome) => outcome?.tls ?? null),
+    code: attempted.map((outcome) => outcome?.reply.code || null),
+    enhanced: attempted.map((outcome) => outcome?.reply.enhanced || null),
+    reply: attempted.map((outcome) => outcome?.reply.text ?? null),
+    steps: attempted.map((outcome) => JSON.stringify(outcome?.steps ?? [])),
     detail: results.map((result) => JSON.stringify(detailOf(result))),
   }
 }
@@ -115,11 +115,14 @@ function columnsOf(results: readonly Result[]) {
 function delayOf(outcome: Outcome, attempt: number): number {
   if (outcome.kind !== 'deferred') return 0
   const delay = retryDelay(attempt, outcome.reply.text, Math.random())
-  // A server that never confirms what it takes gets further copies ever more seldom, like any other retry.
+  // The usual retry intervals apply too, so a server that never confirms receipt gets copies less and less often.
   return outcome.indeterminate ? Math.max(delay, INDETERMINATE_WAIT_SECONDS) : delay
 }
 
-/** A server that was told the recipient said for good that there is no such mailbox: writing again would harm the sender's name. */
+/**
+ * Whether a server that had received the recipient's address permanently rejected it because the mailbox does not exist.
+ * Sending to it again would harm the sender's reputation.
+ */
 function isHardBounce({ outcome }: Result): boolean {
   if (outcome.kind !== 'bounced' || !RECIPIENT_NAMED.has(outcome.stage)) return false
   return classOf(outcome) === 'bad-mailbox'
@@ -131,15 +134,15 @@ function classOf({ reply, parties }: Bounced): BounceClass {
 
 const RECIPIENT_NAMED: ReadonlySet<Stage> = new Set(['rcpt', 'data', 'dot'])
 
-/** Part of the statement that records them. An entry that is there stays, unless it was automatic too and ends. */
+/** Part of the statement that records outcomes. An existing entry is kept, unless it was added automatically and expires. */
 function suppressHardBounces(sql: AnySql, days: number) {
-  return sql`, hard as (
+  return sql`, hard_bounces as (
       insert into suppressions as s (account_id, scope, value, reason, held_until)
       select distinct account_id, 'address', recipient_key, 'hardbounce',
              case when ${days}::int > 0 then service_now() + make_interval(days => ${days}::int) end
-        from gone
+        from deleted
        where kind = 'bounced' and stage = any(${[...RECIPIENT_NAMED]}::text[]) and detail::jsonb->>'class' = 'bad-mailbox'
-       -- Every writer takes them in one order, so two batches never wait for each other in a circle.
+       -- Every writer locks rows in the same order, so two batches never deadlock.
        order by account_id, recipient_key
       on conflict (account_id, value, group_id) do update
          set since = excluded.since, reason = excluded.reason, held_until = excluded.held_until
@@ -147,7 +150,7 @@ function suppressHardBounces(sql: AnySql, days: number) {
     )`
 }
 
-/** What the event tells of the fact. */
+/** Returns the details of the event. */
 function detailOf({ outcome, attempt }: Result): Record<string, unknown> {
   if (outcome.kind === 'dropped') {
     const { reason, problem } = outcome

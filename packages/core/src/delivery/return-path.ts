@@ -1,17 +1,17 @@
 import { type Secrets, sameSecret } from '../platform/secrets.ts'
 
 /**
- * The return path of one delivery (VERP): it names the delivery and is signed, so that a bounce that comes back is tied to
- * its delivery and a forged one changes nothing (V29).
+ * The return path of one delivery (VERP). It identifies the delivery and is signed, so that a returned bounce can be matched to
+ * its delivery and a forged one has no effect (V29).
  *
- *     b-<base32 of: version, message id (16 octets), recipient number (2), day (2), signature (10)>@host
+ *     b-<base32 of: version, message id (16 bytes), recipient number (2), day (2), signature (10)>@host
  */
 const PREFIX = 'b-'
 const VERSION = 1
 const SIGNATURE = 10
 const PAYLOAD = 1 + 16 + 2 + 2
 const DAY_MS = 86_400_000
-/** Days a return path is good for: three of retries, five that remote servers keep trying, and some to spare. */
+/** Days a return path is valid: three of retries here, five of retries at remote servers, and a margin. */
 const VALID_DAYS = 30
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
 
@@ -21,7 +21,7 @@ export interface ReturnPathTarget {
   readonly recipientNo: number
 }
 
-/** The local part of a delivery's return path: 52 characters, case does not matter. */
+/** Returns the local part of a delivery's return path: 52 characters, case-insensitive. */
 export function makeReturnPath(secrets: Secrets, target: ReturnPathTarget, since: number): string {
   const payload = Buffer.alloc(PAYLOAD)
   payload[0] = VERSION
@@ -31,16 +31,16 @@ export function makeReturnPath(secrets: Secrets, target: ReturnPathTarget, since
   return PREFIX + toBase32(Buffer.concat([payload, sign(secrets, payload)]))
 }
 
-/** The delivery a return path names, or undefined when it is not ours, altered, or too old. */
+/** Returns the delivery that a return path identifies; undefined if it is not signed by this service, altered or too old. */
 export function readReturnPath(secrets: Secrets, local: string, now: number): ReturnPathTarget | undefined {
   const text = local.toLowerCase()
   if (!text.startsWith(PREFIX)) return undefined
-  const octets = fromBase32(text.slice(PREFIX.length))
-  if (octets?.length !== PAYLOAD + SIGNATURE || octets[0] !== VERSION) return undefined
-  const payload = octets.subarray(0, PAYLOAD)
-  if (!sameSecret(octets.subarray(PAYLOAD), sign(secrets, payload))) return undefined
+  const bytes = fromBase32(text.slice(PREFIX.length))
+  if (bytes?.length !== PAYLOAD + SIGNATURE || bytes[0] !== VERSION) return undefined
+  const payload = bytes.subarray(0, PAYLOAD)
+  if (!sameSecret(bytes.subarray(PAYLOAD), sign(secrets, payload))) return undefined
   const age = Math.floor(now / DAY_MS) - payload.readUInt16BE(19)
-  // A day of slack: hosts' clocks differ around midnight.
+  // Tolerates one day in the future, because the clocks of two hosts differ around midnight.
   if (age < -1 || age > VALID_DAYS) return undefined
   return { messageId: payload.toString('hex', 1, 17), recipientNo: payload.readUInt16BE(17) }
 }
@@ -49,12 +49,12 @@ function sign(secrets: Secrets, payload: Buffer): Buffer {
   return secrets.mac('return path', payload).subarray(0, SIGNATURE)
 }
 
-function toBase32(octets: Buffer): string {
+function toBase32(bytes: Buffer): string {
   let text = ''
   let bits = 0
   let value = 0
-  for (const octet of octets) {
-    value = (value << 8) | octet
+  for (const byte of bytes) {
+    value = (value << 8) | byte
     bits += 8
     while (bits >= 5) {
       bits -= 5
@@ -66,7 +66,7 @@ function toBase32(octets: Buffer): string {
 }
 
 function fromBase32(text: string): Buffer | undefined {
-  const octets: number[] = []
+  const bytes: number[] = []
   let bits = 0
   let value = 0
   for (const char of text) {
@@ -76,10 +76,10 @@ function fromBase32(text: string): Buffer | undefined {
     bits += 5
     if (bits >= 8) {
       bits -= 8
-      octets.push(value >>> bits)
+      bytes.push(value >>> bits)
       value &= (1 << bits) - 1
     }
   }
-  // What we made has no character too many, and zeros in the bits left over: there is one spelling, any other is not ours.
-  return bits < 5 && (value & ((1 << bits) - 1)) === 0 ? Buffer.from(octets) : undefined
+  // A valid return path has no superfluous character and zeros in the unused bits, so each value has exactly one spelling.
+  return bits < 5 && (value & ((1 << bits) - 1)) === 0 ? Buffer.from(bytes) : undefined
 }

@@ -1,35 +1,35 @@
-/** When a deferred delivery is tried again. Data first; the code below only reads it. */
+/** When a deferred delivery is tried again. */
 
-/** Minutes between attempts, from the first to the second on; the last one repeats. */
+/** Minutes between consecutive attempts, beginning after the first one. The last value repeats. */
 export const RETRY_MINUTES: readonly number[] = [1, 5, 15, 30, 60, 120, 240]
-/** Hours a delivery is tried, from when it is due; anew where it was held back and released. */
+/** Hours during which a delivery is tried, from when it is due; counted again after a delivery that was set aside is released. */
 export const LIFETIME_HOURS = 72
-/** Each wait is lengthened or shortened by up to this part, so that what failed together doesn't return together. */
+/** The fraction by which each delay is randomly lengthened or shortened, so that deliveries that failed together spread out. */
 export const JITTER = 0.2
-/** After an indeterminate attempt: long enough for the remote server to finish what it may have taken (RFC 1047). */
+/** Delay after an indeterminate attempt, long enough for the remote server to finish accepting the message (RFC 1047). */
 export const INDETERMINATE_WAIT_SECONDS = 5 * 60
-/** What a reply asks for is obeyed between these, in seconds; beyond them it is a mistake or an attack. */
+/** Limits, in seconds, of the delay that a reply requests. A delay beyond them is a mistake or an attack. */
 export const ASKED_WAIT = { least: 30, most: 4 * 60 * 60 } as const
 
 /**
- * Wordings in which servers ask for a wait (Postgrey, milter-greylist, Exim, Microsoft, qmail and others). Nothing in them repeats
- * without a bound: a kilobyte of "greylist" took 5 ms, and 250 replies are recorded at a time.
+ * Wordings in which servers request a delay (Postgrey, milter-greylist, Exim, Microsoft, qmail and others). Repetitions are
+ * bounded: without bounds a kilobyte of "greylist" took 5 ms, and 250 replies are recorded at a time.
  */
-const ASKED_PATTERNS: readonly RegExp[] = [
+const DELAY_PATTERNS: readonly RegExp[] = [
   /(?:try|retry|come back|available)\s+(?:again\s+)?(?:in|after)\s+(?:(?:at least|about|another)\s+)?(\d{1,6})\s*(s|sec|second|m|min|minute|h|hour)s?\b/i,
   /(?:greylist|graylist)\w{0,8}\D{0,40}?(\d{1,6})\s*(s|sec|second|m|min|minute|h|hour)s?\b/i,
   /(?:wait|delay(?:ed)?)\s+(?:(?:for|at least|about|another)\s+)*(\d{1,6})\s*(s|sec|second|m|min|minute|h|hour)s?\b/i,
 ]
-/** milter-greylist writes a time of day length: "come back in 00:04:59". */
-const ASKED_CLOCK = /(?:try again|retry|come back)\s+(?:in|after)\s+(\d{1,2}):(\d{2}):(\d{2})/i
+/** milter-greylist writes the delay as hours, minutes and seconds: "come back in 00:04:59". */
+const CLOCK_PATTERN = /(?:try again|retry|come back)\s+(?:in|after)\s+(\d{1,2}):(\d{2}):(\d{2})/i
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 }
 
-/** Seconds the reply asks us to wait, within bounds, or undefined. */
+/** Returns the delay that the reply requests, in seconds and within the limits; undefined if it requests none. */
 export function askedWait(reply: string): number | undefined {
-  const clock = ASKED_CLOCK.exec(reply)
+  const clock = CLOCK_PATTERN.exec(reply)
   if (clock) return bounded(Number(clock[1]) * 3600 + Number(clock[2]) * 60 + Number(clock[3]))
-  for (const pattern of ASKED_PATTERNS) {
+  for (const pattern of DELAY_PATTERNS) {
     const found = pattern.exec(reply)
     if (found) return bounded(Number(found[1]) * (SECONDS[(found[2] ?? 's').charAt(0).toLowerCase()] ?? 1))
   }
@@ -37,11 +37,11 @@ export function askedWait(reply: string): number | undefined {
 }
 
 /**
- * Seconds until the next attempt after `attempt` attempts (1 = the first). `random` is in [0, 1).
+ * Returns the seconds until the next attempt after `attempt` attempts (1 = the first). `random` is in [0, 1).
  */
 export function retryDelay(attempt: number, reply: string, random: number): number {
-  const asked = askedWait(reply)
-  if (asked !== undefined) return asked
+  const requested = askedWait(reply)
+  if (requested !== undefined) return requested
   const minutes = RETRY_MINUTES[Math.min(attempt, RETRY_MINUTES.length) - 1] ?? 1
   return Math.round(minutes * 60 * (1 + JITTER * (2 * random - 1)))
 }

@@ -5,7 +5,7 @@ import { finishDeliveries } from './finish-deliveries.ts'
 import type { DeliveryKey } from './queue.ts'
 import { LIFETIME_HOURS } from './schedule.ts'
 
-/** A delivery that cost workers their lives and is not claimed any more until somebody has looked at it. */
+/** A delivery that crashed workers. It is not claimed again until the operator releases it. */
 export interface SetAside {
   /** 32 hex digits. */
   readonly messageId: string
@@ -16,17 +16,17 @@ export interface SetAside {
   readonly expiresAt: Date
 }
 
-/** How often a worker must be lost while it is at one delivery alone. Once may be chance: workers are killed for other reasons too. */
-const BLAMED_OFTEN = 2
-const REASON = 'workers were lost while they wrote this message'
-/** Deliveries told at once. */
-const MOST_SHOWN = 1000
+/** How often a worker must die while it processes this delivery alone. Once may be chance: workers die for other reasons too. */
+const BLAME_LIMIT = 2
+const REASON = 'workers died while building this message'
+/** Maximum number of deliveries listed. */
+const MAX_LISTED = 1000
 
 type Named = Pick<DeliveryKey, 'messageId' | 'recipientNo'>
 
 /**
- * Notes that this worker is at `now` alone, of all deliveries that workers were lost with before, and is done with `before`.
- * Durable when it answers: a message that takes the worker's life takes it in the next moment.
+ * Records that this worker now processes `now`, alone among the deliveries with which workers died before, and has finished
+ * `before`. The record is durable when this function returns, because a message that crashes the worker does so right after.
  */
 export async function noteAlone(sql: AnySql, workerId: number, now: Named | undefined, before: Named | undefined) {
   const named = [now, before].filter((one) => one !== undefined)
@@ -38,26 +38,33 @@ export async function noteAlone(sql: AnySql, workerId: number, now: Named | unde
      where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.worker_id is not distinct from ${workerId}`
 }
 
-/** Part of the take-over, which has the row as it was as `old`. Past the final dot the message was written: it is not to blame. */
+/**
+ * Part of the takeover statement, in which `old` is the row before the update. After end of data the message was built, so it is
+ * not the cause.
+ */
 export function judgedAside(sql: AnySql) {
   const blamed = sql`old.blamed + (old.alone and old.dot_at is null)::int`
   return {
     columns: sql`alone = false, blamed = ${blamed},
-                 set_aside = case when ${blamed} >= ${BLAMED_OFTEN} then ${REASON}::text else q.set_aside end`,
-    /** When it is due again: not before somebody says so; after a minute, so that what kills workers does not kill all at once. */
-    nextAt: sql`when ${blamed} >= ${BLAMED_OFTEN} then ${NEVER}::timestamptz
+                 set_aside = case when ${blamed} >= ${BLAME_LIMIT} then ${REASON}::text else q.set_aside end`,
+    /**
+     * The next due time: never if it is set aside, until it is released; otherwise after a minute, so that a message that crashes
+     * workers does not crash all of them at once.
+     */
+    nextAt: sql`when ${blamed} >= ${BLAME_LIMIT} then ${NEVER}::timestamptz
                 when old.alone and old.dot_at is null then service_now() + interval '1 minute'`,
   }
 }
 
+/** Returns the deliveries that are set aside, at most 1000, in the order of their messages. */
 export async function listSetAside(sql: Sql): Promise<SetAside[]> {
   return sql<SetAside[]>`
     select replace(message_id::text, '-', '') as "messageId", recipient_no as "recipientNo", account_id as "accountId", attempt,
            set_aside as reason, expires_at as "expiresAt"
-      from delivery_queue where set_aside is not null order by message_id, recipient_no limit ${MOST_SHOWN}`
+      from delivery_queue where set_aside is not null order by message_id, recipient_no limit ${MAX_LISTED}`
 }
 
-/** Lets the deliveries of a message that are set aside be tried again, with three days ahead of them. Answers how many. */
+/** Releases the deliveries of a message that are set aside, to be tried for three more days. Returns their number. */
 export async function releaseSetAside(sql: Sql, messageId: string): Promise<number> {
   const released = await sql`
     update delivery_queue
@@ -67,16 +74,16 @@ export async function releaseSetAside(sql: Sql, messageId: string): Promise<numb
   return released.count
 }
 
-/** Ends them as dropped, each with its event. Answers how many. */
+/** Drops the deliveries of a message that are set aside, each with its event. Returns their number. */
 export async function failSetAside(sql: Sql, messageId: string): Promise<number> {
   const failed = await sql`
-    with gone as (
+    with deleted as (
       delete from delivery_queue where message_id = ${messageId}::uuid and set_aside is not null returning *
     ), finished as (
-      ${finishDeliveries(sql, { from: sql`gone`, state: 'dropped', reason: 'set-aside' })}
-    ), happened as (
-      ${insertEvents(sql, { from: sql`gone`, type: 'dropped', detail: { reason: 'set-aside' } })}
+      ${finishDeliveries(sql, { from: sql`deleted`, state: 'dropped', reason: 'set-aside' })}
+    ), new_events as (
+      ${insertEvents(sql, { from: sql`deleted`, type: 'dropped', detail: { reason: 'set-aside' } })}
     )
-    select 1 from gone`
+    select 1 from deleted`
   return failed.count
 }

@@ -1,21 +1,21 @@
-/** Why a worker has no right to its lease any more. */
+/** Why a worker lost its lease. */
 export type LostLease = 'taken' | 'hung' | 'silent'
 
-/** Where the main loop counts, in shared memory: its own rounds, and what the database has answered to it. */
+/** Positions of the main loop's counters in shared memory: its own rounds, and the statements that the database completed. */
 export const COUNTERS = { rounds: 0, answers: 1 } as const
 
 export interface StandstillTimes {
-  /** Milliseconds between two beats, each with a look. */
+  /** Milliseconds between two heartbeats, each followed by a check. */
   readonly beatEvery: number
-  /** After this long without a round of the main loop the worker hangs. */
+  /** Milliseconds without a round of the main loop after which the worker is hung. */
   readonly hungAfter: number
-  /** After this long without an answer to it, while the beats are answered, its connections are silent. */
+  /** Milliseconds without a completed statement, while heartbeats succeed, after which the worker's connections are broken. */
   readonly silentAfter: number
 }
 
 /**
- * Judges whether a worker's work goes on, beside its main loop. Counted in looks and not by a clock: a host that slept, or a
- * process that was stopped and goes on, has not stood still for longer than it ran.
+ * Detects, outside the main loop, that a worker makes no progress. It counts checks rather than reading a clock, so that time
+ * during which the host slept or the process was stopped does not count as a standstill.
  */
 export class Standstill {
   readonly #counters: Int32Array
@@ -30,16 +30,17 @@ export class Standstill {
     this.#times = times
   }
 
-  /** To be called after each beat. `answered`: the database answered it. */
+  /** Checks the counters. To be called after each heartbeat; `answered` is whether the heartbeat succeeded. */
   look(answered: boolean): LostLease | undefined {
     const { beatEvery, hungAfter, silentAfter } = this.#times
     const rounds = Atomics.load(this.#counters, COUNTERS.rounds)
     const answers = Atomics.load(this.#counters, COUNTERS.answers)
-    const goesOn = rounds !== this.#rounds
-    // A database that does not answer us either says nothing about the others, and beats that fail come in quick succession.
+    const advanced = rounds !== this.#rounds
+    // If the heartbeat failed too, the database is unavailable rather than the worker's connections broken. Failed heartbeats
+    // also follow each other faster than `beatEvery`, so they are not counted.
     if (answers !== this.#answers) this.#silent = 0
-    else if (goesOn && answered) this.#silent++
-    if (goesOn) this.#still = 0
+    else if (advanced && answered) this.#silent++
+    if (advanced) this.#still = 0
     else if (answered) this.#still++
     this.#rounds = rounds
     this.#answers = answers

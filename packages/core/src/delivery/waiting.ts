@@ -1,8 +1,8 @@
 import type { AnySql } from '../platform/database/database.ts'
 
 /**
- * What waits for some recipients: those deliveries that nobody holds by an index of their own, `delivery_queue_person`; what workers hold,
- * which is little, by looking through it.
+ * Selects the queued deliveries of some recipients. Unclaimed deliveries are found by their index, `delivery_queue_person`; the
+ * claimed ones, which are few, by a scan.
  */
 export function waitingFor(sql: AnySql, accountId: number, keys: readonly string[]): ReturnType<AnySql> {
   const columns = sql`q.message_id, q.recipient_no, q.account_id, q.recipient_key, q.state, q.reference`
@@ -14,6 +14,6 @@ export function waitingFor(sql: AnySql, accountId: number, keys: readonly string
              select hashtextextended(key, ${accountId}::int) from unnest(${[...keys]}::text[]) key))
     union all
     select ${columns} from delivery_queue q where q.worker_id is not null and ${theirs}
-    -- What is asked of them around this is not for an index to answer: it would read all of the queue.
+    -- Keeps conditions of the surrounding statement out of this one: an index chosen for them would read the whole queue.
     offset 0`
 }

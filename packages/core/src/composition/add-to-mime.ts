@@ -7,27 +7,27 @@ import { isListUnsubscribe, listUnsubscribe } from './compose.ts'
 import { fillHtml, fillText } from './links/fill-plan.ts'
 import { type Plan, type PlanOptions, planHtml, planText } from './links/plan.ts'
 
-/** A text of a MIME message with what is to be put into it. The plan's text is octets, one character each. */
+/** A text part of a MIME message with the plan of what is added to it. The plan's text has one character per byte. */
 interface PlannedText {
   readonly part: TextPart
   readonly plan: Plan
   readonly encoding: TransferEncoding
-  /** The footer has letters that the text's own charset lacks. */
+  /** Whether the part is converted to UTF-8, because the footer has characters that the part's charset lacks. */
   readonly becomesUtf8: boolean
 }
 
 interface MimePlan {
   readonly texts: readonly PlannedText[]
-  /** Where List-Unsubscribe goes: below our own trace field. Undefined: the message has its own. */
+  /** Position of List-Unsubscribe, after the trace field of this service. Undefined if the message has its own. */
   readonly listAt: number | undefined
 }
 
-/** By the parts of a loaded message. */
+/** Plans by the parts of a loaded message. */
 const plans = new WeakMap<ReadonlyMap<number, Buffer>, MimePlan>()
 
 /**
- * A MIME message with what is on for it, for one recipient. Its first text and its first HTML are decoded, added to and encoded
- * again; every other octet stays. The stored octets themselves, where there is nothing to add.
+ * Returns one recipient's copy of a MIME message with its added content. The first plain text and the first HTML part are decoded,
+ * extended and encoded again; every other byte is unchanged. If there is nothing to add, returns the stored buffer itself.
  */
 export function addToMime(parts: ReadonlyMap<number, Buffer>, to: AddTo): Buffer {
   const octets = parts.get(0) as Buffer
@@ -65,55 +65,55 @@ function planOf(octets: Buffer, footer: Footer, to: AddTo): MimePlan {
 function planPart(octets: Buffer, part: TextPart, footer: Footer, to: AddTo): PlannedText | undefined {
   const { type, parameters, bodyStart, bodyEnd } = part
   const encoding = transferEncodingOf(part.encoding)
-  // The URLs of such a text may go on in the next line (RFC 3676 4.5).
+  // With DelSp=yes a URL may continue on the next line (RFC 3676 4.5).
   if (!encoding || parameters.has('charset*') || parameters.get('delsp')?.toLowerCase() === 'yes') return undefined
   const decoded = decodeTransfer(octets.subarray(bodyStart, bodyEnd), encoding)
   const text = decoded?.toString('latin1')
-  // What is signed or encrypted within the text (RFC 4880 6.2) must stay as it is.
+  // Text that is signed or encrypted inline (RFC 4880 6.2) must not be changed.
   if (text === undefined || text.includes('-----BEGIN PGP ')) return undefined
   const charset = charsetOf(parameters.get('charset') ?? '', text)
   if (!charset) return undefined
   const { decode, encode } = charset
-  const said = unsubscribeTextsOf(to.additions)
+  const texts = unsubscribeTextsOf(to.additions)
   if (type === 'text/html') {
-    const html = { text: footer.html && asciiHtml(footer.html), sentence: said?.html && asciiHtml(said.html) }
+    const html = { text: footer.html && asciiHtml(footer.html), sentence: texts?.html && asciiHtml(texts.html) }
     const plan = planHtml(text, { ...optionsIn(html, to, encode), decode })
     return plan && { part, plan, encoding, becomesUtf8: false }
   }
-  const becomesUtf8 = [footer.text, said?.text].some((words) => words !== undefined && encode(words) === undefined)
+  const becomesUtf8 = [footer.text, texts?.text].some((words) => words !== undefined && encode(words) === undefined)
   const write = becomesUtf8 ? latin1 : encode
-  const words = { text: footer.text && write(footer.text), sentence: said?.text && write(said.text) }
+  const words = { text: footer.text && write(footer.text), sentence: texts?.text && write(texts.text) }
   const own = becomesUtf8 ? latin1(decode(text)) : text
   const plan = planText(own, { ...optionsIn(words, to, write), ...(becomesUtf8 ? {} : { decode }) })
   return plan && { part, plan, encoding, becomesUtf8 }
 }
 
-/** For a text that is octets: what is put in is in octets too, and so are the tags it goes in for. */
+/** Plan options for a text with one character per byte: added texts and tags have one character per byte too. */
 function optionsIn(
   { text, sentence }: { text: string | undefined; sentence: string | undefined },
   to: AddTo,
   encode: (text: string) => string | undefined,
 ): PlanOptions {
-  const { openTag, unsubscribeTexts: said } = to.additions
+  const { openTag, unsubscribeTexts: texts } = to.additions
   return {
     ...planOptions(to, text),
     openTag: openTag && encode(openTag),
-    unsubscribeTag: said?.tag && encode(said.tag),
+    unsubscribeTag: texts?.tag && encode(texts.tag),
     unsubscribeTexts: sentence ? { text: sentence, html: sentence } : undefined,
   }
 }
 
-/** UTF-8, one character an octet. */
+/** Returns the text in UTF-8, one character per byte. */
 function latin1(text: string): string {
   return Buffer.from(text).toString('latin1')
 }
 
-/** The same in whatever charset the HTML is in. */
+/** Returns HTML in ASCII, which is valid in every charset. */
 function asciiHtml(html: string): string {
   return html.replace(/[^\x00-\x7f]/gu, (letter) => `&#${letter.codePointAt(0)};`)
 }
 
-/** Writes what lies before the text and the text. Answers how far that is in the message. */
+/** Writes the message up to the end of the text part. Returns the position after it. */
 function writeText(
   out: Buffer[],
   { octets, at, text, to, link }: { octets: Buffer; at: number; text: PlannedText; to: AddTo; link: number },
@@ -135,7 +135,7 @@ function writeText(
   }
   out.push(octets.subarray(from, part.headEnd), Buffer.from([...fields.values()].join('')))
   out.push(octets.subarray(part.headEnd, part.bodyStart), encoded.octets)
-  // A message ends with a line end; within a multipart the delimiter brings its own.
+  // A message ends with CRLF; within a multipart the CRLF belongs to the delimiter.
   if (part.bodyEnd === octets.length && !encoded.octets.subarray(-2).equals(CRLF)) out.push(CRLF)
   return part.bodyEnd
 }
@@ -153,7 +153,7 @@ function hasListUnsubscribe(octets: Buffer): boolean {
   return head.split('\r\n').some((line) => isListUnsubscribe(line.slice(0, Math.max(0, line.indexOf(':'))).trimEnd()))
 }
 
-/** The Received field this service wrote at accept. */
+/** Returns the end of the Received field that this service added when it accepted the message. */
 function endOfFirstField(octets: Buffer): number {
   let end = 0
   do {

@@ -3,18 +3,18 @@ import { fillHtml, fillText } from './links/fill-plan.ts'
 import type { Links } from './links/links.ts'
 import { type Plan, type PlanOptions, planHtml, planText } from './links/plan.ts'
 
-/** What is needed to add to one recipient's copy. */
+/** What is added to one recipient's copy. */
 export interface AddTo {
   readonly additions: Additions
   readonly links: Links
-  /** Links that begin with one of these are ours already. */
+  /** URL prefixes of this service; links that begin with one of them are not tracked again. */
   readonly own: readonly string[]
 }
 
-/** How one copy differs from what its additions say. */
+/** Exceptions to the added content for one copy. */
 export interface AdderOptions {
   readonly literal?: PlanOptions['literal']
-  /** The recipient's own unsubscribe links that may be in the text already: those that its tags became. */
+  /** The recipient's unsubscribe links that the text may already contain, because they replaced its tags. */
   readonly unsubscribeLinks?: readonly string[]
 }
 
@@ -24,9 +24,10 @@ interface Planned {
   readonly plan: Plan | undefined
 }
 
-/** The last plan of each text of a message: copies that differ in nothing but their links share it. */
+/** The last plan of each text of a message, shared by copies that differ only in their links. */
 export type PlanCache = Partial<Record<'html' | 'text', Planned>>
 
+/** Returns the plan options for a copy whose footer is `footer`. */
 export function planOptions({ additions, own }: AddTo, footer: string | undefined): PlanOptions {
   return {
     openTracking: additions.openTracking === true,
@@ -42,7 +43,7 @@ export function planOptions({ additions, own }: AddTo, footer: string | undefine
   }
 }
 
-/** Puts into the texts of one composed copy, in the order they stand in it, what is on for its message. */
+/** Adds the message's added content to the texts of one composed copy. To be called in the order of the texts. */
 export class Adder {
   readonly #to: AddTo
   readonly #cache: PlanCache

@@ -1,25 +1,25 @@
 import type { MessageSettings, Submission } from '../submission/submission.ts'
 import { renderMergeTags, withUnsubscribe } from './merge.ts'
 
-/** What is added to a message on its way out, as it is stored with it: only what is on. Settled at accept. */
+/** The content added to an outbound message, as stored with it: only what is enabled. Fixed when the message is accepted. */
 export interface Additions extends MessageSettings {
-  /** The domain's own host for links; without it they lead to the service's. */
+  /** The domain's custom host for links; undefined if the links use the service's host. */
   readonly trackingHost?: string
-  /** The template that its door named by an id of its own, and its name then; no name: there was none. */
+  /** The template, if the entry point has its own template ids, with its name at that time; no name if it did not exist. */
   readonly template?: { readonly id: string; readonly name?: string }
 }
 
-/** A footer as a message got it, whatever becomes of the account's. */
+/** The footer of a message. Later changes of the account's footer do not affect it. */
 export interface Footer {
   readonly html?: string
   readonly text?: string
-  /** The message's own: nothing is put in for merge tags. */
+  /** Set if the footer was given with the message; its merge tags are not replaced. */
   readonly literal?: true
 }
 
 /**
- * What the message says, else the account's default. A message that wants no bounces (MAIL FROM:<>) is an answer of a program to
- * another: nothing is added to it.
+ * Returns the added content: the settings of the message, or the account's defaults. Nothing is added to a message with a null
+ * return path (MAIL FROM:<>), because such messages are automatic replies.
  */
 export function additionsOf(submission: Submission, trackingHost: string | null): Additions {
   const { settings, principal } = submission
@@ -29,7 +29,7 @@ export function additionsOf(submission: Submission, trackingHost: string | null)
     ...(groupsToDisplay ? { groupsToDisplay } : {}),
     ...(bypass ? { bypass } : {}),
   }
-  if (isProgramAnswer(submission)) return group
+  if (isAutomaticReply(submission)) return group
   const { mailDefaults } = principal
   const on = {
     footer: settings.footer ?? hasFooter(submission),
@@ -49,7 +49,7 @@ export function additionsOf(submission: Submission, trackingHost: string | null)
   }
 }
 
-/** How it is done, of what is on. */
+/** Returns the details of the enabled features. */
 function detailsOf(
   settings: MessageSettings,
   on: { readonly clickTracking: boolean; readonly openTracking: boolean; readonly unsubscribe: boolean },
@@ -68,25 +68,25 @@ function hasGroupLink({ group, groupLink }: MessageSettings): boolean {
   return group !== undefined && groupLink === true
 }
 
-/** Contract, corrections: what the mirrored service appends to mail of a group. Both links lead to where one leaves the group. */
+/** Contract, corrections: the mirrored service appends this to mail of a group. Both links lead to the group's unsubscribe page. */
 const LINKS = '<%Unsubscribe From This List%> | <%Manage Email Preferences%>'
 const GROUP_SENTENCE = { text: LINKS, html: `<p style="font-size:12px">${LINKS}</p>` }
 
-/** The words around the unsubscribe link, where they are not the service's own. */
+/** Returns the sentence around the unsubscribe link; undefined if the service's default is used. */
 export function unsubscribeTextsOf({ unsubscribeTexts, groupLink }: Additions): MessageSettings['unsubscribeTexts'] {
   return groupLink ? { ...GROUP_SENTENCE, ...unsubscribeTexts } : unsubscribeTexts
 }
 
-/** The footer this message gets; undefined: none. */
+/** Returns the footer of the message; undefined if it has none. */
 export function footerOf(submission: Submission): Footer | undefined {
   const { footer, footerTexts: own } = submission.settings
-  if (footer === false || !hasFooter(submission) || isProgramAnswer(submission)) return undefined
+  if (footer === false || !hasFooter(submission) || isAutomaticReply(submission)) return undefined
   if (own) return { ...(own.html ? { html: own.html } : {}), ...(own.text ? { text: own.text } : {}), literal: true }
   const { footerHtml, footerText } = submission.principal.mailDefaults
   return { ...(footerHtml ? { html: footerHtml } : {}), ...(footerText ? { text: footerText } : {}) }
 }
 
-/** The footer of a MIME message, whose recipients share their attributes: merged once, at accept. */
+/** Returns the footer of a MIME message. Its recipients share their attributes, so tags are merged once, when it is accepted. */
 export function mergedFooter(submission: Submission, { unsubscribe }: Additions): Footer | undefined {
   const footer = footerOf(submission)
   if (!footer || footer.literal) return footer
@@ -104,6 +104,6 @@ function hasFooter({ principal, settings }: Submission): boolean {
   return Boolean(principal.mailDefaults.footerHtml || principal.mailDefaults.footerText)
 }
 
-function isProgramAnswer({ content }: Submission): boolean {
+function isAutomaticReply({ content }: Submission): boolean {
   return content.nullReturnPath === true
 }

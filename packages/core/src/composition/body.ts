@@ -1,29 +1,30 @@
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 
 /**
- * How bodies lie in the database. Large text is deflated here, at level 1, which costs less than storing and reading the octets it
- * saves; what is small or does not shrink lies as it is (docs/decisions/0005-bodies-are-deflated.md).
+ * How bodies are stored in the database. Large text is deflated at level 1, which costs less than storing and reading the saved
+ * bytes. Small bodies and those that do not shrink are stored unchanged (docs/decisions/0005-bodies-are-deflated.md).
  */
 export type Encoding = 'deflate' | 'raw'
 
-/** A part as it goes in: in pieces, since putting a large body together only to send it costs as much as receiving it. */
+/** A part to be stored. It consists of pieces, because joining a large body only to send it costs as much as receiving it. */
 export interface EncodedPart {
   readonly encoding: Encoding
   readonly pieces: readonly Buffer[]
-  /** Octets of all pieces. */
+  /** Total size of the pieces in bytes. */
   readonly length: number
 }
 
-/** Up to this deflating takes more time than storing: 35 to 60 µs for 10 kB, against 30 in the database. */
+/** Bytes up to which deflating takes more time than storing: 35 to 60 µs for 10 kB, against 30 µs in the database. */
 const SMALL = 16 * 1024
-/** Larger ones are deflated only when a sample shrinks well; base64 costs 10 times what text does and gains 25 %. */
+/** Bytes of the sample that must shrink well, or the body is not deflated: base64 costs 10 times what text does and gains 25 %. */
 const SAMPLE = 8192
-/** Above this even text is stored raw: deflating would hold up every other accept of the process. */
+/** Bytes above which even text is stored raw, because deflating would delay every other submission to the process. */
 const TOO_LARGE = 1024 * 1024
 
-/** A window of 8 kB with small tables: the usual ones cost more to set up than a small body takes, and shrink it no further. */
+/** A window of 8 kB with small tables: the default ones save no more and take longer to set up than a small body to deflate. */
 const DEFLATE = { level: 1, windowBits: 13, memLevel: 6, chunkSize: 4096 } as const
 
+/** Returns a part as it is to be stored, deflated if that saves at least a tenth. */
 export function encodePart(pieces: readonly Buffer[]): EncodedPart {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   const raw: EncodedPart = { encoding: 'raw', pieces, length }
@@ -34,7 +35,7 @@ export function encodePart(pieces: readonly Buffer[]): EncodedPart {
   return content.length < length * 0.9 ? { encoding: 'deflate', pieces: [content], length: content.length } : raw
 }
 
-/** From the piece that the middle lies in. */
+/** Returns a sample of the piece that contains the middle of the body. */
 function sampleOf(pieces: readonly Buffer[], length: number): Buffer {
   let at = length >> 1
   for (const piece of pieces) {
@@ -45,13 +46,13 @@ function sampleOf(pieces: readonly Buffer[], length: number): Buffer {
 }
 
 /**
- * What a part is known by in the database: CRC-32 of its message's id, its number and its octets as they lie there, a piece after the
- * other, 0.3 ms for 1 MB. It tells what disks, restores and hands change, and not who could write a new one beside it.
+ * Checksum of a stored part: the CRC-32 of its message's id, its number and its stored bytes, 0.3 ms for 1 MB. It detects changes by
+ * disks, restores and manual updates, but not by an attacker, who can also replace the checksum.
  */
 export class PartDigest {
   #value: number
 
-  /** `id`: UUID. */
+  /** `id` is a UUID. */
   constructor(id: string, part: number) {
     this.#value = crc32(`${id} ${part} `)
   }
@@ -60,13 +61,13 @@ export class PartDigest {
     this.#value = crc32(octets, this.#value)
   }
 
-  /** As an `integer` of the database, which has a sign. */
+  /** The checksum as a Postgres `integer`, which is signed. */
   get value(): number {
     return this.#value | 0
   }
 }
 
-/** Undoes {@link encodePart}. `size` bounds what is inflated. Throws an Error when the octets are damaged. */
+/** Reverses {@link encodePart}. `size` limits the inflated bytes. Throws an Error if the content is damaged. */
 export function decodePart(part: { readonly encoding: Encoding; readonly content: Buffer }, size: number): Buffer {
   return part.encoding === 'raw' ? part.content : inflateRawSync(part.content, { maxOutputLength: Math.max(size, 1) })
 }

@@ -13,19 +13,19 @@ export interface Composition {
   readonly messageId: string
   readonly recipientNo: number
   readonly recipient: string
-  /** The moment of accept: a retry sends the same Date. */
+  /** Time when the message was accepted, so that a retry sends the same Date. */
   readonly acceptedAt: Date
   readonly content: ContentDocument
   readonly personal: Personal | null
-  /** The attachments' octets, by part. */
+  /** The contents of the attachments, by part number. */
   readonly parts: ReadonlyMap<number, Buffer>
-  /** Undefined: nothing is added to this message. */
+  /** Undefined if nothing is added to this message. */
   readonly addTo: AddTo | undefined
 }
 
 /**
- * Builds the MIME message of one delivery. Deterministic: the same delivery gives the same octets at every attempt, with
- * the same Message-ID, Date and boundaries (P3), and all copies of one envelope share them.
+ * Builds the MIME message of one delivery. Every attempt of a delivery gets the same bytes, including Message-ID, Date and
+ * boundaries (P3), and all copies of one envelope share these.
  */
 export function composeMessage(composition: Composition): Buffer {
   const { content, personal, recipient, messageId, recipientNo } = composition
@@ -38,7 +38,8 @@ export function composeMessage(composition: Composition): Buffer {
 
   let head = mailboxField('From', [sender])
   const named = (address: string): Mailbox => ({ name: personal?.names?.[address] ?? '', address })
-  // Not one of them may be an address: copies go out all the same, and a field of nothing is no field (RFC 5322 3.6.3).
+  // If the To list has no valid address, its cc and bcc recipients still get the message, and an empty To is invalid
+  // (RFC 5322 3.6.3).
   const to = personal?.to ?? [recipient]
   if (to.length > 0) head += mailboxField('To', to.map(named))
   if (personal?.cc?.length) head += mailboxField('Cc', personal.cc.map(named))
@@ -55,22 +56,22 @@ export function composeMessage(composition: Composition): Buffer {
   head += 'MIME-Version: 1.0\r\n'
   const body = bodyOf(composition, id, attributes)
   const message = Buffer.concat([Buffer.from(head), ...body])
-  // Its files were encoded for this copy alone.
+  // The attachments were encoded for this copy only.
   body.forEach(release)
   return message
 }
 
-/** One-click unsubscription (RFC 8058): both fields or neither. DKIM signs them. */
+/** Returns the fields of one-click unsubscription (RFC 8058), which needs both. DKIM signs them. */
 export function listUnsubscribe(url: string): string {
   return `List-Unsubscribe: <${url}>\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n`
 }
 
-/** Whoever writes one of them himself has his own way, and we add none. */
+/** Whether a field is one of List-Unsubscribe and List-Unsubscribe-Post. If the sender sets one of them, neither is added. */
 export function isListUnsubscribe(name: string): boolean {
   return /^list-unsubscribe(-post)?$/i.test(name)
 }
 
-/** RFC 5322 3.3, in UTC. */
+/** Returns a date as in RFC 5322 3.3, in UTC. */
 export function messageDate(at: Date): string {
   return at.toUTCString().replace('GMT', '+0000')
 }
@@ -97,7 +98,7 @@ interface ComposedText {
   readonly text: string
 }
 
-/** The texts in the order they stand (RFC 2046 5.1.4: the best alternative last). */
+/** Returns the texts in the order of their parts (RFC 2046 5.1.4: the best alternative last). */
 function textsOf(composition: Composition, attributes: Attributes): ComposedText[] {
   const { content, addTo } = composition
   const adder = adderFor(composition)
@@ -105,16 +106,16 @@ function textsOf(composition: Composition, attributes: Attributes): ComposedText
   const values = unsubscribe ? withUnsubscribe(attributes) : attributes
   const merge = (text: string): string => (content.literal ? text : renderMergeTags(text, values))
   const add = (kind: 'text' | 'html'): string => {
-    const said = content.footer?.[kind]
-    // The account's own is written in our merge tags, whatever the message is written in.
-    const footer = said === undefined || content.footer?.literal ? said : renderMergeTags(said, values)
+    const stored = content.footer?.[kind]
+    // The account's footer uses merge tags, even if they are disabled for the message.
+    const footer = stored === undefined || content.footer?.literal ? stored : renderMergeTags(stored, values)
     const text = merge(content[kind] ?? '')
     return adder ? adder[kind](text, footer) : text
   }
   const texts: ComposedText[] = []
   if (content.text !== undefined) texts.push({ type: 'text/plain', text: add('text') })
-  // AMP goes before HTML, or readers without AMP would show it. Nothing is added to it: what is not valid AMP to the letter is not
-  // shown at all.
+  // AMP precedes HTML; otherwise mail clients without AMP would show it. Nothing is added to it, because clients do not show a
+  // document that is not strictly valid AMP.
   if (content.amp !== undefined)
     texts.push({ type: 'text/x-amp-html', text: ampOf(content.amp, composition, attributes) })
   if (content.html !== undefined) texts.push({ type: 'text/html', text: add('html') })
@@ -132,7 +133,7 @@ function bodyOf(composition: Composition, id: string, attributes: Attributes): B
   const texts = textsOf(composition, attributes)
   const files = filesOf(composition)
   const html = texts.find(({ type }) => type === 'text/html')
-  // What HTML shows belongs to it (RFC 2387); what is only said to be inline stays with the attachments, where nobody misses it.
+  // Inline files that the HTML refers to go into its multipart/related (RFC 2387); other inline files stay among the attachments.
   const shown = html ? shownIn(html.text, files) : []
   const parts = texts.map((text) => {
     const own = [Buffer.from(textPart(text.type, text.text))]
@@ -140,8 +141,8 @@ function bodyOf(composition: Composition, id: string, attributes: Attributes): B
   })
   const [first = [Buffer.from(textPart('text/plain', ''))]] = parts
   const readable = parts.length > 1 ? multipart('alternative', `a.${id}`, parts) : first
-  const apart = new Set(shown)
-  const others = files.filter((file) => !apart.has(file))
+  const related = new Set(shown)
+  const others = files.filter((file) => !related.has(file))
   return others.length === 0 ? readable : multipart('mixed', `m.${id}`, [readable, ...others.map(filePart)])
 }
 

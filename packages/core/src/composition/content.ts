@@ -3,38 +3,38 @@ import type { FileHead } from '../mime/parts.ts'
 import type { SubmittedMailbox } from '../submission/submission.ts'
 import type { Footer } from './additions.ts'
 
-/** The content of a composed message as it is stored: part 0 of the body, in JSON; attachments are parts 1 and up. */
+/** The stored content of a composed message: part 0 of the body, in JSON. Attachments are parts 1 and up. */
 export interface ContentDocument {
   readonly from: { readonly email: string; readonly name: string }
   readonly replyTo?: string
-  /** In its place. */
+  /** Replaces `replyTo`. */
   readonly replyToList?: readonly SubmittedMailbox[]
   readonly subject: string
-  /** Extra fields of every copy. */
+  /** Additional header fields of every copy. */
   readonly headers?: Readonly<Record<string, string>>
-  /** ISO 8601. The moment of accept, when left out. */
+  /** ISO 8601; undefined for the time when the message was accepted. */
   readonly date?: string
-  /** Values of the template's variables for recipients who have none. */
+  /** Default values of the template's variables, for recipients without a value. */
   readonly defaults?: Readonly<Record<string, string>>
   readonly html?: string
   readonly text?: string
   readonly amp?: string
-  /** After HTML, in this order. */
+  /** Further alternatives, which follow the HTML in this order. */
   readonly alternatives?: readonly { readonly type: string; readonly text: string }[]
-  /** Nothing is put in for merge tags. */
+  /** Set if merge tags are disabled. */
   readonly literal?: true
-  /** Text that the values of substitutions may name. */
+  /** Texts that the values of substitutions may refer to. */
   readonly sections?: Readonly<Record<string, string>>
-  /** Those of subject, HTML and text that are a dynamic template, rendered for each recipient. */
+  /** Which of subject, HTML and text are dynamic templates, rendered for each recipient. */
   readonly rendered?: readonly TemplatePart[]
-  /** Tags of unsubscribe links may stand in its texts, and are filled in (core/content/substitution/unsubscribe-tags.ts). */
+  /** Set if the texts may contain unsubscribe tags, which are replaced (core/content/substitution/unsubscribe-tags.ts). */
   readonly unsubscribeTags?: true
-  /** Not merged yet. */
+  /** Its merge tags are not replaced yet. */
   readonly footer?: Footer
-  /** File name of every part that is an attachment. */
+  /** File names of the attachments, by part number. */
   readonly files?: Readonly<Record<string, string>>
-  /** Of those that are no ordinary attachment of the type their name says. */
+  /** Headers of those files that are not ordinary attachments with the type of their file name, by part number. */
   readonly fileHeads?: Readonly<Record<string, FileHead>>
-  /** The attachments every recipient gets; those of single envelopes are named in their Personal. */
+  /** Part numbers of the attachments for every recipient; those of single envelopes are in their Personal. */
   readonly attachments?: readonly number[]
 }

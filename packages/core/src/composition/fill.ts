@@ -14,9 +14,9 @@ import type { Personal } from './personal.ts'
 import type { RenderQueue } from './render-queue.ts'
 import { type Fill, substituterFor } from './substitute.ts'
 
-/** A message that can't be written for this recipient: its template or its values are why. Nothing of it may be sent. */
+/** Thrown if the message cannot be built for a recipient because of its template or values. None of it may be sent. */
 export class Unrenderable extends Error {
-  /** It may do another time: this host was busy. */
+  /** Whether a retry may succeed, because this host was busy. */
   readonly passing: boolean
 
   constructor({ why, sentence }: Pick<RenderFailure, 'why' | 'sentence'>) {
@@ -28,22 +28,22 @@ export class Unrenderable extends Error {
 export interface FillOptions {
   readonly content: ContentDocument
   readonly personal: Personal | null
-  /** Where this recipient unsubscribes; asked for only if a text wants it. */
+  /** Returns the recipient's unsubscribe URLs; called only if a text uses them. */
   readonly urls: () => UnsubscribeUrls
 }
 
-/** What is composed: the texts as one recipient gets them. */
+/** The content as one recipient gets it. */
 export type FilledContent = Pick<FillOptions, 'content' | 'personal'>
 
 /**
- * Puts in what differs in the texts of one recipient: substitutions, unsubscribe links. The same for the same recipient every
- * time. `rendered`: what {@link renderContent} made of it, where it is a dynamic template. Throws Unrenderable.
+ * Fills in the substitutions and unsubscribe links of one recipient. The result for a recipient is always the same. `rendered` is
+ * the result of {@link renderContent} if the content is a dynamic template. Throws Unrenderable.
  */
 export function fillContent({ content, personal, urls }: FillOptions, rendered?: FilledContent): FilledContent {
   return withTags(rendered ?? substituted(content, personal), urls)
 }
 
-/** Substitutions, and what a dynamic template makes of the data of one recipient. Rejects with Unrenderable, overloaded. */
+/** Fills in the substitutions and renders the dynamic template for one recipient. Rejects with Unrenderable or overloaded. */
 export async function renderContent(options: FillOptions & { readonly queue: RenderQueue }): Promise<FilledContent> {
   const given = substituted(options.content, options.personal)
   return { ...given, content: await rendered({ ...options, ...given }) }
@@ -80,15 +80,15 @@ function address(text: string, fill: Fill): string {
   return parseAddress(filled)?.text ?? filled
 }
 
-/** The bodies, each with something done to it. */
+/** Returns the bodies, each mapped by `map`. */
 function texts(
   { html, text, amp }: ContentDocument,
-  act: (text: string, kind: 'html' | 'text') => string,
+  map: (text: string, kind: 'html' | 'text') => string,
 ): Pick<ContentDocument, 'html' | 'text' | 'amp'> {
   return {
-    ...(html === undefined ? {} : { html: act(html, 'html') }),
-    ...(text === undefined ? {} : { text: act(text, 'text') }),
-    ...(amp === undefined ? {} : { amp: act(amp, 'html') }),
+    ...(html === undefined ? {} : { html: map(html, 'html') }),
+    ...(text === undefined ? {} : { text: map(text, 'text') }),
+    ...(amp === undefined ? {} : { amp: map(amp, 'html') }),
   }
 }
 
@@ -101,9 +101,9 @@ async function rendered({
   const template = templateOf(content)
   const given = JSON.parse(personal?.data ?? '{}') as TemplateData
   const wantsUrls = Object.values(template).some((text) => text.includes('unsubscribe'))
-  const answer = await queue.render(content, template, wantsUrls ? withUnsubscribeUrls(given, urls()) : given)
-  if (answer.kind === 'failed') throw new Unrenderable(answer.failure)
-  const { subject = content.subject, html = content.html, text = content.text } = answer
+  const result = await queue.render(content, template, wantsUrls ? withUnsubscribeUrls(given, urls()) : given)
+  if (result.kind === 'failed') throw new Unrenderable(result.failure)
+  const { subject = content.subject, html = content.html, text = content.text } = result
   if (subject.length > LIMITS.headerText) {
     throw new Unrenderable({ why: 'output', sentence: `the subject has more than ${LIMITS.headerText} characters` })
   }

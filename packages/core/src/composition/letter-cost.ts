@@ -3,20 +3,20 @@ import { isAddedTo, type LoadedMessage } from './load.ts'
 import type { Personal } from './personal.ts'
 import { type Addressed, documentOf } from './write-delivery.ts'
 
-/** What writing a letter takes: up to 5 ms, up to some 20 ms, or anything up to seconds. */
+/** Time that building a message takes: up to 5 ms, up to about 20 ms, or up to seconds. */
 export type LetterCost = 'little' | 'some' | 'much'
 
-/** Octets of text, and of what a text may grow to; and of a message with its files, which are encoded and put together. */
+/** Bounds of each cost: characters of text after tags are filled in, and bytes of the message with its attachments. */
 const LITTLE = { text: 64 * 1024, octets: 512 * 1024 } as const
 const SOME = { text: 256 * 1024, octets: 2 * 1024 * 1024 } as const
 
 /**
- * What will writing this letter take? Told from lengths alone, so it may say more than it will be. `rendered`: its content, where a
- * template made it.
+ * Returns the cost of building a message. It is an upper bound, because it is estimated from lengths alone. `rendered` is the
+ * content if a dynamic template was rendered.
  */
 export function costOfLetter(message: LoadedMessage, delivery: Addressed, rendered?: ContentDocument): LetterCost {
   const { format, size, parts } = message
-  // Relayed mail that nothing is added to is sent as it is.
+  // Relayed mail without added content is sent unchanged.
   if (format === 'mime') return isAddedTo(message) ? costOf(size, size) : 'little'
   const stored = costOf(parts?.get(0)?.length ?? 0, size)
   if (stored === 'much') return stored
@@ -37,17 +37,17 @@ function lengthOf(content: ContentDocument): number {
   return textsOf(content).reduce((sum, { length }) => sum + length, 0)
 }
 
-/** Characters of the longest unsubscribe link that is written with its words, about. */
+/** Approximate number of characters of the longest unsubscribe link with its label. */
 const LINK = 512
 
-/** At most so many characters are put in. */
+/** Returns an upper bound of the characters that are filled in. */
 function growthOf(content: ContentDocument, personal: Personal | null): number {
   const counts = countsOf(content)
   const { attributes = {}, substitutions } = personal ?? {}
   const merged = counts.tags * Math.max(longest(attributes), longest(content.defaults ?? {}))
   const links = content.unsubscribeTags ? counts.links * LINK : 0
   if (!substitutions) return merged + links
-  // Sections hold sections, to a depth of four.
+  // Sections contain sections, to a depth of four.
   const value = longest(substitutions) + longest(content.sections ?? {}) * (content.sections ? 16 : 1)
   return merged + links + (lengthOf(content) / shortest(substitutions)) * value
 }

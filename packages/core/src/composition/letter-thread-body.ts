@@ -10,7 +10,7 @@ export interface LetterThreadData extends Omit<LinkOptions, 'secrets'> {
   readonly secretKey: string
 }
 
-/** `message` undefined: the same as before, which the thread has. */
+/** `message` is undefined if it is the same as in the previous order. */
 export interface LetterOrder {
   readonly message: LoadedMessage | undefined
   readonly delivery: Addressed
@@ -19,10 +19,10 @@ export interface LetterOrder {
 
 export type LetterReport =
   | { readonly kind: 'written'; readonly octets: Uint8Array }
-  /** `why` is there where it is Unrenderable. */
+  /** `why` is set if the error is Unrenderable. */
   | { readonly kind: 'failed'; readonly sentence: string; readonly why?: 'time' | 'output'; readonly stack?: string }
 
-/** The body of the thread that writes letters: no environment, no files, no database. */
+/** Body of the thread that builds messages. It has no access to environment, files or database. */
 function serve(): void {
   const port = parentPort
   if (!port) return
@@ -33,7 +33,7 @@ function serve(): void {
   port.on('message', (order: LetterOrder) => {
     if (order.message) message = withBuffers(order.message)
     try {
-      const octets = ownOctets(
+      const octets = transferable(
         writeDelivery(message as LoadedMessage, order.delivery, options, order.rendered),
         message,
       )
@@ -45,7 +45,7 @@ function serve(): void {
   })
 }
 
-/** Buffers arrive as plain octets. */
+/** Restores Buffers, which arrive as plain Uint8Arrays. */
 function withBuffers(message: LoadedMessage): LoadedMessage {
   const parts = [...(message.parts ?? [])].map(
     ([part, octets]) => [part, Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)] as const,
@@ -53,8 +53,8 @@ function withBuffers(message: LoadedMessage): LoadedMessage {
   return { ...message, parts: new Map(parts) }
 }
 
-/** What is handed over must be all there is in its memory, and nothing that is needed again. */
-function ownOctets(written: Buffer, message: LoadedMessage | undefined): Uint8Array {
+/** Returns the bytes in an ArrayBuffer that can be transferred: one that holds nothing else and is not needed again. */
+function transferable(written: Buffer, message: LoadedMessage | undefined): Uint8Array {
   const alone = written.byteLength === written.buffer.byteLength && written !== message?.parts?.get(0)
   return alone ? written : Uint8Array.prototype.slice.call(written)
 }

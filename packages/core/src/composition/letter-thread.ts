@@ -5,13 +5,13 @@ import type { LetterOrder, LetterReport, LetterThreadData } from './letter-threa
 import type { LoadedMessage } from './load.ts'
 import type { Addressed } from './write-delivery.ts'
 
-/** Milliseconds of computing that one letter may take. The worst of 30 MB that were found take two seconds. */
-const MOST_CPU = 20_000
-/** Milliseconds between two looks at a thread that is busy. */
-const LOOK = 500
-/** Milliseconds after which a thread without work ends, and gives its memory back. */
+/** Milliseconds of processor time that one message may take. The worst known message of 30 MB takes two seconds. */
+const MAX_CPU = 20_000
+/** Milliseconds between two checks of a busy thread. */
+const CHECK_INTERVAL = 500
+/** Milliseconds after which an idle thread exits and frees its memory. */
 const IDLE = 5000
-/** Megabytes: 28 MB of line ends, the worst that was found, take 260. */
+/** Heap limits in megabytes. The worst known message, 28 MB of line ends, takes 260. */
 const HEAP = { maxOldGenerationSizeMb: 384, maxYoungGenerationSizeMb: 16 } as const
 
 export interface Letter {
@@ -20,7 +20,7 @@ export interface Letter {
   readonly rendered?: FilledContent
 }
 
-/** Writes letters too large to be written on a main loop, one after the other. */
+/** Builds messages that are too large for the main loop, one after the other. */
 export interface LetterThread {
   /** Rejects with Unrenderable. */
   write(letter: Letter): Promise<Buffer>
@@ -31,17 +31,18 @@ interface Waiting extends Letter {
   readonly settle: PromiseWithResolvers<Buffer>
 }
 
-/** A thread for each cost, so that a letter that takes seconds holds up only its like. */
+/** A thread for each cost, so that a message that takes seconds delays only others of its cost. */
 export interface LetterThreads extends Readonly<Record<Exclude<LetterCost, 'little'>, LetterThread>> {
   close(): Promise<void>
 }
 
+/** Creates the threads of both costs. Each starts with its first message and exits when idle. */
 export function createLetterThreads(data: LetterThreadData): LetterThreads {
   const [some, much] = [createLetterThread(data), createLetterThread(data)]
   return { some, much, close: async () => void (await Promise.all([some.close(), much.close()])) }
 }
 
-/** Nothing runs, and nothing is held, until there is something to write. */
+/** The thread starts with the first message, so that an unused one takes no memory. */
 function createLetterThread(data: LetterThreadData): LetterThread {
   const queue: Waiting[] = []
   let running: Running | undefined
@@ -52,7 +53,7 @@ function createLetterThread(data: LetterThreadData): LetterThread {
     serving = true
     clearTimeout(idle)
     for (let next = queue.shift(); next; next = queue.shift()) {
-      // It may have ended between two letters.
+      // The thread may have exited since the last message.
       if (!running?.usable) running = startThread(data)
       await running.write(next).then(next.settle.resolve, next.settle.reject)
     }
@@ -75,7 +76,7 @@ function createLetterThread(data: LetterThreadData): LetterThread {
     },
     async close() {
       clearTimeout(idle)
-      for (const { settle } of queue.splice(0)) settle.reject(new Error('the process is ending'))
+      for (const { settle } of queue.splice(0)) settle.reject(new Error('the process is shutting down'))
       await stop()
     },
   }
@@ -93,8 +94,8 @@ function startThread(data: LetterThreadData): Running {
   })
   let usable = true
   let current: PromiseWithResolvers<Buffer> | undefined
-  /** The message whose body it has. */
-  let held: WeakRef<LoadedMessage> | undefined
+  /** The message whose body the thread has. */
+  let sent: WeakRef<LoadedMessage> | undefined
 
   function end(error: Error): void {
     usable = false
@@ -111,15 +112,15 @@ function startThread(data: LetterThreadData): Running {
   thread.on('error', (error: Error & { code?: string }) =>
     end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooCostly('memory') : error),
   )
-  thread.on('exit', () => end(new Error('the thread that writes letters ended')))
+  thread.on('exit', () => end(new Error('the thread that builds messages exited')))
 
-  /** Time on the clock says nothing where others want the processor. */
+  /** Measures processor time, because elapsed time depends on the load of the host. */
   async function watch(before: { cpu: number | undefined }): Promise<void> {
-    const asked = current
+    const watched = current
     const { user, system } = await thread.cpuUsage().catch(() => ({ user: 0, system: 0 }))
     const cpu = (user + system) / 1000
     before.cpu ??= cpu
-    if (asked && current === asked && cpu - before.cpu > MOST_CPU) end(tooCostly('time'))
+    if (watched && current === watched && cpu - before.cpu > MAX_CPU) end(tooCostly('time'))
   }
 
   return {
@@ -131,12 +132,12 @@ function startThread(data: LetterThreadData): Running {
       current = settle
       thread.ref()
       const { recipient, recipientNo, personal } = delivery
-      const whole = held?.deref() === message ? undefined : message
+      const whole = sent?.deref() === message ? undefined : message
       const order: LetterOrder = { message: whole, delivery: { recipient, recipientNo, personal }, rendered }
       thread.postMessage(order)
-      held = new WeakRef(message)
+      sent = new WeakRef(message)
       const before = { cpu: undefined }
-      const watching = setInterval(() => void watch(before), LOOK)
+      const watching = setInterval(() => void watch(before), CHECK_INTERVAL)
       return settle.promise.finally(() => clearInterval(watching))
     },
     stop: () => thread.terminate(),

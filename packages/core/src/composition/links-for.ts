@@ -5,15 +5,15 @@ import type { AddTo } from './adder.ts'
 import { linksOf } from './links/links.ts'
 import type { LoadedMessage } from './load.ts'
 
-/** Where links lead that are put into mail. */
+/** Hosts and keys of the links that are added to mail. */
 export interface LinkOptions {
   readonly secrets: Secrets
-  /** The service's own. */
+  /** Base URL of the service, used if the domain has no custom host. */
   readonly publicUrl: string
   readonly trackingScheme: 'http' | 'https'
 }
 
-/** There is no page of preferences: where one would choose, one leaves. */
+/** Returns the unsubscribe URLs of a delivery. There is no preferences page, so `preferences` unsubscribes from the group. */
 export function urlsFor(message: LoadedMessage, delivery: Addressee, options: LinkOptions): UnsubscribeUrls {
   const { links } = linksFor(message, delivery, options)
   const group = links.unsubscribe()
@@ -25,6 +25,7 @@ export interface Addressee {
   readonly recipientNo: number
 }
 
+/** Returns what is added to the copy of one recipient. */
 export function addToCopy(message: LoadedMessage, delivery: Addressee, options: LinkOptions): AddTo {
   return { additions: message.settings, ...linksFor(message, delivery, options) }
 }
@@ -34,7 +35,7 @@ function linksFor(
   { recipient: address, recipientNo }: Addressee,
   { secrets, publicUrl, trackingScheme }: LinkOptions,
 ): Pick<AddTo, 'links' | 'own'> {
-  const own = settings.trackingHost && ownBase(settings.trackingHost, publicUrl, trackingScheme)
+  const own = settings.trackingHost && customBase(settings.trackingHost, publicUrl, trackingScheme)
   const recipient = {
     accountId,
     messageId: messageIdText(id),
@@ -48,8 +49,8 @@ function linksFor(
   }
 }
 
-/** An own host leads to where PUBLIC_URL does, and so to the same port, unless it is another scheme's. */
-function ownBase(host: string, publicUrl: string, scheme: 'http' | 'https'): string {
+/** A custom host reaches the same server as PUBLIC_URL and so has the same port, unless the schemes differ. */
+function customBase(host: string, publicUrl: string, scheme: 'http' | 'https'): string {
   const { protocol, port } = new URL(publicUrl)
   return `${scheme}://${host}${port && protocol === `${scheme}:` ? `:${port}` : ''}`
 }

@@ -3,8 +3,8 @@ import { atOnce, type Stoppable } from '../platform/threads/turns.ts'
 import { UNSUBSCRIBE_TAG } from './links/plan.ts'
 
 /**
- * Merge tags (v2 contract section 5.1): `[%NAME%]`, spaces inside allowed; exact name first, then whatever the case; a missing
- * attribute is empty; values go in as they are and are not expanded again.
+ * Merge tags (v2 contract section 5.1): `[%NAME%]`, with optional spaces inside. An attribute with the exact name takes precedence
+ * over one that differs in case; a missing attribute is empty. Values are inserted unchanged and are not expanded again.
  */
 const TAG = /\[%\s*([A-Za-z0-9_.-]+)\s*%\]/g
 
@@ -14,7 +14,7 @@ export function hasMergeTags(text: string): boolean {
   return text.includes('[%')
 }
 
-/** Of a text that is short, or in a thread of its own; see {@link mergeTags}. */
+/** Returns the text with its tags replaced. For short texts, or in a separate thread; otherwise see {@link mergeTags}. */
 export function renderMergeTags(text: string, attributes: Attributes): string {
   if (!hasMergeTags(text)) return text
   if (text.length > LONG) return atOnce(mergeTags(text, attributes))
@@ -22,11 +22,12 @@ export function renderMergeTags(text: string, attributes: Attributes): string {
   return text.replace(TAG, (_tag, name: string) => values(name))
 }
 
-/** Characters of a text above which its tags are not replaced by one expression: the tags of 28 MB took more than 512 MB. */
+/** Characters above which tags are not replaced by a single `replace`: for 28 MB that took more than 512 MB of memory. */
 const LONG = 1024 * 1024
-/** Tags between two looks at the clock, and whose values are put together at a time. */
+/** Number of tags after which the generators yield and their values are joined. */
 const STEP = 1024
 
+/** As {@link renderMergeTags}, for long texts: yields regularly. */
 export function* mergeTags(text: string, attributes: Attributes): Stoppable<string> {
   const values = valuesOf(attributes)
   const chunks: string[] = []
@@ -53,8 +54,8 @@ function valuesOf(attributes: Attributes): (name: string) => string {
 }
 
 /**
- * The attributes with a value for the unsubscribe tag, unless one of them has its name: whoever used that name before for a value of
- * his own goes on doing so. By itself the tag stands for itself, so that it is there still when everything else is merged.
+ * Returns the attributes with a value for the unsubscribe tag, unless one of them has its name, so that senders who already use
+ * the name keep their value. By default the value is the tag itself, which therefore remains after all others are replaced.
  */
 export function withUnsubscribe(attributes: Attributes, value = `[%${UNSUBSCRIBE_TAG}%]`): Attributes {
   const taken = Object.keys(attributes).some((name) => name.toUpperCase() === UNSUBSCRIBE_TAG)
@@ -62,32 +63,34 @@ export function withUnsubscribe(attributes: Attributes, value = `[%${UNSUBSCRIBE
 }
 
 /**
- * The attributes with what stands in for those that are missing or empty. A tag without an attribute of its exact name takes
- * one of any case, so an empty one must go where another stands in.
+ * Returns the attributes with defaults for those that are missing or empty. Because a tag without an attribute of its exact name
+ * matches one that differs in case, an empty attribute is removed if there is a default for it.
  */
 export function withDefaults(attributes: Attributes, defaults: Attributes | undefined): Attributes {
   if (!defaults) return attributes
-  const standIns = new Set(Object.keys(defaults).map((name) => name.toLowerCase()))
-  const given = Object.entries(attributes).filter(([name, value]) => value !== '' || !standIns.has(name.toLowerCase()))
+  const withDefault = new Set(Object.keys(defaults).map((name) => name.toLowerCase()))
+  const given = Object.entries(attributes).filter(
+    ([name, value]) => value !== '' || !withDefault.has(name.toLowerCase()),
+  )
   const names = new Set(given.map(([name]) => name.toLowerCase()))
   const missing = Object.entries(defaults).filter(([name]) => !names.has(name.toLowerCase()))
   return Object.fromEntries([...given, ...missing])
 }
 
-/** The defaults of those tags that stand in a text. */
+/** Returns the defaults of the tags in a text. */
 export function defaultsIn(text: string, defaults: Attributes | undefined): Attributes | undefined {
   if (!defaults || !hasMergeTags(text)) return undefined
   const tags = atOnce(countMergeTags(text))
   return Object.fromEntries(Object.entries(defaults).filter(([name]) => tags.has(name.toLowerCase())))
 }
 
-/** Names of the tags of a text, in lower case: as each is first written, and how often. */
+/** The tags of a text by their names in lower case: the first spelling of each, and its number of occurrences. */
 export type MergeTags = ReadonlyMap<string, { readonly written: string; readonly times: number }>
 
-/** Different names of one text: 28 MB of tags of different names took 400 MB to count. */
-const MOST_NAMES = 100_000
+/** Maximum number of different names in one text: counting 28 MB of tags with different names took 400 MB of memory. */
+const MAX_NAMES = 100_000
 
-/** Throws parameterInvalid where a text has more different names than are counted. */
+/** Returns the tags of a text, and yields regularly. Throws parameterInvalid if it has more than 100,000 different names. */
 export function* countMergeTags(text: string, parameter = 'content'): Stoppable<MergeTags> {
   const counts = new Map<string, { readonly written: string; times: number }>()
   let steps = 0
@@ -96,14 +99,14 @@ export function* countMergeTags(text: string, parameter = 'content'): Stoppable<
     const key = name.toLowerCase()
     const known = counts.get(key)
     if (known) known.times++
-    else if (counts.size < MOST_NAMES) counts.set(key, { written: name, times: 1 })
-    else throw invalidParameter(parameter, `must have at most ${MOST_NAMES} different merge tags`)
+    else if (counts.size < MAX_NAMES) counts.set(key, { written: name, times: 1 })
+    else throw invalidParameter(parameter, `must have at most ${MAX_NAMES} different merge tags`)
     if (++steps % STEP === 0) yield
   }
   return counts
 }
 
-/** The names of tags no attribute is there for, each once whatever its case, as first written. */
+/** Returns the names of tags without an attribute, each once regardless of case, in their first spelling. */
 export function tagsWithout(tags: readonly MergeTags[], attributes: Attributes): string[] {
   const given = new Set(Object.keys(attributes).map((name) => name.toLowerCase()))
   const missing = new Map<string, string>()
@@ -114,8 +117,8 @@ export function tagsWithout(tags: readonly MergeTags[], attributes: Attributes):
 }
 
 /**
- * At most this many characters go in for the tags, told without putting them in: a small text of many tags and one long value
- * make gigabytes. Takes as long as there are attributes, however many tags.
+ * Returns an upper bound of the characters that replace the tags. It does not build the result, which can have gigabytes if a
+ * small text has many tags and a long value. The time depends on the number of attributes, not of tags.
  */
 export function mergedLength(counts: MergeTags, attributes: Attributes): number {
   let length = 0

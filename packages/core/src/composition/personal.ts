@@ -1,34 +1,34 @@
 import type { Mailbox } from '../mime/header.ts'
 
 /**
- * What differs for one recipient of a composed message, stored with the delivery (`personal`). Absent altogether where the
- * recipient is alone on its To line and nothing else differs: the usual case.
+ * The data of one recipient of a composed message, stored with the delivery (`personal`). Usually null: the recipient is alone
+ * in To and nothing else differs.
  */
 export interface Personal {
-  /** Number of the envelope; its copies share one Message-ID. */
+  /** Number of the envelope, whose copies share one Message-ID. */
   readonly envelope: number
-  /** The To and Cc lists as the reader sees them, when they are more than the recipient alone. */
+  /** The visible To and Cc lists, if they contain more than the recipient. */
   readonly to?: readonly string[]
   readonly cc?: readonly string[]
-  /** Of a MIME message: what this copy says in place of the message's To. */
+  /** Replaces the To field of a MIME message in this copy. */
   readonly ownTo?: Mailbox
-  /** Names shown in To and Cc, by address. */
+  /** Display names in To and Cc, by address. */
   readonly names?: Readonly<Record<string, string>>
-  /** In place of the content's. */
+  /** Replaces the content's sender; `subject` likewise. */
   readonly from?: { readonly email: string; readonly name: string }
   readonly subject?: string
-  /** In place of the message's: not before this moment, in ISO 8601. */
+  /** Replaces the message's scheduled time: the earliest time of sending, in ISO 8601. */
   readonly scheduledAt?: string
   readonly attributes?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
-  /** The client's own, with its brackets. */
+  /** The Message-ID given by the client, with its angle brackets. */
   readonly messageId?: string
-  /** Literal text and what stands for it in subject, Reply-To and content. */
+  /** Texts to be replaced in subject, Reply-To and content, with their values. */
   readonly substitutions?: Readonly<Record<string, string>>
-  /** What a dynamic template is rendered with, in JSON: as text, since the database would put an object's keys in its own order. */
+  /** Data for a dynamic template, as JSON text, because jsonb would not preserve the order of an object's keys. */
   readonly data?: string
-  /** Given back with every event of the delivery. */
+  /** Included in every event of the delivery. */
   readonly customArgs?: Readonly<Record<string, string>>
-  /** Body parts that are attachments of this envelope only. */
+  /** Part numbers of attachments that only this envelope has. */
   readonly attachments?: readonly number[]
 }

@@ -5,7 +5,7 @@ import type { ContentDocument } from './content.ts'
 
 type Details = Pick<ContentDocument, 'sections' | 'rendered' | 'unsubscribeTags'>
 
-/** What is stored with the texts of a message whose recipients get them filled in differently. */
+/** Returns the details stored with the texts of a message that are filled in for each recipient. */
 export function textDetailsOf(
   { literal, sections, envelopes, content }: Submission,
   { html, text }: { readonly html: string | undefined; readonly text: string | undefined },
@@ -13,7 +13,7 @@ export function textDetailsOf(
 ): Details {
   const substitutes = envelopes.some(({ substitutions }) => substitutions !== undefined)
   const amp = content.kind === 'parts' ? content.amp : undefined
-  // What is put in may hold such a tag as well as what was written.
+  // Rendered and substituted values may contain an unsubscribe tag too.
   const tags =
     literal === true &&
     (rendered.length > 0 || substitutes || [html, text, amp].some((one) => hasUnsubscribeTags(one ?? '')))

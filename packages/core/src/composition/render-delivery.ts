@@ -10,13 +10,13 @@ import { type Addressed, documentOf, writeDelivery } from './write-delivery.ts'
 
 export interface RenderOptions extends LinkOptions {
   readonly queue: RenderQueue
-  /** Writes what would take too long here. */
+  /** Threads that build messages which would take too long on the main loop. */
   readonly letters: LetterThreads
 }
 
 /**
- * The MIME message of one delivery, unsigned; the same octets at every attempt. At once, but where a template is rendered for each
- * recipient, or where it takes so long that it is done in a thread. Throws (or rejects with) Unrenderable, overloaded.
+ * Returns the unsigned MIME message of one delivery, the same bytes for every attempt. Returns a promise if a template is rendered
+ * for each recipient, or if building takes so long that a thread does it. Throws (or rejects with) Unrenderable or overloaded.
  */
 export function renderDelivery(
   message: LoadedMessage,
@@ -43,11 +43,11 @@ function write(letter: Letter, options: RenderOptions): Buffer | Promise<Buffer>
   return cost === 'little' ? writeDelivery(message, delivery, options, rendered) : options.letters[cost].write(letter)
 }
 
-/** In JSON the quotes of a text are escaped: only the document's own member looks like this (content.ts). */
+/** JSON escapes the quotes within texts, so only the document's own member matches this (content.ts). */
 const RENDERED = `"${'rendered' satisfies keyof ContentDocument}":[`
 const known = new WeakMap<LoadedMessage, boolean>()
 
-/** Is its content a dynamic template? Told without reading it, since it may be large. */
+/** Whether the content is a dynamic template. Does not parse it, because it may be large. */
 function isRendered(message: LoadedMessage): boolean {
   if (message.format === 'mime') return false
   let rendered = known.get(message)

@@ -1,32 +1,33 @@
 import type { DynamicRenderer, DynamicTemplate, Rendered, TemplateData } from '../content/engine/index.ts'
 
-/** Characters that the renderings of one batch may have together, going by the largest seen so far of that message. */
+/** Maximum total characters of the output of one batch, estimated from the largest output of that message so far. */
 const BATCH_OUTPUT = 4 * 1024 * 1024
-const MOST_IN_BATCH = 100
+const MAX_BATCH = 100
 
 export interface RenderQueue {
   /**
-   * Renders a message's template for one recipient. What is asked while a batch of that message is being rendered goes in the next
-   * one: the template is read once for all of them. Throws overloaded.
+   * Renders a message's template for one recipient. Requests made while a batch of that message is being rendered form the next
+   * batch, for which the template is parsed once. Throws overloaded.
    */
   render(message: WeakKey, template: DynamicTemplate, data: TemplateData): Promise<Rendered>
 }
 
-interface Asked {
+interface Request {
   readonly data: TemplateData
   readonly settle: PromiseWithResolvers<Rendered>
 }
 
+/** Creates a queue that renders the requests of each message in batches. */
 export function createRenderQueue(renderer: Pick<DynamicRenderer, 'renderDynamic'>): RenderQueue {
-  const waiting = new Map<WeakKey, Asked[]>()
+  const waiting = new Map<WeakKey, Request[]>()
   const largest = new WeakMap<WeakKey, number>()
 
-  async function serve(message: WeakKey, template: DynamicTemplate, asked: Asked[]): Promise<void> {
-    while (asked.length > 0) {
+  async function serve(message: WeakKey, template: DynamicTemplate, requests: Request[]): Promise<void> {
+    while (requests.length > 0) {
       const size = largest.get(message)
-      // The first one alone: it tells how large they are.
-      const most = size === undefined ? 1 : Math.min(MOST_IN_BATCH, Math.ceil(BATCH_OUTPUT / (size + 1)))
-      const batch = asked.splice(0, most)
+      // The first batch has one request, whose output shows how large the outputs are.
+      const limit = size === undefined ? 1 : Math.min(MAX_BATCH, Math.ceil(BATCH_OUTPUT / (size + 1)))
+      const batch = requests.splice(0, limit)
       try {
         const rendered = await renderer.renderDynamic(
           template,
@@ -47,9 +48,9 @@ export function createRenderQueue(renderer: Pick<DynamicRenderer, 'renderDynamic
       const before = waiting.get(message)
       if (before) before.push({ data, settle })
       else {
-        const asked = [{ data, settle }]
-        waiting.set(message, asked)
-        void serve(message, template, asked)
+        const requests = [{ data, settle }]
+        waiting.set(message, requests)
+        void serve(message, template, requests)
       }
       return settle.promise
     },

@@ -17,9 +17,9 @@ import {
 export interface TemplateRendering {
   readonly accountId: number
   readonly id: number
-  /** The active one, when left out. */
+  /** Undefined for the active version. */
   readonly version: number | undefined
-  /** In place of the template's own, as a send may have it. */
+  /** Replaces the template's subject, as in a send; undefined for the template's own. */
   readonly subject: string | undefined
   readonly attributes: Attributes
 }
@@ -28,16 +28,16 @@ export interface RenderedTemplate {
   readonly version: number
   readonly subject: string
   readonly content: string
-  /** Tags nothing was put in for, as they are first written. */
+  /** Names of tags without a value, in their first spelling. */
   readonly missing: readonly string[]
-  /** What a send with these attributes would be refused for. */
+  /** Errors with which a send with these attributes would be rejected. */
   readonly problems: readonly string[]
 }
 
 /**
- * Merges a template as a delivery would, with the same code.
+ * Renders a template with the same code as a delivery.
  *
- * Throws templateIdInvalid, templateVersionUnknown, parameterInvalid (attributes: the result would be too large), BeyondShare.
+ * Throws templateIdInvalid, templateVersionUnknown, parameterInvalid (attributes, if the result would be too large) or BeyondShare.
  */
 export async function renderTemplate(
   templates: Templates,
@@ -56,12 +56,12 @@ export async function renderTemplate(
   if (subject.length + template.content.length + merged > LIMITS.messageSize) {
     throw invalidParameter('attributes', 'the content with these values would be too large')
   }
-  const refusals = refusalsOf(template.variables, rendering.attributes, (name) => `attributes.${name}`)
+  const errors = refusalsOf(template.variables, rendering.attributes, (name) => `attributes.${name}`)
   return {
     version: 'version' in template ? template.version : template.number,
     subject: renderMergeTags(subject, attributes),
     content: await inTurns(mergeTags(template.content, attributes)),
     missing: tagsWithout(tags, attributes),
-    problems: [...refusals].map(({ message }) => message),
+    problems: [...errors].map(({ message }) => message),
   }
 }

@@ -3,9 +3,9 @@ import { defaultsOf } from '../content/templates/variables.ts'
 import type { Submission } from '../submission/submission.ts'
 import type { Attributes } from './merge.ts'
 
-/** A template as a send uses it. */
+/** A template with its defaults, as used by a send. */
 export interface StoredContent extends Template {
-  /** What stands in for attributes a recipient lacks. */
+  /** Default values for attributes that a recipient lacks. */
   readonly defaults: Attributes | undefined
 }
 
@@ -13,7 +13,7 @@ export function storedContent(template: Template): StoredContent {
   return { ...template, defaults: defaultsOf(template.variables) }
 }
 
-/** The subject of the call, else the template's. */
+/** Returns the subject of the call, or the template's if that is blank. */
 export function subjectOf({ subject }: Pick<Submission, 'subject'>, stored: StoredContent | undefined): string {
   return isBlank(subject) ? (stored?.subject ?? subject ?? '') : (subject ?? '')
 }

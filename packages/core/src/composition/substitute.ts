@@ -3,36 +3,36 @@ import { createSubstituter, type Substituter } from '../content/substitution/sub
 
 export type Fill = (text: string) => string
 
-interface Kept {
+interface Cached {
   readonly sections: Sections
   readonly keys: string
   readonly substituter: Substituter
 }
 
-/** Messages whose keys are kept ready, at three megabytes each at most. */
-const MOST_KEPT = 16
+/** Maximum number of messages whose substituters are cached, at up to three megabytes each. */
+const MAX_CACHED = 16
 
-/** The last one of each message: its recipients have the same keys, as a rule. */
-const kept = new WeakMap<WeakKey, Kept>()
-/** Those that are kept, the oldest first. */
+/** The last substituter of each message, because its recipients usually have the same keys. */
+const cached = new WeakMap<WeakKey, Cached>()
+/** The cached messages, oldest first. */
 const recent: WeakRef<WeakKey>[] = []
 
-/** What puts in the values of one recipient: the keys that are looked for are his own, whatever the others have. */
+/** Returns the substituter of one recipient, which replaces only the recipient's own keys. */
 export function substituterFor(message: { readonly sections?: Substitutions }, values: Substitutions): Substituter {
   const own = Object.keys(values)
   const keys = JSON.stringify(own)
-  const before = kept.get(message)
+  const before = cached.get(message)
   if (before?.keys === keys) return before.substituter
   const sections = before?.sections ?? prepareSections(message.sections)
   const substituter = createSubstituter(own, sections)
-  if (!before) keep(message)
-  kept.set(message, { sections, keys, substituter })
+  if (!before) remember(message)
+  cached.set(message, { sections, keys, substituter })
   return substituter
 }
 
-function keep(message: WeakKey): void {
+function remember(message: WeakKey): void {
   recent.push(new WeakRef(message))
-  if (recent.length <= MOST_KEPT) return
+  if (recent.length <= MAX_CACHED) return
   const oldest = recent.shift()?.deref()
-  if (oldest) kept.delete(oldest)
+  if (oldest) cached.delete(oldest)
 }

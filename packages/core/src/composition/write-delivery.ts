@@ -8,14 +8,14 @@ import { type Addressee, addToCopy, type LinkOptions, urlsFor } from './links-fo
 import { isAddedTo, type LoadedMessage } from './load.ts'
 import type { Personal } from './personal.ts'
 
-/** A delivery, as far as the octets of its message hang on it. */
+/** The data of a delivery that determine the bytes of its message. */
 export interface Addressed extends Addressee {
   readonly personal: unknown
 }
 
 const documents = new WeakMap<LoadedMessage, ContentDocument>()
 
-/** The content of a composed message. */
+/** Returns the content of a composed message. */
 export function documentOf(message: LoadedMessage): ContentDocument {
   let content = documents.get(message)
   if (!content) documents.set(message, (content = JSON.parse(bodyOf(message).toString()) as ContentDocument))
@@ -29,8 +29,8 @@ function bodyOf({ parts }: LoadedMessage): Buffer {
 }
 
 /**
- * Writes the MIME message of one delivery, at once, however long it takes: render-delivery.ts decides where. `rendered`: what its
- * dynamic template became. Throws Unrenderable.
+ * Builds the MIME message of one delivery synchronously, however long that takes; render-delivery.ts decides in which thread.
+ * `rendered` is the result of its dynamic template. Throws Unrenderable.
  */
 export function writeDelivery(
   message: LoadedMessage,

@@ -2,27 +2,28 @@ import type { Links } from './links.ts'
 import { lineEnded, type Plan } from './plan.ts'
 import { type Sentence, say } from './unsubscribe-sentence.ts'
 
-/** The HTML for one recipient; its links are numbered from `first`. */
+/** Returns the HTML for one recipient. Its links are numbered from `first`. */
 export function fillHtml(plan: Plan, links: Links, first: number): string {
   let line = ''
-  if (plan.unsubscribeLine) line += plan.sentence === undefined ? ownLine(links) : htmlSentence(plan.sentence, links)
+  if (plan.unsubscribeLine)
+    line += plan.sentence === undefined ? defaultLine(links) : htmlSentence(plan.sentence, links)
   if (plan.pixel) line += pixel(links)
   return fill(plan, { links, first, line, write: escaped })
 }
 
-/** The text for one recipient. */
+/** Returns the plain text for one recipient. Its links are numbered from `first`. */
 export function fillText(plan: Plan, links: Links, first: number): string {
   const text = fill(plan, { links, first, line: '', write: (url) => url })
   if (!plan.unsubscribeLine) return text
   const url = links.unsubscribe()
-  const said =
+  const sentence =
     plan.sentence === undefined
       ? `Unsubscribe: ${url}`
       : say(plan.sentence, (label) => (label ? `${label} ( ${url} )` : url))
-  return `${lineEnded(text)}\r\n${said}\r\n`
+  return `${lineEnded(text)}\r\n${sentence}\r\n`
 }
 
-function ownLine(links: Links): string {
+function defaultLine(links: Links): string {
   return `<p style="font-size:12px"><a href="${escaped(links.unsubscribe())}">Unsubscribe</a></p>`
 }
 
@@ -50,7 +51,7 @@ function fill({ text, places, end }: Plan, { links, first, line, write }: Fillin
   for (const place of places) {
     if (open && place.start >= end) {
       out.push(text.slice(at, end), line)
-      // A tag of the sender's own may reach beyond it.
+      // A tag of the sender may extend beyond the end.
       at = Math.max(at, end)
       open = false
     }
@@ -69,7 +70,7 @@ function fill({ text, places, end }: Plan, { links, first, line, write }: Fillin
   return out.join('')
 }
 
-/** For an attribute's value, quoted or not. */
+/** Escapes a URL for an attribute value, quoted or not. */
 function escaped(url: string): string {
   return /[&"'<>`]/.test(url) ? url.replace(/[&"'<>`]/g, (char) => `&#${char.charCodeAt(0)};`) : url
 }

@@ -2,7 +2,7 @@ import { decodeHTMLAttribute } from 'entities/decode'
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 import { trackableUrl } from './url.ts'
 
-/** A URL that stands in a text, and where. */
+/** A URL in a text and its position. */
 export interface LinkPlace {
   readonly start: number
   readonly end: number
@@ -10,30 +10,30 @@ export interface LinkPlace {
 }
 
 export interface HtmlFindings {
-  /** In order. */
+  /** In order of position. */
   readonly links: readonly LinkPlace[]
-  /** Where something can be put so that it is shown last. */
+  /** Position at which inserted content is displayed last. */
   readonly end: number
 }
 
 /**
- * Characters of HTML that are read for links: 30 ms of them. Readers cut mail off at a tenth of that (Gmail at 102 kB); what is
- * longer is left as it is.
+ * Maximum length of HTML whose links are tracked; reading it takes 30 ms. Mail clients truncate at a tenth of that (Gmail at
+ * 102 kB). Longer HTML is not changed.
  */
-const LONGEST = 1024 * 1024
+const MAX_LENGTH = 1024 * 1024
 
-/** Attributes by which a sender keeps a link as it is: ours, and those of SendGrid and Postmark. */
+/** Attributes that disable tracking of a link: Postrider's own, and those of SendGrid and Postmark. */
 const OFF = ['data-postrider-track', 'clicktracking']
-const OFF_ALONE = 'data-pm-no-track'
+const OFF_WITHOUT_VALUE = 'data-pm-no-track'
 
 /**
- * Finds the links of `<a href>` and `<area href>`, but not those in the head, in comments, scripts and styles, and not those the
- * sender switched off. Tells places in the text and never writes HTML, so that whatever is not replaced stays octet for octet.
+ * Finds the links of `<a href>` and `<area href>`, except those in the head, in comments, scripts and styles, and those for which
+ * the sender disabled tracking. Returns positions and never serializes HTML, so that the rest stays the same byte for byte.
  *
- * `decode`: what the characters of an attribute mean, where the text is octets in some charset.
+ * `decode` decodes the value of an attribute if the text has one character per byte of its charset.
  */
 export function findHtmlLinks(html: string, decode: (raw: string) => string = (raw) => raw): HtmlFindings {
-  if (html.length > LONGEST) return { links: [], end: endOf(html) }
+  if (html.length > MAX_LENGTH) return { links: [], end: endOf(html) }
   const reader = new LinkReader(html, decode)
   const tokenizer = new Tokenizer({ decodeEntities: false }, reader)
   tokenizer.write(html)
@@ -41,7 +41,7 @@ export function findHtmlLinks(html: string, decode: (raw: string) => string = (r
   return reader.findings()
 }
 
-/** Of HTML nobody reads: before the last of its closing tags. */
+/** Returns the end of HTML that is too long to be read: the position before its closing tags. */
 function endOf(html: string): number {
   const tail = html.slice(-4096).toLowerCase()
   const at =
@@ -57,7 +57,7 @@ class LinkReader implements TokenizerCallbacks {
   #htmlEnd = -1
   #inHead = false
   #headEnded = false
-  /** The tag being read is one whose link counts. */
+  /** Whether the current tag is one whose link is tracked. */
   #isLink = false
   #off = false
   #attribute = ''
@@ -69,7 +69,7 @@ class LinkReader implements TokenizerCallbacks {
   }
 
   findings(): HtmlFindings {
-    // A head that never ends is not one to a reader: it ends at the first thing to be shown.
+    // To mail clients, a head that is not closed ends at the first displayed element, so its links count.
     const links = this.#headEnded ? this.#links.filter(({ inHead }) => !inHead) : this.#links
     const end = [this.#bodyEnd, this.#htmlEnd].find((place) => place !== -1) ?? this.#html.trimEnd().length
     return { links, end }
@@ -87,12 +87,12 @@ class LinkReader implements TokenizerCallbacks {
   onattribname(start: number, end: number): void {
     if (!this.#isLink) return
     this.#attribute = end - start > 32 ? '' : this.#html.slice(start, end).toLowerCase()
-    if (this.#attribute === OFF_ALONE) this.#off = true
+    if (this.#attribute === OFF_WITHOUT_VALUE) this.#off = true
   }
 
   onattribdata(start: number, end: number): void {
     if (!this.#isLink) return
-    // The first of several counts (HTML 13.2.5.33).
+    // Of duplicate attributes the first one counts (HTML 13.2.5.33).
     if (this.#attribute === 'href') this.#href ??= { start, end }
     else if (OFF.includes(this.#attribute) && this.#html.slice(start, end).trim().toLowerCase() === 'off')
       this.#off = true
@@ -121,7 +121,7 @@ class LinkReader implements TokenizerCallbacks {
     this.#headEnded = true
   }
 
-  /** In lower case; the empty text for a name that is too long to matter. */
+  /** Returns the tag name in lower case; empty if it is longer than the names that matter. */
   #tag(start: number, end: number): string {
     return end - start > 4 ? '' : this.#html.slice(start, end).toLowerCase()
   }

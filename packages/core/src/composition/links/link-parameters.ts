@@ -1,7 +1,10 @@
-/** Characters of a URL that may be made longer; as of those that are tracked. */
-const LONGEST = 4096
+/** Maximum length of a URL with its parameters, as for tracked URLs. */
+const MAX_LENGTH = 4096
 
-/** The URL with these in its query, before its fragment. A parameter it has already stays as its sender wrote it. */
+/**
+ * Returns the URL with the parameters added to its query. Parameters that it already has are unchanged, as is a URL that would
+ * become too long.
+ */
 export function withParameters(url: string, parameters: Readonly<Record<string, string>>): string {
   const hash = url.indexOf('#')
   const [address, fragment] = hash === -1 ? [url, ''] : [url.slice(0, hash), url.slice(hash)]
@@ -15,5 +18,5 @@ export function withParameters(url: string, parameters: Readonly<Record<string, 
   if (added === '') return url
   const joint = mark === -1 ? '?' : query === '' || query.endsWith('&') ? '' : '&'
   const longer = `${address}${joint}${added}${fragment}`
-  return longer.length > LONGEST ? url : longer
+  return longer.length > MAX_LENGTH ? url : longer
 }

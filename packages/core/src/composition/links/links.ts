@@ -2,18 +2,18 @@ import type { Secrets } from '../../platform/secrets.ts'
 import { forgottenHash } from '../../suppressions/forgotten.ts'
 import { makeTrackingToken, type TrackingTarget } from './token.ts'
 
-/** The links one recipient's copy has. The same at every attempt. */
+/** The links in one recipient's copy. They are the same for every attempt. */
 export interface Links {
-  /** The pixel. */
+  /** URL of the tracking pixel. */
   open(): string
-  /** `link`: which of the message, from 0. */
+  /** URL of a tracked link; `link` is its index in the message, from 0. */
   click(link: number, url: string): string
   unsubscribe(): string
-  /** Leaves all mail, whatever group the message is of. */
+  /** Unsubscribes from all mail, regardless of the message's group. */
   unsubscribeFromAll(): string
 }
 
-/** `base`: where they lead to, without a slash at its end. */
+/** Returns the links of one recipient. `base` is their base URL without a trailing slash. */
 export function linksOf(
   secrets: Secrets,
   base: string,
@@ -31,9 +31,9 @@ export function linksOf(
 }
 
 /**
- * What an unsubscribe link carries, besides its delivery, in `url`: a keyed hash of the address, so that it still holds when
- * the address is no longer kept here, because the person was forgotten or the message is gone. The hash stands in his own mail
- * only, sealed.
+ * Returns the keyed hash of an address, which an unsubscribe link carries in `url`. With it the link stays valid after the address
+ * is no longer stored, because the recipient was erased or the message deleted. The hash appears only in the recipient's own mail
+ * and is encrypted there.
  */
 export function optOutHash(secrets: Secrets, accountId: number, recipientKey: string): string {
   return forgottenHash(secrets, accountId, recipientKey).toString('base64url')

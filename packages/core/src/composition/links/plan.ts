@@ -3,58 +3,58 @@ import { withParameters } from './link-parameters.ts'
 import { findTextLinks } from './text-links.ts'
 import { cutSentence, type Sentence } from './unsubscribe-sentence.ts'
 
-/** Stands for the address of the page that takes a recipient off the list, in content and footers. */
+/** The merge tag that content and footers use for the unsubscribe URL. */
 export const UNSUBSCRIBE_TAG = 'UNSUBSCRIBE_URL'
 const TAGS = new RegExp(`\\[%\\s{0,16}${UNSUBSCRIBE_TAG}\\s{0,16}%\\]`, 'gi')
-/** Links of one part that are tracked; each takes 16 µs to seal, for every recipient. */
-const MOST_LINKS = 1000
+/** Maximum number of tracked links per part. Encrypting each takes 16 µs for every recipient. */
+const MAX_LINKS = 1000
 
-/** Tags of one part that are replaced; each may be a single character, and becomes a whole link. */
-const MOST_TAGS = 1000
+/** Maximum number of replaced tags per part. A tag may be a single character and is replaced by a whole link. */
+const MAX_TAGS = 1000
 
-/** What is put into a text, whoever gets it. */
+/** What is added to a text for all recipients. */
 export interface PlanOptions {
   readonly openTracking: boolean
   readonly clickTracking: boolean
   readonly unsubscribe: boolean
-  /** The text has an unsubscribe link, and needs none at its end. */
+  /** Whether the text already has an unsubscribe link, so that none is added at its end. */
   readonly isLinked?: boolean
   readonly footer: string | undefined
-  /** Links that begin with one of these are ours already. */
+  /** URL prefixes of this service; links that begin with one of them are not tracked again. */
   readonly own: readonly string[]
-  /** What the characters of a link mean, where the text is octets in some charset. */
+  /** Decodes the value of a link if the text has one character per byte of its charset. */
   readonly decode?: (raw: string) => string
-  /** False: links of plain text stay as they are. */
+  /** If false, links in plain text are not tracked. */
   readonly clickTrackingInText?: boolean | undefined
-  /** The first of them in HTML becomes the pixel, in place of the one at the end; others are taken out. */
+  /** The first such tag in HTML is replaced by the pixel, which is then not added at the end; further tags are removed. */
   readonly openTag?: string | undefined
-  /** Stands for the bare address of the unsubscribe link, as the merge tag does. */
+  /** Replaced by the URL of the unsubscribe link, like the merge tag. */
   readonly unsubscribeTag?: string | undefined
-  /** What is said at the end, in place of our own words; see unsubscribe-sentence.ts. */
+  /** The sentence at the end; undefined for the service's default. See unsubscribe-sentence.ts. */
   readonly unsubscribeTexts?: { readonly text?: string; readonly html?: string } | undefined
-  /** Added to the query of the links of HTML, before they are tracked. */
+  /** Parameters added to the query of links in HTML before they are tracked. */
   readonly linkParameters?: Readonly<Record<string, string>> | undefined
-  /** Where the merge tag is plain text. */
+  /** Where merge tags are disabled and the unsubscribe tag is ordinary text. */
   readonly literal?: { readonly text: boolean; readonly footer: boolean } | undefined
 }
 
-/** A text with the places where something is to be put for each recipient; what recipients share is found out once. */
+/** A text and the positions that differ for each recipient. It is computed once for all recipients. */
 export interface Plan {
   readonly text: string
-  /** In order, none within another. */
+  /** In order, not overlapping. */
   readonly places: readonly Place[]
-  /** How many of them are tracked. */
+  /** Number of tracked links among them. */
   readonly links: number
-  /** Where the unsubscribe link and the pixel go. */
+  /** Position of the unsubscribe line and the pixel. */
   readonly end: number
   readonly unsubscribeLine: boolean
-  /** The sender's own words for it. */
+  /** The sender's sentence for the unsubscribe line; undefined for the default. */
   readonly sentence: Sentence | undefined
-  /** Is there one at the end? */
+  /** Whether a pixel is added at the end. */
   readonly pixel: boolean
 }
 
-/** A link that is tracked, or only written anew; where the unsubscribe link or the pixel goes; what is taken out. */
+/** A tracked or rewritten link, the position of the unsubscribe link or the pixel, or a tag to be removed. */
 type Place = Span &
   ({ readonly kind: 'click' | 'link'; readonly url: string } | { readonly kind: 'unsubscribe' | 'pixel' | 'nothing' })
 
@@ -63,7 +63,7 @@ interface Span {
   readonly end: number
 }
 
-/** Undefined: there is nothing to put in. */
+/** Returns the plan of an HTML text; undefined if there is nothing to add. */
 export function planHtml(html: string, options: PlanOptions): Plan | undefined {
   const { decode, clickTracking, linkParameters } = options
   const { links, end } = findHtmlLinks(html, decode)
@@ -77,7 +77,7 @@ export function planHtml(html: string, options: PlanOptions): Plan | undefined {
   return planOf(text, all, { end: footerAt.end, footerAt, sentence: options.unsubscribeTexts?.html }, options)
 }
 
-/** A text has no pixel. Undefined: there is nothing to put in. */
+/** Returns the plan of a plain text, which has no pixel; undefined if there is nothing to add. */
 export function planText(plain: string, options: PlanOptions): Plan | undefined {
   const text = options.footer ? `${lineEnded(plain)}\r\n${lineEnded(options.footer)}` : plain
   const clickTracking = options.clickTracking && options.clickTrackingInText !== false
@@ -104,11 +104,11 @@ function planOf(
   const pixel = openTracking && !tags.some(({ kind }) => kind === 'pixel')
   if (places.length === 0 && !unsubscribeLine && !pixel && !footer) return undefined
   const clicks = options.clickTracking ? links.length : 0
-  const said = unsubscribeLine && sentence !== undefined ? cutSentence(sentence) : undefined
-  return { text, places, links: clicks, end, unsubscribeLine, sentence: said, pixel }
+  const words = unsubscribeLine && sentence !== undefined ? cutSentence(sentence) : undefined
+  return { text, places, links: clicks, end, unsubscribeLine, sentence: words, pixel }
 }
 
-/** In order, none within another. */
+/** Returns the tags in order, not overlapping. */
 function tagsIn(text: string, footerAt: Span, options: PlanOptions): Place[] {
   const { openTracking, openTag, unsubscribe, unsubscribeTag, literal } = options
   const tags: Place[] = []
@@ -136,7 +136,7 @@ function tagsIn(text: string, footerAt: Span, options: PlanOptions): Place[] {
     })
 }
 
-/** The text with the first thousand of these tags replaced. */
+/** Returns the text with the first 1000 of these tags replaced. */
 export function replaceTags(text: string, tag: string, by: string): string {
   let out = ''
   let at = 0
@@ -150,7 +150,7 @@ export function replaceTags(text: string, tag: string, by: string): string {
 function spansOf(text: string, tag: string | undefined): Span[] {
   const spans: Span[] = []
   if (!tag) return spans
-  for (let at = text.indexOf(tag); at !== -1 && spans.length < MOST_TAGS; at = text.indexOf(tag, at + tag.length)) {
+  for (let at = text.indexOf(tag); at !== -1 && spans.length < MAX_TAGS; at = text.indexOf(tag, at + tag.length)) {
     spans.push({ start: at, end: at + tag.length })
   }
   return spans
@@ -160,7 +160,7 @@ function linksIn(found: readonly LinkPlace[], tags: readonly Span[], options: Pl
   const { clickTracking, linkParameters } = options
   if (!clickTracking && !linkParameters) return []
   return tracked(found, options.own, tags)
-    .slice(0, MOST_LINKS)
+    .slice(0, MAX_LINKS)
     .flatMap(({ start, end, url: written }): Place[] => {
       const url = linkParameters ? withParameters(written, linkParameters) : written
       if (clickTracking) return [{ start, end, kind: 'click', url }]
@@ -168,7 +168,7 @@ function linksIn(found: readonly LinkPlace[], tags: readonly Span[], options: Pl
     })
 }
 
-/** Without those that are ours, and those that hold a tag: what it stands for is not known yet. */
+/** Returns the links to be tracked: not those of this service, nor those that contain a tag, whose value is not yet known. */
 function tracked(links: readonly LinkPlace[], own: readonly string[], tags: readonly Span[]): LinkPlace[] {
   let next = 0
   return links.filter(({ start, end, url }) => {
@@ -183,6 +183,7 @@ function shifted({ start, end, url }: LinkPlace, by: number): LinkPlace {
   return { start: start + by, end: end + by, url }
 }
 
+/** Returns the text with a line end at its end, unless it is empty. */
 export function lineEnded(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\r\n`
 }

@@ -1,24 +1,24 @@
 import type { LinkPlace } from './html-links.ts'
 import { trackableUrl } from './url.ts'
 
-/** As of HTML. */
-const LONGEST = 1024 * 1024
-/** What RFC 3986 lets a URL be written in. Each character matches in one way, so that no text takes longer than its length. */
-const WRITTEN = /\bhttps?:\/\/[\w.~:/?#[\]@!$&'()*+,;=%-]+/gi
+/** Maximum length of a text whose links are tracked, as for HTML. */
+const MAX_LENGTH = 1024 * 1024
+/** URLs in the characters of RFC 3986. Each character can match in only one way, so the time is linear in the length. */
+const URLS = /\bhttps?:\/\/[\w.~:/?#[\]@!$&'()*+,;=%-]+/gi
 const CLOSING: Readonly<Record<string, string>> = { ')': '(', ']': '[' }
 
 /**
- * Finds the URLs of a plain text as a reader makes links of them: without the full stop or the bracket that follows. One that
- * goes on in other letters than ASCII is left alone, since readers do not agree on where it ends.
+ * Finds the URLs of a plain text as mail clients do: without a full stop or bracket that follows. A URL followed by a non-ASCII
+ * letter is not tracked, because clients disagree on where it ends.
  *
- * `decode`: as of HTML.
+ * `decode` is as for HTML.
  */
 export function findTextLinks(text: string, decode: (raw: string) => string = (raw) => raw): LinkPlace[] {
-  if (text.length > LONGEST) return []
+  if (text.length > MAX_LENGTH) return []
   const links: LinkPlace[] = []
-  for (const { 0: match, index } of text.matchAll(WRITTEN)) {
+  for (const { 0: match, index } of text.matchAll(URLS)) {
     const end = index + match.length
-    // Four octets hold a letter in any charset; four characters hold one too.
+    // Four bytes contain at least one letter in any charset, as do four characters.
     if (/^[^\x00-\x7f\p{P}\p{Z}]/u.test(decode(text.slice(end, end + 4)))) continue
     const written = withoutEnd(match)
     const url = trackableUrl(written)
@@ -27,10 +27,10 @@ export function findTextLinks(text: string, decode: (raw: string) => string = (r
   return links
 }
 
-/** Without punctuation that ends the sentence, and brackets that were opened before the URL. */
+/** Returns the URL without punctuation that ends the sentence, and without brackets that were opened before the URL. */
 function withoutEnd(match: string): string {
   let end = match.length
-  // How often each bracket stands there, counted once: counting anew for each one at the end would take the square of its length.
+  // Brackets are counted only once; counting again for each bracket at the end would take quadratic time.
   const counts = new Map<string, number>()
   for (const char of match.replace(/[^()[\]]/g, '')) counts.set(char, (counts.get(char) ?? 0) + 1)
   for (; end > 0; end--) {

@@ -1,15 +1,15 @@
 import type { Secrets } from '../../platform/secrets.ts'
 
-/** What a tracking link stands for. Everything it takes is in the link itself: it is good for as long as somebody keeps the mail. */
+/** The target of a tracking link. The link contains all data it needs, so it does not expire. */
 export interface TrackingTarget {
   readonly kind: 'open' | 'click' | 'unsubscribe'
   readonly accountId: number
   /** 32 hex digits. */
   readonly messageId: string
   readonly recipientNo: number
-  /** unsubscribe: the group to leave; 0: all mail. */
+  /** For unsubscribe, the group to unsubscribe from; 0 for all mail. */
   readonly group: number
-  /** click: which link of the message, from 0, and where it leads. */
+  /** For click, the index of the link in the message, from 0; `url` is its destination. */
   readonly link: number
   readonly url: string
 }
@@ -17,12 +17,12 @@ export interface TrackingTarget {
 const KINDS = ['open', 'click', 'unsubscribe'] as const
 const CONTEXT = 'tracking'
 const HEAD = 1 + 4 + 16 + 4 + 4 + 2
-/** Characters of a token of the longest URL; more is not looked at. */
-const LONGEST = 16_384
+/** Maximum length of a token in characters, enough for the longest URL. Longer ones are rejected unread. */
+const MAX_LENGTH = 16_384
 
 /**
- * An opaque, unforgeable token for a URL's path: sealed, so that it tells its reader nothing, and the same at every attempt, so
- * that a retry sends the same octets.
+ * Returns an opaque, unforgeable token for the path of a URL. It is encrypted, so that it reveals nothing, and deterministic, so
+ * that a retry sends the same bytes.
  */
 export function makeTrackingToken(secrets: Secrets, target: TrackingTarget): string {
   const head = Buffer.alloc(HEAD)
@@ -35,11 +35,11 @@ export function makeTrackingToken(secrets: Secrets, target: TrackingTarget): str
   return secrets.sealFixed(Buffer.concat([head, Buffer.from(target.url)]), CONTEXT).toString('base64url')
 }
 
-/** Undefined when it was not made by {@link makeTrackingToken} under this SECRET_KEY, or was altered in any octet. */
+/** Returns undefined if the token was not made by {@link makeTrackingToken} with this SECRET_KEY or was altered. */
 export function readTrackingToken(secrets: Secrets, token: string): TrackingTarget | undefined {
-  if (token.length > LONGEST || !/^[\w-]+$/.test(token)) return undefined
+  if (token.length > MAX_LENGTH || !/^[\w-]+$/.test(token)) return undefined
   const box = Buffer.from(token, 'base64url')
-  // Unused bits of the last character would make several tokens of one.
+  // Because the last character has unused bits, several texts decode to the same token; only one is accepted.
   if (box.toString('base64url') !== token) return undefined
   let plain: Buffer
   try {

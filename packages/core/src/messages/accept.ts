@@ -20,13 +20,13 @@ import type { StoredMessage } from './stored-message.ts'
 export interface Acceptance {
   /** 32 hex digits: v2's message_id, the queue id in SMTP's 250. */
   readonly messageId: string
-  /** This was the answer to an earlier request under the same idempotency key. */
+  /** Whether an earlier request with the same idempotency key already returned this message. */
   readonly repeated: boolean
 }
 
 export interface AcceptDependencies {
   readonly lookups: Omit<Judgement, 'domain' | 'template' | 'filled' | 'refusal' | 'attachments' | 'hold'>
-  /** Room for templates and stored files of messages that are on their way to the database. */
+  /** Memory budget for the templates and stored files of messages that are not yet written to the database. */
   readonly storedBudget: ByteBudget
   readonly numbers: TransactionNumbers
   readonly commit: GroupCommit<StoredMessage, Written>
@@ -36,30 +36,30 @@ export interface AcceptDependencies {
   readonly share: Share
   readonly clock: Clock
   readonly heloName: string
-  /** Called after each commit that queued something. */
+  /** Called after each commit that queued a delivery. */
   readonly announce: () => void
-  /** Called when the database had no room for a message. */
+  /** Called if the database had no disk space for a message. */
   readonly onFull: () => void
 }
 
-/** Accepts beyond this many waiting commits would only be answered after the client has given up (P7). */
+/** Maximum number of messages waiting for a commit. Beyond it clients would time out before they get a response (P7). */
 const WAITING_LIMIT = 20_000
 
 /**
- * Judge, settle, store; after it we are responsible (P1). Answers only after one transaction that holds the message, its
- * deliveries and their first events has committed.
+ * Validates, prepares and stores a submission; the service is then responsible for its delivery (P1). Returns only after the
+ * transaction with the message, its deliveries and their first events has committed.
  *
- * Throws the refusals of the rules (rules.ts), rateLimited, creditsExhausted, idempotencyConflict, overloaded, notReady; and
- * BeyondShare before anything is done.
+ * Throws the errors of the rules (rules.ts), rateLimited, creditsExhausted, idempotencyConflict, overloaded or notReady. Throws
+ * BeyondShare before any other work.
  */
 export async function accept(submission: Submission, dependencies: AcceptDependencies): Promise<Acceptance> {
   const { lookups, numbers, commit, ready, clock, heloName, announce, findRepeat, storedBudget } = dependencies
   if (!ready()) throw new ServiceError('notReady')
   if (commit.size >= WAITING_LIMIT) throw new ServiceError('overloaded', { reason: 'too many accepts wait for commit' })
   requireShare(countRecipients(submission), dependencies.share.recipients)
-  const room = roomIn(storedBudget, dependencies.share)
+  const capacity = capacityIn(storedBudget, dependencies.share)
   try {
-    const found = await judge(submission, { ...lookups, hold: room.hold })
+    const found = await judge(submission, { ...lookups, hold: capacity.hold })
     const now = clock.now()
     const transactionBase = await numbers.take(countRecipients(submission), now)
     const work = longWork()
@@ -67,8 +67,8 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
     const pause = work.pause()
     if (pause) await pause
     const { recipients } = submission.principal.rates
-    const allowance = recipients ? await takeOrRepeat(message, recipients, dependencies) : undefined
-    if (typeof allowance === 'string') return { messageId: messageIdText(allowance), repeated: true }
+    const quota = recipients ? await takeOrRepeat(message, recipients, dependencies) : undefined
+    if (typeof quota === 'string') return { messageId: messageIdText(quota), repeated: true }
     for (;;) {
       const written = await commit.add(message)
       if (written.stored) {
@@ -76,45 +76,45 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
         return { messageId: messageIdText(message.id), repeated: false }
       }
       const first = written.refused ? undefined : await resolveRepeat(message, findRepeat)
-      if ((written.refused || first) && allowance) {
-        dependencies.rateLimits.giveBack(message.deliveries.length, allowance)
+      if ((written.refused || first) && quota) {
+        dependencies.rateLimits.giveBack(message.deliveries.length, quota)
       }
       if (written.refused) throw new ServiceError('creditsExhausted')
       if (first) return { messageId: messageIdText(first), repeated: true }
-      // The earlier answer has just passed its 24 hours: this request is the first one again.
+      // The earlier idempotency key has expired meanwhile (24 hours): this request counts as the first one.
     }
   } catch (error) {
     if (isDatabaseFull(error)) dependencies.onFull()
     throw databaseRefusal(error) ?? error
   } finally {
-    room.giveBack()
+    capacity.giveBack()
   }
 }
 
-/** Judges a submission as accept does, and keeps nothing of it. Throws the refusals of the rules, overloaded, notReady. */
+/** Validates a submission as accept does, without storing it. Throws the errors of the rules, overloaded or notReady. */
 export async function rehearse(
   submission: Submission,
   { lookups, storedBudget, ready, share }: Pick<AcceptDependencies, 'lookups' | 'storedBudget' | 'ready' | 'share'>,
 ): Promise<void> {
   if (!ready()) throw new ServiceError('notReady')
   requireShare(countRecipients(submission), share.recipients)
-  const room = roomIn(storedBudget, share)
+  const capacity = capacityIn(storedBudget, share)
   try {
-    await judge(submission, { ...lookups, hold: room.hold })
+    await judge(submission, { ...lookups, hold: capacity.hold })
   } catch (error) {
     throw databaseRefusal(error) ?? error
   } finally {
-    room.giveBack()
+    capacity.giveBack()
   }
 }
 
-function roomIn(budget: ByteBudget, { stored }: Share): { hold(octets: number): void; giveBack(): void } {
+function capacityIn(budget: ByteBudget, { stored }: Share): { hold(bytes: number): void; giveBack(): void } {
   let held = 0
   return {
-    hold(octets) {
-      requireShare(octets, stored)
-      // One message may take all of it, so that none is refused for ever.
-      const more = Math.min(octets, budget.total - held)
+    hold(bytes) {
+      requireShare(bytes, stored)
+      // One message may take the whole budget, so that a message larger than the budget is not always rejected.
+      const more = Math.min(bytes, budget.total - held)
       if (!budget.take(more)) throw new ServiceError('overloaded', { reason: 'no room for more stored content' })
       held += more
     },
@@ -123,8 +123,8 @@ function roomIn(budget: ByteBudget, { stored }: Share): { hold(octets: number): 
 }
 
 /**
- * Takes the recipients out of the key's allowance. A repeated call sends to nobody, so it gets its first answer
- * also when nothing is left: the id of that message. Throws rateLimited, keyRestricted.
+ * Takes the recipients from the key's quota. A repeated call sends no mail, so even if the quota is exhausted, this returns the id
+ * of the message of the first call. Throws rateLimited or keyRestricted.
  */
 async function takeOrRepeat(
   message: StoredMessage,

@@ -11,7 +11,7 @@ import type { StoredMessage } from './stored-message.ts'
 export const BATCH_STATES = ['pause', 'cancel'] as const
 export type BatchState = (typeof BATCH_STATES)[number]
 
-/** Scheduled messages that are paused, resumed and cancelled together. */
+/** A paused or cancelled batch: scheduled messages that are paused, resumed and cancelled together. */
 export interface HeldBatch {
   readonly id: string
   readonly state: BatchState
@@ -24,45 +24,45 @@ export interface BatchAct {
 }
 
 export interface Batches {
-  /** A new batch's id. */
+  /** Creates a batch and returns its id. */
   create(accountId: number): Promise<string>
-  /** Whether the account has such a batch that still takes messages: for ten days. */
+  /** Returns whether the account has this batch and it still accepts messages. It does for ten days. */
   isOpen(accountId: number, id: string): Promise<boolean>
-  /** Those that are paused or cancelled; only the one of `id` where it is given. */
+  /** Returns the paused and cancelled batches, or only the one with this id. */
   list(accountId: number, id?: string): Promise<HeldBatch[]>
   /**
-   * Holds what is scheduled back, or discards it for good; messages that come into the batch later fare the same. What is due
-   * already, or under way, is sent.
+   * Pauses or cancels the scheduled messages of a batch, and those added later. Messages that are already due or being sent are
+   * not affected. Cancelling cannot be undone.
    *
-   * Throws batchUnknown; batchHasState unless `again`; batchesTooMany.
+   * Throws batchUnknown, batchesTooMany or, unless `again` is set, batchHasState.
    */
   hold(act: BatchAct, state: BatchState, options?: { readonly again?: boolean }): Promise<void>
-  /** Sends what was held back when it is due. What was discarded stays so. Throws batchUnknown. */
+  /** Resumes a batch: paused messages are sent when they are due, cancelled ones stay cancelled. Throws batchUnknown. */
   resume(act: BatchAct): Promise<void>
-  /** Forgets batches that are past their time and held nothing back. Answers how many. */
+  /** Deletes expired batches that are not paused. Returns the number of deleted rows. */
   forgetOld(): Promise<number>
 }
 
-/** Batches of an account that are paused or cancelled at a time. */
-const MOST_HELD = 100
+/** Maximum number of paused and cancelled batches per account. */
+const MAX_HELD = 100
 const OPEN_DAYS = 10
-/** What is scheduled furthest ahead is long gone then. */
-const KEPT_DAYS = 60
-/** What no id of ours holds, like NUL, is not asked of the database. */
+/** Days after which batches are deleted. By then even the messages scheduled furthest ahead have been sent. */
+const RETENTION_DAYS = 60
+/** Other ids, such as those with NUL, are rejected without a query. */
 const ID = /^[\w-]{1,100}$/
 
 export function batchesOf(sql: Sql): Batches {
-  /** One transaction under the batch's lock: accepts of its messages wait for it, or it for them. */
+  /** Calls `fn` in a transaction that locks the batch, so that it never runs concurrently with the accepting of its messages. */
   function changing<T>(
     { accountId, id }: BatchAct,
-    act: (transaction: SqlTransaction, state: BatchState | null) => Promise<T>,
+    fn: (transaction: SqlTransaction, state: BatchState | null) => Promise<T>,
   ): Promise<T> {
     return sql.begin(async (transaction) => {
       if (!ID.test(id)) throw new ServiceError('batchUnknown')
       const [batch] = await transaction<{ state: BatchState | null }[]>`
         select state from batches where account_id = ${accountId} and id = ${id} for update`
       if (!batch) throw new ServiceError('batchUnknown')
-      return act(transaction, batch.state)
+      return fn(transaction, batch.state)
     }) as Promise<T>
   }
 
@@ -98,12 +98,12 @@ export function batchesOf(sql: Sql): Batches {
         : sql<HeldBatch[]>`
       select id, state from batches
        where account_id = ${accountId} and state is not null ${id === undefined ? sql`` : sql`and id = ${id}`}
-       order by created_at, id limit ${MOST_HELD}`,
+       order by created_at, id limit ${MAX_HELD}`,
     hold: (act, state, { again = false } = {}) =>
       changing(act, async (transaction, before) => {
         if (before !== null && !again) throw new ServiceError('batchHasState')
         if (before === state) return
-        if (before === null) await requireRoom(transaction, act.accountId)
+        if (before === null) await requireCapacity(transaction, act.accountId)
         await setState(transaction, act, before, state)
         await (state === 'pause' ? pause(transaction, act) : cancel(transaction, act))
       }),
@@ -117,28 +117,28 @@ export function batchesOf(sql: Sql): Batches {
       const rows = await sql`
         delete from batches b using (
           select account_id, id from batches
-           where created_at < service_now() - make_interval(days => ${KEPT_DAYS}::int) and state is distinct from 'pause'
+           where created_at < service_now() - make_interval(days => ${RETENTION_DAYS}::int) and state is distinct from 'pause'
            order by created_at limit 1000 for update skip locked) old
          where b.account_id = old.account_id and b.id = old.id`
-      const gone = await sql`
+      const messages = await sql`
         delete from batch_messages m
          where m.ctid = any(array(
            select bm.ctid from batch_messages bm
-            where bm.message_id < uuidv7_floor(service_now() - make_interval(days => ${KEPT_DAYS}::int))
+            where bm.message_id < uuidv7_floor(service_now() - make_interval(days => ${RETENTION_DAYS}::int))
               and not exists (select from batches b where b.account_id = bm.account_id and b.id = bm.batch_id)
             limit 1000))`
-      return rows.count + gone.count
+      return rows.count + messages.count
     },
   }
 }
 
-async function requireRoom(sql: SqlTransaction, accountId: number): Promise<void> {
+async function requireCapacity(sql: SqlTransaction, accountId: number): Promise<void> {
   const [held] = await sql<{ count: number }[]>`
     select count(*)::int as count from batches where account_id = ${accountId} and state is not null`
-  if ((held?.count ?? 0) >= MOST_HELD) throw new ServiceError('batchesTooMany', { values: { limit: MOST_HELD } })
+  if ((held?.count ?? 0) >= MAX_HELD) throw new ServiceError('batchesTooMany', { values: { limit: MAX_HELD } })
 }
 
-/** The batch's deliveries that wait for their time. */
+/** Selects and locks the batch's scheduled deliveries. */
 function waiting(sql: AnySql, { accountId, id }: BatchAct) {
   return sql`
     select q.message_id, q.recipient_no
@@ -166,17 +166,17 @@ async function release(sql: SqlTransaction, act: BatchAct): Promise<void> {
 
 async function cancel(sql: SqlTransaction, act: BatchAct): Promise<void> {
   await sql`
-    with held as materialized (${waiting(sql, act)}), gone as (
+    with held as materialized (${waiting(sql, act)}), deleted as (
       delete from delivery_queue q using held
        where q.message_id = held.message_id and q.recipient_no = held.recipient_no
       returning q.*
     ), finished as (
-      ${finishDeliveries(sql, { from: sql`gone`, state: 'dropped', reason: 'cancelled' })}
+      ${finishDeliveries(sql, { from: sql`deleted`, state: 'dropped', reason: 'cancelled' })}
     )
-    ${insertEvents(sql, { from: sql`gone`, type: 'dropped', detail: { reason: 'cancelled' } })}`
+    ${insertEvents(sql, { from: sql`deleted`, type: 'dropped', detail: { reason: 'cancelled' } })}`
 }
 
-/** What the accept statement has more where a message of the group belongs to a batch. */
+/** Additional parts of the accept statement if a message of the group belongs to a batch. */
 export function batchParts(sql: AnySql, messages: readonly StoredMessage[]) {
   const own = messages.filter(({ batchId }) => batchId !== undefined)
   if (own.length === 0)
@@ -188,7 +188,7 @@ export function batchParts(sql: AnySql, messages: readonly StoredMessage[]) {
       added: sql``,
     }
   return {
-    // In one order, so that two groups and a change never wait for each other in a circle.
+    // Locked in the same order by every statement, so that two groups and a change never deadlock.
     found: sql`
       batch as materialized (
         select b.account_id, b.id, b.state from batches b

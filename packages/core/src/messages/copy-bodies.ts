@@ -8,10 +8,10 @@ import type { StoredMessage } from './stored-message.ts'
 /** Signature, flags, header extension length (PostgreSQL documentation, COPY, binary format). */
 const HEADER = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)])
 const TRAILER = Buffer.from([0xff, 0xff])
-/** Octets that are handed over in one turn of the loop: the kernel takes several megabytes at once, and 18 ms for them. */
+/** Bytes written per turn of the event loop. The kernel would accept several megabytes at once, which took 18 ms. */
 const CHUNK = 256 * 1024
 
-/** Streams the body parts of messages into the database by binary COPY, a chunk at a time. */
+/** Streams the body parts of messages into the database by binary COPY in chunks. */
 export async function copyBodies(transaction: SqlTransaction, batch: readonly StoredMessage[]): Promise<void> {
   const copy =
     await transaction`copy bodies (message_id, part, encoding, content, digest) from stdin (format binary)`.writable()
@@ -43,7 +43,7 @@ export async function copyBodies(transaction: SqlTransaction, batch: readonly St
   await done
 }
 
-/** Field count, then each field as length and octets; the octets of the content follow separately, and the tail. */
+/** Field count, then length and bytes of each field, up to the length of the content. Content and tail are written separately. */
 function tupleHead(id: string, part: number, encoding: string, length: number): Buffer {
   const head = Buffer.alloc(2 + 4 + 16 + 4 + 4 + 4 + encoding.length + 4)
   let at = head.writeInt16BE(5, 0)

@@ -1,12 +1,12 @@
 import type { AnySql } from '../platform/database/database.ts'
 import type { StoredMessage } from './stored-message.ts'
 
-/** What the accept statement has more where a message of the group bypasses lists. */
+/** Additional parts of the accept statement if a message of the group bypasses suppression lists. */
 export function bypassParts(sql: AnySql, messages: readonly StoredMessage[]) {
   const own = messages.filter(({ settings }) => settings.bypass !== undefined)
   if (own.length === 0) return { join: sql``, judged: sql``, name: sql``, list: undefined }
   return {
-    // An array of arrays would have to be rectangular.
+    // As text, because arrays of arrays must be rectangular.
     join: sql`
         left join unnest(${own.map(({ id }) => id)}::uuid[], ${own.map(({ settings }) => settings.bypass?.join() ?? '')}::text[])
                as passing(message_id, list) on passing.message_id = d.message_id`,
@@ -16,7 +16,7 @@ export function bypassParts(sql: AnySql, messages: readonly StoredMessage[]) {
   }
 }
 
-/** What the accept statement has more where nothing of a message of the group can be sent. */
+/** Additional parts of the accept statement if a message of the group cannot be sent at all. */
 export function refusalParts(sql: AnySql, messages: readonly StoredMessage[]) {
   const own = messages.filter(({ refusal }) => refusal !== undefined)
   if (own.length === 0) return { join: sql``, refusal: sql``, judged: sql``, detail: sql`` }
@@ -27,7 +27,7 @@ export function refusalParts(sql: AnySql, messages: readonly StoredMessage[]) {
                as unusable(message_id, reason, problem) on unusable.message_id = d.message_id`,
     refusal: sql`, unusable.reason`,
     judged: sql`, unusable.reason as unusable, unusable.problem`,
-    // Of who is suppressed as well, the suppression is told.
+    // If the recipient is also suppressed, the suppression is the reason, and there is no problem to report.
     detail: sql`
                || case when refusal = unusable and problem is not null then jsonb_build_object('problem', problem) else '{}' end`,
   }

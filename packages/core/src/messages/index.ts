@@ -51,38 +51,41 @@ export type { MessageStory } from './show-message.ts'
 export interface Messages {
   /** See accept.ts. */
   accept(submission: Submission): Promise<Acceptance>
-  /** Judges as accept does, and stores, charges and sends nothing. Throws what accept throws for the rules. */
+  /** Validates as accept does, but does not store, charge or send anything. Throws the same errors of the rules. */
   rehearse(submission: Submission): Promise<void>
-  /** Throws accountSuspended or accountExpired; for doors that ask before they read a body. */
+  /** Throws accountSuspended or accountExpired. For entry points that check the account before they read a body. */
   requireMaySend(principal: Principal): void
-  /** Throws BeyondShare; for doors that have work to do for each recipient before they hand in a submission. */
+  /** Throws BeyondShare. For entry points that process each recipient before they create a submission. */
   requireRecipients(count: number): void
-  /** The message with its deliveries, attempts and events in time order, by either form of its id; undefined when there is none. */
+  /**
+   * Returns a message with its deliveries, attempts and events in chronological order, by either form of its id; undefined if it
+   * does not exist.
+   */
   show(messageId: string): Promise<MessageStory | undefined>
-  /** What the deliveries of these messages share; small bodies along with it. See load.ts. */
+  /** Loads the data that the deliveries of these messages share, including small bodies. See load.ts. */
   load(ids: readonly string[]): Promise<Map<string, LoadedMessage>>
-  /** Reads a body that did not come along. Throws an Error when it is gone. */
+  /** Loads a body that {@link load} left out. Throws DamagedBody if it is missing or damaged. */
   loadParts(message: LoadedMessage): Promise<LoadedMessage>
   /**
-   * The MIME message of one delivery, unsigned: the stored octets themselves where nothing is added to them. What takes long is
-   * written in a thread. Throws (or rejects with) Unrenderable, overloaded.
+   * Returns the unsigned MIME message of one delivery: the stored buffer itself if nothing is added to it. Messages that take long
+   * are built in a thread. Throws (or rejects with) Unrenderable or overloaded.
    */
   render(
     message: LoadedMessage,
     delivery: { recipient: string; recipientNo: number; personal: unknown },
   ): Buffer | Promise<Buffer>
-  /** Takes a MIME message apart, in a thread. Throws messageMalformed when that would take too much, overloaded. */
+  /** Decomposes a MIME message in a thread. Throws overloaded, or messageMalformed if that would exceed its limits. */
   readParts(message: readonly Buffer[]): Promise<MessageParts>
-  /** The template as a recipient with these attributes would get it. See render-template.ts. */
+  /** Renders a template as for a recipient with these attributes. See render-template.ts. */
   renderTemplate(rendering: TemplateRendering): Promise<RenderedTemplate>
-  /** Forgets idempotency keys past their time; answers how many. */
+  /** Deletes expired idempotency keys and returns their number. */
   forgetOldAnswers(): Promise<number>
-  /** Ends its threads; what waits for one is refused. */
+  /** Stops the threads. Requests waiting for one are rejected. */
   close(): Promise<void>
 }
 
 export interface MessagesDependencies {
-  /** What one call may take of the process. */
+  /** Maximum share of the process's resources for one call. */
   readonly share: Share
   readonly sql: Sql
   readonly clock: Clock
@@ -96,27 +99,27 @@ export interface MessagesDependencies {
   readonly forgotten: Forgotten
   readonly heloName: string
   readonly links: LinkOptions
-  /** What `links` has its secrets from, for the thread that writes letters. */
+  /** The key from which the secrets in `links` are derived, for the threads that build messages. */
   readonly secretKey: string
-  /** Octets of templates and stored files this process holds at once. */
+  /** Budget in bytes for the templates and stored files that this process holds in memory. */
   readonly storedBudget: ByteBudget
   readonly ready: () => boolean
   readonly announce: () => void
-  /** The database had no room for a message. */
+  /** Called if the database had no disk space for a message. */
   readonly onFull: () => void
 }
 
 /**
- * A hundred messages are enough to hide a commit's cost, and so are half a megabyte: a heavier batch would only make its first
- * message wait, while the database could be at work on it and this process on the next one.
+ * A hundred messages, or half a megabyte, are enough to make the cost of a commit negligible. A larger batch would only delay its
+ * first message, while the database could already write the batch and this process prepare the next one.
  */
 const BATCH_ITEMS = 128
-const BATCH_OCTETS = 512 * 1024
+const BATCH_BYTES = 512 * 1024
 /**
- * Milliseconds after which an accept is refused whose commit does not come: its client may soon have given up (P1, P7). Sooner
- * where the process is not ready: while the database does not answer there is nothing to hope for.
+ * Milliseconds after which a message whose commit is still pending is rejected, because its client may soon time out (P1, P7). The
+ * time is shorter if the process is not ready: while the database is unavailable, a commit is unlikely.
  */
-const COMMIT_PATIENCE = { ready: 20_000, notReady: 8000 } as const
+const COMMIT_TIMEOUT = { ready: 20_000, notReady: 8000 } as const
 
 export function messagesOf(dependencies: MessagesDependencies): Messages {
   const {
@@ -144,10 +147,10 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     // A recipient costs about as much as half a kilobyte of body.
     weigh: ({ parts, deliveries }) => parts.reduce((sum, { length }) => sum + length, deliveries.length * 512),
     maxItems: BATCH_ITEMS,
-    maxWeight: BATCH_OCTETS,
+    maxWeight: BATCH_BYTES,
     sharedFault: isDatabaseTrouble,
-    patience: () => (ready() ? COMMIT_PATIENCE.ready : COMMIT_PATIENCE.notReady),
-    late: () => new ServiceError(ready() ? 'overloaded' : 'notReady', { reason: 'timed out waiting for commit' }),
+    patience: () => (ready() ? COMMIT_TIMEOUT.ready : COMMIT_TIMEOUT.notReady),
+    late: () => new ServiceError(ready() ? 'overloaded' : 'notReady', { reason: 'it waited too long for its commit' }),
     answersInTime: true,
     lanes: 2,
   })

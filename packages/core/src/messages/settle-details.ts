@@ -12,7 +12,7 @@ import type {
 } from '../submission/submission.ts'
 import type { Alternative } from '../submission/submission-details.ts'
 
-/** What an envelope has in place of the message's own (submission-details.ts). */
+/** Returns the data of an envelope that replace the message's (submission-details.ts). */
 export function ownOf({ names, from, subject, scheduledAt }: SubmittedEnvelope): Partial<Personal> {
   return {
     ...(names && names.size > 0 ? { names: namesOf(names) } : {}),
@@ -31,7 +31,7 @@ function namesOf(names: ReadonlyMap<string, string>): Record<string, string> {
   )
 }
 
-/** All that the copies of one envelope of a MIME message can have of their own. */
+/** Returns the per-recipient data of one envelope of a MIME message; null if there are none. */
 export function personalOfMime(content: MimeContent, envelope: SubmittedEnvelope, number: number): Personal | null {
   const { to, names, customArgs, scheduledAt } = envelope
   const [written = ''] = to
@@ -44,24 +44,25 @@ export function personalOfMime(content: MimeContent, envelope: SubmittedEnvelope
   return Object.keys(own).length > 0 ? { envelope: number, ...own } : null
 }
 
+/** Returns a mailbox with canonical address and trimmed name. */
 export function canonicalMailbox({ email, name }: SubmittedMailbox): SubmittedMailbox {
   return { email: parseAddress(email)?.text ?? email, name: name.trim() }
 }
 
-/** Its type as it is written in every copy. */
+/** Returns an alternative with its media type as written in every copy. */
 export function canonicalAlternative({ type, text }: Alternative): Alternative {
   const parsed = parseMediaType(type)
   return { type: parsed ? formatMediaType(parsed) : type, text }
 }
 
-/** As lists of messages show it: of envelopes that have their own, the first one's. */
+/** Returns the subject shown in lists of messages: the message's, or else that of the first envelope that has its own. */
 export function shownSubject(submission: Submission, stored: StoredContent | undefined): string {
   const subject = subjectOf(submission, stored)
   if (!isBlank(subject)) return subject
   return submission.envelopes.find((envelope) => !isBlank(envelope.subject))?.subject ?? subject
 }
 
-/** Undefined for an ordinary attachment of the type its name says. */
+/** Returns the header data of a file; undefined for an ordinary attachment with the type of its file name. */
 export function headOf({ fileName, type, disposition, contentId }: SubmittedAttachment): FileHead | undefined {
   const own = ownType(type)
   const head: FileHead = {
@@ -72,13 +73,13 @@ export function headOf({ fileName, type, disposition, contentId }: SubmittedAtta
   return Object.keys(head).length > 0 ? head : undefined
 }
 
-/** What is no type at all is as if it had been left out; and a file's octets have no parts (RFC 2046 5). */
+/** Returns the given type; undefined for an invalid or multipart type, because files have no parts (RFC 2046 5). */
 function ownType(type: string | undefined): string | undefined {
   const parsed = type === undefined ? undefined : parseMediaType(type)
   return parsed && !parsed.essence.startsWith('multipart/') ? formatMediaType(parsed) : undefined
 }
 
-/** Some clients write the brackets. */
+/** Returns a Content-ID without angle brackets, which some clients include. */
 export function bare(contentId: string): string {
   return /^<(.*)>$/.exec(contentId.trim())?.[1] ?? contentId.trim()
 }

@@ -33,12 +33,12 @@ export interface SettleOptions {
   readonly submission: Submission
   readonly found: Judgement
   readonly transactionBase: bigint
-  /** The name this service gives itself in trace headers. */
+  /** The name of this service in trace headers. */
   readonly heloName: string
   readonly now: Date
 }
 
-/** Turns a judged submission into rows: recipients numbered and de-duplicated, content fixed, body parts encoded. */
+/** Prepares a validated submission for storage: numbers and deduplicates recipients, fixes the content, encodes body parts. */
 export function settle({ submission: given, found, transactionBase, heloName, now }: SettleOptions): StoredMessage {
   const submission = found.filled?.submission ?? given
   const { content, principal, from } = submission
@@ -46,14 +46,14 @@ export function settle({ submission: given, found, transactionBase, heloName, no
   const files = new FileParts()
   const attachments = [...submission.attachments, ...(found.attachments ?? []).map(asSubmitted)]
   const shared = attachments.map((attachment) => files.add(attachment))
-  const deliveries = settleRecipients(submission, found, files)
+  const deliveries = prepareRecipients(submission, found, files)
   const settings = { ...additionsOf(submission, found.domain?.trackingHost ?? null), ...templateOf(submission, found) }
   const mime = content.kind === 'mime' && !found.template
   const first = mime
     ? traced(content, id, submission, heloName, now)
     : [Buffer.from(JSON.stringify(contentDocument(submission, found, shared, files)))]
   const footer = mime ? mergedFooter(submission, settings) : undefined
-  // A MIME message has no files beside it: its part 1 is the footer.
+  // A MIME message contains its files, so part 1 is free for the footer.
   if (footer) files.contents.push(Buffer.from(JSON.stringify(footer)))
   const parts = [
     encodePart(first),
@@ -92,13 +92,13 @@ function templateOf({ templateKey }: Submission, { templateName: name }: Judgeme
   return { template: { id: templateKey.toLowerCase(), ...(name === undefined ? {} : { name }) } }
 }
 
-/** A UUIDv7 of this time (RFC 9562 5.7), which is not the host's: its first 48 bits, in milliseconds. */
+/** Returns a UUIDv7 (RFC 9562 5.7) whose first 48 bits are `now` in milliseconds rather than the host's time. */
 function messageIdOf(now: Date): string {
   const time = now.getTime().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}${randomUUIDv7().slice(13)}`
 }
 
-/** Body parts of attachments, each file once however many envelopes name it. */
+/** Body parts of attachments. A file that several envelopes use is stored once. */
 class FileParts {
   readonly contents: Buffer[] = []
   readonly names: Record<string, string> = {}
@@ -156,9 +156,10 @@ function contentDocument(
   }
 }
 
-function settleRecipients(submission: Submission, { template }: Judgement, files: FileParts): StoredDelivery[] {
+function prepareRecipients(submission: Submission, { template }: Judgement, files: FileParts): StoredDelivery[] {
   const deliveries: StoredDelivery[] = []
-  // A template's defaults are kept with its content; the event log, which does not read that, shows the subject.
+  // A template's defaults are stored with its content. Those in the subject are needed here too, because the event log shows the
+  // subject but does not read the content.
   const defaults = defaultsIn(subjectOf(submission, template), template?.defaults)
   for (const [number, envelope] of submission.envelopes.entries()) {
     const { content } = submission
@@ -171,7 +172,7 @@ function settleRecipients(submission: Submission, { template }: Judgement, files
           files,
         )
     const alone = envelope.to.length === 1 && envelope.cc.length === 0 && envelope.bcc.length === 0
-    // One copy a mailbox and envelope, whichever list named it first.
+    // One copy per mailbox and envelope, in the list where the address occurs first.
     const seen = new Set<string>()
     for (const [kind, addresses] of [
       ['to', envelope.to],
@@ -219,12 +220,12 @@ function personalOf(envelope: SubmittedEnvelope, number: number, files: FilePart
   }
 }
 
-/** Where the envelope's number is the recipient's own and nothing else differs, there is nothing to store. */
+/** If the envelope's number equals the recipient's and nothing else differs, nothing is stored. */
 function trivialToNull(personal: Personal | null): Personal | null {
   return personal && Object.keys(personal).length === 1 ? null : personal
 }
 
-/** The message below the trace headers this service adds (RFC 5321 4.4, RFC 6409 8). */
+/** Returns the message preceded by the trace headers of this service (RFC 5321 4.4, RFC 6409 8). */
 function traced(content: MimeContent, id: string, submission: Submission, heloName: string, now: Date): Buffer[] {
   const hex = messageIdText(id)
   const { helo, address, protocol } = content.trace

@@ -60,15 +60,15 @@ export interface EventStory {
 type MessageRow = Omit<MessageStory, 'deliveries' | 'events'> & { transactionBase: string }
 
 /**
- * Reads a message and all that happened to it, as it was at one moment: a state is never shown without the attempt that led to
- * it. Each statement touches the partitions of the message's week on.
+ * Returns a message with its deliveries, attempts and events from one snapshot, so that a state is never shown without the attempt
+ * that led to it. Each statement reads only the partitions from the message's week on.
  */
 export async function showMessage(sql: Sql, messageId: string): Promise<MessageStory | undefined> {
   if (!/^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i.test(messageId)) return undefined
-  return sql.begin('isolation level repeatable read read only', (snapshot) => readStory(snapshot, messageId))
+  return sql.begin('isolation level repeatable read read only', (snapshot) => readDetails(snapshot, messageId))
 }
 
-async function readStory(sql: AnySql, messageId: string): Promise<MessageStory | undefined> {
+async function readDetails(sql: AnySql, messageId: string): Promise<MessageStory | undefined> {
   const [message] = await sql<MessageRow[]>`
     select replace(id::text, '-', '') as id, account_id as "accountId", door, accepted_at as "acceptedAt",
            scheduled_at as "scheduledAt", from_address as "from", subject, tags, settings, size,

@@ -13,40 +13,40 @@ import { copyBodies } from './copy-bodies.ts'
 import { bypassParts, refusalParts } from './exceptions.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 
-/** What became of one message of a batch. */
+/** The result of writing one message of a batch. */
 export interface Written {
-  /** False: its idempotency key is taken, or it was refused. */
+  /** False if its idempotency key was already used or the message was rejected. */
   readonly stored: boolean
-  /** Its recipients cost more than what is left; nothing of it is kept. */
+  /** Set if its recipients cost more than the remaining credits. The message is not stored. */
   readonly refused?: 'credits'
-  /** At least one delivery waits to be sent. */
+  /** Whether at least one delivery was queued. */
   readonly queued: boolean
 }
 
-/** A part larger than this goes in by COPY, a chunk at a time: as a parameter it would be twice in memory, here and in the database. */
+/** Bytes above which a part is written in chunks by COPY. As a parameter it would be in memory twice, here and in the database. */
 const COPY_ABOVE = 1024 * 1024
-/** Milliseconds a batch may wait for a database that restarts; clients wait longer than that (RFC 5321 4.5.3.2.6). */
-const PATIENCE = 8000
+/** Milliseconds for which a batch is retried while the database restarts. Clients wait longer than that (RFC 5321 4.5.3.2.6). */
+const RETRY_TIMEOUT = 8000
 
 export interface Write {
   readonly sql: Sql
   readonly batch: readonly StoredMessage[]
   readonly forgotten: Forgotten
-  /** Does anybody still wait for the message at this place? Its client may have been refused meanwhile. */
+  /** Whether a client still waits for the message at this position; meanwhile it may have got an error. */
   readonly isWanted: (at: number) => boolean
 }
 
 /**
- * Writes a batch of messages in one transaction and answers after its commit (P1). A lost connection, and one that went silent,
- * leaves open whether the commit happened or will; since ids are ours, the batch is looked up again and written once more only
- * if it is not there. What nobody waits for any more is not written again.
+ * Writes a batch of messages in one transaction and returns after its commit (P1). If the connection is lost or stalls, the commit
+ * may or may not have happened. Ids are generated here, so the batch is looked up and written again only if it is not found.
+ * Messages for which no client waits any longer are not written again.
  */
 export async function writeMessages({ sql, batch, forgotten, isWanted }: Write): Promise<Written[]> {
-  const deadline = performance.now() + PATIENCE
+  const deadline = performance.now() + RETRY_TIMEOUT
   for (let attempt = 1; ; attempt++) {
     try {
-      const there = attempt > 1 ? await findThere(sql, batch) : undefined
-      if (there && there.size > 0) return batch.map(({ id }) => ({ stored: there.has(id), queued: there.has(id) }))
+      const found = attempt > 1 ? await findStored(sql, batch) : undefined
+      if (found && found.size > 0) return batch.map(({ id }) => ({ stored: found.has(id), queued: found.has(id) }))
       const wanted = batch.filter((_message, at) => isWanted(at))
       if (wanted.length === batch.length) return await insertOnce(sql, batch, forgotten)
       const written = wanted.length > 0 ? await insertOnce(sql, wanted, forgotten) : []
@@ -63,20 +63,23 @@ export async function writeMessages({ sql, batch, forgotten, isWanted }: Write):
   }
 }
 
-/** Those of the batch that are there. One is if and only if all are but those whose idempotency key was taken. */
-async function findThere(sql: Sql, batch: readonly StoredMessage[]): Promise<Set<string>> {
+/**
+ * Returns the ids of the batch that are stored. If one message is stored, all are, except those whose idempotency key was already
+ * used.
+ */
+async function findStored(sql: Sql, batch: readonly StoredMessage[]): Promise<Set<string>> {
   const rows = await sql<{ id: string }[]>`
     select id::text from messages where id = any(${batch.map(({ id }) => id)}::uuid[])`
   return new Set(rows.map(({ id }) => id))
 }
 
-/** The first try's transaction was still running when we looked, and has committed since. */
+/** Whether the first attempt's transaction was still running during the lookup and has committed since. */
 function isOwnDuplicate(error: unknown): boolean {
   const { code, table_name: table } = error as { code?: string; table_name?: string }
   return code === '23505' && (table ?? '').startsWith('messages_')
 }
 
-/** The database's clock leapt over weeks whose partitions the next round of housekeeping would make. */
+/** Whether a partition is missing, because the database's clock jumped to a week for which housekeeping had not created one. */
 function lacksPartition(error: unknown): boolean {
   const { code, routine } = error as { code?: string; routine?: string }
   return code === '23514' && routine === 'ExecFindPartition'
@@ -97,7 +100,7 @@ async function insertOnce(sql: Sql, batch: readonly StoredMessage[], forgotten: 
   }) as Promise<Written[]>
 }
 
-/** For each delivery, the hash it may be known by as forgotten; undefined when none of the accounts has forgotten anybody. */
+/** Returns the hash of each recipient under which an erased one is stored; undefined if no account has erased recipients. */
 function forgottenHashes(
   batch: readonly StoredMessage[],
   { hash }: Forgotten,
@@ -111,7 +114,7 @@ function forgottenHashes(
   )
 }
 
-/** What the statement has more where an account keeps opt-outs as hashes. */
+/** Additional parts of the statement if an account has opt-outs stored as hashes. */
 function hashedOptOuts(sql: AnySql, hashes: (string | null)[] | undefined, bypass: Fragment | undefined) {
   if (!hashes) return { column: sql``, name: sql``, join: sql``, reason: sql`` }
   return {
@@ -128,20 +131,20 @@ function hashedOptOuts(sql: AnySql, hashes: (string | null)[] | undefined, bypas
   }
 }
 
-/** What the statement has more where an envelope has a time of its own. */
+/** Additional parts of the statement if an envelope has its own scheduled time. */
 function ownSchedules(sql: AnySql, batch: readonly StoredMessage[]) {
   const times = batch.flatMap(({ deliveries }) => deliveries.map(({ personal }) => personal?.scheduledAt ?? null))
   if (times.every((time) => time === null)) return { column: sql``, name: sql``, at: sql`stored.scheduled_at` }
   return {
     column: sql`, ${times}::timestamptz[]`,
     name: sql`, own_time`,
-    at: sql`coalesce(judged.own_time, stored.scheduled_at)`,
+    at: sql`coalesce(checked.own_time, stored.scheduled_at)`,
   }
 }
 
 /**
- * One statement, one round trip, one commit: suppression look-up, credits, idempotency keys, messages, bodies, queue or finished
- * rows, first events. Arrays keep it one statement whatever the size of the batch.
+ * Writes a batch in one statement, with one round trip and one commit: suppression lookup, credits, idempotency keys, messages,
+ * bodies, queued or finished deliveries and first events. With arrays as parameters it is the same statement for every batch size.
  */
 async function insertMessages(
   sql: AnySql,
@@ -174,7 +177,7 @@ async function insertMessages(
         ${message.transactionBase}::bigint[], ${message.key}::text[], ${message.fingerprint}::text[]
       ) with ordinality as m(id, account_id, parent_id, domain_id, api_key_id, door, scheduled_at, from_address, subject, tags, settings, client_address,
              format, size, parts, recipients, null_return_path, transaction_base, key, fingerprint, place)
-    ), judged as materialized (
+    ), checked as materialized (
       select d.* ${bypass.judged} ${unusable.judged},
              case when d.key is null then 'invalid'
                   else coalesce(suppressed.reason ${hashed.reason} ${unusable.refusal} ${held.refusal}) end as refusal
@@ -189,18 +192,18 @@ async function insertMessages(
         ${hashed.join}
         ${unusable.join}
         ${held.join}
-    ), purse as materialized (
-      -- None, as a rule; then nothing is charged and nothing is locked.
+    ), limited_accounts as materialized (
+      -- Usually empty: then no balance is charged or locked.
       select account_id from credit_balances where account_id = any(${payersOf(batch)}::int[])
     ), limited as materialized (
       select * from message
-       where account_id in (select account_id from purse) or parent_id in (select account_id from purse)
+       where account_id in (select account_id from limited_accounts) or parent_id in (select account_id from limited_accounts)
     ), charged as materialized (
       select charge.* from (
         select array_agg(id order by place) as ids, array_agg(account_id order by place) as accounts,
                array_agg(parent_id order by place) as parents, array_agg(key order by place) as keys,
                array_agg(fingerprint order by place) as fingerprints,
-               array_agg((select count(*)::int from judged where judged.message_id = limited.id and refusal is null)
+               array_agg((select count(*)::int from checked where checked.message_id = limited.id and refusal is null)
                          order by place) as costs
           from limited having count(*) > 0
       ) bill, charge_credits(ids, accounts, parents, keys, fingerprints, costs) charge
@@ -208,7 +211,7 @@ async function insertMessages(
       insert into idempotency_keys (account_id, key, fingerprint, message_id, created_at)
       select account_id, key, decode(fingerprint, 'hex'), id, service_now() from message
        where key is not null and id not in (select message_id from charged)
-      -- Every writer takes keys in one order, so two batches never wait for each other in a circle.
+      -- Every writer locks keys in the same order, so two batches never deadlock.
       order by account_id, key
       on conflict do nothing
       returning message_id
@@ -224,12 +227,12 @@ async function insertMessages(
                   else key is null or id in (select message_id from keyed) end
       returning id, scheduled_at
     ), recipient as materialized (
-      select judged.*, ${due.at} as scheduled_at from judged join stored on stored.id = judged.message_id
+      select checked.*, ${due.at} as scheduled_at from checked join stored on stored.id = checked.message_id
     ), used as (
       insert into credit_usage (account_id, day, slot, used)
       select account_id, (service_now() at time zone 'UTC')::date, pg_backend_pid() % 64, count(*)
         from recipient where refusal is null group by account_id
-      -- As with keys: in one order, after the balances and the keys.
+      -- As with keys, the same order in every writer; after the balances and the keys.
       order by account_id
       on conflict (account_id, day, slot) do update set used = credit_usage.used + excluded.used
     )${held.added}, queued as (
@@ -252,7 +255,7 @@ async function insertMessages(
           attempt: sql`0`,
         },
       })}
-    ), happened as (
+    ), new_events as (
       ${insertEvents(sql, {
         from: sql`recipient`,
         type: sql`case when refusal is null then 'processed' when refusal = 'invalid' then 'invalid' else 'dropped' end`,
@@ -264,20 +267,20 @@ async function insertMessages(
         from unnest(${body.message}::uuid[], ${body.part}::int[], ${body.encoding}::text[], ${body.start}::int[],
                     ${body.length}::int[], ${body.digest}::int[]) as b(message_id, part, encoding, start, length, digest)
         join stored on stored.id = b.message_id
-        -- The last parameter: the driver sends that one as octets, any other as hexadecimal text (docs/decisions/0007).
+        -- Must be the last parameter: the driver sends only that one as bytes, others as hexadecimal text (docs/decisions/0007).
         cross join (select ${body.octets}::bytea) as whole(octets)
     )
     select id::text as id, id in (select message_id from queued) as queued, false as refused from stored
     union all
     select message_id::text, false, true from charged where verdict = 'refused'`
-  const told = new Map(rows.map(({ id, queued, refused }) => [id, refused ? REFUSED : { stored: true, queued }]))
-  return batch.map(({ id }) => told.get(id) ?? REPEATED)
+  const results = new Map(rows.map(({ id, queued, refused }) => [id, refused ? REFUSED : { stored: true, queued }]))
+  return batch.map(({ id }) => results.get(id) ?? REPEATED)
 }
 
 const REFUSED: Written = { stored: false, queued: false, refused: 'credits' }
 const REPEATED: Written = { stored: false, queued: false }
 
-/** The accounts whose credit may be drawn on. */
+/** Returns the accounts whose credits may be charged. */
 function payersOf(batch: readonly StoredMessage[]): number[] {
   return [
     ...new Set(batch.flatMap(({ accountId, parentId }) => (parentId === null ? [accountId] : [accountId, parentId]))),
@@ -295,7 +298,7 @@ function messageColumns(batch: readonly StoredMessage[]) {
     scheduledAt: batch.map(({ scheduledAt }) => scheduledAt?.toISOString() ?? null),
     from: batch.map(({ fromAddress }) => fromAddress),
     subject: batch.map(({ subject }) => subject),
-    // An array of arrays would have to be rectangular; each message's tags go as one JSON text.
+    // As one JSON text per message, because arrays of arrays must be rectangular.
     tags: batch.map(({ tags }) => JSON.stringify(tags)),
     settings: batch.map(({ settings }) => JSON.stringify(settings)),
     client: batch.map(({ clientAddress }) => clientAddress),
@@ -303,7 +306,7 @@ function messageColumns(batch: readonly StoredMessage[]) {
     size: batch.map(({ size }) => size),
     parts: batch.map(({ parts }) => parts.length),
     recipients: batch.map(({ deliveries }) => deliveries.length),
-    // As text: the driver would write every text as false in an array of booleans.
+    // As text: in an array of booleans the driver would send every text as false.
     nullReturnPath: batch.map(({ nullReturnPath }) => String(nullReturnPath)),
     transactionBase: batch.map(({ transactionBase }) => String(transactionBase)),
     key: batch.map(({ idempotencyKey }) => idempotencyKey ?? null),

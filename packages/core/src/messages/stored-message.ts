@@ -3,12 +3,12 @@ import type { EncodedPart } from '../composition/body.ts'
 import type { Personal } from '../composition/personal.ts'
 import type { Door } from '../submission/submission.ts'
 
-/** A judged submission, ready to be written: one message, its body parts, one delivery per recipient. */
+/** A validated submission prepared for storage: one message, its body parts and one delivery per recipient. */
 export interface StoredMessage {
   /** UUIDv7. */
   readonly id: string
   readonly accountId: number
-  /** Of a subaccount: whose credit it draws on unless it has a limit of its own. */
+  /** For a subaccount, the account whose credits it uses unless it has its own limit; otherwise null. */
   readonly parentId: number | null
   readonly domainId: number
   readonly apiKeyId: number
@@ -20,18 +20,18 @@ export interface StoredMessage {
   readonly settings: Additions
   readonly clientAddress: string
   readonly format: 'mime' | 'content'
-  /** Octets before encoding, all parts together. */
+  /** Total size of all parts in bytes, before encoding. */
   readonly size: number
   readonly nullReturnPath: boolean
   readonly transactionBase: bigint
   readonly idempotencyKey: string | undefined
   readonly fingerprint: Buffer | undefined
   readonly parts: readonly EncodedPart[]
-  /** The batch it can be paused and cancelled with. */
+  /** The batch with which it can be paused and cancelled. */
   readonly batchId?: string | undefined
-  /** Why none of it is sent, whoever it is for. */
+  /** Why the message is not sent to any recipient. */
   readonly refusal?: 'template' | 'instructions' | undefined
-  /** What is wrong, for people; kept in the events of its deliveries. */
+  /** Human-readable description of the error, included in the events of its deliveries. */
   readonly refusalProblem?: string | undefined
   readonly deliveries: readonly StoredDelivery[]
 }
@@ -39,11 +39,11 @@ export interface StoredMessage {
 export interface StoredDelivery {
   readonly recipientNo: number
   readonly recipient: string
-  /** Canonical lower-case form; null when the recipient is malformed, and nothing is sent. */
+  /** The address in canonical lower-case form; null if it is malformed, so that nothing is sent. */
   readonly key: string | null
   readonly domain: string
   readonly kind: 'to' | 'cc' | 'bcc'
   readonly reference: string | undefined
-  /** Its own schedule is in here too. */
+  /** Per-recipient data, including the delivery's own scheduled time; null if there are none. */
   readonly personal: Personal | null
 }

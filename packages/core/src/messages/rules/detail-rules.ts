@@ -14,13 +14,13 @@ import type {
 import { bare } from '../settle-details.ts'
 
 const BREAKS = /[\r\n\0]/
-/** RFC 2045 7 as everybody reads it: one line of ASCII that its brackets can hold. */
+/** RFC 2045 7 as commonly implemented: one line of ASCII without angle brackets. */
 const CONTENT_ID = /^[!-;=?-~]([ -;=?-~]{0,253}[!-;=?-~])?$/
 const LINK_PARAMETERS = 20
 
 /**
- * What submission-details.ts adds to a submission, held to the same bounds as everything else: nothing breaks out of its place,
- * nothing grows without one. Throws parameterInvalid.
+ * Checks the fields that submission-details.ts adds to a submission, as strictly as the others: no value may inject header fields
+ * (V20), and every length is limited. Throws parameterInvalid.
  */
 export function checkDetails(submission: Submission): void {
   const { nameOf, replyToList = [], content, attachments, envelopes } = submission
@@ -38,7 +38,7 @@ function checkEnvelope(envelope: SubmittedEnvelope, at: number, { from, nameOf }
   checkContentIds(envelope.attachments, (file) => nameOf('attachments', at, 'contentId', file))
   if (!envelope.from) return
   checkMailbox(envelope.from, name('fromEmail'))
-  // One domain is asked for, and signs, for all of them.
+  // Only one sending domain is looked up, and its key signs all copies.
   if (parseAddress(envelope.from.email)?.domain !== parseAddress(from?.email ?? '')?.domain) {
     throw invalidParameter(name('fromEmail'), 'must use the same domain as the from address of the message')
   }
@@ -55,7 +55,7 @@ function checkAlternatives({ alternatives = [] }: ContentParts, parameter: strin
     throw invalidParameter(parameter, `at most ${LIMITS.alternatives} alternatives are allowed`)
   }
   for (const { type, text } of alternatives) {
-    // A text has no parts, and a message in an encoding is none (RFC 2046 5.1, 5.2.1).
+    // A text has no parts, and types of these kinds must not have a base64 or quoted-printable encoding (RFC 2046 5.1, 5.2.1).
     const essence = parseMediaType(type)?.essence
     if (essence === undefined || /^(multipart|message)\//.test(essence)) {
       throw invalidParameter(parameter, 'a type of it is none of a text')
@@ -87,7 +87,7 @@ function checkSettings({ settings, nameOf }: Submission): void {
   }
 }
 
-/** The subject of every envelope that has none of its own is the message's. */
+/** Returns whether every envelope has its own subject, so that the message needs none. */
 export function everyEnvelopeHasSubject({ envelopes }: Submission): boolean {
   return envelopes.every(({ subject }) => !isBlank(subject))
 }
@@ -101,7 +101,7 @@ function line(value: string | undefined, parameter: string): void {
   wellFormed(value, parameter)
 }
 
-/** What is kept with the message: the database takes everything but NUL. */
+/** Checks a value stored with the message: the database accepts all characters except NUL. */
 function stored(value: string, parameter: string, most: number): void {
   if (value.includes('\0')) throw invalidParameter(parameter, 'must not contain NUL')
   if (value.length > most) throw invalidParameter(parameter, `must have at most ${most} characters`)

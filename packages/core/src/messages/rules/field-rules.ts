@@ -18,20 +18,21 @@ import type { Submission, SubmittedAttachment, SubmittedEnvelope } from '../../s
 import { keptLength } from './recipient-rules.ts'
 
 /**
- * Nothing a client writes may break out of its place: a CR, LF or NUL in a header, address, name or file name is refused
- * and named, never cleaned silently (V20). So is text that isn't Unicode (lone surrogates), since it would come back changed.
+ * Values must not inject header fields: a CR, LF or NUL in a header, address, name or file name is reported as an error, never
+ * silently removed (V20). So is text that is not valid Unicode (lone surrogates), because it would be returned altered.
  */
 const BREAKS = /[\r\n\0]/
-/** RFC 5322 3.6.8: printable ASCII without colon. */
+/** RFC 5322 3.6.8: printable ASCII except colon. */
 const FIELD_NAME = /^[!-9;-~]{1,76}$/
 
-/** RFC 5322 3.6.4, as far as everybody means it: something at something, in one line that needs no folding. */
+/** The common form of RFC 5322 3.6.4: two parts around "@" on one line that needs no folding. */
 const MESSAGE_ID = /^<[!-;=?-~]{1,400}@[!-;=?-~]{1,400}>$/
 
-/** Fields this service writes itself, or that change who a message is from, to, or how it is read (V21). */
+/** Header fields that this service writes, or that change a message's sender, recipients or interpretation (V21). */
 const RESERVED =
   /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|return-path|received|received-spf|delivered-to|apparently-to|dkim-signature|domainkey-signature|mime-version|content-.*|resent-.*|arc-.*|authentication-results|x-apiheader|x-tags|x-sg-.*|idempotency-key)$/i
 
+/** Checks the fields of a submission that every entry point has. Throws parameterInvalid. */
 export function checkFields(submission: Submission): void {
   const { nameOf, from, subject, replyTo, content, tags, attachments, envelopes, idempotencyKey } = submission
   line(from?.email, nameOf('fromEmail'))
@@ -84,7 +85,7 @@ function checkHeaders(given: Readonly<Record<string, string>>, { nameOf }: Submi
   }
 }
 
-/** Each file is a row and a MIME part: half a million of one octet each would hold up every other call for seconds. */
+/** Every file is a row and a MIME part: half a million files of one byte would block all other calls for seconds. */
 function checkFileCount({ attachments, attachmentIds, envelopes, nameOf }: Submission): void {
   let files = attachments.length + attachmentIds.length
   const check = (parameter: () => string): void => {
@@ -111,7 +112,7 @@ function checkAttachments(
   }
 }
 
-/** A merge value that ends up in a header must not break it; in content it may have any line ends it likes. */
+/** Checks that values merged into headers do not contain line ends, which are allowed in content. Throws parameterInvalid. */
 export function checkMergedHeaders(submission: Submission, stored: StoredContent | undefined): void | Promise<void> {
   return submission.content.kind === 'mime' ? undefined : inTurns(mergedHeadersChecked(submission, stored))
 }
@@ -136,14 +137,14 @@ function* mergedHeadersChecked(submission: Submission, stored: StoredContent | u
   }
 }
 
-/** Texts that hold merge tags, with those. */
+/** Returns the texts that contain merge tags, with their tags. */
 function* counted(texts: readonly string[], parameter?: string): Stoppable<{ text: string; counts: MergeTags }[]> {
   const found: { text: string; counts: MergeTags }[] = []
   for (const text of texts) if (hasMergeTags(text)) found.push({ text, counts: yield* countMergeTags(text, parameter) })
   return found
 }
 
-/** What a recipient's values make of the content is bounded like any message. */
+/** Checks that the content, after merging any recipient's values, does not exceed the message size limit. */
 export function checkMergedContent(submission: Submission, stored: StoredContent | undefined): void | Promise<void> {
   const { content } = submission
   const template = stored?.content
@@ -174,8 +175,8 @@ function* mergedContentChecked(
 }
 
 /**
- * Each copy of an envelope is stored with all its addresses and values, so a long list of copies grows with its square:
- * 10,000 of them in one envelope would be gigabytes.
+ * Checks the size of the data stored for all copies. Each copy is stored with all addresses and values of its envelope, so the size
+ * grows with the square of the number of recipients: 10,000 of them in one envelope would need gigabytes.
  */
 export function checkCopies({ content, templateId, envelopes, nameOf }: Submission): void {
   if (content.kind === 'mime' && templateId === undefined) return
@@ -194,7 +195,7 @@ export function checkCopies({ content, templateId, envelopes, nameOf }: Submissi
   }
 }
 
-/** Visible ASCII, as header field values travel unchanged. */
+/** Checks an idempotency key: printable ASCII, which header fields transmit unchanged. */
 export function idempotency(key: string | undefined, parameter: string): void {
   if (key === undefined) return
   if (!/^[\x20-\x7e]+$/.test(key) || key.length > LIMITS.idempotencyKey) {
@@ -213,7 +214,7 @@ function text(value: string | undefined, parameter: string): void {
   if (value !== undefined && !value.isWellFormed()) throw invalidParameter(parameter, 'is not well-formed Unicode')
 }
 
-/** What is stored as text: the database takes everything but NUL. */
+/** Checks a value stored as text: the database accepts all characters except NUL. */
 function stored(value: string, parameter: string): void {
   if (value.includes('\0')) throw invalidParameter(parameter, 'must not contain NUL')
   text(value, parameter)

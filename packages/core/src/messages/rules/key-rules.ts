@@ -3,7 +3,7 @@ import { parseAddress } from '../../mime/address.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { Submission } from '../../submission/submission.ts'
 
-/** Throws keyRestricted for mail the key is not for. */
+/** Throws keyRestricted for mail that the restrictions of the key do not allow. */
 export function keyAllows({ principal, templateId, from, envelopes }: Submission): void {
   if (principal.restrictions === null) return
   const { templates, senderDomains, recipientDomains } = principal.restrictions
@@ -15,7 +15,7 @@ export function keyAllows({ principal, templateId, from, envelopes }: Submission
   if (!recipientDomains) return
   for (const { to, cc, bcc } of envelopes) {
     for (const written of [...to, ...cc, ...bcc]) {
-      // What is no address goes to nobody.
+      // Nothing is sent to an invalid address.
       const domain = parseAddress(written)?.domain
       if (domain !== undefined && !recipientDomains.includes(domain)) throw forbidden(`send to ${domain}`)
     }
@@ -23,8 +23,8 @@ export function keyAllows({ principal, templateId, from, envelopes }: Submission
 }
 
 /**
- * Takes the recipients of a judged message out of what the key may still send to in this hour. Throws rateLimited; and
- * keyRestricted for more than it may in any hour, since waiting would not help.
+ * Takes the recipients of a validated message from the key's quota of this hour. Throws rateLimited, or keyRestricted if they
+ * exceed the quota of any hour, because waiting would not help.
  */
 export async function takeRecipients(rate: Rate, count: number, rateLimits: RateLimits): Promise<Standing> {
   if (count > rate.limit) throw forbidden(`send to more than ${rate.limit} recipients an hour`)

@@ -6,17 +6,17 @@ import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import { LIMITS } from '../../submission/limits.ts'
 import type { ContentParts, Submission } from '../../submission/submission.ts'
 
-/** The active version of a template that a submission names by its door's own id. */
+/** The active version of a template that a submission selects by an id of its entry point. */
 export type KeyedTemplate = Pick<ActiveVersion, 'subject' | 'html' | 'plain' | 'generation' | 'templateName'>
 
-/** A submission as its template makes it, and the texts of it that are rendered for each recipient. */
+/** A submission with the texts of its template, and which of these are rendered for each recipient. */
 export interface Filled {
   readonly submission: Submission
   readonly rendered: readonly TemplatePart[]
 }
 
 /**
- * Puts the template's texts in the place of the submission's, so that what is accepted stays so whatever becomes of the template.
+ * Replaces the texts of a submission by the template's, so that later changes of the template do not affect accepted messages.
  *
  * Throws tooLarge, parameterInvalid (subject).
  */
@@ -26,7 +26,7 @@ export function fillTemplate(submission: Submission, template: KeyedTemplate): F
     : withDynamic(submission, template)
 }
 
-/** Octets of a template at most, about, for whoever makes room for it. */
+/** Returns the approximate size of a template in bytes, for the budget of stored content. */
 export function templateSize({ html, plain }: KeyedTemplate): number {
   return html.length + plain.length
 }
@@ -44,7 +44,7 @@ function withDynamic(submission: Submission, { subject, html, plain }: KeyedTemp
     subject: choose('subject', subject, submission.subject),
     content: { ...own, html: choose('html', html, own.html), text: choose('text', plain, own.text) },
   }
-  // The template's subject is everybody's.
+  // The template's subject applies to all recipients.
   const envelopes = rendered.includes('subject')
     ? submission.envelopes.map(({ subject: _own, ...envelope }) => envelope)
     : submission.envelopes
@@ -54,7 +54,7 @@ function withDynamic(submission: Submission, { subject, html, plain }: KeyedTemp
 function withLegacy(submission: Submission, template: KeyedTemplate): Submission {
   const texts = { subject: template.subject, html: template.html, text: template.plain }
   const own = textsOf(submission)
-  requireRoom(texts, own)
+  requireCapacity(texts, own)
   const fill = (subject: string | undefined): LegacyTexts =>
     fillLegacyTemplate(texts, { subject, html: own.html, text: own.text })
   const { html, text } = fill(submission.subject)
@@ -75,8 +75,8 @@ function withLegacy(submission: Submission, template: KeyedTemplate): Submission
   }
 }
 
-/** A small template of many tags and one long body make gigabytes: told before they are put together. */
-function requireRoom(template: LegacyTexts, own: ContentParts): void {
+/** Checks the size before building the texts, because a small template with many tags and a long body can yield gigabytes. */
+function requireCapacity(template: LegacyTexts, own: ContentParts): void {
   const grown = (text: string | undefined, body: string | undefined): number =>
     (text ?? '').length + ((text ?? '').split('<%body%>').length - 1) * (body ?? '').length
   if (grown(template.html, own.html) + grown(template.text, own.text) > LIMITS.messageSize) {

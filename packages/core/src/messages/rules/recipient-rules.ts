@@ -6,7 +6,7 @@ import { inTurns, type Stoppable } from '../../platform/threads/turns.ts'
 import { LIMITS } from '../../submission/limits.ts'
 import type { Submission, SubmittedEnvelope } from '../../submission/submission.ts'
 
-/** What is kept with a delivery is stored as it is: the database takes every text but NUL, and Unicode only. */
+/** Checks the data stored with each delivery: the database accepts only valid Unicode without NUL. Throws parameterInvalid. */
 export function checkKept(submission: Submission): void | Promise<void> {
   const { sections = {}, nameOf } = submission
   if (hasTooMany(Object.keys(sections))) throw invalidParameter(nameOf('sections'), TOO_MANY_KEYS)
@@ -32,20 +32,20 @@ function* keptChecked({ envelopes, nameOf }: Submission): Stoppable<void> {
   }
 }
 
-/** Characters of what is kept with each copy of an envelope. */
+/** Returns the number of characters that are stored with each copy of an envelope. */
 export function keptLength({ substitutions, customArgs, data }: SubmittedEnvelope): number {
   if (substitutions === undefined && customArgs === undefined && data === undefined) return 0
   return JSON.stringify([substitutions, customArgs, data]).length
 }
 
-/** What substitutions make of a header must not break it (V20), and an address must stay one. */
+/** Checks that headers contain no line ends after substitution (V20) and that addresses are valid. Throws parameterInvalid. */
 export function checkSubstituted(submission: Submission): void | Promise<void> {
   if (submission.envelopes.some(({ substitutions }) => substitutions !== undefined)) {
     return inTurns(substitutedChecked(submission))
   }
 }
 
-/** Characters of sections that are looked through for nothing in a header: each recipient has some. */
+/** Maximum characters of sections scanned without a match in a header, because they are scanned for each recipient. */
 const IDLE_IN_HEADER = 16 * 1024
 
 function* substitutedChecked(submission: Submission): Stoppable<void> {

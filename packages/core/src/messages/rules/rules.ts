@@ -14,7 +14,7 @@ import { keyAllows } from './key-rules.ts'
 import { type Filled, fillTemplate, type KeyedTemplate, templateSize } from './keyed-template.ts'
 import { checkKept, checkSubstituted } from './recipient-rules.ts'
 
-/** What the rules look things up with, and what they found on the way. */
+/** The lookups of the rules, and their results. */
 export interface Judgement {
   readonly findDomain: (
     accountId: number,
@@ -26,16 +26,16 @@ export interface Judgement {
   readonly isOpenBatch: (accountId: number, id: string) => Promise<boolean>
   readonly findAttachments: (accountId: number, ids: readonly number[]) => Promise<FileSummary[]>
   readonly readAttachments: (files: readonly FileSummary[]) => Promise<StoredAttachment[]>
-  /** Makes room for stored content until the message is written. Throws overloaded. */
+  /** Takes capacity for stored content until the message is written. Throws overloaded. */
   readonly hold: (octets: number) => void
   readonly now: () => number
   domain?: UsableDomain
   template?: StoredContent
-  /** Of the template of `templateKey`. */
+  /** Name of the template with `templateKey`. */
   templateName?: string
-  /** The submission with its template, where that is one of `templateKey`. */
+  /** The submission with the texts of its template, if it has a `templateKey`. */
   filled?: Filled
-  /** Why nothing of it can be sent, though the call is answered as if it were. */
+  /** Why the message cannot be sent, although the call succeeds. */
   refusal?: 'template'
   attachments?: StoredAttachment[]
 }
@@ -48,46 +48,46 @@ export interface Rule {
 
 const EVERY: readonly Door[] = ['v2', 'v3', 'smtp']
 const HTTP: readonly Door[] = ['v2', 'v3']
-/** Those that say what stands in submission-details.ts. */
+/** Entry points that use the fields of submission-details.ts. */
 const DETAILED: readonly Door[] = ['v3', 'smtp']
 
 /**
- * The rules of sending. The order is the order clients see when several are broken (v2 contract section 3), and a test holds it.
+ * The rules for submissions, in order of precedence: of several errors the client gets the first (v2 contract section 3, tested).
  */
 export const RULES: readonly Rule[] = [
   { name: 'the account may send', doors: EVERY, check: ({ principal }) => accountMaySend(principal) },
-  { name: 'a sender is named', doors: EVERY, check: senderNamed },
-  { name: 'no field breaks out of its place', doors: EVERY, check: checkFields },
-  { name: 'nor does what goes beyond the least', doors: EVERY, check: checkDetails },
+  { name: 'a sender is given', doors: EVERY, check: senderNamed },
+  { name: 'no field exceeds its limits or injects header fields', doors: EVERY, check: checkFields },
+  { name: 'nor do the detailed fields', doors: EVERY, check: checkDetails },
   { name: 'the sender is on an active domain of the account', doors: EVERY, check: senderActive },
-  { name: 'there is a recipient', doors: EVERY, check: recipientNamed },
-  { name: 'there are not too many recipients', doors: EVERY, check: recipientsCounted },
-  { name: 'there are not too many copies', doors: EVERY, check: checkCopies },
+  { name: 'a recipient is given', doors: EVERY, check: recipientNamed },
+  { name: 'the number of recipients is within the limit', doors: EVERY, check: recipientsCounted },
+  { name: 'the copies are within the size limit', doors: EVERY, check: checkCopies },
   { name: 'the key allows this mail', doors: EVERY, check: keyAllows },
-  { name: 'what is kept of each recipient can be stored', doors: DETAILED, check: checkKept },
-  { name: 'the batch takes messages', doors: DETAILED, check: batchOpen },
-  { name: 'the template of the door is looked up', doors: DETAILED, check: keyedTemplateFound },
-  { name: 'there is a subject', doors: HTTP, check: subjectNamed },
-  { name: 'the template is known', doors: EVERY, check: templateKnown },
-  { name: 'there is content', doors: HTTP, check: contentNamed },
-  { name: 'the attachments are known', doors: HTTP, check: attachmentsKnown },
+  { name: 'the data of each recipient can be stored', doors: DETAILED, check: checkKept },
+  { name: 'the batch accepts messages', doors: DETAILED, check: batchOpen },
+  { name: 'the template of the entry point is looked up', doors: DETAILED, check: keyedTemplateFound },
+  { name: 'a subject is given', doors: HTTP, check: subjectNamed },
+  { name: 'the template exists', doors: EVERY, check: templateKnown },
+  { name: 'content is given', doors: HTTP, check: contentNamed },
+  { name: 'the attachments exist', doors: HTTP, check: attachmentsKnown },
   { name: 'the variables of the template have values', doors: EVERY, check: variablesGiven },
-  { name: 'merged values stay in their header', doors: EVERY, check: mergedHeadersFit },
-  { name: 'substituted values stay in their header', doors: DETAILED, check: substitutedFit },
-  { name: 'merged content stays in bounds', doors: EVERY, check: mergedContentFits },
+  { name: 'merged values do not break headers', doors: EVERY, check: mergedHeadersFit },
+  { name: 'substituted values do not break headers', doors: DETAILED, check: substitutedFit },
+  { name: 'merged content is within the size limit', doors: EVERY, check: mergedContentFits },
   { name: 'the schedule is not too far ahead', doors: EVERY, check: scheduleNear },
 ]
 
 /**
- * Judges a submission by every rule of its door, in order. Throws the first refusal. Between two rules everybody else has a turn
- * where ten thousand recipients made the first take long.
+ * Validates a submission by all rules of its entry point, in order. Throws the first error. Yields to the event loop between rules
+ * if one took long, as with ten thousand recipients.
  */
 export async function judge(submission: Submission, found: Judgement): Promise<Judgement> {
   const work = longWork()
   for (const rule of RULES) {
     if (!rule.doors.includes(submission.door)) continue
     const pending = rule.check(submission, found)
-    // Most rules answer at once; awaiting only the others saves a turn of the loop per rule on the hot path.
+    // Most rules return synchronously. Awaiting only the others saves a microtask turn per rule on the hot path.
     if (pending) await pending
     const pause = work.pause()
     if (pause) await pause
@@ -95,7 +95,7 @@ export async function judge(submission: Submission, found: Judgement): Promise<J
   return found
 }
 
-/** Throws accountSuspended or accountExpired. Doors ask this before they read a body (v2 contract section 3: 115 comes before 110). */
+/** Throws accountSuspended or accountExpired. Entry points check this before reading a body (v2 contract section 3: 115 before 110). */
 export function accountMaySend(principal: Submission['principal']): void {
   if (principal.account.state === 'suspended') throw new ServiceError('accountSuspended')
   if (principal.expired) throw new ServiceError('accountExpired')
@@ -128,7 +128,7 @@ function senderActive({ from, principal }: Submission, found: Judgement): void |
   return domain instanceof Promise ? domain.then(settle) : settle(domain)
 }
 
-/** `problem` is for v2, `where` for SMTP, which judges MAIL FROM too. */
+/** `problem` is for v2, `where` for SMTP, which also checks MAIL FROM. */
 function invalidSender(problem: string, where: string, reason: string): ServiceError {
   return new ServiceError('senderInvalid', { values: { problem, where }, reason })
 }
@@ -139,14 +139,14 @@ function recipientNamed({ envelopes }: Submission): void {
 }
 
 function recipientsCounted({ door, envelopes }: Submission): void {
-  // A header field may name more than a transaction does.
+  // With a single SMTP envelope, the recipients are those of the transaction; otherwise a header field lists them.
   const limit = door === 'smtp' && envelopes.length === 1 ? LIMITS.smtpRecipients : LIMITS.recipients
   let count = 0
   for (const { to, cc, bcc } of envelopes) count += to.length + cc.length + bcc.length
   if (count > limit) throw new ServiceError('recipientsTooMany', { values: { limit } })
 }
 
-/** The call's own, or the template's: 116 is told before 118, so the template is looked up here when it matters. */
+/** Requires a subject of the call or the template. 116 precedes 118, so the template is looked up here if necessary. */
 function subjectNamed(given: Submission, found: Judgement): void | Promise<void> {
   const submission = found.filled?.submission ?? given
   if (!isBlank(submission.subject) || found.refusal || everyEnvelopeHasSubject(submission)) return
@@ -173,8 +173,8 @@ function templateKnown(submission: Submission, found: Judgement): void | Promise
 function variablesGiven({ envelopes, nameOf }: Submission, { template }: Judgement): void {
   if (!template || template.variables.length === 0) return
   for (const [at, { attributes }] of envelopes.entries()) {
-    const [refusal] = refusalsOf(template.variables, attributes, (name) => nameOf('attributes', at, name))
-    if (refusal) throw refusal
+    const [error] = refusalsOf(template.variables, attributes, (name) => nameOf('attributes', at, name))
+    if (error) throw error
   }
 }
 
@@ -192,7 +192,7 @@ function mergedContentFits(submission: Submission, { template }: Judgement): voi
   return checkMergedContent(submission, template)
 }
 
-/** Of a door that says yes to a template it does not know, nothing is sent (v3 contract 2.5). */
+/** v3 accepts unknown templates and drops the deliveries (v3 contract 2.5). */
 function keyedTemplateFound(submission: Submission, found: Judgement): void | Promise<void> {
   const { templateKey, principal } = submission
   if (templateKey === undefined) return
@@ -231,7 +231,7 @@ async function findAttachments(submission: Submission, found: Judgement): Promis
   const ids = new Set(attachmentIds.map((id) => (/^\d{1,10}$/.test(id) ? Number(id) : 0)))
   const files = await found.findAttachments(principal.account.id, [...ids])
   if (files.length < ids.size) throw new ServiceError('attachmentUnknown')
-  // A few octets of ids must not become gigabytes here: the message is bounded before a file is read.
+  // A few bytes of ids can refer to gigabytes, so the size of the message is checked before files are read.
   const stored = files.reduce((sum, { size }) => sum + size, 0)
   if (stored + ownSize(submission) + (found.template?.content.length ?? 0) > LIMITS.messageSize) {
     throw new ServiceError('tooLarge', { values: { limit: '30 MB' } })
@@ -240,7 +240,7 @@ async function findAttachments(submission: Submission, found: Judgement): Promis
   found.attachments = await found.readAttachments(files)
 }
 
-/** Octets of the files that came with the call. */
+/** Returns the size in bytes of the files in the call. */
 function ownSize({ attachments, envelopes }: Submission): number {
   const files = [...attachments, ...envelopes.flatMap(({ attachments }) => attachments)]
   return files.reduce((sum, { content }) => sum + content.length, 0)
@@ -253,7 +253,7 @@ function scheduleNear({ scheduledAt, envelopes, nameOf }: Submission, { now }: J
 
 function requireNear(scheduledAt: Date | undefined, now: () => number, parameter: () => string): void {
   if (!scheduledAt) return
-  // The past is now; before 1970 it is a slip.
+  // Times in the past mean immediately; times before 1970 are mistakes.
   if (!(scheduledAt.getTime() >= 0) || scheduledAt.getTime() > now() + LIMITS.scheduleDays * 86_400_000) {
     throw invalidParameter(
       parameter(),

@@ -233,7 +233,9 @@ t.test('ensureCertificate names the file that is not what it should be', async (
   await t.rejects(ensure(file('no.pem', 'no certificate'), keyFile), { message: /^TLS_CERT must be a PEM file/ })
   await t.rejects(ensure(folder, keyFile), { message: /^TLS_CERT must be a PEM file/ })
   await t.rejects(ensure(certFile, certFile), { message: /^TLS_KEY must be a PEM file/ })
-  await t.rejects(ensure(certFile, file('other.pem', other.key)), { message: /^TLS_KEY does not match the certificate/ })
+  await t.rejects(ensure(certFile, file('other.pem', other.key)), {
+    message: /^TLS_KEY does not match the certificate/,
+  })
 })
 
 t.test('first starts at once agree on one self-signed certificate, good for ten years and for localhost', async (t) => {

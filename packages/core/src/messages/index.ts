@@ -150,7 +150,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     maxWeight: BATCH_BYTES,
     sharedFault: isDatabaseTrouble,
     patience: () => (ready() ? COMMIT_TIMEOUT.ready : COMMIT_TIMEOUT.notReady),
-    late: () => new ServiceError(ready() ? 'overloaded' : 'notReady', { reason: 'it waited too long for its commit' }),
+    late: () => new ServiceError(ready() ? 'overloaded' : 'notReady', { reason: 'timed out waiting for commit' }),
     answersInTime: true,
     lanes: 2,
   })

@@ -11,10 +11,10 @@ import { countRecipients, requireShare, type Share } from '../submission/share.t
 import type { Submission } from '../submission/submission.ts'
 import type { TransactionNumbers } from '../submission/transaction-numbers.ts'
 import { resolveRepeat } from './idempotency.ts'
+import type { Written } from './insert-messages.ts'
 import { takeRecipients } from './rules/key-rules.ts'
 import { type Judgement, judge } from './rules/rules.ts'
 import { settle } from './settle.ts'
-import type { Written } from './store.ts'
 import type { StoredMessage } from './stored-message.ts'
 
 export interface Acceptance {

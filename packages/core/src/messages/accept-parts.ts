@@ -1,4 +1,6 @@
 import type { AnySql } from '../platform/database/database.ts'
+import { type Fragment, holdsDespite } from '../suppressions/bypass.ts'
+import { entryOf } from '../suppressions/forgotten.ts'
 import type { StoredMessage } from './stored-message.ts'
 
 /** Additional parts of the accept statement if a message of the group bypasses suppression lists. */
@@ -30,5 +32,33 @@ export function refusalParts(sql: AnySql, messages: readonly StoredMessage[]) {
     // If the recipient is also suppressed, the suppression is the reason, and there is no problem to report.
     detail: sql`
                || case when refusal = unusable and problem is not null then jsonb_build_object('problem', problem) else '{}' end`,
+  }
+}
+
+/** Additional parts of the statement if an account has opt-outs stored as hashes. */
+export function hashedOptOuts(sql: AnySql, hashes: (string | null)[] | undefined, bypass: Fragment | undefined) {
+  if (!hashes) return { column: sql``, name: sql``, join: sql``, reason: sql`` }
+  return {
+    column: sql`, ${hashes}::text[]`,
+    name: sql`, hash`,
+    join: sql`
+        left join lateral (
+          select f.reason from forgotten f
+           where f.account_id = d.account_id and f.hash = decode(d.hash, 'hex')
+             and f.group_id = any(array[0, d.group_id]) and (f.held_until is null or f.held_until > service_now())
+             ${bypass ? sql`and ${holdsDespite(sql, bypass, entryOf(sql))}` : sql``}
+           limit 1) opted_out on true`,
+    reason: sql`, opted_out.reason`,
+  }
+}
+
+/** Additional parts of the statement if an envelope has its own scheduled time. */
+export function ownSchedules(sql: AnySql, batch: readonly StoredMessage[]) {
+  const times = batch.flatMap(({ deliveries }) => deliveries.map(({ personal }) => personal?.scheduledAt ?? null))
+  if (times.every((time) => time === null)) return { column: sql``, name: sql``, at: sql`stored.scheduled_at` }
+  return {
+    column: sql`, ${times}::timestamptz[]`,
+    name: sql`, own_time`,
+    at: sql`coalesce(checked.own_time, stored.scheduled_at)`,
   }
 }

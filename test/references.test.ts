@@ -115,6 +115,21 @@ t.test('every document that code, tests or SQL name by its path is there', async
   }
 })
 
+t.test('every function that CONTRIBUTING.md leads to is there', async (t) => {
+  const page = readText('CONTRIBUTING.md')
+  const table = page.slice(page.indexOf('| step | begins with |'))
+  const names = table.split('\n').flatMap((line) => [...(line.split('|')[2] ?? '').matchAll(/`(\w+)`/g)])
+  t.ok(names.length > 8)
+  const source = files.filter(({ path }) => path.startsWith('packages/')).map(({ text }) => text)
+  for (const [, name = ''] of names) {
+    const declared = new RegExp(`^export (async )?(function|const) ${name}\\b`, 'm')
+    t.ok(
+      source.some((text) => declared.test(text)),
+      name,
+    )
+  }
+})
+
 t.test('the v3 contract has the message of every rule in its row', async (t) => {
   const rows = new Map(
     readText('docs/contract-v3.md')

@@ -33,10 +33,12 @@ interface Ran extends Count {
   readonly seconds: number
 }
 
+/** `--debug`: each file waits for a debugger before its first line, and for as long as somebody takes. */
+const DEBUG = process.argv.includes('--debug')
 const running = new Set<ChildProcess>()
 let interrupted = false
 
-process.exitCode = await main(process.argv.slice(2))
+process.exitCode = await main(process.argv.slice(2).filter((word) => word !== '--debug'))
 
 async function main(named: string[]): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
@@ -47,7 +49,7 @@ async function main(named: string[]): Promise<number> {
       ...BARE_ENVIRONMENT,
       TEST_DATABASE_URL: url,
       TEST_FOLDER: folder,
-      TAP_TIMEOUT: String(PATIENCE),
+      TAP_TIMEOUT: String(DEBUG ? 0 : PATIENCE),
     }
     const ran = await runAll(files, env)
     if (ran.length > SLOWEST) process.stdout.write(slowest(ran))
@@ -90,7 +92,7 @@ async function runAll(files: readonly string[], env: NodeJS.ProcessEnv): Promise
 /** One file. What a test says is shown when one of the file failed. */
 async function run(file: string, env: NodeJS.ProcessEnv): Promise<Ran> {
   const began = performance.now()
-  const child = spawn(process.execPath, [file], {
+  const child = spawn(process.execPath, [...(DEBUG ? ['--inspect-brk'] : []), file], {
     cwd: ROOT,
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -99,7 +101,7 @@ async function run(file: string, env: NodeJS.ProcessEnv): Promise<Ran> {
   running.add(child)
   const output = createInterface({ input: child.stdout })
   // tap says by itself which test it waited for; this is for one that does not come to that.
-  const patience = setTimeout(() => endGroup(child), (PATIENCE + 20) * 1000)
+  const patience = DEBUG ? undefined : setTimeout(() => endGroup(child), (PATIENCE + 20) * 1000)
   const ended = new Promise<number | NodeJS.Signals>((resolve) => {
     child.once('exit', (code, signal) => {
       resolve(signal ?? code ?? 1)

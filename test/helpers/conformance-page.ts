@@ -19,6 +19,7 @@ const INTRODUCTION = `# Conformance of the migration API
 
 This page is written from the tests by \`npm run docs\`: the rows stand in test/api/v3/conformance, and each names the test that
 proves it. Honour: it does what it says. Ignore: it is taken silently and has no effect. Reject: it is refused.
+The column "contract" names sections of [contract-v3.md](contract-v3.md).
 `
 
 /** Each row's first proof, found by \`proves(t, 'id')\` and the test it stands in. */

@@ -20,7 +20,7 @@ export interface Recorder {
 
 const PLANNED = /^\s*(select|with|insert|update|delete)\b/i
 
-export async function recordStatements(t: Test, url: string): Promise<Recorder> {
+export async function recordStatements(t: Pick<Test, 'teardown'>, url: string): Promise<Recorder> {
   const { hostname, port } = new URL(url)
   const seen = new Map<string, Statement>()
   const sockets = new Set<Socket>()

@@ -107,7 +107,7 @@ t.test('a suspended account is refused with 115 within seconds, and may send aga
 t.test('a key that does not allow sending is refused with 103; one that allows only sending is enough', async (t) => {
   const none = await auth.createKey({ accountId: sender.accountId, scopes: [] })
   const send = await auth.createKey({ accountId: sender.accountId, scopes: ['send'] })
-  refused(t, await sendWith(none.secret), [403, 103, 'This api_key may not be used for this call'])
+  refused(t, await sendWith(none.secret), [403, 103, 'This api_key does not have the scope required for this call'])
   t.equal((await sendWith(send.secret)).status, 200)
 })
 

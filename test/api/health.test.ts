@@ -7,7 +7,7 @@ import { until } from '../helpers/until.ts'
 import { type CallOptions, call, refused } from './call.ts'
 import { openRaw } from './raw.ts'
 
-const NOT_READY = [503, 503, 'The service is not ready, try again in a moment'] as const
+const NOT_READY = [503, 503, 'Service temporarily unavailable, try again later'] as const
 
 /** A service with a real API process. */
 async function start(t: Test) {
@@ -112,7 +112,7 @@ t.test('a process that is stopping is not ready, refuses new calls, finishes wha
   t.equal(await api.exited, 0)
   t.strictSame([asking.statuses, late.statuses, begun.statuses], [[503], [503], [200]])
   t.match(asking.text, '{"status":"not ready","reasons":["the process is stopping"]}')
-  t.match(late.text, 'The service is not ready, try again in a moment')
+  t.match(late.text, 'Service temporarily unavailable, try again later')
   t.match(late.text, /^retry-after: 1\r$/im)
   for (const { text } of [asking, late, begun]) t.match(text, /^connection: close\r$/im)
   t.equal((await service.sql`select 1 from messages`).length, 1)

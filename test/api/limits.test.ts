@@ -19,8 +19,8 @@ const send = (body: string | Record<string, unknown>, headers: Record<string, st
   call(base, { headers: { api_key: sender.apiKey, ...headers }, body })
 const stored = async () => (await service.sql`select count(*)::int as count from messages`)[0]?.count
 const CHUNKED = { 'transfer-encoding': 'chunked' }
-const TOO_LARGE = [413, 121, 'Payload must be at most 30 MB'] as const
-const BUSY = [503, 503, 'The service is busy, try again in a moment'] as const
+const TOO_LARGE = [413, 121, 'Payload must not exceed 30 MB'] as const
+const BUSY = [503, 503, 'Service temporarily overloaded, try again later'] as const
 
 function busy(t: Test, answer: CallAnswer): void {
   refused(t, answer, BUSY)
@@ -65,7 +65,7 @@ t.test('a file of 20,480,000 octets is taken; one more is refused and named', as
     return v2Body(sender, place === 'all' ? { attachments } : one)
   }
   const refusal = (name: string) =>
-    [400, 113, `Parameter [${name}] is invalid: a file may have at most ${FILE_SIZE} bytes`] as const
+    [400, 113, `Parameter [${name}] is invalid: must have at most ${FILE_SIZE} bytes`] as const
   refused(t, await send(withFile(FILE_SIZE + 1, 'all')), refusal('attachments[0].fileContent'))
   refused(t, await send(withFile(FILE_SIZE + 1, 'one')), refusal('personalizations[0].attachments[0].fileContent'))
   t.equal((await send(withFile(FILE_SIZE, 'one'))).status, 200)
@@ -161,7 +161,7 @@ t.test('a URL or a header of up to 16 KiB is taken, a larger one refused with 43
     t.strictSame(statuses, [431])
     t.match(
       text,
-      '{"error_info":{"error_message":"The header is too large","error_code":431},"message":"Error in api call"}',
+      '{"error_info":{"error_message":"Request header is too large","error_code":431},"message":"Error in api call"}',
     )
   }
 })
@@ -207,7 +207,7 @@ t.test('a client that drips its header or its body is cut off with 408, and noth
   await until('the end of both', () => drippers.every(({ closed }) => closed), 30_000)
   for (const { text, statuses } of drippers) {
     t.strictSame(statuses, [408])
-    t.match(text, '"error_message":"The request did not come in time","error_code":408')
+    t.match(text, '"error_message":"Timed out waiting for the request","error_code":408')
   }
   t.equal((await own.sql`select 1 from messages`).length, 0)
 })

@@ -78,7 +78,7 @@ for (const [what, octets] of [...AMBIGUOUS, ...OTHER]) {
     const [head = '', body = ''] = text.split('\r\n\r\n')
     t.match(head, /^connection: close$/im)
     t.strictSame(JSON.parse(body), {
-      error_info: { error_message: 'The request is not HTTP', error_code: 400 },
+      error_info: { error_message: 'Malformed HTTP request', error_code: 400 },
       message: 'Error in api call',
     })
     t.equal(await stored(), before)

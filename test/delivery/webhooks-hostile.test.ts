@@ -33,7 +33,7 @@ t.test(
       ['huge', huge, /^received status 500$/],
       ['a bomb', gzipBomb, /^received status 500$/],
       ['many headers', (_r, s) => s.writeHead(200, { 'x-a': 'a'.repeat(20_000) }).end(), /too many headers/],
-      ['closes', (_r, s) => s.socket?.destroy(), /closed without an answer/],
+      ['closes', (_r, s) => s.socket?.destroy(), /closed without a response/],
       ['a redirect', (_r, s) => s.writeHead(307, { location: '/inside' }).end(), /^received status 307; redirects/],
       ['no HTTP', (_r, s) => s.socket?.end('SSH-2.0-x\r\n\r\n'), /not HTTP|closed without/],
       [
@@ -41,7 +41,7 @@ t.test(
         (_r, s) => s.socket?.write('HTTP/1.1 101 x\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
         /protocol/,
       ],
-      ['silent', () => {}, /no answer within 10 s/],
+      ['silent', () => {}, /no response within 10 s/],
     ]
     const start = async ([what, reaction, problem]: (typeof hostile)[number]) => {
       const owner = await service.makeSender()

@@ -9,7 +9,7 @@ const service = await makeService(t)
 await service.openRelay()
 
 const ONCE = { messages: 1, deliveries: 1 }
-const CONFLICT = '554 5.5.0 Idempotency-Key was already used for another request'
+const CONFLICT = '554 5.5.0 Idempotency-Key was already used with a different request'
 
 async function submit(t: Test, sender: Sender, message: string, to: string | string[] = 'lena@harbor.example') {
   const client = await openSession(t, service, sender)

@@ -11,7 +11,7 @@ const base = await service.openApi()
 
 const ROUNDS = 50
 const CALLS = 200
-const EMPTY = [402, 162, 'Not enough credits for these recipients: have credit added to the account, then send again']
+const EMPTY = [402, 162, 'Not enough credits for this number of recipients. Add credits and send again']
 
 /** One more API on the same database, with a core and a pool of its own, as another host would have. */
 async function openAnother(): Promise<string> {

@@ -121,7 +121,7 @@ t.test('the same own key again changes nothing, another one takes the place of o
   ])
   t.match(
     errorText(await post(apiKey, 'domain/dkimKey', { domain, selector: 'own', privateKey: KEY })),
-    /^Parameter \[selector\] is invalid: the domain has had a key with it/,
+    /^Parameter \[selector\] is invalid: was already used by this domain/,
   )
   t.match(
     errorText(await post(apiKey, 'domain/dkimKey', { domain, selector: used.toUpperCase(), privateKey: KEY })),

@@ -471,13 +471,13 @@ t.test('an account has five exports under way at most, however many are asked fo
   )
   t.equal(answers.filter(({ status }) => status === 200).length, 5)
   const refused = answers.find(({ status }) => status !== 200)
-  t.match(refused?.json?.error_info, { error_code: 1109, error_message: /5 are waiting or running/ })
+  t.match(refused?.json?.error_info, { error_code: 1109, error_message: /5 exports are already queued or running/ })
   await work()
   t.equal((await ask(sender.apiKey, { startdate: yesterday, callbackUrl: dump.url })).status, 200)
   await sql`insert into export_jobs (account_id, state, format, first_day, last_day, begins_at, ends_at)
             select ${sender.accountId}, 'done', 'json', now(), now(), now(), now() from generate_series(1, 100)`
   const full = await ask(sender.apiKey, { startdate: yesterday, callbackUrl: dump.url })
-  t.match(errorText(full), /100 are kept/)
+  t.match(errorText(full), /limit of 100 reached/)
 })
 
 t.test('files beyond what an account may store end the job, tell why, and leave nothing', async (t) => {
@@ -494,8 +494,8 @@ t.test('files beyond what an account may store end the job, tell why, and leave 
   await work()
   await tell()
   const job = await show(sender.apiKey, jobId)
-  t.match(job, { status: 'failed', url: null, problem: /more than 1 MB/ })
-  t.match(JSON.parse(dump.got.at(-1)?.body ?? ''), { jobId, status: 'failed', problem: /more than 1 MB/ })
+  t.match(job, { status: 'failed', url: null, problem: /would exceed 1 MB/ })
+  t.match(JSON.parse(dump.got.at(-1)?.body ?? ''), { jobId, status: 'failed', problem: /would exceed 1 MB/ })
   const [left] =
     await sql`select count(*)::int from export_parts p join export_jobs j on j.id = p.job_id where j.public_id = ${jobId.slice(4)}::text::uuid`
   t.equal(left?.count, 0)

@@ -7,7 +7,7 @@ import { asForm, type CallAnswer, call, FORM, JSON_TYPE, messageIdOf, refused } 
 const service = await makeService(t)
 const base = await service.openApi()
 
-const CONFLICT = [409, 122, 'Idempotency-Key was already used for another request'] as const
+const CONFLICT = [409, 122, 'Idempotency-Key was already used with a different request'] as const
 
 const post = ({ apiKey }: Sender, key: string, body: string | Record<string, unknown>, headers = JSON_TYPE) =>
   call(base, { headers: { api_key: apiKey, 'idempotency-key': key, ...headers }, body })

@@ -27,7 +27,7 @@ const submit = async (t: Test, sender: Sender, to: string | string[], fields = '
   const client = await openSession(t, service, sender)
   return client.submit(`desk@${sender.domain}`, to, mail(sender, fields))
 }
-const no = (what: string) => [403, 104, `This api_key may not ${what}`] as const
+const no = (what: string) => [403, 104, `This api_key is not allowed to ${what}`] as const
 
 t.test('a key for some templates sends nothing else', async (t) => {
   const sender = await restricted({ templates: [2_000_000_000] })
@@ -49,9 +49,9 @@ t.test('a key for some templates sends nothing else', async (t) => {
   queueId(await submit(t, sender, 'lena@harbor.example', `X-TEMPLATEID: ${good}\r\n`))
   t.equal(
     await submit(t, sender, 'lena@harbor.example', `X-TEMPLATEID: ${other}\r\n`),
-    '550 5.7.1 This api_key may not use this template',
+    '550 5.7.1 This api_key is not allowed to use this template',
   )
-  t.equal(await submit(t, sender, 'lena@harbor.example'), '550 5.7.1 This api_key may not send mail without a template')
+  t.equal(await submit(t, sender, 'lena@harbor.example'), '550 5.7.1 This api_key is not allowed to send mail without a template')
   t.match(await stored(service, sender), { messages: 3 })
 })
 
@@ -66,7 +66,7 @@ t.test('a key for some sender domains sends from no other, though the account ma
     [400, 112],
     'whoever may not send at all',
   )
-  t.equal(await submit(t, sender, 'lena@harbor.example'), '550 5.7.1 This api_key may not send from this domain')
+  t.equal(await submit(t, sender, 'lena@harbor.example'), '550 5.7.1 This api_key is not allowed to send from this domain')
   queueId(await submit(t, { ...sender, domain: 'pier.example' }, 'lena@harbor.example'))
   t.match(await stored(service, sender), { messages: 2 })
 })
@@ -87,7 +87,7 @@ t.test('a key for some recipient domains sends to no other, not even a copy', as
   }
   refused(t, await to({ recipient: 'lena@a.harbor.example' }), no('send to a.harbor.example'))
   queueId(await submit(t, sender, 'lena@harbor.example'))
-  const said = '550 5.7.1 This api_key may not send to quay.example'
+  const said = '550 5.7.1 This api_key is not allowed to send to quay.example'
   t.equal(await submit(t, sender, ['lena@harbor.example', 'mina@quay.example']), said)
   t.equal(await submit(t, sender, 'lena@harbor.example', 'X-SETTINGS: {"bcc":"books@quay.example"}\r\n'), said)
   t.match(await stored(service, sender), { messages: 2 })
@@ -102,16 +102,16 @@ t.test('a key for so many recipients an hour is refused with 429 beyond them, by
   queueId(await submit(t, sender, ['c@harbor.example', 'd@harbor.example']))
   const two = { personalizations: [{ recipient: 'e@harbor.example' }, { recipient: 'f@harbor.example' }] }
   const answer = await send(sender, two)
-  refused(t, answer, [429, 429, /^At most 5 recipients an hour with this api_key are allowed, try again in 3\d{3} s$/])
+  refused(t, answer, [429, 429, /^Rate limit of 5 recipients per hour for this api_key exceeded\. Retry after 3\d{3} s$/])
   t.match(answer.headers['retry-after'], /^3\d{3}$/)
-  t.match(await submit(t, sender, ['e@harbor.example', 'f@harbor.example']), /^450 4\.7\.1 Too much mail/)
+  t.match(await submit(t, sender, ['e@harbor.example', 'f@harbor.example']), /^450 4\.7\.1 Rate limit exceeded/)
   messageIdOf(await send(sender))
   t.equal((await send(sender)).status, 429)
   const six = Array.from({ length: 6 }, (_, n) => ({ recipient: `r${n}@harbor.example` }))
   refused(
     t,
     await send(sender, { personalizations: six }),
-    no('send to more than 5 recipients an hour'),
+    no('send to more than 5 recipients per hour'),
     'never would it do',
   )
   t.strictSame(await stored(service, sender), { messages: 3, deliveries: 5 })

@@ -40,7 +40,7 @@ const bounded = async (sender: Sender) => done(sender.apiKey, '/keys', { name: '
 
 /** What is more than the bounded key has, and what the refusal says. */
 const MORE: readonly (readonly [what: string, change: Body, said: RegExp])[] = [
-  ['another scope', { scopes: ['send', 'domains'] }, /may not handle a key with the scope domains/],
+  ['another scope', { scopes: ['send', 'domains'] }, /not allowed to manage a key with the scope domains/],
   ['all scopes', { scopes: ['all'] }, /the scope all/],
   ['no networks', { networks: [] }, /other networks/],
   ['any networks', { networks: null }, /other networks/],
@@ -53,11 +53,11 @@ const MORE: readonly (readonly [what: string, change: Body, said: RegExp])[] = [
   ['another sender domain', { restrictions: { sender_domains: ['pier.example'] } }, /other sender domains/],
   ['a subdomain', { restrictions: { sender_domains: ['a.ship.example'] } }, /other sender domains/],
   ['any recipient domain', { restrictions: { recipient_domains: null } }, /other recipient domains/],
-  ['more recipients', { restrictions: { recipients_per_hour: 101 } }, /more recipients an hour/],
-  ['any recipients', { restrictions: { recipients_per_hour: null } }, /more recipients an hour/],
-  ['more calls', { restrictions: { calls_per_minute: null } }, /more calls a minute/],
-  ['a later end', { restrictions: { until: '2031-01-01T00:00:00.001Z' } }, /a later end/],
-  ['no end', { restrictions: { until: null } }, /a later end/],
+  ['more recipients', { restrictions: { recipients_per_hour: 101 } }, /more recipients per hour/],
+  ['any recipients', { restrictions: { recipients_per_hour: null } }, /more recipients per hour/],
+  ['more calls', { restrictions: { calls_per_minute: null } }, /more calls per minute/],
+  ['a later end', { restrictions: { until: '2031-01-01T00:00:00.001Z' } }, /a later expiry/],
+  ['no end', { restrictions: { until: null } }, /a later expiry/],
   ['no restrictions', { restrictions: null }, /other templates/],
 ]
 
@@ -112,7 +112,7 @@ t.test('a limited key, its successors and the keys it made share one allowance',
   t.strictSame(statuses, [...Array(7).fill(200), 429], 'the first one made two calls before')
   const apart = await done(sender.apiKey, '/keys', { name: 'apart', restrictions })
   const other = await done(sender.apiKey, '/keys', { name: 'other', restrictions })
-  await beyond(t, ask(apart.api_key, '/keys/rotate', { id: other.id }), /an allowance of its own/)
+  await beyond(t, ask(apart.api_key, '/keys/rotate', { id: other.id }), /a quota of its own/)
   await moveClock(service.sql, '0 hours')
 })
 

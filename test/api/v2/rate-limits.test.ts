@@ -35,7 +35,7 @@ t.test('every call but sendEmail says how the account stands, and beyond its lim
   }
   const answer = await ask(apiKey)
   t.match(answer, { status: 429, json: { error_info: { error_code: 429 }, message: 'Error in Audit api call' } })
-  t.match(errorText(answer), /^At most 20 calls a minute are allowed, try again in [1-5]?\d s$/)
+  t.match(errorText(answer), /^Rate limit of 20 calls per minute exceeded\. Retry after [1-5]?\d s$/)
   t.strictSame(limitsOf(answer), [20, 0, reset])
   t.match(answer.headers['retry-after'], /^[1-5]?\d$/)
   const { apiKey: other } = await service.makeSender()
@@ -58,11 +58,11 @@ t.test('sending has no limit, and says so by saying nothing, unless the operator
   await send(sender)
   await send(sender)
   const answer = await send(sender)
-  refused(t, answer, [429, 429, /^At most 3 messages a minute are allowed/])
+  refused(t, answer, [429, 429, /^Rate limit of 3 messages per minute exceeded/])
   t.match(answer.headers['retry-after'], /^\d+$/)
   const client = await openSession(t, service, sender)
   const from = `MAIL FROM:<desk@${sender.domain}>`
-  t.equal(await client.command(from), '450 4.7.1 Too much mail in a short time, try again later')
+  t.equal(await client.command(from), '450 4.7.1 Rate limit exceeded, try again later')
   t.equal((await ask(sender.apiKey)).status, 200, 'other calls are counted apart')
   await accounts.limit(sender.accountId, { sendsPerMinute: null })
   await until('the end of the limit', async () => (await client.command(from)).startsWith('250'), 5000)
@@ -110,7 +110,7 @@ t.test("a key's own limit counts all its calls, and the account's limit goes on 
   t.equal((await send({ ...sender, apiKey: secret })).status, 200)
   t.equal((await ask(secret)).status, 200)
   const answer = await ask(secret)
-  t.match(errorText(answer), /^At most 3 calls a minute with this api_key are allowed/)
+  t.match(errorText(answer), /^Rate limit of 3 calls per minute for this api_key exceeded/)
   t.equal((await send({ ...sender, apiKey: secret })).status, 429)
   t.strictSame(limitsOf(await ask(sender.apiKey)).slice(0, 2), [20, 17], 'a refused call takes nothing')
   await moveClock(service.sql, '0 hours')
@@ -142,7 +142,7 @@ t.test(
       headers: { 'retry-after': /^[1-6]?\d$/ },
       json: { error_info: { error_code: 429 } },
     })
-    t.match(errorText(answer), /^Too many invalid api_keys from this address, try again in \d+ s$/)
+    t.match(errorText(answer), /^Too many invalid api_keys from this IP address\. Retry after \d+ s$/)
     t.equal((await ask(apiKey, '/v2/audit', {}, from)).status, 200, 'a key that is known to be good')
     t.equal((await ask(unseen.secret, '/v2/audit', {}, from)).status, 200, 'and one that comes new, now and then')
     t.equal((await ask(wrongKey(1), '/v2/audit', {}, '127.0.0.22')).status, 401, 'another address')

@@ -14,7 +14,7 @@ const stored = async () => (await service.sql`select count(*)::int as count from
 const recipients = (count: number, more = {}) => ({
   personalizations: Array.from({ length: count }, (_, at) => ({ recipient: `r${at}@harbor.example`, ...more })),
 })
-const TOO_MANY = [400, 123, 'At most 10000 recipients are allowed in one call'] as const
+const TOO_MANY = [400, 123, 'Too many recipients: the limit is 10000 per call'] as const
 const COUNTS: readonly (readonly [what: string, extra: Record<string, unknown>, refused: boolean])[] = [
   ['10,000 recipients', recipients(10_000), false],
   ['10,001 recipients', recipients(10_001), true],
@@ -53,7 +53,7 @@ for (const [what, extra, parameter] of FILES) {
   t.test(`${what} are ${parameter ? `refused, and ${parameter} is named` : 'taken'}`, async (t) => {
     const answer = await send(v2Body(sender, extra))
     if (!parameter) return t.equal(answer.status, 200, answer.text)
-    const sentence = `Parameter [${parameter}] is invalid: at most 10000 files are allowed in one call`
+    const sentence = `Parameter [${parameter}] is invalid: must have at most 10000 files per call`
     refused(t, answer, [400, 113, sentence])
   })
 }
@@ -84,7 +84,7 @@ for (const [what, text] of VALUES) {
   t.test(`a body of too many ${what} is refused with 121, in no time`, async (t) => {
     const started = performance.now()
     const answer = await send(text, text.startsWith('{') ? {} : FORM)
-    refused(t, answer, [413, 121, 'Payload must be at most 500000 values'])
+    refused(t, answer, [413, 121, 'Payload must not exceed 500000 values'])
     t.ok(performance.now() - started < 10_000)
   })
 }
@@ -96,7 +96,7 @@ const OPERATIONS: readonly (readonly [what: string, path: string, form: string])
 for (const [what, path, body] of OPERATIONS) {
   t.test(`too many values in ${what} of any operation's form are refused with 121`, async (t) => {
     const answer = await call(base, { path, headers: { api_key: sender.apiKey, ...FORM }, body })
-    const wanted = { error_code: 121, error_message: 'Payload must be at most 500000 values' }
+    const wanted = { error_code: 121, error_message: 'Payload must not exceed 500000 values' }
     t.match(answer, { status: 413, json: { error_info: wanted } })
   })
 }

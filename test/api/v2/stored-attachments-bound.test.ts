@@ -14,7 +14,7 @@ t.test('an account’s files have a bound together, which another account’s do
   const answers = await Promise.all(Array.from({ length: 8 }, () => own.ask('POST', '/attachment', third)))
   t.equal(answers.filter(({ status }) => status === 200).length, 3, 'also when all come at once')
   for (const answer of answers.filter(({ status }) => status !== 200)) {
-    refused(t, answer, [156, 'The stored attachments may be at most 1 MB'])
+    refused(t, answer, [156, 'Attachment storage limit of 1 MB exceeded'])
   }
   t.ok(await other.data('POST', '/attachment', third))
   t.ok(await own.data('POST', '/attachment', one), 'an octet of room is left')
@@ -29,5 +29,5 @@ t.test('an account has at most 10,000 files', async (t) => {
   await service.sql`
     insert into attachments (account_id, file_name, content) select ${accountId}, 'x', 'x' from generate_series(1, 10000)`
   const answer = await accountCalls(base, apiKey).ask('POST', '/attachment', one)
-  refused(t, answer, [156, 'The stored attachments may be at most 10000 files'])
+  refused(t, answer, [156, 'Attachment storage limit of 10000 files exceeded'])
 })

@@ -147,7 +147,7 @@ t.test('a file of 20,480,000 octets can be stored and sent, but two of them are 
   ].map(({ attachmentId }) => attachmentId)
   const attempt = (extra: Record<string, unknown>) =>
     call(base, { headers: { api_key: caller.apiKey }, body: v2Body(caller, extra) })
-  refusedSend(t, await attempt({ attachmentId: ids }), [413, 121, 'Payload must be at most 30 MB'])
+  refusedSend(t, await attempt({ attachmentId: ids }), [413, 121, 'Payload must not exceed 30 MB'])
   const own12 = [file('own.bin', Buffer.alloc(12_000_000))]
   refusedSend(t, await attempt({ attachmentId: ids[0], attachments: own12 }), [413, 121])
   const personal = [{ recipient: 'lena@harbor.example', attachments: own12 }]

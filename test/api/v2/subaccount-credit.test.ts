@@ -78,8 +78,8 @@ t.test(
     const set = (action: string, amount: unknown) => ask(parent.apiKey, SET, { username: 'dock2', action, amount })
     t.equal((await set('increase', 60)).status, 200)
     t.same([await oneTime(parent), await oneTime(dock)], [40, 60])
-    refusedWith(t, await set('increase', 41), 175, /^Invalid credit value: the account itself has 40 left$/)
-    refusedWith(t, await set('decrease', 61), 175, /^Invalid credit value: the subaccount has 60 left$/)
+    refusedWith(t, await set('increase', 41), 175, /^Invalid credit value: exceeds the 40 credits left to the parent account$/)
+    refusedWith(t, await set('decrease', 61), 175, /^Invalid credit value: exceeds the 60 credits left to the subaccount$/)
     t.equal((await set('decrease', '60')).status, 200)
     t.same([await oneTime(parent), await oneTime(dock)], [100, 0])
     t.equal(await send(dock), 402, 'with no credit left it is refused')
@@ -216,7 +216,7 @@ t.test('setRecurringCredit refuses what makes no sense', async (t) => {
   }
   refusedWith(t, await set({ status: 'inactive' }), 175, /no limit/)
   await core.credits.limit(parent.accountId, 100)
-  refusedWith(t, await set({}), 175, /the account itself has a limit/)
+  refusedWith(t, await set({}), 175, /the parent account has a limit/)
 })
 
 t.test('recurring credit is used before the rest, starts anew each period and does not pile up', async (t) => {

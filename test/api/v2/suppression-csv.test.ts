@@ -133,7 +133,7 @@ t.test('with atomic nothing is taken when a row is wrong', async (t) => {
   const csv = 'email\na@x.example\nnope\nb@x.example\n'
   const answer = await take(csv, '?atomic=true')
   t.match(answer, { status: 400, json: { error_info: { error_code: 142 } } })
-  t.equal(errorText(answer), 'Nothing was imported, 1 of 3 rows are wrong: line 3: Invalid email address')
+  t.equal(errorText(answer), 'Import rejected: 1 of 3 rows are invalid: line 3: Invalid email address')
   t.strictSame(await give(), [])
   const entries = await service.core.audit.list(accountId, { after: 0, limit: 100 })
   t.notOk(entries.some(({ action }) => action === 'suppression.import'))

@@ -117,7 +117,7 @@ t.test('a list of which far more comes out than went in is refused, and a call o
   const list = await post(gzipSync(`email\n${'a\n'.repeat(1_000_000)}`), headers, '/v2/suppression/import')
   t.match(list, {
     status: 413,
-    json: { error_info: { error_message: 'Payload must be at most 128 MB unpacked, and 20 times what came by gzip' } },
+    json: { error_info: { error_message: 'Payload must not exceed 128 MB uncompressed, or 20 times the compressed size' } },
   })
   const call = gzipSync(`{"x":"${'a'.repeat(10_000_000)}",${text.slice(1)}`)
   t.equal((await post(call, encoded('gzip'))).status, 200)
@@ -125,7 +125,7 @@ t.test('a list of which far more comes out than went in is refused, and a call o
 
 t.test('what a small body by gzip becomes is bounded', async (t) => {
   const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024, ' '))
-  refused(t, await post(bomb, encoded('gzip')), [413, 121, 'Payload must be at most 30 MB'])
+  refused(t, await post(bomb, encoded('gzip')), [413, 121, 'Payload must not exceed 30 MB'])
   const list = await post(bomb, { 'content-type': 'text/csv', 'content-encoding': 'gzip' }, '/v2/suppression/import')
   t.match(list.json, { error_info: { error_code: 143, error_message: /a row has more than 8192 octets/ } })
   t.equal((await post(text)).status, 200, 'and the next call is answered')

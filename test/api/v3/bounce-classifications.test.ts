@@ -103,7 +103,7 @@ t.test('days that are none, or too many bounces to count, are refused by their f
     insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
     select '2026-03-01T10:00Z', ${sender.accountId}, 'bounced', gen_random_uuid(), 1, '{"class":"relay"}' from generate_series(1, 10001)`
   refusedV3(t, await get(sender, `/Content${MARCH}`), [
-    ...([400, 'end_date: the days have more than 10000 bounces to look at: ask for fewer days', 'end_date'] as const),
+    ...([400, 'end_date: date range has more than 10000 bounces; use a shorter one', 'end_date'] as const),
   ])
   t.equal((await get(sender, MARCH)).status, 200, 'by classification there may be more')
   refusedV3(t, await ask(url, { method: 'DELETE', path: '/suppression/bounces/classifications', key: sender.apiKey }), [

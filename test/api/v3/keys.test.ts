@@ -87,7 +87,7 @@ t.test('a key may read only, through every door', async (t) => {
     ...{ method: 'POST', headers: { api_key: String(made.json?.api_key), 'content-type': 'application/json' } },
     body: JSON.stringify({ name: 'T', content: 'c' }),
   })
-  t.match(await v2.text(), /may not be used for this call/, 'v2 knows no reading alone')
+  t.match(await v2.text(), /scope required for this call/, 'v2 knows no reading alone')
 })
 
 t.test('suppression.read and suppression.delete are rights to every list of suppressions', async (t) => {

@@ -90,7 +90,7 @@ t.test('more days than one answer has room for are refused, and the refusal says
   const days = 'start_date=2026-01-01&end_date=2026-08-11'
   refusedV3(t, await get(sender, days), [
     400,
-    'end_date: an answer has at most 10000 counts, here those of 222 days (got 223): ask for fewer days, or by week or month',
+    'end_date: a response has at most 10000 counts, which allows 222 days here (got 223); use a shorter date range, or aggregate by week or month',
     'end_date',
   ])
   t.equal((await get(sender, `${days}&aggregated_by=week`)).status, 200)

@@ -24,7 +24,7 @@ for (const [first, then] of [
     t.ok(user + system < 500_000)
     // On a quick machine one of them may be made in time.
     if (answer.status !== 201) {
-      refusedV3(t, answer, [400, /plain text takes too long to make/, 'html_content'])
+      refusedV3(t, answer, [400, /plain text takes too long to generate/, 'html_content'])
       t.equal((await add({ html_content, generate_plain_content: false })).status, 201, 'none is to be made')
     }
   })

@@ -14,7 +14,7 @@ t.test('the versions of a template have at most 30 MB together, as they are show
   const half = { ...large, plain_content: 'x' }
   const first = await call('POST', path, large)
   t.equal(first.status, 201)
-  const refusal = [400, /the versions of a template may have at most 30 MB together/, 'html_content'] as const
+  const refusal = [400, /all versions of a template must not exceed 30 MB in total/, 'html_content'] as const
   refusedV3(t, await call('POST', path, large), refusal)
   const second = await call('POST', path, half)
   t.equal(second.status, 201)

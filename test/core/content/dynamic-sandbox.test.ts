@@ -27,7 +27,7 @@ const ESCAPES: readonly (readonly [template: string, rendered: string | RegExp])
   ['{{list.constructor.constructor}}', ''],
   ['{{object.constructor.name}}', ''],
   ['{{constructor.name}}', 'own'],
-  ['{{list.constructor.constructor "return process"}}', /no helper/],
+  ['{{list.constructor.constructor "return process"}}', /unknown helper/],
   ['{{#with list.constructor}}{{this}}{{/with}}', ''],
   ['{{object.__proto__}}', ''],
   ['{{object.__proto__.polluted}}', ''],
@@ -44,18 +44,18 @@ const ESCAPES: readonly (readonly [template: string, rendered: string | RegExp])
   ['{{@constructor}}{{@__proto__}}{{@root.__proto__.x}}', ''],
   ['{{#each list}}{{@root.list.constructor}}{{@_parent}}{{@_parent.root}}{{@key.constructor}}{{/each}}', ''],
   ['{{#each object}}{{this.constructor}}{{@key}}{{/each}}', 'k'],
-  ['{{lookup object key}}', /no helper "lookup"/],
-  ['{{lookup (lookup this "constructor") "name"}}', /no helper "lookup"/],
-  ['{{#each (lookup this key)}}{{this}}{{/each}}', /no helper "lookup"/],
-  ['{{log "x" level="error"}}', /no helper "log"/],
+  ['{{lookup object key}}', /unknown helper "lookup"/],
+  ['{{lookup (lookup this "constructor") "name"}}', /unknown helper "lookup"/],
+  ['{{#each (lookup this key)}}{{this}}{{/each}}', /unknown helper "lookup"/],
+  ['{{log "x" level="error"}}', /unknown helper "log"/],
   ['{{helperMissing}}', ''],
-  ['{{helperMissing "x"}}', /no helper/],
-  ['{{#helperMissing "x"}}a{{/helperMissing}}', /no helper/],
-  ['{{blockHelperMissing name}}', /no helper/],
-  ['{{#blockHelperMissing name}}a{{/blockHelperMissing}}', /no helper/],
-  ['{{__defineGetter__ "undefined" valueOf}}', /no helper/],
-  ['{{toString "x"}}', /no helper/],
-  ['{{hasOwnProperty "name"}}', /no helper/],
+  ['{{helperMissing "x"}}', /unknown helper/],
+  ['{{#helperMissing "x"}}a{{/helperMissing}}', /unknown helper/],
+  ['{{blockHelperMissing name}}', /unknown helper/],
+  ['{{#blockHelperMissing name}}a{{/blockHelperMissing}}', /unknown helper/],
+  ['{{__defineGetter__ "undefined" valueOf}}', /unknown helper/],
+  ['{{toString "x"}}', /unknown helper/],
+  ['{{hasOwnProperty "name"}}', /unknown helper/],
   ['{{#valueOf}}a{{/valueOf}}', ''],
   ['{{#constructor}}{{name}}{{/constructor}}', 'own'],
   ['{{> @partial-block}}', /partials are not supported/],
@@ -66,10 +66,10 @@ const ESCAPES: readonly (readonly [template: string, rendered: string | RegExp])
   ['{{~#*inline "x"~}}a{{/inline}}', /decorators are not supported/],
   ['{{{{raw}}}}{{name}}{{{{/raw}}}}', /raw blocks are not supported/],
   ['{{process.env.PATH}}{{env.DATABASE_URL}}{{global.process.env}}{{globalThis}}', ''],
-  ['{{env "DATABASE_URL"}}', /no helper "env"/],
-  ['{{require "fs"}}', /no helper "require"/],
-  ['{{import "fs"}}{{eval "1"}}', /no helper/],
-  ['{{(equals 1 1).constructor}}', /no helper|cannot|missing/],
+  ['{{env "DATABASE_URL"}}', /unknown helper "env"/],
+  ['{{require "fs"}}', /unknown helper "require"/],
+  ['{{import "fs"}}{{eval "1"}}', /unknown helper/],
+  ['{{(equals 1 1).constructor}}', /unknown helper|not allowed|expected/],
   ['{{insert.constructor}}{{equals.constructor}}{{formatDate.name}}', ''],
   ['{{odd}}|{{odd.toString}}|{{odd.toHTML}}|{{odd.then}}', '[object Object]|text|html|later'],
   ['{{#equals odd "text"}}a{{else}}b{{/equals}}{{#greaterThan odd 0}}a{{else}}b{{/greaterThan}}', 'bb'],
@@ -79,9 +79,9 @@ const ESCAPES: readonly (readonly [template: string, rendered: string | RegExp])
   ['{{#each list as |this|}}{{this.constructor}}{{/each}}', ''],
   ['<%= process.env.PATH %>{% env %}#{1}', '<%= process.env.PATH %>{% env %}#{1}'],
   ['{{name"}}', /no end/],
-  ["{{name\\'+process.exit()+\\'}}", /cannot stand here|no end/],
+  ["{{name\\'+process.exit()+\\'}}", /not allowed here|not closed/],
   ['{{"\'+process.exit()+\'"}}', ''],
-  ['{{[\\"]];process.exit();//]}}', /cannot stand here|missing|no helper/],
+  ['{{[\\"]];process.exit();//]}}', /not allowed here|missing|expected|unknown helper/],
 ]
 
 for (const [template, rendered] of ESCAPES) {
@@ -109,7 +109,7 @@ t.test('data that is more than JSON is what JSON makes of it', async (t) => {
     return 'ran'
   }
   const data = { call, object: { toString: call, toHTML: call }, list: [call] }
-  t.equal(await render('{{call}}|{{call "x"}}', data), 'failed: line 1, column 10: there is no helper "call"')
+  t.equal(await render('{{call}}|{{call "x"}}', data), 'failed: line 1, column 10: unknown helper "call"')
   t.equal(await render('{{call}}|{{object}}|{{list}}', data), '|[object Object]|')
   t.equal(ran, 0)
   const ring: Record<string, unknown> = {}

@@ -34,7 +34,7 @@ t.test('what does not end by the clock is stopped too', async (t) => {
 t.test('beyond those that may wait an order is refused as overload', async (t) => {
   const pool = makePool()
   const answers = ['one', 'two', 'three'].map((order) => pool.ask(order))
-  await t.rejects(pool.ask('four'), { message: 'The service is busy, try again in a moment' })
+  await t.rejects(pool.ask('four'), { message: 'Service temporarily overloaded, try again later' })
   t.strictSame(await Promise.all(answers), ['one', 'two', 'three'])
 })
 
@@ -42,9 +42,9 @@ t.test('when the pool is closed, what waits and what comes is refused as overloa
   const pool = makePool()
   const first = pool.ask('first')
   const waiting = pool.ask('second')
-  const refused = t.rejects(waiting, { message: 'The service is busy, try again in a moment' })
+  const refused = t.rejects(waiting, { message: 'Service temporarily overloaded, try again later' })
   await pool.close()
   await refused
   t.equal(await first, 'first')
-  await t.rejects(pool.ask('third'), { message: 'The service is busy, try again in a moment' })
+  await t.rejects(pool.ask('third'), { message: 'Service temporarily overloaded, try again later' })
 })

@@ -44,7 +44,7 @@ t.test('parseNetworks drops blanks and quotes the first entry that is none', asy
   ]) {
     t.throws(
       () => parseNetworks(['127.0.0.1', wrong]),
-      { message: `"${wrong}" is neither an address nor a network` },
+      { message: `"${wrong}" is not a valid IP address or network` },
       wrong,
     )
   }

@@ -169,7 +169,7 @@ function idsOf(ids: string | number | readonly (string | number)[] | null | unde
   if (ids == null) return []
   const list = typeof ids === 'object' ? ids.map(String) : splitAt(String(ids), LIMITS.attachments)
   if (list.length > LIMITS.attachments) {
-    throw invalidParameter('attachmentId', `at most ${LIMITS.attachments} files are allowed in one call`)
+    throw invalidParameter('attachmentId', `must have at most ${LIMITS.attachments} files per call`)
   }
   return list.map((id) => id.trim()).filter((id) => id !== '' && id !== '0')
 }
@@ -179,7 +179,7 @@ const MOST_TAGS = 20 * LIMITS.tags
 
 function tagsOf(tags: string | readonly string[] | null | undefined): string[] {
   const list = typeof tags === 'string' ? splitAt(tags, MOST_TAGS) : (tags ?? [])
-  if (list.length > MOST_TAGS) throw invalidParameter('tags', `at most ${LIMITS.tags} tags are allowed`)
+  if (list.length > MOST_TAGS) throw invalidParameter('tags', `must have at most ${LIMITS.tags} entries`)
   return [...new Set(list.map(withoutBlanks).filter((tag) => tag !== ''))]
 }
 

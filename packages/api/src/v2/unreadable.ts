@@ -43,7 +43,7 @@ function mostOfList(received: number): number {
 function listTooLarge(): ServiceError {
   const { values } = streamTooLarge()
   return new ServiceError('tooLarge', {
-    values: { limit: `${values.limit} unpacked, and ${UNPACKED.factor} times what came by gzip` },
+    values: { limit: `${values.limit} uncompressed, or ${UNPACKED.factor} times the compressed size` },
   })
 }
 

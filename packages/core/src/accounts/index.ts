@@ -62,7 +62,8 @@ export function accountsOf(sql: Sql, most: MostDays): Accounts {
       try {
         return await noted('account.create', (transaction) => insertAccount(transaction, clean), nameOf)
       } catch (error) {
-        if (isUniqueViolation(error, 'accounts_name')) throw invalidParameter('name', 'an account with it exists')
+        if (isUniqueViolation(error, 'accounts_name'))
+          throw invalidParameter('name', 'is already used by another account')
         throw error
       }
     },
@@ -100,7 +101,7 @@ export function accountsOf(sql: Sql, most: MostDays): Accounts {
 const MOST_A_MINUTE = 1_000_000_000
 
 function known<T>(account: T | undefined): T {
-  if (!account) throw invalidParameter('account', 'there is no such account')
+  if (!account) throw invalidParameter('account', 'does not exist')
   return account
 }
 

@@ -68,7 +68,7 @@ const NAMES = [
 ] as const
 
 function known<T>(settings: T | undefined): T {
-  if (!settings) throw invalidParameter('account', 'there is no such account')
+  if (!settings) throw invalidParameter('account', 'does not exist')
   return settings
 }
 

@@ -54,7 +54,7 @@ export async function renderTemplate(
   const tags = [await inTurns(countMergeTags(subject)), await inTurns(countMergeTags(template.content))]
   const merged = tags.reduce((sum, counts) => sum + mergedLength(counts, attributes), 0)
   if (subject.length + template.content.length + merged > LIMITS.messageSize) {
-    throw invalidParameter('attributes', 'the content with these values would be too large')
+    throw invalidParameter('attributes', 'content exceeds 30 MB after merge tags are filled in')
   }
   const errors = refusalsOf(template.variables, rendering.attributes, (name) => `attributes.${name}`)
   return {

@@ -52,7 +52,7 @@ export async function addDomain(
     })
   } catch (error) {
     if (TAKEN.some((index) => isUniqueViolation(error, index))) throw new ServiceError('domainTaken')
-    if (databaseErrorCode(error) === '23503') throw invalidParameter('account', 'there is no such account')
+    if (databaseErrorCode(error) === '23503') throw invalidParameter('account', 'does not exist')
     throw error
   }
 }
@@ -68,6 +68,6 @@ function envelopeLabels(text: string, domain: string): string {
   const host = text.length > 253 ? undefined : parseDomain(`${text.trim()}.${domain}`)
   const labels = host?.slice(0, -domain.length - 1)
   if (!labels) throw invalidParameter('envelopeName', 'must be a label, or labels with dots, below the domain')
-  if (labels === RETURN_PATH_LABEL) throw invalidParameter('envelopeName', 'this one is for the return path')
+  if (labels === RETURN_PATH_LABEL) throw invalidParameter('envelopeName', 'is reserved for the return path')
   return labels
 }

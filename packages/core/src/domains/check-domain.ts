@@ -138,7 +138,7 @@ function seenNow(
     const old = before[recordKey(record)] ?? { state: 'unchecked' as const }
     if (!answer) return old
     if (answer.kind === 'records') return judgeRecord(record, answer.values)
-    return { ...old, problem: `the DNS did not answer (${answer.code}); the state is that of an earlier look` }
+    return { ...old, problem: `DNS lookup failed (${answer.code}); showing the result of the previous check` }
   }
   return Object.fromEntries(wanted.map((record) => [recordKey(record), see(record)]))
 }

@@ -63,7 +63,7 @@ export function importDkimKey(secrets: Secrets, domain: string, pem: string): Dk
   const privateKey = rsaKey(pem)
   const { modulusLength: bits = 0, publicExponent = 0n } = privateKey.asymmetricKeyDetails ?? {}
   if (bits < LEAST_BITS || bits > MOST_BITS) {
-    throw invalidParameter('privateKey', `must have ${LEAST_BITS} to ${MOST_BITS} bits; this one has ${bits}`)
+    throw invalidParameter('privateKey', `must have ${LEAST_BITS} to ${MOST_BITS} bits (got ${bits})`)
   }
   const publicKey = createPublicKey(privateKey)
   // A large exponent makes every verification slow, and some verifiers refuse it.

@@ -43,7 +43,8 @@ export async function takeNextKey(
     const same = current.find((key) => key.selector === selector)
     if (same && same.state !== 'retiring' && same.publicKey.equals(pair.publicKey)) return
     const used = await selectSelectors(transaction, domain.accountId, domain.name)
-    if (used.includes(selector)) throw invalidParameter('selector', 'the domain has had a key with it: choose another')
+    if (used.includes(selector))
+      throw invalidParameter('selector', 'was already used by this domain; choose another one')
     await retire(transaction, id, 'next')
     await addNextKey(transaction, domain, { selector, pair, by, action: 'domain.dkimKey' })
   })

@@ -264,7 +264,7 @@ const HOUR_MS = 3_600_000
 const KEYS_AN_HOUR = 100
 
 function newKeys(accountId: number): Rate {
-  return { name: `dkim keys ${accountId}`, what: 'new DKIM keys an hour', limit: KEYS_AN_HOUR, seconds: HOUR }
+  return { name: `dkim keys ${accountId}`, what: 'new DKIM keys per hour', limit: KEYS_AN_HOUR, seconds: HOUR }
 }
 
 /** Without what was seen of its records: too much to keep for 50,000 domains. */

@@ -35,16 +35,16 @@ function judgeDkim(value: string, values: readonly string[]): SeenRecord {
   const records = values.filter((text) => /(^|;)\s*p\s*=/.test(text))
   const [record] = records
   if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'not a DKIM record')
-  if (records.length > 1) return wrong(records, 'there are several DKIM records at this host, and only one may be')
+  if (records.length > 1) return wrong(records, 'multiple DKIM records at this host; exactly one is allowed')
   const tags = tagsOf(record)
   const key = tags.get('p')?.replace(/\s/g, '')
-  if (key === '') return wrong(records, 'its p= is empty, which revokes the key')
-  if (key !== tagsOf(value).get('p')) return wrong(records, 'its p= is another key')
+  if (key === '') return wrong(records, 'p= is empty, which revokes the key')
+  if (key !== tagsOf(value).get('p')) return wrong(records, 'p= is a different key')
   if ((tags.get('v') ?? 'DKIM1') !== 'DKIM1' || (tags.get('k') ?? 'rsa') !== 'rsa') {
     return wrong(records, 'must contain v=DKIM1 and k=rsa')
   }
   if (!allows(tags.get('h'), 'sha256') || !allows(tags.get('s'), 'email')) {
-    return wrong(records, 'its h= or s= does not allow mail signed with SHA-256')
+    return wrong(records, 'h= or s= does not allow mail signed with SHA-256')
   }
   return RIGHT
 }
@@ -67,7 +67,7 @@ function judgeSpf(value: string, values: readonly string[]): SeenRecord {
   const records = values.filter((text) => /^v=spf1( |$)/i.test(text))
   const [record] = records
   if (record === undefined) return MISSING
-  if (records.length > 1) return wrong(records, 'there are several SPF records, and only one may be (RFC 7208 4.5)')
+  if (records.length > 1) return wrong(records, 'multiple SPF records; exactly one is allowed (RFC 7208 4.5)')
   const include = value.split(' ')[1] as string
   const terms = record.toLowerCase().split(/ +/)
   const all = terms.findIndex((term) => /^[+?~-]?all$/.test(term))
@@ -77,7 +77,7 @@ function judgeSpf(value: string, values: readonly string[]): SeenRecord {
   if (named || (all === -1 && before.includes(redirect))) return RIGHT
   return wrong(
     records,
-    terms.length > before.length + 1 ? `${include} must stand before "all"` : `does not contain ${include}`,
+    terms.length > before.length + 1 ? `${include} must precede "all"` : `does not contain ${include}`,
   )
 }
 
@@ -86,9 +86,9 @@ function judgeDmarc(values: readonly string[]): SeenRecord {
   const records = values.filter((text) => /^v=DMARC1\s*(;|$)/.test(text))
   const [record] = records
   if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'not a DMARC record')
-  if (records.length > 1) return wrong(records, 'there are several DMARC records, so none counts')
+  if (records.length > 1) return wrong(records, 'multiple DMARC records; receivers ignore all of them')
   const policy = tagsOf(record).get('p')?.toLowerCase()
   return policy && ['none', 'quarantine', 'reject'].includes(policy)
     ? RIGHT
-    : wrong(records, 'its p= must be none, quarantine or reject')
+    : wrong(records, 'p= must be none, quarantine or reject')
 }

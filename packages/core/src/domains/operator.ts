@@ -17,7 +17,7 @@ export async function namedDomain(sql: Sql, text: string, accountId?: number): P
   const [claim] = claims
   if (claims.length > 1) {
     const accounts = claims.map((one) => one.accountId).join(', ')
-    throw invalidParameter('account', `several accounts claim this domain, name one of them: ${accounts}`)
+    throw invalidParameter('account', `is required: several accounts have added this domain (${accounts})`)
   }
   if (claim) return claim
   // The one claim may have been proved between the two questions.

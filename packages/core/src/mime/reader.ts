@@ -50,5 +50,5 @@ async function together(pieces: readonly Buffer[]): Promise<Uint8Array> {
 function refusalFor({ why, message }: ThreadStopped): ServiceError {
   if (why === 'busy') return new ServiceError('overloaded', { reason: message })
   const much = why === 'time' ? 'too long' : 'too much memory'
-  return new ServiceError('messageMalformed', { values: { problem: `its parts take ${much} to read` } })
+  return new ServiceError('messageMalformed', { values: { problem: `parsing its parts takes ${much}` } })
 }

@@ -25,8 +25,8 @@ export function parseNetworks(entries: readonly string[]): string[] {
 /** Maximum length of a network: a full IPv6 address with its prefix. Longer text is rejected without being parsed. */
 const MAX_LENGTH = 49
 
-function invalidNetwork(text: string): Error {
-  return new Error(`"${text}" is neither an address nor a network`)
+function notOne(text: string): Error {
+  return new Error(`"${text}" is not a valid IP address or network`)
 }
 
 /** A set of networks. IPv4-mapped IPv6 addresses count as IPv4 (RFC 4291 2.5.5.2). */

@@ -84,7 +84,7 @@ export function createOutboundHttp(
     const url = parse(text)
     const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
     if (config.outboundPorts.length > 0 && !config.outboundPorts.includes(port))
-      throw new OutboundError('url', `port ${port} is not allowed, only ${config.outboundPorts.join(', ')}`)
+      throw new OutboundError('url', `port ${port} is not allowed; allowed ports: ${config.outboundPorts.join(', ')}`)
     const host = hostOf(url)
     // The URL parser has normalized every notation of an IPv4 address (0x7f.1, 2130706433, full-width digits).
     if (isIP(host) !== 0 && !isAllowed(host)) throw privateHost()
@@ -94,11 +94,11 @@ export function createOutboundHttp(
 
   async function addressesOf(host: string, signal: AbortSignal): Promise<string[]> {
     if (isIP(host) !== 0) return [host]
-    const found = isLocalhost(host) ? LOOPBACK.filter(isAllowed) : await lookUp(host, config.dnsServers, signal)
-    if (found.length === 0) throw new OutboundError('dns', 'the host name has no address')
-    // One blocked address rejects the host: a legitimate host has none.
-    if (!found.every(isAllowed)) throw privateHost()
-    return found.slice(0, MAX_ADDRESSES)
+    const found = isLocalhost(host) ? LOOPBACK.filter(mayAsk) : await lookUp(host, config.dnsServers, signal)
+    if (found.length === 0) throw new OutboundError('dns', 'host name has no IP address')
+    // One that may not be asked condemns the others: an honest host has none.
+    if (!found.every(mayAsk)) throw privateHost()
+    return found.slice(0, MOST_ADDRESSES)
   }
 
   return {
@@ -110,8 +110,8 @@ export function createOutboundHttp(
       const signal = call.signal ? AbortSignal.any([deadline, call.signal]) : deadline
       const ended = () =>
         deadline.aborted
-          ? new OutboundError('timeout', `no answer within ${milliseconds / 1000} s`)
-          : new OutboundError('stopped', 'the request was given up')
+          ? new OutboundError('timeout', `no response within ${milliseconds / 1000} s`)
+          : new OutboundError('stopped', 'request cancelled')
       if (signal.aborted) throw ended()
       try {
         const addresses = await addressesOf(hostOf(url), signal)
@@ -132,19 +132,18 @@ function isLocalhost(host: string): boolean {
 }
 
 function parse(text: string): URL {
-  if (text.length > MAX_URL_LENGTH) throw new OutboundError('url', `a URL has ${MAX_URL_LENGTH} characters at most`)
-  // The parser would remove tabs and line breaks and read \ as /, so the text that was checked would differ from the
-  // text as written.
+  if (text.length > MOST_URL) throw new OutboundError('url', `must have at most ${MOST_URL} characters`)
+  // The parser would leave tabs and line breaks out, and take \ for /: what is checked then reads unlike what was written.
   if (/[\p{Cc}\s\\]/u.test(text))
-    throw new OutboundError('url', 'a URL has no spaces, control characters or backslashes')
+    throw new OutboundError('url', 'must not contain spaces, control characters or backslashes')
   if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text))
-    throw new OutboundError('url', 'a URL begins with https:// or http:// and names a host')
+    throw new OutboundError('url', 'must begin with https:// or http:// and a host')
   const url = new URL(text)
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(text))
-    throw new OutboundError('url', 'a URL has no user name or password')
+    throw new OutboundError('url', 'must not contain a user name or password')
   url.hash = ''
   const host = hostOf(url)
-  if (isIP(host) === 0 && !isHostName(host)) throw new OutboundError('url', 'the URL does not name a host')
+  if (isIP(host) === 0 && !isHostName(host)) throw new OutboundError('url', 'does not contain a valid host')
   return url
 }
 
@@ -160,7 +159,7 @@ function hostOf(url: URL): string {
 }
 
 function privateHost(): OutboundError {
-  return new OutboundError('private', 'the host is on a network that may not be asked')
+  return new OutboundError('private', 'host resolves to a private or otherwise blocked address')
 }
 
 /**
@@ -183,10 +182,7 @@ async function lookUp(host: string, servers: readonly string[], signal: AbortSig
       ({ status, reason }: { status: string; reason?: NodeJS.ErrnoException }) =>
         status === 'fulfilled' || reason?.code === 'ENODATA' || reason?.code === 'ENOTFOUND',
     )
-    throw new OutboundError(
-      'dns',
-      missing ? 'the host name has no address' : 'the DNS did not answer for the host name',
-    )
+    throw new OutboundError('dns', missing ? 'host name has no IP address' : 'DNS lookup of the host name failed')
   } finally {
     signal.removeEventListener('abort', cancel)
   }
@@ -233,16 +229,16 @@ function exchange(
     request.on('error', reject)
     request.on('upgrade', (_answer, socket) => {
       socket.destroy()
-      reject(new OutboundError('answer', 'the host wants to change the protocol'))
+      reject(new OutboundError('answer', 'server requested a protocol upgrade'))
     })
     let interim = 0
     request.on('information', () => {
       // Once only: thousands may arrive in one chunk, and each error would cost a stack trace.
       if (++interim !== MAX_INTERIM_RESPONSES + 1) return
       request.destroy()
-      reject(new OutboundError('answer', 'the host keeps sending interim responses'))
+      reject(new OutboundError('answer', 'server sent too many interim responses'))
     })
-    request.on('close', () => reject(new OutboundError('connection', 'the connection was closed without an answer')))
+    request.on('close', () => reject(new OutboundError('connection', 'connection closed without a response')))
     request.on('response', (response) => {
       const kept: Buffer[] = []
       let size = 0
@@ -269,14 +265,14 @@ function exchange(
 /** Never includes the error's own text, which may contain internal addresses. */
 function outboundErrorOf(error: NodeJS.ErrnoException & { errors?: readonly NodeJS.ErrnoException[] }): OutboundError {
   const code = error.code ?? error.errors?.[0]?.code ?? ''
-  if (code === 'HPE_HEADER_OVERFLOW') return new OutboundError('answer', 'the answer has too many headers')
-  if (code.startsWith('HPE_')) return new OutboundError('answer', 'the answer is not HTTP')
+  if (code === 'HPE_HEADER_OVERFLOW') return new OutboundError('answer', 'response has too many headers')
+  if (code.startsWith('HPE_')) return new OutboundError('answer', 'response is not HTTP')
   if (code === 'ERR_INVALID_CHAR' || code === 'ERR_HTTP_INVALID_HEADER_VALUE')
-    return new OutboundError('url', 'a header has characters that none may have')
+    return new OutboundError('url', 'header contains invalid characters')
   if (/CERT|SELF_SIGNED|ERR_TLS|ERR_SSL|UNABLE_TO/.test(code) || code === 'EPROTO')
-    return new OutboundError('tls', `no trusted TLS connection (${code})`)
-  if (code === 'ECONNREFUSED') return new OutboundError('connection', 'the host refuses connections')
+    return new OutboundError('tls', `could not establish a trusted TLS connection (${code})`)
+  if (code === 'ECONNREFUSED') return new OutboundError('connection', 'connection refused')
   if (code === 'ECONNRESET' || code === 'EPIPE')
-    return new OutboundError('connection', 'the connection was closed without an answer')
-  return new OutboundError('connection', `no connection to the host${/^E[A-Z]+$/.test(code) ? ` (${code})` : ''}`)
+    return new OutboundError('connection', 'connection closed without a response')
+  return new OutboundError('connection', `could not connect to host${/^E[A-Z]+$/.test(code) ? ` (${code})` : ''}`)
 }

@@ -97,7 +97,8 @@ export function suppressionsOf({ sql, secrets, forgotten }: SuppressionsDependen
     act: (transaction: SqlTransaction, entries: Values & { accountId: number; group: number }) => Promise<number>,
   ): Promise<number> {
     const values = parseValues(named)
-    if (group > 0 && values.domains.length > 0) throw invalidParameter('domain', 'a group holds addresses only')
+    if (group > 0 && values.domains.length > 0)
+      throw invalidParameter('domain', 'cannot be combined with a group: groups contain only addresses')
     return sql.begin(async (transaction) => {
       await requireAccount(transaction, accountId)
       const count = await act(transaction, { ...values, accountId, group })
@@ -172,5 +173,5 @@ async function* pagesOf(sql: Sql, accountId: number): AsyncGenerator<readonly Su
 
 /** Throws parameterInvalid (account). */
 async function requireAccount(sql: AnySql, accountId: number): Promise<void> {
-  if (!(await accountExists(sql, accountId))) throw invalidParameter('account', 'there is no such account')
+  if (!(await accountExists(sql, accountId))) throw invalidParameter('account', 'does not exist')
 }

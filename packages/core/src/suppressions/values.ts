@@ -20,7 +20,7 @@ export function parseValues({ emails = [], domains = [] }: Partial<Values>): Val
   }
   if (emails.length + domains.length > LIMIT) {
     throw new ServiceError('tooLarge', {
-      values: { limit: `${LIMIT} addresses and domains; longer lists are imported` },
+      values: { limit: `${LIMIT} addresses and domains. Import longer lists as CSV` },
     })
   }
   return { emails: [...new Set(emails.map(parseEmail))], domains: [...new Set(domains.map(parseEmailDomain))] }

@@ -46,7 +46,7 @@ t.test('listKeys answers the keys of that account only, oldest first, revoked on
 
 /** What can't be a key's limits. */
 const WRONG = [
-  ['an unknown account', { accountId: 2_000_000_000 }, /\[account\].*no such account/],
+  ['an unknown account', { accountId: 2_000_000_000 }, /\[account\].*does not exist/],
   ['an unknown scope', { scopes: ['send', 'admin'] }, /\[scopes\]/],
   ['a network that is none', { networks: ['10.0.0.0/8', '10.0.0'] }, /\[networks\].*"10\.0\.0"/],
   ['a network too long', { networks: ['2001:db8::/129'] }, /\[networks\]/],

@@ -66,7 +66,7 @@ function requireFewHeaders({ headers }: RawMail): void {
   const own = ['message-id', 'x-smtpapi']
   const names = Object.keys(headers ?? {}).slice(0, LIMITS.headers + own.length + 1)
   if (names.filter((name) => !own.includes(name.toLowerCase())).length > LIMITS.headers) {
-    throw invalidParameter('personalizations.0.headers', `at most ${LIMITS.headers} headers are allowed`)
+    throw invalidParameter('personalizations.0.headers', `must have at most ${LIMITS.headers} headers`)
   }
 }
 

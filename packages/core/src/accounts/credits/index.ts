@@ -91,7 +91,7 @@ export function creditsOf(sql: Sql): Credits {
 }
 
 function noSuchAccount(): ServiceError {
-  return invalidParameter('account', 'there is no such account')
+  return invalidParameter('account', 'does not exist')
 }
 
 export function invalidCredit(problem: string): ServiceError {
@@ -103,6 +103,7 @@ export function requireCredit(amount: number, least: number, onTopOf = 0): numbe
   if (!Number.isInteger(amount) || amount < least || amount > MOST_CREDIT) {
     throw invalidCredit(`must be a whole number from ${least} to ${MOST_CREDIT}`)
   }
-  if (onTopOf + amount > Number.MAX_SAFE_INTEGER) throw invalidCredit('the balance would be too large')
+  if (onTopOf + amount > Number.MAX_SAFE_INTEGER)
+    throw invalidCredit(`resulting balance exceeds the maximum of ${Number.MAX_SAFE_INTEGER}`)
   return amount
 }

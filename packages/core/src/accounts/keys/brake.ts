@@ -102,7 +102,7 @@ export function sharedCountOf(rateLimits: RateLimits, limit: number): SharedCoun
   return {
     async note(name) {
       try {
-        const rate = { name: `wrong keys ${name}`, what: 'invalid api_keys a minute', limit, seconds: MINUTE }
+        const rate = { name: `wrong keys ${name}`, what: 'invalid api_keys per minute', limit, seconds: MINUTE }
         const { refused, retryAfter } = await rateLimits.take([rate])
         return refused ? retryAfter * 1000 : 0
       } catch (error) {

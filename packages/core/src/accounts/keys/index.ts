@@ -100,7 +100,7 @@ export function authOf({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinut
     if (hash === undefined) {
       if (!looksLikeApiKey(secret)) {
         await admit(secret, true)
-        throw await wrong('not the form of a key')
+        throw await wrong('malformed key')
       }
       hash = hashApiKey(secret).toString('hex')
     }

@@ -72,7 +72,7 @@ export function keysOf(sql: Sql): Keys {
       try {
         return await inTransaction(sql, (transaction) => makeKey(transaction, key, by))
       } catch (error) {
-        if (databaseErrorCode(error) === '23503') throw invalidParameter('account', 'there is no such account')
+        if (databaseErrorCode(error) === '23503') throw invalidParameter('account', 'does not exist')
         throw error
       }
     },
@@ -105,8 +105,9 @@ export function keysOf(sql: Sql): Keys {
       const secret = makeApiKey()
       return inTransaction(sql, async (transaction) => {
         const { key: old } = await handled(transaction, id, accountId, by)
-        if (old.revokedAt || old.expired) throw invalidParameter('id', 'the key is no longer good')
-        if (old.replacedBy !== null) throw invalidParameter('id', `key ${old.replacedBy} has taken over from it`)
+        if (old.revokedAt || old.expired) throw invalidParameter('id', 'key is revoked or expired')
+        if (old.replacedBy !== null)
+          throw invalidParameter('id', `key was already rotated; its successor is key ${old.replacedBy}`)
         const key = await insertApiKey(transaction, {
           ...old,
           ...whatIsKept(secret),
@@ -236,7 +237,9 @@ function knownName(name: string): string {
 function knownScopes(scopes: readonly string[]): Scope[] {
   for (const scope of scopes) {
     if (SCOPES.includes(scope as Scope)) continue
-    const finer = scope.includes('.') ? "; SendGrid's names, such as mail.send, are given by POST /v3/api_keys" : ''
+    const finer = scope.includes('.')
+      ? "; SendGrid's names, such as mail.send, can only be granted with POST /v3/api_keys"
+      : ''
     throw invalidParameter('scopes', `may contain only ${SCOPES.join(', ')}${finer}`)
   }
   return [...new Set(scopes)] as Scope[]

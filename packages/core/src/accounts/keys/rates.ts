@@ -11,9 +11,13 @@ export function ratesOf(holder: KeyHolder, callsByDefault: number): Rates {
   const { account, keyId, countsWith, restrictions, sendsPerMinute, parentSendsPerMinute } = holder
   const allowance = countsWith ?? keyId
   const { callsPerMinute, recipientsPerHour } = restrictions
-  const ofKey = rate(`key ${allowance}`, callsPerMinute, 'calls a minute with this api_key')
-  const calls = rate(`calls ${account.id}`, holder.accountCallsPerMinute ?? (callsByDefault || null), 'calls a minute')
-  const recipients = rate(`recipients ${allowance}`, recipientsPerHour, 'recipients an hour with this api_key', HOUR)
+  const ofKey = rate(`key ${allowance}`, callsPerMinute, 'calls per minute for this api_key')
+  const calls = rate(
+    `calls ${account.id}`,
+    holder.accountCallsPerMinute ?? (callsByDefault || null),
+    'calls per minute',
+  )
+  const recipients = rate(`recipients ${allowance}`, recipientsPerHour, 'recipients per hour for this api_key', HOUR)
   return {
     calls: some([calls, ofKey]),
     sends: some([sendsOf(account.id, sendsPerMinute), sendsOf(account.parentId, parentSendsPerMinute), ofKey]),
@@ -28,7 +32,7 @@ export function ratesFor({ calls, sends, recipients }: Rates, { account, sendsPe
 }
 
 function sendsOf(account: Account['parentId'], limit: number | null): Rate | null {
-  return rate(`sends ${account}`, limit, 'messages a minute')
+  return rate(`sends ${account}`, limit, 'messages per minute')
 }
 
 function rate(name: string, limit: number | null, what: string, seconds = MINUTE): Rate | null {

@@ -58,9 +58,9 @@ export function rateLimitsOf(sql: Sql): RateLimits {
         }
       } catch (error) {
         if (!isDatabaseTrouble(error)) throw error
-        throw new ServiceError('notReady', { reason: 'no allowance can be taken now', cause: error })
+        throw new ServiceError('notReady', { reason: 'could not draw on the rate limit', cause: error })
       }
-      if (taken.length === 0) throw new Error('there is no rate to take from')
+      if (taken.length === 0) throw new Error('no rate to draw on')
       return taken.reduce((tightest, one) => (one.remaining < tightest.remaining ? one : tightest))
     },
     giveBack,

@@ -28,7 +28,8 @@ export async function increase(
   amount: number,
 ): Promise<void> {
   requireCredit(amount, 1, own?.oneTime ?? 0)
-  if (parent && amount > (parent.oneTime ?? 0)) throw invalidCredit(`the account itself has ${parent.oneTime} left`)
+  if (parent && amount > (parent.oneTime ?? 0))
+    throw invalidCredit(`exceeds the ${parent.oneTime} credits left to the parent account`)
   await addToBalance(sql, parentId, -amount)
   await insertBalance(sql, id)
   await addToBalance(sql, id, amount)
@@ -38,7 +39,7 @@ export async function increase(
 export async function decrease(sql: SqlTransaction, { parentId, id, own }: Pair, amount: number): Promise<void> {
   requireCredit(amount, 1)
   if (!own) throw invalidCredit('the subaccount has no limit')
-  if (amount > (own.oneTime ?? 0)) throw invalidCredit(`the subaccount has ${own.oneTime} left`)
+  if (amount > (own.oneTime ?? 0)) throw invalidCredit(`exceeds the ${own.oneTime} credits left to the subaccount`)
   await addToBalance(sql, id, -amount)
   await addToBalance(sql, parentId, amount)
 }
@@ -55,7 +56,7 @@ export async function setRecurring(sql: SqlTransaction, pair: Pair, recurring: R
   requireCredit(recurring.amount, 1)
   // It comes out of nothing, which an account with a limit can't give away.
   if (pair.parent && recurring.active)
-    throw invalidCredit('the account itself has a limit, so it can give one-time credit only')
+    throw invalidCredit('the parent account has a limit, so it can only grant one-time credit')
   // Switching off what there never was must not stop a subaccount that may send without end.
   if (!pair.own && !recurring.active) throw invalidCredit('the subaccount has no limit')
   await insertBalance(sql, pair.id)

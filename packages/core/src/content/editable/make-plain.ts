@@ -35,10 +35,7 @@ export async function makingPlain<T>(
       if (!(error instanceof Wanted)) throw error
       const plain = await renderer.plainText(error.html)
       if (plain === undefined) {
-        throw invalidParameter(
-          'html',
-          'its plain text takes too long to make: give the plain text too, or have none made',
-        )
+        throw invalidParameter('html', 'plain text takes too long to generate; provide it, or disable its generation')
       }
       made.set(error.html, plain)
     }

@@ -46,7 +46,7 @@ export function checkVersion({ name, subject, html, plain, testData }: VersionCh
 /** Throws parameterInvalid (html) when a version is too large beside the others. */
 export function checkTogether(others: number, { html, plain }: Pick<EditableVersion, 'html' | 'plain'>): void {
   if (others + Buffer.byteLength(html) + Buffer.byteLength(plain) <= EDITABLE_LIMITS.together) return
-  throw invalidParameter('html', 'the versions of a template may have at most 30 MB together: delete some of them')
+  throw invalidParameter('html', 'all versions of a template must not exceed 30 MB in total; delete some of them')
 }
 
 /** The database takes every text but NUL; lone surrogates would come back changed. */

@@ -46,7 +46,7 @@ export class Reader {
     while (!this.#ended(depth)) {
       const key = this.#key()
       if (key !== undefined) named.set(key, this.expression(depth))
-      else if (named.size > 0) throw this.#wrong('a value cannot stand behind a named one')
+      else if (named.size > 0) throw this.#wrong('positional argument after a named argument')
       else if (depth === 0 && this.#isMark('|', 1) && this.#isName('as')) names = this.#names()
       else values.push(this.expression(depth))
     }
@@ -60,7 +60,7 @@ export class Reader {
 
   expression(depth: number): Expression {
     const word = this.#words[this.#next]
-    if (!word) throw this.#wrong('something is missing')
+    if (!word) throw this.#wrong('expression expected')
     if (this.#isMark('(')) return this.#nested(depth + 1)
     if (word.kind === 'string' || word.kind === 'number') {
       this.#next++
@@ -98,11 +98,11 @@ export class Reader {
     const names: string[] = []
     while (!this.#isMark('|')) {
       const word = this.#words[this.#next++]
-      if (word?.kind !== 'name') throw this.#wrong('a name is missing between "|"')
+      if (word?.kind !== 'name') throw this.#wrong('name expected between "|"')
       names.push(word.text)
     }
     this.#next++
-    if (!this.done()) throw this.#wrong('nothing can stand behind "|"')
+    if (!this.done()) throw this.#wrong('unexpected text after "|"')
     return names
   }
 
@@ -121,7 +121,7 @@ export class Reader {
         scoped = true
         if (own === '..') up++
       } else if (word && word.kind !== 'mark') parts.push(word.text)
-      else throw this.#wrong('a name is missing', 1)
+      else throw this.#wrong('name expected', 1)
       // A blank ends a path.
       if (!this.#isSeparator() || !this.#joined() || !this.#joined(1)) break
       this.#next++
@@ -180,7 +180,7 @@ export function toCall(
   const helper = helperOf(head)
   if (helper === undefined) {
     const name = head.kind === 'path' ? head.parts.join('.') : 'this'
-    throw new SyntaxProblem(text, at, `there is no helper ${JSON.stringify(name.slice(0, 100))}`)
+    throw new SyntaxProblem(text, at, `unknown helper ${JSON.stringify(name.slice(0, 100))}`)
   }
   const standIn = named.get('default')
   const all = helper === 'insert' && standIn ? [...values, standIn] : values
@@ -196,7 +196,7 @@ function checkCount(text: string, at: number, helper: Helper, values: readonly E
   const [least, most] = HELPERS[helper]
   if (values.length >= least && values.length <= most) return values
   const wanted = least === most ? `${least}` : `${least} to ${most}`
-  throw new SyntaxProblem(text, at, `${helper} takes ${wanted} values, not ${values.length}`)
+  throw new SyntaxProblem(text, at, `${helper} takes ${wanted} arguments (got ${values.length})`)
 }
 
 /** `greaterThan 0 length items`: the documented spelling of `(length items)`, where there are more values than are wanted. */

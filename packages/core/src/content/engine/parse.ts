@@ -28,7 +28,7 @@ const NO_TILDE: Tilde = { before: false, after: false }
 export function parseTemplate(text: string): Program {
   const reader = new BlockReader(text)
   const { program, ended } = reader.program([], 0)
-  if (ended) throw new SyntaxProblem(text, ended.at, 'there is no open block here')
+  if (ended) throw new SyntaxProblem(text, ended.at, 'no open block')
   stripLines(program)
   return program
 }
@@ -93,7 +93,7 @@ class BlockReader {
       const [least, most] = BLOCKS[known]
       if (folded.length >= least && folded.length <= most) return { name: known, values: folded }
       const wanted = least === most ? `${least}` : `at least ${least}`
-      throw new SyntaxProblem(this.#text, at, `#${name} takes ${wanted} values, not ${folded.length}`)
+      throw new SyntaxProblem(this.#text, at, `#${name} takes ${wanted} arguments (got ${folded.length})`)
     }
     if (values.length === 0 && named.size === 0) return { name: 'section', values: [asPath(head)] }
     if (helperOf(head)) throw new SyntaxProblem(this.#text, at, `${JSON.stringify(name)} cannot be a block`)
@@ -106,17 +106,13 @@ class BlockReader {
     const closing = new Reader(this.#text, ended.words, ended.end)
     const written = ended.words.length > 0 ? writtenOf(closing.call().head) : ''
     if (ended.kind !== 'close' || written !== opening.written) {
-      throw new SyntaxProblem(
-        this.#text,
-        ended.at,
-        `the block "${opening.written.slice(0, 100)}" is closed by another tag`,
-      )
+      throw new SyntaxProblem(this.#text, ended.at, `block "${opening.written.slice(0, 100)}" is closed by another tag`)
     }
     return block
   }
 
   #branches(tag: Tag, opening: Opening, inverted: boolean, depth: number): { block: Block; ended: Tag } {
-    if (depth > DEEPEST) throw new SyntaxProblem(this.#text, tag.at, 'blocks are nested too deep')
+    if (depth > DEEPEST) throw new SyntaxProblem(this.#text, tag.at, 'blocks are nested too deeply')
     const first = this.program(opening.names, depth)
     let ended = this.#required(first.ended, tag)
     let middle = NO_TILDE
@@ -134,7 +130,7 @@ class BlockReader {
         const second = this.program([], depth)
         otherwise = second.program
         ended = this.#required(second.ended, tag)
-        if (ended.kind !== 'close') throw new SyntaxProblem(this.#text, ended.at, 'this block has its else already')
+        if (ended.kind !== 'close') throw new SyntaxProblem(this.#text, ended.at, 'duplicate else in block')
       }
     }
     const { name, values, includeZero } = opening
@@ -147,7 +143,7 @@ class BlockReader {
   }
 
   #required(ended: Tag | undefined, tag: Tag): Tag {
-    if (!ended) throw new SyntaxProblem(this.#text, tag.at, 'the block is not closed')
+    if (!ended) throw new SyntaxProblem(this.#text, tag.at, 'block is not closed')
     return ended
   }
 }

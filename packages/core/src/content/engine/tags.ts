@@ -75,7 +75,7 @@ function tagAt(text: string, at: number): { piece: Piece; end: number } {
   const behind = braced ? end + 1 : end
   const after = text[behind] === '~'
   const close = after ? behind + 1 : behind
-  if (!text.startsWith('}}', close)) throw new SyntaxProblem(text, at, 'the tag is not closed')
+  if (!text.startsWith('}}', close)) throw new SyntaxProblem(text, at, 'tag is not closed')
   return { piece: { kind, at, tilde: { before, after }, words, end }, end: close + 2 }
 }
 
@@ -104,7 +104,7 @@ function commentAt(text: string, at: number, begin: number, before: boolean): { 
   const long = text.startsWith('!--', begin)
   let end = text.indexOf(long ? '--' : '}}', long ? begin + 3 : begin)
   while (long && end !== -1 && !/^--~?\}\}/.test(text.slice(end, end + 5))) end = text.indexOf('--', end + 1)
-  if (end === -1) throw new SyntaxProblem(text, at, 'the comment has no end')
+  if (end === -1) throw new SyntaxProblem(text, at, 'comment is not closed')
   const after = long ? text[end + 2] === '~' : text[end - 1] === '~' && end - 1 > begin
   const behind = long ? end + (after ? 5 : 4) : end + 2
   return { piece: { kind: 'comment', tilde: { before, after } }, end: behind }

@@ -32,7 +32,7 @@ export function cutWords(text: string, at: number, opened: number): { readonly w
     words.push(word.word)
     place = word.end
   }
-  throw new SyntaxProblem(text, opened, 'the tag is not closed')
+  throw new SyntaxProblem(text, opened, 'tag is not closed')
 }
 
 function wordAt(text: string, at: number, last: Word | undefined): { word: Word; end: number } {
@@ -48,7 +48,7 @@ function wordAt(text: string, at: number, last: Word | undefined): { word: Word;
   const number = inPath ? undefined : match(NUMBER, text, at)
   if (number !== undefined) return { word: { kind: 'number', text: number, at }, end: at + number.length }
   const name = match(NAME, text, at)
-  if (name === undefined) throw new SyntaxProblem(text, at, `${JSON.stringify(char)} cannot stand here`)
+  if (name === undefined) throw new SyntaxProblem(text, at, `${JSON.stringify(char)} is not allowed here`)
   return { word: { kind: 'name', text: name, at, bracketed: false }, end: at + name.length }
 }
 
@@ -63,7 +63,7 @@ function stringAt(text: string, at: number): { word: Word; end: number } {
   let value = ''
   for (let from = at + 1; ; ) {
     const end = text.indexOf(quote, from)
-    if (end === -1) throw new SyntaxProblem(text, at, 'the quoted text has no end')
+    if (end === -1) throw new SyntaxProblem(text, at, 'string is not closed')
     const hidden = text[end - 1] === '\\' && end - 1 >= from
     value += text.slice(from, hidden ? end - 1 : end)
     if (!hidden) return { word: { kind: 'string', text: value, at }, end: end + 1 }
@@ -75,6 +75,6 @@ function stringAt(text: string, at: number): { word: Word; end: number } {
 /** `[any name at all]` in a path. */
 function bracketedAt(text: string, at: number): { word: Word; end: number } {
   const end = text.indexOf(']', at)
-  if (end === -1) throw new SyntaxProblem(text, at, 'the bracket has no end')
+  if (end === -1) throw new SyntaxProblem(text, at, 'bracket is not closed')
   return { word: { kind: 'name', text: text.slice(at + 1, end), at, bracketed: true }, end: end + 1 }
 }

@@ -26,8 +26,8 @@ export function checkFile(
   if (!fileName.isWellFormed()) throw invalidParameter(parameter, 'is not well-formed Unicode')
   if (TURNS.test(fileName)) throw invalidParameter(parameter, 'must not contain bidirectional control characters')
   // RFC 2183 2.3: a path in it could lead a careless reader's program anywhere.
-  if (/[/\\]/.test(fileName)) throw invalidParameter(parameter, 'a file name must not hold a path')
+  if (/[/\\]/.test(fileName)) throw invalidParameter(parameter, 'must be a file name without a path')
   if (content.length > ATTACHMENT_SIZE) {
-    throw invalidParameter(parameters.content, `a file may have at most ${ATTACHMENT_SIZE} bytes`)
+    throw invalidParameter(parameters.content, `must have at most ${ATTACHMENT_SIZE} bytes`)
   }
 }

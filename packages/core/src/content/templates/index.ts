@@ -199,6 +199,6 @@ function isSame(a: TemplateContent, b: TemplateContent): boolean {
 
 function refuseTaken(error: unknown): never {
   if (isUniqueViolation(error, 'templates_name')) throw new ServiceError('templateNameTaken')
-  if (databaseErrorCode(error) === '23503') throw invalidParameter('account', 'there is no such account')
+  if (databaseErrorCode(error) === '23503') throw invalidParameter('account', 'does not exist')
   throw error
 }

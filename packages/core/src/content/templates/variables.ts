@@ -22,7 +22,7 @@ const LONGEST_DEFAULT = 4096
 
 /** Checks a declaration. Throws parameterInvalid, which names the variable by its place: `variables[2].name`. */
 export function checkVariables(variables: readonly TemplateVariable[]): void {
-  if (variables.length > MOST) throw invalidParameter('variables', `at most ${MOST} variables are allowed`)
+  if (variables.length > MOST) throw invalidParameter('variables', `must have at most ${MOST} entries`)
   const names = new Set<string>()
   for (const [at, { name, type, default: value }] of variables.entries()) {
     // The grammar of merge tags (v2 contract section 5.1).
@@ -81,7 +81,7 @@ export function* refusalsOf(
 function problemOf(type: VariableType, value: string): string | undefined {
   if (type === 'number' && !/^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i.test(value)) return 'must be a number'
   if (type === 'boolean' && !/^(true|false|1|0)$/i.test(value)) return 'must be true or false'
-  if (type === 'date' && !isDate(value)) return 'must be a date, as 2026-01-05 or 2026-01-05T10:11:12Z'
+  if (type === 'date' && !isDate(value)) return 'must be a date like 2026-01-05 or 2026-01-05T10:11:12Z'
   return undefined
 }
 

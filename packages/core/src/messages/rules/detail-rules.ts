@@ -52,13 +52,13 @@ function checkMailbox({ email, name }: SubmittedMailbox, parameter: string): voi
 
 function checkAlternatives({ alternatives = [] }: ContentParts, parameter: string): void {
   if (alternatives.length > LIMITS.alternatives) {
-    throw invalidParameter(parameter, `at most ${LIMITS.alternatives} alternatives are allowed`)
+    throw invalidParameter(parameter, `must have at most ${LIMITS.alternatives} entries`)
   }
   for (const { type, text } of alternatives) {
     // A text has no parts, and types of these kinds must not have a base64 or quoted-printable encoding (RFC 2046 5.1, 5.2.1).
     const essence = parseMediaType(type)?.essence
     if (essence === undefined || /^(multipart|message)\//.test(essence)) {
-      throw invalidParameter(parameter, 'a type of it is none of a text')
+      throw invalidParameter(parameter, 'content type must be a text media type, not `multipart/*` or `message/*`')
     }
     wellFormed(text, parameter)
   }
@@ -67,7 +67,7 @@ function checkAlternatives({ alternatives = [] }: ContentParts, parameter: strin
 function checkContentIds(attachments: readonly SubmittedAttachment[], nameOf: (file: number) => string): void {
   for (const [file, { contentId }] of attachments.entries()) {
     if (contentId !== undefined && !CONTENT_ID.test(bare(contentId))) {
-      throw invalidParameter(nameOf(file), 'the id of an inline file must have 1 to 255 printable ASCII characters')
+      throw invalidParameter(nameOf(file), 'must have 1 to 255 printable ASCII characters')
     }
   }
 }
@@ -79,11 +79,12 @@ function checkSettings({ settings, nameOf }: Submission): void {
   for (const text of Object.values(unsubscribeTexts ?? {})) stored(text, nameOf('unsubscribe'), LIMITS.settingText)
   if (linkParameters) {
     const given = Object.entries(linkParameters)
-    if (given.length > LINK_PARAMETERS) throw invalidParameter(nameOf('linkParameters'), 'there are too many of them')
+    if (given.length > LINK_PARAMETERS)
+      throw invalidParameter(nameOf('linkParameters'), `must have at most ${LINK_PARAMETERS} entries`)
     for (const text of given.flat()) stored(text, nameOf('linkParameters'), LIMITS.headerText)
   }
   if (groupsToDisplay && groupsToDisplay.length > LIMITS.groupsToDisplay) {
-    throw invalidParameter(nameOf('groups'), `at most ${LIMITS.groupsToDisplay} groups are allowed`)
+    throw invalidParameter(nameOf('groups'), `must have at most ${LIMITS.groupsToDisplay} entries`)
   }
 }
 

@@ -46,7 +46,7 @@ export function checkFields(submission: Submission): void {
     text(content.amp, nameOf('amp'))
     checkHeaders(content.headers ?? {}, submission, undefined)
   }
-  if (tags.length > LIMITS.tags) throw invalidParameter(nameOf('tags'), `at most ${LIMITS.tags} tags are allowed`)
+  if (tags.length > LIMITS.tags) throw invalidParameter(nameOf('tags'), `must have at most ${LIMITS.tags} entries`)
   for (const tag of tags) line(tag, nameOf('tags'), LIMITS.tag)
   idempotency(idempotencyKey, nameOf('idempotencyKey'))
   checkFileCount(submission)
@@ -76,11 +76,11 @@ function checkEnvelope(envelope: SubmittedEnvelope, at: number, submission: Subm
 function checkHeaders(given: Readonly<Record<string, string>>, { nameOf }: Submission, at: number | undefined): void {
   const headers = Object.entries(given)
   if (headers.length > LIMITS.headers) {
-    throw invalidParameter(nameOf('headers', at), `at most ${LIMITS.headers} headers are allowed`)
+    throw invalidParameter(nameOf('headers', at), `must have at most ${LIMITS.headers} headers`)
   }
   for (const [key, value] of headers) {
     if (!FIELD_NAME.test(key)) throw invalidParameter(nameOf('headers', at), 'contains an invalid header name')
-    if (RESERVED.test(key)) throw invalidParameter(nameOf('headers', at, key), 'this header is reserved')
+    if (RESERVED.test(key)) throw invalidParameter(nameOf('headers', at, key), 'header is reserved')
     line(value, nameOf('headers', at, key), LIMITS.headerText)
   }
 }
@@ -90,7 +90,7 @@ function checkFileCount({ attachments, attachmentIds, envelopes, nameOf }: Submi
   let files = attachments.length + attachmentIds.length
   const check = (parameter: () => string): void => {
     if (files <= LIMITS.attachments) return
-    throw invalidParameter(parameter(), `at most ${LIMITS.attachments} files are allowed in one call`)
+    throw invalidParameter(parameter(), `must have at most ${LIMITS.attachments} files per call`)
   }
   check(() => nameOf('attachments'))
   for (const [at, envelope] of envelopes.entries()) {
@@ -127,10 +127,13 @@ function* mergedHeadersChecked(submission: Submission, stored: StoredContent | u
     const attributes = withDefaults(given, stored?.defaults)
     for (const { text, counts } of [...shared, ...own]) {
       if (text.length + mergedLength(counts, attributes) > LIMITS.headerText) {
-        throw invalidParameter(nameOf('attributes', at), `a header may have at most ${LIMITS.headerText} characters`)
+        throw invalidParameter(
+          nameOf('attributes', at),
+          `header must have at most ${LIMITS.headerText} characters after merge tags are filled in`,
+        )
       }
       if (BREAKS.test(renderMergeTags(text, attributes))) {
-        throw invalidParameter(nameOf('attributes', at), 'a value used in a header must not contain CR, LF or NUL')
+        throw invalidParameter(nameOf('attributes', at), 'value used in a header must not contain CR, LF or NUL')
       }
     }
     yield
@@ -168,7 +171,7 @@ function* mergedContentChecked(
   const plain = texts.reduce((sum, { length }) => sum + length, all(defaults))
   for (const [at, { attributes }] of envelopes.entries()) {
     if (plain + all(attributes) > LIMITS.messageSize) {
-      throw invalidParameter(nameOf('attributes', at), 'the content with these values would be too large')
+      throw invalidParameter(nameOf('attributes', at), 'content exceeds 30 MB after merge tags are filled in')
     }
     yield
   }
@@ -190,7 +193,7 @@ export function checkCopies({ content, templateId, envelopes, nameOf }: Submissi
     if (stored > LIMITS.messageSize) {
       const copied = cc.length > bcc.length ? 'cc' : 'bcc'
       const longest = to.length > Math.max(cc.length, bcc.length) ? 'recipient' : copied
-      throw invalidParameter(nameOf(longest, at), 'data for all cc and bcc copies exceeds the message size limit')
+      throw invalidParameter(nameOf(longest, at), 'data stored for all recipients exceeds the message size limit')
     }
   }
 }

@@ -27,7 +27,7 @@ export function keyAllows({ principal, templateId, from, envelopes }: Submission
  * exceed the quota of any hour, because waiting would not help.
  */
 export async function takeRecipients(rate: Rate, count: number, rateLimits: RateLimits): Promise<Standing> {
-  if (count > rate.limit) throw forbidden(`send to more than ${rate.limit} recipients an hour`)
+  if (count > rate.limit) throw forbidden(`send to more than ${rate.limit} recipients per hour`)
   const standing = await rateLimits.take([rate], count)
   requireAllowed(standing)
   return standing

@@ -61,7 +61,7 @@ function withLegacy(submission: Submission, template: KeyedTemplate): Submission
   const subjectFor = (given: string | undefined, at?: number): string | undefined => {
     const { subject } = fillLegacyTemplate({ subject: template.subject }, { subject: given })
     if ((subject ?? '').length <= LIMITS.headerText) return subject
-    const problem = `with its template it has more than ${LIMITS.headerText} characters`
+    const problem = `exceeds ${LIMITS.headerText} characters after the template is applied`
     throw invalidParameter(submission.nameOf('subject', at), problem)
   }
   return {

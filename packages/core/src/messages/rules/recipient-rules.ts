@@ -61,10 +61,13 @@ function* substitutedChecked(submission: Submission): Stoppable<void> {
       })
       yield
       if (filled === undefined) {
-        throw invalidParameter(nameOf('substitutions', at), `a header may have at most ${LIMITS.headerText} characters`)
+        throw invalidParameter(
+          nameOf('substitutions', at),
+          `header must have at most ${LIMITS.headerText} characters after substitution`,
+        )
       }
       if (filled !== text && /[\r\n\0]/.test(filled)) {
-        throw invalidParameter(nameOf('substitutions', at), 'a value used in a header must not contain CR, LF or NUL')
+        throw invalidParameter(nameOf('substitutions', at), 'value used in a header must not contain CR, LF or NUL')
       }
       return filled
     }
@@ -72,7 +75,7 @@ function* substitutedChecked(submission: Submission): Stoppable<void> {
     for (const { name } of replyToList) yield* fill(name)
     for (const email of [replyTo ?? '', ...replyToList.map(({ email }) => email)]) {
       if (email !== '' && !parseAddress(yield* fill(email))) {
-        throw invalidParameter(nameOf('substitutions', at), 'the Reply-To address must stay one')
+        throw invalidParameter(nameOf('substitutions', at), 'Reply-To is not a valid address after substitution')
       }
     }
   }

@@ -89,7 +89,7 @@ export function createThreadPool<Order, Answer>(bounds: ThreadBounds): ThreadPoo
   return {
     ask(order, transfer = []) {
       if (closed || queue.length >= bounds.waiting) {
-        return Promise.reject(new ServiceError('overloaded', { reason: `too much waits for ${bounds.name}` }))
+        return Promise.reject(new ServiceError('overloaded', { reason: `queue of ${bounds.name} is full` }))
       }
       const settle = Promise.withResolvers<Answer>()
       queue.push({ order, transfer, settle })

@@ -98,10 +98,7 @@ async function count(sql: Parameters<typeof countMatches>[0], search: Search): P
   const most = MOST_LOOKED_AT[kind]
   const lookedAt = await countLookedAt(sql, search, most)
   if (lookedAt > most) {
-    throw invalidParameter(
-      'startdate',
-      `at most ${most} deliveries can be looked at for this answer: ask for fewer days`,
-    )
+    throw invalidParameter('startdate', `filter would scan more than ${most} deliveries; use a shorter date range`)
   }
   return kind === 'messages' || kind === 'notable' ? lookedAt : countMatches(sql, search)
 }

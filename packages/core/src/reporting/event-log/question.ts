@@ -120,8 +120,9 @@ function wantedEvents(words: readonly string[]): WantedEvents | undefined {
   const [only] = asked
   const total = only !== undefined && asked.length === 1 ? TOTALS[only] : undefined
   const named = (total ? [total] : asked).map((word) => {
-    const meaning = Object.hasOwn(NAMED, word) ? NAMED[word] : undefined
-    if (meaning === undefined && Object.hasOwn(TOTALS, word)) throw invalidParameter('events', `${word} stands alone`)
+    const meaning = Object.hasOwn(NAMED, word) ? NAMED[word as keyof typeof NAMED] : undefined
+    if (meaning === undefined && Object.hasOwn(TOTALS, word))
+      throw invalidParameter('events', `${word} cannot be combined with other events`)
     if (meaning === undefined)
       throw invalidParameter('events', `must be a comma-separated list of: ${LOG_WORDS.join(', ')}`)
     return meaning

@@ -165,15 +165,17 @@ export function exportsOf({ sql, secrets, config, messages, principalOf, http }:
     const address = parseAddress(email)
     if (!address) throw new ServiceError('exportEmailInvalid')
     const from = await noticeSender(sql, accountId)
-    if (!from) throw notCreated('there is no active sending domain to mail from')
+    if (!from) throw notCreated('the account has no active sending domain to send the notification from')
     await rehearseNotice({ sql, messages, principalOf }, { accountId, apiKeyId: keyId, from, to: address.text })
     return address.text
   }
 }
 
 function requireRoom({ kept, open }: { kept: number; open: number }): void {
-  if (open >= MOST_OPEN) throw notCreated(`${MOST_OPEN} are waiting or running, try again when one is done`)
-  if (kept >= MOST_KEPT) throw notCreated(`${MOST_KEPT} are kept already, the oldest will go by and by`)
+  if (open >= MOST_OPEN)
+    throw notCreated(`${MOST_OPEN} exports are already queued or running; retry after one of them has finished`)
+  if (kept >= MOST_KEPT)
+    throw notCreated(`export limit of ${MOST_KEPT} reached; exports are deleted 7 days after completion`)
 }
 
 function notCreated(problem: string): ServiceError {

@@ -23,7 +23,7 @@ export function kindsOf(events: readonly string[]): ExportKind[] {
   const words = events.map((word) => word.trim().toLowerCase()).filter((word) => word !== '')
   const kinds = words.flatMap((word) => {
     const named = WORDS.get(word)
-    if (!named) throw invalidParameter('events', `each must be one of: ${[...WORDS.keys()].join(', ')}`)
+    if (!named) throw invalidParameter('events', `must be a comma-separated list of: ${[...WORDS.keys()].join(', ')}`)
     return named
   })
   return [...new Set(kinds)]

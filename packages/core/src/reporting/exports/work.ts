@@ -84,7 +84,7 @@ async function saveRead(
     if (part) await insertPart(transaction, job.id, job.parts, part)
     if ((await sumOctets(transaction, job.accountId)) > storage) {
       const megabytes = Math.floor(storage / 1024 / 1024)
-      const problem = `the files of the last ${KEPT_DAYS} days together would have more than ${megabytes} MB`
+      const problem = `export files of the last ${KEPT_DAYS} days would exceed ${megabytes} MB in total`
       await saveEnd(transaction, job.id, { state: 'failed', problem, keptDays: KEPT_DAYS })
     } else if (position >= last) {
       await saveEnd(transaction, job.id, { state: 'done', problem: null, keptDays: KEPT_DAYS })
@@ -97,6 +97,6 @@ async function putOff(sql: Sql, { id }: StoredExport, passing: boolean): Promise
   const failures = await postponeStep(sql, id, { seconds, fault: !passing })
   if (passing || failures < MOST_FAILURES) return
   await sql.begin((transaction) =>
-    saveEnd(transaction, id, { state: 'failed', problem: 'an internal error', keptDays: KEPT_DAYS }),
+    saveEnd(transaction, id, { state: 'failed', problem: 'internal error', keptDays: KEPT_DAYS }),
   )
 }

@@ -43,8 +43,8 @@ export async function countBounces(
   if (found > most) {
     const problem =
       span.first === span.last
-        ? `the day has more than ${most} bounces, too many to be looked at in one answer: read its events instead`
-        : `the days have more than ${most} bounces to look at: ask for fewer days`
+        ? `day has more than ${most} bounces, the maximum for this call; read its events instead`
+        : `date range has more than ${most} bounces; use a shorter one`
     throw invalidParameter('enddate', problem)
   }
   const domain =

@@ -138,11 +138,12 @@ export function statsOf(sql: Sql): Stats {
         const names = namesIn(wanted)
         if (names * periods.length > MOST_TOLD) {
           const most = Math.floor(MOST_TOLD / names)
-          const fewer = wanted.kind === 'groups' ? 'ask for fewer days' : 'ask for fewer days or names'
-          const coarser = period === 'month' ? '' : `, or by ${period === 'day' ? 'week or month' : 'month'}`
+          const fewer =
+            wanted.kind === 'groups' ? 'use a shorter date range' : 'use a shorter date range or fewer names'
+          const coarser = period === 'month' ? '' : `, or aggregate by ${period === 'day' ? 'week or month' : 'month'}`
           throw invalidParameter(
             'enddate',
-            `an answer has at most ${MOST_TOLD} counts, here those of ${most} ${period}s (got ${periods.length}): ` +
+            `a response has at most ${MOST_TOLD} counts, which allows ${most} ${period}s here (got ${periods.length}); ` +
               `${fewer}${coarser}`,
           )
         }
@@ -296,7 +297,5 @@ async function accountOf(
          : sql`parent_id = ${accountId} and lower(username) = lower(${subaccount}::text) and deleted_at is null`
      }`
   if (account) return account
-  throw subaccount === undefined
-    ? invalidParameter('account', 'there is no such account')
-    : new ServiceError('subaccountUnknown')
+  throw subaccount === undefined ? invalidParameter('account', 'does not exist') : new ServiceError('subaccountUnknown')
 }

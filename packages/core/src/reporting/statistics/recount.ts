@@ -71,7 +71,7 @@ async function keptSince(sql: Sql, accountId: number): Promise<Kept> {
       left join lateral (
         select first_number, week from event_pages where account_id = a.id order by first_number limit 1) p on true
      where a.id = ${accountId}`
-  if (!kept) throw invalidParameter('account', 'there is no such account')
+  if (!kept) throw invalidParameter('account', 'does not exist')
   return kept
 }
 
@@ -135,6 +135,6 @@ async function requireKept(sql: SqlTransaction, { accountId, day, from, to, tran
              select from events e where e.account_id = ${accountId} and e.occurred_at >= ${from} and e.occurred_at < ${to}
                 and e.message_id is not null
                 and (select true from messages m where m.id = e.message_id limit 1) is null) as messages`
-  if (!kept?.events) throw invalidParameter('from', `the events of ${day} are no longer all kept`)
-  if (!kept.messages) throw invalidParameter('from', `the messages of ${day} are no longer all kept`)
+  if (!kept?.events) throw invalidParameter('from', `some events of ${day} have been deleted`)
+  if (!kept.messages) throw invalidParameter('from', `some messages of ${day} have been deleted`)
 }

@@ -30,11 +30,11 @@ export function cleanHeaders(given: Headers, before: Headers = {}): Headers {
   const seen = new Set<string>()
   for (const [name, value] of entries) {
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name) || name.length > MOST_NAME)
-      throw invalidParameter('headers', 'a name has characters that none may have, or too many')
-    if (OURS.test(name)) throw invalidParameter('headers', `${name} is the service's own`)
+      throw invalidParameter('headers', 'header name is too long or contains invalid characters')
+    if (OURS.test(name)) throw invalidParameter('headers', `header ${name} is reserved`)
     if (!/^[\x20-\x7e]*$/.test(value) || value.length > MOST_VALUE)
-      throw invalidParameter('headers', `the value of ${name} must be ASCII of at most ${MOST_VALUE} characters`)
-    if (seen.has(name.toLowerCase())) throw invalidParameter('headers', `${name} is there twice`)
+      throw invalidParameter('headers', `value of header ${name} must have at most ${MOST_VALUE} ASCII characters`)
+    if (seen.has(name.toLowerCase())) throw invalidParameter('headers', `header ${name} is duplicated`)
     seen.add(name.toLowerCase())
   }
   return Object.fromEntries(entries.map(([name, value]) => [name, value === HIDDEN ? (before[name] ?? value) : value]))

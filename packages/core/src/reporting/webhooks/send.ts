@@ -68,7 +68,7 @@ export async function probe(http: OutboundHttp, target: Target, id: string): Pro
   }
   const { status, problem } = await post(http, target, { id, body: '[]', timeoutMs: PROBE_MS })
   if (status === 200 || (target.format === 'v3' && problem === undefined)) return undefined
-  return problem ?? problemOf(status ?? 0)
+  return problem ?? `received status ${status}; expected 200`
 }
 
 function onlyOutbound(error: unknown): undefined {

@@ -84,7 +84,7 @@ export function privacyOf(dependencies: ForgetDependencies): Privacy {
 function keysOf(addresses: readonly string[]): string[] {
   const named = addresses.filter((address) => address.trim() !== '')
   if (named.length === 0) throw new ServiceError('parameterMissing', { values: { parameter: 'email' } })
-  if (named.length > MOST_ADDRESSES) throw invalidParameter('email', `at most ${MOST_ADDRESSES} addresses are allowed`)
+  if (named.length > MOST_ADDRESSES) throw invalidParameter('email', `must have at most ${MOST_ADDRESSES} addresses`)
   return [
     ...new Set(
       named.map((address) => {

@@ -154,9 +154,9 @@ t.test('a header value with CR, LF or NUL never becomes a line of its own', asyn
       `${textField('Subject', evil)}${mailboxField('From', [{ name: evil, address: 'desk@ship.example' }])}\r\n`,
     )
     t.notOk(headers.has('bcc'))
-    t.throws(() => mailboxField('To', [{ name: '', address: `x@${evil.replace('\r\n ', '\r\n')}` }]), /would break/)
+    t.throws(() => mailboxField('To', [{ name: '', address: `x@${evil.replace('\r\n ', '\r\n')}` }]), /contains CR, LF or NUL/)
   }
-  t.throws(() => rawField('Date', 'today\r\nBcc: x@evil.example'), /would break its line/)
+  t.throws(() => rawField('Date', 'today\r\nBcc: x@evil.example'), /contains CR, LF or NUL/)
 })
 
 t.test('a long field name leaves room for the encoded words that follow', async (t) => {

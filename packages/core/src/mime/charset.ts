@@ -1,22 +1,26 @@
 import { isUtf8 } from 'node:buffer'
 import { TextDecoder } from 'node:util'
 
-/** A charset in which ASCII is ASCII, so that a text can be worked on as octets. */
+/** A charset that is a superset of ASCII, so that a text can be processed as octets. */
 export interface Charset {
-  /** What these octets, one character each, mean. */
+  /** Decodes octets, given as one character each. */
   decode(octets: string): string
-  /** The octets of a text, one character each; undefined: not all of it can be said. */
+  /** Encodes a text as octets, one character each; undefined if a character is not in the charset. */
   encode(text: string): string | undefined
 }
 
-/** Names as in the WHATWG's Encoding standard. In others, such as Shift_JIS or UTF-16, an ASCII octet may be half a letter. */
+/**
+ * Names of the WHATWG Encoding standard. In other charsets, such as Shift_JIS or UTF-16, an ASCII octet can be part of
+ * another character.
+ */
 const ASCII_BASED = /^(utf-8|iso-8859-\d+|windows-\d+|koi8-[ru])$/
 
 const US_ASCII = /^(us-)?ascii$|^$/i
 
 /**
- * The charset of a text, its octets one character each. Undefined: it is unknown, or not one to be worked on as octets. `name`
- * empty: US-ASCII (RFC 2045 5.2); whoever says no more and writes more than that writes UTF-8, if it can be read so.
+ * Returns the charset of a text, given as octets, one character each. Undefined if the name is unknown or the charset
+ * cannot be processed as octets. An empty `name` means US-ASCII (RFC 2045 5.2). Non-ASCII text labelled as US-ASCII is
+ * read as UTF-8 if it is valid UTF-8.
  */
 export function charsetOf(name: string, text: string): Charset | undefined {
   const decoder = decoderOf(name || 'us-ascii')
@@ -51,7 +55,10 @@ function isAscii(text: string): boolean {
   return /^[\x00-\x7f]*$/.test(text)
 }
 
-/** Browsers read Windows-1252 where US-ASCII or ISO 8859-1 is said; what is written keeps to the word. */
+/**
+ * Maps characters to octets. Decoders read US-ASCII and ISO 8859-1 as Windows-1252; encoding uses only the octets of
+ * the named charset.
+ */
 function tableOf(decoder: TextDecoder, name: string): Map<string, string> {
   const table = new Map<string, string>()
   const first = US_ASCII.test(name) ? 256 : /8859|latin/i.test(name) ? 160 : 128

@@ -1,18 +1,18 @@
 import { CLOSED, DEEPEST, Heads, isAttachment, MOST_PARTS, type PartField, parseField, partsOf } from './read.ts'
 
-/** Signed or encrypted in one piece (RFC 8551 3.2). */
+/** Signed or encrypted as a single part (RFC 8551 3.2). */
 const SEALED = /^application\/(x-)?pkcs7-(mime|signature)$/
 
 /**
- * Whether the message can be made anew from its parts without loss: nothing in it is signed, encrypted, a report or a message of
- * its own, its structure is beyond doubt, and its texts are one text, in alternatives or of one kind. Text with a signature within
- * it is not looked for.
+ * Whether the message can be rebuilt from its parts without loss. That requires that no part is signed, encrypted, a
+ * report or an embedded message; that the structure is unambiguous; and that its texts are alternatives of each other
+ * or of one kind. Signatures within a text (such as inline PGP) are not detected.
  */
 export function canTakeApart(message: Buffer): boolean {
   return new Structure(message).shown(0, message.length, 0) !== undefined
 }
 
-/** What of a part is read as the message's text. */
+/** How a part contributes to the message's text. */
 type Shown = 'nothing' | 'text/plain' | 'text/html' | 'alternatives'
 
 class Structure {
@@ -24,7 +24,7 @@ class Structure {
     this.#message = message
   }
 
-  /** Undefined: not without loss. */
+  /** Undefined if the part cannot be rebuilt without loss. */
   shown(start: number, end: number, depth: number): Shown | undefined {
     if (++this.#parts > MOST_PARTS) return undefined
     const head = this.#heads.read(this.#message, start, end)
@@ -44,7 +44,8 @@ class Structure {
     }
     const [kind = 'nothing', other] = kinds
     if (!other) return kind
-    // Of a text above an HTML each would be all there is for some readers.
+    // A text followed by HTML outside multipart/alternative: after rebuilding, some readers would see only one of the
+    // two.
     return value === 'multipart/alternative' ? 'alternatives' : undefined
   }
 }
@@ -57,6 +58,6 @@ function shownText(
   const disposition = parseField(fields, 'content-disposition', 'inline')
   if (!disposition) return undefined
   if (disposition.value !== 'inline') return 'nothing'
-  // A file that is shown within the text would lose its name.
+  // An attachment displayed inline as text would lose its name.
   return isAttachment(fields, parameters) ? undefined : type
 }

@@ -1,4 +1,4 @@
-/** Content transfer encodings (RFC 2045 6). Lines of what comes out are at most 76 characters, or 998 for 7bit. */
+/** Content transfer encodings (RFC 2045 6). Lines of the result have at most 76 characters, or 998 for 7bit. */
 
 export interface EncodedText {
   readonly encoding: '7bit' | 'quoted-printable' | 'base64'
@@ -6,7 +6,10 @@ export interface EncodedText {
   readonly text: string
 }
 
-/** Encodes text for a body part: as it is where it can be, else quoted-printable, else (mostly non-ASCII) base64. */
+/**
+ * Encodes text for a body part: unchanged if possible, otherwise as quoted-printable, or as base64 if more than a
+ * quarter is non-ASCII.
+ */
 export function encodeText(input: string): EncodedText {
   const text = withCrlf(input)
   if (/^[\t\r\n\x20-\x7e]*$/.test(text) && !hasLongLine(text)) return { encoding: '7bit', text: endLine(text) }
@@ -17,29 +20,29 @@ export function encodeText(input: string): EncodedText {
   return { encoding: 'quoted-printable', text: quotedPrintable(octets) }
 }
 
-/** Octets of input that make one line. */
-const LINE = 57
+/** Octets of input per line. */
+const LINE_INPUT = 57
 
-/** Base64 in lines of 76, each with its CRLF. */
+/** Base64 in lines of 76 characters, each ending with CRLF. */
 export function base64Lines(octets: Buffer): Buffer {
-  const lines = Math.max(1, Math.ceil(octets.length / LINE))
+  const lines = Math.max(1, Math.ceil(octets.length / LINE_INPUT))
   const out = Buffer.allocUnsafe(4 * Math.ceil(octets.length / 3) + 2 * lines)
   let length = 0
-  // A line at a time into its place: a large file is not in the heap a second and third time as text.
+  // Writes line by line into one buffer, so that a large file is not held two more times as text.
   for (let line = 0; line < lines; line++) {
-    const end = Math.min((line + 1) * LINE, octets.length)
-    length += out.write(octets.toString('base64', line * LINE, end), length, 'latin1')
+    const end = Math.min((line + 1) * LINE_INPUT, octets.length)
+    length += out.write(octets.toString('base64', line * LINE_INPUT, end), length, 'latin1')
     length += out.write('\r\n', length, 'latin1')
   }
   return out
 }
 
-/** Every line end becomes CRLF (RFC 5322 2.1: CR and LF only together). */
+/** Converts every line end to CRLF (RFC 5322 2.1: CR and LF occur only together). */
 export function withCrlf(text: string): string {
   if (!/[\r\n]/.test(text)) return text
   let out = ''
   for (let start = 0, end = 0; start < text.length; start = end) {
-    end = Math.min(start + STRETCH, text.length)
+    end = Math.min(start + CHUNK, text.length)
     if (text[end - 1] === '\r' && text[end] === '\n') end++
     out += text
       .slice(start, end)
@@ -49,14 +52,14 @@ export function withCrlf(text: string): string {
   return out
 }
 
-/** Characters that are cut into lines at a time: 28 MB of line ends, replaced by an expression, took more than 512 MB. */
-const STRETCH = 64 * 1024
+/** Characters processed at a time: replacing 28 MB of line ends with one regular expression took more than 512 MB. */
+const CHUNK = 64 * 1024
 
 function endLine(text: string): string {
   return text.endsWith('\r\n') ? text : `${text}\r\n`
 }
 
-/** Longer than SMTP takes (RFC 5321 4.5.3.1.6). */
+/** Whether a line exceeds the limit of SMTP (RFC 5321 4.5.3.1.6). */
 export function hasLongLine(text: string): boolean {
   let start = 0
   while (start < text.length) {
@@ -70,10 +73,10 @@ export function hasLongLine(text: string): boolean {
 
 const HEX = Buffer.from('0123456789ABCDEF')
 const [EQUALS, CR, LF] = [61, 13, 10]
-/** Characters of a line before its soft line end. */
+/** Maximum characters of a line before its soft line break. */
 const QUOTED_LINE = 75
 
-/** Ends with CRLF. Written into one buffer: it takes a quarter of the time that putting text together takes. */
+/** The result ends with CRLF. Writing into one buffer takes a quarter of the time of concatenating strings. */
 export function quotedPrintable(octets: Buffer): string {
   let written = octets.length
   for (const octet of octets) if (octet < 33 || octet > 126 || octet === EQUALS) written += 2

@@ -1,24 +1,27 @@
 /**
- * Writes header fields (RFC 5322, RFC 2047, RFC 2231). Everything here ends lines itself; a CR, LF or NUL in a value is a
- * fault, since the rules refuse them at the door.
+ * Formats header fields (RFC 5322, RFC 2047, RFC 2231), including line ends. A CR, LF or NUL in a value is an internal
+ * error, because validation rejects them.
  */
 const MAX_LINE = 76
 const ASCII = /^[\x20-\x7e]*$/
 const FORBIDDEN = /[\r\n\0]/
-/** Of the first mailbox behind its field name; "Reply-To: " is the longest. */
+/** Columns reserved for the field name before the first mailbox; "Reply-To: " is the longest. */
 const INDENT = 12
 
-/** A line may have 998 characters at most (RFC 5322 2.1.1). */
+/** Matches a line longer than 998 characters (RFC 5322 2.1.1). */
 const TOO_LONG = /.{999}/
 
-/** An unstructured field such as Subject. Words too long to be folded are encoded, which splits them. */
+/**
+ * Formats an unstructured field such as Subject. If a word is too long to be folded, the value is encoded, which splits
+ * it.
+ */
 export function textField(name: string, value: string): string {
   const plain = ASCII.test(value) && !value.includes('=?') ? fold(name, value) : undefined
   if (plain !== undefined && !TOO_LONG.test(plain)) return plain
   return fold(name, encodedWords(value, name.length + 2))
 }
 
-/** A structured field whose value is ASCII and already formed. */
+/** Formats a structured field whose value is already valid ASCII. */
 export function rawField(name: string, value: string): string {
   return fold(name, value)
 }
@@ -28,7 +31,7 @@ export interface Mailbox {
   readonly address: string
 }
 
-/** An address list, one mailbox a line once it grows long. */
+/** Formats an address list, one mailbox per line. */
 export function mailboxField(name: string, mailboxes: readonly Mailbox[]): string {
   return check(name, `${name}: ${mailboxes.map((mailbox) => formatMailbox(mailbox)).join(',\r\n ')}\r\n`, true)
 }
@@ -47,7 +50,7 @@ function displayName(name: string): string {
   return `"${name.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** A file name parameter: plain where it can be, else RFC 2231, in pieces where it is long. */
+/** Formats a file name parameter: plain if possible, otherwise by RFC 2231, with continuations if it is long. */
 export function fileNameParameter(parameter: string, fileName: string): string {
   if (/^[A-Za-z0-9!#$&+^_`{}~. -]+$/.test(fileName) && fileName.length < 60) return `${parameter}="${fileName}"`
   const octets = [...Buffer.from(fileName)].map((octet) => {
@@ -68,26 +71,26 @@ export function fileNameParameter(parameter: string, fileName: string): string {
   return pieces.map((text, at) => `${parameter}*${at}*=${at === 0 ? "utf-8''" : ''}${text}`).join(';\r\n ')
 }
 
-/** RFC 2047 B encoding, each word at most 75 characters and never cutting a character in two. */
+/** RFC 2047 B encoding. Words have at most 75 characters and never split a character. */
 function encodedWords(text: string, indent: number): string {
   const words: string[] = []
   let chunk = ''
-  let room = MAX_LINE - indent
+  let space = MAX_LINE - indent
   const flush = () => {
     words.push(`=?utf-8?B?${Buffer.from(chunk).toString('base64')}?=`)
     chunk = ''
-    room = MAX_LINE - 1
+    space = MAX_LINE - 1
   }
   for (const char of text) {
     const octets = Math.ceil(Buffer.byteLength(chunk + char) / 3) * 4
-    if (chunk !== '' && octets + 12 > room) flush()
+    if (chunk !== '' && octets + 12 > space) flush()
     chunk += char
   }
   flush()
   return words.join('\r\n ')
 }
 
-/** Folds at spaces (RFC 5322 2.2.3) so that lines stay short; a word longer than a line stays whole. */
+/** Folds at spaces (RFC 5322 2.2.3) to keep lines short; a word longer than a line is not split. */
 function fold(name: string, value: string): string {
   let line = `${name}:`
   let out = ''
@@ -110,6 +113,6 @@ function fold(name: string, value: string): string {
 
 function check(name: string, field: string, folded: boolean): string {
   const bare = folded ? field.slice(0, -2).replaceAll('\r\n ', '') : field
-  if (FORBIDDEN.test(bare)) throw new Error(`header ${name} would break its line`)
+  if (FORBIDDEN.test(bare)) throw new Error(`header ${name} contains CR, LF or NUL`)
   return field
 }

@@ -1,24 +1,24 @@
-/** What a MIME message holds, decoded: it goes from a thread to whoever asked, so it is data and nothing else. */
+/** The decoded parts of a MIME message. Plain data, because it is sent between threads. */
 export interface MessageParts {
-  /** Nothing was left out: it has no more parts, no more parts in parts and no more text than are read. */
+  /** Whether everything was read: no limit on parts, nesting or text was exceeded. */
   readonly complete: boolean
-  /** And the message can be made anew from these without loss (closed.ts). */
+  /** Whether the message can also be rebuilt from these parts without loss (closed.ts). */
   readonly whole: boolean
-  /** UTF-8, lines ending with LF; of several texts of a kind, one after the other. */
+  /** UTF-8, with LF as line end; several texts of one type are concatenated. */
   readonly html?: Uint8Array
   readonly text?: Uint8Array
-  /** Texts beside them that readers choose from: an invitation, AMP. UTF-8. */
+  /** Other alternatives that mail readers can choose: a calendar invitation, AMP. UTF-8. */
   readonly alternatives: readonly { readonly type: string; readonly text: Uint8Array }[]
   readonly files: readonly FoundFile[]
 }
 
 export interface FoundFile {
-  /** Undefined: it has none. */
+  /** Undefined if the file has no name. */
   readonly fileName: string | undefined
   /** Lower case, without parameters. */
   readonly type: string
   readonly inline: boolean
-  /** Without brackets. */
+  /** Without angle brackets. */
   readonly contentId: string | undefined
   readonly content: Uint8Array
 }

@@ -2,13 +2,15 @@ import { type Mailbox, mailboxField } from './header.ts'
 
 const EMPTY_LINE = '\r\n\r\n'
 
-/** The message with this one mailbox in To, where its first To stands; every octet of anything else stays. */
+/**
+ * Replaces the first To field by one with this mailbox and removes the other To fields. All other octets are unchanged.
+ */
 export function withOwnTo(message: Buffer, mailbox: Mailbox): Buffer {
   const end = message.indexOf(EMPTY_LINE)
   const head = message.toString('latin1', 0, end === -1 ? message.length : end + 2)
   const field = Buffer.from(mailboxField('To', [mailbox]))
   const old = toFields(head)
-  // A message without one gets it below our own trace field.
+  // Without a To field, the new one is inserted after our own trace field.
   if (old.length === 0) old.push({ start: endOfField(head, 0), end: endOfField(head, 0) })
   const out: Buffer[] = []
   let at = 0
@@ -31,7 +33,7 @@ function toFields(head: string): { start: number; end: number }[] {
   return found
 }
 
-/** Past the fold lines that follow (RFC 5322 2.2.3). */
+/** Returns the end of the field including its folded lines (RFC 5322 2.2.3). */
 function endOfField(head: string, start: number): number {
   let end = start
   do {

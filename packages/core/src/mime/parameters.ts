@@ -1,39 +1,39 @@
 import { isUtf8 } from 'node:buffer'
 import { decodeWords } from './words.ts'
 
-/** Pieces of one parameter; RFC 2231 has no bound. */
-const MOST_PIECES = 100
+/** Maximum continuations of a parameter; RFC 2231 has no limit. */
+const MAX_CONTINUATIONS = 100
 
 /**
- * A parameter as a reader is shown it, whichever way it was written: as it is, in encoded words as many clients do, in the
- * encoding or the pieces of RFC 2231, which win. `parameters` are octets, one character each.
+ * Returns the decoded text of a parameter, written plainly, as encoded words (as many clients do), or with the encoding
+ * or continuations of RFC 2231, which take precedence. `parameters` are octets, one character each.
  */
 export function parameterText(parameters: ReadonlyMap<string, string>, name: string): string | undefined {
   const extended = parameters.get(`${name}*`)
-  if (extended !== undefined) return fromPieces([{ text: extended, encoded: true }])
-  const pieces: Piece[] = []
-  for (let number = 0; number < MOST_PIECES; number++) {
+  if (extended !== undefined) return fromContinuations([{ text: extended, encoded: true }])
+  const continuations: Continuation[] = []
+  for (let number = 0; number < MAX_CONTINUATIONS; number++) {
     const encoded = parameters.get(`${name}*${number}*`)
     const text = encoded ?? parameters.get(`${name}*${number}`)
     if (text === undefined) break
-    pieces.push({ text, encoded: encoded !== undefined })
+    continuations.push({ text, encoded: encoded !== undefined })
   }
-  if (pieces.length > 0) return fromPieces(pieces)
+  if (continuations.length > 0) return fromContinuations(continuations)
   const plain = parameters.get(name)
   return plain === undefined ? undefined : decodeWords(fromOctets(plain))
 }
 
-interface Piece {
+interface Continuation {
   readonly text: string
   readonly encoded: boolean
 }
 
-/** RFC 2231 4: the first piece begins with charset and language. */
-function fromPieces([first, ...others]: readonly Piece[]): string {
+/** RFC 2231 4: the first part begins with charset and language. */
+function fromContinuations([first, ...others]: readonly Continuation[]): string {
   const { text = '', encoded = false } = first ?? {}
   const [, charset = '', rest = text] = (encoded && /^([^']*)'[^']*'(.*)$/s.exec(text)) || []
   const octets = [{ text: rest, encoded }, ...others]
-    .map((piece) => (piece.encoded ? unescaped(piece.text) : piece.text))
+    .map((part) => (part.encoded ? unescaped(part.text) : part.text))
     .join('')
   return fromOctets(octets, charset)
 }
@@ -42,13 +42,13 @@ function unescaped(text: string): string {
   return text.replace(/%([0-9A-Fa-f]{2})/g, (_written, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
-/** In the charset it says, else in UTF-8 if it can be, else as browsers read what says nothing. */
+/** Decodes with the given charset, else as UTF-8 if valid, else as Windows-1252, as browsers do without a charset. */
 function fromOctets(text: string, charset = ''): string {
   const octets = Buffer.from(text, 'latin1')
   try {
     if (charset !== '') return new TextDecoder(charset).decode(octets)
   } catch {
-    // Nobody knows it.
+    // Unknown charset: continue without it.
   }
   return isUtf8(octets) ? octets.toString() : new TextDecoder('windows-1252').decode(octets)
 }

@@ -3,12 +3,12 @@ import { base64Lines, encodeText } from './encode.ts'
 import { fileNameParameter } from './header.ts'
 import { ownParameters, parseMediaType } from './media-type.ts'
 
-/** What a file's part says beyond its name. */
+/** Header data of an attachment other than its name. */
 export interface FileHead {
-  /** In place of the one its name says; with its parameters. */
+  /** Media type with parameters; overrides the type derived from the name. */
   readonly type?: string
   readonly inline?: true
-  /** Without brackets. */
+  /** Without angle brackets. */
   readonly contentId?: string
 }
 
@@ -24,29 +24,29 @@ export function textPart(type: string, text: string): string {
   return `Content-Type: ${field}\r\nContent-Transfer-Encoding: ${encoded.encoding}\r\n\r\n${encoded.text}`
 }
 
-/** Calendars go by what is to be done with them, in the type too (RFC 6047 2.4). */
+/** Calendars carry their METHOD in the content type too (RFC 6047 2.4). */
 function methodOf(essence: string, own: readonly string[], text: string): string[] {
   if (essence !== 'text/calendar' || own.some((parameter) => parameter.startsWith('method='))) return []
   const [, method] = /^METHOD:([A-Z-]{1,32})\r?$/im.exec(text.slice(0, 4096)) ?? []
   return method === undefined ? [] : [`method=${method.toUpperCase()}`]
 }
 
-/** A type as it was stored. */
+/** Parses a stored media type. */
 function withOwnParameters(type: string): { essence: string; own: readonly string[] } {
   const parsed = parseMediaType(type)
   return { essence: parsed?.essence ?? type, own: parsed ? ownParameters(parsed) : [] }
 }
 
-/** In one line, or each parameter on its own where that would be long. */
+/** Formats the value on one line, or with one parameter per line if it would be too long. */
 function parameterized(essence: string, parameters: readonly string[]): string {
   const line = [essence, ...parameters].join('; ')
   return line.length <= MAX_LINE ? line : [essence, ...parameters].join(';\r\n ')
 }
 
-/** With the field's name at most 76. */
+/** Maximum length of the value, so that with its field name a line has at most 76 characters. */
 const MAX_LINE = 60
 
-/** What a name says about its file. */
+/** Returns the media type for a file name's extension. */
 export function typeByName(fileName: string): string {
   return mimeTypes.lookup(fileName) || 'application/octet-stream'
 }
@@ -67,12 +67,12 @@ export function multipart(
   label: string,
   parts: readonly (readonly Buffer[])[],
 ): Buffer[] {
-  // "=_" can't occur in quoted-printable or base64 text, and the id is nobody's to guess before accept.
+  // "=_" cannot occur in quoted-printable or base64 text, and the id cannot be guessed before the message is accepted.
   const boundary = `=_${label}`
-  // RFC 2387 3.1: the type of what the others belong to.
+  // RFC 2387 3.1: the type of the root part.
   const root = kind === 'related' ? ' type="text/html";\r\n' : ''
   const out: Buffer[] = [Buffer.from(`Content-Type: multipart/${kind};\r\n${root} boundary="${boundary}"\r\n\r\n`)]
-  // Every part ends with CRLF, which belongs to the delimiter that follows (RFC 2046 5.1.1).
+  // Every part ends with CRLF, which belongs to the next delimiter (RFC 2046 5.1.1).
   for (const part of parts) out.push(Buffer.from(`--${boundary}\r\n`), ...part)
   out.push(Buffer.from(`--${boundary}--\r\n`))
   return out

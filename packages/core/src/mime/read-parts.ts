@@ -6,12 +6,12 @@ import { parameterText } from './parameters.ts'
 import { DEEPEST, Heads, isAttachment, MOST_PARTS, type PartField, parseField, partsOf } from './read.ts'
 import { decodeTransfer, transferEncodingOf } from './transfer.ts'
 
-/** Octets of all texts: what has more is a file in disguise, and stays as it came. */
-const LONGEST_TEXTS = 10 * 1024 * 1024
+/** Maximum octets of all texts together: a larger text is probably a file, and the message is left unchanged. */
+const MAX_TEXT_OCTETS = 10 * 1024 * 1024
 
-const LONGEST_LONE_HEAD = 64 * 1024
+const MAX_LONE_HEAD_OCTETS = 64 * 1024
 
-/** Reads a message into its parts; the second and later of a kind of text stand behind the first. */
+/** Reads a message into its parts. Several texts of one type are concatenated in order. */
 export function readParts(message: Buffer): MessageParts {
   const walk = new Walk(message)
   walk.part(0, message.length, { depth: 0, related: false })
@@ -32,17 +32,17 @@ export function readParts(message: Buffer): MessageParts {
   }
 }
 
-interface Place {
+interface Position {
   readonly depth: number
-  /** Within multipart/related, whose parts belong to its first. */
+  /** Within multipart/related, whose parts belong to its first part. */
   readonly related: boolean
 }
 
-interface Described {
+interface PartInfo {
   readonly fields: readonly PartField[]
   readonly type: string
   readonly parameters: ReadonlyMap<string, string>
-  /** Undefined: it says nothing. */
+  /** Undefined if not specified. */
   readonly disposition: string | undefined
   readonly names: ReadonlyMap<string, string>
 }
@@ -62,28 +62,28 @@ class Walk {
     this.#message = message
   }
 
-  part(start: number, end: number, place: Place): void {
+  part(start: number, end: number, position: Position): void {
     const found = ++this.#parts > MOST_PARTS ? undefined : this.#heads.read(this.#message, start, end)
     if (!found) {
-      // A head without end is a part without body.
-      if (this.#parts > MOST_PARTS || this.#heads.exhausted || end - start > LONGEST_LONE_HEAD) this.complete = false
+      // A header that does not end is a part without a body.
+      if (this.#parts > MOST_PARTS || this.#heads.exhausted || end - start > MAX_LONE_HEAD_OCTETS) this.complete = false
       return
     }
     const head = headOf(found.fields)
     const boundary = head.type.startsWith('multipart/') ? head.parameters.get('boundary') : undefined
-    if (boundary && place.depth >= DEEPEST) this.complete = false
-    if (!boundary || place.depth >= DEEPEST) {
-      this.#leaf(head, found.bodyStart, end, place)
+    if (boundary && position.depth >= DEEPEST) this.complete = false
+    if (!boundary || position.depth >= DEEPEST) {
+      this.#leaf(head, found.bodyStart, end, position)
       return
     }
-    const related = place.related || head.type === 'multipart/related'
+    const related = position.related || head.type === 'multipart/related'
     for (const inner of partsOf(this.#message.subarray(0, end), found.bodyStart, boundary)) {
-      this.part(inner.start, inner.end, { depth: place.depth + 1, related })
+      this.part(inner.start, inner.end, { depth: position.depth + 1, related })
       if (this.#parts > MOST_PARTS) return
     }
   }
 
-  #leaf(head: Described, start: number, end: number, { related }: Place): void {
+  #leaf(head: PartInfo, start: number, end: number, { related }: Position): void {
     const { fields, type, parameters, disposition } = head
     const octets = decoded(
       this.#message.subarray(start, end),
@@ -113,10 +113,10 @@ class Walk {
     })
   }
 
-  /** Undefined: with it there would be too much. */
+  /** Undefined if the text would exceed the limit. */
   #textOf(octets: Buffer, parameters: ReadonlyMap<string, string>): string | undefined {
     this.#texts += octets.length
-    if (this.#texts > LONGEST_TEXTS) {
+    if (this.#texts > MAX_TEXT_OCTETS) {
       this.complete = false
       return undefined
     }
@@ -126,12 +126,12 @@ class Walk {
   }
 }
 
-function headOf(fields: readonly PartField[]): Described {
+function headOf(fields: readonly PartField[]): PartInfo {
   const contentType = parseField(fields, 'content-type', 'text/plain')
   const disposition = parseField(fields, 'content-disposition', '')
   return {
     fields,
-    // What can't be read is octets (RFC 2045 5.2 would have it text, which then is shown).
+    // An unparsable type is treated as binary data (RFC 2045 5.2 would treat it as text and display it).
     type: contentType?.value || 'application/octet-stream',
     parameters: contentType?.parameters ?? new Map(),
     disposition: disposition?.value || undefined,
@@ -144,7 +144,7 @@ function contentIdOf(fields: readonly PartField[]): string | undefined {
   return value?.replace(/^<|>$/g, '').trim() || undefined
 }
 
-/** As much of it as can be read: a file that lost an octet on its way is still a file. */
+/** Decodes as much as possible: a file that lost an octet in transit is still useful. */
 function decoded(octets: Buffer, encoding = ''): Buffer {
   const known = transferEncodingOf(encoding)
   if (known === undefined) return octets
@@ -162,7 +162,7 @@ function inCharset(octets: Buffer, name: string): string {
   }
 }
 
-/** RFC 3676: a line that ends with a blank goes on in the next, but for the one above a signature. */
+/** RFC 3676: a line that ends with a space continues on the next line, except for a signature separator. */
 function unflowed(text: string, delSp: boolean): string {
   const pieces: string[] = []
   let open = false

@@ -1,44 +1,43 @@
-/** A header field of a part, where it stands in the message. */
+/** A header field of a part, with its position in the message. */
 export interface PartField {
   /** Lower case. */
   readonly name: string
-  /** Unfolded, as octets. */
+  /** Unfolded octets, one character each. */
   readonly value: string
-  /** Offsets into the message, line end included. */
+  /** Offsets in the message, including the line end. */
   readonly start: number
   readonly end: number
 }
 
-/** A text that a reader is shown, where it stands in the message. */
+/** A displayed text, with its position in the message. */
 export interface TextPart {
   readonly type: 'text/plain' | 'text/html'
-  /** The fields Content-*, and where the last field of the header ends. */
+  /** The Content-* fields; headEnd is the end of the last header field. */
   readonly fields: readonly PartField[]
   readonly headEnd: number
   readonly bodyStart: number
-  /** In a multipart the line end before the delimiter is not the text's (RFC 2046 5.1.1). */
+  /** In a multipart, the line end before the delimiter is not part of the text (RFC 2046 5.1.1). */
   readonly bodyEnd: number
   readonly parameters: ReadonlyMap<string, string>
-  /** Lower case; empty: none is named. */
+  /** Lower case; empty if not specified. */
   readonly encoding: string
 }
 
-/** Parts in parts (V23). */
+/** Maximum nesting depth of parts (V23). */
 export const DEEPEST = 10
 export const MOST_PARTS = 1000
-/** Octets of the header of a part; that of the whole message was bounded at the door, to half of it. */
-const LONGEST_HEAD = 1024 * 1024
-/** Octets of the headers of all parts together: those of a thousand ordinary ones take a fifth of it. */
-const LONGEST_HEADS = 2 * 1024 * 1024
-/** Characters of a field that is read for parameters. */
-const LONGEST_FIELD = 2048
-/** What must arrive as it was written: signed or encrypted as it is, or somebody else's message. */
+/** Maximum octets of a part's header; the header of the whole message was already limited to half of it. */
+const MAX_HEAD_OCTETS = 1024 * 1024
+/** Maximum octets of the headers of all parts together: those of a thousand ordinary parts take a fifth of it. */
+const MAX_HEADS_OCTETS = 2 * 1024 * 1024
+/** Maximum length of a field that is parsed for parameters. */
+const MAX_FIELD_LENGTH = 2048
+/** Parts that must be delivered unchanged: signed, encrypted, or another sender's message. */
 export const CLOSED = /^(multipart\/(signed|encrypted|report|digest|x-mixed-replace)|message\/.*)$/
 
 /**
- * Finds the first text/plain and the first text/html part that are no attachments, in the order they stand. Whatever is signed,
- * encrypted, a report or a message of its own is passed over, and so is what cannot be read beyond doubt. Reads no further than
- * it must.
+ * Finds the first text/plain and the first text/html part that are not attachments, in order of position. Signed or
+ * encrypted parts, reports, embedded messages and ambiguous parts are skipped. Reads only as far as necessary.
  */
 export function findTexts(message: Buffer): TextPart[] {
   const walk = new Walk(message)
@@ -78,7 +77,7 @@ class Walk {
     if (type !== 'text/plain' && type !== 'text/html') return
     if (isAttachment(head.fields, contentType.parameters) || this.found.some((text) => text.type === type)) return
     const encoding = parseField(head.fields, 'content-transfer-encoding', '')
-    // An octet count or a checksum of what it was would be wrong of what it becomes.
+    // A Content-MD5 would be invalid after the text is changed.
     if (!encoding || head.fields.some(({ name }) => name === 'content-md5')) return
     const { parameters } = contentType
     this.found.push({ ...head, type, bodyEnd: end, parameters, encoding: encoding.value })
@@ -89,15 +88,15 @@ const EMPTY_LINE = Buffer.from('\r\n\r\n')
 
 export type PartHead = NonNullable<ReturnType<typeof readHead>>
 
-/** The headers of one message's parts. */
+/** Reads the headers of one message's parts and limits their total size. */
 export class Heads {
   #octets = 0
 
   get exhausted(): boolean {
-    return this.#octets > LONGEST_HEADS
+    return this.#octets > MAX_HEADS_OCTETS
   }
 
-  /** Undefined: it has no end, or there is too much of them. */
+  /** Undefined if the header does not end, or if the total size exceeds the limit. */
   read(message: Buffer, start: number, end: number): PartHead | undefined {
     const head = this.exhausted ? undefined : readHead(message, start, end)
     if (head) this.#octets += head.bodyStart - start
@@ -107,16 +106,19 @@ export class Heads {
 
 function readHead(message: Buffer, start: number, end: number) {
   if (message[start] === 13 && message[start + 1] === 10) return { fields: [], headEnd: start, bodyStart: start + 2 }
-  const at = message.subarray(start, Math.min(end, start + LONGEST_HEAD)).indexOf(EMPTY_LINE)
+  const at = message.subarray(start, Math.min(end, start + MAX_HEAD_OCTETS)).indexOf(EMPTY_LINE)
   if (at === -1) return undefined
   const headEnd = start + at + 2
   return { fields: fieldsOf(message.toString('latin1', start, headEnd), start), headEnd, bodyStart: headEnd + 2 }
 }
 
-/** A field with the lines that it goes on in. Others may stand there by the hundred thousand, and are not looked into. */
+/**
+ * Matches a Content-* field with its continuation lines. Only these are parsed, as there may be hundreds of thousands
+ * of other fields.
+ */
 const CONTENT_FIELD = /(?<=^|\n)(content-[^\r\n:]*):([^\r]*(?:\r(?!\n[^ \t]|\n?$)[^\r]*)*)\r\n/gi
 
-/** Those that say what the content is. */
+/** Returns the fields that describe the content. */
 function fieldsOf(head: string, offset: number): PartField[] {
   const fields: PartField[] = []
   for (const match of head.matchAll(CONTENT_FIELD)) {
@@ -134,17 +136,20 @@ function fieldsOf(head: string, offset: number): PartField[] {
 
 const PARAMETER = /;[ \t]*([^\s=;"]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g
 
-/** Undefined: it stands there twice, or can't be read. The value comes in lower case, parameters by lower-case name. */
+/**
+ * Parses a field; undefined if it occurs twice or is malformed. The value is in lower case; parameters are keyed by
+ * lower-case name.
+ */
 export function parseField(fields: readonly PartField[], wanted: string, byDefault: string) {
   const [field, second] = fields.filter(({ name }) => name === wanted)
-  if (second || (field && field.value.length > LONGEST_FIELD)) return undefined
+  if (second || (field && field.value.length > MAX_FIELD_LENGTH)) return undefined
   const written = field?.value ?? byDefault
   const value = /^[\w!#$&^.+/-]*(?=[ \t]*(?:;|$))/.exec(written)?.[0].toLowerCase()
   if (value === undefined) return undefined
   return { value, parameters: parametersIn(written) }
 }
 
-/** What follows the value of a field, by lower-case name. The field is bounded by its caller. */
+/** Parses the parameters of a field by lower-case name. The caller limits the field's length. */
 export function parametersIn(written: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>()
   for (const [, name = '', quoted, bare = ''] of written.matchAll(PARAMETER)) {
@@ -153,14 +158,17 @@ export function parametersIn(written: string): ReadonlyMap<string, string> {
   return parameters
 }
 
-/** A named file, whatever its disposition, is an attachment to many readers. */
+/** Whether the part is an attachment. Many mail readers treat a named file as one, whatever its disposition. */
 export function isAttachment(fields: readonly PartField[], parameters: ReadonlyMap<string, string>): boolean {
   const disposition = fields.filter(({ name }) => name === 'content-disposition')
   if (disposition.some(({ value }) => /^attachment\b|filename/i.test(value))) return true
   return [...parameters.keys()].some((name) => /^name\b/.test(name))
 }
 
-/** What lies between the delimiter lines (RFC 2046 5.1.1); what comes after an unclosed one goes to the end. */
+/**
+ * Yields the parts between the delimiter lines (RFC 2046 5.1.1); without a closing delimiter, the last part extends to
+ * the end.
+ */
 export function* partsOf(
   octets: Buffer,
   bodyStart: number,
@@ -168,7 +176,7 @@ export function* partsOf(
 ): Generator<{ start: number; end: number }> {
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
   let start = -1
-  // The line end of the header's empty line may be the delimiter's.
+  // The line end that closes the header may also begin the first delimiter.
   let from = bodyStart - 2
   for (;;) {
     const at = octets.indexOf(delimiter, from)

@@ -3,9 +3,9 @@ import { createThreadPool, ThreadStopped } from '../platform/threads/guarded-thr
 import { longWork } from '../platform/threads/turns.ts'
 import type { MessageParts } from './message-parts.ts'
 
-/** Takes messages apart in threads of their own: a message may be made so that it costs more than anybody would wait. */
+/** Parses messages in separate threads, since a crafted message can be very expensive to parse. */
 export interface MessageReader {
-  /** Throws messageMalformed when it takes too long or too much memory, overloaded. */
+  /** Throws messageMalformed if parsing exceeds its time or memory limit, or overloaded. */
   read(message: readonly Buffer[]): Promise<MessageParts>
   close(): Promise<void>
 }
@@ -13,12 +13,12 @@ export interface MessageReader {
 export function createMessageReader(): MessageReader {
   const pool = createThreadPool<Uint8Array, MessageParts>({
     ...{ name: 'message reading', url: new URL('./reading-thread.ts', import.meta.url) },
-    // 30 MB of files take 0.2 s.
+    // A message with 30 MB of files takes 0.2 s.
     ...{ threads: 2, waiting: 1000, mostCpu: 2000, longest: 15_000, heap: 128 },
   })
   return {
     async read(message) {
-      const octets = await together(message)
+      const octets = await concatenate(message)
       try {
         return await pool.ask(octets, [octets.buffer as ArrayBuffer])
       } catch (error) {
@@ -29,12 +29,15 @@ export function createMessageReader(): MessageReader {
   }
 }
 
-/** Octets that are copied before others may have a turn. */
+/** Octets copied before other work may run. */
 const SLICE = 1024 * 1024
 
-/** A copy, as it goes to the thread as a whole; in pieces, since 28 MB of fresh memory take 11 to 28 ms. */
-async function together(pieces: readonly Buffer[]): Promise<Uint8Array> {
-  // What is not filled with zeros costs nothing before it is written to.
+/**
+ * Copies the message into one buffer for the thread. In slices, since writing to 28 MB of fresh memory takes 11 to 28
+ * ms.
+ */
+async function concatenate(pieces: readonly Buffer[]): Promise<Uint8Array> {
+  // Memory that is not zeroed costs nothing before it is written to.
   const octets = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0))
   const work = longWork()
   let at = 0

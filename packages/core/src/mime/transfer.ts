@@ -1,7 +1,7 @@
 import { release } from '../platform/release.ts'
 import { base64Lines, hasLongLine, quotedPrintable } from './encode.ts'
 
-/** How a text's octets travel (RFC 2045 6). */
+/** Content transfer encoding of a text (RFC 2045 6). */
 export type TransferEncoding = 'identity' | 'quoted-printable' | 'base64'
 
 export function transferEncodingOf(encoding: string): TransferEncoding | undefined {
@@ -9,22 +9,22 @@ export function transferEncodingOf(encoding: string): TransferEncoding | undefin
   return encoding === 'quoted-printable' || encoding === 'base64' ? encoding : undefined
 }
 
-/** Undefined: it can't be decoded without losing something. */
+/** Undefined if the text cannot be decoded without loss. */
 export function decodeTransfer(octets: Buffer, encoding: TransferEncoding): Buffer | undefined {
   if (encoding === 'identity') return octets
   return encoding === 'base64' ? decodeBase64(octets) : decodeQuotedPrintable(octets)
 }
 
-/** Characters that are decoded at a time: 10 MB without their line ends, as one text, took 30 MB more. */
-const STRETCH = 64 * 1024
+/** Characters decoded at a time: removing the line ends of 10 MB as one string took 30 MB more. */
+const CHUNK = 64 * 1024
 
 function decodeBase64(octets: Buffer): Buffer | undefined {
   const out = Buffer.allocUnsafe(Math.ceil((octets.length * 3) / 4))
   let length = 0
   let rest = ''
   let ended = false
-  for (let at = 0; at < octets.length; at += STRETCH) {
-    const bare = rest + octets.toString('latin1', at, at + STRETCH).replace(/[\r\n\t ]+/g, '')
+  for (let at = 0; at < octets.length; at += CHUNK) {
+    const bare = rest + octets.toString('latin1', at, at + CHUNK).replace(/[\r\n\t ]+/g, '')
     const whole = bare.slice(0, bare.length - (bare.length % 4))
     rest = bare.slice(whole.length)
     if (bare === '') continue
@@ -57,7 +57,7 @@ function decodeQuotedPrintable(octets: Buffer): Buffer | undefined {
       at = lineEnd + 2
     } else if (octet === 32 || octet === 9) {
       const end = afterBlanks(octets, at)
-      // Blanks at the end of a line were added on the way.
+      // Spaces at the end of a line were added in transit.
       if (!isLineEnd(octets, end)) length += octets.copy(out, length, at, end)
       at = end
     } else {
@@ -81,14 +81,15 @@ function afterBlanks(octets: Buffer, from: number): number {
   return at
 }
 
-/** The end of the text is one too. */
+/** Whether a line, or the text, ends here. */
 function isLineEnd(octets: Buffer, at: number): boolean {
   return at >= octets.length || (octets[at] === 13 && octets[at + 1] === 10)
 }
 
 /**
- * Encodes a text again, as it was where that can be; a line too long for SMTP, or a letter where none but ASCII was promised,
- * makes it quoted-printable. `text`: its octets, one character each. What comes out has a line end only where the text has one.
+ * Encodes a text again, with its previous encoding if possible. Quoted-printable is used instead if a line is too long
+ * for SMTP, or for non-ASCII text with `sevenBit`. `text` contains octets, one character each. The result ends with a
+ * line end only if the text does.
  */
 export function encodeTransfer(
   text: string,

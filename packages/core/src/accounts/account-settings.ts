@@ -1,17 +1,17 @@
-/** What an account's mail is made with unless the message says otherwise, and how the account is told and kept. */
+/** An account's defaults for its mail, and its privacy, time zone and retention settings. */
 export interface AccountSettings {
   readonly openTracking: boolean
   readonly clickTracking: boolean
   readonly unsubscribeLink: boolean
-  /** Appended to its mail. Null: no footer. */
+  /** HTML footer appended to the account's mail; null if none. */
   readonly footerHtml: string | null
   readonly footerText: string | null
-  /** What readers do is counted without their address and program. */
+  /** Whether opens and clicks are stored without IP address and user agent. */
   readonly privacyMode: boolean
-  /** An IANA name; days of statistics and dates of exports are its days. */
+  /** IANA time zone that defines the days of statistics and the dates in exports. */
   readonly timeZone: string
-  /** Days that events are kept. Null: as long as the operator keeps them. */
+  /** Days that events are retained; null for the operator's maximum. */
   readonly eventDays: number | null
-  /** Days that bodies are kept. Null: as long as the operator keeps them. */
+  /** Days that bodies are retained; null for the operator's maximum. */
   readonly bodyDays: number | null
 }

@@ -1,19 +1,19 @@
-/** What an account has its mail made with, unless the message says otherwise. */
+/** Defaults for the account's messages, which each message can override. */
 export interface MailDefaults {
   readonly openTracking: boolean
   readonly clickTracking: boolean
   readonly unsubscribe: boolean
-  /** Appended to its mail; null: nothing. */
+  /** HTML footer appended to the account's mail; null if none. */
   readonly footerHtml: string | null
   readonly footerText: string | null
 }
 
-/** Who sends, and later who pays. */
+/** The owner of messages, keys and credits. */
 export interface Account {
   readonly id: number
   readonly name: string
   readonly state: 'active' | 'suspended' | 'deleted'
-  /** Of a subaccount: the account it is under, which may act for it. */
+  /** For a subaccount, its parent account, which may act for it; otherwise null. */
   readonly parentId: number | null
   readonly expiresAt: Date | null
   readonly createdAt: Date

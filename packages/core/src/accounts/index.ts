@@ -19,36 +19,37 @@ export type { MostDays } from './settings.ts'
 export type { AccountLimits } from './store.ts'
 
 export interface Accounts {
-  /** Throws parameterInvalid when the name is blank, has control characters, or is taken. */
+  /**
+   * Throws parameterInvalid if the name is blank or longer than 100 characters, has control characters, or is in use.
+   */
   create(name: string): Promise<Account>
   list(): Promise<Account[]>
   /** Takes effect in every process within 5 s. Throws parameterInvalid for an unknown account. */
   suspend(id: number): Promise<Account>
   resume(id: number): Promise<Account>
-  /** `at` null: now. Takes effect in every process within 5 s. */
+  /** `at` null: expires now. Takes effect in every process within 5 s. */
   expire(id: number, at: Date | null): Promise<Account>
   /**
-   * Sets the limits named, for the operator, and answers all of them. Takes effect in every process within 5 s.
+   * Sets the given limits for the operator and returns all limits. Takes effect in every process within 5 s.
    *
-   * Throws parameterInvalid for an unknown account and for what is no limit.
+   * Throws parameterInvalid for an unknown account or an invalid limit.
    */
   limit(id: number, change: Partial<AccountLimits>): Promise<AccountLimits>
-  /** See settings.ts. */
   readonly settings: Settings
 }
 
 export function accountsOf(sql: Sql, most: MostDays): Accounts {
-  /** One transaction: the change, and its entry in the account's audit log. Accounts themselves are changed by the operator. */
-  function noted(
+  /** Makes a change and its audit log entry in one transaction, on behalf of the operator. */
+  function audited(
     action: string,
-    act: (transaction: SqlTransaction) => Promise<Account | undefined>,
-    told: (account: Account) => Record<string, unknown>,
+    fn: (transaction: SqlTransaction) => Promise<Account | undefined>,
+    values: (account: Account) => Record<string, unknown>,
   ): Promise<Account> {
     return sql.begin(async (transaction) => {
-      const account = known(await act(transaction))
+      const account = requireKnown(await fn(transaction))
       const { id } = account
       await noteChange(transaction, {
-        ...{ accountId: id, by: OPERATOR, action, object: `account ${id}`, after: told(account) },
+        ...{ accountId: id, by: OPERATOR, action, object: `account ${id}`, after: values(account) },
       })
       return account
     }) as Promise<Account>
@@ -60,7 +61,7 @@ export function accountsOf(sql: Sql, most: MostDays): Accounts {
       if (clean === '' || clean.length > 100) throw invalidParameter('name', 'must have 1 to 100 characters')
       if (/\p{C}/u.test(clean)) throw invalidParameter('name', 'must not contain control characters')
       try {
-        return await noted('account.create', (transaction) => insertAccount(transaction, clean), nameOf)
+        return await audited('account.create', (transaction) => insertAccount(transaction, clean), nameOf)
       } catch (error) {
         if (isUniqueViolation(error, 'accounts_name'))
           throw invalidParameter('name', 'is already used by another account')
@@ -69,16 +70,16 @@ export function accountsOf(sql: Sql, most: MostDays): Accounts {
     },
     list: () => selectAccounts(sql),
     suspend: (id) =>
-      noted('account.suspend', (transaction) => updateAccountState(transaction, id, 'suspended'), stateOf),
-    resume: (id) => noted('account.resume', (transaction) => updateAccountState(transaction, id, 'active'), stateOf),
-    expire: (id, at) => noted('account.expire', (transaction) => updateAccountExpiry(transaction, id, at), expiryOf),
+      audited('account.suspend', (transaction) => updateAccountState(transaction, id, 'suspended'), stateOf),
+    resume: (id) => audited('account.resume', (transaction) => updateAccountState(transaction, id, 'active'), stateOf),
+    expire: (id, at) => audited('account.expire', (transaction) => updateAccountExpiry(transaction, id, at), expiryOf),
     async limit(id, change) {
       for (const [name, value] of Object.entries(change)) {
-        const fits = value === null || (Number.isInteger(value) && value >= 1 && value <= MOST_A_MINUTE)
-        if (!fits) throw invalidParameter(name, `must be a whole number from 1 to ${MOST_A_MINUTE}`)
+        const isValid = value === null || (Number.isInteger(value) && value >= 1 && value <= MAX_PER_MINUTE)
+        if (!isValid) throw invalidParameter(name, `must be a whole number from 1 to ${MAX_PER_MINUTE}`)
       }
-      const act = sql.begin(async (transaction) => {
-        const before = known(await selectAccountLimits(transaction, id))
+      const limits = sql.begin(async (transaction) => {
+        const before = requireKnown(await selectAccountLimits(transaction, id))
         const after = { ...before, ...change }
         if (Object.keys(change).length === 0) return before
         await updateAccountLimits(transaction, id, after)
@@ -92,16 +93,16 @@ export function accountsOf(sql: Sql, most: MostDays): Accounts {
         })
         return after
       })
-      return act as Promise<AccountLimits>
+      return limits as Promise<AccountLimits>
     },
     settings: settingsOf(sql, most),
   }
 }
 
-const MOST_A_MINUTE = 1_000_000_000
+const MAX_PER_MINUTE = 1_000_000_000
 
-function known<T>(account: T | undefined): T {
-  if (!account) throw invalidParameter('account', 'does not exist')
+function requireKnown<T>(account: T | undefined): T {
+  if (!account) throw invalidParameter('account', 'there is no such account')
   return account
 }
 

@@ -4,21 +4,21 @@ import type { AccountSettings } from './account-settings.ts'
 import { type Actor, noteChange } from './audit/index.ts'
 import { selectSettings, selectTimeZones, updateSettings } from './store.ts'
 
-/** How long anything is kept at most, in days; the operator says. */
+/** Maximum retention in days, set by the operator. */
 export interface MostDays {
   readonly eventDays: number
   readonly bodyDays: number
 }
 
-/** Octets of a footer, which goes with every message. */
+/** Maximum bytes of a footer, which is added to every message. */
 const FOOTER_LIMIT = 10 * 1024
 
 export interface Settings {
   /** Throws parameterInvalid for an unknown account. */
   show(accountId: number): Promise<AccountSettings>
   /**
-   * Sets those named and answers all; of a blank footer none is left. Notes in the account's audit log what changed, of a
-   * footer only how long it is.
+   * Sets the given settings and returns all. A blank footer is removed. Records the changes in the account's audit log,
+   * but only the length of a footer.
    *
    * Throws parameterInvalid, which names the setting, and for an unknown account.
    */
@@ -28,33 +28,35 @@ export interface Settings {
 export function settingsOf(sql: Sql, most: MostDays): Settings {
   let zones: Promise<Map<string, string>> | undefined
 
-  /** The name as the database writes it. Both the platform and the database must know it: days are reckoned in both. */
-  async function zoneOf(name: string): Promise<string> {
+  /**
+   * Returns the name as the database writes it. Both Node and the database must know it, because both calculate days.
+   */
+  async function canonicalZone(name: string): Promise<string> {
     zones ??= selectTimeZones(sql)
     zones.catch(() => {
       zones = undefined
     })
-    const zone = isKnownHere(name) ? (await zones).get(name.toLowerCase()) : undefined
+    const zone = isKnownToNode(name) ? (await zones).get(name.toLowerCase()) : undefined
     if (!zone) throw invalidParameter('timeZone', 'must be the IANA name of a time zone, like Europe/Lisbon')
     return zone
   }
 
   return {
-    show: async (accountId) => known(await selectSettings(sql, accountId)),
+    show: async (accountId) => requireKnown(await selectSettings(sql, accountId)),
 
     async change(accountId, change, by) {
-      const checked = checkedOf(change, most)
+      const checked = validate(change, most)
       const { timeZone } = checked
-      const wanted = timeZone === undefined ? checked : { ...checked, timeZone: await zoneOf(timeZone) }
+      const wanted = timeZone === undefined ? checked : { ...checked, timeZone: await canonicalZone(timeZone) }
       return sql.begin(async (transaction) => {
-        const before = known(await selectSettings(transaction, accountId, { lock: true }))
+        const before = requireKnown(await selectSettings(transaction, accountId, { lock: true }))
         const after = { ...before, ...wanted }
         const changed = NAMES.filter((name) => before[name] !== after[name])
         if (changed.length === 0) return before
         await updateSettings(transaction, accountId, after)
         await noteChange(transaction, {
           ...{ accountId, by, action: 'account.change', object: `account ${accountId}` },
-          ...{ before: told(before, changed), after: told(after, changed) },
+          ...{ before: auditValues(before, changed), after: auditValues(after, changed) },
         })
         return after
       }) as Promise<AccountSettings>
@@ -67,43 +69,44 @@ const NAMES = [
   ...(['privacyMode', 'timeZone', 'eventDays', 'bodyDays'] as const),
 ] as const
 
-function known<T>(settings: T | undefined): T {
-  if (!settings) throw invalidParameter('account', 'does not exist')
+function requireKnown<T>(settings: T | undefined): T {
+  if (!settings) throw invalidParameter('account', 'there is no such account')
   return settings
 }
 
-function isKnownHere(zone: string): boolean {
+function isKnownToNode(zone: string): boolean {
   try {
-    // An offset like +05:30 is one to the platform, and no name.
+    // Node also accepts an offset such as +05:30, which is not a name.
     return /^[A-Za-z]/.test(zone) && new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined
   } catch {
     return false
   }
 }
 
-/** Throws parameterInvalid. Blank footers become null. */
-function checkedOf(change: Partial<AccountSettings>, most: MostDays): Partial<AccountSettings> {
+/** Validates the change; blank footers become null. Throws parameterInvalid. */
+function validate(change: Partial<AccountSettings>, most: MostDays): Partial<AccountSettings> {
   const checked: { -readonly [Name in keyof AccountSettings]?: AccountSettings[Name] } = { ...change }
   for (const name of ['footerHtml', 'footerText'] as const) {
     const footer = change[name]
     if (footer === undefined || footer === null) continue
-    if (Buffer.byteLength(footer) > FOOTER_LIMIT) throw invalidParameter(name, `must be at most ${FOOTER_LIMIT} bytes`)
-    // The database takes every text but NUL; lone surrogates would come back changed.
+    if (Buffer.byteLength(footer) > FOOTER_LIMIT)
+      throw invalidParameter(name, `must be at most ${FOOTER_LIMIT} octets`)
+    // The database cannot store NUL, and lone surrogates would be altered.
     if (footer.includes('\0')) throw invalidParameter(name, 'must not contain NUL')
-    if (!footer.isWellFormed()) throw invalidParameter(name, 'is not well-formed Unicode')
+    if (!footer.isWellFormed()) throw invalidParameter(name, 'it is not well-formed Unicode')
     if (footer.trim() === '') checked[name] = null
   }
   for (const name of ['eventDays', 'bodyDays'] as const) {
     const days = change[name]
     if (days === undefined || days === null) continue
-    const fits = Number.isInteger(days) && days >= 1 && days <= most[name]
-    if (!fits) throw invalidParameter(name, `must be a whole number from 1 to ${most[name]}`)
+    const isValid = Number.isInteger(days) && days >= 1 && days <= most[name]
+    if (!isValid) throw invalidParameter(name, `must be a whole number from 1 to ${most[name]}`)
   }
   return checked
 }
 
-/** For the audit log. */
-function told(settings: AccountSettings, names: readonly (typeof NAMES)[number][]): Record<string, unknown> {
+/** Formats settings for the audit log. */
+function auditValues(settings: AccountSettings, names: readonly (typeof NAMES)[number][]): Record<string, unknown> {
   const shown = (name: (typeof NAMES)[number]) => {
     const value = settings[name]
     if (name !== 'footerHtml' && name !== 'footerText') return value

@@ -23,7 +23,7 @@ export async function updateAccountState(
   return rows[0]
 }
 
-/** `at` null: right now, on the database's clock. */
+/** `at` null: now, by the database's clock. */
 export async function updateAccountExpiry(sql: AnySql, id: number, at: Date | null): Promise<Account | undefined> {
   const rows = await sql<Account[]>`
     update accounts set expires_at = coalesce(${at}::timestamptz, service_now())
@@ -31,15 +31,15 @@ export async function updateAccountExpiry(sql: AnySql, id: number, at: Date | nu
   return rows[0]
 }
 
-/** How often an account may do what, set by the operator. */
+/** Rate limits of an account, set by the operator. */
 export interface AccountLimits {
-  /** Messages, by any door. Null: as many as come. */
+  /** Messages through any entry point; null: unlimited. */
   readonly sendsPerMinute: number | null
-  /** Calls but sendEmail. Null: the installation's default. */
+  /** API calls except sendEmail; null: the installation's default. */
   readonly callsPerMinute: number | null
 }
 
-/** Until the transaction ends nobody else changes them. */
+/** Selects the limits and locks them until the end of the transaction. */
 export async function selectAccountLimits(sql: AnySql, id: number): Promise<AccountLimits | undefined> {
   const rows = await sql<AccountLimits[]>`
     select sends_per_minute as "sendsPerMinute", calls_per_minute as "callsPerMinute" from accounts where id = ${id} for update`
@@ -56,7 +56,7 @@ const settingsColumns = (sql: AnySql) => sql`
   footer_html as "footerHtml", footer_text as "footerText", privacy_mode as "privacyMode", time_zone as "timeZone",
   event_days as "eventDays", body_days as "bodyDays"`
 
-/** With `lock`, nobody else changes them until the transaction ends. */
+/** With `lock`, the settings are locked until the end of the transaction. */
 export async function selectSettings(
   sql: AnySql,
   id: number,
@@ -77,7 +77,9 @@ export async function updateSettings(sql: AnySql, id: number, settings: AccountS
      where id = ${id}`
 }
 
-/** Every name the database knows, by its lower-case form. Takes it a while: it reads a directory of files. */
+/**
+ * Returns every time zone name that the database knows, by its lower-case form. Slow: it reads a directory of files.
+ */
 export async function selectTimeZones(sql: AnySql): Promise<Map<string, string>> {
   const rows = await sql<{ name: string }[]>`select name from pg_timezone_names where name !~ '^(posix|right)/'`
   return new Map(rows.map(({ name }) => [name.toLowerCase(), name]))

@@ -1,6 +1,8 @@
 import type { Secrets } from '../../platform/secrets.ts'
 
-/** What stands in the audit log for a recipient's address: who has the address and SECRET_KEY finds its entries, nobody else. */
+/**
+ * Pseudonym of a recipient's address in the audit log. Its entries can only be found with the address and SECRET_KEY.
+ */
 export function addressHash(secrets: Secrets, key: string): string {
   return secrets.mac('audit address', Buffer.from(key)).toString('hex').slice(0, 32)
 }

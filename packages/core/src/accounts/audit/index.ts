@@ -1,6 +1,9 @@
 import type { AnySql, Sql, SqlTransaction } from '../../platform/database/database.ts'
 
-/** Who changes something: a key, from an address. Both null: the operator at the command line, or the service itself. */
+/**
+ * The author of a change: an API key and its IP address. Both null: the operator on the command line, or the service
+ * itself.
+ */
 export interface Actor {
   readonly keyId: number | null
   readonly address: string | null
@@ -13,17 +16,17 @@ export type AuditValues = Readonly<Record<string, unknown>>
 export interface Change {
   readonly accountId: number
   readonly by: Actor
-  /** `template.edit`. */
+  /** Such as `template.edit`. */
   readonly action: string
-  /** `template 12`. */
+  /** Such as `template 12`. */
   readonly object: string
-  /** Never a secret, a body, or a recipient's address: that goes as its keyed hash. */
+  /** Must not contain secrets, bodies or recipient addresses; addresses are logged as keyed hashes. */
   readonly before?: AuditValues
   readonly after?: AuditValues
 }
 
 export interface AuditEntry {
-  /** Without gaps within the account. */
+  /** Consecutive within the account. */
   readonly number: number
   readonly at: Date
   readonly keyId: number | null
@@ -39,11 +42,11 @@ export interface AuditEntry {
 export interface Audit {
   /** Entries after number `after`, oldest first, at most `limit`. */
   list(accountId: number, page: { after: number; limit: number }): Promise<AuditEntry[]>
-  /** The number of the first entry that was altered, or that lacks its predecessor; null: the chain is whole. */
+  /** Number of the first entry that was altered or whose predecessor is missing; null if the chain is intact. */
   firstBroken(accountId: number): Promise<number | null>
 }
 
-/** Adds an entry to the account's audit log. To be called in the transaction of the change it tells of. */
+/** Appends an entry to the account's audit log. Must be called in the transaction of the change. */
 export async function noteChange(sql: AnySql, change: Change): Promise<void> {
   const { accountId, by, action, object, before, after } = change
   await sql`
@@ -52,8 +55,8 @@ export async function noteChange(sql: AnySql, change: Change): Promise<void> {
 }
 
 /**
- * For a transaction that will note changes in the logs of several accounts, in whatever order: locks them as `audit_note` does, but
- * the lowest id first, so that no two such transactions wait for each other.
+ * Locks the logs of several accounts for a transaction that will append to them in any order. Takes the same locks as
+ * `audit_note`, lowest id first, so that two such transactions cannot deadlock.
  */
 export async function lockLogs(sql: SqlTransaction, accountIds: readonly number[]): Promise<void> {
   for (const accountId of [...new Set(accountIds)].sort((a, b) => a - b)) {

@@ -1,22 +1,22 @@
-/** How often a recurring credit is set anew; counted from its first day. */
+/** Interval at which a recurring credit is renewed, counted from its first day. */
 export type CreditPeriod = 'day' | 'week' | 'month'
 
-/** So much more in each period; what is left of it at the end of one is gone. */
+/** Credit that is granted again in each period; unused credit expires at the end of the period. */
 export interface RecurringCredit {
   readonly amount: number
   readonly every: CreditPeriod
   /** `yyyy-mm-dd`, UTC. */
   readonly from: string
-  /** The last day. */
+  /** Last day, `yyyy-mm-dd`, UTC. */
   readonly until: string
   readonly active: boolean
 }
 
-/** What an account may still send. One credit is one recipient that is queued. */
+/** How many more recipients an account may send to. One credit is one queued recipient. */
 export interface Credit {
-  /** False: it may send without end, or draws on its parent's. */
+  /** False if the account is unlimited or uses its parent's credit. */
   readonly limited: boolean
-  /** One-time and recurring together; null without a limit. */
+  /** One-time and recurring credit together; null if unlimited. */
   readonly available: number | null
   readonly oneTime: number | null
   readonly recurring: (RecurringCredit & { readonly left: number }) | null
@@ -24,15 +24,17 @@ export interface Credit {
 
 export interface CreditUsage {
   readonly used: number
-  /** What is left now; null: it has no limit of its own. What its parent has left is not for a subaccount to see. */
+  /**
+   * Current balance; null if the account has no limit of its own. The parent's balance is not shown to a subaccount.
+   */
   readonly available: number | null
-  /** Each day of the page, `yyyy-mm-dd`, UTC. */
+  /** The days of the page, `yyyy-mm-dd`, UTC. */
   readonly days: readonly { readonly date: string; readonly used: number }[]
-  /** Days of the span. */
+  /** Number of days in the date range. */
   readonly total: number
 }
 
-/** Days from the first to the last, `yyyy-mm-dd`, and the page of them that is shown apart. */
+/** A date range from the first to the last day, `yyyy-mm-dd`, and the page of days to list. */
 export interface CreditSpan {
   readonly first: string
   readonly last: string
@@ -42,5 +44,5 @@ export interface CreditSpan {
 
 export const UNLIMITED: Credit = { limited: false, available: null, oneTime: null, recurring: null }
 
-/** The most that can be given in one go. */
+/** Maximum amount of one grant. */
 export const MOST_CREDIT = 1_000_000_000_000

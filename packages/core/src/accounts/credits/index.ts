@@ -18,20 +18,22 @@ import {
 
 export type { Credit, CreditPeriod, CreditSpan, CreditUsage, RecurringCredit } from './credit.ts'
 
-/** Credits are charged by the accept itself (messages/store.ts, sql/0015_credits.sql); here they are given and reported. */
+/** Grants and reports credit. Messages are charged when they are accepted (messages/store.ts, sql/0015_credits.sql). */
 export interface Credits {
   /** Throws parameterInvalid (account). */
   show(accountId: number): Promise<Credit>
   /**
-   * What was used on the days from the first to the last, and each of some of them: `limit` behind the first `offset`. Throws
-   * dateInvalid, datesReversed.
+   * Returns the credit used in the date range, in total and for a page of its days. Throws dateInvalid, datesReversed.
    */
   usage(accountId: number, span: CreditSpan): Promise<CreditUsage>
   /** Adds one-time credit. Throws parameterInvalid (account), creditInvalid (amount, or the account has no limit). */
   grant(accountId: number, amount: number, by?: Actor): Promise<Credit>
-  /** From now on the account may send so many more recipients. Throws parameterInvalid (account), creditInvalid. */
+  /**
+   * Sets the limit: the account may send to this many more recipients. Throws parameterInvalid (account),
+   * creditInvalid.
+   */
   limit(accountId: number, amount: number, by?: Actor): Promise<Credit>
-  /** Takes the limit away, with what was left. Throws parameterInvalid (account). */
+  /** Removes the limit and discards the balance. Throws parameterInvalid (account). */
   unlimit(accountId: number, by?: Actor): Promise<Credit>
 }
 
@@ -40,12 +42,12 @@ export function creditsOf(sql: Sql): Credits {
     accountId: number,
     by: Actor,
     action: string,
-    act: (transaction: SqlTransaction, before: Credit | undefined) => Promise<void>,
+    fn: (transaction: SqlTransaction, before: Credit | undefined) => Promise<void>,
   ): Promise<Credit> {
     return sql.begin(async (transaction) => {
       if (!(await lockAccount(transaction, accountId))) throw noSuchAccount()
       const before = (await lockCredits(transaction, [accountId])).get(accountId)
-      await act(transaction, before)
+      await fn(transaction, before)
       const after = await selectCredit(transaction, accountId)
       const noted = { credit: before?.oneTime ?? 'unlimited' }
       const object = `account ${accountId}`
@@ -58,8 +60,8 @@ export function creditsOf(sql: Sql): Credits {
 
   return {
     async show(accountId) {
-      const [there, credit] = await Promise.all([accountExists(sql, accountId), selectCredit(sql, accountId)])
-      if (!there) throw noSuchAccount()
+      const [exists, credit] = await Promise.all([accountExists(sql, accountId), selectCredit(sql, accountId)])
+      if (!exists) throw noSuchAccount()
       return credit
     },
 
@@ -98,7 +100,10 @@ export function invalidCredit(problem: string): ServiceError {
   return new ServiceError('creditInvalid', { values: { problem } })
 }
 
-/** The amount, if it is a whole number from `least` up that fits on top of what there is. Throws creditInvalid. */
+/**
+ * Returns the amount if it is a whole number of at least `least` and the resulting balance is representable. Throws
+ * creditInvalid.
+ */
 export function requireCredit(amount: number, least: number, onTopOf = 0): number {
   if (!Number.isInteger(amount) || amount < least || amount > MOST_CREDIT) {
     throw invalidCredit(`must be a whole number from ${least} to ${MOST_CREDIT}`)

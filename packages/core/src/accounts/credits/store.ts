@@ -31,8 +31,8 @@ export async function accountExists(sql: AnySql, accountId: number): Promise<boo
 }
 
 /**
- * Locks the balances of accounts until the end of the transaction, in the one order every writer keeps; accepts of these
- * accounts wait meanwhile. Accounts without a limit are not in the answer.
+ * Locks the balances of accounts until the end of the transaction, in the order used by all writers. Accepts of these
+ * accounts wait for the lock. Unlimited accounts are missing in the result.
  */
 export async function lockCredits(sql: AnySql, accountIds: readonly number[]): Promise<Map<number, Credit>> {
   const rows = await sql<CreditRow[]>`
@@ -41,12 +41,12 @@ export async function lockCredits(sql: AnySql, accountIds: readonly number[]): P
   return new Map(rows.map((row) => [row.accountId, asCredit(row)]))
 }
 
-/** Makes the account a limited one without credit, unless it is limited. */
+/** Limits an unlimited account, with a balance of 0. */
 export async function insertBalance(sql: AnySql, accountId: number): Promise<void> {
   await sql`insert into credit_balances (account_id) values (${accountId}) on conflict do nothing`
 }
 
-/** `amount` may be negative, though never more than there is. Nothing happens to an account without a limit. */
+/** Adds to the balance of a limited account. A negative `amount` must not exceed the balance. */
 export async function addToBalance(sql: AnySql, accountId: number, amount: number): Promise<void> {
   await sql`update credit_balances set balance = balance + ${amount}::bigint where account_id = ${accountId}`
 }
@@ -55,7 +55,7 @@ export async function updateBalance(sql: AnySql, accountId: number, balance: num
   await sql`update credit_balances set balance = ${balance}::bigint where account_id = ${accountId}`
 }
 
-/** What was used in the running period stays used, unless the periods themselves are others. */
+/** Keeps the usage of the current period, unless the periods change. */
 export async function updateRecurring(sql: AnySql, accountId: number, recurring: RecurringCredit): Promise<void> {
   const { amount, every, from, until, active } = recurring
   await sql`
@@ -67,7 +67,10 @@ export async function updateRecurring(sql: AnySql, accountId: number, recurring:
      where account_id = ${accountId}`
 }
 
-/** Takes what is left of an account that goes. It stays limited: its last accepts may still be on their way. */
+/**
+ * Discards the credit of an account that is being deleted. The account stays limited, because its last accepts may
+ * still be in progress.
+ */
 export async function emptyBalance(sql: AnySql, accountId: number): Promise<void> {
   await sql`update credit_balances set balance = 0, recurring_active = false where account_id = ${accountId}`
 }
@@ -76,16 +79,16 @@ export async function deleteBalance(sql: AnySql, accountId: number): Promise<voi
   await sql`delete from credit_balances where account_id = ${accountId}`
 }
 
-/** Each day of the page; first and last are days, as `yyyy-mm-dd`. */
+/** Returns the usage of each day of the page; `first` and `last` are days, `yyyy-mm-dd`. */
 export async function selectUsage(
   sql: AnySql,
   accountId: number,
   { first, last, limit, offset }: CreditSpan,
 ): Promise<CreditUsage['days']> {
-  // A date has no day behind its last one: one beyond the span is cut to the day after it.
+  // The type date has a maximum, so an offset beyond the range is cut to the day after its end.
   return sql<{ date: string; used: number }[]>`
     select to_char(each.day, 'YYYY-MM-DD') as date, coalesce(sum(u.used), 0)::float8 as used
-      from (select ${first}::text::date as first, ${last}::text::date as last) span
+      from (select ${first}::text::date as first, ${last}::text::date as last) date_range
      cross join lateral (
        select first + least(${offset}::int, last - first + 1) as first,
               least(last::timestamp, first + least(${offset}::int, last - first + 1) + ${limit - 1}::int) as last) page
@@ -102,7 +105,7 @@ export async function sumUsage(sql: AnySql, accountId: number, { first, last }: 
   return row?.used ?? 0
 }
 
-/** Locks the account's row, so that what is decided about its credit stays true. Answers whether it is there. */
+/** Locks the account's row, so that decisions about its credit stay valid. Returns whether the account exists. */
 export async function lockAccount(sql: AnySql, accountId: number): Promise<boolean> {
   const rows = await sql`select from accounts where id = ${accountId} and deleted_at is null for no key update`
   return rows.count > 0

@@ -1,7 +1,7 @@
 import type { Account, MailDefaults } from '../account.ts'
 import type { Rate } from '../rate-limits/index.ts'
 
-/** What a key allows, an operation group each; `all` allows everything. */
+/** What a key permits: each scope covers a group of operations; `all` covers all of them. */
 export const SCOPES = [
   ...([
     'all',
@@ -15,29 +15,29 @@ export const SCOPES = [
     'keys',
   ] as const),
   ...(['privacy', 'audit', 'events', 'stats', 'webhooks', 'account'] as const),
-  // Each a part of the scope it begins with: what v3 reads of it.
+  // Read-only parts of the scope named before the dot, used by v3.
   ...(['send.read', 'templates.read', 'suppressions.read', 'keys.read', 'webhooks.read', 'account.read'] as const),
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** Whether one of these scopes allows what needs `scope`. */
+/** Whether one of these scopes permits operations that need `scope`. */
 export function allows(scopes: readonly Scope[], scope: Scope): boolean {
   if (scopes.includes('all') || scopes.includes(scope)) return true
   return scope.endsWith('.read') && scopes.includes(scope.slice(0, -'.read'.length) as Scope)
 }
 
-/** What a key may not do though its scopes would allow it. Null: no restriction of that kind. */
+/** Restrictions of a key in addition to its scopes; null means not restricted. */
 export interface Restrictions {
-  /** Only mail made of these stored templates. */
+  /** Only messages that use one of these stored templates. */
   readonly templates: readonly number[] | null
-  /** Lower-case A-labels, each for itself and not for what is below it. */
+  /** Lower-case A-labels; subdomains are not included. */
   readonly senderDomains: readonly string[] | null
   readonly recipientDomains: readonly string[] | null
-  /** Accepted by any door, copies too. */
+  /** Recipients accepted through any entry point, including cc and bcc. */
   readonly recipientsPerHour: number | null
-  /** Calls of any kind, and messages offered by SMTP. */
+  /** API calls of any kind, and messages submitted by SMTP. */
   readonly callsPerMinute: number | null
-  /** From then on the key is refused as a revoked one. */
+  /** Expiry: from then on the key is rejected like a revoked one. */
   readonly until: Date | null
 }
 
@@ -52,48 +52,51 @@ export interface ApiKey {
   readonly name: string
   readonly prefix: string
   readonly scopes: readonly Scope[]
-  /** Networks the key may be used from; none: from anywhere. */
+  /** Networks the key may be used from; if empty, any. */
   readonly networks: readonly string[]
   readonly restrictions: Restrictions
-  /** v3's own names of what the key may do there, as they were asked for. Null: all that the scopes allow. */
+  /** Permissions in v3's own names, as requested at creation; null if all that the scopes permit. */
   readonly v3Rights: readonly string[] | null
   readonly createdAt: Date
   readonly revokedAt: Date | null
-  /** To the minute or so. */
+  /** Accurate to about a minute. */
   readonly lastUsedAt: Date | null
-  /** After a rotation: the key that took over. */
+  /** The successor after a rotation, else null. */
   readonly replacedBy: number | null
-  /** The key whose allowances this one draws on; null: it has its own. */
+  /** The key whose quotas this key shares; null if it has its own. */
   readonly countsWith: number | null
-  /** Past its `until`, by the database's clock. */
+  /** Whether the key has expired, by the database's clock. */
   readonly expired: boolean
 }
 
-/** Whoever showed a valid key. */
+/** The authenticated caller. */
 export interface Principal {
   readonly account: Account
   readonly mailDefaults: MailDefaults
   readonly keyId: number
   readonly scopes: readonly Scope[]
-  /** Null: none at all. */
+  /** Null if unrestricted. */
   readonly restrictions: Restrictions | null
-  /** See ApiKey. Left out: null. */
+  /** See ApiKey. Omitted: null. */
   readonly v3Rights?: readonly string[] | null
-  /** The account's expiry is in the past, by the database's clock. */
+  /** Whether the account has expired, by the database's clock. */
   readonly expired: boolean
   readonly rates: Rates
 }
 
-/** How often a principal may do what. Null: as often as it likes. */
+/** Rate limits of a principal; null means unlimited. */
 export interface Rates {
-  /** Any call but sendEmail. */
+  /** All API calls except sendEmail. */
   readonly calls: readonly Rate[] | null
-  /** sendEmail, and messages offered by SMTP. */
+  /** sendEmail, and messages submitted by SMTP. */
   readonly sends: readonly Rate[] | null
   readonly recipients: Rate | null
 }
 
-/** Whose room it is: subaccounts have theirs with their parent, who may make any number of them. */
+/**
+ * The account whose share of memory is used: subaccounts share their parent's, since a parent can create any number of
+ * them.
+ */
 export function holderOf({ account }: Pick<Principal, 'account'>): number {
   return account.parentId ?? account.id
 }

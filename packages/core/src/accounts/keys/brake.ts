@@ -5,37 +5,40 @@ import { MINUTE, type RateLimits } from '../rate-limits/index.ts'
 import { type Look, SharedLook } from './shared-look.ts'
 
 const WINDOW_MS = 60_000
-/** Whoever was not drawn for a look has to wait for the next one only. */
-const NEXT_LOOK_MS = 1000
-/** Sources a process remembers. */
-const MOST_SOURCES = 10_000
+/** Milliseconds after which a client whose key was not drawn may retry. */
+const RETRY_AFTER_MS = 1000
+/** Maximum number of sources that a process keeps track of. */
+const MAX_SOURCES = 10_000
 
 interface Source {
-  wrong: number
+  invalid: number
   readonly since: number
-  /** By the clock of `now`: until then all processes together have seen too many. */
-  brakedUntil: number
-  /** For keys nobody here has seen, since somebody behind a braked source may have got a new one. */
+  /** Time, by `now`, until which the source is throttled because of its attempts in all processes together. */
+  throttledUntil: number
+  /**
+   * Checks keys unknown to this process while the source is throttled, since a client behind that address may have
+   * received a new key.
+   */
   look: SharedLook | undefined
 }
 
-/** What all processes together know of a source. */
+/** The count of a source over all processes. */
 export interface SharedCount {
-  /** One wrong key more. Answers the milliseconds the source has to wait, 0 when it may go on. */
+  /** Counts one more invalid key. Returns the milliseconds the source must wait, or 0. */
   note(name: string): Promise<number>
 }
 
-/** A key somebody shows that is not known to be good. */
+/** A presented key that this process does not know to be valid. */
 export interface Shown {
   readonly key: string
-  /** It was seen here, and was none. */
+  /** Whether this process already knows the key to be invalid. */
   readonly wrong: boolean
 }
 
 /**
- * After many wrong keys a source has to wait, whichever processes it showed them to. Guessing 160 bits is hopeless anyway; this
- * keeps those who try, or who go on with a revoked key, from the database. Keys known to be good are not asked about here: behind
- * one address may be many clients.
+ * Throttles sources that present many invalid keys, to any process. Guessing 160 bits is hopeless anyway; this protects
+ * the database from clients that guess, or that keep using a revoked key. Keys known to be valid are not checked here,
+ * because many clients can share one address.
  */
 export class WrongKeyBrake {
   readonly #sources = new Map<string, Source>()
@@ -43,7 +46,10 @@ export class WrongKeyBrake {
   readonly #shared: SharedCount | undefined
   readonly #now: () => number
 
-  /** `limit`: wrong keys a source may show in a minute; 0: no brake. Without `shared` this process counts alone. */
+  /**
+   * `limit`: invalid keys that a source may present per minute; 0: not throttled. Without `shared`, this process counts
+   * alone.
+   */
   constructor(limit: number, shared?: SharedCount, now = () => performance.now()) {
     this.#limit = limit
     this.#shared = shared
@@ -51,29 +57,30 @@ export class WrongKeyBrake {
   }
 
   /**
-   * May the key be asked for? False: it was just now, and there is none. While a source is braked, keys nobody here has seen wait
-   * for a `look` they share, a second at most. Throws wrongKeysTooMany.
+   * Whether the key may be looked up in the database; false if it was just checked and does not exist. While a source
+   * is throttled, keys unknown to this process wait up to a second for a shared lookup with `look`. Throws
+   * wrongKeysTooMany.
    */
   async admit(name: string, { key, wrong }: Shown, look: Look): Promise<boolean> {
     const source = this.#sources.get(name)
     if (!source) return true
-    const until = Math.max(source.wrong < this.#limit ? 0 : source.since + WINDOW_MS, source.brakedUntil)
+    const until = Math.max(source.invalid < this.#limit ? 0 : source.since + WINDOW_MS, source.throttledUntil)
     const left = until - this.#now()
     if (left <= 0) return true
     if (wrong) throw tooMany(left)
     source.look ??= new SharedLook(look)
-    const there = await source.look.has(key)
-    if (there === undefined) throw tooMany(NEXT_LOOK_MS)
-    return there
+    const exists = await source.look.has(key)
+    if (exists === undefined) throw tooMany(RETRY_AFTER_MS)
+    return exists
   }
 
-  /** The source showed a wrong key. Throws wrongKeysTooMany when other processes had seen as many as it may show. */
+  /** Counts an invalid key of the source. Throws wrongKeysTooMany if the limit over all processes is exceeded. */
   async note(name: string): Promise<void> {
     if (this.#limit === 0) return
     const source = this.#count(name)
     const wait = (await this.#shared?.note(name)) ?? 0
     if (wait === 0) return
-    source.brakedUntil = this.#now() + wait
+    source.throttledUntil = this.#now() + wait
     throw tooMany(wait)
   }
 
@@ -81,12 +88,12 @@ export class WrongKeyBrake {
     const now = this.#now()
     const known = this.#sources.get(name)
     if (known && now - known.since < WINDOW_MS) {
-      known.wrong++
+      known.invalid++
       return known
     }
     this.#sources.delete(name)
-    if (this.#sources.size >= MOST_SOURCES) this.#sources.delete(this.#sources.keys().next().value as string)
-    const source = { wrong: 1, since: now, brakedUntil: 0, look: known?.look }
+    if (this.#sources.size >= MAX_SOURCES) this.#sources.delete(this.#sources.keys().next().value as string)
+    const source = { invalid: 1, since: now, throttledUntil: 0, look: known?.look }
     this.#sources.set(name, source)
     return source
   }
@@ -97,7 +104,10 @@ function tooMany(milliseconds: number): ServiceError {
   return new ServiceError('wrongKeysTooMany', { values: { seconds }, retryAfter: seconds })
 }
 
-/** The shared count as an allowance. While the database is away each process counts alone. */
+/**
+ * Counts invalid keys of all processes with a shared rate limit. While the database is unavailable, each process counts
+ * alone.
+ */
 export function sharedCountOf(rateLimits: RateLimits, limit: number): SharedCount {
   return {
     async note(name) {
@@ -113,14 +123,16 @@ export function sharedCountOf(rateLimits: RateLimits, limit: number): SharedCoun
   }
 }
 
-/** An IPv4 address, or the /64 of an IPv6 address: whoever has one address of that has them all (RFC 6177). */
+/**
+ * An IPv4 address, or the /64 of an IPv6 address, since a client usually controls all addresses of its /64 (RFC 6177).
+ */
 export function sourceOf(address: string): string {
   const plain = plainAddress(address)
   if (!isIPv6(plain)) return plain
   const [head = '', tail] = plain.toLowerCase().split('::')
   const first = head === '' ? [] : head.split(':')
   const last = tail ? tail.split(':') : []
-  // An IPv4 address at the end stands for two groups.
+  // A trailing IPv4 address counts as two groups.
   const length = first.length + last.length + (plain.includes('.') ? 1 : 0)
   const groups = tail === undefined ? first : [...first, ...Array<string>(8 - length).fill('0'), ...last]
   return `${groups

@@ -5,7 +5,6 @@ import type { Log } from '../../platform/log.ts'
 import { NetworkList } from '../../platform/networks.ts'
 import type { RateLimits } from '../rate-limits/index.ts'
 import { allows, type Principal, type Scope } from './api-key.ts'
-import { sharedCountOf, sourceOf, WrongKeyBrake } from './brake.ts'
 import { hashApiKey, looksLikeApiKey } from './key-format.ts'
 import { type Keys, keysOf } from './keys.ts'
 import { lastUsedOf } from './last-used.ts'
@@ -19,44 +18,50 @@ import {
   selectSubaccount,
   selectUsernames,
 } from './store.ts'
+import { sharedCountOf, sourceOf, WrongKeyBrake } from './brake.ts'
 
 export { type ApiKey, allows, holderOf, type Principal, type Restrictions, SCOPES, type Scope } from './api-key.ts'
 export type { KeyCaller, KeyChange, KeySecret, NewKey } from './keys.ts'
 export type { RestrictionsChange } from './restrictions.ts'
 
-/** A revoked key must be refused within 5 s in every process; answers are kept for less than that. */
+/** A revoked key must be rejected within 5 s by every process, so keys are cached for less than that. */
 const KEY_AGE_MS = 3000
-const HASHES = 1000
+const MAX_HASHES = 1000
 
 export interface Auth extends Keys {
   /**
-   * Who shows this key from this address? Throws keyMissing, wrongKeysTooMany, keyInvalid, addressNotAllowed, in this order
-   * (v2 contract section 3), and accountSuspended for a subaccount that its parent has disabled. Whether the account may send is
-   * judged later, by the message rules.
+   * Returns the principal of a key presented from an address. Throws keyMissing, wrongKeysTooMany, keyInvalid,
+   * addressNotAllowed, in this order (v2 contract section 3), and accountSuspended for a subaccount disabled by its
+   * parent. Whether the account may send is checked later, by the message rules.
    *
    * `onBehalfOf`: the user name of a subaccount the caller acts for. Throws subaccountUnknown.
    */
   authenticate(secret: string | undefined, address: string, onBehalfOf?: string): Promise<Principal>
-  /** What a key allows now, for what was asked for with it and is done later. Null: it is revoked, or past its end. */
+  /**
+   * Current permissions of a key, for work that was requested with it and runs later. Null if the key is revoked or
+   * expired.
+   */
   principalOf(keyId: number): Promise<Principal | null>
-  /** Writes what is still to be written. */
+  /** Writes pending updates. */
   close(): Promise<void>
 }
 
 export interface AuthDependencies {
   readonly sql: Sql
   readonly log: Log
-  /** Calls but sendEmail an account may make in a minute unless the operator set another limit; 0: any number. */
+  /**
+   * API calls except sendEmail that an account may make per minute unless the operator set another limit; 0: unlimited.
+   */
   readonly callsPerMinute: number
   readonly rateLimits: RateLimits
-  /** Wrong keys an address may show to all processes in a minute; 0: any number. */
+  /** Invalid keys that one IP address may present to all processes per minute; 0: unlimited. */
   readonly wrongKeysPerMinute: number
 }
 
 interface Holder {
   readonly principal: Principal
   readonly networkList: NetworkList
-  /** A subaccount that its parent has switched off. */
+  /** A subaccount disabled by its parent. */
   readonly disabled: boolean
 }
 
@@ -84,18 +89,21 @@ export function authOf({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinut
     },
   })
 
-  const brake = new WrongKeyBrake(wrongKeysPerMinute, sharedCountOf(rateLimits, wrongKeysPerMinute))
+  const throttle = new WrongKeyBrake(wrongKeysPerMinute, sharedCountOf(rateLimits, wrongKeysPerMinute))
   const lastUsed = lastUsedOf(sql, log)
-  /** Of good keys. A relayed message shows its key twice, and each time its form and its hash would be computed again. */
+  /**
+   * Hashes of valid keys. A relayed message presents its key twice, and would otherwise be checked and hashed each
+   * time.
+   */
   const hashes = new Map<string, string>()
 
   async function holderOf(secret: string, address: string): Promise<Holder> {
     const wrong = async (reason: string): Promise<ServiceError> => {
-      await brake.note(sourceOf(address))
+      await throttle.note(sourceOf(address))
       return new ServiceError('keyInvalid', { reason })
     }
     const admit = (key: string, wrong: boolean): Promise<boolean> =>
-      brake.admit(sourceOf(address), { key, wrong }, (shown) => selectLiveHashes(sql, shown))
+      throttle.admit(sourceOf(address), { key, wrong }, (shown) => selectLiveHashes(sql, shown))
     let hash = hashes.get(secret)
     if (hash === undefined) {
       if (!looksLikeApiKey(secret)) {
@@ -105,11 +113,11 @@ export function authOf({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinut
       hash = hashApiKey(secret).toString('hex')
     }
     const known = holders.peek(hash)
-    // What is not there is not kept either: guesses would drive out the keys in use.
-    const there = known ? true : await admit(hash, known === null)
-    const holder = there && (await holders.get(hash))
+    // Keys that do not exist are not cached: guesses would evict the keys in use.
+    const exists = known ? true : await admit(hash, known === null)
+    const holder = exists && (await holders.get(hash))
     if (!holder) throw await wrong('unknown or revoked')
-    if (hashes.size >= HASHES) hashes.clear()
+    if (hashes.size >= MAX_HASHES) hashes.clear()
     hashes.set(secret, hash)
     return holder
   }
@@ -119,16 +127,16 @@ export function authOf({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinut
     const name = username.trim().toLowerCase()
     const parentAndName = JSON.stringify([account.id, name])
     const known = subaccounts.peek(parentAndName)
-    // User names can be tried like keys, and each one tried asks the database.
+    // User names can be guessed like keys, and each guess would query the database.
     const shown = { key: name, wrong: known === null }
     const look = (names: readonly string[]) => selectUsernames(sql, account.id, names)
-    const there = known ? true : await brake.admit(`key ${keyId}`, shown, look)
-    const subaccount = there && (await subaccounts.get(parentAndName))
+    const exists = known ? true : await throttle.admit(`key ${keyId}`, shown, look)
+    const subaccount = exists && (await subaccounts.get(parentAndName))
     if (!subaccount) {
-      await brake.note(`key ${keyId}`)
+      await throttle.note(`key ${keyId}`)
       throw new ServiceError('subaccountUnknown')
     }
-    // A parent that is suspended or past its expiry can't send under another name.
+    // A suspended or expired parent cannot send on behalf of a subaccount either.
     const expired = principal.expired || subaccount.expired
     const state = account.state === 'active' ? subaccount.account.state : account.state
     return {
@@ -165,12 +173,12 @@ export function authOf({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinut
 
 function principalFor(holder: KeyHolder, callsPerMinute: number): Principal {
   const { account, mailDefaults, keyId, scopes, restrictions, v3Rights, expired } = holder
-  const bounds = isUnrestricted(restrictions) ? null : restrictions
+  const activeRestrictions = isUnrestricted(restrictions) ? null : restrictions
   const rates = ratesOf(holder, callsPerMinute)
-  return { account, mailDefaults, keyId, scopes, restrictions: bounds, v3Rights, expired, rates }
+  return { account, mailDefaults, keyId, scopes, restrictions: activeRestrictions, v3Rights, expired, rates }
 }
 
-/** Throws scopeMissing unless the principal's key allows this. */
+/** Throws scopeMissing unless the principal's key has the scope. */
 export function requireScope(principal: Pick<Principal, 'keyId' | 'scopes'>, scope: Exclude<Scope, 'all'>): void {
   if (!allows(principal.scopes, scope)) {
     throw new ServiceError('scopeMissing', { reason: `key ${principal.keyId} lacks ${scope}` })

@@ -2,8 +2,8 @@ import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 /**
- * An API key: `pr_`, 27 random base-62 characters (160 bits), 6 characters of checksum. The prefix lets secret scanners find a leaked
- * key; the checksum tells a mistyped one without asking the database.
+ * An API key: `pr_`, 27 random base-62 characters (160 bits), 6 characters of checksum. The prefix lets secret scanners
+ * find leaked keys; the checksum detects mistyped keys without a database query.
  */
 const PREFIX = 'pr_'
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -15,19 +15,19 @@ export function makeApiKey(): string {
   return PREFIX + random + checksum(random)
 }
 
-/** Could this be one of our keys? Never tells whether it is. */
+/** Whether the text has the form and checksum of a key. Does not check whether the key exists. */
 export function looksLikeApiKey(text: string): boolean {
   if (text.length !== PREFIX.length + RANDOM_LENGTH + CHECK_LENGTH || !text.startsWith(PREFIX)) return false
   const random = text.slice(PREFIX.length, PREFIX.length + RANDOM_LENGTH)
   return checksum(random) === text.slice(-CHECK_LENGTH)
 }
 
-/** What the database keeps of a key. */
+/** The hash of a key that the database stores. */
 export function hashApiKey(key: string): Buffer {
   return hash('sha256', key, 'buffer')
 }
 
-/** What a list shows of a key. */
+/** The first characters of a key, shown in lists. */
 export function apiKeyPrefix(key: string): string {
   return key.slice(0, PREFIX.length + 6)
 }

@@ -21,18 +21,24 @@ export interface NewKey extends KeyChange {
   readonly accountId: number
 }
 
-/** What is not named stays as it is; a new key has then what the key has that makes it, and everything from the operator. */
+/**
+ * Changes to a key; omitted fields are unchanged. A new key inherits omitted fields from the key that creates it, and
+ * is unrestricted if the operator creates it.
+ */
 export interface KeyChange {
   readonly name?: string | undefined
   readonly scopes?: readonly string[] | undefined
-  /** Addresses or networks the key may be used from; none: from anywhere. */
+  /** Networks or IP addresses the key may be used from; if empty, any. */
   readonly networks?: readonly string[] | undefined
   readonly restrictions?: RestrictionsChange | undefined
-  /** See ApiKey. Scopes that are given without it allow all that they are. */
+  /** See ApiKey. If scopes are given without it, it is reset to what the caller's key has. */
   readonly v3Rights?: readonly string[] | undefined
 }
 
-/** Whose key it must be; undefined: anybody's. `by` is for the audit log, and a key has no power over what is beyond its rights. */
+/**
+ * `accountId`: the account that must own the key; undefined: any account. `by`: recorded in the audit log; a key can
+ * only manage keys within its own permissions.
+ */
 export interface KeyCaller {
   readonly accountId?: number
   readonly by?: Actor
@@ -40,31 +46,32 @@ export interface KeyCaller {
 
 export interface KeySecret {
   readonly key: ApiKey
-  /** Told once: it is stored hashed. */
+  /** Shown once; only its hash is stored. */
   readonly secret: string
 }
 
 export interface Keys {
   /** Throws parameterInvalid (account, name, scopes, networks, restrictions), keysTooMany, keyRestricted. */
   createKey(key: NewKey, by?: Actor): Promise<KeySecret>
-  /** Keys after number `after`, oldest first, revoked ones too. */
+  /** Keys with an id above `after`, oldest first, including revoked ones. */
   listKeys(accountId: number, page?: { after?: number; limit?: number }): Promise<ApiKey[]>
   countKeys(accountId: number): Promise<number>
-  /** In effect in every process within 5 s. Throws keyUnknown, parameterInvalid, keyRestricted. */
+  /** Takes effect in every process within 5 s. Throws keyUnknown, parameterInvalid, keyRestricted. */
   updateKey(id: number, change: KeyChange, caller?: KeyCaller): Promise<ApiKey>
   /**
-   * A new key with the same rights takes over; the old one is good for `overlapHours` more, unless it ends before.
+   * Creates a successor with the same permissions. The old key stays valid for a grace period of `overlapHours`, unless
+   * it expires earlier.
    *
-   * Throws keyUnknown, parameterInvalid (it has been replaced; overlap_hours), keysTooMany, keyRestricted.
+   * Throws keyUnknown, parameterInvalid (already replaced; overlap_hours), keysTooMany, keyRestricted.
    */
   rotateKey(id: number, overlapHours?: number, caller?: KeyCaller): Promise<KeySecret & { readonly replaced: ApiKey }>
-  /** Every process refuses the key at most 5 s later. Throws keyUnknown. */
+  /** Every process rejects the key within 5 s. Throws keyUnknown. */
   revokeKey(id: number, caller?: KeyCaller): Promise<ApiKey>
 }
 
-const MOST_KEYS = 1000
-const OVERLAP_HOURS = 24
-const LONGEST_OVERLAP_HOURS = 30 * 24
+const MAX_KEYS = 1000
+const DEFAULT_OVERLAP_HOURS = 24
+const MAX_OVERLAP_HOURS = 30 * 24
 
 export function keysOf(sql: Sql): Keys {
   return {
@@ -77,47 +84,46 @@ export function keysOf(sql: Sql): Keys {
       }
     },
 
-    listKeys: (accountId, { after = 0, limit = MOST_KEYS } = {}) => selectApiKeys(sql, accountId, { after, limit }),
+    listKeys: (accountId, { after = 0, limit = MAX_KEYS } = {}) => selectApiKeys(sql, accountId, { after, limit }),
     countKeys: async (accountId) => (await countApiKeys(sql, accountId)).all,
 
     async updateKey(id, { name, scopes, networks, restrictions = {}, v3Rights }, { accountId, by = OPERATOR } = {}) {
       return inTransaction(sql, async (transaction) => {
-        const { key, own } = await handled(transaction, id, accountId, by)
+        const { key, own } = await lockManagedKey(transaction, id, accountId, by)
         const wanted = {
-          name: name === undefined ? key.name : knownName(name),
-          scopes: scopes ? knownScopes(scopes) : key.scopes,
-          networks: networks ? knownNetworks(networks) : key.networks,
+          name: name === undefined ? key.name : validName(name),
+          scopes: scopes ? validScopes(scopes) : key.scopes,
+          networks: networks ? validNetworks(networks) : key.networks,
           restrictions: changedRestrictions(key.restrictions, restrictions),
           v3Rights: v3Rights ?? (scopes ? (own?.v3Rights ?? null) : key.v3Rights),
         }
         if (own) requireWithin(wanted, own)
         const changed = await updateApiKey(transaction, id, wanted)
-        const [before, after] = [shown(key), shown(changed)]
+        const [before, after] = [auditValues(key), auditValues(changed)]
         if (!isDeepStrictEqual(before, after)) await note(transaction, key, by, 'key.update', { before, after })
         return changed
       })
     },
 
-    async rotateKey(id, overlapHours = OVERLAP_HOURS, { accountId, by = OPERATOR } = {}) {
-      if (!Number.isInteger(overlapHours) || overlapHours < 0 || overlapHours > LONGEST_OVERLAP_HOURS) {
-        throw invalidParameter('overlap_hours', `must be a whole number from 0 to ${LONGEST_OVERLAP_HOURS}`)
+    async rotateKey(id, overlapHours = DEFAULT_OVERLAP_HOURS, { accountId, by = OPERATOR } = {}) {
+      if (!Number.isInteger(overlapHours) || overlapHours < 0 || overlapHours > MAX_OVERLAP_HOURS) {
+        throw invalidParameter('overlap_hours', `must be a whole number from 0 to ${MAX_OVERLAP_HOURS}`)
       }
       const secret = makeApiKey()
       return inTransaction(sql, async (transaction) => {
-        const { key: old } = await handled(transaction, id, accountId, by)
-        if (old.revokedAt || old.expired) throw invalidParameter('id', 'key is revoked or expired')
-        if (old.replacedBy !== null)
-          throw invalidParameter('id', `key was already rotated; its successor is key ${old.replacedBy}`)
+        const { key: old } = await lockManagedKey(transaction, id, accountId, by)
+        if (old.revokedAt || old.expired) throw invalidParameter('id', 'the key is no longer good')
+        if (old.replacedBy !== null) throw invalidParameter('id', `key ${old.replacedBy} has taken over from it`)
         const key = await insertApiKey(transaction, {
           ...old,
-          ...whatIsKept(secret),
-          // One allowance for the two of them: the overlap must not double it.
+          ...storedSecret(secret),
+          // Both keys share one quota, so that the grace period does not double it.
           countsWith: allowanceOf(old),
         })
         const replaced = await replaceApiKey(transaction, id, key.id, overlapHours)
-        const after = { ...shown(replaced), replacedBy: key.id, overlapHours }
-        await note(transaction, old, by, 'key.rotate', { before: shown(old), after })
-        await requireRoom(transaction, old.accountId)
+        const after = { ...auditValues(replaced), replacedBy: key.id, overlapHours }
+        await note(transaction, old, by, 'key.rotate', { before: auditValues(old), after })
+        await requireCapacity(transaction, old.accountId)
         return { key, secret, replaced }
       })
     },
@@ -128,14 +134,17 @@ export function keysOf(sql: Sql): Keys {
         if (!key) throw new ServiceError('keyUnknown')
         if (key.revokedAt) return key
         const revoked = await revokeApiKey(transaction, id)
-        await note(transaction, key, by, 'key.revoke', { before: shown(key), after: shown(revoked) })
+        await note(transaction, key, by, 'key.revoke', { before: auditValues(key), after: auditValues(revoked) })
         return revoked
       })
     },
   }
 }
 
-/** Makes a key within the rights of the one that asks. Throws as createKey does; but for an unknown account, the database's own. */
+/**
+ * Creates a key within the permissions of the caller's key. Throws the same errors as createKey, except that an unknown
+ * account causes a database error.
+ */
 export async function makeKey(
   sql: AnySql,
   { accountId, name = '', scopes, networks, restrictions = {}, v3Rights }: NewKey,
@@ -144,9 +153,9 @@ export async function makeKey(
   const secret = makeApiKey()
   const own = await callersKey(sql, by)
   const wanted = {
-    name: knownName(name),
-    scopes: scopes ? knownScopes(scopes) : (own?.scopes ?? ['all']),
-    networks: networks ? knownNetworks(networks) : (own?.networks ?? []),
+    name: validName(name),
+    scopes: scopes ? validScopes(scopes) : (own?.scopes ?? ['all']),
+    networks: networks ? validNetworks(networks) : (own?.networks ?? []),
     restrictions: changedRestrictions(own?.restrictions ?? UNRESTRICTED, restrictions),
     v3Rights: v3Rights ?? own?.v3Rights ?? null,
   }
@@ -154,28 +163,31 @@ export async function makeKey(
   const key = await insertApiKey(sql, {
     ...wanted,
     accountId,
-    ...whatIsKept(secret),
-    countsWith: own && isCounted(own) ? allowanceOf(own) : null,
+    ...storedSecret(secret),
+    countsWith: own && hasQuota(own) ? allowanceOf(own) : null,
   })
-  await note(sql, key, by, 'key.create', { after: shown(key) })
-  await requireRoom(sql, accountId)
+  await note(sql, key, by, 'key.create', { after: auditValues(key) })
+  await requireCapacity(sql, accountId)
   return { key, secret }
 }
 
-function inTransaction<T>(sql: Sql, act: (transaction: AnySql) => Promise<T>): Promise<T> {
-  return sql.begin(act) as Promise<T>
+function inTransaction<T>(sql: Sql, fn: (transaction: AnySql) => Promise<T>): Promise<T> {
+  return sql.begin(fn) as Promise<T>
 }
 
-/** The rights of the key that asks, as they stand now; undefined: the operator asks. Throws keyInvalid. */
+/** Returns the caller's key with its current permissions; undefined for the operator. Throws keyInvalid. */
 async function callersKey(sql: AnySql, { keyId }: Actor): Promise<ApiKey | undefined> {
   if (keyId === null) return undefined
   const own = await selectApiKey(sql, { id: keyId })
-  if (!own || own.revokedAt || own.expired) throw new ServiceError('keyInvalid', { reason: 'revoked meanwhile' })
+  if (!own || own.revokedAt || own.expired) throw new ServiceError('keyInvalid', { reason: 'revoked during the call' })
   return own
 }
 
-/** The key to be changed, which nobody else changes till then. It must lie within the rights of the one that asks. */
-async function handled(
+/**
+ * Returns the key to change, locked until the end of the transaction. It must be within the permissions of the caller's
+ * key.
+ */
+async function lockManagedKey(
   sql: AnySql,
   id: number,
   accountId: number | undefined,
@@ -184,24 +196,24 @@ async function handled(
   const key = await selectApiKey(sql, { id, accountId, lock: true })
   if (!key) throw new ServiceError('keyUnknown')
   const own = await callersKey(sql, by)
-  // Who took over a wider key by rotating it would have its rights; and so would who lifts a bound of its use.
+  // Rotating a key with more permissions, or removing its restrictions, would give the caller those permissions.
   if (own) requireWithin(key, own)
   if (own) requireSameAllowance(key, own)
   return { key, own }
 }
 
-function whatIsKept(secret: string): { prefix: string; hash: Buffer } {
+function storedSecret(secret: string): { prefix: string; hash: Buffer } {
   return { prefix: apiKeyPrefix(secret), hash: hashApiKey(secret) }
 }
 
-function isCounted({ restrictions }: Rights): boolean {
+function hasQuota({ restrictions }: Rights): boolean {
   return restrictions.recipientsPerHour !== null || restrictions.callsPerMinute !== null
 }
 
-/** After the note, which makes an account's changes one after the other, so that the count is exact. */
-async function requireRoom(sql: AnySql, accountId: number): Promise<void> {
+/** Checked after the audit entry: writing it serializes the account's changes, so that the count is exact. */
+async function requireCapacity(sql: AnySql, accountId: number): Promise<void> {
   const { live } = await countApiKeys(sql, accountId)
-  if (live > MOST_KEYS) throw new ServiceError('keysTooMany', { values: { limit: MOST_KEYS } })
+  if (live > MAX_KEYS) throw new ServiceError('keysTooMany', { values: { limit: MAX_KEYS } })
 }
 
 function note(
@@ -214,8 +226,8 @@ function note(
   return noteChange(sql, { accountId, by, action, object: `key ${id}`, ...values })
 }
 
-/** What the audit log keeps of a key. */
-function shown({ name, scopes, networks, restrictions, v3Rights, revokedAt }: ApiKey): AuditValues {
+/** Values of a key for the audit log. */
+function auditValues({ name, scopes, networks, restrictions, v3Rights, revokedAt }: ApiKey): AuditValues {
   const set = Object.entries(restrictions).filter(([, value]) => value !== null)
   return {
     name,
@@ -227,14 +239,14 @@ function shown({ name, scopes, networks, restrictions, v3Rights, revokedAt }: Ap
   }
 }
 
-function knownName(name: string): string {
+function validName(name: string): string {
   const clean = name.trim()
   if (clean.length > 100) throw invalidParameter('name', 'must have at most 100 characters')
   if (/\p{C}/u.test(clean)) throw invalidParameter('name', 'must not contain control characters')
   return clean
 }
 
-function knownScopes(scopes: readonly string[]): Scope[] {
+function validScopes(scopes: readonly string[]): Scope[] {
   for (const scope of scopes) {
     if (SCOPES.includes(scope as Scope)) continue
     const finer = scope.includes('.')
@@ -245,10 +257,10 @@ function knownScopes(scopes: readonly string[]): Scope[] {
   return [...new Set(scopes)] as Scope[]
 }
 
-const MOST_NETWORKS = 100
+const MAX_NETWORKS = 100
 
-function knownNetworks(networks: readonly string[]): string[] {
-  if (networks.length > MOST_NETWORKS) throw invalidParameter('networks', `must have at most ${MOST_NETWORKS} entries`)
+function validNetworks(networks: readonly string[]): string[] {
+  if (networks.length > MAX_NETWORKS) throw invalidParameter('networks', `it may have ${MAX_NETWORKS} entries`)
   try {
     return parseNetworks(networks)
   } catch (error) {

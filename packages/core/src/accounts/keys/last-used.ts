@@ -2,9 +2,9 @@ import type { Sql } from '../../platform/database/database.ts'
 import type { Log } from '../../platform/log.ts'
 import { noteUse } from './store.ts'
 
-/** A key's use is written at most this often by a process. */
-const EVERY_MS = 60_000
-/** Uses are collected this long, so that many keys are one statement. */
+/** Minimum interval between two writes of one key's last use by a process. */
+const INTERVAL_MS = 60_000
+/** Milliseconds for which uses are collected, so that many keys are written by one statement. */
 const COLLECT_MS = 1000
 
 export interface LastUsed {
@@ -12,8 +12,8 @@ export interface LastUsed {
   close(): Promise<void>
 }
 
-/** Notes when keys were used, roughly, and off the answer's path. What a process could not write is lost. */
-export function lastUsedOf(sql: Sql, log: Log, every = EVERY_MS): LastUsed {
+/** Records roughly when keys were used, without delaying responses. Updates that a process could not write are lost. */
+export function lastUsedOf(sql: Sql, log: Log, every = INTERVAL_MS): LastUsed {
   const noted = new Map<number, number>()
   let used = new Set<number>()
   let timer: NodeJS.Timeout | undefined
@@ -25,7 +25,7 @@ export function lastUsedOf(sql: Sql, log: Log, every = EVERY_MS): LastUsed {
     const old = performance.now() - every
     for (const [id, at] of noted) if (at <= old) noted.delete(id)
     if (ids.length === 0) return
-    await noteUse(sql, ids).catch((err: unknown) => log.debug({ err }, 'the last use of keys was not written'))
+    await noteUse(sql, ids).catch((err: unknown) => log.debug({ err }, 'could not record last use of keys'))
   }
 
   return {

@@ -2,13 +2,16 @@ import { parseDomain } from '../../mime/address.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import type { Restrictions } from './api-key.ts'
 
-/** What is not named stays as it was; null takes a restriction away. */
+/** Changes to restrictions: omitted fields are unchanged; null removes a restriction. */
 export type RestrictionsChange = Partial<Restrictions>
 
-const MOST_ENTRIES = 100
-const MOST_A_WINDOW = 1_000_000_000
+const MAX_ENTRIES = 100
+const MAX_PER_WINDOW = 1_000_000_000
 
-/** The restrictions with a change made. Throws parameterInvalid, naming the restriction as HTTP writes it. */
+/**
+ * Returns the restrictions with the change applied. Throws parameterInvalid, which uses the parameter names of the HTTP
+ * API.
+ */
 export function changedRestrictions(before: Restrictions, change: RestrictionsChange): Restrictions {
   const { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, until } = change
   return {
@@ -29,7 +32,7 @@ export function changedRestrictions(before: Restrictions, change: RestrictionsCh
   }
 }
 
-/** Is nothing restricted? */
+/** Whether there are no restrictions. */
 export function isUnrestricted(restrictions: Restrictions): boolean {
   return Object.values(restrictions).every((value) => value === null)
 }
@@ -39,42 +42,45 @@ function kept<T>(change: null | undefined, before: T | null): T | null {
 }
 
 function knownTemplates(ids: readonly number[]): number[] {
-  const wrong = ids.some((id) => !Number.isInteger(id) || id < 1 || id > 2 ** 31 - 1)
-  if (wrong) throw wrongValue('templates', 'must be a list of template ids')
+  const isInvalid = ids.some((id) => !Number.isInteger(id) || id < 1 || id > 2 ** 31 - 1)
+  if (isInvalid) throw invalidRestriction('templates', 'must be a list of template ids')
   return bounded('templates', ids)
 }
 
 function domains(name: string, written: readonly string[]): string[] {
   const parsed = written.map((text) => {
     const domain = parseDomain(text.trim())
-    if (domain === undefined) throw wrongValue(name, 'must be a list of domain names')
+    if (domain === undefined) throw invalidRestriction(name, 'must be a list of domain names')
     return domain
   })
   return bounded(name, parsed)
 }
 
-/** A list of nothing would be a key that may send nothing, which a scope says better. */
+/**
+ * Removes duplicates and checks the length. An empty list is rejected: the key could send nothing, which is better
+ * expressed by its scopes.
+ */
 function bounded<T>(name: string, entries: readonly T[]): T[] {
   const unique = [...new Set(entries)]
-  if (unique.length === 0 || unique.length > MOST_ENTRIES)
-    throw wrongValue(name, `must have 1 to ${MOST_ENTRIES} entries`)
+  if (unique.length === 0 || unique.length > MAX_ENTRIES)
+    throw invalidRestriction(name, `must have 1 to ${MAX_ENTRIES} entries`)
   return unique
 }
 
 function count(name: string, value: number): number {
-  if (!Number.isInteger(value) || value < 1 || value > MOST_A_WINDOW)
-    throw wrongValue(name, `must be a whole number from 1 to ${MOST_A_WINDOW}`)
+  if (!Number.isInteger(value) || value < 1 || value > MAX_PER_WINDOW)
+    throw invalidRestriction(name, `must be a whole number from 1 to ${MAX_PER_WINDOW}`)
   return value
 }
 
 function future(until: Date): Date {
   const time = until.getTime()
-  if (!(time > Date.now())) throw wrongValue('until', 'must be in the future')
-  // Beyond it neither JSON nor the database would write the year with four digits.
-  if (until.getUTCFullYear() > 9999) throw wrongValue('until', 'must be a time before the year 10000')
+  if (!(time > Date.now())) throw invalidRestriction('until', 'must be a time to come')
+  // Neither JSON nor the database writes later years with four digits.
+  if (until.getUTCFullYear() > 9999) throw invalidRestriction('until', 'must be a time before the year 10000')
   return until
 }
 
-function wrongValue(name: string, problem: string): Error {
+function invalidRestriction(name: string, problem: string): Error {
   return invalidParameter(`restrictions.${name}`, problem)
 }

@@ -5,27 +5,29 @@ import { type ApiKey, allows, type Restrictions } from './api-key.ts'
 export type Rights = Pick<ApiKey, 'scopes' | 'networks' | 'restrictions' | 'v3Rights'>
 
 /**
- * A key that handles keys never gets beyond its own rights by it: whatever it makes, changes or takes over lies within them.
+ * Ensures that a key that manages keys does not gain permissions: every key it creates, changes or replaces must be
+ * within its own.
  *
  * Throws keyRestricted.
  */
 export function requireWithin(wanted: Rights, own: Rights): void {
   const scope = wanted.scopes.find((one) => !allows(own.scopes, one))
-  if (scope !== undefined) throw beyond(`the scope ${scope}`)
+  if (scope !== undefined) throw restricted(`the scope ${scope}`)
   const everywhere = own.networks.length === 0
   const inside = (network: string): boolean => own.networks.some((whole) => networkContains(whole, network))
-  if (!everywhere && (wanted.networks.length === 0 || !wanted.networks.every(inside))) throw beyond('other networks')
-  if (!isSubset(wanted.v3Rights, own.v3Rights)) throw beyond('other permissions')
+  if (!everywhere && (wanted.networks.length === 0 || !wanted.networks.every(inside)))
+    throw restricted('other networks')
+  if (!isSubset(wanted.v3Rights, own.v3Rights)) throw restricted('other rights')
   requireRestricted(wanted.restrictions, own.restrictions)
 }
 
 function requireRestricted(wanted: Restrictions, own: Restrictions): void {
-  if (!isSubset(wanted.templates, own.templates)) throw beyond('other templates')
-  if (!isSubset(wanted.senderDomains, own.senderDomains)) throw beyond('other sender domains')
-  if (!isSubset(wanted.recipientDomains, own.recipientDomains)) throw beyond('other recipient domains')
-  if (!isAtMost(wanted.recipientsPerHour, own.recipientsPerHour)) throw beyond('more recipients per hour')
-  if (!isAtMost(wanted.callsPerMinute, own.callsPerMinute)) throw beyond('more calls per minute')
-  if (!isAtMost(wanted.until?.getTime() ?? null, own.until?.getTime() ?? null)) throw beyond('a later expiry')
+  if (!isSubset(wanted.templates, own.templates)) throw restricted('other templates')
+  if (!isSubset(wanted.senderDomains, own.senderDomains)) throw restricted('other sender domains')
+  if (!isSubset(wanted.recipientDomains, own.recipientDomains)) throw restricted('other recipient domains')
+  if (!isAtMost(wanted.recipientsPerHour, own.recipientsPerHour)) throw restricted('more recipients an hour')
+  if (!isAtMost(wanted.callsPerMinute, own.callsPerMinute)) throw restricted('more calls a minute')
+  if (!isAtMost(wanted.until?.getTime() ?? null, own.until?.getTime() ?? null)) throw restricted('a later end')
 }
 
 function isSubset<T>(part: readonly T[] | null, whole: readonly T[] | null): boolean {
@@ -36,18 +38,21 @@ function isAtMost(value: number | null, bound: number | null): boolean {
   return bound === null || (value !== null && value <= bound)
 }
 
-/** Allowances are shared by a limited key and what it made; another key's would come on top of its own. */
+/**
+ * A key with quotas shares them with the keys it creates. It must not manage keys with another quota, which would add
+ * to its own.
+ */
 export function requireSameAllowance(wanted: ApiKey, own: ApiKey): void {
   const { recipientsPerHour, callsPerMinute } = own.restrictions
   if (recipientsPerHour === null && callsPerMinute === null) return
-  if (allowanceOf(wanted) !== allowanceOf(own)) throw beyond('a quota of its own')
+  if (allowanceOf(wanted) !== allowanceOf(own)) throw restricted('an allowance of its own')
 }
 
-/** The key whose allowances a key draws on. */
+/** Returns the id of the key whose quotas a key uses. */
 export function allowanceOf({ id, countsWith }: Pick<ApiKey, 'id' | 'countsWith'>): number {
   return countsWith ?? id
 }
 
-function beyond(what: string): ServiceError {
-  return new ServiceError('keyRestricted', { values: { problem: `manage a key with ${what}` } })
+function restricted(what: string): ServiceError {
+  return new ServiceError('keyRestricted', { values: { problem: `handle a key with ${what}` } })
 }

@@ -1,9 +1,9 @@
-/** Milliseconds between two looks. */
-const EVERY_MS = 1000
-/** Keys of one look: 1 ms for the database. */
-const MOST = 500
+/** Milliseconds between two lookups. */
+const INTERVAL_MS = 1000
+/** Maximum keys per lookup, which takes the database 1 ms. */
+const MAX_KEYS = 500
 
-/** Answers which of these there are. */
+/** Returns those of the keys that exist. */
 export type Look = (keys: readonly string[]) => Promise<ReadonlySet<string>>
 
 interface Waiting extends PromiseWithResolvers<boolean | undefined> {
@@ -11,45 +11,46 @@ interface Waiting extends PromiseWithResolvers<boolean | undefined> {
 }
 
 /**
- * Looks for many keys with one statement a second. Where more come than it takes, each has the same chance to be drawn, so that
- * whoever comes again gets in, however many others come. Those that are not drawn do not wait.
+ * Looks up many keys with one statement per second. If more keys arrive than one statement takes, each has the same
+ * chance to be drawn, so a client that retries succeeds eventually, however many others there are. Keys that are not
+ * drawn do not wait.
  */
 export class SharedLook {
   readonly #look: Look
   readonly #every: number
   readonly #most: number
   #waiting: Waiting[] = []
-  /** Since the last look. */
-  #came = 0
-  #next = Number.NEGATIVE_INFINITY
+  /** Keys since the last lookup. */
+  #arrived = 0
+  #nextLookup = Number.NEGATIVE_INFINITY
 
-  constructor(look: Look, { every = EVERY_MS, most = MOST } = {}) {
+  constructor(look: Look, { every = INTERVAL_MS, most = MAX_KEYS } = {}) {
     this.#look = look
     this.#every = every
     this.#most = most
   }
 
-  /** Is there such a key? Undefined: others were drawn. */
+  /** Whether the key exists; undefined if it was not drawn. */
   async has(key: string): Promise<boolean | undefined> {
-    const number = this.#came++
-    if (number === 0) setTimeout(() => void this.#lookNow(), Math.max(0, this.#next - performance.now()))
-    // Algorithm R: the nth to come is drawn with a chance of most / n, and takes the place of any other.
-    const place = number < this.#most ? number : Math.floor(Math.random() * this.#came)
-    if (place >= this.#most) return undefined
-    this.#waiting[place]?.resolve(undefined)
+    const number = this.#arrived++
+    if (number === 0) setTimeout(() => void this.#runLookup(), Math.max(0, this.#nextLookup - performance.now()))
+    // Reservoir sampling (algorithm R): the nth key is drawn with probability most / n and replaces a random one.
+    const index = number < this.#most ? number : Math.floor(Math.random() * this.#arrived)
+    if (index >= this.#most) return undefined
+    this.#waiting[index]?.resolve(undefined)
     const waiting = { key, ...Promise.withResolvers<boolean | undefined>() }
-    this.#waiting[place] = waiting
+    this.#waiting[index] = waiting
     return waiting.promise
   }
 
-  async #lookNow(): Promise<void> {
+  async #runLookup(): Promise<void> {
     const batch = this.#waiting
     this.#waiting = []
-    this.#came = 0
-    this.#next = performance.now() + this.#every
+    this.#arrived = 0
+    this.#nextLookup = performance.now() + this.#every
     try {
-      const there = await this.#look(batch.map(({ key }) => key))
-      for (const { key, resolve } of batch) resolve(there.has(key))
+      const existing = await this.#look(batch.map(({ key }) => key))
+      for (const { key, resolve } of batch) resolve(existing.has(key))
     } catch (error) {
       for (const { reject } of batch) reject(error)
     }

@@ -51,7 +51,7 @@ function list<T>(entries: readonly T[] | null): T[] | null {
   return entries && [...entries]
 }
 
-/** Keys after number `after`, oldest first, at most `limit`. */
+/** Returns keys with an id above `after`, oldest first, at most `limit`. */
 export async function selectApiKeys(
   sql: AnySql,
   accountId: number,
@@ -62,7 +62,7 @@ export async function selectApiKeys(
   return rows.map(keyOf)
 }
 
-/** How many keys an account has, and how many of them are still good. */
+/** Counts an account's keys, and those of them that are valid. */
 export async function countApiKeys(sql: AnySql, accountId: number): Promise<{ all: number; live: number }> {
   return onlyRow(
     await sql<{ all: number; live: number }[]>`
@@ -72,7 +72,7 @@ export async function countApiKeys(sql: AnySql, accountId: number): Promise<{ al
   )
 }
 
-/** The key, of that account where one is given. `lock`: until the transaction ends nobody else changes it. */
+/** Selects a key, optionally only if it belongs to the account. `lock`: locks it until the end of the transaction. */
 export async function selectApiKey(
   sql: AnySql,
   { id, accountId = null, lock = false }: { id: number; accountId?: number | null | undefined; lock?: boolean },
@@ -103,7 +103,7 @@ export async function updateApiKey(
   )
 }
 
-/** `hours` from now it ends, or when it would have ended anyway; 0: it is revoked. */
+/** Ends the key in `hours`, unless it expires earlier; 0 revokes it. */
 export async function replaceApiKey(sql: AnySql, id: number, by: number, hours: number): Promise<ApiKey> {
   return keyOf(
     onlyRow(
@@ -117,7 +117,7 @@ export async function replaceApiKey(sql: AnySql, id: number, by: number, hours: 
   )
 }
 
-/** Answers the key as it stands now, also when it was revoked before. */
+/** Returns the key, also if it was already revoked. */
 export async function revokeApiKey(sql: AnySql, id: number): Promise<ApiKey> {
   return keyOf(
     onlyRow(
@@ -127,7 +127,7 @@ export async function revokeApiKey(sql: AnySql, id: number): Promise<ApiKey> {
   )
 }
 
-/** Other processes write the same keys: whoever comes second leaves it to the first. */
+/** Other processes write the same keys, so locked rows and recent values are skipped. */
 export async function noteUse(sql: AnySql, ids: readonly number[]): Promise<void> {
   await sql`
     update api_keys set last_used_at = service_now()
@@ -149,7 +149,7 @@ function accountOf({ id, name, state, parentId, expiresAt, createdAt }: Account)
   return { id, name, state, parentId, expiresAt, createdAt }
 }
 
-/** Limits the operator set on an account; null: none of its own. */
+/** Limits set by the operator; null if none. */
 interface AccountLimits {
   readonly sendsPerMinute: number | null
 }
@@ -160,7 +160,7 @@ export interface Subaccount extends AccountLimits {
   readonly expired: boolean
 }
 
-/** The account's subaccount of this lower-case user name, or null. */
+/** Returns the account's subaccount with this lower-case user name, or null. */
 export async function selectSubaccount(sql: AnySql, parentId: number, username: string): Promise<Subaccount | null> {
   const rows = await sql<(Account & MailDefaults & Omit<Subaccount, 'account' | 'mailDefaults'>)[]>`
     select a.id, a.name, a.state, a.parent_id as "parentId", a.expires_at as "expiresAt", a.created_at as "createdAt",
@@ -180,21 +180,21 @@ export interface KeyHolder extends AccountLimits {
   readonly restrictions: Restrictions
   readonly v3Rights: string[] | null
   readonly countsWith: number | null
-  /** Its state is the parent's, where that is not active. */
+  /** The state is the parent's unless the parent is active. */
   readonly account: Account
   readonly mailDefaults: MailDefaults
-  /** The account, or its parent. */
+  /** Whether the account or its parent has expired. */
   readonly expired: boolean
-  /** A subaccount that its parent has switched off. */
+  /** A subaccount disabled by its parent. */
   readonly disabled: boolean
   readonly accountCallsPerMinute: number | null
-  /** Of the account it is under. */
+  /** Limit of the parent account. */
   readonly parentSendsPerMinute: number | null
 }
 
-/** Which of these hashes, in hexadecimal, are of live keys. */
+/** Returns those of the hexadecimal hashes that belong to valid keys. */
 export async function selectLiveHashes(sql: AnySql, hashes: readonly string[]): Promise<Set<string>> {
-  // The driver knows no arrays of octets.
+  // The driver does not support arrays of bytea.
   const rows = await sql<{ hash: string }[]>`
     select encode(hash, 'hex') as hash from api_keys
      where hash = any(array(select decode(one, 'hex') from unnest(${[...hashes]}::text[]) one))
@@ -202,7 +202,7 @@ export async function selectLiveHashes(sql: AnySql, hashes: readonly string[]): 
   return new Set(rows.map(({ hash }) => hash))
 }
 
-/** Which of these lower-case user names are of subaccounts of the account. */
+/** Returns those of the lower-case user names that belong to subaccounts of the account. */
 export async function selectUsernames(
   sql: AnySql,
   parentId: number,
@@ -214,7 +214,7 @@ export async function selectUsernames(
   return new Set(rows.map(({ username }) => username))
 }
 
-/** The live key with this hash, or of this id, and its account, or null. */
+/** Returns the valid key with this hash or id, with its account, or null. */
 export async function selectKeyHolder(sql: AnySql, key: { hash: Buffer } | { id: number }): Promise<KeyHolder | null> {
   const rows = await sql<
     (Omit<KeyHolder, 'account' | 'mailDefaults' | 'restrictions'> & Restrictions & Account & MailDefaults)[]

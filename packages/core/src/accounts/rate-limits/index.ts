@@ -9,32 +9,32 @@ export { HOUR, MINUTE } from './rate.ts'
 
 export interface RateLimits {
   /**
-   * Takes `amount` out of each of the rates, or out of none. Answers how the tightest of them stands.
+   * Takes `amount` from all of the rates, or from none. Returns the status of the one with the least remaining.
    *
-   * All processes of an installation share an allowance, and together never give more than the limit in one window. What a
-   * process took and did not use is lost to the others: at most a fiftieth of the limit for each process.
+   * All processes of an installation share a quota and together never exceed the limit in one window. An amount that a
+   * process took and did not use is not available to the others: at most a fiftieth of the limit per process.
    *
-   * Throws notReady while the database is away.
+   * Throws notReady while the database is unavailable.
    */
   take(rates: readonly Rate[], amount?: number): Promise<Standing>
-  /** Gives back to the rate told of what was not used after all; it stays with this process. */
+  /** Returns an unused amount to the rate of the status; it stays with this process. */
   giveBack(amount: number, standing: Standing): void
-  /** Forgets windows long past, some at a time; answers how many. */
+  /** Deletes a batch of windows that ended long ago; returns how many. */
   forgetOldWindows(): Promise<number>
 }
 
-/** Allowances a process remembers; one that is forgotten is asked for again. */
-const MOST_ALLOWANCES = 20_000
+/** Maximum number of quotas that a process keeps; a dropped one is loaded again. */
+const MAX_ALLOWANCES = 20_000
 
 export function rateLimitsOf(sql: Sql): RateLimits {
   const allowances = new Map<string, Allowance>()
 
   function allowanceOf(rate: Rate): Allowance {
-    // Two limits on one allowance are two stocks, or the narrower one would use what was taken for the wider one.
+    // One quota with two limits needs two entries, or the smaller limit would use what was taken for the larger one.
     const key = `${rate.name} ${rate.limit}`
     const known = allowances.get(key)
     if (known) return known
-    if (allowances.size >= MOST_ALLOWANCES) allowances.delete(allowances.keys().next().value as string)
+    if (allowances.size >= MAX_ALLOWANCES) allowances.delete(allowances.keys().next().value as string)
     const allowance = new Allowance(rate, (needed, wanted) => takeAllowance(sql, rate, needed, wanted))
     allowances.set(key, allowance)
     return allowance
@@ -60,7 +60,7 @@ export function rateLimitsOf(sql: Sql): RateLimits {
         if (!isDatabaseTrouble(error)) throw error
         throw new ServiceError('notReady', { reason: 'could not draw on the rate limit', cause: error })
       }
-      if (taken.length === 0) throw new Error('no rate to draw on')
+      if (taken.length === 0) throw new Error('no rates given')
       return taken.reduce((tightest, one) => (one.remaining < tightest.remaining ? one : tightest))
     },
     giveBack,
@@ -68,7 +68,7 @@ export function rateLimitsOf(sql: Sql): RateLimits {
   }
 }
 
-/** Throws rateLimited where a standing is a refusal. */
+/** Throws rateLimited if the status is a rejection. */
 export function requireAllowed({ refused, rate, retryAfter }: Standing): void {
   if (!refused) return
   const { limit, what } = rate

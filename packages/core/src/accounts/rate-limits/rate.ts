@@ -1,24 +1,24 @@
-/** How much of something is allowed in a window of time. Windows begin at full minutes or hours of the database's clock. */
+/** A rate limit: a maximum per time window. Windows begin at full minutes or hours of the database's clock. */
 export interface Rate {
-  /** What is counted, and whose: `calls 12`. Rates of one name share one allowance. */
+  /** Identifies what is counted and for whom, such as `calls 12`. Rates with the same name share one quota. */
   readonly name: string
-  /** For the refusal: `calls a minute`. */
+  /** Text for the error message: `calls a minute`. */
   readonly what: string
   readonly limit: number
-  /** The window's length: {@link MINUTE} or {@link HOUR}. */
+  /** Length of the window in seconds: {@link MINUTE} or {@link HOUR}. */
   readonly seconds: number
 }
 
-/** Where somebody stands in the window that now runs. */
+/** Rate limit status in the current window. */
 export interface Standing {
   readonly rate: Rate
-  /** What this process knows to be left. */
+  /** Remaining amount as known to this process. */
   readonly remaining: number
-  /** Unix seconds at which the next window begins. */
+  /** Start of the next window in Unix seconds. */
   readonly reset: number
-  /** Seconds until then, at least 1. */
+  /** Seconds until the next window, at least 1. */
   readonly retryAfter: number
-  /** It was not allowed, and nothing was taken. */
+  /** Whether the request was rejected; nothing was taken then. */
   readonly refused: boolean
 }
 

@@ -2,17 +2,17 @@ import { type AnySql, onlyRow, type Sql } from '../../platform/database/database
 import type { Rate } from './rate.ts'
 
 export interface Taken {
-  /** 0: less was left than needed. */
+  /** 0 if less than `needed` was left. */
   readonly granted: number
-  /** By all processes, with this. */
+  /** Amount taken by all processes, including this request. */
   readonly taken: number
-  /** Unix seconds. */
+  /** End of the window in Unix seconds. */
   readonly endsAt: number
-  /** Until the window ends. */
+  /** Milliseconds until the window ends. */
   readonly milliseconds: number
 }
 
-/** Takes up to `wanted` out of the window that now runs, or nothing when less than `needed` is left. */
+/** Takes up to `wanted` from the current window, or nothing if less than `needed` is left. */
 export async function takeAllowance(sql: AnySql, rate: Rate, needed: number, wanted: number): Promise<Taken> {
   const { name, limit, seconds } = rate
   return onlyRow(
@@ -36,15 +36,15 @@ export async function takeAllowance(sql: AnySql, rate: Rate, needed: number, wan
   )
 }
 
-/** Long after the longest window. */
-const KEPT_HOURS = 2
+/** Hours that windows are kept; well above the longest window. */
+const RETENTION_HOURS = 2
 
-/** Forgets windows past, some at a time. Answers how many. */
+/** Deletes a batch of past windows. Returns how many. */
 export async function forgetWindows(sql: Sql): Promise<number> {
   const rows = await sql`
     delete from allowances where (name, starts_at) in (
       select name, starts_at from allowances
-       where starts_at < service_now() - make_interval(hours => ${KEPT_HOURS})
+       where starts_at < service_now() - make_interval(hours => ${RETENTION_HOURS})
        order by starts_at limit 5000 for update skip locked)`
   return rows.count
 }

@@ -13,14 +13,14 @@ import type { CreditType, Subaccount } from './subaccount.ts'
 export interface NewSubaccount {
   readonly username: string
   readonly email: string
-  /** Undefined: it gets one later, by an update. */
+  /** Undefined: set later by an update. */
   readonly password: string | undefined
   readonly creditType: CreditType
 }
 
 /**
- * Makes a subaccount and its first API key, which is answered only now. Throws subaccountNested, usernameInvalid,
- * subaccountEmailInvalid, passwordWeak, usernameTaken.
+ * Creates a subaccount and its first API key, whose secret is returned only once. Throws subaccountNested,
+ * usernameInvalid, subaccountEmailInvalid, passwordWeak, usernameTaken.
  */
 export async function createSubaccount(
   sql: Sql,
@@ -28,7 +28,7 @@ export async function createSubaccount(
   { username, email, password, creditType }: NewSubaccount,
   { by, hashPassword }: { by: Actor; hashPassword: HashPassword },
 ): Promise<{ subaccount: Subaccount; secret: string }> {
-  // One level: credit and keys pass from one hand to the next, and nobody could follow a third.
+  // One level only: credit and keys pass from parent to subaccount, and deeper nesting would be impossible to follow.
   if (parent.parentId !== null) throw new ServiceError('subaccountNested')
   if (!/^[A-Za-z0-9._-]{3,64}$/.test(username)) throw new ServiceError('usernameInvalid')
   const address = parseEmail(email)
@@ -51,12 +51,12 @@ export async function createSubaccount(
         action: 'subaccount.create',
         after: { username, creditType },
       })
-      // It has what the key has that makes the subaccount, so that nobody gets beyond his own rights this way.
+      // The new key inherits the caller's permissions, so that creating a subaccount does not extend them.
       const { secret } = await makeKey(transaction, { accountId: id, name: 'first' }, by)
       return { subaccount: made as Subaccount, secret }
     })
   } catch (error) {
-    // The other one: an account of the operator's own naming that reads like "parent/username".
+    // accounts_name: an account created by the operator has the name "parent/username".
     if (isUniqueViolation(error, 'accounts_username') || isUniqueViolation(error, 'accounts_name')) {
       throw new ServiceError('usernameTaken')
     }
@@ -64,7 +64,7 @@ export async function createSubaccount(
   }
 }
 
-/** Its canonical form. Throws subaccountEmailInvalid. */
+/** Returns the canonical form. Throws subaccountEmailInvalid. */
 export function parseEmail(email: string): string {
   const address = parseAddress(email)
   if (!address) throw new ServiceError('subaccountEmailInvalid')

@@ -30,22 +30,24 @@ export interface SubaccountChanges {
 }
 
 /**
- * The accounts under an account, each known by its user name, whatever its case. Every act but create and list throws
- * subaccountUnknown; what it changes stands in the audit log of both.
+ * The accounts under an account, each identified by its case-insensitive user name. Every function except create and
+ * list throws subaccountUnknown. Changes are recorded in the audit logs of both accounts.
  */
 export interface Subaccounts {
-  /** See create.ts. */
   create(parent: Account, subaccount: NewSubaccount, by?: Actor): Promise<{ subaccount: Subaccount; secret: string }>
-  /** By name, with how many there are in all. */
+  /** A page sorted by name, and the total number. */
   list(parentId: number, page: SubaccountPage): Promise<{ subaccounts: Subaccount[]; total: number }>
   /**
-   * To `unlimited`: what is left of its one-time credit goes back; to `one_time_credit`: it starts with none.
-   * Throws subaccountEmailInvalid, passwordWeak.
+   * Changing to `unlimited` returns the remaining one-time credit to the parent; withSubaccount to `one_time_credit` starts
+   * with a balance of 0. Throws subaccountEmailInvalid, passwordWeak.
    */
   update(parentId: number, username: string, changes: SubaccountChanges, by?: Actor): Promise<Subaccount>
-  /** Its keys are refused in every process within 5 s. */
+  /** The subaccount's keys are rejected by every process within 5 s. */
   setDisabled(parentId: number, username: string, disabled: boolean, by?: Actor): Promise<Subaccount>
-  /** Answers the credit that went back to the parent. Its keys are refused in every process within 5 s; the name is free. */
+  /**
+   * Returns the credit that the parent got back. The keys are rejected by every process within 5 s, and the name can be
+   * reused.
+   */
   remove(parentId: number, username: string, by?: Actor): Promise<{ returned: number }>
   credit(parentId: number, username: string): Promise<SubaccountCredit>
   /** Throws creditInvalid. See move-credit.ts. */
@@ -59,35 +61,35 @@ export interface Subaccounts {
 export function subaccountsOf(sql: Sql): Subaccounts {
   const hashPassword = passwordHasher()
 
-  /** One transaction: the subaccount locked, the act, what it tells the audit log. */
-  function changing<T>(
+  /** Runs `fn` in a transaction with the subaccount locked, and records the change in the audit logs. */
+  function withSubaccount<T>(
     parentId: number,
     username: string,
     by: Actor,
-    act: (transaction: SqlTransaction, subaccount: StoredSubaccount) => Promise<[answer: T, noted: Noted]>,
+    fn: (transaction: SqlTransaction, subaccount: StoredSubaccount) => Promise<[result: T, change: AuditedChange]>,
   ): Promise<T> {
     return sql.begin(async (transaction) => {
       const subaccount = known(await lockSubaccount(transaction, parentId, username))
-      const [answer, noted] = await act(transaction, subaccount)
-      await noteInBoth(transaction, parentId, subaccount, by, noted)
-      return answer
+      const [result, change] = await fn(transaction, subaccount)
+      await noteInBoth(transaction, parentId, subaccount, by, change)
+      return result
     }) as Promise<T>
   }
 
-  const moving = (
+  const moveCredit = (
     action: string,
     move: (transaction: SqlTransaction, pair: Pair) => Promise<void>,
     parentId: number,
     name: string,
     by: Actor,
   ) =>
-    changing<SubaccountCredit>(parentId, name, by, async (transaction, { id, username }) => {
+    withSubaccount<SubaccountCredit>(parentId, name, by, async (transaction, { id, username }) => {
       const pair = await lockPair(transaction, parentId, id)
       await move(transaction, pair)
       const after = await selectCredit(transaction, id)
       return [
         { username, ...after },
-        { action, before: shortly(pair.own), after: shortly(after) },
+        { action, before: auditCredit(pair.own), after: auditCredit(after) },
       ]
     })
 
@@ -105,10 +107,10 @@ export function subaccountsOf(sql: Sql): Subaccounts {
     async update(parentId, username, { email, password, creditType }, by = OPERATOR) {
       const address = email === undefined ? undefined : parseEmail(email)
       if (password !== undefined) requireStrong(password)
-      // Hashing takes a while; not for one that isn't there, and not while its row is locked.
+      // Hashing is slow, so do not hash for an unknown subaccount or while its row is locked.
       known(await selectSubaccount(sql, parentId, username))
       const hashed = password === undefined ? undefined : await hashPassword(password)
-      return changing(parentId, username, by, async (transaction, { id, creditType: was }) => {
+      return withSubaccount(parentId, username, by, async (transaction, { id, creditType: was }) => {
         await updateSubaccount(transaction, id, { email: address, password: hashed })
         if (creditType === 'one_time_credit') await insertBalance(transaction, id)
         if (creditType === 'unlimited') {
@@ -126,7 +128,7 @@ export function subaccountsOf(sql: Sql): Subaccounts {
     },
 
     setDisabled: (parentId, username, disabled, by = OPERATOR) =>
-      changing(parentId, username, by, async (transaction, subaccount) => {
+      withSubaccount(parentId, username, by, async (transaction, subaccount) => {
         await updateDisabled(transaction, subaccount.id, disabled)
         const action = disabled ? 'subaccount.disable' : 'subaccount.enable'
         return [
@@ -136,12 +138,12 @@ export function subaccountsOf(sql: Sql): Subaccounts {
       }),
 
     remove: (parentId, username, by = OPERATOR) =>
-      changing(parentId, username, by, async (transaction, subaccount) => {
+      withSubaccount(parentId, username, by, async (transaction, subaccount) => {
         const pair = await lockPair(transaction, parentId, subaccount.id)
         await giveBack(transaction, pair)
         await markDeleted(transaction, subaccount.id)
         const returned = pair.parent ? (pair.own?.oneTime ?? 0) : 0
-        return [{ returned }, { action: 'subaccount.delete', before: shortly(pair.own), after: { returned } }]
+        return [{ returned }, { action: 'subaccount.delete', before: auditCredit(pair.own), after: { returned } }]
       }),
 
     async credit(parentId, name) {
@@ -150,21 +152,27 @@ export function subaccountsOf(sql: Sql): Subaccounts {
     },
 
     increase: (parentId, name, amount, by = OPERATOR) =>
-      moving('credit.increase', (transaction, pair) => increase(transaction, pair, amount), parentId, name, by),
+      moveCredit('credit.increase', (transaction, pair) => increase(transaction, pair, amount), parentId, name, by),
     decrease: (parentId, name, amount, by = OPERATOR) =>
-      moving('credit.decrease', (transaction, pair) => decrease(transaction, pair, amount), parentId, name, by),
+      moveCredit('credit.decrease', (transaction, pair) => decrease(transaction, pair, amount), parentId, name, by),
     setRecurring: (parentId, name, credit, by = OPERATOR) =>
-      moving('credit.recurring', (transaction, pair) => setRecurring(transaction, pair, credit), parentId, name, by),
+      moveCredit(
+        'credit.recurring',
+        (transaction, pair) => setRecurring(transaction, pair, credit),
+        parentId,
+        name,
+        by,
+      ),
   }
 }
 
-interface Noted {
+interface AuditedChange {
   readonly action: string
   readonly before?: AuditValues
   readonly after?: AuditValues
 }
 
-function shortly(credit: Credit | undefined): AuditValues {
+function auditCredit(credit: Credit | undefined): AuditValues {
   const { oneTime, recurring } = credit ?? { oneTime: null, recurring: null }
   return { credit: oneTime ?? 'unlimited', ...(recurring ? { recurring: { ...recurring } } : {}) }
 }

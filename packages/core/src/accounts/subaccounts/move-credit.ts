@@ -5,7 +5,7 @@ import { parseSpan } from '../credits/days.ts'
 import { invalidCredit, requireCredit } from '../credits/index.ts'
 import { addToBalance, emptyBalance, insertBalance, lockCredits, updateRecurring } from '../credits/store.ts'
 
-/** What has been locked: a parent and one of its subaccounts, with their credit; undefined where there is no limit. */
+/** A parent and one of its subaccounts, locked, with their credit; undefined if unlimited. */
 export interface Pair {
   readonly parentId: number
   readonly id: number
@@ -19,8 +19,8 @@ export async function lockPair(sql: SqlTransaction, parentId: number, id: number
 }
 
 /**
- * Gives one-time credit to a subaccount, taken from its parent where that has a limit. A subaccount without a limit has one
- * from then on. Throws creditInvalid.
+ * Gives one-time credit to a subaccount, and takes it from the parent if the parent is limited. An unlimited subaccount
+ * becomes limited. Throws creditInvalid.
  */
 export async function increase(
   sql: SqlTransaction,
@@ -35,7 +35,10 @@ export async function increase(
   await addToBalance(sql, id, amount)
 }
 
-/** Takes one-time credit back, to its parent where that has a limit. Throws creditInvalid: never below nothing. */
+/**
+ * Takes one-time credit back and returns it to the parent if the parent is limited. Throws creditInvalid if it exceeds
+ * the balance.
+ */
 export async function decrease(sql: SqlTransaction, { parentId, id, own }: Pair, amount: number): Promise<void> {
   requireCredit(amount, 1)
   if (!own) throw invalidCredit('the subaccount has no limit')
@@ -44,20 +47,20 @@ export async function decrease(sql: SqlTransaction, { parentId, id, own }: Pair,
   await addToBalance(sql, parentId, amount)
 }
 
-/** What is left of the one-time credit goes back to a parent that has a limit. */
+/** Returns the remaining one-time credit to the parent if the parent is limited. */
 export async function giveBack(sql: SqlTransaction, { parentId, id, own }: Pair): Promise<void> {
   await addToBalance(sql, parentId, own?.oneTime ?? 0)
   await emptyBalance(sql, id)
 }
 
-/** Throws dateInvalid, datesReversed, creditInvalid. */
+/** Sets the recurring credit. Throws dateInvalid, datesReversed, creditInvalid. */
 export async function setRecurring(sql: SqlTransaction, pair: Pair, recurring: RecurringCredit): Promise<void> {
   parseSpan(recurring.from, recurring.until)
   requireCredit(recurring.amount, 1)
-  // It comes out of nothing, which an account with a limit can't give away.
+  // Recurring credit is not taken from any balance, so a limited parent cannot grant it.
   if (pair.parent && recurring.active)
-    throw invalidCredit('the parent account has a limit, so it can only grant one-time credit')
-  // Switching off what there never was must not stop a subaccount that may send without end.
+    throw invalidCredit('the account itself has a limit, so it can give one-time credit only')
+  // Disabling a recurring credit that does not exist must not limit an unlimited subaccount.
   if (!pair.own && !recurring.active) throw invalidCredit('the subaccount has no limit')
   await insertBalance(sql, pair.id)
   await updateRecurring(sql, pair.id, recurring)

@@ -1,7 +1,10 @@
 import type { SqlTransaction } from '../../platform/database/database.ts'
 import { type Actor, type AuditValues, noteChange } from '../audit/index.ts'
 
-/** Notes a change in the parent's audit log and in the subaccount's, in this order everywhere: each log is locked. */
+/**
+ * Records a change in the audit logs of the parent and the subaccount. The order is the same everywhere, because each
+ * log is locked.
+ */
 export async function noteInBoth(
   sql: SqlTransaction,
   parentId: number,

@@ -3,26 +3,32 @@ import { promisify } from 'node:util'
 import { ServiceError } from '../../platform/errors.ts'
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
-/** One of the settings OWASP's password storage page holds equal; this one needs 16 MB, so many at once are no danger. */
+/**
+ * One of the equivalent settings of OWASP's password storage cheat sheet. It needs 16 MB, which is safe for many hashes
+ * at once.
+ */
 const COST = { N: 16_384, r: 8, p: 5 }
-const LEAST = 8
-const MOST = 200
+const MIN_LENGTH = 8
+const MAX_LENGTH = 200
 
 /** Throws passwordWeak unless it has 8 to 200 characters, with an upper-case and a lower-case letter and a digit. */
 export function requireStrong(password: string): void {
   const wanted: readonly (readonly [boolean, string])[] = [
-    [password.length >= LEAST && password.length <= MOST, `must have ${LEAST} to ${MOST} characters`],
-    [/\p{Lu}/u.test(password), 'must contain an upper-case letter'],
-    [/\p{Ll}/u.test(password), 'must contain a lower-case letter'],
-    [/\p{Nd}/u.test(password), 'must contain a digit'],
+    [
+      password.length >= MIN_LENGTH && password.length <= MAX_LENGTH,
+      `must have ${MIN_LENGTH} to ${MAX_LENGTH} characters`,
+    ],
+    [/\p{Lu}/u.test(password), 'must have an upper-case letter'],
+    [/\p{Ll}/u.test(password), 'must have a lower-case letter'],
+    [/\p{Nd}/u.test(password), 'must have a digit'],
   ]
-  for (const [fine, problem] of wanted) if (!fine) throw new ServiceError('passwordWeak', { values: { problem } })
+  for (const [isMet, problem] of wanted) if (!isMet) throw new ServiceError('passwordWeak', { values: { problem } })
 }
 
-/** Answers what is stored of a password: `scrypt$N$r$p$salt$hash`, both in base64. */
+/** Returns the stored form of a password: `scrypt$N$r$p$salt$hash`, salt and hash in base64. */
 export type HashPassword = (password: string) => Promise<string>
 
-/** Hashes one password at a time: more would keep the threads busy that deflate the bodies of mail. */
+/** Hashes one password at a time: concurrent hashes would occupy the threads that compress message bodies. */
 export function passwordHasher(): HashPassword {
   let last: Promise<unknown> = Promise.resolve()
   return (password) => {

@@ -1,7 +1,7 @@
 import { type AnySql, onlyRow } from '../../platform/database/database.ts'
 import type { Subaccount } from './subaccount.ts'
 
-/** A subaccount and its number, which stays inside. */
+/** A subaccount with its internal id. */
 export interface StoredSubaccount extends Subaccount {
   readonly id: number
 }
@@ -19,7 +19,7 @@ export interface NewSubaccountRow {
   readonly password: string | null
 }
 
-/** With its parent's settings. Answers its number. */
+/** Inserts a subaccount that copies its parent's settings. Returns its id. */
 export async function insertSubaccount(sql: AnySql, row: NewSubaccountRow): Promise<number> {
   const { parentId, name, username, email, password } = row
   return onlyRow(
@@ -44,7 +44,7 @@ export async function selectSubaccount(
   return row
 }
 
-/** Like selectSubaccount; nobody else changes or deletes it until the end of the transaction. */
+/** Like selectSubaccount, but locks the row until the end of the transaction. */
 export async function lockSubaccount(
   sql: AnySql,
   parentId: number,
@@ -55,18 +55,19 @@ export async function lockSubaccount(
      where a.parent_id = ${parentId} and lower(a.username) = lower(${username}::text) and a.deleted_at is null
        for no key update`
   if (rows.length === 0) return undefined
-  // Anew: what another transaction did while this one waited for the row shows only to the next statement.
+  // Selected again, because changes that were committed while this transaction waited for the lock are visible only to
+  // a new statement.
   return selectSubaccount(sql, parentId, username)
 }
 
 export interface SubaccountPage {
   readonly limit: number
   readonly offset: number
-  /** Only the one with this name. */
+  /** Only the subaccount with this name. */
   readonly username?: string | undefined
 }
 
-/** By name. */
+/** Sorted by name. */
 export async function selectSubaccounts(sql: AnySql, parentId: number, page: SubaccountPage): Promise<Subaccount[]> {
   return sql<Subaccount[]>`
     select ${columns(sql)} from accounts a
@@ -84,7 +85,7 @@ export async function countSubaccounts(sql: AnySql, parentId: number, username: 
   ).count
 }
 
-/** Undefined: as it was. */
+/** Undefined fields are unchanged. */
 export async function updateSubaccount(
   sql: AnySql,
   id: number,
@@ -99,7 +100,7 @@ export async function updateDisabled(sql: AnySql, id: number, disabled: boolean)
   await sql`update accounts set state = ${disabled ? 'suspended' : 'active'} where id = ${id}`
 }
 
-/** Marks it deleted, which frees its name, and revokes its keys. */
+/** Marks the subaccount deleted, which frees its name, and revokes its keys. */
 export async function markDeleted(sql: AnySql, id: number): Promise<void> {
   await sql`update accounts set state = 'deleted', deleted_at = service_now() where id = ${id}`
   await sql`update api_keys set revoked_at = service_now() where account_id = ${id} and revoked_at is null`

@@ -1,19 +1,19 @@
 import type { Credit } from '../credits/credit.ts'
 
-/** An account under another, known to it by a user name. */
+/** An account under a parent account, identified by a user name. */
 export interface Subaccount {
   readonly username: string
   readonly email: string
   readonly creditType: CreditType
-  /** Its keys are refused. */
+  /** Whether its keys are rejected. */
   readonly disabled: boolean
   readonly createdAt: Date
 }
 
-/** Without a limit of its own it draws on its parent's credit, where that has one. */
+/** `unlimited`: no limit of its own; uses the parent's credit if the parent is limited. */
 export type CreditType = 'unlimited' | 'one_time_credit'
 
-/** A subaccount's credit, with its name. */
+/** A subaccount's credit, with its user name. */
 export interface SubaccountCredit extends Credit {
   readonly username: string
 }

@@ -1,31 +1,31 @@
-/** What arrived at a pixel or a link, as it goes into the database. */
+/** A request for a pixel or a tracked link, as stored in the database. */
 export interface Hit {
-  /** A UUID: the same hit written twice counts once. */
+  /** A UUID, so that a hit that is written twice counts once. */
   readonly id: string
   readonly kind: 'opened' | 'clicked'
   readonly accountId: number
   /** 32 hex digits. */
   readonly messageId: string
   readonly recipientNo: number
-  /** clicked: which link of the message, and where it leads. */
+  /** For clicks, the index of the link in the message; null for opens. `url` is its destination. */
   readonly link: number | null
   readonly url: string | null
   readonly ip: string
   readonly userAgent: string | null
-  /** The machine rule it met. */
+  /** The machine rule that matched; null if none did. */
   readonly machine: string | null
-  /** performance.now() of its arrival. */
+  /** Time of the request by performance.now(). */
   readonly arrived: number
 }
 
-/** Characters of a reader's program that are kept. */
-const USER_AGENT_KEPT = 512
+/** Maximum number of stored characters of a User-Agent. */
+const MAX_USER_AGENT_LENGTH = 512
 
-/** A header field as it may be stored and shown: bounded, and one line of text. */
+/** Returns a User-Agent that can be stored and displayed: truncated, and on one line; null if empty. */
 export function plainUserAgent(text: string | undefined): string | null {
-  // Node reads header fields as latin1, so nothing here is half a character.
+  // Node decodes header fields as latin1, so truncation does not split a character.
   const plain = (text ?? '')
-    .slice(0, USER_AGENT_KEPT)
+    .slice(0, MAX_USER_AGENT_LENGTH)
     .replace(/\p{C}+/gu, ' ')
     .trim()
   return plain || null

@@ -16,22 +16,22 @@ export { HITS_AN_HOUR } from './judge-hits.ts'
 export { MACHINE_RULES_VERSION, REQUEST_RULES } from './machine-rules.ts'
 export type { SenderOfMessage, Unsubscribed } from './unsubscribe.ts'
 
-/** What readers do with the mail they got. */
+/** Opens, clicks and unsubscribes of recipients. */
 export interface Tracking {
-  /** What a token of a link stands for; undefined: it was not made here, or is for something else. */
+  /** Returns the target of a link's token; undefined if this service did not make it or it is of another kind. */
   read(kind: TrackingTarget['kind'], token: string): TrackingTarget | undefined
   /**
-   * Notes an open or click. Answers once it is stored; but a reader does not wait longer than two seconds for the database, nor
-   * behind a flood. Never throws.
+   * Records an open or click and returns once it is stored. Returns earlier if the database takes longer than two seconds, or if
+   * too many hits are waiting. Never throws.
    */
   note(target: TrackingTarget, reader: Reader): Promise<void>
-  /** Makes events of what was noted: see judge-hits.ts. For delivery workers, any number at once. */
+  /** Turns recorded hits into events; see judge-hits.ts. Delivery workers may call it concurrently. */
   judge(): Promise<boolean>
-  /** Null: the message is not known any more. Throws overloaded, and when the database is away. */
+  /** Returns the sender of a message; null if it is no longer stored. Throws overloaded, or if the database is unavailable. */
   senderOf(target: TrackingTarget): Promise<SenderOfMessage | null>
-  /** See unsubscribe.ts. Throws overloaded, and when the database is away. */
+  /** See unsubscribe.ts. Throws overloaded, or if the database is unavailable. */
   unsubscribe(target: TrackingTarget, reader: Reader): Promise<Unsubscribed>
-  /** Waits a moment for what is noted and not stored yet. */
+  /** Waits up to three seconds for hits that are not stored yet. */
   close(): Promise<void>
 }
 
@@ -45,12 +45,12 @@ export interface TrackingDependencies {
   readonly log: Log
 }
 
-/** Of the pool's connections, so many for readers' pages; and who waits for them. */
+/** Limits for unsubscribe pages: database connections in use, and requests waiting for one. */
 const PAGES = { atOnce: 2, waiting: 200 } as const
 
 export function trackingOf({ sql, secrets, log }: TrackingDependencies): Tracking {
   const taker = takerOf({ sql, log })
-  const turns = createTurns(PAGES)
+  const semaphore = createTurns(PAGES)
   return {
     read(kind, token) {
       const target = readTrackingToken(secrets, token)
@@ -71,9 +71,9 @@ export function trackingOf({ sql, secrets, log }: TrackingDependencies): Trackin
         arrived: performance.now(),
       }),
     judge: () => judgeHits({ sql, log }),
-    senderOf: (target) => turns.take(() => senderOf(sql, target)),
+    senderOf: (target) => semaphore.take(() => senderOf(sql, target)),
     unsubscribe: (target, reader) =>
-      turns.take(() => unsubscribe(sql, { target, ip: reader.address, userAgent: userAgentOf(reader) })),
+      semaphore.take(() => unsubscribe(sql, { target, ip: reader.address, userAgent: userAgentOf(reader) })),
     close: () => taker.close(),
   }
 }

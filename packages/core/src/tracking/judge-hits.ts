@@ -3,40 +3,40 @@ import type { Sql, SqlTransaction } from '../platform/database/database.ts'
 import type { Log } from '../platform/log.ts'
 import { DELIVERY_RULES } from './machine-rules.ts'
 
-/** Seconds a hit waits, so that the delivery's outcome and what else was asked for at its time are in the database. */
-const JUDGED_AFTER = 3
-/** Hits judged in one transaction. */
+/** Seconds before a hit is classified, so that the delivery's outcome and simultaneous hits are in the database. */
+const CLASSIFY_AFTER = 3
+/** Hits classified in one transaction. */
 const BATCH = 1000
-/** Opens, and clicks, of one delivery that become events in an hour; of people, and as many of machines. */
+/** Maximum events per delivery and hour, separately for opens and clicks and for humans and machines. */
 export const HITS_AN_HOUR = 50
 
 /**
- * Makes events of the hits that are due, in one transaction with their going: whoever is killed leaves all or nothing done. One
- * at a time over all processes. Answers whether there may be more to do at once.
+ * Turns the due hits into events and deletes them in the same transaction, so that a crash loses and duplicates nothing. Only one
+ * process at a time does this. Returns whether more hits may be due.
  *
- * Nothing becomes of a hit whose message is no longer kept, whose recipient was forgotten, or whose account is deleted. One that
- * the database refuses is left out, so that it holds up no other.
+ * A hit is discarded if its message is no longer stored, its recipient was erased or its account is deleted. A hit that the
+ * database rejects is discarded too, so that it does not block the others.
  */
 export async function judgeHits({ sql, log }: { sql: Sql; log: Log }): Promise<boolean> {
   try {
-    return await judgeSome(sql, BATCH)
+    return await classifyBatch(sql, BATCH)
   } catch (error) {
     const { code } = error as { code?: unknown }
-    // Class 22 and 23: of what a hit says, not of the database's state.
+    // Classes 22 and 23 are caused by the data of a hit, not by the state of the database.
     if (typeof code !== 'string' || !/^2[23]/.test(code)) throw error
-    return leaveOutRefused(sql, log)
+    return discardRejected(sql, log)
   }
 }
 
-/** One by one, as far as the first that is refused. */
-async function leaveOutRefused(sql: Sql, log: Log): Promise<boolean> {
+/** Processes hits one by one, up to the first that the database rejects, which is deleted. */
+async function discardRejected(sql: Sql, log: Log): Promise<boolean> {
   for (let at = 0; at < BATCH; at++) {
     try {
-      if (!(await judgeSome(sql, 1))) return false
+      if (!(await classifyBatch(sql, 1))) return false
     } catch (err) {
-      log.error({ err }, 'an open or click can not be recorded and is left out')
+      log.error({ err }, 'open or click rejected by the database, discarded')
       await sql`
-        delete from hits where id = (select id from hits where at <= service_now() - make_interval(secs => ${JUDGED_AFTER})
+        delete from hits where id = (select id from hits where at <= service_now() - make_interval(secs => ${CLASSIFY_AFTER})
                                       order by at, id limit 1)`
       return true
     }
@@ -44,13 +44,13 @@ async function leaveOutRefused(sql: Sql, log: Log): Promise<boolean> {
   return true
 }
 
-async function judgeSome(sql: Sql, limit: number): Promise<boolean> {
+async function classifyBatch(sql: Sql, limit: number): Promise<boolean> {
   return sql.begin(async (transaction) => {
-    const [leave] = await transaction<{ free: boolean }[]>`select pg_try_advisory_xact_lock(7743, 0) as free`
-    if (!leave?.free) return false
+    const [lock] = await transaction<{ taken: boolean }[]>`select pg_try_advisory_xact_lock(7743, 0) as taken`
+    if (!lock?.taken) return false
     const due = await transaction<{ id: string; messageId: string }[]>`
       select id, message_id as "messageId" from hits
-       where at <= service_now() - make_interval(secs => ${JUDGED_AFTER})
+       where at <= service_now() - make_interval(secs => ${CLASSIFY_AFTER})
        order by at, id limit ${limit}`
     if (due.length === 0) return false
     await markLinks(transaction, [...new Set(due.map(({ messageId }) => messageId))])
@@ -63,8 +63,8 @@ async function judgeSome(sql: Sql, limit: number): Promise<boolean> {
 }
 
 /**
- * Several different links at once: each of them, also those that are not due yet, since what they are compared with may be gone
- * by then.
+ * Marks clicks on different links of a delivery at the same time. Clicks that are not due yet are marked too, because the clicks
+ * with which they are compared may be deleted by then.
  */
 async function markLinks(sql: SqlTransaction, messageIds: readonly string[]): Promise<void> {
   const { seconds } = DELIVERY_RULES.links
@@ -77,8 +77,9 @@ async function markLinks(sql: SqlTransaction, messageIds: readonly string[]): Pr
 }
 
 /**
- * The lock on a delivery makes forgetting its recipient wait, or makes this see that he was forgotten (retention/privacy/sweep.ts, which
- * takes the delivery before its events). A time of more than a day ago would be of no worker's life; its partition may be gone.
+ * Creates the events. The lock on a delivery makes a concurrent erasure of its recipient wait, or makes this statement see the
+ * erasure (retention/privacy/sweep.ts, which locks the delivery before its events). Event times are at most one day ago: no older
+ * time is plausible, and its partition may have been dropped.
  */
 async function makeEvents(sql: SqlTransaction, ids: readonly string[]): Promise<void> {
   const { seconds } = DELIVERY_RULES.soon
@@ -100,7 +101,7 @@ async function makeEvents(sql: SqlTransaction, ids: readonly string[]): Promise<
          select q.state from delivery_queue q
           where q.message_id = h.message_id and q.recipient_no = h.recipient_no and q.account_id = h.account_id
             for key share of q) q
-    ), judged as materialized (
+    ), checked as materialized (
       select h.*, a.privacy_mode,
              coalesce(h.machine, case when w.state = 'sending' or h.at < f.finished_at + make_interval(secs => ${seconds})
                                       then 'soon' end) as rule
@@ -112,8 +113,8 @@ async function makeEvents(sql: SqlTransaction, ids: readonly string[]): Promise<
          and exists (select from messages m where m.id = h.message_id and m.account_id = h.account_id)
     ), counted as materialized (
       select message_id, recipient_no, kind, rule is not null as machine, count(*)::int as count
-        from judged group by 1, 2, 3, 4
-    ), met as (
+        from checked group by 1, 2, 3, 4
+    ), engaged as (
       insert into engagements as e (message_id, recipient_no, kind, machine, total, hour, in_hour)
       select message_id, recipient_no, kind, machine, count, date_trunc('hour', service_now(), 'UTC'), count
         from counted
@@ -124,11 +125,11 @@ async function makeEvents(sql: SqlTransaction, ids: readonly string[]): Promise<
     ), placed as (
       select j.*, m.in_hour - c.count + p.place as place, m.total - c.count + p.place as number
         from (select id, row_number() over (partition by message_id, recipient_no, kind, rule is not null order by at, id) as place
-                from judged) p
-        join judged j on j.id = p.id
+                from checked) p
+        join checked j on j.id = p.id
         join counted c on c.message_id = j.message_id and c.recipient_no = j.recipient_no and c.kind = j.kind
                       and c.machine = (j.rule is not null)
-        join met m on m.message_id = j.message_id and m.recipient_no = j.recipient_no and m.kind = j.kind
+        join engaged m on m.message_id = j.message_id and m.recipient_no = j.recipient_no and m.kind = j.kind
                   and m.machine = (j.rule is not null)
     )
     ${insertEvents(sql, {

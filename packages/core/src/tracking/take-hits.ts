@@ -4,37 +4,37 @@ import type { Log } from '../platform/log.ts'
 import type { Hit } from './hit.ts'
 import { MACHINE_RULES_VERSION } from './machine-rules.ts'
 
-/** Milliseconds a reader waits for the database; then he gets his pixel or page, and the hit is written when it can be. */
-const PATIENCE_MS = 2000
-/** Milliseconds a hit is kept while the database is away. */
-const KEPT_MS = 300_000
-/** What is kept meanwhile, of this process. */
-const KEPT = { hits: 10_000, octets: 16 * 1024 * 1024 } as const
-/** Beyond so many that wait for their commit nobody waits any longer: a flood is answered at once. */
-const WAITED_FOR = 1000
+/** Milliseconds for which a response waits for the database; after that the hit is written later. */
+const RESPONSE_TIMEOUT_MS = 2000
+/** Milliseconds for which a hit is buffered while the database is unavailable. */
+const MAX_AGE_MS = 300_000
+/** Limits of the buffer in this process. */
+const MAX_BUFFERED = { hits: 10_000, bytes: 16 * 1024 * 1024 } as const
+/** Number of waiting hits above which responses do not wait for the commit, so that a flood gets immediate responses. */
+const MAX_AWAITED = 1000
 /** Hits in one statement. */
 const BATCH = 500
-/** Milliseconds between two lines of the log about hits that were lost. */
-const TOLD_EVERY = 60_000
-/** Milliseconds the process gives what still waits when it ends. */
-const LAST_WAIT_MS = 3000
+/** Milliseconds between two log lines about lost hits. */
+const LOG_INTERVAL_MS = 60_000
+/** Milliseconds for which shutdown waits for buffered hits. */
+const SHUTDOWN_TIMEOUT_MS = 3000
 
 export interface HitTaker {
-  /** Answers when the hit is in the database, or nobody should wait for that any longer. Never throws. */
+  /** Returns when the hit is in the database, or when the response should no longer wait for that. Never throws. */
   take(hit: Hit): Promise<void>
-  /** Waits a moment for what is not written yet. */
+  /** Waits up to three seconds for hits that are not written yet. */
   close(): Promise<void>
 }
 
 /**
- * Writes hits, many in a commit, and one commit at a time: a flood of them takes one connection of the pool and no more. While
- * the database is away they wait in memory, within bounds; what does not fit, or waits too long, is lost.
+ * Writes hits, many per commit and one commit at a time, so that a flood uses only one connection of the pool. While the database
+ * is unavailable, hits are buffered in memory; those that exceed the buffer or wait too long are lost.
  */
 export function takerOf({ sql, log }: { sql: Sql; log: Log }): HitTaker {
-  let octets = 0
+  let bytes = 0
   let lost = 0
-  let toldAt = Number.NEGATIVE_INFINITY
-  /** performance.now() until which anything is tried at all. */
+  let loggedAt = Number.NEGATIVE_INFINITY
+  /** Time by performance.now() after which nothing is retried. */
   let end = Number.POSITIVE_INFINITY
   const hits = createGroupCommit<Hit, void>({
     write: (batch) => untilWritten(batch),
@@ -42,51 +42,51 @@ export function takerOf({ sql, log }: { sql: Sql; log: Log }): HitTaker {
     maxItems: BATCH,
     maxWeight: BATCH,
     sharedFault: isDatabaseTrouble,
-    patience: () => KEPT_MS,
-    late: () => new Error('kept too long'),
+    patience: () => MAX_AGE_MS,
+    late: () => new Error('buffered too long'),
     lanes: 1,
   })
 
   async function untilWritten(batch: readonly Hit[]): Promise<undefined[]> {
-    const deadline = performance.now() + KEPT_MS
+    const deadline = performance.now() + MAX_AGE_MS
     for (let attempt = 1; ; attempt++) {
       try {
         if (attempt === 1) await insertHits(sql, batch)
-        // How long ago a hit was is to be reckoned when there is a connection, and not before the wait for one.
+        // The age of a hit must be computed after a connection is available, not before waiting for one.
         else await sql.begin((transaction) => insertHits(transaction, batch))
         return batch.map(() => undefined)
       } catch (error) {
         if (!isDatabaseTrouble(error) || performance.now() > Math.min(deadline, end)) throw error
-        if (attempt === 1) log.warn({ err: error }, 'the database can not write now; opens and clicks wait')
+        if (attempt === 1) log.warn({ err: error }, 'database unavailable, buffering opens and clicks')
         await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 1000)))
       }
     }
   }
 
-  function tellLost(err?: unknown): void {
+  function reportLost(err?: unknown): void {
     lost++
     const now = performance.now()
-    if (now - toldAt < TOLD_EVERY) return
-    log.warn({ err, lost }, 'opens and clicks were answered and not recorded')
-    toldAt = now
+    if (now - loggedAt < LOG_INTERVAL_MS) return
+    log.warn({ err, lost }, 'opens and clicks lost')
+    loggedAt = now
     lost = 0
   }
 
   return {
     async take(hit) {
       const size = sizeOf(hit)
-      if (hits.size >= KEPT.hits || octets + size > KEPT.octets) return tellLost()
-      octets += size
+      if (hits.size >= MAX_BUFFERED.hits || bytes + size > MAX_BUFFERED.bytes) return reportLost()
+      bytes += size
       const written = hits
         .add(hit)
-        .catch(tellLost)
+        .catch(reportLost)
         .finally(() => {
-          octets -= size
+          bytes -= size
         })
-      if (hits.size <= WAITED_FOR) await within(PATIENCE_MS, written)
+      if (hits.size <= MAX_AWAITED) await within(RESPONSE_TIMEOUT_MS, written)
     },
     async close() {
-      end = performance.now() + LAST_WAIT_MS
+      end = performance.now() + SHUTDOWN_TIMEOUT_MS
       while (hits.size > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20))
     },
   }
@@ -103,7 +103,7 @@ async function within(milliseconds: number, done: Promise<unknown>): Promise<voi
   clearTimeout(timer)
 }
 
-/** In privacy mode nothing of the reader is written, not even for the moment until the hit is judged. */
+/** Inserts hits. In privacy mode no data of the client are written, not even until the hit is classified. */
 async function insertHits(sql: AnySql, batch: readonly Hit[]): Promise<void> {
   const column = <K extends keyof Hit>(name: K): Hit[K][] => batch.map((hit) => hit[name])
   const ages = batch.map(({ arrived }) => Math.max(0, (performance.now() - arrived) / 1000))

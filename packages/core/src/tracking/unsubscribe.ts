@@ -2,11 +2,11 @@ import type { TrackingTarget } from '../composition/links/token.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import type { Sql, SqlTransaction } from '../platform/database/database.ts'
 
-/** What becomes of a request to unsubscribe. */
+/** The result of an unsubscribe request. */
 export type Unsubscribed =
-  /** No mail any more: from now on, or since before. */
+  /** The recipient is unsubscribed, by this request or before. */
   | 'done'
-  /** The message is no longer kept, and with it whom it went to. */
+  /** The message and its recipient are no longer stored. */
   | 'unknown'
 
 export interface Leaving {
@@ -15,12 +15,13 @@ export interface Leaving {
   readonly userAgent: string | null
 }
 
-/** Who sent a message, for the page that asks whether one really wants to go. */
+/** The sender of a message, for the confirmation page. */
 export interface SenderOfMessage {
-  /** The domain of its From. */
+  /** The domain of the From address. */
   readonly domain: string
 }
 
+/** Returns the sender of a message; null if the message is no longer stored. */
 export async function senderOf(sql: Sql, { messageId, accountId }: TrackingTarget): Promise<SenderOfMessage | null> {
   const [row] = await sql<SenderOfMessage[]>`
     select split_part(from_address, '@', 2) as domain from messages
@@ -31,19 +32,19 @@ export async function senderOf(sql: Sql, { messageId, accountId }: TrackingTarge
 const HASH = /^[\w-]{43}$/
 
 /**
- * Suppresses the recipient of a message, for all mail of the account or for the group the link names, and tells it as an event,
- * in one transaction. Asked again it changes nothing and tells nothing.
+ * Suppresses the recipient of a message, for all mail of the account or for the link's group, and creates an event in the same
+ * transaction. Repeated requests have no effect.
  */
-export async function unsubscribe(sql: Sql, leaving: Leaving): Promise<Unsubscribed> {
-  const { target } = leaving
+export async function unsubscribe(sql: Sql, request: Leaving): Promise<Unsubscribed> {
+  const { target } = request
   return sql.begin(async (transaction) => {
     const [account] = await transaction`
       select 1 from accounts where id = ${target.accountId} and state <> 'deleted'`
-    // Nobody will write to him any more.
+    // A deleted account no longer sends mail.
     if (!account) return 'done'
     const key = await recipientKey(transaction, target)
     if (key) {
-      await suppress(transaction, leaving, key)
+      await suppress(transaction, request, key)
       return 'done'
     }
     if (!HASH.test(target.url)) return 'unknown'
@@ -52,10 +53,10 @@ export async function unsubscribe(sql: Sql, leaving: Leaving): Promise<Unsubscri
   }) as Promise<Unsubscribed>
 }
 
-/** Locked, so that the recipient is not forgotten meanwhile. Undefined: he was, or the message is no longer kept. */
+/** Locks a delivery against erasure and returns its recipient; undefined if erased or if the message is no longer stored. */
 async function recipientKey(sql: SqlTransaction, target: TrackingTarget): Promise<string | undefined> {
   const { messageId, recipientNo, accountId } = target
-  // The queue first: what is in neither when asked has left it in between.
+  // The queue first: a delivery that finishes between the two queries is found by the second one.
   const [waiting] = await sql<{ key: string }[]>`
     select recipient_key as key from delivery_queue
      where message_id = ${messageId}::uuid and recipient_no = ${recipientNo} and account_id = ${accountId}
@@ -65,13 +66,13 @@ async function recipientKey(sql: SqlTransaction, target: TrackingTarget): Promis
      where message_id = ${messageId}::uuid and recipient_no = ${recipientNo} and account_id = ${accountId}
        for share`
   const key = (finished ?? waiting)?.key
-  // A pseudonym is no address.
+  // The pseudonym of an erased recipient has no @.
   return key?.includes('@') ? key : undefined
 }
 
 /**
- * What the person says himself goes before what was found out or written down about him: an entry for another reason could be
- * taken off, or end. A complaint stays: it says more.
+ * An explicit unsubscribe replaces any reason except `abuse`, because entries with other reasons can be removed or expire. A spam
+ * complaint is kept, because it is the stronger objection.
  */
 async function suppress(sql: SqlTransaction, { target, ip, userAgent }: Leaving, key: string): Promise<void> {
   const { accountId, messageId, recipientNo, group } = target
@@ -97,7 +98,7 @@ async function suppress(sql: SqlTransaction, { target, ip, userAgent }: Leaving,
     })}`
 }
 
-/** Without an event: there is nobody to tell of. Every process looks for it within seconds (suppressions/forgotten.ts). */
+/** Suppresses a hash. There is no event, which would need the address. Takes effect in seconds (suppressions/forgotten.ts). */
 async function suppressHash(sql: SqlTransaction, { accountId, group, url }: TrackingTarget): Promise<void> {
   const hash = Buffer.from(url, 'base64url').toString('hex')
   await sql`insert into forgotten_accounts (account_id) values (${accountId}) on conflict do nothing`

@@ -12,36 +12,36 @@ import {
 } from './partitions.ts'
 
 const DAY = 86_400_000
-/** Pages of numbers deleted in one statement. */
+/** Pages of sequence numbers deleted in one statement. */
 const PAGES = 10_000
-/** Advisory lock of whoever drops partitions. */
+/** Advisory lock of the process that drops partitions. */
 const LOCK = 7749
-/** Partitions dropped in one round. */
-const AT_ONCE = 12
+/** Maximum number of partitions dropped in one round. */
+const MAX_DROPPED = 12
 
 /**
- * Drops the partitions whose every row is past its time: events after the operator's days, bodies after theirs, and what else
- * there is of messages once no outcome of theirs is among the events any more. What waits to be delivered keeps its message
- * and body. Answers the names of the tables that are gone.
+ * Drops the partitions in which every row has expired: events and bodies after the operator's retention periods, and other tables
+ * of messages once none of their outcome events is retained. Messages and bodies of queued deliveries are kept. Returns the names
+ * of the dropped tables.
  */
 export async function dropPartitions(sql: Sql, most: MostDays): Promise<string[]> {
   const now = onlyRow(await sql<{ now: Date }[]>`select service_now() as now`).now.getTime()
   const partitions = await selectPartitions(sql)
-  // What somebody left half way goes first: a parent has no second partition taken out while one is on its way.
+  // Unfinished drops come first: a second partition cannot be detached while another detach of the same parent is pending.
   const past = [
     ...partitions.filter(({ state }) => state !== 'kept'),
     ...partitions.filter((partition) => partition.state === 'kept' && isPast(partition, most, now)),
   ]
   if (past.length === 0) return []
   const dropped: string[] = []
-  // Of its own: to take a partition out concurrently needs a session without a transaction.
+  // A separate session, because a partition cannot be detached concurrently within a transaction.
   const session = within(openSession(sql), 'long')
   try {
-    // Held until the session ends: a round that waits for readers may take longer than the time between rounds.
+    // Held until the session ends, because a round that waits for readers may last longer than the interval between rounds.
     const [lock] = await session<{ taken: boolean }[]>`select pg_try_advisory_lock(${LOCK}, 0) as taken`
     if (!lock?.taken) return []
     for (const partition of past) {
-      if (dropped.length === AT_ONCE) break
+      if (dropped.length === MAX_DROPPED) break
       if (partition.state === 'kept' && !(await isFree(sql, partition))) continue
       await dropPartition(session, partition)
       dropped.push(partition.name)
@@ -52,13 +52,13 @@ export async function dropPartitions(sql: Sql, most: MostDays): Promise<string[]
   }
 }
 
-/** Whole weeks, and since the days are a week at least, never one that ensure_partitions would make again. */
+/** Only whole weeks expire. Retention is at least a week, so ensure_partitions never creates a dropped partition again. */
 function isPast({ parent, week }: Partition, { eventDays, bodyDays }: MostDays, now: number): boolean {
   const days = parent === 'bodies' ? Math.min(bodyDays, eventDays) : eventDays
   return week.getTime() + (7 + days) * DAY <= now
 }
 
-/** Would nothing be missed? Events go after the pages that number them. */
+/** Returns whether a partition can be dropped. For events, first deletes the pages with their sequence numbers. */
 async function isFree(sql: Sql, partition: Partition): Promise<boolean> {
   if (partition.by === 'message') {
     if (await hasWaiting(sql, partition)) return false

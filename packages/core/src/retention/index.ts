@@ -3,29 +3,29 @@ import type { Sql } from '../platform/database/database.ts'
 import { dropPartitions } from './drop-partitions.ts'
 import { noteShortKeepers, shortenSome } from './shorten.ts'
 
-/** Clears away what is past its time: for delivery workers, any number at once. */
+/** Deletes expired data. Delivery workers may call it concurrently. */
 export interface Retention {
   /**
-   * Drops partitions past their time, if nobody did in the last minute. Answers their names.
+   * Drops expired partitions, unless another process did in the last minute. Returns their names.
    *
-   * Throws what the database says when somebody is in the way: a later round goes on there.
+   * Throws the database's error if another session blocks it; a later round resumes there.
    */
   dropPartitions(): Promise<string[]>
-  /** One turn of an account that keeps less than the operator does. False: none is due. */
+  /** Deletes expired data of one account with shorter retention than the operator's. Returns false if no account is due. */
   shortenSome(): Promise<boolean>
 }
 
 export function retentionOf(sql: Sql, most: MostDays): Retention {
-  /** True once a minute, for one of all who ask. */
-  async function takeTurn(name: 'partitions' | 'accounts'): Promise<boolean> {
+  /** Returns true once a minute, for one of all processes. */
+  async function claimRun(name: 'partitions' | 'accounts'): Promise<boolean> {
     const { count } = await sql`
       update retention_turns set turn_at = service_now() + interval '1 minute' where name = ${name} and turn_at <= service_now()`
     return count > 0
   }
   return {
-    dropPartitions: async () => ((await takeTurn('partitions')) ? dropPartitions(sql, most) : []),
+    dropPartitions: async () => ((await claimRun('partitions')) ? dropPartitions(sql, most) : []),
     async shortenSome() {
-      if (await takeTurn('accounts')) await noteShortKeepers(sql)
+      if (await claimRun('accounts')) await noteShortKeepers(sql)
       return shortenSome(sql, most)
     },
   }

@@ -1,21 +1,21 @@
 import type { AnySql } from '../platform/database/database.ts'
 
-/** A week of one of the tables that are partitioned by week (sql/README.md). */
+/** One week of a table that is partitioned by week (sql/README.md). */
 export interface Partition {
   readonly name: string
   readonly parent: string
-  /** What its rows are told apart by: their own time, or the time in a message id. */
+  /** The partition key: the row's time, or the time in a message id. */
   readonly by: 'time' | 'message'
   /** Monday, 0:00 UTC. */
   readonly week: Date
-  /** `going`: marked, and perhaps taken out already, by somebody who may have died. */
+  /** `going`: marked by a process that may have died before it was detached; `out`: detached but not dropped. */
   readonly state: 'kept' | 'going' | 'out'
 }
 
-/** Says of a table that it is on its way out: one that somebody else took out of its parent has no such mark, and stays. */
+/** Table comment of a partition to be dropped. Partitions that the operator detached have no such comment and are kept. */
 const MARK = 'postrider: past its retention'
 
-/** All partitions that ensure_partitions makes, whatever tables there will be, and what is left of those on their way out. */
+/** Returns all partitions that ensure_partitions creates, for any table, and those that are marked but not dropped yet. */
 export async function selectPartitions(sql: AnySql): Promise<Partition[]> {
   return sql<Partition[]>`
     with parents as (
@@ -40,11 +40,11 @@ export async function selectPartitions(sql: AnySql): Promise<Partition[]> {
 }
 
 /**
- * Drops a partition. It is taken out of its parent concurrently, so that mail goes on meanwhile: nobody waits behind this, while
- * this waits for all who use the parent. Whoever dies on the way leaves a mark, and the next one goes on.
+ * Drops a partition. It is detached concurrently, so that mail continues: this waits for all users of the parent, but none of them
+ * waits for this. If the process dies meanwhile, the mark remains and the next process resumes.
  *
- * No transaction may be open. Throws what the database says, as when a long reader (a dump) does not end within the statement's
- * time: then it is to be tried again.
+ * Must be called outside a transaction. Throws the database's error, for example if a long reader (a dump) does not finish within
+ * the statement timeout; the call can then be repeated.
  */
 export async function dropPartition(sql: AnySql, { name, parent, state }: Partition): Promise<void> {
   const table = quoted(name)
@@ -62,7 +62,7 @@ function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** Does a delivery of a message of this week still wait? */
+/** Returns whether a delivery of a message of this week is still queued. */
 export async function hasWaiting(sql: AnySql, { week }: Partition): Promise<boolean> {
   const rows = await sql`
     select from delivery_queue
@@ -72,7 +72,7 @@ export async function hasWaiting(sql: AnySql, { week }: Partition): Promise<bool
   return rows.length > 0
 }
 
-/** Is an outcome of a message of this week still among the events? What readers do comes whenever they like, and does not count. */
+/** Returns whether an outcome event of a message of this week is stored. Opens and clicks, which occur any time, do not count. */
 export async function hasOutcomes(sql: AnySql, { week }: Partition): Promise<boolean> {
   const rows = await sql`
     select from events
@@ -83,7 +83,7 @@ export async function hasOutcomes(sql: AnySql, { week }: Partition): Promise<boo
   return rows.length > 0
 }
 
-/** Has an event of this week no number yet? Then readers that go by number have not seen it. */
+/** Returns whether an event of this week has no sequence number yet, so that consumers have not seen it. */
 export async function hasUnnumbered(sql: AnySql, { week }: Partition): Promise<boolean> {
   const rows = await sql`
     select from events
@@ -93,7 +93,7 @@ export async function hasUnnumbered(sql: AnySql, { week }: Partition): Promise<b
   return rows.length > 0
 }
 
-/** Deletes some pages of events of this week, but never an account's last. Answers how many. */
+/** Deletes up to `limit` pages of events of this week, but never an account's last one. Returns their number. */
 export async function deletePages(sql: AnySql, { week }: Partition, limit: number): Promise<number> {
   const { count } = await sql`
     delete from event_pages

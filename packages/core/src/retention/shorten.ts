@@ -2,23 +2,23 @@ import type { MostDays } from '../accounts/index.ts'
 import type { AnySql, Sql } from '../platform/database/database.ts'
 import { readEvents } from '../reporting/events/read.ts'
 
-/** Messages whose bodies are deleted in one statement. */
+/** Maximum number of messages whose bodies are deleted in one statement. */
 const MESSAGES = 500
-/** An account's turn comes this often. */
-const EVERY = '10 minutes'
+/** Interval between two runs for an account. */
+const INTERVAL = '10 minutes'
 
-interface Turn {
+interface Run {
   readonly accountId: number
   readonly bodies: number
   readonly events: number
-  /** Of the account, the operator's where it has none of its own. */
+  /** The account's retention in days, or the operator's by default; `bodyDays` likewise. */
   readonly eventDays: number
   readonly bodyDays: number
-  /** By the database's clock. */
+  /** Time by the database's clock. */
   readonly now: Date
 }
 
-/** Has accounts that keep less than the operator does take their turns from now on. */
+/** Schedules runs for accounts that have their own, shorter retention. */
 export async function noteShortKeepers(sql: Sql): Promise<void> {
   await sql`
     insert into retention_cursors (account_id)
@@ -29,26 +29,26 @@ export async function noteShortKeepers(sql: Sql): Promise<void> {
 }
 
 /**
- * One account's turn: deletes some bodies and a page of events that are past the account's own days. Events go by whole pages,
- * with what numbers them, when their week is over for so long. May be cut off anywhere. Answers whether there is more to do at
- * once, for it or for another account.
+ * Deletes some bodies and a page of events of the next due account after its own retention. Events are deleted by whole pages,
+ * together with their sequence numbers, when the end of their week is past the retention. Can be interrupted anywhere. Returns
+ * whether another account may be due.
  */
 export async function shortenSome(sql: Sql, most: MostDays): Promise<boolean> {
-  const turn = await takeTurn(sql, most)
-  if (!turn) return false
-  const bodiesLeft = turn.bodyDays < Math.min(most.bodyDays, most.eventDays) && (await deleteBodies(sql, turn))
-  // Bodies are found by the events of their messages: these go later.
-  const eventsLeft = !bodiesLeft && turn.eventDays < most.eventDays && (await deletePage(sql, turn))
+  const run = await takeRun(sql, most)
+  if (!run) return false
+  const bodiesLeft = run.bodyDays < Math.min(most.bodyDays, most.eventDays) && (await deleteBodies(sql, run))
+  // Bodies are found by the events of their messages, so events are deleted later.
+  const eventsLeft = !bodiesLeft && run.eventDays < most.eventDays && (await deletePage(sql, run))
   if (bodiesLeft || eventsLeft) {
-    await sql`update retention_cursors set due_at = service_now() where account_id = ${turn.accountId}`
+    await sql`update retention_cursors set due_at = service_now() where account_id = ${run.accountId}`
   }
   return true
 }
 
-async function takeTurn(sql: Sql, most: MostDays): Promise<Turn | undefined> {
-  const [turn] = await sql<Turn[]>`
-    with turn as (
-      update retention_cursors set due_at = service_now() + ${EVERY}::text::interval
+async function takeRun(sql: Sql, most: MostDays): Promise<Run | undefined> {
+  const [run] = await sql<Run[]>`
+    with run as (
+      update retention_cursors set due_at = service_now() + ${INTERVAL}::text::interval
        where account_id = (select account_id from retention_cursors where due_at <= service_now()
                             order by due_at limit 1 for update skip locked)
       returning account_id, bodies, events
@@ -56,12 +56,12 @@ async function takeTurn(sql: Sql, most: MostDays): Promise<Turn | undefined> {
     select t.account_id as "accountId", t.bodies::float8 as bodies, t.events::float8 as events, service_now() as now,
            least(a.event_days, ${most.eventDays}::int) as "eventDays",
            least(a.body_days, a.event_days, ${most.bodyDays}::int, ${most.eventDays}::int) as "bodyDays"
-      from turn t join accounts a on a.id = t.account_id`
-  return turn
+      from run t join accounts a on a.id = t.account_id`
+  return run
 }
 
-/** Of mail that waits the body stays; it goes with its partition. Answers whether there may be more. */
-async function deleteBodies(sql: Sql, { accountId, bodies: after, bodyDays, now }: Turn): Promise<boolean> {
+/** Deletes bodies, except those of queued mail, which are dropped with their partition. Returns whether more may be due. */
+async function deleteBodies(sql: Sql, { accountId, bodies: after, bodyDays, now }: Run): Promise<boolean> {
   const { events, next } = await readEvents(sql, { accountId, after, limit: MESSAGES, types: ['processed'] })
   const until = now.getTime() - bodyDays * 86_400_000
   const young = events.findIndex(({ occurredAt }) => occurredAt.getTime() > until)
@@ -76,10 +76,10 @@ async function deleteBodies(sql: Sql, { accountId, bodies: after, bodyDays, now 
   return young === -1
 }
 
-/** Deletes the events of the account's next page that is past its days. Answers whether there was one. */
-async function deletePage(sql: Sql, { accountId, events: after, eventDays }: Turn): Promise<boolean> {
+/** Deletes the events of the account's next expired page. Returns whether there was one. */
+async function deletePage(sql: Sql, { accountId, events: after, eventDays }: Run): Promise<boolean> {
   return sql.begin(async (transaction) => {
-    // Pages of two weeks may take turns; one that is gone is not met again, but for an account's last.
+    // Pages of two weeks may alternate. A deleted page is not found again; an account's last page is never deleted.
     const [page] = await transaction<{ first: number; last: number }[]>`
       select first_number::float8 as first, (first_number + count - 1)::float8 as last from event_pages p
        where account_id = ${accountId} and week + make_interval(days => 7 + ${eventDays}::int) <= service_now()
@@ -91,7 +91,7 @@ async function deletePage(sql: Sql, { accountId, events: after, eventDays }: Tur
        where p.account_id = ${accountId} and p.first_number = ${page.first} and e.account_id = p.account_id
          and e.transaction > p.after_transaction and e.transaction <= p.to_transaction
          and e.occurred_at >= p.week and e.occurred_at < p.week + interval '7 days'`
-    // Never the last one: it knows which number comes next.
+    // Never the last page, because it determines the next sequence number.
     await transaction`
       delete from event_pages p
        where account_id = ${accountId} and first_number = ${page.first}

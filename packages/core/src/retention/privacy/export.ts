@@ -4,9 +4,9 @@ import { invalidParameter } from '../../platform/errors.ts'
 import type { Forgotten } from '../../suppressions/forgotten.ts'
 import { findQueued } from './find.ts'
 
-/** Attempts on one page: each may hold a conversation of some kilobytes. */
-const MOST_ATTEMPTS = 500
-/** One delivery to the person, with all that is kept of it but the body. */
+/** Maximum number of attempts on one page; each may contain a conversation of a few kilobytes. */
+const MAX_ATTEMPTS = 500
+/** One delivery to the recipient with all stored data except the body. */
 export interface KeptDelivery {
   /** 32 hex digits. */
   readonly messageId: string
@@ -18,7 +18,7 @@ export interface KeptDelivery {
   readonly state: string
   readonly reason: string | null
   readonly reference: string | null
-  /** Header lists, merge attributes, header fields of this recipient. */
+  /** To and Cc lists, merge attributes and header fields of this recipient. */
   readonly personal: unknown
   readonly finishedAt: Date | null
   readonly acceptedAt: Date
@@ -33,11 +33,11 @@ export interface KeptDelivery {
 }
 
 export interface KeptSuppression {
-  /** The unsubscribe group it is of; 0: of all mail. */
+  /** The unsubscribe group; 0 for all mail. */
   readonly group: number
   readonly reason: string
   readonly since: Date
-  /** The address itself is not kept: a hash of it is, since the person was forgotten. */
+  /** Whether only a hash of the address is stored, because the recipient was erased. */
   readonly hashed: boolean
 }
 
@@ -45,7 +45,7 @@ export interface PersonPage {
   readonly email: string
   readonly deliveries: readonly KeptDelivery[]
   readonly suppressions: readonly KeptSuppression[]
-  /** There may be more: to be given for the next page. */
+  /** Cursor of the next page; undefined if there is none. */
   readonly next: string | undefined
 }
 
@@ -57,7 +57,10 @@ export interface PersonQuestion {
   readonly next?: string | undefined
 }
 
-/** Waiting deliveries come first, then finished ones: one that finishes meanwhile may come twice, none is left out. */
+/**
+ * A position in the export. Queued deliveries precede finished ones, so that a delivery that finishes meanwhile may appear twice
+ * but is never missed.
+ */
 interface Place {
   readonly part: 'waiting' | 'finished'
   readonly messageId: string
@@ -69,7 +72,7 @@ const BEGINNING: Place = { part: 'waiting', messageId: '00000000-0000-0000-0000-
 type Found = Pick<Place, 'messageId' | 'recipientNo'>
 
 /**
- * A page of what is kept of one person. Bounded in memory, whatever there is of him: `next` leads on.
+ * Returns a page of the data stored about one recipient. Pages limit the memory needed; `next` is the cursor of the next one.
  *
  * Throws parameterInvalid (next).
  */
@@ -81,7 +84,7 @@ export async function exportPerson(
   const deliveries = await readDeliveries(sql, question, found)
   return {
     email: question.key,
-    // Read in one statement with what it says now: some may have left the queue since they were found.
+    // In their current state, because some may have finished since they were found.
     deliveries,
     suppressions: await suppressionsOf({ sql, forgotten }, question),
     next: next && textOf(next),
@@ -98,11 +101,11 @@ async function pageFrom(sql: Sql, question: PersonQuestion, from: Place): Promis
   const waiting = await pageOfQueue(sql, question, from)
   const left = question.limit - waiting.found.length
   if (waiting.next?.part !== 'finished' || left <= 0) return waiting
-  // Nothing more waits: the page goes on.
+  // The queued deliveries are complete; finished ones fill the rest of the page.
   const finished = await pageOfFinished(sql, { ...question, limit: left }, waiting.next)
-  // What came to its end between the two is told once.
-  const told = new Set(waiting.found.map(placeKey))
-  return { found: [...waiting.found, ...finished.found.filter((one) => !told.has(placeKey(one)))], next: finished.next }
+  // A delivery that finished between the two queries is included once.
+  const seen = new Set(waiting.found.map(placeKey))
+  return { found: [...waiting.found, ...finished.found.filter((one) => !seen.has(placeKey(one)))], next: finished.next }
 }
 
 async function pageOfQueue(sql: Sql, { accountId, key, limit }: PersonQuestion, after: Place): Promise<Page> {
@@ -111,7 +114,7 @@ async function pageOfQueue(sql: Sql, { accountId, key, limit }: PersonQuestion, 
   return { found, next: next ? { part: 'waiting', ...next } : { ...BEGINNING, part: 'finished' } }
 }
 
-/** Nothing that was accepted is from later than this, whatever the clocks of hosts say. */
+/** Margin in milliseconds for differences between the clocks of hosts. */
 const DAY = 86_400_000
 
 async function pageOfFinished(sql: Sql, { accountId, key, limit }: PersonQuestion, from: Place): Promise<Page> {
@@ -122,12 +125,12 @@ async function pageOfFinished(sql: Sql, { accountId, key, limit }: PersonQuestio
        and (message_id, recipient_no) > (${from.messageId}::uuid, ${from.recipientNo}::int)
      order by message_id, recipient_no limit ${limit + 1}`
   let attempts = 0
-  const most = rows.findIndex(({ attempt }, at) => {
+  const end = rows.findIndex(({ attempt }, at) => {
     attempts += attempt
-    return at === limit || (at > 0 && attempts > MOST_ATTEMPTS)
+    return at === limit || (at > 0 && attempts > MAX_ATTEMPTS)
   })
-  const found = most === -1 ? rows : rows.slice(0, most)
-  const last = most === -1 ? undefined : found.at(-1)
+  const found = end === -1 ? rows : rows.slice(0, end)
+  const last = end === -1 ? undefined : found.at(-1)
   return {
     found,
     next: last && { part: 'finished', messageId: last.messageId, recipientNo: last.recipientNo },
@@ -135,7 +138,7 @@ async function pageOfFinished(sql: Sql, { accountId, key, limit }: PersonQuestio
 }
 
 type DeliveryRow = Omit<KeptDelivery, 'attempts' | 'events' | 'transactionNumber'> & { transactionBase: string }
-type Told = Readonly<Record<string, unknown>> & Found
+type DeliveryFact = Readonly<Record<string, unknown>> & Found
 
 async function readDeliveries(
   sql: Sql,
@@ -160,7 +163,7 @@ async function readDeliveries(
             from finished_deliveries f where f.message_id = w.id and f.recipient_no = w.no) d on true
         join messages m on m.id = w.id and m.account_id = ${accountId}
        order by w.at`
-    const attempts = await snapshot<Told[]>`
+    const attempts = await snapshot<DeliveryFact[]>`
       select a.message_id as "messageId", a.recipient_no as "recipientNo", a.attempt, a.started_at as time, a.outcome,
              a.indeterminate, a.milliseconds, a.stage, a.host, a.address as ip, a.tls, a.code, a.enhanced, a.reply, a.conversation
         from unnest(${ids}::uuid[], ${numbers}::int[]) as w(id, no)
@@ -169,19 +172,19 @@ async function readDeliveries(
     const since = new Date(
       deliveries.reduce((least, { acceptedAt }) => Math.min(least, acceptedAt.getTime()), Date.now()) - DAY,
     )
-    const events = await snapshot<Told[]>`
+    const events = await snapshot<DeliveryFact[]>`
       select e.message_id as "messageId", e.recipient_no as "recipientNo", e.occurred_at as time, e.type, e.detail
         from unnest(${ids}::uuid[], ${numbers}::int[]) as w(id, no)
         join events e on e.message_id = w.id and e.recipient_no = w.no
        where e.occurred_at >= ${since}
        order by e.occurred_at, e.id`
-    const [triedOf, toldOf] = [grouped(attempts), grouped(events)]
+    const [attemptsOf, eventsOf] = [grouped(attempts), grouped(events)]
     return deliveries.map(({ transactionBase, ...delivery }) => ({
       ...delivery,
       messageId: messageIdText(delivery.messageId),
       transactionNumber: transactionNumber(transactionBase, delivery.recipientNo),
-      attempts: triedOf.get(placeKey(delivery)) ?? [],
-      events: toldOf.get(placeKey(delivery)) ?? [],
+      attempts: attemptsOf.get(placeKey(delivery)) ?? [],
+      events: eventsOf.get(placeKey(delivery)) ?? [],
     }))
   }) as Promise<KeptDelivery[]>
 }
@@ -190,13 +193,13 @@ function placeKey({ messageId, recipientNo }: Found): string {
   return `${messageId} ${recipientNo}`
 }
 
-function grouped(rows: readonly Told[]): Map<string, Record<string, unknown>[]> {
+function grouped(rows: readonly DeliveryFact[]): Map<string, Record<string, unknown>[]> {
   const groups = new Map<string, Record<string, unknown>[]>()
-  for (const { messageId, recipientNo, ...told } of rows) {
+  for (const { messageId, recipientNo, ...fact } of rows) {
     const key = placeKey({ messageId, recipientNo })
     const group = groups.get(key)
-    if (group) group.push(told)
-    else groups.set(key, [told])
+    if (group) group.push(fact)
+    else groups.set(key, [fact])
   }
   return groups
 }

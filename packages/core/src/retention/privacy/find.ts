@@ -1,29 +1,29 @@
 import { waitingFor } from '../../delivery/waiting.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 
-/** Deliveries found at once, at most. */
+/** Maximum number of deliveries in a slice. */
 const SLICE = 10_000
 
 export interface QueueSlice {
   /** Deliveries to one of the recipients. */
   readonly found: readonly { readonly messageId: string; readonly recipientNo: number; readonly key: string }[]
-  /** Where the next slice begins; undefined: there are no more. */
+  /** Position after which the next slice begins; undefined if there is none. */
   readonly next: { readonly messageId: string; readonly recipientNo: number } | undefined
 }
 
 export interface QueueQuestion {
   readonly accountId: number
   readonly keys: readonly string[]
-  /** Accepted no later than this. */
+  /** Only messages accepted at this time or earlier. */
   readonly until: Date
   readonly after: { readonly messageId: string; readonly recipientNo: number } | undefined
-  /** Deliveries at most. */
+  /** Maximum number of deliveries. */
   readonly limit?: number
 }
 
 const BEGINNING = { messageId: '00000000-0000-0000-0000-000000000000', recipientNo: -1 }
 
-/** What waits for some recipients, in the order of its key. What leaves the queue meanwhile is to be looked for among the finished. */
+/** Returns queued deliveries to some recipients, ordered by key. Those that finish meanwhile are found by findFinished. */
 export async function findQueued(
   sql: AnySql,
   { accountId, keys, until, after = BEGINNING, limit = SLICE }: QueueQuestion,
@@ -32,7 +32,7 @@ export async function findQueued(
     select q.message_id as "messageId", q.recipient_no as "recipientNo", q.recipient_key as key
       from (${waitingFor(sql, accountId, keys)}) q join messages m on m.id = q.message_id
      where (q.message_id, q.recipient_no) > (${after.messageId}::uuid, ${after.recipientNo}::int)
-       -- Its time is of another host's clock.
+       -- The time in the id is that of another host's clock.
        and q.message_id < uuidv7_floor(${until}::timestamptz + interval '1 day') and m.accepted_at <= ${until}
      order by q.message_id, q.recipient_no limit ${limit}`
   const last = found.length === limit ? found.at(-1) : undefined
@@ -46,7 +46,7 @@ export interface FoundMessage {
   readonly size: number
 }
 
-/** Messages with a finished delivery to the recipient, some of them. Served by `finished_deliveries_person`. */
+/** Returns up to `limit` messages with a finished delivery to the recipient. Uses the index `finished_deliveries_person`. */
 export async function findFinished(
   sql: AnySql,
   { accountId, key, until, limit }: { accountId: number; key: string; until: Date; limit: number },
@@ -56,26 +56,26 @@ export async function findFinished(
       from (select f.message_id from finished_deliveries f
              where hashtextextended(f.recipient_key, f.account_id) = hashtextextended(${key}::text, ${accountId}::int)
                and f.recipient_key = ${key}::text and f.account_id = ${accountId}::int
-               -- The message's time is the database's; its id has another host's.
+               -- accepted_at is the database's time; the id contains that of another host.
                and exists (select from messages a where a.id = f.message_id and a.accepted_at <= ${until})
              limit ${limit}) found
       join messages m on m.id = found.message_id
      order by m.id`
 }
 
-/** Of messages ordered by id, the first whose rows and octets one short transaction can change. */
+/** Returns the first of the messages, ordered by id, whose rows and bytes one short transaction can change. */
 export function firstFew(messages: readonly FoundMessage[]): FoundMessage[] {
   let recipients = 0
-  let octets = 0
+  let bytes = 0
   const taken: FoundMessage[] = []
   for (const message of messages) {
     recipients += message.recipients
-    octets += message.size
-    if (taken.length > 0 && (recipients > MOST_RECIPIENTS || octets > MOST_OCTETS)) break
+    bytes += message.size
+    if (taken.length > 0 && (recipients > MAX_RECIPIENTS || bytes > MAX_BYTES)) break
     taken.push(message)
   }
   return taken
 }
 
-const MOST_RECIPIENTS = 1000
-const MOST_OCTETS = 32 * 1024 * 1024
+const MAX_RECIPIENTS = 1000
+const MAX_BYTES = 32 * 1024 * 1024

@@ -9,16 +9,16 @@ import { sweep } from './sweep.ts'
 import { foldTagNames } from './tag-names.ts'
 
 /**
- * Milliseconds that a statement of a batch may take: events of all accounts get no numbers before the transaction is over
- * (reporting/events/sequencer.ts). A batch of one message has as long as any statement.
+ * Statement timeout of a batch in milliseconds. Events of all accounts get no sequence numbers until the transaction has ended
+ * (reporting/events/sequencer.ts). A batch of one message has the usual timeout.
  */
 const STATEMENT_MS = 2000
-/** People looked for in one transaction, if nothing is found of them. */
+/** Number of recipients searched for in one transaction if none of them is found. */
 const SUBJECTS = 50
-/** Seconds a request waits whose batch failed: by the database's trouble, by our fault. */
-const AFTER_FAILURE = { passing: 1, fault: 30 } as const
-/** Seconds between looks at messages whose delivery has not come to an end. */
-const LOOK_EVERY = { least: 1, most: 10 } as const
+/** Seconds before a failed batch is retried, after a database outage and after an internal error. */
+const RETRY_AFTER = { outage: 1, fault: 30 } as const
+/** Limits in seconds of the interval between checks of messages with unfinished deliveries. */
+const CHECK_INTERVAL = { min: 1, max: 10 } as const
 
 export interface ForgetDependencies {
   readonly sql: Sql
@@ -26,13 +26,14 @@ export interface ForgetDependencies {
   readonly forgotten: Forgotten
 }
 
+/** Encrypts the recipients of a request. */
 export function sealSubjects(secrets: Secrets, uuid: string, subjects: readonly Subject[]): Buffer {
   return secrets.seal(Buffer.from(JSON.stringify(subjects)), `forget request ${uuid}`)
 }
 
 /**
- * Does one batch of the request that has waited longest, in one short transaction that also says how far the request is: whoever
- * is killed leaves nothing half done, and the next one goes on there. Answers false when nothing is due.
+ * Processes one batch of the request that has waited longest, in one short transaction that also stores the progress. A crash
+ * therefore leaves no partial batch, and the next process resumes there. Returns false if no request is due.
  */
 export async function forgetSome(dependencies: ForgetDependencies): Promise<boolean> {
   const { sql, secrets } = dependencies
@@ -49,33 +50,33 @@ export async function forgetSome(dependencies: ForgetDependencies): Promise<bool
     })
     return taken !== undefined
   } catch (error) {
-    const { passing, fault } = AFTER_FAILURE
+    const { outage, fault } = RETRY_AFTER
     const halve = isTimeout(error)
-    if (taken) await postpone(sql, taken.uuid, isDatabaseTrouble(error) ? passing : fault, { halve }).catch(() => {})
+    if (taken) await postpone(sql, taken.uuid, isDatabaseTrouble(error) ? outage : fault, { halve }).catch(() => {})
     throw error
   }
 }
 
-type Act = (
+type StageHandler = (
   sql: SqlTransaction,
   request: RequestInWork,
   subjects: readonly Subject[],
   dependencies: ForgetDependencies,
 ) => Promise<Progress>
 
-const STAGES: Readonly<Record<RequestInWork['stage'], Act>> = {
+const STAGES: Readonly<Record<RequestInWork['stage'], StageHandler>> = {
   suppressions: announceHashes,
   queue: searchQueue,
-  finished: sweepFinished,
-  waiting: sweepWaiting,
+  finished: eraseFinished,
+  waiting: eraseQueued,
   async last(sql, request, subjects, { forgotten }) {
     await foldTagNames(sql, request.accountId, subjects)
-    // Those of messages to others.
+    // Keys that contain the address and belong to messages to other recipients.
     await sql`
       delete from idempotency_keys
        where account_id = ${request.accountId} and key = any(${subjects.map(({ key }) => key)}::text[])`
     const progress = await hashSuppressions(sql, request, subjects, forgotten)
-    // Dumps of events, which name everybody mail was sent to.
+    // Exports of events contain the addresses of all recipients.
     if (progress.stage === 'done') await sql`select forget_export_files(${request.accountId}::int)`
     return progress
   },
@@ -101,7 +102,7 @@ async function searchQueue(
   return next ? { queueMessage: next.messageId, queueRecipient: next.recipientNo } : { stage: 'finished' }
 }
 
-async function sweepFinished(
+async function eraseFinished(
   sql: SqlTransaction,
   request: RequestInWork,
   subjects: readonly Subject[],
@@ -110,14 +111,14 @@ async function sweepFinished(
   for (const [at, subject] of subjects.slice(subjectNo, subjectNo + SUBJECTS).entries()) {
     const found = await findFinished(sql, { accountId, key: subject.key, until: requestedAt, limit: request.batchSize })
     if (found.length === 0) continue
-    const touched = await sweepAndNote(sql, request, { subjectNo: subjectNo + at, subject, messages: firstFew(found) })
+    const touched = await eraseMessages(sql, request, { subjectNo: subjectNo + at, subject, messages: firstFew(found) })
     return { subjectNo: subjectNo + at, touched }
   }
   const next = subjectNo + SUBJECTS
   return next < subjects.length ? { subjectNo: next } : { stage: 'waiting' }
 }
 
-async function sweepWaiting(
+async function eraseQueued(
   sql: SqlTransaction,
   request: RequestInWork,
   subjects: readonly Subject[],
@@ -128,23 +129,23 @@ async function sweepWaiting(
   const ripe = waiting.filter((message) => message.ripe)
   const subjectNo = ripe[0]?.subjectNo
   if (subjectNo === undefined) {
-    await noteLook(sql, request.uuid, waiting)
-    return { again: waiting.length === request.batchSize && !oldest.fresh ? 0 : await secondsToRest(sql, waiting) }
+    await recordCheck(sql, request.uuid, waiting)
+    return { again: waiting.length === request.batchSize && !oldest.fresh ? 0 : await secondsUntilIdle(sql, waiting) }
   }
   const own = ripe.filter((message) => message.subjectNo === subjectNo)
   const subject = subjects[subjectNo] as Subject
-  return { touched: await sweepAndNote(sql, request, { subjectNo, subject, messages: firstFew(own) }) }
+  return { touched: await eraseMessages(sql, request, { subjectNo, subject, messages: firstFew(own) }) }
 }
 
 interface WaitingMessage extends FoundMessage {
   readonly subjectNo: number
-  /** Something has changed that is worth a sweep. */
+  /** Whether a change requires another erasure. */
   readonly ripe: boolean
-  /** It was looked at a moment ago. */
+  /** Whether it was checked within the maximum interval. */
   readonly fresh: boolean
 }
 
-/** Those that were looked at longest ago, in the order of their ids. */
+/** Returns the unfinished messages that were checked longest ago, ordered by id. */
 async function selectWaiting(
   sql: SqlTransaction,
   { uuid, batchSize }: RequestInWork,
@@ -152,7 +153,7 @@ async function selectWaiting(
 ): Promise<WaitingMessage[]> {
   return sql<WaitingMessage[]>`
     select f.subject_no as "subjectNo", m.id, m.accepted_at as "acceptedAt", m.recipients, m.size,
-           coalesce(f.looked_at > service_now() - make_interval(secs => ${LOOK_EVERY.most}), false) as fresh,
+           coalesce(f.looked_at > service_now() - make_interval(secs => ${CHECK_INTERVAL.max}), false) as fresh,
            f.looked_at is null or not exists (select from delivery_queue q where q.message_id = f.message_id)
              or (f.held and coalesce((select bool_or(q.worker_id is null) from delivery_queue q
                                        where q.message_id = f.message_id and q.recipient_key = k.key), true)) as ripe
@@ -163,25 +164,25 @@ async function selectWaiting(
      order by m.id`
 }
 
-async function noteLook(sql: SqlTransaction, uuid: string, waiting: readonly WaitingMessage[]): Promise<void> {
+async function recordCheck(sql: SqlTransaction, uuid: string, waiting: readonly WaitingMessage[]): Promise<void> {
   await sql`
     update forget_messages f set looked_at = service_now()
       from unnest(${waiting.map(({ subjectNo }) => subjectNo)}::int[], ${waiting.map(({ id }) => id)}::uuid[]) as w(subject_no, id)
      where f.request_id = ${uuid} and f.subject_no = w.subject_no and f.message_id = w.id`
 }
 
-/** When the first of these messages may have come to rest. */
-async function secondsToRest(sql: SqlTransaction, messages: readonly FoundMessage[]): Promise<number> {
-  const { least, most } = LOOK_EVERY
+/** Returns the seconds until the first of these deliveries is due, within the limits. */
+async function secondsUntilIdle(sql: SqlTransaction, messages: readonly FoundMessage[]): Promise<number> {
+  const { min, max } = CHECK_INTERVAL
   const [row] = await sql<{ seconds: number | null }[]>`
     select extract(epoch from min(case when q.worker_id is null then q.next_at end) - service_now())::float8 as seconds
       from unnest(${messages.map(({ id }) => id)}::uuid[]) as w(id) join delivery_queue q on q.message_id = w.id
     having bool_and(q.worker_id is null)`
-  return Math.min(Math.max(row?.seconds ?? least, least), most)
+  return Math.min(Math.max(row?.seconds ?? min, min), max)
 }
 
-/** Sweeps, and keeps in mind the messages that must be looked at again. */
-async function sweepAndNote(
+/** Erases a recipient from messages and records which messages must be checked again. */
+async function eraseMessages(
   sql: SqlTransaction,
   { uuid, accountId }: RequestInWork,
   { subjectNo, subject, messages }: { subjectNo: number; subject: Subject; messages: readonly FoundMessage[] },

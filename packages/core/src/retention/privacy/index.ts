@@ -11,32 +11,33 @@ import { insertRequest, secondsUntilDue, selectRequest } from './store.ts'
 export type { KeptDelivery, KeptSuppression, PersonPage } from './export.ts'
 export type { ForgetRequest, Receipt, RequestState } from './request.ts'
 
-/** Addresses in one request to forget. */
+/** Maximum number of addresses in one erasure request. */
 const MOST_ADDRESSES = 1000
 
-/** What a person may ask of those who keep something of him: to be forgotten, and to be told. */
+/** Erasure and export of the data stored about recipients. */
 export interface Privacy {
   /**
-   * Asks for people to be forgotten, all or none of them; a delivery worker does it. Answers when the request is stored.
+   * Requests the erasure of recipients, all or none of them, which a delivery worker then performs. Returns when the request is
+   * stored.
    *
    * Throws parameterMissing and parameterInvalid (email), suppressionEmailInvalid.
    */
   forget(accountId: number, addresses: readonly string[], by?: Actor): Promise<ForgetRequest>
-  /** Throws forgetRequestUnknown. */
+  /** Returns an erasure request. Throws forgetRequestUnknown. */
   request(accountId: number, id: string): Promise<ForgetRequest>
-  /** Does one batch of what is asked. False: nothing is due. For delivery workers, any number at once. */
+  /** Processes one batch. Returns false if no request is due. Delivery workers may call it concurrently. */
   forgetSome(): Promise<boolean>
-  /** Seconds until something may be due; undefined: nothing is asked. */
+  /** Returns the seconds until a request is due; undefined if there is none. */
   secondsUntilDue(): Promise<number | undefined>
-  /** What is kept of one person, a page at a time. Throws suppressionEmailInvalid, parameterInvalid (next). */
+  /** Returns a page of the data stored about one recipient. Throws suppressionEmailInvalid or parameterInvalid (next). */
   export(accountId: number, question: ExportQuestion, by?: Actor): Promise<PersonPage>
 }
 
 export interface ExportQuestion {
   readonly email: string
-  /** Deliveries on the page at most. */
+  /** Maximum number of deliveries on the page. */
   readonly limit: number
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly next?: string | undefined
 }
 
@@ -72,7 +73,7 @@ export function privacyOf(dependencies: ForgetDependencies): Privacy {
     async export(accountId, { email, limit, next }, by = OPERATOR) {
       const key = parseAddress(email)?.key
       if (key === undefined) throw new ServiceError('suppressionEmailInvalid')
-      // Told before it is done: nobody reads what the log does not know of.
+      // Audited before the export, so that no data are read without an entry in the audit log.
       await noteChange(sql, {
         ...{ accountId, by, action: 'privacy.export', object: `address ${addressHash(secrets, key)}` },
       })

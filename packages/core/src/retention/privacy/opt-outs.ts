@@ -2,10 +2,10 @@ import type { SqlTransaction } from '../../platform/database/database.ts'
 import { FORGOTTEN_AGE_MS, type Forgotten } from '../../suppressions/forgotten.ts'
 import type { Progress, RequestInWork, Subject } from './request.ts'
 
-/** Seconds until every process knows that the account has hashed opt-outs, and every statement of one that didn't is over. */
+/** Seconds after which every process knows that the account has hashed opt-outs, and no statement from before is running. */
 const HASHES_KNOWN_AFTER = FORGOTTEN_AGE_MS / 1000 + 5
 
-/** So that the time until everybody knows runs while the rest is done. */
+/** First stage: announces hashed opt-outs to all processes, so that the time until they know passes during the other stages. */
 export async function announceHashes(
   sql: SqlTransaction,
   { accountId }: RequestInWork,
@@ -15,7 +15,7 @@ export async function announceHashes(
   return { stage: 'queue' }
 }
 
-/** Seconds since every process was to look for hashed opt-outs of the account; undefined: these people have not opted out. */
+/** Announces hashed opt-outs. Returns the seconds since the first time; undefined if these recipients have no suppression. */
 async function secondsAnnounced(
   sql: SqlTransaction,
   accountId: number,
@@ -35,7 +35,10 @@ async function secondsAnnounced(
   return row?.seconds
 }
 
-/** In one statement, so that everybody sees either the address or the hash: what bounced meanwhile is among them. */
+/**
+ * Last stage: replaces the addresses in suppressions by hashes, including those of recent bounces. It is one statement, so that
+ * other sessions always see either the address or the hash.
+ */
 export async function hashSuppressions(
   sql: SqlTransaction,
   { accountId }: RequestInWork,
@@ -47,17 +50,17 @@ export async function hashSuppressions(
   if (announced < HASHES_KNOWN_AFTER) return { again: HASHES_KNOWN_AFTER - announced }
   const keys = subjects.map(({ key }) => key)
   const hashes = keys.map((key) => forgotten.hash(accountId, key).toString('hex'))
-  const gone = await sql`
-    with gone as (
+  const deleted = await sql`
+    with deleted as (
       delete from suppressions s using unnest(${keys}::text[], ${hashes}::text[]) as k(value, hash)
        where s.account_id = ${accountId} and s.value = k.value
       returning s.account_id, k.hash, s.group_id, s.reason, s.since, s.held_until
     ), hashed as (
       insert into forgotten (account_id, hash, group_id, reason, since, held_until)
-      select account_id, decode(hash, 'hex'), group_id, reason, since, held_until from gone
+      select account_id, decode(hash, 'hex'), group_id, reason, since, held_until from deleted
        where held_until is null or held_until > service_now() order by hash, group_id
       on conflict do nothing
     )
-    select 1 from gone`
-  return { stage: 'done', touched: { suppressions: gone.count } }
+    select 1 from deleted`
+  return { stage: 'done', touched: { suppressions: deleted.count } }
 }

@@ -1,13 +1,13 @@
-/** What a request to forget has touched so far, in rows. */
+/** Numbers of rows that an erasure request has changed so far. */
 export interface Receipt {
-  /** Waiting deliveries that were cancelled. */
+  /** Queued deliveries that were cancelled. */
   readonly cancelled: number
   readonly deliveries: number
   readonly attempts: number
   readonly events: number
   readonly messages: number
   readonly bodies: number
-  /** Opt-outs whose address became a hash. */
+  /** Opt-outs whose address was replaced by a hash. */
   readonly suppressions: number
 }
 
@@ -24,23 +24,26 @@ export interface ForgetRequest {
   readonly emails: number
   readonly requestedAt: Date
   readonly completedAt: Date | null
-  /** Messages that also went to others, or were just being delivered, and whose delivery has not come to an end. */
+  /** Number of messages with unfinished deliveries: to other recipients, or in progress when the request was processed. */
   readonly waiting: number
   readonly receipt: Receipt
 }
 
-/** What is to be done next: announce hashed opt-outs, read the queue through, find what is finished, wait for what is not, hash the opt-outs. */
+/**
+ * The next step of a request: announce hashed opt-outs, search the queue, erase from finished deliveries, wait for unfinished
+ * ones, hash the opt-outs.
+ */
 export type Stage = 'suppressions' | 'queue' | 'finished' | 'waiting' | 'last'
 
-/** A person to be forgotten. */
+/** A recipient to be erased. */
 export interface Subject {
   /** The address in its canonical lower-case form. */
   readonly key: string
-  /** What stands in its place: random, so that nothing leads back once the request is done. */
+  /** Replaces the address. It is random, so that the address cannot be derived from it after the request is done. */
   readonly pseudonym: string
 }
 
-/** A request in work: its row is locked until the transaction ends. */
+/** A request being processed. Its row is locked until the transaction ends. */
 export interface RequestInWork {
   readonly uuid: string
   readonly accountId: number
@@ -51,21 +54,22 @@ export interface RequestInWork {
   readonly subjectNo: number
   readonly sealed: Buffer
   readonly receipt: Partial<Receipt>
-  /** Messages of a batch at most. */
+  /** Maximum number of messages in a batch. */
   readonly batchSize: number
 }
 
-/** What one batch changes about the request. */
+/** The changes of a request by one batch. */
 export interface Progress {
   readonly stage?: Stage | 'done'
   readonly queueMessage?: string
   readonly queueRecipient?: number
   readonly subjectNo?: number
   readonly touched?: Partial<Receipt>
-  /** Seconds until the next batch; 0 when it goes on. */
+  /** Seconds until the next batch; 0 or undefined for immediately. */
   readonly again?: number
 }
 
+/** Returns a receipt increased by the rows that a batch changed. */
 export function sumOf(receipt: Partial<Receipt>, touched: Partial<Receipt> = {}): Receipt {
   const sum = (name: keyof Receipt): number => (receipt[name] ?? 0) + (touched[name] ?? 0)
   return {

@@ -15,6 +15,7 @@ export interface NewRequest {
   readonly sealed: Buffer
 }
 
+/** Stores a new request. */
 export async function insertRequest(sql: AnySql, { uuid, accountId, emails, sealed }: NewRequest): Promise<void> {
   await sql`
     insert into forget_requests (id, account_id, emails, sealed) values (${uuid}, ${accountId}, ${emails}, ${sealed})`
@@ -29,6 +30,7 @@ interface RequestRow {
   readonly waiting: number
 }
 
+/** Returns a request of the account; undefined if it does not exist. */
 export async function selectRequest(
   sql: Sql,
   accountId: number,
@@ -42,8 +44,8 @@ export async function selectRequest(
 }
 
 /**
- * Takes the request that has waited longest, for as long as the transaction lasts. Accepts that ran when it came are over: no
- * statement runs longer than 15 s.
+ * Locks and returns the due request that has waited longest; undefined if none is due. Transactions that were accepting messages
+ * when the request was made have ended: no statement runs longer than 15 s.
  */
 export async function takeRequest(sql: AnySql): Promise<RequestInWork | undefined> {
   const [row] = await sql<RequestInWork[]>`
@@ -57,6 +59,7 @@ export async function takeRequest(sql: AnySql): Promise<RequestInWork | undefine
   return row
 }
 
+/** Stores the progress of a request. */
 export async function saveProgress(sql: AnySql, request: RequestInWork, progress: Progress): Promise<void> {
   const { stage = request.stage, queueMessage, queueRecipient, subjectNo, touched, again = 0 } = progress
   const receipt = JSON.stringify(sumOf(request.receipt, touched))
@@ -74,7 +77,7 @@ export async function saveProgress(sql: AnySql, request: RequestInWork, progress
      where id = ${request.uuid}`
 }
 
-/** Puts a request off whose batch failed, so that it holds up no other. `halve`: the next one is to have half as many messages. */
+/** Postpones a request whose batch failed, so that it does not block others. `halve` halves the size of the next batch. */
 export async function postpone(sql: Sql, uuid: string, seconds: number, { halve }: { halve: boolean }): Promise<void> {
   await sql`
     update forget_requests
@@ -83,7 +86,7 @@ export async function postpone(sql: Sql, uuid: string, seconds: number, { halve 
      where id = ${uuid} and state <> 'done'`
 }
 
-/** Seconds until a request is due; undefined: there is none. */
+/** Returns the seconds until a request is due; undefined if there is none. */
 export async function secondsUntilDue(sql: Sql): Promise<number | undefined> {
   const row = onlyRow(
     await sql<{ seconds: number | null }[]>`

@@ -4,37 +4,37 @@ import { type AnySql, notByIndex, onlyRow } from '../../platform/database/databa
 import type { FoundMessage } from './find.ts'
 import type { Receipt, Subject } from './request.ts'
 
-/** What events keep of their detail: numbers and names of our own, nothing a remote server or a reader's machine said. */
-const KEPT_DETAIL = [
+/** Fields of an event's detail that are kept: numbers and names defined by Postrider, no text from servers or mail clients. */
+const RETAINED_DETAIL = [
   ...['attempt', 'code', 'enhanced', 'class', 'indeterminate', 'reason', 'nextAt'],
   ...['first', 'machine', 'rules', 'group'],
 ]
-/** What {@link makePseudonym} makes. */
+/** Matches pseudonyms (makePseudonym in index.ts). */
 const PSEUDONYM = '^forgotten-[0-9a-f]{20}$'
 
 export interface Swept {
   readonly touched: Partial<Receipt>
-  /** Messages of which nothing waits to be delivered: nothing of the person is left in them. */
+  /** Messages without queued deliveries, from which the recipient is now completely erased. */
   readonly quiet: readonly string[]
 }
 
 export interface Sweep {
   readonly accountId: number
   readonly subject: Subject
-  /** Ordered by id, so that two sweeps never wait for each other in a circle. */
+  /** Ordered by id, so that two erasures never deadlock. */
   readonly messages: readonly FoundMessage[]
 }
 
 /**
- * Takes a person out of some messages. What waits for him and is in no worker's hands is cancelled; of what is shared with others
- * his part goes, and the body as soon as nobody waits for it. May be repeated any time.
+ * Erases a recipient from some messages. Queued deliveries to the recipient are cancelled unless a worker has claimed them. From
+ * messages shared with others the recipient's data are removed, and the body once no delivery is queued. Can be repeated.
  */
 export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep): Promise<Swept> {
   const ids = messages.map(({ id }) => id)
   const { key, pseudonym } = subject
-  // In jsonb and json text a quote or backslash of the address stands escaped.
+  // In the text of json and jsonb, quotes and backslashes of the address are escaped.
   const quoted = JSON.stringify(key).slice(1, -1)
-  // What a template is filled with is JSON within JSON.
+  // Template data are JSON within JSON.
   const inData = JSON.stringify(quoted).slice(1, -1)
   const since = messages.reduce(
     (least, { acceptedAt }) => Math.min(least, acceptedAt.getTime()),
@@ -47,12 +47,12 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
       select q.message_id, q.recipient_no from unnest(${ids}::uuid[]) as w(id) join delivery_queue q on q.message_id = w.id
        where q.account_id = ${accountId} and q.recipient_key = ${key} and q.worker_id is null
        for update of q skip locked
-    ), gone as (
+    ), deleted as (
       delete from delivery_queue q using mine where q.message_id = mine.message_id and q.recipient_no = mine.recipient_no
       returning q.message_id, q.recipient_no, q.account_id, q.kind, q.attempt
     ), finished as (
       ${finishDeliveries(sql, {
-        from: sql`gone`,
+        from: sql`deleted`,
         state: 'dropped',
         reason: 'forgotten',
         columns: {
@@ -63,12 +63,12 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
           personal: sql`null::jsonb`,
         },
       })}
-    ), happened as (
-      ${insertEvents(sql, { from: sql`gone`, type: 'dropped', detail: { reason: 'forgotten' } })}
+    ), new_events as (
+      ${insertEvents(sql, { from: sql`deleted`, type: 'dropped', detail: { reason: 'forgotten' } })}
     )
-    select count(*)::int as count from gone`)
+    select count(*)::int as count from deleted`)
 
-  // Before the rest: what has left the queue never comes back, so all that there will ever be of these is seen below.
+  // Determined first: finished deliveries are never queued again, so the statements below see all rows of these messages.
   const quiet = (
     await sql<{ id: string }[]>`
       select w.id from unnest(${ids}::uuid[]) as w(id)
@@ -81,11 +81,11 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
          set recipient = ${pseudonym}, recipient_key = ${pseudonym}, recipient_domain = '', reference = null, personal = null
         from unnest(${ids}::uuid[]) as w(id)
        where f.message_id = w.id and f.account_id = ${accountId}
-         -- A recipient that is no address may still be one with a name round it.
+         -- An invalid recipient may still contain the address, for example next to a name.
          and (f.recipient_key = ${key} or (f.reason = 'invalid' and position(${key} in f.recipient_key) > 0))
       returning 1)
     select count(*)::int as count from own`)
-  // Others' copies list him under To or Cc.
+  // Copies of other recipients contain the address in To or Cc.
   await sql`
     update finished_deliveries f set personal = null
       from unnest(${ids}::uuid[]) as w(id)
@@ -109,10 +109,10 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
   const events = await countOf(sql`
     with own as (
       update events e
-         set detail = (select jsonb_object_agg(d.key, d.value) from jsonb_each(e.detail) d where d.key = any(${KEPT_DETAIL}::text[]))
+         set detail = (select jsonb_object_agg(d.key, d.value) from jsonb_each(e.detail) d where d.key = any(${RETAINED_DETAIL}::text[]))
         from unnest(${ids}::uuid[]) as w(id)
        where e.message_id = w.id and ${notByIndex(sql, sql`e.account_id = ${accountId}`)} and e.occurred_at >= ${eventsSince}
-         and exists (select from jsonb_object_keys(e.detail) name where name <> all(${KEPT_DETAIL}::text[]))
+         and exists (select from jsonb_object_keys(e.detail) name where name <> all(${RETAINED_DETAIL}::text[]))
          and (exists (select from finished_deliveries f where f.message_id = e.message_id and f.recipient_no = e.recipient_no
                          and f.recipient_key = ${pseudonym})
               or exists (select from delivery_queue q where q.message_id = e.message_id and q.recipient_no = e.recipient_no
@@ -121,7 +121,8 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
       returning 1)
     select count(*)::int as count from own`)
 
-  // One that is just being judged is locked, and left out there: whoever judges it waits for this to end (tracking/judge-hits.ts).
+  // A hit that is being classified is locked and skipped here; its classification waits for this transaction and then discards it
+  // (tracking/judge-hits.ts).
   await sql`
     delete from hits where id in (
       select h.id from unnest(${ids}::uuid[]) as w(id)
@@ -130,7 +131,7 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
        where h.account_id = ${accountId} and f.recipient_key = ${pseudonym}
          for update of h skip locked)`
 
-  // A caller that sends again under this key has a new message: who was forgotten is not kept for its sake.
+  // A repeated call with this key sends a new message; the address is not kept for the sake of idempotency.
   await sql`
     delete from idempotency_keys k using unnest(${ids}::uuid[]) as w(id)
      where k.message_id = w.id and ${notByIndex(sql, sql`k.account_id = ${accountId}`)}
@@ -139,7 +140,7 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
   const changed = await countOf(sql`
     with own as (
       update messages m
-         set client_address = null, subject = case when told.hide then '' else m.subject end,
+         set client_address = null, subject = case when subjects.hide then '' else m.subject end,
              tags = array(select tag from unnest(m.tags) tag where position(${key} in lower(tag)) = 0)
         from unnest(${ids}::uuid[]) as w(id)
        cross join lateral (
@@ -148,16 +149,16 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
        ) others
        cross join lateral (
          select others.alone or position(${key} in lower(s.subject)) > 0 as hide from messages s where s.id = w.id
-       ) told
+       ) subjects
        where m.id = w.id and ${notByIndex(sql, sql`m.account_id = ${accountId}`)}
-         and (m.client_address is not null or (told.hide and m.subject <> '') or position(${key} in lower(m.tags::text)) > 0)
+         and (m.client_address is not null or (subjects.hide and m.subject <> '') or position(${key} in lower(m.tags::text)) > 0)
       returning 1)
     select count(*)::int as count from own`)
 
   const bodies = await countOf(sql`
-    with gone as (
+    with deleted as (
       delete from bodies b using unnest(${quiet}::uuid[]) as w(id) where b.message_id = w.id returning 1)
-    select count(*)::int as count from gone`)
+    select count(*)::int as count from deleted`)
 
   return {
     touched: { cancelled, deliveries: deliveries + cancelled, attempts, events, messages: changed, bodies },

@@ -2,8 +2,8 @@ import type { SqlTransaction } from '../../platform/database/database.ts'
 import type { Subject } from './request.ts'
 
 /**
- * Takes tags that hold an address out of the account's statistics. To be called when the messages to these people no longer have
- * them; what was being counted at that moment is waited for.
+ * Removes tags that contain an address from the account's statistics. To be called after the messages to these recipients no
+ * longer have them. Waits for counting in progress.
  */
 export async function foldTagNames(
   sql: SqlTransaction,

@@ -58,7 +58,7 @@ export async function measureCli(
   async function act(line: string): Promise<void> {
     const words = line.split(' ')
     const command = COMMANDS.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
-    if (!command) throw new Error(`there is no command "${line}"`)
+    if (!command) throw new Error(`unknown command "${line}"`)
     const args = words.slice(command.name.split(' ').length)
     const { values, positionals } = parseArgs({ args, options: command.options, allowPositionals: true })
     await command.run({

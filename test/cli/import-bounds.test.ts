@@ -79,13 +79,21 @@ t.test('failures that pass are waited for: 429 until its reset, 503, a broken co
 t.test('patience ends: with the tries, and when the other side wants to be waited for longer', async (t) => {
   let asked = 0
   const never: readonly [reply: Reply, said: RegExp, tries: number][] = [
-    [(_, response) => response.writeHead(500).end(), /\/v3\/asm\/groups: the answer is 500$/, 3],
-    [() => {}, /no whole answer within 0\.4 s/, 3],
-    [(_, response) => void drip(response), /no whole answer within 0\.4 s/, 3],
-    [(_, response) => response.socket?.destroy(), /no connection, or it broke/, 3],
-    [(_, response) => response.writeHead(429, { 'x-ratelimit-reset': 9_999_999_999 }).end(), /429.*too late/, 1],
-    [(_, response) => response.writeHead(429, { 'retry-after': '3600' }).end(), /another try would be in 3600 s/, 1],
-    [(_, response) => response.writeHead(403).end(), /the key may not read this \(403\)/, 1],
+    [(_, response) => response.writeHead(500).end(), /\/v3\/asm\/groups: the source responded with status 500$/, 3],
+    [() => {}, /no complete response within 0\.4 s/, 3],
+    [(_, response) => void drip(response), /no complete response within 0\.4 s/, 3],
+    [(_, response) => response.socket?.destroy(), /could not connect, or the connection was lost/, 3],
+    [
+      (_, response) => response.writeHead(429, { 'x-ratelimit-reset': 9_999_999_999 }).end(),
+      /429.*would exceed the limit/,
+      1,
+    ],
+    [
+      (_, response) => response.writeHead(429, { 'retry-after': '3600' }).end(),
+      /not retrying: the next try in 3600 s would exceed/,
+      1,
+    ],
+    [(_, response) => response.writeHead(403).end(), /does not have permission to read this \(403\)/, 1],
   ]
   for (const [reply, said, tries] of never) {
     asked = 0
@@ -110,20 +118,20 @@ t.test('an answer that is too long is not read to its end, however it is packed'
       if (!response.write(' '.repeat(16_384))) await drained(response)
     }
   }
-  t.match((await move(t, { [GROUPS]: endless }, ['groups'])).message, /longer than 200000 octets/)
+  t.match((await move(t, { [GROUPS]: endless }, ['groups'])).message, /response exceeds 200000 bytes/)
   t.ok(written < 20_000_000, `${written} octets were sent`)
   const packed = gzipSync(Buffer.alloc(50_000_000, ' '))
   const bomb: Reply = (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed)
-  t.match((await move(t, { [GROUPS]: bomb }, ['groups'])).message, /longer than 200000 octets/)
+  t.match((await move(t, { [GROUPS]: bomb }, ['groups'])).message, /response exceeds 200000 bytes/)
 })
 
 t.test(
   'what is not the JSON of a v3 API ends the run with a sentence, and what is half right does no harm',
   async (t) => {
     const wrong: readonly (readonly [path: string, body: string, part: Part, said: RegExp])[] = [
-      [GROUPS, '<html>Sign in</html>', 'groups', /not JSON; is --url the base/],
-      [GROUPS, '{"groups":[]}', 'groups', /not that of a v3 API: no list/],
-      ['/v3/templates', '[]', 'templates', /no object/],
+      [GROUPS, '<html>Sign in</html>', 'groups', /not JSON; check that --url is the base/],
+      [GROUPS, '{"groups":[]}', 'groups', /not the response of a v3 API \(not a list\)/],
+      ['/v3/templates', '[]', 'templates', /not an object/],
       ['/v3/templates', '{"result":[],"_metadata":{"next":"http://x.example/"}}', 'templates', /without page_token/],
       [BOUNCES, '['.repeat(100_000), 'suppressions', /not JSON/],
     ]
@@ -145,7 +153,12 @@ t.test(
     ])
     t.equal(error, undefined)
     t.match(tally.counts, { bounces: { added: 2, refused: 3 }, 'group suppressions': { added: 0, refused: 1 } })
-    t.match(tally.refusals, [/bounces, entry 1/, /entry 2/, /entry 3: "nobody" is no address/, /names no group/])
+    t.match(tally.refusals, [
+      /bounces, entry 1/,
+      /entry 2/,
+      /entry 3: "nobody" is not a valid address/,
+      /group id is missing/,
+    ])
   },
 )
 
@@ -154,12 +167,16 @@ t.test('an entry that is broken is told by its place, and the others are copied'
   const groups = await move(t, { [GROUPS]: [null, { id: 'one', name: 'x' }, good, []] }, ['groups'])
   t.equal(groups.error, undefined)
   t.match(groups.tally.counts, { groups: { added: 1, refused: 3 } })
-  t.match(groups.tally.refusals, [/^groups, entry 1: .*no object/, /^groups, entry 2: .*number/, /^groups, entry 4: /])
+  t.match(groups.tally.refusals, [
+    /^groups, entry 1: .*not an object/,
+    /^groups, entry 2: .*numeric id/,
+    /^groups, entry 4: /,
+  ])
 
   const bounces = await move(t, { [BOUNCES]: [[], { email: 'e@harbor.example' }, null, 'x'] }, ['suppressions'])
   t.equal(bounces.error, undefined)
   t.match(bounces.tally.counts, { bounces: { added: 1, refused: 3 } })
-  t.match(bounces.tally.refusals, [/^bounces, entry 1: .*no object/, /^bounces, entry 3: /, /^bounces, entry 4: /])
+  t.match(bounces.tally.refusals, [/^bounces, entry 1: .*not an object/, /^bounces, entry 3: /, /^bounces, entry 4: /])
 
   const [one, two] = [`d-${'7'.repeat(32)}`, `d-${'8'.repeat(32)}`]
   const version = (digit: number) => `${digit}a8b5c1e-3c1f-4b52-9d0a-0d3f6f1f2a11`
@@ -204,9 +221,9 @@ t.test('pages without an end are given up', async (t) => {
     }
   const fresh = page(() => ({ email: `a${number++}@x.example`, created: 1_600_000_000 + (number % 5000) }))
   const past = await move(t, { [BOUNCES]: fresh }, ['suppressions'])
-  t.match(past.message, /entries of other times than start_time and end_time say/)
+  t.match(past.message, /entries outside start_time and end_time/)
   const same = await move(t, { [BOUNCES]: page(() => ({ email: 'a@x.example', created: 1 })) }, ['suppressions'])
-  t.match(same.message, /same page again, so it does not heed offset/)
+  t.match(same.message, /same page twice; offset is ignored/)
   const ever = page(() => ({ email: `g${number++}@x.example`, group_id: 1, created_at: 1 }))
   const groups = await move(t, { '/v3/asm/suppressions': ever }, ['suppressions'])
   t.match(groups.message, /more than 20000 entries/)
@@ -224,10 +241,7 @@ t.test('pages without an end are given up', async (t) => {
         }),
       )
     }
-  t.match(
-    (await move(t, { '/v3/templates': next(() => 'same') }, ['templates'])).message,
-    /the same page again and again/,
-  )
+  t.match((await move(t, { '/v3/templates': next(() => 'same') }, ['templates'])).message, /the same page twice/)
   asked = 0
   t.match(
     (await move(t, { '/v3/templates': next(() => `t${number++}`) }, ['templates'])).message,
@@ -245,7 +259,7 @@ t.test('the key goes to the base URL alone: redirects and next links lead nowher
   const redirect: Reply = (_, response) => response.writeHead(302, { location: `${lure}/v3/asm/groups` }).end()
   t.match(
     (await move(t, { [GROUPS]: redirect }, ['groups'])).message,
-    /leads elsewhere \(302\); the key is not sent there/,
+    /unexpected redirect \(302\); not followed, to protect the key/,
   )
   const asked: string[] = []
   const pages: Reply = ({ headers }, response, query) => {
@@ -296,7 +310,7 @@ t.test('a list that is cut off at the last offset this service knows is told, no
   }
   const { tally, error } = await move(t, { '/v3/asm/suppressions': once }, ['suppressions'], { entries: 200_000 })
   t.equal(error, undefined)
-  t.match(tally.cut, [/100000 entries were read, there may be more/])
+  t.match(tally.cut, [/100000 entries were read; there may be more/])
   t.equal(tally.counts['group suppressions'].added, 100_000)
 })
 

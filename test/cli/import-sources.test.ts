@@ -70,7 +70,7 @@ t.test('a plain text of its own is kept, and what has no counterpart or does not
   })
   const { code, stdout, stderr } = await postrider(here.env, ...line(to, '--yes', '--only', 'templates', '--url', fake))
   t.equal(code, 1)
-  t.match(stderr, /2 refused/)
+  t.match(stderr, /2 rejected/)
   t.match(stdout, /version .* "v": .*testData.*JSON/)
   t.match(stdout, /at most 100 characters/)
   for (const what of ['thumbnails of versions (3)', 'versions of the design editor (3)', 'subusers (1)', 'API keys']) {
@@ -89,18 +89,18 @@ t.test('wrong calls, and a key that is not known, are told in a sentence', async
     said: RegExp,
     env?: Record<string, string>,
   ])[] = [
-    [['--key', 'k', '--yes'], 2, /--account is missing\nusage: postrider import sendgrid --account ID/],
-    [['--account', account, '--yes'], 2, /--key is missing, and so is SENDGRID_API_KEY/],
-    [['--account', account, '--key', 'k'], 2, /--yes is missing, and there is no terminal/],
-    [['--account', account, '--key', 'se cret', '--yes'], 2, /characters that no key has/],
+    [['--key', 'k', '--yes'], 2, /missing option --account\nusage: postrider import sendgrid --account ID/],
+    [['--account', account, '--yes'], 2, /missing option --key .*SENDGRID_API_KEY/],
+    [['--account', account, '--key', 'k'], 2, /missing option --yes: stdin is not a terminal/],
+    [['--account', account, '--key', 'se cret', '--yes'], 2, /the API key contains invalid characters/],
     [['--account', account, '--key', 'k', '--url', 'ftp://x.example'], 2, /--url must be an http or https URL/],
     [['--account', account, '--key', 'k', '--url', 'http://u:p@x.example'], 2, /no user name/],
-    [['--account', account, '--key', 'k', '--only', 'mail'], 2, /--only takes groups, templates, suppressions/],
-    [['--account', '999999', '--key', 'k', '--url', base, '--yes'], 1, /\[account\].*no such account/],
+    [['--account', account, '--key', 'k', '--only', 'mail'], 2, /--only must be .* of groups, templates, suppressions/],
+    [['--account', '999999', '--key', 'k', '--url', base, '--yes'], 1, /--account: /],
     [
       ['--account', account, '--url', base, '--yes'],
       1,
-      /the key is not known there \(401\)/,
+      /the source rejected the API key \(401\)/,
       { SENDGRID_API_KEY: 'secret-1' },
     ],
   ]
@@ -117,7 +117,7 @@ t.test('wrong calls, and a key that is not known, are told in a sentence', async
   )
   const { code, stdout, stderr } = await piped.ended
   t.equal(code, 0, stderr)
-  t.match(stdout, /^The plan for account \d+, from http.*; nothing was changed\.$/m)
+  t.match(stdout, /^Dry run for account \d+, from http.*: nothing was changed\.$/m)
   t.match(stdout, /^unsubscribes +1 +0 +0 +0 +0$/m)
   t.match(stderr, /^groups +\[#{30}\] 1\/1$/m)
   t.match(stderr, /^unsubscribes +1 read$/m)

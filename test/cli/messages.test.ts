@@ -47,13 +47,15 @@ t.test('inbox list and inbox show tell what arrived, newest last', async (t) => 
 
   const id = second?.id as string
   t.match(await answered(env, 'inbox', 'show', id), { ...second, html: /Your berth is ready/, attachments: [] })
-  t.match((await postrider(env, 'inbox', 'show', id)).stdout, /^Subject: {2}Berth 2 für Lena$/m)
+  const shown = (await postrider(env, 'inbox', 'show', id)).stdout
+  t.match(shown, /^Subject: {5}Berth 2 für Lena$/m)
+  t.match(shown, /^From: +.*desk@ship\d+\.example/m, 'the From header, not the return path')
   const raw = await fetch(`http://127.0.0.1:${service.config.sandboxHttpPort}/messages/${id}/raw`)
   t.equal((await postrider(env, 'inbox', 'show', id, '--raw')).stdout, await raw.text(), 'octet for octet')
 
   const unknown = await postrider(env, 'inbox', 'show', 'nothing')
   t.equal(unknown.code, 1)
-  t.match(unknown.stderr, /no such message in the inbox: "inbox list" shows the ids/)
+  t.match(unknown.stderr, /message not found in the inbox; "inbox list" lists the ids/)
 })
 
 t.test('message show tells the deliveries, attempts and events in time order', async (t) => {
@@ -69,7 +71,7 @@ t.test('message show tells the deliveries, attempts and events in time order', a
     ['processed', 'bounced'],
   )
   const { stdout } = await postrider(env, 'message', 'show', id)
-  t.match(stdout, new RegExp(`^message ${id}, by v2, accepted 20`))
+  t.match(stdout, new RegExp(`^message ${id} via v2, accepted 20`))
   t.match(stdout, /processed.*\n.*attempt 1: bounced .*550 5\.1\.1 .*ms\n.*bounced/)
   const times = [...stdout.split('\ntime ')[1]!.matchAll(/^(\S+Z) /gm)].map(([, time]) => time)
   t.equal(times.length, 3)
@@ -140,5 +142,5 @@ t.test('events tells what happened by its numbers, and goes on with what comes w
       .map((text) => (JSON.parse(text) as Told).number),
     Array.from({ length: last + 1 }, (_, at) => at + 1),
   )
-  t.match(await postrider(env, 'events', '--account', '999999'), { code: 1, stderr: /there is no account 999999/ })
+  t.match(await postrider(env, 'events', '--account', '999999'), { code: 1, stderr: /account 999999 not found/ })
 })

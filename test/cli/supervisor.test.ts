@@ -54,8 +54,8 @@ t.test('a process whose main loop spins, or that is stopped, is ended and starte
   await until('both to be replaced', () => ends('spinning') > 0 && ends('stopped') > 0, 60_000)
   for (const name of ['spinning', 'stopped']) {
     const own = lines.filter((line) => line.startsWith(name))
-    t.match(own[0], new RegExp(`^${name} hangs \\(no sign of life for 2 s\\) and is ended$`))
-    t.match(own[1], new RegExp(`^${name} ended \\(SIGKILL\\) and is started again$`))
+    t.match(own[0], new RegExp(`^${name} hangs \\(no heartbeat for 2 s\\); stopping it$`))
+    t.match(own[1], new RegExp(`^${name} ended \\(SIGKILL\\); restarting it$`))
   }
   t.notOk(lines.some((line) => line.startsWith('steady')))
 })

@@ -51,15 +51,15 @@ t.test('postrider up on one machine, with a database of its own', { skip }, asyn
     const first = await startUp(t, env)
     t.equal(first.stderr, '')
     key = KEY.exec(first.stdout)?.[0] as string
-    t.equal(first.stdout.match(/shown only now/g)?.length, 1)
+    t.equal(first.stdout.match(/shown once/g)?.length, 1)
 
-    const sent = await shell(lineUnder(first.stdout, 'Send a message by HTTP'))
+    const sent = await shell(lineUnder(first.stdout, 'Send a message over HTTP'))
     t.match(JSON.parse(sent.stdout), { data: { message_id: /^[0-9a-f]{32}$/ }, error_info: null })
-    const bySmtp = lineUnder(first.stdout, 'By SMTP')
+    const bySmtp = lineUnder(first.stdout, 'Send a message over SMTP')
     t.match(bySmtp, / curl -s --cacert '\/[^']+\/certificate\.pem' --ssl-reqd smtp:/, 'it checks the certificate')
     t.equal((await shell(bySmtp)).code, 0)
 
-    const look = lineUnder(first.stdout, 'See what arrived')
+    const look = lineUnder(first.stdout, 'List delivered messages')
     const arrived = await until('two messages', async () => {
       const entries = JSON.parse((await shell(look)).stdout) as Entry[]
       return entries.length === 2 && entries
@@ -121,9 +121,9 @@ t.test('postrider up on one machine, with a database of its own', { skip }, asyn
         })
       }
       await until('the API to be ready', () => apiReady(env), 30_000)
-      t.match(second.stdout, /^api ended \(SIGKILL\) and is started again$/m)
-      t.match(second.stdout, /^delivery ended \(SIGKILL\) and is started again$/m)
-      t.match(second.stdout, /^the embedded database died and is started again$/m)
+      t.match(second.stdout, /^api ended \(SIGKILL\); restarting it$/m)
+      t.match(second.stdout, /^delivery ended \(SIGKILL\); restarting it$/m)
+      t.match(second.stdout, /^the embedded database died; restarting it$/m)
     })
 
     await t.test('SIGINT ends it with status 0 and leaves no process', async (t) => {
@@ -140,7 +140,7 @@ t.test('two installations run side by side, one on a database of its own, one on
   t.notOk(existsSync(join(given.DATA_DIR as string, 'postgres')), 'no database is made where one is given')
   t.not(KEY.exec(embedded.stdout)?.[0], KEY.exec(external.stdout)?.[0])
 
-  t.match((await shell(lineUnder(external.stdout, 'Send a message by HTTP'))).stdout, /message_id/)
+  t.match((await shell(lineUnder(external.stdout, 'Send a message over HTTP'))).stdout, /message_id/)
   await until('the message', async () => (await inbox(given)).length === 1)
   t.equal((await inbox(own)).length, 0, 'the other one has nothing of it')
 

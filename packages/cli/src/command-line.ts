@@ -34,20 +34,20 @@ const COMMANDS: readonly Command[] = [
   ...inboxCommands,
 ]
 
-/** As wide as most commands are; a longer one has its summary on the next line. */
+/** Column of the summaries in the help; after a longer call the summary starts on the next line. */
 const HELP_COLUMN = 40
 
 const GLOBAL = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
 
-/** Where a command prints to; a process has them. */
+/** The output streams of a command; `process` has them. */
 export interface Streams {
   readonly stdout: Output
   readonly stderr: Output
 }
 
 /**
- * Runs a command: the words behind `postrider`. Resolves with the exit status: 0 done, 1 refused or failed, 2 the call was malformed,
- * 78 a setting is wrong.
+ * Runs the command in `args`, the arguments after `postrider`. Resolves with the exit status: 0 success, 1 rejected or failed, 2 usage
+ * error, 78 invalid setting.
  */
 export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams: Streams): Promise<number> {
   const json = args.includes('--json')
@@ -61,7 +61,7 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams
     }
     const words = positionals.slice(command.name.split(' ').length)
     const surplus = words[command.words ?? 0]
-    if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many`)
+    if (surplus !== undefined) throw new UsageError(`unexpected argument "${surplus}"`)
     const config = readConfig(env)
     const answer = await command.run({
       options: values,
@@ -80,7 +80,7 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams
   }
 }
 
-/** The words before the first option name the command; --json may stand anywhere. */
+/** The words before the first option name the command; --json may be anywhere. */
 function findCommand(args: readonly string[]): Command | undefined {
   const words = args.filter((arg) => !arg.startsWith('-'))
   return COMMANDS.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
@@ -90,7 +90,7 @@ function parse(command: Command, args: string[]) {
   try {
     return parseArgs({ args, options: { ...command.options, ...GLOBAL }, allowPositionals: true, strict: true })
   } catch (error) {
-    // The platform goes on with advice about words that start with a dash, which here are always mistyped options.
+    // parseArgs appends advice on positional arguments that begin with a dash; here such a word is always a mistyped option.
     throw new UsageError((error as Error).message.replace(/\. To specify .*$/s, '').replaceAll('\n', ' '))
   }
 }
@@ -117,8 +117,8 @@ function help(args: readonly string[], printing: Printing): number {
   const text = `usage: postrider COMMAND [--json] [--help]\n\n${lines.join('\n')}\n\nSettings are environment variables; .env.example lists them.\n`
   if (wanted) printing.streams.stdout.write(text)
   else {
-    const problem = `there is no command "${args.filter((arg) => !arg.startsWith('-')).join(' ')}"`
-    complain(printing.json ? `${problem}: --help lists them` : `${problem}\n\n${text.trimEnd()}`, printing)
+    const problem = `unknown command "${args.filter((arg) => !arg.startsWith('-')).join(' ')}"`
+    complain(printing.json ? `${problem}; --help lists the commands` : `${problem}\n\n${text.trimEnd()}`, printing)
   }
   return wanted ? 0 : 2
 }
@@ -127,11 +127,28 @@ function complain(message: string, { json, streams }: Printing): void {
   streams.stderr.write(json ? `${JSON.stringify({ error: message })}\n` : `postrider: ${message}\n`)
 }
 
-function fail(error: unknown, { name, usage }: Command, printing: Printing & { readonly debug: boolean }): number {
+function fail(error: unknown, command: Command, printing: Printing & { readonly debug: boolean }): number {
   const known = [UsageError, CommandError, ServiceError, ConfigError].some((kind) => error instanceof kind)
-  const message = error instanceof Error ? error.message : String(error)
-  complain(error instanceof UsageError ? `${message}\nusage: postrider ${name} ${usage}`.trimEnd() : message, printing)
+  const message = error instanceof Error ? problemOf(error, command) : String(error)
+  const usage = `usage: postrider ${command.name} ${command.usage}`.trimEnd()
+  complain(error instanceof UsageError ? `${message}\n${usage}` : message, printing)
   if (!known && printing.debug) printing.streams.stderr.write(`${(error as Error).stack}\n`)
   if (error instanceof ConfigError) return EXIT_CONFIG
   return error instanceof UsageError ? 2 : 1
+}
+
+/** Options that are not named like their parameters. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  ...{ networks: 'ip', scopes: 'scope', templates: 'template', overlap_hours: 'overlap-hours' },
+  ...{ senderDomains: 'sender-domain', recipientDomains: 'recipient-domain' },
+  ...{ sendsPerMinute: 'sends', callsPerMinute: 'calls' },
+}
+
+/** The error's message, in which an invalid parameter is named by the option it was given as: --time-zone, not timeZone. */
+function problemOf(error: Error, { options }: Command): string {
+  if (!(error instanceof ServiceError) || error.errorName !== 'parameterInvalid') return error.message
+  const parameter = String(error.values.parameter).replace(/^restrictions\./, '')
+  const spelled = parameter.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  const option = [spelled, OPTIONS[parameter]].find((name) => name !== undefined && name in options)
+  return option === undefined ? error.message : `--${option}: ${error.values.problem}`
 }

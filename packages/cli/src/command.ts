@@ -1,21 +1,21 @@
 import type { ParseArgsConfig } from 'node:util'
 import type { Config, Core } from '@postrider/core'
 
-/** One thing `postrider` can do. */
+/** A command of `postrider`. */
 export interface Command {
   /** "account create" */
   readonly name: string
   /** What follows the name: "--name NAME" */
   readonly usage: string
   readonly summary: string
-  /** How many words may follow the name. Default 0. */
+  /** Maximum number of positional arguments after the name. Default 0. */
   readonly words?: number
   readonly options: NonNullable<ParseArgsConfig['options']>
-  /** Answers what to print: `data` for --json, `text` for people. */
+  /** Returns what to print: `data` with --json, `text` otherwise. */
   run(call: Call): Promise<Answer | undefined>
 }
 
-/** A stream that people or programs read. */
+/** A stream for output to a terminal or to another program. */
 export type Output = Pick<NodeJS.WriteStream, 'isTTY' | 'write'>
 
 export interface Call {
@@ -23,24 +23,24 @@ export interface Call {
   readonly words: readonly string[]
   readonly config: Config
   readonly env: NodeJS.ProcessEnv
-  /** For what is told on the way. What runs until it is stopped, or asks a person, speaks to its process itself. */
+  /** For progress. Commands that run until they are stopped, or that prompt, use the streams of the process instead. */
   readonly stderr: Output
-  /** Runs `act` on the installation's database, which is started for the time when it isn't running. */
+  /** Runs `act` on the installation's database. If the embedded database is not running, it is started and stopped afterwards. */
   withCore<T>(act: (core: Core) => Promise<T>): Promise<T>
 }
 
 export interface Answer {
   readonly data: unknown
-  /** Octets are printed as they are, text without what would steer a terminal. */
+  /** A Buffer is printed unchanged; from a string, terminal control characters are removed. */
   readonly text: string | Buffer
-  /** It did what it could, and not all: why. Printed beside the answer; exit status 1. */
+  /** Why the command succeeded only in part. Printed after the output; the exit status is 1. */
   readonly failure?: string
 }
 
-/** The call is malformed; the message says what is missing. Exit status 2. */
+/** The command line is invalid; the message names what is missing or wrong. Exit status 2. */
 export class UsageError extends Error {}
 
-/** The command did what it could and failed; the message is for the person. Exit status 1. */
+/** The command failed; the message is for the user. Exit status 1. */
 export class CommandError extends Error {}
 
 export function textOption(call: Call, name: string): string | undefined {
@@ -51,7 +51,7 @@ export function textOption(call: Call, name: string): string | undefined {
 /** Throws {@link UsageError}. */
 export function requiredText(call: Call, name: string): string {
   const value = textOption(call, name)
-  if (!value) throw new UsageError(`--${name} is missing`)
+  if (!value) throw new UsageError(`missing option --${name}`)
   return value
 }
 
@@ -71,35 +71,35 @@ export function wholeOption(call: Call, name: string): number | undefined {
   return text === undefined ? undefined : number(text, `--${name}`)
 }
 
-/** A date, or a date and a time; `Date` alone would take "1" for a month. Throws {@link UsageError}. */
+/** A date, or a date with a time; `Date` alone would read "1" as a month. Throws {@link UsageError}. */
 export function isoTime(text: string, option: string): Date {
   const time = new Date(text)
   if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}|$)/.test(text) || Number.isNaN(time.getTime())) {
-    throw new UsageError(`${option} must be an ISO 8601 time like 2030-01-31T12:00:00Z, not "${text}"`)
+    throw new UsageError(`${option} must be an ISO 8601 time like 2030-01-31T12:00:00Z (got "${text}")`)
   }
   return time
 }
 
-/** The number of an account or a key: the word after the command, or the option. Throws {@link UsageError}. */
+/** The id of an account or a key, given as argument or as option. Throws {@link UsageError}. */
 export function requiredTarget(call: Call, name: string): number {
   const option = textOption(call, name)
-  if (option && call.words[0]) throw new UsageError(`the ${name} is given twice, as ${call.words[0]} and as --${name}`)
-  return number(option || requiredWord(call, `the number of the ${name}`), `the ${name}`)
+  if (option && call.words[0]) throw new UsageError(`${name} given both as argument and as --${name}`)
+  return number(option || requiredWord(call, `${name} id`), `${name} id`)
 }
 
 function number(text: string, what: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${what} must be a number, not "${text}"`)
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${what} must be a number (got "${text}")`)
   return Number(text)
 }
 
-/** The first word after the command. Throws {@link UsageError}. */
+/** The first positional argument. Throws {@link UsageError}. */
 export function requiredWord(call: Call, what: string): string {
   const word = call.words[0]
-  if (!word) throw new UsageError(`${what} is missing`)
+  if (!word) throw new UsageError(`missing argument: ${what}`)
   return word
 }
 
-/** Rows under a heading, columns aligned. */
+/** A text table with aligned columns. */
 export function table(heading: readonly string[], rows: readonly (readonly unknown[])[]): string {
   const lines = [heading, ...rows].map((row) =>
     row.map((cell) =>
@@ -117,7 +117,7 @@ export function table(heading: readonly string[], rows: readonly (readonly unkno
     .join('\n')
 }
 
-/** Subjects and replies come from outside: escape sequences in them must not reach a terminal, nor may text run backwards. */
+/** Removes control characters: subjects and replies come from outside and must not send escape sequences or bidi overrides to a terminal. */
 export function printable(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(/[^\P{C}\t\n]/gu, '\ufffd')
 }

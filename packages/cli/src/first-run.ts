@@ -3,7 +3,7 @@ import type { Config, Core } from '@postrider/core'
 
 const DOMAIN = 'demo.example'
 
-/** Makes a demo account with an active sending domain where there is no account yet, and answers its key; undefined otherwise. */
+/** Creates a demo account with an active sending domain and returns its key; undefined if there is already an account. */
 export async function makeDemoAccount(core: Core): Promise<string | undefined> {
   if ((await core.accounts.list()).length > 0) return undefined
   const account = await core.accounts.create('demo')
@@ -11,7 +11,7 @@ export async function makeDemoAccount(core: Core): Promise<string | undefined> {
   return (await core.auth.createKey({ accountId: account.id, name: 'demo' })).secret
 }
 
-/** What a newcomer needs: the key, and three lines to paste. `certificate`: the file of the relay's, where it lies on this host. */
+/** The first steps for a new user: the key, and three lines to paste. `certificate`: file of the relay's certificate on this host. */
 export function firstSteps(key: string, config: Config, certificate?: string): string {
   const api = `http://${reachable(config.apiHost)}:${config.apiPort}`
   const relay = `smtp://${reachable(config.relayHost)}:${config.relayPort}`
@@ -24,35 +24,35 @@ export function firstSteps(key: string, config: Config, certificate?: string): s
   const trust = certificate && isForThisHost(config) ? `-s --cacert ${quoted(resolve(certificate))}` : '-sk'
   const mail = `From: hello@${DOMAIN}\\r\\nTo: you@example.org\\r\\nSubject: By SMTP\\r\\n\\r\\nIt works.\\r\\n`
   return `
-A demo account was made. Its API key, shown only now: ${key}
+Created a demo account. Its API key (shown once): ${key}
 
-Send a message by HTTP:
+Send a message over HTTP:
   curl -s ${api}/v2/sendEmail -H 'api_key: ${key}' -H 'content-type: application/json' -d '${body}'
 
-By SMTP (any client: host ${reachable(config.relayHost)}, port ${config.relayPort}, STARTTLS, user apikey, password the key):
+Send a message over SMTP (any client: host ${reachable(config.relayHost)}, port ${config.relayPort}, STARTTLS, user apikey, password the key):
   printf '${mail}' | curl ${trust} --ssl-reqd ${relay} -u 'apikey:${key}' --mail-from hello@${DOMAIN} --mail-rcpt you@example.org -T -
-${certificate ? `  A client that checks certificates trusts the relay's by ${certificate} (see "postrider certificate").\n` : ''}
-${seeing(config)}
+${certificate ? `  Clients that verify certificates can trust the relay's certificate, ${certificate} (see "postrider certificate").\n` : ''}
+${resultSteps(config)}
 `
 }
 
-/** The self-signed certificate names localhost and 127.0.0.1; one of TLS_CERT seldom names either. */
+/** The self-signed certificate is for localhost and 127.0.0.1; one given by TLS_CERT is seldom for either. */
 function isForThisHost({ tlsCert, relayHost }: Config): boolean {
   return tlsCert === undefined && ['localhost', '127.0.0.1'].includes(reachable(relayHost))
 }
 
-/** For a shell. */
+/** Quotes a text for a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-function seeing(config: Config): string {
+function resultSteps(config: Config): string {
   if (config.delivery.kind !== 'sandbox')
-    return 'See what became of it:\n  npm run -s postrider -- message show MESSAGE_ID'
-  return `See what arrived, there or in a browser at ${sandboxUrl(config)}/ :\n  curl -s ${sandboxUrl(config)}/messages`
+    return 'See what became of the message:\n  npm run -s postrider -- message show MESSAGE_ID'
+  return `List delivered messages here, or open ${sandboxUrl(config)}/ in a browser:\n  curl -s ${sandboxUrl(config)}/messages`
 }
 
-/** Where the sandbox inbox is asked. */
+/** The base URL of the sandbox's HTTP server. */
 export function sandboxUrl({ sandboxHost, sandboxHttpPort }: Config): string {
   return `http://${reachable(sandboxHost)}:${sandboxHttpPort}`
 }

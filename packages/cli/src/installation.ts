@@ -12,7 +12,7 @@ import {
 import { CommandError } from './command.ts'
 import { startEmbeddedPostgres } from './embedded-postgres/index.ts'
 
-/** Runs `act` on this installation's database: the `external` one, or the embedded one, which is started for the time when it isn't running. */
+/** Runs `act` on this installation's database: the `external` one, or the embedded one, started for this call if it is not running. */
 export async function withInstallation<T>(
   config: Config,
   external: string | undefined,
@@ -29,13 +29,13 @@ export async function withInstallation<T>(
 }
 
 /**
- * Brings the schema up to date and runs `act` on it.
+ * Migrates the schema and runs `act` on the database.
  *
- * Throws {@link CommandError} when the database can't be used, or is of an installation with another SECRET_KEY: what one
- * would seal, the others could not read.
+ * Throws {@link CommandError} if the database cannot be used, or belongs to an installation with another SECRET_KEY: processes with
+ * different keys cannot decrypt each other's secrets.
  */
 export async function onDatabase<T>(config: Config, url: string, act: (core: Core) => Promise<T>): Promise<T> {
-  // The secret key is kept there when the environment has none.
+  // Without SECRET_KEY in the environment, the secret key is stored in DATA_DIR.
   if (!config.secretKey) ensureDataDir(config)
   const sql = openDatabase({ url, name: 'command', connections: 2 })
   try {
@@ -49,7 +49,7 @@ export async function onDatabase<T>(config: Config, url: string, act: (core: Cor
       core.readiness.close()
     }
   } catch (error) {
-    throw unusable(error) ?? error
+    throw toCommandError(error) ?? error
   } finally {
     await sql.end({ timeout: 5 })
   }
@@ -62,17 +62,19 @@ export function ensureDataDir({ dataDir }: Config): void {
     accessSync(dataDir, constants.W_OK)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new ConfigError('DATA_DIR', `must be a folder this user can write to; ${dataDir} is not (${code})`)
+    throw new ConfigError('DATA_DIR', `must be a folder that this user can write to (${dataDir}: ${code})`)
   }
 }
 
-/** SQLSTATE classes 28 (who are you), 3D (which database), 42501 (may not) are settings, too. */
-function unusable(error: unknown): CommandError | undefined {
+/** SQLSTATE classes 28 (invalid authorization), 3D (invalid catalog name) and 42501 (insufficient privilege) mean a wrong setting, too. */
+function toCommandError(error: unknown): CommandError | undefined {
   const { code = '', message = '' } = error as { code?: string; message?: string }
-  const said = message || code
+  const reason = message || code
   if (isDatabaseAway(error)) {
-    return new CommandError(`the database does not answer (${said}): is it running, and is DATABASE_URL right?`)
+    return new CommandError(
+      `could not connect to the database (${reason}); check that it is running and that DATABASE_URL is correct`,
+    )
   }
-  if (/^(28|3D|42501)/.test(code)) return new CommandError(`DATABASE_URL: ${said}`)
+  if (/^(28|3D|42501)/.test(code)) return new CommandError(`DATABASE_URL: ${reason}`)
   return undefined
 }

@@ -1,15 +1,15 @@
 import type { ChildProcess } from 'node:child_process'
 
-/** How long a process may be silent, in ticks of `every` milliseconds. */
+/** How long a process may stay silent, in ticks of `every` milliseconds. */
 export interface Patience {
   readonly every: number
-  /** Without a sign of life before it is asked to stop. */
+  /** Ticks without a heartbeat before it is sent SIGTERM. */
   readonly silent: number
-  /** The same before its first sign: a loaded machine takes long to load a program. */
+  /** The same before its first heartbeat: a loaded machine takes long to load a program. */
   readonly starting: number
-  /** Silent ticks after it was asked, before it is killed. */
+  /** Silent ticks after SIGTERM before it is killed. */
   readonly stopping: number
-  /** Ticks after it was asked, also of one that woke up and drains. */
+  /** Ticks after SIGTERM before it is killed, also if it woke up and drains. */
   readonly draining: number
 }
 
@@ -22,22 +22,22 @@ interface Life {
   readonly name: string
   readonly child: ChildProcess
   heard: boolean
-  /** Ticks since the last sign of life. */
+  /** Ticks since the last heartbeat. */
   silent: number
-  /** Ticks since it was asked to stop. */
+  /** Ticks since SIGTERM; undefined if none was sent. */
   asked: number | undefined
 }
 
 /**
- * Ends processes that hang: their main loops have shown no sign of life for too long. What takes their place is the supervisor's.
+ * Ends processes that hang, that is, whose main loop has sent no heartbeat for too long. The supervisor replaces them.
  *
- * Silence is counted in ticks of our own timer, not read off a clock: on a machine that slept, or that stopped us, the timer
- * ticks once however long that took, so nobody is held to be hung for it.
+ * Silence is counted in ticks of a timer of this process, not by a clock. After a suspend of the machine or a SIGSTOP of this process
+ * the timer fires once, however long the pause was, so no process is presumed hung because of it.
  */
 export function watchLives(patience: Patience, report: (line: string) => void): Lives {
   const lives = new Set<Life>()
   const timer = setInterval(() => {
-    for (const life of lives) judge(life, patience, report)
+    for (const life of lives) checkLife(life, patience, report)
   }, patience.every)
   timer.unref()
   return {
@@ -54,14 +54,14 @@ export function watchLives(patience: Patience, report: (line: string) => void): 
   }
 }
 
-function judge(life: Life, patience: Patience, report: (line: string) => void): void {
+function checkLife(life: Life, patience: Patience, report: (line: string) => void): void {
   life.silent++
   if (life.asked === undefined) {
     if (life.silent < (life.heard ? patience.silent : patience.starting)) return
-    report(`${life.name} hangs (no sign of life for ${(life.silent * patience.every) / 1000} s) and is ended`)
+    report(`${life.name} hangs (no heartbeat for ${(life.silent * patience.every) / 1000} s); stopping it`)
     life.asked = 0
     life.silent = 0
-    // One that wakes up finishes what it has in hand.
+    // If it wakes up, it finishes its deliveries in flight.
     life.child.kill('SIGTERM')
     return
   }

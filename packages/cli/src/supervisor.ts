@@ -5,13 +5,13 @@ import { type Patience, watchLives } from './lives.ts'
 import { MEMORY } from './memory.ts'
 
 /**
- * Keeps one process a program running: starts it again when it dies, with a growing pause, ends it when it hangs, and stops all of
- * them together.
+ * Runs one process per program: restarts it with growing pauses when it dies, ends it when it hangs, and stops all processes
+ * together.
  */
 export interface Supervisor {
-  /** Resolves once every program has said it works; rejects when one can't (its settings are wrong). */
+  /** Resolves once every program is ready; rejects if one cannot start because of its settings. */
   readonly started: Promise<void>
-  /** Resolves when a program gave up for good while running. */
+  /** Resolves with the name of a program that exited with a configuration error. */
   readonly broken: Promise<string>
   stop(): Promise<void>
 }
@@ -19,7 +19,7 @@ export interface Supervisor {
 export interface Program {
   readonly name: string
   readonly file: string
-  /** Stops after the others: they may still have something to say to it. */
+  /** Stops after the others, which may still send to it while they drain. */
   readonly last?: boolean
 }
 
@@ -27,19 +27,19 @@ export interface SupervisorOptions {
   readonly programs: readonly Program[]
   readonly env: NodeJS.ProcessEnv
   readonly report: (line: string) => void
-  /** Tests have less of it. */
+  /** Tests use shorter times. */
   readonly patience?: Patience
 }
 
-/** Together with the start of the next one a hung process is replaced within 65 s (P6), also one that hangs from its start on. */
+/** With the start of its successor, a hung process is replaced within 65 s (P6), also if it hangs from its start on. */
 const PATIENCE: Patience = { every: ALIVE_EVERY_MS, silent: 15, starting: 25, stopping: 5, draining: 15 }
 
 const FIRST_PAUSE_MS = 200
-const LONGEST_PAUSE_MS = 5000
-/** A process that lived this long starts over with the first pause. */
+const MAX_PAUSE_MS = 5000
+/** A process that ran this long restarts with the first pause again. */
 const STEADY_MS = 10_000
-/** Longer than a process takes to drain. */
-const STOP_WITHIN_MS = 32_000
+/** Longer than the drain of a process. */
+const STOP_TIMEOUT_MS = 32_000
 
 export function supervise({ programs, env, report, patience = PATIENCE }: SupervisorOptions): Supervisor {
   let stopping = false
@@ -69,8 +69,8 @@ export function supervise({ programs, env, report, patience = PATIENCE }: Superv
         breakDown(program.name)
         return
       }
-      const next = performance.now() - startedAt > STEADY_MS ? FIRST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS)
-      report(`${program.name} ended (${signal ?? `exit ${code}`}) and is started again`)
+      const next = performance.now() - startedAt > STEADY_MS ? FIRST_PAUSE_MS : Math.min(pause * 2, MAX_PAUSE_MS)
+      report(`${program.name} ended (${signal ?? `exit ${code}`}); restarting it`)
       setTimeout(() => {
         if (!stopping) run(program, next, onReady)
       }, pause)
@@ -100,7 +100,7 @@ export function supervise({ programs, env, report, patience = PATIENCE }: Superv
 async function stopChild(child: ChildProcess): Promise<void> {
   const gone = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGTERM')
-  const patience = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS)
+  const patience = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
   await gone
   clearTimeout(patience)
 }

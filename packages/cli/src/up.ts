@@ -6,31 +6,31 @@ import { firstSteps, makeDemoAccount, reachable, sandboxUrl } from './first-run.
 import { ensureDataDir, onDatabase } from './installation.ts'
 import { type Program, supervise } from './supervisor.ts'
 
-/** Starts everything and stays until told to stop. Answers the exit status. */
+/** Starts all processes and runs until stopped. Returns the exit status. */
 export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number> {
-  const say = (line: string) => void process.stdout.write(`${line}\n`)
+  const print = (line: string) => void process.stdout.write(`${line}\n`)
   const stopAsked = untilStopped()
-  // The sandbox and the certificate live there, whatever the database is.
+  // The sandbox's and the certificate's files are in DATA_DIR with an external database, too.
   ensureDataDir(config)
-  const embedded = env.DATABASE_URL ? undefined : await startDatabase(config, say, stopAsked)
+  const embedded = env.DATABASE_URL ? undefined : await startDatabase(config, print, stopAsked)
   if (embedded === 'stopped') return 0
   try {
     const url = embedded?.url ?? (env.DATABASE_URL as string)
     await onDatabase(config, url, async () => {})
     const supervisor = supervise({
       programs: programs(config),
-      // A newcomer's terminal is for what matters; LOG_LEVEL=info shows every step.
-      env: { LOG_LEVEL: 'warn', ...trial(config, env), ...env, DATABASE_URL: url, DATA_DIR: config.dataDir },
-      report: say,
+      // Keeps the terminal readable; LOG_LEVEL=info shows every step.
+      env: { LOG_LEVEL: 'warn', ...trialSettings(config, env), ...env, DATABASE_URL: url, DATA_DIR: config.dataDir },
+      report: print,
     })
     try {
       const started = await Promise.race([supervisor.started.then(() => true), stopAsked.then(() => false)])
       if (!started) return 0
-      // Only now: a key made before a port turned out to be taken would never have been shown.
+      // Created last: if a port were taken, a key created earlier would never be shown.
       const key = await onDatabase(config, url, makeDemoAccount)
       const certificate = certificateFile(config)
-      if (key) say(firstSteps(key, config, existsSync(certificate) ? certificate : undefined))
-      say(summary(config))
+      if (key) print(firstSteps(key, config, existsSync(certificate) ? certificate : undefined))
+      print(summary(config))
       const broken = await Promise.race([stopAsked.then(() => undefined), supervisor.broken])
       return broken === undefined ? 0 : EXIT_CONFIG
     } catch (error) {
@@ -41,11 +41,11 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
     }
   } finally {
     await embedded?.stop()
-    say('stopped')
+    print('stopped')
   }
 }
 
-/** Whoever stops us need not wait until a dying database has gone, or another has read its WAL. */
+/** A stop request ends the wait for a database that is shutting down or replaying its WAL. */
 async function startDatabase(
   { dataDir }: Config,
   report: (line: string) => void,
@@ -62,10 +62,10 @@ async function startDatabase(
 }
 
 /**
- * Whoever tries the service on his own machine has his webhooks there too. Only where no mail leaves it, and never by a
- * setting that a process started alone could miss: those refuse.
+ * On a developer's machine the webhooks' receivers are local, too, so private networks are allowed if no mail leaves the machine. A
+ * process that is started alone does not get this setting and rejects them.
  */
-function trial({ delivery }: Config, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function trialSettings({ delivery }: Config, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return delivery.kind === 'sandbox' && env.NODE_ENV !== 'production' ? { WEBHOOK_PRIVATE_NETWORKS: 'allow' } : {}
 }
 
@@ -97,13 +97,13 @@ function summary(config: Config): string {
   ].join('\n')
 }
 
-/** Resolves at SIGINT or SIGTERM; a second one ends the process at once. */
+/** Resolves at SIGINT or SIGTERM; a second signal exits immediately. */
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
-    let asked = false
+    let stopping = false
     const stop = () => {
-      if (asked) process.exit(130)
-      asked = true
+      if (stopping) process.exit(130)
+      stopping = true
       resolve()
     }
     process.on('SIGINT', stop)

@@ -25,7 +25,7 @@ const settingsCommand: Command = {
   name: 'account settings',
   usage: 'ID [--open-tracking on|off] [--time-zone NAME] [--event-days N] …',
   summary:
-    "set what an account's mail is made with, and how it is kept (click-tracking, unsubscribe-link, privacy-mode, footer-html, footer-text, body-days); without options: show it",
+    "Set how an account's mail is tracked, completed and retained (also --click-tracking, --unsubscribe-link, --privacy-mode, --footer-html, --footer-text, --body-days); without options: show the settings",
   words: 1,
   options: Object.fromEntries(
     ['account', ...Object.keys({ ...SWITCHES, ...TEXTS, ...DAYS })].map((name) => [name, { type: 'string' } as const]),
@@ -49,7 +49,7 @@ export const accountCommands: readonly Command[] = [
   {
     name: 'account create',
     usage: '--name NAME',
-    summary: 'make an account and its first API key, which is shown only now',
+    summary: 'Create an account and its first API key (shown once)',
     options: { name: { type: 'string' } },
     run: (call) => {
       const name = requiredText(call, 'name')
@@ -58,7 +58,7 @@ export const accountCommands: readonly Command[] = [
         const { secret } = await core.auth.createKey({ accountId: account.id, name: 'first' })
         return {
           data: { accountId: account.id, apiKey: secret },
-          text: `account ${account.id}\nAPI key ${secret} (shown only now)`,
+          text: `account ${account.id}\nAPI key ${secret} (shown once)`,
         }
       })
     },
@@ -66,7 +66,7 @@ export const accountCommands: readonly Command[] = [
   {
     name: 'account list',
     usage: '',
-    summary: 'list all accounts',
+    summary: 'List all accounts',
     options: {},
     run: (call) =>
       call.withCore(async (core) => {
@@ -78,7 +78,7 @@ export const accountCommands: readonly Command[] = [
   {
     name: 'account suspend',
     usage: 'ID',
-    summary: 'refuse all mail of an account; in effect everywhere within 5 s',
+    summary: 'Suspend an account: reject all its mail. Takes effect within 5 seconds',
     words: 1,
     options: { account: { type: 'string' } },
     run: (call) => change(call, (core, id) => core.accounts.suspend(id), 'suspended'),
@@ -86,7 +86,7 @@ export const accountCommands: readonly Command[] = [
   {
     name: 'account resume',
     usage: 'ID',
-    summary: 'undo account suspend',
+    summary: 'Resume a suspended account',
     words: 1,
     options: { account: { type: 'string' } },
     run: (call) => change(call, (core, id) => core.accounts.resume(id), 'active'),
@@ -94,7 +94,7 @@ export const accountCommands: readonly Command[] = [
   {
     name: 'account expire',
     usage: 'ID [--at TIME]',
-    summary: 'let an account expire, now or at an ISO 8601 time',
+    summary: 'Expire an account, immediately or at an ISO 8601 time',
     words: 1,
     options: { account: { type: 'string' }, at: { type: 'string' } },
     run: (call) => {
@@ -110,7 +110,8 @@ export const accountCommands: readonly Command[] = [
   {
     name: 'account limit',
     usage: 'ID [--sends N] [--calls N]',
-    summary: 'limit mail, and calls but sendEmail, to N a minute; default lifts a limit; without options: show them',
+    summary:
+      'Set rate limits per minute: --sends for messages, --calls for other API calls; "default" removes a limit. Without options: show them',
     words: 1,
     options: { account: { type: 'string' }, sends: { type: 'string' }, calls: { type: 'string' } },
     run: (call) => {
@@ -123,16 +124,16 @@ export const accountCommands: readonly Command[] = [
       return call.withCore(async (core) => {
         const limits = await core.accounts.limit(id, change)
         const { sendsPerMinute, callsPerMinute } = limits
-        const mail = sendsPerMinute === null ? 'as much mail as it likes' : `${sendsPerMinute} messages a minute`
-        const rest = callsPerMinute ?? `${call.config.callsPerMinute || 'as many as it likes'} (the default)`
-        return { data: limits, text: `account ${id} may send ${mail}; other calls a minute: ${rest}` }
+        const mail = sendsPerMinute === null ? 'unlimited' : `${sendsPerMinute} per minute`
+        const rest = callsPerMinute === null ? defaultText(call.config.callsPerMinute) : `${callsPerMinute} per minute`
+        return { data: limits, text: `account ${id}: messages ${mail}, other API calls ${rest}` }
       })
     },
   },
   settingsCommand,
 ]
 
-/** The options that were given, by their settings' names. */
+/** The given options, keyed by the names of their settings. */
 function given(names: Readonly<Record<string, string>>, read: (option: string) => unknown): [string, unknown][] {
   const values = Object.entries(names).map(([option, name]): [string, unknown] => [name, read(option)])
   return values.filter(([, value]) => value !== undefined)
@@ -141,30 +142,35 @@ function given(names: Readonly<Record<string, string>>, read: (option: string) =
 function switchOption(call: Call, name: string): boolean | undefined {
   const value = textOption(call, name)
   if (value === undefined) return undefined
-  if (value !== 'on' && value !== 'off') throw new UsageError(`--${name} must be on or off, not "${value}"`)
+  if (value !== 'on' && value !== 'off') throw new UsageError(`--${name} must be on or off (got "${value}")`)
   return value === 'on'
 }
 
-/** null: the default. */
+/** null: reset to the default. */
 function limitOption(call: Call, name: string): number | null | undefined {
   return textOption(call, name) === 'default' ? null : wholeOption(call, name)
 }
 
-/** null: as long as the operator keeps them; 0 says the same, as by HTTP. */
+/** null, also for 0 as over HTTP: retained as long as the operator configured. */
 function daysOption(call: Call, name: string): number | null | undefined {
   const days = limitOption(call, name)
   return days === 0 ? null : days
 }
 
-/** What a setting without a value is shown as. */
+/** The text shown for a setting without a value. */
 function unset(name: string): string {
   return Object.values<string>(DAYS).includes(name) ? '(default)' : '(none)'
 }
 
-function change(call: Call, act: (core: Core, id: number) => Promise<Account>, state: string): Promise<Answer> {
+/** The rate limit of an account without its own. */
+function defaultText(callsPerMinute: number): string {
+  return `${callsPerMinute === 0 ? 'unlimited' : `${callsPerMinute} per minute`} (default)`
+}
+
+function change(call: Call, fn: (core: Core, id: number) => Promise<Account>, state: string): Promise<Answer> {
   const id = requiredTarget(call, 'account')
   return call.withCore(async (core) => {
-    const account = await act(core, id)
+    const account = await fn(core, id)
     return { data: account, text: `account ${account.id} is ${state}` }
   })
 }

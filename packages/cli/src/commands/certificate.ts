@@ -7,7 +7,7 @@ export const certificateCommands: readonly Command[] = [
     name: 'certificate',
     usage: '',
     summary:
-      "the relay's certificate: its file, for whom and until when; made where there is none and TLS_CERT names none",
+      "Show the relay's certificate: its file, host names and expiry. Creates one if there is none and TLS_CERT is not set",
     options: {},
     async run({ config }) {
       const { cert } = await ensureCertificate(config)
@@ -21,7 +21,7 @@ export const certificateCommands: readonly Command[] = [
         pem: cert,
       }
       const trust = data.selfSigned
-        ? '\nIt is self-signed: name this file to clients that check certificates, or set TLS_CERT and TLS_KEY.'
+        ? '\nThe certificate is self-signed: have clients that verify certificates trust this file, or set TLS_CERT and TLS_KEY.'
         : ''
       return {
         data,

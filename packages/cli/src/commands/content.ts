@@ -5,7 +5,7 @@ export const contentCommands: readonly Command[] = [
   {
     name: 'template create',
     usage: '--account ID --name NAME --file FILE',
-    summary: 'store content that messages name by templateId',
+    summary: 'Store a template that messages refer to by templateId',
     options: { account: { type: 'string' }, name: { type: 'string' }, file: { type: 'string' } },
     run: (call) => {
       const [accountId, name] = [requiredId(call, 'account'), requiredText(call, 'name')]
@@ -18,15 +18,15 @@ export const contentCommands: readonly Command[] = [
   },
 ]
 
-/** Throws {@link CommandError} when the file can't be read as text. */
+/** Throws {@link CommandError} if the file cannot be read as UTF-8 text. */
 function contentOf(file: string): string {
   try {
     const content = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
-    if (content.includes('\0')) throw new Error('it has NUL characters')
+    if (content.includes('\0')) throw new Error('it contains NUL characters')
     return content
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
     const problem = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8 text' : (code ?? message)
-    throw new CommandError(`--file ${file} can't be read: ${problem}`)
+    throw new CommandError(`--file ${file} cannot be read: ${problem}`)
   }
 }

@@ -4,12 +4,12 @@ import { type Answer, type Call, type Command, requiredTarget, requiredText, Usa
 const account = { account: { type: 'string' } } as const
 const amount = { ...account, amount: { type: 'string' } } as const
 
-/** One credit is one recipient that is queued; an account without a limit sends without end. */
+/** One credit pays for one queued recipient. An account without a limit is not charged. */
 export const creditsCommands: readonly Command[] = [
   {
     name: 'credits show',
     usage: 'ID',
-    summary: 'what an account may still send',
+    summary: "Show an account's remaining credits",
     words: 1,
     options: account,
     run: (call) => change(call, (core, id) => core.credits.show(id)),
@@ -17,7 +17,7 @@ export const creditsCommands: readonly Command[] = [
   {
     name: 'credits limited',
     usage: 'ID --amount NUMBER',
-    summary: 'let an account send to so many more recipients and no further',
+    summary: 'Limit an account to NUMBER more recipients',
     words: 1,
     options: amount,
     run: (call) => {
@@ -28,7 +28,7 @@ export const creditsCommands: readonly Command[] = [
   {
     name: 'credits grant',
     usage: 'ID --amount NUMBER',
-    summary: 'add to what a limited account may send',
+    summary: 'Add credits to an account with a limit',
     words: 1,
     options: amount,
     run: (call) => {
@@ -39,29 +39,29 @@ export const creditsCommands: readonly Command[] = [
   {
     name: 'credits unlimited',
     usage: 'ID',
-    summary: 'take the limit of an account away',
+    summary: "Remove an account's credit limit",
     words: 1,
     options: account,
     run: (call) => change(call, (core, id) => core.credits.unlimit(id)),
   },
 ]
 
-function change(call: Call, act: (core: Core, id: number) => Promise<Credit>): Promise<Answer> {
+function change(call: Call, fn: (core: Core, id: number) => Promise<Credit>): Promise<Answer> {
   const id = requiredTarget(call, 'account')
   return call.withCore(async (core) => {
-    const credit = await act(core, id)
-    return { data: { accountId: id, ...credit }, text: told(id, credit) }
+    const credit = await fn(core, id)
+    return { data: { accountId: id, ...credit }, text: creditText(id, credit) }
   })
 }
 
-function told(id: number, { limited, available, recurring }: Credit): string {
-  if (!limited) return `account ${id} has no limit of its own`
-  const part = recurring ? `, ${recurring.left} of them until the ${recurring.every} ends` : ''
+function creditText(id: number, { limited, available, recurring }: Credit): string {
+  if (!limited) return `account ${id} has no credit limit`
+  const part = recurring ? `, ${recurring.left} of them valid until the ${recurring.every} ends` : ''
   return `account ${id} has ${available} credits left${part}`
 }
 
 function wholeNumber(call: Call): number {
   const text = requiredText(call, 'amount')
-  if (!/^\d{1,13}$/.test(text)) throw new UsageError(`--amount must be a whole number, not "${text}"`)
+  if (!/^\d{1,13}$/.test(text)) throw new UsageError(`--amount must be a whole number (got "${text}")`)
   return Number(text)
 }

@@ -1,4 +1,4 @@
-import { type Core, type DomainWithRecords, ServiceError } from '@postrider/core'
+import { type Core, type DomainWithRecords, OPERATOR, ServiceError } from '@postrider/core'
 import {
   type Answer,
   type Call,
@@ -14,7 +14,7 @@ export const domainCommands: readonly Command[] = [
   {
     name: 'domain add',
     usage: '--account ID DOMAIN [--active]',
-    summary: 'add a sending domain with a DKIM key; --active: it may send at once',
+    summary: 'Add a sending domain with a DKIM key; --active: activate it without waiting for DNS',
     words: 1,
     options: { account: { type: 'string' }, active: { type: 'boolean' } },
     run: (call) => {
@@ -22,15 +22,15 @@ export const domainCommands: readonly Command[] = [
       const state = call.options.active ? 'active' : 'pending'
       return withDomain(
         call,
-        (core, name) => core.domains.add({ accountId, name, state }),
-        (name) => `"${name}" is not a domain name like example.com`,
+        async (core, name) => withNextSteps(shown(await core.domains.add({ accountId, name, state })), name),
+        (name) => `"${name}" is not a valid domain name such as example.com`,
       )
     },
   },
   {
     name: 'domain list',
     usage: '[--account ID]',
-    summary: 'list sending domains',
+    summary: 'List sending domains',
     options: { account: { type: 'string' } },
     run: (call) => {
       const account = accountOption(call)
@@ -44,23 +44,42 @@ export const domainCommands: readonly Command[] = [
   {
     name: 'domain activate',
     usage: 'DOMAIN [--account ID]',
-    summary: 'let a domain send; --account: where several accounts claim it',
+    summary:
+      'Activate a sending domain without waiting for DNS; --account is needed if several accounts claim the domain',
     words: 1,
     options: { account: { type: 'string' } },
     run: (call) => {
       const accountId = accountOption(call)
-      return withDomain(call, (core, name) => core.domains.activate(name, { accountId }), unknown)
+      return withDomain(call, async (core, name) => shown(await core.domains.activate(name, { accountId })), unknown)
     },
   },
   {
     name: 'domain dns',
     usage: 'DOMAIN [--account ID]',
-    summary: 'show the DNS records to set for a domain; --account: where several accounts claim it',
+    summary: 'Show the DNS records to publish for a domain; --account is needed if several accounts claim the domain',
     words: 1,
     options: { account: { type: 'string' } },
     run: (call) => {
       const accountId = accountOption(call)
-      return withDomain(call, (core, name) => core.domains.show(name, accountId), unknown)
+      return withDomain(call, async (core, name) => shown(await core.domains.show(name, accountId)), unknown)
+    },
+  },
+  {
+    name: 'domain check',
+    usage: 'DOMAIN [--account ID]',
+    summary: 'Check the DNS records of a domain now; the domain is activated once they are right',
+    words: 1,
+    options: { account: { type: 'string' } },
+    run: (call) => {
+      const accountId = accountOption(call)
+      return withDomain(
+        call,
+        async (core, name) => {
+          const domain = await core.domains.show(name, accountId)
+          return checked(await core.domains.verify(domain.accountId, domain.name, OPERATOR))
+        },
+        unknown,
+      )
     },
   },
 ]
@@ -69,22 +88,22 @@ function accountOption(call: Call): number | undefined {
   return textOption(call, 'account') === undefined ? undefined : requiredId(call, 'account')
 }
 
-const unknown = (name: string): string => `there is no domain "${name}": "domain list" shows all`
+const unknown = (name: string): string => `domain "${name}" not found; "domain list" lists all domains`
 
-/** `problem` says what the refusal of this domain's name means here. */
+/** Runs `fn` on the domain named by the argument. `problem` is the message for an invalid or unknown name. */
 function withDomain(
   call: Call,
-  act: (core: Core, name: string) => Promise<DomainWithRecords>,
+  fn: (core: Core, name: string) => Promise<Answer>,
   problem: (name: string) => string,
 ): Promise<Answer> {
-  const name = requiredWord(call, 'the domain')
+  const name = requiredWord(call, 'domain')
   return call.withCore(async (core) => {
     try {
-      return shown(await act(core, name))
+      return await fn(core, name)
     } catch (error) {
       if (error instanceof ServiceError && error.errorName === 'domainInvalid') throw new CommandError(problem(name))
       if (error instanceof ServiceError && error.errorName === 'domainTaken') {
-        throw new CommandError(`the domain "${name}" is added already: "domain list" shows by which account`)
+        throw new CommandError(`domain "${name}" already exists; find its account with "domain list"`)
       }
       throw error
     }
@@ -97,4 +116,21 @@ function shown(domain: DomainWithRecords): Answer {
     data: domain,
     text: `${domain.name} is ${domain.state}\n\n${table(['purpose', 'type', 'host', 'value'], rows)}`,
   }
+}
+
+/** Tells the user what a domain that is not yet active needs. */
+function withNextSteps(answer: Answer, name: string): Answer {
+  const { state } = answer.data as DomainWithRecords
+  if (state === 'active') return answer
+  const steps = `Publish these records. The domain is then activated within an hour; "domain check ${name}" checks them now.`
+  return { data: answer.data, text: `${answer.text}\n\n${steps}` }
+}
+
+/** The records with the result of their last check. */
+function checked(domain: DomainWithRecords): Answer {
+  const rows = domain.dns.map(({ purpose, host, state, required, problem }) => {
+    return [purpose, host, required ? state : `${state} (optional)`, problem]
+  })
+  const text = `${domain.name} is ${domain.state}\n\n${table(['purpose', 'host', 'state', 'problem'], rows)}`
+  return { data: domain, text }
 }

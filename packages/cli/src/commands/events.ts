@@ -1,23 +1,23 @@
 import type { Core, Event } from '@postrider/core'
 import { type Answer, type Command, CommandError, printable, requiredId, table, wholeOption } from '../command.ts'
 
-/** Events read in one go. */
+/** Events per read. */
 const LIMIT = 1000
-/** Milliseconds between looks at whether there is more, beside being told. */
+/** Milliseconds until the database is queried again if no notification of a new event came. */
 const WAIT = 25_000
 
 export const eventCommands: readonly Command[] = [
   {
     name: 'events',
     usage: '--account ID [--after N] [--follow]',
-    summary: `show what happened, behind a number, the first ${LIMIT}; --follow: all of it, and what comes`,
+    summary: `List events after sequence number N, at most ${LIMIT}; --follow: list all and wait for new events`,
     options: { account: { type: 'string' }, after: { type: 'string' }, follow: { type: 'boolean' } },
     run: (call) => {
       const accountId = requiredId(call, 'account')
       const after = wholeOption(call, 'after') ?? 0
       return call.withCore(async (core) => {
         if (!(await core.accounts.list()).some(({ id }) => id === accountId)) {
-          throw new CommandError(`there is no account ${accountId}: "account list" shows all`)
+          throw new CommandError(`account ${accountId} not found; "account list" lists all accounts`)
         }
         if (call.options.follow) return follow(core, { accountId, after, json: Boolean(call.options.json) })
         const { events, oldest } = await core.events.feed({ accountId, after, limit: LIMIT, ...AT_ONCE })
@@ -30,8 +30,8 @@ export const eventCommands: readonly Command[] = [
 const AT_ONCE = { milliseconds: 0, signal: new AbortController().signal }
 
 function shown(events: readonly Event[], after: number, oldest: number): Answer {
-  const gone = oldest > after + 1 ? `events ${after + 1} to ${oldest - 1} are no longer kept\n` : ''
-  return { data: events, text: `${gone}${table(['number', 'time', 'what', 'recipient', 'detail'], events.map(row))}` }
+  const gone = oldest > after + 1 ? `events ${after + 1} to ${oldest - 1} have been deleted\n` : ''
+  return { data: events, text: `${gone}${table(['number', 'time', 'event', 'recipient', 'detail'], events.map(row))}` }
 }
 
 function row({ number, occurredAt, type, delivery, detail }: Event): unknown[] {
@@ -44,7 +44,7 @@ function row({ number, occurredAt, type, delivery, detail }: Event): unknown[] {
   ]
 }
 
-/** A line an event, until the process is ended or nobody reads any more. */
+/** Prints one line per event until the process is stopped or stdout is closed. */
 async function follow(
   core: Core,
   { accountId, after, json }: { accountId: number; after: number; json: boolean },
@@ -56,7 +56,7 @@ async function follow(
   for (let next = after; !signal.aborted; ) {
     const page = await core.events.feed({ accountId, after: next, limit: LIMIT, milliseconds: WAIT, signal })
     if (page.oldest > next + 1 && page.next > next) {
-      process.stderr.write(`postrider: events ${next + 1} to ${page.oldest - 1} are no longer kept\n`)
+      process.stderr.write(`postrider: events ${next + 1} to ${page.oldest - 1} have been deleted\n`)
     }
     for (const event of page.events) process.stdout.write(`${json ? JSON.stringify(event) : line(event)}\n`)
     next = page.next

@@ -13,7 +13,7 @@ export const importCommands: readonly Command[] = [
     name: 'import sendgrid',
     usage: `--account ID [--key KEY|-] [--url BASE] [--only ${PARTS.join(',')}] [--dry-run] [--overwrite] [--yes]`,
     summary:
-      'copy templates, unsubscribe groups and suppressions from a v3 API (SendGrid, or another instance of this service); the key also from SENDGRID_API_KEY, or with - from stdin',
+      'Import templates, unsubscribe groups and suppressions from a v3 API (SendGrid or another Postrider). The API key can also be given in SENDGRID_API_KEY, or on stdin with --key -',
     options: {
       ...{ account: { type: 'string' }, key: { type: 'string' }, url: { type: 'string' }, only: { type: 'string' } },
       ...{ 'dry-run': { type: 'boolean' }, overwrite: { type: 'boolean' }, yes: { type: 'boolean' } },
@@ -25,7 +25,7 @@ export const importCommands: readonly Command[] = [
       const dryRun = call.options['dry-run'] === true
       const overwrite = call.options.overwrite === true
       const key = await keyOf(call)
-      if (!dryRun) await requireYes(call, `Copy ${parts.join(', ')} from ${base} into account ${accountId}?`)
+      if (!dryRun) await requireYes(call, `Import ${parts.join(', ')} from ${base} into account ${accountId}?`)
       const tally = newTally()
       const progress = call.options.json ? SILENT : progressOn(call.stderr)
       const how = { accountId, bounds: BOUNDS, dryRun, overwrite, tally, progress }
@@ -34,7 +34,7 @@ export const importCommands: readonly Command[] = [
       } catch (error) {
         progress.end()
         if (dryRun || !(error instanceof SourceError)) throw error
-        throw new CommandError(`${error.message}; what was copied until then stays: run it again to go on`)
+        throw new CommandError(`${error.message}; items copied so far are kept; rerun to continue`)
       }
       return reportOf(tally, { accountId, from: base, dryRun })
     },
@@ -47,25 +47,26 @@ function partsOf(call: Call): Part[] {
   if (only === undefined) return [...PARTS]
   return only.split(',').map((word) => {
     const part = PARTS.find((one) => one === word.trim())
-    if (!part) throw new UsageError(`--only takes ${PARTS.join(', ')}, not "${word}"`)
+    if (!part) throw new UsageError(`--only must be a comma-separated list of ${PARTS.join(', ')} (got "${word}")`)
     return part
   })
 }
 
-/** The source's key, which is never repeated. Throws {@link UsageError}. */
+/** The API key for the source. Errors never quote it. Throws {@link UsageError}. */
 async function keyOf(call: Call): Promise<string> {
   const option = textOption(call, 'key')
   const key = (option === '-' ? await text(process.stdin) : (option ?? call.env.SENDGRID_API_KEY ?? '')).trim()
-  if (key === '') throw new UsageError('--key is missing, and so is SENDGRID_API_KEY')
-  if (!/^[\x21-\x7e]{1,1000}$/.test(key)) throw new UsageError('the key has characters that no key has')
+  if (key === '') throw new UsageError('missing option --key (or the environment variable SENDGRID_API_KEY)')
+  if (!/^[\x21-\x7e]{1,1000}$/.test(key)) throw new UsageError('the API key contains invalid characters')
   return key
 }
 
-/** Throws {@link UsageError} where nobody can be asked, {@link CommandError} when the answer is no. */
+/** Throws {@link UsageError} if there is no terminal to prompt at, {@link CommandError} if the user declines. */
 async function requireYes(call: Call, question: string): Promise<void> {
   if (call.options.yes) return
-  if (!process.stdin.isTTY) throw new UsageError('--yes is missing, and there is no terminal to ask at')
+  if (!process.stdin.isTTY)
+    throw new UsageError('missing option --yes: stdin is not a terminal, so the import cannot be confirmed')
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const answer = await terminal.question(`${question} [y/N] `).finally(() => terminal.close())
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('nothing was copied')
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('cancelled; nothing was imported')
 }

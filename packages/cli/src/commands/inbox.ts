@@ -1,3 +1,4 @@
+import { readable } from '@postrider/core'
 import { type Call, type Command, CommandError, requiredWord, table } from '../command.ts'
 import { sandboxUrl } from '../first-run.ts'
 
@@ -13,10 +14,10 @@ export const inboxCommands: readonly Command[] = [
   {
     name: 'inbox list',
     usage: '',
-    summary: 'list what the sandbox inbox has received, newest last',
+    summary: 'List the messages in the sandbox inbox, newest last',
     options: {},
     async run(call) {
-      const entries = (await (await ask(call, '/messages')).json()) as InboxEntry[]
+      const entries = (await (await request(call, '/messages')).json()) as InboxEntry[]
       const rows = entries.map(({ id, receivedAt, to, subject }) => [id, receivedAt, to, subject])
       return { data: entries, text: table(['id', 'received', 'to', 'subject'], rows) }
     },
@@ -24,35 +25,43 @@ export const inboxCommands: readonly Command[] = [
   {
     name: 'inbox show',
     usage: 'ID [--raw]',
-    summary: 'show one message of the sandbox inbox; --raw: octet for octet',
+    summary: 'Show a message in the sandbox inbox; --raw: its original bytes',
     words: 1,
     options: { raw: { type: 'boolean' } },
     async run(call) {
-      const id = encodeURIComponent(requiredWord(call, 'the message id'))
+      const id = encodeURIComponent(requiredWord(call, 'message id'))
       if (call.options.raw) {
-        const raw = Buffer.from(await (await ask(call, `/messages/${id}/raw`)).arrayBuffer())
+        const raw = Buffer.from(await (await request(call, `/messages/${id}/raw`)).arrayBuffer())
         return { data: { raw: raw.toString('latin1') }, text: raw }
       }
-      const message = (await (await ask(call, `/messages/${id}`)).json()) as InboxEntry & {
+      const message = (await (await request(call, `/messages/${id}`)).json()) as InboxEntry & {
+        headers: readonly { readonly name: string; readonly value: string }[]
         text: string | null
         html: string | null
       }
-      const { from, to, subject, receivedAt, text, html } = message
+      const { to, subject, receivedAt, text, html } = message
+      const from = message.headers.find(({ name }) => name.toLowerCase() === 'from')
+      const lines = [
+        `From:        ${from ? readable(from.value.replace(/\r?\n/g, '')) : ''}`,
+        `To:          ${to}`,
+        `Return path: ${message.from || '<>'}`,
+        `Received:    ${receivedAt}`,
+        `Subject:     ${subject}`,
+      ]
       return {
         data: message,
-        text: `From:     ${from}\nTo:       ${to}\nReceived: ${receivedAt}\nSubject:  ${subject}\n\n${text ?? html ?? ''}`,
+        text: `${lines.join('\n')}\n\n${text ?? html ?? ''}`,
       }
     },
   },
 ]
 
-/** Throws {@link CommandError} when the sandbox does not answer or has no such message. */
-async function ask({ config }: Call, path: string): Promise<Response> {
+/** Throws {@link CommandError} if the sandbox does not respond or has no such message. */
+async function request({ config }: Call, path: string): Promise<Response> {
   const url = `${sandboxUrl(config)}${path}`
   const response = await fetch(url, { signal: AbortSignal.timeout(10_000) }).catch(() => undefined)
-  if (!response) throw new CommandError(`the sandbox does not answer at ${url}: is it running (npm start)?`)
-  if (response.status === 404)
-    throw new CommandError('there is no such message in the inbox: "inbox list" shows the ids')
-  if (!response.ok) throw new CommandError(`the sandbox answered ${response.status}`)
+  if (!response) throw new CommandError(`could not reach the sandbox at ${url}; start it with "npm start"`)
+  if (response.status === 404) throw new CommandError('message not found in the inbox; "inbox list" lists the ids')
+  if (!response.ok) throw new CommandError(`the sandbox responded with status ${response.status}`)
   return response
 }

@@ -13,7 +13,7 @@ import {
   wholeOption,
 } from '../command.ts'
 
-const RIGHTS = {
+const SETTINGS = {
   name: { type: 'string' },
   ip: { type: 'string', multiple: true },
   scope: { type: 'string', multiple: true },
@@ -25,28 +25,28 @@ const RIGHTS = {
   until: { type: 'string' },
 } as const satisfies Command['options']
 
-const RIGHTS_USAGE =
+const SETTINGS_USAGE =
   '[--name NAME] [--ip NETWORK]... [--scope SCOPE]... [--template ID]... [--sender-domain NAME]... ' +
   '[--recipient-domain NAME]... [--recipients-per-hour N] [--calls-per-minute N] [--until TIME]'
 
 export const keyCommands: readonly Command[] = [
   {
     name: 'key create',
-    usage: `--account ID ${RIGHTS_USAGE}`,
-    summary: 'make an API key, which is shown only now; the options say what it may not do',
-    options: { account: { type: 'string' }, ...RIGHTS },
+    usage: `--account ID ${SETTINGS_USAGE}`,
+    summary: 'Create an API key (shown once), optionally restricted',
+    options: { account: { type: 'string' }, ...SETTINGS },
     run: (call) => {
       const newKey = { accountId: requiredId(call, 'account'), ...changeOf(call) }
       return call.withCore(async (core) => {
         const { key, secret } = await core.auth.createKey(newKey)
-        return { data: { keyId: key.id, apiKey: secret }, text: `key ${key.id}\nAPI key ${secret} (shown only now)` }
+        return { data: { keyId: key.id, apiKey: secret }, text: `key ${key.id}\nAPI key ${secret} (shown once)` }
       })
     },
   },
   {
     name: 'key list',
     usage: '--account ID',
-    summary: "list an account's API keys",
+    summary: "List an account's API keys",
     options: { account: { type: 'string' } },
     run: (call) => {
       const account = requiredId(call, 'account')
@@ -63,21 +63,23 @@ export const keyCommands: readonly Command[] = [
   },
   {
     name: 'key update',
-    usage: `ID ${RIGHTS_USAGE} [--lift RESTRICTION]...`,
-    summary: 'change a key; what is not named stays; --lift takes a restriction away (ip, template, until, ...)',
+    usage: `ID ${SETTINGS_USAGE} [--lift RESTRICTION]...`,
+    summary:
+      'Update a key. Omitted settings keep their values; --lift removes a restriction (ip, template, until, ...)',
     words: 1,
-    options: { key: { type: 'string' }, ...RIGHTS, lift: { type: 'string', multiple: true } },
+    options: { key: { type: 'string' }, ...SETTINGS, lift: { type: 'string', multiple: true } },
     run: (call) => {
       const id = requiredTarget(call, 'key')
       const change = changeOf(call, textsOption(call, 'lift'))
-      if (Object.keys(change).length === 0) throw new UsageError('nothing is to be changed')
+      if (Object.keys(change).length === 0) throw new UsageError('no changes given')
       return call.withCore(async (core) => keyAnswer(await core.auth.updateKey(id, change), 'is changed'))
     },
   },
   {
     name: 'key rotate',
     usage: 'ID [--overlap-hours N]',
-    summary: 'make a new key with the same rights; the old one is good for 24 hours more, or N (at most 720, 0: none)',
+    summary:
+      'Rotate a key: create a successor with the same permissions. The old key stays valid for N hours (default 24, maximum 720; 0 revokes it immediately)',
     words: 1,
     options: { key: { type: 'string' }, 'overlap-hours': { type: 'string' } },
     run: (call) => {
@@ -87,7 +89,7 @@ export const keyCommands: readonly Command[] = [
         const { key, secret, replaced } = await core.auth.rotateKey(id, hours)
         return {
           data: { keyId: key.id, apiKey: secret, replaced },
-          text: `key ${key.id}\nAPI key ${secret} (shown only now)\nkey ${id} ${stateText(replaced)}`,
+          text: `key ${key.id}\nAPI key ${secret} (shown once)\nkey ${id} ${stateText(replaced)}`,
         }
       })
     },
@@ -95,7 +97,7 @@ export const keyCommands: readonly Command[] = [
   {
     name: 'key revoke',
     usage: 'ID',
-    summary: 'refuse a key from now on; in effect everywhere within 5 s',
+    summary: 'Revoke a key. Takes effect within 5 seconds',
     words: 1,
     options: { key: { type: 'string' } },
     run: (call) => {
@@ -109,19 +111,19 @@ function keyAnswer(key: ApiKey, what: string): Answer {
   return { data: key, text: `key ${key.id} ${what}` }
 }
 
-/** The options of the restrictions, and what they are called inside. */
+/** The options of the restrictions, with the restrictions' names in core. */
 const NAMES: Readonly<Record<string, keyof RestrictionsChange>> = {
   ...{ template: 'templates', 'sender-domain': 'senderDomains', 'recipient-domain': 'recipientDomains' },
   ...{ 'recipients-per-hour': 'recipientsPerHour', 'calls-per-minute': 'callsPerMinute', until: 'until' },
 }
 
-/** What the options change; nothing stands where nothing was said. */
-function changeOf(call: Call, lifted: readonly string[] = []): KeyChange {
+/** The change that the options describe; restrictions that are not given are absent. */
+function changeOf(call: Call, removed: readonly string[] = []): KeyChange {
   const [name, networks, scopes] = [textOption(call, 'name'), textsOption(call, 'ip'), textsOption(call, 'scope')]
-  const restrictions = { ...givenRestrictions(call), ...liftedRestrictions(lifted) }
+  const restrictions = { ...givenRestrictions(call), ...removedRestrictions(removed) }
   return {
     ...(name === undefined ? {} : { name }),
-    ...(networks.length > 0 ? { networks } : lifted.includes('ip') ? { networks: [] } : {}),
+    ...(networks.length > 0 ? { networks } : removed.includes('ip') ? { networks: [] } : {}),
     ...(scopes.length > 0 ? { scopes } : {}),
     ...(Object.keys(restrictions).length > 0 ? { restrictions } : {}),
   }
@@ -143,12 +145,12 @@ function givenRestrictions(call: Call): RestrictionsChange {
   }
 }
 
-function liftedRestrictions(lifted: readonly string[]): RestrictionsChange {
-  const entries = lifted
+function removedRestrictions(removed: readonly string[]): RestrictionsChange {
+  const entries = removed
     .filter((option) => option !== 'ip')
     .map((option) => {
       const name = NAMES[option]
-      if (!name) throw new UsageError(`--lift takes ip, ${Object.keys(NAMES).join(', ')}, not "${option}"`)
+      if (!name) throw new UsageError(`--lift must be one of ip, ${Object.keys(NAMES).join(', ')} (got "${option}")`)
       return [name, null]
     })
   return Object.fromEntries(entries)

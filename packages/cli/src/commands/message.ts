@@ -5,54 +5,57 @@ export const messageCommands: readonly Command[] = [
   {
     name: 'message show',
     usage: 'ID',
-    summary: 'show a message with its deliveries, attempts and events in time order',
+    summary: 'Show a message with its deliveries, attempts and events in time order',
     words: 1,
     options: {},
     run: (call) => {
-      return withStory(call, async (story) => ({ data: story, text: tell(story) }))
+      return withStory(call, async (story) => ({ data: story, text: textOf(story) }))
     },
   },
   {
     name: 'message aside',
     usage: '',
-    summary: 'list the deliveries that are set aside, since they cost workers their lives',
+    summary: 'List the deliveries that are set aside because workers died during their attempts',
     options: {},
     run: (call) =>
       call.withCore(async (core) => {
         const aside = await core.deliveries.setAside()
         const rows = aside.map((one) => [one.messageId, one.recipientNo, one.accountId, one.attempt, one.reason])
         const text = table(['message', 'no', 'account', 'attempts', 'reason'], rows)
-        return { data: aside, text: rows.length > 0 ? text : 'no delivery is set aside' }
+        return { data: aside, text: rows.length > 0 ? text : 'no deliveries are set aside' }
       }),
   },
   {
     name: 'message release',
     usage: 'ID',
-    summary: 'try the deliveries of a message that are set aside again, now and for three days',
+    summary: 'Retry the set-aside deliveries of a message, immediately and then for three days',
     words: 1,
     options: {},
-    run: (call) => settle(call, 'released', (core, id) => core.deliveries.releaseSetAside(id)),
+    run: (call) => endSetAside(call, 'released', (core, id) => core.deliveries.releaseSetAside(id)),
   },
   {
     name: 'message fail',
     usage: 'ID',
-    summary: 'give the deliveries of a message that are set aside up: they end as dropped',
+    summary: 'Drop the set-aside deliveries of a message',
     words: 1,
     options: {},
-    run: (call) => settle(call, 'failed', (core, id) => core.deliveries.failSetAside(id)),
+    run: (call) => endSetAside(call, 'failed', (core, id) => core.deliveries.failSetAside(id)),
   },
 ]
 
-async function withStory<T>(call: Call, act: (story: MessageStory, core: Core) => Promise<T>): Promise<T> {
-  const id = requiredWord(call, 'the message id')
+async function withStory<T>(call: Call, fn: (story: MessageStory, core: Core) => Promise<T>): Promise<T> {
+  const id = requiredWord(call, 'message id')
   return call.withCore(async (core) => {
     const story = await core.messages.show(id)
-    if (!story) throw new CommandError(`there is no message "${id}": the id is the one sendEmail or the relay answered`)
-    return act(story, core)
+    if (!story)
+      throw new CommandError(
+        `message "${id}" not found; the id is in the response of sendEmail or in the reply of the relay`,
+      )
+    return fn(story, core)
   })
 }
 
-function settle(call: Call, done: 'released' | 'failed', act: (core: Core, id: string) => Promise<number>) {
+function endSetAside(call: Call, done: 'released' | 'failed', act: (core: Core, id: string) => Promise<number>) {
   return withStory(call, async ({ id }, core) => {
     const count = await act(core, id)
     if (count === 0) throw new CommandError(`no delivery of message ${id} is set aside`)
@@ -63,24 +66,24 @@ function settle(call: Call, done: 'released' | 'failed', act: (core: Core, id: s
   })
 }
 
-function tell(story: MessageStory): string {
+function textOf(story: MessageStory): string {
   const { id, door, acceptedAt, from, subject, size, deliveries, events } = story
   const states = deliveries.map(({ recipientNo, kind, recipient, state, attempt, nextAt, reason }) => [
     ...[recipientNo, kind, recipient, isAside({ state, reason }) ? 'set aside' : state, attempt],
     nextAt && state !== 'sending' && !isAside({ state, reason }) ? nextAt : '',
   ])
   return [
-    `message ${id}, by ${door}, accepted ${acceptedAt.toISOString()}`,
+    `message ${id} via ${door}, accepted ${acceptedAt.toISOString()}`,
     `from ${from}, ${size} bytes, subject: ${subject}`,
     '',
     table(['no', 'kind', 'recipient', 'state', 'attempts', 'next'], states),
     ...aside(deliveries),
     '',
-    table(['time', 'no', 'what', 'detail'], timeline({ deliveries, events })),
+    table(['time', 'no', 'event', 'detail'], timeline({ deliveries, events })),
   ].join('\n')
 }
 
-/** In the queue with a reason: why it is not tried. */
+/** Whether a delivery is set aside: it is in the queue with a reason not to try it. */
 function isAside({ state, reason }: Pick<MessageStory['deliveries'][number], 'state' | 'reason'>): boolean {
   return reason !== null && (state === 'deferred' || state === 'queued')
 }
@@ -89,10 +92,10 @@ function aside(deliveries: MessageStory['deliveries']): string[] {
   const set = deliveries.filter(isAside)
   if (set.length === 0) return []
   const why = set.map(({ recipientNo, reason }) => `delivery ${recipientNo} is set aside: ${reason}`)
-  return ['', ...why, '"postrider message release ID" tries it again, "postrider message fail ID" gives it up']
+  return ['', ...why, '"postrider message release ID" retries it, "postrider message fail ID" drops it']
 }
 
-/** Attempts and events of all deliveries as they happened. */
+/** Attempts and events of all deliveries in time order. */
 function timeline({ deliveries, events }: Pick<MessageStory, 'deliveries' | 'events'>): unknown[][] {
   const attempts = deliveries
     .flatMap((delivery) => delivery.attempts)

@@ -1,19 +1,19 @@
 import { EVERY_ACCOUNT, SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '@postrider/core'
 import { type Call, type Command, requiredId, table, textOption, UsageError } from '../command.ts'
 
-const WHOSE = '(--account ID | --global)'
-const WHAT = '(--email ADDRESS | --domain DOMAIN)'
+const SCOPE_USAGE = '(--account ID | --global)'
+const VALUE_USAGE = '(--email ADDRESS | --domain DOMAIN)'
 const whose = { account: { type: 'string' }, global: { type: 'boolean' } } as const
 const what = { email: { type: 'string' }, domain: { type: 'string' } } as const
 
-/** Rows shown; an export by the API has all. */
+/** Maximum number of rows listed; an export over the API has no limit. */
 const LIMIT = 1000
 
 export const suppressionCommands: readonly Command[] = [
   {
     name: 'suppression add',
-    usage: `${WHOSE} ${WHAT}`,
-    summary: 'do not send to an address or a domain any more; --global: from no account',
+    usage: `${SCOPE_USAGE} ${VALUE_USAGE}`,
+    summary: 'Suppress an address or a domain; --global: for all accounts',
     options: { ...whose, ...what },
     run: (call) => {
       const accountId = requiredList(call)
@@ -22,14 +22,17 @@ export const suppressionCommands: readonly Command[] = [
       return call.withCore(async (core) => {
         const added = await core.suppressions.addAll({ accountId, ...named.change, reason })
         const { scope, value } = named
-        return { data: { scope, value, added }, text: `${value} is suppressed${added > 0 ? '' : ' already'}` }
+        return {
+          data: { scope, value, added },
+          text: added > 0 ? `${value} is suppressed` : `${value} was already suppressed`,
+        }
       })
     },
   },
   {
     name: 'suppression remove',
-    usage: `${WHOSE} ${WHAT}`,
-    summary: 'undo suppression add',
+    usage: `${SCOPE_USAGE} ${VALUE_USAGE}`,
+    summary: 'Remove the suppression of an address or a domain',
     options: { ...whose, ...what },
     run: (call) => {
       const accountId = requiredList(call)
@@ -37,14 +40,17 @@ export const suppressionCommands: readonly Command[] = [
       return call.withCore(async (core) => {
         const removed = await core.suppressions.removeAll({ accountId, ...named.change })
         const { scope, value } = named
-        return { data: { scope, value, removed }, text: `${value} is ${removed > 0 ? 'off' : 'not on'} the list` }
+        return {
+          data: { scope, value, removed },
+          text: `${value} ${removed > 0 ? 'is no longer' : 'was not'} suppressed`,
+        }
       })
     },
   },
   {
     name: 'suppression list',
-    usage: `${WHOSE} [--email ADDRESS | --domain DOMAIN] [--reason REASON]`,
-    summary: `list suppressions, the first ${LIMIT}`,
+    usage: `${SCOPE_USAGE} [--email ADDRESS | --domain DOMAIN] [--reason REASON]`,
+    summary: `List suppressions, at most ${LIMIT}`,
     options: { ...whose, ...what, reason: { type: 'string' } },
     run: (call) => {
       const accountId = requiredList(call)
@@ -66,10 +72,10 @@ function row({ value, scope, group, reason, since }: Suppression): unknown[] {
   return [value, scope, group || '', reason, since]
 }
 
-/** Whose list. Said always, so that nobody stops every account's mail by leaving out a word. Throws {@link UsageError}. */
+/** The list's scope. It is always explicit, to prevent accidental global suppressions. Throws {@link UsageError}. */
 function requiredList(call: Call): number {
   const named = textOption(call, 'account') !== undefined
-  if (named && call.options.global) throw new UsageError('--account and --global exclude each other')
+  if (named && call.options.global) throw new UsageError('--account and --global cannot be used together')
   return call.options.global ? EVERY_ACCOUNT : requiredId(call, 'account')
 }
 
@@ -82,7 +88,7 @@ interface Named {
 /** Throws {@link UsageError}. */
 function optionalValue(call: Call): Named | undefined {
   const [email, domain] = [textOption(call, 'email'), textOption(call, 'domain')]
-  if (email !== undefined && domain !== undefined) throw new UsageError('--email and --domain exclude each other')
+  if (email !== undefined && domain !== undefined) throw new UsageError('--email and --domain cannot be used together')
   if (email !== undefined) return { scope: 'address', value: email, change: { emails: [email] } }
   return domain === undefined ? undefined : { scope: 'domain', value: domain, change: { domains: [domain] } }
 }
@@ -90,7 +96,7 @@ function optionalValue(call: Call): Named | undefined {
 /** Throws {@link UsageError}. */
 function requiredValue(call: Call): Named {
   const named = optionalValue(call)
-  if (!named) throw new UsageError('--email or --domain is missing')
+  if (!named) throw new UsageError('missing option --email or --domain')
   return named
 }
 

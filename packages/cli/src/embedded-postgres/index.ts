@@ -12,30 +12,30 @@ import { readText } from './read-text.ts'
 import { Server } from './server.ts'
 
 /**
- * A real Postgres from npm's own binaries, run under this process: initdb on first use, restarted when it dies, stopped with
- * us, attached to when another process of this DATA_DIR already runs it.
+ * Postgres from the binaries of an npm package, run as a child of this process: created by initdb on first use, restarted when it
+ * dies, stopped with this process. If another process of this DATA_DIR already runs it, this process connects to that one.
  */
 export interface EmbeddedPostgres {
   readonly url: string
-  /** False: another process owns it, and stop() leaves it running. */
+  /** False: another process owns the server, and stop() leaves it running. */
   readonly owned: boolean
-  /** Stops the server (fast shutdown) and forgets its URL. */
+  /** Stops the server (fast shutdown) and deletes the file with its URL. */
   stop(): Promise<void>
 }
 
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string
-  /** `up` stays, so it wants a database of its own: one attached to would end with its owner. Default: command. */
+  /** `up` needs a server of its own: one it connected to would stop with its owner. Default: command. */
   readonly role?: Role
-  /** Called with one line when something worth telling happens. */
+  /** Called with one line per notable event. */
   readonly report?: (line: string) => void
-  /** More `name=value` settings; tests use them. */
+  /** Further `name=value` settings; used by tests. */
   readonly settings?: readonly string[]
-  /** Ends the waiting, with its reason thrown. */
+  /** Aborts the wait, which then throws the signal's reason. */
   readonly signal?: AbortSignal
 }
 
-/** What a queue on one machine wants; the rest are Postgres' own defaults. */
+/** Settings for a queue on one machine; the rest are Postgres' defaults. */
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
@@ -43,49 +43,49 @@ const SETTINGS = [
   'shared_buffers=128MB',
   'timezone=UTC',
   'jit=off',
-  // Recycled WAL took the p99 of an accept from 50 to 15 ms; 1 GB is what a laptop can spare.
+  // Recycled WAL segments lowered the p99 of an accept from 50 to 15 ms; 1 GB is an amount a laptop can spare.
   'min_wal_size=1GB',
   'max_wal_size=4GB',
   'checkpoint_timeout=15min',
   'autovacuum_naptime=10s',
   'random_page_cost=1.1',
-  // The detail of an error quotes what stands in a row: addresses and texts stay out of logs.
+  // Error details quote row values; terse keeps addresses and texts out of the log.
   'log_error_verbosity=terse',
 ]
 
-/** A command does not wait longer for whoever has the database and does not get it to run. */
-const COMMAND_WAITS_MS = 60_000
-/** Postgres can't start with less room: a WAL segment. */
-const LEAST_ROOM = 16 * 1024 * 1024
+/** How long a command waits for another process to start the database. */
+const COMMAND_WAIT_MS = 60_000
+/** Minimum free bytes; Postgres needs a WAL segment to start. */
+const MIN_FREE_BYTES = 16 * 1024 * 1024
 
 /**
- * Throws a {@link CommandError} that says what to do when there is no binary for this machine, when another `up` has this DATA_DIR,
- * when its disk is full, or when the server does not come up.
+ * Throws a {@link CommandError} that says what to do if there is no binary for this platform, if another `up` uses this DATA_DIR,
+ * if its disk is full, or if the server does not start.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { dataDir, signal } = options
   let release: (() => void) | undefined
   try {
     mkdirSync(dataDir, { recursive: true })
-    const got = await takeOrAttach(options)
+    const got = await lockOrAttach(options)
     if ('url' in got) return { url: got.url, owned: false, stop: async () => {} }
     release = got.release
     return await startOwn(options, release)
   } catch (error) {
     release?.()
     const full =
-      (error as NodeJS.ErrnoException).code === 'ENOSPC' || (release && !signal?.aborted && !hasRoom(dataDir))
+      (error as NodeJS.ErrnoException).code === 'ENOSPC' || (release && !signal?.aborted && !hasSpace(dataDir))
     if (!full) throw error
-    throw new CommandError(`the disk of DATA_DIR (${dataDir}) is full: make room on it, then start again`)
+    throw new CommandError(`the disk of DATA_DIR (${dataDir}) is full; free space on it, then start again`)
   }
 }
 
-/** Takes the lock, or the URL of the database that runs; waits while neither can be had. */
-async function takeOrAttach(options: EmbeddedPostgresOptions): Promise<{ release: () => void } | { url: string }> {
+/** Takes the lock or finds the URL of the running database; waits while neither succeeds. */
+async function lockOrAttach(options: EmbeddedPostgresOptions): Promise<{ release: () => void } | { url: string }> {
   const { dataDir, role = 'command', report = () => {}, signal } = options
   const lock = join(dataDir, 'postgres.lock')
-  const deadline = performance.now() + COMMAND_WAITS_MS
-  let told: Owner | undefined
+  const deadline = performance.now() + COMMAND_WAIT_MS
+  let reported: Owner | undefined
   for (;;) {
     const taken = takeLock(lock, role)
     if ('release' in taken) return taken
@@ -95,23 +95,23 @@ async function takeOrAttach(options: EmbeddedPostgresOptions): Promise<{ release
       postmasterOf(clusterOf(dataDir))?.state === 'ready' &&
       readText(embeddedUrlFile(dataDir))?.trim()
     if (url) return { url }
-    refuse(options, owner, deadline)
-    if (role === 'up' && told?.pid !== owner.pid)
+    requireWaitable(options, owner, deadline)
+    if (role === 'up' && reported?.pid !== owner.pid)
       report(`waiting for process ${owner.pid}, a command that uses the database`)
-    told = owner
+    reported = owner
     await pause(100, undefined, signal ? { signal } : {})
   }
 }
 
-/** Throws when waiting for the owner leads nowhere. */
-function refuse({ dataDir, role = 'command' }: EmbeddedPostgresOptions, owner: Owner, deadline: number): void {
+/** Throws if waiting for the owner is pointless. */
+function requireWaitable({ dataDir, role = 'command' }: EmbeddedPostgresOptions, owner: Owner, deadline: number): void {
   if (role === 'up' && owner.role === 'up')
     throw new CommandError(
-      `"postrider up" (npm start) runs already on this data, as process ${owner.pid}: stop that one first, or set DATA_DIR (now ${dataDir}) to another folder`,
+      `"postrider up" (npm start) is already running on this data as process ${owner.pid}; stop it first, or set DATA_DIR (now ${dataDir}) to another folder`,
     )
   if (role === 'command' && performance.now() > deadline)
     throw new CommandError(
-      `process ${owner.pid} has the database of DATA_DIR (${dataDir}) and does not get it to run; try again later`,
+      `process ${owner.pid} has locked the database of DATA_DIR (${dataDir}) but has not started it; retry later`,
     )
 }
 
@@ -119,7 +119,7 @@ async function startOwn(options: EmbeddedPostgresOptions, release: () => void): 
   const { dataDir, report = () => {}, settings = [], signal } = options
   const cluster = clusterOf(dataDir)
   const binaries = findBinaries()
-  // Of the last start, which can't have removed it if it was killed.
+  // Left by the last start if it was killed.
   rmSync(embeddedUrlFile(dataDir), { force: true })
   await endLeftOver(cluster, report, signal)
   ensureCluster(binaries, dataDir, report)
@@ -146,13 +146,13 @@ async function startOwn(options: EmbeddedPostgresOptions, release: () => void): 
   }
 }
 
-/** Postgres itself can't say so on a full disk: its log is there too. */
-function hasRoom(dataDir: string): boolean {
+/** Postgres itself cannot report a full disk: its log is on the same disk. */
+function hasSpace(dataDir: string): boolean {
   const { bavail, bsize } = statfsSync(dataDir)
-  return bavail * bsize >= LEAST_ROOM
+  return bavail * bsize >= MIN_FREE_BYTES
 }
 
-/** A free port below the kernel's range for outgoing connections, which would take it now and then. */
+/** A free port below the kernel's range for outgoing connections, which would occasionally use it. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000)

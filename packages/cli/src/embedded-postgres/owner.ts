@@ -2,10 +2,10 @@ import { linkSync, renameSync, rmSync } from 'node:fs'
 import { writeOnce } from '@postrider/core'
 import { readText } from './read-text.ts'
 
-/** What has the embedded database of a DATA_DIR: `postrider up`, or a command that started it for itself. */
+/** The kind of process that owns the embedded database of a DATA_DIR: `postrider up`, or a command that started it for itself. */
 export type Role = 'up' | 'command'
 
-/** A process by its pid and the moment it started, so that a later one with the same pid is not taken for it. */
+/** A process identified by its pid and start time, so that a later process with the same pid is not mistaken for it. */
 export interface Owner {
   readonly pid: number
   readonly startedAt: string
@@ -13,9 +13,9 @@ export interface Owner {
 }
 
 /**
- * Takes the lock of a DATA_DIR's database for as long as this process has it. Answers how to give it back, or whose it is.
+ * Takes the lock of a DATA_DIR's database until it is released or this process ends. Returns `release`, or the owner of the lock.
  *
- * A lock of a process that is gone, or that a full disk or a power cut left empty, counts for nothing.
+ * A lock is stale if its process has ended or if its content is incomplete after a full disk or a power failure.
  */
 export function takeLock(path: string, role: Role): { readonly release: () => void } | { readonly owner: Owner } {
   const own = `${process.pid} ${startOf(process.pid) ?? '-'} ${role}\n`
@@ -34,7 +34,7 @@ function livingOwner(text: string): Owner | undefined {
   return { pid: Number(pid), startedAt, role: role as Role }
 }
 
-/** Of two that find the same lock stale the slower one may get hold of the quicker one's new lock: it puts that back. */
+/** If two processes find the same stale lock, the slower one may move the faster one's new lock: it then puts that lock back. */
 function removeStale(path: string, stale: string): void {
   const aside = `${path}.${process.pid}.stale`
   try {
@@ -46,10 +46,10 @@ function removeStale(path: string, stale: string): void {
   rmSync(aside, { force: true })
 }
 
-/** When a living process started, in clock ticks since boot (proc(5), field 22 of stat); undefined: it is gone, or a zombie. */
+/** Start time of a running process, in clock ticks since boot (proc(5), field 22 of stat); undefined if it has ended or is a zombie. */
 function startOf(pid: number): string | undefined {
   const stat = readText(`/proc/${pid}/stat`)
-  // The second field is a name in parentheses that may hold anything.
+  // The second field is a name in parentheses, which may contain any character.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields === undefined || /[ZX]/.test(fields[0] ?? '') ? undefined : fields[19]
 }

@@ -3,20 +3,20 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { CommandError } from '../command.ts'
 
-/** The server that runs on a cluster, as its postmaster.pid and the kernel tell. */
+/** The server that runs on a cluster, according to its postmaster.pid and the kernel. */
 export interface Postmaster {
   readonly pid: number
-  /** Line 8 of postmaster.pid: it takes connections when it says "ready". */
+  /** Line 8 of postmaster.pid; "ready" means that it accepts connections. */
   readonly state: string
 }
 
-/** Past this a fast shutdown becomes an immediate one, which loses nothing either: the next start recovers from the WAL. */
-const FAST_WITHIN_MS = 60_000
-const GONE_WITHIN_MS = 90_000
-/** Every so often something that takes long is told. */
-const TELL_EVERY_MS = 15_000
+/** After this time a fast shutdown becomes an immediate one, which loses nothing either: the next start recovers from the WAL. */
+const FAST_SHUTDOWN_MS = 60_000
+const SHUTDOWN_MS = 90_000
+/** Interval of progress reports during a long wait. */
+const REPORT_INTERVAL_MS = 15_000
 
-/** undefined: none runs on this cluster, whatever an old postmaster.pid says; its pid may be anybody's by now. */
+/** undefined: no server runs on this cluster, whatever an old postmaster.pid says; another process may have its pid by now. */
 export function postmasterOf(cluster: string): Postmaster | undefined {
   try {
     const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')
@@ -27,22 +27,22 @@ export function postmasterOf(cluster: string): Postmaster | undefined {
   }
 }
 
-/** A postmaster's working directory is its cluster; one that has ended and was not waited for has none. Throws when it is gone. */
+/** A postmaster's working directory is its cluster; a zombie has none. Throws if the process has ended. */
 function worksIn(pid: number, cluster: string): boolean {
   try {
     return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster)
   } catch (error) {
-    // Where it runs as somebody else and we are a root with few rights, only its name can be read.
+    // If it runs as another user and this is a root with few capabilities, only its name can be read.
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
     return readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('postgres')
   }
 }
 
 /**
- * Ends a server whose owner is gone, and waits until it has: it was asked to stop when its owner was killed, and may need a while
- * for its last checkpoint. One that was not asked, where setpriv is missing, is asked now.
+ * Waits until a server whose owner has died has stopped. The kernel signalled it when its owner was killed, and its last checkpoint may
+ * take a while. If it was not signalled, because setpriv is missing, it is signalled now.
  *
- * Throws {@link CommandError} when it does not end.
+ * Throws {@link CommandError} if it does not stop.
  */
 export async function endLeftOver(
   cluster: string,
@@ -52,26 +52,26 @@ export async function endLeftOver(
   const found = postmasterOf(cluster)
   if (!found) return
   const from = performance.now()
-  let told = from - TELL_EVERY_MS + 500
-  let asked: NodeJS.Signals | undefined
+  let reportedAt = from - REPORT_INTERVAL_MS + 500
+  let sent: NodeJS.Signals | undefined
   while (postmasterOf(cluster)?.pid === found.pid) {
     const waited = performance.now() - from
-    const wanted = waited > FAST_WITHIN_MS ? 'SIGQUIT' : 'SIGINT'
-    if (asked !== wanted) ask(found.pid, (asked = wanted))
-    if (waited > GONE_WITHIN_MS)
+    const wanted = waited > FAST_SHUTDOWN_MS ? 'SIGQUIT' : 'SIGINT'
+    if (sent !== wanted) signalProcess(found.pid, (sent = wanted))
+    if (waited > SHUTDOWN_MS)
       throw new CommandError(
-        `the embedded database of the last start (process ${found.pid}) does not stop: end it with kill -9 ${found.pid}, then start again`,
+        `the embedded database of the last start (process ${found.pid}) does not stop; run kill -9 ${found.pid}, then start again`,
       )
-    if (performance.now() - told > TELL_EVERY_MS) {
-      report(`the embedded database of the last start (process ${found.pid}) is still stopping: waiting for it`)
-      told = performance.now()
+    if (performance.now() - reportedAt > REPORT_INTERVAL_MS) {
+      report(`the embedded database of the last start (process ${found.pid}) is still stopping; waiting for it`)
+      reportedAt = performance.now()
     }
     await pause(50, undefined, signal ? { signal } : {})
   }
 }
 
-/** It may end at this very moment. */
-function ask(pid: number, signal: NodeJS.Signals): void {
+/** The process may end between the check and the signal. */
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch (error) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** A file's text; undefined when it is not there or can't be read. */
+/** A file's text; undefined if it does not exist or cannot be read. */
 export function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')

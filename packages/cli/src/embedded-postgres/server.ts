@@ -14,19 +14,19 @@ export interface ServerOptions {
   readonly settings: readonly string[]
   readonly logFile: string
   readonly report: (line: string) => void
-  /** Ends the waiting for the first start. */
+  /** Aborts the wait for the first start. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** What is left of a server that was killed with its owner holds its shared memory for a moment: so often the first start is tried. */
+/** Attempts at the first start: a server killed with its owner keeps its shared memory for a moment. */
 const FIRST_STARTS = 5
 const FIRST_PAUSE_MS = 200
-const LONGEST_PAUSE_MS = 5000
-/** After a fall it reads the WAL again, which can take minutes; it is told every so often. */
-const TELL_EVERY_MS = 15_000
-const FAST_WITHIN_MS = 20_000
+const MAX_PAUSE_MS = 5000
+/** Interval of progress reports: after a crash the server replays the WAL, which can take minutes. */
+const REPORT_INTERVAL_MS = 15_000
+const FAST_SHUTDOWN_MS = 20_000
 
-/** The embedded Postgres as a child of this process: started again whenever it dies. */
+/** The embedded Postgres as a child of this process, restarted whenever it dies. */
 export class Server {
   readonly #options: ServerOptions
   #child: ChildProcess | undefined
@@ -36,7 +36,7 @@ export class Server {
     this.#options = options
   }
 
-  /** Resolves once it takes connections. Throws {@link CommandError} with what it said when it does not come up. */
+  /** Resolves once it accepts connections. Throws {@link CommandError} with the server's last error if it does not start. */
   async start(): Promise<void> {
     for (let tries = 1; ; tries++) {
       if (await this.#run()) break
@@ -46,13 +46,13 @@ export class Server {
     void this.#keep()
   }
 
-  /** Starts it again whenever it has died, for good: its log says why it does, and the disk it wants may have room again. */
+  /** Restarts it whenever it dies, without a limit: its log has the reason, and a full disk may get free space again. */
   async #keep(): Promise<void> {
-    for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
+    for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(wait * 2, MAX_PAUSE_MS)) {
       const child = this.#child as ChildProcess
       await ended(child)
       if (this.#stopping) return
-      this.#options.report('the embedded database died and is started again')
+      this.#options.report('the embedded database died; restarting it')
       await pause(wait)
       if (this.#stopping) return
       if (await this.#run().catch(() => false)) wait = FIRST_PAUSE_MS / 2
@@ -60,19 +60,19 @@ export class Server {
     }
   }
 
-  /** Starts it and answers whether it came to take connections. */
+  /** Starts the server and returns whether it accepted connections. */
   async #run(): Promise<boolean> {
     const child = this.#spawn()
     this.#child = child
     const gone = ended(child)
     const pidFile = join(this.#options.cluster, 'postmaster.pid')
-    let told = performance.now()
+    let reportedAt = performance.now()
     while (isRunning(child)) {
       const lines = readText(pidFile)?.split('\n') ?? []
       if (Number(lines[0]) === child.pid && lines[7]?.trim() === 'ready') return true
-      if (performance.now() - told > TELL_EVERY_MS) {
-        this.#options.report(`the embedded database is still starting; ${this.#options.logFile} says what it does`)
-        told = performance.now()
+      if (performance.now() - reportedAt > REPORT_INTERVAL_MS) {
+        this.#options.report(`the embedded database is still starting; see ${this.#options.logFile}`)
+        reportedAt = performance.now()
       }
       await Promise.race([this.#pause(20), gone])
     }
@@ -84,15 +84,15 @@ export class Server {
     const flags = [`port=${port}`, ...settings].flatMap((setting) => ['-c', setting])
     const [program = '', ...args] = [
       ...asOrdinaryUser(cluster),
-      // When we are killed the kernel asks the server to stop (SIGINT: fast shutdown). Not before the user is changed: that forgets it.
+      // If this process is killed, the kernel sends the server SIGINT (fast shutdown). It must follow the change of user, which resets it.
       ...(SETPRIV ? ['setpriv', '--pdeathsig', 'INT'] : []),
       ...[binaries.postgres, '-D', cluster, ...flags],
     ]
     const log = openSync(logFile, 'a', 0o600)
     try {
-      // A process group of its own: a terminal's Ctrl-C must reach the application first, the database last.
+      // In its own process group, so that Ctrl-C in a terminal reaches the application first and the database last.
       const child = spawn(program, args, { env: binaries.env, detached: true, stdio: ['ignore', log, log] })
-      // One that can't be run at all has no pid, and counts as ended.
+      // A program that cannot be run has no pid and counts as ended.
       child.on('error', () => {})
       return child
     } finally {
@@ -100,14 +100,14 @@ export class Server {
     }
   }
 
-  /** Why it did not start, in its own last words if it had any: a full disk has no room for them. */
+  /** Why it did not start: the last error in its log, if there is one (a full disk has no room for it). */
   #complaint(): string {
     const { logFile } = this.#options
-    const said = readText(logFile)
+    const lastError = readText(logFile)
       ?.slice(-4000)
       .match(/(?<=(FATAL|PANIC): +).*/g)
       ?.at(-1)
-    return `the embedded Postgres did not start${said ? ` (${said})` : ''}; see ${logFile}`
+    return `could not start the embedded Postgres${lastError ? ` (${lastError})` : ''}; see ${logFile}`
   }
 
   #pause(milliseconds: number): Promise<void> {
@@ -121,7 +121,7 @@ export class Server {
     if (!child || !isRunning(child)) return
     const gone = ended(child)
     child.kill('SIGINT')
-    const patience = setTimeout(() => child.kill('SIGQUIT'), FAST_WITHIN_MS)
+    const patience = setTimeout(() => child.kill('SIGQUIT'), FAST_SHUTDOWN_MS)
     await gone
     clearTimeout(patience)
   }

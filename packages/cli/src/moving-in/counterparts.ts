@@ -5,31 +5,35 @@ import type { Counterpart } from './tally.ts'
 
 const PAGE = 500
 
-/** What the source has that is nothing here, found by asking where that is quick. */
+/** Reports what the source has and Postrider has no equivalent for, with counts where the source gives them quickly. */
 export async function tellLeftBehind(move: Move, parts: readonly string[]): Promise<void> {
   const { tally } = move
   const { pictures, designs, texts } = tally.seen
-  const told: Counterpart[] = []
-  const some = (what: string, count: number | string, why: string) => {
-    if (count !== 0) told.push({ what, count, why })
+  const counterparts: Counterpart[] = []
+  const add = (what: string, count: number | string, why: string) => {
+    if (count !== 0) counterparts.push({ what, count, why })
   }
   if (parts.includes('templates')) {
-    some('thumbnails of versions', pictures, 'there are no pictures of templates here')
-    some('versions of the design editor', designs, 'their HTML is copied and can be sent, the building blocks are not')
+    add('thumbnails of versions', pictures, 'Postrider has no template thumbnails')
+    add('versions of the design editor', designs, 'their HTML is imported, their design modules are not')
   }
   if (parts.includes('suppressions')) {
-    some('blocks', await countOf(move, '/v3/suppression/blocks'), 'a refusal for the moment suppresses nobody here')
+    add('blocks', await countOf(move, '/v3/suppression/blocks'), 'temporary blocks do not suppress recipients')
     const invalid = await countOf(move, '/v3/suppression/invalid_emails')
-    some('invalid emails', invalid, 'a malformed address is refused when mail is offered')
-    some('texts of bounces and complaints', texts, 'only address, reason and date are kept')
+    add('invalid emails', invalid, 'invalid addresses are rejected when a message is submitted')
+    add('texts of bounces and complaints', texts, 'only address, reason and date are imported')
   }
-  some('subusers', await countOf(move, '/v3/subusers'), 'create subaccounts, and run this for each')
-  const why = 'not copied: docs/moving-in.md says how to make them anew'
-  told.push({ what: 'API keys, domains, senders, webhooks, settings, scheduled mail, statistics', count: null, why })
-  tally.leftBehind.push(...told)
+  add('subusers', await countOf(move, '/v3/subusers'), 'create subaccounts and run the import for each')
+  const why = 'not imported; docs/importing.md describes how to create them again'
+  counterparts.push({
+    what: 'API keys, domains, senders, webhooks, settings, scheduled mail, statistics',
+    count: null,
+    why,
+  })
+  tally.leftBehind.push(...counterparts)
 }
 
-/** 0 also where it may not be asked. */
+/** Returns 0 also if the key may not read the list. */
 async function countOf({ source }: Move, path: string): Promise<number | string> {
   try {
     const { length } = list(await source.get(`${path}?limit=${PAGE}&offset=0`), path)

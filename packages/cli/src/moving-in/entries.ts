@@ -2,28 +2,28 @@ import { COUNTED } from '@postrider/core'
 import { isRecord, list, text, unlike } from './reading.ts'
 import type { Bounds, Source } from './source.ts'
 
-/** An address on a list of the source. */
+/** An address on one of the source's lists. */
 export interface SourceEntry {
   readonly email: string
-  /** 0: all mail. */
+  /** 0 means all mail. */
   readonly group: number
-  /** Unix seconds; undefined: it does not say. */
+  /** Unix seconds; undefined if the source gives none. */
   readonly created: number | undefined
-  /** Why an address bounced, or from where it complained: not copied. */
+  /** The entry has the reason of a bounce or the IP address of a complaint; neither is imported. */
   readonly told: boolean
-  /** It is not an entry at all. */
+  /** The entry is not an object. */
   readonly broken?: true
 }
 
-/** Entries of a list, some at a time; `cut`: it goes on, but the source does not give the rest. */
+/** Entries of a list, page by page. `cut` returns a message if the list continues but the source does not return the rest. */
 export interface Reading {
   readonly pages: AsyncIterable<readonly SourceEntry[]>
   readonly cut: () => string | undefined
 }
 
-/** The most a v3 API gives (v3 contract 1.7). */
+/** The largest page of a v3 API (v3 contract 1.7). */
 const PAGE = 500
-/** The highest time the API of this service takes. */
+/** The latest time that Postrider's API accepts. */
 const LATEST = 253_402_300_799
 
 interface Span {
@@ -32,8 +32,8 @@ interface Span {
 }
 
 /**
- * One of /v3/suppression/…, to its end. A long list is read by spans of time that are halved until each is short enough for
- * offsets; no more than one span is in memory.
+ * Reads one of /v3/suppression/… completely. A long list is read by date range; ranges are halved until each is short enough for
+ * offsets. At most one range is in memory.
  */
 export function readEntries(source: Source, path: string, bounds: Bounds): Reading {
   let cut: string | undefined
@@ -48,14 +48,14 @@ export function readEntries(source: Source, path: string, bounds: Bounds): Readi
       count += page.length
       if ((total += page.length) > bounds.entries) throw unlike(path, `more than ${bounds.entries} entries`)
       if (span && page.some(({ created = span.from }) => created < span.from || created > span.to)) {
-        throw unlike(path, 'entries of other times than start_time and end_time say')
+        throw unlike(path, 'entries outside start_time and end_time')
       }
       if (instant) yield page
       else kept.push(page)
       if (!instant && count > bounds.span) return yield* halves(span ?? { from: 0, to: LATEST }, kept.flat())
     }
-    // What this service does beyond its last offset, so nobody can tell whether that was all.
-    if (instant && count === COUNTED) cut = `${path}: ${COUNTED} entries of one second were read, there may be more`
+    // Postrider returns nothing after its last offset, so it is unknown whether that was all.
+    if (instant && count === COUNTED) cut = `${path}: ${COUNTED} entries of one second were read; there may be more`
     yield* kept
   }
 
@@ -69,12 +69,12 @@ export function readEntries(source: Source, path: string, bounds: Bounds): Readi
   return { pages: by(undefined), cut: () => cut }
 }
 
-/** An open end is not said: others may take no time so far away. */
+/** Omits the limits of an open range: other implementations may reject times that far away. */
 function queryOf({ from, to }: Span): string {
   return `${from > 0 ? `&start_time=${from}` : ''}${to < LATEST ? `&end_time=${to}` : ''}`
 }
 
-/** Who left which group. There are no spans of time to ask for. */
+/** Reads the unsubscribes of all groups. This list has no filter by time. */
 export function readGroupEntries(source: Source, bounds: Bounds): Reading {
   const path = '/v3/asm/suppressions'
   let cut: string | undefined
@@ -84,22 +84,22 @@ export function readGroupEntries(source: Source, bounds: Bounds): Reading {
       if ((total += page.length) > bounds.entries) throw unlike(path, `more than ${bounds.entries} entries`)
       yield page
     }
-    if (total === COUNTED) cut = `${path}: ${COUNTED} entries were read, there may be more`
+    if (total === COUNTED) cut = `${path}: ${COUNTED} entries were read; there may be more`
   }
   return { pages: pages(), cut: () => cut }
 }
 
-/** Pages until an empty one: a server whose pages are shorter than asked for is read to its end too. */
+/** Reads pages until an empty one, so that a server with shorter pages than requested is read completely, too. */
 async function* byOffset(source: Source, path: string, query: string): AsyncGenerator<readonly SourceEntry[]> {
   let last = ''
   for (let offset = 0; ; ) {
     const page = list(await source.get(`${path}?limit=${PAGE}&offset=${offset}${query}`), path)
     if (page.length === 0) return
     const now = JSON.stringify(page)
-    if (now === last) throw unlike(path, 'the same page again, so it does not heed offset')
+    if (now === last) throw unlike(path, 'the same page twice; offset is ignored')
     last = now
     yield page.map(entryOf)
-    // It gives everything at once.
+    // The server ignores limit and returned everything.
     if (page.length > PAGE) return
     offset += page.length
   }

@@ -2,7 +2,7 @@ import type { CountedGroup } from '@postrider/core'
 import { apply, differs, type Move, refuse } from './move.ts'
 import { readGroups, type SourceGroup } from './reading.ts'
 
-/** Copies the unsubscribe groups with their numbers; messages and links in mail name them. */
+/** Imports the unsubscribe groups with their ids, which messages and unsubscribe links refer to. */
 export async function moveGroups(move: Move): Promise<void> {
   const { core, accountId, source, progress } = move
   const groups = await readGroups(source, (place, problem) => refuse(move, 'groups', place, problem))
@@ -24,7 +24,7 @@ async function moveGroup(move: Move, here: Map<number, CountedGroup>, group: Sou
     differs(
       move,
       'groups',
-      `group ${id} is "${there.name}" here and "${name}" there, or they are described differently`,
+      `group ${id} has another name or description: "${there.name}" in Postrider, "${name}" at the source`,
     )
   } else if (there) {
     const change = { name, description, isDefault: group.isDefault }
@@ -35,7 +35,12 @@ async function moveGroup(move: Move, here: Map<number, CountedGroup>, group: Sou
     const added = await apply(move, 'groups', 'added', `group ${id} "${name}"`, () =>
       core.groups.create(accountId, { id, name, description, isDefault }),
     )
-    if (added && other) differs(move, 'groups', `group ${id} is the default there, group ${other.id} stays it here`)
+    if (added && other)
+      differs(
+        move,
+        'groups',
+        `group ${id} is the default at the source; group ${other.id} remains the default in Postrider`,
+      )
     if (added) here.set(id, { id, name, description, isDefault, unsubscribes: 0 })
   }
 }

@@ -7,17 +7,16 @@ import { moveTemplates } from './templates.ts'
 
 export { BOUNDS, type Bounds, baseUrl, openSource, type Source, SourceError } from './source.ts'
 
-/** What can be copied, in the order in which it is. */
+/** The parts that can be imported, in the order of the import. */
 export const PARTS = ['groups', 'templates', 'suppressions'] as const
 export type Part = (typeof PARTS)[number]
 
 const MOVES = { groups: moveGroups, templates: moveTemplates, suppressions: moveSuppressions } as const
 
 /**
- * Copies these parts into the account. Ids are kept, and what is here and the same is passed over: after a failure it is simply
- * run again.
+ * Imports these parts into the account. Ids are kept and identical objects are skipped, so a failed import can simply be run again.
  *
- * Throws SourceError, and parameterInvalid (account) when there is none.
+ * Throws SourceError, and parameterInvalid (account) if the account does not exist.
  */
 export async function moveIn(move: Move, parts: readonly Part[]): Promise<void> {
   const account = (await move.core.accounts.list()).find(({ id }) => id === move.accountId)

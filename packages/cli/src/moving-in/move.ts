@@ -3,33 +3,33 @@ import type { Progress } from './progress.ts'
 import type { Bounds, Source } from './source.ts'
 import { type Kind, type Tally, tell } from './tally.ts'
 
-/** What is moved from where to where, and how. */
+/** What is imported, from where, into which account, and how. */
 export interface Move {
   readonly core: Core
   readonly accountId: number
   readonly source: Source
   readonly bounds: Bounds
-  /** Read and compare everything, change nothing. */
+  /** Read and compare everything; change nothing. */
   readonly dryRun: boolean
-  /** What is here with the same id is made like the source's. */
+  /** Replace existing objects that have the same id as one of the source. */
   readonly overwrite: boolean
   readonly tally: Tally
   readonly progress: Progress
 }
 
 /**
- * Does one thing unless nothing is to be changed, and counts it. What this service does not take is told and passed over;
- * anything else ends the move.
+ * Makes one change, unless this is a dry run, and counts it. If core rejects the change, this is reported and the import continues; any
+ * other error ends the import.
  */
 export async function apply(
   { dryRun, tally }: Move,
   kind: Kind,
   as: 'added' | 'overwritten',
   thing: string,
-  act: () => Promise<unknown>,
+  fn: () => Promise<unknown>,
 ): Promise<boolean> {
   try {
-    if (!dryRun) await act()
+    if (!dryRun) await fn()
     tally.counts[kind][as]++
     return true
   } catch (error) {
@@ -40,13 +40,13 @@ export async function apply(
   }
 }
 
-/** Counts something that cannot be copied, and goes on. */
+/** Counts and reports an object that cannot be imported. */
 export function refuse({ tally }: Move, kind: Kind, place: string, problem: string): void {
   tally.counts[kind].refused++
   tell(tally.refusals, `${place}: ${problem}`)
 }
 
-/** Counts something that is here and not the same, and that stays. */
+/** Counts and reports an existing object that differs from the source's and is left unchanged. */
 export function differs({ tally }: Move, kind: Kind, sentence: string): void {
   tally.counts[kind].differs++
   tell(tally.differences, sentence)

@@ -1,6 +1,6 @@
-/** Tells a person how far the command is. */
+/** Shows how far the command is. */
 export interface Progress {
-  /** `total` undefined: nobody knows it. */
+  /** `total` is undefined if unknown. */
   show(what: string, done: number, total?: number): void
   end(): void
 }
@@ -11,7 +11,7 @@ const LINE_MS = 5000
 
 export const SILENT: Progress = { show: () => {}, end: () => {} }
 
-/** A bar that is drawn again and again on a terminal; elsewhere a line now and then, and one when each part is done. */
+/** Redraws a bar on a terminal. Elsewhere prints a line every few seconds and one when each part is done. */
 export function progressOn(stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>): Progress {
   let last: { readonly what: string; readonly line: string } | undefined
   let shownAt = 0

@@ -12,7 +12,7 @@ export interface SourceTemplate {
   readonly id: string
   readonly name: string
   readonly generation: Generation
-  /** As they are listed: ours have the active one first, then the newest. */
+  /** In the order of the source's list; Postrider lists the active one first, then the newest. */
   readonly versions: readonly { readonly id: string; readonly active: boolean }[]
 }
 
@@ -23,16 +23,16 @@ export interface SourceVersion {
   readonly plain: string
   readonly generatePlain: boolean
   readonly editor: Editor
-  /** Empty: there is none. */
+  /** Empty if there is none. */
   readonly testData: string
-  /** It has a picture, which is not copied. */
+  /** The version has a thumbnail, which is not imported. */
   readonly pictured: boolean
 }
 
 const TEMPLATES_PAGE = 50
-const VERSIONS = 1000
+const MAX_VERSIONS = 1000
 
-/** Told of an entry that cannot be read, by its place; the others are read all the same. */
+/** Called for each entry that cannot be read, with its position. The other entries are still read. */
 export type Broken = (place: string, problem: string) => void
 
 export async function readGroups(source: Source, broken: Broken): Promise<SourceGroup[]> {
@@ -40,13 +40,13 @@ export async function readGroups(source: Source, broken: Broken): Promise<Source
   return list(await source.get(path), path).flatMap((one, at): SourceGroup[] =>
     entry(`groups, entry ${at + 1}`, broken, () => {
       const { id, name, description, is_default } = record(one, path)
-      if (!Number.isSafeInteger(id)) throw unlike(path, 'a group without a number')
+      if (!Number.isSafeInteger(id)) throw unlike(path, 'a group without a numeric id')
       return { id: Number(id), name: text(name), description: text(description), isDefault: is_default === true }
     }),
   )
 }
 
-/** What `read` makes of an entry; nothing if it is broken. */
+/** What `read` returns for an entry, or nothing if the entry is invalid. */
 function entry<T>(place: string, broken: Broken, read: () => T): T[] {
   try {
     return [read()]
@@ -57,7 +57,7 @@ function entry<T>(place: string, broken: Broken, read: () => T): T[] {
   }
 }
 
-/** Templates of both generations as they are listed, without what their versions say. Throws {@link SourceError}. */
+/** Reads the templates of both generations as listed, without the contents of their versions. Throws {@link SourceError}. */
 export async function readTemplates(source: Source, bounds: Bounds, broken: Broken): Promise<SourceTemplate[]> {
   const path = '/v3/templates'
   const found: SourceTemplate[] = []
@@ -73,25 +73,25 @@ export async function readTemplates(source: Source, bounds: Bounds, broken: Brok
     if (read > bounds.templates) throw unlike(path, `more than ${bounds.templates} templates`)
     token = nextToken(record(answer._metadata ?? {}, path).next)
     if (token === '') return found
-    if (tokens.has(token)) throw unlike(path, 'the same page again and again')
+    if (tokens.has(token)) throw unlike(path, 'the same page twice')
     tokens.add(token)
   }
 }
 
-/** Of the link only this much is used: whatever else it says, the key is sent to the base URL alone. */
+/** Uses only the token of the link: the key is sent to the base URL only, whatever host the link names. */
 function nextToken(next: unknown): string {
   const link = text(next)
   if (link === '') return ''
   const token =
     URL.canParse(link, 'http://base.invalid') && new URL(link, 'http://base.invalid').searchParams.get('page_token')
-  if (!token) throw unlike('/v3/templates', 'a next page without page_token')
+  if (!token) throw unlike('/v3/templates', 'a link to the next page without page_token')
   return token
 }
 
 function templateOf({ id, name, generation, versions }: Answered, place: string, broken: Broken): SourceTemplate {
   const path = '/v3/templates'
   const listed = list(versions ?? [], path)
-  if (listed.length > VERSIONS) throw unlike(path, `a template of more than ${VERSIONS} versions`)
+  if (listed.length > MAX_VERSIONS) throw unlike(path, `a template with more than ${MAX_VERSIONS} versions`)
   return {
     ...{ id: text(id), name: text(name), generation: generation === 'dynamic' ? 'dynamic' : 'legacy' },
     versions: listed.flatMap((one, at) =>
@@ -119,12 +119,12 @@ export async function readVersion(source: Source, templateId: string, versionId:
 export type Answered = Readonly<Record<string, unknown>>
 
 export function list(value: unknown, path: string): readonly unknown[] {
-  if (!Array.isArray(value)) throw unlike(path, 'no list')
+  if (!Array.isArray(value)) throw unlike(path, 'not a list')
   return value
 }
 
 export function record(value: unknown, path: string): Answered {
-  if (!isRecord(value)) throw unlike(path, 'no object')
+  if (!isRecord(value)) throw unlike(path, 'not an object')
   return value
 }
 
@@ -132,12 +132,12 @@ export function isRecord(value: unknown): value is Answered {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What is missing, or null, is empty. */
+/** A missing or null text is returned as an empty string. */
 export function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** JSON, but not what a v3 API answers. */
+/** The error for JSON that is not what a v3 API returns. */
 export function unlike(path: string, found: string): SourceError {
-  return new SourceError(`${path}: the answer is not that of a v3 API: ${found}`, 200)
+  return new SourceError(`${path}: not the response of a v3 API (${found})`, 200)
 }

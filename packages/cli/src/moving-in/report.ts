@@ -9,16 +9,16 @@ export interface Told {
 
 const ALIKE = ['groups', 'templates', 'versions'] as const
 
-/** What became of everything; in a dry run the plan. */
+/** The result of the import; in a dry run, the plan. */
 export function reportOf({ counts, differences, refusals, leftBehind, cut }: Tally, told: Told): Answer {
   const { dryRun, accountId, from } = told
   const heading = [
     '',
     dryRun ? 'to add' : 'added',
-    'there already',
+    'unchanged',
     'differs',
     dryRun ? 'to overwrite' : 'overwritten',
-    'refused',
+    'rejected',
   ]
   const rows = KINDS.map((kind) => {
     const { added, there, differs, overwritten, refused } = counts[kind]
@@ -26,14 +26,14 @@ export function reportOf({ counts, differences, refusals, leftBehind, cut }: Tal
   })
   const paragraphs = [
     dryRun
-      ? `The plan for account ${accountId}, from ${from}; nothing was changed.`
-      : `Copied to account ${accountId} from ${from}.`,
+      ? `Dry run for account ${accountId}, from ${from}: nothing was changed.`
+      : `Imported into account ${accountId} from ${from}.`,
     table(heading, rows),
-    section('Different here, left as it is (--overwrite takes what is there):', differences),
-    section('Refused:', refusals),
-    section('Not read to the end:', cut),
+    section('Different in Postrider and left unchanged (--overwrite replaces them):', differences),
+    section('Rejected:', refusals),
+    section('Truncated lists:', cut),
     section(
-      'No counterpart here:',
+      'Not imported:',
       leftBehind.map(({ what, count, why }) => `${what}${count === null ? '' : ` (${count})`}: ${why}`),
     ),
   ]
@@ -46,10 +46,10 @@ function section(heading: string, lines: readonly string[]): string {
   return lines.length === 0 ? '' : [heading, ...lines.map((line) => `  ${line}`)].join('\n')
 }
 
-/** An address that is suppressed for another reason is suppressed: that fails nobody. */
+/** Suppressions with a different reason do not count as a failure: the address is suppressed. */
 function failureOf({ counts, cut }: Pick<Tally, 'counts' | 'cut'>): string | undefined {
   const refused = KINDS.reduce((sum, kind) => sum + counts[kind].refused, 0)
   const differing = ALIKE.reduce((sum, kind) => sum + counts[kind].differs, 0)
   if (refused + differing + cut.length === 0) return undefined
-  return `not everything is here: ${refused} refused, ${differing} different, ${cut.length} lists not read to the end`
+  return `import incomplete: ${refused} rejected, ${differing} different, ${cut.length} lists truncated`
 }

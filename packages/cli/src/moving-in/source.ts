@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandError, UsageError } from '../command.ts'
 
-/** What the other side may cost us. It is a stranger's server, or one that pretends to be ours. */
+/** Limits on what the source may cost. It is a third party's server, or one that poses as a Postrider. */
 export interface Bounds {
-  /** Milliseconds for one answer, headers and body together. */
+  /** Milliseconds for one response, headers and body together. */
   readonly answerMs: number
-  /** Octets of an answer; a version is 10 MB of HTML and of plain text, which JSON makes longer. */
+  /** Bytes of a response; a version has up to 10 MB each of HTML and plain text, and JSON escapes make them longer. */
   readonly answerOctets: number
   readonly tries: number
-  /** Milliseconds before a second try; each further one waits twice as long. */
+  /** Milliseconds before the second try; each further wait is twice as long. */
   readonly pauseMs: number
-  /** Milliseconds for one request with all its tries and waits, whatever the other side asks for. */
+  /** Milliseconds for one request with all its tries and waits, whatever delay the source requests. */
   readonly patienceMs: number
-  /** Entries read of one list. */
+  /** Maximum number of entries read from one list. */
   readonly entries: number
-  /** Entries of a list read by offset, before it is read by spans of time: offsets end somewhere, and cost more the higher. */
+  /** Entries of a list read by offset before it is read by date range: offsets are limited, and cost more the higher they are. */
   readonly span: number
   readonly templates: number
 }
@@ -30,16 +30,16 @@ export const BOUNDS: Bounds = {
   templates: 5000,
 }
 
-/** The v3 API that is copied from. */
+/** The v3 API that is imported from. */
 export interface Source {
   readonly base: string
-  /** What JSON the path answers, not yet checked. Throws {@link SourceError}. */
+  /** Returns the JSON at the path, unvalidated. Throws {@link SourceError}. */
   get(path: string): Promise<unknown>
 }
 
-/** The source can't be read, or not understood. The message never has the key, nor words of the other side. */
+/** The source cannot be read, or its response is not valid. The message contains neither the key nor text of the source. */
 export class SourceError extends CommandError {
-  /** Of HTTP; 0 when there was no usable answer. */
+  /** HTTP status; 0 if there was no usable response. */
   readonly status: number
 
   constructor(message: string, status = 0) {
@@ -48,25 +48,26 @@ export class SourceError extends CommandError {
   }
 }
 
-/** The base URL of a v3 API, with or without /v3 at its end. Throws {@link UsageError}. */
+/** The base URL of a v3 API, with or without a final /v3. Throws {@link UsageError}. */
 export function baseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`--url must be an http or https URL, not "${text}"`)
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`--url must be an http or https URL (got "${text}")`)
   if (url.username || url.password || url.search || url.hash) {
     throw new UsageError('--url must have no user name, password, query or fragment')
   }
   return url.href.replace(/\/+$/, '').replace(/\/v3$/, '')
 }
 
-/** An answer of 200, or why there is none; `wait`: how long to wait before another try, undefined: another is no use. */
-type Heard = { readonly json: unknown } | { readonly failure: SourceError; readonly wait: number | undefined }
+/** The JSON of a 200 response, or the error; `wait`: milliseconds before the next try, undefined if a retry is useless. */
+type Result = { readonly json: unknown } | { readonly failure: SourceError; readonly wait: number | undefined }
 
 export function openSource(base: string, key: string, bounds: Bounds = BOUNDS): Source {
   const headers = { authorization: `Bearer ${key}`, accept: 'application/json', 'user-agent': 'Postrider' }
 
-  async function ask(path: string): Promise<Heard> {
+  async function request(path: string): Promise<Result> {
     try {
-      // A redirect is not followed: the key is for the host that was named, and no other.
+      // Redirects are not followed: the key must only be sent to the host that the user named.
       const response = await fetch(`${base}${path}`, {
         ...{ headers, redirect: 'manual', signal: AbortSignal.timeout(bounds.answerMs) },
       })
@@ -77,14 +78,14 @@ export function openSource(base: string, key: string, bounds: Bounds = BOUNDS): 
       return { json: parsed(path, await bodyOf(path, response, bounds.answerOctets)) }
     } catch (error) {
       if (error instanceof SourceError) return { failure: error, wait: undefined }
-      return { failure: new SourceError(`${base}${plain(path)}: ${troubleOf(error, bounds)}`), wait: 0 }
+      return { failure: new SourceError(`${base}${plain(path)}: ${problemOf(error, bounds)}`), wait: 0 }
     }
   }
 
-  function refusal(path: string, { status, headers: answered }: Response): Heard {
+  function refusal(path: string, { status, headers }: Response): Result {
     const failure = new SourceError(`${base}${plain(path)}: ${sentenceOf(status)}`, status)
     if (status !== 429 && status < 500) return { failure, wait: undefined }
-    return { failure, wait: waitAsked(answered) }
+    return { failure, wait: retryAfterOf(headers) }
   }
 
   return {
@@ -92,14 +93,17 @@ export function openSource(base: string, key: string, bounds: Bounds = BOUNDS): 
     async get(path) {
       const deadline = Date.now() + bounds.patienceMs
       for (let tried = 1; ; tried++) {
-        const heard = await ask(path)
-        if ('json' in heard) return heard.json
-        const { failure, wait } = heard
+        const result = await request(path)
+        if ('json' in result) return result.json
+        const { failure, wait } = result
         if (wait === undefined || tried >= bounds.tries) throw failure
         const pause = Math.max(wait, bounds.pauseMs * 2 ** (tried - 1))
         if (Date.now() + pause > deadline) {
           const { message, status } = failure
-          throw new SourceError(`${message}; another try would be in ${Math.ceil(pause / 1000)} s, too late`, status)
+          throw new SourceError(
+            `${message}; not retrying: the next try in ${Math.ceil(pause / 1000)} s would exceed the limit of ${bounds.patienceMs / 1000} s`,
+            status,
+          )
         }
         await sleep(pause)
       }
@@ -107,36 +111,36 @@ export function openSource(base: string, key: string, bounds: Bounds = BOUNDS): 
   }
 }
 
-/** The query has nothing to tell that the path hasn't. */
+/** The path without its query, which adds nothing to an error message. */
 function plain(path: string): string {
   return path.replace(/\?.*$/, '')
 }
 
-/** Milliseconds the other side wants us to wait: Retry-After (RFC 9110 10.2.3), or X-RateLimit-Reset (v3 contract 1.6). */
-function waitAsked(headers: Headers): number {
+/** Requested delay in milliseconds: Retry-After (RFC 9110 10.2.3), or X-RateLimit-Reset (v3 contract 1.6). */
+function retryAfterOf(headers: Headers): number {
   const after = headers.get('retry-after') ?? ''
   if (/^\d{1,9}$/.test(after)) return Number(after) * 1000
   if (!Number.isNaN(Date.parse(after))) return Math.max(0, Date.parse(after) - Date.now())
   const reset = headers.get('x-ratelimit-reset') ?? ''
-  // Their clock and ours may differ by a second.
+  // The two clocks may differ by a second.
   return /^\d{1,12}$/.test(reset) ? Math.max(0, Number(reset) * 1000 - Date.now()) + 1000 : 0
 }
 
 function sentenceOf(status: number): string {
-  if (status === 401) return 'the key is not known there (401)'
-  if (status === 403) return 'the key may not read this (403)'
-  if (status === 404) return 'there is no such thing (404)'
+  if (status === 401) return 'the source rejected the API key (401)'
+  if (status === 403) return 'the API key does not have permission to read this (403)'
+  if (status === 404) return 'not found (404)'
   if (status === 429) return 'too many requests (429)'
-  if (status >= 300 && status < 400) return `it leads elsewhere (${status}); the key is not sent there`
-  return `the answer is ${status}`
+  if (status >= 300 && status < 400) return `unexpected redirect (${status}); not followed, to protect the key`
+  return `the source responded with status ${status}`
 }
 
-async function bodyOf(path: string, { body }: Response, most: number): Promise<Buffer> {
+async function bodyOf(path: string, { body }: Response, limit: number): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body ?? []) {
     size += chunk.length
-    if (size > most) throw new SourceError(`${plain(path)}: the answer is longer than ${most} octets`, 200)
+    if (size > limit) throw new SourceError(`${plain(path)}: response exceeds ${limit} bytes`, 200)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
@@ -146,13 +150,13 @@ function parsed(path: string, body: Buffer): unknown {
   try {
     return JSON.parse(body.toString())
   } catch {
-    throw new SourceError(`${plain(path)}: the answer is not JSON; is --url the base of a v3 API?`, 200)
+    throw new SourceError(`${plain(path)}: response is not JSON; check that --url is the base URL of a v3 API`, 200)
   }
 }
 
-function troubleOf(error: unknown, { answerMs }: Bounds): string {
+function problemOf(error: unknown, { answerMs }: Bounds): string {
   const { name, cause } = error as { name?: string; cause?: { code?: unknown } }
-  if (name === 'TimeoutError') return `no whole answer within ${answerMs / 1000} s`
+  if (name === 'TimeoutError') return `no complete response within ${answerMs / 1000} s`
   const code = String(cause?.code ?? '')
-  return `no connection, or it broke${/^[A-Z_]+$/.test(code) ? ` (${code})` : ''}`
+  return `could not connect, or the connection was lost${/^[A-Z_]+$/.test(code) ? ` (${code})` : ''}`
 }

@@ -3,14 +3,14 @@ import { type Reading, readEntries, readGroupEntries, type SourceEntry } from '.
 import { type Move, refuse } from './move.ts'
 import { type Kind, tell } from './tally.ts'
 
-/** Entries that take effect together, with one entry in the audit log. */
+/** Entries imported in one transaction, with one entry in the audit log. */
 const CHUNK = 10_000
-/** Groups an address may have left: those there are, and some that were. */
-const MOST_GROUPS = 1000
+/** Groups an address may be unsubscribed from: existing ones, and some that were deleted. */
+const MAX_GROUPS = 1000
 
 /**
- * The lists, in this order: an address that is on several is kept once, and the first reason stays. So a complaint outweighs a
- * wish to get no mail, and that a mailbox that was not there, which may be there again.
+ * The lists, in this order. An address on several lists is stored once, with the reason of the first: a spam complaint outweighs an
+ * unsubscribe, and that a bounce, whose mailbox may exist again.
  */
 const LISTS: readonly (readonly [kind: Kind, path: string, reason: string])[] = [
   ['spam reports', '/v3/suppression/spam_reports', 'abuse'],
@@ -18,14 +18,14 @@ const LISTS: readonly (readonly [kind: Kind, path: string, reason: string])[] = 
   ['bounces', '/v3/suppression/bounces', 'hardbounce'],
 ]
 
-/** Copies who is suppressed, with reason and date, as the pages come. */
+/** Imports the suppressions with reason and date, page by page. */
 export async function moveSuppressions(move: Move): Promise<void> {
   const { source, bounds } = move
   for (const [kind, path, reason] of LISTS) await moveList(move, kind, reason, readEntries(source, path, bounds))
   await moveList(move, 'group suppressions', 'unsubscribe', readGroupEntries(source, bounds))
 }
 
-/** Rows that are not yet imported, and how many of them are here under another reason. */
+/** Rows not yet imported, and how many of them Postrider has with another reason. */
 interface Chunk {
   rows: ImportRow[]
   differing: number
@@ -37,7 +37,7 @@ async function moveList(move: Move, kind: Kind, reason: string, reading: Reading
   let read = 0
   for await (const page of reading.pages) {
     const numbered = page.map((entry, at) => ({ ...entry, number: read + at + 1 }))
-    await take(move, chunk, { kind, reason, page: numbered.filter((entry) => isSound(move, kind, entry)) })
+    await take(move, chunk, { kind, reason, page: numbered.filter((entry) => isValid(move, kind, entry)) })
     if (chunk.rows.length >= CHUNK) await flush(move, kind, chunk)
     read += page.length
     tally.seen.texts += page.filter(({ told }) => told).length
@@ -50,11 +50,11 @@ async function moveList(move: Move, kind: Kind, reason: string, reading: Reading
 
 type Numbered = SourceEntry & { readonly number: number }
 
-function isSound(move: Move, kind: Kind, { email, group, number, broken }: Numbered): boolean {
+function isValid(move: Move, kind: Kind, { email, group, number, broken }: Numbered): boolean {
   const isAddress = !email.includes('\ufffd') && parseAddress(email) !== undefined
   if (isAddress && (kind !== 'group suppressions' || group > 0)) return true
-  const problem = isAddress ? 'it names no group' : `"${email.slice(0, 100)}" is no address`
-  refuse(move, kind, `${kind}, entry ${number}`, broken ? 'the entry is no object' : problem)
+  const problem = isAddress ? 'group id is missing' : `"${email.slice(0, 100)}" is not a valid address`
+  refuse(move, kind, `${kind}, entry ${number}`, broken ? 'the entry is not an object' : problem)
   return false
 }
 
@@ -64,7 +64,7 @@ interface Page {
   readonly page: readonly Numbered[]
 }
 
-/** Holds a page against what is here. What is here under another reason keeps it. */
+/** Compares a page with the existing suppressions. An existing suppression keeps its reason. */
 async function take(
   { core, accountId, tally, dryRun }: Move,
   chunk: Chunk,
@@ -73,7 +73,7 @@ async function take(
   if (page.length === 0) return
   const keyed = page.map((entry) => ({ ...entry, key: parseAddress(entry.email)?.key ?? '' }))
   const emails = [...new Set(keyed.map(({ key }) => key))]
-  const found = await core.suppressions.list(accountId, { emails, limit: emails.length * MOST_GROUPS, offset: 0 })
+  const found = await core.suppressions.list(accountId, { emails, limit: emails.length * MAX_GROUPS, offset: 0 })
   const here = new Map(found.suppressions.map((one) => [`${one.value} ${one.group}`, one.reason]))
   const counts = tally.counts[kind]
   for (const { key, email, group, created, number } of keyed) {
@@ -83,7 +83,7 @@ async function take(
     if (dryRun && !isOther) counts[there === undefined ? 'added' : 'there']++
     if (dryRun) continue
     const since = created === undefined ? undefined : new Date(created * 1000).toISOString()
-    // Also what is here: an entry that would end by itself stays for good from now on.
+    // Also existing ones: an entry that would expire becomes permanent.
     chunk.rows.push({ line: number, email, reason, since, ...(group > 0 ? { group: String(group) } : {}) })
     if (isOther) chunk.differing++
   }

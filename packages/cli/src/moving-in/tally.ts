@@ -1,12 +1,12 @@
-/** What became of the things of one kind; in a dry run, what would. */
+/** The results of one kind of objects; in a dry run, the planned ones. */
 export interface Counts {
   added: number
-  /** There already, and the same. */
+  /** Objects that already exist and are identical. */
   there: number
-  /** There already, but not the same: left as it is. */
+  /** Objects that already exist, differ, and are left unchanged. */
   differs: number
   overwritten: number
-  /** What this service does not take. */
+  /** Objects that Postrider rejects. */
   refused: number
 }
 
@@ -21,26 +21,26 @@ export const KINDS = [
 ] as const
 export type Kind = (typeof KINDS)[number]
 
-/** Something of the source that stays behind. */
+/** A feature of the source that is not imported. */
 export interface Counterpart {
   readonly what: string
-  /** Null: not counted. */
+  /** Null if not counted. */
   readonly count: number | string | null
   readonly why: string
 }
 
-/** Sentences of one sort that are kept; all are counted. */
-const TOLD = 50
+/** Maximum number of messages kept per kind; all are counted. */
+const MAX_SENTENCES = 50
 
-/** Grows while the command runs, and stays small whatever is read. */
+/** The result so far. Its size is bounded, whatever is read. */
 export interface Tally {
   readonly counts: Readonly<Record<Kind, Counts>>
   readonly differences: string[]
   readonly refusals: string[]
   readonly leftBehind: Counterpart[]
-  /** Lists that could not be read to their end. */
+  /** Lists that the source truncated. */
   readonly cut: string[]
-  /** Versions with a picture, and of the design editor; bounces and complaints with their texts. */
+  /** Versions with a thumbnail; versions of the design editor; bounces and complaints with a reason or an IP address. */
   readonly seen: { pictures: number; designs: number; texts: number }
 }
 
@@ -52,6 +52,6 @@ export function newTally(): Tally {
 }
 
 export function tell(sentences: string[], sentence: string): void {
-  if (sentences.length < TOLD) sentences.push(sentence)
-  else if (sentences.length === TOLD) sentences.push('and more')
+  if (sentences.length < MAX_SENTENCES) sentences.push(sentence)
+  else if (sentences.length === MAX_SENTENCES) sentences.push('and more')
 }

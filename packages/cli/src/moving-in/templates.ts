@@ -5,7 +5,7 @@ import { SourceError } from './source.ts'
 
 type Here = TemplateWithVersions<EditableVersionSummary>
 
-/** Copies templates with their ids and all versions, one version in memory at a time. */
+/** Imports templates with their ids and all versions, one version in memory at a time. */
 export async function moveTemplates(move: Move): Promise<void> {
   const { source, bounds, progress } = move
   const templates = await readTemplates(source, bounds, (place, problem) =>
@@ -14,7 +14,7 @@ export async function moveTemplates(move: Move): Promise<void> {
   const here = await templatesHere(move)
   const total = templates.reduce((sum, { versions }) => sum + versions.length, 0)
   let done = 0
-  // They are listed newest first there as here.
+  // The source and Postrider both list the newest first.
   for (const template of templates.toReversed()) {
     await moveTemplate(move, here.get(template.id), template)
     done += template.versions.length
@@ -46,15 +46,15 @@ async function moveTemplate(move: Move, here: Here | undefined, template: Source
   } else if (here.name === name) tally.counts.templates.there++
   else if (overwrite) {
     await apply(move, 'templates', 'overwritten', thing, () => core.editableTemplates.rename({ accountId, id }, name))
-  } else differs(move, 'templates', `${thing} is called "${here.name}" here`)
+  } else differs(move, 'templates', `${thing} is named "${here.name}" in Postrider`)
   const active = versions.find((version) => version.active)
-  // The oldest first, so that they are listed here as there; the active one last, so that no other is active meanwhile.
+  // The oldest first, to preserve the order of the list; the active one last, so that no other version is active meanwhile.
   const rest = versions.filter((version) => version !== active).toReversed()
   for (const version of [...rest, ...(active ? [active] : [])]) {
     await moveVersion(move, here, template, { id: version.id, active: version === active })
   }
   if (here && versions.length > 0 && !active && here.versions.some((version) => version.active)) {
-    differs(move, 'versions', `${thing} has no active version there, and one here`)
+    differs(move, 'versions', `${thing} has no active version at the source, but one in Postrider`)
   }
 }
 
@@ -66,7 +66,7 @@ async function moveVersion(
 ): Promise<void> {
   const { core, accountId, source, overwrite, tally } = move
   const version = await readVersion(source, templateId, id).catch((error: unknown) => {
-    // What is not there any more, or is no version, is no reason to leave the others.
+    // A version that was deleted meanwhile, or is not valid, does not prevent the import of the others.
     if (!(error instanceof SourceError && [200, 404].includes(error.status))) throw error
     refuse(move, 'versions', `template ${templateId}, version ${id}`, error.message)
   })
@@ -77,9 +77,9 @@ async function moveVersion(
   const thing = `template ${templateId}, version ${id} "${version.name}"`
   const { pictured: _, ...content } = version
   const other = here?.versions.find((one) => one.active && one.id !== id)
-  // Sends read the one that is active here, and go on reading it unless that is to be overwritten.
+  // Messages are sent with the version that is active in Postrider; only --overwrite replaces it.
   const becomes = active && (overwrite || !other)
-  const stays = () => differs(move, 'versions', `${thing} is active there, not here`)
+  const stays = () => differs(move, 'versions', `${thing} is active at the source, but not in Postrider`)
   if (!here?.versions.some((one) => one.id === id)) {
     const given = { ...content, active: becomes, asIs: true }
     await apply(move, 'versions', 'added', thing, () => core.editableTemplates.addVersion(act, given, id))
@@ -94,7 +94,7 @@ async function moveVersion(
     const edited = { ...act, versionId: id }
     await apply(move, 'versions', 'overwritten', thing, () => core.editableTemplates.editVersion(edited, change))
   } else if (same) stays()
-  else differs(move, 'versions', `${thing} says something else here`)
+  else differs(move, 'versions', `${thing} has other content in Postrider`)
 }
 
 function isSame(stored: EditableVersion, version: SourceVersion): boolean {

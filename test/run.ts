@@ -1,41 +1,57 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { globSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
-import { createInterface, type Interface } from 'node:readline'
+import { globSync, readFileSync } from 'node:fs'
+import { availableParallelism, cpus } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { withPostgres } from './helpers/postgres-server.ts'
 import { BARE_ENVIRONMENT } from './helpers/processes.ts'
+import { endAll, type Given, openTestProcess, runAlone, type TestProcess } from './helpers/test-processes.ts'
+import { type Count, TestReport } from './helpers/test-report.ts'
 
 /**
  * Runs the tests: one throw-away Postgres for all of them, one migrated template database, and each file named on the command line, or
- * each there is, as a process of its own. Not by `tap run`: it loads itself into every process that a test starts, which is most of
- * what many of them take (docs/decisions/0016-own-test-runner.md).
+ * each there is. Not by `tap run`: it loads itself into every process that a test starts, which is most of what many of them take
+ * (docs/decisions/0016-own-test-runner.md).
  */
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-/** What files wait for in turn leaves room for one more than there are cores. */
-const AT_ONCE = availableParallelism() + 1
+const CORES = availableParallelism()
+/** Files at once, however busy the processors are. */
+const LEAST_AT_ONCE = CORES + 1
+/** Files at once while they leave processors idle: many wait for a lease, a retry or a process. */
+const MOST_AT_ONCE = 4 * CORES
+/** The part of all processors' time that is idle from which on another file begins. */
+const IDLE = 0.15
+const LOOK_EVERY_MS = 300
 /** Seconds a file may take. The fault journeys take as long as they are told to. */
 const PATIENCE = process.env.FAULT_SECONDS ? 1200 : 300
-/** Where the longest files are, which had better not begin last. */
-const FIRST = ['test/journeys/', 'test/cli/', 'test/hostile/', 'test/delivery/']
+/** Files that judge how long something takes: no more than LEAST_AT_ONCE run beside them, and one of them at a time. */
+const TIMED = ['test/hostile/quick.test.ts', 'test/hostile/search.test.ts', 'test/core/stats/plans.test.ts']
+/** The longest files, which had better not begin last, and the folders where most long ones are. */
+const FIRST = [
+  'test/hostile/quick.test.ts',
+  'test/cli/start-again.test.ts',
+  'test/core/privacy/forget.test.ts',
+  'test/relay/costly.test.ts',
+  'test/core/stats/',
+  'test/cli/',
+  'test/journeys/',
+  'test/hostile/',
+  'test/delivery/',
+]
+/** Folders whose files test modules in their own process, most of what such a file takes being to load those. */
+const SHARED = /^test\/(api|core|relay|sandbox)\//
+/** What in a file measures or changes the process it runs in. It has one of its own. */
+const OWN_PROCESS =
+  /performance\.|helpers\/(?:preload-)?turns\.ts|node:(?:worker_threads|child_process|v8|vm)'|process\.(?:on|once|exit|kill|memoryUsage|cpuUsage|resourceUsage)\b|globalThis\.|process\.env\.\w+ =|Atomics/
+/** Files that a shared process takes: its modules and what they keep stay in memory. */
+const MOST_SHARED = 40
 const SLOWEST = 10
-/** Lines of a file that are shown, the last, when one of its tests failed. */
-const MOST_LINES = 10_000
-
-interface Count {
-  passed: number
-  failed: number
-  skipped: number
-}
 
 interface Ran extends Count {
   readonly file: string
   readonly seconds: number
 }
 
-/** `--debug`: each file waits for a debugger before its first line, and for as long as somebody takes. */
-const DEBUG = process.argv.includes('--debug')
-const running = new Set<ChildProcess>()
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
 let interrupted = false
 
 process.exitCode = await main(process.argv.slice(2).filter((word) => word !== '--debug'))
@@ -44,114 +60,110 @@ async function main(named: string[]): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
   const files = named.length > 0 ? named : globSync('test/**/*.test.ts', { cwd: ROOT }).sort(longFirst)
   return withPostgres(async ({ url, folder }) => {
-    const env = {
-      ...process.env,
-      ...BARE_ENVIRONMENT,
-      TEST_DATABASE_URL: url,
-      TEST_FOLDER: folder,
-      TAP_TIMEOUT: String(DEBUG ? 0 : PATIENCE),
-    }
-    const ran = await runAll(files, env)
+    const env = { ...process.env, ...BARE_ENVIRONMENT, TEST_DATABASE_URL: url, TEST_FOLDER: folder }
+    const { ran, problems } = await runAll(files, { env, patience: PATIENCE })
     if (ran.length > SLOWEST) process.stdout.write(slowest(ran))
+    for (const problem of problems) print(problem)
     const sum = (which: keyof Count) => ran.reduce((all, one) => all + one[which], 0)
-    process.stdout.write(`tests: ${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped\n`)
-    return ran.length === files.length && sum('failed') === 0 && sum('passed') > 0 ? 0 : 1
+    print(`tests: ${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`)
+    const allWell = sum('failed') === 0 && problems.length === 0
+    return ran.length === files.length && allWell && sum('passed') > 0 ? 0 : 1
   })
 }
 
 function interrupt(): void {
   interrupted = true
-  for (const child of running) endGroup(child)
-}
-
-/** tap's teardowns do not run on a signal, so all that a file started goes with it; what has a group of its own looks after itself. */
-function endGroup({ pid }: ChildProcess): void {
-  try {
-    process.kill(-(pid as number), 'SIGKILL')
-  } catch {
-    // Nothing is left of it.
-  }
+  endAll()
 }
 
 function longFirst(a: string, b: string): number {
-  const rank = (file: string) => FIRST.findIndex((folder) => file.startsWith(folder)) >>> 0
+  const rank = (file: string) => FIRST.findIndex((begin) => file.startsWith(begin)) >>> 0
   return rank(a) - rank(b) || (a < b ? -1 : 1)
 }
 
-async function runAll(files: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran[]> {
+/** Runs the files in their order, as many at once as keep the processors busy. */
+async function runAll(files: readonly string[], given: Given): Promise<{ ran: Ran[]; problems: string[] }> {
   const left = [...files]
   const ran: Ran[] = []
-  await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
-      for (let file = left.shift(); file && !interrupted; file = left.shift()) ran.push(await run(file, env))
-    }),
-  )
-  return ran
+  const problems: string[] = []
+  const running = new Map<string, Promise<void>>()
+  const shared: TestProcess[] = []
+  const ends: Promise<void>[] = []
+  const idle = watchIdle()
+
+  const end = (host: TestProcess) => {
+    ends.push(
+      host.end().then((problem) => {
+        if (problem && !interrupted) problems.push(problem)
+      }),
+    )
+  }
+  const runShared = async (file: string, report: TestReport) => {
+    const host = shared.pop() ?? openTestProcess(given)
+    await host.run(file, report)
+    if (host.lives && host.files.length < MOST_SHARED) shared.push(host)
+    else end(host)
+  }
+  const begin = (file: string) => {
+    const done = run(file, (report) => (isShared(file) ? runShared(file, report) : runAlone(file, report, given)))
+    running.set(
+      file,
+      done.then((one) => {
+        ran.push(one)
+        running.delete(file)
+      }),
+    )
+  }
+  while (left.length > 0 || running.size > 0) {
+    const isTimed = TIMED.some((file) => running.has(file))
+    const most = !isTimed && idle() > IDLE ? Math.min(running.size + 1, MOST_AT_ONCE) : LEAST_AT_ONCE
+    while (running.size < most && left.length > 0 && !interrupted) {
+      const next = left.findIndex((file) => !TIMED.includes(file) || mayBeTimed(running))
+      if (next === -1) break
+      begin(left.splice(next, 1)[0] as string)
+    }
+    if (interrupted) left.length = 0
+    await Promise.race([...running.values(), new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS).unref())])
+  }
+  for (const host of shared) end(host)
+  await Promise.all(ends)
+  return { ran, problems }
 }
 
-/** One file. What a test says is shown when one of the file failed. */
-async function run(file: string, env: NodeJS.ProcessEnv): Promise<Ran> {
+function mayBeTimed(running: ReadonlyMap<string, unknown>): boolean {
+  return running.size < LEAST_AT_ONCE && !TIMED.some((file) => running.has(file))
+}
+
+function isShared(file: string): boolean {
+  return SHARED.test(file) && !OWN_PROCESS.test(readFileSync(join(ROOT, file), 'utf8'))
+}
+
+/** Returns the part of the processors' time that was idle since the last call, or a moment ago. */
+function watchIdle(): () => number {
+  const look = () => {
+    const times = cpus().map(({ times }) => times)
+    const idle = times.reduce((sum, time) => sum + time.idle, 0)
+    return { idle, all: times.reduce((sum, time) => sum + time.user + time.nice + time.sys + time.irq + time.idle, 0) }
+  }
+  let last = look()
+  return () => {
+    const now = look()
+    const part = now.all === last.all ? 0 : (now.idle - last.idle) / (now.all - last.all)
+    last = now
+    return part
+  }
+}
+
+/** One file. What its tests say is shown when one of them failed. */
+async function run(file: string, act: (report: TestReport) => Promise<void>): Promise<Ran> {
   const began = performance.now()
-  const child = spawn(process.execPath, [...(DEBUG ? ['--inspect-brk'] : []), file], {
-    cwd: ROOT,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    detached: true,
-  })
-  running.add(child)
-  const output = createInterface({ input: child.stdout })
-  // tap says by itself which test it waited for; this is for one that does not come to that.
-  const patience = DEBUG ? undefined : setTimeout(() => endGroup(child), (PATIENCE + 20) * 1000)
-  const ended = new Promise<number | NodeJS.Signals>((resolve) => {
-    child.once('exit', (code, signal) => {
-      resolve(signal ?? code ?? 1)
-      endGroup(child)
-      // What it left behind may have its output open, and would be waited for.
-      setTimeout(() => {
-        output.close()
-        child.stdout.destroy()
-      }, 1000).unref()
-    })
-  })
-  const { lines, count } = await readTap(output)
-  const status = await ended
-  clearTimeout(patience)
-  running.delete(child)
-  // Nobody else would say that it ended without a test, or after the last one went wrong.
-  const ran = count.passed + count.failed + count.skipped
-  if ((status !== 0 || ran === 0) && count.failed === 0) count.failed++
+  const report = new TestReport(print)
+  await act(report)
   const seconds = (performance.now() - began) / 1000
-  const failed = count.failed > 0
-  process.stdout.write(`${failed ? 'FAILED' : 'ok    '} ${file} # ${seconds.toFixed(1)} s\n`)
-  if (failed) {
-    for (const line of lines) process.stdout.write(`    ${line}\n`)
-    process.stdout.write(`    ended with ${status}\n`)
-  }
-  return { file, seconds, ...count }
-}
-
-/** Each test of the file is a sentence that counts. */
-async function readTap(output: Interface): Promise<{ lines: string[]; count: Count }> {
-  const lines: string[] = []
-  const count: Count = { passed: 0, failed: 0, skipped: 0 }
-  for await (const line of output) {
-    lines.push(line)
-    if (lines.length > 2 * MOST_LINES) lines.splice(0, MOST_LINES)
-    const figures = /^\s*# figures: (.*)$/.exec(line)
-    if (figures) process.stdout.write(`       ${figures[1]}\n`)
-    const test = /^(not )?ok \d+ - (.*)$/.exec(line)
-    if (test) tally(count, test[1] !== undefined, test[2] ?? '')
-  }
-  return { lines, count }
-}
-
-function tally(count: Count, failed: boolean, title: string): void {
-  const skipped = /# SKIP\b ?(.*)$/i.exec(title)
-  if (skipped) {
-    count.skipped++
-    process.stdout.write(`skipped ${title}\n`)
-  } else if (failed) count.failed++
-  else count.passed++
+  const failed = report.count.failed > 0
+  print(`${failed ? 'FAILED' : 'ok    '} ${file} # ${seconds.toFixed(1)} s`)
+  if (failed) for (const line of report.lines) print(`    ${line}`)
+  return { file, seconds, ...report.count }
 }
 
 function slowest(ran: readonly Ran[]): string {

@@ -1,7 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { generate } from 'selfsigned'
 import { type Config, ConfigError } from './config.ts'
 import { readKept, writeOnce } from './write-once.ts'
 
@@ -80,6 +79,8 @@ function readCertificate(certFile: string, keyFile: string): Certificate {
 }
 
 async function makeCertificate(file: string, { heloName }: Config): Promise<void> {
+  // Imported only for this, at most once per installation: it is a third of the modules of core.
+  const { generate } = await import('selfsigned')
   const notAfterDate = new Date(Date.now() + 3650 * 86_400_000)
   const made = await generate([{ name: 'commonName', value: heloName }], {
     keyType: 'ec',

@@ -1,7 +1,5 @@
 import { convert } from 'html-to-text'
-
-/** Characters of HTML that plain text is made from. */
-export const MOST_CONVERTED = 256 * 1024
+import { MOST_CONVERTED } from './plain-text-limit.ts'
 
 /**
  * The text of HTML, without line breaks of its own. For threads that can be stopped: 256 kB take 60 ms as a rule, and 20 s where

@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { TestReport } from './test-report.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const IN_TURN = fileURLToPath(new URL('files-in-turn.ts', import.meta.url))
+/** Seconds beyond tap's own timeout, which names the test that did not end. */
+const BEYOND_TAP = 20
+/** Seconds in which a process ends by itself once its files are done; one that does not has left something open. */
+const ENDS_WITHIN = 20
+
+const running = new Set<ChildProcess>()
+
+export interface Given {
+  readonly env: NodeJS.ProcessEnv
+  /** Seconds per file. */
+  readonly patience: number
+}
+
+/** A process that runs files, one at a time. */
+export interface TestProcess {
+  /** The files it was given. */
+  readonly files: readonly string[]
+  /** False when it has ended. */
+  readonly lives: boolean
+  run(file: string, report: TestReport): Promise<void>
+  /** Resolves with a sentence if something was wrong with the end of the process. */
+  end(): Promise<string | undefined>
+}
+
+/** Ends every process, with all that it started. */
+export function endAll(): void {
+  for (const child of running) endGroup(child)
+}
+
+/** Runs one file in a process of its own. */
+export async function runAlone(file: string, report: TestReport, given: Given): Promise<void> {
+  const own = openTestProcess(given)
+  await own.run(file, report)
+  const problem = await own.end()
+  if (problem === undefined || report.count.failed > 0) return
+  report.count.failed++
+  report.lines.push(problem)
+}
+
+export function openTestProcess({ env, patience }: Given): TestProcess {
+  const files: string[] = []
+  let current: { file: string; report: TestReport; done: () => void } | undefined
+  let anyFailed = false
+  let status: number | NodeJS.Signals | undefined
+  const { child, ended, lines } = start({ ...env, TAP_TIMEOUT: '0', FILE_TIMEOUT: String(patience) })
+  child.stdin.on('error', () => {})
+
+  const finish = () => {
+    if (current?.report.isEmpty && current.report.count.failed === 0) current.report.count.failed++
+    anyFailed ||= (current?.report.count.failed ?? 0) > 0
+    current?.done()
+    current = undefined
+  }
+  const read = async () => {
+    for await (const line of lines) {
+      const [, failed, title] = /^(not )?ok \d+ - (.*?)(?: # time=\S+)?$/.exec(line) ?? []
+      if (title === undefined) current?.report.add(line.replace(/^ {4}/, ''))
+      else {
+        if (failed && current?.report.count.failed === 0) current.report.add(line)
+        if (title === current?.file) finish()
+      }
+    }
+    status = await ended
+    if (!current) return
+    current.report.count.failed++
+    current.report.lines.push(`ended with ${status}`)
+    finish()
+  }
+  const isRead = read()
+
+  return {
+    files,
+    get lives() {
+      return status === undefined && child.exitCode === null && child.signalCode === null
+    },
+    async run(file, report) {
+      files.push(file)
+      const timer = setTimeout(() => endGroup(child), (patience + BEYOND_TAP) * 1000)
+      await new Promise<void>((done) => {
+        current = { file, report, done }
+        if (status === undefined) child.stdin.write(`${file}\n`)
+        else finish()
+      })
+      clearTimeout(timer)
+    },
+    async end() {
+      child.stdin.end()
+      const timer = setTimeout(() => endGroup(child), ENDS_WITHIN * 1000)
+      await isRead
+      clearTimeout(timer)
+      if (status === 0 || (anyFailed && status === 1)) return undefined
+      return `a process ended with ${status} after its files were done, which leave something open or fail late: ${files.join(' ')}`
+    },
+  }
+}
+
+function start(env: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, [IN_TURN], {
+    cwd: ROOT,
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
+  })
+  running.add(child)
+  const lines = createInterface({ input: child.stdout })
+  const ended = new Promise<number | NodeJS.Signals>((resolve) => {
+    child.once('exit', (code, signal) => {
+      resolve(signal ?? code ?? 1)
+      endGroup(child)
+      running.delete(child)
+      // What it left behind may have its output open, and would be waited for.
+      setTimeout(() => {
+        lines.close()
+        child.stdout.destroy()
+      }, 1000).unref()
+    })
+  })
+  return { child, ended, lines }
+}
+
+/** tap's teardowns do not run on a signal, so all that a file started goes with it; what has a group of its own looks after itself. */
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    process.kill(-(pid as number), 'SIGKILL')
+  } catch {
+    // Nothing is left of it.
+  }
+}

@@ -24,7 +24,12 @@ const LOOK_EVERY_MS = 300
 /** Seconds a file may take. The fault journeys take as long as they are told to. */
 const PATIENCE = process.env.FAULT_SECONDS ? 1200 : 300
 /** Files that judge how long something takes: no more than LEAST_AT_ONCE run beside them, and one of them at a time. */
-const TIMED = ['test/hostile/quick.test.ts', 'test/hostile/search.test.ts', 'test/core/stats/plans.test.ts']
+const TIMED = [
+  'test/hostile/quick.test.ts',
+  'test/hostile/search.test.ts',
+  'test/core/stats/plans.test.ts',
+  'test/journeys/crashes.test.ts',
+]
 /** The longest files, which had better not begin last, and the folders where most long ones are. */
 const FIRST = [
   'test/hostile/quick.test.ts',
@@ -38,10 +43,10 @@ const FIRST = [
   'test/delivery/',
 ]
 /** Folders whose files test modules in their own process, most of what such a file takes being to load those. */
-const SHARED = /^test\/(api|core|relay|sandbox)\//
+const SHARED = /^test\/(api|cli|core|delivery|journeys|relay|sandbox)\//
 /** What in a file measures or changes the process it runs in. It has one of its own. */
 const OWN_PROCESS =
-  /performance\.|helpers\/(?:preload-)?turns\.ts|node:(?:worker_threads|child_process|v8|vm)'|process\.(?:on|once|exit|kill|memoryUsage|cpuUsage|resourceUsage)\b|globalThis\.|process\.env\.\w+ =|Atomics/
+  /performance\.|helpers\/(?:preload-)?turns\.ts|node:(?:worker_threads|child_process|v8|vm)'|process\.(?:on|once|exit|kill|memoryUsage|cpuUsage|resourceUsage)\b|globalThis\.|\bmock\b|process\.env\.\w+ =|Atomics/
 /** Files that a shared process takes: its modules and what they keep stay in memory. */
 const MOST_SHARED = 40
 const SLOWEST = 10

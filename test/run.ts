@@ -27,16 +27,16 @@ const PATIENCE = process.env.FAULT_SECONDS ? 1200 : 300
 const TIMED = [
   'test/hostile/quick.test.ts',
   'test/hostile/search.test.ts',
-  'test/core/stats/plans.test.ts',
+  'test/core/reporting/statistics/plans.test.ts',
   'test/journeys/crashes.test.ts',
 ]
 /** The longest files, which had better not begin last, and the folders where most long ones are. */
 const FIRST = [
   'test/hostile/quick.test.ts',
   'test/cli/start-again.test.ts',
-  'test/core/privacy/forget.test.ts',
+  'test/core/retention/privacy/forget.test.ts',
   'test/relay/costly.test.ts',
-  'test/core/stats/',
+  'test/core/reporting/statistics/',
   'test/cli/',
   'test/journeys/',
   'test/hostile/',
@@ -50,6 +50,7 @@ const OWN_PROCESS =
 /** Files that a shared process takes: its modules and what they keep stay in memory. */
 const MOST_SHARED = 40
 const SLOWEST = 10
+const DEBUG = process.argv.includes('--debug')
 
 interface Ran extends Count {
   readonly file: string
@@ -66,7 +67,7 @@ async function main(named: string[]): Promise<number> {
   const files = named.length > 0 ? named : globSync('test/**/*.test.ts', { cwd: ROOT }).sort(longFirst)
   return withPostgres(async ({ url, folder }) => {
     const env = { ...process.env, ...BARE_ENVIRONMENT, TEST_DATABASE_URL: url, TEST_FOLDER: folder }
-    const { ran, problems } = await runAll(files, { env, patience: PATIENCE })
+    const { ran, problems } = await runAll(files, { env, patience: PATIENCE, debug: DEBUG })
     if (ran.length > SLOWEST) process.stdout.write(slowest(ran))
     for (const problem of problems) print(problem)
     const sum = (which: keyof Count) => ran.reduce((all, one) => all + one[which], 0)

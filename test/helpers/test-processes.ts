@@ -9,6 +9,7 @@ const IN_TURN = fileURLToPath(new URL('files-in-turn.ts', import.meta.url))
 const BEYOND_TAP = 20
 /** Seconds in which a process ends by itself once its files are done; one that does not has left something open. */
 const ENDS_WITHIN = 20
+const DAY = 86_400
 
 const running = new Set<ChildProcess>()
 
@@ -16,6 +17,8 @@ export interface Given {
   readonly env: NodeJS.ProcessEnv
   /** Seconds per file. */
   readonly patience: number
+  /** Each process waits for a debugger before its first line, and for as long as somebody takes. */
+  readonly debug: boolean
 }
 
 /** A process that runs files, one at a time. */
@@ -44,12 +47,13 @@ export async function runAlone(file: string, report: TestReport, given: Given): 
   report.lines.push(problem)
 }
 
-export function openTestProcess({ env, patience }: Given): TestProcess {
+export function openTestProcess({ env, patience: seconds, debug }: Given): TestProcess {
+  const patience = debug ? DAY : seconds
   const files: string[] = []
   let current: { file: string; report: TestReport; done: () => void } | undefined
   let anyFailed = false
   let status: number | NodeJS.Signals | undefined
-  const { child, ended, lines } = start({ ...env, TAP_TIMEOUT: '0', FILE_TIMEOUT: String(patience) })
+  const { child, ended, lines } = start({ ...env, TAP_TIMEOUT: '0', FILE_TIMEOUT: String(patience) }, debug)
   child.stdin.on('error', () => {})
 
   const finish = () => {
@@ -101,8 +105,8 @@ export function openTestProcess({ env, patience }: Given): TestProcess {
   }
 }
 
-function start(env: NodeJS.ProcessEnv) {
-  const child = spawn(process.execPath, [IN_TURN], {
+function start(env: NodeJS.ProcessEnv, debug: boolean) {
+  const child = spawn(process.execPath, [...(debug ? ['--inspect-brk'] : []), IN_TURN], {
     cwd: ROOT,
     env,
     stdio: ['pipe', 'pipe', 'inherit'],

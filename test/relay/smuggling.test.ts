@@ -113,7 +113,10 @@ t.test('a bare CR or LF anywhere in DATA is refused with 550 5.6.11 and nothing 
   for (const bare of ['\r', '\n', '\r\r', '\n\r', '\r\r\n']) {
     for (const place of [0, 5, whole.indexOf('\r\n\r\n') + 4, whole.indexOf('two'), whole.length - 2, whole.length]) {
       const text = `${whole.slice(0, place)}${bare}${whole.slice(place)}`
-      t.match(await client.submit(`desk@${sender.domain}`, 'lena@harbor.example', text), /^550 5\.6\.11 Message contains a bare CR or LF; lines must end with CRLF/)
+      t.match(
+        await client.submit(`desk@${sender.domain}`, 'lena@harbor.example', text),
+        /^550 5\.6\.11 Message contains a bare CR or LF; lines must end with CRLF/,
+      )
       await nothingElse(t, client)
     }
   }

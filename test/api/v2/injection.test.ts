@@ -104,11 +104,7 @@ t.test('header fields of the service’s own are refused and named', async (t) =
       headers: key,
       body: v2Body(sender, one({ 'x-headers': { [name]: 'evil@evil.example' } })),
     })
-    refused(t, answer, [
-      400,
-      113,
-      `Parameter [personalizations[0].x-headers.${name}] is invalid: header is reserved`,
-    ])
+    refused(t, answer, [400, 113, `Parameter [personalizations[0].x-headers.${name}] is invalid: header is reserved`])
   }
   for (const name of ['X A', 'X:A', 'X-Ä', '', 'X\tA', 'X-A:', 'x'.repeat(77)]) {
     const answer = await call(base, { headers: key, body: v2Body(sender, one({ 'x-headers': { [name]: 'a' } })) })

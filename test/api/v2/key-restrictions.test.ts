@@ -51,7 +51,10 @@ t.test('a key for some templates sends nothing else', async (t) => {
     await submit(t, sender, 'lena@harbor.example', `X-TEMPLATEID: ${other}\r\n`),
     '550 5.7.1 This api_key is not allowed to use this template',
   )
-  t.equal(await submit(t, sender, 'lena@harbor.example'), '550 5.7.1 This api_key is not allowed to send mail without a template')
+  t.equal(
+    await submit(t, sender, 'lena@harbor.example'),
+    '550 5.7.1 This api_key is not allowed to send mail without a template',
+  )
   t.match(await stored(service, sender), { messages: 3 })
 })
 
@@ -66,7 +69,10 @@ t.test('a key for some sender domains sends from no other, though the account ma
     [400, 112],
     'whoever may not send at all',
   )
-  t.equal(await submit(t, sender, 'lena@harbor.example'), '550 5.7.1 This api_key is not allowed to send from this domain')
+  t.equal(
+    await submit(t, sender, 'lena@harbor.example'),
+    '550 5.7.1 This api_key is not allowed to send from this domain',
+  )
   queueId(await submit(t, { ...sender, domain: 'pier.example' }, 'lena@harbor.example'))
   t.match(await stored(service, sender), { messages: 2 })
 })
@@ -102,7 +108,11 @@ t.test('a key for so many recipients an hour is refused with 429 beyond them, by
   queueId(await submit(t, sender, ['c@harbor.example', 'd@harbor.example']))
   const two = { personalizations: [{ recipient: 'e@harbor.example' }, { recipient: 'f@harbor.example' }] }
   const answer = await send(sender, two)
-  refused(t, answer, [429, 429, /^Rate limit of 5 recipients per hour for this api_key exceeded\. Retry after 3\d{3} s$/])
+  refused(t, answer, [
+    429,
+    429,
+    /^Rate limit of 5 recipients per hour for this api_key exceeded\. Retry after 3\d{3} s$/,
+  ])
   t.match(answer.headers['retry-after'], /^3\d{3}$/)
   t.match(await submit(t, sender, ['e@harbor.example', 'f@harbor.example']), /^450 4\.7\.1 Rate limit exceeded/)
   messageIdOf(await send(sender))

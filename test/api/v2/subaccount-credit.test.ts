@@ -78,8 +78,18 @@ t.test(
     const set = (action: string, amount: unknown) => ask(parent.apiKey, SET, { username: 'dock2', action, amount })
     t.equal((await set('increase', 60)).status, 200)
     t.same([await oneTime(parent), await oneTime(dock)], [40, 60])
-    refusedWith(t, await set('increase', 41), 175, /^Invalid credit value: exceeds the 40 credits left to the parent account$/)
-    refusedWith(t, await set('decrease', 61), 175, /^Invalid credit value: exceeds the 60 credits left to the subaccount$/)
+    refusedWith(
+      t,
+      await set('increase', 41),
+      175,
+      /^Invalid credit value: exceeds the 40 credits left to the parent account$/,
+    )
+    refusedWith(
+      t,
+      await set('decrease', 61),
+      175,
+      /^Invalid credit value: exceeds the 60 credits left to the subaccount$/,
+    )
     t.equal((await set('decrease', '60')).status, 200)
     t.same([await oneTime(parent), await oneTime(dock)], [100, 0])
     t.equal(await send(dock), 402, 'with no credit left it is refused')

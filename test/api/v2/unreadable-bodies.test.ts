@@ -117,7 +117,9 @@ t.test('a list of which far more comes out than went in is refused, and a call o
   const list = await post(gzipSync(`email\n${'a\n'.repeat(1_000_000)}`), headers, '/v2/suppression/import')
   t.match(list, {
     status: 413,
-    json: { error_info: { error_message: 'Payload must not exceed 128 MB uncompressed, or 20 times the compressed size' } },
+    json: {
+      error_info: { error_message: 'Payload must not exceed 128 MB uncompressed, or 20 times the compressed size' },
+    },
   })
   const call = gzipSync(`{"x":"${'a'.repeat(10_000_000)}",${text.slice(1)}`)
   t.equal((await post(call, encoded('gzip'))).status, 200)

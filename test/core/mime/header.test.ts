@@ -154,7 +154,10 @@ t.test('a header value with CR, LF or NUL never becomes a line of its own', asyn
       `${textField('Subject', evil)}${mailboxField('From', [{ name: evil, address: 'desk@ship.example' }])}\r\n`,
     )
     t.notOk(headers.has('bcc'))
-    t.throws(() => mailboxField('To', [{ name: '', address: `x@${evil.replace('\r\n ', '\r\n')}` }]), /contains CR, LF or NUL/)
+    t.throws(
+      () => mailboxField('To', [{ name: '', address: `x@${evil.replace('\r\n ', '\r\n')}` }]),
+      /contains CR, LF or NUL/,
+    )
   }
   t.throws(() => rawField('Date', 'today\r\nBcc: x@evil.example'), /contains CR, LF or NUL/)
 })

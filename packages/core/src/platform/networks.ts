@@ -25,7 +25,7 @@ export function parseNetworks(entries: readonly string[]): string[] {
 /** Maximum length of a network: a full IPv6 address with its prefix. Longer text is rejected without being parsed. */
 const MAX_LENGTH = 49
 
-function notOne(text: string): Error {
+function invalidNetwork(text: string): Error {
   return new Error(`"${text}" is not a valid IP address or network`)
 }
 

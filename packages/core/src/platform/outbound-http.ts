@@ -94,11 +94,11 @@ export function createOutboundHttp(
 
   async function addressesOf(host: string, signal: AbortSignal): Promise<string[]> {
     if (isIP(host) !== 0) return [host]
-    const found = isLocalhost(host) ? LOOPBACK.filter(mayAsk) : await lookUp(host, config.dnsServers, signal)
+    const found = isLocalhost(host) ? LOOPBACK.filter(isAllowed) : await lookUp(host, config.dnsServers, signal)
     if (found.length === 0) throw new OutboundError('dns', 'host name has no IP address')
-    // One that may not be asked condemns the others: an honest host has none.
-    if (!found.every(mayAsk)) throw privateHost()
-    return found.slice(0, MOST_ADDRESSES)
+    // One blocked address rejects the host: a legitimate host has none.
+    if (!found.every(isAllowed)) throw privateHost()
+    return found.slice(0, MAX_ADDRESSES)
   }
 
   return {
@@ -132,8 +132,8 @@ function isLocalhost(host: string): boolean {
 }
 
 function parse(text: string): URL {
-  if (text.length > MOST_URL) throw new OutboundError('url', `must have at most ${MOST_URL} characters`)
-  // The parser would leave tabs and line breaks out, and take \ for /: what is checked then reads unlike what was written.
+  if (text.length > MAX_URL_LENGTH) throw new OutboundError('url', `must have at most ${MAX_URL_LENGTH} characters`)
+  // The parser would remove tabs and line breaks and read \ as /, so that the URL checked differs from the text.
   if (/[\p{Cc}\s\\]/u.test(text))
     throw new OutboundError('url', 'must not contain spaces, control characters or backslashes')
   if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text))

@@ -5,6 +5,7 @@ import type { Log } from '../../platform/log.ts'
 import { NetworkList } from '../../platform/networks.ts'
 import type { RateLimits } from '../rate-limits/index.ts'
 import { allows, type Principal, type Scope } from './api-key.ts'
+import { sharedCountOf, sourceOf, WrongKeyBrake } from './brake.ts'
 import { hashApiKey, looksLikeApiKey } from './key-format.ts'
 import { type Keys, keysOf } from './keys.ts'
 import { lastUsedOf } from './last-used.ts'
@@ -18,7 +19,6 @@ import {
   selectSubaccount,
   selectUsernames,
 } from './store.ts'
-import { sharedCountOf, sourceOf, WrongKeyBrake } from './brake.ts'
 
 export { type ApiKey, allows, holderOf, type Principal, type Restrictions, SCOPES, type Scope } from './api-key.ts'
 export type { KeyCaller, KeyChange, KeySecret, NewKey } from './keys.ts'

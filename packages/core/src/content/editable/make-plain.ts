@@ -1,6 +1,6 @@
-import { invalidParameter } from '../../errors.ts'
-import type { DynamicRenderer } from '../dynamic/index.ts'
-import { MOST_CONVERTED } from '../plain-text-limit.ts'
+import { invalidParameter } from '../../platform/errors.ts'
+import type { DynamicRenderer } from '../engine/index.ts'
+import { MOST_CONVERTED } from '../engine/plain-text-limit.ts'
 
 class Wanted extends Error {
   readonly html: string

@@ -1,12 +1,12 @@
 import { ServiceError } from './errors.ts'
 
 /** Semaphore with a bounded queue, which leaves the pool to the API if there are too many readers. */
-export interface Turns {
+export interface Semaphore {
   /** Runs `fn` when a slot is free. Throws `overloaded` if the queue is full, and whatever `fn` throws. */
   take<T>(fn: () => Promise<T>): Promise<T>
 }
 
-export function createTurns({ atOnce, waiting }: { atOnce: number; waiting: number }): Turns {
+export function createSemaphore({ atOnce, waiting }: { atOnce: number; waiting: number }): Semaphore {
   const queue: (() => void)[] = []
   let running = 0
   return {

@@ -3,7 +3,7 @@ import { readTrackingToken, type TrackingTarget } from '../composition/links/tok
 import type { Sql } from '../platform/database/database.ts'
 import type { Log } from '../platform/log.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { createTurns } from '../platform/semaphore.ts'
+import { createSemaphore } from '../platform/semaphore.ts'
 import { plainUserAgent } from './hit.ts'
 import { judgeHits } from './judge-hits.ts'
 import { machineRule, type TrackingRequest } from './machine-rules.ts'
@@ -50,7 +50,7 @@ const PAGES = { atOnce: 2, waiting: 200 } as const
 
 export function trackingOf({ sql, secrets, log }: TrackingDependencies): Tracking {
   const taker = takerOf({ sql, log })
-  const semaphore = createTurns(PAGES)
+  const semaphore = createSemaphore(PAGES)
   return {
     read(kind, token) {
       const target = readTrackingToken(secrets, token)

@@ -43,14 +43,14 @@ function kept<T>(change: null | undefined, before: T | null): T | null {
 
 function knownTemplates(ids: readonly number[]): number[] {
   const isInvalid = ids.some((id) => !Number.isInteger(id) || id < 1 || id > 2 ** 31 - 1)
-  if (isInvalid) throw invalidRestriction('templates', 'must be a list of template ids')
+  if (isInvalid) throw wrongValue('templates', 'must be a list of template ids')
   return bounded('templates', ids)
 }
 
 function domains(name: string, written: readonly string[]): string[] {
   const parsed = written.map((text) => {
     const domain = parseDomain(text.trim())
-    if (domain === undefined) throw invalidRestriction(name, 'must be a list of domain names')
+    if (domain === undefined) throw wrongValue(name, 'must be a list of domain names')
     return domain
   })
   return bounded(name, parsed)
@@ -63,24 +63,24 @@ function domains(name: string, written: readonly string[]): string[] {
 function bounded<T>(name: string, entries: readonly T[]): T[] {
   const unique = [...new Set(entries)]
   if (unique.length === 0 || unique.length > MAX_ENTRIES)
-    throw invalidRestriction(name, `must have 1 to ${MAX_ENTRIES} entries`)
+    throw wrongValue(name, `must have 1 to ${MAX_ENTRIES} entries`)
   return unique
 }
 
 function count(name: string, value: number): number {
   if (!Number.isInteger(value) || value < 1 || value > MAX_PER_WINDOW)
-    throw invalidRestriction(name, `must be a whole number from 1 to ${MAX_PER_WINDOW}`)
+    throw wrongValue(name, `must be a whole number from 1 to ${MAX_PER_WINDOW}`)
   return value
 }
 
 function future(until: Date): Date {
   const time = until.getTime()
-  if (!(time > Date.now())) throw invalidRestriction('until', 'must be a time to come')
+  if (!(time > Date.now())) throw wrongValue('until', 'must be a time to come')
   // Neither JSON nor the database writes later years with four digits.
-  if (until.getUTCFullYear() > 9999) throw invalidRestriction('until', 'must be a time before the year 10000')
+  if (until.getUTCFullYear() > 9999) throw wrongValue('until', 'must be a time before the year 10000')
   return until
 }
 
-function invalidRestriction(name: string, problem: string): Error {
+function wrongValue(name: string, problem: string): Error {
   return invalidParameter(`restrictions.${name}`, problem)
 }

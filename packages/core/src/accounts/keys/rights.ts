@@ -12,22 +12,21 @@ export type Rights = Pick<ApiKey, 'scopes' | 'networks' | 'restrictions' | 'v3Ri
  */
 export function requireWithin(wanted: Rights, own: Rights): void {
   const scope = wanted.scopes.find((one) => !allows(own.scopes, one))
-  if (scope !== undefined) throw restricted(`the scope ${scope}`)
+  if (scope !== undefined) throw beyond(`the scope ${scope}`)
   const everywhere = own.networks.length === 0
   const inside = (network: string): boolean => own.networks.some((whole) => networkContains(whole, network))
-  if (!everywhere && (wanted.networks.length === 0 || !wanted.networks.every(inside)))
-    throw restricted('other networks')
-  if (!isSubset(wanted.v3Rights, own.v3Rights)) throw restricted('other rights')
+  if (!everywhere && (wanted.networks.length === 0 || !wanted.networks.every(inside))) throw beyond('other networks')
+  if (!isSubset(wanted.v3Rights, own.v3Rights)) throw beyond('other rights')
   requireRestricted(wanted.restrictions, own.restrictions)
 }
 
 function requireRestricted(wanted: Restrictions, own: Restrictions): void {
-  if (!isSubset(wanted.templates, own.templates)) throw restricted('other templates')
-  if (!isSubset(wanted.senderDomains, own.senderDomains)) throw restricted('other sender domains')
-  if (!isSubset(wanted.recipientDomains, own.recipientDomains)) throw restricted('other recipient domains')
-  if (!isAtMost(wanted.recipientsPerHour, own.recipientsPerHour)) throw restricted('more recipients an hour')
-  if (!isAtMost(wanted.callsPerMinute, own.callsPerMinute)) throw restricted('more calls a minute')
-  if (!isAtMost(wanted.until?.getTime() ?? null, own.until?.getTime() ?? null)) throw restricted('a later end')
+  if (!isSubset(wanted.templates, own.templates)) throw beyond('other templates')
+  if (!isSubset(wanted.senderDomains, own.senderDomains)) throw beyond('other sender domains')
+  if (!isSubset(wanted.recipientDomains, own.recipientDomains)) throw beyond('other recipient domains')
+  if (!isAtMost(wanted.recipientsPerHour, own.recipientsPerHour)) throw beyond('more recipients an hour')
+  if (!isAtMost(wanted.callsPerMinute, own.callsPerMinute)) throw beyond('more calls a minute')
+  if (!isAtMost(wanted.until?.getTime() ?? null, own.until?.getTime() ?? null)) throw beyond('a later end')
 }
 
 function isSubset<T>(part: readonly T[] | null, whole: readonly T[] | null): boolean {
@@ -45,7 +44,7 @@ function isAtMost(value: number | null, bound: number | null): boolean {
 export function requireSameAllowance(wanted: ApiKey, own: ApiKey): void {
   const { recipientsPerHour, callsPerMinute } = own.restrictions
   if (recipientsPerHour === null && callsPerMinute === null) return
-  if (allowanceOf(wanted) !== allowanceOf(own)) throw restricted('an allowance of its own')
+  if (allowanceOf(wanted) !== allowanceOf(own)) throw beyond('an allowance of its own')
 }
 
 /** Returns the id of the key whose quotas a key uses. */
@@ -53,6 +52,6 @@ export function allowanceOf({ id, countsWith }: Pick<ApiKey, 'id' | 'countsWith'
   return countsWith ?? id
 }
 
-function restricted(what: string): ServiceError {
+function beyond(what: string): ServiceError {
   return new ServiceError('keyRestricted', { values: { problem: `handle a key with ${what}` } })
 }

@@ -6,9 +6,9 @@ export type Generation = (typeof GENERATIONS)[number]
 export const EDITORS = ['code', 'design'] as const
 export type Editor = (typeof EDITORS)[number]
 
-/** A stored template whose named versions are edited in place; one of them is what sends read. */
+/** A stored template whose named versions are edited in place. Sends use its active version. */
 export interface EditableTemplate {
-  /** A UUID; of a dynamic one `d-` and its 32 digits. */
+  /** A UUID; for dynamic templates `d-` and the 32 digits of a UUID. */
   readonly id: string
   readonly generation: Generation
   readonly name: string
@@ -22,7 +22,7 @@ export interface EditableVersionSummary {
   readonly active: boolean
   readonly name: string
   readonly subject: string
-  /** The plain text is made from the HTML whenever that changes. */
+  /** Whether the plain text is generated again when the HTML changes. */
   readonly generatePlain: boolean
   readonly editor: Editor
   readonly updatedAt: Date
@@ -31,17 +31,17 @@ export interface EditableVersionSummary {
 export interface EditableVersion extends EditableVersionSummary {
   readonly html: string
   readonly plain: string
-  /** JSON, for previews. */
+  /** JSON for previews. */
   readonly testData: string | null
 }
 
-/** The version that a send reads. */
+/** The version that sends use. */
 export interface ActiveVersion extends EditableVersion {
   readonly generation: Generation
   readonly templateName: string
 }
 
-/** A version as it is given: what is left out is empty in a new one, and stays as it is in one that is edited. */
+/** The content of a version. Omitted fields are empty in a new version and unchanged when a version is edited. */
 export interface VersionChange {
   readonly name?: string | undefined
   readonly subject?: string | undefined
@@ -50,9 +50,12 @@ export interface VersionChange {
   readonly generatePlain?: boolean | undefined
   readonly editor?: Editor | undefined
   readonly testData?: string | undefined
-  /** False leaves the one active that is. */
+  /** False does not deactivate an active version. */
   readonly active?: boolean | undefined
-  /** As another installation had it: the plain text stays what is given, and a first version is active only if that is said. */
+  /**
+   * Imported from another installation: the plain text is not generated, and the first version is active only if
+   * requested.
+   */
   readonly asIs?: boolean | undefined
 }
 
@@ -61,7 +64,7 @@ export interface NewVersion extends VersionChange {
   readonly subject: string
 }
 
-/** A template of an account, and who changes it: the operator, when left out. */
+/** A template of an account, and the author of the change; the operator if omitted. */
 export interface EditableAct {
   readonly accountId: number
   readonly id: string

@@ -22,7 +22,7 @@ export * from './editable-template.ts'
 export { EDITABLE_LIMITS } from './rules.ts'
 
 export interface TemplateWithVersions<Version = EditableVersion> extends EditableTemplate {
-  /** The active one first, then the newest. */
+  /** The active version first, then from newest to oldest. */
   readonly versions: readonly Version[]
 }
 
@@ -30,58 +30,62 @@ export interface NewEditableTemplate {
   readonly accountId: number
   readonly name: string
   readonly generation: Generation
-  /** As another installation had it. Left out: a new one. */
+  /** Id from another installation. If omitted, a new id is generated. */
   readonly id?: string | undefined
   readonly by?: Actor | undefined
 }
 
 /**
- * Each throws templateIdInvalid for a template, and templateVersionUnknown for a version, that the account does not have; and
- * parameterInvalid (name, subject, html, plain, testData), templateTooLarge for what can't be stored.
+ * All functions throw templateIdInvalid for a template and templateVersionUnknown for a version that the account does
+ * not have. For content that cannot be stored they throw parameterInvalid (name, subject, html, plain, testData) or
+ * templateTooLarge.
  */
 export interface EditableTemplates {
-  /** Names need not differ. Throws templatesTooMany; parameterInvalid (id) when it is taken or of the other generation. */
+  /**
+   * Names need not be unique. Throws templatesTooMany; parameterInvalid (id) if the id is in use or belongs to the
+   * other generation.
+   */
   create(template: NewEditableTemplate): Promise<EditableTemplate>
-  /** Newest first, versions without their content. */
+  /** Newest first; versions are listed without content. */
   list(page: store.TemplatePlace): Promise<{ templates: TemplateWithVersions<EditableVersionSummary>[]; total: number }>
   show(accountId: number, id: string): Promise<TemplateWithVersions>
   rename(act: EditableAct, name: string): Promise<TemplateWithVersions>
-  /** A copy with all versions; what was active is. Throws templatesTooMany. */
+  /** Copies a template with all versions, including which one is active. Throws templatesTooMany. */
   duplicate(act: EditableAct, name: string): Promise<TemplateWithVersions>
-  /** What was accepted keeps its content. */
+  /** Deletes a template. Accepted messages keep their content. */
   remove(act: EditableAct): Promise<void>
   /**
-   * The first one is active whatever is said, unless it is kept as is. Throws templateVersionsTooMany; parameterInvalid
-   * (versionId) when that is taken.
+   * Adds a version. The first version is always active, unless it is imported (asIs). Throws templateVersionsTooMany;
+   * parameterInvalid (versionId) if the id is in use.
    */
   addVersion(act: EditableAct, version: NewVersion, versionId?: string): Promise<EditableVersion>
-  /** Throws parameterInvalid (editor) when another one is named. */
+  /** Throws parameterInvalid (editor) if the change names another editor. */
   editVersion(act: VersionAct, change: VersionChange): Promise<EditableVersion>
   activate(act: VersionAct): Promise<EditableVersion>
   removeVersion(act: VersionAct): Promise<void>
   version(accountId: number, id: string, versionId: string): Promise<EditableVersion>
-  /** What a send reads: the active version. Undefined: there is no such template, or none of its versions is active. */
+  /** Returns the active version for a send; undefined if the template does not exist or has no active version. */
   find(accountId: number, id: string): Promise<ActiveVersion | undefined>
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const DYNAMIC = /^d-[0-9a-f]{32}$/
 
-/** The generation an id says it is of; undefined: no template has such an id. */
+/** Returns the generation that the form of an id indicates; undefined if the id is malformed. */
 export function generationOf(id: string): Generation | undefined {
   return DYNAMIC.test(id) ? 'dynamic' : UUID.test(id) ? 'legacy' : undefined
 }
 
 export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'plainText'>): EditableTemplates {
-  /** One transaction under the template's lock. */
-  function changing<T>(
+  /** Runs `fn` in a transaction that locks the template. */
+  function withTemplate<T>(
     { accountId, id }: EditableAct,
-    act: (transaction: SqlTransaction, template: EditableTemplate) => Promise<T>,
+    fn: (transaction: SqlTransaction, template: EditableTemplate) => Promise<T>,
   ): Promise<T> {
     return sql.begin(async (transaction) => {
       const template = generationOf(id) && (await store.selectTemplate(transaction, accountId, id, { lock: true }))
       if (!template) throw new ServiceError('templateIdInvalid')
-      return act(transaction, template)
+      return fn(transaction, template)
     }) as Promise<T>
   }
 
@@ -112,8 +116,8 @@ export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'p
     return store.insertVersion(transaction, accountId, added)
   }
 
-  async function requireRoom(transaction: SqlTransaction, accountId: number): Promise<void> {
-    // One at a time within an account, so that two can't both be the last that fits.
+  async function requireCapacity(transaction: SqlTransaction, accountId: number): Promise<void> {
+    // The lock serializes creation within the account, so that two concurrent calls cannot both use the last free slot.
     await transaction`select from accounts where id = ${accountId} for no key update`
     if ((await store.countTemplates(transaction, accountId)) >= EDITABLE_LIMITS.templates) {
       throw new ServiceError('templatesTooMany', { values: { limit: EDITABLE_LIMITS.templates } })
@@ -133,7 +137,7 @@ export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'p
         throw invalidParameter('id', 'template belongs to the other generation (legacy or dynamic)')
       try {
         return (await sql.begin(async (transaction) => {
-          await requireRoom(transaction, accountId)
+          await requireCapacity(transaction, accountId)
           const template = await store.insertTemplate(transaction, { accountId, id, generation, name })
           await note(transaction, { accountId, id, by }, 'create', { after: { name, generation } })
           return template
@@ -155,7 +159,7 @@ export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'p
     show,
     async rename(act, name) {
       checkName(name)
-      await changing(act, async (transaction, before) => {
+      await withTemplate(act, async (transaction, before) => {
         await store.touchTemplate(transaction, act.accountId, act.id, name)
         await note(transaction, act, 'edit', { before: { name: before.name }, after: { name } })
       })
@@ -167,7 +171,7 @@ export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'p
       const source = await show(accountId, act.id)
       const id = newId(source.generation)
       await sql.begin(async (transaction) => {
-        await requireRoom(transaction, accountId)
+        await requireCapacity(transaction, accountId)
         await store.insertTemplate(transaction, { accountId, id, generation: source.generation, name })
         for (const version of source.versions.toReversed()) {
           await store.insertVersion(transaction, accountId, { ...version, id: randomUUID(), templateId: id })
@@ -177,7 +181,7 @@ export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'p
       return show(accountId, id)
     },
     remove: (act) =>
-      changing(act, async (transaction, { name }) => {
+      withTemplate(act, async (transaction, { name }) => {
         await store.deleteTemplate(transaction, act.accountId, act.id)
         await note(transaction, act, 'delete', { before: { name } })
       }),
@@ -185,10 +189,10 @@ export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'p
       checkVersion(version)
       if (!UUID.test(versionId)) throw invalidParameter('versionId', 'must be a UUID')
       return makingPlain(renderer, (plainOf) =>
-        changing(act, async (transaction) => {
+        withTemplate(act, async (transaction) => {
           const added = await add(transaction, act, version, versionId, plainOf)
           await store.touchTemplate(transaction, act.accountId, act.id, undefined)
-          await note(transaction, act, 'version.create', { after: told(added) })
+          await note(transaction, act, 'version.create', { after: auditValues(added) })
           return added
         }),
       )
@@ -196,9 +200,9 @@ export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'p
     async editVersion(act, change) {
       checkVersion(change)
       return makingPlain(renderer, (plainOf) =>
-        changing(act, async (transaction) => {
+        withTemplate(act, async (transaction) => {
           const { accountId, id, versionId } = act
-          const before = await found(transaction, act)
+          const before = await requireVersion(transaction, act)
           if (change.editor !== undefined && change.editor !== before.editor) {
             throw invalidParameter('editor', 'cannot be changed after a version exists')
           }
@@ -210,32 +214,32 @@ export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'p
           }
           const after = await store.updateVersion(transaction, accountId, edited)
           await store.touchTemplate(transaction, accountId, id, undefined)
-          await note(transaction, act, 'version.edit', { before: told(before), after: told(after) })
+          await note(transaction, act, 'version.edit', { before: auditValues(before), after: auditValues(after) })
           return after
         }),
       )
     },
     activate: (act) =>
-      changing(act, async (transaction) => {
+      withTemplate(act, async (transaction) => {
         const { accountId, id } = act
-        const before = await found(transaction, act)
+        const before = await requireVersion(transaction, act)
         if (before.active) return before
         await store.deactivate(transaction, accountId, id)
         const after = await store.updateVersion(transaction, accountId, { ...before, active: true })
         await store.touchTemplate(transaction, accountId, id, undefined)
-        await note(transaction, act, 'version.activate', { after: told(after) })
+        await note(transaction, act, 'version.activate', { after: auditValues(after) })
         return after
       }),
     removeVersion: (act) =>
-      changing(act, async (transaction) => {
-        const before = await found(transaction, act)
+      withTemplate(act, async (transaction) => {
+        const before = await requireVersion(transaction, act)
         await store.deleteVersion(transaction, act.accountId, act.id, act.versionId)
         await store.touchTemplate(transaction, act.accountId, act.id, undefined)
-        await note(transaction, act, 'version.delete', { before: told(before) })
+        await note(transaction, act, 'version.delete', { before: auditValues(before) })
       }),
     async version(accountId, id, versionId) {
       await requireTemplate(sql, accountId, id)
-      return found(sql, { accountId, id, versionId })
+      return requireVersion(sql, { accountId, id, versionId })
     },
     find: async (accountId, id) => (generationOf(id) ? store.selectActive(sql, accountId, id) : undefined),
   }
@@ -246,7 +250,7 @@ async function requireTemplate(sql: Sql, accountId: number, id: string): Promise
   if (!template) throw new ServiceError('templateIdInvalid')
 }
 
-async function found(
+async function requireVersion(
   sql: Sql | SqlTransaction,
   { accountId, id, versionId }: Pick<VersionAct, 'accountId' | 'id' | 'versionId'>,
 ): Promise<EditableVersion> {
@@ -260,8 +264,8 @@ function newId(generation: Generation): string {
   return generation === 'dynamic' ? `d-${id.replaceAll('-', '')}` : id
 }
 
-/** Of a version, for the audit log: never its content. */
-function told({ id, name, subject, active }: EditableVersion): AuditValues {
+/** Values of a version for the audit log, without its content. */
+function auditValues({ id, name, subject, active }: EditableVersion): AuditValues {
   return { id, name, subject, active }
 }
 

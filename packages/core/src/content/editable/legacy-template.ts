@@ -9,16 +9,16 @@ const BODY = '<%body%>'
 const SUBJECT = '<%subject%>'
 
 /**
- * Puts a message into a legacy template (v3 contract 2.8): its HTML and its plain text where the template says `<%body%>`, its
- * subject where the template's subject says `<%subject%>`. A message of one kind of body drops the template's part of the other
- * kind; a message without content takes the template as it is. Where the template has no subject the message's counts, and so
- * does its body where the template has no part of that kind.
+ * Merges a message into a legacy template (v3 contract 2.8): its HTML and plain text replace `<%body%>`, its subject
+ * replaces `<%subject%>` in the template's subject. If the message has only one kind of body, the template's part of
+ * the other kind is dropped; if the message has no content, the template is used as it is. If the template has no
+ * subject, the message's subject is used; likewise for a body part that the template does not have.
  */
 export function fillLegacyTemplate(template: LegacyTexts, message: LegacyTexts): LegacyTexts {
   const subject = template.subject ? put(template.subject, SUBJECT, message.subject ?? '') : message.subject
   const onlyText = message.html === undefined && message.text !== undefined
   const onlyHtml = message.text === undefined && message.html !== undefined
-  // A template whose plain text holds no body can stand beside any HTML.
+  // Plain text of a template without `<%body%>` is independent of the message, so it is kept with any HTML.
   const dropsText = onlyHtml && (template.text ?? '').includes(BODY)
   const html = onlyText ? undefined : part(template.html, message.html)
   const text = dropsText ? undefined : part(template.text, message.text)

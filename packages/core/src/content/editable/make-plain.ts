@@ -2,20 +2,21 @@ import { invalidParameter } from '../../platform/errors.ts'
 import type { DynamicRenderer } from '../engine/index.ts'
 import { MOST_CONVERTED } from '../engine/plain-text-limit.ts'
 
-class Wanted extends Error {
+class PlainTextNeeded extends Error {
   readonly html: string
 
   constructor(html: string) {
-    super('plain text is wanted')
+    super('plain text needed')
     this.html = html
   }
 }
 
 /**
- * Runs a transaction that may want plain text of HTML it only knows then. It is rolled back when it asks, and run again with the
- * text: a thread makes it, and no transaction waits for a thread.
+ * Runs a transaction that may need the plain text of HTML that is known only within it. If it does, the transaction is
+ * rolled back, a thread generates the text, and the transaction runs again with it, so that no transaction waits for a
+ * thread.
  *
- * Throws parameterInvalid (html) when the text takes too long to make, overloaded.
+ * Throws parameterInvalid (html) if generating the text takes too long, or overloaded.
  */
 export async function makingPlain<T>(
   renderer: Pick<DynamicRenderer, 'plainText'>,
@@ -25,14 +26,14 @@ export async function makingPlain<T>(
   const plainOf = (html: string): string => {
     if (html === '' || html.length > MOST_CONVERTED) return ''
     const plain = made.get(html)
-    if (plain === undefined) throw new Wanted(html)
+    if (plain === undefined) throw new PlainTextNeeded(html)
     return plain
   }
   for (;;) {
     try {
       return await transaction(plainOf)
     } catch (error) {
-      if (!(error instanceof Wanted)) throw error
+      if (!(error instanceof PlainTextNeeded)) throw error
       const plain = await renderer.plainText(error.html)
       if (plain === undefined) {
         throw invalidParameter('html', 'plain text takes too long to generate; provide it, or disable its generation')

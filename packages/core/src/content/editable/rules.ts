@@ -6,9 +6,12 @@ export const EDITABLE_LIMITS = {
   versions: 300,
   name: 100,
   subject: 255,
-  /** Octets of HTML and of plain text, each; the limit of any template. */
+  /** Maximum bytes of HTML and of plain text, each; the limit applies to all templates. */
   content: 10 * 1024 * 1024,
-  /** Octets of all versions of a template, which are shown together: 300 of 20 MB would be 6 GB in memory. */
+  /**
+   * Maximum bytes of all versions of a template, since they are returned together: 300 versions of 20 MB would take 6
+   * GB of memory.
+   */
   together: 30 * 1024 * 1024,
   testData: 1024 * 1024,
 } as const
@@ -19,7 +22,7 @@ export function checkName(name: string): string {
   return name
 }
 
-/** Throws parameterInvalid with our name of the field, and templateTooLarge. */
+/** Throws parameterInvalid with our field name, or templateTooLarge. */
 export function checkVersion({ name, subject, html, plain, testData }: VersionChange): void {
   if (name !== undefined) checkName(name)
   if (subject !== undefined) checkText('subject', subject, EDITABLE_LIMITS.subject)
@@ -43,34 +46,34 @@ export function checkVersion({ name, subject, html, plain, testData }: VersionCh
   }
 }
 
-/** Throws parameterInvalid (html) when a version is too large beside the others. */
+/** Throws parameterInvalid (html) if the versions of a template together are too large. */
 export function checkTogether(others: number, { html, plain }: Pick<EditableVersion, 'html' | 'plain'>): void {
   if (others + Buffer.byteLength(html) + Buffer.byteLength(plain) <= EDITABLE_LIMITS.together) return
   throw invalidParameter('html', 'all versions of a template must not exceed 30 MB in total; delete some of them')
 }
 
-/** The database takes every text but NUL; lone surrogates would come back changed. */
-function checkText(field: string, text: string, longest: number): void {
-  if (text.length > longest) throw invalidParameter(field, `must have at most ${longest} characters`)
+/** The database cannot store NUL, and lone surrogates would be altered. */
+function checkText(field: string, text: string, maxLength: number): void {
+  if (text.length > maxLength) throw invalidParameter(field, `must have at most ${maxLength} characters`)
   if (text.includes('\0')) throw invalidParameter(field, 'must not contain NUL')
-  if (!text.isWellFormed()) throw invalidParameter(field, 'is not well-formed Unicode')
+  if (!text.isWellFormed()) throw invalidParameter(field, 'it is not well-formed Unicode')
 }
 
 /**
- * The version with a change: plain text that is given stays, plain text that is to be made is made anew when the HTML changed
- * (v3 contract 3.3), by `plainOf`.
+ * Returns the version with the change applied. Given plain text is kept; generated plain text is generated again by
+ * `plainOf` if the HTML changed (v3 contract 3.3).
  */
 export function changed<
   V extends Pick<EditableVersion, 'html' | 'plain' | 'generatePlain' | 'name' | 'subject' | 'testData'>,
 >(version: V, change: VersionChange, plainOf: (html: string) => string): V {
   const { name, subject, html, plain, testData } = { ...version, ...given(change) }
   const generatePlain = change.generatePlain ?? (change.plain ? false : version.generatePlain)
-  const due = change.html !== undefined || change.generatePlain !== undefined || plain === ''
-  const made = generatePlain && due && change.asIs !== true
+  const mayHaveChanged = change.html !== undefined || change.generatePlain !== undefined || plain === ''
+  const isGenerated = generatePlain && mayHaveChanged && change.asIs !== true
   return {
     ...version,
     ...{ name, subject, html, generatePlain },
-    plain: made ? plainOf(html) : plain,
+    plain: isGenerated ? plainOf(html) : plain,
     testData: testData === '' ? null : testData,
   }
 }

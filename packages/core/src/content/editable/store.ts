@@ -24,7 +24,7 @@ export async function insertTemplate(
   )
 }
 
-/** `lock`: until the transaction ends nobody else changes it or its versions. */
+/** `lock`: locks the template and its versions until the end of the transaction. */
 export async function selectTemplate(
   sql: AnySql,
   accountId: number,
@@ -63,7 +63,7 @@ export async function selectTemplates(
   return { templates: rows.map(({ total: _, ...template }) => template), total: rows[0]?.total ?? 0 }
 }
 
-/** The newest first, the active one before all. */
+/** The active version first, then newest first. */
 export async function selectSummaries(
   sql: AnySql,
   accountId: number,
@@ -75,7 +75,7 @@ export async function selectSummaries(
      order by v.active desc, v.created_at desc, v.id`
 }
 
-/** As {@link selectSummaries}. */
+/** Sorted like {@link selectSummaries}. */
 export async function selectVersions(sql: AnySql, accountId: number, templateId: string): Promise<EditableVersion[]> {
   return sql<EditableVersion[]>`
     select ${versionColumns(sql)} from editable_versions v
@@ -83,7 +83,7 @@ export async function selectVersions(sql: AnySql, accountId: number, templateId:
      order by v.active desc, v.created_at desc, v.id`
 }
 
-/** Octets of the HTML and plain text of all versions but one; nothing of them is read. */
+/** Bytes of the HTML and plain text of all versions except one, computed without reading them. */
 export async function contentOfOthers(
   sql: AnySql,
   accountId: number,
@@ -152,7 +152,7 @@ export async function deactivate(sql: AnySql, accountId: number, templateId: str
     update editable_versions set active = false where account_id = ${accountId} and template_id = ${templateId} and active`
 }
 
-/** The template's own date moves with every change of what is in it. */
+/** Updates the template's date, which changes with each change of its versions, and optionally its name. */
 export async function touchTemplate(
   sql: AnySql,
   accountId: number,

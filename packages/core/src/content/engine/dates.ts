@@ -1,10 +1,10 @@
-/** ISO 8601: a day, perhaps a time, perhaps a zone. Anchored, each part of fixed length. */
+/** ISO 8601: a date, optionally with a time and a zone. Anchored, each part of fixed length. */
 const ISO =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s?(Z|[+-]\d{2}(?::?\d{2})?))?)?$/i
 const EPOCH = /^-?\d{1,15}$/
-/** Below this a number counts seconds, up to the year 5138; above, milliseconds. */
+/** A number below this is in seconds (up to the year 5138), otherwise in milliseconds. */
 const MILLISECONDS_FROM = 100_000_000_000
-const FURTHEST = 8_640_000_000_000_000
+const MAX_TIMESTAMP = 8_640_000_000_000_000
 const MINUTE = 60_000
 
 const MONTHS = [
@@ -15,15 +15,15 @@ const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 
 const TOKEN = /YYYY|YY|MMMM|MMM|MM|M|DD|D|dddd|ddd|HH|H|hh|h|mm|m|ss|s|A|ZZ|Z/g
 
 /**
- * `formatDate`: a date of the data in a format, in UTC or at an offset such as `-0800`. What is no date gives an empty text.
- * The clock and the host's zone are not looked at: the same data gives the same text.
+ * Implements `formatDate`: formats a date from the data, in UTC or at an offset such as `-0800`. An invalid date gives
+ * an empty string. Neither the clock nor the host's time zone is used, so the result depends only on the data.
  */
 export function formatDate(value: unknown, format: string, offset: unknown): string {
   const moment = momentOf(value)
   if (moment === undefined) return ''
   const minutes = offsetOf(offset)
   const shifted = moment + minutes * MINUTE
-  if (Math.abs(shifted) > FURTHEST) return ''
+  if (Math.abs(shifted) > MAX_TIMESTAMP) return ''
   const date = new Date(shifted)
   return format.replace(TOKEN, (token) => tokenOf(token, date, minutes))
 }
@@ -32,7 +32,7 @@ function momentOf(value: unknown): number | undefined {
   if (typeof value === 'number' || (typeof value === 'string' && EPOCH.test(value.trim()))) {
     const number = Number(value)
     const moment = Math.abs(number) < MILLISECONDS_FROM ? number * 1000 : number
-    return Math.abs(moment) <= FURTHEST ? Math.trunc(moment) : undefined
+    return Math.abs(moment) <= MAX_TIMESTAMP ? Math.trunc(moment) : undefined
   }
   const found = typeof value === 'string' && value.length < 50 ? ISO.exec(value.trim()) : null
   if (!found) return undefined
@@ -41,13 +41,13 @@ function momentOf(value: unknown): number | undefined {
     ...([Number(year), Number(month) - 1, Number(day)] as const),
     ...([Number(hour), Number(minute), Number(second), Number(fraction.padEnd(3, '0').slice(0, 3))] as const),
   )
-  // 31 February would silently be 3 March.
+  // Otherwise 31 February would be read as 3 March.
   if (new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() !== Number(day)) return undefined
   if (Number(month) > 12 || Number(hour) > 24 || Number(minute) > 59 || Number(second) > 60) return undefined
   return moment - offsetOf(zone) * MINUTE
 }
 
-/** Minutes east of UTC; 0 for what is no offset. A number is one that was written without quotes. */
+/** Minutes east of UTC; 0 if invalid. A number is an offset written without quotes. */
 function offsetOf(value: unknown): number {
   const text = typeof value === 'number' ? `${value < 0 ? '-' : '+'}${String(Math.abs(value)).padStart(4, '0')}` : value
   const found = typeof text === 'string' ? /^([+-])(\d{2}):?(\d{2})?$/.exec(text.trim()) : null

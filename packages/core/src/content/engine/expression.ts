@@ -1,8 +1,8 @@
 import { type Expression, type Helper, type Path, SyntaxProblem } from './syntax.ts'
 import type { Word } from './words.ts'
 
-/** Helpers and how many values each takes; there are no others, and nobody can register one. */
-const HELPERS: Readonly<Record<Helper, readonly [least: number, most: number]>> = {
+/** Helpers and the number of arguments each takes. The list is fixed; helpers cannot be registered. */
+const HELPERS: Readonly<Record<Helper, readonly [min: number, max: number]>> = {
   equals: [2, 2],
   notEquals: [2, 2],
   greaterThan: [2, 2],
@@ -13,18 +13,18 @@ const HELPERS: Readonly<Record<Helper, readonly [least: number, most: number]>> 
   formatDate: [2, 3],
   insert: [1, 2],
 }
-const DEEPEST = 20
+const MAX_DEPTH = 20
 
 export interface Call {
-  /** What the tag begins with. */
+  /** The first expression of the tag. */
   readonly head: Expression
   readonly values: Expression[]
   readonly named: ReadonlyMap<string, Expression>
-  /** `as |item index|` */
+  /** The names in `as |item index|`. */
   readonly names: readonly string[]
 }
 
-/** Reads the words of one tag. */
+/** Parses the words of one tag. */
 export class Reader {
   readonly #text: string
   readonly #words: readonly Word[]
@@ -37,7 +37,7 @@ export class Reader {
     this.#end = end
   }
 
-  /** A head, its values, its named values and the names it gives. */
+  /** Parses an expression with its arguments, named arguments and block parameter names. */
   call(depth = 0): Call {
     const head = this.expression(depth)
     const values: Expression[] = []
@@ -53,7 +53,7 @@ export class Reader {
     return { head, values, named, names }
   }
 
-  /** Whether the tag has no more words. */
+  /** Whether all words of the tag are parsed. */
   done(): boolean {
     return this.#next >= this.#words.length
   }
@@ -74,7 +74,7 @@ export class Reader {
   }
 
   #nested(depth: number): Expression {
-    if (depth > DEEPEST) throw this.#wrong('expression is nested too deeply')
+    if (depth > MAX_DEPTH) throw this.#wrong('it is nested too deep')
     const { at } = this.#words[this.#next++] as Word
     const { head, values, named } = this.call(depth)
     if (!this.#isMark(')')) throw this.#wrong('")" is missing')
@@ -121,8 +121,8 @@ export class Reader {
         scoped = true
         if (own === '..') up++
       } else if (word && word.kind !== 'mark') parts.push(word.text)
-      else throw this.#wrong('name expected', 1)
-      // A blank ends a path.
+      else throw this.#wrong('a name is missing', 1)
+      // White space ends a path.
       if (!this.#isSeparator() || !this.#joined() || !this.#joined(1)) break
       this.#next++
     }
@@ -133,7 +133,7 @@ export class Reader {
     return this.#isMark('.', ahead) || this.#isMark('/', ahead)
   }
 
-  /** Whether a word stands right behind the one before it. */
+  /** Whether the next word directly follows the previous one, without white space. */
   #joined(ahead = 0): boolean {
     const word = this.#words[this.#next + ahead]
     const before = this.#words[this.#next + ahead - 1]
@@ -165,11 +165,11 @@ const CONSTANTS = new Map<string, boolean | null | undefined>([
 function endOf(text: string, word: Word): number {
   if (word.kind === 'name' && word.bracketed) return word.at + word.text.length + 2
   if (word.kind !== 'string') return word.at + word.text.length
-  // Quoted text is no part of a path.
+  // A quoted string is not part of a path.
   return text.length + 1
 }
 
-/** What a tag with values, or a nested one, calls. Throws SyntaxProblem for a helper there is not. */
+/** Converts a tag with arguments, or a nested call, to a call. Throws SyntaxProblem for an unknown helper. */
 export function toCall(
   text: string,
   at: number,
@@ -182,8 +182,8 @@ export function toCall(
     const name = head.kind === 'path' ? head.parts.join('.') : 'this'
     throw new SyntaxProblem(text, at, `unknown helper ${JSON.stringify(name.slice(0, 100))}`)
   }
-  const standIn = named.get('default')
-  const all = helper === 'insert' && standIn ? [...values, standIn] : values
+  const fallback = named.get('default')
+  const all = helper === 'insert' && fallback ? [...values, fallback] : values
   return { kind: 'call', helper, values: checkCount(text, at, helper, foldLengths(helper, all)) }
 }
 
@@ -193,15 +193,18 @@ export function helperOf(head: Expression): Helper | undefined {
 }
 
 function checkCount(text: string, at: number, helper: Helper, values: readonly Expression[]): readonly Expression[] {
-  const [least, most] = HELPERS[helper]
-  if (values.length >= least && values.length <= most) return values
-  const wanted = least === most ? `${least}` : `${least} to ${most}`
-  throw new SyntaxProblem(text, at, `${helper} takes ${wanted} arguments (got ${values.length})`)
+  const [min, max] = HELPERS[helper]
+  if (values.length >= min && values.length <= max) return values
+  const expected = min === max ? `${min}` : `${min} to ${max}`
+  throw new SyntaxProblem(text, at, `${helper} takes ${expected} values, not ${values.length}`)
 }
 
-/** `greaterThan 0 length items`: the documented spelling of `(length items)`, where there are more values than are wanted. */
+/**
+ * Handles `greaterThan 0 length items`, the documented form of `(length items)`, if there are more arguments than
+ * expected.
+ */
 export function foldLengths(name: string, values: readonly Expression[]): Expression[] {
-  const wanted = name === 'if' || name === 'unless' ? 1 : 2
+  const expected = name === 'if' || name === 'unless' ? 1 : 2
   if (name === 'insert' || name === 'formatDate' || name === 'length' || name === 'each') return [...values]
   const folded: Expression[] = []
   for (let at = 0; at < values.length; at++) {
@@ -209,7 +212,7 @@ export function foldLengths(name: string, values: readonly Expression[]): Expres
     const next = values[at + 1]
     const left = folded.length + values.length - at
     const isLength = value.kind === 'path' && value.word && value.parts[0] === 'length'
-    if (isLength && next !== undefined && left > wanted) {
+    if (isLength && next !== undefined && left > expected) {
       folded.push({ kind: 'call', helper: 'length', values: [next] })
       at++
     } else folded.push(value)

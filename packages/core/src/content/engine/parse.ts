@@ -3,10 +3,10 @@ import { type Block, type BlockName, type Expression, type Program, SyntaxProble
 import { cutTags, type Piece, type Tag } from './tags.ts'
 import { stripLines } from './white-space.ts'
 
-/** Blocks in blocks; a chain of `{{else if}}` counts each link. */
-const DEEPEST = 200
-/** Values a block takes; a section takes none. */
-const BLOCKS: Readonly<Record<Exclude<BlockName, 'section'>, readonly [least: number, most: number]>> = {
+/** Maximum nesting of blocks; each link of an `{{else if}}` chain counts. */
+const MAX_DEPTH = 200
+/** Number of arguments a block takes; a section takes none. */
+const BLOCKS: Readonly<Record<Exclude<BlockName, 'section'>, readonly [min: number, max: number]>> = {
   if: [1, 1],
   unless: [1, 1],
   each: [1, 1],
@@ -21,7 +21,7 @@ const BLOCKS: Readonly<Record<Exclude<BlockName, 'section'>, readonly [least: nu
 const NO_TILDE: Tilde = { before: false, after: false }
 
 /**
- * Reads a template. Only text becomes a template: there is no way in for a tree that somebody else made.
+ * Parses a template from its text, the only way to create a syntax tree.
  *
  * Throws SyntaxProblem.
  */
@@ -33,13 +33,13 @@ export function parseTemplate(text: string): Program {
   return program
 }
 
-/** What the tag that opens a block says. */
+/** The content of the tag that opens a block. */
 interface Opening {
   readonly name: BlockName
   readonly values: Expression[]
   readonly includeZero: boolean
   readonly names: readonly string[]
-  /** What its closing tag has to repeat. */
+  /** The text that the closing tag has to repeat. */
   readonly written: string
 }
 
@@ -52,7 +52,7 @@ class BlockReader {
     this.#pieces = cutTags(text)
   }
 
-  /** Up to the tag that ends it, or the end of the text. */
+  /** Parses up to the tag that ends the program, or to the end of the text. */
   program(names: readonly string[], depth: number): { program: Program; ended: Tag | undefined } {
     const program: Program = { nodes: [], names }
     for (;;) {
@@ -90,17 +90,17 @@ class BlockReader {
     if (name !== undefined && Object.hasOwn(BLOCKS, name)) {
       const known = name as keyof typeof BLOCKS
       const folded = known === 'with' || known === 'each' ? values : foldLengths(known, values)
-      const [least, most] = BLOCKS[known]
-      if (folded.length >= least && folded.length <= most) return { name: known, values: folded }
-      const wanted = least === most ? `${least}` : `at least ${least}`
-      throw new SyntaxProblem(this.#text, at, `#${name} takes ${wanted} arguments (got ${folded.length})`)
+      const [min, max] = BLOCKS[known]
+      if (folded.length >= min && folded.length <= max) return { name: known, values: folded }
+      const expected = min === max ? `${min}` : `at least ${min}`
+      throw new SyntaxProblem(this.#text, at, `#${name} takes ${expected} values, not ${folded.length}`)
     }
     if (values.length === 0 && named.size === 0) return { name: 'section', values: [asPath(head)] }
     if (helperOf(head)) throw new SyntaxProblem(this.#text, at, `${JSON.stringify(name)} cannot be a block`)
     return { name: 'section', values: [toCall(this.#text, at, head, values, named)] }
   }
 
-  /** The rest of a block behind its opening tag. */
+  /** Parses the rest of a block after its opening tag. */
   #block(tag: Tag, opening: Opening, inverted: boolean, depth: number): Block {
     const { block, ended } = this.#branches(tag, opening, inverted, depth)
     const closing = new Reader(this.#text, ended.words, ended.end)
@@ -112,7 +112,7 @@ class BlockReader {
   }
 
   #branches(tag: Tag, opening: Opening, inverted: boolean, depth: number): { block: Block; ended: Tag } {
-    if (depth > DEEPEST) throw new SyntaxProblem(this.#text, tag.at, 'blocks are nested too deeply')
+    if (depth > MAX_DEPTH) throw new SyntaxProblem(this.#text, tag.at, 'blocks are nested too deep')
     const first = this.program(opening.names, depth)
     let ended = this.#required(first.ended, tag)
     let middle = NO_TILDE
@@ -148,13 +148,13 @@ class BlockReader {
   }
 }
 
-/** `{{12}}` and `{{"a b"}}` name members of the data. */
+/** `{{12}}` and `{{"a b"}}` refer to members of the data. */
 function asPath(head: Expression): Expression {
   if (head.kind !== 'literal') return head
   return { kind: 'path', data: false, up: 0, parts: [String(head.value)], word: true }
 }
 
-/** Same for the same path, however its names are written. */
+/** Normalized text of a path, the same for all notations of its names. */
 function writtenOf(head: Expression): string {
   const path = asPath(head)
   if (path.kind !== 'path') return '('

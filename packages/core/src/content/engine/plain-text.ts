@@ -1,9 +1,11 @@
 import { convert } from 'html-to-text'
-import { MOST_CONVERTED } from './plain-text-limit.ts'
+
+/** Maximum characters of HTML that are converted to plain text. */
+export const MOST_CONVERTED = 256 * 1024
 
 /**
- * The text of HTML, without line breaks of its own. For threads that can be stopped: 256 kB take 60 ms as a rule, and 20 s where
- * tens of thousands of blocks stand in each other.
+ * Converts HTML to plain text without wrapping lines. Only for threads that can be stopped: 256 kB usually take 60 ms,
+ * but 20 s with tens of thousands of nested blocks.
  */
 export function plainTextOf(html: string): string {
   return convert(html, { wordwrap: false, limits: { maxInputLength: MOST_CONVERTED, maxDepth: 100 } })

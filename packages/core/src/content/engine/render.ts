@@ -3,12 +3,12 @@ import { type Sink, TooMuch } from './sink.ts'
 import type { Block, Expression, Path, Program } from './syntax.ts'
 import { compare, escapeHtml, isTruthy, lengthOf, memberOf, textOf } from './values.ts'
 
-/** A context of the template: the data, or what a loop is at. */
+/** A context: the data, or the current item of a loop. */
 interface Scope {
   readonly value: unknown
   readonly parent: Scope | undefined
   readonly loop: Loop | undefined
-  /** What `as |item index|` names. */
+  /** Values of the names in `as |item index|`. */
   readonly named: ReadonlyMap<string, unknown> | undefined
 }
 
@@ -20,12 +20,15 @@ interface Loop {
   readonly parent: Loop | undefined
 }
 
-/** Nodes and rounds of loops one rendering may take: 10 MB of table, and no loop in a loop in a loop over nothing. */
+/**
+ * Maximum nodes and loop iterations per rendering: enough for a table of 10 MB, but stops nested loops that output
+ * nothing.
+ */
 export const MOST_STEPS = 2_000_000
 
 /**
- * Walks a parsed template over its data. Nothing of template or data is ever run: a path reads members that stand in the data,
- * a helper is one of a fixed few.
+ * Evaluates a parsed template with its data. Nothing in the template or data is executed: a path reads only own members
+ * of the data, and the helpers are a fixed list.
  */
 export class Rendering {
   readonly #data: unknown
@@ -38,7 +41,7 @@ export class Rendering {
     this.#steps = steps
   }
 
-  /** Throws TooMuch. Answers the steps that are left. */
+  /** Throws TooMuch. Returns the remaining number of steps. */
   run(program: Program): number {
     this.#program(program, { value: this.#data, parent: undefined, loop: undefined, named: undefined })
     return this.#steps
@@ -62,8 +65,8 @@ export class Rendering {
     const [value] = values
     if (block.name === 'each') this.#each(block, value, scope)
     else if (block.name === 'section') this.#section(block, value, scope)
-    else if (block.name === 'if') this.#branch(block, isSomething(block, value), scope)
-    else if (block.name === 'unless') this.#branch(block, !isSomething(block, value), scope)
+    else if (block.name === 'if') this.#branch(block, isTruthyFor(block, value), scope)
+    else if (block.name === 'unless') this.#branch(block, !isTruthyFor(block, value), scope)
     else this.#branch(block, compare(block.name, values), scope)
   }
 
@@ -72,7 +75,10 @@ export class Rendering {
     if (taken) this.#program(taken, scope)
   }
 
-  /** `{{#path}}`: for each item of a list, else once with the value as context. Here 0 and "" are something. */
+  /**
+   * `{{#path}}`: repeats for each item of a list, otherwise renders once with the value as context. Unlike for `#if`, 0
+   * and "" are truthy.
+   */
   #section(block: Block, value: unknown, scope: Scope): void {
     if (Array.isArray(value)) this.#each(block, value, scope)
     else if (typeof value === 'boolean' || value === null || value === undefined) {
@@ -110,9 +116,9 @@ export class Rendering {
       case 'length':
         return lengthOf(values[0])
       case 'insert':
-        return textOf(values[0]) === '' ? standIn(values[1]) : values[0]
+        return textOf(values[0]) === '' ? fallback(values[1]) : values[0]
       case 'formatDate':
-        return formatDate(values[0], textOf(values[1]).slice(0, LONGEST_FORMAT), values[2])
+        return formatDate(values[0], textOf(values[1]).slice(0, MAX_FORMAT_LENGTH), values[2])
       default:
         return compare(expression.helper, values)
     }
@@ -142,9 +148,9 @@ export class Rendering {
   }
 }
 
-const LONGEST_FORMAT = 1000
+const MAX_FORMAT_LENGTH = 1000
 
-function isSomething({ includeZero }: Block, value: unknown): boolean {
+function isTruthyFor({ includeZero }: Block, value: unknown): boolean {
   return isTruthy(value) || (includeZero && value === 0)
 }
 
@@ -154,7 +160,7 @@ function members(value: unknown, names: readonly string[], from: number): unknow
   return found
 }
 
-/** The fallback of `insert` may be spelled `"default=Text"`. */
-function standIn(value: unknown): string {
+/** The fallback of `insert` may also be written `"default=Text"`. */
+function fallback(value: unknown): string {
   return textOf(value).replace(/^default=/, '')
 }

@@ -12,38 +12,43 @@ import type { Order } from './thread.ts'
 
 export interface DynamicRenderer {
   /**
-   * Renders a template for each recipient's data, which is an object in JSON's terms. The same template and data always
-   * give the same text. Long batches take turns with others. What is wrong with template or data is in the answer, which
-   * holds up to 10 MB for each recipient: hand in as many as there is room for.
+   * Renders a template once per recipient, with data that can be represented in JSON. The result depends only on
+   * template and data. Long batches alternate with others. Errors in template or data are returned as results. Each
+   * result takes up to 10 MB, so pass only as many recipients as fit in memory.
    *
-   * Throws overloaded when too many wait.
+   * Throws overloaded if too many batches are waiting.
    */
   renderDynamic(template: DynamicTemplate, data: readonly TemplateData[]): Promise<Rendered[]>
-  /** {@link checkDynamic} in a thread, for texts of any size. Throws overloaded. */
+  /** Runs {@link checkDynamic} in a thread, for texts of any size. Throws overloaded. */
   check(text: string): Promise<CheckedTemplate>
-  /** The text of HTML. Undefined: it takes too much time or memory. Throws overloaded. */
+  /** Converts HTML to plain text; undefined if it takes too much time or memory. Throws overloaded. */
   plainText(html: string): Promise<string | undefined>
-  /** Ends the threads; what waits is refused. */
+  /** Stops the threads and rejects waiting batches. */
   close(): Promise<void>
 }
 
 export type TemplateData = Readonly<Record<string, unknown>>
 
 export interface RendererOptions {
-  /** Threads at most; 2 when left out. None is started before there is something to render. */
+  /** Maximum number of threads; default 2. None is started before there is something to render. */
   readonly threads?: number
-  /** Batches that may wait; 1000 when left out. */
+  /** Maximum number of waiting batches; default 1000. */
   readonly waiting?: number
-  /** Milliseconds after which a thread without work ends; a minute when left out. */
+  /** Milliseconds after which an idle thread is stopped; default one minute. */
   readonly idle?: number
 }
 
-/** Threads one batch may cost before the rest of it is not tried: its template is at fault, not one recipient's data. */
-const MOST_STOPPED = 3
-/** Octets of data that go to a thread at once, so that a large batch does not fill its heap; one rendering may have more. */
-const TURN_DATA = 4 * 1024 * 1024
-/** Renderings of one turn. */
-const TURN_COUNT = 200
+/**
+ * Number of threads a batch may cost before the rest of it fails: then the cause is its template and not one
+ * recipient's data.
+ */
+const MAX_STOPPED = 3
+/**
+ * Bytes of data sent to a thread at a time, to protect its heap from large batches; a single rendering may have more.
+ */
+const SLOT_DATA = 4 * 1024 * 1024
+/** Maximum renderings per slot. */
+const SLOT_COUNT = 200
 
 interface Batch {
   readonly order: (from: number) => Order | RenderFailure
@@ -55,7 +60,7 @@ interface Batch {
   readonly settle: PromiseWithResolvers<void>
 }
 
-/** Makes the pool of threads that render dynamic templates; nothing runs and nothing is held until the first batch. */
+/** Creates the pool of threads that render dynamic templates. No thread is started before the first batch. */
 export function createDynamicRenderer(options: RendererOptions = {}): DynamicRenderer {
   const { threads = 2, waiting = 1000, idle = 60_000 } = options
   const queue: Batch[] = []
@@ -82,29 +87,29 @@ export function createDynamicRenderer(options: RendererOptions = {}): DynamicRen
     }
   }
 
-  /** One turn of a batch; what is left of it goes behind the others. */
+  /** Runs one slot of a batch. The rest of the batch is queued again after the others. */
   async function serve(batch: Batch): Promise<void> {
     const order = batch.order(batch.rendered.length)
     if (!('kind' in order)) {
       batch.rendered.push({ kind: 'failed', failure: order })
-      return again(batch)
+      return settleOrRequeue(batch)
     }
     const thread = takeThread()
     try {
       const { rendered, checked, plain, stopped } = await thread.serve(order)
       Object.assign(batch, { checked, plain })
       for (const one of rendered) batch.rendered.push(toText(one))
-      if (stopped) refuse(batch, stopped)
-      else giveBack(thread)
-      again(batch)
+      if (stopped) failStopped(batch, stopped)
+      else releaseThread(thread)
+      settleOrRequeue(batch)
     } catch (error) {
       await thread.stop()
       batch.settle.reject(error)
     }
   }
 
-  function again(batch: Batch): void {
-    if (batch.rendered.length >= batch.wanted || isAnswered(batch)) batch.settle.resolve()
+  function settleOrRequeue(batch: Batch): void {
+    if (batch.rendered.length >= batch.wanted || hasResult(batch)) batch.settle.resolve()
     else if (closed) batch.settle.reject(new ServiceError('overloaded', { reason: 'the process is ending' }))
     else queue.push(batch)
   }
@@ -115,7 +120,7 @@ export function createDynamicRenderer(options: RendererOptions = {}): DynamicRen
     return kept?.thread ?? startRenderingThread()
   }
 
-  function giveBack(thread: RenderingThread): void {
+  function releaseThread(thread: RenderingThread): void {
     if (closed) return void thread.stop()
     const timer = setTimeout(() => {
       free.splice(
@@ -147,7 +152,7 @@ export function createDynamicRenderer(options: RendererOptions = {}): DynamicRen
     },
     async close() {
       closed = true
-      for (const batch of queue.splice(0)) again(batch)
+      for (const batch of queue.splice(0)) settleOrRequeue(batch)
       await Promise.all(
         free.splice(0).map(({ thread, timer }) => {
           clearTimeout(timer)
@@ -165,25 +170,25 @@ function newBatch(wanted: number, order: Batch['order']): Batch {
   }
 }
 
-function isAnswered({ checked, plain }: Batch): boolean {
+function hasResult({ checked, plain }: Batch): boolean {
   return checked !== undefined || plain !== undefined
 }
 
-/** The next turn of a batch: some of the data, each in JSON, which is all a template may see of it. */
+/** Returns the next slot of a batch: some of the data, each serialized as JSON, so that templates see only that. */
 function orderOf(template: DynamicTemplate, data: readonly TemplateData[], from: number): Order | RenderFailure {
   const { subject, html, text } = template
-  const turn: string[] = []
+  const slot: string[] = []
   let octets = 0
-  for (let at = from; at < data.length && turn.length < TURN_COUNT && octets < TURN_DATA; at++) {
+  for (let at = from; at < data.length && slot.length < SLOT_COUNT && octets < SLOT_DATA; at++) {
     const json = jsonOf(data[at])
     if (json === undefined) break
-    turn.push(json)
+    slot.push(json)
     octets += json.length
   }
-  return turn.length > 0 ? { kind: 'render', template: { subject, html, text }, data: turn } : NOT_JSON
+  return slot.length > 0 ? { kind: 'render', template: { subject, html, text }, data: slot } : NOT_JSON
 }
 
-/** Undefined for what JSON has no way to say, nests without end, or is too long for a string. */
+/** Undefined if the data cannot be represented in JSON, is cyclic, or exceeds the maximum string length. */
 function jsonOf(data: TemplateData | undefined): string | undefined {
   try {
     return JSON.stringify(data)
@@ -192,10 +197,10 @@ function jsonOf(data: TemplateData | undefined): string | undefined {
   }
 }
 
-/** The rendering that stopped a thread failed; after a few of them the rest of the batch did too. */
-function refuse(batch: Batch, failure: RenderFailure): void {
+/** Fails the rendering that stopped a thread; after several such failures, the rest of the batch. */
+function failStopped(batch: Batch, failure: RenderFailure): void {
   batch.stopped++
-  const last = batch.stopped < MOST_STOPPED ? batch.rendered.length + 1 : batch.wanted
+  const last = batch.stopped < MAX_STOPPED ? batch.rendered.length + 1 : batch.wanted
   while (batch.rendered.length < last) batch.rendered.push({ kind: 'failed', failure })
 }
 
@@ -214,7 +219,7 @@ function toText(rendered: RenderedOctets): Rendered {
   }
 }
 
-/** A subject is one line, whatever the data held (V20). */
+/** A subject has one line, whatever the data contained (V20). */
 function oneLine(subject: string): string {
   return subject.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
 }

@@ -2,41 +2,41 @@ import { Worker } from 'node:worker_threads'
 import { type CheckedTemplate, type RenderedOctets, type RenderFailure, TOO_LONG, TOO_MUCH_MEMORY } from './template.ts'
 import type { Order, Report } from './thread.ts'
 
-/** Milliseconds of computing one rendering may take (V26). */
-const MOST_CPU = 500
-/** Milliseconds on the clock, however little it got to compute: the host is busy, but nothing waits for ever. */
-const LONGEST = 10_000
-/** Milliseconds between two looks at a thread that is busy. */
-const LOOK = 100
-/** Megabytes of heap (V26): 64 together. */
-const HEAP = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 } as const
+/** Maximum processor time of one rendering in milliseconds (V26). */
+const MAX_CPU_MS = 500
+/** Maximum elapsed time of one rendering in milliseconds, however little processor time it got on a busy host. */
+const MAX_ELAPSED_MS = 10_000
+/** Milliseconds between two checks of a busy thread. */
+const CHECK_INTERVAL = 100
+/** Heap limits in megabytes (V26): 64 in total. */
+const HEAP_LIMITS = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 } as const
 
 export interface Turn {
-  /** In the order of the data; fewer than were asked for when the turn was over before. */
+  /** In the order of the data; fewer than requested if the slot ended before. */
   readonly rendered: readonly RenderedOctets[]
   readonly checked?: CheckedTemplate
   readonly plain?: string
-  /** The thread had to be stopped at the rendering after those; it is not to be used again. */
+  /** Set if the thread had to be stopped at the next rendering; it must not be used again. */
   readonly stopped?: RenderFailure
 }
 
-/** One thread, which serves one order at a time. */
+/** A thread that runs one order at a time. */
 export interface RenderingThread {
-  /** Rejects only when the thread cannot be started or broke for no reason of the template's. */
+  /** Rejects only if the thread cannot be started or fails for a reason unrelated to the template. */
   serve(order: Order): Promise<Turn>
   stop(): Promise<void>
 }
 
-/** Starts a thread. It has no environment and no arguments, and keeps no process alive while it has nothing to do. */
+/** Starts a thread. It gets no environment and no arguments, and does not keep the process alive while it is idle. */
 export function startRenderingThread(): RenderingThread {
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
-    ...{ env: {}, argv: [], execArgv: [], name: 'template rendering', resourceLimits: HEAP },
+    ...{ env: {}, argv: [], execArgv: [], name: 'template rendering', resourceLimits: HEAP_LIMITS },
   })
   const ready = Promise.withResolvers<void>()
   let current:
     | (Pick<Turn, 'checked' | 'plain'> & { rendered: RenderedOctets[]; settle: PromiseWithResolvers<Turn> })
     | undefined
-  /** What it had computed when the rendering in hand began. */
+  /** Processor time of the thread at the start of the current rendering. */
   let cpu = 0
   let began = 0
 
@@ -49,7 +49,7 @@ export function startRenderingThread(): RenderingThread {
   }
   function fail(cause: unknown): void {
     ready.reject(cause)
-    current?.settle.reject(new Error('a rendering thread broke', { cause }))
+    current?.settle.reject(new Error('rendering thread failed', { cause }))
     current = undefined
   }
   worker.on('message', (report: Report) => {
@@ -68,16 +68,16 @@ export function startRenderingThread(): RenderingThread {
     else fail(error)
   })
   worker.on('exit', () => fail(new Error('the thread ended')))
-  // Nobody may have asked yet.
+  // No one may be waiting for it yet.
   ready.promise.catch(() => {})
 
-  /** Stops a rendering that computes too long. Time on the clock alone says nothing where others want the processor. */
+  /** Stops a rendering that exceeds its limits. Elapsed time alone is not conclusive while others use the processor. */
   async function watch(): Promise<void> {
     const watched = current
     const [before, since] = [cpu, began]
     const { user, system } = await worker.cpuUsage().catch(() => ({ user: 0, system: 0 }))
     if (current !== watched || cpu !== before || began !== since) return
-    if ((user + system) / 1000 - before <= MOST_CPU && performance.now() - since <= LONGEST) return
+    if ((user + system) / 1000 - before <= MAX_CPU_MS && performance.now() - since <= MAX_ELAPSED_MS) return
     finish(TOO_LONG)
     await worker.terminate()
   }
@@ -89,9 +89,9 @@ export function startRenderingThread(): RenderingThread {
       const settle = Promise.withResolvers<Turn>()
       current = { rendered: [], settle }
       began = performance.now()
-      const watching = setInterval(() => void watch(), LOOK)
+      const watchTimer = setInterval(() => void watch(), CHECK_INTERVAL)
       worker.postMessage(order)
-      return settle.promise.finally(() => clearInterval(watching))
+      return settle.promise.finally(() => clearInterval(watchTimer))
     },
     async stop() {
       await worker.terminate()

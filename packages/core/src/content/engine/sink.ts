@@ -1,4 +1,7 @@
-/** Collects what a template renders as UTF-8, up to a limit. Outside of the heap, so that 10 MB fit beside the template. */
+/**
+ * Collects the rendered output as UTF-8, up to a limit. Stored outside the heap, so that 10 MB fit in addition to the
+ * template.
+ */
 export class Sink {
   readonly #limit: number
   #octets = Buffer.allocUnsafeSlow(16 * 1024)
@@ -16,7 +19,9 @@ export class Sink {
     if (this.#pending.length > 8192) this.#flush()
   }
 
-  /** What was written, in memory of its own: a message to another thread takes all of the memory it stands in. */
+  /**
+   * Returns the output in a buffer of its own, since a transfer to another thread takes the whole underlying buffer.
+   */
   end(): Uint8Array {
     this.#flush()
     return new Uint8Array(this.#octets.subarray(0, this.#used))
@@ -35,7 +40,7 @@ export class Sink {
   }
 }
 
-/** The rendering reached a limit: an outcome of template and data. */
+/** The rendering exceeded a limit because of its template and data. */
 export class TooMuch extends Error {
   readonly what: 'output' | 'steps'
 

@@ -1,24 +1,24 @@
-/** What a dynamic template consists of: the nodes the parser makes of its text and nothing else ever makes. */
+/** The syntax tree of a dynamic template. Only the parser creates nodes. */
 export type Node = Text | Comment | Output | Block
 
-/** The nodes of a template, a block's inside or one of its else branches. */
+/** The nodes of a template, of a block or of an else branch. */
 export interface Program {
   nodes: Node[]
-  /** Names of `as |item index|`. */
+  /** The names in `as |item index|`. */
   names: readonly string[]
 }
 
 export interface Text {
   readonly kind: 'text'
-  /** As written, for deciding which lines hold nothing but a tag. */
+  /** The original text, used to find lines that contain only a tag. */
   readonly written: string
   value: string
-  /** Blanks beside a tag that stands alone were taken off on this side. */
+  /** Whether white space next to a standalone tag was removed on this side. */
   startCut: boolean
   endCut: boolean
 }
 
-/** A `~` at either end of a tag takes the white space off there. */
+/** A `~` at either end of a tag removes the white space on that side. */
 export interface Tilde {
   readonly before: boolean
   readonly after: boolean
@@ -43,16 +43,16 @@ export interface Block {
   readonly includeZero: boolean
   readonly program: Program
   readonly otherwise: Program | undefined
-  /** `{{^x}}`: the program is for when the value is empty. */
+  /** `{{^x}}`: the program is rendered if the value is falsy. */
   readonly inverted: boolean
-  /** The else branch is one block, written `{{else if …}}`: it has no closing tag of its own. */
+  /** The else branch is a single block written as `{{else if …}}`, which has no closing tag. */
   readonly chained: boolean
   readonly open: Tilde
   readonly middle: Tilde
   readonly close: Tilde
 }
 
-/** `section` is a block named by a path of the data; `with` renders nothing, as the mirrored service has it. */
+/** `section` is a block named by a path in the data; `with` renders nothing, as in the original service. */
 export type BlockName = BlockHelper | 'section' | 'with'
 export type BlockHelper = 'if' | 'unless' | 'each' | Comparison
 export type Comparison = 'equals' | 'notEquals' | 'greaterThan' | 'lessThan' | 'and' | 'or'
@@ -67,12 +67,12 @@ export interface Literal {
 
 export interface Path {
   readonly kind: 'path'
-  /** `@index`: a word of the loop, or the root. */
+  /** `@index`: a loop variable, or the root. */
   readonly data: boolean
-  /** How many `../` it begins with. */
+  /** Number of leading `../`. */
   readonly up: number
   readonly parts: readonly string[]
-  /** One plain word: it could be the name of a helper. */
+  /** A single plain word, which could be the name of a helper. */
   readonly word: boolean
 }
 
@@ -82,7 +82,7 @@ export interface Call {
   readonly values: readonly Expression[]
 }
 
-/** The text is no template: an outcome of what the account wrote, not a fault. */
+/** The text is not a valid template. Caused by the account's template, not an internal error. */
 export class SyntaxProblem extends Error {
   readonly line: number
   readonly column: number

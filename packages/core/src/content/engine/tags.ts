@@ -1,7 +1,7 @@
 import { SyntaxProblem, type Tilde } from './syntax.ts'
 import { cutWords, type Word } from './words.ts'
 
-/** What a template's text is cut into. */
+/** A piece of a template's text. */
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'comment'; readonly tilde: Tilde }
@@ -16,8 +16,8 @@ export interface Tag {
 }
 
 /**
- * Cuts a template into text and tags. `\{{` is a tag written out; `\\{{` a backslash and a tag. Takes time with the text's
- * length alone.
+ * Splits a template into text and tags. `\{{` is a literal tag; `\\{{` is a backslash and a tag. Takes time linear to
+ * the length of the text.
  */
 export function* cutTags(text: string): Generator<Piece> {
   let from = 0
@@ -46,7 +46,7 @@ export function* cutTags(text: string): Generator<Piece> {
   if (from < text.length) yield { kind: 'text', text: text.slice(from) }
 }
 
-/** Written-out text ends where the next tag begins, with the backslashes that belong to that tag. */
+/** Returns the end of literal text: the start of the next tag, including its backslashes. */
 function nextOpening(text: string, from: number): number {
   const at = text.indexOf('{{', from)
   if (at === -1) return text.length
@@ -54,7 +54,7 @@ function nextOpening(text: string, from: number): number {
   return text[at - 2] === '\\' && at - 2 >= from ? at - 2 : at - 1
 }
 
-const REFUSED: readonly [begins: string, what: string][] = [
+const UNSUPPORTED: readonly [begins: string, what: string][] = [
   ['{{', 'raw blocks are'],
   ['>', 'partials are'],
   ['#>', 'partials are'],
@@ -65,17 +65,17 @@ const REFUSED: readonly [begins: string, what: string][] = [
 function tagAt(text: string, at: number): { piece: Piece; end: number } {
   const before = text[at + 2] === '~'
   const begin = at + (before ? 3 : 2)
-  const refused = REFUSED.find(([begins]) => text.startsWith(begins, begin))
-  if (refused) throw new SyntaxProblem(text, at, `${refused[1]} not supported`)
+  const unsupported = UNSUPPORTED.find(([begins]) => text.startsWith(begins, begin))
+  if (unsupported) throw new SyntaxProblem(text, at, `${unsupported[1]} not supported`)
   if (text[begin] === '!') return commentAt(text, at, begin, before)
   const { kind, inside } = kindAt(text, begin)
   const { words, end } = cutWords(text, inside, at)
   const braced = text[begin] === '{'
   if (braced && text[end] !== '}') throw new SyntaxProblem(text, at, '"}}}" is missing')
-  const behind = braced ? end + 1 : end
-  const after = text[behind] === '~'
-  const close = after ? behind + 1 : behind
-  if (!text.startsWith('}}', close)) throw new SyntaxProblem(text, at, 'tag is not closed')
+  const next = braced ? end + 1 : end
+  const after = text[next] === '~'
+  const close = after ? next + 1 : next
+  if (!text.startsWith('}}', close)) throw new SyntaxProblem(text, at, 'the tag is not closed')
   return { piece: { kind, at, tilde: { before, after }, words, end }, end: close + 2 }
 }
 
@@ -99,13 +99,13 @@ function kindAt(text: string, begin: number): { kind: Tag['kind']; inside: numbe
   }
 }
 
-/** `{{! … }}`, and `{{!-- … --}}`, which may hold tags. */
+/** `{{! … }}`, and `{{!-- … --}}`, which may contain tags. */
 function commentAt(text: string, at: number, begin: number, before: boolean): { piece: Piece; end: number } {
   const long = text.startsWith('!--', begin)
   let end = text.indexOf(long ? '--' : '}}', long ? begin + 3 : begin)
   while (long && end !== -1 && !/^--~?\}\}/.test(text.slice(end, end + 5))) end = text.indexOf('--', end + 1)
   if (end === -1) throw new SyntaxProblem(text, at, 'comment is not closed')
   const after = long ? text[end + 2] === '~' : text[end - 1] === '~' && end - 1 > begin
-  const behind = long ? end + (after ? 5 : 4) : end + 2
-  return { piece: { kind: 'comment', tilde: { before, after } }, end: behind }
+  const next = long ? end + (after ? 5 : 4) : end + 2
+  return { piece: { kind: 'comment', tilde: { before, after } }, end: next }
 }

@@ -11,24 +11,24 @@ export interface DynamicTemplate {
 }
 export type TemplatePart = 'subject' | 'html' | 'text'
 
-/** What a template became for one recipient. `failed` is an outcome: the account's template or data are why. */
+/** The result for one recipient. `failed`: the account's template or data caused an error. */
 export type Rendered =
   | ({ readonly kind: 'rendered' } & DynamicTemplate)
   | { readonly kind: 'failed'; readonly failure: RenderFailure }
 
 export interface RenderFailure {
   readonly why: 'syntax' | 'data' | 'output' | 'time' | 'memory'
-  /** For the account's eyes; holds nothing of the data. */
+  /** Error message for the account; contains nothing of the data. */
   readonly sentence: string
   readonly part?: TemplatePart
-  /** Where a template does not parse, from 1. */
+  /** Position of a syntax error, counted from 1. */
   readonly line?: number
   readonly column?: number
 }
 
 export type CheckedTemplate = { readonly ok: true } | { readonly ok: false; readonly failure: RenderFailure }
 
-/** V26: octets of what a template renders, subject and both bodies together. */
+/** V26: maximum bytes of the rendered subject and bodies together. */
 export const MOST_OUTPUT = 10 * 1024 * 1024
 
 const PARTS: readonly TemplatePart[] = ['subject', 'html', 'text']
@@ -49,7 +49,7 @@ export function compile(template: DynamicTemplate): Compiled {
   return { kind: 'compiled', programs }
 }
 
-/** Says whether a text is a template, and where it is not. Takes linear time; 1 MB some 50 ms. */
+/** Checks whether a text is a valid template, and where it is not. Takes linear time, about 50 ms for 1 MB. */
 export function checkDynamic(text: string): CheckedTemplate {
   const parsed = parsePart(text)
   return 'failure' in parsed ? { ok: false, failure: parsed.failure } : { ok: true }
@@ -69,7 +69,7 @@ export type RenderedOctets =
   | { readonly kind: 'rendered'; readonly parts: ReadonlyMap<TemplatePart, Uint8Array> }
   | { readonly kind: 'failed'; readonly failure: RenderFailure }
 
-/** Renders for one recipient. `json` is its data, an object in JSON. */
+/** Renders for one recipient. `json` is the recipient's data, a JSON object. */
 export function renderCompiled(compiled: Compiled, json: string): RenderedOctets {
   if (compiled.kind === 'failed') return compiled
   const data: unknown = JSON.parse(json)

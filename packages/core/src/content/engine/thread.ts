@@ -3,15 +3,15 @@ import type { RenderedOctets } from './template.ts'
 import { type CheckedTemplate, checkDynamic, compile, type DynamicTemplate, renderCompiled } from './template.ts'
 
 /**
- * What a thread is asked: a template and the data of some recipients, each in JSON; whether a text is a template; the plain text of
- * HTML.
+ * An order to a thread: render a template with the data of some recipients, each as JSON; check a template's syntax; or
+ * convert HTML to plain text.
  */
 export type Order =
   | { readonly kind: 'render'; readonly template: DynamicTemplate; readonly data: readonly string[] }
   | { readonly kind: 'check'; readonly text: string }
   | { readonly kind: 'plain'; readonly html: string }
 
-/** What it says: that it is ready, one rendering after the other, and that it has had its turn. */
+/** A message from the thread: ready, the result of one rendering, or the end of the slot. */
 export type Report =
   | { readonly kind: 'ready'; readonly cpu: number }
   | { readonly kind: 'rendered'; readonly rendered: RenderedOctets; readonly cpu: number }
@@ -19,36 +19,36 @@ export type Report =
   | { readonly kind: 'plain'; readonly plain: string; readonly cpu: number }
   | { readonly kind: 'done'; readonly cpu: number }
 
-/** Milliseconds after which a long batch makes room for others; the rest of it comes again. */
-const TURN = 250
+/** Milliseconds after which a long batch yields to others; the rest of it is sent again. */
+const SLOT_MS = 250
 
-/** The body of a rendering thread. It gets text and gives text: no environment, no files, no database. */
+/** Entry function of a rendering thread. It exchanges only text and has no environment, files or database. */
 function serve(): void {
   const port = parentPort
   if (isMainThread || !port) return
-  const say = (report: Report): void => port.postMessage(report)
+  const report = (report: Report): void => port.postMessage(report)
   port.on('message', (order: Order) => {
-    if (order.kind === 'check') return say({ kind: 'checked', checked: checkDynamic(order.text), cpu: cpuUsed() })
-    if (order.kind === 'plain') return void makePlain(order.html, say)
-    const until = cpuUsed() + TURN
+    if (order.kind === 'check') return report({ kind: 'checked', checked: checkDynamic(order.text), cpu: cpuUsed() })
+    if (order.kind === 'plain') return void makePlain(order.html, report)
+    const until = cpuUsed() + SLOT_MS
     const compiled = compile(order.template)
     for (const json of order.data) {
       const rendered = renderCompiled(compiled, json)
-      say({ kind: 'rendered', rendered, cpu: cpuUsed() })
+      report({ kind: 'rendered', rendered, cpu: cpuUsed() })
       if (cpuUsed() > until) break
     }
-    say({ kind: 'done', cpu: cpuUsed() })
+    report({ kind: 'done', cpu: cpuUsed() })
   })
-  say({ kind: 'ready', cpu: cpuUsed() })
+  report({ kind: 'ready', cpu: cpuUsed() })
 }
 
-/** What makes it is read when it is asked for: most threads never are. */
-async function makePlain(html: string, say: (report: Report) => void): Promise<void> {
+/** Loads the converter only when needed, since most threads never are asked for plain text. */
+async function makePlain(html: string, report: (report: Report) => void): Promise<void> {
   const { plainTextOf } = await import('./plain-text.ts')
-  say({ kind: 'plain', plain: plainTextOf(html), cpu: cpuUsed() })
+  report({ kind: 'plain', plain: plainTextOf(html), cpu: cpuUsed() })
 }
 
-/** Milliseconds this thread has computed. */
+/** Processor time used by this thread, in milliseconds. */
 function cpuUsed(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000

@@ -1,23 +1,23 @@
 import type { Comparison } from './syntax.ts'
 
-const DEEPEST = 64
+const MAX_DEPTH = 64
 
-/** What of the data counts as nothing: as the standard `#if`, so that `"0"` and negative numbers count as something. */
+/** Whether a value is truthy as in the standard `#if`: `"0"` and negative numbers are truthy, empty lists are not. */
 export function isTruthy(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value)
 }
 
-/** A member of the data: only what stands in it, nothing that JavaScript adds to every object. */
+/** Reads a member of the data: only own properties, not those that every JavaScript object inherits. */
 export function memberOf(value: unknown, name: string): unknown {
   if (typeof value === 'string') return name === 'length' ? value.length : undefined
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
   return (value as Record<string, unknown>)[name]
 }
 
-/** A value as text; a list's items with commas between, as JavaScript writes them. Never runs anything of the data. */
+/** Converts a value to text; lists are joined with commas, as in JavaScript. Never calls methods of the data. */
 export function textOf(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value
-  if (value === null || value === undefined || depth > DEEPEST) return ''
+  if (value === null || value === undefined || depth > MAX_DEPTH) return ''
   if (Array.isArray(value)) return value.map((item) => textOf(item, depth + 1)).join(',')
   return typeof value === 'object' ? '[object Object]' : String(value)
 }
@@ -43,7 +43,7 @@ export function compare(comparison: Comparison, values: readonly unknown[]): boo
   }
 }
 
-/** 3 equals "3", true equals what counts as something, missing equals null; lists and objects equal nothing. */
+/** 3 equals "3", true equals truthy values, missing equals null; lists and objects equal nothing of another type. */
 function areEqual(a: unknown, b: unknown): boolean {
   if ((a ?? null) === (b ?? null)) return true
   if (typeof a === 'boolean' && typeof b !== 'boolean') return a === asFlag(b)
@@ -56,7 +56,7 @@ function asFlag(value: unknown): boolean {
   return value === 'false' ? false : isTruthy(value)
 }
 
-/** NaN for what is no number, which is neither greater nor less than anything. */
+/** NaN for values that are not numbers, which compare neither greater nor less. */
 function numberOf(value: unknown): number {
   return typeof value === 'object' || value === undefined ? Number.NaN : Number(value)
 }

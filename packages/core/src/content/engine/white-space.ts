@@ -1,8 +1,8 @@
 import type { Block, Node, Program, Text } from './syntax.ts'
 
 /*
- * White space as Handlebars has it: `~` takes all of it off on its side, and a line that holds nothing but one opening, closing
- * or else tag or a comment leaves no line behind. Looks at each end of each text once, so that it takes linear time.
+ * White space as in Handlebars: `~` removes all white space on its side, and a line that contains only one opening,
+ * closing or else tag, or a comment, is removed. Each end of each text is inspected once, so this takes linear time.
  */
 
 interface Strip {
@@ -75,14 +75,14 @@ function stripBlock(block: Block): Strip {
   return strip
 }
 
-/** The last branch of a chain of else. */
+/** Returns the last branch of an else chain. */
 function lastOf(block: Block): Program {
   let last = block
   while (last.chained) last = last.otherwise?.nodes[0] as Block
   return last.otherwise ?? last.program
 }
 
-/** Whether nothing stands on the line before node `at`. */
+/** Whether the line is empty before node `at`. */
 function endsLine(nodes: readonly Node[], at: number, root: boolean): boolean {
   const before = nodes[at - 1]
   if (!before) return root
@@ -92,12 +92,12 @@ function endsLine(nodes: readonly Node[], at: number, root: boolean): boolean {
   return blank.includes('\n') || (blank.length === text.length && root && at === 1)
 }
 
-/** Whether nothing stands on the line behind node `at`. */
+/** Whether the line is empty after node `at`. */
 function beginsLine(nodes: readonly Node[], at: number, root: boolean): boolean {
-  const behind = nodes[at + 1]
-  if (!behind) return root
-  if (behind.kind !== 'text') return false
-  const text = behind.written
+  const next = nodes[at + 1]
+  if (!next) return root
+  if (next.kind !== 'text') return false
+  const text = next.written
   const blank = text.slice(0, text.length - text.trimStart().length)
   return blank.includes('\n') || (blank.length === text.length && root && nodes[at + 2] === undefined)
 }

@@ -1,6 +1,6 @@
 import { SyntaxProblem } from './syntax.ts'
 
-/** One word inside a tag. `at` is its place in the template. */
+/** A word inside a tag. `at` is its position in the template. */
 export type Word =
   | { readonly kind: 'name'; readonly text: string; readonly at: number; readonly bracketed: boolean }
   | { readonly kind: 'string'; readonly text: string; readonly at: number }
@@ -9,28 +9,28 @@ export type Word =
 type Mark = '(' | ')' | '=' | '|' | '@' | '/' | '.' | '..'
 
 const MARKS = new Set(['(', ')', '=', '|', '@', '/'])
-/** What Handlebars lets a name consist of. */
+/** Characters that Handlebars allows in a name. */
 const NAME = /[^\s!"#%-,./;->@[-^`{-~]+/y
 const NUMBER = /-?[0-9]+(?:\.[0-9]+)?(?=[\s})|]|~|$)/y
 const BLANK = /\s/
 
 /**
- * Cuts the inside of a tag, from `at`, into words, up to what closes the tag. Takes time with the tag's length alone: every
- * pattern is anchored and has one way to match.
+ * Splits the content of a tag, from `at`, into words, up to the end of the tag. Takes time linear to the length of the
+ * tag: every pattern is anchored and can match in only one way.
  */
 export function cutWords(text: string, at: number, opened: number): { readonly words: Word[]; readonly end: number } {
   const words: Word[] = []
-  let place = at
-  while (place < text.length) {
-    const char = text[place] as string
+  let position = at
+  while (position < text.length) {
+    const char = text[position] as string
     if (BLANK.test(char)) {
-      place++
+      position++
       continue
     }
-    if (char === '}' || (char === '~' && text[place + 1] === '}')) return { words, end: place }
-    const word = wordAt(text, place, words.at(-1))
+    if (char === '}' || (char === '~' && text[position + 1] === '}')) return { words, end: position }
+    const word = wordAt(text, position, words.at(-1))
     words.push(word.word)
-    place = word.end
+    position = word.end
   }
   throw new SyntaxProblem(text, opened, 'tag is not closed')
 }
@@ -57,22 +57,22 @@ function match(pattern: RegExp, text: string, at: number): string | undefined {
   return pattern.exec(text)?.[0]
 }
 
-/** A backslash hides a quote of the same kind and nothing else. */
+/** Parses a quoted string. A backslash escapes only the quote character itself. */
 function stringAt(text: string, at: number): { word: Word; end: number } {
   const quote = text[at] as string
   let value = ''
   for (let from = at + 1; ; ) {
     const end = text.indexOf(quote, from)
-    if (end === -1) throw new SyntaxProblem(text, at, 'string is not closed')
-    const hidden = text[end - 1] === '\\' && end - 1 >= from
-    value += text.slice(from, hidden ? end - 1 : end)
-    if (!hidden) return { word: { kind: 'string', text: value, at }, end: end + 1 }
+    if (end === -1) throw new SyntaxProblem(text, at, 'the quoted text has no end')
+    const escaped = text[end - 1] === '\\' && end - 1 >= from
+    value += text.slice(from, escaped ? end - 1 : end)
+    if (!escaped) return { word: { kind: 'string', text: value, at }, end: end + 1 }
     value += quote
     from = end + 1
   }
 }
 
-/** `[any name at all]` in a path. */
+/** Parses `[any name at all]` in a path. */
 function bracketedAt(text: string, at: number): { word: Word; end: number } {
   const end = text.indexOf(']', at)
   if (end === -1) throw new SyntaxProblem(text, at, 'bracket is not closed')

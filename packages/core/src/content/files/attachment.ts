@@ -1,4 +1,4 @@
-/** A file uploaded once and named by id. */
+/** An uploaded file that messages refer to by id. */
 export interface StoredAttachment {
   readonly id: number
   readonly fileName: string
@@ -8,7 +8,7 @@ export interface StoredAttachment {
 export interface FileSummary {
   readonly id: number
   readonly fileName: string
-  /** Octets. */
+  /** Size in bytes. */
   readonly size: number
   readonly createdAt: Date
 }

@@ -13,16 +13,16 @@ export interface NewAttachment {
   readonly accountId: number
   readonly fileName: string
   readonly content: Buffer
-  /** The operator, when left out. */
+  /** The operator if omitted. */
   readonly by?: Actor
-  /** What the caller named its parameters. */
+  /** The caller's names of the parameters. */
   readonly parameters: FileParameters
 }
 
-/** Files an account may have stored at a time: its usage is counted at every upload. */
-const MOST_FILES = 10_000
-/** The largest number the database has for an id. */
-const LARGEST_ID = 2_147_483_647
+/** Maximum number of files per account; limits the cost of counting them at every upload. */
+const MAX_FILES = 10_000
+/** Maximum id in the database (int4). */
+const MAX_ID = 2_147_483_647
 
 export interface Attachments {
   /** Stores a file. Throws parameterMissing, parameterInvalid, attachmentsFull. */
@@ -32,22 +32,22 @@ export interface Attachments {
     accountId: number,
     page: { limit: number; offset: number },
   ): Promise<{ attachments: FileSummary[]; total: number }>
-  /** Forgets it; messages that were accepted keep theirs. Throws attachmentUnknown. */
+  /** Deletes a file; accepted messages keep their copy. Throws attachmentUnknown. */
   remove(act: { accountId: number; id: number; by?: Actor }): Promise<void>
-  /** The account's attachments with these ids, in no order; unknown ids are simply missing. */
+  /** Returns the account's attachments with these ids, in any order; unknown ids are omitted. */
   find(accountId: number, ids: readonly number[]): Promise<FileSummary[]>
-  /** Reads what {@link find} found. Throws attachmentUnknown when one has gone since. */
+  /** Reads the files that {@link find} returned. Throws attachmentUnknown if one was deleted since. */
   read(files: readonly FileSummary[]): Promise<StoredAttachment[]>
 }
 
-/** `capacity`: octets of all files of one account. */
+/** `capacity`: maximum bytes of all files of an account. */
 export function attachmentsOf({ sql, capacity }: { readonly sql: Sql; readonly capacity: number }): Attachments {
   return {
     async add({ accountId, fileName, content, by = OPERATOR, parameters }) {
       checkFile({ fileName, content }, parameters)
       return sql.begin(async (transaction) => {
         const { files, octets } = await store.lockUsage(transaction, accountId)
-        if (files >= MOST_FILES) throw new ServiceError('attachmentsFull', { values: { limit: `${MOST_FILES} files` } })
+        if (files >= MAX_FILES) throw new ServiceError('attachmentsFull', { values: { limit: `${MAX_FILES} files` } })
         if (octets + content.length > capacity) {
           throw new ServiceError('attachmentsFull', { values: { limit: `${capacity / 1024 / 1024} MB` } })
         }
@@ -70,9 +70,9 @@ export function attachmentsOf({ sql, capacity }: { readonly sql: Sql; readonly c
     async remove({ accountId, id, by = OPERATOR }) {
       if (!isId(id)) throw new ServiceError('attachmentUnknown')
       await sql.begin(async (transaction) => {
-        const gone = await store.deleteAttachment(transaction, accountId, id)
-        if (!gone) throw new ServiceError('attachmentUnknown')
-        const { fileName, size, sha256 } = gone
+        const deleted = await store.deleteAttachment(transaction, accountId, id)
+        if (!deleted) throw new ServiceError('attachmentUnknown')
+        const { fileName, size, sha256 } = deleted
         await noteChange(transaction, {
           ...{ accountId, by, action: 'attachment.delete', object: `attachment ${id}` },
           before: { fileName, size, sha256 },
@@ -85,5 +85,5 @@ export function attachmentsOf({ sql, capacity }: { readonly sql: Sql; readonly c
 }
 
 function isId(id: number): boolean {
-  return Number.isInteger(id) && id >= 1 && id <= LARGEST_ID
+  return Number.isInteger(id) && id >= 1 && id <= MAX_ID
 }

@@ -2,13 +2,16 @@ import { type AnySql, onlyRow, type Sql } from '../../platform/database/database
 import { ServiceError } from '../../platform/errors.ts'
 import type { FileSummary, StoredAttachment } from './attachment.ts'
 
-/** A result is held twice for a moment, as it came and as its values; slices keep that small. */
+/** Maximum bytes read at a time: the driver holds each result twice for a moment, as received and as values. */
 const SLICE = 2 * 1024 * 1024
 
 const summary = (sql: AnySql) => sql`
   id, file_name as "fileName", octet_length(content) as size, created_at as "createdAt"`
 
-/** How many files the account has and their octets; who else would add one waits until this transaction ends. */
+/**
+ * Returns the number and total bytes of the account's files, and locks the account until the end of the transaction, so
+ * that no other file is added.
+ */
 export async function lockUsage(sql: AnySql, accountId: number): Promise<{ files: number; octets: number }> {
   await sql`select from accounts where id = ${accountId} for no key update`
   const rows = await sql<{ files: number; octets: number }[]>`
@@ -21,7 +24,7 @@ export async function insertAttachment(
   sql: AnySql,
   { accountId, fileName, content }: { accountId: number; fileName: string; content: Buffer },
 ): Promise<FileSummary> {
-  // The last parameter goes as octets, any other as hexadecimal text (docs/decisions/0007).
+  // The driver sends only the last parameter as binary; others are sent as hexadecimal text (docs/decisions/0007).
   return onlyRow(
     await sql<FileSummary[]>`
       insert into attachments (account_id, file_name, content) values (${accountId}, ${fileName}, ${content})
@@ -49,7 +52,7 @@ export async function selectSummaries(sql: AnySql, accountId: number, ids: reado
     select ${summary(sql)} from attachments where id = any(${[...ids]}::int[]) and account_id = ${accountId}`
 }
 
-/** Answers what it was, or undefined. */
+/** Returns the deleted file, or undefined if it does not exist. */
 export async function deleteAttachment(
   sql: AnySql,
   accountId: number,
@@ -61,7 +64,7 @@ export async function deleteAttachment(
   return rows[0]
 }
 
-/** Reads files, small ones together and large ones in slices. Throws attachmentUnknown for one that is gone. */
+/** Reads files, small ones in batches and large ones in slices. Throws attachmentUnknown if one was deleted. */
 export async function readContents(sql: Sql, files: readonly FileSummary[]): Promise<StoredAttachment[]> {
   const contents = new Map<number, Buffer>()
   let batch: number[] = []

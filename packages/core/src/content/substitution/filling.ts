@@ -3,31 +3,37 @@ import { type CutText, MOST_PIECES } from './cut-texts.ts'
 import type { KeyFinder } from './key-finder.ts'
 import type { Sections, Substitutions } from './sections.ts'
 
-/** What is left for the texts of one copy together. */
+/** The remaining budget of all texts of one copy. */
 export interface Room {
-  /** Characters they may still have. */
+  /** Characters that the texts may still grow by. */
   left: number
-  /** Characters of values and sections that may still be looked through for nothing. */
+  /** Characters of values and sections that may still be searched without adding text. */
   idle: number
 }
 
-/** Characters of all texts of one copy: what a message may have. */
+/** Maximum characters of all texts of one copy, the limit of a message. */
 export const MOST_TOGETHER = 30 * 1024 * 1024
-/** Sections of empty sections grow no text: so many characters of them are looked through, and one for each that the text has grown. */
-const MOST_IDLE = 64 * 1024
-/** What looking through a value or a section costs besides its characters. */
+/**
+ * Empty nested sections add no text. Characters of them that may be searched, in addition to one for each character
+ * that the text has grown.
+ */
+const MAX_IDLE = 64 * 1024
+/** Cost of searching a value or section, in addition to its length. */
 const OVERHEAD = 16
-/** Values, sections and what stands in those. */
-const DEEPEST = 4
-/** Units of text that are searched at a time. */
-const STRETCH = 64 * 1024
-/** Units searched and pieces put together between two looks at the clock: some tenths of a millisecond. */
+/** Maximum nesting of values and sections. */
+const MAX_DEPTH = 4
+/** UTF-16 units searched at a time. */
+const CHUNK = 64 * 1024
+/** Units searched and pieces joined between two checks of the clock; takes a few tenths of a millisecond. */
 const STOP_AFTER = 16 * 1024
-/** Pieces that are put together at a time: a string to which one is added after the other is a list of them all until it is read. */
-const PIECES = 1024
+/**
+ * Pieces joined at a time: V8 keeps a string built by repeated concatenation as a list of all its pieces until it is
+ * read.
+ */
+const PIECES_PER_JOIN = 1024
 
 export function roomForTexts(): Room {
-  return { left: MOST_TOGETHER, idle: MOST_IDLE }
+  return { left: MOST_TOGETHER, idle: MAX_IDLE }
 }
 
 export interface FillingOptions {
@@ -35,11 +41,11 @@ export interface FillingOptions {
   readonly sections: Sections
   readonly finder: KeyFinder
   readonly room: Room
-  /** Characters the text may grow to. */
+  /** Maximum characters of the resulting text. */
   readonly most: number
 }
 
-/** One text becoming one recipient's. */
+/** Fills in one text for one recipient. */
 export class Filling {
   readonly #values: Substitutions
   readonly #sections: Sections
@@ -47,13 +53,13 @@ export class Filling {
   readonly #room: Room
   readonly #most: number
   readonly #chunks: string[] = []
-  /** One for each depth, as long as its longest stretch so far. */
+  /** Reusable buffers, one per depth, as long as the longest stretch so far. */
   readonly #lengths: Uint16Array[] = []
   #pieces: string[] = []
   #length = 0
   #idle = 0
   #work = 0
-  #tooLong = false
+  #isOverLimit = false
 
   constructor({ values, sections, finder, room, most }: FillingOptions) {
     this.#values = values
@@ -63,9 +69,9 @@ export class Filling {
     this.#most = Math.min(most, room.left)
   }
 
-  /** The text; undefined when it was given up. */
+  /** Returns the text; undefined if it exceeded a limit. */
   end(): string | undefined {
-    if (this.#tooLong) return undefined
+    if (this.#isOverLimit) return undefined
     this.#room.left -= this.#length
     this.#room.idle -= Math.max(0, this.#idle - this.#length)
     this.#chunks.push(this.#pieces.join(''))
@@ -73,26 +79,26 @@ export class Filling {
   }
 
   *cut(pieces: CutText): Stoppable<void> {
-    for (let at = 0; at < pieces.length && !this.#tooLong; at++) {
+    for (let at = 0; at < pieces.length && !this.#isOverLimit; at++) {
       const piece = pieces[at] as string
       const inside = at % 2 === 0 ? this.#add(piece) : this.#key(piece, 0)
       if (inside) yield* inside
     }
   }
 
-  /** Answers the text cut at its keys, unless there are too many. */
+  /** Returns the text split at its keys, unless there are too many. */
   *search(text: string): Stoppable<CutText | undefined> {
     const cut: string[] = []
     yield* this.#search(text, 0, [this.#finder], cut)
-    return this.#tooLong || cut.length > MOST_PIECES ? undefined : cut
+    return this.#isOverLimit || cut.length > MOST_PIECES ? undefined : cut
   }
 
   *#search(text: string, depth: number, finders: readonly KeyFinder[], cut?: string[]): Stoppable<void> {
     let from = 0
-    for (let start = 0; start < text.length && !this.#tooLong; start += STRETCH) {
-      const end = Math.min(text.length, start + STRETCH)
+    for (let start = 0; start < text.length && !this.#isOverLimit; start += CHUNK) {
+      const end = Math.min(text.length, start + CHUNK)
       const lengths = this.#mark(text, start, end, depth, finders)
-      if (this.#worked(end - start)) yield
+      if (this.#shouldYield(end - start)) yield
       for (let at = Math.max(start, from); at < end; at++) {
         const length = lengths[at - start] as number
         if (length === 0) continue
@@ -100,11 +106,11 @@ export class Filling {
         const before = text.slice(from, at)
         if (cut && cut.length <= MOST_PIECES) cut.push(before, key)
         this.#add(before)
-        if (depth > 0) this.#pass(length)
+        if (depth > 0) this.#countIdle(length)
         const inside = this.#key(key, depth)
         if (inside) yield* inside
-        if (this.#tooLong) return
-        if (this.#worked(1)) yield
+        if (this.#isOverLimit) return
+        if (this.#shouldYield(1)) yield
         from = at + length
         at = from - 1
       }
@@ -114,29 +120,29 @@ export class Filling {
     this.#add(rest)
   }
 
-  /** Puts in what stands for a key; answers what is to be looked through for that. */
+  /** Replaces a key; returns a generator if the replacement must be searched itself. */
   #key(key: string, depth: number): Stoppable<void> | undefined {
     const { texts, finder } = this.#sections
     const section = depth > 0 ? texts.get(key) : undefined
     const value = Object.hasOwn(this.#values, key) ? this.#values[key] : undefined
-    if (section !== undefined && depth <= DEEPEST && finder) {
+    if (section !== undefined && depth <= MAX_DEPTH && finder) {
       return this.#inside(section, depth, [this.#finder, finder])
     }
-    if (value === undefined || depth > DEEPEST) this.#add(key)
-    else if (finder && depth < DEEPEST) return this.#inside(value, depth, [finder])
+    if (value === undefined || depth > MAX_DEPTH) this.#add(key)
+    else if (finder && depth < MAX_DEPTH) return this.#inside(value, depth, [finder])
     else this.#add(value)
     return undefined
   }
 
   #inside(text: string, depth: number, finders: readonly KeyFinder[]): Stoppable<void> | undefined {
-    this.#pass(OVERHEAD)
-    return this.#tooLong ? undefined : this.#search(text, depth + 1, finders)
+    this.#countIdle(OVERHEAD)
+    return this.#isOverLimit ? undefined : this.#search(text, depth + 1, finders)
   }
 
-  /** What of values and sections is no text: keys, and the effort. */
-  #pass(units: number): void {
+  /** Counts work on values and sections that adds no text. */
+  #countIdle(units: number): void {
     this.#idle += units
-    if (this.#idle > this.#room.idle + this.#length) this.#tooLong = true
+    if (this.#idle > this.#room.idle + this.#length) this.#isOverLimit = true
   }
 
   #mark(text: string, start: number, end: number, depth: number, finders: readonly KeyFinder[]): Uint16Array {
@@ -148,19 +154,19 @@ export class Filling {
   }
 
   #add(text: string): undefined {
-    if (text === '' || this.#tooLong) return
+    if (text === '' || this.#isOverLimit) return
     this.#length += text.length
     if (this.#length > this.#most) {
-      this.#tooLong = true
+      this.#isOverLimit = true
       return
     }
-    if (this.#pieces.push(text) < PIECES) return
+    if (this.#pieces.push(text) < PIECES_PER_JOIN) return
     this.#chunks.push(this.#pieces.join(''))
     this.#pieces = []
   }
 
-  /** Is it time to stop for a moment? */
-  #worked(units: number): boolean {
+  /** Whether to yield to other work. */
+  #shouldYield(units: number): boolean {
     this.#work += units
     if (this.#work < STOP_AFTER) return false
     this.#work = 0

@@ -1,32 +1,33 @@
-/** Longest key that is looked for, in UTF-16 units; longer ones stay where they are. */
-const LONGEST_KEY = 10_000
+/** Maximum key length in UTF-16 units; longer keys are not replaced. */
+const MAX_KEY_LENGTH = 10_000
 
 /**
- * Finds keys in texts: at each place the longest that begins there. An automaton (Aho and Corasick, 1975) over the keys written
- * backwards reads a text from its end and so knows at each place the longest key that begins there. Takes time with the lengths of
- * text and keys, however many there are and whatever they have in common, and some twenty octets for each unit of the keys: whoever
- * makes one bounds those first.
+ * Finds keys in texts: at each position the longest key that begins there. An automaton (Aho and Corasick, 1975) over
+ * the reversed keys reads the text from its end, and so knows at each position the longest key that begins there. Takes
+ * time linear to the lengths of text and keys, whatever the number of keys and their common parts, and about twenty
+ * bytes per unit of the keys, so callers must limit those first.
  *
- * States are numbered by their distance from the root, so that the ways on from one stand together, in the order of their units.
+ * States are numbered by their distance from the root, so that the transitions of a state are contiguous and sorted by
+ * unit.
  */
 export class KeyFinder {
-  /** Units that keys end with, a bit each: nearly all of a text is passed over by a look here. */
+  /** Bit set of the last units of all keys; it skips nearly all of a text. */
   readonly #ends = new Uint32Array(2048)
-  /** The unit a state is reached by. */
+  /** The unit of the transition to a state. */
   readonly #units: Uint16Array
-  /** The first state that is reached from a state; the last one stands before those of the next state. */
-  readonly #ways: Int32Array
-  /** Where a state goes on when its text does not. */
+  /** The first target state of each state's transitions; they end before the first target of the next state. */
+  readonly #transitions: Int32Array
+  /** The state to continue with if no transition matches. */
   readonly #fallback: Int32Array
-  /** Length of the longest key that ends a state. */
+  /** Length of the longest key that ends in a state. */
   readonly #found: Uint16Array
   readonly #longest: number
 
   constructor(keys: Iterable<string>) {
-    const sorted = backwards(keys)
+    const sorted = reversedKeys(keys)
     const states = sorted.reduce((sum, { length }) => sum + length, 1)
     this.#units = new Uint16Array(states)
-    this.#ways = new Int32Array(states + 1)
+    this.#transitions = new Int32Array(states + 1)
     this.#fallback = new Int32Array(states)
     this.#found = new Uint16Array(states)
     this.#longest = sorted.reduce((most, { length }) => Math.max(most, length), 0)
@@ -34,8 +35,8 @@ export class KeyFinder {
   }
 
   /**
-   * Notes in `lengths`, for each place of the text from `start` to `end`, the length of the longest key that begins there, where none
-   * as long is noted.
+   * Sets `lengths`, for each position of the text from `start` to `end`, to the length of the longest key that begins
+   * there, unless a longer one is already set.
    */
   mark(text: string, start: number, end: number, lengths: Uint16Array): void {
     const [ends, found] = [this.#ends, this.#found]
@@ -58,24 +59,24 @@ export class KeyFinder {
     }
   }
 
-  /** 0: there is no way on. */
+  /** Returns the next state, or 0 if there is no transition. */
   #next(state: number, unit: number): number {
-    const [units, ways] = [this.#units, this.#ways]
-    let low = ways[state] as number
-    let high = ways[state + 1] as number
+    const [units, transitions] = [this.#units, this.#transitions]
+    let low = transitions[state] as number
+    let high = transitions[state + 1] as number
     while (low < high) {
       const middle = (low + high) >>> 1
-      const there = units[middle] as number
-      if (there === unit) return middle
-      if (there < unit) low = middle + 1
+      const candidate = units[middle] as number
+      if (candidate === unit) return middle
+      if (candidate < unit) low = middle + 1
       else high = middle
     }
     return 0
   }
 
-  /** Level by level: where a state falls back to is nearer to the root, and so is known. */
+  /** Builds the automaton level by level: the fallback of a state is nearer to the root, so it is already known. */
   #build(sorted: readonly string[]): void {
-    // The keys that go through a state stand together.
+    // The keys that pass through a state are contiguous.
     const from = new Int32Array(this.#units.length)
     const to = new Int32Array(this.#units.length)
     to[0] = sorted.length
@@ -85,7 +86,7 @@ export class KeyFinder {
         depth++
         level = count
       }
-      this.#ways[state] = count
+      this.#transitions[state] = count
       let at = from[state] as number
       const end = to[state] as number
       const ends = sorted[at]?.length === depth
@@ -101,7 +102,7 @@ export class KeyFinder {
         else this.#fallback[count] = this.#step(this.#fallback[state] as number, unit)
         count++
       }
-      this.#ways[state + 1] = count
+      this.#transitions[state + 1] = count
     }
   }
 }
@@ -114,9 +115,9 @@ function unitAt(keys: readonly string[], at: number, depth: number): number {
   return (keys[at] as string).charCodeAt(depth)
 }
 
-/** Each key once, its units from the last to the first, in the order of units. */
-function backwards(keys: Iterable<string>): string[] {
+/** Returns the distinct keys, reversed and sorted by unit. */
+function reversedKeys(keys: Iterable<string>): string[] {
   const all = new Set<string>()
-  for (const key of keys) if (key !== '' && key.length <= LONGEST_KEY) all.add(key.split('').reverse().join(''))
+  for (const key of keys) if (key !== '' && key.length <= MAX_KEY_LENGTH) all.add(key.split('').reverse().join(''))
   return [...all].sort()
 }

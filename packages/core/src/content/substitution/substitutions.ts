@@ -4,30 +4,30 @@ import { Filling, type Room, roomForTexts } from './filling.ts'
 import { KeyFinder } from './key-finder.ts'
 import { hasTooMany, prepareSections, type Sections, type Substitutions } from './sections.ts'
 
-/** Characters a text may grow to. */
-const MOST = 10 * 1024 * 1024
+/** Maximum characters of a text after substitution. */
+const MAX_LENGTH = 10 * 1024 * 1024
 
 export interface Substituter {
   /**
-   * The text with every complete key replaced by the recipient's value; a key without a value stays. Undefined when it would
-   * grow beyond 10 MB or beyond the room that is left, when its sections take too long, or when there are more keys than are looked for.
+   * Replaces every complete key in the text by the recipient's value; keys without a value are kept. Undefined if the
+   * text would exceed 10 MB or the remaining budget, if its sections take too long, or if there are too many keys.
    */
   substitute(text: string, values: Substitutions, room?: Room): Stoppable<string | undefined>
 }
 
 /**
- * Makes what puts in substitutions (v3 contract 2.8): literal and case-sensitive, from left to right, the longest key first, in one
- * pass: a value is not looked through again, but for section tags. A section's text may hold keys and section tags, to a depth
- * of four. `keys` are those of all recipients; a text of ordinary size is cut once for all of them.
+ * Creates the substituter (v3 contract 2.8): literal and case-sensitive, left to right, longest key first, in one pass.
+ * Values are not searched again, except for section tags. A section's text may contain keys and section tags, to a
+ * depth of four. `keys` are those of all recipients; a text of ordinary size is split once for all of them.
  */
 export function createSubstituter(keys: Iterable<string>, sections: Sections = prepareSections()): Substituter {
   const names = [...keys]
-  if (sections.tooMany || hasTooMany(names)) return { substitute: givenUp }
+  if (sections.tooMany || hasTooMany(names)) return { substitute: alwaysUndefined }
   const finder = new KeyFinder(names)
   const cuts = new CutTexts()
   return {
     *substitute(text, values, room = roomForTexts()) {
-      const filling = new Filling({ values, sections, finder, room, most: MOST })
+      const filling = new Filling({ values, sections, finder, room, most: MAX_LENGTH })
       const known = cuts.find(text)
       if (known) yield* filling.cut(known)
       else cuts.keep(text, yield* filling.search(text))
@@ -36,7 +36,7 @@ export function createSubstituter(keys: Iterable<string>, sections: Sections = p
   }
 }
 
-// biome-ignore lint/correctness/useYield: it is at its end at once
-function* givenUp(): Stoppable<undefined> {
+// biome-ignore lint/correctness/useYield: it ends immediately
+function* alwaysUndefined(): Stoppable<undefined> {
   return undefined
 }

@@ -4,7 +4,10 @@ import { Filling, MOST_TOGETHER, roomForTexts } from './filling.ts'
 import { KeyFinder } from './key-finder.ts'
 import { prepareSections, type Substitutions } from './sections.ts'
 
-/** Where a recipient leaves the message's group, leaves everything, or chooses; those that are missing are left empty. */
+/**
+ * URLs where a recipient unsubscribes from the message's group, from all mail, or manages preferences; tags without a
+ * URL become empty.
+ */
 export interface UnsubscribeUrls {
   readonly group?: string
   readonly global?: string
@@ -13,7 +16,7 @@ export interface UnsubscribeUrls {
 
 type Tag = readonly [which: keyof UnsubscribeUrls, label: string | undefined]
 
-/** v3 contract 2.7. With a label the tag stands for a whole link, else for the bare URL. */
+/** Contract 2.7. A tag with a label becomes a complete link, one without becomes the bare URL. */
 const TAGS: ReadonlyMap<string, Tag> = new Map<string, Tag>([
   ['<%asm_group_unsubscribe_raw_url%>', ['group', undefined]],
   ['<%asm_group_unsubscribe_url%>', ['group', 'Unsubscribe From This List']],
@@ -31,7 +34,9 @@ export function hasUnsubscribeTags(text: string): boolean {
   return text.includes('<%asm_') || text.includes('{{{unsubscribe')
 }
 
-/** Puts a recipient's own URLs in for the tags, as HTML or as plain text asks for. Undefined when the text grows beyond 30 MB. */
+/**
+ * Replaces the tags with the recipient's URLs, formatted for HTML or plain text. Undefined if the text exceeds 30 MB.
+ */
 export function* fillUnsubscribeTags(
   text: string,
   urls: UnsubscribeUrls,
@@ -39,13 +44,15 @@ export function* fillUnsubscribeTags(
   room = roomForTexts(),
 ): Stoppable<string | undefined> {
   if (!hasUnsubscribeTags(text)) return text
-  const values: Substitutions = Object.fromEntries([...TAGS].map(([tag, said]) => [tag, filledIn(said, urls, kind)]))
+  const values: Substitutions = Object.fromEntries(
+    [...TAGS].map(([tag, meaning]) => [tag, replacementFor(meaning, urls, kind)]),
+  )
   const filling = new Filling({ values, sections: NO_SECTIONS, finder: FINDER, room, most: MOST_TOGETHER })
   yield* filling.search(text)
   return filling.end()
 }
 
-function filledIn([which, label]: Tag, urls: UnsubscribeUrls, kind: 'html' | 'text'): string {
+function replacementFor([which, label]: Tag, urls: UnsubscribeUrls, kind: 'html' | 'text'): string {
   const url = urlOf(urls, which) ?? ''
   if (kind === 'text') return label && url ? `${label} ( ${url} )` : url
   const escaped = escapeHtml(url)
@@ -53,8 +60,8 @@ function filledIn([which, label]: Tag, urls: UnsubscribeUrls, kind: 'html' | 'te
 }
 
 /**
- * The data of a dynamic template, in which `{{{unsubscribe}}}` and `{{{unsubscribe_preferences}}}` are members: the recipient's
- * URLs, where the data has none of its own.
+ * Adds the recipient's URLs to the data of a dynamic template, as the members used by `{{{unsubscribe}}}` and
+ * `{{{unsubscribe_preferences}}}`, unless the data defines these members.
  */
 export function withUnsubscribeUrls(
   data: Readonly<Record<string, unknown>>,
@@ -64,7 +71,7 @@ export function withUnsubscribeUrls(
   return { ...own, ...data }
 }
 
-/** A message of no group is left altogether. */
+/** For a message without a group, the group URL is the one that unsubscribes from all mail. */
 function urlOf(urls: UnsubscribeUrls, which: keyof UnsubscribeUrls): string | undefined {
   return urls[which] ?? (which === 'group' ? urls.global : undefined)
 }

@@ -14,14 +14,14 @@ import type { Template, TemplateContent, TemplateSummary, TemplateVersion, Versi
 export type { Template, TemplateContent, TemplateSummary, TemplateVersion, VersionSummary } from './template.ts'
 export { type TemplateVariable, VARIABLE_TYPES, type VariableType } from './variables.ts'
 
-/** Versions kept of one template, besides the active one. */
-const VERSIONS_KEPT = 100
+/** Number of versions kept per template, in addition to the active one. */
+const MAX_INACTIVE_VERSIONS = 100
 
-/** A template of an account, and who changes it. */
+/** A template of an account, and the author of the change. */
 export interface TemplateAct {
   readonly accountId: number
   readonly id: number
-  /** The operator, when left out. */
+  /** The operator if omitted. */
   readonly by?: Actor
 }
 
@@ -32,7 +32,7 @@ export interface NewTemplate extends Partial<TemplateContent> {
   readonly by?: Actor
 }
 
-/** Each throws templateIdInvalid for a template the account does not have. */
+/** All functions throw templateIdInvalid for a template that the account does not have. */
 export interface Templates {
   /**
    * Throws templateNameInvalid, templateBlank, templateTooLarge, templateNameTaken, parameterInvalid (account, content, subject,
@@ -40,13 +40,13 @@ export interface Templates {
    */
   create(template: NewTemplate): Promise<Template>
   /**
-   * Changes what is given. Another subject, content or list of variables makes a new version, which is active at once.
-   * Throws as create.
+   * Changes the given fields. A different subject, content or list of variables creates a new version, which becomes
+   * active immediately. Throws the same errors as create.
    */
   edit(act: TemplateAct, change: Partial<TemplateContent & { readonly name: string }>): Promise<Template>
-  /** Forgets it and its versions; what was accepted keeps its content, and the name is free. */
+  /** Deletes the template and its versions. Accepted messages keep their content, and the name can be reused. */
   remove(act: TemplateAct): Promise<void>
-  /** The account's template with this id, or undefined; what sends read. */
+  /** Returns the account's template with this id for a send, or undefined. */
   find(accountId: number, id: number): Promise<Template | undefined>
   show(accountId: number, id: number): Promise<Template>
   /** Oldest first. */
@@ -54,33 +54,39 @@ export interface Templates {
     accountId: number,
     page: { limit: number; offset: number },
   ): Promise<{ templates: TemplateSummary[]; total: number }>
-  /** Adds a version beside the active one; what is left out is as the active version has it. Throws as create. */
+  /**
+   * Adds a version without activating it. Omitted fields are copied from the active version. Throws the same errors as
+   * create.
+   */
   addVersion(act: TemplateAct, version: Partial<TemplateContent>): Promise<TemplateVersion>
-  /** Sends read this version from now on. Throws templateVersionUnknown. */
+  /** Makes this version the one that sends use. Throws templateVersionUnknown. */
   activate(act: TemplateAct, number: number): Promise<Template>
-  /** Newest first; the newest 100 are kept, and the active one. */
+  /** Newest first; the newest 100 and the active version are kept. */
   versions(accountId: number, id: number): Promise<VersionSummary[]>
   /** Throws templateVersionUnknown. */
   version(accountId: number, id: number, number: number): Promise<TemplateVersion>
 }
 
 export function templatesOf(sql: Sql): Templates {
-  /** Does something to a template that nobody else changes meanwhile, and notes it in the audit log. */
+  /**
+   * Runs `fn` with the template locked, and records the change in the audit log. Without a result of `fn`, nothing is
+   * recorded.
+   */
   async function change<T>(
     { accountId, id, by = OPERATOR }: TemplateAct,
     what: string,
-    act: (transaction: SqlTransaction, template: Template) => Promise<{ after?: AuditValues; answer: T } | undefined>,
+    fn: (transaction: SqlTransaction, template: Template) => Promise<{ after?: AuditValues; answer: T } | undefined>,
   ): Promise<T | undefined> {
     if (!isId(id)) throw new ServiceError('templateIdInvalid')
     return sql
       .begin(async (transaction): Promise<{ answer: T } | undefined> => {
         const template = await store.lockTemplate(transaction, accountId, id)
         if (!template) throw new ServiceError('templateIdInvalid')
-        const done = await act(transaction, template)
+        const done = await fn(transaction, template)
         if (!done) return undefined
         const { after } = done
         await noteChange(transaction, {
-          ...{ accountId, by, action: `template.${what}`, object: `template ${id}`, before: noted(template) },
+          ...{ accountId, by, action: `template.${what}`, object: `template ${id}`, before: auditValues(template) },
           ...(after ? { after } : {}),
         })
         return done
@@ -102,7 +108,7 @@ export function templatesOf(sql: Sql): Templates {
         .begin(async (transaction) => {
           const made = await store.insertTemplate(transaction, template)
           const object = `template ${made.id}`
-          await noteChange(transaction, { accountId, by, action: 'template.create', object, after: noted(made) })
+          await noteChange(transaction, { accountId, by, action: 'template.create', object, after: auditValues(made) })
           return made
         })
         .catch(refuseTaken)
@@ -118,11 +124,11 @@ export function templatesOf(sql: Sql): Templates {
         if (rewritten) {
           const number = await store.insertVersion(transaction, before.id, wanted)
           await store.activateVersion(transaction, before.id, number)
-          await store.forgetVersions(transaction, before.id, VERSIONS_KEPT)
+          await store.forgetVersions(transaction, before.id, MAX_INACTIVE_VERSIONS)
         }
         if (!renamed && !rewritten) return undefined
         const after = (await store.selectTemplate(transaction, before.accountId, before.id)) as Template
-        return { after: noted(after), answer: after }
+        return { after: auditValues(after), answer: after }
       })
       return edited ?? show(act.accountId, act.id)
     },
@@ -146,9 +152,9 @@ export function templatesOf(sql: Sql): Templates {
         const wanted = { ...template, ...given(content) }
         checkContent(wanted)
         const number = await store.insertVersion(transaction, template.id, wanted)
-        await store.forgetVersions(transaction, template.id, VERSIONS_KEPT)
+        await store.forgetVersions(transaction, template.id, MAX_INACTIVE_VERSIONS)
         const answer = await store.selectVersion(transaction, template.accountId, template.id, number)
-        return { after: noted({ ...wanted, version: number }), answer: answer as TemplateVersion }
+        return { after: auditValues({ ...wanted, version: number }), answer: answer as TemplateVersion }
       })
       return added as TemplateVersion
     },
@@ -159,13 +165,13 @@ export function templatesOf(sql: Sql): Templates {
         const found = await store.activateVersion(transaction, before.id, number)
         if (!found) throw new ServiceError('templateVersionUnknown')
         const after = (await store.selectTemplate(transaction, before.accountId, before.id)) as Template
-        return { after: noted(after), answer: after }
+        return { after: auditValues(after), answer: after }
       })
       return activated ?? show(act.accountId, act.id)
     },
     async versions(accountId, id) {
       const versions = isId(id) ? await store.selectVersions(sql, accountId, id) : []
-      // One is always active.
+      // A template always has an active version.
       if (versions.length === 0) throw new ServiceError('templateIdInvalid')
       return versions
     },
@@ -178,13 +184,13 @@ export function templatesOf(sql: Sql): Templates {
   }
 }
 
-/** Without what is undefined, which would overwrite what is there. */
+/** Removes undefined fields, which would overwrite existing values. */
 function given(content: Partial<TemplateContent>): Partial<TemplateContent> {
   return Object.fromEntries(Object.entries(content).filter(([, value]) => value !== undefined))
 }
 
-/** For the audit log: what it was, by its size and digest. */
-function noted({ name, version, content, variables }: Template): AuditValues {
+/** Values for the audit log: content is recorded by size and digest. */
+function auditValues({ name, version, content, variables }: Template): AuditValues {
   return {
     ...{ name, version, size: Buffer.byteLength(content), sha256: createHash('sha256').update(content).digest('hex') },
     ...(variables.length > 0 ? { variables: variables.map(({ name }) => name) } : {}),

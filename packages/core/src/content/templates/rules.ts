@@ -2,14 +2,14 @@ import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import type { TemplateContent } from './template.ts'
 import { checkVariables } from './variables.ts'
 
-/** v2 contract section 7: measured in octets, 10 MB is too much. */
+/** Contract section 7: 10 MB (in octets) or more is too large. */
 const TEMPLATE_LIMIT = 10 * 1024 * 1024
-/** What sends allow a subject. */
-const LONGEST_SUBJECT = 4096
-/** The largest number the database has for an id. */
-const LARGEST_ID = 2_147_483_647
+/** The limit for subjects in sends. */
+const MAX_SUBJECT_LENGTH = 4096
+/** Maximum id in the database (int4). */
+const MAX_ID = 2_147_483_647
 
-/** The name as it is stored. Throws templateNameInvalid. */
+/** Returns the name trimmed. Throws templateNameInvalid. */
 export function cleanName(name: string): string {
   const clean = name.trim()
   if (!/^[A-Za-z0-9 _.-]{1,100}$/.test(clean)) throw new ServiceError('templateNameInvalid')
@@ -23,8 +23,8 @@ export function checkContent({ subject, content, variables }: TemplateContent): 
   checkText(content, 'content')
   if (subject !== null) {
     if (/[\r\n]/.test(subject)) throw invalidParameter('subject', 'must not contain CR or LF')
-    if (subject.length > LONGEST_SUBJECT) {
-      throw invalidParameter('subject', `must have at most ${LONGEST_SUBJECT} characters`)
+    if (subject.length > MAX_SUBJECT_LENGTH) {
+      throw invalidParameter('subject', `must have at most ${MAX_SUBJECT_LENGTH} characters`)
     }
     checkText(subject, 'subject')
   }
@@ -32,10 +32,10 @@ export function checkContent({ subject, content, variables }: TemplateContent): 
 }
 
 export function isId(id: number): boolean {
-  return Number.isInteger(id) && id >= 1 && id <= LARGEST_ID
+  return Number.isInteger(id) && id >= 1 && id <= MAX_ID
 }
 
-/** The database takes every text but NUL; lone surrogates would come back changed. */
+/** The database cannot store NUL, and lone surrogates would be altered. */
 function checkText(text: string, parameter: string): void {
   if (text.includes('\0')) throw invalidParameter(parameter, 'must not contain NUL')
   if (!text.isWellFormed()) throw invalidParameter(parameter, 'is not well-formed Unicode')

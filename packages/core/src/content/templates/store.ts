@@ -29,7 +29,7 @@ export async function selectTemplate(sql: AnySql, accountId: number, id: number)
   return rows[0]
 }
 
-/** As {@link selectTemplate}; whoever else would change it waits. */
+/** Like {@link selectTemplate}, but locks the template until the end of the transaction. */
 export async function lockTemplate(sql: AnySql, accountId: number, id: number): Promise<Template | undefined> {
   const rows = await sql<Template[]>`
     select ${summary(sql)}, content, variables from templates where id = ${id} and account_id = ${accountId} for no key update`
@@ -55,12 +55,12 @@ export async function renameTemplate(sql: AnySql, id: number, name: string): Pro
   await sql`update templates set name = ${name}, updated_at = service_now() where id = ${id}`
 }
 
-/** Its versions go with it. */
+/** Also deletes its versions. */
 export async function deleteTemplate(sql: AnySql, id: number): Promise<void> {
   await sql`delete from templates where id = ${id}`
 }
 
-/** Adds a version, not active yet, and answers its number. The template is locked by {@link lockTemplate}. */
+/** Adds an inactive version and returns its number. The caller holds the lock of {@link lockTemplate}. */
 export async function insertVersion(sql: AnySql, id: number, version: TemplateContent): Promise<number> {
   const { subject, content, variables } = version
   const rows = await sql<{ number: number }[]>`
@@ -71,7 +71,7 @@ export async function insertVersion(sql: AnySql, id: number, version: TemplateCo
   return onlyRow(rows).number
 }
 
-/** Makes a version the one that sends read; answers whether there is one of this number. */
+/** Activates a version; returns whether it exists. */
 export async function activateVersion(sql: AnySql, id: number, number: number): Promise<boolean> {
   const { count } = await sql`
     update templates t
@@ -81,7 +81,7 @@ export async function activateVersion(sql: AnySql, id: number, number: number): 
   return count > 0
 }
 
-/** Forgets all but the newest `keep` versions and the active one. */
+/** Deletes all versions except the newest `keep` and the active one. */
 export async function forgetVersions(sql: AnySql, id: number, keep: number): Promise<void> {
   await sql`
     delete from template_versions

@@ -1,15 +1,15 @@
 import type { TemplateVariable } from './variables.ts'
 
-/** What a version of a template holds. */
+/** The content of a template version. */
 export interface TemplateContent {
-  /** Null: every send brings its own. */
+  /** Null if every send provides its own subject. */
   readonly subject: string | null
   /** HTML; replaces the submission's own content. */
   readonly content: string
   readonly variables: readonly TemplateVariable[]
 }
 
-/** Stored content a submission names by id, as its active version has it. */
+/** Stored content that a submission refers to by id, in its active version. */
 export interface Template extends TemplateContent {
   readonly id: number
   readonly accountId: number
@@ -22,7 +22,7 @@ export interface Template extends TemplateContent {
 
 export type TemplateSummary = Omit<Template, 'content' | 'variables'>
 
-/** A dated, numbered edition of a template; it never changes. */
+/** A numbered version of a template with a date; it never changes. */
 export interface TemplateVersion extends TemplateContent {
   readonly number: number
   readonly active: boolean
@@ -30,6 +30,6 @@ export interface TemplateVersion extends TemplateContent {
 }
 
 export interface VersionSummary extends Omit<TemplateVersion, 'content' | 'variables'> {
-  /** Octets of the content. */
+  /** Size of the content in bytes. */
   readonly size: number
 }

@@ -1,28 +1,31 @@
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 
-/** What a value of a variable must be; every value travels as text and goes in as it was written. */
+/** The types of variables. Values are always transmitted as text and inserted unchanged. */
 export const VARIABLE_TYPES = ['string', 'number', 'boolean', 'date'] as const
 export type VariableType = (typeof VARIABLE_TYPES)[number]
 
-/** A merge attribute a template says it needs. */
+/** A merge attribute declared by a template. */
 export interface TemplateVariable {
   readonly name: string
   readonly type: VariableType
-  /** A send that has no value for it is refused, unless there is a default. */
+  /** Whether a send without a value for it is rejected, unless there is a default. */
   readonly required: boolean
-  /** Stands in where a recipient has no value. */
+  /** Used if a recipient has no value. */
   readonly default: string | null
 }
 
 export type VariableValues = Readonly<Record<string, string>>
 
-/** More would cost each recipient of a large call. */
-const MOST = 50
-const LONGEST_DEFAULT = 4096
+/** Maximum number of variables, since each of them costs time for each recipient of a large call. */
+const MAX_VARIABLES = 50
+const MAX_DEFAULT_LENGTH = 4096
 
-/** Checks a declaration. Throws parameterInvalid, which names the variable by its place: `variables[2].name`. */
+/**
+ * Validates a declaration. Throws parameterInvalid, which identifies the variable by its index: `variables[2].name`.
+ */
 export function checkVariables(variables: readonly TemplateVariable[]): void {
-  if (variables.length > MOST) throw invalidParameter('variables', `must have at most ${MOST} entries`)
+  if (variables.length > MAX_VARIABLES)
+    throw invalidParameter('variables', `at most ${MAX_VARIABLES} variables are allowed`)
   const names = new Set<string>()
   for (const [at, { name, type, default: value }] of variables.entries()) {
     // The grammar of merge tags (v2 contract section 5.1).
@@ -36,8 +39,8 @@ export function checkVariables(variables: readonly TemplateVariable[]): void {
     }
     if (value === null) continue
     const parameter = `variables[${at}].default`
-    if (value.length > LONGEST_DEFAULT) {
-      throw invalidParameter(parameter, `must have at most ${LONGEST_DEFAULT} characters`)
+    if (value.length > MAX_DEFAULT_LENGTH) {
+      throw invalidParameter(parameter, `must have at most ${MAX_DEFAULT_LENGTH} characters`)
     }
     if (value.includes('\0') || !value.isWellFormed())
       throw invalidParameter(parameter, 'must be well-formed Unicode without NUL')
@@ -46,15 +49,16 @@ export function checkVariables(variables: readonly TemplateVariable[]): void {
   }
 }
 
-/** What stands in where a recipient has no value; undefined: nothing does. */
+/** Returns the default values; undefined if there are none. */
 export function defaultsOf(variables: readonly TemplateVariable[]): VariableValues | undefined {
   const defaults = variables.flatMap(({ name, default: value }) => (value === null ? [] : [[name, value] as const]))
   return defaults.length === 0 ? undefined : Object.fromEntries(defaults)
 }
 
 /**
- * The refusals a recipient's values call for, in the order of declaration: parameterMissing for a required variable without a
- * value, parameterInvalid for one that is not of its type. An empty value is none. Names match as merge tags do.
+ * Yields the errors for a recipient's values, in the order of declaration: parameterMissing for a required variable
+ * without a value, parameterInvalid for a value of the wrong type. Empty values count as missing. Names match like
+ * merge tags.
  */
 export function* refusalsOf(
   variables: readonly TemplateVariable[],
@@ -62,14 +66,14 @@ export function* refusalsOf(
   nameOf: (variable: string) => string,
 ): Generator<ServiceError> {
   let folded: Map<string, string> | undefined
-  for (const { name, type, required, default: standIn } of variables) {
+  for (const { name, type, required, default: fallback } of variables) {
     let value = Object.hasOwn(values, name) ? values[name] : undefined
     if (value === undefined) {
       folded ??= new Map(Object.entries(values).map(([key, value]) => [key.toLowerCase(), value]))
       value = folded.get(name.toLowerCase())
     }
     if (value === undefined || value === '') {
-      if (required && standIn === null)
+      if (required && fallback === null)
         yield new ServiceError('parameterMissing', { values: { parameter: nameOf(name) } })
       continue
     }
@@ -85,10 +89,10 @@ function problemOf(type: VariableType, value: string): string | undefined {
   return undefined
 }
 
-/** ISO 8601: a day of the calendar, perhaps with a time. */
+/** ISO 8601: an existing calendar date, optionally with a time. */
 function isDate(value: string): boolean {
   const [, day, time] = /^(\d{4}-\d{2}-\d{2})(?:[T ]([0-9:.]+(?:Z|[+-]\d{2}:?\d{2})?))?$/.exec(value) ?? []
-  // 31 February would silently be 3 March.
+  // Otherwise 31 February would be read as 3 March.
   if (day === undefined || new Date(`${day}T00:00Z`).getUTCDate() !== Number(day.slice(8))) return false
   return time === undefined || /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/.test(time)
 }

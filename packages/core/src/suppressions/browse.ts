@@ -3,32 +3,32 @@ import type { Fragment } from './bypass.ts'
 import { COUNTED, type SuppressionReason } from './suppression.ts'
 
 export interface BrowseFilter {
-  /** Entries for any of these reasons. */
+  /** Entries with any of these reasons. */
   readonly reasons: readonly SuppressionReason[]
-  /** Of this group; 0: of all mail. */
+  /** Entries of this group; 0: entries that apply to all mail. */
   readonly group: number
-  /** Added in between, both included. */
+  /** Added between these times, inclusive. */
   readonly from?: Date | undefined
   readonly to?: Date | undefined
-  /** Addresses that begin so, or only these. Lower case. */
+  /** Addresses with this prefix, or only these addresses. Lower case. */
   readonly prefix?: string | undefined
   readonly emails?: readonly string[] | undefined
   readonly limit: number
   readonly offset: number
 }
 
-/** A suppressed address with what the last server said that refused it for good. */
+/** A suppressed address, with the reply of the server that last rejected it permanently. */
 export interface BrowsedSuppression {
   readonly email: string
   readonly reason: SuppressionReason
   readonly since: Date
   readonly code: number | null
   readonly reply: string | null
-  /** RFC 3463. */
+  /** Enhanced status code (RFC 3463). */
   readonly status: string | null
 }
 
-/** A page of an account's suppressed addresses, by address; `offset` ends at {@link COUNTED}. */
+/** Returns a page of an account's suppressed addresses, sorted by address. Empty from offset {@link COUNTED} on. */
 export async function browse(sql: AnySql, accountId: number, filter: BrowseFilter): Promise<BrowsedSuppression[]> {
   const { limit, offset } = filter
   if (offset >= COUNTED) return []
@@ -49,7 +49,7 @@ export async function browse(sql: AnySql, accountId: number, filter: BrowseFilte
      order by p.value collate "C"`
 }
 
-/** How many entries fit the filter, counted up to {@link COUNTED} for each reason. */
+/** Counts the entries that match the filter, up to {@link COUNTED} per reason. */
 export async function countBrowsed(sql: AnySql, accountId: number, filter: BrowseFilter): Promise<number> {
   const all = { ...filter, limit: COUNTED, offset: 0 }
   return onlyRow(await sql<{ count: number }[]>`select count(*)::int as count from ${entries(sql, accountId, all)}`)
@@ -57,13 +57,14 @@ export async function countBrowsed(sql: AnySql, accountId: number, filter: Brows
 }
 
 /**
- * Each reason is a probe of `suppressions_browse`, in its order and no further than the page goes: told in any other way, the one plan
- * for all accounts reads the whole list of a large one. What it asks about is in that index. The times are judged within `coalesce`, which
- * the planner takes for every second row: a window of unknown ends it takes for a two hundredth, few enough to be read and sorted whole.
+ * Makes one probe of the index `suppressions_browse` per reason, in its order and only as far as the page needs:
+ * written differently, the one plan for all accounts reads the whole list of a large account. That index contains all
+ * columns used here. The times are compared within `coalesce`, which the planner assumes to match every second row. For
+ * a range comparison with unknown bounds it assumes one row in 200, few enough to read and sort them all.
  */
 function entries(sql: AnySql, accountId: number, filter: BrowseFilter): Fragment {
   const { reasons, group, from, to, prefix, emails, limit, offset } = filter
-  const fits = sql`
+  const matches = sql`
     account_id = ${accountId} and group_id = ${group} and strpos(value, '@') > 0 and (held_until is null or held_until > service_now())
     ${from ? sql`and coalesce(since >= ${from}, false)` : sql``}
     ${to ? sql`and coalesce(since < ${to}::timestamptz + interval '1 second', false)` : sql``}
@@ -71,14 +72,14 @@ function entries(sql: AnySql, accountId: number, filter: BrowseFilter): Fragment
   const named = [...reasons]
   if (emails) {
     return sql`(
-      select * from suppressions where ${fits} and reason = any(${named}::text[]) and value = any(${[...emails]}::text[])) s`
+      select * from suppressions where ${matches} and reason = any(${named}::text[]) and value = any(${[...emails]}::text[])) s`
   }
   const since = prefix
     ? sql`and value collate "C" >= ${prefix} and value collate "C" <= ${prefix} || U&'\\+10FFFF'`
     : sql``
   return sql`
-    unnest(${named}::text[]) asked(reason)
+    unnest(${named}::text[]) requested(reason)
      cross join lateral (
        select value, reason, since from suppressions
-        where ${fits} and reason = asked.reason ${since} order by value collate "C" limit ${limit + offset}) s`
+        where ${matches} and reason = requested.reason ${since} order by value collate "C" limit ${limit + offset}) s`
 }

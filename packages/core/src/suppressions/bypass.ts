@@ -1,12 +1,13 @@
 import type { PendingQuery, Row } from 'postgres'
 import type { AnySql } from '../platform/database/database.ts'
 
-/** A piece of a statement. */
+/** A fragment of an SQL statement. */
 export type Fragment = PendingQuery<Row[]>
 
 /**
- * Whether an entry holds a message that bypasses these lists (`list`: text[] or null): the operator's entries always do, `all` lets
- * the account's go, and a reason those of it that hold all mail. Asked of entries that were found only, which are few.
+ * SQL condition: whether an entry applies to a message that bypasses the lists in `list` (text[] or null). Entries of
+ * the operator always apply. `all` bypasses all entries of the account; a reason bypasses the account's entries with
+ * that reason that apply to all mail. Evaluated only for matching entries, which are few.
  */
 export function holdsDespite(
   sql: AnySql,

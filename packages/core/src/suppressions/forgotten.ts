@@ -5,18 +5,18 @@ import { holdsDespite } from './bypass.ts'
 import type { SuppressionReason } from './suppression.ts'
 
 /**
- * The opt-outs of people who were forgotten, kept as keyed hashes. Asked for only by accounts that have any, which every process
- * knows from a list of its own.
+ * Opt-outs of erased recipients, stored as keyed hashes. Queried only for accounts that have any; every process caches
+ * the list of these accounts.
  */
 export interface Forgotten {
   hash(accountId: number, key: string): Buffer
-  /** The accounts that have any, as of at most {@link FORGOTTEN_AGE_MS} ago. */
+  /** The accounts that have hashed opt-outs, at most {@link FORGOTTEN_AGE_MS} old. */
   accounts(): Promise<ReadonlySet<number>> | ReadonlySet<number>
-  /** Why each of these must get no mail; null: no such reason is known. */
+  /** For each recipient, the reason why it must not receive mail, or null. */
   reasons(recipients: readonly Recipient[]): Promise<(string | null)[]>
-  /** The opt-outs of one person that hold a message of this unsubscribe group. */
+  /** Returns the opt-outs of a recipient that apply to a message of its unsubscribe group. */
   entries(recipient: Recipient): Promise<{ group: number; reason: SuppressionReason; since: Date }[]>
-  /** Takes opt-outs back, in the transaction of the change. Answers how many there were. */
+  /** Removes opt-outs within the transaction of the change. Returns how many were removed. */
   remove(sql: AnySql, accountId: number, keys: readonly string[], group: number): Promise<number>
 }
 
@@ -24,21 +24,23 @@ export interface Recipient {
   readonly accountId: number
   /** The address in its canonical lower-case form. */
   readonly key: string
-  /** The unsubscribe group the message names, or null. */
+  /** The message's unsubscribe group, or null. */
   readonly group: number | null
   /** The lists the message bypasses, or null. */
   readonly bypass?: readonly string[] | null
 }
 
-/** Milliseconds; a request to forget waits longer than this between writing the hashes and deleting the addresses. */
+/** Milliseconds; an erasure waits longer than this between storing the hashes and deleting the addresses. */
 export const FORGOTTEN_AGE_MS = 3000
 
-/** What is kept of an address whose owner was forgotten. */
+/** The hash that replaces the address of an erased recipient. */
 export function forgottenHash(secrets: Secrets, accountId: number, key: string): Buffer {
   return secrets.mac('forgotten recipient', Buffer.from(`${accountId} ${key}`))
 }
 
-/** An entry kept as a hash, to be asked what bypasses it. Every one is an account's own. */
+/**
+ * Columns of a hashed entry, for {@link holdsDespite}. All hashed entries belong to an account, none to the operator.
+ */
 export function entryOf(sql: AnySql) {
   return { account: sql`f.account_id`, group: sql`f.group_id`, reason: sql`f.reason` }
 }
@@ -59,18 +61,18 @@ export function forgottenOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): F
     accounts: () => lists.get(''),
     async reasons(recipients) {
       const accounts = await lists.get('')
-      const asked = recipients.flatMap(({ accountId, key, group, bypass }, at) =>
+      const requested = recipients.flatMap(({ accountId, key, group, bypass }, at) =>
         accounts.has(accountId)
           ? [{ at, accountId, group, hash: hash(accountId, key).toString('hex'), bypass: bypass?.join() ?? null }]
           : [],
       )
       const reasons = recipients.map((): string | null => null)
-      if (asked.length === 0) return reasons
+      if (requested.length === 0) return reasons
       const rows = await sql<{ at: number; reason: string }[]>`
         select a.at, f.reason
-          from unnest(${asked.map(({ at }) => at)}::int[], ${asked.map(({ accountId }) => accountId)}::int[],
-                      ${asked.map(({ hash }) => hash)}::text[], ${asked.map(({ group }) => group)}::int[],
-                      ${asked.map(({ bypass }) => bypass)}::text[])
+          from unnest(${requested.map(({ at }) => at)}::int[], ${requested.map(({ accountId }) => accountId)}::int[],
+                      ${requested.map(({ hash }) => hash)}::text[], ${requested.map(({ group }) => group)}::int[],
+                      ${requested.map(({ bypass }) => bypass)}::text[])
                as a(at, account_id, hash, group_id, bypass)
           join forgotten f on f.account_id = a.account_id and f.hash = decode(a.hash, 'hex')
                and f.group_id = any(array[0, a.group_id]) and (f.held_until is null or f.held_until > service_now())
@@ -85,8 +87,8 @@ export function forgottenOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): F
     async remove(sql, accountId, keys, group) {
       const hashes = keys.map((key) => hash(accountId, key).toString('hex'))
       const rows = await sql`
-        delete from forgotten f using unnest(${hashes}::text[]) as gone(hash)
-         where f.account_id = ${accountId} and f.hash = decode(gone.hash, 'hex') and f.group_id = ${group}`
+        delete from forgotten f using unnest(${hashes}::text[]) as removed(hash)
+         where f.account_id = ${accountId} and f.hash = decode(removed.hash, 'hex') and f.group_id = ${group}`
       return rows.count
     },
   }

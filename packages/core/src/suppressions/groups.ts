@@ -3,9 +3,9 @@ import { type AnySql, isUniqueViolation, type Sql, type SqlTransaction } from '.
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
 import { COUNTED } from './suppression.ts'
 
-/** A kind of mail that a recipient may leave without leaving the others. */
+/** A kind of mail that recipients can unsubscribe from separately. */
 export interface UnsubscribeGroup {
-  /** The account's own number, as messages name it. */
+  /** Number within the account, used by messages. */
   readonly id: number
   readonly name: string
   readonly description: string
@@ -13,7 +13,7 @@ export interface UnsubscribeGroup {
 }
 
 export interface CountedGroup extends UnsubscribeGroup {
-  /** How many have left it, counted up to {@link COUNTED}. */
+  /** Number of unsubscribes, counted up to {@link COUNTED}. */
   readonly unsubscribes: number
 }
 
@@ -21,45 +21,45 @@ export interface NewGroup {
   readonly name: string
   readonly description: string
   readonly isDefault: boolean
-  /** As another installation had it. Left out: the next one. */
+  /** Number from another installation. If omitted, the next one. */
   readonly id?: number | undefined
 }
 
 export interface GroupAct {
   readonly accountId: number
   readonly id: number
-  /** The operator, when left out. */
+  /** The operator if omitted. */
   readonly by?: Actor | undefined
 }
 
-/** Each but the lists throws groupUnknown for one the account does not have. */
+/** All functions except `create`, `list` and `known` throw groupUnknown for a group that the account does not have. */
 export interface Groups {
   /** Throws parameterInvalid (name, description, id), groupNameTaken, groupsTooMany. */
   create(accountId: number, group: NewGroup, by?: Actor): Promise<UnsubscribeGroup>
-  /** The account's groups, by number; only those of `ids` where they are given. */
+  /** The account's groups by number, or only those in `ids`. */
   list(accountId: number, ids?: readonly number[]): Promise<CountedGroup[]>
   show(accountId: number, id: number): Promise<CountedGroup>
-  /** Throws as create. A group that becomes the default takes that from the one that was. */
+  /** Throws the same errors as create. Making a group the default removes this status from the previous default. */
   change(act: GroupAct, change: Partial<Omit<NewGroup, 'id'>>): Promise<UnsubscribeGroup>
-  /** What is suppressed for it stays so, and its number is not given again. */
+  /** Deletes a group. Its unsubscribes are kept and its number is not reused. */
   remove(act: GroupAct): Promise<void>
-  /** Which of these the account has. */
+  /** Returns those of the numbers that are groups of the account. */
   known(accountId: number, ids: readonly number[]): Promise<Set<number>>
 }
 
 export const GROUP_LIMITS = { name: 30, description: 100, groups: 200 } as const
-const HIGHEST = 2_147_483_647
+const MAX_ID = 2_147_483_647
 
 export function groupsOf(sql: Sql): Groups {
-  async function changed(
+  async function withAccountLock(
     accountId: number,
-    act: (transaction: SqlTransaction) => Promise<UnsubscribeGroup>,
+    fn: (transaction: SqlTransaction) => Promise<UnsubscribeGroup>,
   ): Promise<UnsubscribeGroup> {
     try {
       return (await sql.begin(async (transaction) => {
-        // One at a time within an account: numbers follow one another, and one group at most is the default.
+        // Serialized per account: numbers are consecutive, and at most one group is the default.
         await transaction`select from accounts where id = ${accountId} for no key update`
-        return act(transaction)
+        return fn(transaction)
       })) as UnsubscribeGroup
     } catch (error) {
       if (isUniqueViolation(error, 'unsubscribe_groups_name')) throw new ServiceError('groupNameTaken')
@@ -70,13 +70,13 @@ export function groupsOf(sql: Sql): Groups {
 
   return {
     create: (accountId, group, by = OPERATOR) =>
-      changed(accountId, async (transaction) => {
-        const { name, description } = checked(group)
+      withAccountLock(accountId, async (transaction) => {
+        const { name, description } = validate(group)
         const { id = null } = group
-        if (id !== null && !isNumber(id)) throw invalidParameter('id', `must be a whole number from 1 to ${HIGHEST}`)
-        const [room] = await transaction<{ count: number }[]>`
+        if (id !== null && !isValidId(id)) throw invalidParameter('id', `must be a whole number from 1 to ${MAX_ID}`)
+        const [existing] = await transaction<{ count: number }[]>`
           select count(*)::int as count from unsubscribe_groups where account_id = ${accountId} and deleted_at is null`
-        if ((room?.count ?? 0) >= GROUP_LIMITS.groups) {
+        if ((existing?.count ?? 0) >= GROUP_LIMITS.groups) {
           throw new ServiceError('groupsTooMany', { values: { limit: GROUP_LIMITS.groups } })
         }
         if (group.isDefault) await clearDefault(transaction, accountId)
@@ -86,30 +86,30 @@ export function groupsOf(sql: Sql): Groups {
                   coalesce(${id}::int, (select coalesce(max(id), 0) + 1 from unsubscribe_groups where account_id = ${accountId})),
                   ${name}, ${description}, ${group.isDefault})
           returning ${columns(transaction)}`
-        return noted(transaction, { accountId, by, action: 'group.create', after: made })
+        return audit(transaction, { accountId, by, action: 'group.create', after: made })
       }),
     list: (accountId, ids) => select(sql, accountId, ids),
     async show(accountId, id) {
       return known((await select(sql, accountId, [id]))[0])
     },
     change: ({ accountId, id, by = OPERATOR }, change) =>
-      changed(accountId, async (transaction) => {
+      withAccountLock(accountId, async (transaction) => {
         const before = known((await select(transaction, accountId, [id]))[0])
-        const { name, description } = checked({ ...before, ...change })
+        const { name, description } = validate({ ...before, ...change })
         const { isDefault = before.isDefault } = change
         if (isDefault && !before.isDefault) await clearDefault(transaction, accountId)
         const [after] = await transaction<UnsubscribeGroup[]>`
           update unsubscribe_groups g set name = ${name}, description = ${description}, is_default = ${isDefault}
            where account_id = ${accountId} and id = ${id} returning ${columns(transaction)}`
-        return noted(transaction, { accountId, by, action: 'group.edit', before, after })
+        return audit(transaction, { accountId, by, action: 'group.edit', before, after })
       }),
     async remove({ accountId, id, by = OPERATOR }) {
-      await changed(accountId, async (transaction) => {
+      await withAccountLock(accountId, async (transaction) => {
         const before = known((await select(transaction, accountId, [id]))[0])
         await transaction`
           update unsubscribe_groups set deleted_at = service_now(), is_default = false
            where account_id = ${accountId} and id = ${id}`
-        return noted(transaction, { accountId, by, action: 'group.delete', before })
+        return audit(transaction, { accountId, by, action: 'group.delete', before })
       })
     },
     async known(accountId, ids) {
@@ -128,7 +128,7 @@ function select(sql: AnySql, accountId: number, ids?: readonly number[]): Promis
     select ${columns(sql)},
            (select count(*)::int from (
              select from suppressions s
-              where s.account_id = g.account_id and s.group_id = g.id and s.group_id > 0 limit ${COUNTED}) left_it
+              where s.account_id = g.account_id and s.group_id = g.id and s.group_id > 0 limit ${COUNTED}) unsubscribed
            ) as unsubscribes
       from unsubscribe_groups g
      where g.account_id = ${accountId} and g.deleted_at is null ${ids ? sql`and g.id = any(${inRange(ids)}::int[])` : sql``}
@@ -136,30 +136,30 @@ function select(sql: AnySql, accountId: number, ids?: readonly number[]): Promis
 }
 
 function inRange(ids: readonly number[]): number[] {
-  return ids.filter(isNumber)
+  return ids.filter(isValidId)
 }
 
-function isNumber(id: number): boolean {
-  return Number.isInteger(id) && id >= 1 && id <= HIGHEST
+function isValidId(id: number): boolean {
+  return Number.isInteger(id) && id >= 1 && id <= MAX_ID
 }
 
 async function clearDefault(sql: AnySql, accountId: number): Promise<void> {
   await sql`update unsubscribe_groups set is_default = false where account_id = ${accountId} and is_default`
 }
 
-function checked(group: Pick<NewGroup, 'name' | 'description'>): { name: string; description: string } {
-  const text = (parameter: 'name' | 'description', least: number): string => {
+function validate(group: Pick<NewGroup, 'name' | 'description'>): { name: string; description: string } {
+  const text = (parameter: 'name' | 'description', min: number): string => {
     const clean = group[parameter].trim()
-    const most = GROUP_LIMITS[parameter]
-    if (clean.length < least || clean.length > most || /\p{Cc}/u.test(clean)) {
-      throw invalidParameter(parameter, `must have ${least} to ${most} characters and no control characters`)
+    const max = GROUP_LIMITS[parameter]
+    if (clean.length < min || clean.length > max || /\p{Cc}/u.test(clean)) {
+      throw invalidParameter(parameter, `must have ${min} to ${max} characters, none of them a control character`)
     }
     return clean
   }
   return { name: text('name', 1), description: text('description', 0) }
 }
 
-interface Noted {
+interface AuditedChange {
   readonly accountId: number
   readonly by: Actor
   readonly action: string
@@ -167,13 +167,16 @@ interface Noted {
   readonly after?: UnsubscribeGroup | undefined
 }
 
-async function noted(sql: SqlTransaction, { accountId, by, action, before, after }: Noted): Promise<UnsubscribeGroup> {
+async function audit(
+  sql: SqlTransaction,
+  { accountId, by, action, before, after }: AuditedChange,
+): Promise<UnsubscribeGroup> {
   const group = known(after ?? before)
-  const told = ({ name, description, isDefault }: UnsubscribeGroup) => ({ name, description, isDefault })
+  const auditValues = ({ name, description, isDefault }: UnsubscribeGroup) => ({ name, description, isDefault })
   await noteChange(sql, {
     ...{ accountId, by, action, object: `group ${group.id}` },
-    ...(before ? { before: told(before) } : {}),
-    ...(after ? { after: told(after) } : {}),
+    ...(before ? { before: auditValues(before) } : {}),
+    ...(after ? { after: auditValues(after) } : {}),
   })
   return group
 }

@@ -6,25 +6,25 @@ import { scopeOf } from './store.ts'
 import { ACCOUNT_REASONS, type SuppressionReason } from './suppression.ts'
 import { parseEmail, parseEmailDomain } from './values.ts'
 
-/** A row of a list, as it came; a blank cell is undefined. */
+/** A row of an imported list; blank cells are undefined. */
 export interface ImportRow {
-  /** Where it stands in what the client sent, for the report. */
+  /** Line number in the upload, for the report. */
   readonly line: number
   readonly email?: string | undefined
   readonly domain?: string | undefined
   readonly group?: string | undefined
   readonly reason?: string | undefined
   readonly since?: string | undefined
-  /** The row can't be read at all: why. */
+  /** The reason why the row cannot be parsed, if so. */
   readonly unreadable?: string | undefined
 }
 
 export interface SuppressionImport {
   readonly accountId: number
   readonly by: Actor
-  /** Some rows at a time, as they arrive. */
+  /** Batches of rows, as they arrive. */
   readonly rows: AsyncIterable<readonly ImportRow[]>
-  /** All or nothing. */
+  /** If true, all rows are imported or none. */
   readonly atomic: boolean
 }
 
@@ -35,26 +35,29 @@ export interface ImportProblem {
 
 export interface ImportReport {
   readonly rows: number
-  /** Entries that are new. */
+  /** Number of new entries. */
   readonly added: number
-  /** Entries that were there before, or came more than once. */
+  /** Number of entries that existed already or were repeated in the list. */
   readonly known: number
-  /** Rows that are wrong and were left out. */
+  /** Number of invalid rows, which were skipped. */
   readonly wrong: number
-  /** The first of them. */
+  /** The first invalid rows. */
   readonly problems: readonly ImportProblem[]
 }
 
-/** Wrong rows that are told one by one; they are counted all. */
-const TOLD = 100
-/** Wrong rows named where one sentence tells of them. */
-const TOLD_IN_SENTENCE = 5
-/** Each holds a connection of its own to the database. */
-const AT_ONCE = 2
-/** A million rows take some ten seconds; the pool's 15 s are for what a client waits for. */
-const PATIENCE = '5min'
-/** From so many new entries on, plans made for the list as it was would no longer do. */
-const MANY = 1000
+/** Maximum number of invalid rows that are reported individually; all are counted. */
+const MAX_REPORTED = 100
+/** Maximum number of invalid rows in an error message. */
+const MAX_IN_ERROR = 5
+/** Maximum number of concurrent imports; each uses a database connection of its own. */
+const MAX_CONCURRENT = 2
+/**
+ * Statement timeout. A million rows take about ten seconds; the pool's 15 s are meant for statements that a client
+ * waits for.
+ */
+const TIMEOUT = '5min'
+/** Number of new entries from which the table is analyzed, because existing plans would no longer fit. */
+const ANALYZE_FROM = 1000
 
 interface Entry {
   readonly value: string
@@ -64,23 +67,23 @@ interface Entry {
 }
 
 /**
- * Imports lists of any length. Rows are put aside as they arrive, on a session of their own and without a transaction, since
- * a client may take its time; once all are there they take effect in one transaction, with their entry in the audit log. A
- * client that breaks off has changed nothing.
+ * Imports lists of any length. Rows are stored in a temporary table as they arrive, in a session of their own and
+ * without a transaction, since a client may be slow. When all have arrived they take effect in one transaction,
+ * together with the audit log entry. If the client disconnects, nothing is changed.
  *
- * Throws suppressionImportRefused (atomic, and a row is wrong), overloaded, and what `rows` throws.
+ * Throws suppressionImportRefused (atomic, and a row is invalid), overloaded, and what `rows` throws.
  */
 export function importerOf(sql: Sql): (list: SuppressionImport) => Promise<ImportReport> {
   let running = 0
   return async (list) => {
-    if (running >= AT_ONCE) throw new ServiceError('overloaded', { reason: 'too many imports at once' })
+    if (running >= MAX_CONCURRENT) throw new ServiceError('overloaded', { reason: 'too many imports at once' })
     running++
     const session = within(openSession(sql), 'long')
     try {
       await session`create temporary table aside (value text, group_id int, reason text, since timestamptz)`
-      const read = await putAside(session, list)
-      if (list.atomic && read.wrong > 0) throw refusal(read)
-      return { ...read, ...(await takeEffect(session, list)) }
+      const read = await storeRows(session, list)
+      if (list.atomic && read.wrong > 0) throw importError(read)
+      return { ...read, ...(await applyRows(session, list)) }
     } finally {
       running--
       await session.end({ timeout: 1 })
@@ -90,7 +93,7 @@ export function importerOf(sql: Sql): (list: SuppressionImport) => Promise<Impor
 
 type Read = Pick<ImportReport, 'rows' | 'wrong' | 'problems'>
 
-async function putAside(session: Sql, { rows }: SuppressionImport): Promise<Read> {
+async function storeRows(session: Sql, { rows }: SuppressionImport): Promise<Read> {
   const problems: ImportProblem[] = []
   let [count, wrong] = [0, 0]
   for await (const some of rows) {
@@ -101,7 +104,7 @@ async function putAside(session: Sql, { rows }: SuppressionImport): Promise<Read
         entries.push(...entriesOf(row))
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
-        if (++wrong <= TOLD) problems.push({ line: row.line, problem: error.message })
+        if (++wrong <= MAX_REPORTED) problems.push({ line: row.line, problem: error.message })
       }
     }
     if (entries.length === 0) continue
@@ -113,12 +116,12 @@ async function putAside(session: Sql, { rows }: SuppressionImport): Promise<Read
   return { rows: count, wrong, problems }
 }
 
-async function takeEffect(
+async function applyRows(
   session: Sql,
   { accountId, by }: SuppressionImport,
 ): Promise<Pick<ImportReport, 'added' | 'known'>> {
   return session.begin(async (transaction) => {
-    await transaction`select set_config('statement_timeout', ${PATIENCE}, true)`
+    await transaction`select set_config('statement_timeout', ${TIMEOUT}, true)`
     await transaction`
       delete from suppressions s using aside a
        where s.account_id = ${accountId} and s.value = a.value and s.group_id = a.group_id and s.held_until <= service_now()`
@@ -132,7 +135,7 @@ async function takeEffect(
         returning s.xmax = 0 as fresh)
       select (select count(*) filter (where fresh) from added)::int as added, (select count(*) from aside)::int as given`
     const { added, given } = counted
-    if (added > MANY) await transaction`analyze suppressions`
+    if (added > ANALYZE_FROM) await transaction`analyze suppressions`
     if (added > 0) {
       const after = { added, known: given - added }
       await noteChange(transaction, { accountId, by, action: 'suppression.import', object: 'suppressions', after })
@@ -141,12 +144,12 @@ async function takeEffect(
   })
 }
 
-function refusal({ rows, wrong, problems }: Read): ServiceError {
-  const told = problems.slice(0, TOLD_IN_SENTENCE).map(({ line, problem }) => `line ${line}: ${problem}`)
-  return new ServiceError('suppressionImportRefused', { values: { wrong, rows, problems: told.join('; ') } })
+function importError({ rows, wrong, problems }: Read): ServiceError {
+  const listed = problems.slice(0, MAX_IN_ERROR).map(({ line, problem }) => `line ${line}: ${problem}`)
+  return new ServiceError('suppressionImportRefused', { values: { wrong, rows, problems: listed.join('; ') } })
 }
 
-/** Throws the refusal that says what is wrong with the row. */
+/** Converts a row to entries. Throws the error that describes why the row is invalid. */
 function entriesOf({ email, domain, group, reason, since, unreadable }: ImportRow): Entry[] {
   if (unreadable !== undefined) throw invalidParameter('row', unreadable)
   if (email === undefined && domain === undefined) {
@@ -172,7 +175,7 @@ function groupOf(text = '0'): number {
   return Number(text)
 }
 
-/** ISO 8601, with a blank for the T; without a zone it is UTC. */
+/** ISO 8601, with T or a space before the time; without a zone it is UTC. */
 const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/
 
 function timeOf(text: string | undefined): Date | null {

@@ -34,40 +34,49 @@ export type { ImportProblem, ImportReport, ImportRow, SuppressionImport } from '
 export * from './suppression.ts'
 
 export interface Suppressions {
-  /** Adds one entry. Idempotent: the first reason stays. Throws what {@link Suppressions.addAll} throws. */
+  /**
+   * Adds one entry. Idempotent: an existing entry keeps its reason. Throws the same errors as {@link
+   * Suppressions.addAll}.
+   */
   add(suppression: NewSuppression): Promise<void>
   /**
-   * Adds entries, all or none; answers how many were new. An automatic entry that is added by hand no longer ends.
+   * Adds all entries or none; returns how many were new. An automatic entry that is added manually no longer expires.
    *
-   * Throws suppressionEmailInvalid, suppressionDomainInvalid, tooLarge, parameterMissing (email), parameterInvalid (account,
-   * domain).
+   * Throws suppressionEmailInvalid, suppressionDomainInvalid, tooLarge, parameterMissing (email), parameterInvalid
+   * (account, domain).
    */
   addAll(change: SuppressionChange): Promise<number>
-  /** Takes entries off this list, and no other's; answers how many were there. Throws what {@link Suppressions.addAll} throws. */
+  /**
+   * Removes entries from this list only; returns how many existed. Throws the same errors as {@link
+   * Suppressions.addAll}.
+   */
   removeAll(change: Omit<SuppressionChange, 'reason'>): Promise<number>
-  /** A page of the list, by value. Throws suppressionEmailInvalid, suppressionDomainInvalid, tooLarge, parameterInvalid (offset). */
+  /**
+   * Returns a page of the list, sorted by value. Throws suppressionEmailInvalid, suppressionDomainInvalid, tooLarge,
+   * parameterInvalid (offset).
+   */
   list(accountId: number, filter: SuppressionFilter): Promise<SuppressionPage>
   /** See browse.ts. */
   browse(accountId: number, filter: BrowseFilter): Promise<BrowsedSuppression[]>
-  /** How many entries a filter finds, whatever its page. */
+  /** Counts the entries that match a filter, ignoring its page. */
   countBrowsed(accountId: number, filter: BrowseFilter): Promise<number>
-  /** How many left a group, or any group, counted up to {@link COUNTED}. */
+  /** Counts the unsubscribes of a group, or of all groups, up to {@link COUNTED}. */
   countOfGroups(accountId: number, group?: number): Promise<number>
-  /** Who left a group, or any group, by address. */
+  /** Returns the unsubscribes of a group, or of all groups, sorted by group and address. */
   ofGroups(
     accountId: number,
     page: { readonly group?: number; readonly limit: number; readonly offset: number },
   ): Promise<{ readonly email: string; readonly group: number; readonly since: Date }[]>
   /**
-   * What would hold a message to this address, of this unsubscribe group; the first says why it would be dropped. Nothing: it
-   * would be sent. Throws suppressionEmailInvalid.
+   * Returns the entries that would suppress a message of this unsubscribe group to the address; the first gives the
+   * reason for the drop. If empty, the message would be sent. Throws suppressionEmailInvalid.
    */
   holding(accountId: number, email: string, group?: number): Promise<HoldingSuppression[]>
-  /** The whole list, some at a time, in its order. What is added or removed meanwhile may be there or not. */
+  /** Yields the whole list in pages, in its order. Concurrent changes may or may not be included. */
   pages(accountId: number): AsyncIterable<readonly Suppression[]>
   /** See import.ts. */
   import(list: SuppressionImport): Promise<ImportReport>
-  /** Deletes automatic entries past their end, some at a time. Answers how many. */
+  /** Deletes a batch of expired automatic entries. Returns how many. */
   forgetEnded(): Promise<number>
 }
 
@@ -77,37 +86,37 @@ export interface SuppressionsDependencies {
   readonly forgotten: Forgotten
 }
 
-const PAGE = 2000
-const FORGOTTEN_AT_ONCE = 5000
-/** Addresses of one call the audit log tells apart; the counts tell of all. */
-const NOTED = 100
+const PAGE_SIZE = 2000
+const DELETED_PER_BATCH = 5000
+/** Maximum addresses of one call that the audit log records individually (as hashes); the counts include all. */
+const MAX_HASHES = 100
 
 export function suppressionsOf({ sql, secrets, forgotten }: SuppressionsDependencies): Suppressions {
   const hashOf = (value: string): string =>
     secrets.mac('audit address', Buffer.from(value)).toString('hex').slice(0, 32)
-  const noted = ({ emails, domains }: Values) => ({
+  const valuesOf = ({ emails, domains }: Values) => ({
     ...{ emails: emails.length, domains: domains.length },
-    hashes: [...emails, ...domains].slice(0, NOTED).map(hashOf),
+    hashes: [...emails, ...domains].slice(0, MAX_HASHES).map(hashOf),
   })
 
-  /** A change of the list with its entry in the audit log, if there is something to tell. */
+  /** Changes the list and records the change in the audit log, if anything changed. */
   async function change(
     { accountId, group = 0, by = OPERATOR, ...named }: Omit<SuppressionChange, 'reason'>,
     what: 'added' | 'removed',
-    act: (transaction: SqlTransaction, entries: Values & { accountId: number; group: number }) => Promise<number>,
+    fn: (transaction: SqlTransaction, entries: Values & { accountId: number; group: number }) => Promise<number>,
   ): Promise<number> {
     const values = parseValues(named)
     if (group > 0 && values.domains.length > 0)
       throw invalidParameter('domain', 'cannot be combined with a group: groups contain only addresses')
     return sql.begin(async (transaction) => {
       await requireAccount(transaction, accountId)
-      const count = await act(transaction, { ...values, accountId, group })
+      const count = await fn(transaction, { ...values, accountId, group })
       if (count > 0) {
-        const told = { [what]: count, ...noted(values), ...(group > 0 ? { group } : {}) }
+        const auditValues = { [what]: count, ...valuesOf(values), ...(group > 0 ? { group } : {}) }
         const action = what === 'added' ? 'suppression.add' : 'suppression.remove'
         await noteChange(transaction, {
           ...{ accountId, by, action, object: 'suppressions' },
-          ...(what === 'added' ? { after: told } : { before: told }),
+          ...(what === 'added' ? { after: auditValues } : { before: auditValues }),
         })
       }
       return count
@@ -124,7 +133,7 @@ export function suppressionsOf({ sql, secrets, forgotten }: SuppressionsDependen
     addAll,
     removeAll: (named) =>
       change(named, 'removed', async (transaction, entries) => {
-        // Of somebody who was forgotten, the list has a hash instead.
+        // Erased recipients are stored as hashes.
         const hashed = await forgotten.remove(transaction, entries.accountId, entries.emails, entries.group)
         return hashed + (await deleteEntries(transaction, entries))
       }),
@@ -156,22 +165,22 @@ export function suppressionsOf({ sql, secrets, forgotten }: SuppressionsDependen
     ofGroups: (accountId, page) => selectOfGroups(sql, accountId, page),
     pages: (accountId) => pagesOf(sql, accountId),
     import: importerOf(sql),
-    forgetEnded: () => deleteEnded(sql, FORGOTTEN_AT_ONCE),
+    forgetEnded: () => deleteEnded(sql, DELETED_PER_BATCH),
   }
 }
 
 async function* pagesOf(sql: Sql, accountId: number): AsyncGenerator<readonly Suppression[]> {
   let after: Pick<Suppression, 'value' | 'group'> = { value: '', group: 0 }
   for (;;) {
-    const page = await selectAfter(sql, accountId, after, PAGE)
+    const page = await selectAfter(sql, accountId, after, PAGE_SIZE)
     if (page.length > 0) yield page
     const last = page.at(-1)
-    if (!last || page.length < PAGE) return
+    if (!last || page.length < PAGE_SIZE) return
     after = last
   }
 }
 
-/** Throws parameterInvalid (account). */
+/** Throws parameterInvalid (account) for an unknown account. */
 async function requireAccount(sql: AnySql, accountId: number): Promise<void> {
   if (!(await accountExists(sql, accountId))) throw invalidParameter('account', 'does not exist')
 }

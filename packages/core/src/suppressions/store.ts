@@ -10,31 +10,32 @@ import {
 } from './suppression.ts'
 import type { Values } from './values.ts'
 
-/** Where a look-up finds what it asks about: columns of the statement around it, or parameters. */
+/** The values of a lookup: columns of the surrounding statement, or parameters. */
 export interface LookedUp {
   readonly account: Fragment
   /** The recipient in its canonical lower-case form. */
   readonly key: Fragment
   readonly domain: Fragment
-  /** The unsubscribe group the message names, or null. */
+  /** The message's unsubscribe group, or null. */
   readonly group: Fragment
-  /** The lists the message bypasses, or null. Left out: none. */
+  /** The lists the message bypasses, or null. If omitted, none. */
   readonly bypass?: Fragment
 }
 
-/** Entries past their end hold nothing, whether they are tidied away yet or not. */
-const holds = (sql: AnySql): Fragment => sql`(s.held_until is null or s.held_until > service_now())`
+/** Expired entries do not apply, whether they are already deleted or not. */
+const isActive = (sql: AnySql): Fragment => sql`(s.held_until is null or s.held_until > service_now())`
 
 /**
- * The suppressions that hold a recipient: the account's own, by address, domain, group, then the operator's. One probe of one
- * index; 0 is EVERY_ACCOUNT, and no group. To be asked with `limit 1` at accept, in the claim and before the final dot.
+ * Selects the suppressions that apply to a recipient: those of the account by address, domain and group, then those of
+ * the operator. One probe of one index; 0 stands for EVERY_ACCOUNT, and for no group. Used with `limit 1` when a
+ * message is accepted, when a delivery is claimed, and before end of data.
  */
 export function holding(sql: AnySql, { account, key, domain, group, bypass }: LookedUp, columns: Fragment): Fragment {
   const entry = { account: sql`s.account_id`, group: sql`s.group_id`, reason: sql`s.reason` }
   return sql`
     select ${columns} from suppressions s
      where s.account_id = any(array[${account}, 0]) and s.value = any(array[${key}, ${domain}])
-       and s.group_id = any(array[0, ${group}]) and ${holds(sql)}
+       and s.group_id = any(array[0, ${group}]) and ${isActive(sql)}
        ${bypass ? sql`and ${holdsDespite(sql, bypass, entry)}` : sql``}
      order by s.account_id desc, s.scope`
 }
@@ -43,9 +44,9 @@ const columnsOf = (sql: AnySql): Fragment => sql`s.scope, s.value, s.group_id as
 
 export async function selectHolding(
   sql: AnySql,
-  asked: { accountId: number; key: string; domain: string; group: number | undefined },
+  recipient: { accountId: number; key: string; domain: string; group: number | undefined },
 ): Promise<HoldingSuppression[]> {
-  const { accountId, key, domain, group } = asked
+  const { accountId, key, domain, group } = recipient
   const lookedUp = {
     account: sql`${accountId}::int`,
     key: sql`${key}::text`,
@@ -56,7 +57,7 @@ export async function selectHolding(
     ${holding(sql, lookedUp, sql`${columnsOf(sql)}, s.account_id = ${EVERY_ACCOUNT} as global`)}`
 }
 
-/** Whether there is an account to change the list of; the operator's list is always there. */
+/** Whether the account exists; the operator's list always does. */
 export async function accountExists(sql: AnySql, accountId: number): Promise<boolean> {
   if (accountId === EVERY_ACCOUNT) return true
   const rows = await sql`select 1 from accounts where id = ${accountId} and state <> 'deleted'`
@@ -69,14 +70,17 @@ export interface Entries extends Values {
   readonly reason: SuppressionReason
 }
 
-/** Adds what isn't there; answers how many that were. An automatic entry that would end now stays for good, with its reason. */
+/**
+ * Adds missing entries; returns how many were new. An existing entry that would expire becomes permanent and keeps its
+ * reason.
+ */
 export async function insertEntries(sql: AnySql, entries: Entries): Promise<number> {
   const { accountId, group, reason } = entries
-  // In one order, so that two calls never wait for each other in a circle.
+  // Sorted, so that concurrent calls cannot deadlock.
   const values = [...entries.emails, ...entries.domains].sort()
   await sql`
     delete from suppressions s
-     where s.account_id = ${accountId} and s.value = any(${values}::text[]) and s.group_id = ${group} and not ${holds(sql)}`
+     where s.account_id = ${accountId} and s.value = any(${values}::text[]) and s.group_id = ${group} and not ${isActive(sql)}`
   const rows = await sql<{ fresh: boolean }[]>`
     insert into suppressions as s (account_id, scope, value, group_id, reason)
     select ${accountId}::int, ${scopeOf(sql, sql`value`, sql`${group}::int`)}, value, ${group}::int, ${reason}
@@ -90,7 +94,7 @@ export function scopeOf(sql: AnySql, value: Fragment, group: Fragment): Fragment
   return sql`case when ${group} > 0 then 'group' when strpos(${value}, '@') > 0 then 'address' else 'domain' end`
 }
 
-/** Answers how many held mail until now. */
+/** Deletes entries; returns how many of them had not expired. */
 export async function deleteEntries(
   sql: AnySql,
   { accountId, group, emails, domains }: Omit<Entries, 'reason'>,
@@ -98,7 +102,7 @@ export async function deleteEntries(
   const rows = await sql<{ held: boolean }[]>`
     delete from suppressions s
      where s.account_id = ${accountId} and s.group_id = ${group} and s.value = any(${[...emails, ...domains]}::text[])
-    returning ${holds(sql)} as held`
+    returning ${isActive(sql)} as held`
   return rows.filter(({ held }) => held).length
 }
 
@@ -106,9 +110,9 @@ type Listed = Omit<SuppressionFilter, 'limit' | 'offset'>
 
 function fits(sql: AnySql, accountId: number, { emails = [], domains = [], group, reason }: Listed): Fragment {
   const values = [...emails, ...domains]
-  // Each filter a statement of its own: a plan that serves them all would read the whole list for each.
+  // A separate statement per combination of filters: one plan for all of them would read the whole list every time.
   return sql`
-    s.account_id = ${accountId} and ${holds(sql)}
+    s.account_id = ${accountId} and ${isActive(sql)}
     ${values.length > 0 ? sql`and s.value = any(${values}::text[])` : sql``}
     ${reason === undefined ? sql`` : sql`and s.reason = ${reason}`}
     ${group === undefined ? sql`` : sql`and s.group_id = ${group} and s.group_id > 0`}`
@@ -128,7 +132,7 @@ export async function countUpTo(sql: AnySql, accountId: number, filter: Listed):
   ).count
 }
 
-/** `offset` ends at {@link COUNTED}. */
+/** Empty from offset {@link COUNTED} on. */
 export async function selectOfGroups(
   sql: AnySql,
   accountId: number,
@@ -137,7 +141,7 @@ export async function selectOfGroups(
   if (offset >= COUNTED) return []
   return sql<{ email: string; group: number; since: Date }[]>`
     select s.value as email, s.group_id as "group", s.since from suppressions s
-     where s.account_id = ${accountId} and s.group_id > 0 and ${holds(sql)}
+     where s.account_id = ${accountId} and s.group_id > 0 and ${isActive(sql)}
        ${group === undefined ? sql`` : sql`and s.group_id = ${group}`}
      order by s.group_id, s.value limit ${limit} offset ${offset}`
 }
@@ -147,12 +151,12 @@ export async function countOfGroups(sql: AnySql, accountId: number, group?: numb
     await sql<{ count: number }[]>`
       select count(*)::int as count from (
         select from suppressions s
-         where s.account_id = ${accountId} and s.group_id > 0 and ${holds(sql)}
+         where s.account_id = ${accountId} and s.group_id > 0 and ${isActive(sql)}
            ${group === undefined ? sql`` : sql`and s.group_id = ${group}`} limit ${COUNTED}) found`,
   ).count
 }
 
-/** The list behind this entry, in its order. */
+/** Returns the part of the list after this entry, in its order. */
 export async function selectAfter(
   sql: AnySql,
   accountId: number,
@@ -161,11 +165,11 @@ export async function selectAfter(
 ): Promise<Suppression[]> {
   return sql<Suppression[]>`
     select ${columnsOf(sql)} from suppressions s
-     where s.account_id = ${accountId} and (s.value, s.group_id) > (${after.value}, ${after.group}::int) and ${holds(sql)}
+     where s.account_id = ${accountId} and (s.value, s.group_id) > (${after.value}, ${after.group}::int) and ${isActive(sql)}
      order by s.value, s.group_id limit ${limit}`
 }
 
-/** Automatic entries past their end, some at a time; answers how many. Any number of processes may do it at once. */
+/** Deletes a batch of expired automatic entries; returns how many. Any number of processes may do this concurrently. */
 export async function deleteEnded(sql: AnySql, limit: number): Promise<number> {
   const rows = await sql`
     delete from suppressions s using (

@@ -1,17 +1,17 @@
 import type { Actor } from '../accounts/audit/index.ts'
 
-/** Why nothing is sent; `global` is the operator's word. */
+/** Why no mail is sent; `global` is an entry of the operator. */
 export const SUPPRESSION_REASONS = ['unsubscribe', 'hardbounce', 'abuse', 'manual', 'global'] as const
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number]
-/** Reasons an account may give for its own entries. */
+/** Reasons that accounts may use for their own entries. */
 export const ACCOUNT_REASONS = ['unsubscribe', 'hardbounce', 'abuse', 'manual'] as const
 
 export type SuppressionScope = 'address' | 'domain' | 'group'
 
-/** In place of an account's number: the operator's entries, which hold for all accounts. */
+/** Account number of the operator's entries, which apply to all accounts. */
 export const EVERY_ACCOUNT = 0
 
-/** Do not send, with reason and since. */
+/** An entry that prevents mail to an address or domain. */
 export interface Suppression {
   readonly scope: SuppressionScope
   /** An address in its canonical lower-case form, or a lower-case A-label. */
@@ -22,13 +22,13 @@ export interface Suppression {
   readonly since: Date
 }
 
-/** One that holds an address, and whose it is. */
+/** An entry that applies to an address, and whether it is the operator's. */
 export interface HoldingSuppression extends Suppression {
-  /** The operator's: the account can't lift it. */
+  /** Whether it is the operator's entry, which the account cannot remove. */
   readonly global: boolean
 }
 
-/** One entry, as `add` takes it. */
+/** The parameters of `add`. */
 export interface NewSuppression {
   readonly accountId: number
   readonly scope: Exclude<SuppressionScope, 'group'>
@@ -37,17 +37,17 @@ export interface NewSuppression {
   readonly by?: Actor
 }
 
-/** What a call names: addresses and domains as the caller wrote them. */
+/** Addresses and domains to change, as written by the caller. */
 export interface SuppressionChange {
-  /** Or {@link EVERY_ACCOUNT}. */
+  /** An account, or {@link EVERY_ACCOUNT}. */
   readonly accountId: number
   readonly emails?: readonly string[]
   readonly domains?: readonly string[]
-  /** Only for messages of this unsubscribe group; addresses only. */
+  /** If set, the entries apply only to messages of this unsubscribe group; addresses only. */
   readonly group?: number
-  /** Of entries that are new. Default manual. */
+  /** Reason of new entries. Default manual. */
   readonly reason?: SuppressionReason
-  /** Default the operator. */
+  /** Default: the operator. */
   readonly by?: Actor
 }
 
@@ -62,9 +62,12 @@ export interface SuppressionFilter {
 
 export interface SuppressionPage {
   readonly suppressions: readonly Suppression[]
-  /** How many fit the filter, counted up to {@link COUNTED}. */
+  /** Number of matching entries, counted up to {@link COUNTED}. */
   readonly total: number
 }
 
-/** A list is counted, and read by offset, up to here: nobody pages further by hand, and everything beyond is work for nothing. */
+/**
+ * Lists are counted, and paged by offset, up to this number: nobody pages further manually, and counting more would be
+ * wasted work.
+ */
 export const COUNTED = 100_000

@@ -1,18 +1,18 @@
 import { parseAddress, parseDomain } from '../mime/address.ts'
 import { ServiceError } from '../platform/errors.ts'
 
-/** Addresses and domains of one call. A list that is longer is for the import. */
+/** Maximum addresses and domains per call. Longer lists must be imported. */
 const LIMIT = 10_000
 
-/** Addresses and domains in the form they are stored and looked up in, each once. */
+/** Distinct addresses and domains in their canonical form for storage and lookup. */
 export interface Values {
   readonly emails: readonly string[]
   readonly domains: readonly string[]
 }
 
 /**
- * Reads what a call names. Throws at the first that is malformed: suppressionEmailInvalid, suppressionDomainInvalid; and
- * parameterMissing (email) when it names nothing, tooLarge.
+ * Parses the addresses and domains of a call. Throws for the first invalid one: suppressionEmailInvalid,
+ * suppressionDomainInvalid; also parameterMissing (email) if there are none, tooLarge.
  */
 export function parseValues({ emails = [], domains = [] }: Partial<Values>): Values {
   if (emails.length + domains.length === 0) {
@@ -28,7 +28,7 @@ export function parseValues({ emails = [], domains = [] }: Partial<Values>): Val
 
 /** Throws suppressionEmailInvalid. */
 export function parseEmail(text: string): string {
-  // U+FFFD stands where octets were no UTF-8: whoever is meant, it is not this.
+  // U+FFFD replaces invalid UTF-8, so the address is not the intended one.
   const key = text.includes('\ufffd') ? undefined : parseAddress(text)?.key
   if (key === undefined) throw new ServiceError('suppressionEmailInvalid')
   return key

@@ -12,21 +12,24 @@ import { countClaims, insertDomain, noteActivity, type StoredDomain, selectOwn }
 export interface NewSendingDomain {
   readonly accountId: number
   readonly name: string
-  /** pending unless told. */
+  /** Default pending. */
   readonly state?: DomainState
-  /** Labels below the domain, of the tracking host. */
+  /** Labels of the tracking host below the domain. */
   readonly envelopeName?: string | undefined
-  /** The operator unless told. */
+  /** Default: the operator. */
   readonly by?: Actor
 }
 
-/** Domains of an account that wait for their records: claims cost nothing, and whoever has this many sets none. */
-const MOST_CLAIMS = 100
+/**
+ * Maximum number of an account's pending domains: claims are free, and an account with this many publishes no records.
+ */
+const MAX_CLAIMS = 100
 
 /**
- * Adds a sending domain with a DKIM key. A pending one is a claim: it stops nobody else, and nobody is told of others who claim
- * or have the name. Throws domainInvalid; domainTaken when the account has it, or when it is to be active at once and another
- * has it; domainClaimsTooMany; parameterInvalid (envelopeName, account).
+ * Adds a sending domain with a DKIM key. A pending domain is a claim: it does not exclude other accounts, and nothing
+ * is revealed about other accounts that claim or own the name. Throws domainInvalid; domainTaken if the account already
+ * has the domain, or if it is to be active immediately and another account owns it; domainClaimsTooMany;
+ * parameterInvalid (envelopeName, account).
  */
 export async function addDomain(
   { sql, makeKey }: { sql: Sql; makeKey: KeyMaker },
@@ -34,9 +37,9 @@ export async function addDomain(
 ): Promise<StoredDomain> {
   const clean = domainName(name)
   const labels = envelopeName === undefined ? null : envelopeLabels(envelopeName, clean)
-  // Again when it is inserted; here because a key costs more than a look.
+  // Checked again on insert; checked here because generating a key is more expensive than a query.
   if (await selectOwn(sql, accountId, clean)) throw new ServiceError('domainTaken')
-  if (state === 'pending') requireRoom(await countClaims(sql, accountId))
+  if (state === 'pending') requireCapacity(await countClaims(sql, accountId))
   const key = await makeKey(accountId, clean)
   try {
     return await sql.begin(async (transaction) => {
@@ -46,8 +49,8 @@ export async function addDomain(
       const after = { state, envelopeName: labels, selector }
       await noteChange(transaction, { accountId, by, action: 'domain.add', object: `domain ${clean}`, after })
       await noteActivity(transaction, domain, { before: undefined, after: state })
-      // After the note, which makes an account's changes one after the other, so that the count is exact.
-      if (state === 'pending') requireRoom((await countClaims(transaction, accountId)) - 1)
+      // After the audit entry, whose lock serializes the account's changes, so that the count is exact.
+      if (state === 'pending') requireCapacity((await countClaims(transaction, accountId)) - 1)
       return domain
     })
   } catch (error) {
@@ -57,11 +60,11 @@ export async function addDomain(
   }
 }
 
-/** Its own account has the name; some account has it as more than a claim. */
+/** Unique indexes: one for the domains of an account, one for owned (not pending) domains of all accounts. */
 const TAKEN = ['domains_account', 'domains_held'] as const
 
-function requireRoom(claims: number): void {
-  if (claims >= MOST_CLAIMS) throw new ServiceError('domainClaimsTooMany', { values: { limit: MOST_CLAIMS } })
+function requireCapacity(claims: number): void {
+  if (claims >= MAX_CLAIMS) throw new ServiceError('domainClaimsTooMany', { values: { limit: MAX_CLAIMS } })
 }
 
 function envelopeLabels(text: string, domain: string): string {

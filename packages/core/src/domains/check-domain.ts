@@ -13,16 +13,16 @@ export interface CheckOptions {
   readonly sql: Sql
   readonly dnsServers: readonly string[]
   readonly hosts: ServiceHosts
-  /** Milliseconds a broken domain stays active. */
+  /** Milliseconds a domain with invalid records stays active. */
   readonly graceMs: number
   readonly by: Actor
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Looks the records of a domain up and draws the conclusions: a key whose record is there signs from now on, a domain whose
- * records are right is active, one whose records are wrong for longer than the grace time is not. No transaction is open
- * while the DNS is asked.
+ * Looks up the records of a domain and updates its state: a new key whose record exists becomes the signing key; a
+ * domain with valid records becomes active; one whose records have been invalid for longer than the grace time becomes
+ * inactive. No transaction is open during the DNS lookups.
  */
 export async function checkDomain(domain: StoredDomain, options: CheckOptions): Promise<StoredDomain> {
   const { sql, hosts, dnsServers, signal } = options
@@ -30,28 +30,30 @@ export async function checkDomain(domain: StoredDomain, options: CheckOptions): 
   const answers = await lookUp(dnsServers, wanted, signal)
   if (signal?.aborted) return domain
   const finding = found(wanted, answers, domain)
-  const gone = domain.state === 'pending' && finding === 'right' ? await goneHolder(domain.name, options) : undefined
+  const lostOwnerId =
+    domain.state === 'pending' && finding === 'right' ? await ownerWithoutRecords(domain.name, options) : undefined
   try {
-    return await conclude(domain, answers, { ...options, gone })
+    return await conclude(domain, answers, { ...options, lostOwnerId })
   } catch (error) {
-    // Somebody else had the name a moment before: seen this time.
+    // Another account obtained the name a moment before, which is visible now.
     if (!isUniqueViolation(error, 'domains_held')) throw error
-    return conclude(domain, answers, { ...options, gone })
+    return conclude(domain, answers, { ...options, lostOwnerId })
   }
 }
 
 /**
- * A claim whose own records are right takes the name from a holder whose records are gone, so those are looked at now: the id of
- * such a holder. What an earlier look found may have been mended since, and a DNS that does not answer says nothing.
+ * Returns the id of the domain's owner if its records no longer exist. A claim with valid records takes the name from
+ * such an owner, so the owner's records are looked up now: they may have been corrected since the last check, and a
+ * failed DNS query proves nothing.
  */
-async function goneHolder(name: string, options: CheckOptions): Promise<number | undefined> {
+async function ownerWithoutRecords(name: string, options: CheckOptions): Promise<number | undefined> {
   const { sql, hosts, dnsServers, signal } = options
   const holder = await selectHolder(sql, name)
   if (!holder?.verifiedAt) return undefined
   const wanted = wantedRecords(holder, await selectPublicKeys(sql, [holder.id]), hosts)
   const answers = await lookUp(dnsServers, wanted, signal)
   if (signal?.aborted) return undefined
-  await conclude(holder, answers, { ...options, by: OPERATOR, gone: undefined })
+  await conclude(holder, answers, { ...options, by: OPERATOR, lostOwnerId: undefined })
   return found(wanted, answers, holder) === 'broken' ? holder.id : undefined
 }
 
@@ -65,25 +67,25 @@ function found(
 }
 
 async function conclude(
-  looked: StoredDomain,
+  checkedDomain: StoredDomain,
   answers: ReadonlyMap<string, DnsAnswer>,
-  { sql, hosts, graceMs, by, gone }: CheckOptions & { readonly gone: number | undefined },
+  { sql, hosts, graceMs, by, lostOwnerId }: CheckOptions & { readonly lostOwnerId: number | undefined },
 ): Promise<StoredDomain> {
   return sql.begin(async (transaction) => {
-    const { id } = looked
+    const { id } = checkedDomain
     const domain = await lockDomain(transaction, id)
-    // Deleted meanwhile.
-    if (!domain) return looked
+    // Deleted in the meantime.
+    if (!domain) return checkedDomain
     const keysBefore = await selectPublicKeys(transaction, [id])
     const wanted = wantedRecords(domain, keysBefore, hosts)
     const seen = seenNow(wanted, answers, domain.records)
-    if (nextIsThere(withSeen(wanted, seen))) await promoteNextKey(transaction, id, domain.state === 'pending')
+    if (isNextVerified(withSeen(wanted, seen))) await promoteNextKey(transaction, id, domain.state === 'pending')
     await retirePastKeys(transaction, id)
     const keys = await selectPublicKeys(transaction, [id])
     const records = withSeen(wantedRecords(domain, keys, hosts), seen)
     const finding = findingOf(records, (record) => answers.get(recordKey(record))?.kind === 'records')
     const judged = standingAfter(domain, finding, { now: domain.now, graceMs })
-    const rival = await rivalOf(transaction, domain, judged, gone)
+    const rival = await rivalOf(transaction, domain, judged, lostOwnerId)
     const standing = rival === undefined ? judged : domain
     const unsettled = finding !== 'right' && (standing.state !== 'active' || standing.verifiedAt !== null)
     const checked = await updateChecked(transaction, id, {
@@ -92,8 +94,8 @@ async function conclude(
       returnPathHost: ownReturnPath(records),
       often: unsettled || keys.some(({ state }) => state === 'next'),
     })
-    const was = told(domain, withSeen(wanted, domain.records), keysBefore)
-    const is = told(checked, records, keys)
+    const was = auditValues(domain, withSeen(wanted, domain.records), keysBefore)
+    const is = auditValues(checked, records, keys)
     if (JSON.stringify(was) !== JSON.stringify(is)) {
       const { accountId, name } = domain
       await noteChange(transaction, {
@@ -110,40 +112,40 @@ async function conclude(
   }) as Promise<StoredDomain>
 }
 
-/** Of a claim that is right: why another account keeps the name all the same. Undefined: it does not, or not any more. */
+/** For a claim with valid records: why another account keeps the name; undefined if it does not. */
 async function rivalOf(
   sql: SqlTransaction,
   claim: StoredDomain,
   judged: DomainStanding,
-  gone: number | undefined,
+  lostOwnerId: number | undefined,
 ): Promise<string | undefined> {
-  return claim.state === 'pending' && judged.state === 'active' ? makeWay(sql, claim, gone) : undefined
+  return claim.state === 'pending' && judged.state === 'active' ? makeWay(sql, claim, lostOwnerId) : undefined
 }
 
-/** The record that proves the claim says what else is needed. */
+/** Adds the problem to the record that proves the claim. */
 function withProblem(seen: SeenRecords, records: readonly DnsRecord[], problem: string): SeenRecords {
   const proof = records.find(({ key }) => key === 'active')
   if (!proof) return seen
   return { ...seen, [recordKey(proof)]: { ...(seen[recordKey(proof)] ?? { state: 'right' }), problem } }
 }
 
-/** A failure of the DNS is not a record that is missing: what was seen before stands, and the problem says so. */
+/** A failed DNS query is not a missing record: the previous state is kept, and `problem` reports the failure. */
 function seenNow(
   wanted: readonly WantedRecord[],
   answers: ReadonlyMap<string, DnsAnswer>,
   before: SeenRecords,
 ): SeenRecords {
-  const see = (record: WantedRecord): SeenRecord => {
+  const seenRecord = (record: WantedRecord): SeenRecord => {
     const answer = answers.get(recordKey(record))
     const old = before[recordKey(record)] ?? { state: 'unchecked' as const }
     if (!answer) return old
     if (answer.kind === 'records') return judgeRecord(record, answer.values)
     return { ...old, problem: `DNS lookup failed (${answer.code}); showing the result of the previous check` }
   }
-  return Object.fromEntries(wanted.map((record) => [recordKey(record), see(record)]))
+  return Object.fromEntries(wanted.map((record) => [recordKey(record), seenRecord(record)]))
 }
 
-function nextIsThere(records: readonly DnsRecord[]): boolean {
+function isNextVerified(records: readonly DnsRecord[]): boolean {
   return records.some(({ key, verified }) => key === 'next' && verified)
 }
 
@@ -151,8 +153,8 @@ function ownReturnPath(records: readonly DnsRecord[]): string | null {
   return records.find(({ purpose, verified }) => purpose === 'returnPath' && verified)?.host ?? null
 }
 
-/** What the audit log tells of a look: the states, and which key signs. */
-function told(
+/** Values for the audit log: the states, and which key signs. */
+function auditValues(
   { state }: Pick<StoredDomain, 'state'>,
   records: readonly DnsRecord[],
   keys: readonly StoredPublicKey[],

@@ -2,7 +2,7 @@ import { noteChange, OPERATOR } from '../accounts/audit/index.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { deleteDomain, lockDomain, type StoredDomain } from './store.ts'
 
-/** Ends a claim whose records were not seen right in time. */
+/** Deletes a claim that has expired before its records were valid. */
 export async function endIfOver(sql: Sql, { id, claimEndsAt }: StoredDomain): Promise<void> {
   if (claimEndsAt === null) return
   await sql.begin(async (transaction) => {

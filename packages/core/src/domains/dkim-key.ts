@@ -12,37 +12,41 @@ import { invalidParameter } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { StoredDkimKey } from './keys-store.ts'
 
-/** RSA-2048: every verifier reads it (RFC 8301 3.2 wants at least 1024 and recommends 2048), and it fits one TXT record. */
+/**
+ * RSA-2048: supported by every verifier (RFC 8301 3.2 requires at least 1024 and recommends 2048), and the key fits one
+ * TXT record.
+ */
 const MODULUS_BITS = 2048
-const LEAST_BITS = 1024
-/** RFC 8301 3.2: verifiers must read keys up to this size; larger ones would cost a worker more than they are worth. */
-const MOST_BITS = 4096
-/** Characters of the PEM of an RSA-4096 key are 3,300. */
-const PEM_LENGTH = 16_384
+const MIN_BITS = 1024
+/** RFC 8301 3.2: verifiers must support keys up to this size; signing with larger ones would cost a worker too much. */
+const MAX_BITS = 4096
+/** Maximum characters of a PEM; that of an RSA-4096 key has 3,300. */
+const MAX_PEM_LENGTH = 16_384
 
 export interface DkimKeyPair {
   /** SubjectPublicKeyInfo, DER. */
   readonly publicKey: Buffer
-  /** PKCS #8 DER, sealed under SECRET_KEY. */
+  /** PKCS #8 DER, encrypted under SECRET_KEY. */
   readonly privateKey: Buffer
 }
 
 export type KeyMaker = (accountId: number, domain: string) => Promise<DkimKeyPair>
 
 /**
- * Makes one key after the other: each takes a thread of the pool for a good part of a second, and there are four for everything
- * this process does. An account has one key at a time in the queue, so however many it asks for, others wait for one of them.
+ * Generates one key at a time: each occupies a thread of libuv's pool for a good part of a second, and the pool has
+ * four threads for the whole process. Each account has at most one key in the queue, so an account that requests many
+ * delays the others by one key only.
  */
 export function createKeyMaker(secrets: Secrets): KeyMaker {
   const ofAccounts = new Map<number, Promise<unknown>>()
-  let before: Promise<unknown> = Promise.resolve()
-  const inTurn = (domain: string): Promise<DkimKeyPair> => {
-    const made = before.then(() => makeDkimKey(secrets, domain))
-    before = made.catch(() => {})
+  let previous: Promise<unknown> = Promise.resolve()
+  const enqueue = (domain: string): Promise<DkimKeyPair> => {
+    const made = previous.then(() => makeDkimKey(secrets, domain))
+    previous = made.catch(() => {})
     return made
   }
   return (accountId, domain) => {
-    const made = (ofAccounts.get(accountId) ?? Promise.resolve()).then(() => inTurn(domain))
+    const made = (ofAccounts.get(accountId) ?? Promise.resolve()).then(() => enqueue(domain))
     const settled = made
       .catch(() => {})
       .finally(() => {
@@ -58,26 +62,26 @@ async function makeDkimKey(secrets: Secrets, domain: string): Promise<DkimKeyPai
   return sealed(secrets, domain, publicKey, privateKey)
 }
 
-/** An account's own key. Throws parameterInvalid (privateKey), which never quotes it. */
+/** Imports an account's own key. Throws parameterInvalid (privateKey), which never contains the key. */
 export function importDkimKey(secrets: Secrets, domain: string, pem: string): DkimKeyPair & { readonly bits: number } {
   const privateKey = rsaKey(pem)
   const { modulusLength: bits = 0, publicExponent = 0n } = privateKey.asymmetricKeyDetails ?? {}
-  if (bits < LEAST_BITS || bits > MOST_BITS) {
-    throw invalidParameter('privateKey', `must have ${LEAST_BITS} to ${MOST_BITS} bits (got ${bits})`)
+  if (bits < MIN_BITS || bits > MAX_BITS) {
+    throw invalidParameter('privateKey', `must have ${MIN_BITS} to ${MAX_BITS} bits; this one has ${bits}`)
   }
   const publicKey = createPublicKey(privateKey)
-  // A large exponent makes every verification slow, and some verifiers refuse it.
-  if (publicExponent > 0xffffffffn || !signs(privateKey, publicKey)) {
-    throw invalidParameter('privateKey', 'is not a valid RSA key')
+  // A large exponent makes every verification slow, and some verifiers reject it.
+  if (publicExponent > 0xffffffffn || !isConsistent(privateKey, publicKey)) {
+    throw invalidParameter('privateKey', 'it is not a sound RSA key')
   }
   return { ...sealed(secrets, domain, publicKey, privateKey), bits }
 }
 
 function rsaKey(pem: string): KeyObject {
   const problem = 'must be an unencrypted RSA private key in PEM'
-  // An environment variable or a form may have carried the line ends as two characters.
+  // Environment variables and forms may contain the line ends as the two characters \n.
   const text = pem.replaceAll('\\n', '\n').trim()
-  if (text.length > PEM_LENGTH || !text.startsWith('-----BEGIN ')) throw invalidParameter('privateKey', problem)
+  if (text.length > MAX_PEM_LENGTH || !text.startsWith('-----BEGIN ')) throw invalidParameter('privateKey', problem)
   let key: KeyObject
   try {
     key = createPrivateKey({ key: text, format: 'pem' })
@@ -88,8 +92,8 @@ function rsaKey(pem: string): KeyObject {
   return key
 }
 
-/** What can be read need not be a key: its numbers may not belong together. */
-function signs(privateKey: KeyObject, publicKey: KeyObject): boolean {
+/** Checks that the key works: a key that can be parsed may consist of numbers that do not match. */
+function isConsistent(privateKey: KeyObject, publicKey: KeyObject): boolean {
   const probe = Buffer.from('probe')
   try {
     return verify('sha256', probe, publicKey, sign('sha256', probe, privateKey))
@@ -113,17 +117,18 @@ export function openDkimKey(secrets: Secrets, stored: StoredDkimKey): KeyObject 
   })
 }
 
-/** The text of the DKIM record (RFC 6376 3.6.1), of a public key as it is stored: its SubjectPublicKeyInfo. */
+/** Returns the text of the DKIM record (RFC 6376 3.6.1) for a stored public key (SubjectPublicKeyInfo). */
 export function dkimRecordText(publicKey: Buffer): string {
   return `v=DKIM1; k=rsa; p=${publicKey.toString('base64')}`
 }
 
-/** Characters that set the selectors of one domain apart from those of other accounts that claim the same name. */
+/** Length of the random suffix that separates the selectors of accounts that claim the same name. */
 const TAG_LENGTH = 6
 
 /**
- * The selector of a domain's next key, none of those it had: their records may still be asked for. The first one has a tag made
- * by chance: other accounts may have keys of this name, and nobody is to see from a number that there are any.
+ * Returns the selector of a domain's next key. Former selectors are not reused, because their records may still be
+ * queried. The first selector gets a random suffix: other accounts may have keys for this name, and a number must not
+ * reveal that.
  */
 export function freeSelector(used: readonly string[]): string {
   const own = used.map((selector) => /^pr\d{1,9}(|-[a-z0-9]{6})$/.exec(selector)).find((match) => match !== null)

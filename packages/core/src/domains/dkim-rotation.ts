@@ -11,25 +11,25 @@ import { checkOften, type StoredDomain } from './store.ts'
 const WEAK_BITS = 2048
 
 /**
- * Makes the key that signs once its record is there; until then nothing changes for mail. While one waits, there is nothing to
- * do.
+ * Creates the next key, which signs as soon as its record exists; until then mail is signed as before. Does nothing if
+ * a next key already exists.
  */
 export async function makeNextKey(
   domain: StoredDomain,
   { sql, makeKey, by }: { sql: Sql; makeKey: KeyMaker; by: Actor },
 ): Promise<void> {
-  if (await waiting(sql, domain.id)) return
+  if (await hasNextKey(sql, domain.id)) return
   const pair = await makeKey(domain.accountId, domain.name)
   await changeOwnDomain(sql, domain, async (transaction, { id, name }) => {
-    if (await waiting(transaction, id)) return
+    if (await hasNextKey(transaction, id)) return
     const selector = freeSelector(await selectSelectors(transaction, domain.accountId, name))
     await addNextKey(transaction, domain, { selector, pair, by, action: 'domain.rotateDkim' })
   })
 }
 
 /**
- * Takes the account's own key as the next one, instead of one that waits. The same key again changes nothing. Answers warnings.
- * Throws parameterInvalid (privateKey, selector).
+ * Uses the account's own key as the next one; it replaces an existing next key. Repeating the call with the same key
+ * has no effect. Returns warnings. Throws parameterInvalid (privateKey, selector).
  */
 export async function takeNextKey(
   domain: StoredDomain,
@@ -51,7 +51,7 @@ export async function takeNextKey(
   return bits < WEAK_BITS ? [`The key has ${bits} bits; some receivers ignore keys of less than ${WEAK_BITS}`] : []
 }
 
-async function waiting(sql: AnySql, domainId: number): Promise<boolean> {
+async function hasNextKey(sql: AnySql, domainId: number): Promise<boolean> {
   return (await selectPublicKeys(sql, [domainId])).some(({ state }) => state === 'next')
 }
 
@@ -65,13 +65,13 @@ async function addNextKey(
   await noteChange(sql, { accountId, by, action, object: `domain ${name}`, after: { next: selector } })
 }
 
-/** RFC 6376 3.1: labels, which with `_domainkey` and the domain must still be a host name. */
+/** RFC 6376 3.1: one or more labels that form a host name together with `_domainkey` and the domain. */
 function selectorOf(text: string, domain: string): string {
   const selector = text.trim().toLowerCase()
   const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
-  const sound = selector.length <= 253 && new RegExp(`^${label}(\\.${label})*$`).test(selector)
-  // A letter behind the dot for `_domainkey`, whose underscore is none of a host name's characters.
-  if (!sound || parseDomain(`${selector}.xdomainkey.${domain}`) === undefined) {
+  const isValid = selector.length <= 253 && new RegExp(`^${label}(\\.${label})*$`).test(selector)
+  // `_domainkey` is replaced by a label of the same length, since underscores are not valid in a host name.
+  if (!isValid || parseDomain(`${selector}.xdomainkey.${domain}`) === undefined) {
     throw invalidParameter('selector', 'must be a label, or labels with dots, of letters, digits and hyphens')
   }
   return selector

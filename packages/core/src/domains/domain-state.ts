@@ -1,21 +1,22 @@
 import type { DnsRecord, Domain } from './domain.ts'
 
-/** Of the required records together. `unknown`: the DNS did not answer for one that decides. */
+/** Result for the required records together. `unknown`: the DNS query for a decisive record failed. */
 export type Finding = 'right' | 'broken' | 'unknown'
 
 /**
- * Required are the DKIM record of the key that signs, and the SPF record or the return path of the domain's own (whose SPF
- * record is the service's then). `fresh` says whether a record was answered for this time.
+ * Evaluates the required records: the DKIM record of the signing key, and either the SPF record or the domain's own
+ * return path (then the SPF record of the service applies). `fresh` returns whether a record's query succeeded this
+ * time.
  */
 export function findingOf(records: readonly DnsRecord[], fresh: (record: DnsRecord) => boolean): Finding {
-  const of = (wanted: (record: DnsRecord) => boolean): Finding => {
-    const record = records.find(wanted)
+  const findingFor = (isWanted: (record: DnsRecord) => boolean): Finding => {
+    const record = records.find(isWanted)
     if (!record || !fresh(record)) return 'unknown'
     return record.verified ? 'right' : 'broken'
   }
-  const dkim = of(({ key }) => key === 'active')
-  const spf = of(({ purpose }) => purpose === 'spf')
-  const returnPath = of(({ purpose }) => purpose === 'returnPath')
+  const dkim = findingFor(({ key }) => key === 'active')
+  const spf = findingFor(({ purpose }) => purpose === 'spf')
+  const returnPath = findingFor(({ purpose }) => purpose === 'returnPath')
   const path = [spf, returnPath].includes('right')
     ? 'right'
     : [spf, returnPath].includes('unknown')
@@ -27,7 +28,10 @@ export function findingOf(records: readonly DnsRecord[], fresh: (record: DnsReco
 
 export type DomainStanding = Pick<Domain, 'state' | 'verifiedAt' | 'brokenSince'>
 
-/** Only a domain that was once seen right can break: one that the operator activated unseen stays as he said. */
+/**
+ * Returns the state after a check. Only a domain whose records were valid once can become invalid; one activated by the
+ * operator without verification stays active.
+ */
 export function standingAfter(
   { state, verifiedAt, brokenSince }: DomainStanding,
   finding: Finding,
@@ -39,6 +43,6 @@ export function standingAfter(
   }
   if (state !== 'active' || verifiedAt === null) return { state, verifiedAt, brokenSince }
   const since = brokenSince ?? now
-  const over = now.getTime() - since.getTime() >= graceMs
-  return { state: over ? 'inactive' : state, verifiedAt, brokenSince: since }
+  const isGraceOver = now.getTime() - since.getTime() >= graceMs
+  return { state: isGraceOver ? 'inactive' : state, verifiedAt, brokenSince: since }
 }

@@ -1,10 +1,10 @@
 import type { KeyObject } from 'node:crypto'
 
 /**
- * - pending: claimed, and its records were never seen right; others may claim the name too
+ * - pending: claimed, its records have never been valid; other accounts may claim the name too
  * - active: mail may be sent from it
- * - inactive: its records were right, then wrong for longer than the grace time; active again once they are right
- * - rejected: the operator does not want it; no look-up changes that
+ * - inactive: its records were invalid for longer than the grace time; active again as soon as they are valid
+ * - rejected: blocked by the operator; checks do not change that
  */
 export type DomainState = 'pending' | 'active' | 'inactive' | 'rejected'
 
@@ -15,58 +15,58 @@ export interface Domain {
   /** Lower-case A-label. */
   readonly name: string
   readonly state: DomainState
-  /** Labels below the domain: the host that opens, clicks and unsubscribes go to. */
+  /** Labels below the domain that name the tracking host for opens, clicks and unsubscribes; null if none. */
   readonly envelopeName: string | null
-  /** Subaccounts of its account may send from it too. */
+  /** Whether the account's subaccounts may send from it too. */
   readonly shared: boolean
-  /** The account's own host for bounces, once verified. */
+  /** The domain's own return path host, once verified; otherwise null. */
   readonly returnPathHost: string | null
   readonly createdAt: Date
   readonly checkedAt: Date | null
-  /** When the required records were last seen right. */
+  /** When all required records were last valid. */
   readonly verifiedAt: Date | null
-  /** Since when the required records of a domain that was verified are wrong. */
+  /** Since when the required records of a verified domain have been invalid. */
   readonly brokenSince: Date | null
-  /** Of a pending domain: when the claim is gone, unless its records are seen right before. */
+  /** When the claim of a pending domain expires, unless its records become valid before. */
   readonly claimEndsAt: Date | null
 }
 
-/** A domain as a message is accepted from it. */
+/** A domain with the data needed to accept a message. */
 export interface UsableDomain extends Domain {
-  /** The domain's own host for opens, clicks and unsubscribes, while its record is right. */
+  /** The domain's own tracking host if its record is valid; otherwise null. */
   readonly trackingHost: string | null
 }
 
 export type RecordPurpose = 'dkim' | 'spf' | 'returnPath' | 'envelope' | 'dmarc'
 
-/** `unchecked`: the DNS has not answered yet. */
+/** `unchecked`: no DNS query has succeeded yet. */
 export type RecordState = 'unchecked' | 'right' | 'wrong' | 'missing'
 
-/** next: signs once its record was seen; retiring: signs no more, but what it signed is still to be verified. */
+/** next: signs as soon as its record exists; retiring: no longer signs, but its signatures must still be verifiable. */
 export type DkimKeyState = 'next' | 'active' | 'retiring' | 'retired'
 
-/** A DNS record the owner of a domain is to set. */
+/** A DNS record that the owner of a domain should publish. */
 export interface WantedRecord {
   readonly type: 'TXT' | 'CNAME'
   readonly host: string
   readonly value: string
   readonly purpose: RecordPurpose
-  /** Of a DKIM record: what its key does. */
+  /** State of the key of a DKIM record. */
   readonly key?: DkimKeyState
 }
 
-/** What the last look-up that was answered saw. */
+/** Result of the last successful DNS query. */
 export interface SeenRecord {
   readonly state: RecordState
-  /** What stands there instead. */
+  /** The values found instead. */
   readonly found?: readonly string[]
-  /** What is wrong with it, or why the state is an old one. */
+  /** Why the record is invalid, or why the state is outdated. */
   readonly problem?: string
 }
 
 export interface DnsRecord extends WantedRecord, SeenRecord {
   readonly verified: boolean
-  /** The domain is not active without it. */
+  /** Whether the domain cannot be active without it. */
   readonly required: boolean
 }
 
@@ -74,15 +74,18 @@ export interface DomainWithRecords extends Domain {
   readonly dns: readonly DnsRecord[]
 }
 
-/** What the delivery worker signs with (RFC 6376): parsed once, since parsing a PEM costs three times the signature. */
+/**
+ * Data for DKIM signing (RFC 6376). The key is parsed once, since parsing a PEM costs three times as much as a
+ * signature.
+ */
 export interface DkimSigner {
   readonly domain: string
   readonly selector: string
   readonly privateKey: KeyObject
 }
 
-/** What a message from this domain is sent with. */
+/** Data for sending a message from this domain. */
 export interface DomainSigner extends DkimSigner {
-  /** Where its bounces go, if not to the service's own host. */
+  /** Host that bounces go to; null for the service's own host. */
   readonly returnPathHost: string | null
 }

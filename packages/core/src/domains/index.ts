@@ -38,63 +38,70 @@ export type {
   UsableDomain,
 } from './domain.ts'
 
-/** As with keys: what an operator changes holds everywhere within 5 s. */
+/** Milliseconds. As with keys, changes by the operator take effect everywhere within 5 s. */
 const DOMAIN_AGE_MS = 3000
-/** Keys change by rotation only, which keeps the old one valid; a minute is soon enough. */
+/** Milliseconds. Keys change only by rotation, and the old one stays valid, so a minute is acceptable. */
 const SIGNER_AGE_MS = 60_000
-/** Domains of one round that are looked up at the same time. */
-const LOOKS_AT_ONCE = 5
+/** Number of domains that one round checks concurrently. */
+const CONCURRENT_CHECKS = 5
 
-/** Every act that names an account throws domainInvalid, and domainUnknown unless the domain is the account's. */
+/**
+ * All functions that take an account throw domainInvalid, and domainUnknown unless the domain belongs to the account.
+ */
 export interface Domains {
   /**
-   * Claims a sending domain, with a DKIM key of its own; it is the account's once its records are right. Throws domainInvalid,
-   * domainTaken, domainClaimsTooMany, parameterInvalid (envelopeName, account), rateLimited.
+   * Claims a sending domain and creates its DKIM key. The account owns the domain once its records are valid. Throws
+   * domainInvalid, domainTaken, domainClaimsTooMany, parameterInvalid (envelopeName, account), rateLimited.
    */
   add(domain: NewSendingDomain): Promise<DomainWithRecords>
-  /** All domains, or those of one account. */
+  /** Lists all domains, or those of one account. */
   list(accountId?: number): Promise<Domain[]>
   /**
-   * The account's domains by name, with what was seen of their records. `status`: a state, `1` active, `0` not active. Throws
-   * parameterInvalid (status), domainInvalid (a name that is none).
+   * Returns a page of the account's domains by name, with the state of their records. `status`: a state, `1` for
+   * active, `0` for not active. Throws parameterInvalid (status), domainInvalid (malformed name).
    */
   page(accountId: number, page: DomainsPage): Promise<{ domains: DomainWithRecords[]; total: number }>
   /**
-   * For the operator: the account's domain of this name, or, when no account is named, that of the account which has it, or the
-   * only claim. Throws domainInvalid for an unknown domain; parameterInvalid (account) when several accounts claim it.
+   * For the operator: returns the account's domain with this name. Without an account: the domain of the account that
+   * owns it, or the only claim. Throws domainInvalid for an unknown domain; parameterInvalid (account) if several
+   * accounts claim it.
    */
   show(name: string, accountId?: number): Promise<DomainWithRecords>
-  /** Lets such a domain send. Throws what {@link show} does; domainTaken while another account has the name. */
+  /**
+   * Activates the domain that {@link show} returns, and throws the same errors; also domainTaken if another account
+   * owns the name.
+   */
   activate(name: string, act?: { by?: Actor; accountId?: number | undefined }): Promise<DomainWithRecords>
-  /** Looks the records up now: at most 10 s. */
+  /** Looks up the records now; takes at most 10 s. */
   verify(accountId: number, name: string, by: Actor): Promise<DomainWithRecords>
-  /** Mail that was accepted is still delivered and signed; the name is free for anybody. */
+  /** Deletes a domain. Accepted mail is still delivered and signed, and any account can add the name. */
   remove(accountId: number, name: string, by: Actor): Promise<void>
-  /** Makes the next DKIM key, which signs once its record was seen. Throws rateLimited. */
+  /** Creates the next DKIM key, which signs as soon as its record exists. Throws rateLimited. */
   rotateDkim(accountId: number, name: string, by: Actor): Promise<DomainWithRecords>
-  /** Takes an own DKIM key (PEM) as the next one. Throws parameterInvalid (privateKey, selector). */
+  /** Sets the account's own DKIM key (PEM) as the next key. Throws parameterInvalid (privateKey, selector). */
   setDkimKey(
     accountId: number,
     key: { name: string; privateKey: string; selector: string },
     by: Actor,
   ): Promise<{ domain: DomainWithRecords; warnings: string[] }>
-  /** Lets the account's subaccounts send from the domain, or no more. */
+  /** Sets whether the account's subaccounts may send from the domain. */
   share(accountId: number, change: { name: string; shared: boolean }, by: Actor): Promise<DomainWithRecords>
   /**
-   * Looks after the domains that are due, the longest due first; any number of workers may. Answers how many there were. Throws what
-   * failed first, after the others: a domain that failed is due again in 10 minutes.
+   * Checks the domains that are due, the most overdue first; any number of workers may do this concurrently. Returns
+   * how many were due. If checks failed, throws the first error after checking the others; a domain whose check failed
+   * is due again in 10 minutes.
    */
   checkDue(round: { limit: number; signal?: AbortSignal }): Promise<number>
   /**
-   * The active domain of this name (A-label) that the account may send from: its own, or a shared one of its parent. At most
-   * 5 s old.
+   * Returns the active domain with this name (A-label) that the account may send from: its own, or a shared one of its
+   * parent. The result is at most 5 s old.
    */
   findActive(
     accountId: number,
     name: string,
     parentId?: number | null,
   ): Promise<UsableDomain | null> | UsableDomain | null
-  /** What signs for this domain, also when it was deleted; null: it never was. */
+  /** Returns the signer of a domain, also of a deleted one; null if it never existed. */
   signer(domainId: number): Promise<DomainSigner | null> | DomainSigner | null
 }
 
@@ -119,7 +126,7 @@ export function domainsOf({ sql, secrets, rateLimits, config }: DomainsDependenc
     maxEntries: 50_000,
     load: async (name) => {
       const domain = await selectHolder(sql, name)
-      return domain ? { ...bare(domain), trackingHost: ownTrackingHost(domain, domain.records) } : null
+      return domain ? { ...withoutRecords(domain), trackingHost: ownTrackingHost(domain, domain.records) } : null
     },
   })
   const signers = createCache<DomainSigner | null>({
@@ -133,14 +140,14 @@ export function domainsOf({ sql, secrets, rateLimits, config }: DomainsDependenc
     },
   })
   const keyMaker = createKeyMaker(secrets)
-  /** An account's keys an hour are bounded, over all processes; the operator's are not. */
+  /** Limits the keys an account generates per hour, over all processes; the operator has no limit. */
   const makeKeyFor =
     ({ keyId }: Actor): KeyMaker =>
     async (accountId, name) => {
       if (keyId !== null) requireAllowed(await rateLimits.take([newKeys(accountId)]))
       return keyMaker(accountId, name)
     }
-  const changed = (domain: Domain): void => {
+  const invalidate = (domain: Domain): void => {
     byName.forget(domain.name)
     signers.forget(String(domain.id))
   }
@@ -157,16 +164,16 @@ export function domainsOf({ sql, secrets, rateLimits, config }: DomainsDependenc
       return { ...domain, dns: withSeen(wantedRecords(domain, keys.get(domain.id) ?? [], hosts), records) }
     })
   }
-  async function shown(domain: StoredDomain): Promise<DomainWithRecords> {
-    const [shown] = await withRecords([domain])
-    return shown as DomainWithRecords
+  async function withDns(domain: StoredDomain): Promise<DomainWithRecords> {
+    const [withDns] = await withRecords([domain])
+    return withDns as DomainWithRecords
   }
-  const looking = new Map<number, Promise<StoredDomain>>()
-  /** Calls that come while a domain is looked up share what is seen: nobody has us flood a name server. */
+  const checking = new Map<number, Promise<StoredDomain>>()
+  /** Concurrent checks of a domain share one lookup, so that calls cannot flood a name server. */
   function checkNow(domain: StoredDomain, by: Actor): Promise<StoredDomain> {
-    const look = looking.get(domain.id) ?? check(domain, by).finally(() => looking.delete(domain.id))
-    looking.set(domain.id, look)
-    return look
+    const pending = checking.get(domain.id) ?? check(domain, by).finally(() => checking.delete(domain.id))
+    checking.set(domain.id, pending)
+    return pending
   }
   async function check(domain: StoredDomain, by: Actor, signal?: AbortSignal): Promise<StoredDomain> {
     const { dnsServers, domainGraceHours } = config
@@ -178,29 +185,29 @@ export function domainsOf({ sql, secrets, rateLimits, config }: DomainsDependenc
       signal,
       graceMs: domainGraceHours * HOUR_MS,
     })
-    changed(checked)
+    invalidate(checked)
     return checked
   }
 
   return {
     async add({ state = 'pending', by = OPERATOR, envelopeName, ...domain }) {
       const added = await addDomain({ sql, makeKey: makeKeyFor(by) }, { ...domain, state, by, envelopeName })
-      changed(added)
-      return shown(added)
+      invalidate(added)
+      return withDns(added)
     },
-    list: async (accountId) => (await selectDomains(sql, accountId)).map(bare),
+    list: async (accountId) => (await selectDomains(sql, accountId)).map(withoutRecords),
     async page(accountId, { status, name, ...page }) {
       const wanted = { ...page, states: statesOf(status), name: name === undefined ? undefined : domainName(name) }
       const { domains, total } = await selectDomainPage(sql, accountId, wanted)
       return { domains: await withRecords(domains), total }
     },
-    show: async (name, accountId) => shown(await namedDomain(sql, name, accountId)),
+    show: async (name, accountId) => withDns(await namedDomain(sql, name, accountId)),
     async activate(name, { by = OPERATOR, accountId } = {}) {
       const active = await activateFor(sql, await namedDomain(sql, name, accountId), by)
-      changed(active)
-      return shown(active)
+      invalidate(active)
+      return withDns(active)
     },
-    verify: async (accountId, name, by) => shown(await checkNow(await ownDomain(sql, accountId, name), by)),
+    verify: async (accountId, name, by) => withDns(await checkNow(await ownDomain(sql, accountId, name), by)),
     async remove(accountId, name, by) {
       const domain = await ownDomain(sql, accountId, name)
       await changeOwnDomain(sql, domain, async (transaction, { id, name, state, envelopeName }) => {
@@ -209,17 +216,17 @@ export function domainsOf({ sql, secrets, rateLimits, config }: DomainsDependenc
         await noteChange(transaction, { accountId, by, action: 'domain.delete', object: `domain ${name}`, before })
         await noteActivity(transaction, domain, { before: state, after: undefined })
       })
-      changed(domain)
+      invalidate(domain)
     },
     async rotateDkim(accountId, name, by) {
       const domain = await ownDomain(sql, accountId, name)
       await makeNextKey(domain, { sql, makeKey: makeKeyFor(by), by })
-      return shown(domain)
+      return withDns(domain)
     },
     async setDkimKey(accountId, { name, ...key }, by) {
       const domain = await ownDomain(sql, accountId, name)
       const warnings = await takeNextKey(domain, key, { sql, secrets, by })
-      return { domain: await shown(domain), warnings }
+      return { domain: await withDns(domain), warnings }
     },
     async share(accountId, { name, shared }, by) {
       const domain = await ownDomain(sql, accountId, name)
@@ -229,23 +236,23 @@ export function domainsOf({ sql, secrets, rateLimits, config }: DomainsDependenc
         await noteChange(transaction, { accountId, by, action: 'domain.share', ...change })
         return updateShared(transaction, before.id, shared)
       })
-      changed(after)
-      return shown(after)
+      invalidate(after)
+      return withDns(after)
     },
     async checkDue({ limit, signal }) {
       const due = await claimDueDomains(sql, limit)
       const left = [...due]
       const failures: unknown[] = []
-      const lookAfter = async (id: number): Promise<void> => {
+      const checkOne = async (id: number): Promise<void> => {
         const domain = await selectDomainById(sql, id)
         if (domain) await endIfOver(sql, await check(domain, OPERATOR, signal))
       }
       const work = async (): Promise<void> => {
         for (let id = left.shift(); id !== undefined && !signal?.aborted; id = left.shift()) {
-          await lookAfter(id).catch((error: unknown) => failures.push(error))
+          await checkOne(id).catch((error: unknown) => failures.push(error))
         }
       }
-      await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, work))
+      await Promise.all(Array.from({ length: CONCURRENT_CHECKS }, work))
       if (failures.length > 0) throw failures[0]
       return due.length
     },
@@ -260,15 +267,15 @@ export function domainsOf({ sql, secrets, rateLimits, config }: DomainsDependenc
 }
 
 const HOUR_MS = 3_600_000
-/** A key costs a fifth of a second of processor time. */
-const KEYS_AN_HOUR = 100
+/** Generating a key takes a fifth of a second of processor time. */
+const MAX_KEYS_PER_HOUR = 100
 
 function newKeys(accountId: number): Rate {
-  return { name: `dkim keys ${accountId}`, what: 'new DKIM keys per hour', limit: KEYS_AN_HOUR, seconds: HOUR }
+  return { name: `dkim keys ${accountId}`, what: 'new DKIM keys an hour', limit: MAX_KEYS_PER_HOUR, seconds: HOUR }
 }
 
-/** Without what was seen of its records: too much to keep for 50,000 domains. */
-function bare({ records: _, ...domain }: StoredDomain): Domain {
+/** Drops the record states, which are too large to cache for 50,000 domains. */
+function withoutRecords({ records: _, ...domain }: StoredDomain): Domain {
   return domain
 }
 
@@ -290,7 +297,10 @@ const STATUSES: ReadonlyMap<string, readonly DomainState[]> = new Map<string, re
   ...(['pending', 'active', 'inactive', 'rejected'] as const).map((state) => [state, [state]] as const),
 ])
 
-/** A CNAME needs the name of a host: where the API is reached by address or by a bare name, the service's own stands in. */
+/**
+ * Hosts that records point to. A CNAME needs a host name: if PUBLIC_URL has an IP address or a name without a dot,
+ * HELO_NAME is used.
+ */
 function serviceHosts({ returnPathHost, publicUrl, heloName }: DomainsDependencies['config']): ServiceHosts {
   const { hostname } = new URL(publicUrl)
   const named = hostname.includes('.') && isIP(hostname) === 0

@@ -1,10 +1,10 @@
 import type { SeenRecord, WantedRecord } from './domain.ts'
 
-/** Of what was found instead, this much is kept for a person to read. */
-const MOST_SHOWN = 5
-const SHOWN_CHARACTERS = 500
+/** Maximum number of unexpected values that are kept for display. */
+const MAX_SHOWN = 5
+const MAX_SHOWN_LENGTH = 500
 
-/** Holds what stands at a record's host and type against what is wanted there. */
+/** Compares the values found at a record's host and type with the wanted record. */
 export function judgeRecord(wanted: WantedRecord, values: readonly string[]): SeenRecord {
   if (wanted.type === 'CNAME') return judgeCname(wanted.value, values)
   if (wanted.purpose === 'dkim') return judgeDkim(wanted.value, values)
@@ -16,12 +16,15 @@ const RIGHT: SeenRecord = { state: 'right' }
 const MISSING: SeenRecord = { state: 'missing' }
 
 function wrong(found: readonly string[], problem: string): SeenRecord {
-  return { state: 'wrong', found: found.slice(0, MOST_SHOWN).map(shown), problem }
+  return { state: 'wrong', found: found.slice(0, MAX_SHOWN).map(printable), problem }
 }
 
-/** Anybody may publish anything: nothing that would hide in a log, a terminal or a database. Cut first, for a cut may halve a pair. */
-function shown(value: string): string {
-  return value.slice(0, SHOWN_CHARACTERS).replace(/\p{C}/gu, '\ufffd')
+/**
+ * Replaces characters that are invisible or harmful in a log, terminal or database, since anyone may publish anything.
+ * Cut first, as cutting may split a surrogate pair.
+ */
+function printable(value: string): string {
+  return value.slice(0, MAX_SHOWN_LENGTH).replace(/\p{C}/gu, '\ufffd')
 }
 
 function judgeCname(target: string, values: readonly string[]): SeenRecord {
@@ -30,7 +33,7 @@ function judgeCname(target: string, values: readonly string[]): SeenRecord {
   return same ? RIGHT : wrong(values, 'points to another host')
 }
 
-/** RFC 6376 3.6.1, 3.6.2.2: one record, whose key is ours and may be used for mail with SHA-256. */
+/** RFC 6376 3.6.1, 3.6.2.2: exactly one record, with our key, usable for mail with SHA-256. */
 function judgeDkim(value: string, values: readonly string[]): SeenRecord {
   const records = values.filter((text) => /(^|;)\s*p\s*=/.test(text))
   const [record] = records
@@ -62,7 +65,7 @@ function allows(list: string | undefined, wanted: string): boolean {
   return list === undefined || list.split(':').some((item) => item.trim() === '*' || item.trim() === wanted)
 }
 
-/** RFC 7208 4.5, 5.1: exactly one SPF record, and nothing behind its `all` counts. */
+/** RFC 7208 4.5, 5.1: exactly one SPF record; terms after its `all` are ignored. */
 function judgeSpf(value: string, values: readonly string[]): SeenRecord {
   const records = values.filter((text) => /^v=spf1( |$)/i.test(text))
   const [record] = records
@@ -81,7 +84,7 @@ function judgeSpf(value: string, values: readonly string[]): SeenRecord {
   )
 }
 
-/** Advice: whatever policy the domain has is its owner's to choose (RFC 7489 6.3). */
+/** Advisory only: the owner of the domain chooses its policy (RFC 7489 6.3). */
 function judgeDmarc(values: readonly string[]): SeenRecord {
   const records = values.filter((text) => /^v=DMARC1\s*(;|$)/.test(text))
   const [record] = records

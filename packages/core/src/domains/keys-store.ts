@@ -2,8 +2,8 @@ import type { AnySql } from '../platform/database/database.ts'
 import type { DkimKeyState } from './domain.ts'
 
 /**
- * How long the record of a key that no longer signs is still wanted: a signature is good for seven days, and a worker may sign
- * with a key it has for a minute after another took over.
+ * How long the record of a former signing key must stay published: signatures are valid for seven days, and a worker
+ * may sign with its cached key for a minute after a rotation.
  */
 const RETIRES_AFTER = '8 days'
 
@@ -35,7 +35,7 @@ export async function insertDkimKey(sql: AnySql, key: NewDkimKey): Promise<void>
     values (${key.domainId}, ${key.selector}, ${key.publicKey}, ${key.privateKey}, ${key.state})`
 }
 
-/** The key that signs for a domain now, deleted or not: mail that was accepted is still signed. */
+/** Selects the signing key of a domain, deleted or not, because mail accepted before is still signed. */
 export async function selectDkimKey(sql: AnySql, domainId: number): Promise<StoredDkimKey | undefined> {
   const rows = await sql<StoredDkimKey[]>`
     select d.name as domain, k.selector, k.private_key as "privateKey", d.return_path_host as "returnPathHost"
@@ -44,7 +44,7 @@ export async function selectDkimKey(sql: AnySql, domainId: number): Promise<Stor
   return rows[0]
 }
 
-/** Keys whose records are wanted: the one that signs first, then the next, then retiring ones. */
+/** Selects the keys whose records should be published: the signing key first, then the next one, then retiring ones. */
 export async function selectPublicKeys(sql: AnySql, domainIds: readonly number[]): Promise<StoredPublicKey[]> {
   return sql<StoredPublicKey[]>`
     select domain_id as "domainId", selector, public_key as "publicKey", state
@@ -52,7 +52,7 @@ export async function selectPublicKeys(sql: AnySql, domainIds: readonly number[]
      order by array_position('{active,next,retiring}', state), id`
 }
 
-/** Selectors the name ever had under this account: their records may still stand in the DNS. */
+/** Selects all selectors the name ever had under this account, whose records may still be in the DNS. */
 export async function selectSelectors(sql: AnySql, accountId: number, name: string): Promise<string[]> {
   const rows = await sql<{ selector: string }[]>`
     select k.selector from dkim_keys k join domains d on d.id = k.domain_id
@@ -61,8 +61,8 @@ export async function selectSelectors(sql: AnySql, accountId: number, name: stri
 }
 
 /**
- * The next key signs from now on, and the one before has no private half any more. What never was sent from (`unused`) needs
- * no old record.
+ * Makes the next key the signing key, and deletes the private key of the previous one. If the domain was never sent
+ * from (`unused`), the previous record is not needed any longer.
  */
 export async function promoteNextKey(sql: AnySql, domainId: number, unused: boolean): Promise<void> {
   if (unused) await retire(sql, domainId, 'active')
@@ -74,13 +74,13 @@ export async function promoteNextKey(sql: AnySql, domainId: number, unused: bool
   await sql`update dkim_keys set state = 'active' where domain_id = ${domainId} and state = 'next'`
 }
 
-/** A key that will not sign again has no private half to lose. */
+/** Retires keys and deletes their private keys. */
 export async function retire(sql: AnySql, domainId: number, state: DkimKeyState): Promise<void> {
   await sql`
     update dkim_keys set state = 'retired', private_key = '' where domain_id = ${domainId} and state = ${state}`
 }
 
-/** Nobody asks for the records of these keys any more. */
+/** Retires keys whose signatures no longer need to be verified. */
 export async function retirePastKeys(sql: AnySql, domainId: number): Promise<void> {
   await sql`
     update dkim_keys set state = 'retired'

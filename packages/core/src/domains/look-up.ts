@@ -2,19 +2,28 @@ import { promises as dns } from 'node:dns'
 import type { WantedRecord } from './domain.ts'
 import { recordKey } from './records.ts'
 
-/** What the DNS says of a host and type. `unanswered`: nothing is known, which is not the same as no record. */
+/**
+ * Result of a DNS query for a host and type. `unanswered`: the query failed, which does not mean that there is no
+ * record.
+ */
 export type DnsAnswer =
   | { readonly kind: 'records'; readonly values: readonly string[] }
   | { readonly kind: 'unanswered'; readonly code: string }
 
 const DNS = { timeout: 2500, tries: 2 }
-/** Milliseconds for all records of a domain: somebody may be waiting for them. */
+/** Milliseconds for all records of a domain, since a caller may be waiting. */
 const DEADLINE = 8000
-/** Records at one host, and characters of one, that are read: a domain with more is not configured for us. */
-const MOST_VALUES = 50
-const MOST_CHARACTERS = 4096
+/**
+ * Maximum number of records at one host, and characters per record, that are read: a domain with more is not set up for
+ * this service.
+ */
+const MAX_VALUES = 50
+const MAX_CHARACTERS = 4096
 
-/** Asks the DNS for every record at once, with real packets. Never throws: what was not answered in time says so. */
+/**
+ * Queries the DNS for all records in parallel, bypassing local name resolution. Never throws: queries that fail or time
+ * out are `unanswered`.
+ */
 export async function lookUp(
   servers: readonly string[],
   wanted: readonly WantedRecord[],
@@ -26,7 +35,7 @@ export async function lookUp(
   const deadline = setTimeout(stop, DEADLINE)
   signal?.addEventListener('abort', stop, { once: true })
   try {
-    const answers = await Promise.all(wanted.map(async (record) => [recordKey(record), await ask(resolver, record)]))
+    const answers = await Promise.all(wanted.map(async (record) => [recordKey(record), await query(resolver, record)]))
     return new Map(answers as [string, DnsAnswer][])
   } finally {
     clearTimeout(deadline)
@@ -34,17 +43,17 @@ export async function lookUp(
   }
 }
 
-async function ask(resolver: dns.Resolver, { type, host }: WantedRecord): Promise<DnsAnswer> {
+async function query(resolver: dns.Resolver, { type, host }: WantedRecord): Promise<DnsAnswer> {
   try {
     const values = type === 'TXT' ? (await resolver.resolveTxt(host)).map(joined) : await resolver.resolveCname(host)
-    return { kind: 'records', values: values.slice(0, MOST_VALUES).map((value) => value.slice(0, MOST_CHARACTERS)) }
+    return { kind: 'records', values: values.slice(0, MAX_VALUES).map((value) => value.slice(0, MAX_CHARACTERS)) }
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'EUNKNOWN'
     return code === 'ENOTFOUND' || code === 'ENODATA' ? { kind: 'records', values: [] } : { kind: 'unanswered', code }
   }
 }
 
-/** The strings of one TXT record are one text (RFC 6376 3.6.2.2, RFC 7208 3.3). */
+/** The strings of a TXT record are concatenated (RFC 6376 3.6.2.2, RFC 7208 3.3). */
 function joined(strings: readonly string[]): string {
   return strings.join('')
 }

@@ -6,8 +6,9 @@ import { changeOwnDomain } from './own-domain.ts'
 import { activateDomain, noteActivity, type StoredDomain, selectClaims, selectHolder, selectOwn } from './store.ts'
 
 /**
- * What the operator means by a name: the account's own domain if one is named, else that of whoever has the name, else the only
- * claim. Throws domainInvalid for an unknown domain; parameterInvalid (account) when several accounts claim it.
+ * Finds the domain the operator means by a name: the given account's domain; without an account, the domain of the
+ * account that owns it, or the only claim. Throws domainInvalid for an unknown domain; parameterInvalid (account) if
+ * several accounts claim it.
  */
 export async function namedDomain(sql: Sql, text: string, accountId?: number): Promise<StoredDomain> {
   const name = parseDomain(text) ?? ''
@@ -20,13 +21,13 @@ export async function namedDomain(sql: Sql, text: string, accountId?: number): P
     throw invalidParameter('account', `is required: several accounts have added this domain (${accounts})`)
   }
   if (claim) return claim
-  // The one claim may have been proved between the two questions.
-  const proved = accountId === undefined ? await selectHolder(sql, name) : undefined
-  if (!proved) throw new ServiceError('domainInvalid', { reason: 'unknown domain' })
-  return proved
+  // The only claim may have been verified between the two queries.
+  const verified = accountId === undefined ? await selectHolder(sql, name) : undefined
+  if (!verified) throw new ServiceError('domainInvalid', { reason: 'unknown domain' })
+  return verified
 }
 
-/** The operator's word that a domain may send. Throws domainTaken while another account has the name. */
+/** Activates a domain for the operator, without verification. Throws domainTaken if another account owns the name. */
 export async function activateFor(sql: Sql, domain: StoredDomain, by: Actor): Promise<StoredDomain> {
   try {
     return await changeOwnDomain(sql, domain, async (transaction, { id, accountId, name, state }) => {

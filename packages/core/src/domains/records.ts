@@ -2,16 +2,16 @@ import { dkimRecordText } from './dkim-key.ts'
 import type { DnsRecord, Domain, SeenRecord, WantedRecord } from './domain.ts'
 import type { StoredPublicKey } from './keys-store.ts'
 
-/** The service's own hosts, which the records of a domain point to. */
+/** The service's hosts that a domain's records point to. */
 export interface ServiceHosts {
   readonly returnPath: string
   readonly tracking: string
 }
 
-/** The label below a domain whose CNAME makes the return path the domain's own. */
+/** Label of the host below a domain whose CNAME gives the domain its own return path. */
 export const RETURN_PATH_LABEL = 'pr-bounces'
 
-/** By type and host: what the look-ups of a domain's records saw. */
+/** Results of the lookups of a domain's records, by type and host. */
 export type SeenRecords = Readonly<Record<string, SeenRecord>>
 
 export function recordKey({ type, host }: Pick<WantedRecord, 'type' | 'host'>): string {
@@ -39,7 +39,7 @@ export function wantedRecords(
   ]
 }
 
-/** The domain's own tracking host, if the last look found that it leads here. */
+/** Returns the domain's own tracking host if the last check found that it points to the service, otherwise null. */
 export function ownTrackingHost({ name, envelopeName }: Pick<Domain, 'name' | 'envelopeName'>, seen: SeenRecords) {
   if (!envelopeName) return null
   const host = `${envelopeName}.${name}`
@@ -50,7 +50,7 @@ export function returnPathHostOf(name: string): string {
   return `${RETURN_PATH_LABEL}.${name}`
 }
 
-/** The records to set, each with what was seen of it. */
+/** Combines the records to publish with the results of the last check. */
 export function withSeen(wanted: readonly WantedRecord[], seen: SeenRecords): DnsRecord[] {
   const states = wanted.map((record) => seen[recordKey(record)] ?? { state: 'unchecked' as const })
   const ownReturnPath = wanted.some(({ purpose }, at) => purpose === 'returnPath' && states[at]?.state === 'right')

@@ -3,9 +3,10 @@ import type { SqlTransaction } from '../platform/database/database.ts'
 import { demoteDomain, lockHolder, noteActivity, type StoredDomain } from './store.ts'
 
 /**
- * Somebody proved by the DNS that the name of this claim is his. Another account that has it is left with a claim if its own records were
- * just seen to be `gone` (the id of that domain); it need not have been so for the grace time, since whoever writes the DNS has
- * decided. Answers why it keeps the name, if it does: who hears that has set records there, so nobody learns it by asking.
+ * Resolves the conflict when a claim is verified by DNS and another account owns the name. The owner is demoted to a
+ * claim if its records were just found missing (`gone` is the id of that domain). The grace time need not have passed,
+ * because whoever controls the DNS has decided. Otherwise returns why the owner keeps the name. That reveals nothing to
+ * outsiders, since it is shown only to accounts that have published records there.
  */
 export async function makeWay(
   sql: SqlTransaction,
@@ -14,7 +15,7 @@ export async function makeWay(
 ): Promise<string | undefined> {
   const holder = await lockHolder(sql, name)
   if (!holder) return undefined
-  // Before the next question: one that was rejected may never have been seen right.
+  // Checked first: a rejected domain may never have been verified.
   if (holder.state === 'rejected') return 'the operator does not allow this domain'
   if (holder.verifiedAt === null) {
     return 'another account has this domain by the word of the operator, who has to release it'
@@ -25,7 +26,7 @@ export async function makeWay(
   const { id, accountId, state } = holder
   if (id !== gone)
     return 'another account has this domain, and the DNS does not answer for its records now: verify again'
-  // Two accounts may be taking a domain over from each other.
+  // Two accounts may be taking over domains from each other at the same time.
   await lockLogs(sql, [accountId, claimant])
   await demoteDomain(sql, id)
   const change = { action: 'domain.lose', object: `domain ${name}`, before: { state }, after: { state: 'pending' } }

@@ -4,15 +4,15 @@ import type { Domain, DomainState } from './domain.ts'
 import type { DomainStanding } from './domain-state.ts'
 import type { SeenRecords } from './records.ts'
 
-/** How often the DNS is asked: daily while all is well, hourly while something is awaited. */
-const SELDOM = '1 day'
-const OFTEN = '1 hour'
-/** A worker that claimed a domain to look at it has this long, then another one will. */
+/** Interval of DNS checks: daily if all records are valid, hourly while a change is expected. */
+const DAILY = '1 day'
+const HOURLY = '1 hour'
+/** Time a worker has to check a domain it claimed, before another worker may. */
 const CHECK_LEASE = '10 minutes'
-/** A claim whose records were not seen right by then is gone. */
-const CLAIM_LASTS = '14 days'
+/** Time after which a claim is deleted if its records never were valid. */
+const CLAIM_LIFETIME = '14 days'
 
-/** A domain with what only its own code reads. */
+/** A domain with the data that only this module uses. */
 export interface StoredDomain extends Domain {
   readonly records: SeenRecords
 }
@@ -34,9 +34,9 @@ export async function insertDomain(sql: AnySql, domain: NewDomain): Promise<Stor
     await sql<StoredDomain[]>`
       insert into domains (account_id, name, state, envelope_name, check_at, activated_at, claim_ends_at)
       values (${accountId}, ${name}, ${state}, ${envelopeName},
-              service_now() + ${state === 'active' ? SELDOM : OFTEN}::text::interval,
+              service_now() + ${state === 'active' ? DAILY : HOURLY}::text::interval,
               case when ${state === 'active'} then service_now() end,
-              case when ${state === 'pending'} then service_now() + ${CLAIM_LASTS}::text::interval end)
+              case when ${state === 'pending'} then service_now() + ${CLAIM_LIFETIME}::text::interval end)
       returning ${columns(sql)}`,
   )
 }
@@ -48,7 +48,7 @@ export async function selectDomains(sql: AnySql, accountId: number | undefined):
 }
 
 export interface DomainPage {
-  /** Undefined: whatever it is. */
+  /** Undefined: any state. */
   readonly states: readonly DomainState[] | undefined
   readonly name: string | undefined
   readonly limit: number
@@ -60,7 +60,7 @@ export async function selectDomainPage(
   accountId: number,
   { states, name, limit, offset }: DomainPage,
 ): Promise<{ domains: StoredDomain[]; total: number }> {
-  // Each filter a statement of its own: a plan that serves them all would read all of the account's domains for one of them.
+  // A separate statement per combination of filters: one plan for all of them would read all of the account's domains.
   const matching = sql`
     account_id = ${accountId} and deleted_at is null
     ${states ? sql`and state = any(${[...states]}::text[])` : sql``}
@@ -73,21 +73,21 @@ export async function selectDomainPage(
   return { domains, total: onlyRow(counted).total }
 }
 
-/** The domain of this name that is more than a claim. */
+/** Selects the domain with this name that an account owns (not a claim). */
 export async function selectHolder(sql: AnySql, name: string): Promise<StoredDomain | undefined> {
   const rows = await sql<StoredDomain[]>`
     select ${columns(sql)} from domains where name = ${name} and state <> 'pending' and deleted_at is null`
   return rows[0]
 }
 
-/** The account's own domain of this name, a claim or more. */
+/** Selects the account's domain with this name, including claims. */
 export async function selectOwn(sql: AnySql, accountId: number, name: string): Promise<StoredDomain | undefined> {
   const rows = await sql<StoredDomain[]>`
     select ${columns(sql)} from domains where account_id = ${accountId} and name = ${name} and deleted_at is null`
   return rows[0]
 }
 
-/** Claims of this name, of whatever accounts: some of them where there are many. */
+/** Selects claims of this name by any account, at most 20. */
 export async function selectClaims(sql: AnySql, name: string): Promise<StoredDomain[]> {
   return sql<StoredDomain[]>`
     select ${columns(sql)} from domains where name = ${name} and state = 'pending' and deleted_at is null
@@ -100,7 +100,7 @@ export async function countClaims(sql: AnySql, accountId: number): Promise<numbe
   return onlyRow(counted).count
 }
 
-/** In a transaction: whoever has the name, so that it stays so to its end. */
+/** Selects the domain that owns the name and locks it until the end of the transaction. */
 export async function lockHolder(sql: AnySql, name: string): Promise<StoredDomain | undefined> {
   const rows = await sql<StoredDomain[]>`
     select ${columns(sql)} from domains where name = ${name} and state <> 'pending' and deleted_at is null for update`
@@ -112,27 +112,27 @@ export async function selectDomainById(sql: AnySql, id: number): Promise<StoredD
   return rows[0]
 }
 
-/** In a transaction, to change it; with the database's time. */
+/** Locks a domain for a change and returns it with the database's time. */
 export async function lockDomain(sql: AnySql, id: number): Promise<(StoredDomain & { now: Date }) | undefined> {
   const rows = await sql<(StoredDomain & { now: Date })[]>`
     select ${columns(sql)}, service_now() as now from domains where id = ${id} and deleted_at is null for update`
   return rows[0]
 }
 
-/** The operator's word, which no look-up takes back before the records were seen right again. */
+/** Activates a domain for the operator. Failed checks do not revert this until the records have been valid once. */
 export async function activateDomain(sql: AnySql, id: number): Promise<StoredDomain> {
   return onlyRow(
     await sql<StoredDomain[]>`
       update domains set state = 'active', verified_at = null, broken_since = null, claim_ends_at = null,
                          activated_at = coalesce(activated_at, service_now()),
-                         check_at = service_now() + ${SELDOM}::text::interval
+                         check_at = service_now() + ${DAILY}::text::interval
        where id = ${id} returning ${columns(sql)}`,
   )
 }
 
 /**
- * Tells the account's event log that a domain may send from now on, or may not any more. To be called in the transaction of the
- * change; says nothing when neither is so. Undefined: there was no such domain, or there is none any more.
+ * Adds an event to the account's log if a domain becomes able to send or stops being so. Must be called in the
+ * transaction of the change. Undefined: the domain did not exist before, or does not exist after.
  */
 export async function noteActivity(
   sql: AnySql,
@@ -153,27 +153,29 @@ export async function updateShared(sql: AnySql, id: number, shared: boolean): Pr
   )
 }
 
-/** Another account proved that the name is its own: this one is left with a claim. */
+/** Demotes a domain to a claim, because another account proved that it owns the name. */
 export async function demoteDomain(sql: AnySql, id: number): Promise<void> {
   await sql`
     update domains set state = 'pending', verified_at = null, broken_since = null,
-                       claim_ends_at = service_now() + ${CLAIM_LASTS}::text::interval
+                       claim_ends_at = service_now() + ${CLAIM_LIFETIME}::text::interval
      where id = ${id}`
 }
 
-/** What could send once is still needed to sign what was accepted; of others nothing stays. */
+/**
+ * Marks a domain as deleted if it was ever active, because its key is needed to sign accepted mail. Others are deleted.
+ */
 export async function deleteDomain(sql: AnySql, id: number): Promise<void> {
   const { count } = await sql`delete from domains where id = ${id} and activated_at is null`
   if (count === 0) await sql`update domains set deleted_at = service_now() where id = ${id}`
 }
 
-/** A new key waits for its record: look soon. */
+/** Schedules a check soon, because a new key waits for its record. */
 export async function checkOften(sql: AnySql, id: number): Promise<void> {
   await sql`
-    update domains set check_at = least(check_at, service_now() + ${OFTEN}::text::interval) where id = ${id}`
+    update domains set check_at = least(check_at, service_now() + ${HOURLY}::text::interval) where id = ${id}`
 }
 
-/** Domains that are due, with nobody else looking: the longest due first. */
+/** Claims domains that are due, the most overdue first, so that no other worker checks them. */
 export async function claimDueDomains(sql: AnySql, limit: number): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     update domains set check_at = service_now() + ${CHECK_LEASE}::text::interval
@@ -191,7 +193,7 @@ export interface CheckResult extends DomainStanding {
 
 export async function updateChecked(sql: AnySql, id: number, result: CheckResult): Promise<StoredDomain> {
   const { state, verifiedAt, brokenSince, records, returnPathHost, often } = result
-  // Spread by a tenth, so that domains added together are not looked up together for ever.
+  // Spread by a tenth, so that domains added together are not always checked together.
   return onlyRow(
     await sql<StoredDomain[]>`
       update domains set state = ${state}, verified_at = ${verifiedAt}, broken_since = ${brokenSince},
@@ -199,7 +201,7 @@ export async function updateChecked(sql: AnySql, id: number, result: CheckResult
                          activated_at = coalesce(activated_at, case when ${state === 'active'} then service_now() end),
                          records = ${JSON.stringify(records)}::text::jsonb, return_path_host = ${returnPathHost},
                          checked_at = service_now(),
-                         check_at = service_now() + ${often ? OFTEN : SELDOM}::text::interval * (0.95 + random() * 0.1)
+                         check_at = service_now() + ${often ? HOURLY : DAILY}::text::interval * (0.95 + random() * 0.1)
        where id = ${id} returning ${columns(sql)}`,
   )
 }

@@ -1,13 +1,16 @@
-/** A message id in 22 characters that need no escaping anywhere, for doors whose clients expect about so many (RFC 4648 5). */
+/**
+ * Encodes a message id in 22 URL-safe characters, for entry points whose clients expect ids of about this length (RFC
+ * 4648 5).
+ */
 export function shortMessageId(messageId: string): string {
   return Buffer.from(messageId.replaceAll('-', ''), 'hex').toString('base64url')
 }
 
-/** The id in 32 hex digits, or undefined for what is no short id. */
+/** Returns the id in 32 hex digits, or undefined for an invalid short id. */
 export function fromShortMessageId(short: string): string | undefined {
   if (!/^[A-Za-z0-9_-]{22}$/.test(short)) return undefined
   const hex = Buffer.from(short, 'base64url').toString('hex')
-  // The last character has four bits to spare; two spellings of one id would be two ids elsewhere.
+  // The last character has four unused bits; without this check, one id would have several short forms.
   return shortMessageId(hex) === short ? hex : undefined
 }
 

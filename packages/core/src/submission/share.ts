@@ -1,26 +1,26 @@
 import type { Submission } from './submission.ts'
 
-/** How much work of one call a process takes on where all its other calls wait for it. */
+/** Amount of work that a process does for one call while its other calls wait. */
 export interface Share {
-  /** Recipients of a submission, copies included. */
+  /** Recipients of a submission, including cc and bcc. */
   readonly recipients: number
-  /** Octets of stored templates and files a call brings in. */
+  /** Bytes of stored templates and files used by the call. */
   readonly stored: number
 }
 
-/** For whoever has nobody waiting. */
+/** For processes with no other calls waiting. */
 export const EVERYTHING: Share = { recipients: Number.POSITIVE_INFINITY, stored: Number.POSITIVE_INFINITY }
 
 /**
- * 200 recipients take some 10 ms to judge and write, 10,000 half a second; and a small call may name a template of 10 MB, which
- * takes longer to look through than a body that large may.
+ * 200 recipients take about 10 ms to validate and store, 10,000 take half a second. A small call may name a template of
+ * 10 MB, which takes longer to process than a request body may take.
  */
 export const OF_MANY: Share = { recipients: 200, stored: 256 * 1024 }
 
-/** The call is more than the share. Nothing of it was done: whoever has the time can do all of it. */
+/** The call exceeds the share. Nothing was done yet, so a process that has the time can run all of it. */
 export class BeyondShare extends Error {
   constructor() {
-    super('the call is more work than is taken on here')
+    super('the call exceeds the share of work allowed here')
   }
 }
 

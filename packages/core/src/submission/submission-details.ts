@@ -1,97 +1,97 @@
 /**
- * What a submission may say beyond the least. Every part is optional and neutral: v3 and the SMTP extension header say it, v2
- * no more of it than names of recipients and inline files.
+ * Additional data of a submission. Everything is optional and independent of the API version: used by v3 and the
+ * X-SMTPAPI header. v2 uses only recipient names and inline files.
  */
 
-/** An address as the client wrote it, and the name shown beside it; empty: none. */
+/** An address as the client wrote it, with its display name; empty if none. */
 export interface SubmittedMailbox {
   readonly email: string
   readonly name: string
 }
 
 export interface SubmissionDetails {
-  /** Where answers go, in place of `replyTo`: one Reply-To field of one or several mailboxes. */
+  /** Replaces `replyTo`: one Reply-To field with one or several mailboxes. */
   readonly replyToList?: readonly SubmittedMailbox[]
   /**
-   * A template by the id its own door knows it by, in place of `templateId`. One that is unknown drops the deliveries; it does
-   * not fail the call.
+   * Replaces `templateId`: a template by the id its entry point uses. If it is unknown, the deliveries are dropped and
+   * the call succeeds.
    */
   readonly templateKey?: string
-  /** Text that substitutions may name: a literal tag and what stands for it. */
+  /** Sections for substitutions: a literal tag and its replacement. */
   readonly sections?: Readonly<Record<string, string>>
-  /** Merge tags are plain text here: nothing is put in for `[%NAME%]`. */
+  /** Merge tags are disabled: `[%NAME%]` is kept as plain text. */
   readonly literal?: boolean
-  /** The batch by which what is scheduled can be paused and cancelled. */
+  /** The batch used to pause or cancel scheduled deliveries. */
   readonly batchId?: string
   /**
-   * Nothing of it is sent: each of its deliveries is dropped at once, for this reason. `instructions`: what its sender asked for
-   * can't be read or done.
+   * Nothing is sent: all deliveries are dropped immediately for this reason. `instructions`: the X-SMTPAPI directives
+   * are invalid or cannot be applied.
    */
   readonly dropped?: 'instructions'
-  /** What is wrong with them, kept in the events of these deliveries. */
+  /** Describes the error in the directives; stored in the events of these deliveries. */
   readonly droppedProblem?: string
 }
 
 export interface EnvelopeDetails {
-  /** In place of one of ours, with its brackets (RFC 5322 3.6.4). */
+  /** Replaces the generated Message-ID; includes the angle brackets (RFC 5322 3.6.4). */
   readonly messageId?: string
-  /** Names shown in To and Cc, by address as it stands in `to` and `cc`. */
+  /** Display names in To and Cc, by address as written in `to` and `cc`. */
   readonly names?: ReadonlyMap<string, string>
-  /** In place of the submission's own. `from` is on the submission's domain. */
+  /** Replaces the submission's From. It is on the submission's domain. */
   readonly from?: SubmittedMailbox
   readonly subject?: string
   readonly scheduledAt?: Date
-  /** Literal, case-sensitive text and what stands for it in subject, Reply-To and content. */
+  /** Literal, case-sensitive keys with their replacements in subject, Reply-To and content. */
   readonly substitutions?: Readonly<Record<string, string>>
-  /** What a template is rendered with: any JSON. */
+  /** Data a template is rendered with: any JSON object. */
   readonly data?: Readonly<Record<string, unknown>>
-  /** Given back with every event of these recipients. Those of the submission are in here already. */
+  /** Included in every event of these recipients. Already merged with those of the submission. */
   readonly customArgs?: Readonly<Record<string, string>>
 }
 
-/** `type`: a media type, with its parameters. */
+/** `type`: a media type with parameters. */
 export interface Alternative {
   readonly type: string
   readonly text: string
 }
 
 export interface ContentDetails {
-  /** Alternatives beyond text, AMP and HTML, in their order, after HTML: calendar invitations. */
+  /** Alternatives in addition to text, AMP and HTML, placed after HTML in this order: calendar invitations. */
   readonly alternatives?: readonly Alternative[]
-  /** Extra fields of every copy, where its envelope has none of that name. */
+  /** Extra header fields of every copy, unless its envelope has one of the same name. */
   readonly headers?: Readonly<Record<string, string>>
-  /** What Date says, in place of the moment of accept. */
+  /** Value of the Date field; default is the time the message was accepted. */
   readonly date?: Date
-  /** It wants no bounces: an answer of a program to another, or a notice. */
+  /** Sent with a null return path, so that it causes no bounces: an automatic reply or a notice. */
   readonly nullReturnPath?: boolean
 }
 
 export interface FileDetails {
-  /** A media type, with its parameters. By the file's name, when left out. */
+  /** A media type with parameters. If omitted, derived from the file name. */
   readonly type?: string
   /** Default attachment. */
   readonly disposition?: 'attachment' | 'inline'
-  /** By which the HTML names it (`cid:`), without brackets. */
+  /** Content-ID used by the HTML (`cid:`), without angle brackets. */
   readonly contentId?: string
 }
 
-/** Lists that don't hold this message: all of them, or those of one reason; `unsubscribe` is the list for all mail, not a group. */
+/** Lists to bypass: all of them, or those with one reason; `unsubscribe` is the list for all mail, not a group. */
 export type Bypass = 'all' | 'hardbounce' | 'abuse' | 'unsubscribe'
 
 export interface SettingsDetails {
   readonly bypass?: readonly Bypass[]
-  /** In place of the account's footer. */
+  /** Replaces the account's footer. */
   readonly footerTexts?: { readonly text: string; readonly html: string }
-  /** Links of the text part lead through tracking too. */
+  /** Whether links in the text part are tracked too. */
   readonly clickTrackingInText?: boolean
-  /** Where the open pixel goes, in place of the end of the HTML. */
+  /** A tag in the HTML that is replaced by the open pixel; by default the pixel is at the end. */
   readonly openTag?: string
-  /** The sentence of the unsubscribe link, in which `<% %>` marks the link, or the tag that its bare URL stands in for. */
+  /** Text of the unsubscribe link, in which `<% %>` marks the link, or a tag that is replaced by the bare URL. */
   readonly unsubscribeTexts?: { readonly text?: string; readonly html?: string; readonly tag?: string }
-  /** Every copy has the link that leaves its group, and List-Unsubscribe, whatever `unsubscribe` says. */
+  /** Every copy gets an unsubscribe link for its group, and List-Unsubscribe, regardless of `unsubscribe`. */
   readonly groupLink?: boolean
-  /** Query parameters added to links: `utm_source`. */
+  /** Query parameters added to links, such as `utm_source`. */
   readonly linkParameters?: Readonly<Record<string, string>>
-  /** Groups the preferences page shows. */
+  /** Groups shown on the preferences page. */
   readonly groupsToDisplay?: readonly number[]
 }

@@ -9,37 +9,40 @@ import type {
 
 export type * from './submission-details.ts'
 
-/** The doors mail comes in by. */
+/** The entry points for mail. */
 export type Door = 'v2' | 'v3' | 'smtp'
 
 /**
- * What a client handed us, in neutral form, not yet judged. Each door unwraps what it received into this and gives it to
- * `accept`; nothing else puts mail in the queue.
+ * A client's message in a form independent of the entry point, not validated yet. Each entry point parses its input
+ * into this form and passes it to `accept`, the only way to queue mail.
  */
 export interface Submission extends SubmissionDetails {
   readonly door: Door
   readonly principal: Principal
-  /** The client's address, for the record. */
+  /** The client's IP address, for logs and trace headers. */
   readonly clientAddress: string
-  /** Undefined: the client named no sender. */
+  /** Undefined if the client named no sender. */
   readonly from: { readonly email: string; readonly name: string } | undefined
   readonly subject: string | undefined
   readonly replyTo: string | undefined
   readonly content: SubmittedContent
-  /** Undefined: no template; its content replaces the submission's. */
+  /** Template whose content replaces the submission's; undefined if none. */
   readonly templateId: number | undefined
   readonly attachmentIds: readonly string[]
-  /** For every recipient. */
+  /** Attachments for all recipients. */
   readonly attachments: readonly SubmittedAttachment[]
   readonly envelopes: readonly SubmittedEnvelope[]
   readonly tags: readonly string[]
   readonly settings: MessageSettings
-  /** Not before this moment. */
+  /** Earliest time to send. */
   readonly scheduledAt: Date | undefined
   readonly idempotencyKey: string | undefined
-  /** SHA-256 of what the client sent; only looked at under an idempotency key. */
+  /** SHA-256 of the client's input; used only with an idempotency key. */
   readonly fingerprint: Buffer | undefined
-  /** What the door calls a field, so that a refusal names what the client wrote; `file`: of which of the attachments. */
+  /**
+   * Returns the entry point's name of a field, so that errors use the name the client wrote; `file` is the index of the
+   * attachment.
+   */
   readonly nameOf: (field: SubmissionField, envelope?: number, key?: string, file?: number) => string
 }
 
@@ -86,28 +89,31 @@ export interface ContentParts extends ContentDetails {
   readonly amp: string | undefined
 }
 
-/** A whole MIME message: delivered octet for octet below the added trace headers, but for what is added to its texts. */
+/**
+ * A complete MIME message. Delivered byte for byte below the added trace headers, except for content added to its
+ * texts.
+ */
 export interface MimeContent {
   readonly kind: 'mime'
-  /** CRLF line ends, control headers already taken out; in pieces, cut anywhere. */
+  /** Has CRLF line ends and no control headers; split into pieces at arbitrary positions. */
   readonly pieces: readonly Buffer[]
-  /** Where it came from, for the Received header (RFC 5321 4.4). */
+  /** Origin of the message, for the Received header (RFC 5321 4.4). */
   readonly trace: { readonly helo: string; readonly address: string; readonly protocol: string }
-  /** The message has no Date or Message-ID; a submission agent adds them (RFC 6409 8.1, 8.3). */
+  /** Whether Date or Message-ID is missing; a submission agent adds them (RFC 6409 8.1, 8.3). */
   readonly lacksDate: boolean
   readonly lacksMessageId: boolean
-  /** MAIL FROM:<>: delivered with the null return path too. */
+  /** MAIL FROM:<>: also delivered with the null return path. */
   readonly nullReturnPath: boolean
-  /** Each envelope is of one To, and its copies name that one alone in To; every other octet stays. */
+  /** Each envelope has one To recipient, and its copies show only that one in To; every other byte is unchanged. */
   readonly ownTo?: boolean
 }
 
-/** One "To" and its copies: one element of v2's personalizations, or the whole SMTP envelope. */
+/** A To recipient list with its cc and bcc recipients: one personalization of v2, or the whole SMTP envelope. */
 export interface SubmittedEnvelope extends EnvelopeDetails {
   readonly to: readonly string[]
   readonly cc: readonly string[]
   readonly bcc: readonly string[]
-  /** The caller's own id for the To copies. */
+  /** The caller's id for the deliveries to To recipients. */
   readonly reference: string | undefined
   readonly referenceCc: string | undefined
   /** Merge attributes. */
@@ -128,6 +134,6 @@ export interface MessageSettings extends SettingsDetails {
   readonly clickTracking?: boolean
   readonly openTracking?: boolean
   readonly unsubscribe?: boolean
-  /** The unsubscribe group the message is of: whoever left that group does not get it. */
+  /** The message's unsubscribe group; recipients who unsubscribed from it do not receive the message. */
   readonly group?: number
 }

@@ -1,16 +1,16 @@
 import { onlyRow, type Sql } from '../platform/database/database.ts'
 
 /**
- * Transaction numbers (v2 TRANSID, v2 contract 16.3): ten digits of Unix time, seven digits of a counter, a multiple of 4, so
- * that they stay exact where a JSON reader makes doubles of them. Numbers come from the database in blocks; a message takes
- * one for each recipient, in a row.
+ * Transaction numbers (v2 TRANSID, v2 contract 16.3): ten digits of Unix time and seven digits of a counter that is a
+ * multiple of 4, so that the numbers stay exact when a JSON parser reads them as doubles. The counter is allocated from
+ * the database in blocks; a message uses consecutive numbers, one per recipient.
  */
 const BLOCK = 16_384
-/** How many multiples of 4 fit into seven digits. */
+/** Number of multiples of 4 with at most seven digits. */
 const CYCLE = 2_500_000
 
 export interface TransactionNumbers {
-  /** The first of `count` (at most 10,000) numbers; the others follow in steps of 4. */
+  /** Returns the first of `count` (at most 10,000) numbers; the others follow in steps of 4. */
   take(count: number, now: number): Promise<bigint>
 }
 
@@ -28,9 +28,9 @@ export function transactionNumbersOf(sql: Sql): TransactionNumbers {
   return {
     async take(count, now) {
       for (;;) {
-        const place = next % CYCLE
-        // A run must not wrap around the cycle: what is left of it is passed over, so that nothing is given twice.
-        if (place + count > CYCLE) next += CYCLE - place
+        const position = next % CYCLE
+        // A range must not wrap around the cycle: the rest of the cycle is skipped, so that no number is used twice.
+        if (position + count > CYCLE) next += CYCLE - position
         if (next + count <= end) break
         fetching ??= fetchBlock().finally(() => {
           fetching = undefined

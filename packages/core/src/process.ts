@@ -113,7 +113,7 @@ function settings({ name, env }: ProcessOptions): Config {
   }
 }
 
-/** Waits for a database that is still starting, for up to 60 attempts; any other error is thrown. */
+/** Waits for a database that is still starting, with up to 60 retries every 500 ms; any other error is thrown. */
 async function retryWhileAway(log: Log, fn: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

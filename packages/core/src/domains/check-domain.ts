@@ -27,17 +27,17 @@ export interface CheckOptions {
 export async function checkDomain(domain: StoredDomain, options: CheckOptions): Promise<StoredDomain> {
   const { sql, hosts, dnsServers, signal } = options
   const wanted = wantedRecords(domain, await selectPublicKeys(sql, [domain.id]), hosts)
-  const answers = await lookUp(dnsServers, wanted, signal)
+  const responses = await lookUp(dnsServers, wanted, signal)
   if (signal?.aborted) return domain
-  const finding = found(wanted, answers, domain)
+  const finding = found(wanted, responses, domain)
   const lostOwnerId =
     domain.state === 'pending' && finding === 'right' ? await ownerWithoutRecords(domain.name, options) : undefined
   try {
-    return await conclude(domain, answers, { ...options, lostOwnerId })
+    return await conclude(domain, responses, { ...options, lostOwnerId })
   } catch (error) {
     // Another account obtained the name a moment before, which is visible now.
     if (!isUniqueViolation(error, 'domains_held')) throw error
-    return conclude(domain, answers, { ...options, lostOwnerId })
+    return conclude(domain, responses, { ...options, lostOwnerId })
   }
 }
 
@@ -51,24 +51,24 @@ async function ownerWithoutRecords(name: string, options: CheckOptions): Promise
   const holder = await selectHolder(sql, name)
   if (!holder?.verifiedAt) return undefined
   const wanted = wantedRecords(holder, await selectPublicKeys(sql, [holder.id]), hosts)
-  const answers = await lookUp(dnsServers, wanted, signal)
+  const responses = await lookUp(dnsServers, wanted, signal)
   if (signal?.aborted) return undefined
-  await conclude(holder, answers, { ...options, by: OPERATOR, lostOwnerId: undefined })
-  return found(wanted, answers, holder) === 'broken' ? holder.id : undefined
+  await conclude(holder, responses, { ...options, by: OPERATOR, lostOwnerId: undefined })
+  return found(wanted, responses, holder) === 'broken' ? holder.id : undefined
 }
 
 function found(
   wanted: readonly WantedRecord[],
-  answers: ReadonlyMap<string, DnsAnswer>,
+  responses: ReadonlyMap<string, DnsAnswer>,
   { records }: StoredDomain,
 ): Finding {
-  const seen = withSeen(wanted, seenNow(wanted, answers, records))
-  return findingOf(seen, (record) => answers.get(recordKey(record))?.kind === 'records')
+  const seen = withSeen(wanted, seenNow(wanted, responses, records))
+  return findingOf(seen, (record) => responses.get(recordKey(record))?.kind === 'records')
 }
 
 async function conclude(
   checkedDomain: StoredDomain,
-  answers: ReadonlyMap<string, DnsAnswer>,
+  responses: ReadonlyMap<string, DnsAnswer>,
   { sql, hosts, graceMs, by, lostOwnerId }: CheckOptions & { readonly lostOwnerId: number | undefined },
 ): Promise<StoredDomain> {
   return sql.begin(async (transaction) => {
@@ -78,12 +78,12 @@ async function conclude(
     if (!domain) return checkedDomain
     const keysBefore = await selectPublicKeys(transaction, [id])
     const wanted = wantedRecords(domain, keysBefore, hosts)
-    const seen = seenNow(wanted, answers, domain.records)
+    const seen = seenNow(wanted, responses, domain.records)
     if (isNextVerified(withSeen(wanted, seen))) await promoteNextKey(transaction, id, domain.state === 'pending')
     await retirePastKeys(transaction, id)
     const keys = await selectPublicKeys(transaction, [id])
     const records = withSeen(wantedRecords(domain, keys, hosts), seen)
-    const finding = findingOf(records, (record) => answers.get(recordKey(record))?.kind === 'records')
+    const finding = findingOf(records, (record) => responses.get(recordKey(record))?.kind === 'records')
     const judged = standingAfter(domain, finding, { now: domain.now, graceMs })
     const rival = await rivalOf(transaction, domain, judged, lostOwnerId)
     const standing = rival === undefined ? judged : domain
@@ -132,11 +132,11 @@ function withProblem(seen: SeenRecords, records: readonly DnsRecord[], problem: 
 /** A failed DNS query is not a missing record: the previous state is kept, and `problem` reports the failure. */
 function seenNow(
   wanted: readonly WantedRecord[],
-  answers: ReadonlyMap<string, DnsAnswer>,
+  responses: ReadonlyMap<string, DnsAnswer>,
   before: SeenRecords,
 ): SeenRecords {
   const seenRecord = (record: WantedRecord): SeenRecord => {
-    const answer = answers.get(recordKey(record))
+    const answer = responses.get(recordKey(record))
     const old = before[recordKey(record)] ?? { state: 'unchecked' as const }
     if (!answer) return old
     if (answer.kind === 'records') return judgeRecord(record, answer.values)

@@ -35,8 +35,8 @@ export async function lookUp(
   const deadline = setTimeout(stop, DEADLINE)
   signal?.addEventListener('abort', stop, { once: true })
   try {
-    const answers = await Promise.all(wanted.map(async (record) => [recordKey(record), await query(resolver, record)]))
-    return new Map(answers as [string, DnsAnswer][])
+    const results = await Promise.all(wanted.map(async (record) => [recordKey(record), await query(resolver, record)]))
+    return new Map(results as [string, DnsAnswer][])
   } finally {
     clearTimeout(deadline)
     signal?.removeEventListener('abort', stop)

@@ -59,10 +59,10 @@ export interface Config {
   /** Bytes of uploaded files that one account may store. */
   readonly attachmentStorage: number
   readonly siteConnections: number
-  /** 0: unlimited. */
+  /** Maximum API calls per account and minute; 0 means unlimited. */
   readonly callsPerMinute: number
   readonly wrongKeysPerMinute: number
-  /** Days a hard bounce suppresses its address; 0: permanently. */
+  /** Days a hard bounce suppresses its address; 0 means permanently. */
   readonly hardBounceDays: number
   /** Maximum number of days that events and bodies are retained. */
   readonly eventDays: number

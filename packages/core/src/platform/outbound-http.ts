@@ -244,8 +244,8 @@ function exchange(
       let size = 0
       const finish = (truncated: boolean) => {
         clearTimeout(bodyTimer)
-        const { statusCode: status = 0, headers: answered } = response
-        resolve({ status, retryAfter: answered['retry-after'], body: Buffer.concat(kept), truncated })
+        const { statusCode: status = 0, headers: received } = response
+        resolve({ status, retryAfter: received['retry-after'], body: Buffer.concat(kept), truncated })
         request.destroy()
       }
       const bodyTimer = setTimeout(() => finish(true), BODY_MS)

@@ -5,7 +5,7 @@ import { COUNTED, type SuppressionReason } from './suppression.ts'
 export interface BrowseFilter {
   /** Entries with any of these reasons. */
   readonly reasons: readonly SuppressionReason[]
-  /** Entries of this group; 0: entries that apply to all mail. */
+  /** Entries of this group; 0 means entries that apply to all mail. */
   readonly group: number
   /** Added between these times, inclusive. */
   readonly from?: Date | undefined

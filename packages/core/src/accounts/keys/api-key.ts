@@ -15,7 +15,7 @@ export const SCOPES = [
     'keys',
   ] as const),
   ...(['privacy', 'audit', 'events', 'stats', 'webhooks', 'account'] as const),
-  // Read-only parts of the scope named before the dot, used by v3.
+  // Read-only parts of the scope before the dot, used by v3.
   ...(['send.read', 'templates.read', 'suppressions.read', 'keys.read', 'webhooks.read', 'account.read'] as const),
 ] as const
 export type Scope = (typeof SCOPES)[number]

@@ -47,7 +47,7 @@ export class WrongKeyBrake {
   readonly #now: () => number
 
   /**
-   * `limit`: invalid keys that a source may present per minute; 0: not throttled. Without `shared`, this process counts
+   * `limit`: invalid keys that a source may present per minute; 0 disables the throttle. Without `shared`, this process counts
    * alone.
    */
   constructor(limit: number, shared?: SharedCount, now = () => performance.now()) {

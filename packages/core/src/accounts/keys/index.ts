@@ -50,11 +50,11 @@ export interface AuthDependencies {
   readonly sql: Sql
   readonly log: Log
   /**
-   * API calls except sendEmail that an account may make per minute unless the operator set another limit; 0: unlimited.
+   * API calls except sendEmail that an account may make per minute unless the operator set another limit; 0 means unlimited.
    */
   readonly callsPerMinute: number
   readonly rateLimits: RateLimits
-  /** Invalid keys that one IP address may present to all processes per minute; 0: unlimited. */
+  /** Invalid keys that one IP address may present to all processes per minute; 0 means unlimited. */
   readonly wrongKeysPerMinute: number
 }
 

@@ -5,7 +5,7 @@ import type { KeyHolder, Subaccount } from './store.ts'
 
 /**
  * The rate limits of a key's calls, computed once and used for many. `callsByDefault`: calls per minute of accounts
- * without a limit set by the operator; 0: unlimited.
+ * without a limit set by the operator; 0 means unlimited.
  */
 export function ratesOf(holder: KeyHolder, callsByDefault: number): Rates {
   const { account, keyId, countsWith, restrictions, sendsPerMinute, parentSendsPerMinute } = holder

@@ -42,7 +42,7 @@ function serve(): void {
   report({ kind: 'ready', cpu: cpuUsed() })
 }
 
-/** Loads the converter only when needed, since most threads never are asked for plain text. */
+/** Loads the converter only when needed, since most threads never need it. */
 async function makePlain(html: string, report: (report: Report) => void): Promise<void> {
   const { plainTextOf } = await import('./plain-text.ts')
   report({ kind: 'plain', plain: plainTextOf(html), cpu: cpuUsed() })

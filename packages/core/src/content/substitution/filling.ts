@@ -5,7 +5,7 @@ import type { Sections, Substitutions } from './sections.ts'
 
 /** The remaining budget of all texts of one copy. */
 export interface Room {
-  /** Characters that the texts may still grow by. */
+  /** Characters that the texts may still have. */
   left: number
   /** Characters of values and sections that may still be searched without adding text. */
   idle: number

@@ -5,5 +5,5 @@ import { isDatabaseFull, isDatabaseTrouble } from './database.ts'
 export function databaseRefusal(error: unknown): ServiceError | undefined {
   if (isDatabaseFull(error)) return new ServiceError('overloaded', { reason: 'the database is full', cause: error })
   if (!isDatabaseTrouble(error)) return undefined
-  return new ServiceError('notReady', { reason: 'the database can not serve now', cause: error })
+  return new ServiceError('notReady', { reason: 'the database is unavailable', cause: error })
 }

@@ -33,7 +33,7 @@ const PLAYED: readonly (readonly [local: string, said: readonly (string | RegExp
   ['Bounce', ['550 5.1.1 The mailbox does not exist', /^550 5\.1\.1/], 0],
   ['full', ['552 5.2.2 The mailbox is full', /^552/], 0],
   ['blocked', ['554 5.7.1 The message looks like spam', /^554/], 0],
-  ['defer', [/^451 4\.7\.1 Not now/, /^451/, /^451/], 0],
+  ['defer', [/^451 4\.7\.1 Try again later/, /^451/, /^451/], 0],
   ['defer-2', [/^451 4\.7\.1 Greylisted/, /^451/, OK, OK], 2],
   ['defer-0', [OK], 1],
   ['busy', ['421 4.3.2 Too busy, closing', /^421/], 0],

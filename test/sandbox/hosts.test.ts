@@ -65,7 +65,7 @@ t.test('by default the inbox is served under the names and addresses of loopback
     }
     t.not((await ask(sandbox, host, '/messages', 'DELETE')).status, 200)
   }
-  t.match((await ask(sandbox, 'evil.example', '/')).body, /not served under this host name: ask for it as localhost/)
+  t.match((await ask(sandbox, 'evil.example', '/')).body, /not served under this host name; use localhost/)
   t.equal((await sandbox.list()).length, 1)
 })
 

@@ -17,7 +17,7 @@ const show = async (id: string): Promise<Shown> => (await (await ask(`/messages/
 
 t.test('an empty inbox is an empty list, and a page that says so', async (t) => {
   t.strictSame(await sandbox.list(), [])
-  t.match(await (await ask('/')).text(), 'Nothing has arrived yet')
+  t.match(await (await ask('/')).text(), 'No messages yet')
 })
 
 t.test('a message is listed by its envelope, shown in its parts, and kept octet for octet', async (t) => {

@@ -1,18 +1,18 @@
 import { isIP } from 'node:net'
 
-/** Where the inbox listens and by which other names it is asked. */
+/** The address the inbox listens on, and its other host names. */
 export interface Hosts {
   readonly sandboxHost: string
   readonly sandboxNames: readonly string[]
 }
 
 /**
- * Is the inbox the one that a request's Host field means?
+ * Whether a request's Host header names this inbox.
  *
- * The inbox asks nobody for a password, so a page anywhere could read mail by giving its own name our address (DNS rebinding): the
- * browser then takes us for that page's server, and the name is all that tells. So only names that nobody else can give away are
- * served: those of loopback and those set. An address is no name that could be given away; one that is not loopback is served
- * where the inbox listens on all of them.
+ * The inbox requires no password, so a web page could read mail by pointing its own host name at our address (DNS rebinding): the
+ * browser then takes the inbox for the page's own server, and only the Host header reveals it. Therefore only names that nobody else can
+ * assign are accepted: those of loopback and the configured ones. IP addresses cannot be assigned; those other than loopback are accepted
+ * if the inbox listens on all of them.
  */
 export function isOurs(host: string | undefined, { sandboxHost, sandboxNames }: Hosts): boolean {
   const name = nameOf(host)
@@ -23,7 +23,7 @@ export function isOurs(host: string | undefined, { sandboxHost, sandboxNames }: 
   return name === '::1' || name.startsWith('127.') || sandboxHost === '0.0.0.0' || sandboxHost === '::'
 }
 
-/** Without port and brackets, and without the final dot of a full name (RFC 9110 7.2). */
+/** The host without port and brackets, and without the final dot of a fully qualified name (RFC 9110 7.2). */
 function nameOf(host = ''): string | undefined {
   const [, address, name] = /^(?:\[([0-9a-f:.]+)\]|([^:@/?#\s]+))(?::\d*)?$/i.exec(host) ?? []
   return address?.toLowerCase() ?? name?.toLowerCase().replace(/\.$/, '')

@@ -8,10 +8,10 @@ import { listPage, notShownPage } from './pages.ts'
 import { withoutParts } from './shown-message.ts'
 
 /**
- * A message's HTML as its reader's mail program shows it: images load and links lead on, also into a window of their own; no
- * script runs, and it has no origin, so that it reads nothing of this one.
+ * Policy for a message's HTML as a mail program shows it: images load and links open, also in a new window. No script runs, and the page
+ * has no origin, so it cannot read this one's data.
  */
-const AS_A_READER =
+const MAIL_PROGRAM_POLICY =
   "default-src 'none'; img-src http: https: data:; media-src http: https: data:; font-src http: https: data:; " +
   "style-src 'unsafe-inline' http: https:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; " +
   'sandbox allow-popups allow-popups-to-escape-sandbox'
@@ -21,14 +21,14 @@ const TYPES: Readonly<Record<Form, string>> = {
   html: 'text/html; charset=utf-8',
   page: 'text/html; charset=utf-8',
 }
-const BUSY = 'the inbox is busy: ask again in some seconds'
-const TOO_COSTLY = 'reading this message takes too much time or memory; /messages/ID/raw has it'
+const BUSY = 'the inbox is busy; retry after a few seconds'
+const TOO_COSTLY = 'parsing this message takes too much time or memory; see /messages/ID/raw'
 
-/** The inbox over HTTP: JSON for programs, two small pages for people. */
+/** The inbox over HTTP: JSON for programs, two pages for a browser. */
 export function createSandboxHttp(inbox: Inbox, reader: MessageReader, hosts: Hosts): FastifyInstance {
   const app = Fastify({ logger: false, forceCloseConnections: true })
   app.addHook('onRequest', async (request, reply) => {
-    // What is shown came from outside: nothing of it may run, load or frame.
+    // Messages are untrusted: nothing in them may run, load or frame.
     reply.header(
       'content-security-policy',
       "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'; sandbox allow-same-origin allow-downloads",
@@ -37,7 +37,7 @@ export function createSandboxHttp(inbox: Inbox, reader: MessageReader, hosts: Ho
     if (isOurs(request.headers.host, hosts)) return undefined
     return reply.code(421).send({
       error:
-        'the sandbox inbox is not served under this host name: ask for it as localhost or 127.0.0.1, or name it in SANDBOX_NAMES',
+        'the sandbox inbox is not served under this host name; use localhost or 127.0.0.1, or add the name to SANDBOX_NAMES',
     })
   })
   app.get('/messages', async () => inbox.list())
@@ -60,7 +60,7 @@ export function createSandboxHttp(inbox: Inbox, reader: MessageReader, hosts: Ho
       .send(file.createReadStream())
   })
   app.get<{ Params: { id: string } }>('/messages/:id/html', async ({ params }, reply) => {
-    reply.header('content-security-policy', AS_A_READER).header('referrer-policy', 'no-referrer')
+    reply.header('content-security-policy', MAIL_PROGRAM_POLICY).header('referrer-policy', 'no-referrer')
     return show('html', params.id, reply, (_entry, { why }) =>
       why === 'busy' ? reply.code(503).send({ error: BUSY }) : reply.code(404).send({ error: TOO_COSTLY }),
     )
@@ -75,11 +75,13 @@ export function createSandboxHttp(inbox: Inbox, reader: MessageReader, hosts: Ho
     ),
   )
   app.setNotFoundHandler((_request, reply) => {
-    reply.code(404).send({ error: 'there are /, /messages, /messages/ID, /messages/ID/html and /messages/ID/raw' })
+    reply
+      .code(404)
+      .send({ error: 'not found; available paths: /, /messages, /messages/ID, /messages/ID/html, /messages/ID/raw' })
   })
   return app
 
-  /** Octets come from a thread and go out as they are: nothing of a message is copied or encoded here. */
+  /** Sends bytes as they come from the thread: no message is copied or encoded in the main loop. */
   async function show(
     form: Form,
     id: string,
@@ -99,5 +101,5 @@ export function createSandboxHttp(inbox: Inbox, reader: MessageReader, hosts: Ho
 }
 
 function notFound(reply: { code(status: number): { send(body: unknown): unknown } }): unknown {
-  return reply.code(404).send({ error: 'there is no such message; /messages lists the ids' })
+  return reply.code(404).send({ error: 'message not found; /messages lists the ids' })
 }

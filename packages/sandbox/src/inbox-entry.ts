@@ -1,4 +1,4 @@
-/** What the list shows of a message. `from` and `to` are the envelope's addresses. */
+/** The list's data about a message. `from` (the return path) and `to` are the envelope's addresses. */
 export interface InboxEntry {
   readonly id: string
   readonly from: string

@@ -6,22 +6,22 @@ import { pipeline } from 'node:stream/promises'
 import type { InboxEntry } from './inbox-entry.ts'
 import type { MessageReader } from './message-reader.ts'
 
-/** A message that is on disk and not yet in the list. */
+/** A message that is on disk but not yet in the list. */
 export interface Received {
   readonly file: string
   readonly subject: string
 }
 
-/** Beyond this the oldest messages go. */
-const MOST = 10_000
-/** What is half done for longer was left by a sudden death, and is not another process's work in hand. */
-const LEFT_OVER_MS = 60_000
+/** Maximum number of messages; the oldest are removed. */
+const MAX_MESSAGES = 10_000
+/** Age after which an incomplete file was left by a crash, and is not in use by another process. */
+const STALE_MS = 60_000
 
-/** Mail is private: nobody else of this machine reads it. */
+/** Mail is private: other users of this machine must not read it. */
 const PRIVATE = { mode: 0o600 }
 const PRIVATE_FOLDER = 0o700
 
-/** The local inbox: each message a file, `<id>.eml`, with its entry beside it, `<id>.json`, which makes it count. */
+/** The local inbox. Each message is a file `<id>.eml`; it is listed if its entry, `<id>.json`, exists. */
 export class Inbox {
   readonly #folder: string
   readonly #reader: MessageReader
@@ -31,13 +31,13 @@ export class Inbox {
     this.#folder = folder
     this.#reader = reader
     mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
-    // One of an earlier version is open, and so are the files in it.
+    // The folder of an earlier version may be readable by others, as may be its files.
     chmodSync(folder, PRIVATE_FOLDER)
     this.#entries = readEntries(folder)
     this.#trim()
   }
 
-  /** Newest last. */
+  /** The newest is last. */
   list(): readonly InboxEntry[] {
     return this.#entries
   }
@@ -46,17 +46,17 @@ export class Inbox {
     return this.#entries.find((entry) => entry.id === id)
   }
 
-  /** Where the octets are, as they arrived. Only an id of the list becomes a path. */
+  /** The file with the original bytes. Only ids of listed messages become paths. */
   fileOf({ id }: InboxEntry): string {
     return join(this.#folder, `${id}.eml`)
   }
 
-  /** Undefined when somebody took the file away. */
+  /** Undefined if the file was removed from outside. */
   async open(entry: InboxEntry): Promise<FileHandle | undefined> {
     return open(this.fileOf(entry)).catch(() => undefined)
   }
 
-  /** Writes a message to disk as it comes, so that it is nowhere in memory as a whole. To be followed by `discard`. */
+  /** Streams a message to disk, so that it is never in memory as a whole. `discard` must be called afterwards. */
   async receive(message: AsyncIterable<Buffer>): Promise<Received> {
     const file = join(this.#folder, `${newId()}.tmp`)
     try {
@@ -68,7 +68,7 @@ export class Inbox {
     }
   }
 
-  /** Resolves once the message is in the list: its file is linked there, once for each recipient. */
+  /** Resolves once the message is listed. Its file is linked, once for each recipient. */
   async add(from: string, to: string, { file, subject }: Received): Promise<InboxEntry> {
     const entry: InboxEntry = { id: newId(), from, to, subject, receivedAt: new Date().toISOString() }
     const unfinished = join(this.#folder, `${entry.id}.tmp`)
@@ -80,7 +80,7 @@ export class Inbox {
     return entry
   }
 
-  /** What was added stays. */
+  /** Removes the temporary file. Messages added from it remain. */
   async discard({ file }: Received): Promise<void> {
     await rm(file, { force: true })
   }
@@ -90,7 +90,7 @@ export class Inbox {
   }
 
   #trim(): void {
-    for (const entry of this.#entries.splice(0, this.#entries.length - MOST)) this.#remove(entry)
+    for (const entry of this.#entries.splice(0, this.#entries.length - MAX_MESSAGES)) this.#remove(entry)
   }
 
   #remove({ id }: InboxEntry): void {
@@ -100,8 +100,8 @@ export class Inbox {
 }
 
 /**
- * The whole messages of the folder, oldest first: ids are UUIDv7, so their order is the order of arrival. What a sudden death
- * left half done is removed; a file somebody else put there is let alone.
+ * The complete messages of the folder, oldest first: ids are UUIDv7, so they sort by time of arrival. Files left incomplete by a crash
+ * are removed; other files are ignored.
  */
 function readEntries(folder: string): InboxEntry[] {
   const names = new Set(readdirSync(folder))
@@ -118,7 +118,7 @@ function readEntries(folder: string): InboxEntry[] {
 
 function removeLeftOver(file: string): void {
   const changed = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY
-  if (Date.now() - changed > LEFT_OVER_MS) rmSync(file, { force: true })
+  if (Date.now() - changed > STALE_MS) rmSync(file, { force: true })
 }
 
 function readEntry(file: string, id: string): InboxEntry | undefined {

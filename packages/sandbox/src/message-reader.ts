@@ -2,21 +2,21 @@ import { createThreadPool, ServiceError, type ThreadPool, ThreadStopped } from '
 import type { InboxEntry } from './inbox-entry.ts'
 import type { Form, MessageAnswer, MessageOrder } from './message-orders.ts'
 
-/** A message that was not shown, and why. */
+/** A message could not be shown; `why` is the reason. */
 export class NotShown extends Error {
   readonly why: ThreadStopped['why']
 
   constructor(why: ThreadStopped['why']) {
-    super(`the message was not shown: ${why}`)
+    super(`could not show the message: ${why}`)
     this.why = why
   }
 }
 
-/** Reads messages in threads of their own: one may be made so that it takes seconds, and nobody else should wait for it. */
+/** Parses messages in separate threads: a malicious one may take seconds, and must not delay other requests. */
 export interface MessageReader {
-  /** The octets to answer with; undefined when the file is gone, or there is no HTML. Throws NotShown. */
+  /** The bytes of the response; undefined if the file does not exist, or if there is no HTML. Throws NotShown. */
   show(form: Form, entry: InboxEntry, file: string): Promise<Buffer | undefined>
-  /** Empty when there is none, or it takes too much to find. */
+  /** Empty if there is no subject, or if parsing takes too much. */
   subject(file: string): Promise<string>
   close(): Promise<void>
 }
@@ -24,13 +24,13 @@ export interface MessageReader {
 const THREAD = new URL('./reading-thread.ts', import.meta.url)
 
 export function createMessageReader(): MessageReader {
-  // 5 MB of text or HTML take 0.1 to 0.6 s. What decodes to lists of numbers (5 MB of ISO-2022-JP) takes more than 192 MB, an
-  // object for each line (5 MB of bare line feeds) more than 160: they are not shown, and the process stays below 500 MiB.
+  // 5 MB of text or HTML take 0.1 to 0.6 s. Text that decodes to lists of numbers (5 MB of ISO-2022-JP) takes more than 192 MB, and
+  // one object per line (5 MB of bare line feeds) more than 160: such messages are not shown, and the process stays below 500 MiB.
   const showing = createThreadPool<MessageOrder, MessageAnswer>({
     ...{ name: 'showing messages', url: THREAD, threads: 1, waiting: 1000 },
     ...{ mostCpu: 3000, longest: 15_000, heap: 96 },
   })
-  // A thread of its own, as the sender waits for it: nobody's mail should wait for what somebody looks at.
+  // Separate, since the SMTP client waits for it: showing a message must not delay the receipt of another.
   const subjects = createThreadPool<MessageOrder, MessageAnswer>({
     ...{ name: 'subjects of messages', url: THREAD, threads: 1, waiting: 10_000 },
     ...{ mostCpu: 1000, longest: 5000, heap: 64 },

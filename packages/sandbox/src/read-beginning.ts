@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
-/** The first octets of a file, at most so many. For threads: it waits for the disk. */
+/** Reads up to `most` bytes from the start of a file. Synchronous, for use in threads. */
 export function readBeginning(file: string, most: number): Buffer {
   const descriptor = openSync(file, 'r')
   try {

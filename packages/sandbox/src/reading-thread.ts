@@ -4,7 +4,7 @@ import { messagePage } from './pages.ts'
 import { showMessage } from './show-message.ts'
 import { readSubject } from './subject.ts'
 
-/** The body of a thread that reads messages: the name of a file comes, and what is to be answered goes. */
+/** The thread that parses messages: it receives the name of a file and returns the response. */
 serveOrders(async (order: MessageOrder): Promise<Served<MessageAnswer>> => {
   if (order.form === 'subject') return { answer: await readSubject(order.file), transfer: [] }
   const text = await write(order)

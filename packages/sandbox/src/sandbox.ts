@@ -5,7 +5,7 @@ import { Inbox } from './inbox.ts'
 import { createMessageReader } from './message-reader.ts'
 import { createSandboxSmtp } from './smtp.ts'
 
-/** Starts the sandbox: its SMTP host and its HTTP view over one inbox in DATA_DIR. */
+/** Starts the sandbox: its SMTP and HTTP servers, with a common inbox in DATA_DIR. */
 export async function startSandbox({ config, log }: ProcessContext): Promise<RunningProcess> {
   const reader = createMessageReader()
   const inbox = new Inbox(join(config.dataDir, 'inbox'), reader)
@@ -22,7 +22,7 @@ export async function startSandbox({ config, log }: ProcessContext): Promise<Run
       await http.close()
       await new Promise<void>((resolve) => {
         smtp.close(() => resolve())
-        // Sessions kept open by idle workers need not be waited for.
+        // Sessions kept open by idle workers are not waited for.
         for (const connection of smtp.connections) connection.close()
       })
       await reader.close()

@@ -4,24 +4,28 @@ import type { InboxEntry } from './inbox-entry.ts'
 import { readBeginning } from './read-beginning.ts'
 import { type ShownMessage, withoutParts } from './shown-message.ts'
 
-/** Above this a message is only shown raw. */
-const PARSED_AT_MOST = 5 * 1024 * 1024
-/** So much of the source is shown on a page. */
-const SOURCE_AT_MOST = 256 * 1024
+/** Larger messages are only shown raw. */
+const MAX_PARSED_BYTES = 5 * 1024 * 1024
+/** Bytes of the source on a page. */
+const MAX_SOURCE_BYTES = 256 * 1024
 
 export interface Shown {
   readonly message: ShownMessage
-  /** The beginning of the raw message, when it could not be parsed. */
+  /** The From header, decoded; absent if there is none, or if the message could not be parsed. */
+  readonly sender?: string
+  /** The beginning of the raw message, if it could not be parsed. */
   readonly source?: string
 }
 
-/** Undefined when the message's file is gone. */
+/** Undefined if the message's file does not exist. */
 export async function showMessage(file: string, entry: InboxEntry): Promise<Shown | undefined> {
   const size = statSync(file, { throwIfNoEntry: false })?.size
   if (size === undefined) return undefined
-  const parsed = size > PARSED_AT_MOST ? undefined : await parse(readFileSync(file))
-  if (!parsed) return { message: withoutParts(entry), source: readBeginning(file, SOURCE_AT_MOST).toString() }
+  const parsed = size > MAX_PARSED_BYTES ? undefined : await parse(readFileSync(file))
+  if (!parsed) return { message: withoutParts(entry), source: readBeginning(file, MAX_SOURCE_BYTES).toString() }
+  const sender = parsed.from?.text
   return {
+    ...(sender ? { sender } : {}),
     message: {
       ...entry,
       headers: parsed.headerLines.map(({ line }) => {
@@ -39,7 +43,7 @@ export async function showMessage(file: string, entry: InboxEntry): Promise<Show
   }
 }
 
-/** Undefined when it is so strange that the parser gives up: then there is the raw message. */
+/** Undefined if the parser rejects the message; it is then shown raw. */
 async function parse(raw: Buffer): Promise<ParsedMail | undefined> {
   return simpleParser(raw, { skipHtmlToText: true, skipTextToHtml: true, skipImageLinks: true }).catch(() => undefined)
 }

@@ -1,6 +1,6 @@
 import type { InboxEntry } from './inbox-entry.ts'
 
-/** A message as JSON has it. */
+/** The JSON form of a message. */
 export interface ShownMessage extends InboxEntry {
   readonly headers: readonly { name: string; value: string }[]
   readonly text: string | null
@@ -8,7 +8,7 @@ export interface ShownMessage extends InboxEntry {
   readonly attachments: readonly { fileName: string | null; contentType: string; size: number }[]
 }
 
-/** A message that was not read. */
+/** The JSON form of a message that was not parsed. */
 export function withoutParts(entry: InboxEntry): ShownMessage {
   return { ...entry, headers: [], text: null, html: null, attachments: [] }
 }

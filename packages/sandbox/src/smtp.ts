@@ -3,10 +3,10 @@ import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 's
 import { type Behaviour, behaviourOf, type Reply } from './behaviours.ts'
 import type { Inbox, Received } from './inbox.ts'
 
-/** Larger than anything the service sends. */
+/** Larger than any message the service sends. */
 const SIZE = 64 * 1024 * 1024
-/** Deliveries whose tries are remembered. */
-const REMEMBERED = 100_000
+/** Maximum number of deliveries whose attempts are counted. */
+const MAX_TRIES = 100_000
 
 export interface SandboxSmtpOptions {
   readonly inbox: Inbox
@@ -21,9 +21,9 @@ interface PlayedError extends Error {
   responseCode: number
 }
 
-/** The SMTP host of the sandbox: takes everything for everybody, or plays a provider with a bad day. */
+/** The SMTP server of the sandbox: accepts mail for all recipients, or simulates a provider's failures. */
 export function createSandboxSmtp({ inbox, certificate, name, log }: SandboxSmtpOptions): SMTPServer {
-  /** A return path names one delivery, so it and the recipient tell how often the same delivery came before. */
+  /** Attempts by return path and recipient. A return path belongs to one delivery, so these identify it. */
   const tries = new Map<string, number>()
   let brokenHandshakes = 0
 
@@ -50,7 +50,7 @@ export function createSandboxSmtp({ inbox, certificate, name, log }: SandboxSmtp
       } else if (played?.at === 'hangup' && played.when === 'rcpt') hangUp(session)
       else if (played?.at === 'tls' && session.secure) {
         brokenHandshakes++
-        done(refusal({ code: 421, text: '4.7.0 TLS is out of order' }))
+        done(refusal({ code: 421, text: '4.7.0 TLS is not available' }))
       } else done()
     },
     onData: (stream, session, done) => {
@@ -59,7 +59,7 @@ export function createSandboxSmtp({ inbox, certificate, name, log }: SandboxSmtp
       }, done)
     },
   })
-  // One bad TLS record would end the process otherwise.
+  // Without a listener, one invalid TLS record would end the process.
   server.on('error', (err) => log.debug({ err }, 'connection failed'))
   return server
 
@@ -72,7 +72,7 @@ export function createSandboxSmtp({ inbox, certificate, name, log }: SandboxSmtp
     return `${mailFrom ? mailFrom.address : ''} ${recipient}`
   }
 
-  /** Answers the text of the 250, or undefined when the connection was closed instead. Throws a reply. */
+  /** Returns the text of the 250 reply, or undefined if the connection was closed instead. Throws an error reply. */
   async function takeMessage(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string | undefined> {
     const received = await inbox.receive(withinSize(stream))
     try {
@@ -101,7 +101,7 @@ export function createSandboxSmtp({ inbox, certificate, name, log }: SandboxSmtp
   }
 
   function count(recipient: string, session: SMTPServerSession): void {
-    if (tries.size >= REMEMBERED) tries.clear()
+    if (tries.size >= MAX_TRIES) tries.clear()
     const name = key(recipient, session)
     tries.set(name, (tries.get(name) ?? 0) + 1)
   }
@@ -110,7 +110,7 @@ export function createSandboxSmtp({ inbox, certificate, name, log }: SandboxSmtp
     return Object.assign(new Error(text), { responseCode: code })
   }
 
-  /** A refusal in SNICallback would not do: it is passed over, and many clients name no server. */
+  /** Not done in SNICallback: its errors are ignored, and many clients send no server name. */
   function mayBreakTls(session: SMTPServerSession): void {
     const connection = connectionOf(session)
     const upgrade = connection?.upgrade.bind(connection)
@@ -131,7 +131,7 @@ export function createSandboxSmtp({ inbox, certificate, name, log }: SandboxSmtp
   }
 }
 
-/** What is beyond the limit is read and forgotten: the server refuses the message at its end. */
+/** Reads and discards what exceeds the limit: the message is rejected at its end. */
 async function* withinSize(stream: SMTPServerDataStream): AsyncGenerator<Buffer> {
   for await (const piece of stream) {
     if (!stream.sizeExceeded) yield piece

@@ -55,7 +55,7 @@ t.test('a client that leaves in the middle of a message is no fault: nothing is 
     relay.log.filter(({ level }) => (level as number) >= 40),
     [],
   )
-  t.ok(relay.log.some(({ msg, refusal }) => msg === 'refused' && refusal === 'parameterInvalid'))
+  t.ok(relay.log.some(({ msg, refusal }) => msg === 'request rejected' && refusal === 'parameterInvalid'))
   const text = JSON.stringify(relay.log)
   for (const secret of [sender.apiKey, 'lena@', 'Berth 4']) t.notOk(text.includes(secret), 'nothing private is logged')
 })

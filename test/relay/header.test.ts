@@ -44,7 +44,7 @@ for (const [field, sent] of UNQUOTED) {
   t.test(`${JSON.stringify(field)} is mended, and the reply says so`, async (t) => {
     const client = await openSession(t, service, sender)
     const reply = await client.submit(desk, 'lena@harbor.example', `X-A: b\r\n${field}\r\nSubject: s\r\n\r\nhello\r\n`)
-    t.match(reply, /^250 2\.0\.0 Ok: queued as [0-9a-f]{32} \(the name in From was put in quotes\)$/)
+    t.match(reply, /^250 2\.0\.0 Ok: queued as [0-9a-f]{32} \(quotes were added to the name in From\)$/)
     t.equal((await shown(service, reply)).from, desk)
     const [stored] = await service.sql<{ content: Buffer }[]>`
       select content from bodies where message_id = ${queueId(reply)}::uuid`
@@ -57,7 +57,7 @@ t.test('a From field whose name may be another address is refused', async (t) =>
   for (const field of [`From: boss@bank.example, Desk <${desk}>`, `From: Desk <boss@bank.example>, Inc. <${desk}>`]) {
     const client = await openSession(t, service, sender)
     const reply = await client.submit(desk, 'lena@harbor.example', `${field}\r\n\r\nhello\r\n`)
-    t.match(reply, /^55\d 5\.6\.0 .*From field must hold one address/, field)
+    t.match(reply, /^55\d 5\.6\.0 .*From field must contain exactly one address/, field)
   }
 })
 
@@ -87,9 +87,9 @@ const REFUSED: readonly [what: string, header: string, says: RegExp][] = [
   ['a From of quotes', `From: ${'"\\"'.repeat(bombs)}\r\n`, /5\.6\.0 .*one address/],
   ['a From of a hundred thousand words', `From: ${'a '.repeat(bombs)}<${desk}\r\n`, /5\.6\.0 .*one address/],
   ['a From of commas', `From: ${','.repeat(bombs)}${desk}\r\n`, /5\.6\.0 .*one address/],
-  ['a fold as its first line', ` folded\r\n${FROM}`, /5\.6\.0 .*first line/],
-  ['more than 512 KiB', `${FROM}${`X-A: ${'x'.repeat(994)}\r\n`.repeat(525)}`, /5\.6\.0 .*524288 octets/],
-  ['more than 512 KiB in one field', `${FROM}X-A: ${'x'.repeat(600_000)}\r\n`, /5\.6\.0 .*524288 octets/],
+  ['a fold as its first line', ` folded\r\n${FROM}`, /5\.6\.0 .*begins with a continuation line/],
+  ['more than 512 KiB', `${FROM}${`X-A: ${'x'.repeat(994)}\r\n`.repeat(525)}`, /5\.6\.0 .*524288 bytes/],
+  ['more than 512 KiB in one field', `${FROM}X-A: ${'x'.repeat(600_000)}\r\n`, /5\.6\.0 .*524288 bytes/],
 ]
 
 for (const [what, header, says] of REFUSED) {
@@ -111,7 +111,7 @@ t.test('a message without empty line and above 512 KiB is refused, not cut', asy
   const client = await openSession(t, service, own)
   const from = `desk@${own.domain}`
   const reply = await client.submit(from, 'lena@harbor.example', `From: ${from}\r\n${'no field\r\n'.repeat(60_000)}`)
-  t.match(reply, /^550 5\.6\.0 .*524288 octets/)
+  t.match(reply, /^550 5\.6\.0 .*524288 bytes/)
   t.strictSame(await stored(service, own), NOTHING)
 })
 

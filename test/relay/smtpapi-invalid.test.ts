@@ -37,13 +37,13 @@ t.test('invalid JSON: the message is accepted, dropped for each recipient, and i
     ['dropped', 'instructions'],
   ])
   const [event] = story.events
-  t.match(event?.detail, { reason: 'instructions', problem: /^X-SMTPAPI: must be JSON/ }, 'message show tells it')
+  t.match(event?.detail, { reason: 'instructions', problem: /^X-SMTPAPI: must be valid JSON/ }, 'message show tells it')
   const told = await read(from)
   t.strictSame(
     [told.from.value[0]?.address, told.to?.value[0]?.address, told.subject],
     [`postmaster@${sender.domain}`, from, 'Not delivered: Invalid SMTPAPI header'],
   )
-  t.match(told.text, /X-SMTPAPI: must be JSON/)
+  t.match(told.text, /X-SMTPAPI: must be valid JSON/)
   t.match(told.text, new RegExp(story.id))
   t.match(told.text, /Recipients: 2/)
   t.equal(told.headers.get('auto-submitted'), 'auto-generated')
@@ -53,13 +53,17 @@ t.test('invalid JSON: the message is accepted, dropped for each recipient, and i
 
 /** What is wrong with a field: its value, and what the sender is told. */
 const WRONG: readonly [what: string, api: object | string, told: RegExp][] = [
-  ['a list', '[]', /must be a JSON object/],
-  ['no JSON at all', 'none', /must be JSON/],
+  ['a list', '[]', /X-SMTPAPI: must be a JSON object/],
+  ['no JSON at all', 'none', /must be valid JSON/],
   ['text where a number goes', { asm_group_id: '5' }, /asm_group_id: must be a whole number/],
-  ['a group nobody knows', { asm_group_id: 4711 }, /asm_group_id: the account has no such/],
-  ['a group beyond all numbers', { asm_group_id: 9_007_199_254_740_991 }, /asm_group_id: the account has no such/],
-  ['a batch nobody knows', { batch_id: 'none' }, /batch_id: the account has no such/],
-  ['send_at with send_each_at', { to: ['a@b.example'], send_at: 1, send_each_at: [1] }, /send_at: cannot be/],
+  ['a group nobody knows', { asm_group_id: 4711 }, /asm_group_id: unsubscribe group does not exist/],
+  [
+    'a group beyond all numbers',
+    { asm_group_id: 9_007_199_254_740_991 },
+    /asm_group_id: unsubscribe group does not exist/,
+  ],
+  ['a batch nobody knows', { batch_id: 'none' }, /batch_id: batch does not exist or is closed/],
+  ['send_at with send_each_at', { to: ['a@b.example'], send_at: 1, send_each_at: [1] }, /send_at: cannot be combined/],
   ['send_each_at for other recipients', { send_each_at: [1, 2] }, /send_each_at: must have one/],
   [
     'a dynamic template',
@@ -69,7 +73,7 @@ const WRONG: readonly [what: string, api: object | string, told: RegExp][] = [
   [
     'a template nobody knows',
     { filters: { templates: { settings: { template_id: '11111111-2222-3333-4444-555555555555' } } } },
-    /template_id: the account has no such template/,
+    /template_id: template does not exist/,
   ],
   [
     'two bypasses, one of them all',
@@ -85,12 +89,12 @@ const WRONG: readonly [what: string, api: object | string, told: RegExp][] = [
   [
     'unique_args that sub lets grow beyond bounds',
     { to: ['a@b.example'], sub: { '-x-': ['x'.repeat(3000)] }, unique_args: { a: '-x-'.repeat(4) } },
-    /unique_args: with the values of sub/,
+    /unique_args: must have at most .* after substitution/,
   ],
   [
     'more values than anybody could store',
     { to: Array(9000).fill('a@b.example'), sub: Object.fromEntries(Array.from({ length: 200 }, (_, at) => [at, []])) },
-    /sub: with so many recipients it is too large/,
+    /sub: too large for this number of recipients/,
   ],
 ]
 

@@ -2,8 +2,8 @@ import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 import { inShareOfTurn } from './share-of-turn.ts'
 
 /**
- * Commands that must be the last of what a client sends at once, since their reply decides what comes next (RFC 2920 3.1).
- * The library takes `DATA anything` for DATA, so we must as well.
+ * Commands that must be the last in a group of pipelined commands, because their reply decides what comes next (RFC 2920 3.1).
+ * smtp-server accepts `DATA anything` as DATA, so this must, too.
  */
 const LAST_IN_GROUP = /^(DATA|EHLO|HELO|AUTH|STARTTLS)(?: |$)/i
 
@@ -19,21 +19,21 @@ const CR = 13
 const DOT = 46
 
 /**
- * The library's parser, made as strict as Postfix is: a bare LF ends no command (V03), and nothing may follow a command whose
- * reply decides what comes next (V02). Whoever does that is not a mail client but carries somebody else's commands.
+ * smtp-server's parser, made as strict as Postfix: a bare LF does not end a command (V03), and nothing may follow a command whose
+ * reply decides what comes next (V02). Real clients never do this; it indicates command injection.
  */
 export class CommandStream extends SMTPStream {
-  /** Called at the first violation; nothing of the offending piece is executed. */
+  /** Called at the first violation; no command of the offending chunk is executed. */
   onviolation: (violation: Violation) => void = () => {}
-  /** Octets of the piece being worked on; 0 between two pieces. */
-  #inHand = 0
-  /** The end of the last piece of message data, where the final dot may have begun. */
+  /** Bytes of the chunk being processed; 0 between two chunks. */
+  #inProcess = 0
+  /** The end of the last chunk of message data, where the end-of-data sequence may have begun. */
   #held: Buffer = NOTHING
 
   override _write(chunk: Buffer, encoding: BufferEncoding | 'buffer', next: (error?: Error | null) => void): void {
-    // The library calls this again from within, for what stands behind a message in the same piece.
-    const outermost = this.#inHand === 0 && chunk.length > 0
-    if (outermost) this.#inHand = chunk.length
+    // smtp-server calls this method recursively for what follows a message in the same chunk.
+    const outermost = this.#inProcess === 0 && chunk.length > 0
+    if (outermost) this.#inProcess = chunk.length
     const done = outermost ? (error?: Error | null) => this.#finish(next, error) : next
     if (!this._dataMode && !this.isClosed && chunk.length > 0) {
       const violation = findViolation(this._remainder + chunk.toString('latin1'))
@@ -47,16 +47,16 @@ export class CommandStream extends SMTPStream {
     super._write(chunk, encoding, done)
   }
 
-  /** What came in a later piece, and yet before this command was answered. */
+  /** The violation by a later chunk that arrived before the reply to this command. */
   violationBehind(command: Buffer): Violation | undefined {
-    return this.writableLength > this.#inHand ? pipelined(command.toString('latin1')) : undefined
+    return this.writableLength > this.#inProcess ? pipelined(command.toString('latin1')) : undefined
   }
 
   /**
-   * Message data up to the final dot, stuffed dots taken off (RFC 5321 4.5.2). The library looks at each octet by itself, copies
-   * each piece behind the end of the one before, and hands on one more for each stuffed dot; here the platform searches, and
-   * nearly every piece goes on as it came. From its first stuffed dot on a piece is gone through octet by octet: 24 MB of lines that
-   * begin with one took a second when each was searched for.
+   * Passes on message data up to the final dot without its stuffed dots (RFC 5321 4.5.2). smtp-server examines each byte in
+   * JavaScript, copies each chunk and emits another chunk for each stuffed dot; here the platform searches, and nearly every chunk is
+   * passed on unchanged. After the first stuffed dot, a chunk is scanned byte by byte: 24 MB of lines that begin with a dot took a
+   * second when each dot was searched for.
    */
   override _feedDataStream(chunk: Buffer, done: (error?: Error | null) => void): void {
     const kept: Buffer[] = []
@@ -93,7 +93,7 @@ export class CommandStream extends SMTPStream {
     this._endDataMode(last.length > 0 && last, data.subarray(rest), done)
   }
 
-  /** What was held back goes in front where the final dot may go on in this piece; elsewhere it was content. */
+  /** Prepends the bytes held back if the end-of-data sequence may continue in this chunk; otherwise they were content. */
   #behindHeld(chunk: Buffer, kept: Buffer[]): Buffer {
     const held = this.#held
     if (held.length === 0) return chunk
@@ -106,7 +106,7 @@ export class CommandStream extends SMTPStream {
   }
 
   #handOn(kept: Buffer[], data: Buffer, { length, open }: Open, done: (error?: Error | null) => void): void {
-    // A copy: a few octets would keep all of their piece in memory.
+    // A copy: a slice of a few bytes would keep the whole chunk in memory.
     this.#held = Buffer.from(data.subarray(length - open, length))
     kept.push(data.subarray(0, length - open))
     const octets = this.#counted(kept)
@@ -120,7 +120,7 @@ export class CommandStream extends SMTPStream {
       stream.off('close', goOn)
       done()
     }
-    // A stream that was destroyed never drains, it only closes.
+    // A destroyed stream never drains; it only closes.
     stream.once('drain', goOn)
     stream.once('close', goOn)
   }
@@ -132,45 +132,45 @@ export class CommandStream extends SMTPStream {
     return octets
   }
 
-  /** While the next piece waits for a turn, the socket is not read for long. */
+  /** While the next chunk waits for its slot, the socket is soon no longer read. */
   #finish(next: (error?: Error | null) => void, error?: Error | null): void {
     inShareOfTurn(() => {
-      this.#inHand = 0
+      this.#inProcess = 0
       next(error)
     })
   }
 }
 
-/** Message data that ends in this piece: the octets of it that are content, and where what stands behind the final dot begins. */
+/** Message data that ends in this chunk: the number of bytes of content, and the offset of what follows the end of data. */
 interface Ended {
   readonly length: number
   readonly rest: number
 }
 
-/** Message data that goes on: its octets, of which the last `open` may belong to the final dot. */
+/** Message data that continues: its length, of which the last `open` bytes may belong to the end-of-data sequence. */
 interface Open {
   readonly length: number
   readonly open: number
 }
 
-/** Octets of the final dot (CR LF . CR LF) that have come. */
-const [IN_LINE, BEHIND_CR, AT_START, BEHIND_DOT, BEHIND_DOT_CR] = [0, 1, 2, 3, 4]
+/** How much of the end-of-data sequence (CR LF . CR LF) has arrived. */
+const [IN_LINE, AFTER_CR, AT_START, AFTER_DOT, AFTER_DOT_CR] = [0, 1, 2, 3, 4]
 
-/** Takes stuffed dots off in place, from the one at `from`. */
+/** Removes stuffed dots in place, from the one at `from` on. */
 function unstuff(data: Buffer, from: number): Ended | Open {
   let length = from
   let open = AT_START
   for (let at = from; at < data.length; at++) {
     const octet = data[at] as number
-    if (open === BEHIND_DOT && octet === DOT) {
+    if (open === AFTER_DOT && octet === DOT) {
       open = IN_LINE
       continue
     }
-    if (open === BEHIND_DOT_CR && octet === LF) return { length: length - 2, rest: at + 1 }
+    if (open === AFTER_DOT_CR && octet === LF) return { length: length - 2, rest: at + 1 }
     data[length++] = octet
-    if (octet === CR) open = open === BEHIND_DOT ? BEHIND_DOT_CR : BEHIND_CR
-    else if (octet === LF && open === BEHIND_CR) open = AT_START
-    else open = octet === DOT && open === AT_START ? BEHIND_DOT : IN_LINE
+    if (octet === CR) open = open === AFTER_DOT ? AFTER_DOT_CR : AFTER_CR
+    else if (octet === LF && open === AFTER_CR) open = AT_START
+    else open = octet === DOT && open === AT_START ? AFTER_DOT : IN_LINE
   }
   return { length, open }
 }
@@ -178,7 +178,7 @@ function unstuff(data: Buffer, from: number): Ended | Open {
 function findViolation(text: string): Violation | undefined {
   let start = 0
   for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
-    if (text[end - 1] !== '\r') return { code: 500, text: '5.5.2 Commands end with CRLF' }
+    if (text[end - 1] !== '\r') return { code: 500, text: '5.5.2 Commands must end with CRLF' }
     const line = text.slice(start, end - 1)
     start = end + 1
     const violation = start < text.length ? pipelined(line) : undefined
@@ -191,5 +191,5 @@ function pipelined(line: string): Violation | undefined {
   const verb = LAST_IN_GROUP.exec(line)?.[1]
   return verb === undefined
     ? undefined
-    : { code: 554, text: `5.5.0 Nothing may follow ${verb.toUpperCase()} before its reply` }
+    : { code: 554, text: `5.5.0 No command may follow ${verb.toUpperCase()} before its reply` }
 }

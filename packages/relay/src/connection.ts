@@ -4,32 +4,32 @@ import { CommandStream } from './command-stream.ts'
 import { type ParsedPath, parsePath } from './path.ts'
 import { inShareOfTurn } from './share-of-turn.ts'
 
-/** A text that begins with its own enhanced code (RFC 2034). */
+/** A text that begins with its own enhanced status code (RFC 2034). */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
 
 /**
- * One SMTP session. What the library does otherwise: it waits 100 ms before the greeting, which caps clients that open a
- * connection per message at 460 messages a second; it offers AUTH in plain text; it has address rules of its own.
+ * One SMTP session. It overrides smtp-server where that waits 100 ms before the greeting, which limits clients that open a
+ * connection per message to 460 messages per second, offers AUTH without TLS, and has its own address rules.
  */
 export class RelayConnection extends SMTPConnection {
-  /** performance.now() since which this client owes us a complete command or message data. */
+  /** performance.now() since which the client has to send a complete command or message data. */
   owesSince = performance.now()
   #plainEhlo = false
 
   override init(): void {
     this._setListeners(() => {
-      const most = this._server.options.maxClients
-      if (most && this._server.connections.size > most) {
-        this.send(421, '4.3.2 Too many connections, try again in a moment')
+      const maxClients = this._server.options.maxClients
+      if (maxClients && this._server.connections.size > maxClients) {
+        this.send(421, '4.3.2 Too many connections, try again later')
         return
       }
       this.connectionReady()
     })
   }
 
-  /** A client that has a password and no TLS is told which of the two is missing (RFC 3207 4). */
-  override send(code: number, told?: string | string[] | null, context?: string | false): void {
-    const data = code === 530 && !this.secure ? '5.7.0 Must issue a STARTTLS command first' : told
+  /** A client that has a password but no TLS is told which of the two is missing (RFC 3207 4). */
+  override send(code: number, text?: string | string[] | null, context?: string | false): void {
+    const data = code === 530 && !this.secure ? '5.7.0 Must issue a STARTTLS command first' : text
     super.send(code, data, typeof data === 'string' && ENHANCED.test(data) ? false : context)
   }
 
@@ -62,7 +62,7 @@ export class RelayConnection extends SMTPConnection {
     super._resetSession()
   }
 
-  /** V05: AUTH is offered under TLS only; a client that tries it anyway gets 538 and its password is never looked at. */
+  /** V05: AUTH is offered under TLS only. A client that uses it anyway gets 538, and its password is never read. */
   override handler_EHLO(command: Buffer, callback: () => void): void {
     this.#plainEhlo = !this.secure
     super.handler_EHLO(command, callback)
@@ -77,7 +77,7 @@ export class RelayConnection extends SMTPConnection {
     callback()
   }
 
-  /** RFC 5321 4.2.4: 502 is for what is known and not done. */
+  /** RFC 5321 4.2.4: 502 is for commands that are recognized but not implemented. */
   handler_EXPN(_command: Buffer, callback: () => void): void {
     this.send(502, '5.5.1 EXPN is not implemented')
     callback()
@@ -92,7 +92,7 @@ export class RelayConnection extends SMTPConnection {
   }
 }
 
-/** The library's server, with our sessions. */
+/** smtp-server with {@link RelayConnection} sessions. */
 export class RelayServer extends SMTPServer {
   override connect(...[socket, options]: Parameters<SMTPServer['connect']>): void {
     const connection = new RelayConnection(this, socket, options)

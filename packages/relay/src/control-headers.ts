@@ -8,10 +8,7 @@ import {
 import { FIELDS, type Field } from './header.ts'
 import { isTooDeep } from './json-depth.ts'
 
-/**
- * Header fields by which a client steers the service (v2 contract section 17). Matched whatever their case, and removed before
- * delivery.
- */
+/** Header fields that control the service (v2 contract section 17). Names are case-insensitive; the fields are removed before delivery. */
 const CONTROL_FIELDS = new Set([
   'x-apiheader',
   'x-tags',
@@ -23,29 +20,29 @@ const CONTROL_FIELDS = new Set([
   'x-clicktrack',
   'x-opentrack',
   'idempotency-key',
-  // Read by smtpapi.ts; of several the first counts.
+  // Read by smtpapi.ts; if there are several, the first one counts.
   'x-smtpapi',
 ])
-/** Characters of a control field that is text; fifty tags of 255 letters, encoded, have as many. */
-const LONGEST_TEXT = 64 * 1024
+/** Maximum characters of a text control field; fifty encoded tags of 255 letters have that many. */
+const MAX_TEXT_LENGTH = 64 * 1024
 const OBJECT = /^\s*\{/
-/** Attributes that are gone through before others may have a turn. */
-const ATTRIBUTES = 1000
-/** Removed as well, as every submission server does: what must not reach the recipients, or what the last hop writes itself. */
+/** Attributes processed before other sessions get a slot. */
+const ATTRIBUTES_PER_SLICE = 1000
+/** Also removed, as every submission server does: fields that recipients must not see, or that the last hop adds. */
 const DROPPED_FIELDS = new Set(['bcc', 'resent-bcc', 'return-path', 'content-length'])
 
 export interface Controls {
   readonly reference: string | undefined
   readonly tags: readonly string[]
   readonly settings: MessageSettings
-  /** Blind copies on top of the envelope (settings.bcc). */
+  /** Blind copies in addition to the envelope's recipients (settings.bcc). */
   readonly bcc: readonly string[]
   readonly templateId: number | undefined
   readonly attributes: Readonly<Record<string, string>>
   readonly idempotencyKey: string | undefined
 }
 
-const UNSTEERED: Controls = {
+const NO_CONTROLS: Controls = {
   reference: undefined,
   tags: [],
   settings: {},
@@ -59,20 +56,20 @@ export function isRemoved({ name }: Field): boolean {
   return CONTROL_FIELDS.has(name) || DROPPED_FIELDS.has(name)
 }
 
-/** Reads the control fields; the last of several counts. Throws parameterInvalid, naming the field. */
+/** Reads the control fields; the last of several fields of one name counts. Throws parameterInvalid, naming the field. */
 export function* readControls(fields: readonly Field[]): Stoppable<Controls> {
   const last = new Map<string, Field>()
   for (const [at, field] of fields.entries()) {
     if (CONTROL_FIELDS.has(field.name)) last.set(field.name, field)
     if (at % FIELDS === FIELDS - 1) yield
   }
-  // As most mail is: to ask for each of them in pieces took a tenth of a session's time.
-  if (last.size === 0) return UNSTEERED
-  // Mail libraries write anything but ASCII as encoded words (RFC 2047).
+  // The usual case: reading each absent field in slices took a tenth of a session's time.
+  if (last.size === 0) return NO_CONTROLS
+  // Mail libraries write non-ASCII text as encoded words (RFC 2047).
   const decoded = (name: string): Stoppable<string> => decodeWordsInPieces(last.get(name)?.value ?? '')
   const text = function* (name: string): Stoppable<string | undefined> {
-    if ((last.get(name)?.value.length ?? 0) > LONGEST_TEXT) {
-      throw invalidParameter(name.toUpperCase(), `must have at most ${LONGEST_TEXT} characters`)
+    if ((last.get(name)?.value.length ?? 0) > MAX_TEXT_LENGTH) {
+      throw invalidParameter(name.toUpperCase(), `must have at most ${MAX_TEXT_LENGTH} characters`)
     }
     const value = unquoted(yield* decoded(name))
     return value === '' ? undefined : value
@@ -102,13 +99,13 @@ export function* readControls(fields: readonly Field[]): Stoppable<Controls> {
   }
 }
 
-/** Samples end values with `;` and put them in quotes; one of each is taken off. */
+/** Removes one final `;` and one pair of quotes, which the contract's samples have. */
 function unquoted(value: string): string {
   const bare = value.replace(/;\s*$/, '').trim()
   return /^".*"$/.test(bare) ? bare.slice(1, -1).trim() : bare
 }
 
-/** What can be no object is not parsed: 480 kB of brackets took 24 ms. */
+/** Text that cannot be an object is not parsed: 480 kB of brackets took 24 ms. */
 function* jsonObject(text: string, parameter: string): Stoppable<Record<string, unknown>> {
   if (text === '') return {}
   yield
@@ -119,7 +116,7 @@ function* jsonObject(text: string, parameter: string): Stoppable<Record<string, 
     yield
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   } catch {
-    // Said below, in the same words.
+    // Reported below.
   }
   throw invalidParameter(parameter, 'must be a JSON object')
 }
@@ -132,7 +129,7 @@ function flagOf(value: unknown, parameter: string): boolean | undefined {
   throw invalidParameter(parameter, 'must be 0 or 1')
 }
 
-/** As v2 takes it: one address, several between commas, or a list. */
+/** As in v2: one address, several separated by commas, or a list. */
 function bccOf(value: unknown): string[] {
   if (value === undefined || value === null) return []
   const list = typeof value === 'string' ? (parseAddress(value) ? [value] : value.split(',')) : value
@@ -148,14 +145,14 @@ function templateIdOf(text: string | undefined): number | undefined {
   return Number(text)
 }
 
-/** In place: to make an object of fifty thousand members takes as long as to parse them. */
+/** Converts in place: creating a second object of fifty thousand members takes as long as parsing it. */
 function* attributesOf(values: Record<string, unknown>): Stoppable<Record<string, string>> {
   for (const [at, name] of Object.keys(values).entries()) {
     const value = values[name]
     if (typeof value === 'object' && value !== null)
       throw invalidParameter('X-ATTRIBUTES', `${name} must be text or a number`)
     if (typeof value !== 'string') values[name] = value === null ? '' : String(value)
-    if (at % ATTRIBUTES === ATTRIBUTES - 1) yield
+    if (at % ATTRIBUTES_PER_SLICE === ATTRIBUTES_PER_SLICE - 1) yield
   }
   return values as Record<string, string>
 }

@@ -1,12 +1,12 @@
 /**
- * Octets that all recipients of a message may have of their own together: half a megabyte of header is ten gigabytes when ten
- * thousand get it each. Writing so much down takes some 80 ms, during which nobody else is answered.
+ * Maximum bytes of per-recipient data of one message in total: half a megabyte of header for each of ten thousand recipients is
+ * gigabytes. Storing this much blocks other requests for some 80 ms.
  */
 export const MOST_COPIED = 16 * 1024 * 1024
-/** What an entry takes besides its octets, in time as in memory. */
+/** Overhead of an entry besides its bytes, in time as well as in memory. */
 export const ENTRY = 96
 
-/** What one copy has of it. */
+/** Bytes of the entries in one copy. */
 export function sizeOf(entries: Iterable<readonly [key: string, value: string]>): number {
   let octets = 0
   for (const [key, value] of entries) octets += Buffer.byteLength(key) + Buffer.byteLength(value) + ENTRY

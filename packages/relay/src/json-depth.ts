@@ -1,7 +1,7 @@
-/** Nobody means it, and whoever walks over the value would go as deep. */
+/** Maximum nesting depth; bounds recursive readers. */
 export const DEEPEST = 16
 
-/** Lists and objects in one another beyond {@link DEEPEST}; told without parsing. */
+/** Whether arrays and objects are nested deeper than {@link DEEPEST}; determined without parsing. */
 export function isTooDeep(text: string): boolean {
   let depth = 0
   let quoted = false

@@ -1,25 +1,25 @@
 import { readable } from '@postrider/core'
 
 export interface Mailbox {
-  /** Decoded, in one line; empty: none. */
+  /** Decoded, on one line; empty if there is none. */
   readonly name: string
-  /** As written, without the brackets. */
+  /** As written, without the angle brackets. */
   readonly email: string
 }
 
-/** What an address field holds (RFC 5322 3.4). */
+/** The content of an address field (RFC 5322 3.4). */
 export interface MailboxList {
   readonly mailboxes: readonly Mailbox[]
-  /** It is a list of mailboxes and nothing else: no group, no gap, nothing that readers see in different ways. */
+  /** The field is a list of mailboxes and nothing else: no group, no empty element, nothing that readers interpret differently. */
   readonly plain: boolean
 }
 
-/** Characters that end a word which is not in quotes. */
+/** Characters that end an unquoted word. */
 const END_OF_ATOM = /[\s()<>",:;]/g
 
 /**
- * Reads an address field, each character once: comments are counted, not followed. What can't be read is passed over and said in
- * `plain`.
+ * Reads an address field in one pass; nested comments are counted, not recursed into. Unreadable text is skipped and makes `plain`
+ * false.
  */
 export function readMailboxes(text: string): MailboxList {
   const reader = new Reader(text)
@@ -27,7 +27,7 @@ export function readMailboxes(text: string): MailboxList {
   return { mailboxes: reader.mailboxes, plain: reader.plain }
 }
 
-/** The one mailbox that the field holds; undefined where there might be another. */
+/** The field's only mailbox; undefined if there might be another one. */
 export function onlyMailbox(text: string): Mailbox | undefined {
   const { mailboxes, plain } = readMailboxes(text)
   return plain && mailboxes.length === 1 ? mailboxes[0] : undefined
@@ -38,9 +38,9 @@ class Reader {
   plain = true
   readonly #text: string
   #at = 0
-  /** What stands before the brackets: pieces of words, and blanks between words. */
+  /** The text before the angle bracket: pieces of words, and blanks between words. */
   #phrase: string[] = []
-  /** The same as it is written, quotes and all, as long as it is one word: an address without brackets. */
+  /** The same as written, quotes included, as long as it is one word: an address without angle brackets. */
   #bare: string[] = []
   #words = 0
   #apart = true
@@ -106,14 +106,14 @@ class Reader {
     this.#at = end
   }
 
-  #word(written: string, meant: string): void {
-    // Behind the address there is nothing but the next one.
+  #word(written: string, value: string): void {
+    // Only a comma may follow the address.
     if (this.#email !== undefined) this.plain = false
     if (this.#apart) {
       if (this.#words > 0) this.#phrase.push(' ')
       this.#words++
     }
-    this.#phrase.push(meant)
+    this.#phrase.push(value)
     this.#bare.push(written)
     this.#apart = false
   }
@@ -136,7 +136,7 @@ class Reader {
     this.#apart = true
   }
 
-  /** A group's name is nobody's; what is in it counts as if it stood in the list. */
+  /** The name of a group is ignored; its members count as members of the list. */
   #group(): void {
     if (this.#text[this.#at] === ';') this.#end()
     else {
@@ -165,7 +165,7 @@ class Reader {
   }
 }
 
-/** Behind the closing quote; -1: there is none. */
+/** Offset after the closing quote; -1 if there is none. */
 function endOfQuoted(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === '\\') at++

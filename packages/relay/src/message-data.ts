@@ -3,12 +3,12 @@ import type { SMTPServerDataStream } from 'smtp-server'
 import { headerTooLarge, MAX_HEADER } from './header.ts'
 
 /** A CR without LF, a LF without CR, a NUL. */
-const WRONG = /\r(?!\n)|(?<!\r)\n|\0/
+const INVALID = /\r(?!\n)|(?<!\r)\n|\0/
 
-/** The library's error for a client that left in the middle of a message. */
+/** smtp-server's error code for a client that disconnects in the middle of a message. */
 export const CLIENT_LOST = 'ECONNECTION'
 
-/** What one message takes of the budget of bodies. */
+/** The bytes that one message has reserved in the budget of bodies. */
 export class Room {
   readonly #budget: ByteBudget
   readonly #holder: number | undefined
@@ -19,7 +19,7 @@ export class Room {
     this.#holder = holder
   }
 
-  /** Answers false when there is no room for so many octets more. */
+  /** Returns false if the budget has no capacity for this many more bytes. */
   take(octets: number): boolean {
     if (!this.#budget.take(octets, this.#holder)) return false
     this.#held += octets
@@ -33,11 +33,11 @@ export class Room {
 }
 
 /**
- * Collects the data of one message, in pieces of which the first holds all of the header. What we could not take is read to its
- * end all the same, since the reply comes after the final dot; it is not kept, and its room is free for others meanwhile.
+ * Collects the data of one message in chunks, the first of which contains the whole header. A message that is rejected is still read
+ * to its end, because the reply comes after the final dot; it is not kept, and its reservation is released at once.
  *
- * Throws tooLarge, overloaded, lineEndingInvalid, messageMalformed; an error with the code CLIENT_LOST. The room that the message
- * takes is the caller's to leave.
+ * Throws tooLarge, overloaded, lineEndingInvalid, messageMalformed; an error with the code CLIENT_LOST. The caller must release the
+ * message's reservation.
  */
 export function collectMessage(stream: SMTPServerDataStream, room: Room): Promise<readonly Buffer[]> {
   return new Promise((resolve, reject) => {
@@ -64,17 +64,19 @@ export function collectMessage(stream: SMTPServerDataStream, room: Room): Promis
       else resolve(head.first(pieces))
     })
     stream.once('error', reject)
-    // Ended early without a word; after the end it says nothing new.
-    stream.once('close', () => reject(Object.assign(new Error('the message ended early'), { code: CLIENT_LOST })))
+    // The stream closed before its end; after the end, this rejection has no effect.
+    stream.once('close', () =>
+      reject(Object.assign(new Error('connection lost before the end of the message'), { code: CLIENT_LOST })),
+    )
   })
 }
 
-/** Looks for the empty line that ends the header (RFC 5322 2.1), once in each piece, and no further than a header may go. */
+/** Finds the empty line that ends the header (RFC 5322 2.1). Searches each chunk once, up to the maximum header size. */
 class HeadSearch {
   #pieces = 0
   #length = 0
   #found = false
-  /** The last octets before the piece, in which the empty line may have begun; the message may begin with it. */
+  /** The last bytes before the chunk, where the empty line may have begun. Initially CRLF, as the message may begin with it. */
   #before: Buffer = CRLF
 
   check(piece: Buffer): ServiceError | undefined {
@@ -87,7 +89,7 @@ class HeadSearch {
     return !this.#found && this.#length > MAX_HEADER ? headerTooLarge() : undefined
   }
 
-  /** The pieces with those of the header in one. */
+  /** The chunks, with those that contain the header joined. */
   first(pieces: readonly Buffer[]): readonly Buffer[] {
     const [first = Buffer.alloc(0)] = pieces
     const count = this.#pieces
@@ -98,11 +100,13 @@ class HeadSearch {
 const CRLF = Buffer.from('\r\n')
 const EMPTY_LINE = Buffer.from('\r\n\r\n')
 
-/** Octets that a piece takes besides its own: a client may send them one by one. */
-const PIECE = 256
+/** Overhead of a chunk in bytes: a client may send bytes one by one. */
+const CHUNK_OVERHEAD = 256
 
 function reserve(octets: number, room: Room): ServiceError | undefined {
-  return room.take(octets + PIECE) ? undefined : new ServiceError('overloaded', { reason: 'no room for another body' })
+  return room.take(octets + CHUNK_OVERHEAD)
+    ? undefined
+    : new ServiceError('overloaded', { reason: 'body budget exhausted' })
 }
 
 export function tooLarge(): ServiceError {
@@ -110,20 +114,22 @@ export function tooLarge(): ServiceError {
 }
 
 /**
- * A bare CR or LF ends a line for some readers and not for others; passed on, it would let a message smuggle another one
- * behind it (CVE-2023-51764 and its kin). Refused, never mended: one documented choice.
+ * Rejects bare CR and LF. They end a line for some readers and not for others; if passed on, they allow SMTP smuggling
+ * (CVE-2023-51764 and similar). They are always rejected, never repaired.
  */
 class LineEndings {
   #lastWasCr = false
 
   check(chunk: Buffer): ServiceError | undefined {
-    // The second half of a line end may come with the next chunk.
+    // The LF of a line end may be in the next chunk.
     const text = (this.#lastWasCr ? '\r' : '') + chunk.toString('latin1')
     this.#lastWasCr = text.endsWith('\r')
-    // An expression does it in a third of the time that looking for each line end takes.
-    const wrong = WRONG.exec(this.#lastWasCr ? text.slice(0, -1) : text)
-    if (!wrong) return undefined
-    return wrong[0] === '\0' ? new ServiceError('messageMalformed', { values: { problem: 'contains NUL' } }) : bare()
+    // A regular expression takes a third of the time of a search for each line end.
+    const invalid = INVALID.exec(this.#lastWasCr ? text.slice(0, -1) : text)
+    if (!invalid) return undefined
+    return invalid[0] === '\0'
+      ? new ServiceError('messageMalformed', { values: { problem: 'it contains a NUL character' } })
+      : bare()
   }
 
   end(): ServiceError | undefined {

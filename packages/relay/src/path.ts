@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { parseAddress } from '@postrider/core'
 
-/** MAIL FROM or RCPT TO, parsed: the same address rules as at every other door. */
+/** The parsed path of MAIL FROM or RCPT TO, with the same address rules as in every other entry point. */
 export interface ParsedPath {
   /** Canonical; empty for the null sender. */
   readonly address: string
-  /** The client wrote it in ASCII; a domain that it didn't is A-labels here all the same. */
+  /** The client wrote the address in ASCII. In `address` the domain is always in A-labels. */
   readonly ascii: boolean
   readonly args: Record<string, string | true> | false
   readonly duplicate?: string
@@ -16,11 +16,11 @@ const CONTROL = /[\x00-\x1f\x7f-\x9f]/
 const SOURCE_ROUTE = /^@[^\s,:@]+(?:,@[^\s,:@]+)*:/
 
 /**
- * Parses `MAIL FROM:<path> KEY=value …` (RFC 5321 4.1.1.2, 4.1.1.3). `host`: whose postmaster `RCPT TO:<postmaster>` means. False: a
- * syntax error.
+ * Parses `MAIL FROM:<path> KEY=value …` (RFC 5321 4.1.1.2, 4.1.1.3). `host` is the domain that `RCPT TO:<postmaster>` refers to.
+ * Returns false for a syntax error.
  */
 export function parsePath(name: 'MAIL FROM' | 'RCPT TO', octets: Buffer, host: string): ParsedPath | false {
-  // Decoded anyway, every wrong octet would become U+FFFD: a letter of an address nobody named.
+  // toString() would replace each invalid byte by U+FFFD and thereby produce another address.
   if (!isUtf8(octets)) return false
   const command = octets.toString()
   const colon = command.indexOf(':')
@@ -39,7 +39,7 @@ export function parsePath(name: 'MAIL FROM' | 'RCPT TO', octets: Buffer, host: s
   return address ? { address: address.text, ascii: !/[^\x00-\x7f]/.test(path), ...args } : false
 }
 
-/** The closing bracket, past quoted strings. */
+/** Offset of the closing bracket; skips quoted strings. */
 function endOfPath(text: string): number {
   let quoted = false
   for (let at = 1; at < text.length; at++) {

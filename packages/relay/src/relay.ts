@@ -11,21 +11,21 @@ export interface RelayOptions {
 
 export interface Relay {
   listen(): Promise<void>
-  /** No new connection, no new command: 421; messages being received are finished. */
+  /** Accepts no new connection and no new command (421); messages being received are completed. */
   close(): Promise<void>
 }
 
-const MOST_CLIENTS = 2000
-/** Milliseconds a client may take for one command; RFC 5321 4.5.3.2.7 asks for at least five minutes. */
+const MAX_CLIENTS = 2000
+/** Maximum milliseconds between commands; RFC 5321 4.5.3.2.7 requires at least five minutes. */
 const COMMAND_MS = 300_000
-/** A message that comes in slower than this many octets a second, after a first minute, is a client holding us up (V10). */
-const LEAST_RATE = 500
+/** Minimum bytes per second of a message after the first minute; slower clients are disconnected (V10). */
+const MIN_BYTES_PER_SECOND = 500
 const RATE_GRACE_MS = 60_000
-const LOOK_EVERY_MS = 5000
-/** Sessions still open this long after close are ended. */
+const CHECK_INTERVAL_MS = 5000
+/** Sessions still open this long after close() are ended. */
 const CLOSE_MS = 20_000
 
-/** The SMTP relay on its two ports: STARTTLS, and TLS from the first byte. */
+/** The SMTP relay on its two ports: STARTTLS and implicit TLS. */
 export function createRelay({ core, config, log, certificate }: RelayOptions): Relay {
   const budget = createByteBudget(config.bodyBudget)
   const make = (secure: boolean): RelayServer => {
@@ -37,12 +37,12 @@ export function createRelay({ core, config, log, certificate }: RelayOptions): R
       banner: 'Postrider',
       size: LIMITS.messageSize,
       maxRecipients: LIMITS.smtpRecipients,
-      maxClients: MOST_CLIENTS,
+      maxClients: MAX_CLIENTS,
       socketTimeout: COMMAND_MS,
       closeTimeout: CLOSE_MS,
       minVersion: 'TLSv1.2',
       authMethods: ['PLAIN', 'LOGIN'],
-      // With trusted networks it is the session that asks who is who.
+      // With trusted networks, the session's handlers require authentication.
       authOptional: config.relayTrusted !== undefined,
       authRequiredMessage: '5.7.0 Authentication required',
       disabledCommands: ['WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'],
@@ -51,7 +51,7 @@ export function createRelay({ core, config, log, certificate }: RelayOptions): R
       maxAllowedUnauthenticatedCommands: 20,
       logger: false,
     })
-    // Without a listener one bad TLS record would end the process.
+    // Without a listener, one invalid TLS record would end the process.
     server.on('error', (err) => log.debug({ err }, 'connection failed'))
     return server
   }
@@ -59,10 +59,10 @@ export function createRelay({ core, config, log, certificate }: RelayOptions): R
     { server: make(false), port: config.relayPort },
     { server: make(true), port: config.relayTlsPort },
   ]
-  const looking = setInterval(() => {
+  const checks = setInterval(() => {
     for (const { server } of servers)
       for (const connection of server.connections) endIfSlow(connection as RelayConnection)
-  }, LOOK_EVERY_MS)
+  }, CHECK_INTERVAL_MS)
 
   return {
     async listen() {
@@ -74,7 +74,7 @@ export function createRelay({ core, config, log, certificate }: RelayOptions): R
       }
     },
     async close() {
-      clearInterval(looking)
+      clearInterval(checks)
       await Promise.all(servers.map(({ server }) => closeServer(server)))
     },
   }
@@ -82,7 +82,7 @@ export function createRelay({ core, config, log, certificate }: RelayOptions): R
 
 async function closeServer(server: RelayServer): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  // Sessions between two messages are told now; they need not find out with their next command.
+  // Idle sessions get 421 now instead of after their next command.
   for (const connection of server.connections) {
     const idle = !connection._dataStream && !connection._handlerPending && !connection.session.envelope?.mailFrom
     if (idle) connection.send(421, '4.3.2 Server shutting down')
@@ -90,7 +90,7 @@ async function closeServer(server: RelayServer): Promise<void> {
   await closed
 }
 
-/** Ends sessions that drip: bytes alone keep a socket's own timeout from firing. */
+/** Ends sessions that send slowly: each byte resets the socket's own timeout. */
 function endIfSlow(connection: RelayConnection): void {
   const now = performance.now()
   const since = now - connection.owesSince
@@ -99,8 +99,8 @@ function endIfSlow(connection: RelayConnection): void {
     return
   }
   const parser = connection._parser || undefined
-  // All of the message is here: it is we who owe the client a reply.
+  // The message is complete; the client is waiting for a reply.
   if (!parser?._dataMode) return
-  const slow = since > RATE_GRACE_MS && parser.dataBytes / (since / 1000) < LEAST_RATE
-  if (slow) connection.send(421, '4.4.2 The message comes in too slowly')
+  const slow = since > RATE_GRACE_MS && parser.dataBytes / (since / 1000) < MIN_BYTES_PER_SECOND
+  if (slow) connection.send(421, '4.4.2 Message data is too slow')
 }

@@ -1,13 +1,13 @@
 import { mailboxField, parseAddress, readable } from '@postrider/core'
 import type { Field } from './header.ts'
 
-/** What is longer is no name that somebody forgot to quote. */
-const LONGEST = 998
+/** Maximum length of a value; longer ones are not a name that lacks quotes. */
+const MAX_LENGTH = 998
 
 /**
- * The header with a From field that can be read: `John Doe, Inc. <a@b.example>` lacks the quotes around its name (RFC 5322 3.2.3, 3.4),
- * as many programs write it and submission servers mend it (RFC 6409 8). Undefined: there is nothing to mend, or the name may be another
- * address.
+ * Returns the header with a repaired From field. In `John Doe, Inc. <a@b.example>` the name lacks its quotes (RFC 5322 3.2.3, 3.4);
+ * many programs write it this way, and submission servers correct it (RFC 6409 8). Undefined if there is nothing to correct, or if the
+ * name may be another address.
  */
 export function withRepairedFrom(header: Buffer, fields: readonly Field[]): Buffer | undefined {
   const found = fields.filter(({ name }) => name === 'from')
@@ -23,10 +23,10 @@ export function withRepairedFrom(header: Buffer, fields: readonly Field[]): Buff
 
 function unquotedMailbox(value: string): { name: string; address: string } | undefined {
   const open = value.lastIndexOf('<')
-  if (open === -1 || !value.endsWith('>') || value.length > LONGEST) return undefined
+  if (open === -1 || !value.endsWith('>') || value.length > MAX_LENGTH) return undefined
   const address = value.slice(open + 1, -1).trim()
   const phrase = value.slice(0, open).trim()
-  // In quotes, brackets and comments anything may stand; without the characters that want quotes there is nothing to mend.
+  // Quotes, brackets and comments may contain anything. Only these characters require quotes.
   if (!/[@,;:[\]]/.test(phrase) || /[<>"()\\]/.test(phrase) || !parseAddress(address)) return undefined
   const isOther = (word: string): boolean => word.toLowerCase() !== address.toLowerCase() && Boolean(parseAddress(word))
   if (phrase.split(/[\s,;:]+/).some(isOther)) return undefined

@@ -1,22 +1,22 @@
 import { databaseRefusal, ERRORS, type ErrorRow, type Log, ServiceError } from '@postrider/core'
 
-/** An error the library turns into a reply: code, and a text that begins with its enhanced code. */
+/** An error that smtp-server turns into a reply: `message` begins with the enhanced status code. */
 export interface ReplyError extends Error {
   responseCode: number
 }
 
-/** Refusals become their row's reply; anything else is our fault, logged, and temporary outside. */
+/** Client errors become the reply of their row in the table. Other errors are logged and become a temporary failure. */
 export function replyFor(error: unknown, log: Log): ReplyError {
   if (error instanceof ServiceError) {
-    log.info({ refusal: error.errorName, reason: error.reason }, 'refused')
+    log.info({ refusal: error.errorName, reason: error.reason }, 'request rejected')
     return reply(error.row, error.smtpText)
   }
-  const passing = databaseRefusal(error)
-  if (passing) {
-    log.warn({ err: error, refusal: passing.errorName }, 'the database can not serve now')
-    return reply(passing.row)
+  const unavailable = databaseRefusal(error)
+  if (unavailable) {
+    log.warn({ err: error, refusal: unavailable.errorName }, 'database unavailable')
+    return reply(unavailable.row)
   }
-  log.error({ err: error }, 'fault')
+  log.error({ err: error }, 'internal error')
   return reply(ERRORS.internal)
 }
 
@@ -25,7 +25,7 @@ function reply(row: ErrorRow, sentence = row.sentence): ReplyError {
   return Object.assign(new Error(`${enhanced} ${sentence}`), { responseCode })
 }
 
-/** A reply that is about SMTP itself, and so has no row in the table. */
+/** A reply on a matter of the protocol, which has no row in the table of errors. */
 export function protocolReply(responseCode: number, text: string): ReplyError {
   return Object.assign(new Error(text), { responseCode })
 }

@@ -1,7 +1,7 @@
 import { ensureCertificate, runProcess, withCore } from '@postrider/core'
 import { createRelay } from './relay.ts'
 
-/** The relay process: any number of them, on any number of hosts. */
+/** The relay process. Any number of them can run, on any number of hosts. */
 await runProcess(
   { name: 'relay', env: process.env },
   withCore({ name: 'relay', connections: 10 }, async ({ config, log, core }) => {

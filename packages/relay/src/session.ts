@@ -27,32 +27,33 @@ export interface SessionDependencies {
   readonly trusted: Config['relayTrusted']
 }
 
-/** Wrong credentials after which a session ends: a client that has them wrong once has them wrong (V06). */
-const MOST_FAILED_LOGINS = 10
-/** The same for mail without any, where there are networks that need none. */
-const MOST_UNKNOWN = 20
+/** Failed logins after which a session ends: a client with invalid credentials does not get valid ones by retrying (V06). */
+const MAX_FAILED_LOGINS = 10
+/** The same for commands without authentication, if there are trusted networks. */
+const MAX_UNAUTHENTICATED = 20
 
-/** What a session does at each step: a few lines around a core call. */
+/** The handlers of a session, each a thin layer around a call to core. */
 export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTPServerOptions> {
   const { core, log, budget, trusted } = dependencies
   const trustedNetworks = new NetworkList(trusted?.networks ?? [])
   const unknown = new WeakMap<SMTPServerSession, number>()
   const failedLogins = new WeakMap<SMTPServerSession, number>()
-  /** Whose room a message takes that is on its way, since MAIL. */
+  /** Holder of the body budget for the message in progress, set by MAIL. */
   const holders = new WeakMap<SMTPServerSession, number>()
 
-  /** RFC 4954 6: 535 whatever was wrong with the credentials, 454 when we could not look. */
-  function loginRefusal(error: unknown, session: SMTPServerSession): { responseCode: number; message: string } {
+  /** RFC 4954 6: 535 for any invalid credentials, 454 if they could not be checked. */
+  function loginError(error: unknown, session: SMTPServerSession): { responseCode: number; message: string } {
     const { responseCode, message } = replyFor(error, log)
-    const braked = error instanceof ServiceError && error.errorName === 'wrongKeysTooMany'
-    if (responseCode < 500 && !braked) return { responseCode: 454, message: '4.7.0 Temporary authentication failure' }
+    const throttled = error instanceof ServiceError && error.errorName === 'wrongKeysTooMany'
+    if (responseCode < 500 && !throttled)
+      return { responseCode: 454, message: '4.7.0 Temporary authentication failure' }
     const failed = (failedLogins.get(session) ?? 0) + 1
     failedLogins.set(session, failed)
-    if (failed >= MOST_FAILED_LOGINS) return { responseCode: 421, message: '4.7.0 Too many failed logins' }
-    return { responseCode: braked ? responseCode : 535, message }
+    if (failed >= MAX_FAILED_LOGINS) return { responseCode: 421, message: '4.7.0 Too many failed logins' }
+    return { responseCode: throttled ? responseCode : 535, message }
   }
 
-  /** Whoever may send, asked at AUTH, MAIL and DATA: a session or a transaction may stay open longer than its key may be used. */
+  /** Authenticates at AUTH, MAIL and DATA: a session or transaction may outlive the validity of its key. */
   async function senderWith(secret: string, address: string): Promise<Principal> {
     const principal = await core.auth.authenticate(secret, plainAddress(address))
     requireScope(principal, 'send')
@@ -63,18 +64,18 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
     const principal = await senderWith(secret, address)
     const named = username.toLowerCase()
     if (named !== 'apikey' && named !== principal.account.name.toLowerCase()) {
-      throw new ServiceError('keyInvalid', { reason: 'user name of another account' })
+      throw new ServiceError('keyInvalid', { reason: 'user name belongs to another account' })
     }
   }
 
-  /** Of whoever authenticated, else of the networks that need not. */
+  /** The API key of the authenticated user, or RELAY_TRUSTED_KEY for a trusted network. */
   function secretOf(session: SMTPServerSession): string {
     const { user, remoteAddress } = session
     if (user) return user as string
     if (trusted && trustedNetworks.has(remoteAddress)) return trusted.apiKey
     const times = (unknown.get(session) ?? 0) + 1
     unknown.set(session, times)
-    if (times >= MOST_UNKNOWN) throw protocolReply(421, '4.7.0 Too many commands without authentication')
+    if (times >= MAX_UNAUTHENTICATED) throw protocolReply(421, '4.7.0 Too many commands without authentication')
     throw protocolReply(530, '5.7.0 Authentication required')
   }
 
@@ -86,14 +87,14 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
     core.messages.requireMaySend(principal)
     requireKnown(address, MAIL_PARAMETERS)
     const { SIZE, SMTPUTF8 } = address.args || {}
-    // Said anew, since the library remembers it from a MAIL that was refused.
+    // Reset each time, since smtp-server keeps it from a MAIL that was rejected.
     session.envelope.smtpUtf8 = SMTPUTF8 === true
     requireUtf8(address, session)
     const announced = Number(SIZE ?? 0)
     if (!budget.fits(announced, holderOf(principal))) {
-      throw new ServiceError('overloaded', { reason: 'no room for a message of the announced size' })
+      throw new ServiceError('overloaded', { reason: 'announced size exceeds the body budget' })
     }
-    // The null sender (RFC 5321 4.5.5) is for automatic replies; whom they are from, the From header says.
+    // The null sender (RFC 5321 4.5.5) is for automatic replies; their account's domain is checked in the From header.
     if (address.address === '') return
     const domain = parseAddress(address.address)?.domain
     const { id, parentId } = principal.account
@@ -126,7 +127,8 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
         now: new Date(core.clock.now()),
         hold() {
           const octets = pieces.reduce((sum, { length }) => sum + length, 0)
-          if (!room.take(octets)) throw new ServiceError('overloaded', { reason: 'no room for the parts of a message' })
+          if (!room.take(octets))
+            throw new ServiceError('overloaded', { reason: 'body budget exhausted by the parts of a message' })
         },
         readParts: (message) => core.messages.readParts(message),
         unknown: (api) => unknownTo(core, principal.account.id, api),
@@ -142,9 +144,9 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
   return {
     onAuth({ username = '', password }, session, done) {
       logIn(username, password ?? '', session.remoteAddress).then(
-        // The key itself, since it is asked about again for every message: it may be revoked meanwhile.
+        // The key itself, since it is authenticated again for every message: it may be revoked meanwhile.
         () => done(null, { user: password }),
-        (error: unknown) => done(null, loginRefusal(error, session)),
+        (error: unknown) => done(null, loginError(error, session)),
       )
     },
     onMailFrom(address, session, done) {
@@ -173,27 +175,27 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
   function asReply(error: unknown): Error {
     const { responseCode, code } = error as { responseCode?: number; code?: string }
     if (responseCode !== undefined) return error as Error
-    // Nobody is there to read it, and nothing was stored.
+    // The client is gone, and nothing was stored.
     if (code === CLIENT_LOST) return protocolReply(421, '4.4.2 Connection lost')
     return replyFor(error, log)
   }
 }
 
-/** The parameters of the extensions that EHLO offers (RFC 1870, 6152, 6531, 4954). */
+/** The parameters of the extensions that EHLO announces (RFC 1870, 6152, 6531, 4954). */
 const MAIL_PARAMETERS = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'AUTH'])
 const RCPT_PARAMETERS = new Set<string>()
 
-/** RFC 5321 4.1.1.11: what we would not do must not be promised, REQUIRETLS or DSN for instance. */
+/** RFC 5321 4.1.1.11: an unsupported parameter, such as those of REQUIRETLS or DSN, must be rejected rather than ignored. */
 function requireKnown({ args }: SMTPServerAddress, known: ReadonlySet<string>): void {
   const unknown = Object.keys(args || {}).find((name) => !known.has(name))
-  if (unknown !== undefined) throw protocolReply(555, `5.5.4 The parameter ${unknown} is not supported`)
+  if (unknown !== undefined) throw protocolReply(555, `5.5.4 Parameter ${unknown} not supported`)
 }
 
-/** RFC 6531 3.5: a non-ASCII address without SMTPUTF8 on MAIL is refused. */
+/** RFC 6531 3.5: a non-ASCII address without SMTPUTF8 on MAIL is rejected. */
 function requireUtf8(path: SMTPServerAddress, session: SMTPServerSession): void {
-  // The library hands on what parsePath answered.
+  // smtp-server passes on what parsePath returned.
   if (session.envelope.smtpUtf8 || (path as SMTPServerAddress & ParsedPath).ascii) return
-  throw protocolReply(553, '5.6.7 A non-ASCII address needs the SMTPUTF8 parameter on MAIL')
+  throw protocolReply(553, '5.6.7 Non-ASCII address requires the SMTPUTF8 parameter on MAIL')
 }
 
 /** RFC 3848, RFC 6531 4.3: ESMTPSA, UTF8SMTPSA and the like. */
@@ -201,7 +203,7 @@ function protocolOf({ transmissionType, envelope }: SMTPServerSession): string {
   return envelope.smtpUtf8 ? transmissionType.replace(/^ESMTP/, 'UTF8SMTP') : transmissionType
 }
 
-/** What the client called itself, as far as it can stand in a Received field. */
+/** The name the client gave in EHLO, if it is valid in a Received field. */
 function heloName({ hostNameAppearsAs }: SMTPServerSession): string {
   return /^[a-z0-9.:[\]_-]{1,255}$/i.test(hostNameAppearsAs) ? hostNameAppearsAs : 'unknown'
 }

@@ -1,21 +1,21 @@
 /**
- * Milliseconds on the clock of one turn of the loop, after which what sessions send waits for the next. The platform reads up to
- * 2 MB of one socket in a turn, and 8 to 20 ms of work came with them.
+ * Milliseconds per iteration of the event loop for what all sessions send; the rest waits for the next iteration. Node reads up to
+ * 2 MB of one socket per iteration, which came with 8 to 20 ms of work.
  */
-const SHARE = 2
+const SHARE_MS = 2
 
 let began: number | undefined
 
-/** Goes on at once, or in the next turn where all sessions together have had their share of this one. */
+/** Calls `goOn` immediately, or in the next iteration if the sessions have used up their share of this one. */
 export function inShareOfTurn(goOn: () => void): void {
   if (began === undefined) {
     began = performance.now()
-    setImmediate(forget)
+    setImmediate(reset)
   }
-  if (performance.now() - began < SHARE) goOn()
+  if (performance.now() - began < SHARE_MS) goOn()
   else setImmediate(goOn)
 }
 
-function forget(): void {
+function reset(): void {
   began = undefined
 }

@@ -1,8 +1,8 @@
 import type { Values } from './smtpapi-values.ts'
 
 /**
- * The `filters` of X-SMTPAPI. Each absent where it was not named; `enable` absent where it was named without. Retired ones (bcc,
- * spamcheck, gravatar), dkim, template and unknown ones are passed over, as section 13 of the v3 contract has it.
+ * The `filters` of X-SMTPAPI. Omitted filters are absent; `enable` is absent if the filter omits it. Retired filters (bcc,
+ * spamcheck, gravatar), dkim, template and unknown ones are ignored (v3 contract section 13).
  */
 export interface Filters {
   /** v3's mail_settings.bypass_list_management and the three narrower ones. */
@@ -10,17 +10,17 @@ export interface Filters {
   readonly bypassSpamManagement?: Switch
   readonly bypassBounceManagement?: Switch
   readonly bypassUnsubscribeManagement?: Switch
-  /** MessageSettings.clickTracking; `enableText`: in the plain text too. */
+  /** MessageSettings.clickTracking; `enableText`: also in the plain text. */
   readonly clickTracking?: Switch & { readonly enableText?: boolean }
   /** MessageSettings.openTracking; `tag` is where the pixel goes (v3's substitution_tag). */
   readonly openTracking?: Switch & { readonly tag?: string }
-  /** MessageSettings.unsubscribe; in texts `<% %>` is the link, `tag` stands for the bare URL (v3's substitution_tag). */
+  /** MessageSettings.unsubscribe; in texts `<% %>` is the link, `tag` is replaced by the bare URL (v3's substitution_tag). */
   readonly subscriptionTracking?: Switch & Texts & { readonly tag?: string; readonly landing?: string }
-  /** MessageSettings.footer, with texts of its own (v3's mail_settings.footer). */
+  /** MessageSettings.footer with custom texts (v3's mail_settings.footer). */
   readonly footer?: Switch & Texts
   /** v3's tracking_settings.ganalytics: utm_… → value. */
   readonly ganalytics?: Switch & { readonly utm: ReadonlyMap<string, string> }
-  /** A legacy template (Submission.templateId once found); dynamic ones cannot be named by SMTP. */
+  /** A legacy template (becomes Submission.templateId); dynamic ones cannot be used over SMTP. */
   readonly template?: Switch & { readonly templateId?: string }
 }
 
@@ -33,18 +33,18 @@ export interface Texts {
   readonly text?: string
 }
 
-/** More than these nobody has named. */
-const MOST_FILTERS = 50
-const MOST_SETTINGS = 50
-const LONGEST = 100_000
+/** Limits far above real use. */
+const MAX_FILTERS = 50
+const MAX_SETTINGS = 50
+const MAX_TEXT_LENGTH = 100_000
 const UTM = ['utm_source', 'utm_medium', 'utm_term', 'utm_content', 'utm_campaign']
 const LEGACY_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export function readFilters(values: Values, value: unknown): Filters {
   const named = values.object('filters', value)
   if (!named) return {}
-  if (named.size > MOST_FILTERS) {
-    values.wrong('filters', `must have at most ${MOST_FILTERS} keys`)
+  if (named.size > MAX_FILTERS) {
+    values.wrong('filters', `must have at most ${MAX_FILTERS} keys`)
     return {}
   }
   const filters: Record<string, unknown> = {}
@@ -89,14 +89,14 @@ class Settings {
     this.#values = values
     this.#path = `${path}.settings`
     const settings = values.object(this.#path, values.object(path, filter)?.get('settings'))
-    if (settings && settings.size > MOST_SETTINGS) values.wrong(this.#path, `must have at most ${MOST_SETTINGS} keys`)
+    if (settings && settings.size > MAX_SETTINGS) values.wrong(this.#path, `must have at most ${MAX_SETTINGS} keys`)
     this.#settings = settings ?? new Map()
   }
 
-  /** With those of the others that were said. */
+  /** `enable` with the given members of `others`. */
   enabled<T extends object>(others?: T): Switch & T {
     const all = { enable: this.flag('enable'), ...others }
-    return Object.fromEntries(Object.entries(all).filter(([, said]) => said !== undefined)) as Switch & T
+    return Object.fromEntries(Object.entries(all).filter(([, given]) => given !== undefined)) as Switch & T
   }
 
   flag(name: string): boolean | undefined {
@@ -104,7 +104,7 @@ class Settings {
   }
 
   text(name: string): string | undefined {
-    return this.#values.text(`${this.#path}.${name}`, this.#settings.get(name), LONGEST)
+    return this.#values.text(`${this.#path}.${name}`, this.#settings.get(name), MAX_TEXT_LENGTH)
   }
 
   texts(): Texts {
@@ -113,15 +113,15 @@ class Settings {
   }
 
   utm(): ReadonlyMap<string, string> {
-    const said = UTM.map((name) => [name, this.text(name)] as const)
-    return new Map(said.flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const])))
+    const given = UTM.map((name) => [name, this.text(name)] as const)
+    return new Map(given.flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const])))
   }
 
   templateId(): string | undefined {
     const id = this.text('template_id')
     if (id === undefined || LEGACY_ID.test(id)) return id
     const dynamic = id.startsWith('d-')
-      ? 'dynamic templates cannot be used by SMTP'
+      ? 'dynamic templates cannot be used over SMTP'
       : 'must be the id of a legacy template'
     return this.#values.wrong(`${this.#path}.template_id`, dynamic)
   }

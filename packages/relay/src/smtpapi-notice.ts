@@ -3,7 +3,7 @@ import { SMTPAPI_DROPPED } from './smtpapi.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'
 
 export interface Undone {
-  /** What was accepted and dropped. */
+  /** The submission that was accepted and dropped. */
   readonly submission: Submission
   readonly problems: readonly SmtpApiProblem[]
   readonly messageId: string
@@ -11,27 +11,27 @@ export interface Undone {
   readonly to: string
 }
 
-/** Tells MAIL FROM why nothing was sent, if there is anything to tell. The message is stored whatever becomes of that. */
-export async function tellSender({ core, log }: { core: Core; log: Log }, undone: Undone): Promise<void> {
-  if (undone.problems.length === 0 || undone.to === '') return
+/** Notifies MAIL FROM why nothing was sent, if there are problems. A failure does not affect the stored message. */
+export async function tellSender({ core, log }: { core: Core; log: Log }, dropped: Undone): Promise<void> {
+  if (dropped.problems.length === 0 || dropped.to === '') return
   try {
-    await core.messages.accept(notice(undone))
+    await core.messages.accept(notice(dropped))
   } catch (error) {
-    if (error instanceof ServiceError) log.info({ refusal: error.errorName }, 'a sender was not told')
-    else log.warn({ err: error }, 'a sender was not told')
+    if (error instanceof ServiceError) log.info({ refusal: error.errorName }, 'could not send X-SMTPAPI error notice')
+    else log.warn({ err: error }, 'could not send X-SMTPAPI error notice')
   }
 }
 
 /**
- * The mail that tells a sender why nothing was sent. It comes from the postmaster of the sender's own domain; it wants no answer
- * and no bounce (RFC 3834 5.2, RFC 5321 4.5.5), and there is one for a message however often that is offered.
+ * The notice to the sender. It comes from the postmaster of the sender's own domain, must cause neither replies nor bounces (RFC 3834
+ * 5.2, RFC 5321 4.5.5), and is sent once per message, even if the message is submitted again.
  */
 function notice({ submission, problems, messageId, to }: Undone): Submission {
   const { principal, from, subject, clientAddress } = submission
   const domain = parseAddress(from?.email ?? '')?.domain ?? ''
   return {
     door: 'smtp',
-    // It is from the service: what the key may not send or to whom is not asked.
+    // The service sends it, so the restrictions of the key do not apply.
     principal: { ...principal, restrictions: null, rates: { ...principal.rates, recipients: null } },
     clientAddress,
     from: { email: `postmaster@${domain}`, name: '' },
@@ -64,16 +64,16 @@ function recipientsIn({ envelopes }: Submission): number {
   return envelopes.reduce((sum, { to, bcc }) => sum + to.length + bcc.length, 0)
 }
 
-interface Told {
+interface NoticeContent {
   readonly messageId: string
   readonly problems: readonly SmtpApiProblem[]
   readonly subject: string | undefined
   readonly recipients: number
 }
 
-function textOf({ messageId, problems, subject, recipients }: Told): string {
+function textOf({ messageId, problems, subject, recipients }: NoticeContent): string {
   return [
-    'A message was accepted and then sent to nobody, since its X-SMTPAPI field cannot be carried out.',
+    'Your message was accepted but not delivered: its X-SMTPAPI header is invalid.',
     '',
     `Message: ${messageId}`,
     `Subject: ${subject ?? ''}`,
@@ -81,7 +81,7 @@ function textOf({ messageId, problems, subject, recipients }: Told): string {
     '',
     ...problems.map(({ path, problem }) => `- ${path}: ${problem}`),
     '',
-    'It is not tried again. Mend the field and send the message anew.',
+    'The message will not be retried. Correct the header and send it again.',
     '',
   ].join('\r\n')
 }

@@ -2,17 +2,17 @@ import type { Bypass, MessageSettings } from '@postrider/core'
 import type { SmtpApi } from './smtpapi.ts'
 import type { Filters } from './smtpapi-filters.ts'
 
-/** What X-SMTPAPI says of settings; what it does not name stays as X-SETTINGS or the account has it. */
+/** The settings given in X-SMTPAPI. Omitted ones keep the value of X-SETTINGS or of the account. */
 export function settingsOf({ filters, groupId, groupsToDisplay }: SmtpApi): MessageSettings {
   const { clickTracking, openTracking, subscriptionTracking, footer, ganalytics } = filters
   const bypass = bypassOf(filters)
   const utm = ganalytics?.enable ? Object.fromEntries([...ganalytics.utm].filter(([, value]) => value !== '')) : {}
   return {
-    ...said('clickTracking', clickTracking?.enable),
+    ...switchOf('clickTracking', clickTracking?.enable),
     ...(clickTracking?.enable && clickTracking.enableText ? { clickTrackingInText: true } : {}),
-    ...said('openTracking', openTracking?.enable),
+    ...switchOf('openTracking', openTracking?.enable),
     ...(openTracking?.enable && openTracking.tag ? { openTag: openTracking.tag } : {}),
-    ...said('unsubscribe', subscriptionTracking?.enable),
+    ...switchOf('unsubscribe', subscriptionTracking?.enable),
     ...unsubscribeTexts(subscriptionTracking),
     ...footerOf(footer),
     ...(Object.keys(utm).length > 0 ? { linkParameters: utm } : {}),
@@ -22,12 +22,12 @@ export function settingsOf({ filters, groupId, groupsToDisplay }: SmtpApi): Mess
   }
 }
 
-/** The legacy template that is to be used. Naming one is enough: what else would the name be for. */
+/** The legacy template to use. A template_id without `enable` counts as enabled. */
 export function templateKeyOf({ filters: { template } }: SmtpApi): string | undefined {
   return template?.enable === false ? undefined : template?.templateId || undefined
 }
 
-function said(
+function switchOf(
   name: 'clickTracking' | 'openTracking' | 'unsubscribe',
   on: boolean | undefined,
 ): Partial<Record<typeof name, boolean>> {

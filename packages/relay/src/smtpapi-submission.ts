@@ -13,19 +13,19 @@ import { settingsOf, templateKeyOf } from './smtpapi-settings.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'
 import { type Apart, takeApart, type WholeMessage } from './take-apart.ts'
 
-/** What X-SMTPAPI is laid upon. */
+/** The message that X-SMTPAPI is applied to. */
 export interface Steered {
-  /** With the RCPT recipients, as the message would go without the field. */
+  /** The submission to the RCPT recipients, without X-SMTPAPI. */
   readonly submission: Submission
   readonly message: WholeMessage
   readonly recipients: readonly string[]
   readonly now: Date
 }
 
-/** Of one recipient's unique_args, tags resolved (v3 contract 8.2). */
-const MOST_ARGS = 10_000
+/** Maximum bytes of one recipient's unique_args, after substitution (v3 contract 8.2). */
+const MAX_ARGS_BYTES = 10_000
 
-/** What can't be done with so many recipients. */
+/** Problems that depend on the number of recipients. */
 export function problemsOf(api: SmtpApi, recipients: readonly string[]): SmtpApiProblem[] {
   const count = recipientsOf(api, recipients).length
   const problems: SmtpApiProblem[] = []
@@ -37,7 +37,7 @@ export function problemsOf(api: SmtpApi, recipients: readonly string[]): SmtpApi
     octets += (Buffer.byteLength(tag) + ENTRY) * count
     for (const value of values.slice(0, count)) octets += Buffer.byteLength(value)
   }
-  if (octets > MOST_COPIED) problems.push({ path: 'sub', problem: 'with so many recipients it is too large' })
+  if (octets > MOST_COPIED) problems.push({ path: 'sub', problem: 'too large for this number of recipients' })
   for (const [path, tags] of [
     ['sub', api.sub],
     ['section', api.section],
@@ -49,15 +49,15 @@ export function problemsOf(api: SmtpApi, recipients: readonly string[]): SmtpApi
   if (bypassListManagement && named) {
     problems.push({
       path: 'filters.bypass_list_management',
-      problem: 'cannot be combined with another bypass',
+      problem: 'cannot be combined with another bypass filter',
     })
   }
   return problems
 }
 
 /**
- * The submission as X-SMTPAPI wants it. It stays MIME where only what is beside its content is asked for, and where it can't be
- * taken apart without loss; else it is composed anew for each recipient. A problem: what its recipients' values come to.
+ * Applies X-SMTPAPI to the submission. The content stays MIME if the field does not concern it, and if it cannot be decomposed without
+ * loss; otherwise it is composed for each recipient. Returns a problem if one appears only after substitution.
  *
  * Throws messageMalformed, overloaded.
  */
@@ -93,7 +93,7 @@ function recipientsOf({ to }: SmtpApi, recipients: readonly string[]): readonly 
   return to && to.length > 0 ? to : recipients.map((email) => ({ email, name: '' }))
 }
 
-/** What has passed means at once. */
+/** A time in the past means immediately. */
 function later(at: Date | undefined, now: Date): Date | undefined {
   return at && at > now ? at : undefined
 }
@@ -112,7 +112,7 @@ function composedOf({ from }: Submission, apart: Apart): Partial<Submission> {
 
 interface Copies {
   readonly recipients: readonly SmtpApiRecipient[]
-  /** Each recipient's is another. */
+  /** Whether each recipient gets a separate copy. */
   readonly own: boolean
   readonly base: Submission
   readonly api: SmtpApi
@@ -155,13 +155,13 @@ function envelopeOf(
 }
 
 interface Args {
-  /** What the copy of recipient number `at` has of them. */
+  /** The arguments of the copy of recipient number `at`. */
   readonly of: (at: number) => Pick<SubmittedEnvelope, 'customArgs'>
 }
 
-const TOO_LARGE = { path: 'unique_args', problem: `with the values of sub it must have at most ${MOST_ARGS} octets` }
+const TOO_LARGE = { path: 'unique_args', problem: `must have at most ${MAX_ARGS_BYTES} bytes after substitution` }
 
-/** unique_args, in whose values the tags of `sub` stand for the recipient's own. */
+/** unique_args; the tags of `sub` in their values are replaced by the recipient's values. */
 function* argsOf(api: SmtpApi, count: number): Stoppable<Args | SmtpApiProblem> {
   const { uniqueArgs, sub } = api
   if (!uniqueArgs?.size) return { of: () => ({}) }
@@ -169,7 +169,7 @@ function* argsOf(api: SmtpApi, count: number): Stoppable<Args | SmtpApiProblem> 
   const substituter = createSubstituter(tags)
   const resolve = function* (values: Readonly<Record<string, string>>): Stoppable<Record<string, string> | undefined> {
     const resolved: Record<string, string> = {}
-    const room = { left: MOST_ARGS, idle: 0 }
+    const room = { left: MAX_ARGS_BYTES, idle: 0 }
     for (const [key, text] of uniqueArgs) {
       const value = yield* substituter.substitute(text, values, room)
       if (value === undefined) return undefined
@@ -178,21 +178,21 @@ function* argsOf(api: SmtpApi, count: number): Stoppable<Args | SmtpApiProblem> 
     return resolved
   }
   const without = yield* resolve(Object.fromEntries(tags.map((tag) => [tag, ''])))
-  const personal = [...uniqueArgs].some(([key, value]) => without?.[key] !== value)
+  const isPerRecipient = [...uniqueArgs].some(([key, value]) => without?.[key] !== value)
   const all: { customArgs: Record<string, string> }[] = []
   let octets = 0
   for (let at = 0; at < count; at++) {
-    if (at === 0 || personal) {
-      const customArgs = yield* resolve(personal ? substitutionsOf(api, at) : {})
+    if (at === 0 || isPerRecipient) {
+      const customArgs = yield* resolve(isPerRecipient ? substitutionsOf(api, at) : {})
       if (!customArgs) return TOO_LARGE
       all.push({ customArgs })
     }
     const args = Object.entries(all.at(-1)?.customArgs ?? {})
     const own = sizeOf(args)
     octets += own
-    if (own - args.length * ENTRY > MOST_ARGS) return TOO_LARGE
-    if (octets > MOST_COPIED) return { path: 'unique_args', problem: 'with so many recipients it is too large' }
+    if (own - args.length * ENTRY > MAX_ARGS_BYTES) return TOO_LARGE
+    if (octets > MOST_COPIED) return { path: 'unique_args', problem: 'too large for this number of recipients' }
     yield
   }
-  return { of: (at) => all[personal ? at : 0] ?? {} }
+  return { of: (at) => all[isPerRecipient ? at : 0] ?? {} }
 }

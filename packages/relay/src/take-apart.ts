@@ -12,7 +12,7 @@ import { isRemoved } from './control-headers.ts'
 import type { Field } from './header.ts'
 import { readMailboxes } from './mailboxes.ts'
 
-/** A MIME message as content that can be put together anew for each recipient. */
+/** A MIME message as parts that can be composed again for each recipient. */
 export interface Apart {
   readonly subject: string | undefined
   readonly fromName: string
@@ -21,44 +21,44 @@ export interface Apart {
   readonly attachments: readonly SubmittedAttachment[]
   readonly headers: Readonly<Record<string, string>>
   readonly messageId: string | undefined
-  /** Names that To and Cc show, by address in lower case. */
+  /** The names in To and Cc, by address in lower case. */
   readonly names: ReadonlyMap<string, string>
 }
 
 /** A whole message and the fields of its header. */
 export interface WholeMessage {
-  /** What the fields stand in: octets of the header, before control fields were taken out. */
+  /** The bytes that the fields' offsets refer to: the header before control fields were removed. */
   readonly head: Buffer
   readonly fields: readonly Field[]
-  /** Reads its parts, elsewhere: it may take long. Throws messageMalformed, overloaded. */
+  /** Parses the parts in another thread, since it may take long. Throws messageMalformed, overloaded. */
   readonly parts: () => Promise<MessageParts>
 }
 
-/** Written anew for each copy, or about the way the message has come; a signature would not hold. */
+/** Fields that are composed for each copy, that record the route to this service, or that are signatures, which would not verify. */
 const LEFT_OUT =
   /^(from|sender|to|cc|reply-to|subject|date|message-id|received|received-spf|delivered-to|apparently-to|dkim-signature|domainkey-signature|mime-version|content-.*|resent-.*|arc-.*|authentication-results|x-sg-.*)$/
 const MESSAGE_ID = /^<[!-;=?-~]{1,400}@[!-;=?-~]{1,400}>$/
-/** RFC 2045 7 as everybody reads it: one line of ASCII that its brackets can hold. */
+/** RFC 2045 7, as it is generally read: one line of ASCII that angle brackets can enclose. */
 const CONTENT_ID = /^[!-;=?-~]{1,255}$/
-/** Octets of a header, control fields apart, whose fields a copy may have. */
-const LONGEST_HEAD = 128 * 1024
-/** Octets of one field that are decoded; encoded words of 4096 letters beyond ASCII have fewer. */
-const LONGEST_FIELD = 64 * 1024
-/** Characters of a date; nobody writes half of it. */
-const LONGEST_DATE = 100
-/** Characters of the name of a field that a copy has. */
-const LONGEST_NAME = 76
+/** Maximum bytes of the header fields of a copy, not counting control fields. */
+const MAX_HEAD_BYTES = 128 * 1024
+/** Maximum bytes of a field that is decoded; encoded words for 4096 non-ASCII letters have fewer. */
+const MAX_FIELD_LENGTH = 64 * 1024
+/** Maximum characters of a date. */
+const MAX_DATE_LENGTH = 100
+/** Maximum characters of a field name in a copy. */
+const MAX_NAME_LENGTH = 76
 const SIGNED_TEXT = '-----BEGIN PGP '
 
 /**
- * Takes a message apart. Undefined where something would be lost: it is signed or encrypted, holds a report or another message,
- * its structure can't be read beyond doubt, or it has more of anything than a copy may have. What costs little is asked first.
+ * Decomposes a message. Undefined if something would be lost: the message is signed or encrypted, contains a report or another message,
+ * its structure is ambiguous, or it exceeds a limit for copies. Cheap checks come first.
  *
  * Throws messageMalformed, overloaded.
  */
 export async function takeApart({ head, fields, parts }: WholeMessage): Promise<Apart | undefined> {
   const own = fields.filter((field) => !isRemoved(field))
-  if (own.reduce((sum, { start, end }) => sum + end - start, 0) > LONGEST_HEAD) return undefined
+  if (own.reduce((sum, { start, end }) => sum + end - start, 0) > MAX_HEAD_BYTES) return undefined
   const headers = headersOf(head, own)
   const subject = valueIn(own, 'subject')
   if (!headers || isTooLong(subject)) return undefined
@@ -110,7 +110,7 @@ export function stringOf(octets: Uint8Array | undefined): string | undefined {
 
 function dateOf(fields: readonly Field[]): Date | undefined {
   const written = valueIn(fields, 'date')
-  if (written === undefined || written.length > LONGEST_DATE) return undefined
+  if (written === undefined || written.length > MAX_DATE_LENGTH) return undefined
   const date = new Date(written)
   return Number.isNaN(date.getTime()) ? undefined : date
 }
@@ -126,13 +126,13 @@ export function toAttachment(file: FoundFile): SubmittedAttachment {
   }
 }
 
-/** The last piece of a path, and nothing a reader might stumble over. */
+/** The last element of a path, without control and bidi characters. */
 export function fileNameOf({ fileName }: FoundFile): string {
   const bare = (fileName ?? '').replace(/^.*[/\\]/s, '').replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '')
   return bare.toWellFormed().slice(-255).trim() || 'attachment'
 }
 
-/** Of the last field of that name, as parsers have it. */
+/** The mailboxes of the last field of this name, as mail parsers read it. */
 export function mailboxesOf(fields: readonly Field[], wanted: string): readonly SubmittedMailbox[] {
   const field = fields.findLast(({ name }) => name === wanted)
   return field ? readMailboxes(field.value).mailboxes : []
@@ -143,18 +143,18 @@ function valueIn(fields: readonly Field[], wanted: string): string | undefined {
 }
 
 function isTooLong(text: string | undefined): boolean {
-  return text !== undefined && (text.length > LONGEST_FIELD || readable(text).length > LIMITS.headerText)
+  return text !== undefined && (text.length > MAX_FIELD_LENGTH || readable(text).length > LIMITS.headerText)
 }
 
 /**
- * Of several fields of one name the first. Undefined: there are more than the rules of sending let a copy have, which are refused
- * where they were the sender's own call, and are no reason to refuse a message.
+ * If there are several fields of one name, the first one counts. Undefined if the fields exceed the limits for header fields of a
+ * copy: these limits are errors in an API call, but do not make a received message invalid.
  */
 function headersOf(head: Buffer, fields: readonly Field[]): Record<string, string> | undefined {
   const headers = new Map<string, [name: string, value: string]>()
   for (const { name, value, start } of fields) {
     if (headers.has(name) || LEFT_OUT.test(name)) continue
-    if (headers.size === LIMITS.headers || name.length > LONGEST_NAME || isTooLong(value)) return undefined
+    if (headers.size === LIMITS.headers || name.length > MAX_NAME_LENGTH || isTooLong(value)) return undefined
     headers.set(name, [head.toString('latin1', start, start + name.length), readable(value)])
   }
   return Object.fromEntries(headers.values())

@@ -25,7 +25,7 @@ import type { SmtpApiProblem } from './smtpapi-values.ts'
 import { fileNameOf, mailboxesOf, stringOf } from './take-apart.ts'
 
 export interface ReceivedMessage {
-  /** CRLF line ends only; cut anywhere, but the first piece holds all of the header. */
+  /** Lines end with CRLF. Split at any position, but the first chunk contains the whole header. */
   readonly pieces: readonly Buffer[]
   readonly recipients: readonly string[]
   /** MAIL FROM:<> */
@@ -33,37 +33,37 @@ export interface ReceivedMessage {
   readonly principal: Principal
   readonly trace: { readonly helo: string; readonly address: string; readonly protocol: string }
   readonly now: Date
-  /** Makes room for the message once more. Throws overloaded. */
+  /** Reserves the message's size a second time, for its parts. Throws overloaded. */
   readonly hold: () => void
   /** Reads the parts of a MIME message. Throws messageMalformed, overloaded. */
   readonly readParts: (message: readonly Buffer[]) => Promise<MessageParts>
-  /** What the account does not have of what X-SMTPAPI names. */
+  /** Reports the objects named in X-SMTPAPI that the account does not have. */
   readonly unknown: (api: SmtpApi) => Promise<SmtpApiProblem[]>
 }
 
 export interface Unwrapped {
   readonly submission: Submission
-  /** Why nothing of it is sent, for its sender; none: all is well. */
+  /** Why nothing is sent, for the notice to the sender; empty if the message is sent. */
   readonly problems: readonly SmtpApiProblem[]
-  /** What was mended in it, for whoever reads the reply. */
+  /** What was corrected in the message; added to the reply. */
   readonly mended?: string
 }
 
-/** Characters of a subject that are kept for lists and events; the message itself keeps all of it. */
-const SUBJECT_KEPT = 512
-/** Characters that are decoded for it: as encoded words no letter has more than 16. */
-const SUBJECT_READ = 16 * SUBJECT_KEPT
+/** Maximum characters of the subject in lists and events; the message itself keeps the whole subject. */
+const SUBJECT_LENGTH = 512
+/** Characters that are decoded for it: an encoded word has at most 16 per character. */
+const SUBJECT_BYTES = 16 * SUBJECT_LENGTH
 
 /**
- * Unwraps what an SMTP client sent into a Submission. The envelope says who gets it; the header, who it is from and how the
- * service is to treat it.
+ * Converts a message received over SMTP to a Submission. The envelope has the recipients; the header has the sender and the directives
+ * to the service.
  *
  * Throws messageMalformed, mailLoop, parameterInvalid, parameterMissing, overloaded.
  */
 export async function toSubmission(received: ReceivedMessage): Promise<Unwrapped> {
   const head = await inTurns(readHeader(received.pieces[0] as Buffer))
   const unwrapped = await unwrap({ ...received, pieces: [head.first, ...received.pieces.slice(1)] }, head)
-  return head.mended ? { ...unwrapped, mended: 'the name in From was put in quotes' } : unwrapped
+  return head.mended ? { ...unwrapped, mended: 'quotes were added to the name in From' } : unwrapped
 }
 
 async function unwrap(received: ReceivedMessage, head: Head): Promise<Unwrapped> {
@@ -117,7 +117,7 @@ async function unwrap(received: ReceivedMessage, head: Head): Promise<Unwrapped>
     controls.templateId === undefined
       ? submission
       : withTemplate({ submission, fields, controls, parts: await parts() })
-  // Blank says as little as an empty object does.
+  // A blank value is treated like an empty object.
   if (written === undefined || written.trim() === '') return { submission: templated, problems: [] }
   const reading = await inTurns(readSmtpApi(written, received.now))
   const work = longWork()
@@ -132,14 +132,14 @@ async function unwrap(received: ReceivedMessage, head: Head): Promise<Unwrapped>
   return 'problem' in steered ? dropped(submission, [steered]) : { submission: steered, problems: [] }
 }
 
-/** Characters of what is wrong that are kept with each delivery; the mail to the sender has all of it. */
-const MOST_KEPT = 500
+/** Maximum characters of the problems stored with each delivery; the notice to the sender has all of them. */
+const MAX_PROBLEM_LENGTH = 500
 
-/** Accepted, and sent to nobody. */
+/** The submission, accepted and dropped for all recipients. */
 function dropped(submission: Submission, problems: readonly SmtpApiProblem[]): Unwrapped {
-  // Without the client's own keys: an address among them would stay when its person is forgotten.
+  // Without the client's own keys: an address among them would remain after its recipient is erased.
   const all = problems.map(({ path, problem }) => `${path.split('.', 1)[0]}: ${problem}`).join('; ')
-  const kept = all.length > MOST_KEPT ? `${all.slice(0, MOST_KEPT).toWellFormed()}…` : all
+  const kept = all.length > MAX_PROBLEM_LENGTH ? `${all.slice(0, MAX_PROBLEM_LENGTH).toWellFormed()}…` : all
   return {
     submission: { ...submission, templateId: undefined, dropped: 'instructions', droppedProblem: kept },
     problems,
@@ -147,21 +147,21 @@ function dropped(submission: Submission, problems: readonly SmtpApiProblem[]): U
 }
 
 interface Head extends SplitMessage {
-  /** The first piece of the message, mended where that was needed. */
+  /** The first chunk of the message, with a corrected From if necessary. */
   readonly first: Buffer
   readonly mended: boolean
   readonly controls: Controls
   readonly from: Submission['from']
   readonly subject: string | undefined
-  /** The first piece of the message without the fields that are removed. */
+  /** The first chunk without the fields that are removed. */
   readonly kept: Buffer
   readonly lacksDate: boolean
   readonly lacksMessageId: boolean
-  /** X-SMTPAPI, as it came. */
+  /** The value of X-SMTPAPI. */
   readonly written: string | undefined
 }
 
-/** What the header says. Each step goes over all of its fields, and of a hundred thousand that takes 2 ms. */
+/** Reads the header. Each step visits all fields; with a hundred thousand fields, a step takes 2 ms. */
 function* readHeader(first: Buffer, mended = false): Stoppable<Head> {
   const split = yield* splitHeader(first)
   const { fields } = split
@@ -204,11 +204,11 @@ function checkHops(fields: readonly Field[]): void {
 }
 
 /**
- * Nearly every From: a name, or a quoted one, and an address in brackets; or an address alone. Each character has one way to
- * match, so that no value takes longer than its length.
+ * Matches nearly every From: a name or quoted name with an address in angle brackets, or an address alone. Each character can match in
+ * only one way, so the time is linear in the length.
  */
 const PLAIN_FROM = /^(?:"(?:[^"\\]|\\.)*"[ \t]*|[^"<>@,;:()\\[\]]*)<([^<>"\s()]+)>$|^([^<>"\s(),;:]+)$/
-/** Exactly one From field with one address: it is what the reader sees and what DKIM answers for. */
+/** Requires exactly one From field with one address: it is what the recipient sees and what DKIM vouches for. */
 function senderOf(fields: readonly Field[]): Submission['from'] {
   const found = fields.filter(({ name }) => name === 'from')
   if (found.length === 0) return undefined
@@ -217,7 +217,9 @@ function senderOf(fields: readonly Field[]): Submission['from'] {
   const plain = PLAIN_FROM.exec(value)
   const email = plain ? (plain[1] ?? plain[2]) : onlyMailbox(value)?.email
   if (!email || !parseAddress(email)) {
-    throw new ServiceError('messageMalformed', { values: { problem: 'the From field must hold one address' } })
+    throw new ServiceError('messageMalformed', {
+      values: { problem: 'the From field must contain exactly one address' },
+    })
   }
   return { email, name: '' }
 }
@@ -225,23 +227,23 @@ function senderOf(fields: readonly Field[]): Submission['from'] {
 function shownSubject(fields: readonly Field[]): string | undefined {
   const value = fields.find(({ name }) => name === 'subject')?.value
   if (value === undefined) return undefined
-  return readable(value.slice(0, SUBJECT_READ)).slice(0, SUBJECT_KEPT).toWellFormed()
+  return readable(value.slice(0, SUBJECT_BYTES)).slice(0, SUBJECT_LENGTH).toWellFormed()
 }
 
-/** Fields that say how the body is to be read. */
+/** Fields that determine how the body is parsed. */
 const CONTENT_FIELDS = new Set(['content-type', 'content-transfer-encoding', 'content-disposition', 'content-id'])
 
-/** The message with no field but those: the others were read already, and who reads the parts needs none of them. */
+/** The message with only those fields; the parser of the parts needs no others. */
 function contentOf({ pieces, fields, bodyStart }: Pick<ReceivedMessage, 'pieces'> & SplitMessage): Buffer[] {
   const [first, ...others] = pieces as readonly [Buffer, ...Buffer[]]
   const head = fields.filter(({ name }) => CONTENT_FIELDS.has(name)).map(({ start, end }) => first.subarray(start, end))
   return [...head, Buffer.from('\r\n'), first.subarray(bodyStart), ...others]
 }
 
-/** Each recipient has them of his own. */
+/** Each recipient has a copy of the attributes. */
 function checkAttributes(attributes: Controls['attributes'], recipients: number): void {
   if (sizeOf(Object.entries(attributes)) * recipients <= MOST_COPIED) return
-  throw invalidParameter('X-ATTRIBUTES', 'for so many recipients it is too large')
+  throw invalidParameter('X-ATTRIBUTES', 'too large for this number of recipients')
 }
 
 interface Templated {
@@ -251,10 +253,10 @@ interface Templated {
   readonly parts: MessageParts
 }
 
-/** X-TEMPLATEID: the template's content takes the place of the message's own; names, subject and files stay. */
+/** X-TEMPLATEID: the template's content replaces that of the message; names, subject and attachments stay. */
 function withTemplate({ submission, fields, controls, parts }: Templated): Submission {
   const { html, text, files, complete } = parts
-  if (!complete) throw new ServiceError('messageMalformed', { values: { problem: 'its parts cannot be read' } })
+  if (!complete) throw new ServiceError('messageMalformed', { values: { problem: 'its MIME parts cannot be parsed' } })
   return {
     ...submission,
     from: submission.from && { ...submission.from, name: mailboxesOf(fields, 'from')[0]?.name ?? '' },

@@ -38,7 +38,9 @@ t.test(
     const lost = proxy.lost()
     t.ok(lost > 10, `${lost} answers were lost`)
     t.ok(
-      worker.log.some(({ msg }) => msg === 'claim failed' || msg === 'giving back deliveries claimed unknowingly'),
+      worker.log.some(
+        ({ msg }) => msg === 'claim failed' || msg === 'releasing deliveries whose claim response was lost',
+      ),
       'some of them to claims',
     )
   },

@@ -177,7 +177,7 @@ for (const [what, injected] of [
     const server = await withStartTls(t, { context: certificate, refuses: `220 2.0.0 go ahead\r\n${injected}` })
     const id = await internet.send(`a@${internet.domain({ a: [server.host] })}`)
     const delivery = await internet.inState(id, 'delivered')
-    t.match(stepsOf(delivery).find(({ step }) => step === 'tls')?.text, /plain text after STARTTLS|unasked/)
+    t.match(stepsOf(delivery).find(({ step }) => step === 'tls')?.text, /plain text after STARTTLS|unsolicited/)
     t.equal(server.sockets.length, 2, 'the message went on a new one')
     t.ok(server.sockets[0]?.destroyed)
   })

@@ -1,25 +1,25 @@
 import type { Core, Log } from '@postrider/core'
 import type { Dispatcher } from './dispatcher.ts'
 
-/** Deliveries in one claim. */
+/** Maximum number of deliveries per claim. */
 const BATCH = 200
-/** Milliseconds without a notification after which the queue is read anyway. */
+/** Milliseconds after which the queue is read even without a notification. */
 const POLL_MS = 1000
-/** Milliseconds between claims that start at the head of the queue, for what became visible behind the cursor. */
+/** Milliseconds between claims that start at the head of the queue, for deliveries that became visible before the cursor. */
 const HEAD_EVERY_MS = 3000
-/** Milliseconds the cursor stays behind the last claim: accepts commit a little after the moment their deliveries are due. */
+/** Milliseconds by which the cursor lags the last claim: accepts commit shortly after the time their deliveries are due. */
 const CURSOR_LAG_MS = 1000
-/** Milliseconds between two small claims. */
+/** Pause in milliseconds after a small claim. */
 const GROW_MS = 4
-/** Milliseconds between looks for deliveries claimed unknowingly; after a failed claim at once. */
+/** Milliseconds between checks for deliveries whose claim response was lost; after a failed claim, the check is immediate. */
 const RECONCILE_EVERY_MS = 10_000
-/** Domains of a site asked for in one claim. */
+/** Maximum number of a site's domains in one claim. */
 const DOMAINS = 500
 
 export interface ClaimLoop {
-  /** Mail was queued. */
+  /** Called when mail was queued. */
   wake(): void
-  /** A delivery has left our hands; worth a claim only if room was what was lacking. */
+  /** Called when a delivery is no longer in flight; causes a claim only if capacity was lacking. */
   roomAppeared(): void
   stop(): Promise<void>
 }
@@ -29,18 +29,18 @@ export interface ClaimLoopOptions {
   readonly log: Log
   readonly workerId: number
   readonly dispatcher: Dispatcher
-  /** The database has answered a claim. */
+  /** Called when the database has responded to a claim. */
   readonly onAnswer: () => void
 }
 
-/** Claims due deliveries as fast as the dispatcher has room, until stopped. */
+/** Claims due deliveries, as many as the dispatcher has capacity for, until stopped. */
 export function runClaimLoop({ core, log, workerId, dispatcher, onAnswer }: ClaimLoopOptions): ClaimLoop {
   let stopped = false
   let awake = false
   let wakeUp: () => void = () => {}
   let cursor: number | undefined
   let headAt = 0
-  let lackedRoom = false
+  let lackedCapacity = false
   let reconcileAt = performance.now() + RECONCILE_EVERY_MS
 
   async function loop(): Promise<void> {
@@ -49,7 +49,7 @@ export function runClaimLoop({ core, log, workerId, dispatcher, onAnswer }: Clai
       try {
         if (performance.now() >= reconcileAt) await reconcile()
         const claimed = (await claimDue()) + (await claimForSites())
-        // A small claim costs nearly as much as a large one: give the next one a moment to grow.
+        // A small claim costs nearly as much as a large one, so wait until more deliveries are due.
         if (claimed > 0 && claimed < BATCH / 2) await pause(GROW_MS)
         if (claimed > 0) continue
       } catch (err) {
@@ -67,9 +67,9 @@ export function runClaimLoop({ core, log, workerId, dispatcher, onAnswer }: Clai
 
   async function claimDue(): Promise<number> {
     const room = dispatcher.room
-    // A handful of places is not worth a claim while more are about to be free.
-    lackedRoom = room < BATCH / 4
-    if (lackedRoom) return 0
+    // A few free slots are not worth a claim: more are freed shortly.
+    lackedCapacity = room < BATCH / 4
+    if (lackedCapacity) return 0
     const now = performance.now()
     const fromHead = cursor === undefined || now - headAt >= HEAD_EVERY_MS
     if (fromHead) headAt = now
@@ -95,7 +95,7 @@ export function runClaimLoop({ core, log, workerId, dispatcher, onAnswer }: Clai
         limit: room,
         onlyDomains: mostRecent(site.domains),
       })
-      // Nothing more in the database: its mail comes with everybody's again.
+      // The database has no more mail for this site: from now on it is claimed with that of all sites.
       if (claimed.length < room) dispatcher.caughtUp(site)
       if (claimed.length > 0) await dispatcher.take(claimed)
       sum += claimed.length
@@ -122,7 +122,7 @@ export function runClaimLoop({ core, log, workerId, dispatcher, onAnswer }: Clai
   return {
     wake,
     roomAppeared() {
-      if (lackedRoom || dispatcher.isBacklogged) wake()
+      if (lackedCapacity || dispatcher.isBacklogged) wake()
     },
     async stop() {
       stopped = true

@@ -15,41 +15,41 @@ import { cutText, KEPT } from './smtp/reply-reader.ts'
 import { type HostMemory, openSession } from './smtp/session.ts'
 import { runTransaction, type TransactionEnd } from './smtp/transaction.ts'
 
-/** What one delivery says to a server. */
+/** One message to one recipient, as sent to a server. */
 export interface Letter {
   readonly from: string
   readonly to: string
   readonly head: string
   readonly message: Buffer
-  /** Gives its memory back, once all of it has left for the kernel. */
+  /** Frees the message's memory once the kernel has all of it. */
   readonly release: () => void
   readonly utf8: boolean
-  /** Notes that the final dot is about to go to this host, if it may. */
+  /** Records that end of data is about to be sent to this host, and returns whether it may be. */
   readonly beforeDot: (host: string) => Promise<DotLeave>
 }
 
 export interface ConversationOptions {
-  /** Writes the letter and has it in memory while `act` runs: not before a session stands, since dead hosts keep us waiting. */
+  /** Builds the message and keeps it in memory while `act` runs. Called only after a session is open: unreachable hosts take long. */
   readonly withLetter: <T>(act: (letter: Letter) => Promise<T>) => Promise<T>
   readonly route: Extract<Route, { kind: 'hosts' }>
   readonly onlyHost: string | null
-  /** Which one of the delivery this is, from 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number
   readonly routes: Routes
   readonly heloName: string
   readonly memory: HostMemory
-  /** A kept session of this site, or undefined. */
+  /** An open session of this site, or undefined. */
   readonly reuse: () => SmtpConnection | undefined
-  /** Takes a session back that can carry more. */
+  /** Keeps a session for further messages. */
   readonly keep: (connection: SmtpConnection) => void
 }
 
-/** undefined: the lease is gone, and with it the right to say anything about this delivery. */
+/** undefined: lease lost; the outcome must not be recorded. */
 export type ConversationEnd = Outcome | undefined
 
 /**
- * Offers a letter to the hosts of its site until one gives a verdict. A host that can't be reached or refuses the session is
- * passed over for the next one; once mail was offered its word counts; after a lost final dot no other host is tried (RFC 1047).
+ * Offers a message to the hosts of its site until one of them decides. A host that cannot be reached or rejects the session is skipped.
+ * Once a message was offered, the host's reply is final. After a connection lost at end of data, no other host is tried (RFC 1047).
  */
 export async function converse(options: ConversationOptions): Promise<ConversationEnd> {
   const since = performance.now()
@@ -57,7 +57,7 @@ export async function converse(options: ConversationOptions): Promise<Conversati
   const kept = keptConnection(options)
   if (kept) {
     const end = await offer(kept, options, steps)
-    if (!diedBetween(end)) return conclude(end, kept, options, { steps, since })
+    if (!endedBetweenMessages(end)) return conclude(end, kept, options, { steps, since })
   }
   let last: Deferred | undefined
   for await (const endpoint of options.routes.endpoints(options.route, options.onlyHost)) {
@@ -73,30 +73,30 @@ export async function converse(options: ConversationOptions): Promise<Conversati
     }
     return conclude(end, opened, options, { steps, since })
   }
-  return last ?? deferral({ stage: 'mx', reply: unresolved, endpoint: undefined, steps, since })
+  return last ?? deferral({ stage: 'mx', reply: NO_HOST, endpoint: undefined, steps, since })
 }
 
-/** There is no letter for this recipient, and nothing was said to the server. */
+/** The message could not be built, and nothing was sent to the server. */
 interface Unwritten {
-  readonly kind: 'unwritten'
+  readonly kind: 'build-failed'
   readonly error: Unrenderable
 }
 
-/** The server's verdict, and on whose message to whom. */
+/** The server's reply, and the sender and recipient it refers to. */
 type Answered = Extract<TransactionEnd, { kind: 'reply' }> & { readonly parties: Parties }
 
 type OfferEnd = Exclude<TransactionEnd, { kind: 'reply' }> | Answered | Unwritten
 
-/** Attempts after which a letter that might yet be written, were this host less busy, is given up. */
-const WRITING_ATTEMPTS = 5
+/** Attempts after which a message that could not be built on a busy host is dropped. */
+const MAX_BUILD_ATTEMPTS = 5
 
-/** A kept session that ended between two messages, with or without a 421, says nothing about this one. */
-function diedBetween(end: OfferEnd): boolean {
+/** Whether a kept session ended between two messages, with or without a 421. That says nothing about this message. */
+function endedBetweenMessages(end: OfferEnd): boolean {
   if (end.kind === 'lost') return end.stage === 'mail'
   return end.kind === 'reply' && end.stage === 'mail' && end.reply.code === 421
 }
 
-const unresolved: Reply = { code: 451, enhanced: '4.4.3', text: 'no host of the domain has an address to connect to' }
+const NO_HOST: Reply = { code: 451, enhanced: '4.4.3', text: 'no mail host of the domain has an address' }
 
 function keptConnection({ reuse, onlyHost }: ConversationOptions): SmtpConnection | undefined {
   const kept = reuse()
@@ -118,7 +118,7 @@ async function open(
   }
 }
 
-/** Whatever a host says before mail was offered is about the session, not about the mail: temporary. */
+/** A rejection before mail was offered concerns the session, not the message: it is temporary. */
 function sessionFailure(error: unknown): { stage: Stage; reply: Reply } {
   if (error instanceof SessionRefused) return { stage: error.stage, reply: error.reply }
   if (error instanceof ConnectionLost) return { stage: error.stage, reply: lostReply(error.message) }
@@ -141,8 +141,8 @@ async function offer(
     if (end.stage === 'dot') letter.release()
     return { ...end, parties: { sender: letter.from, recipient: letter.to } }
   }).catch((error: unknown): Unwritten => {
-    if (error instanceof Unrenderable) return { kind: 'unwritten', error }
-    // Our own fault; the session must not be left behind with it.
+    if (error instanceof Unrenderable) return { kind: 'build-failed', error }
+    // An internal error; the session must be closed.
     connection.destroy()
     throw error
   })
@@ -171,11 +171,11 @@ function conclude(
       return undefined
     case 'withheld':
       return { kind: 'dropped', reason: end.reason }
-    case 'unwritten':
-      if (!end.error.passing || attempt >= WRITING_ATTEMPTS) {
+    case 'build-failed':
+      if (!end.error.passing || attempt >= MAX_BUILD_ATTEMPTS) {
         return { kind: 'dropped', reason: 'rendering', problem: end.error.message }
       }
-      return { kind: 'deferred', indeterminate: false, stage: 'mail', reply: unwritten(end.error), ...tried }
+      return { kind: 'deferred', indeterminate: false, stage: 'mail', reply: buildFailure(end.error), ...tried }
     case 'lost':
       return { kind: 'deferred', indeterminate: false, stage: end.stage, reply: lostReply(end.reason), ...tried }
     case 'indeterminate':
@@ -185,10 +185,10 @@ function conclude(
   }
 }
 
-/** RFC 4954 and 3207: what these say is about our session, and another try may be let in. */
-const OURS_TO_MEND = new Set([530, 534, 535, 538])
+/** RFC 4954 and 3207: these replies are about our session, and a later attempt may be accepted. */
+const CONFIGURATION_ERROR_CODES = new Set([530, 534, 535, 538])
 
-function unwritten({ message }: Unrenderable): Reply {
+function buildFailure({ message }: Unrenderable): Reply {
   return { code: 451, enhanced: '4.3.0', text: message }
 }
 
@@ -197,12 +197,12 @@ function verdict(
   tried: Omit<Deferred, 'kind' | 'indeterminate' | 'stage' | 'reply'>,
 ): Outcome {
   if (stage === 'dot' && reply.code >= 200 && reply.code < 300) return { kind: 'delivered', stage, reply, ...tried }
-  if (reply.code >= 500 && !OURS_TO_MEND.has(reply.code) && !isTooManyRecipients(stage, reply))
+  if (reply.code >= 500 && !CONFIGURATION_ERROR_CODES.has(reply.code) && !isTooManyRecipients(stage, reply))
     return { kind: 'bounced', stage, reply, parties, ...tried }
   return { kind: 'deferred', indeterminate: false, stage, reply, ...tried }
 }
 
-/** RFC 5321 4.5.3.1.10: some servers say 552 where 452 is meant. A full mailbox is told with the same code. */
+/** RFC 5321 4.5.3.1.10: some servers send 552 instead of 452. A full mailbox has the same code. */
 function isTooManyRecipients(stage: Stage, { code, text }: Reply): boolean {
   return stage === 'rcpt' && code === 552 && /too many (recipients|rcpts?)\b/i.test(text)
 }

@@ -13,7 +13,7 @@ import type { LargeBodies } from './large-bodies.ts'
 import { signLetter } from './sign-letter.ts'
 import type { Suspects } from './suspects.ts'
 
-/** A claimed delivery with its message, in this worker's hands. */
+/** A claimed delivery with its message. */
 export interface InHand {
   readonly delivery: ClaimedDelivery
   readonly message: LoadedMessage
@@ -30,8 +30,8 @@ export interface DeliverOptions extends Omit<ConversationOptions, 'withLetter' |
 }
 
 /**
- * Delivers one message to one recipient: still wanted? conversation, and once a session stands: body, signature, return
- * path. Pace and hosts were settled by the site it waited in. undefined: the lease is gone.
+ * Delivers one message to one recipient: checks for a suppression, opens a session, builds and signs the message, and runs the SMTP
+ * transaction. The site has already limited the rate and chosen the hosts. undefined: lease lost.
  */
 export async function deliver({ delivery, message }: InHand, options: DeliverOptions): Promise<ConversationEnd> {
   const reason = delivery.suppression ?? message.loss
@@ -44,40 +44,40 @@ export async function deliver({ delivery, message }: InHand, options: DeliverOpt
   })
 }
 
-/** A letter of so many octets may have grown out of a small body: a template and its data make up to 10 MB of it. */
-const GROWN = { octets: 1024 * 1024, factor: 4 } as const
-/** What a letter takes in memory, by its length. */
-const WRITTEN = 1.5
+/** Size above which a message may be much larger than its stored body: a template and its data can expand to 10 MB. */
+const EXPANDED = { octets: 1024 * 1024, factor: 4 } as const
+/** Memory of a built message, as a multiple of its length. */
+const MEMORY_FACTOR = 1.5
 
 /**
- * Writes the letter and runs `act` with it. One that has grown far beyond its body is let go, and written again (to the same
- * octets) when there is room for it, or a few thousand of them would take all memory.
+ * Builds the message and runs `act` with it. A message that has become much larger than its body is released and built again (with the
+ * same bytes) once the budget has capacity for it; otherwise a few thousand of them would exhaust the memory.
  */
 async function withLetter<T>(inHand: InHand, options: DeliverOptions, act: (letter: Letter) => Promise<T>): Promise<T> {
   const { delivery, message } = inHand
-  const once = (most: number, octets?: number): Promise<{ readonly done: T } | { readonly octets: number }> =>
+  const build = (most: number, octets?: number): Promise<{ readonly done: T } | { readonly octets: number }> =>
     options.bodies.with(
       message,
       options.site,
       async (loaded) => {
         const letter = await options.suspects.write(delivery, () => writeLetter({ delivery, message: loaded }, options))
         const { length } = letter.message
-        return length > most ? { octets: Math.ceil(length * WRITTEN) } : { done: await act(letter) }
+        return length > most ? { octets: Math.ceil(length * MEMORY_FACTOR) } : { done: await act(letter) }
       },
       octets,
     )
-  const first = await once(Math.max(GROWN.octets, message.size * GROWN.factor))
+  const first = await build(Math.max(EXPANDED.octets, message.size * EXPANDED.factor))
   if ('done' in first) return first.done
-  const second = await once(Number.POSITIVE_INFINITY, first.octets)
-  if ('octets' in second) throw new Error('a letter has no end')
+  const second = await build(Number.POSITIVE_INFINITY, first.octets)
+  if ('octets' in second) throw new Error('a message exceeds any limit')
   return second.done
 }
 
 async function writeLetter({ delivery, message }: InHand, options: DeliverOptions): Promise<Letter> {
   const { core, markDot } = options
-  const made = core.messages.render(message, delivery)
-  // Most are there at once.
-  const rendered = made instanceof Promise ? await made : made
+  const rendering = core.messages.render(message, delivery)
+  // Rendering is usually synchronous.
+  const rendered = rendering instanceof Promise ? await rendering : rendering
   return {
     from: await returnPath(delivery, message, options),
     to: delivery.recipient,
@@ -89,14 +89,14 @@ async function writeLetter({ delivery, message }: InHand, options: DeliverOption
   }
 }
 
-/** Octets of a letter from which on it is not left to the garbage collection. Its blocks were flushed before its dot (transaction.ts). */
-const LARGE = 1024 * 1024
+/** Bytes above which a built message is freed explicitly instead of by garbage collection. It was flushed before end of data (transaction.ts). */
+const LARGE_BYTES = 1024 * 1024
 
 function releaseLarge(rendered: Buffer, { parts }: LoadedMessage): void {
-  if (rendered.length > LARGE && rendered !== parts?.get(0)) release(rendered)
+  if (rendered.length > LARGE_BYTES && rendered !== parts?.get(0)) release(rendered)
 }
 
-/** Recipients of a relayed message who get the same octets share one signature. */
+/** Recipients of a relayed message who get identical bytes share one signature. */
 const shared = new WeakMap<LoadedMessage, Promise<string>>()
 
 function sign(message: LoadedMessage, delivery: ClaimedDelivery, rendered: Buffer, core: Core): Promise<string> {
@@ -129,20 +129,20 @@ async function returnPath(
 
 const HEADERS_END = Buffer.from('\r\n\r\n')
 
-/** What our own Received field says of a message that came with SMTPUTF8 (RFC 6531 4.3). */
-const CAME_WITH_UTF8 = /^Received:(?:[^\r\n]|\r\n[ \t]){0,1000}[ \t]with UTF8SMTP/
+/** Our own Received field of a message that was received with SMTPUTF8 (RFC 6531 4.3). */
+const RECEIVED_WITH_UTF8 = /^Received:(?:[^\r\n]|\r\n[ \t]){0,1000}[ \t]with UTF8SMTP/
 
 /**
- * SMTPUTF8 is asked for only where an address is non-ASCII, or where the client asked for it and a header field is (RFC 6531 3.4). Raw
- * octets that a client put into the header without it go on as they came, as they do everywhere: announced as UTF-8, which half of
- * them are not, they came back from every server without the extension.
+ * SMTPUTF8 is requested only if an address is non-ASCII, or if the client used it and a header field is non-ASCII (RFC 6531 3.4). Raw
+ * bytes that a client put into the header without SMTPUTF8 are passed on unchanged, as other servers do: announced as UTF-8, which half
+ * of them are not, they were bounced by every server without the extension.
  */
 function needsUtf8(recipient: string, rendered: Buffer, { format }: LoadedMessage): boolean {
   if (isNonAscii(recipient)) return true
   const end = rendered.indexOf(HEADERS_END)
   const head = rendered.toString('latin1', 0, end === -1 ? rendered.length : end)
-  // What is composed here has octets beyond ASCII in addresses only.
-  return isNonAscii(head) && (format === 'content' || CAME_WITH_UTF8.test(head))
+  // Composed messages have non-ASCII bytes in addresses only.
+  return isNonAscii(head) && (format === 'content' || RECEIVED_WITH_UTF8.test(head))
 }
 
 function isNonAscii(text: string): boolean {

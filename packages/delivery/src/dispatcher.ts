@@ -26,23 +26,23 @@ export interface DispatcherOptions {
   readonly workerId: number
   readonly routes: Routes
   readonly recorder: Recorder
-  /** Called whenever room has appeared. */
+  /** Called whenever capacity was freed. */
   readonly onRoom: () => void
 }
 
-/** Deliveries waiting for one site, per connection, above which its mail stays in the database. */
+/** Waiting deliveries per connection of a site; above this number its mail stays in the database. */
 const WAITING_PER_CONNECTION = 8
-/** A single destination (relay host, sandbox) gets this many times a site's connections. */
+/** Factor for the connections to a single destination (relay host, sandbox). */
 const SINGLE_FACTOR = 2
 const SITES_KEPT = 20_000
-/** Milliseconds between looks for sites that stall. */
+/** Milliseconds between checks for stalled sites. */
 const LOOK_EVERY_MS = 1000
 
-/** Hands claimed deliveries to their sites, and their outcomes to the recorder. */
+/** Passes claimed deliveries to their sites and outcomes to the recorder. */
 export class Dispatcher {
   readonly #options: DispatcherOptions
   readonly #sites = new Map<string, Site>()
-  /** Sites with more mail due than fits in hand: it stays in the database and is claimed by name as room appears. */
+  /** Sites with more due mail than their capacity: it stays in the database and is claimed by domain when capacity is freed. */
   readonly #backlogged = new Set<Site>()
   readonly #memory = new HostMemory()
   readonly #bodies: LargeBodies
@@ -62,12 +62,12 @@ export class Dispatcher {
     this.#looking = setInterval(() => this.#lookForStalls(), LOOK_EVERY_MS)
   }
 
-  /** How many more deliveries may be claimed now. */
+  /** How many more deliveries may be claimed. */
   get room(): number {
     return this.#stopping ? 0 : this.#hand.room
   }
 
-  /** Domains whose sites have no room: to be left out of claims. */
+  /** Domains whose sites have no capacity, to be excluded from claims. */
   fullDomains(): string[] {
     return [...this.#backlogged].flatMap((site) => [...site.domains])
   }
@@ -76,12 +76,12 @@ export class Dispatcher {
     return this.#backlogged.size > 0
   }
 
-  /** All of this site's due mail is in hand again: it comes with everybody's. */
+  /** The database has no more due mail for this site: it is claimed with that of all sites again. */
   caughtUp(site: Site): void {
     this.#backlogged.delete(site)
   }
 
-  /** Sites whose mail stayed in the database and which have room again. */
+  /** Sites with mail left in the database that have capacity again. */
   hungrySites(): { site: Site; room: number }[] {
     const limit = this.#siteLimit
     return [...this.#backlogged]
@@ -94,8 +94,8 @@ export class Dispatcher {
   }
 
   /**
-   * Takes claimed deliveries in hand: resolves when their messages are loaded; their sites are found behind the caller's
-   * back, since a slow DNS server must not hold up the next claim. What can't be taken is given back.
+   * Starts work on claimed deliveries. Resolves when their messages are loaded; routing continues in the background, since a slow DNS
+   * server must not delay the next claim. Deliveries that cannot be started are released.
    */
   async take(claimed: readonly ClaimedDelivery[]): Promise<void> {
     for (const delivery of claimed) this.#hand.take(delivery)
@@ -104,7 +104,7 @@ export class Dispatcher {
       for (const delivery of claimed) {
         const message = messages.get(delivery.messageId)
         if (!message) {
-          this.#fault(delivery, new Error('the message of a queued delivery is gone'))
+          this.#fault(delivery, new Error('the message of a queued delivery does not exist'))
           continue
         }
         this.#hand.load(message)
@@ -121,15 +121,15 @@ export class Dispatcher {
   }
 
   /**
-   * Gives back what the database says this worker holds and the worker knows nothing of: a claim whose answer was lost with
-   * the connection. To be called between two claims.
+   * Releases deliveries that the database has as claimed by this worker but that are not in flight here: the response to their claim was
+   * lost with the connection. Must be called between two claims.
    */
   async reconcile(): Promise<void> {
     const { core, workerId, log } = this.#options
     await Promise.all(this.#givingBack)
     const unknown = (await core.deliveries.held(workerId)).filter((delivery) => !this.#hand.has(delivery))
     if (unknown.length === 0) return
-    log.warn({ count: unknown.length }, 'giving back deliveries claimed unknowingly')
+    log.warn({ count: unknown.length }, 'releasing deliveries whose claim response was lost')
     await core.deliveries.release(workerId, unknown, 0)
   }
 
@@ -141,7 +141,7 @@ export class Dispatcher {
     site.see(recipientDomain)
     if (this.#stopping) return this.#giveBack([inHand], 0)
     if (site.waiting >= this.#siteLimit || this.#stalls(site)) {
-      // This one waits in the database, where it costs nobody room.
+      // Leave it in the queue, where it uses no memory.
       this.#backlogged.add(site)
       return this.#giveBack([inHand], 1)
     }
@@ -159,8 +159,8 @@ export class Dispatcher {
   }
 
   /**
-   * A site whose conversations come to no end (a tarpit, a host that never greets) keeps its connections and nothing else:
-   * what waits for it goes back to the database, where it takes no room from others, until one of them ends.
+   * A site whose conversations do not end (a tarpit, a host that never greets) keeps its connections only: the deliveries that wait for
+   * it are released to the database, where they take no capacity from other sites, until a conversation ends.
    */
   #lookForStalls(): void {
     let slow = 0
@@ -174,7 +174,7 @@ export class Dispatcher {
     if (slow > 0) this.#options.onRoom()
   }
 
-  /** Where all mail goes to one site there are no others to make room for. */
+  /** If all mail goes to one site, there are no others that need capacity. */
   #stalls(site: Site): boolean {
     return site.isStalled && !this.#options.routes.single
   }
@@ -188,7 +188,7 @@ export class Dispatcher {
       const { core, config, routes, recorder, workerId } = this.#options
       const { delivery, message } = inHand
       const route = await routes.route(delivery.recipientDomain)
-      // The hosts may have changed while it waited; then it goes to the site it belongs to now.
+      // The route may have changed while the delivery waited; it is then passed to the new site.
       if (route.kind === 'failed') return this.#finish(delivery, route.outcome, message)
       if (route.site !== name) return await this.#route(inHand)
       if (site.isDown) return this.#finish(delivery, siteDown(name), message)
@@ -207,29 +207,29 @@ export class Dispatcher {
         keep: (connection) => (this.#stopping ? connection.close() : site.keep(connection)),
         markDot: (own, host) => recorder.markDot({ ...own, workerId, host, domainId: message.domainId }),
       })
-      // A delivery held to one host says nothing about the others.
+      // A delivery restricted to one host says nothing about the site's other hosts.
       if (outcome && outcome.kind !== 'dropped' && delivery.onlyHost === null) site.heard(beginningOf(outcome))
       this.#finish(delivery, outcome, message)
     } catch (error) {
       if (!isDatabaseAway(error)) return this.#fault(inHand.delivery, error, inHand.message)
-      // Nothing was offered to anybody: a note of a final dot that fails is an outcome, and no error. Other trouble may be this
-      // message's own, and must come to an end.
+      // Nothing was offered to a server: a failure to record end of data is an outcome, not an error. Other errors may be caused by this
+      // message and must count as an attempt.
       const { messageId, recipientNo } = inHand.delivery
-      this.#options.log.warn({ err: error, messageId, recipientNo }, 'given back untried: the database is away')
+      this.#options.log.warn({ err: error, messageId, recipientNo }, 'delivery released untried: database unavailable')
       await this.#giveBack([inHand], 1)
     }
   }
 
-  /** We are wrong, or something unknown happened: temporary, told in the log, tried again. */
+  /** An internal error: logged, temporary, retried. */
   #fault(delivery: ClaimedDelivery, error: unknown, message?: LoadedMessage): void {
     const { messageId, recipientNo, attempt } = delivery
-    this.#options.log.error({ err: error, messageId, recipientNo, attempt }, 'fault in delivery')
-    this.#finish(delivery, error instanceof DamagedBody ? damaged(error) : fault, message)
+    this.#options.log.error({ err: error, messageId, recipientNo, attempt }, 'internal error in delivery')
+    this.#finish(delivery, error instanceof DamagedBody ? damaged(error) : INTERNAL_ERROR, message)
   }
 
   /**
-   * Records an outcome; undefined means that the lease is gone and there is nothing to say. Nobody waits for it: the lane
-   * goes on with the next delivery while this one's outcome is written.
+   * Records an outcome; undefined means that the lease is lost and nothing may be recorded. Does not wait: the connection continues with
+   * its next delivery meanwhile.
    */
   #finish(
     delivery: ClaimedDelivery,
@@ -245,14 +245,14 @@ export class Dispatcher {
     const { messageId, recipientNo, attempt } = delivery
     recorder.record({ messageId, recipientNo, attempt, workerId, outcome }).then(
       (taken) => {
-        if (!taken) log.warn({ messageId, recipientNo, attempt }, 'a stale result was refused')
+        if (!taken) log.warn({ messageId, recipientNo, attempt }, 'stale result rejected')
         else log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)
         this.#hand.letGo(delivery, message)
       },
       (err: unknown) => {
-        log.error({ err, messageId, recipientNo, attempt }, 'a result could not be recorded')
-        // Once more with nothing in it that the database could refuse. If that fails too it stays in hand: given back it would
-        // be sent again at once. With this worker's end its lease ends, and the note of its final dot says what is known.
+        log.error({ err, messageId, recipientNo, attempt }, 'could not record result')
+        // Retry with an outcome that the database cannot reject. If that fails, too, the delivery stays in flight: if it were released,
+        // it would be sent again immediately. Its claim ends with this worker's lease, and the recorded end of data shows its state.
         if (!again) this.#finish(delivery, unrecordable(outcome), message, true)
       },
     )
@@ -264,20 +264,20 @@ export class Dispatcher {
   ): Promise<void> {
     const { core, workerId, log } = this.#options
     const deliveries = inHand.map(({ delivery }) => delivery)
-    // Before the database knows, since right after it this worker may claim them again, under the same attempt number. What
-    // the database did not take back, reconcile() gives back.
+    // Removed before the database is updated, since this worker may then claim them again at once, under the same attempt number.
+    // reconcile() releases those that the update missed.
     for (const { delivery, message } of inHand) this.#hand.letGo(delivery, message)
-    const giving = core.deliveries
+    const release = core.deliveries
       .release(workerId, deliveries, seconds)
-      .catch((err) => log.warn({ err }, 'deliveries could not be given back now'))
-    this.#givingBack.add(giving)
-    await giving
-    this.#givingBack.delete(giving)
+      .catch((err) => log.warn({ err }, 'could not release deliveries'))
+    this.#givingBack.add(release)
+    await release
+    this.#givingBack.delete(release)
   }
 
   /**
-   * Takes nothing more, gives back what hasn't been started, and resolves when the rest is done, or after `patience`
-   * milliseconds; what is still under way then is taken over by others.
+   * Claims nothing more, releases deliveries that have not started, and resolves when the others have finished, or after `patience`
+   * milliseconds. Other workers take over what is still in progress then.
    */
   async drain(patience: number): Promise<void> {
     this.#stopping = true
@@ -290,16 +290,16 @@ export class Dispatcher {
   }
 }
 
-/** How far the last host of the site let us come. */
+/** How far the last host of the site accepted the session. */
 function beginningOf({ stage }: { stage: Stage }): 'unreachable' | 'refused' | 'session' {
   if (stage === 'connect') return 'unreachable'
   return SESSION_STAGES.has(stage) ? 'refused' : 'session'
 }
 
-/** Before mail was offered. */
+/** The stages before mail is offered. */
 const SESSION_STAGES: ReadonlySet<Stage> = new Set(['greeting', 'ehlo', 'starttls', 'tls', 'auth'])
 
-const fault: Deferred = {
+const INTERNAL_ERROR: Deferred = {
   kind: 'deferred',
   indeterminate: false,
   stage: 'mx',
@@ -308,19 +308,23 @@ const fault: Deferred = {
   milliseconds: 0,
 }
 
-/** Tried again: whoever restores the body in time has it delivered. */
+/** Temporary: if the body is restored in time, the message is still delivered. */
 function damaged({ message }: DamagedBody): Deferred {
-  return { ...fault, reply: { ...fault.reply, text: message } }
+  return { ...INTERNAL_ERROR, reply: { ...INTERNAL_ERROR.reply, text: message } }
 }
 
-/** What is left to say when an outcome can't be written: the message may have been taken, if the final dot was sent. */
+/** The outcome when the actual one cannot be stored: indeterminate if end of data was sent, as the server may have accepted the message. */
 function unrecordable(outcome: Outcome): Deferred {
-  if (outcome.kind === 'dropped' || outcome.stage !== 'dot' || outcome.host === undefined) return fault
-  return { ...fault, indeterminate: true, stage: 'dot', host: outcome.host }
+  if (outcome.kind === 'dropped' || outcome.stage !== 'dot' || outcome.host === undefined) return INTERNAL_ERROR
+  return { ...INTERNAL_ERROR, indeterminate: true, stage: 'dot', host: outcome.host }
 }
 
 function siteDown(name: string): Outcome {
-  const reply = { code: 0, enhanced: '4.4.1', text: 'the hosts could not be reached a moment ago' }
+  const reply = {
+    code: 0,
+    enhanced: '4.4.1',
+    text: 'not attempted: the hosts were unreachable within the last 30 seconds',
+  }
   const steps = [{ step: 'connect', ms: 0, text: reply.text }]
   return {
     kind: 'deferred',

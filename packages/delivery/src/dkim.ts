@@ -2,11 +2,11 @@ import { sign } from 'node:crypto'
 import type { DkimSigner } from '@postrider/core'
 
 /**
- * DKIM signatures (RFC 6376): rsa-sha256, relaxed/relaxed, no l=, oversigned. An own signer over a parsed key makes 4,654
- * signatures a second on one core where the libraries make 1,000 to 1,700.
+ * DKIM signatures (RFC 6376): rsa-sha256, relaxed/relaxed, no l=, oversigned. This signer with a parsed key makes 4,654 signatures per
+ * second on one core; the libraries make 1,000 to 1,700.
  */
 
-/** Signed where present, and listed once more than present, so that one added later breaks the signature (RFC 6376 8.15). */
+/** Signed if present, and listed once more than present, so that adding a field breaks the signature (RFC 6376 8.15). */
 const OVERSIGNED = [
   ...['from', 'to', 'cc', 'subject', 'date', 'reply-to', 'message-id', 'content-type', 'mime-version'],
   ...[
@@ -20,7 +20,7 @@ const OVERSIGNED = [
     'list-archive',
   ],
 ]
-/** Signed where present. */
+/** Signed if present. */
 const SIGNED = [
   'sender',
   'in-reply-to',
@@ -34,14 +34,14 @@ const SIGNED = [
   'resent-message-id',
 ]
 
-/** Seconds a signature is good for: a message is tried for three days, and may wait in remote queues for some more. */
+/** Validity of a signature in seconds: a message is retried for three days, and may then wait in remote queues. */
 const VALID_SECONDS = 7 * 86_400
 
 /**
- * The DKIM-Signature field of a message, with its CRLF. Deterministic for one message and moment, so a retry sends the same
- * octets. The RSA operation runs in the thread pool: 28 µs of the main loop instead of 225.
+ * The DKIM-Signature field of a message, with its CRLF. Deterministic for a message and time, so a retry sends the same bytes. The RSA
+ * operation runs in the thread pool: this takes 28 µs of the main loop instead of 225.
  *
- * `head` ends with the CRLF of its last field; `bodyHash` as of relaxed-body.ts; `signedAt` in milliseconds.
+ * `head` ends with the CRLF of its last field; `bodyHash` is that of relaxed-body.ts; `signedAt` is in milliseconds.
  */
 export async function dkimSignature(
   head: Buffer,
@@ -53,7 +53,7 @@ export async function dkimSignature(
   let signed = ''
   for (const name of [...OVERSIGNED, ...SIGNED]) {
     const present = byName.get(name) ?? []
-    // The last of several is taken first (RFC 6376 5.4.2).
+    // Of several fields, the last one is signed first (RFC 6376 5.4.2).
     for (let at = present.length - 1; at >= 0; at--) {
       names.push(name)
       signed += relaxedField(present[at] as string)
@@ -78,7 +78,7 @@ function signRsa(signer: DkimSigner, text: string): Promise<string> {
   })
 }
 
-/** Header fields with their folds, without the last CRLF. */
+/** Header fields with their continuation lines, without the last CRLF. */
 function fieldsOf(head: Buffer): string[] {
   return head
     .toString('latin1')

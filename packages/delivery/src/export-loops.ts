@@ -1,10 +1,10 @@
 import type { Core, Log } from '@postrider/core'
 import { type Loop, runLoop } from './loop.ts'
 
-/** Accounts told of their files at a time by one worker; each may take ten seconds to listen. */
-const TELLINGS = 32
+/** Maximum concurrent notifications per worker; a callback may take ten seconds. */
+const MAX_NOTIFICATIONS = 32
 
-/** Makes the files that accounts asked for, a part at a time, and tells of them. Apart: a slow callback holds up no file. */
+/** Creates export files in parts, and notifies the accounts. The loops are separate, so that a slow callback delays no file. */
 export function runExportLoops({ core, log }: { core: Core; log: Log }): Loop[] {
   return [
     runLoop({ name: 'export', log, act: () => core.exports.workSome(), every: 1000, breath: 20 }),
@@ -18,16 +18,16 @@ function runNoticeLoop({ core, log }: { core: Core; log: Log }): Loop {
     name: 'export notice',
     log,
     async act(signal) {
-      while (!signal.aborted && running.size < TELLINGS) {
-        const tell = await core.exports.nextTelling()
-        if (!tell) break
-        const telling = tell()
-          .catch((err: unknown) => log.warn({ err }, 'an export was not told of, and will be'))
+      while (!signal.aborted && running.size < MAX_NOTIFICATIONS) {
+        const notify = await core.exports.nextTelling()
+        if (!notify) break
+        const notification = notify()
+          .catch((err: unknown) => log.warn({ err }, 'export notification failed, will retry'))
           .finally(() => {
-            running.delete(telling)
+            running.delete(notification)
             loop.wake()
           })
-        running.add(telling)
+        running.add(notification)
       }
       return false
     },

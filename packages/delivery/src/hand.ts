@@ -1,19 +1,19 @@
 import type { DeliveryKey, LoadedMessage } from '@postrider/core'
 
-/** Deliveries one worker has in hand at most. */
+/** Maximum number of deliveries in flight per worker. */
 export const HAND_LIMIT = 2000
 /**
- * Deliveries in slow conversations that do not count, so that hosts which keep us waiting do not take the room of those
- * that don't; each still costs a socket and its message.
+ * Maximum number of deliveries in slow conversations that do not count, so that slow hosts do not take the capacity of fast ones. Each
+ * still costs a socket and its message.
  */
-const MOST_SLOW = 6000
-/** Octets of loaded bodies in hand above which nothing more is claimed. */
-const HAND_OCTETS = 48 * 1024 * 1024
+const MAX_SLOW = 6000
+/** Bytes of loaded bodies above which nothing more is claimed. */
+const MAX_BODY_BYTES = 48 * 1024 * 1024
 
-/** What this worker has claimed and not yet settled: how much room is left, and which deliveries it knows of. */
+/** Deliveries claimed by this worker and not yet finished, and the remaining capacity. */
 export class Hand {
   readonly #keys = new Set<string>()
-  /** How many deliveries in hand share each loaded message. */
+  /** Number of deliveries in flight that share each loaded message. */
   readonly #messages = new Map<LoadedMessage, number>()
   readonly #onRoom: () => void
   #octets = 0
@@ -27,14 +27,14 @@ export class Hand {
     return this.#keys.size
   }
 
-  /** How many more deliveries may be claimed now. */
+  /** How many more deliveries may be claimed. */
   get room(): number {
-    return this.#octets >= HAND_OCTETS ? 0 : Math.max(HAND_LIMIT + this.#slow - this.count, 0)
+    return this.#octets >= MAX_BODY_BYTES ? 0 : Math.max(HAND_LIMIT + this.#slow - this.count, 0)
   }
 
-  /** How many are in conversations that take long. */
+  /** Number of deliveries in slow conversations. */
   set slow(count: number) {
-    this.#slow = Math.min(count, MOST_SLOW)
+    this.#slow = Math.min(count, MAX_SLOW)
   }
 
   has(delivery: DeliveryKey): boolean {
@@ -45,7 +45,7 @@ export class Hand {
     this.#keys.add(keyOf(delivery))
   }
 
-  /** The delivery's message is loaded; messages that several deliveries share count once. */
+  /** Counts the delivery's loaded message; a message shared by several deliveries counts once. */
   load(message: LoadedMessage): void {
     const users = this.#messages.get(message) ?? 0
     this.#messages.set(message, users + 1)

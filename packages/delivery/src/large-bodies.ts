@@ -1,16 +1,16 @@
 import { type Core, isAddedTo, type LoadedMessage } from '@postrider/core'
 
-/** Octets of large bodies in memory at once. A message that takes more than all of it goes alone. */
-const ROOM = 48 * 1024 * 1024
-/** A composed message is put together for each delivery: base64, what the thread has of it, and what is left of the way there. */
-const COMPOSED = 3
-/** And a message that is added to: its text as it was, as it becomes, and encoded. */
-const ADDED_TO = 6.5
+/** Budget in bytes of large bodies in memory. A message larger than the budget is loaded when nothing else is. */
+const BUDGET_BYTES = 48 * 1024 * 1024
+/** Memory factor of a message composed per delivery: base64, the rendering thread's copy, and intermediate copies. */
+const COMPOSED_FACTOR = 3
+/** Memory factor of a message with added content: the original text, the new text, and its encoding. */
+const ADDED_CONTENT_FACTOR = 6.5
 
-/** A body that deliveries share while they are under way together. */
-interface Held {
+/** A loaded body that concurrent deliveries share. */
+interface LoadedBody {
   readonly loading: Promise<LoadedMessage>
-  /** The site it was let in for. */
+  /** The site whose share of the budget it counts against. */
   readonly site: string
   users: number
 }
@@ -18,33 +18,33 @@ interface Held {
 interface Waiting {
   readonly message: LoadedMessage
   readonly site: string
-  /** Octets of its own, besides the shared body. */
+  /** Bytes in addition to the shared body. */
   readonly own: number
-  readonly enter: (held: Held) => void
+  readonly enter: (held: LoadedBody) => void
 }
 
 /**
- * Reads bodies too large to come along with a claim, when their turn comes: once for all deliveries of a message that are
- * under way together, and never more at once than memory allows. Whoever comes first is let in first; but one site gets
- * half of the room at most, so that a server that takes its mail slowly does not hold up everybody's large messages.
+ * Loads bodies that are too large to be loaded with a claim: once for all concurrent deliveries of a message, and within a memory
+ * budget. Waiting deliveries are admitted in order, but one site gets at most half of the budget, so that a server that is slow to
+ * accept its mail does not delay all large messages.
  */
 export class LargeBodies {
-  readonly #held = new Map<string, Held>()
+  readonly #held = new Map<string, LoadedBody>()
   readonly #bySite = new Map<string, number>()
   #waiting: Waiting[] = []
   readonly #core: Core
   readonly #share: number
   #used = 0
 
-  /** `single`: all mail goes to one site, which gets all of the room. */
+  /** `single`: all mail goes to one site, which may use the whole budget. */
   constructor(core: Core, { single }: { single: boolean }) {
     this.#core = core
-    this.#share = single ? ROOM : ROOM / 2
+    this.#share = single ? BUDGET_BYTES : BUDGET_BYTES / 2
   }
 
   /**
-   * Runs `act` with the message's body in memory. `octets`: what it is known to take, where that is more than can be told from its
-   * body. Throws what loading or `act` throws.
+   * Runs `act` with the message's body in memory. `octets`: the bytes needed, if they exceed the estimate from the body's size. Throws
+   * what loading or `act` throws.
    */
   async with<T>(
     message: LoadedMessage,
@@ -54,7 +54,7 @@ export class LargeBodies {
   ): Promise<T> {
     if (message.parts && octets === undefined) return act(message)
     const own = octets ?? ownOctets(message)
-    const held = await new Promise<Held>((enter) => {
+    const held = await new Promise<LoadedBody>((enter) => {
       this.#waiting.push({ message, site, own, enter })
       this.#admit()
     })
@@ -72,7 +72,7 @@ export class LargeBodies {
       if (!full && this.#fits(waiting)) this.#enter(waiting)
       else {
         kept.push(waiting)
-        // Whoever waits for the room itself is not overtaken, or a large message would wait for ever.
+        // Keep FIFO order for bodies waiting for the budget, so that large ones do not starve.
         full ||= !this.#isOverShare(waiting)
       }
     }
@@ -84,7 +84,7 @@ export class LargeBodies {
   }
 
   #fits(waiting: Waiting): boolean {
-    return this.#used === 0 || (this.#used + this.#octets(waiting) <= ROOM && !this.#isOverShare(waiting))
+    return this.#used === 0 || (this.#used + this.#octets(waiting) <= BUDGET_BYTES && !this.#isOverShare(waiting))
   }
 
   #isOverShare(waiting: Waiting): boolean {
@@ -105,7 +105,7 @@ export class LargeBodies {
     enter(held)
   }
 
-  #leave(message: LoadedMessage, site: string, held: Held, own: number): void {
+  #leave(message: LoadedMessage, site: string, held: LoadedBody, own: number): void {
     this.#use(site, -own)
     if (--held.users === 0) {
       this.#held.delete(message.id)
@@ -122,13 +122,13 @@ export class LargeBodies {
   }
 }
 
-/** A body that came along with the claim is in hand already. */
+/** Bytes of the shared body; a body loaded with the claim is already counted. */
 function sharedOctets({ parts, size }: LoadedMessage): number {
   return parts ? 0 : size
 }
 
-/** What one delivery takes besides the shared body. Relayed mail that nothing is added to is sent as it is. */
+/** Bytes that one delivery needs besides the shared body. Relayed mail without added content is sent unchanged. */
 function ownOctets({ format, size, settings }: LoadedMessage): number {
-  if (isAddedTo({ settings })) return Math.ceil(size * ADDED_TO)
-  return format === 'mime' ? 0 : Math.ceil(size * COMPOSED)
+  if (isAddedTo({ settings })) return Math.ceil(size * ADDED_CONTENT_FACTOR)
+  return format === 'mime' ? 0 : Math.ceil(size * COMPOSED_FACTOR)
 }

@@ -1,23 +1,23 @@
 import { type Core, isDatabaseAway, type Log } from '@postrider/core'
 
-/** Milliseconds between looks at the other workers. */
-const LOOK_EVERY = 1000
-const AGAIN_AFTER = 200
+/** Milliseconds between checks of the other workers. */
+const CHECK_INTERVAL_MS = 1000
+const RETRY_MS = 200
 
-/** Takes over from workers that don't live. That this one does is proved by a thread (core/delivery/lease-thread.ts). */
+/** Takes over the deliveries of dead workers. A thread keeps this worker's own lease (core/delivery/lease-thread.ts). */
 export function runLeaseLoop(options: {
   core: Core
   log: Log
   workerId: number
   onTakenOver: () => void
-  /** The database has answered. */
+  /** Called when the database has responded. */
   onAnswer: () => void
 }): { stop(): void } {
   const { core, log, workerId, onTakenOver, onAnswer } = options
   const workers = core.deliveries.watchWorkers(workerId, (messageId, recipientNo) =>
     log.fatal(
       { messageId, recipientNo },
-      'a delivery is set aside: workers were lost while they wrote it; see "postrider message show", then release or fail it',
+      'delivery set aside: workers died while building it; see "postrider message show", then release or fail it',
     ),
   )
   let stopped = false
@@ -26,7 +26,7 @@ export function runLeaseLoop(options: {
     const count = await workers.takeOver()
     onAnswer()
     if (count === 0) return
-    log.warn({ count }, 'took over from a lost worker')
+    log.warn({ count }, 'took over from a dead worker')
     onTakenOver()
   }
 
@@ -40,7 +40,7 @@ export function runLeaseLoop(options: {
           return true
         },
       )
-      await new Promise((resolve) => setTimeout(resolve, failed ? AGAIN_AFTER : LOOK_EVERY).unref())
+      await new Promise((resolve) => setTimeout(resolve, failed ? RETRY_MS : CHECK_INTERVAL_MS).unref())
     }
   }
 

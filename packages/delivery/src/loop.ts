@@ -1,25 +1,25 @@
 import { isDatabaseTrouble, type Log } from '@postrider/core'
 
 export interface LoopOptions {
-  /** As the log names it: "the NAME loop". */
+  /** Name in log messages: "the NAME loop". */
   readonly name: string
   readonly log: Log
-  /** One round. Answers whether there may be more to do at once. */
+  /** Runs one round. Returns whether there may be more work. */
   readonly act: (signal: AbortSignal) => Promise<boolean>
-  /** Milliseconds between rounds when there was nothing more to do. */
+  /** Milliseconds between rounds when there was no more work. */
   readonly every: number
-  /** Milliseconds between rounds when there is: mail goes first. */
+  /** Milliseconds between rounds when there is more work; sending mail has priority. */
   readonly breath: number
 }
 
 export interface Loop {
-  /** The next round comes at once. */
+  /** Starts the next round immediately. */
   wake(): void
-  /** Begins no further round; resolves when the running one has ended. */
+  /** Starts no further round; resolves when the current one has ended. */
   stop(): Promise<void>
 }
 
-/** Background work, a round at a time, beside any number of other workers. A round that fails is told and tried again. */
+/** Runs background work in rounds; any number of workers may do so concurrently. A failed round is logged and repeated. */
 export function runLoop({ name, log, act, every, breath }: LoopOptions): Loop {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -36,7 +36,7 @@ export function runLoop({ name, log, act, every, breath }: LoopOptions): Loop {
       return await act(signal)
     } catch (err) {
       if (signal.aborted) return false
-      if (isDatabaseTrouble(err)) log.warn({ err }, `the ${name} loop waits for the database`)
+      if (isDatabaseTrouble(err)) log.warn({ err }, `the ${name} loop is waiting for the database`)
       else log.error({ err }, `the ${name} loop failed`)
       return false
     }

@@ -1,35 +1,35 @@
 import { promises as dns } from 'node:dns'
 import { type Cache, type Config, createCache, isPrivateAddress, type Outcome, type Reply } from '@postrider/core'
 
-/** A host that takes mail for a domain. */
+/** A host that accepts mail for a domain. */
 export interface MailHost {
   readonly name: string
-  /** Lower first; equal ones in random order (RFC 5321 5.1). */
+  /** Lower values first; equal ones in random order (RFC 5321 5.1). */
   readonly preference: number
 }
 
-/** Where a domain's mail goes: the hosts, or why there are none. */
+/** Where a domain's mail goes: the hosts, or the reason why there are none. */
 export type Route =
-  /** `site` names the set of hosts: domains with the same one share connections and limits. */
+  /** `site` identifies the set of hosts: domains with the same set share connections and limits. */
   | { readonly kind: 'hosts'; readonly site: string; readonly hosts: readonly MailHost[] }
   | { readonly kind: 'failed'; readonly outcome: Outcome }
 
 export interface Mx {
-  /** Never throws: what the DNS can't tell is an outcome. */
+  /** Never throws: a DNS failure is an outcome. */
   route(domain: string): Promise<Route> | Route
-  /** The host's addresses, IPv4 first; at most five. Empty: it has none now. */
+  /** The host's addresses, IPv4 first; at most five. Empty if it has none. */
   addresses(host: string): Promise<readonly string[]>
 }
 
-/** c-ares waits this long, then twice as long: under 10 s a look-up (V68). */
+/** c-ares waits this long, then twice as long: under 10 s per lookup (V68). */
 const DNS = { timeout: 2500, tries: 2 }
-/** Milliseconds an answer is used: short, since hosts' records change under us, and long enough for a busy domain. */
+/** Milliseconds that a DNS response is cached: short, since records change, and long enough for a busy domain. */
 const ROUTE_AGE_MS = 60_000
-/** Milliseconds a failed look-up stands for the domain: what waits fails together, and the next attempt asks again. */
+/** Milliseconds that a failed lookup is cached: waiting deliveries fail together, and the next attempt queries again. */
 const FAILURE_AGE_MS = 3000
-/** Hosts of a domain, and addresses of a host, that count; a domain with a thousand MX records costs no more. */
-const MOST_HOSTS = 10
-const MOST_ADDRESSES = 5
+/** Maximum number of hosts per domain and of addresses per host; bounds the cost of a domain with a thousand MX records. */
+const MAX_HOSTS = 10
+const MAX_ADDRESSES = 5
 
 export function createMx(config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 'heloName'>): Mx {
   const resolver = new dns.Resolver(DNS)
@@ -49,7 +49,7 @@ export function createMx(config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 
     maxEntries: 50_000,
     load: async (host) => {
       const found = await findAddresses(resolver, host)
-      return found.filter((address) => config.allowPrivateMx || !isPrivateAddress(address)).slice(0, MOST_ADDRESSES)
+      return found.filter((address) => config.allowPrivateMx || !isPrivateAddress(address)).slice(0, MAX_ADDRESSES)
     },
   })
   return {
@@ -67,18 +67,18 @@ async function findRoute(resolver: Resolver, domain: string, ownName: string): P
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? ''
     if (code === 'ENOTFOUND') return failed('bounced', 550, '5.1.2', 'the domain does not exist')
-    if (code !== 'ENODATA') return failed('deferred', 451, '4.4.3', `the DNS did not answer for the domain (${code})`)
+    if (code !== 'ENODATA') return failed('deferred', 451, '4.4.3', `DNS lookup failed for the domain (${code})`)
     return implicitRoute(resolver, domain)
   }
-  // An alias of a host without MX records: the resolver answers the alias, and no record.
+  // A CNAME to a host without MX records: the resolver returns an empty list.
   if (records.length === 0) return implicitRoute(resolver, domain)
-  // RFC 7505: a single record that names the root says that the domain takes no mail.
+  // RFC 7505: a single record for the root means that the domain accepts no mail.
   if (records.every(({ exchange }) => exchange === '' || exchange === '.')) {
     return failed('bounced', 556, '5.1.10', 'the domain accepts no mail (null MX)')
   }
   const hosts = hostsOf(records, ownName)
   if (hosts.length === 0)
-    return failed('bounced', 550, '5.4.6', 'the MX records of the domain lead back to this service')
+    return failed('bounced', 550, '5.4.6', 'the MX records of the domain point back to this service')
   return { kind: 'hosts', site: siteOf(hosts), hosts }
 }
 
@@ -89,28 +89,28 @@ async function implicitRoute(resolver: Resolver, domain: string): Promise<Route>
     if (addresses.length === 0) return failed('bounced', 550, '5.1.2', 'the domain has neither MX nor address records')
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? ''
-    return failed('deferred', 451, '4.4.3', `the DNS did not answer for the domain (${code})`)
+    return failed('deferred', 451, '4.4.3', `DNS lookup failed for the domain (${code})`)
   }
   const hosts = [{ name: domain, preference: 0 }]
   return { kind: 'hosts', site: siteOf(hosts), hosts }
 }
 
-/** Sorted by preference; from our own name on (a loop, RFC 5321 5.1) they don't count. */
+/** Sorted by preference. Our own host and those after it are omitted (mail loop, RFC 5321 5.1). */
 function hostsOf(records: readonly { exchange: string; priority: number }[], ownName: string): MailHost[] {
   const hosts = records
     .filter(({ exchange }) => exchange !== '' && exchange !== '.')
     .map(({ exchange, priority }) => ({ name: exchange.toLowerCase().replace(/\.$/, ''), preference: priority }))
-    // Equal ones by name here, so that of more than count the same are taken, and the site is the same, at every look-up.
+    // Equal preferences are sorted by name, so that the limit selects the same hosts, and thus the same site, on every lookup.
     .sort((a, b) => a.preference - b.preference || (a.name < b.name ? -1 : 1))
   const own = hosts.find(({ name }) => name === ownName)
-  return hosts.filter(({ preference }) => !own || preference < own.preference).slice(0, MOST_HOSTS)
+  return hosts.filter(({ preference }) => !own || preference < own.preference).slice(0, MAX_HOSTS)
 }
 
 function siteOf(hosts: readonly MailHost[]): string {
   return [...new Set(hosts.map(({ name }) => name))].sort().join(' ')
 }
 
-/** A and AAAA. Throws the resolver's error when neither answered and one may exist. */
+/** A and AAAA. Throws the resolver's error if both failed and an address may exist. */
 async function findAddresses(resolver: Resolver, host: string): Promise<string[]> {
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
   const found = [...(v4.status === 'fulfilled' ? v4.value : []), ...(v6.status === 'fulfilled' ? v6.value : [])]
@@ -128,7 +128,7 @@ function failed(kind: 'bounced' | 'deferred', code: number, enhanced: string, te
   return { kind: 'failed', outcome: kind === 'bounced' ? { kind, ...tried } : { kind, indeterminate: false, ...tried } }
 }
 
-/** In the order they are to be tried: by preference, equal ones shuffled so that load spreads. */
+/** In the order in which they are tried: by preference, with equal ones shuffled to spread the load. */
 export function shuffled(hosts: readonly MailHost[]): MailHost[] {
   return hosts
     .map((host) => ({ host, random: Math.random() }))

@@ -8,21 +8,21 @@ import {
   type Result,
 } from '@postrider/core'
 
-/** Writes outcomes and dot notes, many at a time. */
+/** Records outcomes and end-of-data marks in batches. */
 export interface Recorder {
-  /** Resolves once recorded. False: stale, another worker has the delivery. Waits for the database as long as it takes. */
+  /** Resolves once recorded. False: stale, another worker has the delivery. Waits for the database without a limit. */
   record(result: Result): Promise<boolean>
-  /** Resolves true when the final dot may be written: the lease stands, and the note of the dot is in the database. */
+  /** Resolves with true if end of data may be sent: the lease is valid, and the mark is in the database. */
   markDot(dot: Dot): Promise<DotLeave>
   /** Results not yet recorded. */
   readonly pending: number
 }
 
 const BATCH = 250
-/** Milliseconds. Results wait for nobody; a conversation waits for its dot, which is little beside a network's way there and back. */
+/** Milliseconds. Nothing waits for results; a conversation waits for its mark, which is short compared to a network round trip. */
 const SPACING = { results: 10, dots: 5 } as const
-/** A remote server waits three minutes for the message to begin (RFC 5321 4.5.3.2.5); after this we give up our turn. */
-const DOT_PATIENCE_MS = 60_000
+/** A server waits three minutes for data (RFC 5321 4.5.3.2.5); after this time the conversation is given up. */
+const END_OF_DATA_TIMEOUT_MS = 60_000
 
 export function createRecorder({ core, log }: { core: Core; log: Log }): Recorder {
   const results = createGroupCommit<Result, boolean>({
@@ -35,7 +35,7 @@ export function createRecorder({ core, log }: { core: Core; log: Log }): Recorde
     lanes: 2,
   })
   const dots = createGroupCommit<Dot, DotLeave>({
-    write: (batch) => untilWritten(() => core.deliveries.markDots(batch), DOT_PATIENCE_MS, log),
+    write: (batch) => untilWritten(() => core.deliveries.markDots(batch), END_OF_DATA_TIMEOUT_MS, log),
     weigh: () => 1,
     maxItems: BATCH,
     maxWeight: BATCH,
@@ -52,7 +52,7 @@ export function createRecorder({ core, log }: { core: Core; log: Log }): Recorde
   }
 }
 
-/** Both statements may be run again: what was written before no longer matches. */
+/** Both statements can be repeated: rows already written no longer match. */
 async function untilWritten<T>(write: () => Promise<T>, patience: number, log: Log): Promise<T> {
   const deadline = performance.now() + patience
   for (let attempt = 1; ; attempt++) {
@@ -60,7 +60,7 @@ async function untilWritten<T>(write: () => Promise<T>, patience: number, log: L
       return await write()
     } catch (error) {
       if (!isDatabaseTrouble(error) || performance.now() > deadline) throw error
-      if (attempt === 1) log.warn({ err: error }, 'the database can not write now; results wait')
+      if (attempt === 1) log.warn({ err: error }, 'database unavailable, results wait')
       await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 1000)))
     }
   }

@@ -2,40 +2,40 @@ import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 
 const [TAB, LF, CR, SPACE] = [9, 10, 13, 32]
-/** Octets that are relaxed at a time, before others have a turn: twice as many took up to 12 ms. */
+/** Bytes canonicalized per slice, before other work gets a slot; twice as many took up to 12 ms. */
 const SLICE = 128 * 1024
-/** What is relaxed and not yet handed on; one for all, since it is empty whenever anybody else has a turn. */
+/** Output that is not yet written. Shared by all instances, since it is empty whenever other code runs. */
 const scratch = Buffer.allocUnsafe(64 * 1024)
-/** Octets without a blank after which more of them are expected. */
+/** Bytes without a blank after which more of them are expected. */
 const LONG_STRETCH = 64
-/** Octets that are copied by a call rather than one by one, and those that are handed on as they are. */
-const [COPIED, HANDED_ON] = [24, 4096]
+/** Lengths from which bytes are copied by one call rather than one by one, and from which they are passed on without a copy. */
+const [COPY_CALL, UNCOPIED] = [24, 4096]
 const LINE_ENDS = Buffer.from('\r\n'.repeat(8192))
 
 /**
- * RFC 6376 3.4.4: runs of blanks become one space, blanks before a line end go, empty lines at the end go. In one loop over the
- * octets, with nothing but a few numbers between two pieces: the longest run of anything costs no more than other text. As
- * expressions, 28 MB of tabs and letters took 12 s.
+ * RFC 6376 3.4.4: reduces runs of blanks to one space, and removes blanks before a line end and empty lines at the end. A single loop
+ * over the bytes that keeps only a few numbers between two chunks, so the longest run of anything costs no more than other text. With
+ * regular expressions, 28 MB of tabs and letters took 12 s.
  *
- * Most text is relaxed as it stands, words with one space between them and lines, and is copied in stretches.
+ * Most text is already relaxed, words with single spaces and lines, and is copied in stretches.
  */
 export class RelaxedBody {
   readonly #write: (piece: Buffer) => void
-  /** Octets in `scratch`. */
+  /** Number of bytes in `scratch`. */
   #length = 0
-  /** Line ends not yet written: at the end of the body all but one go. */
+  /** Line ends not yet written: at the end of the body all but one are removed. */
   #lineEnds = 0
   #blank = false
-  /** The last octet was a CR; a bare one is a letter like any other. */
+  /** The last byte was a CR; a bare CR is an ordinary character. */
   #cr = false
   #empty = true
 
-  /** `write` must have done with each piece when it returns. */
+  /** `write` must not keep the chunk after it returns. */
   constructor(write: (piece: Buffer) => void) {
     this.#write = write
   }
 
-  /** The next octets of the body. */
+  /** Adds the next bytes of the body. */
   add(octets: Buffer): void {
     const plain = new PlainStretches(octets)
     for (let at = 0; at < octets.length; ) {
@@ -74,7 +74,7 @@ export class RelaxedBody {
     if (!this.#empty) this.#write(LINE_ENDS.subarray(0, 2))
   }
 
-  /** Writes what was kept back, now that a letter follows. */
+  /** Writes the line ends and the blank that precede a letter. */
   #keptBack(): void {
     if (this.#lineEnds > 0) this.#writeLineEnds()
     if (this.#blank) this.#put(SPACE)
@@ -99,14 +99,14 @@ export class RelaxedBody {
 
   #copy(octets: Buffer, start: number, end: number): void {
     const length = end - start
-    if (length >= HANDED_ON) {
+    if (length >= UNCOPIED) {
       this.#flush()
       this.#empty = false
       this.#write(octets.subarray(start, end))
       return
     }
     if (this.#length + length > scratch.length) this.#flush()
-    if (length > COPIED) octets.copy(scratch, this.#length, start, end)
+    if (length > COPY_CALL) octets.copy(scratch, this.#length, start, end)
     else for (let at = 0; at < length; at++) scratch[this.#length + at] = octets[start + at] as number
     this.#length += length
   }
@@ -119,10 +119,10 @@ export class RelaxedBody {
   }
 }
 
-/** Behind the last letter that can be copied along with the one that stands here: all between them is relaxed as it is. */
+/** Offset after the last letter that can be copied together with the one at `from`: all between them is already relaxed. */
 function endOfStretch(octets: Buffer, from: number, plain: PlainStretches): number {
   let at = from + 1
-  // Where a long stretch without blanks may be behind us; the words of a text never come this far.
+  // From here on the scan may be inside a long stretch without blanks; words of ordinary text are shorter.
   let look = at + LONG_STRETCH
   for (; at < octets.length; at++) {
     const octet = octets[at] as number
@@ -145,19 +145,19 @@ function isLetter(octet: number | undefined): boolean {
   return octet !== undefined && (octet > SPACE || (octet !== SPACE && octet !== TAB && octet !== CR && octet !== LF))
 }
 
-/** Finds what has no blanks, such as base64: it is passed on as it is, without a look at each octet. */
+/** Finds long text without blanks, such as base64, which is passed on without examining each byte. */
 class PlainStretches {
   readonly #octets: Buffer
   #space = -1
   #tab = -1
-  /** The first blank behind what was asked for. */
+  /** The first blank after the last queried offset. */
   blankAt = 0
 
   constructor(octets: Buffer) {
     this.#octets = octets
   }
 
-  /** Where what begins here ends: before a blank, and before the line ends in front of that. Each octet is searched once. */
+  /** End of the stretch that begins here: before a blank, and before line ends that precede the blank. Each byte is searched once. */
   endFrom(from: number): number {
     if (this.#space < from) this.#space = this.#next(SPACE, from)
     if (this.#tab < from) this.#tab = this.#next(TAB, from)
@@ -173,7 +173,7 @@ class PlainStretches {
   }
 }
 
-/** The hash of a relaxed body, in base64 (RFC 6376 3.7), at once. */
+/** The hash of a relaxed body in base64 (RFC 6376 3.7), synchronously. */
 export function bodyHash(body: Buffer): string {
   const hash = createHash('sha256')
   const relaxed = new RelaxedBody((piece) => hash.update(piece))
@@ -182,7 +182,7 @@ export function bodyHash(body: Buffer): string {
   return hash.digest('base64')
 }
 
-/** The same, a slice at a time: no body keeps everybody else waiting. */
+/** The same in slices, so that a large body does not block the event loop. */
 export async function bodyHashInSlices(body: Buffer): Promise<string> {
   const hash = createHash('sha256')
   const relaxed = new RelaxedBody((piece) => hash.update(piece))

@@ -1,11 +1,11 @@
 import type { Core, Log } from '@postrider/core'
 import { type Loop, runLoop } from './loop.ts'
 
-/** Clears away what is past its time. Apart: a partition that somebody reads may be waited for. */
+/** Deletes expired data. The loops are separate, since dropping a partition may wait for its readers. */
 export function runRetentionLoops({ core, log }: { core: Core; log: Log }): Loop[] {
   const drop = async (): Promise<boolean> => {
     const tables = await core.retention.dropPartitions()
-    if (tables.length > 0) log.info({ tables }, 'partitions past their time were dropped')
+    if (tables.length > 0) log.info({ tables }, 'expired partitions dropped')
     return false
   }
   return [

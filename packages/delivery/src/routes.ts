@@ -2,14 +2,14 @@ import type { Config, DeliveryRoute } from '@postrider/core'
 import { createMx, type Mx, type Route, shuffled } from './mx.ts'
 import type { Endpoint } from './smtp/connection.ts'
 
-/** Where deliveries go, whatever DELIVERY says: to the recipients' servers, to one relay host, or to the sandbox. */
+/** Where deliveries are sent according to DELIVERY: the recipients' servers, a relay host, or the sandbox. */
 export interface Routes {
   route(domain: string): Promise<Route> | Route
   /**
-   * The endpoints to try, in order. `onlyHost`: after an indeterminate attempt only that host, unless it has left the route.
+   * The endpoints to try, in order. `onlyHost`: after an indeterminate attempt only that host, unless the route no longer has it.
    */
   endpoints(route: Extract<Route, { kind: 'hosts' }>, onlyHost: string | null): AsyncIterable<Endpoint>
-  /** All mail goes to one place, so the limit of a site is the limit of everything. */
+  /** All mail goes to one destination, so the limit of a site is the overall limit. */
   readonly single: boolean
 }
 
@@ -18,8 +18,8 @@ export function createRoutes(config: Config): Routes {
   return fixed ? fixedRoutes(fixed) : mxRoutes(config, createMx(config))
 }
 
-/** Addresses tried at one attempt: each may keep us waiting for half a minute (V68, as Postfix's smtp_mx_address_limit). */
-const MOST_TRIED = 5
+/** Maximum number of addresses per attempt: each may take half a minute (V68; like Postfix's smtp_mx_address_limit). */
+const MAX_TRIED = 5
 
 function fixedEndpoint(config: Config): Omit<Endpoint, 'address'> | undefined {
   const { delivery } = config
@@ -34,7 +34,7 @@ function relayEndpoint(relay: Extract<DeliveryRoute, { kind: 'relay' }>): Omit<E
     host,
     port,
     implicitTls: tls,
-    // A password goes only to who can prove to be the relay host.
+    // A password is only sent to a host with a valid certificate.
     verify: user !== undefined && !local,
     ...(user === undefined ? {} : { credentials: { user, password: password ?? '' } }),
   }
@@ -46,7 +46,7 @@ function fixedRoutes(endpoint: Omit<Endpoint, 'address'>): Routes {
   return {
     single: true,
     route: () => route,
-    // The operating system resolves a name an operator wrote down; it may stand in a hosts file.
+    // The operating system resolves the configured name, which may be in a hosts file.
     async *endpoints() {
       yield { ...endpoint, address: endpoint.host }
     },
@@ -60,13 +60,13 @@ function mxRoutes(config: Config, mx: Mx): Routes {
     async *endpoints({ hosts }, onlyHost) {
       const held = onlyHost === null ? undefined : hosts.find(({ name }) => name === onlyHost)
       const candidates = held ? [held] : shuffled(hosts)
-      // A host with many dead addresses must not use up the turn of the next one.
-      const perHost = candidates.length > 1 ? 2 : MOST_TRIED
+      // A host with many dead addresses must not use up the attempts of the next one.
+      const perHost = candidates.length > 1 ? 2 : MAX_TRIED
       let tried = 0
       for (const { name } of candidates) {
         const addresses = await mx.addresses(name).catch(() => [])
         for (const address of addresses.slice(0, perHost)) {
-          if (++tried > MOST_TRIED) return
+          if (++tried > MAX_TRIED) return
           yield { host: name, address, port: config.mxPort }
         }
       }

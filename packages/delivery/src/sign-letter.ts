@@ -2,20 +2,20 @@ import type { DkimSigner, LoadedMessage } from '@postrider/core'
 import { dkimSignature } from './dkim.ts'
 import { bodyHash, bodyHashInSlices } from './relaxed-body.ts'
 
-/** Octets of a body that is hashed at once. */
-const AT_ONCE = 256 * 1024
+/** Maximum bytes of a body that is hashed synchronously. */
+const MAX_SYNC_BYTES = 256 * 1024
 
-/** A message in its two parts; the CRLF between them is nobody's (RFC 5322 2.1). */
+/** A message split at the empty line; the CRLF between the parts belongs to neither (RFC 5322 2.1). */
 interface Halves {
-  /** With the CRLF of its last field. */
+  /** Includes the CRLF of its last field. */
   readonly head: Buffer
   readonly body: Buffer
 }
 
-/** The hash of what was stored, by the octets it is of: recipients of relayed mail share them, whatever their header fields. */
+/** Hashes of stored bodies, by their buffer: recipients of relayed mail share them, even with different header fields. */
 const shared = new WeakMap<Buffer, string | Promise<string>>()
 
-/** The DKIM-Signature field of one recipient's letter, with its CRLF. `rendered`: the letter, as it was made of `message`. */
+/** The DKIM-Signature field of a message to one recipient, with its CRLF. `rendered` was built from `message`. */
 export async function signLetter(
   message: LoadedMessage,
   rendered: Buffer,
@@ -34,7 +34,7 @@ function hashOf(body: Buffer, { format, parts }: LoadedMessage): string | Promis
 }
 
 function compute(body: Buffer): string | Promise<string> {
-  return body.length > AT_ONCE ? bodyHashInSlices(body) : bodyHash(body)
+  return body.length > MAX_SYNC_BYTES ? bodyHashInSlices(body) : bodyHash(body)
 }
 
 function halvesOf(message: Buffer): Halves {

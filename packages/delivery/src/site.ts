@@ -1,43 +1,43 @@
 import type { InHand } from './deliver.ts'
 import type { SmtpConnection } from './smtp/connection.ts'
 
-/** Milliseconds an idle session is kept for the next message; most servers allow minutes, few more than seconds unused. */
+/** Milliseconds an idle session is kept for the next message. Most servers allow minutes; few messages come after seconds. */
 const IDLE_MS = 10_000
-/** A session older than this, or with this many messages, is closed, so that load balancers get to balance. */
+/** Sessions older than this, or with this many messages, are closed, so that load balancers can balance. */
 const SESSION_MS = 300_000
 const SESSION_MESSAGES = 1000
-/** How long a site with which no session could be had is left alone; what waits for it meanwhile is deferred unasked. */
+/** Milliseconds a site is not contacted after no session could be opened; its waiting deliveries are deferred without an attempt. */
 const DOWN_MS = 30_000
-/** Sessions in a row that hosts refused, with no other under way, after which the site counts as unreachable too. */
-const MOST_REFUSED = 5
-/** Conversations that went well after which a site that refused some is offered one connection more. */
+/** Consecutive rejected sessions, with no other in progress, after which the site counts as unreachable. */
+const MAX_REJECTED = 5
+/** Successful conversations after which a site that rejected some is given one more connection. */
 const GROW_AFTER = 10
-/** A site none of whose conversations ended for this long stalls: what waits for it goes back to the database. */
+/** Milliseconds without the end of a conversation after which a site is stalled: its waiting deliveries return to the database. */
 const STALL_MS = 5000
-/** Domains remembered of one site; a provider may have millions, and those that were not seen lately have no mail here. */
+/** Maximum number of domains remembered per site; a provider may host millions, and those not seen lately have no mail here. */
 const DOMAINS_KEPT = 5000
 
 export interface SiteOptions {
-  /** Connections at the same time. */
+  /** Maximum number of concurrent connections. */
   readonly limit: number
-  /** Delivers one and never throws. */
+  /** Delivers one delivery; never throws. */
   readonly run: (inHand: InHand, site: Site) => Promise<void>
 }
 
 /**
- * The set of domains with the same hosts: its own queue, its own connections, its own limit, so that a slow or dead site
- * holds up nobody else.
+ * The set of domains with the same hosts. It has its own queue, connections and limit, so that a slow or dead site does not delay
+ * others.
  */
 export class Site {
   readonly #domains = new Set<string>()
   #downUntil = 0
   #refusedInARow = 0
-  /** Connections at the same time, as far as the site has let us. */
+  /** Concurrent connections that the site currently accepts. */
   #limit: number
-  #wentWell = 0
-  /** performance.now() when each conversation under way began. */
+  #successes = 0
+  /** performance.now() at the start of each conversation in progress. */
   readonly #began = new Set<{ readonly at: number }>()
-  /** performance.now() when a conversation last ended, or the first of them began. */
+  /** performance.now() at the end of the last conversation, or at the start of the first one in progress. */
   #progressAt = 0
   readonly #options: SiteOptions
   readonly #waiting: InHand[] = []
@@ -49,7 +49,7 @@ export class Site {
     this.#limit = options.limit
   }
 
-  /** Deliveries waiting here, not yet being delivered. */
+  /** Number of waiting deliveries that have not started. */
   get waiting(): number {
     return this.#waiting.length
   }
@@ -58,7 +58,7 @@ export class Site {
     return this.#lanes === 0 && this.#waiting.length === 0 && this.#idle.length === 0
   }
 
-  /** Domains seen here lately. */
+  /** Domains seen recently. */
   get domains(): ReadonlySet<string> {
     return this.#domains
   }
@@ -69,44 +69,45 @@ export class Site {
     if (this.#domains.size > DOMAINS_KEPT) this.#domains.delete(this.#domains.values().next().value as string)
   }
 
-  /** Its hosts could not be reached a moment ago. */
+  /** Whether no session could be opened within the last {@link DOWN_MS}. */
   get isDown(): boolean {
     return this.#downUntil > performance.now()
   }
 
   /**
-   * How a conversation began: the last host asked was not there, refused the session, or let us offer mail. Where others are
-   * under way a refusal means too many at once (many hosts allow a few connections): one fewer. The last one tells of the site.
+   * Reports how a conversation began: the last host tried was unreachable, rejected the session, or accepted it. If other conversations
+   * are in progress, a rejection means too many connections (many hosts allow few), and the limit is lowered by one. If there are none,
+   * it concerns the site.
    */
   heard(beginning: 'unreachable' | 'refused' | 'session'): void {
     if (beginning === 'session') {
       this.#downUntil = 0
       this.#refusedInARow = 0
-      if (this.#limit < this.#options.limit && ++this.#wentWell >= GROW_AFTER) this.#grow()
+      if (this.#limit < this.#options.limit && ++this.#successes >= GROW_AFTER) this.#grow()
       return
     }
-    this.#wentWell = 0
+    this.#successes = 0
     if (this.#lanes > 1) {
       this.#limit = Math.max(1, Math.min(this.#limit, this.#lanes - 1))
       return
     }
     this.#refusedInARow++
-    if (beginning === 'unreachable' || this.#refusedInARow >= MOST_REFUSED)
+    if (beginning === 'unreachable' || this.#refusedInARow >= MAX_REJECTED)
       this.#downUntil = performance.now() + DOWN_MS
   }
 
   #grow(): void {
-    this.#wentWell = 0
+    this.#successes = 0
     this.#limit++
     if (this.#waiting.length > 0) void this.#lane()
   }
 
-  /** Mail is under way and nothing has come of any of it for some time. */
+  /** Conversations are in progress, and none has ended for some time. */
   get isStalled(): boolean {
     return this.#lanes > 0 && performance.now() - this.#progressAt > STALL_MS
   }
 
-  /** Conversations that have been under way for longer than most take. */
+  /** Number of conversations in progress for longer than usual. */
   get slow(): number {
     const now = performance.now()
     let count = 0
@@ -119,7 +120,7 @@ export class Site {
     if (this.#lanes < this.#limit) void this.#lane()
   }
 
-  /** Takes back what hasn't been started. */
+  /** Removes and returns the deliveries that have not started. */
   drain(): InHand[] {
     return this.#waiting.splice(0)
   }
@@ -138,7 +139,7 @@ export class Site {
     this.#lanes--
   }
 
-  /** The session that was used last, and so is warmest. */
+  /** The most recently used session. */
   reuse(): SmtpConnection | undefined {
     for (let kept = this.#idle.pop(); kept; kept = this.#idle.pop()) {
       clearTimeout(kept.timer)

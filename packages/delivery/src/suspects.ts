@@ -1,9 +1,9 @@
 import type { ClaimedDelivery, Core, DeliveryKey, Log } from '@postrider/core'
 
 /**
- * Deliveries that a worker was lost with before: any of them may be what killed it. Their letters are written one at a time, each
- * noted before, so that the next loss tells which one it was; their conversations go on side by side like everybody's. It costs
- * nothing where nothing was lost.
+ * Deliveries that were in progress when a worker died: any of them may have caused that. Their messages are built one at a time, each
+ * recorded before, so that the next death identifies the cause; their conversations run concurrently, like all others. Without deaths
+ * this costs nothing.
  */
 export class Suspects {
   readonly #core: Core
@@ -19,7 +19,7 @@ export class Suspects {
     this.#workerId = workerId
   }
 
-  /** Writes a letter, alone if its delivery is suspected. Throws what `write` throws. */
+  /** Runs `write`, alone if the delivery is suspected. Throws what `write` throws. */
   async write<T>(delivery: ClaimedDelivery, write: () => Promise<T>): Promise<T> {
     if (delivery.abandoned === 0) return write()
     this.#waiting++
@@ -28,7 +28,7 @@ export class Suspects {
       try {
         return await write()
       } finally {
-        // The next one takes this note away with its own.
+        // The next one replaces this record with its own.
         if (--this.#waiting === 0) await this.#note(undefined)
       }
     })
@@ -36,12 +36,12 @@ export class Suspects {
     return turn
   }
 
-  /** Without the note it is written all the same: a database that can't write now says nothing about the message. */
+  /** If recording fails, the message is built anyway: an unavailable database says nothing about the message. */
   async #note(now: DeliveryKey | undefined): Promise<void> {
     const before = this.#noted
     this.#noted = now
     await this.#core.deliveries.noteAlone(this.#workerId, now, before).catch((err: unknown) => {
-      this.#log.warn({ err }, 'what is under way could not be noted')
+      this.#log.warn({ err }, 'could not record the delivery being built')
     })
   }
 }

@@ -2,27 +2,27 @@ import type { Core, Log } from '@postrider/core'
 import { type Loop, runLoop } from './loop.ts'
 
 /**
- * Requests of one worker at a time: a receiver that answers late has one of them, so that only as many such receivers could
- * delay others. Each is a socket and a batch.
+ * Concurrent requests per worker. A slow receiver occupies one of them, so only this many slow receivers could delay others. Each costs
+ * a socket and a batch.
  */
 const SLOTS = 200
-/** Milliseconds between looks at who has new events: at least, and at most without being told that there are. */
-const LOOK_LEAST = 250
-const LOOK_MOST = 5000
+/** Milliseconds between checks for webhooks with new events: the minimum, and the maximum without a notification. */
+const MIN_CHECK_MS = 250
+const MAX_CHECK_MS = 5000
 
-/** Tells webhooks of events: whatever is due, as far as slots are free. What is under way at the end ends first. */
+/** Sends due batches to webhooks while slots are free. When stopped, waits for the requests in progress. */
 export function runWebhookLoop({ core, log }: { core: Core; log: Log }): Loop {
   const running = new Set<Promise<void>>()
   const cut = new AbortController()
-  let told = true
-  let looked = -LOOK_MOST
+  let notified = true
+  let checkedAt = -MAX_CHECK_MS
 
-  /** Asks about every webhook, so not after each request that ends. */
+  /** Checks all webhooks, so it does not run after each request. */
   async function look(): Promise<void> {
-    const since = performance.now() - looked
-    if (since < LOOK_LEAST || (!told && since < LOOK_MOST)) return
-    told = false
-    looked = performance.now()
+    const since = performance.now() - checkedAt
+    if (since < MIN_CHECK_MS || (!notified && since < MAX_CHECK_MS)) return
+    notified = false
+    checkedAt = performance.now()
     await core.webhooks.notice()
   }
 
@@ -30,11 +30,11 @@ export function runWebhookLoop({ core, log }: { core: Core; log: Log }): Loop {
     const { webhookId, accountId } = batch
     try {
       const finished = await core.webhooks.deliver(batch, cut.signal)
-      if (finished === 'disabled') log.warn({ webhookId, accountId }, 'a webhook was disabled: its url does not answer')
-      if (finished === 'dead') log.warn({ webhookId, accountId }, 'a batch of a webhook was given up')
+      if (finished === 'disabled') log.warn({ webhookId, accountId }, 'webhook disabled: its URL does not respond')
+      if (finished === 'dead') log.warn({ webhookId, accountId }, 'webhook batch dead-lettered')
     } catch (err) {
-      // Its lease ends by itself, and it is sent again.
-      log.warn({ err, webhookId }, 'what became of a batch could not be noted')
+      // Its lease expires, and the batch is sent again.
+      log.warn({ err, webhookId }, 'could not record webhook batch result')
     }
   }
 
@@ -61,12 +61,12 @@ export function runWebhookLoop({ core, log }: { core: Core; log: Log }): Loop {
   })
   return {
     wake() {
-      told = true
+      notified = true
       loop.wake()
     },
     async stop() {
       await loop.stop()
-      // A request takes ten seconds at most; a worker has more.
+      // A request takes ten seconds at most; the worker's drain is longer.
       const late = setTimeout(() => cut.abort(), 15_000)
       while (running.size > 0) await Promise.allSettled(running)
       clearTimeout(late)

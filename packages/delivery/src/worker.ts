@@ -13,16 +13,16 @@ import { runRetentionLoops } from './retention-loops.ts'
 import { createRoutes } from './routes.ts'
 import { runWebhookLoop } from './webhook-loop.ts'
 
-/** What is under way at SIGTERM gets this long; the process has 30 s in all. */
+/** Time for deliveries in flight at SIGTERM; the process has 30 s in total. */
 const DRAIN_MS = 24_000
 
 const LOST = {
-  taken: 'the lease is lost: this worker was taken for dead',
-  hung: 'the lease is given up: the main loop stood still',
-  silent: 'the lease is given up: the connections to the database have gone silent',
+  taken: 'lease lost, exiting: this worker was presumed dead',
+  hung: 'lease released, exiting: the main loop was blocked',
+  silent: 'lease released, exiting: the database connections do not respond',
 } as const
 
-/** The delivery process: any number of them, on any number of hosts. */
+/** The delivery process. Any number of them can run, on any number of hosts. */
 await runProcess({ name: 'delivery', env: process.env }, withCore({ name: 'delivery', connections: 8 }, startWorker))
 
 async function startWorker({ config, log, core }: ServiceContext): Promise<RunningProcess> {
@@ -30,7 +30,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
   const lease = await core.deliveries.hold({
     ...{ host: hostname(), pid: process.pid },
     onLost: (why) => {
-      // Whatever is in hand is somebody else's now, and every result would be refused: start over as a new worker.
+      // Other workers take over the deliveries in flight, and every result would be rejected: exit and restart as a new worker.
       log.fatal({ why }, LOST[why])
       process.exit(1)
     },
@@ -49,8 +49,8 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
   })
   claims = runClaimLoop({ core, log, workerId, dispatcher, onAnswer: lease.answered })
   const listening = await core.deliveries.listen(claims.wake)
-  // In the sandbox nothing leaves the machine, questions to the DNS neither, unless resolvers are named.
-  const looks = config.delivery.kind !== 'sandbox' || config.dnsServers.length > 0
+  // In the sandbox nothing leaves the machine, including DNS queries, unless resolvers are configured.
+  const checksDomains = config.delivery.kind !== 'sandbox' || config.dnsServers.length > 0
   const leases = runLeaseLoop({ core, log, workerId, onTakenOver: claims.wake, onAnswer: lease.answered })
   const webhooks = runWebhookLoop({ core, log })
   const numbered = await core.events.listen(webhooks.wake)
@@ -62,7 +62,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
     ...runExportLoops({ core, log }),
     ...runRetentionLoops({ core, log }),
   ]
-  if (looks) background.push(runDomainLoop({ core, log }))
+  if (checksDomains) background.push(runDomainLoop({ core, log }))
   return {
     async close() {
       const atRest = Promise.all(background.map((loop) => loop.stop()))
@@ -71,8 +71,8 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
       await dispatcher.drain(DRAIN_MS)
       await atRest
       leases.stop()
-      // Without the database the lease ends with this process.
-      await lease.release().catch((err: unknown) => log.warn({ err }, 'the lease could not be given up'))
+      // Without the database, the lease ends with this process.
+      await lease.release().catch((err: unknown) => log.warn({ err }, 'could not release lease'))
     },
   }
 }

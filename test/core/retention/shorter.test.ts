@@ -127,9 +127,7 @@ t.test('a delivery worker does it', async (t) => {
   await sql`update retention_turns set turn_at = '-infinity'`
   const worker = await startProcess(t, 'delivery', service.env)
   await until('the body to go', async () => (await bodiesOf(sender)) === 0)
-  await until('the old partitions to go', () =>
-    worker.log.some(({ msg }) => msg === 'partitions past their time were dropped'),
-  )
+  await until('the old partitions to go', () => worker.log.some(({ msg }) => msg === 'expired partitions dropped'))
   const [old] = await sql`select to_regclass('messages_2025w23') is null as gone`
   t.ok(old?.gone)
 })

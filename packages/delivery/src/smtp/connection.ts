@@ -4,31 +4,31 @@ import type { Reply, Stage, Step } from '@postrider/core'
 import { cutText, ProtocolError, ReplyReader, type SmtpReply } from './reply-reader.ts'
 import { TIMEOUTS } from './timeouts.ts'
 
-/** One address of one host we try to deliver to. */
+/** One address of a host. */
 export interface Endpoint {
   readonly host: string
   readonly address: string
   readonly port: number
-  /** TLS from the first byte. */
+  /** Implicit TLS. */
   readonly implicitTls?: boolean
-  /** The certificate must be valid for the host: where credentials travel. */
+  /** The certificate must be valid for the host; set if credentials are sent. */
   readonly verify?: boolean
   readonly credentials?: { readonly user: string; readonly password: string }
 }
 
-/** The conversation ended without a reply to what we said last: closed, timed out, or not SMTP. */
+/** The connection ended without a reply to the last command: closed, timed out, or not SMTP. */
 export class ConnectionLost extends Error {
   readonly stage: Stage
-  /** What the server said unasked, if that was what ended it: mostly 421, or a refusal in the middle of a message. */
-  readonly unasked: Reply | undefined
-  constructor(stage: Stage, message: string, unasked?: Reply) {
+  /** An unsolicited reply that ended the session: usually 421, or a rejection in the middle of a message. */
+  readonly unsolicited: Reply | undefined
+  constructor(stage: Stage, message: string, unsolicited?: Reply) {
     super(message)
     this.stage = stage
-    this.unasked = unasked
+    this.unsolicited = unsolicited
   }
 }
 
-/** The server refused us before any mail was offered. */
+/** The server rejected the session before mail was offered. */
 export class SessionRefused extends Error {
   readonly stage: Stage
   readonly reply: Reply
@@ -39,7 +39,7 @@ export class SessionRefused extends Error {
   }
 }
 
-/** Octets of a reply that are kept with its step; the reply that decided is kept whole with the attempt. */
+/** Maximum bytes of a reply kept with its step; the decisive reply is kept whole with the attempt. */
 const STEP_TEXT = 256
 
 interface Waiting {
@@ -47,19 +47,19 @@ interface Waiting {
   readonly since: number
   readonly resolve: (reply: SmtpReply) => void
   readonly reject: (error: Error) => void
-  /** Milliseconds, from when its turn has come. */
+  /** Milliseconds, starting when all earlier replies have arrived. */
   readonly timeout: number
   timer: NodeJS.Timeout | undefined
 }
 
-/** One SMTP session as a client: greeting done, capabilities known, ready for transactions. */
+/** An SMTP client session: greeted, capabilities known, ready for transactions. */
 export class SmtpConnection {
   readonly endpoint: Endpoint
   /** Upper-case keyword → its parameters. */
   capabilities: ReadonlyMap<string, string> = new Map()
-  /** "TLSv1.3", or undefined for plain text. */
+  /** For instance "TLSv1.3"; undefined for plain text. */
   tls: string | undefined
-  /** Transactions this session has carried. */
+  /** Number of transactions in this session. */
   transactions = 0
   /** The steps since the last {@link takeSteps}. */
   #steps: Step[] = []
@@ -77,7 +77,7 @@ export class SmtpConnection {
     this.#listen()
   }
 
-  /** The address really connected to. */
+  /** The remote address of the socket. */
   get address(): string {
     return this.#address
   }
@@ -100,9 +100,9 @@ export class SmtpConnection {
     try {
       for (const reply of this.#reader.push(chunk)) {
         const waiting = this.#waiting.shift()
-        // Whatever a server says unasked (mostly 421 before it closes) ends the session.
+        // An unsolicited reply (usually 421 before the server closes) ends the session.
         if (!waiting) {
-          this.#lose(`the server said ${reply.code} ${reply.text} unasked`, reply)
+          this.#lose(`unsolicited reply ${reply.code} ${reply.text}`, reply)
           return
         }
         clearTimeout(waiting.timer)
@@ -116,9 +116,9 @@ export class SmtpConnection {
     }
   }
 
-  #lose(reason: string, unasked?: Reply): void {
+  #lose(reason: string, unsolicited?: Reply): void {
     if (this.#lost) return
-    this.#lost = new ConnectionLost(this.#waiting[0]?.stage ?? 'connect', reason, unasked)
+    this.#lost = new ConnectionLost(this.#waiting[0]?.stage ?? 'connect', reason, unsolicited)
     this.#socket.destroy()
     for (const waiting of this.#waiting.splice(0)) {
       clearTimeout(waiting.timer)
@@ -127,12 +127,12 @@ export class SmtpConnection {
     }
   }
 
-  /** Throws {@link ConnectionLost} when the connection is. */
+  /** Throws {@link ConnectionLost} if the connection was lost. */
   requireOpen(stage: Stage): void {
-    if (this.#lost) throw new ConnectionLost(stage, this.#lost.message, this.#lost.unasked)
+    if (this.#lost) throw new ConnectionLost(stage, this.#lost.message, this.#lost.unsolicited)
   }
 
-  /** Waits for the next reply; of several that were asked for in one go each has its own time. Throws {@link ConnectionLost}. */
+  /** Waits for the next reply. With pipelining, each reply has its own timeout. Throws {@link ConnectionLost}. */
   async reply(stage: Stage, timeout: number): Promise<SmtpReply> {
     this.requireOpen(stage)
     return new Promise((resolve, reject) => {
@@ -148,7 +148,7 @@ export class SmtpConnection {
     waiting.timer = setTimeout(() => this.#lose(`no reply within ${Math.round(timeout / 1000)} s`), timeout)
   }
 
-  /** Writes; several commands at once where the server offers PIPELINING (RFC 2920). */
+  /** Writes data; several commands at once if the server supports PIPELINING (RFC 2920). */
   write(data: string | Buffer): void {
     if (this.usable) this.#socket.write(data)
   }
@@ -161,7 +161,7 @@ export class SmtpConnection {
     this.#socket.uncork()
   }
 
-  /** Resolves once all that was written has left for the kernel. Throws {@link ConnectionLost} when it stalls. */
+  /** Resolves once the kernel has all written data. Throws {@link ConnectionLost} if the server stops reading. */
   async flushed(stage: Stage): Promise<void> {
     while (this.#socket.writableLength > 0 && this.usable) {
       const before = this.#socket.writableLength
@@ -183,14 +183,14 @@ export class SmtpConnection {
     this.requireOpen(stage)
   }
 
-  /** One command, one reply. */
+  /** Sends one command and returns its reply. */
   command(line: string, stage: Stage, timeout: number): Promise<SmtpReply> {
     const reply = this.reply(stage, timeout)
     this.write(`${line}\r\n`)
     return reply
   }
 
-  /** Upgrades to TLS in place. Whatever came in plain text before is thrown away with the session (RFC 3207 4.2). */
+  /** Upgrades to TLS. Everything received in plain text before is discarded with the session (RFC 3207 4.2). */
   async startTls(session: Buffer | undefined, onSession: (session: Buffer) => void): Promise<void> {
     const since = performance.now()
     try {
@@ -213,12 +213,12 @@ export class SmtpConnection {
     this.#steps.push(step)
   }
 
-  /** The steps since the last call: what one attempt keeps. */
+  /** Returns and clears the steps since the last call; one attempt stores them. */
   takeSteps(): Step[] {
     return this.#steps.splice(0)
   }
 
-  /** Says goodbye without waiting for long. */
+  /** Sends QUIT and closes after a short wait. */
   close(): void {
     if (!this.usable) return
     this.#waiting.length = 0
@@ -232,11 +232,11 @@ export class SmtpConnection {
   }
 
   destroy(): void {
-    this.#lose('given up')
+    this.#lose('connection closed by the client')
   }
 }
 
-/** Opens the TCP connection, and TLS where it comes first. Throws {@link ConnectionLost}. */
+/** Opens the TCP connection, with implicit TLS if configured. Throws {@link ConnectionLost}. */
 export async function openSocket(endpoint: Endpoint): Promise<SmtpConnection> {
   const since = performance.now()
   let socket = await new Promise<Socket>((resolve, reject) => {
@@ -261,12 +261,12 @@ export async function openSocket(endpoint: Endpoint): Promise<SmtpConnection> {
   return connection
 }
 
-/** Which host at which address, so that an attempt that asked several tells them apart. */
+/** Host and address, so that an attempt at several hosts shows which one a step belongs to. */
 export function placeOf({ host, address }: Endpoint): string {
   return host === address ? host : `${host} [${address}]`
 }
 
-/** Without `verify` TLS is opportunistic: any certificate is better than none (RFC 7435). */
+/** Without `verify`, TLS is opportunistic: any certificate is better than none (RFC 7435). */
 function secure(
   plain: Socket,
   { host, verify = false }: Endpoint,
@@ -287,7 +287,7 @@ function secure(
       plain.destroy()
       reject(new ConnectionLost('tls', reason))
     }
-    // The plain socket's own errors surface on the TLS socket; unhandled here they would end the process.
+    // The plain socket's errors surface on the TLS socket; unhandled here they would end the process.
     plain.on('error', () => {})
     tls.once('error', (error: NodeJS.ErrnoException) => fail(error.code ?? error.message))
     tls.once('close', () => fail('the server closed the connection during TLS'))

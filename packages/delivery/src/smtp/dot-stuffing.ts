@@ -2,17 +2,17 @@ const [LF, CR, DOT] = [10, 13, 46]
 const BLOCK = 64 * 1024
 const CRLF_DOT = Buffer.from('\r\n.')
 
-/** RFC 5321 4.5.2: a line that starts with a dot gets another. Most messages have none and are passed on as they are. */
+/** RFC 5321 4.5.2: doubles the dot at the start of a line. Most messages have none and are returned unchanged. */
 export function dotStuffed(message: Buffer): Buffer {
   return stuffed(message, true)
 }
 
-/** The same in pieces of about 64 KiB, however long its lines are: sockets are fed without a second copy of a large message. */
+/** The same in blocks of about 64 KiB, whatever the line lengths: a large message is not copied as a whole. */
 export function* stuffedBlocks(message: Buffer): Generator<Buffer> {
   let lineStarts = true
   for (let start = 0, end = 0; start < message.length; start = end) {
     end = Math.min(start + BLOCK, message.length)
-    // A line end stays in one piece.
+    // A CRLF is not split.
     while (end < message.length && message[end - 1] === CR) end++
     yield stuffed(message.subarray(start, end), lineStarts)
     lineStarts = message[end - 1] === LF && message[end - 2] === CR

@@ -1,14 +1,14 @@
 import type { Reply } from '@postrider/core'
 
-/** A remote server is hostile until proven otherwise: what it may make us hold is bounded (V70). */
+/** Maximum bytes of a reply: a remote server may be hostile (V70). */
 const MAX_REPLY = 64 * 1024
-/** What is kept of a line, and of the lines of a reply: what is more is passed over. */
+/** Maximum length of a line and number of lines that are kept of a reply; the rest is skipped. */
 const MAX_LINE = 4096
 const MAX_LINES = 128
-/** Octets of reply text that are kept. */
+/** Maximum bytes of reply text that are kept. */
 export const KEPT = 1024
 
-/** The server does not speak SMTP, or speaks too much of it. */
+/** The server does not speak SMTP, or sent too much. */
 export class ProtocolError extends Error {}
 
 export interface SmtpReply extends Reply {
@@ -16,22 +16,22 @@ export interface SmtpReply extends Reply {
   readonly lines: readonly string[]
 }
 
-/** Puts replies together from whatever pieces the network delivers (RFC 5321 4.2). */
+/** Parses replies from arbitrary chunks (RFC 5321 4.2). */
 export class ReplyReader {
   #pending = ''
   #lines: string[] = []
   #octets = 0
-  /** The rest of a line of which enough was kept. */
+  /** Skipping the rest of a line that is too long. */
   #passing = false
 
-  /** Octets of a reply that isn't complete yet; none may be left over when TLS starts (CVE-2021-38371). */
+  /** Whether there is no incomplete reply; none may be left over when TLS starts (CVE-2021-38371). */
   get isEmpty(): boolean {
     return this.#pending === '' && this.#lines.length === 0 && !this.#passing
   }
 
   /**
-   * Answers the replies this piece completes, one by one: garbage behind a reply does not take the reply back. A line is known by
-   * its code, however long it is: a 250 to the final dot that was not taken for one had the message sent again and again.
+   * Yields the replies completed by this chunk one by one, so that garbage after a reply does not invalidate it. A line is recognized by
+   * its code, whatever its length: when a long 250 reply to the final dot was not recognized, the message was sent again and again.
    * Throws {@link ProtocolError}.
    */
   *push(chunk: Buffer): Generator<SmtpReply> {
@@ -51,7 +51,7 @@ export class ReplyReader {
 
   #count(octets: number): void {
     this.#octets += octets
-    if (this.#octets > MAX_REPLY) throw new ProtocolError('the server sent an over-long reply')
+    if (this.#octets > MAX_REPLY) throw new ProtocolError('the server sent a reply that is too long')
   }
 
   #line(line: string): SmtpReply | undefined {
@@ -68,7 +68,7 @@ export class ReplyReader {
 }
 
 function parseText(lines: readonly string[]): { enhanced: string; text: string } {
-  // RFC 2034: the enhanced code stands at the start of each line.
+  // RFC 2034: the enhanced status code is at the start of each line.
   const enhanced = /^([245]\.\d{1,3}\.\d{1,3})(?: |$)/.exec(lines[0] ?? '')?.[1] ?? ''
   const joined = lines
     .map((line) => (enhanced && line.startsWith(enhanced) ? line.slice(enhanced.length).trim() : line))
@@ -76,17 +76,17 @@ function parseText(lines: readonly string[]): { enhanced: string; text: string }
   return { enhanced, text: cleanText(joined) }
 }
 
-/** What is kept and shown of a server's words: valid UTF-8, no control characters, bounded. */
+/** Cleans reply text for storage and display: valid UTF-8, no control characters, bounded. */
 export function cleanText(latin1: string): string {
   const text = Buffer.from(latin1, 'latin1').toString('utf8')
   return cutText(text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim(), KEPT)
 }
 
-/** At most so many octets of UTF-8, never half a character: the database takes no lone surrogate. */
-export function cutText(text: string, most: number): string {
+/** At most `limit` bytes of UTF-8, never half a character: the database accepts no lone surrogate. */
+export function cutText(text: string, limit: number): string {
   const octets = Buffer.from(text)
-  if (octets.length <= most) return text
-  let end = most
+  if (octets.length <= limit) return text
+  let end = limit
   while (((octets[end] as number) & 0xc0) === 0x80) end--
   return octets.toString('utf8', 0, end)
 }

@@ -11,11 +11,11 @@ import {
 import type { SmtpReply } from './reply-reader.ts'
 import { TIMEOUTS } from './timeouts.ts'
 
-/** What sessions remember of hosts: TLS sessions to resume, and hosts whose TLS is broken. Bounded. */
+/** What sessions share about hosts: TLS sessions to resume, and hosts whose TLS is broken. Bounded. */
 export class HostMemory {
   readonly #sessions = new Map<string, Buffer>()
   readonly #brokenUntil = new Map<string, number>()
-  /** Milliseconds a host whose TLS failed is spoken to in plain text. */
+  /** Milliseconds during which a host whose TLS failed is contacted in plain text. */
   static readonly BROKEN_MS = 3_600_000
   static readonly MOST = 10_000
 
@@ -48,14 +48,13 @@ function bounded(map: Map<string, unknown>): void {
 export interface SessionOptions {
   readonly heloName: string
   readonly memory: HostMemory
-  /** Takes the steps of sessions that came to nothing. */
+  /** Receives the steps of sessions that failed. */
   readonly steps: Step[]
 }
 
 /**
- * Connects and brings a session to where mail can be offered: greeting, EHLO (HELO where that is refused), STARTTLS where
- * offered, AUTH where we have credentials. A host whose TLS fails is tried again without (opportunistic, RFC 7435), unless its
- * certificate had to be verified.
+ * Connects and prepares a session: greeting, EHLO (or HELO if it is rejected), STARTTLS if offered, and AUTH if there are credentials.
+ * If TLS fails, the host is tried again in plain text (opportunistic, RFC 7435), unless its certificate must be verified.
  *
  * Throws {@link ConnectionLost} or {@link SessionRefused}.
  */
@@ -123,23 +122,23 @@ async function startTls(connection: SmtpConnection, { memory, heloName }: Sessio
   const { host } = connection.endpoint
   try {
     const ready = await connection.command('STARTTLS', 'starttls', TIMEOUTS.starttls)
-    // A server that offers STARTTLS and then won't do it is spoken to in plain text on the same connection.
+    // A server that offers STARTTLS and then rejects it is used in plain text on the same connection.
     if (ready.code !== 220) return
     await connection.startTls(memory.session(host), (session) => memory.keepSession(host, session))
     await hello(connection, heloName)
   } catch (error) {
-    // Whenever it ends: under TLS 1.3 a server that refuses the handshake says so only after our side of it is done.
+    // At any stage: under TLS 1.3, a server that rejects the handshake reports it only after the client's side has finished.
     if (error instanceof ConnectionLost) throw new ConnectionLost('tls', error.message)
     throw error
   }
 }
 
-/** AUTH PLAIN or LOGIN (RFC 4954), never in plain text beyond this machine. */
+/** AUTH PLAIN or LOGIN (RFC 4954); without TLS only to this host. */
 async function authenticate(connection: SmtpConnection): Promise<void> {
   const { credentials, verify } = connection.endpoint
   if (!credentials) return
   if (!connection.tls && verify)
-    throw new ConnectionLost('auth', 'the relay host offers no TLS, and the password is not sent without')
+    throw new ConnectionLost('auth', 'the relay host does not offer TLS, which is required to send the password')
   const methods = (connection.capabilities.get('AUTH') ?? '').toUpperCase().split(' ')
   const { user, password } = credentials
   const encoded = (text: string) => Buffer.from(text).toString('base64')

@@ -1,4 +1,4 @@
-/** Milliseconds we wait for each step: RFC 5321 4.5.3.2, and what it leaves open. */
+/** Timeouts in milliseconds for each step: those of RFC 5321 4.5.3.2, and others it does not specify. */
 export const TIMEOUTS = {
   connect: 30_000,
   tls: 30_000,
@@ -9,7 +9,7 @@ export const TIMEOUTS = {
   mail: 300_000,
   rcpt: 300_000,
   data: 300_000,
-  /** Between two blocks of the message leaving. */
+  /** Between two blocks of message data. */
   block: 180_000,
   dot: 600_000,
   quit: 5000,

@@ -1,7 +1,8 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { changedTests } from './helpers/changed-tests.ts'
 import { withPostgres } from './helpers/postgres-server.ts'
 import { BARE_ENVIRONMENT } from './helpers/processes.ts'
 import { endAll, type Given, openTestProcess, runAlone, type TestProcess } from './helpers/test-processes.ts'
@@ -9,7 +10,7 @@ import { type Count, TestReport } from './helpers/test-report.ts'
 
 /**
  * Runs the tests: one throw-away Postgres for all of them, one migrated template database, and each file named on the command line, or
- * each there is. Not by `tap run`: it loads itself into every process that a test starts, which is most of what many of them take
+ * each there is, or with `--changed` each that a change touches. Not by `tap run`: it loads itself into every process that a test starts, which is most of what many of them take
  * (docs/decisions/0016-own-test-runner.md).
  */
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -50,7 +51,7 @@ const OWN_PROCESS =
 /** Files that a shared process takes: its modules and what they keep stay in memory. */
 const MOST_SHARED = 40
 const SLOWEST = 10
-const DEBUG = process.argv.includes('--debug')
+const CHANGED = '--changed'
 
 interface Ran extends Count {
   readonly file: string
@@ -64,7 +65,7 @@ process.exitCode = await main(process.argv.slice(2).filter((word) => word !== '-
 
 async function main(named: string[]): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
-  const files = named.length > 0 ? named : globSync('test/**/*.test.ts', { cwd: ROOT }).sort(longFirst)
+  const files = filesToRun(named)
   return withPostgres(async ({ url, folder }) => {
     const env = { ...process.env, ...BARE_ENVIRONMENT, TEST_DATABASE_URL: url, TEST_FOLDER: folder }
     const { ran, problems } = await runAll(files, { env, patience: PATIENCE, debug: DEBUG })
@@ -75,6 +76,16 @@ async function main(named: string[]): Promise<number> {
     const allWell = sum('failed') === 0 && problems.length === 0
     return ran.length === files.length && allWell && sum('passed') > 0 ? 0 : 1
   })
+}
+
+function filesToRun(named: string[]): string[] {
+  const asked = named.filter((name) => name !== CHANGED)
+  if (asked.length > 0) return asked
+  const all = globSync('test/**/*.test.ts', { cwd: ROOT }).sort(longFirst)
+  if (!named.includes(CHANGED)) return all
+  const touched = changedTests(ROOT, all)
+  print(`${touched.length} of ${all.length} files of tests`)
+  return touched
 }
 
 function interrupt(): void {
@@ -141,7 +152,8 @@ function mayBeTimed(running: ReadonlyMap<string, unknown>): boolean {
 }
 
 function isShared(file: string): boolean {
-  return SHARED.test(file) && !OWN_PROCESS.test(readFileSync(join(ROOT, file), 'utf8'))
+  const path = join(ROOT, file)
+  return SHARED.test(file) && existsSync(path) && !OWN_PROCESS.test(readFileSync(path, 'utf8'))
 }
 
 /** Returns the part of the processors' time that was idle since the last call, or a moment ago. */

@@ -1,9 +1,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildApp } from '@postrider/api'
 import { type Config, type Core, createCore, createLog, ensureCertificate, readConfig, type Sql } from '@postrider/core'
-import { createRelay } from '@postrider/relay'
 import type { Test } from 'tap'
 import { makeDatabase } from './database.ts'
 import { freePorts } from './ports.ts'
@@ -89,12 +87,14 @@ export async function makeService(
       return { accountId: account.id, accountName, apiKey: secret, domain }
     },
     async openApi() {
+      const { buildApp } = await import('@postrider/api')
       const app = await buildApp({ core, config, log })
       const url = await app.listen({ host: '127.0.0.1', port: config.apiPort })
       t.teardown(() => app.close())
       return url
     },
     async openRelay() {
+      const { createRelay } = await import('@postrider/relay')
       const server = createRelay({ core, config, log, certificate: await ensureCertificate(config) })
       await server.listen()
       t.teardown(() => server.close())

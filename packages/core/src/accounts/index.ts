@@ -102,7 +102,7 @@ export function accountsOf(sql: Sql, most: MostDays): Accounts {
 const MAX_PER_MINUTE = 1_000_000_000
 
 function requireKnown<T>(account: T | undefined): T {
-  if (!account) throw invalidParameter('account', 'there is no such account')
+  if (!account) throw invalidParameter('account', 'does not exist')
   return account
 }
 

@@ -70,7 +70,7 @@ const NAMES = [
 ] as const
 
 function requireKnown<T>(settings: T | undefined): T {
-  if (!settings) throw invalidParameter('account', 'there is no such account')
+  if (!settings) throw invalidParameter('account', 'does not exist')
   return settings
 }
 
@@ -92,7 +92,7 @@ function validate(change: Partial<AccountSettings>, most: MostDays): Partial<Acc
     if (Buffer.byteLength(footer) > FOOTER_LIMIT) throw invalidParameter(name, `must be at most ${FOOTER_LIMIT} octets`)
     // The database cannot store NUL, and lone surrogates would be altered.
     if (footer.includes('\0')) throw invalidParameter(name, 'must not contain NUL')
-    if (!footer.isWellFormed()) throw invalidParameter(name, 'it is not well-formed Unicode')
+    if (!footer.isWellFormed()) throw invalidParameter(name, 'is not well-formed Unicode')
     if (footer.trim() === '') checked[name] = null
   }
   for (const name of ['eventDays', 'bodyDays'] as const) {

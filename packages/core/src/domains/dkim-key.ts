@@ -72,7 +72,7 @@ export function importDkimKey(secrets: Secrets, domain: string, pem: string): Dk
   const publicKey = createPublicKey(privateKey)
   // A large exponent makes every verification slow, and some verifiers reject it.
   if (publicExponent > 0xffffffffn || !isConsistent(privateKey, publicKey)) {
-    throw invalidParameter('privateKey', 'it is not a sound RSA key')
+    throw invalidParameter('privateKey', 'is not a valid RSA key')
   }
   return { ...sealed(secrets, domain, publicKey, privateKey), bits }
 }

@@ -271,7 +271,7 @@ const HOUR_MS = 3_600_000
 const MAX_KEYS_PER_HOUR = 100
 
 function newKeys(accountId: number): Rate {
-  return { name: `dkim keys ${accountId}`, what: 'new DKIM keys an hour', limit: MAX_KEYS_PER_HOUR, seconds: HOUR }
+  return { name: `dkim keys ${accountId}`, what: 'new DKIM keys per hour', limit: MAX_KEYS_PER_HOUR, seconds: HOUR }
 }
 
 /** Drops the record states, which are too large to cache for 50,000 domains. */

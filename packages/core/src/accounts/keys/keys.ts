@@ -112,8 +112,8 @@ export function keysOf(sql: Sql): Keys {
       const secret = makeApiKey()
       return inTransaction(sql, async (transaction) => {
         const { key: old } = await lockManagedKey(transaction, id, accountId, by)
-        if (old.revokedAt || old.expired) throw invalidParameter('id', 'the key is no longer good')
-        if (old.replacedBy !== null) throw invalidParameter('id', `key ${old.replacedBy} has taken over from it`)
+        if (old.revokedAt || old.expired) throw invalidParameter('id', 'key is revoked or expired')
+        if (old.replacedBy !== null) throw invalidParameter('id', `key was already rotated; its successor is key ${old.replacedBy}`)
         const key = await insertApiKey(transaction, {
           ...old,
           ...storedSecret(secret),
@@ -260,7 +260,7 @@ function validScopes(scopes: readonly string[]): Scope[] {
 const MAX_NETWORKS = 100
 
 function validNetworks(networks: readonly string[]): string[] {
-  if (networks.length > MAX_NETWORKS) throw invalidParameter('networks', `it may have ${MAX_NETWORKS} entries`)
+  if (networks.length > MAX_NETWORKS) throw invalidParameter('networks', `must have at most ${MAX_NETWORKS} entries`)
   try {
     return parseNetworks(networks)
   } catch (error) {

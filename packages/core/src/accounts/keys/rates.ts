@@ -11,9 +11,9 @@ export function ratesOf(holder: KeyHolder, callsByDefault: number): Rates {
   const { account, keyId, countsWith, restrictions, sendsPerMinute, parentSendsPerMinute } = holder
   const quotaKey = countsWith ?? keyId
   const { callsPerMinute, recipientsPerHour } = restrictions
-  const ofKey = rate(`key ${quotaKey}`, callsPerMinute, 'calls a minute with this api_key')
-  const calls = rate(`calls ${account.id}`, holder.accountCallsPerMinute ?? (callsByDefault || null), 'calls a minute')
-  const recipients = rate(`recipients ${quotaKey}`, recipientsPerHour, 'recipients an hour with this api_key', HOUR)
+  const ofKey = rate(`key ${quotaKey}`, callsPerMinute, 'calls per minute for this api_key')
+  const calls = rate(`calls ${account.id}`, holder.accountCallsPerMinute ?? (callsByDefault || null), 'calls per minute')
+  const recipients = rate(`recipients ${quotaKey}`, recipientsPerHour, 'recipients per hour for this api_key', HOUR)
   return {
     calls: nonEmpty([calls, ofKey]),
     sends: nonEmpty([sendsOf(account.id, sendsPerMinute), sendsOf(account.parentId, parentSendsPerMinute), ofKey]),

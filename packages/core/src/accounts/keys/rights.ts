@@ -16,7 +16,7 @@ export function requireWithin(wanted: Rights, own: Rights): void {
   const everywhere = own.networks.length === 0
   const inside = (network: string): boolean => own.networks.some((whole) => networkContains(whole, network))
   if (!everywhere && (wanted.networks.length === 0 || !wanted.networks.every(inside))) throw beyond('other networks')
-  if (!isSubset(wanted.v3Rights, own.v3Rights)) throw beyond('other rights')
+  if (!isSubset(wanted.v3Rights, own.v3Rights)) throw beyond('other permissions')
   requireRestricted(wanted.restrictions, own.restrictions)
 }
 
@@ -24,9 +24,9 @@ function requireRestricted(wanted: Restrictions, own: Restrictions): void {
   if (!isSubset(wanted.templates, own.templates)) throw beyond('other templates')
   if (!isSubset(wanted.senderDomains, own.senderDomains)) throw beyond('other sender domains')
   if (!isSubset(wanted.recipientDomains, own.recipientDomains)) throw beyond('other recipient domains')
-  if (!isAtMost(wanted.recipientsPerHour, own.recipientsPerHour)) throw beyond('more recipients an hour')
-  if (!isAtMost(wanted.callsPerMinute, own.callsPerMinute)) throw beyond('more calls a minute')
-  if (!isAtMost(wanted.until?.getTime() ?? null, own.until?.getTime() ?? null)) throw beyond('a later end')
+  if (!isAtMost(wanted.recipientsPerHour, own.recipientsPerHour)) throw beyond('more recipients per hour')
+  if (!isAtMost(wanted.callsPerMinute, own.callsPerMinute)) throw beyond('more calls per minute')
+  if (!isAtMost(wanted.until?.getTime() ?? null, own.until?.getTime() ?? null)) throw beyond('a later expiry')
 }
 
 function isSubset<T>(part: readonly T[] | null, whole: readonly T[] | null): boolean {
@@ -44,7 +44,7 @@ function isAtMost(value: number | null, bound: number | null): boolean {
 export function requireSameAllowance(wanted: ApiKey, own: ApiKey): void {
   const { recipientsPerHour, callsPerMinute } = own.restrictions
   if (recipientsPerHour === null && callsPerMinute === null) return
-  if (allowanceOf(wanted) !== allowanceOf(own)) throw beyond('an allowance of its own')
+  if (allowanceOf(wanted) !== allowanceOf(own)) throw beyond('a quota of its own')
 }
 
 /** Returns the id of the key whose quotas a key uses. */
@@ -53,5 +53,5 @@ export function allowanceOf({ id, countsWith }: Pick<ApiKey, 'id' | 'countsWith'
 }
 
 function beyond(what: string): ServiceError {
-  return new ServiceError('keyRestricted', { values: { problem: `handle a key with ${what}` } })
+  return new ServiceError('keyRestricted', { values: { problem: `manage a key with ${what}` } })
 }

@@ -59,7 +59,7 @@ export async function setRecurring(sql: SqlTransaction, pair: Pair, recurring: R
   requireCredit(recurring.amount, 1)
   // Recurring credit is not taken from any balance, so a limited parent cannot grant it.
   if (pair.parent && recurring.active)
-    throw invalidCredit('the account itself has a limit, so it can give one-time credit only')
+    throw invalidCredit('the parent account has a limit, so it can only grant one-time credit')
   // Disabling a recurring credit that does not exist must not limit an unlimited subaccount.
   if (!pair.own && !recurring.active) throw invalidCredit('the subaccount has no limit')
   await insertBalance(sql, pair.id)

@@ -56,7 +56,7 @@ export function checkTogether(others: number, { html, plain }: Pick<EditableVers
 function checkText(field: string, text: string, maxLength: number): void {
   if (text.length > maxLength) throw invalidParameter(field, `must have at most ${maxLength} characters`)
   if (text.includes('\0')) throw invalidParameter(field, 'must not contain NUL')
-  if (!text.isWellFormed()) throw invalidParameter(field, 'it is not well-formed Unicode')
+  if (!text.isWellFormed()) throw invalidParameter(field, 'is not well-formed Unicode')
 }
 
 /**

@@ -74,7 +74,7 @@ export class Reader {
   }
 
   #nested(depth: number): Expression {
-    if (depth > MAX_DEPTH) throw this.#wrong('it is nested too deep')
+    if (depth > MAX_DEPTH) throw this.#wrong('expression is nested too deeply')
     const { at } = this.#words[this.#next++] as Word
     const { head, values, named } = this.call(depth)
     if (!this.#isMark(')')) throw this.#wrong('")" is missing')
@@ -121,7 +121,7 @@ export class Reader {
         scoped = true
         if (own === '..') up++
       } else if (word && word.kind !== 'mark') parts.push(word.text)
-      else throw this.#wrong('a name is missing', 1)
+      else throw this.#wrong('name expected', 1)
       // White space ends a path.
       if (!this.#isSeparator() || !this.#joined() || !this.#joined(1)) break
       this.#next++
@@ -196,7 +196,7 @@ function checkCount(text: string, at: number, helper: Helper, values: readonly E
   const [min, max] = HELPERS[helper]
   if (values.length >= min && values.length <= max) return values
   const expected = min === max ? `${min}` : `${min} to ${max}`
-  throw new SyntaxProblem(text, at, `${helper} takes ${expected} values, not ${values.length}`)
+  throw new SyntaxProblem(text, at, `${helper} takes ${expected} arguments (got ${values.length})`)
 }
 
 /**

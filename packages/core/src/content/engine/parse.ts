@@ -93,7 +93,7 @@ class BlockReader {
       const [min, max] = BLOCKS[known]
       if (folded.length >= min && folded.length <= max) return { name: known, values: folded }
       const expected = min === max ? `${min}` : `at least ${min}`
-      throw new SyntaxProblem(this.#text, at, `#${name} takes ${expected} values, not ${folded.length}`)
+      throw new SyntaxProblem(this.#text, at, `#${name} takes ${expected} arguments (got ${folded.length})`)
     }
     if (values.length === 0 && named.size === 0) return { name: 'section', values: [asPath(head)] }
     if (helperOf(head)) throw new SyntaxProblem(this.#text, at, `${JSON.stringify(name)} cannot be a block`)
@@ -112,7 +112,7 @@ class BlockReader {
   }
 
   #branches(tag: Tag, opening: Opening, inverted: boolean, depth: number): { block: Block; ended: Tag } {
-    if (depth > MAX_DEPTH) throw new SyntaxProblem(this.#text, tag.at, 'blocks are nested too deep')
+    if (depth > MAX_DEPTH) throw new SyntaxProblem(this.#text, tag.at, 'blocks are nested too deeply')
     const first = this.program(opening.names, depth)
     let ended = this.#required(first.ended, tag)
     let middle = NO_TILDE

@@ -75,7 +75,7 @@ function tagAt(text: string, at: number): { piece: Piece; end: number } {
   const next = braced ? end + 1 : end
   const after = text[next] === '~'
   const close = after ? next + 1 : next
-  if (!text.startsWith('}}', close)) throw new SyntaxProblem(text, at, 'the tag is not closed')
+  if (!text.startsWith('}}', close)) throw new SyntaxProblem(text, at, 'tag is not closed')
   return { piece: { kind, at, tilde: { before, after }, words, end }, end: close + 2 }
 }
 

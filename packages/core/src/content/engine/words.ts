@@ -63,7 +63,7 @@ function stringAt(text: string, at: number): { word: Word; end: number } {
   let value = ''
   for (let from = at + 1; ; ) {
     const end = text.indexOf(quote, from)
-    if (end === -1) throw new SyntaxProblem(text, at, 'the quoted text has no end')
+    if (end === -1) throw new SyntaxProblem(text, at, 'string is not closed')
     const escaped = text[end - 1] === '\\' && end - 1 >= from
     value += text.slice(from, escaped ? end - 1 : end)
     if (!escaped) return { word: { kind: 'string', text: value, at }, end: end + 1 }

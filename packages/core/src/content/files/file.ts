@@ -23,11 +23,11 @@ export function checkFile(
     throw invalidParameter(parameter, `must have at most ${MAX_NAME_LENGTH} characters`)
   }
   if (/\p{Cc}/u.test(fileName)) throw invalidParameter(parameter, 'must not contain control characters')
-  if (!fileName.isWellFormed()) throw invalidParameter(parameter, 'it is not well-formed Unicode')
+  if (!fileName.isWellFormed()) throw invalidParameter(parameter, 'is not well-formed Unicode')
   if (DIRECTION_CONTROLS.test(fileName))
     throw invalidParameter(parameter, 'must not change the direction of reading')
   // RFC 2183 2.3: a path in the name could make a mail program write outside its directory.
-  if (/[/\\]/.test(fileName)) throw invalidParameter(parameter, 'a file name must not hold a path')
+  if (/[/\\]/.test(fileName)) throw invalidParameter(parameter, 'must be a file name without a path')
   if (content.length > ATTACHMENT_SIZE) {
     throw invalidParameter(parameters.content, `must have at most ${ATTACHMENT_SIZE} bytes`)
   }

@@ -25,7 +25,7 @@ const MAX_DEFAULT_LENGTH = 4096
  */
 export function checkVariables(variables: readonly TemplateVariable[]): void {
   if (variables.length > MAX_VARIABLES)
-    throw invalidParameter('variables', `at most ${MAX_VARIABLES} variables are allowed`)
+    throw invalidParameter('variables', `must have at most ${MAX_VARIABLES} entries`)
   const names = new Set<string>()
   for (const [at, { name, type, default: value }] of variables.entries()) {
     // The grammar of merge tags (v2 contract section 5.1).

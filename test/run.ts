@@ -51,6 +51,7 @@ const OWN_PROCESS =
 /** Files that a shared process takes: its modules and what they keep stay in memory. */
 const MOST_SHARED = 40
 const SLOWEST = 10
+const DEBUG = process.argv.includes('--debug')
 const CHANGED = '--changed'
 
 interface Ran extends Count {

@@ -67,7 +67,7 @@ export function importDkimKey(secrets: Secrets, domain: string, pem: string): Dk
   const privateKey = rsaKey(pem)
   const { modulusLength: bits = 0, publicExponent = 0n } = privateKey.asymmetricKeyDetails ?? {}
   if (bits < MIN_BITS || bits > MAX_BITS) {
-    throw invalidParameter('privateKey', `must have ${MIN_BITS} to ${MAX_BITS} bits; this one has ${bits}`)
+    throw invalidParameter('privateKey', `must have ${MIN_BITS} to ${MAX_BITS} bits (got ${bits})`)
   }
   const publicKey = createPublicKey(privateKey)
   // A large exponent makes every verification slow, and some verifiers reject it.

@@ -152,7 +152,7 @@ function validate(group: Pick<NewGroup, 'name' | 'description'>): { name: string
     const clean = group[parameter].trim()
     const max = GROUP_LIMITS[parameter]
     if (clean.length < min || clean.length > max || /\p{Cc}/u.test(clean)) {
-      throw invalidParameter(parameter, `must have ${min} to ${max} characters, none of them a control character`)
+      throw invalidParameter(parameter, `must have ${min} to ${max} characters and no control characters`)
     }
     return clean
   }

@@ -113,7 +113,8 @@ export function keysOf(sql: Sql): Keys {
       return inTransaction(sql, async (transaction) => {
         const { key: old } = await lockManagedKey(transaction, id, accountId, by)
         if (old.revokedAt || old.expired) throw invalidParameter('id', 'key is revoked or expired')
-        if (old.replacedBy !== null) throw invalidParameter('id', `key was already rotated; its successor is key ${old.replacedBy}`)
+        if (old.replacedBy !== null)
+          throw invalidParameter('id', `key was already rotated; its successor is key ${old.replacedBy}`)
         const key = await insertApiKey(transaction, {
           ...old,
           ...storedSecret(secret),

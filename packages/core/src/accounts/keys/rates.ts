@@ -12,7 +12,11 @@ export function ratesOf(holder: KeyHolder, callsByDefault: number): Rates {
   const quotaKey = countsWith ?? keyId
   const { callsPerMinute, recipientsPerHour } = restrictions
   const ofKey = rate(`key ${quotaKey}`, callsPerMinute, 'calls per minute for this api_key')
-  const calls = rate(`calls ${account.id}`, holder.accountCallsPerMinute ?? (callsByDefault || null), 'calls per minute')
+  const calls = rate(
+    `calls ${account.id}`,
+    holder.accountCallsPerMinute ?? (callsByDefault || null),
+    'calls per minute',
+  )
   const recipients = rate(`recipients ${quotaKey}`, recipientsPerHour, 'recipients per hour for this api_key', HOUR)
   return {
     calls: nonEmpty([calls, ofKey]),

@@ -18,9 +18,9 @@ export function requireStrong(password: string): void {
       password.length >= MIN_LENGTH && password.length <= MAX_LENGTH,
       `must have ${MIN_LENGTH} to ${MAX_LENGTH} characters`,
     ],
-    [/\p{Lu}/u.test(password), 'must have an upper-case letter'],
-    [/\p{Ll}/u.test(password), 'must have a lower-case letter'],
-    [/\p{Nd}/u.test(password), 'must have a digit'],
+    [/\p{Lu}/u.test(password), 'must contain an upper-case letter'],
+    [/\p{Ll}/u.test(password), 'must contain a lower-case letter'],
+    [/\p{Nd}/u.test(password), 'must contain a digit'],
   ]
   for (const [isMet, problem] of wanted) if (!isMet) throw new ServiceError('passwordWeak', { values: { problem } })
 }

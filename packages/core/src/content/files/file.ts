@@ -25,7 +25,7 @@ export function checkFile(
   if (/\p{Cc}/u.test(fileName)) throw invalidParameter(parameter, 'must not contain control characters')
   if (!fileName.isWellFormed()) throw invalidParameter(parameter, 'is not well-formed Unicode')
   if (DIRECTION_CONTROLS.test(fileName))
-    throw invalidParameter(parameter, 'must not change the direction of reading')
+    throw invalidParameter(parameter, 'must not contain bidirectional control characters')
   // RFC 2183 2.3: a path in the name could make a mail program write outside its directory.
   if (/[/\\]/.test(fileName)) throw invalidParameter(parameter, 'must be a file name without a path')
   if (content.length > ATTACHMENT_SIZE) {

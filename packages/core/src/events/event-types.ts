@@ -95,7 +95,7 @@ export const EVENT_TYPE_TABLE = {
       'messages/batches.ts',
       'delivery/record.ts',
       'delivery/set-aside.ts',
-      'retention/privacy/sweep.ts',
+      'retention/privacy/erase-traces.ts',
     ],
     v2: 'dropped',
     v3: 'dropped',

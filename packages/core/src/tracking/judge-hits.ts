@@ -78,7 +78,7 @@ async function markLinks(sql: SqlTransaction, messageIds: readonly string[]): Pr
 
 /**
  * Creates the events. The lock on a delivery makes a concurrent erasure of its recipient wait, or makes this statement see the
- * erasure (retention/privacy/sweep.ts, which locks the delivery before its events). Event times are at most one day ago: no older
+ * erasure (retention/privacy/erase-batch.ts, which locks the delivery before its events). Event times are at most one day ago: no older
  * time is plausible, and its partition may have been dropped.
  */
 async function makeEvents(sql: SqlTransaction, ids: readonly string[]): Promise<void> {

@@ -1,11 +1,11 @@
 import { isDatabaseTrouble, isTimeout, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { Forgotten } from '../../suppressions/forgotten.ts'
+import { sweep } from './erase-batch.ts'
 import { type FoundMessage, findFinished, findQueued, firstFew } from './find.ts'
 import { announceHashes, hashSuppressions } from './opt-outs.ts'
 import type { Progress, Receipt, RequestInWork, Subject } from './request.ts'
 import { postpone, saveProgress, takeRequest } from './store.ts'
-import { sweep } from './sweep.ts'
 import { foldTagNames } from './tag-names.ts'
 
 /**

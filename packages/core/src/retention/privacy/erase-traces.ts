@@ -1,8 +1,6 @@
 import { finishDeliveries } from '../../delivery/finish-deliveries.ts'
 import { insertEvents } from '../../events/insert-events.ts'
 import { type AnySql, notByIndex, onlyRow } from '../../platform/database/database.ts'
-import type { FoundMessage } from './find.ts'
-import type { Receipt, Subject } from './request.ts'
 
 /** Fields of an event's detail that are kept: numbers and names defined by Postrider, no text from servers or mail clients. */
 const RETAINED_DETAIL = [
@@ -12,39 +10,20 @@ const RETAINED_DETAIL = [
 /** Matches pseudonyms (makePseudonym in index.ts). */
 const PSEUDONYM = '^forgotten-[0-9a-f]{20}$'
 
-export interface Swept {
-  readonly touched: Partial<Receipt>
-  /** Messages without queued deliveries, from which the recipient is now completely erased. */
-  readonly quiet: readonly string[]
-}
-
-export interface Sweep {
+/** A recipient to be erased from some messages. */
+export interface ErasedRecipient {
   readonly accountId: number
-  readonly subject: Subject
-  /** Ordered by id, so that two erasures never deadlock. */
-  readonly messages: readonly FoundMessage[]
+  readonly key: string
+  readonly pseudonym: string
+  /** UUIDs of the messages, in order, so that two erasures never deadlock. */
+  readonly ids: readonly string[]
 }
 
-/**
- * Erases a recipient from some messages. Queued deliveries to the recipient are cancelled unless a worker has claimed them. From
- * messages shared with others the recipient's data are removed, and the body once no delivery is queued. Can be repeated.
- */
-export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep): Promise<Swept> {
-  const ids = messages.map(({ id }) => id)
-  const { key, pseudonym } = subject
-  // In the text of json and jsonb, quotes and backslashes of the address are escaped.
-  const quoted = JSON.stringify(key).slice(1, -1)
-  // Template data are JSON within JSON.
-  const inData = JSON.stringify(quoted).slice(1, -1)
-  const since = messages.reduce(
-    (least, { acceptedAt }) => Math.min(least, acceptedAt.getTime()),
-    Number.MAX_SAFE_INTEGER,
-  )
-  const eventsSince = new Date(since - 86_400_000)
-
-  const cancelled = await countOf(sql`
+/** Drops queued deliveries to the recipient, unless a worker has claimed them. Returns their number. */
+export async function cancelQueued(sql: AnySql, { ids, accountId, key, pseudonym }: ErasedRecipient): Promise<number> {
+  return countOf(sql`
     with mine as materialized (
-      select q.message_id, q.recipient_no from unnest(${ids}::uuid[]) as w(id) join delivery_queue q on q.message_id = w.id
+      select q.message_id, q.recipient_no from unnest(${[...ids]}::uuid[]) as w(id) join delivery_queue q on q.message_id = w.id
        where q.account_id = ${accountId} and q.recipient_key = ${key} and q.worker_id is null
        for update of q skip locked
     ), deleted as (
@@ -67,19 +46,27 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
       ${insertEvents(sql, { from: sql`deleted`, type: 'dropped', detail: { reason: 'forgotten' } })}
     )
     select count(*)::int as count from deleted`)
+}
 
-  // Determined first: finished deliveries are never queued again, so the statements below see all rows of these messages.
-  const quiet = (
-    await sql<{ id: string }[]>`
-      select w.id from unnest(${ids}::uuid[]) as w(id)
+/** Returns the messages without queued deliveries. */
+export async function withoutQueued(sql: AnySql, ids: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+      select w.id from unnest(${[...ids]}::uuid[]) as w(id)
        where not exists (select from delivery_queue q where q.message_id = w.id)`
-  ).map(({ id }) => id)
+  return rows.map(({ id }) => id)
+}
 
-  const deliveries = await countOf(sql`
+/** Returns the number of finished deliveries to the recipient that were changed. */
+export async function eraseDeliveries(
+  sql: AnySql,
+  { ids, accountId, key, pseudonym }: ErasedRecipient,
+): Promise<number> {
+  const { quoted, inData } = escaped(key)
+  const erased = await countOf(sql`
     with own as (
       update finished_deliveries f
          set recipient = ${pseudonym}, recipient_key = ${pseudonym}, recipient_domain = '', reference = null, personal = null
-        from unnest(${ids}::uuid[]) as w(id)
+        from unnest(${[...ids]}::uuid[]) as w(id)
        where f.message_id = w.id and f.account_id = ${accountId}
          -- An invalid recipient may still contain the address, for example next to a name.
          and (f.recipient_key = ${key} or (f.reason = 'invalid' and position(${key} in f.recipient_key) > 0))
@@ -88,14 +75,19 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
   // Copies of other recipients contain the address in To or Cc.
   await sql`
     update finished_deliveries f set personal = null
-      from unnest(${ids}::uuid[]) as w(id)
+      from unnest(${[...ids]}::uuid[]) as w(id)
      where f.message_id = w.id and f.account_id = ${accountId} and f.personal is not null
        and (position(${quoted} in lower(f.personal::text)) > 0 or position(${inData} in lower(f.personal::text)) > 0)`
+  return erased
+}
 
-  const attempts = await countOf(sql`
+/** Returns the number of attempts that were changed. */
+export async function eraseAttempts(sql: AnySql, { ids, accountId, key, pseudonym }: ErasedRecipient): Promise<number> {
+  const { quoted } = escaped(key)
+  return countOf(sql`
     with own as (
       update attempts a set reply = null, conversation = null, host = null, address = null
-        from unnest(${ids}::uuid[]) as w(id)
+        from unnest(${[...ids]}::uuid[]) as w(id)
        where a.message_id = w.id and a.account_id = ${accountId}
          and (a.reply is not null or a.conversation is not null or a.host is not null or a.address is not null)
          and (exists (select from finished_deliveries f where f.message_id = a.message_id and f.recipient_no = a.recipient_no
@@ -105,13 +97,21 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
               or position(${key} in lower(a.reply)) > 0 or position(${quoted} in lower(a.conversation::text)) > 0)
       returning 1)
     select count(*)::int as count from own`)
+}
 
-  const events = await countOf(sql`
+/** Returns the number of events that were changed, none of which is older than `since`. */
+export async function eraseEvents(
+  sql: AnySql,
+  { ids, accountId, key, pseudonym }: ErasedRecipient,
+  since: Date,
+): Promise<number> {
+  const { quoted } = escaped(key)
+  return countOf(sql`
     with own as (
       update events e
          set detail = (select jsonb_object_agg(d.key, d.value) from jsonb_each(e.detail) d where d.key = any(${RETAINED_DETAIL}::text[]))
-        from unnest(${ids}::uuid[]) as w(id)
-       where e.message_id = w.id and ${notByIndex(sql, sql`e.account_id = ${accountId}`)} and e.occurred_at >= ${eventsSince}
+        from unnest(${[...ids]}::uuid[]) as w(id)
+       where e.message_id = w.id and ${notByIndex(sql, sql`e.account_id = ${accountId}`)} and e.occurred_at >= ${since}
          and exists (select from jsonb_object_keys(e.detail) name where name <> all(${RETAINED_DETAIL}::text[]))
          and (exists (select from finished_deliveries f where f.message_id = e.message_id and f.recipient_no = e.recipient_no
                          and f.recipient_key = ${pseudonym})
@@ -120,31 +120,47 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
               or position(${quoted} in lower(e.detail::text)) > 0)
       returning 1)
     select count(*)::int as count from own`)
+}
 
+/** Discards what the recipient opened and clicked and was not classified yet. */
+export async function discardHits(sql: AnySql, { ids, accountId, pseudonym }: ErasedRecipient): Promise<void> {
   // A hit that is being classified is locked and skipped here; its classification waits for this transaction and then discards it
   // (tracking/judge-hits.ts).
   await sql`
     delete from hits where id in (
-      select h.id from unnest(${ids}::uuid[]) as w(id)
+      select h.id from unnest(${[...ids]}::uuid[]) as w(id)
         join hits h on h.message_id = w.id
         join finished_deliveries f on f.message_id = h.message_id and f.recipient_no = h.recipient_no
        where h.account_id = ${accountId} and f.recipient_key = ${pseudonym}
          for update of h skip locked)`
+}
 
+/** Deletes idempotency keys that contain the address. */
+export async function deleteKeys(sql: AnySql, { ids, accountId, key }: ErasedRecipient): Promise<void> {
   // A repeated call with this key sends a new message; the address is not kept for the sake of idempotency.
   await sql`
-    delete from idempotency_keys k using unnest(${ids}::uuid[]) as w(id)
+    delete from idempotency_keys k using unnest(${[...ids]}::uuid[]) as w(id)
      where k.message_id = w.id and ${notByIndex(sql, sql`k.account_id = ${accountId}`)}
        and position(${key} in lower(k.key)) > 0`
+}
 
-  const changed = await countOf(sql`
+/**
+ * Removes what identifies the recipient from the messages; their subjects too, if they went to nobody else. Returns the number of messages
+ * that were changed.
+ */
+export async function eraseMessages(
+  sql: AnySql,
+  { ids, accountId, key }: ErasedRecipient,
+  quiet: readonly string[],
+): Promise<number> {
+  return countOf(sql`
     with own as (
       update messages m
          set client_address = null, subject = case when subjects.hide then '' else m.subject end,
              tags = array(select tag from unnest(m.tags) tag where position(${key} in lower(tag)) = 0)
-        from unnest(${ids}::uuid[]) as w(id)
+        from unnest(${[...ids]}::uuid[]) as w(id)
        cross join lateral (
-         select (w.id = any(${quiet}::uuid[])
+         select (w.id = any(${[...quiet]}::uuid[])
                  and not exists (select from finished_deliveries f where f.message_id = w.id and f.recipient_key !~ ${PSEUDONYM})) as alone
        ) others
        cross join lateral (
@@ -154,16 +170,20 @@ export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep
          and (m.client_address is not null or (subjects.hide and m.subject <> '') or position(${key} in lower(m.tags::text)) > 0)
       returning 1)
     select count(*)::int as count from own`)
+}
 
-  const bodies = await countOf(sql`
+/** Deletes the bodies of messages. Returns the number of parts. */
+export async function deleteBodies(sql: AnySql, ids: readonly string[]): Promise<number> {
+  return countOf(sql`
     with deleted as (
-      delete from bodies b using unnest(${quiet}::uuid[]) as w(id) where b.message_id = w.id returning 1)
+      delete from bodies b using unnest(${[...ids]}::uuid[]) as w(id) where b.message_id = w.id returning 1)
     select count(*)::int as count from deleted`)
+}
 
-  return {
-    touched: { cancelled, deliveries: deliveries + cancelled, attempts, events, messages: changed, bodies },
-    quiet,
-  }
+/** The address as the text of json and jsonb contains it, and as JSON within JSON, which template data are. */
+function escaped(key: string): { quoted: string; inData: string } {
+  const quoted = JSON.stringify(key).slice(1, -1)
+  return { quoted, inData: JSON.stringify(quoted).slice(1, -1) }
 }
 
 async function countOf(rows: PromiseLike<readonly unknown[]>): Promise<number> {

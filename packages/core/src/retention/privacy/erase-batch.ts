@@ -1,0 +1,56 @@
+import type { AnySql } from '../../platform/database/database.ts'
+import {
+  cancelQueued,
+  deleteBodies,
+  deleteKeys,
+  discardHits,
+  eraseAttempts,
+  eraseDeliveries,
+  eraseEvents,
+  eraseMessages,
+  withoutQueued,
+} from './erase-traces.ts'
+import type { FoundMessage } from './find.ts'
+import type { Receipt, Subject } from './request.ts'
+
+const DAY_MS = 86_400_000
+
+export interface Swept {
+  readonly touched: Partial<Receipt>
+  /** Messages without queued deliveries, from which the recipient is now completely erased. */
+  readonly quiet: readonly string[]
+}
+
+export interface Sweep {
+  readonly accountId: number
+  readonly subject: Subject
+  /** Ordered by id, so that two erasures never deadlock. */
+  readonly messages: readonly FoundMessage[]
+}
+
+/**
+ * Erases a recipient from some messages. Queued deliveries to the recipient are cancelled unless a worker has claimed them. From
+ * messages shared with others the recipient's data are removed, and the body once no delivery is queued. Can be repeated.
+ */
+export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep): Promise<Swept> {
+  const { key, pseudonym } = subject
+  const ids = messages.map(({ id }) => id)
+  const recipient = { accountId, key, pseudonym, ids }
+  // Events and messages are dated by the clocks of different hosts.
+  const since = new Date(Math.min(...messages.map(({ acceptedAt }) => acceptedAt.getTime())) - DAY_MS)
+
+  const cancelled = await cancelQueued(sql, recipient)
+  // Determined first: finished deliveries are never queued again, so the statements below see all rows of these messages.
+  const quiet = await withoutQueued(sql, ids)
+  const deliveries = await eraseDeliveries(sql, recipient)
+  const attempts = await eraseAttempts(sql, recipient)
+  const events = await eraseEvents(sql, recipient, since)
+  await discardHits(sql, recipient)
+  await deleteKeys(sql, recipient)
+  const changed = await eraseMessages(sql, recipient, quiet)
+  const bodies = await deleteBodies(sql, quiet)
+  return {
+    touched: { cancelled, deliveries: deliveries + cancelled, attempts, events, messages: changed, bodies },
+    quiet,
+  }
+}

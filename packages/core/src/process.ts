@@ -13,8 +13,8 @@ const DRAIN_MS = 28_000
 /**
  * Growth of the heap, in percent of the live objects, that triggers a full garbage collection. The live heap is small
  * and its turnover large. With V8's default, a relay receiving 500 messages of 100 kB per second collected its 20 MB
- * heap four times per second and spent half its processor time on that, while the heap of an API under load grew to
- * twice its present size.
+ * heap four times per second, which took half its processor time. The heap of an API under load grew to twice its
+ * present size.
  */
 const HEAP_GROWTH = 150
 /** Milliseconds between two heartbeats sent to the supervisor. */

@@ -2,9 +2,9 @@
  * Limits the bytes of message bodies that a process holds in memory. The caller reserves before it holds a body; if the
  * budget is used up, it rejects the request (503, 452) instead of running out of memory (P7).
  *
- * A part of the budget is reserved for accounts that hold little. A body reserves its size before it is transferred, so
- * otherwise one account that announces large bodies and sends them slowly, or never, would cause everyone else's mail
- * to be rejected.
+ * A part of the budget is reserved for accounts that hold little. The size of a body is reserved before it is
+ * transferred. Without that part, an account that announces large bodies and sends them slowly, or never, would cause
+ * everyone else's mail to be rejected.
  */
 export interface ByteBudget {
   /** Reserves the bytes, or returns false. `holder` is the account; without one, the whole budget is available. */

@@ -81,7 +81,7 @@ export function plainAddress(address: string): string {
 /**
  * Loopback, private, link-local, documentation and other networks without public hosts (RFC 6890), those whose
  * addresses contain an IPv4 address (NAT64, Teredo, 6to4), those of protocols (2001::/23), and all IPv6 except
- * 2000::/3, the only allocated range.
+ * 2000::/3, since no other range is allocated.
  */
 const PRIVATE = new NetworkList([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],

@@ -4,11 +4,11 @@ const MAX_KEY_LENGTH = 10_000
 /**
  * Finds keys in texts: at each position the longest key that begins there. An automaton (Aho and Corasick, 1975) over
  * the reversed keys reads the text from its end, and so knows at each position the longest key that begins there. Takes
- * time linear to the lengths of text and keys, whatever the number of keys and their common parts, and about twenty
- * bytes per unit of the keys, so callers must limit those first.
+ * time linear to the lengths of text and keys, whatever the number of keys and their common parts. Takes about twenty
+ * bytes of memory per unit of the keys, so callers must limit the keys first.
  *
- * States are numbered by their distance from the root, so that the transitions of a state are contiguous and sorted by
- * unit.
+ * States are numbered by their distance from the root, so that the transitions of a state are contiguous and sorted
+ * by unit.
  */
 export class KeyFinder {
   /** Bit set of the last units of all keys; it skips nearly all of a text. */

@@ -134,9 +134,9 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
 }
 
 /**
- * Makes a condition unusable for index scans. Statements have one generic plan for all accounts: because the average
- * account is small, an index on accounts looks as selective as the index that finds the few matching rows, but for a
- * large account it reads millions.
+ * Makes a condition unusable for index scans. Statements have one generic plan for all accounts. Because the average
+ * account is small, an index on accounts looks as selective as the index that finds the few matching rows. For a large
+ * account it reads millions.
  */
 export function notByIndex(sql: AnySql, condition: ReturnType<AnySql>): ReturnType<AnySql> {
   return sql`(${condition}) is true`

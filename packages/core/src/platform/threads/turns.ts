@@ -12,9 +12,9 @@ let serving = false
 let used = 0
 
 /**
- * Runs work without blocking the event loop. Short work runs immediately; longer work runs in pieces, and all queued
- * work together gets a few milliseconds per iteration of the loop, so that a hundred costly messages delay the others
- * no more than one does.
+ * Runs work without blocking the event loop. Short work runs immediately; longer work runs in pieces. All queued work
+ * together gets a few milliseconds per iteration of the loop, so that a hundred costly messages delay the others no
+ * more than one does.
  */
 export function inTurns<T>(work: Stoppable<T>): T | Promise<T> {
   if (used < SLOT_MS) {

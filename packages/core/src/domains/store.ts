@@ -48,7 +48,7 @@ export async function selectDomains(sql: AnySql, accountId: number | undefined):
 }
 
 export interface DomainPage {
-  /** Undefined: any state. */
+  /** Undefined means any state. */
   readonly states: readonly DomainState[] | undefined
   readonly name: string | undefined
   readonly limit: number

@@ -67,7 +67,7 @@ export interface SuppressionPage {
 }
 
 /**
- * Lists are counted, and paged by offset, up to this number: nobody pages further manually, and counting more would be
+ * Lists are counted, and paged by offset, up to this number: no one pages further manually, and counting more would be
  * wasted work.
  */
 export const COUNTED = 100_000

@@ -2,7 +2,7 @@
 export interface Rate {
   /** Identifies what is counted and for whom, such as `calls 12`. Rates with the same name share one quota. */
   readonly name: string
-  /** Text for the error message: `calls a minute`. */
+  /** Text for the error message: `calls per minute`. */
   readonly what: string
   readonly limit: number
   /** Length of the window in seconds: {@link MINUTE} or {@link HOUR}. */

@@ -13,7 +13,7 @@ import type { CreditType, Subaccount } from './subaccount.ts'
 export interface NewSubaccount {
   readonly username: string
   readonly email: string
-  /** Undefined: set later by an update. */
+  /** Undefined if it will be set later by an update. */
   readonly password: string | undefined
   readonly creditType: CreditType
 }

@@ -95,7 +95,7 @@ const CALLS: readonly (readonly [options: CallOptions, status: number])[] = [
 ]
 
 const logged = () => JSON.stringify(api.log)
-const refusals = () => api.log.filter(({ msg }) => msg === 'refused').length
+const refusals = () => api.log.filter(({ msg }) => msg === 'request rejected').length
 
 t.test('calls of every kind leave no key, address, subject, content or query in the log, at any level', async (t) => {
   for (const [options, status] of CALLS)
@@ -116,7 +116,7 @@ t.test('a fault says nothing to the client, and the log has its place but no val
     error_info: { error_message: 'Internal error', error_code: 500 },
     message: 'Error in SendEmail api call',
   })
-  const fault = await until('the fault', () => api.log.slice(before).find(({ msg }) => msg === 'fault'))
+  const fault = await until('the fault', () => api.log.slice(before).find(({ msg }) => msg === 'internal error'))
   t.match(fault, { level: 50, process: 'api', err: { code: '23514', stack: String } })
   t.notMatch(logged(), CANARY)
   t.notOk(logged().includes(sender.apiKey))

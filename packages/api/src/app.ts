@@ -18,7 +18,7 @@ export { OPERATIONS as V3_OPERATIONS } from './v3/operations.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Aborted when the process stops: whoever waits for something answers at once. */
+    /** Aborted when the process stops, so that requests that wait for something return immediately. */
     draining: AbortSignal
   }
 }
@@ -29,7 +29,7 @@ export interface AppOptions {
   readonly log: Log
 }
 
-/** The Web API as one Fastify application; it translates and never decides. */
+/** Builds the Web API as one Fastify application. It translates between wire formats and core, and makes no decisions itself. */
 export async function buildApp({ core, config, log }: AppOptions): Promise<FastifyInstance> {
   let stopping = false
   const draining = new AbortController()
@@ -38,26 +38,26 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
     ...FRAME,
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    // Only the hop that a configured proxy vouches for counts (V42).
+    // Only the hop that a configured proxy vouches for is trusted (V42).
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     forceCloseConnections: 'idle',
-    // What still comes in while draining is refused by v2 in its own shape, and /health tells.
+    // Requests that arrive during shutdown get v2's own error shape, and /health reports the shutdown.
     return503OnClosing: false,
-    // V41: a client has 10 s for its headers and 60 s for the whole request.
+    // V41: a client has 10 s to send its headers and 60 s for the whole request.
     requestTimeout: 60_000,
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2000 },
     clientErrorHandler: malformed.handler,
-    // A path that can't be decoded is known to nobody.
+    // A path that cannot be percent-decoded matches no route.
     frameworkErrors: (_error, request, reply) => {
       const inOwnShape = /^\/v3(\/|$)/i.test(request.url) ? sendRefusal : sendFailure
       inOwnShape(new ServiceError('notFound'), request, reply)
     },
   })
   malformed.watch(app.server)
-  // A method that no path takes is as wrong on a known path as any other: 405, and not 404. One stands for all of them: routes
-  // of 35 methods for each path took 11 MB.
+  // A method that no path accepts returns 405 rather than 404 on a known path. All such methods are mapped to one, because
+  // routing 35 methods per path took 11 MB.
   const routed = new Set(app.supportedMethods)
   app.server.prependListener('request', (request) => {
     if (!routed.has(request.method as HTTPMethods)) request.method = 'TRACE'
@@ -67,7 +67,8 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
     stopping = true
     draining.abort()
   })
-  // The framework closes what is idle now; a connection in the middle of a call would stay open after it, and hold up the end.
+  // The framework closes connections that are idle now. A connection with a call in progress would stay open afterwards and delay
+  // shutdown.
   app.addHook('onSend', async (_request, reply) => {
     if (stopping) reply.header('connection', 'close')
   })
@@ -78,7 +79,7 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   const largeCalls = createLargeCalls({ config, log })
   app.addHook('onClose', () => largeCalls.close())
   app.setErrorHandler(sendFailure)
-  // Before anything of the body is read: nobody has shown a key for it.
+  // Before the body is read, because no key has been checked yet.
   app.addHook('onRequest', async ({ is404 }) => {
     if (is404) throw new ServiceError('notFound')
   })

@@ -2,23 +2,23 @@ import { type Readable, Transform } from 'node:stream'
 import { type ByteBudget, holderOf, LIMITS, ServiceError } from '@postrider/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** A body is in memory up to this many times at once: octets, text, parsed values, decoded attachments. */
+/** Copies of a body that are in memory at the same time: bytes, text, parsed values and decoded attachments. */
 const COPIES = 3
 
-/** A streamed body may be this long. */
+/** Maximum length of a streamed body, in bytes. */
 export const STREAM_LIMIT = 128 * 1024 * 1024
-/** Of a streamed body so much is in memory, whatever its length: what waits in sockets and parser, and the rows just read. */
+/** Memory reserved for a streamed body of any length, in bytes: socket and parser buffers and the rows just read. */
 const STREAM_ROOM = 2 * 1024 * 1024
 
-/** Reserves room for a body that is read as it comes and not kept. Throws tooLarge or overloaded. */
+/** Reserves memory for a body that is processed while it arrives and is not kept. Throws tooLarge or overloaded. */
 export function reserveStream(budget: ByteBudget, request: FastifyRequest, reply: FastifyReply): void {
   if (Number(request.headers['content-length'] ?? 0) > STREAM_LIMIT) throw streamTooLarge()
   reservation(budget, request, reply).growTo(STREAM_ROOM)
 }
 
 /**
- * Reserves room for a body of announced length before it is read, and gives it back when the answer is out or the client
- * gone. One body may take all that one account may have, so that none is refused for ever.
+ * Reserves memory for a body of announced length before it is read, and releases it after the response was sent or the client
+ * disconnected. One body may use the whole share of an account; otherwise a large body could never be accepted.
  *
  * Throws tooLarge or overloaded.
  */
@@ -34,8 +34,8 @@ export function reserveBody(
 }
 
 /**
- * Reserves room for a body of unannounced length (chunked) as it arrives: what it may grow to would be the whole budget, and
- * one client at a time. Beyond the budget the stream fails with overloaded.
+ * Reserves memory for a body of unannounced length (chunked) as it arrives. Reserving its maximum length would use up the whole
+ * budget for one client at a time. If the budget is exhausted, the stream fails with overloaded.
  */
 export function reserveAsItComes(
   budget: ByteBudget,
@@ -56,7 +56,7 @@ export function reserveAsItComes(
       }
     },
   })
-  // Read to its end all the same: an answer on a connection with unread data is lost when it is closed.
+  // Read to the end: a response on a connection with unread data is lost when the connection is closed.
   counted.once('error', () => payload.resume())
   payload.once('error', (error) => counted.destroy(error))
   return payload.pipe(counted)
@@ -66,7 +66,7 @@ interface Reservation {
   growTo(size: number): void
 }
 
-/** One for each call, though a zipped body is reserved twice: as it was announced, and as it is unpacked. */
+/** One per call. A compressed body is counted once, by the larger of its announced and its uncompressed size. */
 const reservations = new WeakMap<FastifyReply, Reservation>()
 
 function reservation(budget: ByteBudget, { principal }: FastifyRequest, reply: FastifyReply): Reservation {
@@ -79,7 +79,7 @@ function reservation(budget: ByteBudget, { principal }: FastifyRequest, reply: F
     growTo(size: number) {
       const more = Math.min(size * COPIES, budget.most) - held
       if (more <= 0) return
-      if (!budget.take(more, holder)) throw new ServiceError('overloaded', { reason: 'no room for another body' })
+      if (!budget.take(more, holder)) throw new ServiceError('overloaded', { reason: 'body budget exhausted' })
       held += more
     },
   }

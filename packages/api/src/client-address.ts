@@ -2,12 +2,13 @@ import { isIP } from 'node:net'
 import { plainAddress } from '@postrider/core'
 import type { FastifyRequest } from 'fastify'
 
-/** The address of somebody unknown (RFC 6890 2.2.2: "this host"); in no network a key could be bound to. */
+/** Stands for an unknown address (RFC 6890 2.2.2: "this host"). It lies in no network that a key could be restricted to. */
 const UNKNOWN = '0.0.0.0'
 
 /**
- * The client's address: the socket's, or the hop that a configured proxy vouches for (V42). Proxies also write a port behind
- * it, or a word such as "unknown"; who hides there is in no allowed network, and must not make the record of the message fail.
+ * Returns the client's address: that of the socket, or of the hop that a configured proxy vouches for (V42). Proxies also append
+ * a port or send a word such as "unknown". Such a client is in no allowed network, and its address must not prevent the message
+ * from being recorded.
  */
 export function clientAddress({ ip }: FastifyRequest): string {
   const address = plainAddress(ip ?? '')

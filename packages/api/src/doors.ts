@@ -2,28 +2,31 @@ import { type ByteBudget, type Core, LIMITS, type Principal } from '@postrider/c
 import type { FastifyServerOptions } from 'fastify'
 import type { LargeCalls } from './large-calls/index.ts'
 
-/** What every application with these doors has. */
+/** Fastify options of every application that serves the API's entry points. */
 export const FRAME = {
   bodyLimit: LIMITS.messageSize,
-  // An address in a path may be as long as an address may be, each octet of it written as three.
+  // An address in a path may have the maximum length of an address, with each byte percent-encoded as three.
   routerOptions: { ignoreTrailingSlash: true, caseSensitive: false, maxParamLength: 1000 },
-  // JSON must mean what it says: coercion would turn "abc" into ["abc"] and null into "" before 120 and 116 could be seen.
+  // Coercion would turn "abc" into ["abc"] and null into "" before errors 120 and 116 could be detected.
   ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
 } as const satisfies FastifyServerOptions
 
 export interface Doors {
   readonly core: Core
-  /** The service's own base URL, for links in answers. */
+  /** Base URL of the service, for links in responses. */
   readonly publicUrl: string
-  /** Where calls come from outside. */
+  /** Set where calls arrive from the network. */
   readonly entrance?: Entrance
-  /** In the thread of large calls: who calls. The process has asked for the key, kept the rate and made room. */
+  /**
+   * Set in the thread for large calls: returns the caller. The main thread has already checked the key, applied the rate limit
+   * and reserved memory.
+   */
   readonly letIn?: () => Principal
 }
 
 export interface Entrance {
   readonly budget: ByteBudget
   readonly largeCalls: LargeCalls
-  /** The process is draining: nothing new is accepted. */
+  /** Whether the process is draining and accepts no new calls. */
   readonly isStopping: () => boolean
 }

@@ -1,6 +1,6 @@
 import type { ExportFormat } from '@postrider/core'
 
-/** The media type of an export's file. */
+/** Media types of export files. */
 export const FILE_TYPES = { json: 'application/x-ndjson', csv: 'text/csv' } as const satisfies Record<
   ExportFormat,
   string

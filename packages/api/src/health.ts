@@ -3,11 +3,11 @@ import type { FastifyInstance } from 'fastify'
 
 export interface HealthOptions {
   readonly core: Core
-  /** The process is draining: a load balancer should send new calls elsewhere. */
+  /** Whether the process is draining; a load balancer should then send new calls elsewhere. */
   readonly isStopping: () => boolean
 }
 
-/** GET /health/live and /health/ready, for load balancers and supervisors. */
+/** GET /health/live and /health/ready, for load balancers and process supervisors. */
 export async function health(app: FastifyInstance, { core, isStopping }: HealthOptions): Promise<void> {
   app.get('/health/live', async () => ({ status: 'live' }))
   app.get('/health/ready', async (_request, reply) => {

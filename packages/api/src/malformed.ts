@@ -5,7 +5,7 @@ import { ERRORS, type ErrorName } from '@postrider/core'
 import { failure } from './v2/envelope.ts'
 import type { Complaint } from './v3/refusal.ts'
 
-/** What never becomes a call: the parser's complaints (RFC 9110 15.5, RFC 6585 5). Any other: it is not HTTP. */
+/** Errors of the HTTP parser (RFC 9110 15.5, RFC 6585 5); all others mean malformed HTTP. */
 const COMPLAINTS: Readonly<Record<string, ErrorName>> = {
   HPE_HEADER_OVERFLOW: 'headerTooLarge',
   ERR_HTTP_REQUEST_TIMEOUT: 'requestTimeout',
@@ -15,13 +15,14 @@ type Answer = ServerResponse<IncomingMessage>
 
 export interface MalformedRefusal {
   readonly handler: (error: Error & { code?: string; rawPacket?: unknown }, socket: Socket) => void
-  /** Keeps count of the answers under way on each connection. */
+  /** Tracks the responses in progress on each connection. */
   watch(server: Server): void
 }
 
 /**
- * Refuses what is not HTTP, comes too slowly or has too large a header, and closes the connection. A call that came in whole
- * before it on the same connection is answered first: the refusal would be taken for its answer, though its message is stored.
+ * Rejects requests that are not HTTP, arrive too slowly or have too large a header, and closes the connection. A complete call
+ * received earlier on the same connection is answered first. Otherwise the client would take the error for that call's response,
+ * although its message is stored.
  */
 export function refuseMalformed(): MalformedRefusal {
   const underWay = new WeakMap<Socket, Set<Answer>>()
@@ -29,7 +30,7 @@ export function refuseMalformed(): MalformedRefusal {
   async function refuse(code: string, socket: Socket, inV3: boolean): Promise<void> {
     const whole = [...(underWay.get(socket) ?? [])].filter(({ req }) => req.complete)
     await Promise.all(whole.map((answer) => once(answer, 'close').catch(() => {})))
-    // The parser complains again about whatever still comes.
+    // The parser reports an error again for everything that still arrives.
     if (!socket.writable) return
     const { status, v2, sentence } = ERRORS[COMPLAINTS[code] ?? 'httpMalformed']
     const complaint: Complaint = { message: sentence, field: null, help: null }
@@ -55,7 +56,7 @@ export function refuseMalformed(): MalformedRefusal {
   }
 }
 
-/** As far as what the parser stumbled over still shows it. */
+/** Whether the packet that the parser rejected shows a v3 path. */
 function isOfV3(packet: unknown): boolean {
   return Buffer.isBuffer(packet) && /^[A-Z]+ \/v3[/? ]/i.test(packet.toString('latin1', 0, 40))
 }

@@ -3,12 +3,12 @@ import type { Doors } from './doors.ts'
 import { v2 } from './v2/index.ts'
 import { v3 } from './v3/index.ts'
 
-/** Registers v2 and v3. */
+/** Registers the routes of v2 and v3. */
 export async function openDoors(app: FastifyInstance, doors: Doors): Promise<void> {
   app.decorateRequest('principal')
   app.decorateRequest('fileParts')
   app.decorateRequest('octets')
-  // v2.1 is announced only; what exists is served under both (v2 contract section 1).
+  // v2.1 is only announced; existing operations are served under both prefixes (v2 contract section 1).
   for (const prefix of ['/v2', '/v2.1']) await app.register(v2, { prefix, ...doors })
   await app.register(v3, { prefix: '/v3', ...doors })
 }

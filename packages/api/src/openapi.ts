@@ -6,20 +6,20 @@ import type { TObject, TSchema } from 'typebox'
 import { failure, type OperationGroup, success } from './v2/envelope.ts'
 import type { Envelope } from './v2/operation.ts'
 
-/** What the OpenAPI document says of a route; an Operation says it by itself. */
+/** Documentation of a route in the OpenAPI document; an Operation carries its own. */
 export interface Documentation {
   readonly name: string
   readonly summary: string
   readonly group: OperationGroup
   readonly input: TObject
-  /** What `data` holds. */
+  /** Schema of `data`. */
   readonly answer: TSchema
   readonly envelope?: Envelope
   readonly errors: readonly ErrorName[]
   readonly example: { readonly input: unknown; readonly data: unknown }
   readonly takes?: string
   readonly gives?: readonly string[]
-  /** Shown at these only; the others are aliases. The first is the one the operation is named for. */
+  /** The paths to document; the others are aliases. The first one gives the operation its name. */
   readonly shown: readonly Spelling[]
 }
 
@@ -32,7 +32,7 @@ declare module 'fastify' {
   }
 }
 
-/** Rows every call may answer with. */
+/** Errors that any call can return. */
 export const EVERYWHERE: readonly ErrorName[] = [
   ...(['keyMissing', 'keyInvalid', 'addressNotAllowed', 'scopeMissing', 'subaccountUnknown', 'bodyBlank'] as const),
   ...(['rateLimited', 'wrongKeysTooMany'] as const),
@@ -48,8 +48,8 @@ export const EVERYWHERE: readonly ErrorName[] = [
 ]
 
 /**
- * The OpenAPI document, made from the schemas that validate: /openapi.json, and /docs for people. To be registered before
- * the routes it tells of.
+ * Generates the OpenAPI document from the validation schemas: /openapi.json, and /docs for people. Must be registered before the
+ * routes it documents.
  */
 export async function openapi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
@@ -70,7 +70,7 @@ export async function openapi(app: FastifyInstance): Promise<void> {
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
 }
 
-/** An operation at one of its spellings: those that follow the first are by POST (specification part 4, rule 1). */
+/** Documents an operation at one of its paths. Paths after the first take POST (specification part 4, rule 1). */
 function described(documentation: Documentation, at: number) {
   const { name, summary, group, input, answer, envelope, errors, example, shown, takes, gives } = documentation
   const [path, method] = shown[at] as Spelling

@@ -2,8 +2,8 @@ import { type Rate, type RateLimits, requireAllowed } from '@postrider/core'
 import type { FastifyReply } from 'fastify'
 
 /**
- * Takes the call out of its allowances, and says in the answer's header how they stand, also when it is refused; `onlyRefused`:
- * only then. Nothing is said where there is no limit, as for mail unless one was set. Throws rateLimited.
+ * Charges the call against its rate limits and reports their status in the response headers, also if the call is rejected; with
+ * `onlyRefused`, only then. If there is no limit, which is the default for messages, no header is sent. Throws rateLimited.
  */
 export async function keepRate(
   rateLimits: RateLimits,
@@ -16,7 +16,7 @@ export async function keepRate(
   if (standing.refused || !onlyRefused) {
     reply.header('x-ratelimit-limit', String(standing.rate.limit))
     reply.header('x-ratelimit-remaining', String(standing.remaining))
-    // Seconds since 1970, as clients of v3 also expect it.
+    // Seconds since 1970, which v3 clients expect too.
     reply.header('x-ratelimit-reset', String(standing.reset))
   }
   requireAllowed(standing)

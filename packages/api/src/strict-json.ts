@@ -1,26 +1,29 @@
 import { isUtf8 } from 'node:buffer'
 import { LIMITS, ServiceError } from '@postrider/core'
 
-/** Deeper than this nobody means it, and recursion of ours would be what breaks. */
+/** Maximum nesting depth; it protects our recursive readers. */
 const MAX_DEPTH = 64
 
-/** Values of one call, fifty for each recipient: ten million empty objects are 30 MB here and gigabytes once parsed. */
+/**
+ * Maximum number of values per call, fifty per recipient: ten million empty objects are 30 MB of JSON and take gigabytes when
+ * parsed.
+ */
 const MAX_VALUES = LIMITS.recipients * 50
 
-/** Values counted so far; what a call brings in several texts shares one. */
+/** Number of values counted so far; shared by all JSON texts of one call. */
 export interface ValueCount {
   values: number
 }
 
-/** Throws tooLarge for more values than anybody needs. */
+/** Throws tooLarge if the call has more than the maximum number of values. */
 export function countValues(count: ValueCount, values: number): void {
   count.values += values
   if (count.values > MAX_VALUES) throw new ServiceError('tooLarge', { values: { limit: `${MAX_VALUES} values` } })
 }
 
-/** The body is not JSON we take; the message says why, and may be shown to the client. */
+/** Thrown for a body that is not acceptable JSON. The message states why and may be shown to the client. */
 export class JsonError extends Error {
-  /** The message without what the client wrote, for the log. */
+  /** The message without any of the client's input, for the log. */
   readonly reason: string
 
   constructor(message: string, reason = message) {
@@ -38,10 +41,10 @@ function isGzip(octets: Buffer): boolean {
 }
 
 /**
- * Parses JSON more strictly than JSON.parse: invalid UTF-8, nesting beyond 64, a key twice in one object, and keys that reach
- * for prototypes are refused, since two readers could take each to mean something different.
+ * Parses JSON more strictly than JSON.parse. Rejects invalid UTF-8, nesting deeper than 64, duplicate keys in one object, and
+ * keys that could modify a prototype, because two parsers may interpret each of them differently.
  *
- * Throws {@link JsonError}, and tooLarge for more values than anybody needs.
+ * Throws {@link JsonError}, and tooLarge if there are too many values.
  */
 export function parseStrictJson(octets: Buffer, count: ValueCount = { values: 0 }): unknown {
   if (!isUtf8(octets)) throw new JsonError(isGzip(octets) ? ZIPPED : 'body is not UTF-8')
@@ -52,17 +55,17 @@ export function parseStrictJson(octets: Buffer, count: ValueCount = { values: 0 
   try {
     value = JSON.parse(text)
   } catch {
-    throw new JsonError('the syntax is wrong')
+    throw new JsonError('syntax error')
   }
   if (countKeys(value) !== members) {
     const key = keyGivenTwice(text)
-    const problem = 'is given twice in one object'
+    const problem = 'is duplicated in one object'
     throw new JsonError(key === undefined ? `a key ${problem}` : `the key ${shown(key)} ${problem}`, `a key ${problem}`)
   }
   return value
 }
 
-/** Counts the members of all objects by their colons, outside strings; JSON.parse judges the syntax afterwards. */
+/** Counts the members of all objects by the colons outside strings; JSON.parse validates the syntax afterwards. */
 function countMembers(text: string, count: ValueCount): number {
   let members = 0
   let values = 0
@@ -75,14 +78,14 @@ function countMembers(text: string, count: ValueCount): number {
       case 0x3a:
         members++
         break
-      // Before each value stands one of these.
+      // Each value is preceded by one of these.
       case 0x2c:
         values++
         break
       case 0x7b:
       case 0x5b:
         values++
-        if (++depth > MAX_DEPTH) throw new JsonError(`more than ${MAX_DEPTH} levels are nested`)
+        if (++depth > MAX_DEPTH) throw new JsonError(`nesting exceeds ${MAX_DEPTH} levels`)
         break
       case 0x7d:
       case 0x5d:
@@ -94,7 +97,7 @@ function countMembers(text: string, count: ValueCount): number {
   return members
 }
 
-/** The first key of the text, which is JSON, that its object has already. */
+/** Returns the first duplicate key of the text, which must be valid JSON. */
 function keyGivenTwice(text: string): string | undefined {
   const open: Set<string>[] = []
   let name: readonly [start: number, end: number] = [0, 0]
@@ -128,7 +131,10 @@ function keyGivenTwice(text: string): string | undefined {
 
 const MOST_SHOWN = 60
 
-/** In quotes, cut, and with escapes for whatever is not to be seen, or would change how the sentence is read. */
+/**
+ * Returns the key quoted and truncated, with escapes for invisible characters and those that would change how the message is
+ * read.
+ */
 function shown(key: string): string {
   const cut = key.length > MOST_SHOWN ? `${key.slice(0, MOST_SHOWN)}…` : key
   return JSON.stringify(cut).replace(/[\p{C}\u2028\u2029]/gu, (one) =>
@@ -136,7 +142,7 @@ function shown(key: string): string {
   )
 }
 
-/** The closing quote: the first one behind an even number of backslashes. */
+/** Returns the index of the closing quote: the first one after an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let slashes = 0

@@ -2,20 +2,23 @@ import { type Readable, Transform } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
 
-/** Whether there is no body. */
+/** Returns whether the request has no body. */
 export function hasNoBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
 }
 
-/** The one content encoding of bodies that is read (RFC 9110 8.4.1.3). */
+/** Returns whether the body is gzip, the only content encoding that is read (RFC 9110 8.4.1.3). */
 export function isZipped(request: FastifyRequest): boolean {
   return !hasNoBody(request) && /^(x-)?gzip$/i.test(request.headers['content-encoding'] ?? '')
 }
 
-/** How many octets may have come out of a body of which so many have come in. */
+/** Maximum number of uncompressed bytes for a given number of received bytes. */
 export type Bound = (received: number) => number
 
-/** The body unzipped as it comes. It fails with `tooLarge` beyond its bound, so that a small body can't become a huge one. */
+/**
+ * Returns the body, decompressed as it arrives. Fails with `tooLarge` beyond its bound, so that a small body cannot expand
+ * without limit.
+ */
 export function unzipped(payload: Readable, bound: Bound, tooLarge: () => Error): Readable {
   const gunzip = createGunzip()
   let size = 0
@@ -23,7 +26,7 @@ export function unzipped(payload: Readable, bound: Bound, tooLarge: () => Error)
   payload.on('data', (chunk: Buffer) => {
     received += chunk.length
   })
-  // Not by listening to what comes out, which would have it flow before anybody reads it.
+  // Not counted by a data listener, which would start the flow before there is a reader.
   const plain = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length
@@ -35,13 +38,13 @@ export function unzipped(payload: Readable, bound: Bound, tooLarge: () => Error)
   gunzip.once('error', (error) => plain.destroy(error))
   plain.once('error', () => {
     gunzip.destroy()
-    // Read to its end all the same: an answer on a connection with unread data is lost when it is closed.
+    // Read to the end: a response on a connection with unread data is lost when the connection is closed.
     payload.resume()
   })
   return payload.pipe(gunzip).pipe(plain)
 }
 
-/** Tells the framework that the announced length is that of the octets received, and not of what it reads. */
+/** Makes the framework compare the announced length with the bytes received rather than with the decompressed bytes. */
 export function measuredBy(received: Readable, read: Readable): Readable {
   let length = 0
   received.on('data', (chunk: Buffer) => {

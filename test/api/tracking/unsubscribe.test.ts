@@ -166,7 +166,7 @@ t.test('a link of a group leaves the group alone', async (t) => {
   const person = somebody()
   const message = await deliver([person])
   const page = await ask(leave(message, { group: 7 }))
-  t.match(page.text, 'mail of this kind')
+  t.match(page.text, 'emails of this kind')
   t.equal((await post(leave(message, { group: 7 }))).status, 200)
   t.strictSame(await entries(person), [{ ...OPTED_OUT, scope: 'group', group: 7 }])
   t.strictSame((await seen(message))[0]?.detail.group, 7)
@@ -217,7 +217,7 @@ t.test('one who was forgotten is unsubscribed by the hash in his own mail, and s
   while (await service.core.privacy.forgetSome());
   const bare = await post(leave(message))
   t.equal(bare.status, 410, 'without the hash nobody knows any more who it is, and the page says so')
-  t.match(bare.text, 'Please write to the sender')
+  t.match(bare.text, 'please contact the sender')
   t.equal((await post(leave(message, { url }))).status, 200)
   t.equal((await post(leave(message, { url }))).status, 200)
   t.strictSame(await entries(person), [])
@@ -234,7 +234,7 @@ t.test('a link whose message is no longer kept works by its hash too', async (t)
   const person = somebody()
   const url = hashOf(person)
   const gone = '0197a0b1c2d37e4f8a9bacbdcedfe0f1'
-  t.match((await ask(leave(gone))).text, 'from this sender')
+  t.match((await ask(leave(gone))).text, 'sent by this sender')
   t.equal((await post(leave(gone))).status, 410)
   t.equal((await post(leave(gone, { url }))).status, 200)
   const [kept] = await service.sql`select count(*)::int as count from forgotten where account_id = ${sender.accountId}`

@@ -21,53 +21,53 @@ const REASONS: readonly (readonly [
 ])[] = [
   ['ISO-8859-1', 'body is not UTF-8', Buffer.from(text.replace('Berth', 'Börse'), 'latin1')],
   ['UTF-16', 'body is not UTF-8', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')])],
-  ['a key twice', 'the key "a" is given twice in one object', `{"a":1,"a":2}`],
+  ['a key twice', 'the key "a" is duplicated in one object', `{"a":1,"a":2}`],
   [
     'a key twice, once in escapes',
-    'the key "a" is given twice in one object',
+    'the key "a" is duplicated in one object',
     '{"b":{"a":1},"a":[{"a":1}],"\\u0061":2}',
   ],
-  ['an empty key twice', 'the key "" is given twice in one object', '{"x":[{"y":":"},{"":1, "" : 2}]}'],
+  ['an empty key twice', 'the key "" is duplicated in one object', '{"x":[{"y":":"},{"":1, "" : 2}]}'],
   [
     'a long key twice',
-    `the key "${'k'.repeat(60)}…" is given twice in one object`,
+    `the key "${'k'.repeat(60)}…" is duplicated in one object`,
     `{"${'k'.repeat(61)}":1,"${'k'.repeat(61)}":2}`,
   ],
   [
     'a key twice that has line ends, quotes and a change of direction',
-    'the key "\\r\\n\\"\\u202ea\\u2028\\ud83d" is given twice in one object',
+    'the key "\\r\\n\\"\\u202ea\\u2028\\ud83d" is duplicated in one object',
     '{"\\r\\n\\"\u202ea\u2028\\ud83d":1,"\\r\\n\\"\u202ea\u2028\\ud83d":2}',
   ],
   ['a byte order mark', 'body begins with a byte order mark', `\ufeff${text}`],
-  ['a comma too many', 'the syntax is wrong', `${text.slice(0, -1)},}`],
-  ['its end missing', 'the syntax is wrong', text.slice(0, -1)],
-  ['nesting of 65', 'more than 64 levels are nested', `{"a":${'['.repeat(64)}${']'.repeat(64)}}`],
+  ['a comma too many', 'syntax error', `${text.slice(0, -1)},}`],
+  ['its end missing', 'syntax error', text.slice(0, -1)],
+  ['nesting of 65', 'nesting exceeds 64 levels', `{"a":${'['.repeat(64)}${']'.repeat(64)}}`],
   ['a __proto__', 'the names __proto__ and constructor.prototype are not allowed', '{"__proto__":{}}'],
   ['a list', 'body must be a JSON object', '[]'],
   ['gzip that nobody announced', 'body is compressed; set Content-Encoding: gzip', gzipSync(text)],
   ['gzip that is none', 'body is not gzip, although Content-Encoding says so', text, encoded('gzip')],
   ['gzip that is cut', 'gzip data ends early', gzipSync(text).subarray(0, 40), encoded('gzip')],
-  ['brotli', 'the content encoding br is not supported, only gzip is', brotliCompressSync(text), encoded('br')],
+  ['brotli', 'content encoding br is not supported; use gzip', brotliCompressSync(text), encoded('br')],
   [
     'deflate and gzip',
-    'the content encoding deflate, gzip is not supported, only gzip is',
+    'content encoding deflate, gzip is not supported; use gzip',
     gzipSync(deflateSync(text)),
     encoded('deflate, gzip'),
   ],
   ['a form of ISO-8859-1', 'body is not valid utf-8', Buffer.from('subject=ü', 'latin1'), FORM],
-  ['a form with escapes of ISO-8859-1', 'its escapes are not UTF-8', 'subject=%FC', FORM],
+  ['a form with escapes of ISO-8859-1', 'form escapes are not UTF-8', 'subject=%FC', FORM],
   [
     'a form with a name for a prototype',
     'the names __proto__ and constructor.prototype are not allowed',
     '__proto__[a]=1',
     FORM,
   ],
-  ['a form nested too deep', 'more than 8 levels are nested', 'a[b][c][d][e][f][g][h][i]=1', FORM],
-  ['a form with JSON that is none', 'the syntax is wrong', 'personalizations=[', FORM],
-  ['multipart without a boundary', 'no boundary is named', 'x', { 'content-type': 'multipart/form-data' }],
+  ['a form nested too deep', 'nesting exceeds 8 levels', 'a[b][c][d][e][f][g][h][i]=1', FORM],
+  ['a form with JSON that is none', 'syntax error', 'personalizations=[', FORM],
+  ['multipart without a boundary', 'Content-Type has no boundary', 'x', { 'content-type': 'multipart/form-data' }],
   [
     'multipart without an end',
-    'a part does not end',
+    'multipart part without end',
     '--B\r\nContent-Disposition: form-data; name="a"\r\n\r\nx',
     MULTIPART,
   ],
@@ -129,7 +129,7 @@ t.test('what a small body by gzip becomes is bounded', async (t) => {
   const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024, ' '))
   refused(t, await post(bomb, encoded('gzip')), [413, 121, 'Payload must not exceed 30 MB'])
   const list = await post(bomb, { 'content-type': 'text/csv', 'content-encoding': 'gzip' }, '/v2/suppression/import')
-  t.match(list.json, { error_info: { error_code: 143, error_message: /a row has more than 8192 octets/ } })
+  t.match(list.json, { error_info: { error_code: 143, error_message: /a row exceeds 8192 bytes/ } })
   t.equal((await post(text)).status, 200, 'and the next call is answered')
 })
 

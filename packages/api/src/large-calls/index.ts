@@ -7,15 +7,15 @@ import type { LargeAnswer, LargeCall, Report } from './messages.ts'
 import { LargeCallQueue } from './queue.ts'
 import { weigh } from './weigh.ts'
 
-/** Milliseconds after which a thread without calls ends: it holds some 60 MB. */
+/** Milliseconds after which an idle thread, which uses some 60 MB, is ended. */
 const IDLE = 60_000
-/** Milliseconds a thread has to say good-bye to the database. */
+/** Milliseconds a thread has to close its database connections. */
 const FAREWELL = 5000
 
 export interface LargeCalls {
-  /** Answers as the doors would here. Throws tooCostly, overloaded. */
+  /** Returns the response that the entry points would give in this thread. Throws tooCostly, overloaded. */
   answer(call: LargeCall): Promise<LargeAnswer>
-  /** Ends the thread. To be called when nothing is in hand. */
+  /** Ends the thread. Must be called when no call is in progress. */
   close(): Promise<void>
 }
 
@@ -34,9 +34,9 @@ interface Running {
 }
 
 /**
- * Has calls with large bodies answered in a thread of their own, so that parsing, judging and storing them holds up no other
- * call, and so that one that takes too much computing or memory ends a thread and not the process. No thread runs before the
- * first of them.
+ * Processes calls with large bodies in a separate thread, so that parsing, validating and storing them does not delay other
+ * calls. A call that takes too much processor time or memory ends the thread and not the process. The thread starts with the
+ * first such call.
  */
 export function createLargeCalls({ config, log }: { config: Config; log: Log }): LargeCalls {
   const queue = new LargeCallQueue<Pending>()
@@ -67,9 +67,9 @@ export function createLargeCalls({ config, log }: { config: Config; log: Log }):
       started.gone.resolve()
       if (running !== started) return
       running = undefined
-      log.error({ err: cause, exceeded }, 'the thread of large calls was lost')
+      log.error({ err: cause, exceeded }, 'large-call thread lost')
       refuseAll(exceeded)
-      // One that does not come up at all is not started again and again: the next call tries.
+      // A thread that fails to start is not restarted in a loop: the next call tries again.
       if (!started.ready) for (const waiting of queue.clear()) waiting.settle.reject(lost())
       else if (queue.isWaiting) serve()
     }
@@ -82,12 +82,12 @@ export function createLargeCalls({ config, log }: { config: Config; log: Log }):
       const pending = [...queue.inHand].find(({ id }) => id === report.id)
       if (pending) queue.done(pending)
       if (report.kind === 'answer') pending?.settle.resolve(report.answer)
-      else pending?.settle.reject(new Error('the thread of large calls could not answer'))
+      else pending?.settle.reject(new Error('large-call thread returned no response'))
     }
     if (report.kind !== 'seen') serve()
   }
 
-  /** Of several in hand nobody knows which one it was; as with any 503 they may have been stored. */
+  /** If several calls were in progress, it is unknown which one ended the thread. As with any 503, they may have been stored. */
   function refuseAll(exceeded: boolean): void {
     const pending = queue.lose()
     const alone = exceeded && pending.length === 1
@@ -118,10 +118,13 @@ export function createLargeCalls({ config, log }: { config: Config; log: Log }):
 }
 
 function lost(): ServiceError {
-  return new ServiceError('overloaded', { reason: 'the thread of large calls was lost' })
+  return new ServiceError('overloaded', { reason: 'large-call thread lost' })
 }
 
-/** Said of the connection here, or known anew there (RFC 9110 7.6.1). A body was unzipped when it was read. */
+/**
+ * Headers that describe this connection, or that the thread determines itself (RFC 9110 7.6.1). The body was decompressed when it
+ * was read.
+ */
 const OWN: ReadonlySet<string> = new Set([
   ...(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'content-encoding', 'expect'] as const),
   ...(['date', 'upgrade', 'te', 'trailer'] as const),
@@ -130,13 +133,13 @@ const OWN: ReadonlySet<string> = new Set([
 type Refuse = (error: Error, request: FastifyRequest, reply: FastifyReply) => void
 
 /**
- * Hands calls to the thread whose body was set aside, or which turned out to be more work than is taken on here, and its answers to
- * the clients. `refuse` answers every other error.
+ * Passes calls to the thread if their body was set aside or if they proved too expensive for the main thread, and sends the
+ * thread's responses to the clients. `refuse` handles every other error.
  */
 export function answerLargeCalls(app: FastifyInstance, largeCalls: LargeCalls, refuse: Refuse): void {
   async function handOn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { octets = new Uint8Array(0), principal, method, url } = request
-    // What is sent moves with all of the memory it stands in.
+    // Transferring a buffer moves all of the memory it is a part of.
     const alone = octets.byteLength === octets.buffer.byteLength ? octets : new Uint8Array(octets)
     const headers = withoutOwn(request.headers)
     const call = { principal, address: clientAddress(request), method, url, headers, octets: alone }
@@ -144,7 +147,7 @@ export function answerLargeCalls(app: FastifyInstance, largeCalls: LargeCalls, r
     reply.code(answer.status).headers(withoutOwn(answer.headers))
     return answer.octets.length === 0 ? reply.send() : reply.send(Buffer.from(answer.octets.buffer))
   }
-  // No promise for the calls that stay: each passes here.
+  // A callback rather than a promise, since every call passes here.
   app.addHook('preValidation', (request, reply, done) => {
     if (!(request.body instanceof LargeBody)) return done()
     handOn(request, reply).catch(done)

@@ -1,12 +1,15 @@
-/** A body beyond this is read in the thread of large calls: parsed and judged here it would hold up everybody else's calls. */
+/**
+ * Bodies larger than this many bytes are processed in the thread for large calls; parsed and validated here, they would delay all
+ * other calls.
+ */
 export const LARGE_BODY = 256 * 1024
 
-/** Stands for a body that was received and not read. */
+/** Placeholder for a body that was received and not parsed. */
 export class LargeBody {}
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body as it came, unzipped. */
+    /** The body as received, decompressed. */
     octets: Buffer | undefined
   }
 }

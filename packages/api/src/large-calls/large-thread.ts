@@ -2,16 +2,16 @@ import { Worker } from 'node:worker_threads'
 import type { Config } from '@postrider/core'
 import type { Order, Report, Start } from './messages.ts'
 
-/** Milliseconds of computing without a pause: twenty times what the dearest body took that the limits allow. */
+/** Maximum processor time without a pause, in milliseconds: twenty times that of the most expensive body within the limits. */
 const MOST_CPU = 10_000
-/** Milliseconds between two looks at a thread that is busy. */
+/** Milliseconds between two checks of a busy thread. */
 const LOOK = 250
-/** Megabytes of heap. The largest body of many values takes two thirds of it; the octets themselves lie outside. */
+/** Megabytes of heap. The largest body of many values takes two thirds of it; the bytes of the body are outside the heap. */
 const HEAP = { maxOldGenerationSizeMb: 384, maxYoungGenerationSizeMb: 48, stackSizeMb: 4 } as const
 
 export interface LargeThread {
   send(order: Order, transfer?: readonly ArrayBuffer[]): void
-  /** While it is busy it is looked at, and keeps the process alive. */
+  /** A busy thread is checked regularly and keeps the process alive. */
   setBusy(busy: boolean): void
   stop(): Promise<void>
 }
@@ -19,17 +19,17 @@ export interface LargeThread {
 export interface LargeThreadOptions {
   readonly config: Config
   readonly onReport: (report: Report) => void
-  /** Called once. `exceeded`: a call took more computing or memory than any may. */
+  /** Called once. `exceeded`: a call exceeded the limit of processor time or memory. */
   readonly onEnd: (end: { readonly exceeded: boolean; readonly cause?: unknown }) => void
 }
 
-/** Starts the thread. It has no environment and no arguments: its settings are the process's. */
+/** Starts the thread. It has no environment and no arguments: its configuration is passed by the process. */
 export function startLargeThread({ config, onReport, onEnd }: LargeThreadOptions): LargeThread {
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
     ...{ env: {}, argv: [], execArgv: [], name: 'large calls', resourceLimits: HEAP },
     workerData: { config } satisfies Start,
   })
-  /** What it had computed when it last said something. Of its start nothing is known. */
+  /** Processor time at the thread's last report; unknown until it has started. */
   let cpu = Number.POSITIVE_INFINITY
   let ended = false
   let timer: NodeJS.Timeout | undefined

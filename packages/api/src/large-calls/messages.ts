@@ -1,11 +1,11 @@
 import type { Config, Principal } from '@postrider/core'
 
-/** What the thread is started with. */
+/** Data with which the thread is started. */
 export interface Start {
   readonly config: Config
 }
 
-/** A call that was let in: its key is good, its rate is kept and there is room for its body. */
+/** A call that was admitted: its key is valid, its rate limit was applied and memory for its body is reserved. */
 export interface LargeCall {
   readonly principal: Principal
   readonly address: string
@@ -21,13 +21,13 @@ export interface LargeAnswer {
   readonly octets: Uint8Array
 }
 
-/** What the thread is told. It answers `look` at once, unless it computes. */
+/** Messages to the thread. It responds to `look` immediately unless it is computing. */
 export type Order =
   | { readonly kind: 'call'; readonly id: number; readonly call: LargeCall }
   | { readonly kind: 'look' }
   | { readonly kind: 'close' }
 
-/** What it says, each time with the milliseconds it has computed. */
+/** Messages from the thread, each with the processor time it has used, in milliseconds. */
 export type Report = { readonly cpu: number } & (
   | { readonly kind: 'answer'; readonly id: number; readonly answer: LargeAnswer }
   | { readonly kind: 'failed'; readonly id: number }

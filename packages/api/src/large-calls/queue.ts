@@ -1,8 +1,14 @@
-/** What the calls in hand may weigh beside the heaviest of them, which may take two thirds of the thread's memory. */
+/**
+ * Maximum total weight of the calls in progress in addition to the heaviest one, which may take two thirds of the thread's
+ * memory.
+ */
 const BESIDE = 16 * 1024 * 1024
-/** Calls of one account in hand at once: some share a commit, and whoever comes after them waits for no more. */
+/**
+ * Maximum number of calls in progress per account. Several can share a commit, and later calls of other accounts wait for no
+ * more.
+ */
 const OF_ONE = 4
-/** Milliseconds for which the calls of an account go alone that had one in hand when the thread was lost. */
+/** Milliseconds for which calls of an account run alone after the thread was lost with a call of that account in progress. */
 const ALONE = 10 * 60_000
 
 export interface Waiting {
@@ -12,14 +18,14 @@ export interface Waiting {
 }
 
 /**
- * Large calls on their way into the thread. As many are in hand as there is room for, and never two heavy ones. Next comes the
- * account with the fewest in hand, and of several the one that was served longest ago, so that one that sends many keeps the others
- * waiting for a few calls and not for all of its own.
+ * Queue of large calls waiting for the thread. As many calls are in progress as capacity allows, and never two heavy ones. Next
+ * comes the account with the fewest calls in progress and, among those, the one served longest ago. An account that sends many
+ * calls thus delays the others by a few calls and not by all of its own.
  */
 export class LargeCallQueue<Call extends Waiting> {
   readonly #waiting: Call[] = []
   readonly #inHand = new Set<Call>()
-  /** Accounts that were served, the longest ago first. */
+  /** Accounts that were served, least recent first. */
   readonly #served = new Set<number>()
   readonly #aloneUntil = new Map<number, number>()
   readonly #now: () => number
@@ -32,7 +38,7 @@ export class LargeCallQueue<Call extends Waiting> {
     this.#waiting.push(call)
   }
 
-  /** Takes the next one in hand; undefined: there is none, or no room. */
+  /** Starts the next call and returns it; undefined if none is waiting or there is no capacity. */
   next(): Call | undefined {
     const held = new Map<number, number>()
     for (const { accountId } of this.#inHand) held.set(accountId, (held.get(accountId) ?? 0) + 1)
@@ -43,7 +49,7 @@ export class LargeCallQueue<Call extends Waiting> {
     if (account === undefined || (held.get(account) ?? 0) >= OF_ONE) return undefined
     const at = this.#waiting.findIndex(({ accountId }) => accountId === account)
     const call = this.#waiting[at] as Call
-    // Smaller ones do not overtake it: it would wait for ever.
+    // Smaller calls do not overtake it; otherwise it could wait forever.
     if (!this.#hasRoom(call)) return undefined
     this.#waiting.splice(at, 1)
     this.#inHand.add(call)
@@ -54,11 +60,11 @@ export class LargeCallQueue<Call extends Waiting> {
 
   done(call: Call): void {
     this.#inHand.delete(call)
-    // Nobody waits: who was served before whom is of no account any more.
+    // Nothing is waiting, so the order of service is irrelevant.
     if (this.#inHand.size === 0 && this.#waiting.length === 0) this.#served.clear()
   }
 
-  /** Gives up what was in hand when the thread was lost, and answers it. One of these accounts may be what the thread was lost by. */
+  /** Removes and returns the calls in progress when the thread was lost. One of their accounts may have caused the loss. */
   lose(): Call[] {
     const lost = [...this.#inHand]
     for (const call of lost) {
@@ -68,7 +74,7 @@ export class LargeCallQueue<Call extends Waiting> {
     return lost
   }
 
-  /** Gives up what waits, and answers it. */
+  /** Removes and returns the waiting calls. */
   clear(): Call[] {
     return this.#waiting.splice(0)
   }
@@ -89,7 +95,9 @@ export class LargeCallQueue<Call extends Waiting> {
     return weights.reduce((sum, weight) => sum + weight) - Math.max(...weights) <= BESIDE
   }
 
-  /** So that the next loss is of one call, which is refused for good, and of nobody else's. */
+  /**
+   * Running alone makes the next loss attributable to one call, which is then rejected permanently, and affects no other account.
+   */
   #goesAlone(accountId: number): boolean {
     const until = this.#aloneUntil.get(accountId)
     if (until === undefined) return false
@@ -98,7 +106,7 @@ export class LargeCallQueue<Call extends Waiting> {
     return false
   }
 
-  /** More than any place among those who were served. */
+  /** A rank higher than that of any account served. */
   get #ranks(): number {
     return this.#served.size + 2
   }

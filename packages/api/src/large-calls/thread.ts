@@ -6,14 +6,14 @@ import { FRAME } from '../doors.ts'
 import { openDoors } from '../open-doors.ts'
 import type { LargeAnswer, LargeCall, Order, Report, Start } from './messages.ts'
 
-/** Large messages come few at a time, and their accepts share commits. */
+/** Few large messages arrive at a time, and their accepts share commits. */
 const CONNECTIONS = 3
-/** Octets of a call's body from which on what it left behind is collected at once. */
+/** Body size in bytes from which on garbage is collected immediately after the call. */
 const COLLECTED = 4 * 1024 * 1024
 
 /**
- * The body of the thread of large calls: the doors of the API once more, for calls that the process let in. It has connections
- * of its own to the database, as another process would, and shares nothing else.
+ * Main function of the thread for large calls: it serves the API's entry points for calls that the process has admitted. It has
+ * its own database connections, as another process would, and shares nothing else.
  */
 async function serve(): Promise<void> {
   const port = parentPort
@@ -54,7 +54,7 @@ async function serve(): Promise<void> {
       const answered = answer(call).then(
         (answer) => say({ kind: 'answer', id, answer, cpu: cpuUsed() }, [answer.octets.buffer as ArrayBuffer]),
         (err: unknown) => {
-          log.error({ err }, 'fault')
+          log.error({ err }, 'internal error')
           say({ kind: 'failed', id, cpu: cpuUsed() })
         },
       )
@@ -64,7 +64,7 @@ async function serve(): Promise<void> {
   say({ kind: 'ready', cpu: cpuUsed() })
 }
 
-/** Milliseconds this thread has computed. */
+/** Returns the processor time used by this thread, in milliseconds. */
 function cpuUsed(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 
-/** One transparent pixel. */
+/** A transparent GIF of one pixel. */
 export const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 
 /**
- * What goes with every answer to a reader: nothing is cached, so that each opening is seen and no cache keeps who read what;
- * nothing is told to where he goes next; nothing is guessed, framed or indexed.
+ * Headers of every response to a recipient. Nothing is cached, so that each open is seen and no cache stores who read what. No
+ * referrer is sent to the linked site. Content sniffing, framing and indexing are disabled.
  */
 export const HEADERS = {
   'cache-control': 'no-store, no-cache, must-revalidate, private, max-age=0',
@@ -26,12 +26,12 @@ const PAGE_POLICY =
   `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; form-action 'self'; ` +
   "frame-ancestors 'none'; base-uri 'none'"
 
-/** A word of plain text, the same for everybody. */
+/** Sends a short plain text that is the same for every request. */
 export function sendWord(reply: FastifyReply, status: number, word: string): FastifyReply {
   return reply.code(status).type('text/plain; charset=utf-8').send(`${word}\n`)
 }
 
-/** A page of our own; what stands in it is escaped by whoever wrote it. */
+/** Sends an HTML page. The caller must escape `title` and `body`. */
 export function sendPage(reply: FastifyReply, status: number, title: string, body: string): FastifyReply {
   return reply
     .code(status)
@@ -49,8 +49,8 @@ export function escapeHtml(text: string): string {
 }
 
 /**
- * The value of Location: what was sealed, with what no header can hold percent-encoded (RFC 3986 2.1). Undefined: it leads
- * nowhere a browser should be sent to.
+ * Returns the value of the Location header: the sealed URL with the characters not allowed in a header percent-encoded (RFC 3986
+ * 2.1). Returns undefined if a browser should not be redirected to it.
  */
 export function locationOf(url: string): string | undefined {
   if (!/^https?:\/\/[^/\\?#]/i.test(url) || !URL.canParse(url)) return undefined

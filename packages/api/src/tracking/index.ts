@@ -17,9 +17,9 @@ interface Route {
 }
 
 /**
- * What readers of mail ask for: pixels, links, unsubscribe pages. At any host name, without key, cookie or credit. All there is
- * to know stands in the sealed token, so a pixel and a redirect are answered whether the database is there or not; whatever
- * was not sealed here is 404, and nothing of it comes back.
+ * Serves tracking pixels, click redirects and unsubscribe pages, at any host name and without key, cookie or credit. The sealed
+ * token contains all data needed, so pixels and redirects work even if the database is unavailable. A token that was not sealed
+ * here returns 404, and nothing of it is echoed.
  */
 export async function tracking(app: FastifyInstance, { core }: TrackingOptions): Promise<void> {
   const routes: readonly Route[] = [
@@ -29,7 +29,7 @@ export async function tracking(app: FastifyInstance, { core }: TrackingOptions):
       methods: ['GET', 'HEAD'],
       async act(target, request, reply) {
         await core.tracking.note(target, readerOf(request))
-        // Webmail that isolates its pages may load it all the same.
+        // Webmail with cross-origin isolation can load it too.
         return reply.header('cross-origin-resource-policy', 'cross-origin').type('image/gif').send(PIXEL)
       },
     },
@@ -79,7 +79,7 @@ export async function tracking(app: FastifyInstance, { core }: TrackingOptions):
   for (const url of ['/', '/*']) answerAll(app, url, app.supportedMethods, (reply) => sendWord(reply, 404, 'Not found'))
 }
 
-/** Before a body is read. */
+/** Responds before the body is read. */
 function answerAll(
   app: FastifyInstance,
   url: string,
@@ -90,10 +90,10 @@ function answerAll(
   app.route({ url, method: [...methods] as HTTPMethods[], schema: { hide: true }, onRequest: act, handler: act })
 }
 
-/** Whatever failed: a word, and nothing of what was sent. */
+/** Sends a generic error response that never echoes the request. */
 function sendTrouble(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const status = error instanceof ServiceError ? error.row.status : ((error as FastifyError).statusCode ?? 500)
   if (status >= 400 && status < 500) return sendWord(reply, status, status === 413 ? 'Too large' : 'Bad request')
-  request.log.error({ err: error, route: request.routeOptions.url }, 'fault')
+  request.log.error({ err: error, route: request.routeOptions.url }, 'internal error')
   return sendPage(reply, 500, 'Something went wrong', '<p>Please try again later.</p>')
 }

@@ -1,9 +1,9 @@
-/** Octets of a form that says one word. */
+/** Maximum size of a form with one field, in bytes. */
 export const FORM_LIMIT = 8192
 
 /**
- * Does the body say `List-Unsubscribe=One-Click` (RFC 8058 3.1)? As multipart/form-data or urlencoded, whatever its Content-Type
- * says: it is one field with one value, and mail providers spell the rest in many ways.
+ * Returns whether the body contains `List-Unsubscribe=One-Click` (RFC 8058 3.1), as multipart/form-data or urlencoded, whatever
+ * its Content-Type says. It is one field with one value, and mail providers vary everything around it.
  */
 export function saysOneClick(body: unknown): boolean {
   if (typeof body !== 'string') return false

@@ -4,7 +4,7 @@ import { tooLarge } from '../body-budget.ts'
 import { schemaRefusal } from './schema-refusal.ts'
 import { unreadableFor } from './unreadable.ts'
 
-/** v2's answer envelope (contract section 2). */
+/** Response envelope of v2 (contract section 2). */
 export interface SuccessEnvelope<T> {
   readonly data: T
   readonly message: 'Success'
@@ -15,7 +15,7 @@ export function success<T>(data: T): SuccessEnvelope<T> {
   return { data, message: 'Success', error_info: null }
 }
 
-/** The operation groups as error messages name them: "Error in SendEmail api call". */
+/** Operation groups as named in error messages: "Error in SendEmail api call". */
 export type OperationGroup =
   | 'SendEmail'
   | 'Domain'
@@ -40,12 +40,12 @@ declare module 'fastify' {
   }
 }
 
-/** Whatever failed in v2 ends here and leaves in v2's shape; what is not a refusal is our fault and says nothing. */
+/** Error handler of v2. Errors other than ServiceError become a generic 500. */
 export function sendFailure(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = asRefusal(error, request)
-  if (!refusal) request.log.error({ err: error, route: request.routeOptions.url }, 'fault')
-  else if (refusal.cause) request.log.warn({ err: refusal.cause, refusal: refusal.errorName }, 'refused')
-  else request.log.info({ refusal: refusal.errorName, reason: refusal.reason }, 'refused')
+  if (!refusal) request.log.error({ err: error, route: request.routeOptions.url }, 'internal error')
+  else if (refusal.cause) request.log.warn({ err: refusal.cause, refusal: refusal.errorName }, 'request rejected')
+  else request.log.info({ refusal: refusal.errorName, reason: refusal.reason }, 'request rejected')
   const row: ErrorRow = refusal?.row ?? ERRORS.internal
   const retryAfter = refusal?.retryAfter ?? (row.status === 503 ? 1 : undefined)
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
@@ -53,7 +53,7 @@ export function sendFailure(error: FastifyError | Error, request: FastifyRequest
   reply.code(row.status).send(failure(row.v2, refusal?.message ?? row.sentence, request.routeOptions.config.group))
 }
 
-/** v2's envelope of a refusal. */
+/** Returns v2's error envelope. */
 export function failure(code: number, sentence: string, group: OperationGroup | undefined) {
   return {
     error_info: { error_message: sentence, error_code: code },
@@ -66,6 +66,6 @@ function asRefusal(error: FastifyError | Error, request: FastifyRequest): Servic
   const { validation, code, statusCode, input = request.body } = error as FastifyError & { readonly input?: unknown }
   if (validation) return schemaRefusal(validation, input, request.routeOptions.config.documentation?.errors ?? [])
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge()
-  // What else the framework refuses (a malformed length, a part that never ends) is a body we could not read.
+  // Any other framework error, such as a malformed length or a part that never ends, means an unreadable body.
   return unreadableFor({ code, statusCode }) ?? databaseRefusal(error)
 }

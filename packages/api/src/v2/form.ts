@@ -3,18 +3,18 @@ import { countValues, REACHES_FOR_PROTOTYPE, type ValueCount } from '../strict-j
 import { percentDecoded } from './percent.ts'
 import { unreadable } from './unreadable.ts'
 
-/** A form's parameters as they came: names and values, decoded. */
+/** A form parameter: its decoded name and value. */
 export type FormField = readonly [name: string, value: string]
 
-/** Bounds of a form. Its values are counted with those of JSON: a name of eight brackets is nine of them. */
+/** Limits of a form. Its values are counted like those of JSON: a name with eight brackets counts as nine. */
 export const FORM = {
-  /** Brackets of one name; what the API knows needs four. */
+  /** Maximum number of brackets in a name; the API needs four. */
   depth: 8,
-  /** Twenty for each recipient. */
+  /** Twenty per recipient. */
   parameters: LIMITS.recipients * 20,
 } as const
 
-/** These take names of the caller's own, so `attributes[1]` is a name and not a place in a list. */
+/** Their keys are chosen by the caller, so `attributes[1]` is a key and not an array index. */
 const MAPS = new Set(['attributes', 'x-headers'])
 
 type Leaf = string | string[]
@@ -23,7 +23,7 @@ class Branch {
   readonly children = new Map<string, Leaf | Branch>()
   #next = 0
 
-  /** The name a step stands for: `[]` is the place behind the last one, as in PHP. */
+  /** Returns the key for a step: `[]` appends to the array, as in PHP. */
   key(step: string): string {
     const key = step === '' ? String(this.#next) : step
     if (PLACE.test(key)) this.#next = Math.max(this.#next, Number(key) + 1)
@@ -31,13 +31,13 @@ class Branch {
   }
 }
 
-/** An array's index. */
+/** An array index. */
 const PLACE = /^(0|[1-9]\d{0,8})$/
 
-/** Splits application/x-www-form-urlencoded text. Throws tooLarge, and jsonInvalid for escapes that aren't UTF-8. */
+/** Splits application/x-www-form-urlencoded text. Throws tooLarge, and jsonInvalid for escapes that are not UTF-8. */
 export function formFields(text: string): FormField[] {
   const fields: FormField[] = []
-  // Pair by pair, since splitting 30 MB of "&" at once would make 30 million strings before anybody could count them.
+  // Pair by pair: splitting 30 MB of "&" in one call would create 30 million strings before they could be counted.
   const find = (mark: string, from: number): number => {
     const found = text.indexOf(mark, from)
     return found === -1 ? text.length : found
@@ -53,7 +53,7 @@ export function formFields(text: string): FormField[] {
   return fields
 }
 
-/** Adds a parameter. Throws tooLarge when a form has more than anybody needs. */
+/** Adds a parameter. Throws tooLarge beyond the maximum number of parameters. */
 export function addField(fields: FormField[], name: string, value: string): void {
   if (fields.length === FORM.parameters) {
     throw new ServiceError('tooLarge', { values: { limit: `${FORM.parameters} parameters` } })
@@ -62,11 +62,11 @@ export function addField(fields: FormField[], name: string, value: string): void
 }
 
 /**
- * Builds the object PHP's brackets stand for: `a[b][0]=x` is `{a: {b: ['x']}}`, `a[]=x` appends, and a name that comes again
- * makes a list. Numbers need not start at 0 or be without gaps. The time it takes grows with the number of fields only,
- * whatever their names (V24): ready-made parsers took seconds for a form of 10,000 recipients.
+ * Builds an object from PHP's bracket notation: `a[b][0]=x` is `{a: {b: ['x']}}`, `a[]=x` appends, and a repeated name makes a
+ * list. Indexes need not start at 0 and may have gaps. The time is linear in the number of fields, whatever their names (V24);
+ * off-the-shelf parsers took seconds for a form of 10,000 recipients.
  *
- * Throws jsonInvalid (nested too deep, names that reach for prototypes), tooLarge, parameterInvalid.
+ * Throws jsonInvalid (nested too deeply, names that could modify a prototype), tooLarge, parameterInvalid.
  */
 export function objectOf(fields: readonly FormField[], count: ValueCount = { values: 0 }): Record<string, unknown> {
   const root = new Branch()
@@ -76,7 +76,7 @@ export function objectOf(fields: readonly FormField[], count: ValueCount = { val
 
 function stepsOf(name: string): string[] {
   const steps = bracketsOf(name)
-  if (steps.length > FORM.depth) throw unreadable(`more than ${FORM.depth} levels are nested`)
+  if (steps.length > FORM.depth) throw unreadable(`nesting exceeds ${FORM.depth} levels`)
   const reaches = steps.some(
     (step, at) => step === '__proto__' || (step === 'prototype' && steps[at - 1] === 'constructor'),
   )
@@ -84,7 +84,10 @@ function stepsOf(name: string): string[] {
   return steps
 }
 
-/** `a[b][]` is a, b and nothing; a name in which brackets stand in any other way is one step. Octet by octet: names are of any length. */
+/**
+ * `a[b][]` is a, b and an empty step. A name with brackets in any other arrangement is one step. Scanned byte by byte, since
+ * names can have any length.
+ */
 function bracketsOf(name: string): string[] {
   const first = name.indexOf('[')
   if (first < 1 || !name.endsWith(']') || name.lastIndexOf(']', first) !== -1) return [name]
@@ -92,7 +95,7 @@ function bracketsOf(name: string): string[] {
   return steps.some((step) => /[[\]]/.test(step)) ? [name] : [name.slice(0, first), ...steps]
 }
 
-/** Answers how many values it made. */
+/** Returns the number of values created. */
 function put(root: Branch, steps: readonly string[], name: string, value: string): number {
   let branch = root
   let made = 1
@@ -128,9 +131,9 @@ function plain(child: Leaf | Branch, name: string): unknown {
   return entries.sort(([a], [b]) => Number(a) - Number(b)).map(([, value]) => value)
 }
 
-/** A `%` that starts no escape is itself, as browsers read it. */
+/** A `%` that does not start an escape is literal, as in browsers. */
 function decode(text: string): string {
   const decoded = percentDecoded(text, { stray: 'kept' })
-  if (decoded === undefined) throw unreadable('its escapes are not UTF-8')
+  if (decoded === undefined) throw unreadable('form escapes are not UTF-8')
   return decoded
 }

@@ -4,12 +4,12 @@ import type { FastifyRequest } from 'fastify'
 import { STREAM_LIMIT, streamTooLarge, tooLarge } from '../body-budget.ts'
 import { hasNoBody, isZipped, unzipped } from '../zipped.ts'
 
-/** The body can't be read; `problem` is shown to the client, `reason` is for the log. */
+/** Returns the error for an unreadable body. `problem` is shown to the client, `reason` is for the log. */
 export function unreadable(problem: string, reason = problem): ServiceError {
   return new ServiceError('jsonInvalid', { values: { problem }, reason })
 }
 
-/** What the framework and zlib call it when a body can't be read. */
+/** Error codes of the framework and zlib for an unreadable body. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'body length does not match Content-Length',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Content-Type is malformed',
@@ -17,7 +17,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   Z_BUF_ERROR: 'gzip data ends early',
 }
 
-/** Undefined: it is something else that failed. */
+/** Returns undefined for any other failure. */
 export function unreadableFor(error: {
   readonly code?: string
   readonly statusCode?: number | undefined
@@ -31,8 +31,8 @@ export function unreadableFor(error: {
 }
 
 /**
- * A list is bounded in octets and not in rows, of which a million take 9 s: 39 kB by gzip became 20 million of them. Addresses shrink
- * to a sixth.
+ * A list is limited in bytes rather than rows: a million rows take 9 s, and 39 kB of gzip became 20 million rows. Addresses
+ * compress to about a sixth.
  */
 const UNPACKED = { least: 256 * 1024, factor: 20 } as const
 
@@ -48,8 +48,7 @@ function listTooLarge(): ServiceError {
 }
 
 /**
- * The body as the operation reads it: unzipped where it comes by gzip; undefined where it is that already. Throws jsonInvalid for any
- * other encoding.
+ * Returns the decompressed body if it is gzip, or undefined if it is not compressed. Throws jsonInvalid for any other encoding.
  */
 export function plainBody(request: FastifyRequest, payload: Readable): Readable | undefined {
   if (isZipped(request)) {
@@ -59,7 +58,7 @@ export function plainBody(request: FastifyRequest, payload: Readable): Readable 
   }
   const encoding = request.headers['content-encoding'] ?? ''
   if (!hasNoBody(request) && encoding !== '' && encoding.toLowerCase() !== 'identity') {
-    throw unreadable(`the content encoding ${encoding.slice(0, 40)} is not supported, only gzip is`)
+    throw unreadable(`content encoding ${encoding.slice(0, 40)} is not supported; use gzip`)
   }
   return undefined
 }

@@ -58,7 +58,7 @@ t.test('the footer is on while it says something', async (t) => {
     list.filter(({ enabled }) => enabled).map(({ name }) => name),
     ['footer'],
   )
-  refusedV3(t, await call('PATCH', path, { html_content: 'é'.repeat(6000) }), [400, /10240 octets/, 'html_content'])
+  refusedV3(t, await call('PATCH', path, { html_content: 'é'.repeat(6000) }), [400, /10240 bytes/, 'html_content'])
   t.same((await call('PATCH', path, { enabled: false, html_content: 'x' })).json, none)
   const changes = await service.sql`
     select 1 from audit_log where account_id = ${accountId} and action = 'account.change'`

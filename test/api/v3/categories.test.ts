@@ -115,7 +115,7 @@ t.test('ten categories over many years are refused by day, and told by month', a
   const query = `?start_date=2021-12-01&end_date=2026-11-30&categories=${names.join('&categories=')}`
   refusedV3(t, await get(sender, `/stats${query}`), [
     400,
-    /10000 counts, here those of 1000 days \(got 1826\): ask for fewer days or names, or by week or month$/,
+    /10000 counts, which allows 1000 days here \(got 1826\); use a shorter date range or fewer names, or aggregate by week or month$/,
     'end_date',
   ])
   const { status, json } = await get(sender, `/stats${query}&aggregated_by=month`)

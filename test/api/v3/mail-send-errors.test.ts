@@ -633,7 +633,7 @@ t.test('a message of more than 30 MB is refused with 413, and files count withou
     refusedV3(t, await ask(base, { path: '/mail/send', key, body }), [413, /too large/])
   }
   const one = await ask(base, { path: '/mail/send', key, body: mail({ attachments: files(21_000_000) }) })
-  refusedV3(t, one, [413, 'An attachment may have at most 20480000 bytes.', 'attachments.0.content'])
+  refusedV3(t, one, [413, 'An attachment is limited to 20480000 bytes.', 'attachments.0.content'])
   const fits = await ask(base, { path: '/mail/send', key, body: mail({ attachments: files(15_000_000, 15_000_000) }) })
   t.equal(fits.status, 202, '40 MB of base64 are 30 MB of files')
 })

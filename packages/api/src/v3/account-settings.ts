@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { type Call, type Operation, operation } from './operation.ts'
 import { refuse } from './refusal.ts'
 
-/** Clients give back what they were shown, also where that was nothing. */
+/** Clients send back the values they received, including null. */
 const TextOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] })
 const Change = Type.Object({
   enabled: Type.Optional(Type.Boolean()),
@@ -13,14 +13,14 @@ const Change = Type.Object({
 const Switch = Type.Object({ enabled: Change.properties.enabled })
 type Change = Static<typeof Change>
 
-/** One of v3's settings of an account. Its key is `enabled`, where mail/send has `enable`. */
+/** One account setting of v3. Its flag is called `enabled`, where mail/send has `enable`. */
 interface Setting {
   readonly name: string
   readonly title: string
   readonly description: string
-  /** What there is besides `enabled`, and how it is empty. */
+  /** Further fields besides `enabled`, with their empty values. */
   readonly rest: Readonly<Record<string, unknown>>
-  /** What stands for it here. Undefined: nothing does, it is off for good. */
+  /** The corresponding account setting. If undefined, the setting is not supported and always off. */
   readonly own?: {
     readonly shown: (settings: AccountSettings) => Readonly<Record<string, unknown>>
     /** Throws V3Refusal. */
@@ -40,7 +40,7 @@ const footer: Required<Setting>['own'] = {
     enabled: footerHtml !== null || footerText !== null,
     ...{ html_content: footerHtml ?? '', plain_content: footerText ?? '' },
   }),
-  // Off means that there is none.
+  // A disabled footer is deleted.
   change: ({ enabled, html_content: html, plain_content: text }, { footerHtml, footerText }) => {
     if (enabled === false) return { footerHtml: null, footerText: null }
     const after = {
@@ -56,7 +56,7 @@ const footer: Required<Setting>['own'] = {
 
 const TRACKING: readonly Setting[] = [
   {
-    ...{ name: 'click', title: 'Click Tracking', description: 'Links that are counted' },
+    ...{ name: 'click', title: 'Click Tracking', description: 'Counts clicks on links' },
     ...{ rest: { enable_text: false }, own: switched('clickTracking') },
   },
   {
@@ -64,11 +64,11 @@ const TRACKING: readonly Setting[] = [
     rest: { utm_campaign: '', utm_content: '', utm_medium: '', utm_source: '', utm_term: '' },
   },
   {
-    ...{ name: 'open', title: 'Open Tracking', description: 'A pixel in HTML that counts opens' },
+    ...{ name: 'open', title: 'Open Tracking', description: 'Counts opens by a pixel in HTML' },
     ...{ rest: {}, own: switched('openTracking') },
   },
   {
-    ...{ name: 'subscription', title: 'Subscription Tracking', description: 'A link to unsubscribe' },
+    ...{ name: 'subscription', title: 'Subscription Tracking', description: 'Adds an unsubscribe link' },
     rest: { html_content: '', landing: '', plain_content: '', replace: '', url: '' },
     own: switched('unsubscribeLink'),
   },
@@ -82,7 +82,7 @@ const MAIL: readonly Setting[] = [
     rest: { hard_bounces: null, soft_bounces: null },
   },
   {
-    ...{ name: 'footer', title: 'Footer', description: 'Appended to every mail' },
+    ...{ name: 'footer', title: 'Footer', description: 'Appended to every message' },
     ...{ rest: { html_content: '', plain_content: '' }, own: footer },
   },
   { name: 'forward_bounce', title: 'Forward Bounce', description: NOT_HERE, rest: { email: '' } },
@@ -90,13 +90,13 @@ const MAIL: readonly Setting[] = [
   { name: 'template', title: 'Legacy Email Template', description: NOT_HERE, rest: { html_content: '' } },
 ]
 
-/** What an account's mail is made with unless the mail says otherwise (contract 7.1). */
+/** Defaults for the account's messages, unless a message overrides them (contract 7.1). */
 export const ACCOUNT_SETTINGS: readonly Operation[] = [
   ...operationsOf('tracking', TRACKING),
   ...operationsOf('mail', MAIL),
   operation({
     name: 'viewUsername',
-    summary: 'The name and number of the account',
+    summary: 'Show the name and number of the account',
     ...{ section: '7', method: 'GET', path: '/user/username', scope: 'account', right: 'user.username.read' },
     status: 200,
     act: async (_input, { principal: { account } }) => ({ username: account.name, user_id: account.id }),
@@ -109,7 +109,7 @@ function operationsOf(kind: 'tracking' | 'mail', settings: readonly Setting[]): 
   return [
     operation({
       name: `list${capital(kind)}Settings`,
-      summary: `The ${kind} settings, and which are on`,
+      summary: `List the ${kind} settings and whether each is enabled`,
       ...{ ...common, method: 'GET', path: all, right: `${kind}_settings.read` },
       act: async (_input, call) => {
         const own = await load(call)
@@ -133,7 +133,7 @@ function operationsOf(kind: 'tracking' | 'mail', settings: readonly Setting[]): 
         }),
         operation({
           name: `change${noun}`,
-          summary: setting.own ? `Changes ${setting.title}` : `${setting.title}: stays off`,
+          summary: setting.own ? `Change ${setting.title}` : `Reject changes of ${setting.title}, which is always off`,
           ...{ ...common, method: 'PATCH', path, right: `${right}.update` },
           body: setting.own === footer ? Change : Switch,
           act: async ({ body }, call) => shown(setting, await change(setting, body, call)),
@@ -155,7 +155,7 @@ function shown({ rest, own }: Setting, settings: AccountSettings) {
   return { enabled: false as unknown, ...rest, ...own?.shown(settings) }
 }
 
-/** Throws V3Refusal for what is not there: taken silently, it would be missing in every mail. */
+/** Throws V3Refusal for an unsupported setting: if it were accepted silently, it would be missing from every message. */
 async function change(setting: Setting, given: Change, call: Call): Promise<AccountSettings> {
   const { core, principal, by } = call
   const before = await load(call)
@@ -173,7 +173,7 @@ async function change(setting: Setting, given: Change, call: Call): Promise<Acco
   })
 }
 
-/** What v3 calls a setting that core refuses. */
+/** v3's names of settings that core rejects. */
 const FIELDS: Readonly<Record<string, string>> = { footerHtml: 'html_content', footerText: 'plain_content' }
 
 function notAvailable(field: string) {

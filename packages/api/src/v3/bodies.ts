@@ -8,12 +8,12 @@ import { hasNoBody } from '../zipped.ts'
 import { badRequest, refuse } from './refusal.ts'
 
 /**
- * Octets of a body: a message of the full size whose files are base64, a third longer, and what stands around them. What it
- * comes to is judged when it was read.
+ * Maximum size of a body in bytes: a message of the maximum size with base64 attachments, which are a third longer, and the JSON
+ * around them. The size of the message itself is checked after parsing.
  */
 export const BODY_LIMIT = Math.ceil((LIMITS.messageSize * 4) / 3) + 1024 * 1024
 
-/** JSON, whatever charset it says it has (contract 1.3). Before anything is read. */
+/** Requires JSON, with any charset (contract 1.3), before the body is read. */
 export function requireReadable(request: FastifyRequest): void {
   if (hasNoBody(request)) return
   const { headers } = request
@@ -25,8 +25,8 @@ export function requireReadable(request: FastifyRequest): void {
 }
 
 /**
- * Reads JSON. An empty body is undefined, whatever type it says it has: clients say so with every call (contract 1.3).
- * `setAside`: a large one is left to the thread of large calls.
+ * Parses JSON bodies. An empty body is undefined whatever its Content-Type, since clients send that header with every call
+ * (contract 1.3). `setAside`: large bodies are left to the thread for large calls.
  */
 export function readJson(app: FastifyInstance, setAside: boolean): void {
   app.removeAllContentTypeParsers()

@@ -4,7 +4,7 @@ import { type Call, type Operation, operation } from './operation.ts'
 import { inTheirWords, SpanQuery, spanOf } from './stats.ts'
 import { READS } from './suppressions.ts'
 
-/** StrongGrid says that the plural is right, and others follow the documents. */
+/** StrongGrid uses the plural; other clients follow the documentation, which has the singular. */
 const PATHS = [
   { path: '/suppression/bounces/classifications', suffix: '' },
   { path: '/suppressions/bounces/classifications', suffix: 'Plural' },
@@ -14,18 +14,18 @@ const reading = {
   ...READS,
 }
 const Span = Type.Object({ start_date: Type.Optional(Type.String()), end_date: SpanQuery.end_date })
-/** `start_date` may be left out here. */
+/** `start_date` is optional here. */
 const WRONG = {
   start_date: 'start_date must be a date in the format YYYY-MM-DD, or Unix seconds',
   end_date: 'end_date must be a date in the format YYYY-MM-DD, or Unix seconds',
 }
 const OfClassification = Type.Object({ classification: Type.Enum([...BOUNCE_CLASSIFICATIONS]) })
 
-/** Why mail bounced, by day (contract 7.1). */
+/** Bounces by day and classification (contract 7.1). */
 export const BOUNCE_CLASSES: readonly Operation[] = PATHS.flatMap(({ path, suffix }) => [
   operation({
     name: `countBounceClassifications${suffix}`,
-    summary: 'Counts the bounces of each day by classification',
+    summary: 'Count the bounces per day and classification',
     ...{ ...reading, path, status: 200, query: Span, wrong: WRONG },
     act: async ({ query }, call) => ({
       result: (await bounces(call, query)).map(({ date, counts }) => ({
@@ -36,7 +36,7 @@ export const BOUNCE_CLASSES: readonly Operation[] = PATHS.flatMap(({ path, suffi
   }),
   operation({
     name: `countBouncesOf${suffix}`,
-    summary: 'Counts the bounces of one classification of each day by domain',
+    summary: 'Count the bounces of one classification per day and domain',
     ...{ ...reading, path: `${path}/:classification`, status: 200, params: OfClassification },
     ...{ query: Span, wrong: WRONG },
     act: async ({ params, query }, call) => ({
@@ -49,7 +49,7 @@ export const BOUNCE_CLASSES: readonly Operation[] = PATHS.flatMap(({ path, suffi
 ])
 
 const DAY_MS = 86_400_000
-/** Without `start_date`. */
+/** Number of days if `start_date` is omitted. */
 const DAYS = 30
 
 function bounces(
@@ -62,7 +62,7 @@ function bounces(
   return core.stats.bounces({ accountId: principal.account.id, ...span, classification }).catch(inTheirWords)
 }
 
-/** Some clients send Unix seconds here, as for the lists. */
+/** Some clients send Unix seconds here, as they do for the lists. */
 function dayFrom(text: string): string {
   return /^\d{1,11}$/.test(text) ? dayOf(Number(text) * 1000) : text
 }

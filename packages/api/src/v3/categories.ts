@@ -15,17 +15,17 @@ import {
   WRONG,
 } from './stats.ts'
 
-/** Categories of one answer at most. */
+/** Maximum number of categories per response. */
 const MOST = 10_000
-/** The values of a parameter that has no effect: they are told by name, whatever it says. */
+/** Accepted values of a parameter that has no effect: categories are always sorted by name. */
 const SORTS = ['category', 'name', 'asc', 'desc']
 const reading = { method: 'GET', scope: 'stats', status: 200 } as const
 
-/** Categories, which are our tags, and their statistics (contract section 5). */
+/** Categories, which are the service's tags, and their statistics (contract section 5). */
 export const CATEGORIES: readonly Operation[] = [
   operation({
     name: 'listCategories',
-    summary: 'The categories mail was sent with, by name',
+    summary: 'List the categories used in messages, by name',
     ...{ ...reading, section: '5', path: '/categories', right: 'categories.read' },
     query: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -46,7 +46,7 @@ export const CATEGORIES: readonly Operation[] = [
   }),
   operation({
     name: 'getCategoryStats',
-    summary: 'What happened to the mail of some categories, each day, week or month',
+    summary: 'Show statistics of some categories per day, week or month',
     ...{ ...reading, section: '5', path: '/categories/stats', right: 'categories.stats.read' },
     query: Type.Object({
       ...PeriodQuery,
@@ -70,7 +70,7 @@ export const CATEGORIES: readonly Operation[] = [
   }),
   operation({
     name: 'getCategorySums',
-    summary: 'The categories with most of something over a whole span',
+    summary: 'List the categories with the highest value of a metric over the date range',
     ...{ ...reading, section: '5', path: '/categories/stats/sums', right: 'categories.stats.sums.read' },
     query: Type.Object({
       ...{ ...SpanQuery, ...OrderQuery, aggregated_by: PeriodQuery.aggregated_by },
@@ -82,7 +82,7 @@ export const CATEGORIES: readonly Operation[] = [
       const question = { accountId: principal.account.id, ...spanOf(query), order: orderOf(query) }
       const page = { limit: Math.min(limit, MOST), offset }
       const { first, stats } = await core.stats.sums({ ...question, subject: 'tag', ...page }).catch(inTheirWords)
-      // What is counted together for want of a name comes last, and v3 has no word for it.
+      // The total of names without a row of their own comes last; v3 has no name for it.
       const named = stats.filter(({ name }) => name !== null)
       const rows = named.map(({ name, counts }) => ({ name, type: 'category', metrics: metricsOf(counts) }))
       return { date: first, stats: rows }

@@ -1,6 +1,9 @@
 import type { FastifyReply } from 'fastify'
 
-/** Contract 1.9: scripts of any page may read and write, and none may send mail, whose key would be there for all to see. */
+/**
+ * Sets the CORS headers (contract 1.9): scripts of any origin may use the API but not send mail, since its key would be visible
+ * to everyone.
+ */
 export function sayOrigins(reply: FastifyReply, sends: boolean, publicUrl: string): void {
   if (!sends) {
     reply.header('access-control-allow-origin', '*')
@@ -11,7 +14,7 @@ export function sayOrigins(reply: FastifyReply, sends: boolean, publicUrl: strin
   reply.header('x-no-cors-reason', `${publicUrl}/docs`)
 }
 
-/** The answer to a browser that asks before it calls (OPTIONS). */
+/** Responds to a CORS preflight request (OPTIONS). */
 export function sayPreflight(reply: FastifyReply, sends: boolean): void {
   const methods = sends ? 'POST' : 'HEAD, GET, PATCH, PUT, POST, OPTIONS, DELETE'
   reply.header('access-control-allow-methods', methods)

@@ -14,13 +14,13 @@ import { operationRoutes, PATHS, requireAllowedFor } from './operations.ts'
 import { sendRefusal } from './refusal.ts'
 
 /**
- * The v3 Web API. The outer scope owns the error shape, 404, 405 and what browsers ask; the inner one the key. The order is
- * the contract's (2.4): method, key, content type, size, UTF-8, JSON, then the operation.
+ * The v3 Web API. The outer scope handles the error format, 404, 405 and CORS; the inner one checks the key. The order of checks
+ * is the contract's (2.4): method, key, content type, size, UTF-8, JSON, then the operation.
  */
 export async function v3(app: FastifyInstance, { core, publicUrl, entrance, letIn }: Doors): Promise<void> {
   app.setErrorHandler(sendRefusal)
   app.setNotFoundHandler(unreachable)
-  // In a hook and not in the handlers, which run only when the body was read.
+  // A hook rather than handlers, which run only after the body was read.
   app.addHook('onRequest', async (request, reply) => {
     const { allow, sends = false } = request.routeOptions.config
     sayOrigins(reply, sends, publicUrl)
@@ -69,7 +69,7 @@ export async function v3(app: FastifyInstance, { core, publicUrl, entrance, letI
   })
 }
 
-/** The key of `Authorization: Bearer` (RFC 6750 2.1). Any other scheme shows none. */
+/** Returns the key of `Authorization: Bearer` (RFC 6750 2.1); undefined for any other scheme. */
 function bearerOf({ headers }: FastifyRequest): string | undefined {
   return /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
 }
@@ -79,5 +79,5 @@ function one(header: string | string[] | undefined): string | undefined {
 }
 
 async function unreachable(): Promise<never> {
-  throw new Error('the hook should have answered')
+  throw new Error('unreachable: the hook sends the response')
 }

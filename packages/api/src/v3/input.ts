@@ -11,7 +11,10 @@ interface Kind {
 }
 type Wrong = NonNullable<ReturnType<typeof wrongIn>>
 
-/** Path, query and body of a call as the operation's schemas have them. Throws V3Refusal: 404 for the path, 400 for the others. */
+/**
+ * Returns path parameters, query and body, validated against the operation's schemas. Throws V3Refusal: 404 for the path, 400 for
+ * the rest.
+ */
 export function inputOf(
   operation: Operation,
   request: FastifyRequest,
@@ -32,7 +35,7 @@ export function inputOf(
   return { params, query, body }
 }
 
-/** The first thing wrong with the value. */
+/** Returns the first validation error of the value. */
 function wrongIn(request: FastifyRequest, schema: TSchema, value: unknown) {
   const validate = request.getValidationFunction(schema) ?? request.compileValidationSchema(schema)
   return validate(value) ? undefined : (validate.errors?.[0] ?? undefined)
@@ -52,12 +55,12 @@ function complaint(operation: Operation, { instancePath, keyword, params, messag
   return refuse(400, `${at.at(-1) ?? 'The body'} ${message}.`, field || null)
 }
 
-/** A JSON pointer's step (RFC 6901 4). */
+/** Decodes one step of a JSON pointer (RFC 6901 4). */
 function unescaped(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-/** The kind of a JSON value as v3 names it. */
+/** Returns v3's name of the type of a JSON value. */
 export function jsonKind(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (Array.isArray(value)) return 'array'
@@ -80,10 +83,10 @@ function fromText(schema: TObject | undefined, given: Values): Values {
   return Object.fromEntries(known.map(([name, value]) => [name, readAs(properties[name] as Kind, value)]))
 }
 
-/** The value that text stands for, or the text itself, about which the schema will complain. */
+/** Converts text to the type of the schema. If that fails, it returns the text, which the schema then rejects. */
 function readAs({ type, items }: Kind, value: unknown): unknown {
   if (type === 'array') return [value].flat().map((one) => readAs((items ?? {}) as Kind, one))
-  // Of a value given twice the last one counts.
+  // If a parameter is repeated, the last value wins.
   const text = Array.isArray(value) ? value.at(-1) : value
   if (typeof text !== 'string') return text
   if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text)

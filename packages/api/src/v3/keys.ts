@@ -15,7 +15,7 @@ const ONE = '/api_keys/:api_key_id'
 export const KEYS: readonly Operation[] = [
   operation({
     name: 'createKey',
-    summary: 'Makes a key, told once; without scopes it has those of the key that asks',
+    summary: 'Create a key, shown once. If scopes are omitted, it gets those of the calling key',
     ...{ ...keys, method: 'POST', path: '/api_keys', right: 'api_keys.create', status: 201, body: Key, wrong },
     act: async ({ body }, call) => {
       const { core, principal, by } = call
@@ -29,7 +29,7 @@ export const KEYS: readonly Operation[] = [
   }),
   operation({
     name: 'listKeys',
-    summary: 'Lists the keys that are good',
+    summary: 'List the valid keys',
     ...{ ...keys, method: 'GET', path: '/api_keys', right: 'api_keys.read', status: 200 },
     query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1 })) }),
     act: async ({ query: { limit = MOST } }, { core, principal }) => {
@@ -39,7 +39,7 @@ export const KEYS: readonly Operation[] = [
   }),
   operation({
     name: 'viewKey',
-    summary: 'One key and what it allows',
+    summary: 'Show a key and its scopes',
     ...{ ...keys, method: 'GET', path: ONE, right: 'api_keys.read', status: 200, params: OfKey },
     act: async ({ params }, call) => {
       const key = await findKey(Number(params.api_key_id), call)
@@ -48,14 +48,14 @@ export const KEYS: readonly Operation[] = [
   }),
   operation({
     name: 'renameKey',
-    summary: 'Changes the name',
+    summary: 'Rename a key',
     ...{ ...keys, method: 'PATCH', path: ONE, right: 'api_keys.update', status: 200 },
     ...{ params: OfKey, body: Type.Object({ name }), wrong },
     act: async ({ params, body }, call) => shown(await change(Number(params.api_key_id), { name: body.name }, call)),
   }),
   operation({
     name: 'replaceKey',
-    summary: 'Changes name and scopes',
+    summary: 'Change the name and scopes of a key',
     ...{ ...keys, method: 'PUT', path: ONE, right: 'api_keys.update', status: 200, params: OfKey, body: Key, wrong },
     act: async ({ params, body }, call) => {
       const granted = body.scopes === undefined ? {} : grantedFor(body.scopes, call)
@@ -65,7 +65,7 @@ export const KEYS: readonly Operation[] = [
   }),
   operation({
     name: 'deleteKey',
-    summary: 'Revokes a key; every process refuses it 5 s later at most',
+    summary: 'Revoke a key. Takes effect within 5 seconds',
     ...{ ...keys, method: 'DELETE', path: ONE, right: 'api_keys.delete', status: 204, params: OfKey },
     act: async ({ params }, call) => {
       const { id } = await findKey(Number(params.api_key_id), call)
@@ -74,7 +74,7 @@ export const KEYS: readonly Operation[] = [
   }),
 ]
 
-/** What an account may have. */
+/** Maximum number of keys per account. */
 const MOST = 1000
 
 function shown({ id, name }: ApiKey) {
@@ -85,7 +85,7 @@ function isGood({ revokedAt, expired }: ApiKey): boolean {
   return revokedAt === null && !expired
 }
 
-/** Throws V3Refusal 404 for a key that is not there, or no longer good. */
+/** Throws V3Refusal 404 for a key that does not exist or is no longer valid. */
 async function findKey(id: number, { core, principal }: Call): Promise<ApiKey> {
   const [key] = await core.auth.listKeys(principal.account.id, { after: id - 1, limit: 1 })
   if (key?.id !== id || !isGood(key)) throw notFound()
@@ -101,18 +101,19 @@ function rightsOfKey({ v3Rights, scopes }: ApiKey, { rightsOf }: Call): readonly
   return v3Rights ?? rightsOf(scopes)
 }
 
-/** Characters of all names that a key keeps, since it is in every list and cache. */
+/** Maximum total length of a key's scope names, which are in every list and cache. */
 const MOST_NAMED = 8000
 
 /**
- * Our scopes for v3's finer rights, which are kept as they were asked for: the key has no other here, and answers the same. Names of what
- * is not here grant nothing. The scopes hold for the other doors, where rights are not known: so it is reading alone, or all of a scope, or
- * a scope that sends. Throws V3Refusal.
+ * Returns the service's scopes for v3's finer permissions. The key stores those permissions as requested: it has no others here,
+ * and they are what it returns. Names of unsupported features grant nothing. The service's scopes also apply to the other entry
+ * points, which do not know finer permissions. A key therefore gets read access only, a scope with all its permissions, or a
+ * scope that sends. Throws V3Refusal.
  */
 function grantedFor(asked: readonly string[], { scopeOf, lackingOf, readingOf }: Call) {
   const v3Rights = [...new Set(asked)]
   if (v3Rights.join().length > MOST_NAMED) {
-    throw refuse(400, `scopes must have at most ${MOST_NAMED} characters in all.`, 'scopes')
+    throw refuse(400, `scopes must have at most ${MOST_NAMED} characters in total.`, 'scopes')
   }
   const byScope = Map.groupBy(v3Rights, scopeOf)
   const scopes: Scope[] = []
@@ -123,16 +124,16 @@ function grantedFor(asked: readonly string[], { scopeOf, lackingOf, readingOf }:
     if (reads || rights.includes('mail.send')) continue
     const lacking = lackingOf(scope, rights)
     if (lacking.length > 0) {
-      throw refuse(
-        400,
-        `A key that may change some of this may change all of it, name also ${lacking.join(', ')}.`,
-        'scopes',
-      )
+      throw refuse(400, `These scopes can only be granted together; also include ${lacking.join(', ')}.`, 'scopes')
     }
   }
   if (scopes.length === 0) {
     const named = v3Rights.length > 0 && v3Rights.length <= 10 ? ` (got ${v3Rights.join(', ')})` : ''
-    throw refuse(400, `scopes names no right of this service${named}; GET /v3/scopes lists them.`, 'scopes')
+    throw refuse(
+      400,
+      `scopes contains no supported scope${named}; omit it to grant those of the calling key. GET /v3/scopes lists them.`,
+      'scopes',
+    )
   }
   return { scopes, v3Rights }
 }

@@ -4,7 +4,7 @@ import { type Operation, operation } from './operation.ts'
 import { refuse } from './refusal.ts'
 import { inTheirWords, METRICS, PeriodQuery, pageOf, sendPeriodLinks, spanOf, sumsOf, WRONG } from './stats.ts'
 
-/** These, in this order. */
+/** Metrics of the response, in this order. */
 const SHOWN: Readonly<Record<string, Weights>> = {
   ...{ blocks: METRICS.blocks, bounces: METRICS.bounces, clicks: METRICS.clicks, deferred: METRICS.deferred },
   ...{ delivered: METRICS.delivered, drops: { dropped: 1 }, opens: METRICS.opens, spam_reports: METRICS.spam_reports },
@@ -12,11 +12,11 @@ const SHOWN: Readonly<Record<string, Weights>> = {
 }
 const NAMES = [...MAILBOX_PROVIDERS.keys(), OTHER_PROVIDERS]
 
-/** Statistics by who keeps the mailbox (contract section 4; the mirrored interface has them beside /v3/stats). */
+/** Statistics by mailbox provider (contract section 4; the original API serves them next to /v3/stats). */
 export const PROVIDER_STATS: readonly Operation[] = [
   operation({
     name: 'getMailboxProviderStats',
-    summary: 'What happened to the mail of each day, week or month, by mailbox provider',
+    summary: 'Show statistics per day, week or month by mailbox provider',
     ...{ section: '4', method: 'GET', path: '/mailbox_providers/stats', scope: 'stats', status: 200 },
     right: 'mailbox_providers.stats.read',
     query: Type.Object({
@@ -28,7 +28,7 @@ export const PROVIDER_STATS: readonly Operation[] = [
       const { core, principal } = call
       const named = query.mailbox_providers
       if (named?.some((name) => !NAMES.includes(name))) {
-        throw refuse(400, `mailbox_providers may be ${NAMES.join(', ')}`, 'mailbox_providers')
+        throw refuse(400, `mailbox_providers must be a list of ${NAMES.join(', ')}`, 'mailbox_providers')
       }
       const question = { accountId: principal.account.id, ...spanOf(query), ...pageOf(query) }
       const wanted = {

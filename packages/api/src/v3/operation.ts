@@ -3,73 +3,76 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
 
 /**
- * One operation of the v3 interface, told once. Routes, 405, the shape ring, the key's scope, the conformance page and the
- * tests of the wall between accounts are all made from it.
+ * Definition of one v3 operation. Routes, 405 responses, validation, the required scope, the conformance page and the tests of
+ * account isolation are all derived from it.
  */
 export interface Operation<
   Params extends TObject = TObject,
   Query extends TObject = TObject,
   Body extends TSchema = TSchema,
 > {
-  /** A verb and a noun, no two the same: `addTemplateVersion`. */
+  /** A unique verb and noun: `addTemplateVersion`. */
   readonly name: string
   readonly summary: string
-  /** Of the contract: `3.3`. */
+  /** Section of the contract: `3.3`. */
   readonly section: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below /v3. GET answers HEAD too; any other method of a path is 405. */
+  /** Path below /v3. GET also serves HEAD; any other method of a path returns 405. */
   readonly path: string
-  /** What the key must allow, in our words; null: any key. */
+  /** Scope that the key must have, in the service's terms; null: any key. */
   readonly scope: Exclude<Scope, 'all'> | null
-  /** v3's own name of that right, as clients read it in GET /v3/scopes: `templates.versions.create`. Null: it has none. */
+  /** v3's name of the permission, as clients read it in GET /v3/scopes: `templates.versions.create`; null if it has none. */
   readonly right: string | null
-  /** Another name of it. */
+  /** A second name of the permission. */
   readonly alsoRight?: string
-  /** Of the path. What does not fit is something that never was: 404. */
+  /** Schema of the path parameters. A mismatch returns 404. */
   readonly params?: Params
   /**
-   * Text is read as the type that stands here; `a=1&a=2`, `a[]=1&a[]=2` and a single `a=1` are the list [1, 2] or [1] where a list
-   * stands here. Keys that don't stand here are ignored.
+   * Schema of the query. Text is converted to the type given here. `a=1&a=2`, `a[]=1&a[]=2` and a single `a=1` become the list
+   * [1, 2] or [1] if the schema has a list. Unknown keys are ignored.
    */
   readonly query?: Query
-  /** An empty body is {}. Without a schema the body is `undefined`, or whatever JSON came where `anyBody` is set. */
+  /** Schema of the body; an empty body is {}. Without a schema, the body is `undefined`, or any JSON if `anyBody` is set. */
   readonly body?: Body
   readonly anyBody?: true
-  /** What is said of a field that is missing or wrong, by its path; there is a sentence for each kind of mistake otherwise. */
+  /** Error texts for a missing or invalid field, by path; the default text depends on the kind of error. */
   readonly wrong?: Readonly<Record<string, string>>
-  /** The status of success; an answer of 204 is empty. */
+  /** Status on success; a 204 response has no body. */
   readonly status: 200 | 201 | 202 | 204
-  /** It offers mail: it draws on the sends of the account, not on its calls, and says nothing of its standing (contract 1.6). */
+  /**
+   * Whether the operation sends mail. It is then charged against the account's message limit rather than its call limit, and
+   * sends no rate limit headers (contract 1.6).
+   */
   readonly sends?: true
-  /** Answers what goes out as JSON; undefined: nothing. Throws ServiceError and V3Refusal. */
+  /** Returns the JSON of the response; undefined if there is none. Throws ServiceError and V3Refusal. */
   readonly act: (
     input: { readonly params: Static<Params>; readonly query: Static<Query>; readonly body: Static<Body> },
     call: Call,
   ) => Promise<unknown>
 }
 
-/** Who calls, from where, and what it takes to answer. */
+/** The caller, its address and everything needed to respond. */
 export interface Call {
   readonly core: Core
   readonly principal: Principal
-  /** For the audit log. */
+  /** Actor for the audit log. */
   readonly by: { readonly keyId: number; readonly address: string }
-  /** The service's own base URL, without a slash at its end. */
+  /** Base URL of the service, without a trailing slash. */
   readonly publicUrl: string
-  /** v3's names of all that the key allows; of a key made here, those it was asked for. */
+  /** v3's names of the key's permissions; for a key created through v3, those that were requested. */
   readonly rights: readonly string[]
-  /** v3's names of what these scopes allow, and the scope that one of them belongs to. */
+  /** Returns v3's names of the permissions in these scopes, and the scope to which a name belongs. */
   readonly rightsOf: (scopes: readonly Scope[]) => string[]
   readonly scopeOf: (right: string) => Exclude<Scope, 'all'> | undefined
-  /** v3's names, one for each, of the changes that a scope allows and these rights do not. */
+  /** Returns v3's names of the changes that a scope permits and these permissions lack, one name for each. */
   readonly lackingOf: (scope: Exclude<Scope, 'all'>, rights: readonly string[]) => string[]
-  /** The scope that allows no more than reading what `scope` is about; `scope` itself where it does no more. */
+  /** Returns the scope with read access only to what `scope` covers; `scope` itself if it permits nothing else. */
   readonly readingOf: (scope: Exclude<Scope, 'all'>) => Exclude<Scope, 'all'>
   readonly request: FastifyRequest
   readonly reply: FastifyReply
 }
 
-/** Lets TypeScript infer `act` from the schemas; the list of operations then forgets their types. */
+/** Lets TypeScript infer the types of `act` from the schemas; the list of operations does not keep them. */
 export function operation<
   Params extends TObject = TObject,
   Query extends TObject = TObject,
@@ -81,7 +84,7 @@ export function operation<
 declare module 'fastify' {
   interface FastifyContextConfig {
     readonly v3?: Operation
-    /** Of a v3 path, whatever the method: mail is offered there. */
+    /** Whether mail is sent at this path, for any method. */
     readonly sends?: boolean
   }
 }

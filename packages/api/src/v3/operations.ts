@@ -25,7 +25,7 @@ import { SUPPRESSIONS } from './suppressions.ts'
 import { TEMPLATES } from './templates.ts'
 import { WEBHOOKS } from './webhooks.ts'
 
-/** Every operation of v3. */
+/** All operations of v3. */
 export const OPERATIONS: readonly Operation[] = [
   ...MAIL_SEND,
   ...TEMPLATES,
@@ -42,7 +42,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...ACCOUNT_SETTINGS,
 ]
 
-/** A path known to v3 and the methods it takes; any other method is 405. */
+/** A v3 path and the methods it accepts; any other method returns 405. */
 export interface KnownPath {
   readonly url: string
   readonly sends: boolean
@@ -52,7 +52,7 @@ export interface KnownPath {
 export const PATHS: readonly KnownPath[] = knownPaths()
 
 function knownPaths(): KnownPath[] {
-  // Whatever a path calls its parameters, it is one path.
+  // Paths that differ only in parameter names are the same path.
   const shapes = Map.groupBy(OPERATIONS, ({ path }) => path.replace(/:\w+/g, ':'))
   return [...shapes.values()].map((operations) => {
     const methods: HTTPMethods[] = operations.map(({ method }) => method)
@@ -67,7 +67,7 @@ export interface RouteOptions {
   readonly publicUrl: string
 }
 
-/** Makes the routes of the operations. To be registered where the key is checked. */
+/** Registers the routes of the operations. Must be called in the scope that checks the key. */
 export async function operationRoutes(app: FastifyInstance, options: RouteOptions): Promise<void> {
   for (const operation of OPERATIONS) {
     const { method, path: url, sends = false } = operation
@@ -76,7 +76,7 @@ export async function operationRoutes(app: FastifyInstance, options: RouteOption
   }
 }
 
-/** Throws scopeMissing; accountSuspended and accountExpired where mail is offered. */
+/** Throws scopeMissing; for operations that send mail, also accountSuspended and accountExpired. */
 export function requireAllowedFor(operation: Operation, core: Core, principal: Principal): void {
   const { sends } = operation
   const scope = scopeFor(operation)
@@ -114,12 +114,12 @@ async function answer(
   })
   if (reply.sent) return reply
   if (answered !== undefined) return answered
-  // An empty 204 has no length (RFC 9110 8.6), any other says that it is empty.
+  // An empty 204 response has no Content-Length (RFC 9110 8.6); other empty responses have the length 0.
   if (reply.statusCode !== 204) reply.header('content-length', '0')
   return reply.send()
 }
 
-/** The scope a call needs; what only reads needs less, where there is a scope for that. */
+/** Returns the scope that a call needs: for read-only operations the read scope, if there is one. */
 function scopeFor({ scope, right }: Operation): Exclude<Scope, 'all'> | null {
   return scope !== null && right?.endsWith('.read') ? readingOf(scope) : scope
 }
@@ -132,7 +132,7 @@ function rightsFor({ right, alsoRight }: Operation): string[] {
   return [right, alsoRight].filter((one) => one !== null && one !== undefined)
 }
 
-/** v3's names of what scopes allow, in the order of the table, each once. */
+/** Returns v3's names of the permissions in these scopes, without duplicates, in the order of the table. */
 function rightsOf(scopes: readonly Scope[]): string[] {
   const allowed = OPERATIONS.filter((operation) => {
     const scope = scopeFor(operation)
@@ -145,7 +145,7 @@ function scopeOf(right: string): Exclude<Scope, 'all'> | undefined {
   return OPERATIONS.find((operation) => rightsFor(operation).includes(right))?.scope ?? undefined
 }
 
-/** v3's names, one for each, of the changes that a scope allows and these rights do not. */
+/** Returns v3's names of the changes that a scope permits and these permissions lack, one name for each. */
 function lackingOf(scope: Exclude<Scope, 'all'>, rights: readonly string[]): string[] {
   const lacking = OPERATIONS.flatMap((operation) => {
     const { right } = operation

@@ -6,14 +6,14 @@ export interface ListPage {
   /** At least 1. */
   readonly limit: number
   readonly offset: number
-  /** Rows of the whole list, counted up to COUNTED. */
+  /** Number of rows in the list, counted up to COUNTED. */
   readonly total: number
 }
 
-/** Characters of one link: clients bound the header of an answer, and a query may have thousands. */
+/** Maximum length of one link: clients limit response headers, and a query may be thousands of characters long. */
 const MAX_LENGTH = 1000
 
-/** Says where the first, previous, next and last page are (RFC 8288, contract 1.7), with everything else that was asked. */
+/** Sends links to the first, previous, next and last page (RFC 8288, contract 1.7), with all other query parameters. */
 export function sendPageLinks({ request, reply, publicUrl }: Call, { limit, offset, total }: ListPage): void {
   const { pathname, searchParams } = new URL(request.url, 'http://path.invalid')
   const link = (rel: string, at: number): string => {
@@ -25,14 +25,14 @@ export function sendPageLinks({ request, reply, publicUrl }: Call, { limit, offs
   const links = [
     link('first', 0),
     ...(offset > 0 ? [link('prev', Math.max(0, offset - limit))] : []),
-    // Of a list that goes on beyond what is counted nobody knows the end; without `next` a client would take this page for it.
+    // The end of a list longer than COUNTED is unknown; without `next`, a client would take this page for the last one.
     ...(offset + limit < total || total >= COUNTED ? [link('next', offset + limit)] : []),
     ...(total < COUNTED ? [link('last', last)] : []),
   ]
   if (links.every(({ length }) => length <= MAX_LENGTH)) reply.header('link', links.join(', '))
 }
 
-/** The rows of a list as its page shows them: a page that is not full is the last one, and nothing is to be counted. */
+/** Returns the total number of rows. A page that is not full is the last one, so nothing has to be counted. */
 export async function totalOf(
   { limit, offset }: Omit<ListPage, 'total'>,
   shown: number,

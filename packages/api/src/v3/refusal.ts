@@ -1,38 +1,38 @@
 import { databaseRefusal, type ErrorName, ServiceError } from '@postrider/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 
-/** One complaint as v3 clients read it: all three keys, or Node's client prints the word "undefined" (contract 1.5). */
+/** One error in v3's format. All three keys must be present, or Node's client prints the word "undefined" (contract 1.5). */
 export interface Complaint {
   readonly message: string
   /** A dotted path with indexes: `personalizations.0.to.1.email`. */
   readonly field: string | null
-  /** Where it is explained. */
+  /** URL of the explanation. */
   readonly help: string | null
 }
 
-/** What v3 refuses before core sees it, or says in words of its own. At least one complaint. */
+/** An error that v3 reports in its own words, before or instead of core. Has at least one entry. */
 export class V3Refusal extends Error {
   readonly status: number
   readonly errors: readonly Complaint[]
 
   constructor(status: number, errors: readonly Complaint[]) {
-    super(errors[0]?.message ?? 'refused')
+    super(errors[0]?.message ?? 'request rejected')
     this.status = status
     this.errors = errors
   }
 }
 
-/** The refusal with one complaint. */
+/** Returns an error with one entry. */
 export function refuse(status: number, message: string, field: string | null = null): V3Refusal {
   return new V3Refusal(status, [{ message, field, help: null }])
 }
 
-/** What is not there, was never there, or is another account's. */
+/** Returns the error for an object that does not exist, never existed or belongs to another account. */
 export function notFound(): V3Refusal {
   return refuse(404, 'resource not found')
 }
 
-/** Contract 1.4: JSON that is none, or has a wrong type where v3 doesn't say which. */
+/** Contract 1.4: invalid JSON, or a wrong type where v3 does not name the field. */
 export function badRequest(): V3Refusal {
   return refuse(400, 'Bad Request')
 }
@@ -40,14 +40,14 @@ export function badRequest(): V3Refusal {
 interface Face {
   readonly status?: number
   readonly message?: string
-  /** Said where mail is offered. */
+  /** Text on paths that send mail. */
   readonly whereSent?: string
 }
 
 const FORBIDDEN: Face = { status: 403, message: 'access forbidden' }
 const MISSING: Face = { status: 404, message: 'resource not found' }
 
-/** The rows of the error table with a v3 face of their own (contract 1.4); the others show their status and sentence. */
+/** Errors that v3 reports with its own text or status (contract 1.4); the others use the status and text of the error table. */
 const FACES: Partial<Record<ErrorName, Face>> = {
   notFound: MISSING,
   methodNotAllowed: { message: 'method not allowed', whereSent: 'POST method allowed only' },
@@ -74,13 +74,13 @@ const FACES: Partial<Record<ErrorName, Face>> = {
   internal: { message: 'internal server error' },
 }
 
-/** Whatever failed in v3 ends here and leaves in v3's shape; what is not a refusal is our fault and says nothing. */
+/** Error handler of v3. Errors other than ServiceError and V3Refusal become a generic 500. */
 export function sendRefusal(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = asRefusal(error)
-  if (refusal === undefined) request.log.error({ err: error, route: request.routeOptions.url }, 'fault')
-  else if (refusal instanceof V3Refusal) request.log.info({ refusal: refusal.status }, 'refused')
-  else if (refusal.cause) request.log.warn({ err: refusal.cause, refusal: refusal.errorName }, 'refused')
-  else request.log.info({ refusal: refusal.errorName, reason: refusal.reason }, 'refused')
+  if (refusal === undefined) request.log.error({ err: error, route: request.routeOptions.url }, 'internal error')
+  else if (refusal instanceof V3Refusal) request.log.info({ refusal: refusal.status }, 'request rejected')
+  else if (refusal.cause) request.log.warn({ err: refusal.cause, refusal: refusal.errorName }, 'request rejected')
+  else request.log.info({ refusal: refusal.errorName, reason: refusal.reason }, 'request rejected')
   if (refusal instanceof V3Refusal) {
     reply.code(refusal.status).send({ errors: refusal.errors })
     return
@@ -97,7 +97,7 @@ export function sendRefusal(error: FastifyError | Error, request: FastifyRequest
   reply.code(status).send({ errors: [{ message: own ?? message, field, help: null }] satisfies Complaint[] })
 }
 
-/** Go's and Java's clients wait for it (contract 1.6). */
+/** Go's and Java's clients wait until this time (contract 1.6). */
 function sayWhenItEnds(reply: FastifyReply, seconds: number): void {
   if (reply.hasHeader('x-ratelimit-reset')) return
   reply.header('x-ratelimit-remaining', '0')
@@ -109,7 +109,7 @@ function asRefusal(error: FastifyError | Error): ServiceError | V3Refusal | unde
   const { code, statusCode } = error as FastifyError
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new ServiceError('tooLarge')
   if (statusCode === 415) return refuse(415, 'Content-Type should be application/json.')
-  // What else the framework refuses (a malformed length, a part that never ends) is a body we could not read.
+  // Any other framework error, such as a malformed length or a part that never ends, means an unreadable body.
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new ServiceError('jsonInvalid', { reason: code })
   }

@@ -9,17 +9,17 @@ const ALL = '/user/scheduled_sends'
 const ONE = `${ALL}/:batch_id`
 const sending = { scope: 'send', section: '7.1' } as const
 
-/** Batches of scheduled mail, and what is paused or cancelled (contract 7.1). */
+/** Batches of scheduled messages, and their pausing and cancelling (contract 7.1). */
 export const SCHEDULED_SENDS: readonly Operation[] = [
   operation({
     name: 'createBatch',
-    summary: 'Makes a batch id; it takes messages for ten days',
+    summary: 'Create a batch id, valid for new messages for ten days',
     ...{ ...sending, method: 'POST', path: '/mail/batch', right: 'mail.batch.create', status: 201 },
     act: async (_input, { core, principal }) => ({ batch_id: await core.batches.create(principal.account.id) }),
   }),
   operation({
     name: 'viewBatch',
-    summary: 'Whether a batch id is good',
+    summary: 'Validate a batch id',
     ...{ ...sending, method: 'GET', path: '/mail/batch/:batch_id', right: 'mail.batch.read', status: 200 },
     params: OfBatch,
     act: async ({ params: { batch_id } }, { core, principal }) => {
@@ -29,7 +29,7 @@ export const SCHEDULED_SENDS: readonly Operation[] = [
   }),
   operation({
     name: 'holdBatch',
-    summary: 'Pauses or cancels what is scheduled in a batch',
+    summary: 'Pause or cancel the scheduled messages of a batch',
     ...{ ...sending, method: 'POST', path: ALL, right: 'user.scheduled_sends.create', status: 201 },
     body: Type.Object({ ...OfBatch.properties, status: State }),
     act: async ({ body: { batch_id, status } }, call) => {
@@ -39,19 +39,19 @@ export const SCHEDULED_SENDS: readonly Operation[] = [
   }),
   operation({
     name: 'listHeldBatches',
-    summary: 'Lists the batches that are paused or cancelled',
+    summary: 'List the paused and cancelled batches',
     ...{ ...sending, method: 'GET', path: ALL, right: 'user.scheduled_sends.read', status: 200 },
     act: async (_input, call) => held(call),
   }),
   operation({
     name: 'viewHeldBatch',
-    summary: 'One batch that is paused or cancelled, in a list',
+    summary: 'Show one paused or cancelled batch, as a list',
     ...{ ...sending, method: 'GET', path: ONE, right: 'user.scheduled_sends.read', status: 200, params: OfBatch },
     act: async ({ params }, call) => held(call, params.batch_id),
   }),
   operation({
     name: 'changeHeldBatch',
-    summary: 'Cancels what was paused',
+    summary: 'Change the status of a paused batch to cancelled',
     ...{ ...sending, method: 'PATCH', path: ONE, right: 'user.scheduled_sends.update', status: 204 },
     ...{ params: OfBatch, body: Type.Object({ status: State }) },
     act: async ({ params: { batch_id }, body: { status } }, call) => {
@@ -61,7 +61,7 @@ export const SCHEDULED_SENDS: readonly Operation[] = [
   }),
   operation({
     name: 'resumeBatch',
-    summary: 'Sends what was paused when it is due; what was cancelled stays discarded',
+    summary: 'Resume a paused batch: its messages are sent when due. Cancelled messages stay discarded',
     ...{ ...sending, method: 'DELETE', path: ONE, right: 'user.scheduled_sends.delete', status: 204, params: OfBatch },
     act: async ({ params: { batch_id } }, { core, principal, by }) => {
       await core.batches.resume({ accountId: principal.account.id, id: batch_id, by }).catch(inOurWords(notFound))

@@ -4,7 +4,7 @@ import { type Call, type Operation, operation } from './operation.ts'
 import { sendPageLinks } from './page-links.ts'
 import { refuse } from './refusal.ts'
 
-/** v3's metrics, and what each is a sum of. A block is a refusal that says nothing about the address, or no delivery in time. */
+/** v3's metrics and the counts each is made of. A block is a rejection unrelated to the address, or an expired delivery. */
 export const METRICS = {
   blocks: { soft_bounced: 1, expired: 1 },
   bounce_drops: { bounce_dropped: 1 },
@@ -15,7 +15,7 @@ export const METRICS = {
   invalid_emails: { invalid: 1 },
   opens: { opened: 1 },
   processed: { processed: 1 },
-  // What was dropped only after it was processed is not asked for twice.
+  // A delivery dropped after it was processed is not counted as two requests.
   requests: { processed: 1, dropped: 1, late_dropped: -1, invalid: 1 },
   spam_report_drops: { complaint_dropped: 1 },
   spam_reports: { complained: 1 },
@@ -39,7 +39,7 @@ export const OrderQuery = {
   sort_by_direction: Type.Optional(Type.Enum(['asc', 'desc'])),
 }
 
-/** What is said of these parameters. */
+/** Error texts of these parameters. */
 export const WRONG = {
   start_date: 'start_date is required and must be in the format YYYY-MM-DD',
   end_date: 'end_date must be in the format YYYY-MM-DD',
@@ -50,11 +50,11 @@ export const WRONG = {
   sort_by_direction: 'sort_by_direction must be asc or desc',
 }
 
-/** Statistics of all mail (contract section 4). */
+/** Statistics of all messages (contract section 4). */
 export const STATS: readonly Operation[] = [
   operation({
     name: 'getStats',
-    summary: 'What happened to the mail of each day, week or month',
+    summary: 'Show statistics per day, week or month',
     ...{ section: '4', method: 'GET', path: '/stats', scope: 'stats', right: 'stats.read', status: 200 },
     alsoRight: 'stats.global.read',
     ...{ query: Type.Object(PeriodQuery), wrong: WRONG },
@@ -81,7 +81,7 @@ export function spanOf({ start_date: first, end_date: last }: Span, wrong: Pick<
   return { first, last }
 }
 
-/** All periods unless told: a span has no more days than this. */
+/** Default number of periods: all, since no date range has more days than this. */
 const ALL = 10_000
 
 export function pageOf(query: Static<TObject<typeof PeriodQuery>>) {
@@ -89,7 +89,7 @@ export function pageOf(query: Static<TObject<typeof PeriodQuery>>) {
   return { period, limit, offset }
 }
 
-/** Where the other pages of periods are, if the caller asked for pages. */
+/** Sends links to the other pages of periods if the caller requested pages. */
 export function sendPeriodLinks(call: Call, { limit, offset = 0 }: Static<TObject<typeof PeriodQuery>>, total: number) {
   if (limit !== undefined && limit > 0) sendPageLinks(call, { limit, offset, total })
 }
@@ -99,12 +99,15 @@ export function orderOf(query: Static<TObject<typeof OrderQuery>>): Order {
   return { by: METRICS[metric], descending: direction === 'desc' }
 }
 
-/** In the order of their names, as recorded answers have them. */
+/** Returns the metrics sorted by name, as in recorded responses. */
 export function metricsOf(counts: Counts): Record<Metric, number> {
   return sumsOf(counts, METRICS)
 }
 
-/** In the order of `metrics`. An answer has up to ten thousand of these: nothing is made on the way. */
+/**
+ * Returns the metrics in the order of `metrics`. A response has up to ten thousand of these, so no intermediate objects are
+ * created.
+ */
 export function sumsOf<Name extends string>(counts: Counts, metrics: Readonly<Record<Name, Weights>>) {
   const sums = {} as Record<Name, number>
   for (const name in metrics) sums[name] = sumOf(counts, metrics[name])
@@ -122,7 +125,7 @@ function isDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().slice(0, 10) === text
 }
 
-/** Core's refusals of a span, about the parameter as v3 calls it. */
+/** Translates core's errors about a date range to v3's parameter names. */
 export function inTheirWords(error: unknown): never {
   if (!(error instanceof ServiceError)) throw error
   if (error.errorName === 'dateInvalid') throw refuse(400, WRONG.start_date, 'start_date')

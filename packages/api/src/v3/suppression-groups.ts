@@ -4,7 +4,7 @@ import { type Call, type Operation, operation } from './operation.ts'
 import { sendPageLinks, totalOf } from './page-links.ts'
 import { notFound, refuse } from './refusal.ts'
 
-/** What v3 calls an unsubscribe of all mail; its other lists have other reasons (suppressions.ts). */
+/** Reasons that v3 calls a global unsubscribe; its other lists have the other reasons (suppressions.ts). */
 export const GLOBAL_REASONS = ['unsubscribe', 'manual'] as const
 
 const OfGroup = Type.Object({ group_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) })
@@ -18,11 +18,11 @@ const GroupBody = {
 }
 const suppressing = { scope: 'suppressions' } as const
 
-/** Unsubscribe groups and who has left them, and who wants no mail at all (contract section 6). */
+/** Unsubscribe groups, their unsubscribes and global unsubscribes (contract section 6). */
 export const SUPPRESSION_GROUPS: readonly Operation[] = [
   operation({
     name: 'listGroups',
-    summary: 'The unsubscribe groups, each with how many left it',
+    summary: 'List the unsubscribe groups with their number of unsubscribes',
     ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/groups', right: 'asm.groups.read', status: 200 },
     query: Type.Object({ id: Type.Optional(Type.Array(Type.Integer(), { maxItems: 200 })) }),
     act: async ({ query }, { core, principal }) =>
@@ -30,7 +30,7 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   }),
   operation({
     name: 'createGroup',
-    summary: 'Adds an unsubscribe group',
+    summary: 'Create an unsubscribe group',
     ...{ ...suppressing, section: '6.3', method: 'POST', path: '/asm/groups', right: 'asm.groups.create', status: 201 },
     body: Type.Object({
       ...{ name: GroupBody.name, description: Type.Optional(GroupBody.description) },
@@ -43,7 +43,7 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   }),
   operation({
     name: 'viewGroup',
-    summary: 'One unsubscribe group',
+    summary: 'Show an unsubscribe group',
     ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/groups/:group_id', right: 'asm.groups.read' },
     ...{ params: OfGroup, status: 200 },
     act: async ({ params }, { core, principal }) =>
@@ -51,7 +51,7 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   }),
   operation({
     name: 'editGroup',
-    summary: 'Changes name, description or default',
+    summary: 'Change the name, description or default of a group',
     ...{ ...suppressing, section: '6.3', method: 'PATCH', path: '/asm/groups/:group_id', right: 'asm.groups.update' },
     ...{ params: OfGroup, status: 201 },
     body: Type.Partial(Type.Object(GroupBody)),
@@ -67,7 +67,7 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   }),
   operation({
     name: 'deleteGroup',
-    summary: 'Removes a group; who left it stays suppressed for its number, which is not given again',
+    summary: 'Delete a group. Its unsubscribes are kept and its id is not reused',
     ...{ ...suppressing, section: '6.3', method: 'DELETE', path: '/asm/groups/:group_id', right: 'asm.groups.delete' },
     ...{ params: OfGroup, status: 204 },
     act: ({ params }, { core, principal, by }) =>
@@ -75,13 +75,13 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   }),
   operation({
     name: 'addToGroup',
-    summary: 'Suppresses addresses for the mail of a group; for all mail where there is no such group',
+    summary: 'Suppress addresses for a group; for all mail if the group does not exist',
     ...{ ...suppressing, section: '6.1', method: 'POST', path: '/asm/groups/:group_id/suppressions' },
     ...{ right: 'asm.groups.suppressions.create', params: OfGroup, body: Addresses, status: 201 },
     act: async ({ params, body }, call) => {
       const { core, principal } = call
       const known = await core.groups.known(principal.account.id, [params.group_id])
-      // The direction that keeps people's wish, and the one that is documented (6.1).
+      // Of the two possible behaviours, this one respects the recipients' wish, and it is the documented one (6.1).
       const global = !known.has(params.group_id)
       await suppress(call, body.recipient_emails, global ? undefined : params.group_id)
       return { recipient_emails: body.recipient_emails, global }
@@ -89,7 +89,7 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   }),
   operation({
     name: 'listGroupSuppressions',
-    summary: 'The addresses that left a group',
+    summary: 'List the addresses unsubscribed from a group',
     ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/groups/:group_id/suppressions' },
     ...{ right: 'asm.groups.suppressions.read', params: OfGroup, status: 200 },
     query: Type.Object({
@@ -105,7 +105,7 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   }),
   operation({
     name: 'searchGroupSuppressions',
-    summary: 'Which of these addresses left a group',
+    summary: 'Find which of these addresses are unsubscribed from a group',
     ...{ ...suppressing, section: '6.3', method: 'POST', path: '/asm/groups/:group_id/suppressions/search' },
     ...{ right: 'asm.groups.suppressions.read', params: OfGroup, body: Addresses, status: 200 },
     act: async ({ params, body }, { core, principal }) => {
@@ -121,7 +121,7 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   }),
   operation({
     name: 'removeFromGroup',
-    summary: 'Lifts the suppression of an address for a group',
+    summary: 'Remove an address from the unsubscribes of a group',
     ...{ ...suppressing, section: '6.3', method: 'DELETE', path: '/asm/groups/:group_id/suppressions/:email' },
     ...{ right: 'asm.groups.suppressions.delete', params: OfGroupAndAddress, status: 204 },
     act: async ({ params }, { core, principal, by }) => {
@@ -131,7 +131,7 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   }),
   operation({
     name: 'addToGlobal',
-    summary: 'Suppresses addresses for all mail',
+    summary: 'Suppress addresses for all mail',
     ...{ ...suppressing, section: '6.2', method: 'POST', path: '/asm/suppressions/global' },
     ...{ right: 'asm.suppressions.global.create', body: Addresses, status: 201 },
     act: async ({ body }, call) => {
@@ -141,14 +141,14 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   }),
   operation({
     name: 'viewGlobal',
-    summary: 'Whether an address is suppressed for all mail; {} where it is not',
+    summary: 'Check whether an address is suppressed for all mail; {} if it is not',
     ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/suppressions/global/:email' },
     ...{ right: 'asm.suppressions.global.read', params: OfAddress, status: 200 },
     act: async ({ params: { email } }, call) => ((await isGlobal(call, email)) ? { recipient_email: email } : {}),
   }),
   operation({
     name: 'removeFromGlobal',
-    summary: 'Lifts the suppression of an address for all mail, whether there was one or not',
+    summary: 'Remove an address from the global unsubscribes. Succeeds also if it is not listed',
     ...{ ...suppressing, section: '6.3', method: 'DELETE', path: '/asm/suppressions/global/:email' },
     ...{ right: 'asm.suppressions.global.delete', params: OfAddress, status: 204 },
     act: async ({ params: { email } }, call) => {
@@ -160,7 +160,7 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   }),
   operation({
     name: 'listGroupsSuppressed',
-    summary: 'Every address that left a group, with the group',
+    summary: 'List all group unsubscribes with their groups',
     ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/suppressions' },
     ...{ right: 'asm.suppressions.read', status: 200 },
     query: Type.Object({
@@ -179,7 +179,7 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   }),
   operation({
     name: 'viewGroupsOf',
-    summary: 'Every group, and whether an address left it',
+    summary: 'List all groups and whether an address is unsubscribed from each',
     ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/suppressions/:email' },
     ...{ right: 'asm.suppressions.read', params: OfAddress, status: 200 },
     act: async ({ params: { email } }, { core, principal }) => {
@@ -196,7 +196,7 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   }),
 ]
 
-/** A page of those who left a group, or any group. */
+/** Returns a page of the addresses unsubscribed from a group, or from any group. */
 async function leftGroups(
   call: Call,
   page: { readonly group?: number; readonly limit: number; readonly offset: number },
@@ -222,7 +222,7 @@ function countedGroup(group: CountedGroup) {
   return { name, id, description, is_default, unsubscribes: group.unsubscribes }
 }
 
-/** Each address as it is stored, and as it was written first. */
+/** Maps each address in its stored form to its first spelling in the request. */
 function asWritten(emails: readonly string[]): Map<string, string> {
   return new Map(emails.map((email) => [email.trim().toLowerCase(), email]))
 }
@@ -241,7 +241,7 @@ async function suppress(
     })
 }
 
-/** Throws V3Refusal 404 for what is no address: there can be nothing about it. */
+/** Throws V3Refusal 404 for an invalid address, which cannot have an entry. */
 async function isGlobal({ core, principal }: Call, email: string): Promise<boolean> {
   const held = await core.suppressions.holding(principal.account.id, email).catch((error: unknown) => {
     throw error instanceof ServiceError && error.errorName === 'suppressionEmailInvalid' ? notFound() : error

@@ -5,21 +5,21 @@ import { sendPageLinks, totalOf } from './page-links.ts'
 import { badRequest, notFound } from './refusal.ts'
 import { GLOBAL_REASONS, OfAddress, unixSeconds } from './suppression-groups.ts'
 
-/** One of v3's lists: those of our suppressions of all mail that have its reasons. */
+/** One of v3's lists: the global suppressions with certain reasons. */
 interface List {
   readonly path: string
   readonly noun: string
   readonly summary: string
   readonly right: string
-  /** How official examples write the path of one entry, beside the list's own (v3 contract 7.1). */
+  /** Path of one entry in official examples, in addition to the list's own path (contract, corrections). */
   readonly singular?: { readonly path: string; readonly noun: string }
   readonly reasons: readonly SuppressionReason[]
   readonly shown: (entry: BrowsedSuppression) => Readonly<Record<string, unknown>>
 }
 
-/** Code and text, as the server said them (pair P45). */
+/** Code and text of the server's reply (pair P45). */
 function reasonOf({ code, status, reply }: BrowsedSuppression): string {
-  if (reply === null) return 'suppressed by hand'
+  if (reply === null) return 'suppressed manually'
   return replyLine({ reply, ...(code === null ? {} : { code }), ...(status === null ? {} : { enhanced: status }) })
 }
 
@@ -28,7 +28,7 @@ const LISTS: readonly List[] = [
     ...{
       path: '/suppression/bounces',
       noun: 'Bounces',
-      summary: 'addresses that do not exist',
+      summary: 'the bounced addresses',
       right: 'suppression.bounces',
     },
     reasons: ['hardbounce'],
@@ -37,11 +37,11 @@ const LISTS: readonly List[] = [
     }),
   },
   {
-    // A refusal for the moment suppresses nobody here.
+    // Temporary failures do not suppress recipients in this service.
     ...{
       path: '/suppression/blocks',
       noun: 'Blocks',
-      summary: 'temporary refusals: always empty',
+      summary: 'temporary blocks (always empty)',
       right: 'suppression.blocks',
     },
     reasons: [],
@@ -50,8 +50,8 @@ const LISTS: readonly List[] = [
     }),
   },
   {
-    // A malformed address becomes an event, and is on no list.
-    ...{ path: '/suppression/invalid_emails', noun: 'InvalidEmails', summary: 'malformed addresses: always empty' },
+    // A malformed address causes an event and is not on any list.
+    ...{ path: '/suppression/invalid_emails', noun: 'InvalidEmails', summary: 'malformed addresses (always empty)' },
     right: 'suppression.invalid_emails',
     reasons: [],
     shown: (entry) => ({ created: unixSeconds(entry.since), email: entry.email, reason: reasonOf(entry) }),
@@ -60,7 +60,7 @@ const LISTS: readonly List[] = [
     ...{
       path: '/suppression/spam_reports',
       noun: 'SpamReports',
-      summary: 'people who complained',
+      summary: 'spam complaints',
       right: 'suppression.spam_reports',
     },
     singular: { path: '/suppression/spam_report', noun: 'SpamReport' },
@@ -68,7 +68,7 @@ const LISTS: readonly List[] = [
     shown: ({ email, since }) => ({ created: unixSeconds(since), email, ip: '' }),
   },
   {
-    ...{ path: '/suppression/unsubscribes', noun: 'Unsubscribes', summary: 'people who want no mail at all' },
+    ...{ path: '/suppression/unsubscribes', noun: 'Unsubscribes', summary: 'the global unsubscribes' },
     right: 'suppression.unsubscribes',
     reasons: GLOBAL_REASONS,
     shown: ({ email, since }) => ({ created: unixSeconds(since), email }),
@@ -80,14 +80,14 @@ const Removed = Type.Object({
   delete_all: Type.Optional(Type.Boolean()),
   emails: Type.Optional(Type.Array(Type.String())),
 })
-/** Addresses lifted at a time. */
+/** Addresses removed per transaction. */
 const AT_ONCE = 5000
-/** v3's names of the rights to all of these lists at once. */
+/** v3's name of the permission to read all of these lists. */
 export const READS = { alsoRight: 'suppression.read' } as const
 const DELETES = { alsoRight: 'suppression.delete' } as const
 const common = { scope: 'suppressions', section: '7.1' } as const
 
-/** Who is suppressed for all mail, a list for each kind of reason (contract 7.1). */
+/** Global suppressions, with a list for each kind of reason (contract 7.1). */
 export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operation[] => {
   const { path, noun, singular, summary, right, reasons, shown } = list
   const all = operation({
@@ -117,13 +117,13 @@ export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operatio
     },
   })
   const operations = [all, viewOne(list, { path, noun })]
-  // Who wants no mail is put on and taken off through /asm/suppressions/global only.
+  // Global unsubscribes are added and removed only through /asm/suppressions/global.
   if (noun === 'Unsubscribes') return operations
   return [
     ...operations,
     operation({
       name: `delete${noun}`,
-      summary: `Lifts some or all of ${summary}`,
+      summary: `Remove some or all of ${summary}`,
       ...{ ...common, method: 'DELETE', path, right: `${right}.delete`, ...DELETES, status: 204, body: Removed },
       act: async ({ body: { delete_all: all = false, emails = [] } }, call) => {
         if (all === emails.length > 0) throw badRequest()
@@ -140,7 +140,7 @@ type Named = Pick<List, 'path' | 'noun'>
 function viewOne({ summary, right, reasons, shown }: List, { path, noun }: Named): Operation {
   return operation({
     name: `view${noun}`,
-    summary: `One entry of ${summary}, or none`,
+    summary: `Show one entry of ${summary}, or []`,
     ...{
       ...common,
       method: 'GET',
@@ -157,7 +157,7 @@ function viewOne({ summary, right, reasons, shown }: List, { path, noun }: Named
 function deleteOne({ summary, right, reasons }: List, { path, noun }: Named): Operation {
   return operation({
     name: `delete${noun}`,
-    summary: `Lifts one of ${summary}`,
+    summary: `Remove one entry of ${summary}`,
     ...{ ...common, method: 'DELETE', path: `${path}/:email`, right: `${right}.delete`, ...DELETES, status: 204 },
     params: OfAddress,
     act: async ({ params }, call) => {
@@ -166,7 +166,7 @@ function deleteOne({ summary, right, reasons }: List, { path, noun }: Named): Op
   })
 }
 
-/** Entries of one answer at most (contract 1.7). */
+/** Maximum number of entries per response (contract 1.7). */
 const PAGE = 500
 
 async function browse({ core, principal }: Call, filter: BrowseFilter): Promise<BrowsedSuppression[]> {
@@ -181,7 +181,7 @@ function one(call: Call, reasons: readonly SuppressionReason[], email: string): 
   return browse(call, { reasons, group: 0, emails: [email.toLowerCase()], limit: 1, offset: 0 })
 }
 
-/** Lifts those of the list that are named, or all of it; answers how many. */
+/** Removes the named entries, or all entries, of the list and returns how many were removed. */
 async function remove(call: Call, reasons: readonly SuppressionReason[], named?: readonly string[]): Promise<number> {
   const { core, principal, by } = call
   let removed = 0

@@ -37,14 +37,14 @@ const PATHS = {
 } as const
 const VERSION_PATH = `${PATHS.versions}/:version_id`
 const templates = { scope: 'templates' } as const
-/** Templates of one page without page_size, and at most. */
+/** Default and maximum number of templates per page. */
 const PAGE = 200
 
 /** Templates and their versions (contract section 3). */
 export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'createTemplate',
-    summary: 'Adds a template without a version; legacy unless it is said to be dynamic',
+    summary: 'Create a template without versions. The default generation is legacy',
     ...{ ...templates, section: '3.5', method: 'POST', path: PATHS.all, right: 'templates.create', status: 201 },
     body: Type.Object({ name, generation: Type.Optional(Type.Enum([...GENERATIONS])) }),
     act: async ({ body }, { core, principal, by }) => {
@@ -55,7 +55,8 @@ export const TEMPLATES: readonly Operation[] = [
   }),
   operation({
     name: 'listTemplates',
-    summary: 'Lists templates: a page with page_size, else all legacy ones unless generations names others',
+    summary:
+      'List templates: one page if page_size is given, else all legacy templates or those of the given generations',
     ...{ ...templates, section: '3.5', method: 'GET', path: PATHS.all, right: 'templates.read', status: 200 },
     query: Type.Object({
       generations: Type.Optional(Type.String()),
@@ -66,7 +67,7 @@ export const TEMPLATES: readonly Operation[] = [
   }),
   operation({
     name: 'viewTemplate',
-    summary: 'One template with its versions',
+    summary: 'Show a template with its versions',
     ...{ ...templates, section: '3.2', method: 'GET', path: PATHS.one, right: 'templates.read', status: 200 },
     params: OfTemplate,
     act: async ({ params }, { core, principal }) => {
@@ -76,7 +77,7 @@ export const TEMPLATES: readonly Operation[] = [
   }),
   operation({
     name: 'renameTemplate',
-    summary: 'Changes the name',
+    summary: 'Rename a template',
     ...{ ...templates, section: '3.5', method: 'PATCH', path: PATHS.one, right: 'templates.update', status: 200 },
     ...{ params: OfTemplate, body: Named },
     act: async ({ params, body }, { core, principal, by }) => {
@@ -87,7 +88,7 @@ export const TEMPLATES: readonly Operation[] = [
   }),
   operation({
     name: 'duplicateTemplate',
-    summary: 'Adds a copy with all versions',
+    summary: 'Copy a template with all its versions',
     ...{ ...templates, section: '3.5', method: 'POST', path: PATHS.one, right: 'templates.create', status: 201 },
     ...{ params: OfTemplate, body: Type.Partial(Named) },
     act: async ({ params, body }, { core, principal, by }) => {
@@ -100,7 +101,7 @@ export const TEMPLATES: readonly Operation[] = [
   }),
   operation({
     name: 'deleteTemplate',
-    summary: 'Removes a template and its versions',
+    summary: 'Delete a template and its versions',
     ...{ ...templates, section: '3.5', method: 'DELETE', path: PATHS.one, right: 'templates.delete', status: 204 },
     params: OfTemplate,
     act: ({ params }, { core, principal, by }) =>
@@ -108,7 +109,7 @@ export const TEMPLATES: readonly Operation[] = [
   }),
   operation({
     name: 'addTemplateVersion',
-    summary: 'Adds a version; the first one is active',
+    summary: 'Add a version. The first one is active',
     ...{ ...templates, section: '3.3', method: 'POST', path: PATHS.versions, right: 'templates.versions.create' },
     ...{ params: OfTemplate, body: NewVersion, status: 201 },
     act: async ({ params, body }, { core, principal, by }) => {
@@ -120,7 +121,7 @@ export const TEMPLATES: readonly Operation[] = [
   }),
   operation({
     name: 'viewTemplateVersion',
-    summary: 'One version',
+    summary: 'Show a version',
     ...{
       ...templates,
       section: '3.5',
@@ -135,7 +136,7 @@ export const TEMPLATES: readonly Operation[] = [
   }),
   operation({
     name: 'editTemplateVersion',
-    summary: 'Changes what is given of a version',
+    summary: 'Change a version. Omitted fields are unchanged',
     ...{ ...templates, section: '3.4', method: 'PATCH', path: VERSION_PATH, right: 'templates.versions.update' },
     ...{ params: OfVersion, body: VersionEdit, status: 200 },
     act: async ({ params, body }, call) =>
@@ -143,14 +144,14 @@ export const TEMPLATES: readonly Operation[] = [
   }),
   operation({
     name: 'activateTemplateVersion',
-    summary: 'Sends read this version from now on',
+    summary: 'Activate a version for new messages',
     ...{ ...templates, section: '3.5', method: 'POST', path: `${VERSION_PATH}/activate`, status: 200 },
     ...{ right: 'templates.versions.activate.create', params: OfVersion },
     act: async ({ params }, call) => wholeVersion(await call.core.editableTemplates.activate(versionAct(params, call))),
   }),
   operation({
     name: 'deleteTemplateVersion',
-    summary: 'Removes a version; if it was the active one, none is',
+    summary: 'Delete a version. If it was active, the template has no active version',
     ...{ ...templates, section: '3.5', method: 'DELETE', path: VERSION_PATH, right: 'templates.versions.delete' },
     ...{ params: OfVersion, status: 204 },
     act: ({ params }, call) => call.core.editableTemplates.removeVersion(versionAct(params, call)),
@@ -163,7 +164,7 @@ interface ListQuery {
   readonly page_token?: string
 }
 
-/** Two shapes: a page of results where page_size is given, else all of them (contract 3.5). */
+/** Two response formats: a page of results if page_size is given, else all templates (contract 3.5). */
 async function listTemplates({ generations, page_size: size, page_token: token }: ListQuery, call: Call) {
   const { core, principal, publicUrl } = call
   const wanted = generationsOf(generations)
@@ -220,7 +221,7 @@ function tokenOf(offset: number): string {
 function offsetOf(token: string | undefined): number {
   if (token === undefined || token === '') return 0
   const offset = /^t(\d{1,9})$/.exec(Buffer.from(token, 'base64url').toString())?.[1]
-  if (offset === undefined) throw refuse(400, 'page_token is not one of ours.', 'page_token')
+  if (offset === undefined) throw refuse(400, 'page_token is invalid.', 'page_token')
   return Number(offset)
 }
 
@@ -236,10 +237,10 @@ function changeOf(body: Static<typeof VersionEdit>): VersionChange {
   }
 }
 
-/** Core's fields in v3's names. */
+/** v3's names of core's fields. */
 const FIELDS: Readonly<Record<string, string>> = { html: 'html_content', plain: 'plain_content', testData: 'test_data' }
 
-/** Says a refusal of a field by v3's name of it. */
+/** Translates core's error about a field to v3's name of it. */
 async function named<T>(act: Promise<T>): Promise<T> {
   try {
     return await act

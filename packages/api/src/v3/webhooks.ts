@@ -11,7 +11,7 @@ import Type, { type Static } from 'typebox'
 import { type Call, type Operation, operation } from './operation.ts'
 import { notFound, refuse } from './refusal.ts'
 
-/** v3's flags, and the name of the event each is about; there is no event of coming back to a group. */
+/** v3's flags, the event name of each and core's event type. There is no event for resubscribing to a group. */
 const FLAGS = {
   group_resubscribe: 'group_resubscribe',
   delivered: 'delivered',
@@ -28,13 +28,7 @@ const FLAGS = {
 type Flag = keyof typeof FLAGS
 const EVERY = Object.keys(FLAGS) as Flag[]
 
-/** Whether such an event is reported under the flag's name. To core, unsubscribing from a group is an unsubscribe. */
-function isAbout(flag: Flag, event: WebhookEvent): boolean {
-  const name = flag === 'group_unsubscribe' ? FLAGS.unsubscribe : FLAGS[flag]
-  return eventType(event).v3 === name
-}
-
-/** Clients give back what they were shown, also where that was nothing. */
+/** Clients send back the values they received, including null. */
 const TextOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 2048 })
 const OAUTH = ['oauth_client_id', 'oauth_client_secret', 'oauth_token_url'] as const
 const flagsOf = <T>(value: (flag: Flag) => T) =>
@@ -63,25 +57,25 @@ const reading = { ...common, method: 'GET', right: `${RIGHT}.read`, status: 200 
 const changing = { ...common, method: 'PATCH', right: `${RIGHT}.update`, status: 200 } as const
 
 /**
- * Where the account is told of its events in the v3 shape (contract 7.1, 9). Without an id the oldest of its webhooks is meant, as
- * in the days when an account had one. A URL is not asked before it is saved.
+ * Webhooks with the v3 event format (contract 7.1, 9). Without an id, calls apply to the oldest webhook, as when an account could
+ * have only one. The URL is not probed before it is saved.
  */
 export const WEBHOOKS: readonly Operation[] = [
   operation({
     name: 'createWebhook',
-    summary: 'Tells a url of events from now on',
+    summary: 'Create a webhook for new events',
     ...{ ...common, method: 'POST', path: ALL, right: `${RIGHT}.create`, status: 201, body: New },
     act: async ({ body }, call) => shown(await create(body, call)),
   }),
   operation({
     name: 'listWebhooks',
-    summary: 'The webhooks, and how many there may be',
+    summary: 'List the webhooks and their maximum number',
     ...{ ...reading, path: `${ALL}/all` },
     act: async (_input, call) => ({ max_allowed: MOST_WEBHOOKS, webhooks: (await list(call)).map(shown) }),
   }),
   operation({
     name: 'viewOldestWebhook',
-    summary: 'The oldest webhook; where there is none, what it would be like',
+    summary: 'Show the oldest webhook, or the defaults if there is none',
     ...{ ...reading, path: ALL },
     act: async (_input, call) => {
       const [oldest] = await list(call)
@@ -90,7 +84,7 @@ export const WEBHOOKS: readonly Operation[] = [
   }),
   operation({
     name: 'editOldestWebhook',
-    summary: 'Changes the oldest webhook, or makes the first one',
+    summary: 'Change the oldest webhook, or create the first one',
     ...{ ...changing, path: ALL, body: Change },
     act: async ({ body }, call) => {
       const [oldest] = await list(call)
@@ -102,19 +96,19 @@ export const WEBHOOKS: readonly Operation[] = [
   }),
   operation({
     name: 'viewWebhook',
-    summary: 'One webhook',
+    summary: 'Show a webhook',
     ...{ ...reading, path: ONE, params: OfWebhook },
     act: async ({ params }, call) => shown(await find(call, params.id)),
   }),
   operation({
     name: 'editWebhook',
-    summary: 'Changes what is given',
+    summary: 'Change a webhook. Omitted fields are unchanged',
     ...{ ...changing, path: ONE, params: OfWebhook, body: Change },
     act: async ({ params, body }, call) => shown(await change(await find(call, params.id), body, call)),
   }),
   operation({
     name: 'deleteWebhook',
-    summary: 'Tells the url nothing more',
+    summary: 'Delete a webhook',
     ...{ ...common, method: 'DELETE', path: ONE, right: `${RIGHT}.delete`, status: 204, params: OfWebhook },
     act: async ({ params }, call) => {
       const { id } = await find(call, params.id)
@@ -123,31 +117,31 @@ export const WEBHOOKS: readonly Operation[] = [
   }),
   operation({
     name: 'viewOldestWebhookSigning',
-    summary: 'The key that verifies the requests of the oldest webhook',
+    summary: 'Show the public key that verifies the requests of the oldest webhook',
     ...{ ...reading, path: SIGNED },
     act: async (_input, call) => keyOf(await find(call)),
   }),
   operation({
     name: 'signOldestWebhook',
-    summary: 'Has the requests of the oldest webhook signed, or no longer',
+    summary: 'Turn request signing of the oldest webhook on or off',
     ...{ ...changing, path: SIGNED, body: Signing },
     act: async ({ body }, call) => keyOf(await sign(await find(call), body.enabled, call)),
   }),
   operation({
     name: 'viewWebhookSigning',
-    summary: 'The key that verifies the requests of one webhook; empty while they are not signed',
+    summary: 'Show the public key that verifies the requests of a webhook; empty if they are not signed',
     ...{ ...reading, path: SIGNED_ONE, params: OfWebhook },
     act: async ({ params }, call) => keyOf(await find(call, params.id)),
   }),
   operation({
     name: 'signWebhook',
-    summary: 'Has the requests of one webhook signed, or no longer',
+    summary: 'Turn request signing of a webhook on or off',
     ...{ ...changing, path: SIGNED_ONE, params: OfWebhook, body: Signing },
     act: async ({ params, body }, call) => keyOf(await sign(await find(call, params.id), body.enabled, call)),
   }),
   operation({
     name: 'testWebhook',
-    summary: 'Sends a sample of each event to a url',
+    summary: 'Send a sample of each event to a URL',
     ...{ ...common, method: 'POST', path: '/user/webhooks/event/test', right: 'user.webhooks.event.test.create' },
     ...{ status: 204, body: Type.Object({ ...New.properties, id: Type.Optional(TextOrNull) }) },
     act: async ({ body }, call) => {
@@ -155,8 +149,8 @@ export const WEBHOOKS: readonly Operation[] = [
       const webhook = body.id ? await find(call, body.id) : (await list(call))[0]
       const asked = call.core.webhooks.tryUrl(call.principal.account.id, body.url, webhook?.id)
       const { status, problem } = await asked.catch(aboutUrl)
-      // What it answered is its own affair.
-      if (status === null) throw refuse(400, `The url did not answer: ${problem}`, 'url')
+      // Its response status does not matter.
+      if (status === null) throw refuse(400, `URL check failed: ${problem}`, 'url')
     },
   }),
 ]
@@ -165,16 +159,16 @@ type Change = Static<typeof Change>
 
 function requireNoOAuth(given: Change): void {
   const asked = OAUTH.find((name) => given[name])
-  // To go without would send events where they are not expected.
+  // Accepting the request without OAuth would send events without the expected authorization.
   if (asked) throw refuse(400, 'OAuth is not available; the requests can be signed.', asked)
 }
 
-/** Those of the v3 shape, oldest first; another door has its own. */
+/** Webhooks of the v3 format, oldest first; those of v2 belong to the other API. */
 async function list({ core, principal }: Call): Promise<Webhook[]> {
   return (await core.webhooks.list(principal.account.id)).filter(({ format }) => format === 'v3')
 }
 
-/** Without an id, the oldest. Throws V3Refusal 404. */
+/** Returns the webhook, or the oldest one if there is no id. Throws V3Refusal 404. */
 async function find(call: Call, id?: string): Promise<Webhook> {
   const found = (await list(call)).find((webhook) => id === undefined || String(webhook.id) === id)
   if (!found) throw notFound()
@@ -201,7 +195,7 @@ async function sign({ id, accountId }: Webhook, signed: boolean, { core, by }: C
   return core.webhooks.update({ accountId, id, by }, { signed }, { ask: false })
 }
 
-/** What is given, and of the flags all as soon as there is one. */
+/** Returns the given settings, with all event flags as soon as one is given. */
 function settingsOf(given: Change, before: ReadonlySet<string> = new Set()): Partial<WebhookSettings> {
   requireNoOAuth(given)
   const { url, enabled, friendly_name: label } = given
@@ -223,7 +217,7 @@ function eventsOf(names: ReadonlySet<string>): Pick<WebhookSettings, 'events' | 
   return { events, names: [...names] }
 }
 
-/** The names of the events it is told of. */
+/** Returns the names of the events the webhook receives. */
 function namesOf({ events, names }: Webhook): ReadonlySet<string> {
   if (names) return new Set(names)
   const told = EVERY.filter((flag) => events.some((event) => isAbout(flag, event)))
@@ -249,7 +243,7 @@ function keyOf({ id, signed, publicKey }: Webhook) {
   return { id: String(id), public_key: signed ? publicKey : '' }
 }
 
-/** Core's refusal of a url, about the field. */
+/** Reports core's error about a URL with v3's field name. */
 function aboutUrl(error: unknown): never {
   const wrong = error instanceof ServiceError && error.errorName === 'webhookUrlInvalid'
   throw wrong ? refuse(400, error.message, 'url') : error

@@ -1,4 +1,6 @@
-/** The body of POST /v3/mail/send (contract 2.1), when its kinds were looked at: what `unknown` is, the rules ask. */
+/**
+ * The body of POST /v3/mail/send (contract 2.1) after its types were checked. Fields of type `unknown` are checked by the rules.
+ */
 export interface RawMail {
   readonly personalizations?: readonly RawPersonalization[] | null
   readonly from?: RawMailbox | null
@@ -54,10 +56,10 @@ export interface RawAttachment {
 export type RawSetting = Readonly<Record<string, unknown>>
 export type RawMailSettings = Readonly<Record<string, RawSetting | null>>
 
-/** Recipients of a mail, and elements of its personalizations. */
+/** Maximum number of recipients of a message, and of elements in its personalizations. */
 export const MOST_RECIPIENTS = 1000
 
-/** Clients leave a field out, or say null. */
+/** Clients omit a field or set it to null. */
 export function isGiven<T>(value: T | null | undefined): value is T {
   return value !== undefined && value !== null
 }
@@ -66,7 +68,7 @@ export function isEnabled(setting: RawSetting | null | undefined): boolean {
   return setting?.enable === true
 }
 
-/** A template of the dynamic kind; the others are GUIDs (contract 3.1). */
+/** Whether the id is that of a dynamic template; the others are GUIDs (contract 3.1). */
 export function isDynamic(templateId: unknown): boolean {
   return typeof templateId === 'string' && /^d-[0-9a-f]{32}$/i.test(templateId)
 }

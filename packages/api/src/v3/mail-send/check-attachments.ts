@@ -32,7 +32,7 @@ function checkAttachment(attachment: RawAttachment, place: string, complaints: C
   else if (/[;,\r\n]/.test(contentId)) complaints.add('contentIdInvalid', `${place}.content_id`)
 }
 
-/** RFC 4648 4, whole and without line ends (section 13: as strict as the mirrored interface). */
+/** RFC 4648 4, complete and without line breaks (section 13: as strict as the original API). */
 function isBase64(text: string): boolean {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
 }

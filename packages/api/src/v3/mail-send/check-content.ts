@@ -2,14 +2,14 @@ import { essenceOf, parseMediaType } from '@postrider/core'
 import { isDynamic, isGiven, isLegacy } from './body.ts'
 import type { Check } from './complaints.ts'
 
-/** Rows 12 and 13. Whether a template has a subject is asked when it is known. */
+/** Rows 12 and 13. Whether the template has a subject is checked after it was loaded. */
 export function checkSubject({ mail, complaints }: Check): void {
   const { subject, personalizations, template_id: templateId } = mail
   if (isGiven(subject)) {
     if (typeof subject !== 'string' || subject === '') complaints.add('subjectInvalid', 'subject')
     return
   }
-  // Of an empty body the missing subject is not told (2.4).
+  // For an empty body, the missing subject is not reported (2.4).
   if (!isGiven(personalizations) || personalizations.length === 0 || isGiven(templateId)) return
   if (!personalizations.every((one) => isGiven(one.subject))) complaints.add('subjectMissing', 'subject')
 }
@@ -38,7 +38,7 @@ const RANKS: ReadonlyMap<string, number> = new Map([
   ['text/html', 2],
 ])
 
-/** Text first, then AMP, then HTML, then whatever else; text and HTML once. */
+/** Whether text comes first, then AMP, then HTML, then any other types, with text and HTML at most once. */
 function isInOrder(types: readonly string[]): boolean {
   const ranks = types.map((type) => RANKS.get(type) ?? 3)
   const once = [0, 2].every((rank) => ranks.filter((one) => one === rank).length <= 1)
@@ -48,8 +48,8 @@ function isInOrder(types: readonly string[]): boolean {
 }
 
 /**
- * Rows 34 and 49: parameters are taken, but every text is UTF-8, and a file has the charset that it has. The sentences of these rows
- * blame the `;`, so they are said of line ends alone.
+ * Rows 34 and 49: parameters are accepted except charset, since every text is UTF-8 and a file keeps its own charset. The texts
+ * of these rows blame the `;`, so they are used for line breaks only.
  */
 export function hasCharset(type: string): boolean {
   return parseMediaType(type)?.parameters.has('charset') === true

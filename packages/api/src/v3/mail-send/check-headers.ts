@@ -7,7 +7,7 @@ const RESERVED =
 /** RFC 5322 3.6.8: printable ASCII without colon. */
 const FIELD_NAME = /^[!-9;-~]+$/
 
-/** Rows 14 to 17; and nothing may break out of its line. */
+/** Rows 14 to 17, and no value may contain a line break. */
 export function checkHeaders(
   headers: Readonly<Record<string, unknown>> | null | undefined,
   field: string,

@@ -36,7 +36,7 @@ export function checkReplyTo({ mail, complaints }: Check): void {
   for (const [at, mailbox] of list.entries()) checkName(mailbox, `reply_to_list.${at}`, complaints)
 }
 
-/** A name can't be cut off from its header. Commas and semicolons are quoted (contract 2.5). */
+/** A name must not end its header field early. Commas and semicolons are quoted (contract 2.5). */
 export function checkName(mailbox: RawMailbox | null | undefined, field: string, complaints: Complaints): void {
   if (BREAKS.test(mailbox?.name ?? '')) complaints.add('nameBreaks', `${field}.name`)
 }

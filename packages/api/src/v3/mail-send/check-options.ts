@@ -3,7 +3,7 @@ import type { Check, Complaints } from './complaints.ts'
 
 const FARTHEST = 72 * 3600
 
-/** Rows 21, 22 and 53 to 63: what stands beside the content. */
+/** Rows 21, 22 and 53 to 63: fields other than the content. */
 export function checkOptions(check: Check): void {
   const { mail, complaints } = check
   checkCategories(mail.categories, complaints)
@@ -45,7 +45,7 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
 
-/** Rows 53 and 55. Whether the group is there is asked when all else is well. */
+/** Rows 53 and 55. Whether the group exists is checked after everything else. */
 function checkGroup({ mail: { asm }, complaints }: Check): void {
   if (!isGiven(asm)) return
   const group = asm.group_id

@@ -4,7 +4,7 @@ import { addressOf, checkName, isTooLong } from './check-mailboxes.ts'
 import { checkSendAt } from './check-options.ts'
 import type { Check, Complaints } from './complaints.ts'
 
-/** Octets of the substitutions, and of the custom arguments, of one personalization. */
+/** Maximum size of the substitutions, and of the custom arguments, of one personalization, in bytes. */
 const MOST_OCTETS = 10_000
 const LISTS = [
   ['to', 'To'],
@@ -74,7 +74,7 @@ function checkRecipients(one: RawPersonalization, field: string, complaints: Com
   }
 }
 
-/** Row 11: one domain signs for the whole mail. */
+/** Row 11: the whole message is signed by one domain. */
 function checkSender({ from }: RawPersonalization, field: string, { mail, complaints }: Check): void {
   if (!isGiven(from)) return
   checkName(from, `${field}.from`, complaints)
@@ -95,7 +95,7 @@ function checkSubstitutions({ substitutions }: RawPersonalization, field: string
   if (octets > MOST_OCTETS) complaints.add('substitutionsTooLarge', place)
 }
 
-/** Rows 19 and 20. Those of the mail were found small enough, so that putting them together is too. */
+/** Rows 19 and 20. The message's own arguments were already found small enough, so merging them is cheap. */
 function checkCustomArgs(
   { custom_args: own }: RawPersonalization,
   field: string,
@@ -110,7 +110,10 @@ function checkCustomArgs(
   }
 }
 
-/** The arguments of the mail, measured once: putting 10 kB of them together with those of each of 1000 took half a second. */
+/**
+ * The message's custom arguments, measured once: merging 10 kB of them with those of each of 1000 personalizations took half a
+ * second.
+ */
 class SharedArgs {
   readonly size: number
   readonly #sizes: ReadonlyMap<string, number>
@@ -120,13 +123,13 @@ class SharedArgs {
     this.#sizes = new Map(Object.entries(args ?? {}).map(([name, value]) => [name, sizeOf({ [name]: value })]))
   }
 
-  /** Octets of both put together, in JSON. */
+  /** Returns the size of both merged, as JSON, in bytes. */
   sizeWith(own: Readonly<Record<string, string>>): number {
     if (this.#sizes.size === 0) return sizeOf(own)
     let size = this.size
     for (const [name, value] of Object.entries(own)) {
       const before = this.#sizes.get(name)
-      // Of an object with one member two octets are its braces, and a comma is one.
+      // The JSON of an object with one member has two bytes for the braces; a comma is one.
       size += before === undefined ? sizeOf({ [name]: value }) - 1 : sizeOf({ [name]: value }) - before
     }
     return size

@@ -6,7 +6,7 @@ const MAIL_SETTINGS = [
   ...(['bypass_unsubscribe_management', 'footer', 'sandbox_mode'] as const),
 ]
 
-/** Rows 64 to 66. The settings `bcc` and `spam_check` are retired: nobody looks at them. */
+/** Rows 64 to 66. The settings `bcc` and `spam_check` are retired and not checked. */
 export function checkMailSettings({ mail, complaints }: Check): void {
   const settings = mail.mail_settings
   if (!isGiven(settings)) return

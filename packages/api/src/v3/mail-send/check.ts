@@ -7,7 +7,7 @@ import { checkPersonalizations } from './check-personalizations.ts'
 import { checkMailSettings, checkTrackingSettings } from './check-settings.ts'
 import type { Check } from './complaints.ts'
 
-/** The rules of the contract's 2.3, in the order the complaints stand in the answer (2.4). Throws V3Refusal with all of them. */
+/** Applies the rules of the contract's 2.3 in the order in which errors are reported (2.4). Throws V3Refusal with all errors. */
 export function checkMail(check: Check): void {
   checkFrom(check)
   checkPersonalizations(check)

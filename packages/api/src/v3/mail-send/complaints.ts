@@ -3,12 +3,12 @@ import type { RawMail } from './body.ts'
 import { HELP_PLACES } from './help-places.ts'
 import { RULES, type Rule, type RuleName } from './rules.ts'
 
-/** A call is told of so many mistakes at most, so that a large body can't ask for a far larger answer. */
+/** Maximum number of errors per response, which bounds its size. */
 const MOST = 500
-/** Characters of a value that are said again. */
+/** Maximum number of characters of a value that is echoed. */
 const SHOWN = 100
 
-/** Collects what is wrong with a mail: the contract's 2.4 wants it told all together. */
+/** Collects validation errors: contract 2.4 requires that they are reported together. */
 export class Complaints {
   readonly #found: Complaint[] = []
   readonly #helpPage: string
@@ -17,7 +17,7 @@ export class Complaints {
     this.#helpPage = helpPage
   }
 
-  /** Of anything the body has no place for, like a wrong type. */
+  /** Adds an error that has no rule, such as a wrong type. */
   say(message: string, field: string): void {
     this.#keep(message, field, this.#help(anchorOf(field)))
   }
@@ -25,7 +25,7 @@ export class Complaints {
   add(name: RuleName, field: string, values: Readonly<Record<string, string | number>> = {}): void {
     const { sentence, anchor }: Rule = RULES[name]
     const shown = (value: string | number | undefined, whole: string): string => String(value ?? whole).slice(0, SHOWN)
-    // The sentence of a missing sender holds braces of its own.
+    // The text for a missing sender contains braces of its own.
     const message = sentence.replace(/\{(\w+)\}/g, (whole, key: string) => shown(values[key], whole))
     this.#keep(message, field, anchor === null ? null : this.#help(anchor ?? anchorOf(field)))
   }
@@ -43,13 +43,13 @@ export class Complaints {
     return new V3Refusal(400, this.#found)
   }
 
-  /** Throws V3Refusal if there is anything. */
+  /** Throws V3Refusal if there are errors. */
   throwIfAny(): void {
     if (this.#found.length > 0) throw this.refusal
   }
 }
 
-/** The maps whose keys are the client's own; they are no places of the page. */
+/** Maps whose keys are chosen by the client, so the help page has no entries for them. */
 const MAPS = new Set(['headers', 'custom_args', 'substitutions', 'sections', 'dynamic_template_data'])
 
 /** Contract 1.5: `personalizations.0.to.1.email` is explained at `message.personalizations.to`. */
@@ -61,7 +61,7 @@ export function anchorOf(field: string): string {
   return `message.${path.join('.')}`
 }
 
-/** What the rules look at. */
+/** Input of the rules. */
 export interface Check {
   readonly mail: RawMail
   readonly complaints: Complaints

@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import { HELP_PLACES } from './help-places.ts'
 import { RULES, type RuleName } from './rules.ts'
 
-/** Path of the page that `help` of an error links to, below the service's own base URL. */
+/** Path of the page that an error's `help` links to, below the service's base URL. */
 export const HELP_PATH = '/docs/v3/errors.html'
 
-/** Serves the page of all rules of mail/send, with an anchor for every place that an error may name. */
+/** Serves a page with all mail/send rules, the target of the `help` links of errors. */
 export async function helpPage(app: FastifyInstance): Promise<void> {
   const page = pageOf(HELP_PLACES)
   app.get(HELP_PATH, async (_request, reply) => reply.type('text/html; charset=utf-8').send(page))
@@ -21,11 +21,11 @@ function pageOf(places: Readonly<Record<string, readonly RuleName[]>>): string {
   })
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Errors of /v3/mail/send</title>
 <h1>Errors of POST /v3/mail/send</h1>
-<p>Each error names the field by its path in the request, with indexes that begin at 0, and one of these rules. All errors of a
-request are returned together. Words in braces stand for what the request contains. A field of the wrong JSON type is answered
-with: ${escaped(WRONG_TYPE)}</p>
-${sections.join('\n')}
-</html>
+<p>Each error gives the path of the invalid field (indexes start at 0) and one of the messages below. A response lists all
+errors found. Words in braces are replaced by values from the request.</p>
+<ul>
+${items.join('\n')}
+</ul></html>
 `
 }
 

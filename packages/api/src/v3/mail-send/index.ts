@@ -10,18 +10,18 @@ import { readMail } from './kinds.ts'
 import type { RuleName } from './rules.ts'
 import { toSubmission } from './to-submission.ts'
 
-/** POST /v3/mail/send (contract section 2): one call, one message, whose envelopes are the personalizations. */
+/** POST /v3/mail/send (contract section 2): one call is one message, whose envelopes are the personalizations. */
 export const MAIL_SEND: readonly Operation[] = [
   operation({
     name: 'sendMail',
-    summary: 'Accepts a message for one or many recipients',
+    summary: 'Send a message to one or more recipients',
     ...{ section: '2', method: 'POST', path: '/mail/send', scope: 'send', right: 'mail.send', status: 202 },
     ...{ anyBody: true, sends: true },
     act: (_input, call) => sendMail(call),
   }),
 ]
 
-/** Answers nothing but a status and the message's id: 202, and 200 for what was only to be looked at (contract 2.2). */
+/** Responds with only a status and the message's id: 202, or 200 for a dry run (contract 2.2). */
 async function sendMail({ core, principal, by, publicUrl, request, reply }: Call): Promise<void> {
   const complaints = new Complaints(`${publicUrl}${HELP_PATH}`)
   const mail = readMail(request.body, complaints)
@@ -46,7 +46,7 @@ async function sendMail({ core, principal, by, publicUrl, request, reply }: Call
   }
 }
 
-/** Row 54. Asked when all else is well. */
+/** Row 54. Checked after everything else. */
 async function requireGroup({ settings: { group }, principal }: Submission, core: Core, complaints: Complaints) {
   if (group === undefined) return
   if ((await core.groups.known(principal.account.id, [group])).has(group)) return
@@ -54,7 +54,7 @@ async function requireGroup({ settings: { group }, principal }: Submission, core
   throw complaints.refusal
 }
 
-/** Row 74: what the files are without base64 and all the rest. Throws tooLarge. */
+/** Row 74: the size of the message without the base64 overhead of its attachments. Throws tooLarge. */
 function requireSize({ attachments }: RawMail, octets: number): void {
   if (octets <= LIMITS.messageSize) return
   const encoded = (attachments ?? []).reduce(
@@ -64,7 +64,7 @@ function requireSize({ attachments }: RawMail, octets: number): void {
   if (octets - encoded / 4 > LIMITS.messageSize) throw new ServiceError('tooLarge')
 }
 
-/** Refusals of core that v3 has sentences and fields for. */
+/** Errors of core for which v3 has its own texts and fields. */
 const OWN: Readonly<Record<string, readonly [rule: RuleName, field: string]>> = {
   subjectMissing: ['subjectMissing', 'subject'],
   contentMissing: ['contentMissing', 'content'],

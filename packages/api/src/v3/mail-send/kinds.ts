@@ -3,13 +3,13 @@ import { badRequest } from '../refusal.ts'
 import type { RawMail } from './body.ts'
 import type { Complaints } from './complaints.ts'
 
-/** What JSON may stand at a place. Leaves that have a rule of their own are not told here. */
+/** The type of JSON allowed at a place. Leaves that have a rule of their own are not listed. */
 type Kind =
   | { readonly is: 'object'; readonly members: Readonly<Record<string, Kind>> }
   | { readonly is: 'list'; readonly of: Kind }
-  /** Keys of the client's own; what stands under them the rules ask. */
+  /** An object whose keys are chosen by the client; its values are checked by the rules. */
   | { readonly is: 'map' }
-  /** The same, of texts: another value is refused without a word about the place (contract rows 18 and 23). */
+  /** The same with strings as values; other values are rejected without naming the field (contract rows 18 and 23). */
   | { readonly is: 'texts' }
   | { readonly is: 'text' }
 
@@ -43,7 +43,7 @@ const MAIL = object({
   tracking_settings: object({ click_tracking: MAP, open_tracking: MAP, subscription_tracking: MAP, ganalytics: MAP }),
 })
 
-/** Reads the body as a mail. Throws V3Refusal where a place holds another kind of JSON (contract rows 72, 73), and ends there. */
+/** Parses the body as a message. Throws V3Refusal at the first place that has another type of JSON (contract rows 72, 73). */
 export function readMail(body: unknown, complaints: Complaints): RawMail {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw badRequest()
   look(body, MAIL, '', complaints)
@@ -63,7 +63,7 @@ function look(value: unknown, kind: Kind, path: string, complaints: Complaints):
   } else if (kind.is === 'object') {
     for (const [name, member] of Object.entries(kind.members)) {
       const inside = (value as Record<string, unknown>)[name]
-      // Null is how some clients leave a field out.
+      // Some clients set an omitted field to null.
       if (inside !== undefined && inside !== null)
         look(inside, member, path === '' ? name : `${path}.${name}`, complaints)
     }

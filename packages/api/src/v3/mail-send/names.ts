@@ -32,12 +32,12 @@ const OF_ENVELOPE: Partial<Record<SubmissionField, string>> = {
   scheduledAt: 'send_at',
 }
 
-/** What v3 calls a field, so that a refusal of core names what the client wrote. */
+/** Returns v3's names of fields, so that core's errors name what the client wrote. */
 export function namesOf({ headers, personalizations }: RawMail): Submission['nameOf'] {
   return (field, envelope, key) => {
     const top = TOP_LEVEL[field]
     if (envelope === undefined) return top ?? field
-    // A header may be the mail's own, put into every envelope.
+    // A header of the message as a whole is copied to every envelope.
     if (field === 'headers' && key !== undefined && Object.hasOwn(headers ?? {}, key)) return `headers.${key}`
     if (field === 'messageId') {
       const own = messageIdKey(personalizations?.[envelope]?.headers)

@@ -1,6 +1,6 @@
 /**
- * A name without the pair of quotation marks around it: older official clients, StrongGrid and anymail add one where the name holds
- * `,` or `;`, some of them without escaping what is inside. The service quotes by itself.
+ * Removes the quotation marks around a name. Older official clients, StrongGrid and anymail add them if the name contains `,` or
+ * `;`, some without escaping the content. The service does its own quoting.
  */
 export function withoutQuotes(name: string): string {
   const trimmed = name.trim()
@@ -9,6 +9,6 @@ export function withoutQuotes(name: string): string {
   const bare = /(?<!\\)"/.exec(inside)
   // RFC 5322 3.2.4.
   if (!bare) return inside.replace(/\\(.)/g, '$1').trim()
-  // In `"Ada" and "Bo"` it closes a pair that is not around the name; in `"Ek, "Bo""` it opens one within.
+  // In `"Ada" and "Bo"` this quotation mark closes a pair that does not enclose the name; in `"Ek, "Bo""` it opens an inner one.
   return bare.index > 0 && inside[bare.index - 1] !== ' ' ? trimmed : inside.trim()
 }

@@ -1,9 +1,9 @@
-/** A rule of the contract's section 2.3: what is said when it is broken. `{name}` is filled in. */
+/** A validation rule of the contract's section 2.3 and its error text, in which `{name}` is replaced. */
 export interface Rule {
-  /** Of the contract's table; 0: a rule of ours. */
+  /** Row of the contract's table; 0: a rule of this service. */
   readonly row: number
   readonly sentence: string
-  /** The place on the help page, where it is not made from the field; null: there is no help. */
+  /** Anchor on the help page if it is not derived from the field; null if there is no help. */
   readonly anchor?: string | null
 }
 
@@ -74,7 +74,7 @@ export const RULES = {
   contentTypeInvalid: rule(34, "Cannot contain ';', or CRLF characters."),
   contentTypeCharset: rule(
     0,
-    'The content type cannot have a charset parameter, as every text is UTF-8. Leave it out; other parameters are taken.',
+    'The content type cannot have a charset parameter, because all text is UTF-8. Other parameters are accepted.',
   ),
   contentValueMissing: rule(35, 'The content value must be a string at least one character in length.'),
   contentOrder: rule(
@@ -98,7 +98,7 @@ export const RULES = {
     43,
     'The reply_to_list object, when used, must at least have an email parameter and may also contain a name parameter',
   ),
-  replyToListTooLong: rule(0, 'The reply_to_list may have at most 1000 addresses.'),
+  replyToListTooLong: rule(0, 'The reply_to_list is limited to 1000 addresses.'),
   replyToListTwice: rule(0, 'Each email address in the reply_to_list must be unique.'),
   replyToBoth: rule(44, 'The reply_to and reply_to_list parameters cannot be used together.'),
   fileContentMissing: rule(45, 'The attachment content must be a string at least one character in length.'),
@@ -108,10 +108,7 @@ export const RULES = {
   fileNameInvalid: rule(48, "The attachment filename cannot contain ';', ',', or CRLF characters."),
   fileTypeMissing: rule(49, 'The attachment type must be a string at least one character in length.'),
   fileTypeInvalid: rule(49, "The attachment type cannot contain ';', or CRLF characters."),
-  fileTypeCharset: rule(
-    0,
-    'The attachment type cannot have a charset parameter. Leave it out; other parameters are taken.',
-  ),
+  fileTypeCharset: rule(0, 'The attachment type cannot have a charset parameter. Other parameters are accepted.'),
   dispositionInvalid: rule(
     50,
     'The disposition of your attachment can be either "inline" or "attachment". You provided {given}.',

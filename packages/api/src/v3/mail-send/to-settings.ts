@@ -1,13 +1,13 @@
 import type { Bypass, MessageSettings } from '@postrider/core'
 import { isEnabled, isGiven, type RawMail, type RawSetting } from './body.ts'
 
-/** The settings of a mail that passed the rules; what the client left out stays as the account has it. */
+/** Returns the settings of a valid message; omitted ones default to the account's settings. */
 export function settingsOf({ asm, mail_settings: mail, tracking_settings: tracking }: RawMail): MessageSettings {
   const { click_tracking: click, open_tracking: open, subscription_tracking: unsubscribe, ganalytics } = tracking ?? {}
   const bypass = bypassOf(mail)
   return {
     ...flag('clickTracking', click),
-    // Where clicks are spoken of, those of the text part only count when it is said so.
+    // If click tracking is given, links in the text part are tracked only on request.
     ...(isGiven(click) && isGiven(click.enable) ? { clickTrackingInText: click.enable_text === true } : {}),
     ...flag('openTracking', open),
     ...(isEnabled(open) && isText(open?.substitution_tag) ? { openTag: open.substitution_tag } : {}),
@@ -17,7 +17,7 @@ export function settingsOf({ asm, mail_settings: mail, tracking_settings: tracki
     ...footerOf(mail?.footer),
     ...(bypass.length > 0 ? { bypass } : {}),
     ...(isGiven(asm) ? { group: Number(asm.group_id), groupLink: true } : {}),
-    // An empty list is all groups: nothing is to be lost by it (contract section 13).
+    // An empty list means all groups, so that no recipient loses a choice (contract section 13).
     ...(isGiven(asm) && Array.isArray(asm.groups_to_display) && asm.groups_to_display.length > 0
       ? { groupsToDisplay: asm.groups_to_display as number[] }
       : {}),

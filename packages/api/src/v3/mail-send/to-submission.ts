@@ -17,7 +17,7 @@ import { withoutQuotes } from './quoted-name.ts'
 import { settingsOf } from './to-settings.ts'
 
 export interface MailCall {
-  /** As the rules left it: everything in it is what it should be. */
+  /** The message after validation. */
   readonly mail: RawMail
   readonly principal: Principal
   readonly clientAddress: string
@@ -26,12 +26,12 @@ export interface MailCall {
   readonly now: number
 }
 
-/** Unwraps a mail that passed the rules into a Submission (merge rules: contract 2.6). Throws V3Refusal for a file too large. */
+/** Converts a valid message to a Submission (merge rules: contract 2.6). Throws V3Refusal for an attachment that is too large. */
 export function toSubmission({ mail, principal, clientAddress, idempotencyKey, now }: MailCall): Submission {
   const personalizations = mail.personalizations ?? []
   requireFewHeaders(mail)
   requireSharedSmall(mail)
-  // What all of them have in common is the mail's, so that it is kept once.
+  // Values that all personalizations share are stored once, with the message.
   const subject = shared(personalizations, (one) => textOf(one.subject) ?? textOf(mail.subject))
   const from = shared(personalizations, (one) => mailboxOf(one.from) ?? mailboxOf(mail.from))
   const scheduledAt = shared(personalizations, (one) => timeOf(one.send_at ?? mail.send_at, now))
@@ -61,7 +61,7 @@ export function toSubmission({ mail, principal, clientAddress, idempotencyKey, n
   }
 }
 
-/** Asked before they are put into every personalization. Throws parameterInvalid. */
+/** Checked before the headers are copied to every personalization. Throws parameterInvalid. */
 function requireFewHeaders({ headers }: RawMail): void {
   const own = ['message-id', 'x-smtpapi']
   const names = Object.keys(headers ?? {}).slice(0, LIMITS.headers + own.length + 1)
@@ -70,7 +70,7 @@ function requireFewHeaders({ headers }: RawMail): void {
   }
 }
 
-/** Headers and arguments of the mail are kept with each recipient: a call of 300 kB could have 200 MB stored. Throws V3Refusal. */
+/** Headers and arguments of the message are stored with each recipient: a call of 300 kB could make 200 MB. Throws V3Refusal. */
 function requireSharedSmall({ headers, custom_args: args, personalizations }: RawMail): void {
   const count = personalizations?.length ?? 0
   for (const [field, map] of [
@@ -83,7 +83,7 @@ function requireSharedSmall({ headers, custom_args: args, personalizations }: Ra
     if (each * count > LIMITS.messageSize) {
       throw refuse(
         400,
-        `The ${field} are too large for ${count} personalizations: shorten them, or send several mails.`,
+        `The ${field} are too large for ${count} personalizations. Shorten them or split the call.`,
         field,
       )
     }
@@ -91,8 +91,8 @@ function requireSharedSmall({ headers, custom_args: args, personalizations }: Ra
 }
 
 /**
- * What `of` says of each; `own` answers it where they differ, and nothing where it is the same for all. Where one says nothing, the
- * others' is not its own.
+ * Returns the value that all personalizations share, if they do; otherwise `own` returns each one's value. A personalization
+ * without a value does not inherit the others' value.
  */
 function shared<T>(
   personalizations: readonly RawPersonalization[],
@@ -104,7 +104,7 @@ function shared<T>(
   return { shared: (all ? first : undefined) as T, own: same ? () => undefined : of }
 }
 
-/** Undefined where one of them has no time to wait for. */
+/** Returns undefined if one of them is to be sent immediately. */
 function earliest(times: readonly (Date | undefined)[]): Date | undefined {
   const known = times.filter((time) => time !== undefined)
   const least = Math.min(...known.map((time) => time.getTime()))
@@ -161,7 +161,7 @@ function mailboxOf(mailbox: RawMailbox | null | undefined): SubmittedMailbox | u
   return isGiven(mailbox) ? { email: String(mailbox.email), name: withoutQuotes(mailbox.name ?? '') } : undefined
 }
 
-/** A single bare address is what every door can say; more is a list. */
+/** A single bare address is common to all entry points; anything else is a list. */
 function replyToOf({ reply_to: one, reply_to_list: list }: RawMail): Pick<Submission, 'replyTo' | 'replyToList'> {
   const mailboxes = [...(list ?? []), one].flatMap((mailbox) => mailboxOf(mailbox) ?? [])
   const [first, ...others] = mailboxes
@@ -169,7 +169,7 @@ function replyToOf({ reply_to: one, reply_to_list: list }: RawMail): Pick<Submis
   return { replyTo: undefined, replyToList: mailboxes }
 }
 
-/** The first of text, AMP and HTML each; whatever else stands there is a further alternative. */
+/** Returns the first part each of text, AMP and HTML; the other parts are further alternatives. */
 function contentOf({ content }: RawMail): SubmittedContent {
   const known: Record<string, string> = {}
   const alternatives: { type: string; text: string }[] = []
@@ -195,7 +195,7 @@ function toAttachment(
 ): SubmittedAttachment {
   const octets = Buffer.from(String(content), 'base64')
   if (octets.length > LIMITS.attachmentSize) {
-    throw refuse(413, `An attachment may have at most ${LIMITS.attachmentSize} bytes.`, `attachments.${at}.content`)
+    throw refuse(413, `An attachment is limited to ${LIMITS.attachmentSize} bytes.`, `attachments.${at}.content`)
   }
   return {
     fileName: String(filename),
@@ -207,8 +207,8 @@ function toAttachment(
 }
 
 /**
- * Those of the personalization win. A Message-ID is the message's own; X-SMTPAPI is the relay's and here would be told to the
- * recipients (contract section 13).
+ * Returns the headers; those of the personalization win. Message-ID belongs to the message. X-SMTPAPI is an instruction to the
+ * relay, and here it would be disclosed to the recipients (contract section 13).
  */
 function headersOf(
   shared: RawMail['headers'],
@@ -227,7 +227,7 @@ function textOf(text: unknown): string | undefined {
   return isGiven(text) ? String(text) : undefined
 }
 
-/** The past is now (contract row 21). */
+/** A time in the past means immediately (contract row 21). */
 function timeOf(sendAt: unknown, now: number): Date | undefined {
   const at = Number(sendAt) * 1000
   return isGiven(sendAt) && at > now ? new Date(at) : undefined

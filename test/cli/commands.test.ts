@@ -48,7 +48,10 @@ t.test('credits are limited, granted, shown and made unlimited', async (t) => {
     code: 1,
     stderr: /the account has no limit/,
   })
-  t.match(await postrider(env, 'credits', 'show', '999999'), { code: 1, stderr: /--account: / })
+  t.match(await postrider(env, 'credits', 'show', '999999'), {
+    code: 1,
+    stderr: /account\] is invalid: does not exist/,
+  })
   t.match(await postrider(env, 'credits', 'grant', id, '--amount', 'many'), { code: 2, stderr: /whole number/ })
 })
 

@@ -28,7 +28,8 @@ for (const name of CREATING) {
       },
       body,
     })
-    const text = 'Parameter [Idempotency-Key] is invalid: only sendEmail takes it, a repeated call would act twice'
+    const text =
+      'Parameter [Idempotency-Key] is invalid: is accepted by sendEmail only; repeating this call repeats its effect'
     t.strictSame([answer.status, errorText(answer)], [400, text])
   })
 }

@@ -6,7 +6,7 @@ import { flagOf } from './to-submission.ts'
 
 const Days = (what: string) =>
   Type.Union([Type.Integer({ minimum: 0, maximum: 36_500 }), Type.Null()], {
-    description: `days that ${what} are kept; 0 or null: as long as the operator keeps them`,
+    description: `retention of ${what} in days; 0 or null: the operator's setting`,
   })
 
 const Change = Type.Object({
@@ -16,23 +16,23 @@ const Change = Type.Object({
   footerHtml: Type.Optional(Text),
   footerText: Type.Optional(Text),
   privacyMode: Type.Optional(Flag),
-  timeZone: Type.Optional(Type.String({ maxLength: 100, description: 'an IANA name, like Europe/Lisbon' })),
+  timeZone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA name, like Europe/Lisbon' })),
   eventDays: Type.Optional(Days('events')),
   bodyDays: Type.Optional(Days('bodies')),
 })
 
 const Kept = (what: string) =>
   Type.Union([Type.Integer(), Type.Null()], {
-    description: `days that ${what} are kept; null: as long as the operator keeps them`,
+    description: `retention of ${what} in days; null: the operator's setting`,
   })
 
 const Settings = Type.Object({
-  openTracking: Type.Boolean({ description: 'an open pixel in HTML, unless the message says otherwise' }),
-  clickTracking: Type.Boolean({ description: 'links that are counted, unless the message says otherwise' }),
-  unsubscribeLink: Type.Boolean({ description: 'a link to unsubscribe, unless the message says otherwise' }),
+  openTracking: Type.Boolean({ description: 'add an open pixel to HTML; default for messages' }),
+  clickTracking: Type.Boolean({ description: 'count clicks on links; default for messages' }),
+  unsubscribeLink: Type.Boolean({ description: 'add an unsubscribe link; default for messages' }),
   footerHtml: Type.Union([Type.String(), Type.Null()]),
   footerText: Type.Union([Type.String(), Type.Null()]),
-  privacyMode: Type.Boolean({ description: 'what readers do is kept without their address and program' }),
+  privacyMode: Type.Boolean({ description: 'do not store the IP address and user agent of opens and clicks' }),
   timeZone: Type.String(),
   eventDays: Kept('events'),
   bodyDays: Kept('bodies'),
@@ -44,12 +44,12 @@ const example: Static<typeof Settings> = {
   ...{ footerText: 'Ship & Co', privacyMode: false, timeZone: 'Europe/Lisbon', eventDays: null, bodyDays: 7 },
 }
 
-/** How the account's mail is made, told and kept, unless a message says otherwise. */
+/** Account settings: defaults for messages, tracking and retention. */
 export const ACCOUNT: readonly Operation[] = [
   operation({
     ...common,
     name: 'showAccount',
-    summary: "The account's settings",
+    summary: 'Show the account settings',
     routes: [
       ['/account', 'GET'],
       ['/account/show', 'GET', 'POST'],
@@ -65,7 +65,7 @@ export const ACCOUNT: readonly Operation[] = [
   operation({
     ...common,
     name: 'changeAccount',
-    summary: "Change the account's settings; what isn't named stays as it is. For mail accepted from now on",
+    summary: 'Change the account settings for messages accepted from now on. Omitted parameters keep their values',
     routes: [['/account', 'POST', 'PATCH']],
     input: Change,
     answer: Settings,
@@ -78,7 +78,7 @@ export const ACCOUNT: readonly Operation[] = [
   }),
 ]
 
-/** A flag that is null or blank is not given, as in sendEmail. */
+/** A null or blank flag counts as omitted, as in sendEmail. */
 function changeIn(input: Static<typeof Change>): Partial<AccountSettings> {
   const { openTracking, clickTracking, unsubscribeLink, privacyMode, eventDays, bodyDays, ...texts } = input
   const flags = { openTracking, clickTracking, unsubscribeLink, privacyMode }

@@ -15,12 +15,12 @@ const Stored = Type.Object({
 const PARAMETERS = { fileName: 'fileName', content: 'fileContent' }
 const EXAMPLE = { attachmentId: 77, fileName: 'rules.txt', size: 5, createdAt: '2026-01-05 10:11:12' }
 
-/** Files uploaded once and named by attachmentId in sends. */
+/** Files that are uploaded once and referred to by attachmentId. */
 export const ATTACHMENTS: readonly Operation[] = [
   operation({
     name: 'uploadAttachment',
     creates: true,
-    summary: 'Stores a file that sends name by attachmentId; JSON, or one file part of multipart/form-data',
+    summary: 'Upload a file for use by attachmentId, as JSON or as one file part of multipart/form-data',
     group: 'Attachment',
     scope: 'attachments',
     routes: [
@@ -30,7 +30,7 @@ export const ATTACHMENTS: readonly Operation[] = [
     input: Type.Object({
       fileName: Type.Optional(Text),
       fileContent: Type.Optional(
-        Type.Union([Type.String(), Type.Null()], { description: 'base64; at most 20,480,000 octets decoded' }),
+        Type.Union([Type.String(), Type.Null()], { description: 'base64; at most 20,480,000 bytes decoded' }),
       ),
     }),
     answer: Stored,
@@ -47,7 +47,7 @@ export const ATTACHMENTS: readonly Operation[] = [
   }),
   operation({
     name: 'listAttachments',
-    summary: 'The stored files, oldest first',
+    summary: 'List the stored files, oldest first',
     group: 'Attachment',
     scope: 'attachments',
     routes: [
@@ -55,7 +55,7 @@ export const ATTACHMENTS: readonly Operation[] = [
       ['/attachments', 'GET'],
       ['/getAttachments', 'POST'],
     ],
-    input: Type.Object({ limit: Count('at most 100; 10 unless told'), offset: Offset }),
+    input: Type.Object({ limit: Count('at most 100; default 10'), offset: Offset }),
     answer: Type.Array(Stored),
     errors: [],
     example: { input: { limit: 10, offset: 0 }, data: [EXAMPLE] },
@@ -67,7 +67,7 @@ export const ATTACHMENTS: readonly Operation[] = [
   }),
   operation({
     name: 'deleteAttachment',
-    summary: 'Forgets a stored file; messages that were accepted keep theirs',
+    summary: 'Delete a stored file. Accepted messages keep their copy',
     group: 'Attachment',
     scope: 'attachments',
     routes: [

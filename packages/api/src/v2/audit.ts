@@ -7,27 +7,27 @@ const Entry = Type.Object({
   number: Type.Integer(),
   at: Type.String(),
   keyId: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'null: the operator at the command line, or the service itself',
+    description: 'null if the operator (command line) or the service made the change',
   }),
   ip: Type.Union([Type.String(), Type.Null()]),
   action: Type.String(),
   object: Type.String(),
   before: Type.Unknown(),
   after: Type.Unknown(),
-  hash: Type.String({ description: 'SHA-256 of this entry and of the hash before, in hexadecimal digits' }),
+  hash: Type.String({ description: 'SHA-256 of this entry and the previous hash, in hexadecimal' }),
 })
 
-/** The account's audit log: who changed what, from where and when. */
+/** The account's audit log: all changes with their author, source and time. */
 export const AUDIT: readonly Operation[] = [
   operation({
     name: 'listAudit',
-    summary: 'Changes of what the account owns, oldest first',
+    summary: "List changes of the account's objects, oldest first",
     group: 'Audit',
     scope: 'audit',
     routes: [['/audit', 'GET', 'POST']],
     input: Type.Object({
-      after: Type.Optional(Type.Integer({ minimum: 0, description: 'entries behind this number' })),
-      limit: Count('at most 1000; 100 unless told'),
+      after: Type.Optional(Type.Integer({ minimum: 0, description: 'entries after this number' })),
+      limit: Count('at most 1000; default 100'),
     }),
     answer: Type.Array(Entry),
     errors: [],

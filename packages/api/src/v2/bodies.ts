@@ -9,12 +9,12 @@ import { skipNullElements } from './null-elements.ts'
 import { unreadable } from './unreadable.ts'
 
 /**
- * Reads v2's bodies: JSON, and HTML forms in three spellings (contract section 4.5). Whatever it was, the route sees one
- * object of the same shape.
+ * Parsed body of v2: JSON, or an HTML form in one of three notations (contract section 4.5). The route gets an object of the same
+ * shape for each.
  */
 export type BodyObject = Record<string, unknown>
 
-/** A file sent as a part of its own in multipart/form-data. */
+/** A file part of multipart/form-data. */
 export interface FilePart {
   readonly fileName: string
   readonly octets: Buffer
@@ -22,7 +22,7 @@ export interface FilePart {
 
 type Read = (body: Buffer, request: FastifyRequest) => BodyObject
 
-/** `setAside`: a large one is left to the thread of large calls. */
+/** Registers the parsers of v2's bodies. `setAside`: large bodies are left to the thread for large calls. */
 export async function readBodies(app: FastifyInstance, setAside: boolean): Promise<void> {
   app.removeAllContentTypeParsers()
   const read = (type: string, parse: Read): void => {
@@ -30,7 +30,7 @@ export async function readBodies(app: FastifyInstance, setAside: boolean): Promi
       request.octets = body
       if (setAside && body.length > LARGE_BODY) return done(null, new LargeBody())
       try {
-        // What an operation needs of it is judged together with the query and the path (input.ts).
+        // The body of an operation is validated together with its query and path (input.ts).
         if (!request.routeOptions.config.operation) done(null, sendBody(parse(body, request)))
         else done(null, isBlank(body) ? {} : parse(body, request))
       } catch (error) {
@@ -42,11 +42,11 @@ export async function readBodies(app: FastifyInstance, setAside: boolean): Promi
   read('application/json', (body) => jsonObject(body))
   read('application/x-www-form-urlencoded', formObject)
   read('multipart/form-data', multipartObject)
-  // No content type, or any other: JSON is what the contract recommends, so it is what we try.
+  // Without a known content type, JSON is assumed, which the contract recommends.
   read('*', (body) => jsonObject(body))
 }
 
-/** Hands bodies over unread, whatever type they say they are: `curl --data-binary` says it sends a form. */
+/** Passes bodies on unparsed, whatever their type: `curl --data-binary` declares a form. */
 export function takeStreams(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
@@ -66,16 +66,16 @@ function jsonObject(body: Buffer, count?: ValueCount): BodyObject {
 }
 
 function formObject(body: Buffer, request: FastifyRequest): BodyObject {
-  // `curl -d '{…}'` says it is a form; it is JSON all the same.
+  // `curl -d '{…}'` declares a form, although the body is JSON.
   if (body.subarray(0, 100).toString().trimStart().startsWith('{')) return jsonObject(body)
   return fromFields(formFields(textOf(body, 'utf-8')), request)
 }
 
-/** Files become attachments for every recipient, whatever the name of their parameter. */
+/** All files become attachments for every recipient, whatever their parameter's name. */
 function multipartObject(body: Buffer, request: FastifyRequest): BodyObject {
   if (isBlank(body)) throw new ServiceError('bodyBlank')
   const boundary = boundaryOf(request.headers['content-type'] ?? '')
-  if (boundary === undefined) throw new MultipartError('no boundary is named')
+  if (boundary === undefined) throw new MultipartError('Content-Type has no boundary')
   const fields: FormField[] = []
   const files: FilePart[] = []
   for (const part of partsOf(body, boundary)) {
@@ -86,12 +86,12 @@ function multipartObject(body: Buffer, request: FastifyRequest): BodyObject {
   return fromFields(fields, request)
 }
 
-/** A browser sends an empty part without a file name for a file nobody chose. */
+/** Browsers send an empty part without a file name if no file was chosen. */
 function isUnchosen({ fileName, octets }: Part): boolean {
   return fileName === '' && octets.length === 0
 }
 
-/** The three spellings, tried in the contract's order: `data=<JSON>`, brackets, top-level keys whose values are JSON. */
+/** The three notations in the contract's order: `data=<JSON>`, brackets, and top-level keys with JSON values. */
 function fromFields(fields: readonly FormField[], request: FastifyRequest): BodyObject {
   const count = { values: 0 }
   request.formValues = count
@@ -106,7 +106,7 @@ function fromFields(fields: readonly FormField[], request: FastifyRequest): Body
   return object
 }
 
-/** The parameters that are objects or arrays, and so may come as JSON text. */
+/** Parameters that are objects or arrays and may therefore be JSON text. */
 const STRUCTURED = ['personalizations', 'from', 'settings', 'attachments'] as const
 
 function textOf(octets: Buffer, charset: string): string {
@@ -117,7 +117,7 @@ function textOf(octets: Buffer, charset: string): string {
   }
 }
 
-/** The body of sendEmail, whose path and query say nothing. */
+/** Removes null elements from the body of sendEmail, which has no path or query parameters. */
 function sendBody(body: BodyObject): BodyObject {
   if (Object.keys(body).length === 0) throw new ServiceError('bodyBlank')
   skipNullElements(body)

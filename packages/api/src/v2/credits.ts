@@ -15,16 +15,18 @@ const Span = Type.Object({
   endDate: Day,
   start_date: Day,
   end_date: Day,
-  limit: Count('days told apart, at most 366, which is the default'),
-  offset: Count('days of the span to pass over; 0 unless told'),
+  limit: Count('number of days to list, at most 366 (default)'),
+  offset: Count('number of days to skip; default 0'),
 })
 
 const Usage = Type.Object({
   startdate: Type.String(),
   enddate: Type.String(),
-  used: Type.Integer({ description: 'recipients queued on these days' }),
-  available: Type.Union([Type.Integer(), Type.Null()], { description: 'left now; null: no limit of its own' }),
-  total: Type.Union([Type.Integer(), Type.Null()], { description: 'used and available together' }),
+  used: Type.Integer({ description: 'recipients of messages accepted on these days' }),
+  available: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'credits left now; null if the account has no limit of its own',
+  }),
+  total: Type.Union([Type.Integer(), Type.Null()], { description: 'sum of used and available' }),
   usage: Type.Array(Type.Object({ date: Type.String(), used: Type.Integer() })),
 })
 
@@ -32,7 +34,7 @@ const Usage = Type.Object({
 export const CREDITS: readonly Operation[] = [
   operation({
     name: 'getCredit',
-    summary: 'What was sent on each day of a span, and what may still be sent',
+    summary: 'Show the credits used per day and those left',
     group: 'Credit',
     scope: 'credits',
     routes: [
@@ -43,7 +45,7 @@ export const CREDITS: readonly Operation[] = [
     input: Span,
     answer: Usage,
     envelope: {
-      beside: Type.Object({ totalRecords: Type.Integer({ description: 'days of the span' }) }),
+      beside: Type.Object({ totalRecords: Type.Integer({ description: 'days in the date range' }) }),
       example: { totalRecords: 2 },
     },
     errors: ['dateInvalid', 'datesReversed'],
@@ -70,7 +72,8 @@ export const CREDITS: readonly Operation[] = [
 
 /** Throws bodyBlank, parameterMissing. */
 function spanOf(input: Static<typeof Span>, { request }: Call): { first: string; last: string } {
-  // Each name may stand for the other two, so none is required by the schema, which would have said this (contract section 3).
+  // Each name can replace the other two, so the schema requires none; a schema with a required name would report this (contract
+  // section 3).
   if (Object.keys(input).length === 0 && request.method !== 'GET') throw new ServiceError('bodyBlank')
   const first = input.startdate ?? input.startDate ?? input.start_date
   const last = input.enddate ?? input.endDate ?? input.end_date

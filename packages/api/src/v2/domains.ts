@@ -10,11 +10,11 @@ const DomainRecord = Type.Object({
   purpose: Type.String({ description: 'dkim, spf, returnPath, envelope or dmarc' }),
   verified: Type.Boolean(),
   state: Type.String({ description: 'unchecked, right, wrong or missing' }),
-  required: Type.Boolean({ description: 'the domain is not active without it' }),
-  found: Type.Optional(Type.Array(Type.String(), { description: 'what stands there instead' })),
+  required: Type.Boolean({ description: 'whether the domain needs it to become active' }),
+  found: Type.Optional(Type.Array(Type.String(), { description: 'values found instead' })),
   problem: Type.Optional(Type.String()),
   key: Type.Optional(
-    Type.String({ description: 'of a DKIM key: active, next (signs once its record is seen) or retiring' }),
+    Type.String({ description: 'state of a DKIM key: active, next (signs after its record was found) or retiring' }),
   ),
 })
 
@@ -22,19 +22,19 @@ const SendingDomain = Type.Object({
   domain: Type.String(),
   envelopeName: Type.Union([Type.String(), Type.Null()]),
   status: Type.String({ description: 'pending, active, inactive or rejected' }),
-  shared: Type.Boolean({ description: 'subaccounts may send from it' }),
+  shared: Type.Boolean({ description: 'whether subaccounts can send from it' }),
   addedTime: Type.String(),
-  checkedTime: Type.Union([Type.String(), Type.Null()], { description: 'when the DNS was last asked' }),
+  checkedTime: Type.Union([Type.String(), Type.Null()], { description: 'time of the last DNS check' }),
   brokenSince: Type.Union([Type.String(), Type.Null()], {
-    description: 'since when the required records of a domain that was verified are wrong',
+    description: 'time since which the required records of a verified domain are wrong',
   }),
   claimEnds: Type.Union([Type.String(), Type.Null()], {
-    description: 'of a pending domain: when it is removed unless its required records are right by then',
+    description: 'time at which a pending domain is removed unless its required records are correct',
   }),
   dns: Type.Array(DomainRecord),
 })
 
-const domain = Type.String({ description: 'the domain after the @ of the sender' })
+const domain = Type.String({ description: 'domain of the from address' })
 const Named = Type.Object({ domain })
 const UNKNOWN: readonly ErrorName[] = ['domainInvalid', 'domainUnknown']
 
@@ -67,19 +67,19 @@ const EXAMPLE: Static<typeof SendingDomain> = {
   ],
 }
 
-/** Sending domains: contract section 8. */
+/** Sending domains (contract section 8). */
 export const DOMAINS: readonly Operation[] = [
   operation({
     name: 'addDomain',
     creates: true,
-    summary: 'Adds a sending domain; answers the DNS records to set',
+    summary: 'Add a sending domain. Returns the DNS records to publish',
     group: 'Domain',
     scope: 'domains',
     routes: [['/domain', 'POST']],
     input: Type.Object({
       domain,
       envelopeName: Type.Optional(
-        Type.String({ description: 'labels below the domain: the host that opens, clicks and unsubscribes go to' }),
+        Type.String({ description: 'labels below the domain: the host name of open, click and unsubscribe links' }),
       ),
     }),
     answer: SendingDomain,
@@ -93,7 +93,7 @@ export const DOMAINS: readonly Operation[] = [
   }),
   operation({
     name: 'listDomains',
-    summary: 'The sending domains by name, with the state of each and of its records',
+    summary: 'List the sending domains by name, with the state of each domain and its records',
     group: 'Domain',
     scope: 'domains',
     routes: [
@@ -106,8 +106,8 @@ export const DOMAINS: readonly Operation[] = [
           description: '1: active, 0: not active; or pending, active, inactive, rejected',
         }),
       ),
-      domain: Type.Optional(Type.String({ description: 'only this one' })),
-      limit: Count('at most 1000, which is the default'),
+      domain: Type.Optional(Type.String({ description: 'only the domain of this name' })),
+      limit: Count('at most 1000 (default)'),
       offset: Offset,
     }),
     answer: Type.Array(SendingDomain),
@@ -115,7 +115,7 @@ export const DOMAINS: readonly Operation[] = [
     example: { input: { status: '0' }, data: [EXAMPLE] },
     act: async ({ status, domain, ...input }, { core, principal }) => {
       const page = pageOf(input, { byDefault: 1000, most: 1000 })
-      // A query of which only some is filled in: `?status=1&domain=`.
+      // Clients send queries with empty parameters: `?status=1&domain=`.
       const wanted = { status: String(status ?? '') || undefined, name: domain || undefined, ...page }
       const { domains, total } = await core.domains.page(principal.account.id, wanted)
       return { data: domains.map(shown), totalRecords: total }
@@ -123,7 +123,7 @@ export const DOMAINS: readonly Operation[] = [
   }),
   operation({
     name: 'verifyDomain',
-    summary: 'Looks the records of a domain up now; one whose required records are right becomes active',
+    summary: 'Check the DNS records of a domain now. The domain becomes active if its required records are correct',
     group: 'Domain',
     scope: 'domains',
     routes: [['/domain/verify', 'POST']],
@@ -137,7 +137,7 @@ export const DOMAINS: readonly Operation[] = [
   }),
   operation({
     name: 'deleteDomain',
-    summary: 'Deletes a domain; mail that was accepted is still delivered and signed',
+    summary: 'Delete a domain. Accepted messages are still signed and delivered',
     group: 'Domain',
     scope: 'domains',
     routes: [['/domain/delete', 'DELETE', 'POST']],
@@ -153,7 +153,7 @@ export const DOMAINS: readonly Operation[] = [
   operation({
     name: 'rotateDkim',
     creates: true,
-    summary: 'Makes the next DKIM key, which signs once its record is seen in the DNS',
+    summary: 'Create the next DKIM key. It signs after its record was found in the DNS',
     group: 'Domain',
     scope: 'domains',
     routes: [['/domain/rotateDkim', 'POST']],
@@ -167,7 +167,7 @@ export const DOMAINS: readonly Operation[] = [
   }),
   operation({
     name: 'setDkimKey',
-    summary: 'Takes a DKIM key of your own, which signs once its record is seen in the DNS',
+    summary: 'Upload a DKIM key of your own. It signs after its record was found in the DNS',
     group: 'Domain',
     scope: 'domains',
     routes: [['/domain/dkimKey', 'POST']],
@@ -190,7 +190,7 @@ export const DOMAINS: readonly Operation[] = [
   }),
   operation({
     name: 'shareDomain',
-    summary: 'Lets the subaccounts send from the domain, or no more',
+    summary: 'Share a domain with subaccounts, or stop sharing it',
     group: 'Domain',
     scope: 'domains',
     routes: [['/domain/share', 'POST']],

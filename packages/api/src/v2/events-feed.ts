@@ -4,11 +4,11 @@ import { commaList } from './comma-list.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 import { Count, exactNumber, pageOf } from './shapes.ts'
 
-/** The feed tells an expiry from a bounce; otherwise webhooks' names, and the service's own where v2 has none (contract 16.4). */
-const wordOf = (type: EventType): string => (type === 'expired' ? type : (eventType(type).v2 ?? type))
+/** The event names of webhooks, or core's own if v2 has none (contract 16.4). */
+const wordOf = (type: EventType): string => (type === 'complained' ? 'spam' : type)
 const TYPES: ReadonlyMap<string, EventType> = new Map(EVENT_TYPES.map((type) => [wordOf(type), type]))
 
-/** Seconds an answer may be waited for; proxies commonly cut at 60. */
+/** Maximum number of seconds to wait for an event; proxies commonly time out after 60. */
 const LONGEST_WAIT = 30
 const MOST_EVENTS = 1000
 
@@ -16,25 +16,27 @@ const OrNull = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => 
 
 const Entry = Type.Object(
   {
-    number: Type.Integer({ description: "the account's own sequence: 1, 2, 3, with no gap" }),
-    id: Type.String({ description: 'the same for ever, in webhooks too' }),
+    number: Type.Integer({ description: 'sequence number of the account: 1, 2, 3, without gaps' }),
+    id: Type.String({ description: 'never changes; the same in webhooks' }),
     type: Type.Enum([...TYPES.keys()]),
     time: Type.String({ description: 'ISO 8601, UTC' }),
-    trid: OrNull(Type.Integer({ description: 'null: of no message, or of one that is no longer kept' })),
+    trid: OrNull(
+      Type.Integer({ description: 'transaction number; null if the event has no message or the message was deleted' }),
+    ),
     messageId: OrNull(Type.String()),
     email: OrNull(Type.String({ description: 'the recipient' })),
     fromaddress: OrNull(Type.String()),
     xapiheader: OrNull(Type.String()),
     tags: OrNull(Type.String()),
   },
-  { description: 'with what its type tells besides, such as reply, class, url, ip' },
+  { description: 'with further fields that depend on the type, such as reply, class, url, ip' },
 )
 
-/** The account's events by their gap-free numbers. */
+/** The account's events by sequence number. */
 export const FEED: readonly Operation[] = [
   operation({
     name: 'readEventFeed',
-    summary: 'Events behind a number, in order and without a gap; waits for the next one if it is told to',
+    summary: 'List events after a sequence number; optionally wait for new ones',
     group: 'Events',
     scope: 'events',
     routes: [['/events/feed', 'GET', 'POST']],
@@ -42,11 +44,13 @@ export const FEED: readonly Operation[] = [
       after: Type.Optional(
         Type.Integer({
           ...{ minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-          description: 'the next of the answer before; 0: from the first',
+          description: '`next` of the previous response; 0: from the first event',
         }),
       ),
-      limit: Count(`100 unless told, at most ${MOST_EVENTS}`),
-      types: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())], { description: 'these only' })),
+      limit: Count(`at most ${MOST_EVENTS}; default 100`),
+      types: Type.Optional(
+        Type.Union([Type.String(), Type.Array(Type.String())], { description: 'only these event types' }),
+      ),
       wait: Type.Optional(
         Type.Integer({ minimum: 0, description: `seconds to wait for an event, at most ${LONGEST_WAIT}` }),
       ),
@@ -54,9 +58,11 @@ export const FEED: readonly Operation[] = [
     answer: Type.Array(Entry),
     envelope: {
       beside: Type.Object({
-        next: Type.Integer({ description: 'to be asked for as after, next time' }),
-        last: Type.Integer({ description: 'the number of the latest event' }),
-        oldest: Type.Integer({ description: 'of the oldest event still kept; those between after and it are gone' }),
+        next: Type.Integer({ description: 'value of `after` for the next request' }),
+        last: Type.Integer({ description: 'number of the latest event' }),
+        oldest: Type.Integer({
+          description: 'number of the oldest event not deleted; events between `after` and it are gone',
+        }),
       }),
       example: { next: 1, last: 1, oldest: 1 },
     },
@@ -97,7 +103,7 @@ function typesOf(types: string | readonly string[] | undefined): EventType[] | u
   })
 }
 
-/** Nobody waits any more, or this process must come to an end. */
+/** Returns a signal that is aborted when the client disconnects or the process stops. */
 function goneOrDraining({ request, reply }: Call): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())

@@ -5,54 +5,54 @@ import { FEED } from './events-feed.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 import { Count, exactNumber, oneOf, pageOf } from './shapes.ts'
 
-/** With a cursor; without one core gives fewer. */
+/** With a cursor; without one, core returns fewer. */
 const MOST_ROWS = 5000
 
-/** As clients send it: empty is absent, and a query has no numbers. */
+/** An empty parameter counts as omitted, and a query contains no numbers. */
 const Text = (description: string) =>
   Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Null()], { description }))
 
 const Question = Type.Object({
-  startdate: Text("required: yyyy-mm-dd, the first day, in the account's time zone"),
-  enddate: Text('yyyy-mm-dd, the last day; today unless told'),
+  startdate: Text("required; yyyy-mm-dd, first day in the account's time zone"),
+  enddate: Text('yyyy-mm-dd, last day; default today'),
   events: Type.Optional(
     Type.Union([Type.String(), Type.Array(Type.String()), Type.Null()], {
-      description: `deliveries to which one of these happened, comma-separated: ${LOG_WORDS.join(', ')}`,
+      description: `deliveries with at least one of these events, comma-separated: ${LOG_WORDS.join(', ')}`,
     }),
   ),
-  sort: Text('asc (default) or desc, by the time of acceptance'),
-  limit: Count('rows, 10 unless told; at most 1000, or 5000 with scrollid'),
-  offset: Count('rows to pass over, at most 10000'),
+  sort: Text('asc (default) or desc, by time of acceptance'),
+  limit: Count('number of rows; default 10, at most 1000, or 5000 with scrollid'),
+  offset: Count('number of rows to skip, at most 10000'),
   email: Text('the recipient'),
   fromaddress: Text('the sender'),
-  fromemail: Text('another name of fromaddress'),
-  subject: Text('the subject as it was handed in, exactly'),
-  xapiheader: Text("the caller's own id, exactly"),
-  messageid: Text('the id that sendEmail answered'),
-  scrollid: Text('what the answer before had as scrollid, with the same other parameters'),
+  fromemail: Text('alias of fromaddress'),
+  subject: Text('the exact subject as submitted'),
+  xapiheader: Text("the caller's exact X-APIHEADER"),
+  messageid: Text('the id returned by sendEmail'),
+  scrollid: Text('scrollid of the previous response, with otherwise identical parameters'),
 })
 
 const Time = (description: string) =>
   Type.String({ description: `yyyy-mm-dd hh:mm:ss in the account's time zone: ${description}` })
 
 const Row = Type.Object({
-  trid: Type.Integer({ description: 'the transaction number, a multiple of 4; of this recipient alone' }),
+  trid: Type.Integer({ description: 'transaction number of this recipient, a multiple of 4' }),
   rcptEmail: Type.String(),
   fromaddress: Type.String(),
-  requestedTime: Time('when it was accepted'),
-  deliveryTime: Time('when a server took it; empty until then'),
-  modifiedTime: Time('when something was last heard of it'),
-  status: Type.Enum([...LOG_STATUSES], { description: 'the furthest it came' }),
-  size: Type.Integer({ description: 'octets of the message as handed in' }),
-  remarks: Type.String({ description: 'what the server said, or why nothing was sent' }),
+  requestedTime: Time('time of acceptance'),
+  deliveryTime: Time('time of delivery; empty before'),
+  modifiedTime: Time('time of the latest event'),
+  status: Type.Enum([...LOG_STATUSES], { description: 'the most advanced status' }),
+  size: Type.Integer({ description: 'size of the message as submitted, in bytes' }),
+  remarks: Type.String({ description: "the server's reply, or why the message was not sent" }),
   subject: Type.String(),
   xapiheader: Type.String(),
   tags: Type.String({ description: 'comma-separated' }),
   opens: Type.Array(Type.Object({ ip: Type.String(), time: Type.String() }), {
-    description: 'by people; the latest 20',
+    description: 'human opens; the latest 20',
   }),
   clicks: Type.Array(Type.Object({ ip: Type.String(), link: Type.String(), time: Type.String() }), {
-    description: 'by people; the latest 20',
+    description: 'human clicks; the latest 20',
   }),
 })
 
@@ -60,8 +60,8 @@ const ENVELOPE = {
   bare: true,
   beside: Type.Object({
     status: Type.Literal('success'),
-    totalRecords: Type.Integer({ description: 'all matches' }),
-    scrollid: Type.Optional(Type.String({ description: 'there are more: to be given for the next page' })),
+    totalRecords: Type.Integer({ description: 'number of matching rows' }),
+    scrollid: Type.Optional(Type.String({ description: 'cursor of the next page; absent on the last page' })),
   }),
   example: { status: 'success', totalRecords: 1 },
 } as const
@@ -74,11 +74,11 @@ const example: Static<typeof Row> = {
   clicks: [{ ip: '192.0.2.9', link: 'https://ship.example/b/4', time: '2026-01-05 10:21:00' }],
 }
 
-/** The event log and the gap-free feed (contract section 12). */
+/** The event log and the event feed (contract section 12). */
 export const EVENTS: readonly Operation[] = [
   operation({
     name: 'listEvents',
-    summary: 'The event log: every recipient of the mail of some days, with what became of it',
+    summary: 'Search the event log: all recipients of a date range with their status',
     group: 'Events',
     scope: 'events',
     routes: [
@@ -100,7 +100,7 @@ export const EVENTS: readonly Operation[] = [
   ...FEED,
 ]
 
-/** Empty parameters are absent, as the official command line sends all it knows (contract 12.1). */
+/** Empty parameters count as omitted, since the official command line sends all parameters it knows (contract 12.1). */
 function questionOf(input: Static<typeof Question>, { request, principal }: Call): LogQuestion {
   if (Object.keys(input).length === 0 && request.method !== 'GET') throw new ServiceError('bodyBlank')
   const said = (name: keyof Static<typeof Question>): string | undefined => {

@@ -11,7 +11,7 @@ const Events = Type.Union(
   [Type.String({ maxLength: 1000 }), Type.Array(Type.String(), { maxItems: 50 }), Type.Null()],
   {
     description:
-      'sent, open, click, unsubscribe, bounce, softbounce, hardbounce, spam, invalid, dropped, processed, deferred; a list or text with commas; default all but deferred',
+      'sent, open, click, unsubscribe, bounce, softbounce, hardbounce, spam, invalid, dropped, processed, deferred; a list or comma-separated; default all except deferred',
   },
 )
 
@@ -32,15 +32,15 @@ const JobWhole = Type.Object({
   startdate: Type.String(),
   enddate: Type.String(),
   events: Type.Array(Type.String()),
-  rows: Type.Integer({ description: 'events in the file so far' }),
+  rows: Type.Integer({ description: 'number of events in the file so far' }),
   created: Type.String(),
   finished: Type.Union([Type.String(), Type.Null()]),
-  expires: Type.Union([Type.String(), Type.Null()], { description: 'job and file are gone then' }),
-  url: Type.Union([Type.String(), Type.Null()], { description: 'the file, for whoever has this link' }),
-  problem: Type.Union([Type.String(), Type.Null()], { description: 'why it failed' }),
+  expires: Type.Union([Type.String(), Type.Null()], { description: 'time at which the job and its file are deleted' }),
+  url: Type.Union([Type.String(), Type.Null()], { description: 'download link, valid for anyone who has it' }),
+  problem: Type.Union([Type.String(), Type.Null()], { description: 'reason of the failure' }),
 })
 
-// Events carry addresses: what may read the log may dump it.
+// Events contain addresses, so an export needs the scope that reads the log.
 const common = { group: 'Stats', scope: 'events' } as const
 const span = ['exportDateInvalid', 'exportDatesReversed'] as const
 
@@ -58,20 +58,22 @@ const example: Static<typeof JobWhole> = {
 const line =
   '{"TRANSID":15536250111702804,"EMAIL":"ann@x.test","FROMADDRESS":"news@acme.test","EVENT":"sent","TIMESTAMP":1767607874,"RESPONSE":"250 2.0.0 OK","X-APIHEADER":"inv-1","TAGS":"t1,t2","MSIZE":2155,"NUMBER":7}\n'
 
-/** Dumps of event data (contract section 14). */
+/** Exports of events (contract section 14). */
 export const EXPORTS: readonly Operation[] = [
   operation({
     ...common,
     name: 'createExport',
     creates: true,
-    summary: 'Dump the events of some days into a file; a callback URL or a mail tells when it is there',
+    summary: 'Export the events of a date range to a file. Completion is reported to a callback URL or by email',
     routes: [['/stats/export', 'POST']],
     input: Type.Object({
       ...Span.properties,
-      callbackUrl: Type.Optional(Text('is asked by HEAD at once, else by POST, and must answer 2xx')),
-      email: Type.Optional(Text('the mail comes from an active sending domain of the account')),
+      callbackUrl: Type.Optional(Text('checked immediately by HEAD, or else POST, and must return 2xx')),
+      email: Type.Optional(Text('address to notify, from an active sending domain of the account')),
       format: Type.Optional(
-        Type.Union([Type.Enum(['json', 'csv', '']), Type.Null()], { description: 'default json: an object a line' }),
+        Type.Union([Type.Enum(['json', 'csv', '']), Type.Null()], {
+          description: 'default json, with one object per line',
+        }),
       ),
     }),
     answer: Job,
@@ -98,7 +100,7 @@ export const EXPORTS: readonly Operation[] = [
   operation({
     ...common,
     name: 'streamEvents',
-    summary: 'The events of some days at once, an object a line',
+    summary: 'Download the events of a date range, one JSON object per line',
     routes: [
       ['/stats/export', 'GET'],
       ['/stats/export/stream', 'GET', 'POST'],
@@ -116,11 +118,11 @@ export const EXPORTS: readonly Operation[] = [
   operation({
     ...common,
     name: 'listExports',
-    summary: "The account's exports, the latest first",
+    summary: 'List the exports, latest first',
     routes: [['/stats/exports', 'GET', 'POST']],
     input: Type.Object({
-      limit: Count('at most 100, which is the default'),
-      before: Type.Optional(Type.String({ maxLength: 100, description: 'those asked for before this one' })),
+      limit: Count('at most 100 (default)'),
+      before: Type.Optional(Type.String({ maxLength: 100, description: 'exports requested before this one' })),
     }),
     answer: Type.Array(JobWhole),
     errors: ['exportUnknown'],
@@ -133,7 +135,7 @@ export const EXPORTS: readonly Operation[] = [
   operation({
     ...common,
     name: 'showExport',
-    summary: 'How far an export is, and where its file lies',
+    summary: 'Show the status of an export and the link to its file',
     routes: [['/stats/export/:jobId', 'GET', 'POST']],
     input: Type.Object({ jobId }),
     answer: JobWhole,
@@ -146,7 +148,7 @@ export const EXPORTS: readonly Operation[] = [
   operation({
     ...common,
     name: 'deleteExport',
-    summary: 'Take back an export that is still queued',
+    summary: 'Delete an export that is still queued',
     routes: [
       ['/stats/export/:jobId', 'DELETE'],
       ['/stats/export/:jobId/delete', 'POST', 'DELETE'],
@@ -166,7 +168,7 @@ export const EXPORTS: readonly Operation[] = [
   operation({
     ...common,
     name: 'downloadExport',
-    summary: 'The file of an export that is done',
+    summary: 'Download the file of a finished export',
     routes: [['/stats/export/:jobId/file', 'GET', 'POST']],
     gives: ['application/x-ndjson', 'text/csv'],
     input: Type.Object({ jobId }),
@@ -180,7 +182,7 @@ export const EXPORTS: readonly Operation[] = [
   }),
 ]
 
-/** Throws bodyBlank, parameterMissing (startdate), before core can say of a day that it is malformed. */
+/** Throws bodyBlank, parameterMissing (startdate), before core can report a malformed day. */
 function questionIn({ startdate, enddate, events }: Static<typeof Span>, { request }: Call) {
   if (!startdate) {
     const { body, method } = request

@@ -25,7 +25,7 @@ interface Path {
   readonly methods: HTTPMethods[]
 }
 
-/** Paths known to v2 and the methods each takes; any other method is 405. */
+/** v2 paths and the methods each accepts; any other method returns 405. */
 const PATHS: readonly Path[] = knownPaths()
 
 function knownPaths(): Path[] {
@@ -43,12 +43,12 @@ function knownPaths(): Path[] {
 }
 
 /**
- * The v2 Web API. The outer scope owns the error shape, 404 and 405; the inner one the key, so that 404 and 405 come first
- * (contract section 3: 404/405, 100, 101, 102, 115, then the body).
+ * The v2 Web API. The outer scope handles the error format, 404 and 405; the inner one checks the key, so that 404 and 405 come
+ * first (contract section 3: 404/405, 100, 101, 102, 115, then the body).
  */
 export async function v2(app: FastifyInstance, { core, entrance, letIn }: Doors): Promise<void> {
   app.setErrorHandler(sendFailure)
-  // In a hook and not in the handlers, which run only when the body was read.
+  // A hook rather than handlers, which run only after the body was read.
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.allow !== undefined) throw new ServiceError('methodNotAllowed')
   })
@@ -91,5 +91,5 @@ export async function v2(app: FastifyInstance, { core, entrance, letIn }: Doors)
 }
 
 async function unreachable(): Promise<never> {
-  throw new Error('the hook should have answered')
+  throw new Error('unreachable: the hook sends the response')
 }

@@ -8,8 +8,8 @@ import type { Operation } from './operation.ts'
 import { parameterName } from './schema-refusal.ts'
 
 /**
- * One object out of path, query and body. What came as text is read as the type the schema names; JSON must mean what it says.
- * Throws bodyBlank where nothing came and something is required, parameterInvalid for NUL, tooLarge.
+ * Merges path, query and body into one object. Text is converted to the type of the schema; JSON values are not converted. Throws
+ * bodyBlank if the input is empty and something is required, parameterInvalid for NUL, tooLarge.
  */
 export function inputOf({ input, takes }: Operation, request: FastifyRequest): Record<string, unknown> {
   const body = (takes ? {} : (request.body ?? {})) as Record<string, unknown>
@@ -28,7 +28,7 @@ export function inputOf({ input, takes }: Operation, request: FastifyRequest): R
   return given
 }
 
-/** Contract section 3: 110 is for calls that carry a payload; a list asked for by POST needs none. */
+/** Contract section 3: error 110 is for calls with a payload; a list requested by POST needs none. */
 function wantsSomething({ routeOptions, method }: FastifyRequest): boolean {
   return method !== 'GET' && (routeOptions.config.operation?.input.required ?? []).length > 0
 }
@@ -45,7 +45,7 @@ function fromText(
   return Object.fromEntries(Object.entries(values).map(read))
 }
 
-/** Text within what brackets of a form made is read like any other. */
+/** Text inside a value built from form brackets is converted too. */
 function readAs(schema: TSchema, value: unknown, count: ValueCount): unknown {
   const kinds = kindsOf(schema)
   if (typeof value === 'string') {
@@ -61,7 +61,7 @@ function readAs(schema: TSchema, value: unknown, count: ValueCount): unknown {
   return fromText(object as unknown as TObject, value as Record<string, unknown>, count)
 }
 
-/** The value the text stands for, or the text itself, about which the schema will complain. */
+/** Converts text to the type of the schema. If that fails, it returns the text, which the schema then rejects. */
 function asType(schema: TSchema, text: string, count: ValueCount): unknown {
   const types = typesOf(schema)
   if (types.has('string')) return text
@@ -85,7 +85,7 @@ interface Kind {
   readonly anyOf?: readonly TSchema[]
 }
 
-/** The schema, or each of those that it may be. */
+/** Returns the alternatives of the schema, or the schema itself. */
 function kindsOf(schema: TSchema): Kind[] {
   const { anyOf } = schema as Kind
   return anyOf ? anyOf.flatMap(kindsOf) : [schema as Kind]
@@ -100,7 +100,7 @@ function jsonOr(text: string, count: ValueCount): unknown {
   }
 }
 
-/** Counted before they are made. */
+/** Counted before the strings are created. */
 function itemsOf(text: string, count: ValueCount): string[] {
   for (let comma = text.indexOf(','); comma !== -1; comma = text.indexOf(',', comma + 1)) countValues(count, 1)
   return text.split(',').map((item) => item.trim())
@@ -108,7 +108,7 @@ function itemsOf(text: string, count: ValueCount): string[] {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body was an HTML form, whose values are all text; what is read within them is counted further here. */
+    /** Set if the body was an HTML form, whose values are all text: the count of its values, which conversion increases. */
     formValues: ValueCount | undefined
   }
   interface FastifyContextConfig {

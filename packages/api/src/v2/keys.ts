@@ -6,33 +6,33 @@ import { type Call, type Operation, operation } from './operation.ts'
 import { Count, pageOf } from './shapes.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })
-/** A list, or its entries with commas between them. */
+/** A list, or its entries separated by commas. */
 const Texts = (description: string) =>
   Type.Union([Type.Array(Type.String(), { maxItems: 100 }), Type.String()], { description })
 const orNull = <T extends TSchema>(type: T) => Type.Optional(Type.Union([type, Type.Null()]))
-/** Elsewhere names nobody knows are ignored; here a slip would leave a key wider than it was meant. */
+/** Elsewhere unknown names are ignored; here a typo would leave a key with more permissions than intended. */
 const STRICT = { additionalProperties: false }
 const Most = (description: string) => Type.Integer({ minimum: 1, description })
 
 const RestrictionsInput = Type.Object(
   {
-    templates: orNull(Type.Array(Id, { maxItems: 100, description: 'only mail made of these templates' })),
+    templates: orNull(Type.Array(Id, { maxItems: 100, description: 'only messages with one of these templates' })),
     sender_domains: orNull(Texts('only from these domains')),
     recipient_domains: orNull(Texts('only to these domains')),
-    recipients_per_hour: orNull(Most('accepted recipients, copies too')),
-    calls_per_minute: orNull(Most('calls of any kind, and messages offered by SMTP')),
-    until: orNull(Type.String({ description: 'ISO 8601; from then on the key is refused with 101' })),
+    recipients_per_hour: orNull(Most('accepted recipients, including cc and bcc')),
+    calls_per_minute: orNull(Most('API calls of any kind, and messages submitted by SMTP')),
+    until: orNull(Type.String({ description: 'ISO 8601; time of expiry, after which the key gets error 101' })),
   },
   STRICT,
 )
 const Restricted = Type.Union([RestrictionsInput, Type.Null()], {
-  description: 'what is not named stays; null takes a restriction away',
+  description: 'omitted restrictions are unchanged; null removes one',
 })
 
-/** Contract section 1: a name, what it is for, and where from. */
+/** Contract section 1: the name, scopes and networks of a key. */
 const Changes = {
   scopes: Type.Optional(Texts('operation groups, or all')),
-  networks: Type.Optional(Type.Union([Texts('addresses or networks it may be used from'), Type.Null()])),
+  networks: Type.Optional(Type.Union([Texts('IP addresses or networks from which the key can be used'), Type.Null()])),
   restrictions: Type.Optional(Restricted),
 }
 const Name = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' })
@@ -40,9 +40,9 @@ const Name = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' })
 const Key = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
-  prefix: Type.String({ description: 'the first characters of the secret' }),
+  prefix: Type.String({ description: 'first characters of the secret' }),
   scopes: Type.Array(Type.String()),
-  networks: Type.Array(Type.String(), { description: 'none: from anywhere' }),
+  networks: Type.Array(Type.String(), { description: 'empty: any address' }),
   restrictions: Type.Object({
     templates: Type.Optional(Type.Array(Type.Integer())),
     sender_domains: Type.Optional(Type.Array(Type.String())),
@@ -53,11 +53,11 @@ const Key = Type.Object({
   }),
   state: Type.Union([Type.Literal('active'), Type.Literal('expired'), Type.Literal('revoked')]),
   created_at: Type.String(),
-  last_used_at: Type.Union([Type.String(), Type.Null()], { description: 'to the minute' }),
+  last_used_at: Type.Union([Type.String(), Type.Null()], { description: 'accurate to one minute' }),
   revoked_at: Type.Union([Type.String(), Type.Null()]),
-  replaced_by: Type.Union([Type.Integer(), Type.Null()], { description: 'after a rotation: the key that took over' }),
+  replaced_by: Type.Union([Type.Integer(), Type.Null()], { description: 'after a rotation: id of the successor' }),
 })
-const Secret = { api_key: Type.String({ description: 'shown only now' }) }
+const Secret = { api_key: Type.String({ description: 'shown only once' }) }
 const Made = Type.Object({ ...Key.properties, ...Secret })
 
 const RESTRICTIONS = { sender_domains: ['ship.example'], recipients_per_hour: 500 }
@@ -74,12 +74,12 @@ const EXAMPLE = {
 } as const satisfies Static<typeof Key>
 const SECRET = { api_key: 'pr_4kTz0wQm8YbX2Ld7RcVn5HsJg1FtP0aBcDeF' }
 
-/** The account's API keys. None of these gets a key beyond its own rights. */
+/** The account's API keys. No operation gives a key more permissions than the calling key has. */
 export const KEYS: readonly Operation[] = [
   operation({
     name: 'createKey',
     creates: true,
-    summary: 'Makes an API key, whose secret is shown only now; what is not named it has from the key that makes it',
+    summary: 'Create an API key. The secret is shown once; omitted settings are inherited from the calling key',
     group: 'Key',
     scope: 'keys',
     routes: [['/keys', 'POST']],
@@ -101,7 +101,7 @@ export const KEYS: readonly Operation[] = [
   }),
   operation({
     name: 'listKeys',
-    summary: 'The API keys, oldest first, without their secrets',
+    summary: 'List the API keys, oldest first, without their secrets',
     group: 'Key',
     scope: 'keys',
     routes: [
@@ -109,8 +109,8 @@ export const KEYS: readonly Operation[] = [
       ['/getKeys', 'GET', 'POST'],
     ],
     input: Type.Object({
-      after: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: 'keys behind this id' })),
-      limit: Count('at most 1000; 100 unless told'),
+      after: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: 'keys with a larger id' })),
+      limit: Count('at most 1000; default 100'),
     }),
     answer: Type.Array(Key),
     errors: [],
@@ -123,7 +123,7 @@ export const KEYS: readonly Operation[] = [
   }),
   operation({
     name: 'updateKey',
-    summary: 'Changes name, scopes, networks or restrictions; in effect everywhere within 5 s',
+    summary: 'Change the name, scopes, networks or restrictions of a key. Takes effect within 5 seconds',
     group: 'Key',
     scope: 'keys',
     routes: [
@@ -141,7 +141,7 @@ export const KEYS: readonly Operation[] = [
   operation({
     name: 'rotateKey',
     creates: true,
-    summary: 'A new key with the same rights takes over; the old one is good for some hours more',
+    summary: 'Rotate a key: create a successor with the same permissions. The old key stays valid for a grace period',
     group: 'Key',
     scope: 'keys',
     routes: [
@@ -151,7 +151,7 @@ export const KEYS: readonly Operation[] = [
     input: Type.Object({
       id: Id,
       overlap_hours: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 720, description: '24 unless told; 0: the old key ends at once' }),
+        Type.Integer({ minimum: 0, maximum: 720, description: 'default 24; 0 revokes the old key immediately' }),
       ),
     }),
     answer: Type.Object({ ...Made.properties, replaces: Key }),
@@ -171,7 +171,7 @@ export const KEYS: readonly Operation[] = [
   }),
   operation({
     name: 'revokeKey',
-    summary: 'Refuses a key from now on; in effect everywhere within 5 s',
+    summary: 'Revoke a key. Takes effect within 5 seconds',
     group: 'Key',
     scope: 'keys',
     routes: [
@@ -200,7 +200,7 @@ function changesOf({ scopes, networks, restrictions }: Given) {
   }
 }
 
-/** Without networks a key is good from anywhere: a list in which nothing is named would be a slip that leaves it wider. */
+/** A key without networks is valid from any address, so a list without any valid entry is rejected as a likely mistake. */
 function networksOf(networks: string | readonly string[]): string[] {
   const list = commaList('networks', networks)
   const isEmpty = typeof networks === 'string' ? networks === '' : networks.length === 0 && !hadNulls(networks)
@@ -209,7 +209,7 @@ function networksOf(networks: string | readonly string[]): string[] {
   return list
 }
 
-/** A key that allows nothing would be a slip. */
+/** A key without scopes would permit nothing, so an empty list is rejected as a likely mistake. */
 function scopesOf(scopes: string | readonly string[]): string[] {
   const list = commaList('scopes', scopes)
   if (list.length === 0) throw invalidParameter('scopes', 'must have at least one entry')
@@ -238,7 +238,7 @@ function restrictionsOf(given: Given['restrictions']): RestrictionsChange | unde
 
 function timeOf(text: string): Date {
   const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text)
-  // A time without a zone is UTC: a host's own zone is nothing a client could know.
+  // A time without a zone is UTC, since a client cannot know the time zone of the host.
   const time = new Date(iso && /T[\d:.]+$/.test(text) ? `${text}Z` : text)
   if (!iso || Number.isNaN(time.getTime())) throw invalidParameter('restrictions.until', 'must be an ISO 8601 time')
   return time

@@ -1,16 +1,16 @@
 import { parseAddress } from '@postrider/core'
 
 export interface Mailbox {
-  /** The bare address; as written where there is none in it, for core's rules to judge. */
+  /** The bare address, or the text as written if it contains none, for core's rules to reject. */
   readonly address: string
-  /** Empty: none. */
+  /** Display name; empty if there is none. */
   readonly name: string
 }
 
-/** What is longer holds no address that could be delivered to. */
+/** Longer texts contain no deliverable address. */
 const MOST_CHARACTERS = 512
 
-/** Reads `Name <a@x>`, `"Name" <a@x>` or a bare address (RFC 5322 3.4). */
+/** Parses `Name <a@x>`, `"Name" <a@x>` or a bare address (RFC 5322 3.4). */
 export function mailboxOf(written: string): Mailbox {
   const text = written.trim()
   const open = text.lastIndexOf('<')
@@ -22,7 +22,9 @@ export function mailboxOf(written: string): Mailbox {
   return name === undefined || !parseAddress(address) ? { address: written, name: '' } : { address, name }
 }
 
-/** Undefined: it may be another address, and nobody knows which one was meant. In quotes anything is a name. */
+/**
+ * Returns undefined if the text could be another address, since the intended one is then unknown. A quoted name may be anything.
+ */
 function nameOf(text: string, address: string): string | undefined {
   if (text.length > 1 && text.startsWith('"') && text.endsWith('"')) {
     return endOfQuotes(text, 0, text.length - 1) === text.length - 1
@@ -33,20 +35,20 @@ function nameOf(text: string, address: string): string | undefined {
   return isClear ? text : undefined
 }
 
-/** What core refuses with the parameter's name. */
+/** Characters that core rejects with the name of the parameter. */
 function breaks(text: string): boolean {
   return /[\r\n\0]/.test(text) || !text.isWellFormed()
 }
 
-/** Between its commas that stand in no quotes, as far as to tell that there are more than `most`: 30 MB of them would be millions. */
+/** Splits text at the commas outside quotes, but into no more than `most` + 1 entries: 30 MB of commas would become millions. */
 export function splitMailboxes(text: string, most: number): string[] {
   const pieces: string[] = []
   let start = 0
-  // A quote that is never closed is one more character.
+  // A quote without a closing one is an ordinary character.
   const lastQuote = text.lastIndexOf('"')
   for (let at = 0; at < text.length && pieces.length <= most; at++) {
     const char = text[at]
-    // Within a word it is an inch, or somebody's name.
+    // Within a word it is an inch mark or part of a name.
     const opens = char === '"' && (at === start || text[at - 1] === ' ')
     if (opens && at < lastQuote) at = endOfQuotes(text, at, lastQuote)
     else if (char === ',') {

@@ -1,9 +1,9 @@
-/** Places of a list's elements before null ones were taken out. A list that is not in here had none. */
+/** Original indexes of the elements of a list from which nulls were removed. Lists not in this map had none. */
 const written = new WeakMap<object, readonly number[]>()
 
 /**
- * Takes null out of every list within a value that was parsed for this call: the official Go client makes a slice of three
- * personalizations and fills one, and its command-line program does the same with attachments.
+ * Removes null from every list within a value parsed for this call. The official Go client allocates three personalizations and
+ * fills in one, and its command line does the same with attachments.
  */
 export function skipNullElements(value: unknown): void {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return
@@ -26,17 +26,17 @@ function takeOut(list: unknown[]): void {
   written.set(list, places)
 }
 
-/** Whether anything was taken out of a list. */
+/** Returns whether nulls were removed from the list. */
 export function hadNulls(list: object): boolean {
   return written.has(list)
 }
 
-/** Where the client wrote this element of a list. */
+/** Returns the index that a list element had in the client's input. */
 export function writtenPlace(list: unknown, at: number): number {
   return (typeof list === 'object' && list !== null ? written.get(list)?.[at] : undefined) ?? at
 }
 
-/** The way to a part of the value, with the places in lists that the client wrote. */
+/** Returns the path of a part of the value, with the list indexes of the client's input. */
 export function writtenSteps(value: unknown, steps: readonly string[]): string[] {
   let part = value
   return steps.map((step) => {

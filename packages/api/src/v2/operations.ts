@@ -22,7 +22,7 @@ import { SUPPRESSIONS } from './suppressions.ts'
 import { TEMPLATES } from './templates.ts'
 import { WEBHOOKS } from './webhooks.ts'
 
-/** Every operation but sendEmail, which has a file of its own. */
+/** All operations except sendEmail, which has a file of its own. */
 export const OPERATIONS: readonly Operation[] = [
   ...DOMAINS,
   ...SUPPRESSIONS,
@@ -40,7 +40,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...AUDIT,
 ]
 
-/** Makes the routes of the operations. To be registered where the key is checked. */
+/** Registers the routes of the operations. Must be called in the scope that checks the key. */
 export async function operationRoutes(app: FastifyInstance, { core }: { core: Core }): Promise<void> {
   app.decorateRequest('formValues', undefined)
   for (const operation of OPERATIONS) if (!operation.takes) addRoutes(app, core, operation)
@@ -65,7 +65,7 @@ function addRoutes(app: FastifyInstance, core: Core, operation: Operation): void
   }
 }
 
-/** The operation's own path and method, and the first one by POST where that is another. */
+/** The operation's documented path and method, and the first one with POST if that differs. */
 function shownAt({ routes }: Operation): Spelling[] {
   const spellings = routes.flatMap(([path, ...methods]) => methods.map((method): Spelling => [path, String(method)]))
   const own = spellings.slice(0, 1)
@@ -79,7 +79,7 @@ async function answer(
   reply: FastifyReply,
 ): Promise<unknown> {
   if (operation.creates && idempotencyKeyOf(request) !== undefined) {
-    throw invalidParameter('Idempotency-Key', 'only sendEmail takes it, a repeated call would act twice')
+    throw invalidParameter('Idempotency-Key', 'is accepted by sendEmail only; repeating this call repeats its effect')
   }
   const input = inputOf(operation, request)
   const validate = request.getValidationFunction(operation.input) ?? request.compileValidationSchema(operation.input)

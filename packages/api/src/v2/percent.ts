@@ -1,9 +1,9 @@
 const [SPACE, PLUS, PERCENT] = [0x20, 0x2b, 0x25]
 
 /**
- * Decodes what a form has encoded: `+` is a space, `%` and two hexadecimal digits an octet of UTF-8 (WHATWG URL 5.1). Octet by octet,
- * since each match of a pattern takes memory of its own: text of 10 million escapes ended the process. Undefined: it is not UTF-8, or
- * has a `%` without digits, unless those are kept as they are.
+ * Decodes form-encoded text: `+` is a space, `%` and two hexadecimal digits are a byte of UTF-8 (WHATWG URL 5.1). Works byte by
+ * byte, since each regular expression match takes memory of its own: text of 10 million escapes ended the process. Returns
+ * undefined if the result is not UTF-8, or if a `%` without digits occurs and is not to be kept.
  */
 export function percentDecoded(text: string, { stray }: { stray: 'kept' | 'refused' }): string | undefined {
   if (!text.includes('%') && !text.includes('+')) return text

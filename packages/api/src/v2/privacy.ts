@@ -7,7 +7,7 @@ import { Count, exactNumber, pageOf } from './shapes.ts'
 
 const RequestId = Type.String({ description: '`gd_` and 32 hex digits' })
 const Email = Type.Union([Type.String(), Type.Array(Type.String())], {
-  description: 'one address or several, comma-separated or as a list; at most 1,000',
+  description: 'up to 1,000 addresses, as a list or comma-separated',
 })
 const State = Type.Union([Type.Literal('queued'), Type.Literal('running'), Type.Literal('done')])
 
@@ -17,18 +17,18 @@ const Progress = Type.Object({
   ...Requested.properties,
   requestedTime: Type.String(),
   completedTime: Type.Optional(Type.String()),
-  waiting: Type.Integer({ description: 'messages shared with others whose delivery has not come to an end' }),
+  waiting: Type.Integer({ description: 'messages shared with other recipients whose deliveries are not finished' }),
   receipt: Type.Object(
     {
-      cancelled: Type.Integer({ description: 'waiting deliveries that were cancelled' }),
+      cancelled: Type.Integer({ description: 'queued deliveries that were cancelled' }),
       deliveries: Type.Integer(),
       attempts: Type.Integer(),
       events: Type.Integer(),
       messages: Type.Integer(),
       bodies: Type.Integer(),
-      suppressions: Type.Integer({ description: 'addresses that stay suppressed as a keyed hash' }),
+      suppressions: Type.Integer({ description: 'addresses that remain suppressed as a keyed hash' }),
     },
-    { description: 'rows that were touched' },
+    { description: 'numbers of rows changed' },
   ),
 })
 
@@ -52,7 +52,7 @@ const Log = Type.Object({
   tags: Type.String(),
   clientIp: Type.Optional(Type.String()),
   personal: Type.Optional(
-    Type.Unknown({ description: 'header lists, attributes and header fields of this recipient' }),
+    Type.Unknown({ description: 'address lists, attributes and header fields of this recipient' }),
   ),
   attempts: Type.Array(Told),
   events: Type.Array(Told),
@@ -68,22 +68,22 @@ const Person = Type.Object({
       group: Type.Optional(Type.Integer()),
       reason: Type.String(),
       addedTime: Type.String(),
-      hashed: Type.Boolean({ description: 'kept as a keyed hash, since the person was forgotten' }),
+      hashed: Type.Boolean({ description: 'stored as a keyed hash, since the recipient was erased' }),
     }),
   ),
   webhookEvents: Type.Integer(),
-  next: Type.Optional(Type.String({ description: 'there is more: to be passed for the next page' })),
+  next: Type.Optional(Type.String({ description: 'cursor of the next page; absent on the last page' })),
 })
 
 const ID = 'gd_019b8d6a4c7e7b1fa1c2d3e4f5061728'
 const TIME = '2026-01-05 10:11:12'
 
-/** People who are to be forgotten, or told what is kept of them. */
+/** Erasure of recipients, and export of the data stored about them. */
 export const PRIVACY: readonly Operation[] = [
   operation({
     name: 'forgetPerson',
     creates: true,
-    summary: 'Erases people from all that was sent to them; what they opted out of holds',
+    summary: 'Erase recipients from stored data; their opt-outs stay in effect',
     group: 'GDPR',
     scope: 'privacy',
     routes: [
@@ -95,7 +95,7 @@ export const PRIVACY: readonly Operation[] = [
     errors: ['suppressionEmailInvalid'],
     example: { input: { email: 'lena@harbor.example' }, data: { requestId: ID, status: 'queued', emails: 1 } },
     act: async ({ email }, { core, principal, by }) => {
-      // A quoted local part may hold a comma: a list says where one address ends.
+      // A quoted local part may contain a comma; a list separates the addresses unambiguously.
       const addresses = typeof email === 'string' ? commaList('email', email) : email
       const { id, state, emails } = await core.privacy.forget(principal.account.id, addresses, by)
       return { data: { requestId: id, status: state, emails } }
@@ -103,7 +103,7 @@ export const PRIVACY: readonly Operation[] = [
   }),
   operation({
     name: 'showForgetRequest',
-    summary: 'How far a request to forget people is, and what it has touched',
+    summary: 'Show the progress of an erasure request and the rows changed',
     group: 'GDPR',
     scope: 'privacy',
     routes: [
@@ -127,14 +127,14 @@ export const PRIVACY: readonly Operation[] = [
   }),
   operation({
     name: 'exportPerson',
-    summary: 'All that is kept of one person, a page at a time',
+    summary: 'Export the data stored about one recipient, page by page',
     group: 'GDPR',
     scope: 'privacy',
     routes: [['/gdpr/export', 'POST']],
     input: Type.Object({
       email: Type.String(),
-      limit: Count('deliveries on a page, at most 100; 50 unless told'),
-      next: Type.Optional(Type.String({ description: '`next` of the page before' })),
+      limit: Count('deliveries per page, at most 100; default 50'),
+      next: Type.Optional(Type.String({ description: '`next` of the previous page' })),
     }),
     answer: Person,
     errors: ['suppressionEmailInvalid'],

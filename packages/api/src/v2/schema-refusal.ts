@@ -4,7 +4,7 @@ import { writtenSteps } from './null-elements.ts'
 
 type Complaint = NonNullable<FastifyError['validation']>[number]
 
-/** Refusals with a code of their own for parameters of another type; the first that the operation may answer with. */
+/** Errors with a code of their own for parameters of the wrong type. The first one that the operation can return is used. */
 const OWN_CODES: Readonly<Record<string, readonly ErrorName[]>> = {
   'from.fromEmail': ['senderInvalid'],
   templateId: ['templateIdInvalid', 'templateUnknown'],
@@ -39,10 +39,10 @@ const OWN_CODES: Readonly<Record<string, readonly ErrorName[]>> = {
 }
 
 /**
- * The shape ring: the complaint of the schema that reaches deepest, with the parameter as the client wrote it. Where a value
- * may be text or a list of texts, that one is about the item that is wrong, and not about the list being no text.
+ * Converts validation errors to the error for the client, from the most deeply nested one, with the parameter as the client wrote
+ * it. If a value may be text or a list of texts, the error then names the invalid list item and not the list.
  *
- * `errors`: those the operation may answer with.
+ * `errors`: those the operation can return.
  */
 export function schemaRefusal(
   validation: readonly Complaint[],
@@ -63,7 +63,7 @@ export function schemaRefusal(
   return new ServiceError('parameterInvalid', { values: { parameter: parameter || 'body', problem } })
 }
 
-/** Of an item of a list, that of the list. */
+/** For an item of a list, the code of the list. */
 function ownCode(parameter: string, errors: readonly ErrorName[]): ErrorName | undefined {
   const name = parameter.endsWith(']') ? parameter.slice(0, parameter.lastIndexOf('[')) : parameter
   return Object.hasOwn(OWN_CODES, name) ? OWN_CODES[name]?.find((own) => errors.includes(own)) : undefined
@@ -78,12 +78,12 @@ const TYPES: Readonly<Record<string, string>> = {
   boolean: 'true or false',
 }
 
-/** The validator's own words, but where it names one type or value of several. */
+/** Returns the validator's message, or a list if several types or values are allowed. */
 function complaintOf(complaints: readonly Complaint[]): string {
   const [first] = complaints
   const values = complaints.find(({ params }) => Array.isArray(params.allowedValues))?.params.allowedValues
   const types = complaints.flatMap(({ keyword, params }) => (keyword === 'type' ? [String(params.type)] : []))
-  // A flag; what may be any number is a value.
+  // A flag; if numbers are allowed too, it is not one.
   if (types.includes('boolean') && !types.includes('number')) return 'must be true or false, or 1 or 0'
   if (Array.isArray(values)) return `must be ${values.filter((value) => value !== '').join(' or ')}`
   const named = types.flatMap((type) => TYPES[type] ?? [])
@@ -92,7 +92,7 @@ function complaintOf(complaints: readonly Complaint[]): string {
   return first?.message ?? 'has the wrong type'
 }
 
-/** A JSON pointer's steps (RFC 6901 4). */
+/** Splits a JSON pointer (RFC 6901 4). */
 function stepsOf(pointer: string): string[] {
   return pointer
     .split('/')
@@ -100,7 +100,7 @@ function stepsOf(pointer: string): string[] {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** Steps as the client wrote the parameter: `personalizations[0].recipient`. */
+/** Returns the parameter as the client wrote it: `personalizations[0].recipient`. */
 export function parameterName(steps: readonly string[]): string {
   return steps.reduce((name, step) => (/^\d+$/.test(step) ? `${name}[${step}]` : name ? `${name}.${step}` : step), '')
 }

@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox'
 
 /**
- * The shape of POST /v2/sendEmail (contract sections 4 and 6), as lenient as real clients need: null stands for "not given",
- * flags and ids come as numbers or text. Whatever has an error code of its own stays optional here, so that 112, 114, 116 and
- * 117 win over 113.
+ * Schema of POST /v2/sendEmail (contract sections 4 and 6), as lenient as real clients need: null counts as omitted, and flags
+ * and ids may be numbers or text. Parameters with an error code of their own are optional here, so that 112, 114, 116 and 117
+ * take precedence over 113.
  */
 export const Text = Type.Union([Type.String(), Type.Null()])
 export const Flag = Type.Union([
@@ -23,7 +23,7 @@ const Addresses = Type.Union([Type.String(), Type.Array(Type.String()), Type.Nul
 const Value = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
 /** Merge attributes and extra headers. */
 export const Values = Type.Union([
-  // Not Type.Record: its pattern for names ends at a line end, so that values under names with one would pass unchecked.
+  // Not Type.Record: its name pattern ends at a line break, so values under names that contain one would not be validated.
   Type.Unsafe<Record<string, Static<typeof Value>>>(Type.Object({}, { additionalProperties: Value })),
   // PHP sends an empty map as an empty array.
   Type.Array(Type.Unknown(), { maxItems: 0 }),
@@ -32,7 +32,7 @@ export const Values = Type.Union([
 const Attachment = Type.Object({
   fileName: Type.Optional(Text),
   fileContent: Type.Optional(Text),
-  // An extension: an inline file, which the HTML shows by `cid:`.
+  // Extension: makes this an inline file, which the HTML shows by `cid:`.
   contentId: Type.Optional(Text),
 })
 const Attachments = Type.Union([Type.Array(Attachment), Type.Null()])
@@ -53,7 +53,7 @@ const Settings = Type.Object({
   clicktrack: Type.Optional(Flag),
   opentrack: Type.Optional(Flag),
   unsubscribe: Type.Optional(Flag),
-  // An extension: the unsubscribe group the message is of.
+  // Extension: unsubscribe group of the message.
   group: Type.Optional(Type.Union([Type.Integer(), Type.String(), Type.Null()])),
   bcc: Type.Optional(Text),
   attachmentid: Type.Optional(Ids),
@@ -67,7 +67,7 @@ export const SendEmail = Type.Object({
   subject: Type.Optional(Text),
   content: Type.Optional(Text),
   ampcontent: Type.Optional(Text),
-  // An extension: plain text beside the HTML, or instead of it.
+  // Extension: plain text in addition to the HTML, or instead of it.
   textcontent: Type.Optional(Text),
   attachments: Type.Optional(Attachments),
   settings: Type.Optional(Type.Union([Settings, Type.Array(Type.Unknown(), { maxItems: 0 }), Type.Null()])),
@@ -76,7 +76,7 @@ export const SendEmail = Type.Object({
   templateId: Type.Optional(Id),
   attachmentId: Type.Optional(Ids),
   attachmentid: Type.Optional(Ids),
-  // An extension: not before this moment, Unix seconds or ISO 8601.
+  // Extension: earliest send time, in Unix seconds or ISO 8601.
   schedule: Type.Optional(Type.Union([Type.Integer(), Type.String(), Type.Null()])),
 })
 

@@ -8,7 +8,7 @@ import { success } from './envelope.ts'
 import { SendEmail, SendEmailAnswer } from './send-email-schema.ts'
 import { toSubmission } from './to-submission.ts'
 
-/** POST /v2/sendEmail (contract section 4): accepts a message for one or many recipients. */
+/** POST /v2/sendEmail (contract section 4): accepts a message for one or more recipients. */
 export async function sendEmailRoute(app: FastifyInstance, { core }: { core: Core }): Promise<void> {
   app.post<{ Body: SendEmail }>(
     '/sendEmail',
@@ -39,7 +39,7 @@ export async function sendEmailRoute(app: FastifyInstance, { core }: { core: Cor
 
 const DOCUMENTATION: Documentation = {
   name: 'sendEmail',
-  summary: 'Accepts a message for one or many recipients',
+  summary: 'Send a message to one or more recipients',
   group: 'SendEmail',
   input: SendEmail,
   answer: SendEmailAnswer.properties.data,
@@ -67,7 +67,7 @@ const DOCUMENTATION: Documentation = {
   shown: [['/sendEmail', 'POST']],
 }
 
-/** 110 and 120 come before everything else the schema could say (contract section 3). */
+/** Errors 110 and 120 take precedence over all schema errors (contract section 3). */
 function requirePersonalizations(body: unknown): void {
   if (body === undefined || body === null) throw new ServiceError('bodyBlank')
   const { personalizations } = body as { personalizations?: unknown }

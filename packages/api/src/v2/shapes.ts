@@ -1,27 +1,27 @@
 import { invalidParameter } from '@postrider/core'
 import Type from 'typebox'
 
-/** Schemas and forms of values that several groups of operations share. */
+/** Schemas and formats that several groups of operations share. */
 
-/** An id as a path, a query or a client that quotes numbers has it; what is none is for the group's own error code. */
+/** An id from a path, a query or a client that quotes numbers. An invalid one gets the error code of its group. */
 export const Id = Type.Union([Type.Integer(), Type.String()])
 
-/** The number, or -1 for what is none. */
+/** Returns the number, or -1 if it is not a valid id. */
 export function idOf(id: string | number): number {
   return /^\d{1,10}$/.test(String(id).trim()) ? Number(id) : -1
 }
 
-/** How many rows, and from where on: the same for every list (contract 12.1: clamped, not refused). */
+/** Limit and offset, the same for every list (contract 12.1: clamped, not rejected). */
 export const Count = (description: string) =>
   Type.Optional(Type.Union([Type.Integer(), Type.String(), Type.Null()], { description }))
-export const Offset = Count('rows to pass over; 0 unless told')
+export const Offset = Count('number of rows to skip; default 0')
 
 interface PageGiven {
   readonly limit?: number | string | null | undefined
   readonly offset?: number | string | null | undefined
 }
 
-/** Rows on a page and those before it: without a limit `byDefault` of them, and never more than `most`. Throws parameterInvalid. */
+/** Returns limit and offset: `byDefault` rows without a limit, and never more than `most`. Throws parameterInvalid. */
 export function pageOf({ limit, offset }: PageGiven, { byDefault, most }: { byDefault: number; most: number }) {
   return {
     limit: Math.min(Math.max(wholeOf(limit, 'limit') ?? byDefault, 1), most),
@@ -32,23 +32,25 @@ export function pageOf({ limit, offset }: PageGiven, { byDefault, most }: { byDe
 const FURTHEST = 1_000_000_000
 
 /**
- * A whole number as it is written, in an answer. A double of a transaction number is exact (they are multiples of 4), but the
- * shortest text that stands for it is not, from 2^54 on: 18014398509481992 would be written as …990.
+ * Puts a whole number into a response exactly as written. A transaction number is exact as a double, being a multiple of 4, but
+ * from 2^54 on its shortest representation is not: 18014398509481992 would be written as …990.
  */
 export function exactNumber(digits: string): number {
   return rawJson(digits) as number
 }
 
-/** In Node, and not yet in the types. */
+/** In Node but not yet in its types. */
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown }
 
-/** The text, unless it is blank: clients fill in forms of parameters (contract 12.1). */
+/** Returns the text, or undefined if it is blank, since clients send empty parameters (contract 12.1). */
 export function given(value: string | number | null | undefined): string | undefined {
   const text = value === undefined || value === null ? '' : String(value).trim()
   return text === '' ? undefined : text
 }
 
-/** The whole number, as a number or as text, however large; what is below nothing is nothing. Throws parameterInvalid (`parameter`). */
+/**
+ * Returns a whole number given as number or text, of any size; negative numbers become 0. Throws parameterInvalid (`parameter`).
+ */
 export function wholeOf(value: string | number | null | undefined, parameter: string): number | undefined {
   const text = given(value)
   if (text === undefined) return undefined
@@ -56,7 +58,7 @@ export function wholeOf(value: string | number | null | undefined, parameter: st
   return Math.max(0, Math.min(Number(text), Number.MAX_SAFE_INTEGER))
 }
 
-/** One of some words, in any case. Throws parameterInvalid. */
+/** Returns one of the values, ignoring case. Throws parameterInvalid. */
 export function oneOf<T extends string>(
   value: string | number | null | undefined,
   parameter: string,

@@ -3,13 +3,13 @@ import Type, { type Static, type TObject } from 'typebox'
 import type { Call, Envelope } from './operation.ts'
 import { Count, given, oneOf, pageOf } from './shapes.ts'
 
-/** What the statistics of mail and of its tags share. */
+/** Schemas that the statistics of all messages and of tags share. */
 
 const Day = Type.Optional(
   Type.Union([Type.String(), Type.Number()], { description: "yyyy-mm-dd in the account's time zone" }),
 )
 
-/** A parameter without a value is as if it were not there: clients fill in forms of them (contract 12.1). */
+/** Empty parameters are ignored, since clients send them (contract 12.1). */
 export const SpanInput = {
   startdate: Day,
   enddate: Day,
@@ -17,9 +17,9 @@ export const SpanInput = {
   endDate: Day,
   start_date: Day,
   end_date: Day,
-  limit: Count('at most 100, which is the default'),
-  offset: Count('the first row is 1, and so is 0'),
-  metrics: Type.Optional(Type.String({ description: '`all`: further metrics, and delivery times' })),
+  limit: Count('at most 100 (default)'),
+  offset: Count('number of the first row, from 1; 0 counts as 1'),
+  metrics: Type.Optional(Type.String({ description: '`all` adds further metrics and delivery times' })),
 }
 
 export const PeriodInput = {
@@ -36,30 +36,32 @@ const eleven = {
 const further = {
   ...{ processed: Type.Optional(Type.Integer()), deferred: Type.Optional(Type.Integer()) },
   ...{ expired: Type.Optional(Type.Integer()), unique_click: Type.Optional(Type.Integer()) },
-  machine_open: Type.Optional(Type.Integer({ description: 'by link scanners and image proxies; `open` is without' })),
+  machine_open: Type.Optional(
+    Type.Integer({ description: 'opens by link scanners and image proxies, not included in `open`' }),
+  ),
   machine_click: Type.Optional(Type.Integer()),
 }
 
-/** Of one name, and with `metrics=all` its delivery times. */
+/** Metrics of one name, with delivery times if `metrics=all`. */
 export const Metrics = {
   metrics: Type.Object({ ...eleven, ...further }),
   deliveryTime: Type.Optional(
     Type.Union([Type.Object({ p50: Type.Number(), p90: Type.Number(), p99: Type.Number() }), Type.Null()], {
-      description: 'seconds from when it was due to when it was delivered; null: nothing was',
+      description: 'seconds from due time to delivery; null if nothing was delivered',
     }),
   ),
-  other: Type.Optional(Type.Literal(true, { description: 'of all names that have no row of their own' })),
+  other: Type.Optional(Type.Literal(true, { description: 'total of all names without a row of their own' })),
 }
 
-/** Every answer says what it is made of. */
+/** Every response states which events it includes. */
 export const AS_OF: Envelope = {
   beside: Type.Object({
-    totalRecords: Type.Integer({ description: 'rows in all' }),
+    totalRecords: Type.Integer({ description: 'total number of rows' }),
     asOf: Type.Object(
       { event: Type.Integer(), time: Type.Union([Type.String(), Type.Null()]) },
       {
         description:
-          "number and time of the account's last event that is counted; every one before it is, none behind it",
+          "number and time of the account's last counted event; all earlier events are counted, no later ones are",
       },
     ),
   }),
@@ -70,7 +72,10 @@ export function besideOf({ event, time }: AsOf) {
   return { asOf: { event, time: time?.toISOString() ?? null } }
 }
 
-/** The words of contract 16.4. What expired is a bounce too, so that sent, bounce, invalid and dropped are all mail in the end. */
+/**
+ * Metric names of contract 16.4. Expired deliveries count as bounces, so that sent, bounce, invalid and dropped finally add up to
+ * all mail.
+ */
 export function metricsOf(counts: Counts, all: boolean): Static<typeof Metrics.metrics> {
   const soft = counts.soft_bounced + counts.expired
   return {
@@ -94,7 +99,8 @@ export function statsRowOf({ name, counts, deliveryTime }: NamedCounts, all: boo
 
 /** Throws bodyBlank, parameterMissing, parameterInvalid. */
 export function questionOf(input: SpanInput, { request, principal }: Call) {
-  // Each name may stand for the other two, so none is required by the schema, which would have said this (contract section 3).
+  // Each name can replace the other two, so the schema requires none; a schema with a required name would report this (contract
+  // section 3).
   if (Object.keys(input).length === 0 && request.method !== 'GET') throw new ServiceError('bodyBlank')
   const first = given(input.startdate) ?? given(input.startDate) ?? given(input.start_date)
   if (first === undefined) throw new ServiceError('parameterMissing', { values: { parameter: 'startdate' } })

@@ -8,17 +8,15 @@ import { TAGS } from './tags.ts'
 const StatsInput = Type.Object({
   ...SpanInput,
   ...PeriodInput,
-  by: Type.Optional(
-    Type.String({ description: '`domain`, `site` (domain of the recipient) or `subaccount`: each of them apart' }),
-  ),
-  domain: Type.Optional(Type.String({ description: 'of this sending domain' })),
-  site: Type.Optional(Type.String({ description: 'to recipients of this domain' })),
-  subaccount: Type.Optional(Type.String({ description: 'of this one, by its user name' })),
+  by: Type.Optional(Type.String({ description: 'group by `domain`, `site` (recipient domain) or `subaccount`' })),
+  domain: Type.Optional(Type.String({ description: 'only this sending domain' })),
+  site: Type.Optional(Type.String({ description: 'only this recipient domain' })),
+  subaccount: Type.Optional(Type.String({ description: 'only this subaccount, by user name' })),
 })
 
 const Stats = Type.Array(
   Type.Object({
-    date: Type.String({ description: 'the first day of the week or month that is in the span' }),
+    date: Type.String({ description: 'first day of the period within the date range' }),
     stats: Type.Array(Type.Object({ name: Type.Optional(Type.String()), ...Metrics })),
   }),
 )
@@ -28,11 +26,11 @@ const quiet = {
   ...{ unsub: 0, spam: 0, dropped: 0, invalid: 0 },
 }
 
-/** Statistics by day, week and month, and of tags (contract section 13). */
+/** Statistics by day, week and month (contract section 13). */
 export const STATS: readonly Operation[] = [
   operation({
     name: 'getStats',
-    summary: 'What happened to the mail of each day, week or month',
+    summary: 'Show statistics per day, week or month',
     group: 'Stats',
     scope: 'stats',
     routes: [['/stats', 'GET', 'POST']],
@@ -64,7 +62,7 @@ export const STATS: readonly Operation[] = [
 
 const SUBJECTS = { domain: 'domain', site: 'recipient_domain', subaccount: 'subaccount' } as const
 
-/** Counts are kept of one thing at a time. Throws parameterInvalid. */
+/** Counts exist for one dimension at a time. Throws parameterInvalid. */
 function wantedOf(input: Static<typeof StatsInput>): Wanted {
   const by = oneOf(input.by, 'by', ['domain', 'site', 'subaccount'] as const)
   const named = (['domain', 'site'] as const).filter((parameter) => given(input[parameter]) !== undefined)

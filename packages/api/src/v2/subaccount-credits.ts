@@ -2,7 +2,7 @@ import { type CreditPeriod, invalidParameter, type SubaccountCredit } from '@pos
 import Type, { type Static } from 'typebox'
 import { type Operation, operation } from './operation.ts'
 
-/** Numbers may come as text, in JSON too; what is none gets this group's own code. */
+/** Numbers may be text, in JSON too; an invalid one gets this group's own error code. */
 const Amount = Type.Union([Type.Number(), Type.String()], { description: 'a whole number of recipients' })
 const Day = Type.Union([Type.String(), Type.Number()], { description: 'yyyy-mm-dd, UTC' })
 const Nullable = Type.Union([Type.Integer(), Type.Null()])
@@ -16,7 +16,7 @@ export const CreditDetails = Type.Object({
     Type.Null(),
     Type.Object({
       amount: Type.Integer(),
-      left: Type.Integer({ description: 'of the period that runs' }),
+      left: Type.Integer({ description: 'left in the current period' }),
       timeperiod: Type.String(),
       start_date: Type.String(),
       end_date: Type.String(),
@@ -25,7 +25,7 @@ export const CreditDetails = Type.Object({
   ]),
 })
 
-/** Contract section 11; the first is the spelling of every SDK. */
+/** Contract section 11; the misspelling is the one that every SDK uses. */
 const PERIODS: Readonly<Record<string, CreditPeriod>> = {
   monhtly: 'month',
   monthly: 'month',
@@ -44,7 +44,7 @@ export const SUBACCOUNT_CREDITS: readonly Operation[] = [
   operation({
     name: 'setSubaccountCredit',
     creates: true,
-    summary: 'Gives credit to a subaccount or takes it back',
+    summary: "Increase or decrease a subaccount's credit",
     group: 'Subaccount',
     scope: 'subaccounts',
     routes: [['/subaccounts/setsubaccountcredit', 'POST']],
@@ -68,7 +68,7 @@ export const SUBACCOUNT_CREDITS: readonly Operation[] = [
   }),
   operation({
     name: 'setRecurringCredit',
-    summary: 'Gives a subaccount so much credit in each period',
+    summary: "Set a subaccount's credit per period",
     group: 'Subaccount',
     scope: 'subaccounts',
     routes: [
@@ -105,7 +105,7 @@ export const SUBACCOUNT_CREDITS: readonly Operation[] = [
   }),
   operation({
     name: 'getSubaccountCredit',
-    summary: 'What a subaccount may still send',
+    summary: "Show a subaccount's remaining credit",
     group: 'Subaccount',
     scope: 'subaccounts',
     routes: [
@@ -122,7 +122,7 @@ export const SUBACCOUNT_CREDITS: readonly Operation[] = [
   }),
 ]
 
-/** NaN is what core refuses. */
+/** Core rejects NaN. */
 function asNumber(amount: number | string): number {
   if (typeof amount === 'number') return amount
   return /^\d{1,15}$/.test(amount.trim()) ? Number(amount) : Number.NaN

@@ -14,14 +14,14 @@ const SubaccountShown = Type.Object(Shown)
 const EXAMPLE = { username: 'dock2', email: 'd2@ship.example', credit_type: 'unlimited', disabled: false }
 
 /** Contract section 11: text in the SDKs, a number in their documentation. */
-const SetPassword = Type.Union([Type.String(), Type.Integer()], { description: '1: with a password; 0: without' })
+const SetPassword = Type.Union([Type.String(), Type.Integer()], { description: '1: set a password; 0: no password' })
 
 /** Contract section 11. */
 export const SUBACCOUNTS: readonly Operation[] = [
   operation({
     name: 'createSubaccount',
     creates: true,
-    summary: 'Makes a subaccount; its API key is shown only now',
+    summary: 'Create a subaccount. Its API key is shown once',
     group: 'Subaccount',
     scope: 'subaccounts',
     routes: [['/subaccounts/createSubaccount', 'POST']],
@@ -30,7 +30,9 @@ export const SUBACCOUNTS: readonly Operation[] = [
       email: Type.String(),
       setpassword: SetPassword,
       password: Type.Optional(
-        Type.String({ description: '8 characters or more, with an upper-case and a lower-case letter and a digit' }),
+        Type.String({
+          description: 'at least 8 characters, including an upper-case letter, a lower-case letter and a digit',
+        }),
       ),
       credit_type: Type.Optional(Type.String({ description: 'unlimited or one_time_credit' })),
     }),
@@ -52,7 +54,7 @@ export const SUBACCOUNTS: readonly Operation[] = [
   }),
   operation({
     name: 'updateSubaccount',
-    summary: "Changes a subaccount's email, password or kind of credit",
+    summary: "Change a subaccount's email, password or credit type",
     group: 'Subaccount',
     scope: 'subaccounts',
     routes: [['/subaccounts/updateSubaccount', 'POST']],
@@ -60,7 +62,7 @@ export const SUBACCOUNTS: readonly Operation[] = [
       username: Type.String(),
       new_email: Type.Optional(Type.String()),
       new_password: Type.Optional(Type.String()),
-      confirm_password: Type.Optional(Type.String({ description: 'new_password once more' })),
+      confirm_password: Type.Optional(Type.String({ description: 'repeat new_password' })),
       credit_type: Type.Optional(Type.String({ description: 'unlimited or one_time_credit' })),
     }),
     answer: SubaccountShown,
@@ -82,7 +84,7 @@ export const SUBACCOUNTS: readonly Operation[] = [
   }),
   operation({
     name: 'setSubaccountState',
-    summary: 'Disables or enables a subaccount; in effect everywhere within 5 s',
+    summary: 'Disable or enable a subaccount. Takes effect within 5 seconds',
     group: 'Subaccount',
     scope: 'subaccounts',
     routes: [['/subaccounts', 'PATCH', 'POST']],
@@ -96,13 +98,13 @@ export const SUBACCOUNTS: readonly Operation[] = [
   }),
   operation({
     name: 'deleteSubaccount',
-    summary: 'Deletes a subaccount; what is left of its credit goes back to the account',
+    summary: 'Delete a subaccount. Its remaining credit is returned to the account',
     group: 'Subaccount',
     scope: 'subaccounts',
     routes: [['/subaccounts/delete', 'DELETE', 'POST']],
     input: Type.Object({ username: Type.String() }),
     answer: Type.Object({
-      returned_credit: Type.Integer({ description: '0 where the account has no limit of its own' }),
+      returned_credit: Type.Integer({ description: '0 if the account has no limit of its own' }),
     }),
     errors: ['subaccountUnknown'],
     example: { input: { username: 'dock2' }, data: { returned_credit: 500 } },
@@ -113,7 +115,7 @@ export const SUBACCOUNTS: readonly Operation[] = [
   }),
   operation({
     name: 'listSubaccounts',
-    summary: "The account's subaccounts by name",
+    summary: 'List the subaccounts by name',
     group: 'Subaccount',
     scope: 'subaccounts',
     routes: [
@@ -121,9 +123,9 @@ export const SUBACCOUNTS: readonly Operation[] = [
       ['/subaccounts', 'GET'],
     ],
     input: Type.Object({
-      limit: Count('at most 1000; 100 unless told'),
+      limit: Count('at most 1000; default 100'),
       offset: Offset,
-      username: Type.Optional(Type.String({ description: 'only the one of this name' })),
+      username: Type.Optional(Type.String({ description: 'only the subaccount of this name' })),
     }),
     answer: Type.Array(SubaccountShown),
     errors: [],
@@ -141,7 +143,7 @@ function shown({ username, email, creditType, disabled }: Subaccount): Static<ty
   return { username, email, credit_type: creditType, disabled }
 }
 
-/** Undefined: none yet. Throws parameterMissing, parameterInvalid. */
+/** Returns undefined if the subaccount has no password yet. Throws parameterMissing, parameterInvalid. */
 function passwordOf({ setpassword, password }: { setpassword: string | number; password?: string }) {
   const wanted = String(setpassword)
   if (wanted !== '0' && wanted !== '1') throw invalidParameter('setpassword', 'must be 1 or 0')

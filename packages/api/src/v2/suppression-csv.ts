@@ -4,20 +4,23 @@ import { CsvError, type Info, Parser } from 'csv-parse'
 import { STREAM_LIMIT, streamTooLarge } from '../body-budget.ts'
 import { timeText } from '../time-text.ts'
 
-/** Columns of a list, in the order of an export. An import needs one of the first two, in any order, and passes over others. */
+/**
+ * Columns of a list, in the order of an export. An import needs one of the first two, accepts any order and ignores other
+ * columns.
+ */
 const COLUMNS = ['email', 'domain', 'reason', 'since', 'group'] as const
 type Column = (typeof COLUMNS)[number]
 
-/** Rows handed on at once. */
+/** Rows per batch. */
 const BATCH = 1000
-/** Octets of one row; a quote that is never closed would swallow the rest of the file. */
+/** Maximum size of a row in bytes; an unclosed quote would otherwise swallow the rest of the file. */
 const ROW_LIMIT = 8192
 /**
- * Octets without a line end: a row with all its quotes and commas has fewer. The parser counts what stands in cells only, and takes
- * 28 MB of commas for one row.
+ * Maximum number of bytes without a line break: a row with all its quotes and commas has fewer. The parser counts only cell
+ * contents, and takes 28 MB of commas for one row.
  */
 const LINE_LIMIT = 4 * ROW_LIMIT
-/** Octets parsed in one turn of the loop: 4,000 rows of nothing, or 20 ms. */
+/** Bytes parsed per turn of the event loop: 4,000 empty rows, or 20 ms. */
 const PIECE = 8192
 
 interface Line {
@@ -26,10 +29,10 @@ interface Line {
 }
 
 /**
- * The rows of a CSV body (RFC 4180; UTF-8; commas, semicolons or tabs), some at a time, with the lines they stand on. Its first
+ * Returns the rows of a CSV body (RFC 4180; UTF-8; commas, semicolons or tabs) in batches, with their line numbers. The first
  * line names the columns.
  *
- * Throws bodyBlank, parameterMissing (email) when neither of the two columns is there, csvInvalid, tooLarge.
+ * Throws bodyBlank, parameterMissing (email) if neither of the two columns exists, csvInvalid, tooLarge.
  */
 export async function* rowsOf(body: Readable): AsyncGenerator<ImportRow[]> {
   const parser = parserOf(body)
@@ -46,7 +49,7 @@ export async function* rowsOf(body: Readable): AsyncGenerator<ImportRow[]> {
   } catch (error) {
     throw error instanceof CsvError ? new ServiceError('csvInvalid', { values: { problem: problemOf(error) } }) : error
   } finally {
-    // Read to its end all the same: an answer on a connection with unread data is lost when it is closed.
+    // Read to the end: a response on a connection with unread data is lost when the connection is closed.
     body.unpipe()
     body.resume()
   }
@@ -57,13 +60,13 @@ export async function* rowsOf(body: Readable): AsyncGenerator<ImportRow[]> {
 function parserOf(body: Readable): Parser {
   const parser = new Parser({
     ...{ bom: true, info: true, delimiter: [',', ';', '\t'], max_record_size: ROW_LIMIT },
-    // Other programs' files: rows that are short or empty, quotes in the middle of a cell.
+    // Tolerates files of other programs: rows that are short or empty, and quotes within a cell.
     ...{ relax_column_count: true, relax_quotes: true, skip_empty_lines: true },
   })
   const counted = countedPieces()
   counted.once('error', (error) => parser.destroy(error))
   if (body.errored) parser.destroy(body.errored)
-  // A client that breaks off has not sent its list.
+  // A client that disconnects early has not sent the whole list.
   body.once('error', (error) => parser.destroy(error))
   body.once('close', () => {
     if (!body.readableEnded)
@@ -75,7 +78,7 @@ function parserOf(body: Readable): Parser {
   return parser
 }
 
-/** The body in pieces, with a turn of the loop for everybody else between them. Fails with tooLarge, csvInvalid. */
+/** Passes the body on in pieces, yielding to other work between them. Fails with tooLarge, csvInvalid. */
 function countedPieces(): Transform {
   let size = 0
   let line = 0
@@ -99,18 +102,18 @@ function countedPieces(): Transform {
   })
 }
 
-const ROW_TOO_LONG = `a row has more than ${ROW_LIMIT} octets; is a quote not closed?`
+const ROW_TOO_LONG = `a row exceeds ${ROW_LIMIT} bytes, possibly because of an unclosed quote`
 
 function rowTooLong(): ServiceError {
   return new ServiceError('csvInvalid', { values: { problem: ROW_TOO_LONG } })
 }
 
-/** Nothing of what the file holds: it may be an address. */
+/** Never includes file content, which may be an address. */
 function problemOf({ code, lines }: CsvError & { lines?: number }): string {
   const where = lines === undefined ? '' : `line ${lines}: `
-  if (code === 'CSV_QUOTE_NOT_CLOSED') return `${where}a quote is not closed`
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return `${where}unclosed quote`
   if (code === 'CSV_MAX_RECORD_SIZE') return `${where}${ROW_TOO_LONG}`
-  return `${where}it is no CSV`
+  return `${where}not valid CSV`
 }
 
 /** Throws parameterMissing (email). */
@@ -133,7 +136,7 @@ function rowOf(columns: readonly (Column | undefined)[], record: readonly string
   return row
 }
 
-/** A list as CSV, a page at a time; an import reads it again. */
+/** Formats a list as CSV, page by page, in the format that an import accepts. */
 export async function* csvOf(pages: AsyncIterable<readonly Suppression[]>): AsyncGenerator<string> {
   yield `${COLUMNS.join(',')}\r\n`
   for await (const page of pages) yield page.map(lineOf).join('')

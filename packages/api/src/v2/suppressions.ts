@@ -7,8 +7,8 @@ import { Count, Offset, pageOf } from './shapes.ts'
 import { csvOf, rowsOf } from './suppression-csv.ts'
 
 const Values = (what: string) =>
-  Type.Union([Type.String(), Type.Array(Type.String())], { description: `${what}, a list or text with commas` })
-const Group = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'an unsubscribe group' })
+  Type.Union([Type.String(), Type.Array(Type.String())], { description: `${what}, as a list or comma-separated` })
+const Group = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'id of an unsubscribe group' })
 const Reason = Type.Enum([...SUPPRESSION_REASONS])
 
 const Named = Type.Object({
@@ -35,10 +35,10 @@ export const SUPPRESSIONS: readonly Operation[] = [
     ...common,
     name: 'addSuppression',
     creates: true,
-    summary: 'Do not send to these addresses and domains any more; all are added or none',
+    summary: 'Suppress addresses and domains. Either all are added or none',
     routes: [['/suppression', 'POST']],
     input: Type.Object({ ...Named.properties, reason: Type.Optional(Type.Enum([...ACCOUNT_REASONS])) }),
-    answer: Type.Object({ added: Type.Integer({ description: 'how many were new' }) }),
+    answer: Type.Object({ added: Type.Integer({ description: 'number of new entries' }) }),
     errors: refusals,
     example: { input: { email: 'x@harbor.example,y@harbor.example', domain: 'spam.example' }, data: { added: 3 } },
     act: async ({ reason = 'manual', ...input }, { core, principal, by }) => ({
@@ -50,13 +50,13 @@ export const SUPPRESSIONS: readonly Operation[] = [
   operation({
     ...common,
     name: 'removeSuppression',
-    summary: 'Send to these addresses and domains again, as far as this list is concerned',
+    summary: 'Remove addresses and domains from the list',
     routes: [
       ['/suppression', 'DELETE'],
       ['/suppression/remove', 'POST', 'DELETE'],
     ],
     input: Named,
-    answer: Type.Object({ removed: Type.Integer({ description: 'how many were there' }) }),
+    answer: Type.Object({ removed: Type.Integer({ description: 'number of entries removed' }) }),
     errors: refusals,
     example: { input: { email: 'x@harbor.example' }, data: { removed: 1 } },
     act: async (input, { core, principal, by }) => ({
@@ -66,7 +66,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
   operation({
     ...common,
     name: 'listSuppressions',
-    summary: 'The list of suppressions, in alphabetical order, or those of certain addresses, domains or reasons',
+    summary: 'List suppressions alphabetically, optionally filtered by address, domain or reason',
     routes: [
       ['/suppression', 'GET'],
       ['/getSuppression', 'GET', 'POST'],
@@ -74,7 +74,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
     input: Type.Object({
       ...Named.properties,
       reason: Type.Optional(Reason),
-      limit: Count('at most 1000; 100 unless told'),
+      limit: Count('at most 1000; default 100'),
       offset: Offset,
     }),
     answer: Type.Array(Entry),
@@ -93,11 +93,12 @@ export const SUPPRESSIONS: readonly Operation[] = [
   operation({
     ...common,
     name: 'checkSuppression',
-    summary: 'Would a message to this address be sent? If not, what holds it; the first says why it would be dropped',
+    summary:
+      'Check whether an address is suppressed, and by which entries. The first entry gives the reason of the drop',
     routes: [['/suppression/check', 'POST', 'GET']],
     input: Type.Object({
       email: Type.String(),
-      group: Type.Optional(Type.Integer({ ...Group, description: 'the unsubscribe group the message would name' })),
+      group: Type.Optional(Type.Integer({ ...Group, description: 'unsubscribe group of the message' })),
     }),
     answer: Type.Object({
       email: Type.String(),
@@ -105,9 +106,9 @@ export const SUPPRESSIONS: readonly Operation[] = [
       heldBy: Type.Array(
         Type.Object({
           scope: Type.Enum(['address', 'domain', 'group', 'global'], {
-            description: "global: the operator's, for all accounts; only the operator can lift it",
+            description: 'global: set by the operator for all accounts; only the operator can remove it',
           }),
-          value: Type.String({ description: 'the address or the domain that is on the list' }),
+          value: Type.String({ description: 'the listed address or domain' }),
           group: Type.Optional(Type.Integer()),
           reason: Reason,
           since: Type.String({ description: 'yyyy-mm-dd hh:mm:ss, UTC' }),
@@ -135,19 +136,19 @@ export const SUPPRESSIONS: readonly Operation[] = [
     ...common,
     name: 'importSuppressions',
     creates: true,
-    summary: 'Add a list of any length as CSV: columns email or domain, and reason, since, group if wanted',
+    summary: 'Import a list of any length as CSV with the column email or domain, and optionally reason, since, group',
     routes: [['/suppression/import', 'POST']],
     takes: 'text/csv',
     input: Type.Object({
-      atomic: Type.Optional(Type.Boolean({ description: 'true: add nothing when a row is wrong' })),
+      atomic: Type.Optional(Type.Boolean({ description: 'true: reject the whole import if a row is invalid' })),
     }),
     answer: Type.Object({
       rows: Type.Integer(),
-      added: Type.Integer({ description: 'how many entries were new' }),
-      known: Type.Integer({ description: 'how many were there before, or came twice' }),
-      wrong: Type.Integer({ description: 'how many rows are wrong and were left out' }),
+      added: Type.Integer({ description: 'number of new entries' }),
+      known: Type.Integer({ description: 'number of entries that already existed or were repeated' }),
+      wrong: Type.Integer({ description: 'number of invalid rows, which were skipped' }),
       problems: Type.Array(Type.Object({ line: Type.Integer(), problem: Type.String() }), {
-        description: 'the first hundred of them',
+        description: 'the first hundred invalid rows',
       }),
     }),
     errors: ['suppressionImportRefused', 'csvInvalid'],
@@ -168,7 +169,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
   operation({
     ...common,
     name: 'exportSuppressions',
-    summary: 'The whole list as CSV, which an import takes',
+    summary: 'Export the whole list as CSV, in the format of an import',
     routes: [['/suppression/export', 'GET', 'POST']],
     gives: ['text/csv'],
     input: Type.Object({}),
@@ -187,7 +188,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
 
 type NamedIn = Static<typeof Named>
 
-/** What a change names. Throws bodyBlank where there is nothing at all (contract section 3: 110 before 113). */
+/** Returns the entries named by a change. Throws bodyBlank if the body is empty (contract section 3: 110 before 113). */
 function namedIn(input: NamedIn) {
   if (Object.keys(input).length === 0) throw new ServiceError('bodyBlank')
   const { group } = input
@@ -200,10 +201,10 @@ function valuesIn({ email, domain }: { readonly email?: Given; readonly domain?:
   return { emails: listOf(email), domains: listOf(domain) }
 }
 
-/** More than core takes, so that it refuses them; blanks among fewer don't count. */
+/** More than core accepts, so that core rejects them; blank entries among fewer do not count. */
 const PIECES = 20_000
 
-/** Text may name several, between commas, or be one address that has commas within quotes (RFC 5321 4.1.2). */
+/** Text may contain several addresses separated by commas, or one address with commas within quotes (RFC 5321 4.1.2). */
 function listOf(values: Given): readonly string[] {
   if (typeof values !== 'string') return values ?? []
   if (parseAddress(values)) return [values]

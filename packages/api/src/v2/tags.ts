@@ -5,7 +5,7 @@ import { Count, given, Offset, pageOf } from './shapes.ts'
 import { AS_OF, besideOf, Metrics, PeriodInput, periodOf, questionOf, SpanInput, statsRowOf } from './stats-shapes.ts'
 
 const TagInput = {
-  tag: Type.Optional(Type.String({ description: 'this one; absent: each tag apart' })),
+  tag: Type.Optional(Type.String({ description: 'only this tag; if absent, statistics per tag' })),
 }
 
 const TagStats = Type.Object({ tag_name: Type.String(), ...Metrics })
@@ -16,21 +16,21 @@ const counts = {
 }
 const berth = { tag_name: 'berth', metrics: counts }
 
-/** Tags of one page. */
+/** Maximum number of tags per page. */
 const MOST_TAGS = 1000
 
 /** Contract section 13.2. */
 export const TAGS: readonly Operation[] = [
   operation({
     name: 'listTags',
-    summary: 'The tags that mail was sent with',
+    summary: 'List the tags used in messages',
     group: 'Tags',
     scope: 'stats',
     routes: [['/tags', 'GET', 'POST']],
     input: Type.Object({
-      limit: Count('at most 1000; 100 unless told'),
+      limit: Count('at most 1000; default 100'),
       offset: Offset,
-      tag: Type.Optional(Type.String({ description: 'those that begin with it' })),
+      tag: Type.Optional(Type.String({ description: 'only tags with this prefix' })),
     }),
     answer: Type.Array(Type.Object({ tag_name: Type.String(), createdTime: Type.String() })),
     errors: [],
@@ -50,7 +50,7 @@ export const TAGS: readonly Operation[] = [
   }),
   operation({
     name: 'getTagStats',
-    summary: 'What happened to the mail with a tag, by day, week or month',
+    summary: 'Show statistics of tags per day, week or month',
     group: 'Tags',
     scope: 'stats',
     routes: [['/tags/stats', 'GET', 'POST']],
@@ -78,7 +78,7 @@ export const TAGS: readonly Operation[] = [
   }),
   operation({
     name: 'getTagSums',
-    summary: 'What happened to the mail with each tag over a whole span of days, most mail first',
+    summary: 'Show statistics per tag over a date range, most used tags first',
     group: 'Tags',
     scope: 'stats',
     routes: [['/tags/stats/sums', 'GET', 'POST']],

@@ -9,23 +9,27 @@ import { decodeContent } from './url-decoding.ts'
 const Given = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
 const GivenVariable = Type.Object({
   name: Type.String(),
-  type: Type.Optional(Type.Enum([...VARIABLE_TYPES], { description: 'string unless told' })),
+  type: Type.Optional(Type.Enum([...VARIABLE_TYPES], { description: 'default string' })),
   required: Type.Optional(Flag),
   default: Type.Optional(Given),
 })
 
 export const TemplateId = { templateId: Id }
-export const Version = Type.Union([Type.Integer(), Type.String()], { description: 'number of the version' })
-/** What has an error code of its own is optional here. */
+export const Version = Type.Union([Type.Integer(), Type.String()], { description: 'version number' })
+/** Parameters with an error code of their own are optional here. */
 export const Content = {
   content: Type.Optional(
-    Type.Union([Type.String(), Type.Null()], { description: 'HTML, less than 10 MB; may come URL-encoded' }),
+    Type.Union([Type.String(), Type.Null()], { description: 'HTML, less than 10 MB; may be URL-encoded' }),
   ),
   subject: Type.Optional(
-    Type.Union([Type.String(), Type.Null()], { description: 'for sends that bring none; empty: none' }),
+    Type.Union([Type.String(), Type.Null()], {
+      description: 'default subject of messages; an empty subject counts as missing',
+    }),
   ),
   variables: Type.Optional(
-    Type.Union([Type.Array(GivenVariable), Type.Null()], { description: 'merge attributes a send must or may have' }),
+    Type.Union([Type.Array(GivenVariable), Type.Null()], {
+      description: 'required and optional merge attributes of a message',
+    }),
   ),
 }
 export const NamedContent = { templateName: Type.Optional(Text), ...Content }
@@ -43,7 +47,10 @@ interface GivenContent {
   readonly variables?: readonly Static<typeof GivenVariable>[] | null
 }
 
-/** What was given of a version, in core's words; null is "not given" (as in sendEmail), an empty subject is none. */
+/**
+ * Returns the given parts of a version with core's names. Null counts as omitted, as in sendEmail, and an empty subject as
+ * missing.
+ */
 export function contentOf({ content, subject, variables }: GivenContent) {
   return {
     ...(content == null ? {} : { content: decodeContent(content) }),
@@ -59,7 +66,7 @@ function variableOf({ name, type, required, default: value }: Static<typeof Give
   }
 }
 
-/** A path under /template, which is also known as /templates (contract section 7). */
+/** Returns a path under /template with its alias under /templates (contract section 7). */
 export function under(path: string, ...methods: Route[1][]): Route[] {
   return [
     [`/template${path}`, ...methods],

@@ -9,9 +9,9 @@ import { valuesOf } from './to-submission.ts'
 
 const Summary = Type.Object({
   version: Type.Integer(),
-  active: Type.Boolean({ description: 'sends read this one' }),
+  active: Type.Boolean({ description: 'whether new messages use this version' }),
   subject: Type.Union([Type.String(), Type.Null()]),
-  size: Type.Integer({ description: 'octets of the content' }),
+  size: Type.Integer({ description: 'size of the content in bytes' }),
   createdAt: Type.String(),
 })
 const Whole = Type.Object({ ...Summary.properties, content: Type.String(), variables: Type.Array(Variable) })
@@ -19,12 +19,12 @@ const Whole = Type.Object({ ...Summary.properties, content: Type.String(), varia
 const SUMMARY = { version: 2, active: true, subject: null, size: 12, createdAt: '2026-01-05 10:15:00' }
 const ONE = { templateId: 21172, version: 1 }
 
-/** Dated, numbered editions of a template, one of them active. */
+/** Numbered versions of a template, one of them active. */
 export const TEMPLATE_VERSIONS: readonly Operation[] = [
   operation({
     name: 'addTemplateVersion',
     creates: true,
-    summary: 'Adds a version beside the active one, to be looked at before it is activated',
+    summary: 'Add a version without activating it',
     group: 'Template',
     scope: 'templates',
     routes: under('/:templateId/versions', 'POST'),
@@ -37,7 +37,7 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
     },
     act: async (input, { core, principal, by }) => {
       const act = { accountId: principal.account.id, id: idOf(input.templateId), by }
-      // Content that is not given is blank: a version that repeats the active one is nobody's wish.
+      // Omitted content is blank, which core rejects: a version identical to the active one has no use.
       const version = await core.templates.addVersion(act, { content: '', ...contentOf(input) })
       return { data: whole(version) }
     },
@@ -45,7 +45,7 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
   operation({
     name: 'listTemplateVersions',
     summary:
-      'The versions of a template without their content, newest first; the newest 100 are kept, and the active one',
+      'List the versions of a template without their content, newest first. The newest 100 and the active one are kept',
     group: 'Template',
     scope: 'templates',
     routes: [...under('/:templateId/versions', 'GET'), ['/getTemplateVersions', 'POST']],
@@ -60,7 +60,7 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
   }),
   operation({
     name: 'viewTemplateVersion',
-    summary: 'One version of a template, with its content',
+    summary: 'Show a version of a template with its content',
     group: 'Template',
     scope: 'templates',
     routes: [...under('/:templateId/versions/:version', 'GET', 'POST'), ['/getTemplateVersion', 'POST']],
@@ -74,7 +74,7 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
   }),
   operation({
     name: 'activateTemplateVersion',
-    summary: 'Makes a version the one that sends read',
+    summary: 'Activate a version for new messages',
     group: 'Template',
     scope: 'templates',
     routes: [...under('/:templateId/activate', 'POST'), ...under('/:templateId/versions/:version/activate', 'POST')],
@@ -89,7 +89,7 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
   }),
   operation({
     name: 'renderTemplate',
-    summary: 'What a recipient with these attributes would get, and what a send would be refused for',
+    summary: 'Render a template with attributes, and list the errors that a message with them would cause',
     group: 'Template',
     scope: 'templates',
     routes: under('/:templateId/render', 'POST'),
@@ -103,8 +103,8 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
       version: Type.Integer(),
       subject: Type.String(),
       content: Type.String(),
-      missing: Type.Array(Type.String(), { description: 'tags without a value, which become nothing' }),
-      problems: Type.Array(Type.String(), { description: 'what a send with these attributes would be refused for' }),
+      missing: Type.Array(Type.String(), { description: 'merge tags without a value, which are replaced by nothing' }),
+      problems: Type.Array(Type.String(), { description: 'errors that a message with these attributes would cause' }),
     }),
     errors: ['templateIdInvalid', 'templateVersionUnknown'],
     example: {

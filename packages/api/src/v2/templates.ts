@@ -22,12 +22,12 @@ const SUMMARY = {
 }
 const WHOLE = { ...SUMMARY, content: '<p>Hello</p>', variables: [] }
 
-/** Stored content that sends name by templateId (contract section 7). */
+/** Stored content to which messages refer by templateId (contract section 7). */
 export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'createTemplate',
     creates: true,
-    summary: 'Stores content that sends name by templateId',
+    summary: 'Create a template for use by templateId',
     group: 'Template',
     scope: 'templates',
     routes: under('', 'POST'),
@@ -49,7 +49,7 @@ export const TEMPLATES: readonly Operation[] = [
   }),
   operation({
     name: 'editTemplate',
-    summary: 'Changes the name, the content or both; new content is a new version, active at once',
+    summary: 'Change the name, the content or both. New content becomes a new active version',
     group: 'Template',
     scope: 'templates',
     routes: under('/:templateId', 'PATCH', 'POST', 'PUT'),
@@ -76,7 +76,7 @@ export const TEMPLATES: readonly Operation[] = [
   }),
   operation({
     name: 'viewTemplate',
-    summary: 'A template as its active version has it',
+    summary: 'Show a template with the content of its active version',
     group: 'Template',
     scope: 'templates',
     routes: [...under('/:templateId', 'GET'), ['/getTemplate', 'POST']],
@@ -91,12 +91,12 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'listTemplates',
     summary:
-      'The templates without their content, oldest first; with template_id that one alone, as viewTemplate has it',
+      'List the templates without their content, oldest first; with template_id, show that template with its content',
     group: 'Template',
     scope: 'templates',
     routes: [...under('', 'GET'), ['/getTemplates', 'POST']],
     input: Type.Object({
-      limit: Count('at most 100; 10 unless told'),
+      limit: Count('at most 100; default 10'),
       offset: Offset,
       template_id: Type.Optional(Id),
     }),
@@ -112,7 +112,7 @@ export const TEMPLATES: readonly Operation[] = [
   }),
   operation({
     name: 'deleteTemplate',
-    summary: 'Forgets a template and its versions; its name is free, and what was accepted keeps its content',
+    summary: 'Delete a template and its versions. Accepted messages keep their content, and the name can be reused',
     group: 'Template',
     scope: 'templates',
     routes: [...under('/:templateId', 'DELETE'), ['/deleteTemplate', 'POST']],

@@ -25,12 +25,12 @@ export interface SendEmailCall {
   readonly idempotencyKey: string | undefined
 }
 
-/** Unwraps a v2 call into a Submission. Throws parameterMissing and parameterInvalid for what only this wire format knows. */
+/** Converts a v2 call to a Submission. Throws parameterMissing and parameterInvalid for errors specific to this format. */
 export function toSubmission({ body, files, principal, clientAddress, idempotencyKey }: SendEmailCall): Submission {
   const settings = Array.isArray(body.settings) ? {} : (body.settings ?? {})
   const everyBcc = listOf(settings.bcc).map(({ address }) => address)
   const personalizations = body.personalizations ?? []
-  // Each gets them all: told before there are that many.
+  // Each personalization gets all bcc addresses, so the total is checked before they are copied.
   if (everyBcc.length * personalizations.length > LIMITS.recipients) throw tooManyRecipients()
   const nameOf = namesOf(body)
   const envelopes = personalizations.map((element, at) => toEnvelope(element, nameOf('attachments', at), everyBcc))
@@ -61,7 +61,7 @@ export function toSubmission({ body, files, principal, clientAddress, idempotenc
   }
 }
 
-/** An element without recipient among others is a mistake; when none has one, 114 says so. */
+/** A personalization without recipient among others is an error; if none has one, error 114 reports it. */
 function requireRecipients(envelopes: readonly SubmittedEnvelope[], nameOf: Submission['nameOf']): void {
   const blank = envelopes.findIndex(({ to }) => to.length === 0)
   if (blank === -1 || envelopes.every(({ to }) => to.length === 0)) return
@@ -87,7 +87,7 @@ function toEnvelope(element: Personalization, files: string, everyBcc: readonly 
   }
 }
 
-/** Real callers also pass a bare string, with one address or several between commas. */
+/** Real clients also send a string, with one address or several separated by commas. */
 function listOf(addresses: string | string[] | null | undefined): Mailbox[] {
   if (addresses == null) return []
   const list =
@@ -100,7 +100,7 @@ function listOf(addresses: string | string[] | null | undefined): Mailbox[] {
   return list.filter((address) => address.trim() !== '').map(mailboxOf)
 }
 
-/** Between its commas, as far as to tell that there are more than `most`: 30 MB of them would be millions of texts. */
+/** Splits at commas, but into no more than `most` + 1 entries: 30 MB of commas would become millions of strings. */
 function splitAt(text: string, most: number): string[] {
   return text.split(',', most + 1)
 }
@@ -129,23 +129,23 @@ function toAttachments(attachments: readonly Attachment[] | null | undefined, na
   })
 }
 
-/** Base64 in either alphabet (RFC 4648 4 and 5), with or without white space, padding and quotes around it. */
+/** Decodes base64 in either alphabet (RFC 4648 4 and 5), with or without white space, padding and surrounding quotes. */
 export function fromBase64(given: string): Buffer | undefined {
   const text = unquoted(given)
   if (!/^[\w+/=\t\n\v\f\r -]*$/.test(text)) return undefined
   const bare = withoutWhiteSpace(text)
   const [digits] = /^[A-Za-z0-9+/_-]*(?=={0,2}$)/.exec(bare) ?? []
-  // One digit over is six bits of a file that lost its end.
+  // A single left-over digit is six bits: the file is truncated.
   return digits === undefined || digits.length % 4 === 1 ? undefined : Buffer.from(digits, 'base64')
 }
 
-/** The official samples for PHP, Python and Ruby have the quotes of a literal within it. */
+/** The official samples for PHP, Python and Ruby include the quotes of a string literal. */
 function unquoted(text: string): string {
   const bare = text.trim()
   return bare.length > 1 && bare.startsWith('"') && bare.endsWith('"') ? bare.slice(1, -1) : text
 }
 
-/** Octet by octet: taking out every second character of 28 MB by a pattern took a second and 300 MB. Of ASCII text. */
+/** Byte by byte: removing every second character of 28 MB with a regular expression took a second and 300 MB. For ASCII text. */
 function withoutWhiteSpace(text: string): string {
   if (!/\s/.test(text)) return text
   const octets = Buffer.from(text, 'latin1')
@@ -158,7 +158,7 @@ function fromFile({ fileName, octets }: FilePart): SubmittedAttachment {
   return { fileName, content: octets }
 }
 
-/** 0, "" and null are how clients leave it unset. */
+/** Clients send 0, "" or null if there is no template. */
 function templateIdOf(id: string | number | null | undefined): number | undefined {
   if (id == null || id === 0 || String(id).trim() === '' || String(id).trim() === '0') return undefined
   const number = Number(id)
@@ -174,7 +174,7 @@ function idsOf(ids: string | number | readonly (string | number)[] | null | unde
   return list.map((id) => id.trim()).filter((id) => id !== '' && id !== '0')
 }
 
-/** Before those that come twice and those that are blank are left out. */
+/** Limit before duplicate and blank tags are removed. */
 const MOST_TAGS = 20 * LIMITS.tags
 
 function tagsOf(tags: string | readonly string[] | null | undefined): string[] {
@@ -183,7 +183,7 @@ function tagsOf(tags: string | readonly string[] | null | undefined): string[] {
   return [...new Set(list.map(withoutBlanks).filter((tag) => tag !== ''))]
 }
 
-/** Blanks around a text don't count; a line end stays, so that the rules refuse it. */
+/** Spaces around a text are ignored; a line break stays, so that the rules reject it. */
 function withoutBlanks(text: string): string {
   return /[\r\n]/.test(text) ? text : text.trim()
 }
@@ -214,15 +214,15 @@ export function flagOf(flag: boolean | number | string | null | undefined): bool
 
 function scheduleOf(schedule: string | number | null | undefined): Date | undefined {
   if (schedule == null || schedule === '') return undefined
-  // Digits are Unix seconds; anything else must be ISO 8601, or the rules refuse the invalid date.
+  // Digits are Unix seconds; anything else must be ISO 8601, or the rules reject the invalid date.
   return /^\d{1,12}$/.test(String(schedule)) ? new Date(Number(schedule) * 1000) : new Date(isoOrNaN(String(schedule)))
 }
 
-/** A time without a zone is UTC: a host's own zone is nothing a client could know. */
+/** A time without a zone is UTC, since a client cannot know the time zone of the host. */
 function isoOrNaN(text: string): string | number {
   const [, date, time, zone] =
     /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/.exec(text) ?? []
-  // 31 February would silently be 3 March.
+  // 31 February would silently become 3 March.
   if (date === undefined || new Date(`${date}T00:00Z`).getUTCDate() !== Number(date.slice(8))) return Number.NaN
   return `${date}T${time ?? '00:00'}${zone ?? 'Z'}`
 }
@@ -256,13 +256,13 @@ const OF_ENVELOPE: Partial<Record<SubmissionField, string>> = {
   attachments: 'attachments',
   attachmentContent: 'attachments',
 }
-/** Of one attachment. */
+/** Fields of one attachment. */
 const OF_FILE: Partial<Record<SubmissionField, string>> = {
   attachments: 'fileName',
   attachmentContent: 'fileContent',
 }
 
-/** Fields as the client wrote them. */
+/** Returns the client's names of fields. */
 function namesOf({ personalizations, attachments }: SendEmail): Submission['nameOf'] {
   return (field, envelope, key, file) => {
     const top = TOP_LEVEL[field]

@@ -20,19 +20,19 @@ const Switch = (description: string) =>
 const Settings = {
   events: Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 50 })], {
     description:
-      'a list, or text with commas: sent, bounced, opened, clicked, unsubscribed, spam, dropped, invalid; or all. ' +
+      'a list, or comma-separated: sent, bounced, opened, clicked, unsubscribed, spam, dropped, invalid; or all. ' +
       'v3: processed, deferred, delivered, bounce, open, click, unsubscribe, spamreport, dropped',
   }),
-  enabled: Type.Optional(Switch('1 unless told; 0: nothing is sent, and the url is not asked')),
+  enabled: Type.Optional(Switch('default 1; 0: nothing is sent, and the URL is not probed')),
   headers: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
-      description: 'sent with every request, 10 at most; replaces those before',
+      description: 'sent with every request, at most 10; replaces the previous headers',
     }),
   ),
-  format: Type.Optional(Type.Enum([...WEBHOOK_FORMATS], { description: 'the shape of the events; v2 unless told' })),
-  strings: Type.Optional(Switch('v2: every value as text, as it was before 2019')),
-  abuse: Type.Optional(Switch('v2: complaints are called abuse instead of spam')),
-  eventIds: Type.Optional(Switch('v2: each event has an EVENTID besides, the same at every attempt')),
+  format: Type.Optional(Type.Enum([...WEBHOOK_FORMATS], { description: 'format of the events; default v2' })),
+  strings: Type.Optional(Switch('v2: send every value as text, as before 2019')),
+  abuse: Type.Optional(Switch('v2: name complaints abuse instead of spam')),
+  eventIds: Type.Optional(Switch('v2: add an EVENTID to each event, the same at every attempt')),
 }
 const Url = Type.String({ minLength: 1, maxLength: 2048 })
 const Flag = Type.Integer({ description: '0 or 1' })
@@ -43,24 +43,26 @@ const Shown = Type.Object({
   url: Type.String(),
   events: Type.Array(Type.String()),
   enabled: Flag,
-  headers: Type.Record(Type.String(), Type.String(), { description: 'what looks like a secret is shown as ***' }),
+  headers: Type.Record(Type.String(), Type.String(), { description: 'values that look like secrets are shown as ***' }),
   format: Type.Enum([...WEBHOOK_FORMATS]),
   strings: Flag,
   abuse: Flag,
   eventIds: Flag,
   publicKey: Type.String({ description: 'v3: verifies the ECDSA signature' }),
   state: Type.Enum(['active', 'failing', 'disabled'], {
-    description: 'failing: only single requests go out to try it',
+    description: 'failing: only single requests are sent, to test the URL',
   }),
-  problem: Type.Union([Type.String(), Type.Null()], { description: 'why it fails, or was disabled by the service' }),
+  problem: Type.Union([Type.String(), Type.Null()], {
+    description: 'reason why it is failing or was disabled by the service',
+  }),
   since: Type.Union([Type.String(), Type.Null()], {
-    description: 'since when it fails, or was disabled by the service',
+    description: 'time since which it has been failing or disabled by the service',
   }),
   lastSuccess: Time,
-  lastEvent: Type.Integer({ description: "the account's events up to this number are told or on their way" }),
+  lastEvent: Type.Integer({ description: "the account's events up to this number have been sent or are being sent" }),
   createdTime: Type.String(),
 })
-const Secret = { secret: Type.String({ description: 'of the Standard Webhooks signature; shown only now' }) }
+const Secret = { secret: Type.String({ description: 'secret of the Standard Webhooks signature; shown only once' }) }
 
 const EXAMPLE: Static<typeof Shown> = {
   ...{ webhookId: 1, url: 'https://ship.example/hook', events: ['sent', 'bounced', 'opened'], enabled: 1 },
@@ -80,13 +82,13 @@ const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw8wq7GmJq2cI='
 const common = { group: 'Webhook', scope: 'webhooks' } as const
 const settingErrors = ['webhookUrlInvalid', 'webhookEventInvalid', 'webhookUnanswered', 'overloaded'] as const
 
-/** Where the account wants to be told of events (contract section 16). */
+/** Webhooks, to which the account's events are sent (contract section 16). */
 export const WEBHOOKS: readonly Operation[] = [
   operation({
     ...common,
     name: 'createWebhook',
     creates: true,
-    summary: 'Tell a url of events from now on; it is asked first and has to answer 200',
+    summary: 'Create a webhook. The URL is probed first and must return 200',
     routes: [['/webhooks', 'POST']],
     input: Type.Object({ url: Url, ...Settings }),
     answer: Type.Object({ ...Shown.properties, ...Secret }),
@@ -111,7 +113,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     ...common,
     name: 'listWebhooks',
-    summary: `The account's webhooks, ${MOST_WEBHOOKS} at most, without their secrets`,
+    summary: `List the webhooks (at most ${MOST_WEBHOOKS}) without their secrets`,
     routes: [
       ['/webhooks', 'GET'],
       ['/getWebhooks', 'GET', 'POST'],
@@ -128,7 +130,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     ...common,
     name: 'showWebhook',
-    summary: 'A webhook, and whether it answers',
+    summary: 'Show a webhook and its state',
     routes: [
       ['/webhooks/:webhookId', 'GET'],
       ['/getWebhook', 'POST'],
@@ -144,7 +146,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     ...common,
     name: 'updateWebhook',
-    summary: 'Changes what is given; one that is enabled again goes on where it stopped',
+    summary: 'Change a webhook. Omitted parameters are unchanged. If it is enabled again, it resumes where it stopped',
     routes: [['/webhooks/:webhookId', 'PATCH', 'PUT', 'POST']],
     input: Type.Object({ webhookId: Id, url: Type.Optional(Url), ...Settings, events: Type.Optional(Settings.events) }),
     answer: Shown,
@@ -173,7 +175,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     ...common,
     name: 'removeWebhook',
-    summary: 'Tells the url nothing more and forgets what was on its way there',
+    summary: 'Delete a webhook and its pending batches',
     routes: [
       ['/webhooks/:webhookId', 'DELETE'],
       ['/deleteWebhook', 'POST'],
@@ -190,16 +192,16 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     ...common,
     name: 'testWebhook',
-    summary: 'Sends the url a sample of each event it is told of, and answers what it said',
+    summary: 'Send a sample of each of its events to the URL and return the response',
     routes: [['/webhooks/:webhookId/test', 'POST']],
     input: Named,
     answer: Type.Object({
       delivered: Type.Boolean(),
       events: Type.Integer(),
-      status: Type.Union([Type.Integer(), Type.Null()], { description: 'null: there was no answer' }),
+      status: Type.Union([Type.Integer(), Type.Null()], { description: 'null if there was no response' }),
       milliseconds: Type.Integer(),
       problem: Type.Union([Type.String(), Type.Null()]),
-      answer: Type.String({ description: 'the beginning of its body' }),
+      answer: Type.String({ description: 'beginning of the response body' }),
     }),
     errors: ['webhookUnknown', 'overloaded'],
     example: {
@@ -216,11 +218,11 @@ export const WEBHOOKS: readonly Operation[] = [
     ...common,
     name: 'rotateWebhookSecret',
     creates: true,
-    summary: 'A new secret, shown only now; for some hours requests are signed with the old one too',
+    summary: 'Rotate the secret. The new one is shown once; requests are signed with both during a grace period',
     routes: [['/webhooks/:webhookId/rotate', 'POST']],
     input: Type.Object({
       webhookId: Id,
-      overlapHours: Type.Optional(Type.Integer({ minimum: 0, maximum: 720, description: '24 unless told' })),
+      overlapHours: Type.Optional(Type.Integer({ minimum: 0, maximum: 720, description: 'default 24' })),
     }),
     answer: Type.Object({ webhookId: Type.Integer(), ...Secret }),
     errors: ['webhookUnknown'],
@@ -235,12 +237,12 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     ...common,
     name: 'listWebhookDeliveries',
-    summary: 'The latest requests, newest first: up to 100 that went well and 100 that did not',
+    summary: 'List the latest requests, newest first: up to 100 successful and 100 failed',
     routes: [['/webhooks/:webhookId/deliveries', 'GET', 'POST']],
-    input: Type.Object({ webhookId: Id, limit: Count('at most 200, which is the default') }),
+    input: Type.Object({ webhookId: Id, limit: Count('at most 200 (default)') }),
     answer: Type.Array(
       Type.Object({
-        batch: Type.String({ description: 'the webhook-id it was sent with' }),
+        batch: Type.String({ description: 'its webhook-id header' }),
         time: Type.String(),
         firstEvent: Type.Integer(),
         lastEvent: Type.Integer(),
@@ -268,11 +270,11 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     ...common,
     name: 'listWebhookFailures',
-    summary: 'Batches that were given up though others went through, latest first',
+    summary: 'List dead-lettered batches, latest first: they failed while others succeeded',
     routes: [['/webhooks/:webhookId/failures', 'GET', 'POST']],
     input: Type.Object({
       webhookId: Id,
-      limit: Count('at most 1000; 100 unless told'),
+      limit: Count('at most 1000; default 100'),
       offset: Offset,
     }),
     answer: Type.Array(
@@ -309,10 +311,10 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     ...common,
     name: 'redeliverWebhookFailures',
-    summary: 'Sends a batch that was given up again, or all of them',
+    summary: 'Retry a dead-lettered batch, or all of them',
     routes: [['/webhooks/:webhookId/redeliver', 'POST']],
-    input: Type.Object({ webhookId: Id, failureId: Type.Optional(Type.String({ description: 'all, unless told' })) }),
-    answer: Type.Object({ batches: Type.Integer({ description: 'how many are sent again' }) }),
+    input: Type.Object({ webhookId: Id, failureId: Type.Optional(Type.String({ description: 'default: all' })) }),
+    answer: Type.Object({ batches: Type.Integer({ description: 'number of batches to be sent again' }) }),
     errors: ['webhookUnknown', 'webhookFailureUnknown'],
     example: { input: { webhookId: 1, failureId: '5b0c2f5d-3c6e-4b0f-8f0e-7a1d2c3b4a59' }, data: { batches: 1 } },
     act: async ({ webhookId, failureId }, { core, principal, by }) => ({
@@ -324,14 +326,14 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     ...common,
     name: 'replayWebhook',
-    summary: 'Goes on with the event of this number: what came since is sent, again or for the first time',
+    summary: 'Resume a webhook at an event number: that event and all later ones are sent, or sent again',
     routes: [['/webhooks/:webhookId/replay', 'POST']],
     input: Type.Object({
       webhookId: Id,
       from: Type.Integer({
         minimum: 1,
         maximum: 2 ** 53 - 1,
-        description: 'an event of the last 30 days, or the next one',
+        description: 'an event of the last 30 days, or the next event',
       }),
     }),
     answer: Type.Object({ from: Type.Integer() }),

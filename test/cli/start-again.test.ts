@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -107,20 +107,21 @@ t.test('postrider up on data that something else has, or had', { skip }, async (
   )
 
   await all.test('while a command uses the database it waits for that, and outlives it', async (t) => {
-    // A source that never answers: the command has the database for as long as we like.
-    const source = createServer(() => {})
+    // A source that answers when we like: the command has the database until then. A refused key ends it, and is not tried again.
+    const waiting: ServerResponse[] = []
+    const source = createServer((_request, response) => void waiting.push(response))
     await new Promise<void>((resolve) => source.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => source.closeAllConnections())
     t.teardown(() => source.close())
     const url = `http://127.0.0.1:${(source.address() as AddressInfo).port}`
     const command = begin(env, ['import', 'sendgrid', '--account', '1', '--key', 'k', '--url', url, '--yes'])
-    await once(source, 'connection', { signal: AbortSignal.timeout(60_000) })
+    await once(source, 'request', { signal: AbortSignal.timeout(60_000) })
 
     latest = beginUp(all, env)
     const says = /waiting for process \d+|Running\./
     await until('it to say that it waits, or to run', () => says.test(latest.stdout), 60_000)
     t.notMatch(latest.stdout, 'Running.')
-    source.closeAllConnections()
-    source.close()
+    for (const response of waiting) response.writeHead(401, { connection: 'close' }).end('{}')
     t.match(await command.ended, { code: 1 })
     await until('everything to run', () => latest.stdout.includes('Running.'), 60_000)
     t.ok(await apiReady(env))

@@ -1,9 +1,9 @@
-/** What an event says of itself, depending on its type. */
+/** The details of events by type; those that do not apply are absent. */
 export interface EventDetail {
   /** sent, deferred, bounced, expired: the attempt, the host and its reply. */
   readonly attempt?: number
   readonly host?: string
-  /** The version of TLS; absent: it was in the clear. */
+  /** The TLS version; absent if unencrypted. */
   readonly tls?: string
   readonly code?: number
   readonly enhanced?: string
@@ -12,24 +12,24 @@ export interface EventDetail {
   readonly class?: string
   readonly indeterminate?: boolean
   readonly nextAt?: string
-  /** dropped: a suppression's reason, or why nothing could be written (reporting/events/words.ts). */
+  /** dropped: a suppression's reason, or why the message could not be built (reporting/events/words.ts). */
   readonly reason?: string
-  /** dropped, for a template that does not render or instructions that can't be carried out: what is wrong with them. */
+  /** dropped: the error in a template that cannot be rendered or in invalid X-SMTPAPI directives. */
   readonly problem?: string
-  /** opened, clicked: the first of its kind and delivery that was not a machine's. */
+  /** opened, clicked: set for the first human event of its type and delivery. */
   readonly first?: boolean
-  /** opened, clicked: the rule that took it for a machine's doing; absent for a person's. */
+  /** opened, clicked: the rule that detected a machine; absent for humans. */
   readonly machine?: string
   /** opened, clicked: the version of those rules. */
   readonly rules?: number
-  /** Of what the recipient caused (`byReader`); not in privacy mode. */
+  /** Events that the recipient caused (`byReader`), except in privacy mode. */
   readonly ip?: string
   readonly userAgent?: string
   /** clicked. */
   readonly url?: string
-  /** unsubscribed: the group that was left; absent: all mail. */
+  /** unsubscribed: the group; absent for all mail. */
   readonly group?: number
-  /** domain: its name, and the states it went between. */
+  /** domain: its name, and its states before and after. */
   readonly domain?: string
   readonly before?: string
   readonly after?: string

@@ -1,6 +1,6 @@
 import type { EventDetail } from './event-detail.ts'
 
-/** One type of event, with everything that differs between types. Whatever reports events reads it from here. */
+/** One type of event with all data that depend on the type. All reports of events use this table. */
 export interface EventTypeRow {
   readonly meaning: string
   /** Files of `packages/core/src` that write such events, in the transaction of the fact. */
@@ -9,31 +9,31 @@ export interface EventTypeRow {
   readonly v2: string | null
   readonly v3: string | null
   readonly log: {
-    /** The value of the log's `events` filter that finds such deliveries; null: none but those found by state. */
+    /** The value of the log's `events` filter that finds such deliveries; null if there is none. */
     readonly filter: string | null
-    /** What the event may make the status of the delivery's row (v2 contract 12.1); empty: the delivery's state decides. */
+    /** The statuses that the event can give to the delivery's row (v2 contract 12.1); if empty, the delivery's state decides. */
     readonly statuses: readonly string[]
     /**
-     * Whether the event is in the partial index of notable events (sql/0021). It is for everything but what every delivery has;
-     * a type that is added there needs a migration.
+     * Whether the event is in the partial index of notable events (sql/0021), which excludes types that every delivery has. Adding a
+     * type to the index requires a migration.
      */
     readonly indexed: boolean
   }
-  /** What a dump calls it; a bounce is one of the two by its class; empty: it is in no dump. */
+  /** The names in exports; for bounces, one of the two depending on the class. If empty, the type is not exported. */
   readonly exportKinds: readonly string[]
-  /** Columns of `roll_ups` that it may add to; empty: it is not counted. */
+  /** Columns of `roll_ups` in which it can count; if empty, it is not counted. */
   readonly countedAs: readonly string[]
-  /** Whether the recipient caused it, by a browser or a mailbox provider: it is reported with `ip` and `userAgent`. */
+  /** Whether the recipient caused it with a browser or via a mailbox provider, so that it is reported with `ip` and `userAgent`. */
   readonly byReader: boolean
-  /** The detail of the event that a test of a webhook sends. */
+  /** The detail of the sample event in webhook tests. */
   readonly sample: EventDetail
 }
 
 const READER = { ip: '192.0.2.9', userAgent: 'Mozilla/5.0' } as const
 
 /**
- * The types of events. A new type is a row here, a producer that calls `insertEvents`, and a migration that adds its name to the
- * check of `events.type` and, where it is counted or indexed, its column and its index.
+ * The types of events. A new type needs a row here, a producer that calls `insertEvents`, and a migration that adds its name to the
+ * check of `events.type` and, if it is counted or indexed, its column and index.
  */
 export const EVENT_TYPE_TABLE = {
   processed: {
@@ -116,7 +116,7 @@ export const EVENT_TYPE_TABLE = {
     byReader: false,
     sample: {},
   },
-  // After days of temporary failures. To a client it is a soft bounce: the next message may well arrive.
+  // To clients, expired mail is a soft bounce: the next message may arrive.
   expired: {
     meaning: 'No attempt succeeded before the message expired.',
     producers: ['delivery/record.ts'],
@@ -161,7 +161,7 @@ export const EVENT_TYPE_TABLE = {
     byReader: true,
     sample: READER,
   },
-  // Everything that reports it is there; mailbox providers' reports are not read yet, so nothing produces it.
+  // All reports support this type, but nothing produces it yet: reports of mailbox providers are not processed.
   complained: {
     meaning: 'The recipient marked the message as spam.',
     producers: [],
@@ -202,24 +202,24 @@ export const WEBHOOK_EVENTS = EVENT_TYPES.filter(
 /** The statuses of rows of the log that events decide. */
 export type EventStatus = Table[EventType]['log']['statuses'][number]
 
-/** What a dump calls events. */
+/** The names of events in exports. */
 export type ExportKind = Table[EventType]['exportKinds'][number]
 export const EXPORT_KINDS: readonly ExportKind[] = [
   ...new Set(EVENT_TYPES.flatMap((type): readonly ExportKind[] => EVENT_TYPE_TABLE[type].exportKinds)),
 ]
 
-/** What is counted, as the columns of `roll_ups`. */
+/** The metrics, which are columns of `roll_ups`. */
 export type Metric = Table[EventType]['countedAs'][number]
 export const METRICS: readonly Metric[] = EVENT_TYPES.flatMap(
   (type): readonly Metric[] => EVENT_TYPE_TABLE[type].countedAs,
 )
 
-/** The row of a type. */
+/** Returns the row of a type. */
 export function eventType(type: EventType): EventTypeRow {
   return EVENT_TYPE_TABLE[type]
 }
 
-/** The types of whose row this is true. */
+/** Returns the types whose rows satisfy a condition. */
 export function eventTypesWhere(holds: (row: EventTypeRow, type: EventType) => boolean): EventType[] {
   return EVENT_TYPES.filter((type) => holds(EVENT_TYPE_TABLE[type], type))
 }

@@ -1,20 +1,20 @@
 import type { EventDetail } from './event-detail.ts'
 import type { EventType } from './event-types.ts'
 
-/** One thing that happened, with what the account knew of its message. Never changed, but by forgetting a person. */
+/** An event with the data of its message. It never changes, except when a recipient is erased. */
 export interface Event {
-  /** Unique and the same for ever; in no order. */
+  /** Unique and constant; without order. */
   readonly id: string
-  /** The account's gap-free sequence, from 1, in commit order. */
+  /** The account's sequence number, from 1 without gaps, in commit order. */
   readonly number: number
   readonly occurredAt: Date
   readonly type: EventType
   readonly detail: EventDetail
-  /** Null: the event is not of a message (`domain`), or the message is no longer kept. */
+  /** Null if the event does not belong to a message (`domain`) or the message is no longer stored. */
   readonly delivery: EventDelivery | null
 }
 
-/** The delivery an event is about. */
+/** The delivery of an event. */
 export interface EventDelivery {
   /** 32 hex digits. */
   readonly messageId: string
@@ -26,19 +26,19 @@ export interface EventDelivery {
   readonly subject: string
   readonly tags: readonly string[]
   readonly reference: string | null
-  /** The unsubscribe group the message is of. */
+  /** The unsubscribe group of the message; null if it has none. */
   readonly group: number | null
-  /** The template of the migration API the message was to be made of; no name: there was none of that id. */
+  /** The requested template of the v3 API; without name if the id did not exist. */
   readonly template: { readonly id: string; readonly name?: string } | null
-  /** Octets of the message as handed in. */
+  /** Size of the submitted message in bytes. */
   readonly size: number
   readonly acceptedAt: Date
-  /** What the sender wants to be told with every event of the delivery. */
+  /** Values from the sender that are included in every event of the delivery. */
   readonly customArgs: Readonly<Record<string, string>> | null
-  /** The caller's own Message-ID, with its brackets. */
+  /** The Message-ID given by the client, with its angle brackets; null if it gave none. */
   readonly ownMessageId: string | null
-  /** Copies of one envelope share a Message-ID; null: the message was relayed as it was. */
+  /** Number of the envelope, whose copies share a Message-ID; null for a relayed message. */
   readonly envelope: number | null
-  /** Null: it was to go at once. */
+  /** Null if it was to be sent immediately. */
   readonly scheduledAt: Date | null
 }

@@ -5,19 +5,19 @@ import type { EventType } from './event-types.ts'
 type Fragment = ReturnType<AnySql>
 
 export interface InsertedEvents {
-  /** A relation with `account_id`, `message_id` and `recipient_no`: an event for each of its rows. */
+  /** A relation with `account_id`, `message_id` and `recipient_no`. Each of its rows gets an event. */
   readonly from: Fragment
   /** The type, or an expression over the relation. */
   readonly type: EventType | Fragment
-  /** What the event says besides: a value, or an expression of type jsonb. */
+  /** The details: a value, or an expression of type jsonb. */
   readonly detail: EventDetail | Fragment
-  /** When it happened. Default: the moment of the statement. */
+  /** The time of the event; default: the time of the statement. */
   readonly at?: Fragment
 }
 
 /**
- * The statement that inserts events, to be part of the statement or transaction that records the fact, so that there is neither a
- * fact without its event nor an event without its fact.
+ * Returns the statement that inserts events. It must be part of the statement or transaction that records the fact, so that neither
+ * is stored without the other.
  */
 export function insertEvents(sql: AnySql, { from, type, detail, at = sql`service_now()` }: InsertedEvents): Fragment {
   return sql`

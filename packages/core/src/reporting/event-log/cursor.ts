@@ -2,17 +2,17 @@ import { invalidParameter } from '../../platform/errors.ts'
 import { type Secrets, sameSecret } from '../../platform/secrets.ts'
 import type { LogQuestion } from './question.ts'
 
-/** A delivery's place in the log: rows are in the order of message id and recipient number. */
+/** A delivery's position in the log. Rows are ordered by message id and recipient number. */
 export interface Place {
   /** A UUID. */
   readonly messageId: string
   readonly recipientNo: number
 }
 
-/** Where a page ended. */
+/** The end of a page. */
 export interface Cursor {
   readonly place: Place
-  /** The account's last message when the first page was read: what came later is not part of this reading. */
+  /** The account's last message when the first page was read. Later messages are not in any of the pages. */
   readonly until: string
   /** Counted with the first page. */
   readonly total: number
@@ -21,7 +21,7 @@ export interface Cursor {
 const LENGTH = 44
 const MAC = 16
 
-/** Opaque, and good for this account and question only. */
+/** Returns a cursor as an opaque text, valid only for this account and query. */
 export function sealCursor(secrets: Secrets, question: LogQuestion, { place, until, total }: Cursor): string {
   const plain = Buffer.alloc(LENGTH)
   plain.write(place.messageId.replaceAll('-', ''), 0, 'hex')
@@ -31,7 +31,7 @@ export function sealCursor(secrets: Secrets, question: LogQuestion, { place, unt
   return Buffer.concat([plain, macOf(secrets, question, plain)]).toString('base64url')
 }
 
-/** Throws parameterInvalid (scrollid) for one that was made up, or belongs to another account or question. */
+/** Reads a cursor. Throws parameterInvalid (scrollid) if it was forged or belongs to another account or query. */
 export function openCursor(secrets: Secrets, question: LogQuestion, text: string): Cursor {
   const octets = Buffer.from(text.slice(0, 200), 'base64url')
   const plain = octets.subarray(0, LENGTH)
@@ -51,8 +51,8 @@ export function openCursor(secrets: Secrets, question: LogQuestion, text: string
 function macOf(secrets: Secrets, question: LogQuestion, plain: Buffer): Buffer {
   const { accountId, first, last, sort, email, from, subject, reference, messageId } = question
   const events = [...(question.events ?? [])].map((word) => word.toLowerCase()).sort()
-  const asked = JSON.stringify([accountId, first, last, sort, events, email, from, subject, reference, messageId])
-  return secrets.mac('event log', Buffer.concat([plain, Buffer.from(asked)])).subarray(0, MAC)
+  const query = JSON.stringify([accountId, first, last, sort, events, email, from, subject, reference, messageId])
+  return secrets.mac('event log', Buffer.concat([plain, Buffer.from(query)])).subarray(0, MAC)
 }
 
 function uuid(octets: Buffer): string {

@@ -19,37 +19,38 @@ import {
 export { LOG_WORDS, type LogQuestion } from './question.ts'
 export { type Hit, LOG_STATUSES, type LogRow, type LogStatus } from './row.ts'
 
-/** Rows on a page, at most. */
-const MOST_ROWS = 1000
-/** And with a cursor. */
-const MOST_SCROLLED = 5000
-/** Rows passed over: each is read, for every page anew. */
-const MOST_OFFSET = 10_000
+/** Maximum rows on a page without a cursor. */
+const MAX_ROWS = 1000
+/** Maximum rows on a page with a cursor. */
+const MAX_ROWS_WITH_CURSOR = 5000
+/** Maximum rows to skip. Every page reads all skipped rows again. */
+const MAX_OFFSET = 10_000
 /**
- * Deliveries looked at for those that fit, as many as take some 150 ms of processor time: entries of the index of an account's messages
- * (0.1 µs each), of those of notable events (0.5 µs), messages each with its deliveries (3 µs), of which a day of five million in 12
- * weeks must be among them; deliveries each asked for its events, in every week since then (some 100 µs).
+ * Maximum number of deliveries that a search may scan, which limits it to about 150 ms of processor time. `messages`: entries of the
+ * index of an account's messages (0.1 µs each). `notable`: entries of the indexes of notable events (0.5 µs each). `deliveries`:
+ * messages with their deliveries (3 µs each); one day of an account with five million messages in 12 weeks must be within the limit.
+ * `happened`: deliveries with a lookup of their events in every week since (about 100 µs each).
  */
-const MOST_LOOKED_AT = { messages: 1_000_000, notable: 250_000, deliveries: 60_000, happened: 2000 }
+const MAX_SCANNED = { messages: 1_000_000, notable: 250_000, deliveries: 60_000, happened: 2000 }
 
-/** The account's deliveries, each with what became of it, in the order they were accepted. */
+/** The account's deliveries with their outcomes, in the order in which they were accepted. */
 export interface EventLog {
   /**
-   * A page of them. With `scroll` pages go on where the last one ended, over what there was when the first was read: no row
-   * twice, and none left out, whatever is written meanwhile.
+   * Returns a page. With `scroll` it continues the previous page, over the deliveries that existed when the first page was read: no
+   * row appears twice or is missing, whatever is written meanwhile.
    *
-   * Throws dateInvalid, datesReversed, parameterInvalid (an unknown event, a text too long, a made-up cursor, an offset or a
-   * span too large).
+   * Throws dateInvalid, datesReversed or parameterInvalid (an unknown event, a text that is too long, a forged cursor, an offset or
+   * date range that is too large).
    */
   page<T>(question: LogQuestion, show: (row: LogRow) => T): Promise<LogPage<T>>
 }
 
 export interface LogPage<T> {
-  /** Each as it was shown. */
+  /** The results of `show`. */
   readonly rows: readonly T[]
-  /** All matches. */
+  /** Number of all matches. */
   readonly total: number
-  /** There are more: to be given for the next page. */
+  /** Cursor of the next page; undefined if there is none. */
   readonly scroll: string | undefined
 }
 
@@ -61,16 +62,16 @@ export function eventLogOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): Ev
       const { accountId, sort = 'asc', offset = 0, scroll } = question
       const cursor = scroll === undefined ? undefined : openCursor(secrets, question, scroll)
       if (filter.nothing) return { rows: [], total: 0, scroll: undefined }
-      if (offset > MOST_OFFSET)
-        throw invalidParameter('offset', `must be at most ${MOST_OFFSET}; use scrollid for later pages`)
-      const limit = Math.max(1, Math.min(question.limit, cursor ? MOST_SCROLLED : MOST_ROWS))
+      if (offset > MAX_OFFSET)
+        throw invalidParameter('offset', `must be at most ${MAX_OFFSET}; use scrollid for later pages`)
+      const limit = Math.max(1, Math.min(question.limit, cursor ? MAX_ROWS_WITH_CURSOR : MAX_ROWS))
       return sql.begin('isolation level repeatable read read only', async (snapshot) => {
         await readInOrder(snapshot, true)
         const span = await selectSpan(snapshot, accountId, { first: question.first, last: question.last })
         const until = cursor?.until ?? (await selectLast(snapshot, accountId, span))
         if (until === undefined) return { rows: [], total: 0, scroll: undefined }
-        const days = cursor ? { ...span, to: behind(until) } : span
-        // A recipient's deliveries have no order but that of their hash.
+        const days = cursor ? { ...span, to: idAfter(until) } : span
+        // The index of a recipient's deliveries does not return them in order, so they must be sorted.
         const byRecipient = driverOf(filter) === 'recipient'
         const search: Search = { accountId, filter, span: days }
         if (byRecipient) await readInOrder(snapshot, false)
@@ -95,35 +96,35 @@ async function count(sql: Parameters<typeof countMatches>[0], search: Search): P
   const { filter } = search
   if (filter.messageId !== undefined) return countMatches(sql, search)
   const kind = kindOf(filter)
-  const most = MOST_LOOKED_AT[kind]
-  const lookedAt = await countLookedAt(sql, search, most)
-  if (lookedAt > most) {
-    throw invalidParameter('startdate', `filter would scan more than ${most} deliveries; use a shorter date range`)
+  const limit = MAX_SCANNED[kind]
+  const scanned = await countLookedAt(sql, search, limit)
+  if (scanned > limit) {
+    throw invalidParameter('startdate', `filter would scan more than ${limit} deliveries; use a shorter date range`)
   }
-  return kind === 'messages' || kind === 'notable' ? lookedAt : countMatches(sql, search)
+  return kind === 'messages' || kind === 'notable' ? scanned : countMatches(sql, search)
 }
 
-/** What is looked at. Of messages and notable events each is a match. */
-function kindOf(filter: Filter): keyof typeof MOST_LOOKED_AT {
-  if (isOpen(filter)) return 'messages'
-  if (isOfIndex(filter)) return 'notable'
+/** Returns what a search scans. Every scanned message or notable event is a match. */
+function kindOf(filter: Filter): keyof typeof MAX_SCANNED {
+  if (isUnfiltered(filter)) return 'messages'
+  if (isIndexOnly(filter)) return 'notable'
   const { events } = filter
   const happened = events !== undefined && (events.types.length > 0 || events.bounces !== undefined)
   return happened && driverOf(filter) !== 'notable' ? 'happened' : 'deliveries'
 }
 
-/** No filter at all. */
-function isOpen({ nothing: _, ...filter }: Filter): boolean {
+/** Whether there is no filter at all. */
+function isUnfiltered({ nothing: _, ...filter }: Filter): boolean {
   return Object.values(filter).every((value) => value === undefined)
 }
 
-/** The index of notable events knows all that matches, and nothing else is to be looked at. */
-function isOfIndex({ nothing: _, events, ...filter }: Filter): boolean {
+/** Whether the indexes of notable events determine all matches, so that nothing else has to be scanned. */
+function isIndexOnly({ nothing: _, events, ...filter }: Filter): boolean {
   return events !== undefined && !events.sent && Object.values(filter).every((value) => value === undefined)
 }
 
-/** The least id behind this one. */
-function behind(id: string): string {
+/** Returns the smallest id after this one. */
+function idAfter(id: string): string {
   const next = (BigInt(`0x${id.replaceAll('-', '')}`) + 1n).toString(16).padStart(32, '0')
   return next.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }

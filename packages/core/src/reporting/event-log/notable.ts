@@ -4,19 +4,19 @@ import type { WantedEvents } from './question.ts'
 
 type Fragment = ReturnType<AnySql>
 
-/** As constants: with parameters the planner does not know that the indexes' condition holds. */
+/** Constants, because with parameters the planner cannot prove that the conditions of the indexes are satisfied. */
 const INDEXED = eventTypesWhere(({ log }) => log.indexed)
   .map((type) => `'${type}'`)
   .join(', ')
 
-/** Events the log tells of, other than delivery; what machines did is none. To be said as the indexes of events say it. */
+/** Condition for the events in the log other than deliveries, without those by machines. Must be worded as in the event indexes. */
 export const notable = (sql: AnySql) => sql`
   e.type in (${sql.unsafe(INDEXED)})
-  and ${byPeople(sql)}`
+  and ${byHumans(sql)}`
 
-const byPeople = (sql: AnySql) => sql`not coalesce(e.detail ? 'machine', false)`
+const byHumans = (sql: AnySql) => sql`not coalesce(e.detail ? 'machine', false)`
 
-/** The classes of HARD_BOUNCES (reporting/events/words.ts), in the words of `events_hard_bounces` and `events_soft_bounces`. */
+/** Conditions with the classes of HARD_BOUNCES, worded as in the indexes `events_hard_bounces` and `events_soft_bounces`. */
 const bounced: Record<'hard' | 'soft', (sql: AnySql) => Fragment> = {
   hard: (sql) => sql`
     e.type = 'bounced' and e.detail->>'class' in ('bad-mailbox', 'bad-domain', 'mailbox-inactive')`,
@@ -25,31 +25,31 @@ const bounced: Record<'hard' | 'soft', (sql: AnySql) => Fragment> = {
      or (e.type = 'bounced' and coalesce(e.detail->>'class', '') not in ('bad-mailbox', 'bad-domain', 'mailbox-inactive')))`,
 }
 
-/** Is an event, which is notable, one of these? */
+/** Condition for a notable event to be one of these. */
 export function isWanted(sql: AnySql, { types, bounces }: WantedEvents): Fragment {
-  const named: Fragment = sql`e.type = any(${[...types]}::text[])`
-  return bounces ? sql`(${named} or (${bounced[bounces](sql)}))` : named
+  const listed: Fragment = sql`e.type = any(${[...types]}::text[])`
+  return bounces ? sql`(${listed} or (${bounced[bounces](sql)}))` : listed
 }
 
 export interface NotableQuestion {
   readonly accountId: number
   readonly from: string
   readonly to: string
-  /** No event is older. */
+  /** Lower bound of the time of events. */
   readonly since: Date
 }
 
-/** Of what is found only the first rows, in this order. */
+/** Limits a search to its first rows in an order. */
 export interface FirstOf {
   readonly sort: 'asc' | 'desc'
   readonly rows: number
-  /** Only places of `e` behind this. */
-  readonly behind: Fragment
+  /** Condition for positions of `e` after the previous page. */
+  readonly isAfter: Fragment
 }
 
 /**
- * The deliveries to which one of these happened. Each type is read for itself, since only so is it read in the order of its index,
- * which alone answers, and no further than a page goes; the classes of bounces have indexes of their own.
+ * Selects the deliveries with one of these events. Each type is read separately, because only then is it an index-only scan in
+ * index order that ends with the page. The classes of bounces have their own indexes.
  */
 export function deliveriesWith(
   sql: AnySql,
@@ -61,10 +61,10 @@ export function deliveriesWith(
   const found = (what: Fragment): Fragment => sql`(
     select e.message_id, e.recipient_no from events e
      where e.account_id = ${accountId} and e.message_id >= ${from}::uuid and e.message_id < ${to}::uuid
-       and e.occurred_at >= ${since}::timestamptz - interval '1 day' and ${what} ${first?.behind ?? sql``}
+       and e.occurred_at >= ${since}::timestamptz - interval '1 day' and ${what} ${first?.isAfter ?? sql``}
      group by 1, 2 ${first ? sql`${order} limit ${first.rows}` : sql``})`
   const each = types.map((type) => found(sql`${notable(sql)} and e.type = ${type}::text`))
-  if (bounces) each.push(found(sql`${bounced[bounces](sql)} and ${byPeople(sql)}`))
+  if (bounces) each.push(found(sql`${bounced[bounces](sql)} and ${byHumans(sql)}`))
   return sql`
     select message_id, recipient_no
       from (${each.reduce((all, one) => sql`${all} union all ${one}`)}) e group by 1, 2`

@@ -3,42 +3,42 @@ import { EVENT_TYPES, type EventType, eventType, eventTypesWhere } from '../../e
 import { parseAddress } from '../../mime/address.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 
-/** What is asked of the event log, as a client says it. */
+/** A query of the event log, in the terms of a client. */
 export interface LogQuestion {
   readonly accountId: number
-  /** `yyyy-mm-dd`, a day in the account's time zone. */
+  /** The first day as `yyyy-mm-dd` in the account's time zone. */
   readonly first: string
-  /** The last day, and part of it. Undefined: all since then. */
+  /** The last day, inclusive. If undefined, all days from the first one on. */
   readonly last?: string | undefined
-  /** Words of {@link LOG_WORDS}, in any case; none: all. */
+  /** Event names of {@link LOG_WORDS}, case-insensitive; if empty, all. */
   readonly events?: readonly string[]
   readonly sort?: 'asc' | 'desc'
-  /** Rows. Clamped to 1,000, and to 5,000 with `scroll`. */
+  /** Maximum number of rows. Clamped to 1,000, and to 5,000 with `scroll`. */
   readonly limit: number
-  /** Rows to be passed over. */
+  /** Number of rows to skip. */
   readonly offset?: number
   readonly email?: string | undefined
   readonly from?: string | undefined
-  /** As it was handed in, with its merge tags. */
+  /** The subject as submitted, with its merge tags. */
   readonly subject?: string | undefined
   readonly reference?: string | undefined
   readonly messageId?: string | undefined
-  /** Where the page before ended. */
+  /** Cursor of the previous page. */
   readonly scroll?: string | undefined
 }
 
-/** Which deliveries are wanted, by what happened to them; one of these is enough. */
+/** Selects deliveries that have at least one of these events. */
 export interface WantedEvents {
-  /** A server took it. */
+  /** Deliveries that a server accepted. */
   readonly sent: boolean
   readonly types: readonly EventType[]
-  /** Bounces of one kind only. */
+  /** Bounces of one kind. */
   readonly bounces?: 'hard' | 'soft'
 }
 
-/** The filters in core's terms. `nothing`: there can be no such row. */
+/** The filters in the terms of core. `nothing` is set if no row can match. */
 export interface Filter {
-  /** Undefined: whatever happened. */
+  /** Undefined for all deliveries. */
   readonly events?: WantedEvents | undefined
   readonly recipientKey?: string | undefined
   readonly from?: string | undefined
@@ -49,7 +49,7 @@ export interface Filter {
   readonly nothing: boolean
 }
 
-/** In the order in which they are listed to clients; filters of further types come after these. */
+/** The filters in the order in which clients see them. Those of further types follow. */
 const LISTED = [
   ...(['processed', 'sent', 'open', 'click', 'unsubscribe', 'bounce', 'softbounce', 'hardbounce'] as const),
   ...(['spam', 'invalid', 'dropped'] as const),
@@ -57,7 +57,7 @@ const LISTED = [
 
 type Meaning = 'all' | 'sent' | 'soft' | 'hard' | readonly EventType[]
 
-/** Filters that do not go by the type of an event alone. */
+/** Filters that depend on more than the type of an event. */
 const SPECIAL: Readonly<Record<string, Meaning>> = {
   processed: 'all',
   sent: 'sent',
@@ -65,7 +65,7 @@ const SPECIAL: Readonly<Record<string, Meaning>> = {
   hardbounce: 'hard',
 }
 
-const NAMED: Readonly<Record<string, Meaning>> = Object.fromEntries(
+const MEANINGS: Readonly<Record<string, Meaning>> = Object.fromEntries(
   [...new Set([...LISTED, ...EVENT_TYPES.flatMap((type) => eventType(type).log.filter ?? [])])].map((filter) => [
     filter,
     SPECIAL[filter] ?? eventTypesWhere(({ log }) => log.filter === filter),
@@ -73,7 +73,7 @@ const NAMED: Readonly<Record<string, Meaning>> = Object.fromEntries(
 )
 const BOUNCES = eventTypesWhere(({ log }) => log.filter === 'bounce')
 
-/** v5.1's; each stands alone. */
+/** Event names of v5.1. They cannot be combined with others. */
 const TOTALS: Readonly<Record<string, string>> = {
   total_requested: 'processed',
   total_delivered: 'sent',
@@ -81,46 +81,46 @@ const TOTALS: Readonly<Record<string, string>> = {
   total_clicked: 'click',
 }
 
-/** v2 contract 12.1. */
-export const LOG_WORDS = [...Object.keys(NAMED), ...Object.keys(TOTALS)]
+/** All event names of the log (v2 contract 12.1). */
+export const LOG_WORDS = [...Object.keys(MEANINGS), ...Object.keys(TOTALS)]
 
-/** Longest text of a filter. */
-const MOST_CHARACTERS = 255
+/** Maximum length of a filter text in characters. */
+const MAX_FILTER_LENGTH = 255
 
-/** Throws dateInvalid, datesReversed; equal days are one day (v2 contract 12.2). */
+/** Checks the days. Equal days mean one day (v2 contract 12.2). Throws dateInvalid or datesReversed. */
 export function requireDays({ first, last }: Pick<LogQuestion, 'first' | 'last'>): void {
   const from = parseDay(first)
   if (last !== undefined && parseDay(last) < from) throw new ServiceError('datesReversed')
 }
 
-/** Throws parameterInvalid. */
+/** Returns the filters of a query. Throws parameterInvalid. */
 export function filterOf(question: LogQuestion): Filter {
   const { email, from, subject, reference, messageId } = question
   for (const [name, text] of Object.entries({ email, fromaddress: from, subject, xapiheader: reference })) {
-    if (text !== undefined && text.length > MOST_CHARACTERS) {
-      throw invalidParameter(name, `must have at most ${MOST_CHARACTERS} characters`)
+    if (text !== undefined && text.length > MAX_FILTER_LENGTH) {
+      throw invalidParameter(name, `must have at most ${MAX_FILTER_LENGTH} characters`)
     }
   }
   const texts = [email, from, subject, reference, messageId]
   return {
     events: wantedEvents(question.events ?? []),
-    // A recipient that was no address is kept in lower case.
+    // An invalid recipient is stored in lower case.
     recipientKey: email === undefined ? undefined : (parseAddress(email)?.key ?? email.toLowerCase()),
     from: from?.trim().toLowerCase(),
     subject,
     reference,
     messageId: messageId === undefined ? undefined : uuidOf(messageId),
-    // The database knows no NUL.
+    // Texts in the database never contain NUL.
     nothing: texts.some((text) => text?.includes('\0')) || (messageId !== undefined && !uuidOf(messageId)),
   }
 }
 
 function wantedEvents(words: readonly string[]): WantedEvents | undefined {
-  const asked = words.map((word) => word.trim().toLowerCase()).filter((word) => word !== '')
-  const [only] = asked
-  const total = only !== undefined && asked.length === 1 ? TOTALS[only] : undefined
-  const named = (total ? [total] : asked).map((word) => {
-    const meaning = Object.hasOwn(NAMED, word) ? NAMED[word as keyof typeof NAMED] : undefined
+  const given = words.map((word) => word.trim().toLowerCase()).filter((word) => word !== '')
+  const [only] = given
+  const total = only !== undefined && given.length === 1 ? TOTALS[only] : undefined
+  const named = (total ? [total] : given).map((word) => {
+    const meaning = Object.hasOwn(MEANINGS, word) ? MEANINGS[word as keyof typeof MEANINGS] : undefined
     if (meaning === undefined && Object.hasOwn(TOTALS, word))
       throw invalidParameter('events', `${word} cannot be combined with other events`)
     if (meaning === undefined)

@@ -3,10 +3,10 @@ import { eventTypesWhere } from '../../events/event-types.ts'
 import { atOnce } from '../../platform/threads/turns.ts'
 import { dropText, isHardBounce, replyText } from '../events/words.ts'
 
-/** Opens, and clicks, of one row at most: the latest. */
+/** Maximum opens, and maximum clicks, of one row: the latest ones. */
 export const MOST_HITS = 20
 
-/** What the log says of one delivery. Times are `yyyy-mm-dd hh:mm:ss` in the account's time zone. */
+/** One delivery in the log. Times are `yyyy-mm-dd hh:mm:ss` in the account's time zone. */
 export interface LogRow {
   /** 32 hex digits. */
   readonly messageId: string
@@ -15,13 +15,13 @@ export interface LogRow {
   readonly recipient: string
   readonly from: string
   readonly acceptedAt: string
-  /** When a server took it; empty until then. */
+  /** Time when a server accepted it; empty until then. */
   readonly deliveredAt: string
-  /** When something was last heard of it. */
+  /** Time of the latest change. */
   readonly changedAt: string
   readonly status: LogStatus
   readonly size: number
-  /** What the server said, or why nothing was sent. */
+  /** The server's reply, or the reason why nothing was sent. */
   readonly remarks: string
   readonly subject: string
   readonly reference: string
@@ -36,40 +36,41 @@ export interface Hit {
   readonly time: string
 }
 
-/** The furthest a delivery came, from the last to the first; v2 contract 12.1's words. */
+/** The statuses of deliveries with the names of v2 contract 12.1, from the last stage to the first. */
 export const LOG_STATUSES = [
   ...(['spam', 'unsubscribe', 'click', 'open', 'hardbounce', 'softbounce'] as const),
   ...(['dropped', 'invalid', 'sent', 'processed'] as const),
 ] as const
 export type LogStatus = (typeof LOG_STATUSES)[number]
 
-/** An event of the delivery that a person or a server caused after it was accepted. */
+/** An event that a human or a server caused after the message was accepted. */
 export interface Notable {
   readonly type: string
   readonly time: string
   readonly ip: string | null
   readonly url: string | null
   readonly class: string | null
-  /** Of a bounce. */
-  readonly said: { readonly code?: number; readonly enhanced?: string; readonly reply?: string } | null
+  /** The server's reply in a bounce; null for other events. */
+  readonly serverReply: { readonly code?: number; readonly enhanced?: string; readonly reply?: string } | null
 }
 
-/** As the store reads it. */
+/** A row as read from the database. */
 export interface StoredRow extends Omit<LogRow, 'status' | 'remarks' | 'opens' | 'clicks' | 'reference'> {
   readonly reference: string | null
   readonly state: string
   readonly reason: string | null
   readonly merged: boolean
-  /** The attributes are all there is for its tags: one that has none becomes nothing. */
+  /** Whether the attributes are the only values for its tags, so that a tag without one is empty. */
   readonly whole: boolean
   readonly attributes: Readonly<Record<string, string>> | null
   readonly code: number | null
   readonly enhanced: string | null
   readonly reply: string | null
-  /** In the order of time. */
+  /** In chronological order. */
   readonly notable: readonly Notable[]
 }
 
+/** Returns the row of the log for a stored one. */
 export function rowOf(stored: StoredRow): LogRow {
   const { notable, subject } = stored
   const hits = (type: string) => notable.filter((event) => event.type === type)
@@ -93,7 +94,7 @@ export function rowOf(stored: StoredRow): LogRow {
   }
 }
 
-/** As the recipient saw it; as it was handed in where that takes more than the attributes. */
+/** Returns the subject as the recipient saw it; as submitted if that requires more than the attributes. */
 function mergedSubject({ subject, attributes, whole }: StoredRow): string {
   const values = attributes ?? {}
   return whole || tagsWithout([atOnce(countMergeTags(subject))], values).length === 0
@@ -114,7 +115,7 @@ function statusOf(stored: StoredRow): LogStatus {
   const happened = BY_EVENT.find(({ type }) => stored.notable.some((event) => event.type === type))
   if (happened) return happened.status
   const bounce = bounceOf(stored)
-  // Tried until its deadline in vain: no server ever refused it for good.
+  // Expired mail is a soft bounce, because no server permanently rejected it.
   if (bounce || state === 'expired') return isHardBounce(bounce?.class ?? undefined) ? 'hardbounce' : 'softbounce'
   if (state === 'dropped') return reason === 'invalid' ? 'invalid' : 'dropped'
   return state === 'delivered' ? 'sent' : 'processed'
@@ -128,5 +129,5 @@ function remarksOf(stored: StoredRow): string {
   const { state, reason, code, enhanced, reply } = stored
   if (state === 'dropped') return dropText(reason ?? undefined)
   const bounce = state === 'delivered' ? bounceOf(stored) : undefined
-  return replyText(bounce ? (bounce.said ?? {}) : { code, enhanced, reply })
+  return replyText(bounce ? (bounce.serverReply ?? {}) : { code, enhanced, reply })
 }

@@ -6,16 +6,16 @@ import { MOST_HITS, type Notable, type StoredRow } from './row.ts'
 import { timeOf } from './store.ts'
 
 type Fragment = ReturnType<AnySql>
-type Kept = Omit<StoredRow, 'notable'> & { readonly id: string; readonly changed: Date }
-type Told = Notable & { readonly id: string; readonly no: number; readonly at: Date }
+type DeliveryRow = Omit<StoredRow, 'notable'> & { readonly id: string; readonly changed: Date }
+type EventRow = Notable & { readonly id: string; readonly no: number; readonly at: Date }
 
 function localTime(sql: AnySql, time: Fragment): Fragment {
   return sql`to_char(${time} at time zone z.time_zone, 'YYYY-MM-DD HH24:MI:SS')`
 }
 
 /**
- * Shows all of these rows, in their order. One after another, as they come: what is read of a row is several times what is shown of it,
- * and that of 5,000 rows together outlived the young generation.
+ * Maps the rows at these positions by `show`, in order. Rows are mapped as they arrive, because the data read are several times as
+ * large as the result, and those of 5,000 rows together outlived the young generation of the heap.
  */
 export async function showRows<T>(
   sql: AnySql,
@@ -25,25 +25,25 @@ export async function showRows<T>(
 ): Promise<T[]> {
   const shown: T[] = []
   if (places.length === 0) return shown
-  const told = Map.groupBy(await selectNotable(sql, accountId, places), placeOf)
-  await kept(sql, accountId, places).forEach((row) => {
-    const notable = told.get(placeOf({ id: row.id, no: row.recipientNo })) ?? []
+  const events = Map.groupBy(await selectNotable(sql, accountId, places), placeOf)
+  await selectDeliveries(sql, accountId, places).forEach((row) => {
+    const notable = events.get(placeOf({ id: row.id, no: row.recipientNo })) ?? []
     const last = notable.at(-1)
     const changedAt = last && last.at > row.changed ? last.time : row.changedAt
-    // Of the same object: a copy of each row was a sixth of what a page of 5,000 took.
+    // Modifies the row: copying took a sixth of the time of a page of 5,000 rows.
     shown.push(show(Object.assign(row, { changedAt, notable })))
   })
   return shown
 }
 
-function placeOf({ id, no }: Pick<Told, 'id' | 'no'>): string {
+function placeOf({ id, no }: Pick<EventRow, 'id' | 'no'>): string {
   return `${id} ${no}`
 }
 
-function kept(sql: AnySql, accountId: number, places: readonly Place[]) {
+function selectDeliveries(sql: AnySql, accountId: number, places: readonly Place[]) {
   const local = (time: Fragment) => localTime(sql, time)
   const changed: Fragment = sql`greatest(m.accepted_at, d.finished_at, a.started_at)`
-  return sql<Kept[]>`
+  return sql<DeliveryRow[]>`
     select m.id::text as id, replace(m.id::text, '-', '') as "messageId", w.no as "recipientNo",
            (m.transaction_base + 4 * w.no)::text as "transactionNumber", d.recipient,
            coalesce(d.personal->'from'->>'email', m.from_address) as "from",
@@ -70,18 +70,18 @@ function kept(sql: AnySql, accountId: number, places: readonly Place[]) {
 }
 
 /**
- * What happened to the deliveries, in the order of time. For all messages of the page at once, which reads each week's index once a
- * type: a delivery at a time took five times as long for a page of 5,000, as it looks into every week since then.
+ * Returns the notable events of the deliveries in chronological order. One query for all messages of the page reads the index of
+ * each week once per type. A query per delivery, which reads every week since then, took five times as long for a page of 5,000.
  */
-async function selectNotable(sql: AnySql, accountId: number, places: readonly Place[]): Promise<Told[]> {
+async function selectNotable(sql: AnySql, accountId: number, places: readonly Place[]): Promise<EventRow[]> {
   const ids = [...new Set(places.map(({ messageId }) => messageId))].sort()
-  // Ids and events are of different hosts' clocks.
+  // Ids and events have times of different hosts' clocks.
   const since = new Date(timeOf(ids[0] as string).getTime() - 2 * DAY)
-  return sql<Told[]>`
+  return sql<EventRow[]>`
     select e.message_id::text as id, e.recipient_no as no, e.occurred_at as at, e.type, ${localTime(sql, sql`e.occurred_at`)} as time,
-           e.detail->>'ip' as ip, e.detail->>'url' as url, e.detail->>'class' as class, case when e.type = 'bounced' then e.detail end as said
+           e.detail->>'ip' as ip, e.detail->>'url' as url, e.detail->>'class' as class, case when e.type = 'bounced' then e.detail end as "serverReply"
       from (select time_zone from accounts where id = ${accountId}) z
-     cross join unnest(${SHOWN}::text[]) as kind
+     cross join unnest(${ROW_TYPES}::text[]) as kind
      cross join lateral (
        select e.id, e.message_id, e.recipient_no, e.type, e.occurred_at, e.detail,
               row_number() over (partition by e.message_id, e.recipient_no order by e.occurred_at desc) as number
@@ -93,7 +93,7 @@ async function selectNotable(sql: AnySql, accountId: number, places: readonly Pl
      order by e.occurred_at, e.id`
 }
 
-/** The types that a row tells of, or takes its status from. */
-const SHOWN = eventTypesWhere(({ log }) => log.statuses.length > 0)
+/** The types that a row contains or that determine its status. */
+const ROW_TYPES = eventTypesWhere(({ log }) => log.statuses.length > 0)
 
 const DAY = 86_400_000

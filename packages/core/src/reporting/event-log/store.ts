@@ -6,7 +6,7 @@ import type { Filter } from './question.ts'
 
 type Fragment = ReturnType<AnySql>
 
-/** The account's ids of a span of days: from the first, before the last. */
+/** The ids of a date range: from `from`, inclusive, to `to`, exclusive. */
 export interface Span {
   readonly from: string
   readonly to: string
@@ -20,15 +20,15 @@ export interface Search {
 
 export interface PageOf extends Search {
   readonly sort: 'asc' | 'desc'
-  /** Undefined: from the beginning. */
+  /** Undefined for the first page. */
   readonly after: Place | undefined
   readonly offset: number
   readonly limit: number
 }
 
 /**
- * Rows are read in the order of the indexes, one by one, until the page is full. The planner, which plans for any account and any
- * page, would read and sort a large account's whole span for a page of ten. `false`: as the planner likes it.
+ * Makes the planner read rows in index order until the page is full. By itself the planner, whose plans must suit any account and
+ * page, would read and sort a large account's whole date range for a page of ten. `false` restores the default.
  */
 export async function readInOrder(sql: AnySql, inOrder: boolean): Promise<void> {
   await sql`
@@ -37,7 +37,7 @@ export async function readInOrder(sql: AnySql, inOrder: boolean): Promise<void> 
                         'enable_seqscan', 'enable_material']) name`
 }
 
-/** The ids of the days from the first to the last one, in the account's time zone. */
+/** Returns the ids of a date range in the account's time zone. */
 export async function selectSpan(
   sql: AnySql,
   accountId: number,
@@ -48,11 +48,11 @@ export async function selectSpan(
            uuidv7_floor(coalesce((${last ?? null}::text::date + 1)::timestamp at time zone time_zone,
                                  service_now() + interval '1 day'))::text as "to"
       from accounts where id = ${accountId}`
-  if (!span) throw new Error('the account is gone')
+  if (!span) throw new Error('the account no longer exists')
   return span
 }
 
-/** The last of the account's messages in the span. */
+/** Returns the account's last message in the date range; undefined if there is none. */
 export async function selectLast(sql: AnySql, accountId: number, { from, to }: Span): Promise<string | undefined> {
   const [last] = await sql<{ text: string }[]>`
     select id::text as text from messages
@@ -60,8 +60,8 @@ export async function selectLast(sql: AnySql, accountId: number, { from, to }: S
   return last?.text
 }
 
-/** How many deliveries a search has to look at; counts no further than `most` messages, so that it takes no longer than that. */
-export async function countLookedAt(sql: AnySql, search: Search, most: number): Promise<number> {
+/** Returns how many deliveries a search has to scan. Stops counting after `limit` messages, which limits the time. */
+export async function countLookedAt(sql: AnySql, search: Search, limit: number): Promise<number> {
   const { accountId, span, filter } = search
   const counted =
     driverOf(filter) === 'walk'
@@ -71,16 +71,17 @@ export async function countLookedAt(sql: AnySql, search: Search, most: number): 
         ? sql`select 1 as count from (${finishedOf(sql, search)} union all ${waitingOf(sql, search)}) d`
         : sql`select 1 as count from (${notableOf(sql, search)}) n`
   const [row] = await sql<{ count: number }[]>`
-    select coalesce(sum(count), 0)::float8 as count from (${counted} limit ${most + 1}) counted`
+    select coalesce(sum(count), 0)::float8 as count from (${counted} limit ${limit + 1}) counted`
   return row?.count ?? 0
 }
 
-/** All matches. */
+/** Returns the number of all matches. */
 export async function countMatches(sql: AnySql, search: Search): Promise<number> {
   const [row] = await sql<{ total: number }[]>`select count(*)::float8 as total from (${matches(sql, search)}) matching`
   return row?.total ?? 0
 }
 
+/** Returns the positions of the rows of a page. */
 export async function selectPlaces(sql: AnySql, page: PageOf): Promise<Place[]> {
   const { sort, offset, limit } = page
   const order = sort === 'asc' ? sql`order by 1, 2` : sql`order by 1 desc, 2 desc`
@@ -89,15 +90,15 @@ export async function selectPlaces(sql: AnySql, page: PageOf): Promise<Place[]> 
       ${matches(sql, page, page)} ${order} limit ${limit} offset ${offset}) page`
 }
 
-/** What finds the rows: the account's messages one by one, a recipient's deliveries, or notable events. */
+/** Returns how rows are found: by the account's messages, a recipient's deliveries or notable events. */
 export function driverOf({ recipientKey, events }: Filter): 'walk' | 'recipient' | 'notable' {
   if (recipientKey !== undefined) return 'recipient'
   return events && !events.sent ? 'notable' : 'walk'
 }
 
-type Behind = (id: Fragment, no: Fragment) => Fragment
+type IsAfter = (id: Fragment, no: Fragment) => Fragment
 
-function behindOf(sql: AnySql, page: PageOf | undefined): Behind {
+function isAfterOf(sql: AnySql, page: PageOf | undefined): IsAfter {
   const after = page?.after
   if (after === undefined) return () => sql``
   const { messageId, recipientNo } = after
@@ -106,29 +107,29 @@ function behindOf(sql: AnySql, page: PageOf | undefined): Behind {
     : (id, no) => sql`and ${id} >= ${messageId}::uuid and (${id} > ${messageId}::uuid or ${no} > ${recipientNo}::int)`
 }
 
-/** Message id and recipient number of what matches, in the order of the index that finds them. For a page, no more than it needs. */
+/** Selects message id and recipient number of all matches in index order; for a page, not more than it needs. */
 function matches(sql: AnySql, search: Search, page?: PageOf) {
   const { accountId, filter, span } = search
   const { from, subject, reference, messageId, events } = filter
   const driver = driverOf(filter)
-  const behind = behindOf(sql, page)
+  const isAfter = isAfterOf(sql, page)
   const simple = [from, subject, reference, messageId].every((text) => text === undefined)
   if (driver === 'notable' && simple) {
     const rows = page && {
       sort: page.sort,
       rows: page.limit + page.offset,
-      behind: behind(sql`e.message_id`, sql`e.recipient_no`),
+      isAfter: isAfter(sql`e.message_id`, sql`e.recipient_no`),
     }
     return sql`select * from (${notableOf(sql, search, rows)}) n`
   }
   if (driver === 'recipient' && simple && events === undefined) {
     return sql`
       select message_id, recipient_no from (${finishedOf(sql, search)} union all ${waitingOf(sql, search)}) d
-       where true ${behind(sql`d.message_id`, sql`d.recipient_no`)}`
+       where true ${isAfter(sql`d.message_id`, sql`d.recipient_no`)}`
   }
-  // Nothing that waits was sent.
+  // Sent deliveries are never queued.
   const sentOnly = events?.sent === true && events.types.length === 0 && events.bounces === undefined
-  // From the inside out: `offset 0` keeps the planner from turning a join round.
+  // `offset 0` keeps the planner from changing the join order.
   const messageOf = (id: Fragment) => sql`lateral (select * from messages m where m.id = ${id} offset 0) m`
   const source = {
     walk: () =>
@@ -147,7 +148,7 @@ function matches(sql: AnySql, search: Search, page?: PageOf) {
         : sql`and (${events.sent ? sql`d.state = 'delivered' or` : sql``} exists (
               select from events e where e.account_id = ${accountId} and e.message_id = m.id and e.recipient_no = d.recipient_no
                  and e.occurred_at >= m.accepted_at - interval '1 day' and ${notable(sql)} and ${isWanted(sql, events)}
-               -- Asked for each delivery: joined, all events of the account would be read.
+               -- Evaluated for each delivery: a join would read all events of the account.
                offset 0))`
   return sql`
     select m.id as message_id, d.recipient_no from ${source}
@@ -156,7 +157,7 @@ function matches(sql: AnySql, search: Search, page?: PageOf) {
        ${subject === undefined ? sql`` : sql`and m.subject = ${subject}::text`}
        ${messageId === undefined ? sql`` : sql`and m.id = ${messageId}::uuid`}
        ${reference === undefined ? sql`` : sql`and d.reference = ${reference}::text`}
-       ${happened} ${behind(sql`m.id`, sql`d.recipient_no`)}`
+       ${happened} ${isAfter(sql`m.id`, sql`d.recipient_no`)}`
 }
 
 function finishedWith(sql: AnySql, id: Fragment) {
@@ -190,7 +191,7 @@ function notableOf(sql: AnySql, { accountId, span, filter: { events } }: Search,
   return deliveriesWith(sql, events ?? { sent: false, types: [] }, question, first)
 }
 
-/** A UUIDv7's time (RFC 9562 5.7). */
+/** Returns the time of a UUIDv7 (RFC 9562 5.7). */
 export function timeOf(id: string): Date {
   return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16))
 }

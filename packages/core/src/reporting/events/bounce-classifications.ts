@@ -1,11 +1,11 @@
-/** What the mirrored v3 interface calls the reasons of bounces, in its lists (v3 contract 7.1). */
+/** The classifications of bounces in the mirrored v3 interface, in its lists (v3 contract 7.1). */
 export const BOUNCE_CLASSIFICATIONS = [
   ...(['Content', 'Frequency or Volume Too High', 'Invalid Address', 'Mailbox Unavailable'] as const),
   ...(['Reputation', 'Technical Failure', 'Unclassified'] as const),
 ] as const
 export type BounceClassification = (typeof BOUNCE_CLASSIFICATIONS)[number]
 
-const OF_CLASS: Readonly<Record<string, BounceClassification>> = {
+const BY_CLASS: Readonly<Record<string, BounceClassification>> = {
   'bad-mailbox': 'Invalid Address',
   'bad-domain': 'Invalid Address',
   'mailbox-full': 'Mailbox Unavailable',
@@ -20,7 +20,7 @@ const OF_CLASS: Readonly<Record<string, BounceClassification>> = {
   network: 'Technical Failure',
 }
 
-/** Of a bounce class; undefined: the mail expired. */
+/** Returns the classification of a bounce class; undefined stands for expired mail. */
 export function classificationOf(bounceClass: string | undefined): BounceClassification {
-  return OF_CLASS[bounceClass ?? ''] ?? 'Unclassified'
+  return BY_CLASS[bounceClass ?? ''] ?? 'Unclassified'
 }

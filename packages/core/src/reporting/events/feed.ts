@@ -4,26 +4,26 @@ import { type EventQuestion, readEvents } from './read.ts'
 import type { Watch } from './watch.ts'
 
 export interface FeedQuestion extends EventQuestion {
-  /** How long to wait when there is nothing behind `after`. */
+  /** Milliseconds to wait if there are no events after `after`. */
   readonly milliseconds: number
-  /** Ends the waiting. */
+  /** Ends the wait. */
   readonly signal: AbortSignal
 }
 
 export interface FeedPage {
   readonly events: readonly Event[]
-  /** All up to here was looked at: what the next question is to be asked with. */
+  /** Value of `after` for the next query: all events up to this number have been read. */
   readonly next: number
-  /** The latest number; 0: nothing ever happened. */
+  /** The latest sequence number; 0 if there was no event yet. */
   readonly last: number
-  /** The oldest number whose event is still kept; the one that comes next when none is. */
+  /** The sequence number of the oldest stored event; the next number if none is stored. */
   readonly oldest: number
 }
 
-/** Pages looked through for one answer when few events, or none, are of the types asked for. */
-const MOST_PAGES = 20
+/** Maximum number of pages read per response if few events, or none, have the requested types. */
+const MAX_PAGES = 20
 
-/** The events behind a number, waited for if there are none. */
+/** Returns the events after a sequence number, and waits for them if there are none. */
 export async function feedOf(
   { sql, watch }: { sql: AnySql; watch: Watch },
   { milliseconds, signal, ...question }: FeedQuestion,
@@ -42,11 +42,11 @@ export async function feedOf(
   }
 }
 
-/** Goes on through pages that have none of the types wanted. `all`: it came to the end. */
+/** Reads on past pages without events of the requested types. `all` is whether the last page was reached. */
 async function readOn(sql: AnySql, question: EventQuestion): Promise<{ events: Event[]; next: number; all: boolean }> {
   const events: Event[] = []
   let { after } = question
-  for (let pages = 0; pages < MOST_PAGES; pages++) {
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
     const page = await readEvents(sql, { ...question, after, limit: question.limit - events.length })
     if (page.next === after) return { events, next: after, all: true }
     events.push(...page.events)
@@ -56,7 +56,7 @@ async function readOn(sql: AnySql, question: EventQuestion): Promise<{ events: E
   return { events, next: after, all: false }
 }
 
-/** An account's last page stays when its events go, as it knows the number that comes next. */
+/** Returns the range of numbers. An account's last page outlives its events, because it determines the next number. */
 async function rangeOf(sql: AnySql, accountId: number): Promise<{ last: number; oldest: number }> {
   const [range] = await sql<{ last: number; oldest: number }[]>`
     select (l.first_number + l.count - 1)::float8 as last,

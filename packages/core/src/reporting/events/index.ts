@@ -19,15 +19,15 @@ export interface Events {
   /** See read.ts. */
   read(question: EventQuestion): Promise<EventPage>
   lastNumber(accountId: number): Promise<number>
-  /** What happened behind a number, waited for if need be; by few requests at a time, the others are answered at once. */
+  /** Returns the events after a sequence number. Only a limited number of requests wait for them; others return immediately. */
   feed(question: FeedQuestion): Promise<FeedPage>
-  /** Calls back when events got their numbers, of whatever account, and after each reconnect. */
+  /** Calls back when events of any account get their sequence numbers, and after each reconnect. */
   listen(onEvents: () => void): Promise<{ close(): Promise<void> }>
 }
 
 export interface EventsDependencies {
   readonly sql: Sql
-  /** Done in the transaction that numbers a batch: the roll-ups. */
+  /** Called in the transaction that numbers a batch, to update the rollups. */
   readonly alongside: (sql: SqlTransaction, batch: Batch) => Promise<unknown>
 }
 

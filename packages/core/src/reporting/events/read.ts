@@ -5,17 +5,17 @@ import type { AnySql } from '../../platform/database/database.ts'
 
 export interface EventQuestion {
   readonly accountId: number
-  /** Events behind this number. */
+  /** Only events after this sequence number. */
   readonly after: number
   readonly limit: number
-  /** Only these. Undefined: all. */
+  /** Only events of these types; undefined for all. */
   readonly types?: readonly EventType[] | undefined
 }
 
 export interface EventPage {
-  /** In the order of their numbers. */
+  /** In the order of their sequence numbers. */
   readonly events: readonly Event[]
-  /** All up to here was looked at: what the next question is to be asked with. */
+  /** Value of `after` for the next query: all events up to this number have been read. */
   readonly next: number
 }
 
@@ -34,12 +34,12 @@ interface Page {
 }
 
 /**
- * A run of the account's events by their gap-free numbers. May answer fewer than `limit`, and none at all with a `next` that
- * went ahead: it reads one page of numbers at a time. There is nothing more when `next` stands still.
+ * Returns the account's next events in the order of their sequence numbers. It reads one page of numbers per call, so it may return
+ * fewer than `limit` events, or none but an advanced `next`. There are no more events if `next` does not advance.
  */
 export async function readEvents(sql: AnySql, question: EventQuestion): Promise<EventPage> {
   const { accountId, after, limit, types } = question
-  const page = await pageBehind(sql, accountId, after)
+  const page = await pageAfter(sql, accountId, after)
   if (!page) return { events: [], next: after }
   const rows = await sql<Row[]>`
     with numbered as (
@@ -80,8 +80,8 @@ export async function readEvents(sql: AnySql, question: EventQuestion): Promise<
   return { events: rows.map(asEvent), next: Math.max(next, after) }
 }
 
-/** The first page that has a number behind this one. */
-async function pageBehind(sql: AnySql, accountId: number, after: number): Promise<Page | undefined> {
+/** Returns the first page with a number after this one. */
+async function pageAfter(sql: AnySql, accountId: number, after: number): Promise<Page | undefined> {
   const [page] = await sql<Page[]>`
     select first_number::float8 as first, count from (
       (select first_number, count from event_pages
@@ -99,7 +99,7 @@ function asEvent({ id, number, occurredAt, type, detail, recipientNo, ...deliver
   return { id, number, occurredAt, type, detail: detail ?? {}, delivery: known ? { ...delivery, recipientNo } : null }
 }
 
-/** The number of the account's latest event; 0: there was none. */
+/** Returns the sequence number of the account's latest event; 0 if there was none. */
 export async function lastNumber(sql: AnySql, accountId: number): Promise<number> {
   const [page] = await sql<{ last: number }[]>`
     select (first_number + count - 1)::float8 as last from event_pages

@@ -1,9 +1,9 @@
 import type { AnySql, Sql } from '../../platform/database/database.ts'
 
 /**
- * Sees to it that events of a database that was restored from a dump go on behind those it came with: transactions of the new
- * server begin from 1 again, and would be taken for dealt with long ago. To be called before anything is written; does nothing
- * where the numbers never went back (a file-level backup and pg_upgrade keep them). Answers whether something was to be done.
+ * Makes event numbering continue in a database that was restored from a dump. Transaction ids of the new server begin at 1 again,
+ * so new events would seem to be numbered already. To be called before anything is written. Does nothing if transaction ids did not
+ * go back (file-level backups and pg_upgrade keep them). Returns whether a change was necessary.
  */
 export async function continueAfterRestore(sql: Sql): Promise<boolean> {
   if ((await highestAhead(sql)) === undefined) return false
@@ -20,15 +20,15 @@ export async function continueAfterRestore(sql: Sql): Promise<boolean> {
   }) as Promise<boolean>
 }
 
-/** The highest transaction number kept, as decimal text, if the next one of this server would not come behind it. */
+/** Returns the highest stored transaction id, as decimal text, unless this server's next one is higher. */
 async function highestAhead(sql: AnySql): Promise<string | undefined> {
   const [row] = await sql<{ highest: string }[]>`
-    with kept as (
+    with stored as (
       select greatest((select transaction::text::bigint from event_cursors where name = 'numbers'),
                       (select events.transaction::text::bigint from events order by events.transaction desc limit 1)) as highest
     )
-    select highest::text from kept, event_cursors c
+    select highest::text from stored, event_cursors c
      where c.name = 'numbers'
-       and kept.highest >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint + c.transaction_offset`
+       and stored.highest >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint + c.transaction_offset`
   return row?.highest
 }

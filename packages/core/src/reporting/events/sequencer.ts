@@ -1,32 +1,32 @@
 import { onlyRow, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
 
-/** Channel that says that events got their numbers. */
+/** The notification channel for events that got their sequence numbers. */
 export const EVENT_CHANNEL = 'postrider_events'
 
-/** Events of one batch, about: a transaction's events stay together. */
+/** Approximate number of events in a batch, which always contains all events of a transaction. */
 const BATCH = 5000
-/** A page that grows beyond this is left alone: a reader goes through a page from its beginning. */
+/** Number of events above which a page is no longer extended, because readers read a page from its beginning. */
 const PAGE = 1000
 
-/** The events of one batch: all whose transaction lies in (after, to]. As decimal text of an xid8. */
+/** The events of one batch: all with a transaction id in (after, to]. Both are an xid8 as decimal text. */
 export interface Batch {
   readonly after: string
   readonly to: string
 }
 
 export interface Sequenced {
-  /** How many events got their numbers. */
+  /** Number of events that got sequence numbers. */
   readonly count: number
-  /** There may be more to do at once. */
+  /** Whether more events may be waiting. */
   readonly more: boolean
 }
 
 /**
- * Gives the next batch of events their numbers, in commit order, and has `alongside` done in the same transaction: what it
- * writes is exact, however often a process dies here. One at a time over all processes; whoever finds another at it answers 0.
+ * Assigns sequence numbers to the next batch of events, in commit order, and calls `alongside` in the same transaction, so that its
+ * writes are exact however often processes die here. Only one process at a time does this; the others return a count of 0.
  *
- * Only events of transactions before the oldest one of this database that still writes are looked at: an earlier one can't become visible any
- * more, so nothing is passed over. A transaction of this database that writes for long delays the numbers, and loses none.
+ * Considers only events of transactions that are older than the oldest transaction still writing to this database. No earlier event
+ * can become visible later, so none is skipped. A long write transaction delays the numbers but loses no event.
  */
 export async function sequenceEvents(
   sql: Sql,
@@ -38,7 +38,7 @@ export async function sequenceEvents(
        where name = 'numbers' for update skip locked`
     if (!cursor) return { count: 0, more: false }
     const { after, offset } = cursor
-    // A statement of its own: what is below the horizon is visible to those that come after it.
+    // A separate statement, so that all events below the horizon are visible to the following statements.
     const { horizon } = onlyRow(
       await transaction<{ horizon: string }[]>`select (event_horizon() + ${offset}::bigint)::text as horizon`,
     )

@@ -1,17 +1,17 @@
 import type { AnySql } from '../../platform/database/database.ts'
 
-/** Requests that wait at a time: of all accounts, and of one. */
-const MOST_WAITING = 500
-const MOST_OF_ACCOUNT = 5
+/** Maximum number of waiting requests, in total and per account. */
+const MAX_WAITING = 500
+const MAX_WAITING_PER_ACCOUNT = 5
 
 /**
- * What a wait ended with: there is more, nothing came in time (or nobody wants it any more), or too many wait already.
+ * The result of a wait: there are new events, the time is over (or the request was aborted), or too many requests wait already.
  */
 export type Waited = 'more' | 'over' | 'busy'
 
 export interface Wait {
   readonly accountId: number
-  /** The last number the waiting one knows. */
+  /** The last sequence number that the waiting client knows. */
   readonly after: number
   readonly milliseconds: number
   readonly signal: AbortSignal
@@ -27,34 +27,34 @@ interface Waiter {
 }
 
 /**
- * Lets any number of requests wait for their accounts' next events with one connection that listens and one question for all
- * of them whenever events got their numbers.
+ * Lets requests wait for the next events of their accounts. All of them share one listening connection, and one query whenever
+ * events get sequence numbers.
  */
 export function watchEvents(sql: AnySql, listen: (onEvents: () => void) => Promise<unknown>): Watch {
   const waiting = new Map<number, Set<Waiter>>()
   let count = 0
   let listening: Promise<unknown> | undefined
-  let looking = false
+  let querying = false
   let again = false
 
-  /** Ends the waits of whom there is news for; all of them when that can't be told, so that each finds out for itself. */
-  async function look(): Promise<void> {
+  /** Ends the waits of accounts with new events. If the query fails, ends all waits, so that each request queries by itself. */
+  async function notifyWaiters(): Promise<void> {
     again = true
-    if (looking) return
-    looking = true
+    if (querying) return
+    querying = true
     try {
       while (again && waiting.size > 0) {
         again = false
-        for (const { accountId, last } of await lastNumbers(sql, [...waiting.keys()])) endThose(accountId, last)
+        for (const { accountId, last } of await lastNumbers(sql, [...waiting.keys()])) endWaits(accountId, last)
       }
     } catch {
-      for (const accountId of waiting.keys()) endThose(accountId, Number.POSITIVE_INFINITY)
+      for (const accountId of waiting.keys()) endWaits(accountId, Number.POSITIVE_INFINITY)
     } finally {
-      looking = false
+      querying = false
     }
   }
 
-  function endThose(accountId: number, last: number): void {
+  function endWaits(accountId: number, last: number): void {
     for (const waiter of waiting.get(accountId) ?? []) if (waiter.after < last) waiter.end('more')
   }
 
@@ -72,7 +72,7 @@ export function watchEvents(sql: AnySql, listen: (onEvents: () => void) => Promi
   return {
     async wait({ accountId, after, milliseconds, signal }) {
       if (signal.aborted || milliseconds <= 0) return 'over'
-      if (count >= MOST_WAITING || (waiting.get(accountId)?.size ?? 0) >= MOST_OF_ACCOUNT) return 'busy'
+      if (count >= MAX_WAITING || (waiting.get(accountId)?.size ?? 0) >= MAX_WAITING_PER_ACCOUNT) return 'busy'
       let end: (waited: Waited) => void = () => {}
       const ended = new Promise<Waited>((resolve) => (end = resolve))
       const leave = enter(accountId, { after, end })
@@ -80,10 +80,10 @@ export function watchEvents(sql: AnySql, listen: (onEvents: () => void) => Promi
       const abort = () => end('over')
       signal.addEventListener('abort', abort)
       try {
-        listening ??= listen(() => void look())
+        listening ??= listen(() => void notifyWaiters())
         await Promise.race([listening, ended])
-        // What came between the question before and now told nobody here.
-        void look()
+        // Events that arrived between the caller's query and this wait did not notify it.
+        void notifyWaiters()
         return await ended
       } catch (error) {
         listening = undefined

@@ -1,20 +1,20 @@
 import type { EventDetail } from '../../events/event-detail.ts'
 
-/** How v2 tells of events where core has more to say than v2 has words for (v2 contract 16.4). */
+/** Texts for events that v2 reports with fewer event names than core has (v2 contract 16.4). */
 
 /**
- * Bounce classes that say that no mail will ever reach the address: hard bounces, in logs, statistics, exports and webhooks. All
- * others, and mail that expired, are soft ones: the same address may well take the next message. The indexes by which the event log
- * finds them have these classes in their conditions (reporting/event-log/notable.ts).
+ * Bounce classes that mean that no mail will ever reach the address: hard bounces in logs, statistics, exports and webhooks. All
+ * others, and expired mail, are soft bounces: the address may accept the next message. The indexes of the event log have these
+ * classes in their conditions (reporting/event-log/notable.ts).
  */
 export const HARD_BOUNCES: readonly string[] = ['bad-mailbox', 'bad-domain', 'mailbox-inactive']
 
-/** `class`: see delivery/bounce-rules.ts. */
+/** Returns whether a bounce class (delivery/bounce-rules.ts) is a hard bounce. */
 export function isHardBounce(bounceClass: string | undefined): boolean {
   return bounceClass !== undefined && HARD_BOUNCES.includes(bounceClass)
 }
 
-/** Why nothing was sent, from what an event or a delivery has as its reason. */
+/** Returns the text of a drop for the reason of an event or delivery. */
 export function dropText(reason: string | undefined): string {
   return `Email dropped: ${DROP_REASONS[reason ?? ''] ?? 'User suppressed'}`
 }
@@ -34,18 +34,18 @@ const DROP_REASONS: Readonly<Record<string, string>> = {
   'domain-lost': 'The sending domain was lost',
 }
 
-/** What a server said, on one line: `250 2.0.0 OK`. */
-export function replyText(said: {
+/** Returns a server's reply on one line: `250 2.0.0 OK`. */
+export function replyText(reply: {
   readonly code?: number | null
   readonly enhanced?: string | null
   readonly reply?: string | null
 }): string {
-  return [said.code, said.enhanced, said.reply?.replace(/\s+/g, ' ').trim()].filter(Boolean).join(' ')
+  return [reply.code, reply.enhanced, reply.reply?.replace(/\s+/g, ' ').trim()].filter(Boolean).join(' ')
 }
 
-/** The server's reply as it stood on the wire. */
-export function replyLine(said: Pick<EventDetail, 'code' | 'enhanced' | 'reply'>): string {
-  const { code, enhanced, reply = '' } = said
-  const told = enhanced !== undefined && !reply.startsWith(enhanced) ? `${enhanced} ${reply}` : reply
-  return code === undefined || reply.startsWith(`${code}`) ? told : `${code} ${told}`
+/** Returns a server's reply as it was sent. */
+export function replyLine(detail: Pick<EventDetail, 'code' | 'enhanced' | 'reply'>): string {
+  const { code, enhanced, reply = '' } = detail
+  const text = enhanced !== undefined && !reply.startsWith(enhanced) ? `${enhanced} ${reply}` : reply
+  return code === undefined || reply.startsWith(`${code}`) ? text : `${code} ${text}`
 }

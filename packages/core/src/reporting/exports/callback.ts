@@ -4,7 +4,7 @@ import { type OutboundAnswer, OutboundError, type OutboundHttp } from '../../pla
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 
 /**
- * Asks the URL whether somebody is there: HEAD, and if that is no success, a POST of an empty object, which must be.
+ * Checks that the URL accepts a HEAD request or, if that fails, a POST of an empty object.
  *
  * Throws exportUnreachable.
  */
@@ -19,14 +19,14 @@ export async function requireReachable(http: OutboundHttp, url: string): Promise
   }
 }
 
-/** Answers whether the URL took it. */
+/** Posts a notification and returns whether the URL accepted it. */
 export async function postCallback(
   http: OutboundHttp,
   url: string,
-  told: Readonly<Record<string, unknown>>,
+  body: Readonly<Record<string, unknown>>,
 ): Promise<boolean> {
   try {
-    return isSuccess(await http.request({ url, method: 'POST', headers: JSON_TYPE, body: JSON.stringify(told) }))
+    return isSuccess(await http.request({ url, method: 'POST', headers: JSON_TYPE, body: JSON.stringify(body) }))
   } catch (error) {
     if (error instanceof OutboundError) return false
     throw error

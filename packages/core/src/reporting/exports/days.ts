@@ -2,7 +2,7 @@ import { selectSettings } from '../../accounts/store.ts'
 import { type AnySql, onlyRow } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
 
-/** Days as they were asked for, and the moments they begin and end. */
+/** A date range as requested, with the times when it begins and ends. */
 export interface Span {
   readonly firstDay: string
   readonly lastDay: string
@@ -11,7 +11,7 @@ export interface Span {
 }
 
 /**
- * The span of days in the account's time zone; no end means today.
+ * Returns a date range in the account's time zone. The default of the last day is today.
  *
  * Throws parameterMissing (startdate), exportDateInvalid, exportDatesReversed.
  */
@@ -22,20 +22,20 @@ export async function spanOf(sql: AnySql, accountId: number, first: string, last
   const zone = (await selectSettings(sql, accountId))?.timeZone ?? 'UTC'
   const span = onlyRow(
     await sql<Span[]>`
-      with asked as (
+      with requested as (
         select ${firstDay}::text::date as first_day,
                coalesce(${lastDay ?? null}::text::date, (service_now() at time zone ${zone}::text)::date) as last_day
       )
       select first_day::text as "firstDay", last_day::text as "lastDay",
              greatest(first_day::timestamp at time zone ${zone}::text, '1970-01-01Z') as "beginsAt",
              least((last_day + 1)::timestamp at time zone ${zone}::text, '3000-01-01Z') as "endsAt"
-        from asked`,
+        from requested`,
   )
   if (span.firstDay > span.lastDay) throw new ServiceError('exportDatesReversed')
   return span
 }
 
-/** A day that the calendar has, from the year 1 on. */
+/** Checks that a day exists in the calendar, from the year 1 on. Throws exportDateInvalid. */
 function dayOf(text: string): string {
   const [, year = ''] = /^(\d{4})-\d{2}-\d{2}$/.exec(text) ?? []
   const time = Date.parse(`${text}T00:00:00Z`)

@@ -1,36 +1,36 @@
 export type ExportFormat = 'json' | 'csv'
 export type ExportState = 'queued' | 'running' | 'done' | 'failed'
 
-/** A dump of the events of some days into a file. */
+/** An export of the events of a date range to a file. */
 export interface ExportJob {
-  /** `exp_` and 32 hexadecimal digits, which nobody guesses. */
+  /** `exp_` and 32 hexadecimal digits, which cannot be guessed. */
   readonly id: string
   readonly state: ExportState
   readonly format: ExportFormat
   /** `yyyy-mm-dd`, both inclusive, in the account's time zone. */
   readonly firstDay: string
   readonly lastDay: string
-  /** The kinds of events that were asked for; none: all. */
+  /** The requested kinds of events; if empty, all except deferrals. */
   readonly kinds: readonly string[]
   readonly createdAt: Date
   readonly finishedAt: Date | null
-  /** Then file and job are gone. */
+  /** Time when file and job are deleted; null until finished. */
   readonly expiresAt: Date | null
-  /** Events in the file so far. */
+  /** Number of events in the file so far. */
   readonly rows: number
-  /** Why it failed. */
+  /** The error; null unless failed. */
   readonly problem: string | null
-  /** Where the file lies for whoever has this link, until it expires. Null unless done. */
+  /** Link with which anyone can download the file until it expires; null unless done. */
   readonly url: string | null
 }
 
-/** Which events are wanted. */
+/** The requested events. */
 export interface ExportSpan {
   /** `yyyy-mm-dd`, inclusive. */
   readonly startDate: string
-  /** Undefined: today. */
+  /** Inclusive; undefined for today. */
   readonly endDate: string | undefined
-  /** In the words of logs or webhooks; none: all. */
+  /** Event names of the log or of webhooks; if empty, all events except deferrals. */
   readonly events: readonly string[]
 }
 
@@ -40,7 +40,7 @@ export interface NewExport extends ExportSpan {
   readonly email: string | undefined
 }
 
-/** A file to be read once, from its beginning. */
+/** A file that can be read once. */
 export interface ExportFile {
   readonly fileName: string
   readonly format: ExportFormat

@@ -4,7 +4,10 @@ import type { Sql } from '../../platform/database/database.ts'
 import type { ExportFile } from './export-job.ts'
 import { type StoredExport, selectPart } from './store.ts'
 
-/** The job's file, a part at a time and each in pieces, since it is 4 MB when it is unpacked. Its reading fails when the file expires meanwhile: half a file must not look whole. */
+/**
+ * Returns the file of a job. It is read part by part, and each part, which has 4 MB when decompressed, in pieces. Reading fails if
+ * the file expires meanwhile, so that a truncated file is not taken for a complete one.
+ */
 export function fileOf(sql: Sql, { id, format, firstDay, lastDay, parts }: StoredExport): ExportFile {
   return {
     fileName: `events-${firstDay}-${lastDay}.${format === 'csv' ? 'csv' : 'ndjson'}`,
@@ -12,7 +15,7 @@ export function fileOf(sql: Sql, { id, format, firstDay, lastDay, parts }: Store
     content: (async function* () {
       for (let number = 0; number < parts; number++) {
         const part = await selectPart(sql, id, number)
-        if (!part) throw new Error(`part ${number} of the export ${id} is gone`)
+        if (!part) throw new Error(`part ${number} of export ${id} has been deleted`)
         yield* Readable.from([part]).pipe(createGunzip())
       }
     })(),

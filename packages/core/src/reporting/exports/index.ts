@@ -28,37 +28,37 @@ import { workSome } from './work.ts'
 
 export type { ExportFile, ExportFormat, ExportJob, ExportSpan, ExportState, NewExport } from './export-job.ts'
 
-/** Jobs of one account that wait or run at a time, and all that are kept. */
-const MOST_OPEN = 5
-const MOST_KEPT = 100
+/** Maximum number of queued and running jobs per account, and of all jobs. */
+const MAX_OPEN = 5
+const MAX_JOBS = 100
 
-/** Dumps of an account's events (v2 contract section 14). */
+/** Exports of an account's events (v2 contract section 14). */
 export interface Exports {
   /**
-   * Asks for a dump, which a delivery worker makes. A callback URL is asked whether it is there before.
+   * Requests an export, which a delivery worker then performs. A callback URL is probed first.
    *
-   * Throws exportTargetMissing, parameterMissing (startdate), parameterInvalid (events), exportDateInvalid,
-   * exportDatesReversed, exportEmailInvalid, exportUnreachable, exportNotCreated; and, with an email, whatever mail from this
-   * key to there would be refused for, as scopeMissing and keyRestricted.
+   * Throws exportTargetMissing, parameterMissing (startdate), parameterInvalid (events), exportDateInvalid, exportDatesReversed,
+   * exportEmailInvalid, exportUnreachable or exportNotCreated. With an email, also throws the errors of sending mail to it with
+   * this key, such as scopeMissing and keyRestricted.
    */
   create(accountId: number, wanted: NewExport, by: Actor): Promise<ExportJob>
-  /** Throws exportUnknown. */
+  /** Returns a job. Throws exportUnknown. */
   show(accountId: number, id: string): Promise<ExportJob>
-  /** The latest first; those asked for before the one named, if one is. Throws exportUnknown. */
+  /** Returns jobs, the latest first; with `before`, only those requested before that job. Throws exportUnknown. */
   list(accountId: number, page: { limit: number; before?: string | undefined }): Promise<ExportJob[]>
-  /** Takes back one that has not begun. Throws exportUnknown, exportNotQueued. */
+  /** Deletes a queued job. Throws exportUnknown or exportNotQueued. */
   remove(accountId: number, id: string, by: Actor): Promise<void>
-  /** Throws exportUnknown, also when it is not done. */
+  /** Returns the file of a job. Throws exportUnknown, also if the job is not done. */
   file(accountId: number, id: string): Promise<ExportFile>
-  /** The file a link leads to; undefined when it leads nowhere, or no more. */
+  /** Returns the file of a link; undefined if the link is invalid or has expired. */
   fileOfLink(token: string): Promise<ExportFile | undefined>
-  /** The same events at once, as NDJSON. Throws what create does about dates and events. */
+  /** Returns the same events immediately, as NDJSON. Throws the errors of `create` about dates and events. */
   stream(accountId: number, question: ExportSpan): Promise<AsyncIterable<string>>
-  /** See work.ts: for delivery workers. */
+  /** See work.ts. For delivery workers. */
   workSome(): Promise<boolean>
-  /** What is to be told next: see tell.ts. For delivery workers. */
+  /** Claims the next notification; see tell.ts. For delivery workers. */
   nextTelling(): Promise<Telling | undefined>
-  /** Clears away files past their end; answers how many. */
+  /** Deletes expired jobs and their files and returns their number. */
   forgetOld(): Promise<number>
 }
 
@@ -88,8 +88,8 @@ export function exportsOf({ sql, secrets, config, messages, principalOf, http }:
       const span = await spanOf(sql, accountId, startDate, endDate)
       const kinds = kindsOf(events)
       const email = wanted.email === undefined ? null : await recipientOf(accountId, wanted.email, by)
-      // Before the look at the URL, so that nobody has us ask hosts without end.
-      requireRoom(await countJobs(sql, accountId))
+      // Before the URL is probed, so that clients cannot trigger an unlimited number of probes.
+      requireCapacity(await countJobs(sql, accountId))
       if (callbackUrl !== undefined) await requireReachable(http, callbackUrl)
       const row = {
         ...{ accountId, format, kinds, ...span, callbackUrl: callbackUrl ?? null, email },
@@ -107,9 +107,9 @@ export function exportsOf({ sql, secrets, config, messages, principalOf, http }:
           object,
           after: { ...after, ...target },
         })
-        // After the note, which makes an account's changes one after the other, so that the count is exact.
+        // After the audit entry, which serializes the changes of an account, so that the count is exact.
         const { kept, open } = await countJobs(transaction, accountId)
-        requireRoom({ kept: kept - 1, open: open - 1 })
+        requireCapacity({ kept: kept - 1, open: open - 1 })
         return shown(job)
       }) as Promise<ExportJob>
     },
@@ -160,7 +160,7 @@ export function exportsOf({ sql, secrets, config, messages, principalOf, http }:
     forgetOld: () => deleteExpired(sql, 20),
   }
 
-  /** The canonical address. Throws exportEmailInvalid, exportNotCreated, and what the mail to it would be refused for. */
+  /** Returns the canonical address. Throws exportEmailInvalid, exportNotCreated and the errors of sending mail to it. */
   async function recipientOf(accountId: number, email: string, { keyId }: Actor): Promise<string> {
     const address = parseAddress(email)
     if (!address) throw new ServiceError('exportEmailInvalid')
@@ -171,18 +171,18 @@ export function exportsOf({ sql, secrets, config, messages, principalOf, http }:
   }
 }
 
-function requireRoom({ kept, open }: { kept: number; open: number }): void {
-  if (open >= MOST_OPEN)
-    throw notCreated(`${MOST_OPEN} exports are already queued or running; retry after one of them has finished`)
-  if (kept >= MOST_KEPT)
-    throw notCreated(`export limit of ${MOST_KEPT} reached; exports are deleted 7 days after completion`)
+function requireCapacity({ kept, open }: { kept: number; open: number }): void {
+  if (open >= MAX_OPEN)
+    throw notCreated(`${MAX_OPEN} exports are already queued or running; retry after one of them has finished`)
+  if (kept >= MAX_JOBS)
+    throw notCreated(`export limit of ${MAX_JOBS} reached; exports are deleted 7 days after completion`)
 }
 
 function notCreated(problem: string): ServiceError {
   return new ServiceError('exportNotCreated', { values: { problem } })
 }
 
-/** Throws exportUnknown. */
+/** Returns the UUID of a job's id. Throws exportUnknown. */
 function uuidOf(id: string): string {
   const [, digits] = /^exp_([0-9a-f]{32})$/.exec(id) ?? []
   if (digits === undefined) throw new ServiceError('exportUnknown')

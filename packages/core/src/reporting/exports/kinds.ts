@@ -3,10 +3,10 @@ import { type EventType, EXPORT_KINDS, type ExportKind, eventType, eventTypesWhe
 import { invalidParameter } from '../../platform/errors.ts'
 import { isHardBounce } from '../events/words.ts'
 
-/** A deferral is none of the outcomes that the interface knows of, so it comes only when it is asked for. */
+/** The mirrored interface has no deferrals, so they are exported only on request. */
 const BY_DEFAULT: readonly ExportKind[] = EXPORT_KINDS.filter((kind) => kind !== 'deferred')
 
-/** The words of logs (v2 contract 12.1) and those of webhooks. */
+/** The event names of the log (v2 contract 12.1) and of webhooks. */
 const WORDS: ReadonlyMap<string, readonly ExportKind[]> = new Map<string, readonly ExportKind[]>([
   ...EXPORT_KINDS.map((kind) => [kind, [kind]] as const),
   ['open', ['opened']],
@@ -18,7 +18,7 @@ const WORDS: ReadonlyMap<string, readonly ExportKind[]> = new Map<string, readon
   ['abuse', ['spam']],
 ])
 
-/** None: all. Throws parameterInvalid (events). */
+/** Returns the kinds of the given event names; empty for the default. Throws parameterInvalid (events). */
 export function kindsOf(events: readonly string[]): ExportKind[] {
   const words = events.map((word) => word.trim().toLowerCase()).filter((word) => word !== '')
   const kinds = words.flatMap((word) => {
@@ -29,19 +29,19 @@ export function kindsOf(events: readonly string[]): ExportKind[] {
   return [...new Set(kinds)]
 }
 
-/** Undefined if it has no place in a dump. */
+/** Returns the kind of an event; undefined if it is not exported. */
 export function kindOf({ type, detail }: Event): ExportKind | undefined {
   if (type === 'bounced') return isHardBounce(detail.class) ? 'hardbounce' : 'softbounce'
   return eventType(type).exportKinds[0] as ExportKind | undefined
 }
 
-/** Which events of a run are wanted. */
+/** Returns a filter for events of these kinds; if empty, for all except deferrals. */
 export function wantedBy(kinds: readonly string[]): (event: Event) => boolean {
   const wanted = new Set<string>(kinds.length > 0 ? kinds : BY_DEFAULT)
   return (event) => wanted.has(kindOf(event) ?? '')
 }
 
-/** The types that these kinds are among. */
+/** Returns the event types that contain these kinds. */
 export function typesOf(kinds: readonly string[]): EventType[] {
   const wanted: readonly string[] = kinds.length > 0 ? kinds : BY_DEFAULT
   return eventTypesWhere(({ exportKinds }) => exportKinds.some((kind) => wanted.includes(kind)))

@@ -7,8 +7,8 @@ import type { ExportJob } from './export-job.ts'
 import type { StoredExport } from './store.ts'
 
 /**
- * The address a notice comes from: `noreply@` the account's oldest active sending domain, or one its parent shares. Undefined:
- * it has none.
+ * Returns the sender address of notices: `noreply@` the account's oldest active sending domain, or one that its parent shares.
+ * Undefined if there is none.
  */
 export async function noticeSender(sql: AnySql, accountId: number): Promise<string | undefined> {
   const [domain] = await sql<{ name: string }[]>`
@@ -23,13 +23,13 @@ export async function noticeSender(sql: AnySql, accountId: number): Promise<stri
 export interface NoticeDependencies {
   readonly sql: Sql
   readonly messages: Messages
-  /** What a key allows now; null: nothing any more. */
+  /** Returns the current permissions of a key; null if it is no longer valid. */
   readonly principalOf: (keyId: number) => Promise<Principal | null>
 }
 
 /**
- * Hands a mail about the job to the account's own outbox, once however often it is called. It is mail of the key that asked for
- * the job: what that may not send, or may not send any more, is not sent. Throws what accept does, and scopeMissing.
+ * Sends an email about the job from the account, only once even if called repeatedly. It is sent with the API key that requested
+ * the job, so it is not sent if that key is not, or no longer, permitted to. Throws the errors of `accept`, and scopeMissing.
  */
 export async function mailNotice(
   dependencies: NoticeDependencies,
@@ -43,15 +43,15 @@ export async function mailNotice(
     ...plainMail({ principal, from, to: stored.email, clientAddress: stored.clientAddress ?? '127.0.0.1' }),
     subject: job.state === 'done' ? `Export ${job.id} is ready` : `Export ${job.id} failed`,
     content: { kind: 'parts', html: undefined, text: textOf(job), amp: undefined },
-    // A name no client's key has by chance: the job's own, of this installation's making.
+    // Unlikely to collide with a client's key, because the job's id is random.
     idempotencyKey: `export notice ${job.id}`,
     fingerprint: Buffer.from(job.id),
   })
 }
 
 /**
- * Judges the mail that will tell of a job, before it is made. Throws scopeMissing, keyRestricted and what else accept would; and
- * keyInvalid for a key that has just been revoked.
+ * Validates the email about a job before the job is created. Throws scopeMissing, keyRestricted and the other errors of `accept`,
+ * and keyInvalid if the key has just been revoked.
  */
 export async function rehearseNotice(
   dependencies: NoticeDependencies,
@@ -60,7 +60,7 @@ export async function rehearseNotice(
   const principal = await senderFor(dependencies, job)
   if (!principal) throw new ServiceError('keyInvalid', { reason: 'revoked meanwhile' })
   const mail = plainMail({ principal, from: job.from, to: job.to, clientAddress: '127.0.0.1' })
-  const content = { kind: 'parts', html: undefined, text: 'rehearsal', amp: undefined } as const
+  const content = { kind: 'parts', html: undefined, text: 'dry run', amp: undefined } as const
   await dependencies.messages.rehearse({ ...mail, subject: 'Export', content })
 }
 
@@ -71,7 +71,7 @@ interface PlainMail {
   readonly clientAddress: string
 }
 
-/** All of a submission but subject, content and idempotency key. */
+/** Returns a submission without subject and content. */
 function plainMail({ principal, from, to, clientAddress }: PlainMail): Omit<Submission, 'subject' | 'content'> {
   return {
     door: 'v2',
@@ -97,17 +97,17 @@ function plainMail({ principal, from, to, clientAddress }: PlainMail): Omit<Subm
   }
 }
 
-/** The account of the job with the rights of the key that asked for it; the operator's have no bounds. */
+/** Returns the job's account with the permissions of the key that requested it; those of the operator are unlimited. */
 async function senderFor(
   { sql, principalOf }: NoticeDependencies,
   { accountId, apiKeyId }: Pick<StoredExport, 'accountId' | 'apiKeyId'>,
 ): Promise<Principal | undefined> {
-  const key = apiKeyId === null ? OPERATORS : await principalOf(apiKeyId)
+  const key = apiKeyId === null ? OPERATOR_PRINCIPAL : await principalOf(apiKeyId)
   const account = await selectAccount(sql, accountId)
   if (!key || !account) return undefined
   requireScope(key, 'send')
   const { expired, ...who } = account
-  // Nothing is added: the link must lead to the file, and nobody else reads it.
+  // No added content: the download link must not be rewritten for tracking.
   const mailDefaults = {
     ...{ openTracking: false, clickTracking: false, unsubscribe: false },
     ...{ footerHtml: null, footerText: null },
@@ -115,7 +115,7 @@ async function senderFor(
   return { ...key, account: who, expired: expired || key.expired, mailDefaults }
 }
 
-const OPERATORS: Omit<Principal, 'account' | 'mailDefaults'> = {
+const OPERATOR_PRINCIPAL: Omit<Principal, 'account' | 'mailDefaults'> = {
   keyId: 0,
   scopes: ['all'],
   restrictions: null,
@@ -127,7 +127,7 @@ function textOf({ id, state, firstDay, lastDay, rows, url, problem, expiresAt }:
   const what = `The export ${id} of the events from ${firstDay} to ${lastDay}`
   if (state !== 'done') return `${what} failed: ${problem}.\n`
   const until = expiresAt?.toISOString().slice(0, 16).replace('T', ' ')
-  return `${what} is ready: ${rows} events.\n\n${url}\n\nWhoever has this link can download the file, until ${until} UTC.\n`
+  return `${what} is ready: ${rows} events.\n\n${url}\n\nAnyone with this link can download the file until ${until} UTC.\n`
 }
 
 type Sending = Account & { readonly expired: boolean }

@@ -3,8 +3,8 @@ import { type AnySql, onlyRow } from '../../platform/database/database.ts'
 import { readEvents } from '../events/read.ts'
 import { typesOf, wantedBy } from './kinds.ts'
 
-/** Events read at a time; each comes with its delivery, about a kilobyte. */
-const READ_AT_ONCE = 2000
+/** Number of events read at a time; each has about a kilobyte with its delivery. */
+const BATCH = 2000
 
 export interface SpanQuestion {
   readonly accountId: number
@@ -13,7 +13,7 @@ export interface SpanQuestion {
   readonly endsAt: Date
 }
 
-/** All numbers behind `position` up to `last`. */
+/** The sequence numbers after `position`, up to and including `last`. */
 export interface NumberRange {
   readonly position: number
   readonly last: number
@@ -21,13 +21,13 @@ export interface NumberRange {
 
 export interface Run {
   readonly events: readonly Event[]
-  /** All up to here was looked at. */
+  /** All events up to this number have been read. */
   readonly position: number
 }
 
 /**
- * Where among the account's numbers, as far as they are given, the events of a span lie. Events are numbered some moments after
- * they happened, and in pages, so the first of them may be those of the day before.
+ * Returns the range of sequence numbers that contains the events of a date range. Events are numbered shortly after they occur, and
+ * by pages, so the range may also contain events of the day before.
  */
 export async function rangeOf(sql: AnySql, { accountId, beginsAt, endsAt }: SpanQuestion): Promise<NumberRange> {
   return onlyRow(
@@ -36,16 +36,16 @@ export async function rangeOf(sql: AnySql, { accountId, beginsAt, endsAt }: Span
         from event_pages
        where account_id = ${accountId} and week >= date_trunc('week', ${beginsAt}::timestamptz, 'UTC')
          and week < ${endsAt}::timestamptz
-         -- A large account's week has a thousand pages: 2.6 s to come from Monday to Friday.
+         -- Skips pages of other days: a week of a large account has a thousand pages, and reading from Monday to Friday took 2.6 s.
          and (timed is distinct from count or (earliest < ${endsAt}::timestamptz and latest >= ${beginsAt}::timestamptz))`,
   )
 }
 
-/** The next run of the events of a span, in the order of their numbers; may hold none though there are more. */
+/** Returns the next events of a date range in the order of their numbers. There may be more even if it returns none. */
 export async function readRun(sql: AnySql, question: SpanQuestion, { position, last }: NumberRange): Promise<Run> {
   const { accountId, kinds, beginsAt, endsAt } = question
   const types = typesOf(kinds)
-  const page = await readEvents(sql, { accountId, after: position, limit: READ_AT_ONCE, types })
+  const page = await readEvents(sql, { accountId, after: position, limit: BATCH, types })
   const isWanted = wantedBy(kinds)
   const events = page.events.filter(
     (event) => event.number <= last && event.occurredAt >= beginsAt && event.occurredAt < endsAt && isWanted(event),

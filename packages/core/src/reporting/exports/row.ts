@@ -3,7 +3,7 @@ import { csvCell } from '../../platform/csv-cell.ts'
 import { eventId, v2Body } from '../webhooks/v2-shape.ts'
 import type { ExportFormat } from './export-job.ts'
 
-/** An event as a webhook tells it (v2 contract 16.3), and its number in the account's sequence. */
+/** An event in the format of webhooks (v2 contract 16.3), with its sequence number. */
 type Row = Readonly<Record<string, string | number>>
 
 const COLUMNS = [
@@ -14,14 +14,14 @@ const COLUMNS = [
 
 const SHAPE = { asText: false, abuse: false, eventIds: true, machines: true }
 
-/** JSON text: TRANSID is beyond 2^53, so its digits go into the text as they are. */
+/** Returns an event as JSON text. TRANSID exceeds 2^53, so it is inserted as text rather than as a number. */
 function objectOf(event: Event): string {
-  const told = v2Body([event], SHAPE).slice(1, -1)
-  return `${(told || untold(event)).slice(0, -1)},"NUMBER":${event.number}}`
+  const body = v2Body([event], SHAPE).slice(1, -1)
+  return `${(body || unreported(event)).slice(0, -1)},"NUMBER":${event.number}}`
 }
 
-/** What webhooks in this shape are silent about, in the same shape; also what is left when the message is no longer kept. */
-function untold({ id, type, detail, occurredAt, delivery }: Event): string {
+/** Returns events that webhooks in this format do not report, in the same format; also events whose message is no longer stored. */
+function unreported({ id, type, detail, occurredAt, delivery }: Event): string {
   const row: Row = {
     RESPONSE: detail.reply ?? '',
     EMAIL: delivery?.recipient ?? '',
@@ -37,12 +37,12 @@ function untold({ id, type, detail, occurredAt, delivery }: Event): string {
   return `{"TRANSID":${delivery?.transactionNumber ?? 0},${JSON.stringify(row).slice(1)}`
 }
 
-/** What stands before the rows. */
+/** Returns the text before the rows. */
 export function headOf(format: ExportFormat): string {
   return format === 'csv' ? `${COLUMNS.map(csvCell).join(',')}\r\n` : ''
 }
 
-/** One line, its end included. */
+/** Returns an event as one line with its line end. */
 export function lineOf(format: ExportFormat, event: Event): string {
   const text = objectOf(event)
   if (format === 'json') return `${text}\n`

@@ -1,26 +1,26 @@
 import { type AnySql, onlyRow, type Sql } from '../../platform/database/database.ts'
 import type { ExportJob } from './export-job.ts'
 
-/** A job with what only its own code reads. */
+/** A job with its internal fields. */
 export interface StoredExport extends Omit<ExportJob, 'id' | 'url'> {
   readonly id: number
-  /** `exp_…`: what others call it. */
+  /** The public id, `exp_…`. */
   readonly publicId: string
   readonly accountId: number
   readonly beginsAt: Date
   readonly endsAt: Date
   readonly callbackUrl: string | null
   readonly email: string | null
-  /** The key it was asked for with, and from where. */
+  /** The API key with which it was requested, and the client's address. */
   readonly apiKeyId: number | null
   readonly clientAddress: string | null
-  /** All events up to this number are in the parts; those up to `lastNumber` will be. Null: not begun. */
+  /** The parts contain all events up to this number; finally all up to `lastNumber`. Null until begun. */
   readonly position: number | null
   readonly lastNumber: number | null
   readonly parts: number
-  /** Of the parts. */
+  /** Total size of the parts in bytes. */
   readonly octets: number
-  /** The step that was taken: whoever takes the next one makes another. */
+  /** Identifies the claimed step; claiming the next step changes it. */
   readonly lease: string
   readonly failures: number
   readonly tellings: number
@@ -41,6 +41,7 @@ type NewRow = Pick<
 > &
   Pick<StoredExport, 'apiKeyId' | 'clientAddress'>
 
+/** Inserts a queued job and returns it. */
 export async function insertJob(sql: AnySql, row: NewRow): Promise<StoredExport> {
   return onlyRow(
     await sql<StoredExport[]>`
@@ -52,7 +53,7 @@ export async function insertJob(sql: AnySql, row: NewRow): Promise<StoredExport>
   )
 }
 
-/** How many jobs of the account there are, and how many of them wait or run. */
+/** Returns the numbers of all jobs of the account, and of those that are queued or running. */
 export async function countJobs(sql: AnySql, accountId: number): Promise<{ kept: number; open: number }> {
   return onlyRow(
     await sql<{ kept: number; open: number }[]>`
@@ -61,7 +62,7 @@ export async function countJobs(sql: AnySql, accountId: number): Promise<{ kept:
   )
 }
 
-/** By its UUID. Not one that has expired, though nobody has cleared it away yet. */
+/** Returns a job by its UUID; undefined if it does not exist or has expired. */
 export async function selectJob(sql: AnySql, accountId: number, uuid: string): Promise<StoredExport | undefined> {
   const [job] = await sql<StoredExport[]>`
     select ${columns(sql)} from export_jobs
@@ -69,14 +70,14 @@ export async function selectJob(sql: AnySql, accountId: number, uuid: string): P
   return job
 }
 
-/** Of whatever account. */
+/** Returns a finished job regardless of its account. */
 export async function selectFinished(sql: AnySql, id: number): Promise<StoredExport | undefined> {
   const [job] = await sql<StoredExport[]>`
     select ${columns(sql)} from export_jobs where id = ${id} and state = 'done' and expires_at > service_now()`
   return job
 }
 
-/** The latest first. */
+/** Returns jobs of the account, the latest first. */
 export async function selectJobs(
   sql: AnySql,
   accountId: number,
@@ -89,17 +90,17 @@ export async function selectJobs(
      order by id desc limit ${limit}`
 }
 
-/** Answers whether there was one that had not begun. */
+/** Deletes a queued job and returns whether there was one. */
 export async function deleteQueued(sql: AnySql, accountId: number, id: number): Promise<boolean> {
   const { count } = await sql`
     delete from export_jobs where id = ${id} and account_id = ${accountId} and state = 'queued'`
   return count > 0
 }
 
-/** A worker that took a step has this long; then another one does it. */
+/** Time after which another worker may take over a claimed step. */
 const STEP_LEASE = '30 seconds'
 
-/** Takes the job that has waited longest for a step. */
+/** Claims the job that has waited longest for a step. */
 export async function takeDue(sql: AnySql): Promise<StoredExport | undefined> {
   const [job] = await sql<StoredExport[]>`
     update export_jobs set state = 'running', due_at = service_now() + ${STEP_LEASE}::text::interval
@@ -109,10 +110,12 @@ export async function takeDue(sql: AnySql): Promise<StoredExport | undefined> {
   return job
 }
 
+/** Stores a part of a job's file. */
 export async function insertPart(sql: AnySql, jobId: number, number: number, content: Buffer): Promise<void> {
   await sql`insert into export_parts (job_id, number, content) values (${jobId}, ${number}, ${content})`
 }
 
+/** Returns a part of a job's file; undefined if it has been deleted. */
 export async function selectPart(sql: Sql, jobId: number, number: number): Promise<Buffer | undefined> {
   const [part] = await sql<{ content: Buffer }[]>`
     select content from export_parts where job_id = ${jobId} and number = ${number}`
@@ -120,8 +123,8 @@ export async function selectPart(sql: Sql, jobId: number, number: number): Promi
 }
 
 /**
- * How far it is; the next step comes after those of others that wait. False: the step is another's now, since this one was too
- * slow, or the job was begun anew; then nothing of it may be stored.
+ * Stores the progress of a job and makes its next step due after those of waiting jobs. Returns false if another worker has claimed
+ * the step, because this one was too slow, or the job was restarted; then nothing of the step may be stored.
  */
 export async function saveStep(
   sql: AnySql,
@@ -136,6 +139,7 @@ export async function saveStep(
   return count > 0
 }
 
+/** Finishes a job. The files of failed jobs are deleted. */
 export async function saveEnd(
   sql: AnySql,
   id: number,
@@ -150,7 +154,7 @@ export async function saveEnd(
      where id = ${id}`
 }
 
-/** Puts a job off whose step failed; answers how often that happened by our fault, in a row. */
+/** Postpones a job whose step failed. Returns the number of consecutive internal errors. */
 export async function postponeStep(
   sql: AnySql,
   id: number,
@@ -162,7 +166,7 @@ export async function postponeStep(
   return job?.failures ?? 0
 }
 
-/** Octets of all files of the account. */
+/** Returns the total size of the account's files in bytes. */
 export async function sumOctets(sql: AnySql, accountId: number): Promise<number> {
   return onlyRow(
     await sql<{ octets: number }[]>`
@@ -171,18 +175,18 @@ export async function sumOctets(sql: AnySql, accountId: number): Promise<number>
   ).octets
 }
 
-/** Seconds to the next telling, the n-th counted from 1; whoever does not come back within them is taken for dead. */
-const TELL_AGAIN = [60, 300, 1800, 7200, 18_000, 43_200, 86_400]
+/** Seconds after the n-th notification attempt until the next. A worker that has not finished by then is presumed dead. */
+const RETRY_SECONDS = [60, 300, 1800, 7200, 18_000, 43_200, 86_400]
 
 /**
- * Takes the job that waits longest to be told of, but none of these accounts'. It comes again by itself unless it is said to be
- * told.
+ * Claims the job that has waited longest for its notification, except those of these accounts. It is due again later unless the
+ * notification is recorded as done.
  */
 export async function takeTelling(sql: AnySql, except: readonly number[]): Promise<StoredExport | undefined> {
   const [job] = await sql<StoredExport[]>`
     update export_jobs
        set tellings = tellings + 1,
-           tell_at = service_now() + make_interval(secs => (${TELL_AGAIN}::int[])[least(tellings + 1, ${TELL_AGAIN.length})])
+           tell_at = service_now() + make_interval(secs => (${RETRY_SECONDS}::int[])[least(tellings + 1, ${RETRY_SECONDS.length})])
      where id = (select id from export_jobs
                   where tell_at <= service_now() and account_id <> all(${[...except]}::int[])
                   order by tell_at limit 1 for update skip locked)
@@ -190,9 +194,10 @@ export async function takeTelling(sql: AnySql, except: readonly number[]): Promi
   return job
 }
 
-/** Tellings after which nobody is told any more. */
-export const MOST_TELLINGS = TELL_AGAIN.length + 1
+/** Maximum number of notification attempts. */
+export const MOST_TELLINGS = RETRY_SECONDS.length + 1
 
+/** Records which notifications were sent; with `over` there are no further attempts. */
 export async function saveTold(
   sql: AnySql,
   id: number,
@@ -204,7 +209,7 @@ export async function saveTold(
      where id = ${id}`
 }
 
-/** Clears away jobs past their end, with their files, some at a time. Answers how many. */
+/** Deletes up to `limit` expired jobs with their files. Returns their number. */
 export async function deleteExpired(sql: AnySql, limit: number): Promise<number> {
   const { count } = await sql`
     delete from export_jobs

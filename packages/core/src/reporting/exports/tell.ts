@@ -10,14 +10,14 @@ export interface TellDependencies extends NoticeDependencies {
   readonly shown: (job: StoredExport) => ExportJob
 }
 
-/** Tells of a job that was taken. */
+/** Sends the notifications of a claimed job. */
 export type Telling = () => Promise<void>
 
 /**
- * Takes one job that has ended, to be told of by its callback and by mail; what fails is tried again for a day and a half. At
- * least once: a callback may come twice, a mail does not. Answers undefined when there is nothing to tell. For any number of
- * workers, and any number at once: of one account's there is one at a time in a process, so that callbacks which do not answer
- * hold up nobody else's.
+ * Returns a function that claims one finished job, to be reported by its callback and by email. Failed notifications are retried for
+ * a day and a half. Delivery is at least once for callbacks, exactly once for emails. Returns undefined if none is due. Any number
+ * of workers may call it, concurrently too. A process sends one notification per account at a time, so that callbacks which do not
+ * respond do not delay other accounts.
  */
 export function tellerOf(dependencies: TellDependencies): () => Promise<Telling | undefined> {
   const busy = new Set<number>()
@@ -25,23 +25,23 @@ export function tellerOf(dependencies: TellDependencies): () => Promise<Telling 
     const stored = await takeTelling(dependencies.sql, [...busy])
     if (!stored) return undefined
     busy.add(stored.accountId)
-    return () => tell(dependencies, stored).finally(() => busy.delete(stored.accountId))
+    return () => notify(dependencies, stored).finally(() => busy.delete(stored.accountId))
   }
 }
 
-async function tell(dependencies: TellDependencies, stored: StoredExport): Promise<void> {
+async function notify(dependencies: TellDependencies, stored: StoredExport): Promise<void> {
   const { sql, http, shown } = dependencies
   const job = shown(stored)
   const { callbackUrl, email } = stored
   const callbackTold =
-    stored.callbackTold || callbackUrl === null || (await postCallback(http, callbackUrl, toldOf(job)))
+    stored.callbackTold || callbackUrl === null || (await postCallback(http, callbackUrl, callbackBody(job)))
   const emailTold = stored.emailTold || email === null || (await mail(dependencies, stored, job))
   const over = (callbackTold && emailTold) || stored.tellings >= MOST_TELLINGS
   await saveTold(sql, stored.id, { callbackTold, emailTold, over })
 }
 
-/** What a callback is told. */
-function toldOf({ id, state, format, firstDay, lastDay, rows, url, expiresAt, problem }: ExportJob) {
+/** Returns the body of a callback. */
+function callbackBody({ id, state, format, firstDay, lastDay, rows, url, expiresAt, problem }: ExportJob) {
   return {
     ...{ jobId: id, status: state, format, startdate: firstDay, enddate: lastDay, rows },
     ...(url === null ? {} : { url, expires: expiresAt?.toISOString() }),
@@ -49,7 +49,7 @@ function toldOf({ id, state, format, firstDay, lastDay, rows, url, expiresAt, pr
   }
 }
 
-/** False: not now, as when the account has no credit left. */
+/** Returns false if the email cannot be sent at present, for example because the account has no credits. */
 async function mail(dependencies: TellDependencies, stored: StoredExport, job: ExportJob): Promise<boolean> {
   try {
     await mailNotice(dependencies, stored, job)

@@ -7,27 +7,27 @@ import { insertPart, postponeStep, type StoredExport, saveEnd, saveStep, sumOcte
 
 const compress = promisify(gzip)
 
-/** Characters of a part before it is compressed, about. */
+/** Approximate number of characters of a part before compression. */
 const PART_LENGTH = 4 * 1024 * 1024
-/** A step ends after this, whatever it has found. */
+/** Milliseconds after which a step ends, however many events it has read. */
 const STEP_MS = 2000
-/** Seconds a job waits whose step failed: by the database's trouble, by our fault. */
-const AFTER_FAILURE = { passing: 1, fault: 60 } as const
-/** Failures in a row, by our fault, after which it is given up. */
-const MOST_FAILURES = 5
-/** Days a file is kept. */
+/** Seconds before a failed step is retried, after a database outage and after an internal error. */
+const RETRY_AFTER = { outage: 1, fault: 60 } as const
+/** Number of consecutive internal errors after which a job fails. */
+const MAX_FAILURES = 5
+/** Retention of files in days. */
 export const KEPT_DAYS = 7
 
 export interface WorkDependencies {
   readonly sql: Sql
-  /** Octets all files of one account may have. */
+  /** Maximum total size of the files of one account in bytes. */
   readonly storage: number
 }
 
 /**
- * Does one step of the job that has waited longest: some thousand events into one part of its file, which is stored in one
- * transaction with how far the job is. Whoever is killed leaves nothing half done. No transaction is open while events are
- * read: it would hold up their numbering. Answers false when nothing is due. For any number of workers.
+ * Processes one step of the job that has waited longest: exports some thousand events to one part of its file and stores it in the
+ * same transaction as the job's progress, so that a crash leaves no partial step. No transaction is open while events are read,
+ * because it would delay their numbering. Returns false if no job is due. Any number of workers may call it.
  */
 export async function workSome(dependencies: WorkDependencies): Promise<boolean> {
   const { sql } = dependencies
@@ -37,7 +37,7 @@ export async function workSome(dependencies: WorkDependencies): Promise<boolean>
     await saveRead(dependencies, job, await readStep(sql, job))
     return true
   } catch (error) {
-    await putOff(sql, job, isDatabaseTrouble(error)).catch(() => {})
+    await postpone(sql, job, isDatabaseTrouble(error)).catch(() => {})
     throw error
   }
 }
@@ -92,10 +92,10 @@ async function saveRead(
   })
 }
 
-async function putOff(sql: Sql, { id }: StoredExport, passing: boolean): Promise<void> {
-  const seconds = passing ? AFTER_FAILURE.passing : AFTER_FAILURE.fault
-  const failures = await postponeStep(sql, id, { seconds, fault: !passing })
-  if (passing || failures < MOST_FAILURES) return
+async function postpone(sql: Sql, { id }: StoredExport, isOutage: boolean): Promise<void> {
+  const seconds = isOutage ? RETRY_AFTER.outage : RETRY_AFTER.fault
+  const failures = await postponeStep(sql, id, { seconds, fault: !isOutage })
+  if (isOutage || failures < MAX_FAILURES) return
   await sql.begin((transaction) =>
     saveEnd(transaction, id, { state: 'failed', problem: 'internal error', keptDays: KEPT_DAYS }),
   )

@@ -6,25 +6,25 @@ import type { Span } from './periods.ts'
 export interface BouncesQuestion {
   readonly accountId: number
   readonly span: Span
-  /** Only bounces of this one, counted by domain. Undefined: all, counted by classification. */
+  /** Only bounces of this classification, counted by domain. If undefined, all bounces, counted by classification. */
   readonly classification: BounceClassification | undefined
 }
 
-/** The bounces of one day, those of which there are most first. */
+/** The bounces of one day. */
 export interface BouncesOfDay {
   /** `yyyy-mm-dd` in the account's time zone. */
   readonly date: string
-  /** By classification, or by recipient domain. */
+  /** Counts by classification or by recipient domain, the highest first. */
   readonly counts: readonly { readonly name: string; readonly count: number }[]
 }
 
-/** Bounces one answer looks at, as many as take some 150 ms of processor time; with domains fewer, as each is read from its delivery. */
+/** Maximum number of bounces per response: about 150 ms of processor time. Lower with domains, which are read from the deliveries. */
 const MAX_BOUNCES = { all: 25_000, withDomains: 10_000 }
 
 /**
- * Counts the bounces and expiries of some days, as far as their events are kept; days without any are left out. Read by the index of
- * notable events, whose condition the statements repeat: both types in one list, as for expiries alone the planner takes the index of
- * soft bounces, and reads each of those. How many there are is asked of the index alone.
+ * Counts the bounces and expired deliveries of a date range by day, as far as their events are stored. Days without any are omitted.
+ * The statements repeat the condition of the index of notable events so that it is used. Both types are in one list, because for
+ * expired deliveries alone the planner would use the index of soft bounces and read all of those. Counting is an index-only scan.
  *
  * Throws parameterInvalid (enddate).
  */
@@ -71,7 +71,7 @@ export async function countBounces(
     .map(([date, day]) => ({ date, counts: sorted(day) }))
 }
 
-/** When a day of the account begins, or the one after. */
+/** The time when a day of the account begins, or the day after it. */
 const start = (sql: SqlTransaction, accountId: number, day: string, after: 0 | 1) => sql`
   (select (${day}::text::date + ${after}::int)::timestamp at time zone time_zone from accounts where id = ${accountId})`
 

@@ -29,7 +29,7 @@ export type { RecountRequest } from './recount.ts'
 export { rollUp } from './roll-up.ts'
 export type { Tag, TagPage } from './tags.ts'
 
-/** Whose counts are wanted: of all mail, of one name or some, or of each name apart. */
+/** The requested counts: of all mail, of one name, of some names, of groups of names or of each name. */
 export type Wanted =
   | { readonly kind: 'total' }
   | { readonly kind: 'one'; readonly subject: Subject; readonly name: string }
@@ -37,9 +37,9 @@ export type Wanted =
   | {
       readonly kind: 'groups'
       readonly subject: Subject
-      /** Names that are counted together, by the name of their group. */
+      /** The names of each group, which are counted together. */
       readonly groups: ReadonlyMap<string, readonly string[]>
-      /** What everything else is called. */
+      /** Name of the group of all other names. */
       readonly others: string
     }
   | { readonly kind: 'each'; readonly subject: Subject | 'subaccount' }
@@ -50,13 +50,13 @@ export interface BouncesRequest extends Pick<Question, 'accountId' | 'first' | '
 
 interface Question {
   readonly accountId: number
-  /** The user name of a subaccount of this account that is asked about instead of it. */
+  /** User name of a subaccount that is queried instead of the account. */
   readonly subaccount?: string | undefined
   /** `yyyy-mm-dd` in the account's time zone. */
   readonly first: string
-  /** Undefined: today, or the first day if that is later. */
+  /** Inclusive; undefined for today, or the first day if that is later. */
   readonly last?: string | undefined
-  /** Delivery times too. */
+  /** Whether to include delivery times. */
   readonly times?: boolean
   readonly limit: number
   readonly offset: number
@@ -69,59 +69,59 @@ export interface StatsQuestion extends Question {
 
 export interface SumsQuestion extends Question {
   readonly subject: Subject
-  /** Only this one. Undefined: each, those with most mail first. */
+  /** Only this name; if undefined, all names in the given order. */
   readonly name?: string | undefined
-  /** Those with most delivered mail first unless told; what has no name of its own is always last. */
+  /** The default is most delivered mail first. The sum of all names that are not counted separately is always last. */
   readonly order?: Order
 }
 
 export interface NamedCounts {
-  /** Null: all names that are not counted, or not told, apart. */
+  /** Null for the sum of all names that are not counted or not returned separately. */
   readonly name: string | null
   readonly counts: Counts
-  /** Null: nothing was delivered, or it was not asked for. */
+  /** Null if nothing was delivered or if it was not requested. */
   readonly deliveryTime: DeliveryTime | null
 }
 
 export interface StatsAnswer {
   readonly periods: readonly { readonly date: string; readonly stats: readonly NamedCounts[] }[]
-  /** How many periods the span has. */
+  /** Number of periods in the date range. */
   readonly total: number
   readonly asOf: AsOf
 }
 
 export interface SumsAnswer extends Span {
   readonly stats: readonly NamedCounts[]
-  /** How many names there are. */
+  /** Number of names. */
   readonly total: number
   readonly asOf: AsOf
 }
 
-/** Counts made from the events, by day in the account's time zone. All of an answer is of one moment, which it tells. */
+/** Counts of events by day in the account's time zone. Each response is one snapshot and contains its position. */
 export interface Stats {
   /**
-   * By day, week or month, with zeros for what had nothing; of each name only what there was.
+   * Returns counts by day, week or month. Periods without events have zeros, except with `each`, where such names are omitted.
    *
-   * Throws dateInvalid, datesReversed, parameterInvalid (enddate: more than five years, or one where names are told apart, or too many of them;
-   * the subject: its name has a NUL), subaccountUnknown.
+   * Throws dateInvalid, datesReversed, subaccountUnknown or parameterInvalid (enddate: more than five years, or one year with each
+   * name, or too many counts; the subject: its name contains NUL).
    */
   show(question: StatsQuestion): Promise<StatsAnswer>
-  /** Over the whole span. Throws as `show` does. */
+  /** Returns sums over the whole date range. Throws as `show` does. */
   sums(question: SumsQuestion): Promise<SumsAnswer>
-  /** Throws parameterInvalid (tag: it has a NUL). */
+  /** Returns tags of the account. Throws parameterInvalid (tag: it contains NUL). */
   tags(page: TagPage): Promise<{ tags: Tag[]; total: number }>
-  /** Bounces by classification, or by domain (bounces.ts). Throws dateInvalid, datesReversed, parameterInvalid (enddate). */
+  /** Returns bounces by classification or domain (bounces.ts). Throws dateInvalid, datesReversed or parameterInvalid (enddate). */
   bounces(question: BouncesRequest): Promise<BouncesOfDay[]>
-  /** Which of these names are tags of the account. */
+  /** Returns which of these names are tags of the account. */
   knownTags(accountId: number, names: readonly string[]): Promise<string[]>
   /** See recount.ts. */
   recount(request: RecountRequest): Promise<Span | null>
 }
 
 export function statsOf(sql: Sql): Stats {
-  /** One snapshot for all that an answer tells. */
-  const inOneSnapshot = <T>(act: (transaction: SqlTransaction) => Promise<T>): Promise<T> =>
-    sql.begin('isolation level repeatable read read only', act) as Promise<T>
+  /** Calls `fn` with a transaction in which all statements see the same snapshot. */
+  const inOneSnapshot = <T>(fn: (transaction: SqlTransaction) => Promise<T>): Promise<T> =>
+    sql.begin('isolation level repeatable read read only', fn) as Promise<T>
 
   return {
     show: (question) =>
@@ -136,27 +136,27 @@ export function statsOf(sql: Sql): Stats {
         const page = { first: periods[0]?.first ?? span.first, last: periods.at(-1)?.last ?? span.first }
         if (periods.length === 0) return { periods: [], total, asOf }
         const names = namesIn(wanted)
-        if (names * periods.length > MOST_TOLD) {
-          const most = Math.floor(MOST_TOLD / names)
+        if (names * periods.length > MAX_COUNTS_RETURNED) {
+          const most = Math.floor(MAX_COUNTS_RETURNED / names)
           const fewer =
             wanted.kind === 'groups' ? 'use a shorter date range' : 'use a shorter date range or fewer names'
           const coarser = period === 'month' ? '' : `, or aggregate by ${period === 'day' ? 'week or month' : 'month'}`
           throw invalidParameter(
             'enddate',
-            `a response has at most ${MOST_TOLD} counts, which allows ${most} ${period}s here (got ${periods.length}); ` +
+            `a response has at most ${MAX_COUNTS_RETURNED} counts, which allows ${most} ${period}s here (got ${periods.length}); ` +
               `${fewer}${coarser}`,
           )
         }
-        const asked = { accountId, period, page, times }
+        const query = { accountId, period, page, times }
         const rows =
           wanted.kind !== 'each'
-            ? await selectCounts(transaction, asked, countedOf(wanted))
+            ? await selectCounts(transaction, query, countedOf(wanted))
             : wanted.subject === 'subaccount'
-              ? await selectCountsOfSubaccounts(transaction, asked, span)
-              : await selectCountsOfEach(transaction, asked, { subject: wanted.subject, span })
+              ? await selectCountsOfSubaccounts(transaction, query, span)
+              : await selectCountsOfEach(transaction, query, { subject: wanted.subject, span })
         const byDate = Map.groupBy(rows, ({ date }) => date)
-        const totals = wanted.kind === 'groups' ? await selectCounts(transaction, asked, TOTAL) : []
-        // Of each name that was asked for there is a row.
+        const totals = wanted.kind === 'groups' ? await selectCounts(transaction, query, TOTAL) : []
+        // Every requested name gets a row.
         const stats = (found: CountsRow[] = []) =>
           wanted.kind === 'each'
             ? found.map(asNamed)
@@ -182,7 +182,7 @@ export function statsOf(sql: Sql): Stats {
 
     sums: (question) =>
       inOneSnapshot(async (transaction) => {
-        const { subject, name, times = false, order = MOST_SENT, limit, offset } = question
+        const { subject, name, times = false, order = BY_SENT, limit, offset } = question
         if (name !== undefined) requireText(name, subject)
         const { id: accountId, today } = await accountOf(transaction, question)
         const span = spanOf(question, today, name === undefined ? MOST_DAYS_APART : MOST_DAYS)
@@ -213,12 +213,12 @@ export function statsOf(sql: Sql): Stats {
 
 const TOTAL = { subject: 'total', names: [''] } as const
 
-/** Counts that are told by name, or looked at to be added up, for each period. */
+/** Returns the number of counts per period that are returned by name or summed for groups. */
 function namesIn(wanted: Wanted): number {
   return wanted.kind === 'some' || wanted.kind === 'groups' ? countedOf(wanted).names.length : 0
 }
 
-/** The counts of each group, then of everything else. */
+/** Returns the counts of each group, followed by those of all other names. */
 function grouped(
   { groups, others }: Extract<Wanted, { kind: 'groups' }>,
   rows: readonly CountsRow[],
@@ -233,7 +233,7 @@ function grouped(
   return [...named, { name: others, counts: rest, deliveryTime: null }]
 }
 
-const MOST_SENT: Order = { by: { sent: 1 }, descending: true }
+const BY_SENT: Order = { by: { sent: 1 }, descending: true }
 
 function countedOf(wanted: Exclude<Wanted, { kind: 'each' }>): Counted {
   if (wanted.kind === 'total') return TOTAL
@@ -256,33 +256,33 @@ function noCounts(name: string | null): NamedCounts {
   return { name, counts: NO_COUNTS, deliveryTime: null }
 }
 
-/** The database takes every text but NUL. */
+/** Throws parameterInvalid for NUL, which the database does not accept in texts. */
 function requireText(text: string, parameter: string): void {
   if (text.includes('\0')) throw invalidParameter(parameter, 'must not contain NUL')
 }
 
 function spanOf({ first, last }: Pick<Question, 'first' | 'last'>, today: string, most: number): Span {
-  // Where the caller's day begins before the account's, its today is the account's tomorrow.
+  // In a client's time zone east of the account's, today can be the account's tomorrow.
   const span = { first, last: last ?? (first > today ? first : today) }
   requireSpan(span, most)
   return span
 }
 
-/** Throws parameterInvalid (enddate). */
+/** Limits the number of counts of single names. Throws parameterInvalid (enddate). */
 async function requireFew(
   sql: SqlTransaction,
   { times, ...question }: { accountId: number; subject: Subject | 'subaccount'; span: Span; times: boolean },
 ): Promise<void> {
-  const most = times ? MOST_COUNTS.withTimes : MOST_COUNTS.plain
+  const most = times ? MAX_COUNTS_READ.withTimes : MAX_COUNTS_READ.plain
   if ((await countNames(sql, { ...question, most })) <= most) return
   throw invalidParameter('enddate', `date range would read more than ${most} counters; use a shorter date range`)
 }
 
-/** Counts of single names that one answer is made of: at 3.5 µs each, with delivery times 7, some 170 ms of processor time. */
-const MOST_COUNTS = { plain: 50_000, withTimes: 25_000 }
+/** Maximum counts of single names read per response: about 170 ms of processor time at 3.5 µs each, or 7 µs with delivery times. */
+const MAX_COUNTS_READ = { plain: 50_000, withTimes: 25_000 }
 
-/** Counts of named names in one answer, each of some 400 octets: ten names over two and a half years by day. */
-const MOST_TOLD = 10_000
+/** Maximum counts of requested names per response, each about 400 bytes: ten names over two and a half years by day. */
+const MAX_COUNTS_RETURNED = 10_000
 
 async function accountOf(
   sql: SqlTransaction,

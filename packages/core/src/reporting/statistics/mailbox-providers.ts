@@ -1,6 +1,6 @@
 /**
- * Who keeps a mailbox, told by its domain, by the names that the mirrored v3 interface has for them. Domains of companies whose mail one
- * of them keeps are not known: that would take a look at their MX records. Data: a new domain is one word here.
+ * Mailbox providers and their domains, with the names of the mirrored v3 interface. Domains of companies that use a provider are not
+ * included, because that would require looking up their MX records. To support a new domain, add it here.
  */
 const DOMAINS = {
   AOL: 'aol.com aim.com aol.co.uk aol.de aol.fr',
@@ -16,7 +16,7 @@ const DOMAINS = {
 
 export const OTHER_PROVIDERS = 'Other'
 
-/** Recipient domains by provider, in the order of their names. */
+/** Recipient domains by provider, ordered by name. */
 export const MAILBOX_PROVIDERS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(DOMAINS).map(([name, domains]) => [name, domains.split(' ')]),
 )

@@ -1,30 +1,29 @@
 import { METRICS, type Metric } from '../../events/event-types.ts'
 
 /**
- * What is counted, as the columns of roll_ups. An event counts once, except for the first of its kind of a delivery, which
- * counts as `unique_…` too, and for drops: each counts as `dropped`, by the suppression's reason, and as `late_dropped` if it was
- * processed before.
+ * The metrics, which are columns of roll_ups. An event counts once, with two exceptions: the first of its type of a delivery also
+ * counts as `unique_…`; a drop also counts by the suppression's reason, and as `late_dropped` if it was processed before.
  */
 export { METRICS, type Metric } from '../../events/event-types.ts'
 
-/** How often each thing happened. */
+/** Number of events of each metric. */
 export type Counts = Readonly<Record<Metric, number>>
 
-/** Drops by the reasons of suppressions; what else is dropped (a message cancelled, a person forgotten, a domain lost) has no count of its own. */
+/** Drops by the reasons of suppressions. Other drops (message cancelled, recipient erased, domain lost) have no separate metric. */
 export const DROPS: Readonly<Partial<Record<Metric, readonly string[]>>> = {
   bounce_dropped: ['hardbounce'],
   complaint_dropped: ['abuse'],
   unsubscribe_dropped: ['unsubscribe', 'manual', 'global'],
 }
 
-/** How often each metric counts in a sum of several. */
+/** The weight of each metric in a sum of several. */
 export type Weights = Readonly<Partial<Record<Metric, 1 | -1>>>
 
 export const NO_COUNTS = Object.fromEntries(METRICS.map((metric) => [metric, 0])) as Counts
 
-/** What is counted apart, besides an account's total. A recipient domain is what the API calls a site. */
+/** The subjects of separate counts, besides an account's total. The API calls a recipient domain a site. */
 export const SUBJECTS = ['domain', 'tag', 'recipient_domain'] as const
 export type Subject = (typeof SUBJECTS)[number]
 
-/** Tags, and recipient domains, that are counted apart on one day of an account; what has any further one is counted together. */
+/** Maximum number of tags, and of recipient domains, counted separately per account and day. Further ones are counted together. */
 export const NAMES_A_DAY = 1000

@@ -4,25 +4,25 @@ import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 export const PERIODS = ['day', 'week', 'month'] as const
 export type Period = (typeof PERIODS)[number]
 
-/** Both days included, as `yyyy-mm-dd`. */
+/** A date range with both days included, as `yyyy-mm-dd`. */
 export interface Span {
   readonly first: string
   readonly last: string
 }
 
-/** Days a question may span: five years. */
+/** Maximum days of a date range: five years. */
 export const MOST_DAYS = 1827
-/** Days a question may span that tells many names apart, of which there are up to a thousand a day. */
+/** Maximum days of a date range with separate counts of each name, of which there are up to 1000 per day. */
 export const MOST_DAYS_APART = 366
 
-/** Throws dateInvalid, datesReversed, parameterInvalid (enddate: more than `most` days). Equal days are a span of one. */
+/** Checks a date range; equal days mean one day. Throws dateInvalid, datesReversed or parameterInvalid (enddate: too many days). */
 export function requireSpan({ first, last }: Span, most: number): void {
   const days = parseDay(last) - parseDay(first) + 1
   if (days < 1) throw new ServiceError('datesReversed')
   if (days > most) throw invalidParameter('enddate', `date range must be at most ${most} days, including the first`)
 }
 
-/** Those of the span's days, ISO weeks or months that come after the first `offset`; the outer ones as far as the span reaches. */
+/** Returns the days, ISO weeks or months of a date range after the first `offset`. The first and last period are cut to the range. */
 export function periodsOf(span: Span, period: Period, { limit, offset }: { limit: number; offset: number }) {
   const periods: Span[] = []
   const end = parseDay(span.last)
@@ -34,7 +34,7 @@ export function periodsOf(span: Span, period: Period, { limit, offset }: { limit
   return { periods: periods.slice(offset, offset + limit), total: periods.length }
 }
 
-/** The last day of the period a day is in; days are counted from 1970-01-01, a Thursday. */
+/** Returns the last day of the period that contains a day. Days are counted from 1970-01-01, a Thursday. */
 function lastOf(day: number, period: Period): number {
   if (period === 'day') return day
   if (period === 'week') return day + 6 - ((((day + 3) % 7) + 7) % 7)

@@ -3,30 +3,30 @@ import { BUCKETS, type Histogram } from './delivery-times.ts'
 import { type Counts, METRICS, type Metric, type Subject, type Weights } from './metrics.ts'
 import type { Period, Span } from './periods.ts'
 
-/** Counts of one name, or of all further ones together, over some days. */
+/** Counts over some days, of one name or of all names without their own row. */
 export interface CountsRow {
-  /** Null: all names that have no row of their own. */
+  /** Null for the sum of all names without their own row. */
   readonly name: string | null
   readonly counts: Counts
-  /** Of deliveries, by delivery_time_bucket; null: there were none, or they were not asked for. */
+  /** Deliveries by delivery_time_bucket; null if there were none or they were not requested. */
   readonly histogram: Histogram | null
 }
 
-/** A {@link CountsRow} of a period, which is told by its first day. */
+/** A {@link CountsRow} of a period, which is identified by its first day. */
 export interface PeriodRow extends CountsRow {
   readonly date: string
 }
 
-/** What an answer holds: every event up to this one, and none behind it. */
+/** The position of a response: it contains all events up to this one and no later event. */
 export interface AsOf {
-  /** The account's last event counted; 0: none was. */
+  /** Sequence number of the account's last counted event; 0 if none. */
   readonly event: number
-  /** When that one happened; null: there was none, or it is no longer kept. */
+  /** Time of that event; null if there is none or it is no longer stored. */
   readonly time: Date | null
 }
 
-/** Names that are told apart in one answer over several periods. */
-const NAMES = 100
+/** Maximum names with separate counts in a response over several periods. */
+const MAX_NAMES = 100
 
 interface Row extends Counts {
   readonly date: string
@@ -34,15 +34,15 @@ interface Row extends Counts {
   readonly histogram: Histogram | null
 }
 
-/** Whole numbers are exact as doubles, and are added in a tenth of the time it takes as numeric, which sum(bigint) makes of them. */
+/** Integers are exact as doubles, and adding doubles takes a tenth of the time of numeric, which sum(bigint) uses. */
 const summed = METRICS.map((metric) => `sum(r.${metric}::float8) as ${metric}`).join(', ')
-/** A sum a bucket: a quarter of what adding up whole arrays costs. */
+/** One sum per bucket takes a quarter of the time of adding arrays. */
 const buckets = Array.from({ length: BUCKETS }, (_, at) => `coalesce(sum(r.delivery_times[${at + 1}]), 0)`).join(', ')
 
 const columns = (sql: SqlTransaction, times: boolean) => sql`
   ${sql.unsafe(summed)}, ${sql.unsafe(times ? `array[${buckets}]::float8[]` : 'null::float8[]')} as histogram`
 
-/** The first day of the period within the page of periods that is asked for. */
+/** The first day of the period, cut to the requested page of periods. */
 const dateOf = (sql: SqlTransaction, period: Period, page: Span) => sql`
   to_char(greatest(date_trunc(${period}::text, r.day::timestamp)::date, ${page.first}::text::date), 'YYYY-MM-DD')`
 
@@ -51,14 +51,14 @@ const within = (sql: SqlTransaction, { first, last }: Span) => sql`between ${fir
 export interface PeriodsQuestion {
   readonly accountId: number
   readonly period: Period
-  /** From the first of the periods asked for to the last of them. */
+  /** From the first to the last requested period. */
   readonly page: Span
   readonly times: boolean
 }
 
 /**
- * One name's days, to be joined. By the key, whatever the planner believes: where the average account has a few names, the index of
- * days looks as good, and reads the days of all names of a large one.
+ * Selects one name's days for a join. `offset 0` enforces a lookup by key: if the average account has few names, the planner
+ * considers the index of days as good, which would read all names of a large account.
  */
 const ofName = (
   sql: SqlTransaction,
@@ -67,14 +67,15 @@ const ofName = (
   lateral (select * from roll_ups
             where account_id = ${accountId} and subject = ${subject} and name = ${name} and day ${within(sql, span)} offset 0)`
 
-/** What is counted: everything (the name ''), or some names. */
+/** The names to be counted; for everything, the subject `total` with the name ''. */
 export interface Counted {
   readonly subject: Subject | 'total'
   readonly names: readonly string[]
-  /** What each of the names is counted as; those of one word are added up. Undefined: as itself. */
+  /** The name under which each name is counted; equal ones are added up. Undefined if each name is counted as itself. */
   readonly as?: readonly string[]
 }
 
+/** Returns the counts of some names by period. */
 export async function selectCounts(
   sql: SqlTransaction,
   { accountId, period, page, times }: PeriodsQuestion,
@@ -82,18 +83,18 @@ export async function selectCounts(
 ): Promise<PeriodRow[]> {
   const rows: PeriodRow[] = []
   const found = sql<Row[]>`
-    select ${dateOf(sql, period, page)} as date, asked.counted_as as name, ${columns(sql, times)}
-      from unnest(${[...names]}::text[], ${[...as]}::text[]) asked(name, counted_as)
-     cross join ${ofName(sql, { accountId, subject, name: sql`asked.name`, span: page })} r
+    select ${dateOf(sql, period, page)} as date, wanted.counted_as as name, ${columns(sql, times)}
+      from unnest(${[...names]}::text[], ${[...as]}::text[]) wanted(name, counted_as)
+     cross join ${ofName(sql, { accountId, subject, name: sql`wanted.name`, span: page })} r
      group by 1, 2`
-  // One by one: an answer has up to ten thousand.
+  // Row by row, because there are up to ten thousand.
   await found.forEach((row) => {
     rows.push(asPeriodRow(row))
   })
   return rows
 }
 
-/** Of each of the hundred names with most mail in the whole span, and of all others together. */
+/** Returns the counts of the 100 names with most mail in the whole date range, and of all others together, by period. */
 export async function selectCountsOfEach(
   sql: SqlTransaction,
   { accountId, period, page, times }: PeriodsQuestion,
@@ -102,7 +103,7 @@ export async function selectCountsOfEach(
   const rows = await sql<Row[]>`
     with top as materialized (
       select name from roll_ups where account_id = ${accountId} and subject = ${subject} and day ${within(sql, span)}
-       group by name order by sum(sent::float8) desc, sum(processed::float8) desc, name limit ${NAMES}
+       group by name order by sum(sent::float8) desc, sum(processed::float8) desc, name limit ${MAX_NAMES}
     ), counted as (
       select ${dateOf(sql, period, page)} as date,
              case when r.subject = ${subject} and r.name in (select name from top) then r.name end as name, ${columns(sql, times)}
@@ -114,7 +115,7 @@ export async function selectCountsOfEach(
   return rows.map(asPeriodRow)
 }
 
-/** Of each of the hundred subaccounts with most mail in the whole span, and of all others together. */
+/** Returns the counts of the 100 subaccounts with most mail in the whole date range, and of all others together, by period. */
 export async function selectCountsOfSubaccounts(
   sql: SqlTransaction,
   { accountId, period, page, times }: PeriodsQuestion,
@@ -126,7 +127,7 @@ export async function selectCountsOfSubaccounts(
     ), top as materialized (
       select own.id from own
         join roll_ups r on r.account_id = own.id and r.subject = 'total' and r.name = '' and r.day ${within(sql, span)}
-       group by own.id order by sum(r.sent::float8) desc, sum(r.processed::float8) desc, own.id limit ${NAMES}
+       group by own.id order by sum(r.sent::float8) desc, sum(r.processed::float8) desc, own.id limit ${MAX_NAMES}
     ), counted as (
       select ${dateOf(sql, period, page)} as date, case when own.id in (select id from top) then own.username end as name,
              ${columns(sql, times)}
@@ -137,7 +138,7 @@ export async function selectCountsOfSubaccounts(
   return rows.map(asPeriodRow)
 }
 
-/** How many counts of single names there are in a span, or `most` and one. */
+/** Returns the number of counts of single names in a date range, at most `most` + 1. */
 export async function countNames(
   sql: SqlTransaction,
   { accountId, subject, span, most }: { accountId: number; subject: Subject | 'subaccount'; span: Span; most: number },
@@ -156,7 +157,7 @@ export async function countNames(
 export interface NamesQuestion {
   readonly accountId: number
   readonly subject: Subject
-  /** Only this one. Undefined: each, those with most mail first. */
+  /** Only this name; if undefined, all names in the given order. */
   readonly name: string | undefined
   readonly span: Span
   readonly times: boolean
@@ -165,7 +166,7 @@ export interface NamesQuestion {
   readonly offset: number
 }
 
-/** Which names come first: those with most, or least, of a sum of metrics. */
+/** An order of names by a weighted sum of metrics. */
 export interface Order {
   readonly by: Weights
   readonly descending: boolean
@@ -176,7 +177,7 @@ const orderOf = (sql: SqlTransaction, { by, descending }: Order) => {
   return sql.unsafe(`${terms.join(' + ')} ${descending ? 'desc' : 'asc'}`)
 }
 
-/** Over the whole span, a row a name. */
+/** Returns the sums over the whole date range, one row per name. */
 export async function selectSums(
   sql: SqlTransaction,
   { accountId, subject, name, span, times, order, limit, offset }: NamesQuestion,
@@ -198,7 +199,7 @@ export async function selectSums(
   return { rows: [], total: all?.total ?? 0 }
 }
 
-/** To be read in the snapshot of the counts; for each of the accounts. */
+/** Returns the position of the account's counts. Must be called in the snapshot in which they are read. */
 export async function selectAsOf(sql: SqlTransaction, accountId: number): Promise<AsOf> {
   const [row] = await sql<AsOf[]>`
     select (p.first_number + p.count - 1)::float8 as event, e.occurred_at as time

@@ -7,34 +7,33 @@ import { addEvents } from './roll-up.ts'
 
 export interface RecountRequest {
   readonly accountId: number
-  /** `yyyy-mm-dd` in the account's present time zone. Undefined: the first day that is fully kept. */
+  /** `yyyy-mm-dd` in the account's current time zone; undefined for the first day whose events are all stored. */
   readonly first?: string | undefined
-  /** Undefined: today. */
+  /** Inclusive; undefined for today. */
   readonly last?: string | undefined
-  /** Called when a day is done. */
+  /** Called after each day. */
   readonly onDay?: ((day: string) => void) | undefined
 }
 
-/** Days of one request: what is kept of events is less. */
-const MOST_DAYS = 3660
+/** Maximum days of a recount. Events are retained for less. */
+const MAX_DAYS = 3660
 
 /**
- * Makes the roll-ups of a span of days anew from the events, a day a transaction, and answers the span; null: there are no events.
- * While a day is counted no events get their numbers, so it is exact beside any number of workers.
+ * Recomputes the rollups of a date range from the events, with one transaction per day. Returns the date range; null if there are
+ * no events. While a day is being counted no events get sequence numbers, so the result is exact even with concurrent workers.
  *
- * Throws parameterInvalid (account; from: a day whose events or their messages are no longer all kept), dateInvalid,
- * datesReversed.
+ * Throws dateInvalid, datesReversed or parameterInvalid (account; from: a day whose events or messages are no longer all stored).
  */
 export async function recount(sql: Sql, { accountId, first, last, onDay }: RecountRequest): Promise<Span | null> {
   const kept = await keptSince(sql, accountId)
   if (kept.since === null && first === undefined) return null
   const span = { first: first ?? kept.since ?? kept.today, last: last ?? kept.today }
-  requireSpan(span, MOST_DAYS)
+  requireSpan(span, MAX_DAYS)
   const days = await sql<{ day: string }[]>`
     select to_char(day, 'YYYY-MM-DD') as day
       from generate_series(${span.first}::text::timestamp, ${span.last}::text::timestamp, interval '1 day') day`
   for (const { day } of days) {
-    // Where nothing ever went, there was nothing before the first day and nothing after today, by the present time zone.
+    // If no events were ever deleted, rollups before the first day or after today stem from another time zone: recompute them too.
     const before = day === kept.since && kept.whole
     const after = day === kept.today
     await within(sql, 'long').begin((transaction) => recountDay(transaction, accountId, { day, before, after }))
@@ -44,11 +43,11 @@ export async function recount(sql: Sql, { accountId, first, last, onDay }: Recou
 }
 
 interface Kept {
-  /** By the account's present time zone, like `since`. */
+  /** In the account's current time zone, like `since`. */
   readonly today: string
-  /** The first day whose events are all there; null: there are none. */
+  /** The first day whose events are all stored; null if there are none. */
   readonly since: string | null
-  /** No event ever went. */
+  /** Whether no events were ever deleted. */
   readonly whole: boolean
 }
 
@@ -57,14 +56,14 @@ async function keptSince(sql: Sql, accountId: number): Promise<Kept> {
     select to_char(service_now() at time zone a.time_zone, 'YYYY-MM-DD') as today, coalesce(p.first_number = 1, true) as whole,
            to_char(
              case when p.first_number = 1
-                  -- Numbers do not follow times: the first event is in the earliest week, and only that is read.
+                  -- Numbers are not in order of time. The first event is in the earliest week, so only that is read.
                   then (select (min(e.occurred_at) at time zone a.time_zone)::date
                           from (select min(week) as week from event_pages where account_id = a.id) earliest
                          cross join lateral (
                            select occurred_at from events
                             where account_id = a.id and occurred_at >= earliest.week
                               and occurred_at < earliest.week + interval '7 days') e)
-                  -- The first day that begins in a week that is kept.
+                  -- The first day that begins in a stored week.
                   else ((p.week at time zone a.time_zone) + interval '1 day' - interval '1 microsecond')::date end,
              'YYYY-MM-DD') as since
       from accounts a
@@ -77,15 +76,15 @@ async function keptSince(sql: Sql, accountId: number): Promise<Kept> {
 
 interface DayToCount {
   readonly day: string
-  /** All earlier days with it, and all later ones. */
+  /** Whether all earlier, or all later, days are counted with it. */
   readonly before: boolean
   readonly after: boolean
 }
 
 async function recountDay(sql: SqlTransaction, accountId: number, { day, before, after }: DayToCount): Promise<void> {
-  // A day of ten million events takes minutes.
+  // A day with ten million events takes minutes.
   await sql`set local statement_timeout = 0`
-  // Waits for a batch that is being counted, and none begins until this is committed.
+  // Waits for a batch that is being counted, and prevents another one until commit.
   const { transaction } = onlyRow(
     await sql<{ transaction: string }[]>`
       select transaction::text from event_cursors where name = 'numbers' for update`,
@@ -118,8 +117,8 @@ interface Day {
 }
 
 /**
- * A day is fully kept when the pages of its weeks hold as many events as they had, none of its weeks went before the first page
- * that is there, and every event's message is there too.
+ * Checks that all events of a day are stored: its weeks are not older than the first page, they contain as many events as their
+ * pages count, and the message of every event is stored. Throws parameterInvalid (from).
  */
 async function requireKept(sql: SqlTransaction, { accountId, day, from, to, transaction }: Day): Promise<void> {
   const [kept] = await sql<{ events: boolean; messages: boolean }[]>`

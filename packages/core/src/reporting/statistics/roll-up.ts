@@ -2,12 +2,12 @@ import type { SqlTransaction } from '../../platform/database/database.ts'
 import { type Batch, HARD_BOUNCES } from '../events/index.ts'
 import { DROPS, METRICS, NAMES_A_DAY } from './metrics.ts'
 
-/** Adds a batch of events to the roll-ups, in the transaction that numbers them: each counts once, whatever dies in between. */
+/** Adds a batch of events to the rollups, in the transaction that numbers them, so that each counts once despite crashes. */
 export async function rollUp(sql: SqlTransaction, { after, to }: Batch): Promise<void> {
   await addEvents(sql, sql`e.transaction > ${after}::xid8 and e.transaction <= ${to}::xid8`)
 }
 
-/** What an event counts as: its type, and what only its detail tells apart. */
+/** The metric of an event, from its type and detail. */
 const metricOf = (sql: SqlTransaction) => sql`
   case e.type
     when 'bounced' then case when e.detail->>'class' = any(${[...HARD_BOUNCES]}::text[]) then 'hard_bounced' else 'soft_bounced' end
@@ -28,16 +28,16 @@ const summed = METRICS.map((metric) => `sum(${metric})::integer as ${metric}`).j
 const added = METRICS.map((metric) => `${metric} = r.${metric} + excluded.${metric}`).join(', ')
 
 /**
- * Adds those events `e` that the condition names. One statement, set-based, about 10 µs an event.
+ * Adds the events `e` that satisfy the condition, in one statement that takes about 10 µs per event.
  *
- * The joins are lateral with a limit, so that each delivery finds its message by index in its one partition, whatever the planner
- * believes: it plans once, for any number of events, and a join it may choose freely can read all messages. A message that is
- * gone counts in the total only.
+ * The joins are lateral with a limit, so that each delivery finds its message by index in one partition. The planner plans once for
+ * any number of events, and for an ordinary join it may choose to read all messages. Events whose message is no longer stored count
+ * only in the total.
  */
 export async function addEvents(sql: SqlTransaction, condition: ReturnType<SqlTransaction>): Promise<void> {
   const write = sql.unsafe
   await sql`
-    with happened as (
+    with new_events as (
       select e.account_id, (e.occurred_at at time zone coalesce(a.time_zone, 'UTC'))::date as day, e.message_id, e.recipient_no,
              e.occurred_at, ${metricOf(sql)} as metric, e.detail->>'first' = 'true' as first,
              case when e.type = 'dropped' then e.detail->>'reason' end as reason,
@@ -48,9 +48,9 @@ export async function addEvents(sql: SqlTransaction, condition: ReturnType<SqlTr
       select account_id, day, message_id, recipient_no, min(nth) as nth, min(occurred_at) as since,
              min(occurred_at) filter (where metric = 'sent') as sent_at,
              array_agg(occurred_at) filter (where metric = 'dropped') as dropped_at, ${write(counted)}
-        from happened group by account_id, day, message_id, recipient_no
-    ), told as (
-      -- What the accept itself drops has the message's very time; whatever is dropped later was processed.
+        from new_events group by account_id, day, message_id, recipient_no
+    ), described as (
+      -- Deliveries dropped when the message is accepted have exactly its time; those dropped later were processed.
       select d.*, case when d.dropped = 0 then 0 else
                (select count(*)::integer from unnest(d.dropped_at) each(at) where each.at > m.accepted_at) end as late_dropped,
              array['', m.domain, f.recipient_domain] || m.tags as names,
@@ -67,10 +67,10 @@ export async function addEvents(sql: SqlTransaction, condition: ReturnType<SqlTr
           select recipient_domain, (personal->>'scheduledAt')::timestamptz from delivery_queue where message_id = d.message_id and recipient_no = d.recipient_no
           limit 1) f on true
     ), part as (
-      -- What has more names than these three subjects are tags.
+      -- Names after those of these three subjects are tags.
       select account_id, day, unnest(array['total', 'domain', 'recipient_domain']) as subject, unnest(names) as name,
              nth, since, bucket, ${write(columns)}
-        from told
+        from described
     ), grouped as (
       select account_id, day, coalesce(subject, 'tag') as subject, name, min(nth) as nth, min(since) as since,
              count_buckets(array_agg(bucket) filter (where bucket is not null)) as delivery_times, ${write(summed)}
@@ -90,11 +90,11 @@ export async function addEvents(sql: SqlTransaction, condition: ReturnType<SqlTr
            order by place desc limit 1) last on true
     ), placed as (
       select *, subject in ('tag', 'recipient_domain') and earlier_place is null as fresh,
-             row_number() over (partition by account_id, subject, day, earlier_place is null order by nth, name) as behind_last
+             row_number() over (partition by account_id, subject, day, earlier_place is null order by nth, name) as after_last
         from known
     ), settled as materialized (
-      select *, case when fresh then coalesce(last_place, 0) + behind_last end as place,
-             fresh and coalesce(last_place, 0) + behind_last > ${NAMES_A_DAY} as beyond
+      select *, case when fresh then coalesce(last_place, 0) + after_last end as place,
+             fresh and coalesce(last_place, 0) + after_last > ${NAMES_A_DAY} as beyond
         from placed
     ), named as (
       insert into tags (account_id, name, created_at)

@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database/database.ts'
 
-/** A tag as it was first seen. */
+/** A tag and the time when it was first used. */
 export interface Tag {
   readonly name: string
   readonly createdAt: Date
@@ -8,18 +8,18 @@ export interface Tag {
 
 export interface TagPage {
   readonly accountId: number
-  /** Only those that begin with it. */
+  /** Only tags that begin with this text. */
   readonly prefix: string
   readonly limit: number
   readonly offset: number
 }
 
-/** The account's tags by name, and how many begin like that in all. */
+/** Returns the account's tags with a prefix, ordered by name, and their total number. */
 export async function selectTags(
   sql: Sql,
   { accountId, prefix, limit, offset }: TagPage,
 ): Promise<{ tags: Tag[]; total: number }> {
-  // In the order of octets what begins with a text lies between it and it with the last of all characters behind.
+  // In byte order, texts with a prefix are between the prefix and the prefix followed by the last Unicode character.
   const matching = sql`
     account_id = ${accountId} and name >= ${prefix} and name <= ${prefix} || U&'\\+10FFFF' and starts_with(name, ${prefix})`
   const [tags, [all]] = await Promise.all([
@@ -30,7 +30,7 @@ export async function selectTags(
   return { tags, total: all?.total ?? 0 }
 }
 
-/** Which of these names are tags of the account. */
+/** Returns which of these names are tags of the account. */
 export async function selectKnownTags(sql: Sql, accountId: number, names: readonly string[]): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select name from tags where account_id = ${accountId} and name = any(${[...names]}::text[])`

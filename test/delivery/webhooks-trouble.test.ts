@@ -55,9 +55,9 @@ t.test('410 disables a webhook at once, with an entry in the audit log, and enab
     const webhook = await service.core.webhooks.show(sender.accountId, id)
     return !webhook.enabled && webhook
   })
-  t.match(disabled, { problem: 'the url answered 410 Gone', disabledAt: Date })
+  t.match(disabled, { problem: 'received status 410 Gone', disabledAt: Date })
   const [entry] = (await service.core.audit.list(sender.accountId, { after: 0, limit: 100 })).slice(-1)
-  t.match(entry, { action: 'webhook.disable', keyId: null, after: { reason: 'the url answered 410 Gone' } })
+  t.match(entry, { action: 'webhook.disable', keyId: null, after: { reason: 'received status 410 Gone' } })
   await addEvents(service, sender, 2)
   await moveClock(service.sql, '1 hour')
   await new Promise((resolve) => setTimeout(resolve, 1200))

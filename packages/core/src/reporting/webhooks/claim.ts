@@ -4,33 +4,35 @@ import type { AnySql, Sql, SqlTransaction } from '../../platform/database/databa
 import { readEvents } from '../events/read.ts'
 import type { LeasedBatch } from './webhook.ts'
 
-/** v2 contract 16.2. */
+/** Maximum number of events in a batch (v2 contract 16.2). */
 export const BATCH_EVENTS = 100
-/** Requests at a time to one receiver that answers in time; others get one. */
-const ABREAST = 4
+/** Concurrent requests to a receiver that responds in time; slow receivers get one at a time. */
+const CONCURRENCY = 4
 const SLOW_MS = 1500
-/** A request takes ten seconds at most; whoever holds a batch longer is gone. */
+/** A request takes at most ten seconds; a worker that holds a batch longer is presumed dead. */
 const LEASE_SECONDS = 20
-/** Tries of what waits before a receiver that does not answer is asked with other events: it may be these it can't take. */
+/**
+ * Attempts of each waiting batch after which a failing receiver is probed with new events, because the waiting ones may be the cause.
+ */
 const TRIES = 3
-/** Batches that wait while a receiver does not answer, and in all. */
-const MOST_TRIED = 16
-const MOST_WAITING = 1000
-/** Pages of numbers one claim reads while none of their events is of interest. */
-const PAGES = 20
-/** Of the advisory locks, ours. */
-const LOOK_LOCK = 7743
+/** Maximum waiting batches of a failing receiver, and of any receiver. */
+const MAX_WAITING_WHILE_FAILING = 16
+const MAX_WAITING = 1000
+/** Maximum pages of sequence numbers that one claim reads if they contain no relevant events. */
+const MAX_PAGES = 20
+/** Advisory lock namespace. */
+const NOTICE_LOCK = 7743
 
 /**
- * Makes the webhooks due whose account has events they were not told of. One process at a time; no event is passed over, since
- * position and numbers are compared and no mark has to be kept.
+ * Makes webhooks due whose accounts have new events. One process at a time does this. No event is missed, because positions are
+ * compared with sequence numbers and no per-event mark is needed.
  */
 export async function noticeEvents(sql: AnySql): Promise<number> {
   const rows = await sql`
-    with turn as materialized (select pg_try_advisory_xact_lock(${LOOK_LOCK}) as mine)
-    update webhooks w set due_at = service_now() from turn
-     where turn.mine and w.enabled and (w.due_at is null or w.due_at > service_now())
-       -- What fails waits for its time, whatever there is to tell.
+    with mutex as materialized (select pg_try_advisory_xact_lock(${NOTICE_LOCK}) as taken)
+    update webhooks w set due_at = service_now() from mutex
+     where mutex.taken and w.enabled and (w.due_at is null or w.due_at > service_now())
+       -- Failing webhooks wait for their retry time despite new events.
        and w.failing_since is null and (w.held_until is null or w.held_until <= service_now())
        and w.position < (select first_number + count - 1 from event_pages p where p.account_id = w.account_id
                           order by first_number desc limit 1)
@@ -46,7 +48,7 @@ interface DueWebhook {
   readonly failing: boolean
   readonly slow: boolean
   readonly held: boolean
-  /** Its account is deleted: nobody can take it away any more. */
+  /** Whether its account is deleted, so that no one can remove the webhook. */
   readonly ownerless: boolean
 }
 
@@ -54,21 +56,21 @@ interface Waiting {
   readonly leased: number
   readonly leasedAside: number
   readonly total: number
-  /** Not aside: how many, and how often the one that was tried least. */
+  /** Number of batches that are not retried separately, and the lowest number of attempts among them. */
   readonly usual: number
   readonly leastTries: number
 }
 
 export type ClaimedBatch = LeasedBatch & {
-  /** Already read, of a batch that is new. */ readonly events?: readonly Event[]
+  /** The events of a new batch, which are already read. */ readonly events?: readonly Event[]
 }
 
 /**
- * Takes batches of the webhook that is due longest into this worker's hands, `slots` at most: what waits there and, as far as
- * the receiver can take more at a time, new ones of the events behind its position. The lease is the transaction's: a process
- * that dies has either taken nothing or leaves batches that the next claim finds when the lease is over.
+ * Claims up to `slots` batches of the webhook that has been due longest: waiting ones and, if the receiver has capacity, new ones
+ * with the events after its position. The lease is committed with the claim, so a process that dies has either claimed nothing or
+ * leaves batches that are claimed again when the lease expires.
  *
- * Undefined: no webhook is due.
+ * Returns undefined if no webhook is due.
  */
 export async function claimBatches(sql: Sql, slots: number): Promise<ClaimedBatch[] | undefined> {
   return sql.begin(async (transaction) => {
@@ -87,18 +89,18 @@ export async function claimBatches(sql: Sql, slots: number): Promise<ClaimedBatc
       return []
     }
     const waiting = await countWaiting(transaction, webhook.id)
-    const room = (webhook.failing || webhook.slow ? 1 : ABREAST) - waiting.leased
-    const wanted = Math.min(room, slots)
+    const capacity = (webhook.failing || webhook.slow ? 1 : CONCURRENCY) - waiting.leased
+    const wanted = Math.min(capacity, slots)
     const claimed = wanted <= 0 ? { batches: [], more: false } : await take(transaction, webhook, waiting, wanted)
-    const left = room - claimed.batches.length
+    const left = capacity - claimed.batches.length
     await setDue(transaction, webhook.id, { again: claimed.more && left > 0, full: left <= 0 })
     return claimed.batches
   }) as Promise<ClaimedBatch[] | undefined>
 }
 
 /**
- * When the webhook is to be looked at again, if nothing ends before: what ends makes it due by itself, so a full one waits for
- * nothing but leases that end with nobody there. Of those aside one is on its way at a time.
+ * Sets when the webhook is due again. A finished request makes it due anyway, so at full capacity only the expiry of leases of dead
+ * workers matters. Of the batches that are retried separately, one is in flight at a time.
  */
 async function setDue(
   sql: SqlTransaction,
@@ -120,31 +122,31 @@ async function setDue(
 
 interface Taken {
   readonly batches: ClaimedBatch[]
-  /** There are more events, or may be. */
+  /** Whether there may be more events. */
   readonly more: boolean
 }
 
 async function take(sql: SqlTransaction, webhook: DueWebhook, waiting: Waiting, wanted: number): Promise<Taken> {
   if (webhook.failing) return probe(sql, webhook, waiting)
   const usual = await lease(sql, webhook.id, { limit: wanted, aside: false, due: true })
-  // What fails for itself gets one of the places, and none that others need where there is only one.
+  // Batches that are retried separately get one slot, but not the only one.
   const reserved = waiting.leasedAside === 0 && wanted > 1 ? 1 : 0
   const first = await lease(sql, webhook.id, {
     limit: Math.min(reserved, wanted - usual.length),
     aside: true,
     due: true,
   })
-  const room = wanted - usual.length - first.length
-  const fresh = waiting.total < MOST_WAITING ? await cut(sql, webhook, room) : { batches: [], more: false }
-  const left = waiting.leasedAside + first.length > 0 ? 0 : room - fresh.batches.length
+  const capacity = wanted - usual.length - first.length
+  const fresh = waiting.total < MAX_WAITING ? await createBatches(sql, webhook, capacity) : { batches: [], more: false }
+  const left = waiting.leasedAside + first.length > 0 ? 0 : capacity - fresh.batches.length
   const last = await lease(sql, webhook.id, { limit: Math.min(left, 1), aside: true, due: true })
   return { batches: [...usual, ...first, ...fresh.batches, ...last], more: fresh.more }
 }
 
-/** One batch, to see whether the receiver answers again: mostly one that it did not take. */
+/** Claims one batch, usually a failed one, to probe whether a failing receiver has recovered. */
 async function probe(sql: SqlTransaction, webhook: DueWebhook, waiting: Waiting): Promise<Taken> {
-  const others = waiting.usual === 0 || (waiting.leastTries >= TRIES && waiting.usual < MOST_TRIED)
-  const fresh = others ? await cut(sql, webhook, 1) : { batches: [], more: false }
+  const others = waiting.usual === 0 || (waiting.leastTries >= TRIES && waiting.usual < MAX_WAITING_WHILE_FAILING)
+  const fresh = others ? await createBatches(sql, webhook, 1) : { batches: [], more: false }
   if (fresh.batches.length > 0) return { ...fresh, more: false }
   const usual = await lease(sql, webhook.id, { limit: 1, aside: false, due: false })
   if (usual.length > 0) return { batches: usual, more: false }
@@ -179,15 +181,15 @@ async function lease(
               b.to_number::float8 as "to", b.types, b.attempts`
 }
 
-/** Makes batches of the next events, and moves the position behind them. */
-async function cut(sql: SqlTransaction, webhook: DueWebhook, most: number): Promise<Taken> {
-  if (most <= 0) return { batches: [], more: false }
+/** Creates batches of the next events and moves the position after them. */
+async function createBatches(sql: SqlTransaction, webhook: DueWebhook, limit: number): Promise<Taken> {
+  if (limit <= 0) return { batches: [], more: false }
   const { id, accountId, events: types, position } = webhook
   const events: Event[] = []
   let [reached, ended] = [position, false]
-  for (let page = 0; page < PAGES && events.length < most * BATCH_EVENTS && !ended; page++) {
-    const limit = most * BATCH_EVENTS - events.length
-    const read = await readEvents(sql, { accountId, after: reached, limit, types })
+  for (let page = 0; page < MAX_PAGES && events.length < limit * BATCH_EVENTS && !ended; page++) {
+    const remaining = limit * BATCH_EVENTS - events.length
+    const read = await readEvents(sql, { accountId, after: reached, limit: remaining, types })
     ended = read.next === reached
     reached = read.next
     events.push(...read.events)

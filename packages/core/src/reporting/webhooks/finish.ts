@@ -3,29 +3,29 @@ import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { askedPause, DISABLE_AFTER, GIVE_UP_AFTER, pauseAfter } from './schedule.ts'
 import type { Answer, LeasedBatch } from './webhook.ts'
 
-/** Places of each ring of the log: successes, then failures. */
+/** Size of each ring buffer of the request log: one for successes, then one for failures. */
 const RING = 100
-const MOST_DEAD = 1000
+const MAX_DEAD = 1000
 const DEAD_DAYS = 30
 
-/** What became of a batch; `late`: it was no longer this worker's. */
+/** The result of a batch. `late` means that this worker's lease had expired. */
 export type Finished = 'delivered' | 'waiting' | 'dead' | 'disabled' | 'late'
 
 interface State {
   readonly enabled: boolean
-  /** Seconds since it last answered; null: it does answer. */
+  /** Seconds for which the webhook has been failing; null if it is not. */
   readonly failing: number | null
-  /** It answered since this batch failed last. */
+  /** Whether other batches have succeeded since this batch last failed. */
   readonly othersPass: boolean
   readonly aside: boolean
-  /** Seconds that this batch fails. */
+  /** Seconds for which this batch has been failing. */
   readonly lasting: number
 }
 
-/** Notes how the receiver took a batch, and decides how it goes on with both. One transaction. */
+/** Records the response to a batch and determines what happens next with batch and webhook, in one transaction. */
 export async function finishBatch(sql: Sql, batch: LeasedBatch, answer: Answer): Promise<Finished> {
   return sql.begin(async (transaction) => {
-    // The webhook first, as in a claim, so that two never wait for each other in a circle.
+    // Locks the webhook first, as a claim does, to avoid deadlocks.
     await transaction`select 1 from webhooks where id = ${batch.webhookId} for update`
     const [state] = await transaction<State[]>`
       select w.enabled, extract(epoch from service_now() - w.failing_since)::float8 as failing,
@@ -34,25 +34,25 @@ export async function finishBatch(sql: Sql, batch: LeasedBatch, answer: Answer):
         from webhook_batches b join webhooks w on w.id = b.webhook_id
        where b.id = ${batch.id} and b.lease = ${batch.lease} and b.state = 'waiting' for update of b`
     if (!state) return 'late'
-    // Nothing was asked, as nothing was left to tell.
+    // No request was made, because no event of the batch is to be reported.
     if (answer.status === null && answer.problem === undefined) return drop(transaction, batch)
-    await noteDelivery(transaction, batch, answer)
+    await logRequest(transaction, batch, answer)
     return answer.problem === undefined
       ? succeed(transaction, batch, answer, state)
       : fail(transaction, batch, answer, state)
   }) as Promise<Finished>
 }
 
-/** Gives a batch back untried: the next claim takes it. */
+/** Releases a batch without counting an attempt, for the next claim. */
 export async function giveBack(sql: Sql, batch: LeasedBatch): Promise<void> {
   await sql`
-    with given as (
+    with released as (
       update webhook_batches set leased_until = null, next_at = service_now()
        where id = ${batch.id} and lease = ${batch.lease} and state = 'waiting' returning webhook_id)
-    update webhooks set due_at = service_now() where id in (select webhook_id from given)`
+    update webhooks set due_at = service_now() where id in (select webhook_id from released)`
 }
 
-/** With the last thing that it failed with goes its failure: nothing else would ever try whether it answers again. */
+/** Deletes a batch. The last waiting batch ends the failing state, because otherwise the webhook would never be probed again. */
 async function drop(sql: SqlTransaction, { id, webhookId }: LeasedBatch): Promise<Finished> {
   await sql`delete from webhook_batches where id = ${id}`
   await sql`
@@ -75,7 +75,7 @@ async function succeed(
     update webhooks set succeeded_at = service_now(), failing_since = null, milliseconds = ${milliseconds}, due_at = service_now(),
            problem = case when enabled then null else problem end
      where id = ${webhookId}`
-  // It is there again: what waits need not wait any longer.
+  // The receiver has recovered: retry the waiting batches immediately.
   if (failing !== null)
     await sql`update webhook_batches set next_at = service_now() where webhook_id = ${webhookId} and state = 'waiting'`
   return 'delivered'
@@ -83,11 +83,11 @@ async function succeed(
 
 async function fail(sql: SqlTransaction, batch: LeasedBatch, answer: Answer, state: State): Promise<Finished> {
   const { id, webhookId } = batch
-  const asked = askedPause(answer.retryAfter, Date.now())
-  // A receiver that wants less at a time is no judge of what it gets.
-  const aside = state.aside || (state.othersPass && answer.status !== 429 && asked === 0)
+  const requested = askedPause(answer.retryAfter, Date.now())
+  // If the receiver asks for fewer requests, the batch itself is not the cause.
+  const aside = state.aside || (state.othersPass && answer.status !== 429 && requested === 0)
   const dead = aside && state.failing === null && state.lasting >= GIVE_UP_AFTER
-  const pause = Math.max(pauseAfter(state.lasting, Math.random()), asked)
+  const pause = Math.max(pauseAfter(state.lasting, Math.random()), requested)
   const problem = answer.problem ?? ''
   await sql`
     update webhook_batches
@@ -95,32 +95,32 @@ async function fail(sql: SqlTransaction, batch: LeasedBatch, answer: Answer, sta
            problem = ${problem}, failed_since = coalesce(failed_since, service_now()), failed_at = service_now(),
            next_at = service_now() + make_interval(secs => ${pause})
      where id = ${id}`
-  if (dead) await forgetOldDead(sql, webhookId)
-  if (answer.status === 410) return disable(sql, batch, state, 'the url answered 410 Gone')
+  if (dead) await deleteOldDead(sql, webhookId)
+  if (answer.status === 410) return disable(sql, batch, state, 'received status 410 Gone')
   const failing = state.failing ?? 0
-  // It says nothing about the receiver, which takes others.
-  const apart = aside && state.failing === null
-  if (!apart && failing >= DISABLE_AFTER)
+  // The receiver accepts other batches, so the webhook is not failing.
+  const batchOnly = aside && state.failing === null
+  if (!batchOnly && failing >= DISABLE_AFTER)
     return disable(sql, batch, state, `no success in ${Math.floor(failing / 3600)} hours: ${problem}`)
-  const next = apart ? 0 : Math.max(pauseAfter(failing, Math.random()), asked)
+  const next = batchOnly ? 0 : Math.max(pauseAfter(failing, Math.random()), requested)
   await sql`
     update webhooks
-       set failing_since = case when ${apart} then null else coalesce(failing_since, service_now()) end,
-           held_until = case when ${asked} > 0 then service_now() + make_interval(secs => ${asked}) else held_until end,
+       set failing_since = case when ${batchOnly} then null else coalesce(failing_since, service_now()) end,
+           held_until = case when ${requested} > 0 then service_now() + make_interval(secs => ${requested}) else held_until end,
            due_at = service_now() + make_interval(secs => ${next}), milliseconds = ${answer.milliseconds},
-           problem = case when enabled and not ${apart} then ${problem} else problem end
+           problem = case when enabled and not ${batchOnly} then ${problem} else problem end
      where id = ${webhookId}`
   return dead ? 'dead' : 'waiting'
 }
 
-/** Nothing goes there any more until the account enables it; what waits stays, and so does the position. */
+/** Disables a webhook until the account enables it. Waiting batches and the position are kept. */
 async function disable(
   sql: SqlTransaction,
   { accountId, webhookId }: LeasedBatch,
   { enabled }: State,
   reason: string,
 ): Promise<Finished> {
-  // Several requests may be under way; the first says it.
+  // Several requests may be in flight; only the first one disables the webhook.
   if (!enabled) return 'waiting'
   await sql`
     update webhooks set enabled = false, disabled_at = service_now(), problem = ${reason} where id = ${webhookId}`
@@ -131,7 +131,7 @@ async function disable(
   return 'disabled'
 }
 
-async function noteDelivery(sql: SqlTransaction, batch: LeasedBatch, answer: Answer): Promise<void> {
+async function logRequest(sql: SqlTransaction, batch: LeasedBatch, answer: Answer): Promise<void> {
   const failed = answer.problem !== undefined
   await sql`
     with counted as (
@@ -149,10 +149,10 @@ async function noteDelivery(sql: SqlTransaction, batch: LeasedBatch, answer: Ans
            attempt = excluded.attempt, status = excluded.status, milliseconds = excluded.milliseconds, problem = excluded.problem`
 }
 
-async function forgetOldDead(sql: SqlTransaction, webhookId: number): Promise<void> {
+async function deleteOldDead(sql: SqlTransaction, webhookId: number): Promise<void> {
   await sql`
     delete from webhook_batches b using (
       select id, failed_at, row_number() over (order by failed_at desc) as place
         from webhook_batches where webhook_id = ${webhookId} and state = 'dead') dead
-     where b.id = dead.id and (dead.place > ${MOST_DEAD} or dead.failed_at < service_now() - make_interval(days => ${DEAD_DAYS}))`
+     where b.id = dead.id and (dead.place > ${MAX_DEAD} or dead.failed_at < service_now() - make_interval(days => ${DEAD_DAYS}))`
 }

@@ -34,8 +34,8 @@ export const MOST_WEBHOOKS = 10
 const OVERLAP_HOURS = 24
 const REPLAY_DAYS = 30
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-/** Requests on behalf of somebody who waits, in one process. */
-const MOST_PROBES = 32
+/** Maximum number of concurrent probes and tests per process. */
+const MAX_PROBES = 32
 
 export interface WebhookAct {
   readonly accountId: number
@@ -43,14 +43,17 @@ export interface WebhookAct {
   readonly by?: Actor
 }
 
-/** Whether the URL is asked before anything is saved; it is, unless told. */
+/** Whether the URL is probed before the webhook is saved; default true. */
 export interface Asking {
   readonly ask?: boolean
 }
 
-/** Where accounts are told of their events. Each act on a webhook throws webhookUnknown. */
+/** URLs to which events of accounts are reported. All methods with an id throw webhookUnknown. */
 export interface Webhooks {
-  /** Asks the URL first, if enabled. Throws webhookUrlInvalid, webhookUnanswered, webhooksTooMany, parameterInvalid (headers). */
+  /**
+   * Creates a webhook. If it is enabled, its URL is probed first. Throws webhookUrlInvalid, webhookUnanswered, webhooksTooMany or
+   * parameterInvalid (headers).
+   */
   create(
     accountId: number,
     settings: WebhookSettings,
@@ -59,35 +62,41 @@ export interface Webhooks {
   ): Promise<{ webhook: Webhook; secret: string }>
   list(accountId: number): Promise<Webhook[]>
   show(accountId: number, id: number): Promise<Webhook>
-  /** What is not given stays. Asks the URL as create does, when it, the shape or the headers change or it is enabled. */
+  /**
+   * Changes a webhook; omitted settings are unchanged. The URL is probed as by `create` if URL, format or headers change or the
+   * webhook is enabled.
+   */
   update(act: WebhookAct, change: Partial<WebhookSettings>, asking?: Asking): Promise<Webhook>
   remove(act: WebhookAct): Promise<void>
-  /** Sends a sample of each of its events, and answers what the receiver said. */
+  /** Sends a sample of each of its events and returns the receiver's response. */
   test(accountId: number, id: number): Promise<Told & { readonly events: number }>
   /**
-   * Sends a sample of every event to any URL, as the webhook of this id would, or one in the v3 shape that is not signed.
-   * Throws webhookUrlInvalid, overloaded.
+   * Sends a sample of every event to any URL, as the webhook with this id would, or without an id as an unsigned v3 webhook.
+   * Throws webhookUrlInvalid or overloaded.
    */
   tryUrl(accountId: number, url: string, id?: number): Promise<Told>
-  /** A new secret signs; the old one does so too for some hours (24 unless told). */
+  /** Creates and returns a new secret. The old one also signs during the grace period, by default 24 hours. */
   rotateSecret(act: WebhookAct, overlapHours?: number): Promise<string>
-  /** The latest requests, newest first. */
+  /** Returns the latest requests, newest first. */
   deliveries(accountId: number, id: number, limit: number): Promise<WebhookDelivery[]>
-  /** Batches that were given up, latest first. */
+  /** Returns dead-lettered batches, latest first. */
   dead(
     accountId: number,
     id: number,
     page: { limit: number; offset: number },
   ): Promise<{ batches: DeadBatch[]; total: number }>
-  /** Tries one of them again, or all. Answers how many. Throws webhookFailureUnknown. */
+  /** Retries one dead-lettered batch, or all, and returns their number. Throws webhookFailureUnknown. */
   redeliver(act: WebhookAct, batchId?: string): Promise<number>
-  /** Goes on with the event of this number, whatever was told. Throws webhookReplayInvalid: it is older than 30 days, or none. */
+  /**
+   * Resumes at the event with this number, even if it was reported already. Throws webhookReplayInvalid if the event does not
+   * exist or is older than 30 days.
+   */
   replay(act: WebhookAct, from: number): Promise<void>
-  /** Makes webhooks due whose account has new events. Call it when there are, and now and then. */
+  /** Makes webhooks due whose accounts have new events. To be called after new events, and regularly. */
   notice(): Promise<number>
-  /** Batches for this worker, of one webhook. Undefined: none is due. See claim.ts. */
+  /** Claims batches of one webhook; undefined if no webhook is due. See claim.ts. */
   claim(slots: number): Promise<ClaimedBatch[] | undefined>
-  /** Sends a batch and notes how it was taken. Aborted, it is given back. */
+  /** Sends a batch and records the response. If aborted, the batch is released. */
   deliver(batch: ClaimedBatch, signal: AbortSignal): Promise<Finished>
 }
 
@@ -120,31 +129,31 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
     return opened(row)
   }
 
-  /** What asks a customer's host while somebody waits; there are so many at a time. */
-  async function asking<T>(ask: () => Promise<T>): Promise<T> {
-    if (probing >= MOST_PROBES) throw new ServiceError('overloaded', { reason: 'webhook probes' })
+  /** Sends a request for which a client waits. Their number is limited. Throws overloaded. */
+  async function limited<T>(fn: () => Promise<T>): Promise<T> {
+    if (probing >= MAX_PROBES) throw new ServiceError('overloaded', { reason: 'webhook probes' })
     probing++
-    return ask().finally(() => probing--)
+    return fn().finally(() => probing--)
   }
 
-  async function requireAnswer(target: Target): Promise<void> {
-    const problem = await asking(() => probe(http, target, `probe_${randomUUID().replaceAll('-', '')}`))
+  async function requireResponse(target: Target): Promise<void> {
+    const problem = await limited(() => probe(http, target, `probe_${randomUUID().replaceAll('-', '')}`))
     if (problem !== undefined) throw new ServiceError('webhookUnanswered', { values: { problem }, reason: problem })
   }
 
   async function change<T>(
     { accountId, id, by = OPERATOR }: WebhookAct,
     what: string,
-    act: (
+    fn: (
       sql: SqlTransaction,
       webhook: Webhook,
-    ) => Promise<{ answer: T; before?: AuditValues; after?: AuditValues } | undefined>,
+    ) => Promise<{ result: T; before?: AuditValues; after?: AuditValues } | undefined>,
   ): Promise<T | undefined> {
     return sql
       .begin(async (transaction) => {
         const row = await store.lockWebhook(transaction, accountId, id)
         if (!row) throw new ServiceError('webhookUnknown')
-        const done = await act(transaction, opened(row))
+        const done = await fn(transaction, opened(row))
         if (!done) return undefined
         const { before, after } = done
         await noteChange(transaction, {
@@ -153,12 +162,12 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
         })
         return done
       })
-      .then((done) => done?.answer as T | undefined)
+      .then((done) => done?.result as T | undefined)
   }
 
   function checked(settings: WebhookSettings, before?: Webhook): WebhookSettings {
     const events = settings.events.filter((type) => eventName(type, settings.format) !== null)
-    // Who names each event by itself may name none for now.
+    // A webhook with a list of event names may have an empty list.
     if (events.length === 0 && settings.names === null)
       throw new ServiceError('webhookEventInvalid', { values: { event: '' } })
     return {
@@ -174,7 +183,7 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
       const [secret, { privateKey, publicKey }] = [makeSecret(), makeSigningKey()]
       const own = await store.selectWebhooks(sql, accountId)
       if (own.length >= MOST_WEBHOOKS) throw new ServiceError('webhooksTooMany', { values: { limit: MOST_WEBHOOKS } })
-      if (wanted.enabled && ask) await requireAnswer({ ...wanted, secrets: [secret], signingKey: privateKey })
+      if (wanted.enabled && ask) await requireResponse({ ...wanted, secrets: [secret], signingKey: privateKey })
       const row = (await sql.begin(async (transaction) => {
         if ((await store.countLocked(transaction, accountId)) >= MOST_WEBHOOKS)
           throw new ServiceError('webhooksTooMany', { values: { limit: MOST_WEBHOOKS } })
@@ -192,26 +201,26 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
     async update(act, given, { ask = true } = {}) {
       const before = await show(act.accountId, act.id)
       const wanted = checked(changed(before, given), before)
-      const elsewhere =
+      const isNewTarget =
         wanted.url !== before.url || wanted.format !== before.format || !isSame(wanted.headers, before.headers)
-      if (ask && wanted.enabled && (elsewhere || !before.enabled)) {
+      if (ask && wanted.enabled && (isNewTarget || !before.enabled)) {
         const keys = await keysOf(before)
-        if (keys) await requireAnswer({ ...wanted, ...keys })
+        if (keys) await requireResponse({ ...wanted, ...keys })
       }
       const after = await change(act, 'edit', async (transaction, current) => {
-        // Others may have changed something else meanwhile: of them only what is given here is overwritten.
+        // Another request may have changed other settings meanwhile; these are kept.
         const merged = checked(changed(current, given), current)
-        const revived = merged.enabled && (!current.enabled || elsewhere)
+        const revived = merged.enabled && (!current.enabled || isNewTarget)
         const headers = seal(act.accountId, JSON.stringify(merged.headers))
         const row = await store.updateWebhook(transaction, act.id, { ...merged, headers, revived })
-        return { answer: row, before: noted(current), after: noted(merged) }
+        return { result: row, before: noted(current), after: noted(merged) }
       })
       return opened(after as store.Row)
     },
     async remove(act) {
       await change(act, 'remove', async (transaction, webhook) => {
         await store.deleteWebhook(transaction, webhook.id)
-        return { answer: undefined, before: noted(webhook) }
+        return { result: undefined, before: noted(webhook) }
       })
     },
     async test(accountId, id) {
@@ -220,23 +229,23 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
       if (!keys) throw new ServiceError('webhookUnknown')
       const target = { ...webhook, ...keys }
       const events = sampleEvents(webhook.events, new Date())
-      const told = await asking(() =>
+      const response = await limited(() =>
         post(http, target, { id: `test_${randomUUID().replaceAll('-', '')}`, body: bodyOf(target, events) }),
       )
-      return { ...told, events: events.length }
+      return { ...response, events: events.length }
     },
     async tryUrl(accountId, url, id) {
       const webhook = id === undefined ? undefined : await show(accountId, id)
       const keys = webhook && (await keysOf(webhook))
       const target = { ...UNSIGNED, ...webhook, ...keys, url: cleanUrl(http, url) }
       const body = bodyOf(target, sampleEvents(WEBHOOK_EVENTS, new Date()))
-      return asking(() => post(http, target, { id: `test_${randomUUID().replaceAll('-', '')}`, body }))
+      return limited(() => post(http, target, { id: `test_${randomUUID().replaceAll('-', '')}`, body }))
     },
     async rotateSecret(act, overlapHours = OVERLAP_HOURS) {
       const secret = makeSecret()
       await change(act, 'rotate', async (transaction) => {
         await store.replaceSecret(transaction, act.id, seal(act.accountId, secret), overlapHours)
-        return { answer: undefined, after: { overlapHours } }
+        return { result: undefined, after: { overlapHours } }
       })
       return secretText(secret)
     },
@@ -253,7 +262,7 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
         const named = batchId === undefined || UUID.test(batchId)
         const revived = named ? await store.reviveDead(transaction, act.id, batchId) : 0
         if (revived === 0 && batchId !== undefined) throw new ServiceError('webhookFailureUnknown')
-        return revived === 0 ? undefined : { answer: revived, after: { batches: revived } }
+        return revived === 0 ? undefined : { result: revived, after: { batches: revived } }
       })
       return count ?? 0
     },
@@ -263,7 +272,7 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
         const next = (await lastNumber(transaction, accountId)) + 1
         if (from !== next && !event) throw new ServiceError('webhookReplayInvalid', { values: { days: REPLAY_DAYS } })
         await store.movePosition(transaction, act.id, from - 1)
-        return { answer: undefined, before: { position }, after: { position: from - 1 } }
+        return { result: undefined, before: { position }, after: { position: from - 1 } }
       })
     },
     notice: () => noticeEvents(sql),
@@ -277,15 +286,15 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
       if (events.length === 0) return finishBatch(sql, batch, { status: null, milliseconds: 0 })
       const target = { ...webhook, ...keys }
       const body = bodyOf(target, events)
-      // None of them has a word in this shape; an empty batch would be a probe.
+      // No event has a name in this format. An empty batch would look like a probe.
       if (body === '[]') return finishBatch(sql, batch, { status: null, milliseconds: 0 })
       const id = `msg_${batch.id.replaceAll('-', '')}`
-      const told = await post(http, target, { id, body, signal })
-      if (signal.aborted && told.status === null) {
+      const response = await post(http, target, { id, body, signal })
+      if (signal.aborted && response.status === null) {
         await giveBack(sql, batch)
         return 'late'
       }
-      return finishBatch(sql, batch, told)
+      return finishBatch(sql, batch, response)
     },
   }
 
@@ -301,7 +310,7 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
   }
 }
 
-/** Undefined: there is none with this number, or it is no longer to be had. */
+/** Returns the event with this number; undefined if it does not exist or is too old. */
 async function eventAt(sql: SqlTransaction, accountId: number, number: number) {
   const { events } = await readEvents(sql, { accountId, after: number - 1, limit: 1 })
   const event = events.find((found) => found.number === number)
@@ -311,15 +320,15 @@ async function eventAt(sql: SqlTransaction, accountId: number, number: number) {
   return kept && event
 }
 
-/** The names of one shape say nothing in another. */
+/** Applies a change of settings. A change of format resets the event names, because they differ by format. */
 function changed(before: Webhook, given: Partial<WebhookSettings>): WebhookSettings {
-  const elsewhere = given.format !== undefined && given.format !== before.format
-  return { ...before, ...(elsewhere ? { names: null } : {}), ...given }
+  const newFormat = given.format !== undefined && given.format !== before.format
+  return { ...before, ...(newFormat ? { names: null } : {}), ...given }
 }
 
 const UNSIGNED: Target = {
   ...{ url: '', format: 'v3', asText: false, abuse: false, eventIds: true, headers: {}, signed: false },
-  // Of nobody: such a request is no webhook's.
+  // Throwaway keys: these requests belong to no webhook.
   ...{ secrets: [makeSecret()], signingKey: Buffer.alloc(0) },
 }
 
@@ -333,8 +342,8 @@ function isSame(one: Readonly<Record<string, string>>, other: Readonly<Record<st
   return JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort())
 }
 
-/** For the audit log: of headers only the names, as their values may be secrets. */
+/** Returns settings for the audit log. Only the names of headers are included, because values may be secrets. */
 function noted({ url, events, names, format, enabled, headers, label, signed }: WebhookSettings): AuditValues {
-  const apart = { ...(names ? { names: [...names] } : {}), ...(label === '' ? {} : { label }), signed }
-  return { url: notedUrl(url), events: [...events], ...apart, format, enabled, headers: Object.keys(headers) }
+  const optional = { ...(names ? { names: [...names] } : {}), ...(label === '' ? {} : { label }), signed }
+  return { url: notedUrl(url), events: [...events], ...optional, format, enabled, headers: Object.keys(headers) }
 }

@@ -8,18 +8,19 @@ const ALIASES: Readonly<Record<string, string>> = {
   ...{ spamreport: 'spam', spam_report: 'spam', abuse: 'spam', complained: 'spam', group_unsubscribe: 'unsubscribed' },
 }
 
-/** What the shape calls this event; null: it has no name there. */
+/** Returns the name of an event in a format; null if it has none. */
 export function nameOf({ type, detail }: Pick<Event, 'type' | 'detail'>, format: WebhookFormat): string | null {
   if (type === 'domain') return null
-  const left = format === 'v3' && type === 'unsubscribed' && detail.group !== undefined
-  return left ? 'group_unsubscribe' : eventName(type, format)
+  const fromGroup = format === 'v3' && type === 'unsubscribed' && detail.group !== undefined
+  return fromGroup ? 'group_unsubscribe' : eventName(type, format)
 }
 
+/** Returns the name of an event type in a format; null if it has none. */
 export function eventName(type: WebhookEvent, format: WebhookFormat): string | null {
   return eventType(type)[format]
 }
 
-/** The events of these names, in the words of either shape. Throws webhookEventInvalid. */
+/** Returns the event types with these names, which may be of either format. Throws webhookEventInvalid. */
 export function eventsNamed(names: readonly string[], format: WebhookFormat): WebhookEvent[] {
   const wanted = new Set<WebhookEvent>()
   for (const given of names) {
@@ -37,7 +38,7 @@ export function eventsNamed(names: readonly string[], format: WebhookFormat): We
   return WEBHOOK_EVENTS.filter((type) => wanted.has(type))
 }
 
-/** Their names in the shape, each once. */
+/** Returns the names of event types in a format, without duplicates. */
 export function namesOf(events: readonly WebhookEvent[], format: WebhookFormat, abuse: boolean): string[] {
   const names = events.flatMap((type) => eventType(type)[format] ?? [])
   return [...new Set(names)].map((name) => (name === 'spam' && abuse ? 'abuse' : name))

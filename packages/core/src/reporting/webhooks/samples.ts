@@ -1,7 +1,7 @@
 import type { Event } from '../../events/event.ts'
 import { eventType, WEBHOOK_EVENTS, type WebhookEvent } from '../../events/event-types.ts'
 
-/** One event of each of these types, about mail that never was. */
+/** Returns one sample event of each of these types. */
 export function sampleEvents(types: readonly WebhookEvent[], now: Date): Event[] {
   return WEBHOOK_EVENTS.filter((type) => types.includes(type)).map((type) => ({
     ...{ number: 0, occurredAt: now, type, detail: eventType(type).sample },

@@ -5,24 +5,25 @@ import { v2Body } from './v2-shape.ts'
 import { v3Body } from './v3-shape.ts'
 import type { Answer, WebhookKeys, WebhookSettings } from './webhook.ts'
 
-/** Where and how a request goes. */
+/** The destination of a request and how it is formatted and signed. */
 export type Target = Pick<WebhookSettings, 'url' | 'format' | 'asText' | 'abuse' | 'eventIds' | 'headers' | 'signed'> &
   WebhookKeys
 
 export interface Told extends Answer {
-  /** The beginning of what the receiver said. */
+  /** The beginning of the response body. */
   readonly text: string
 }
 
-const SHOWN_TEXT = 500
-/** On saving: somebody waits for the answer. */
+const MAX_TEXT_LENGTH = 500
+/** Timeout of a probe in milliseconds. Short, because a client waits for it. */
 const PROBE_MS = 5000
 
+/** Returns a batch in the target's format. */
 export function bodyOf(target: Target, events: readonly Event[]): string {
   return target.format === 'v2' ? v2Body(events, target) : v3Body(events)
 }
 
-/** One signed request with a batch. Never throws: that there is no answer is an answer too. Any 2xx is a success. */
+/** Sends a signed request with a batch. Any 2xx is a success. Never throws for a missing response, which is a result too. */
 export async function post(
   http: OutboundHttp,
   target: Target,
@@ -35,7 +36,7 @@ export async function post(
     const {
       status,
       retryAfter,
-      body: said,
+      body: received,
     } = await http.request({
       method: 'POST',
       ...{ url: target.url, body, ...(signal ? { signal } : {}), ...(timeoutMs === undefined ? {} : { timeoutMs }) },
@@ -47,7 +48,7 @@ export async function post(
     })
     const ok = status >= 200 && status < 300
     return {
-      ...{ status, milliseconds: elapsed(), retryAfter, text: clean(said) },
+      ...{ status, milliseconds: elapsed(), retryAfter, text: clean(received) },
       ...(ok ? {} : { problem: problemOf(status) }),
     }
   } catch (error) {
@@ -57,8 +58,8 @@ export async function post(
 }
 
 /**
- * v2 contract 16.2: HEAD, and if that is not 200 a POST of no events, which must be. Answers what is wrong, or undefined. The v3
- * shape knows no HEAD, and any 2xx will do.
+ * Probes a URL (v2 contract 16.2): HEAD must return 200 or, failing that, a POST without events must. In the v3 format there is no
+ * HEAD and any 2xx is accepted. Returns the problem; undefined if there is none.
  */
 export async function probe(http: OutboundHttp, target: Target, id: string): Promise<string | undefined> {
   if (target.format === 'v2') {
@@ -79,8 +80,8 @@ function problemOf(status: number): string {
   return `received status ${status}${status >= 300 && status < 400 ? '; redirects are not followed' : ''}`
 }
 
-/** Printable, and no more than a line of a table holds. */
-function clean(said: Buffer): string {
-  const text = said.toString('utf8', 0, 4 * SHOWN_TEXT)
-  return text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\s\ufffd]+/gu, ' ').slice(0, SHOWN_TEXT)
+/** Returns the beginning of a response as one line of printable text. */
+function clean(body: Buffer): string {
+  const text = body.toString('utf8', 0, 4 * MAX_TEXT_LENGTH)
+  return text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\s\ufffd]+/gu, ' ').slice(0, MAX_TEXT_LENGTH)
 }

@@ -2,14 +2,15 @@ import { createHmac, createPrivateKey, generateKeyPairSync, randomBytes, sign } 
 import type { WebhookFormat, WebhookKeys } from './webhook.ts'
 
 const PREFIX = 'whsec_'
-/** Standard Webhooks: 24 to 64 octets. */
-const SECRET_OCTETS = 32
+/** Standard Webhooks requires 24 to 64 bytes. */
+const SECRET_BYTES = 32
 
+/** Returns a random secret. */
 export function makeSecret(): Buffer {
-  return randomBytes(SECRET_OCTETS)
+  return randomBytes(SECRET_BYTES)
 }
 
-/** As the receiver's library takes it. */
+/** Returns a secret as the libraries of receivers expect it. */
 export function secretText(secret: Buffer): string {
   return PREFIX + secret.toString('base64')
 }
@@ -21,6 +22,7 @@ export interface SigningKey {
   readonly publicKey: string
 }
 
+/** Returns a new key pair for the signature of the v3 format. */
 export function makeSigningKey(): SigningKey {
   const { privateKey, publicKey } = generateKeyPairSync('ec', {
     namedCurve: 'P-256',
@@ -39,8 +41,8 @@ interface Request {
 }
 
 /**
- * The headers a receiver can tell by that the request is ours: those of Standard Webhooks 1.0.0, with a signature by each
- * secret, and for the v3 shape, if it is signed, those of its event webhook (v3 contract 9.3).
+ * Returns the headers by which receivers verify a request: those of Standard Webhooks 1.0.0, with a signature by each secret, and for
+ * signed requests in the v3 format those of its event webhook (v3 contract 9.3).
  */
 export function signatureHeaders(
   keys: WebhookKeys,

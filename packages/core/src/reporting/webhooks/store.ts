@@ -1,14 +1,14 @@
 import type { AnySql, SqlTransaction } from '../../platform/database/database.ts'
 import type { DeadBatch, Webhook, WebhookDelivery, WebhookSettings } from './webhook.ts'
 
-/** A row as it is stored, its secrets sealed. */
+/** A stored row, whose headers are encrypted. */
 export interface Row extends Omit<Webhook, 'headers'> {
   readonly headers: Buffer
 }
 
 export interface SealedKeys {
   readonly secret: Buffer
-  /** Null: there is none, or its time is over. */
+  /** Null if there is none or its grace period is over. */
   readonly formerSecret: Buffer | null
   readonly signingKey: Buffer
 }
@@ -30,7 +30,7 @@ export type NewRow = Omit<WebhookSettings, 'headers'> & {
   readonly publicKey: string
 }
 
-/** It begins behind the account's last event. Due at once, as one may get its number at this very moment. */
+/** Inserts a webhook that begins after the account's last event. It is due immediately, because new events may be committing. */
 export async function insertWebhook(sql: AnySql, row: NewRow): Promise<Row> {
   const [made] = await sql<Row[]>`
     insert into webhooks (account_id, url, events, names, label, signed, format, as_text, abuse, event_ids, headers, secret, signing_key, public_key,
@@ -43,7 +43,7 @@ export async function insertWebhook(sql: AnySql, row: NewRow): Promise<Row> {
   return made as Row
 }
 
-/** What the account decides. One that is enabled again is as if nothing had failed. */
+/** Updates the settings. With `revived` all failures are reset. */
 export async function updateWebhook(
   sql: AnySql,
   id: number,
@@ -82,7 +82,7 @@ export async function selectWebhooks(sql: AnySql, accountId: number): Promise<Ro
   return sql<Row[]>`select ${columns(sql)} from webhooks where account_id = ${accountId} order by id`
 }
 
-/** How many there are; until the transaction ends nobody else adds one. */
+/** Returns the number of webhooks and prevents others from being added until the transaction ends. */
 export async function countLocked(sql: SqlTransaction, accountId: number): Promise<number> {
   await sql`select 1 from accounts where id = ${accountId} for no key update`
   const [row] = await sql<{ count: number }[]>`
@@ -135,7 +135,7 @@ export async function selectDead(
   return { batches, total: counted?.total ?? 0 }
 }
 
-/** Dead ones wait again, apart from the others; all, or the one with this id. Answers how many. */
+/** Retries dead-lettered batches separately from others; all, or the one with this id. Returns their number. */
 export async function reviveDead(sql: AnySql, id: number, batchId: string | undefined): Promise<number> {
   const rows = await sql`
     update webhook_batches

@@ -7,11 +7,11 @@ import { eventName } from './names.ts'
 import type { WebhookSettings } from './webhook.ts'
 
 export interface V2Options extends Pick<WebhookSettings, 'asText' | 'abuse' | 'eventIds'> {
-  /** What machines opened and clicked too, marked. Left out: the shape has no word for them, and a receiver would count people. */
+  /** Whether to include opens and clicks by machines, marked. Default false, because v2 receivers would count them as human. */
   readonly machines?: boolean
 }
 
-/** BOUNCE_REASONID and BOUNCE_REASON. The numbers are ours, as no others are known, and never change. */
+/** BOUNCE_REASONID and BOUNCE_REASON. The contract does not define the numbers; these are Postrider's own and never change. */
 export const BOUNCE_REASONS: Readonly<Record<BounceClass, readonly [id: number, text: string]>> = {
   'bad-mailbox': [1, 'bad address'],
   'bad-domain': [2, 'bad domain'],
@@ -27,32 +27,32 @@ export const BOUNCE_REASONS: Readonly<Record<BounceClass, readonly [id: number, 
   network: [12, 'network error'],
   other: [13, 'other'],
 }
-/** Given up after days of trying. */
+/** Reason of expired mail. */
 const EXPIRED = [14, 'no delivery in time'] as const
 
-/** A batch in the v2 shape: a JSON array (v2 contract 16.3). */
+/** Returns a batch in the v2 format: a JSON array (v2 contract 16.3). */
 export function v2Body(events: readonly Event[], options: V2Options): string {
   return `[${events.flatMap((event) => v2Object(event, options) ?? []).join(',')}]`
 }
 
-/** JSON text, as TRANSID is a number that a double need not hold. Undefined: the shape has no such event. */
+/** Returns an event as JSON text, because TRANSID may exceed the precision of a double; undefined if v2 does not report it. */
 function v2Object({ id, type, detail, delivery, occurredAt }: Event, options: V2Options): string | undefined {
   if (type === 'domain' || !delivery) return undefined
   const name = eventName(type, 'v2')
   if (name === null) return undefined
   if (detail.machine !== undefined && !options.machines) return undefined
-  const reader = eventType(type).byReader
+  const byRecipient = eventType(type).byReader
   const dropped = type === 'dropped' || type === 'invalid'
   const labels = { 'X-APIHEADER': delivery.reference ?? '', TAGS: delivery.tags.join(',') }
   const values: Record<string, string | number> = {
-    RESPONSE: reader ? '' : responseOf(type, detail),
+    RESPONSE: byRecipient ? '' : responseOf(type, detail),
     EMAIL: delivery.recipient,
     TIMESTAMP: Math.floor(occurredAt.getTime() / 1000),
     FROMADDRESS: delivery.from,
     EVENT: name === 'spam' && options.abuse ? 'abuse' : name,
-    // No message was made for these.
+    // No message was built for these.
     MSIZE: dropped ? 0 : delivery.size,
-    ...(reader ? readerValues(type, detail, delivery) : labels),
+    ...(byRecipient ? recipientValues(type, detail, delivery) : labels),
     ...(name === 'bounced' ? bounceValues(type, detail) : {}),
     ...(options.eventIds ? { EVENTID: eventId(id) } : {}),
     ...(detail.machine === undefined ? {} : { MACHINE: detail.machine }),
@@ -65,8 +65,8 @@ function v2Object({ id, type, detail, delivery, occurredAt }: Event, options: V2
   return `{"TRANSID":${transaction},${rest.join(',')}}`
 }
 
-/** In the order of the recorded ones, which differs from the others'. */
-function readerValues(type: WebhookEvent, detail: EventDetail, delivery: EventDelivery): Record<string, string> {
+/** Fields in the order of recorded events, which differs from that of other events. */
+function recipientValues(type: WebhookEvent, detail: EventDetail, delivery: EventDelivery): Record<string, string> {
   return {
     USERAGENT: detail.userAgent ?? '',
     TAGS: delivery.tags.join(','),
@@ -90,7 +90,7 @@ function responseOf(type: WebhookEvent, detail: EventDetail): string {
   return type === 'sent' ? `smtp;${reply}` : reply
 }
 
-/** The same at every attempt, and in every shape. */
+/** Returns the event's id, which is the same for every attempt and format. */
 export function eventId(id: string): string {
   return `evt_${id}`
 }

@@ -7,7 +7,7 @@ import { isHardBounce, replyLine } from '../events/words.ts'
 import { nameOf } from './names.ts'
 import { eventId } from './v2-shape.ts'
 
-/** A batch in the v3 shape, to the octet as the recorded ones are written (v3 contract 9). */
+/** Returns a batch in the v3 format, byte for byte as in recorded requests (v3 contract 9). */
 export function v3Body(events: readonly Event[]): string {
   const objects = events.flatMap((event) => v3Object(event) ?? [])
   const text = objects.map((object) => JSON.stringify(object)).join(',\r\n')
@@ -18,7 +18,7 @@ function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<str
   const name = nameOf({ type, detail }, 'v3')
   if (type === 'domain' || !delivery || name === null) return undefined
   const group = detail.group ?? delivery.group
-  const told: Record<string, unknown> = {
+  const values: Record<string, unknown> = {
     email: delivery.recipient,
     timestamp: Math.floor(occurredAt.getTime() / 1000),
     'smtp-id': smtpId(delivery),
@@ -30,20 +30,20 @@ function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<str
     ...(delivery.template ? templateValues(delivery.template) : {}),
     ...ownValues(type, detail, delivery),
   }
-  // What the sender wants to hear goes beside ours, and not in its place.
+  // The sender's custom arguments do not replace the standard fields.
   for (const [name, value] of Object.entries(delivery.customArgs ?? {})) {
-    if (!Object.hasOwn(told, name)) {
-      Object.defineProperty(told, name, { value, enumerable: true, configurable: true, writable: true })
+    if (!Object.hasOwn(values, name)) {
+      Object.defineProperty(values, name, { value, enumerable: true, configurable: true, writable: true })
     }
   }
-  return told
+  return values
 }
 
 function templateValues({ id, name }: NonNullable<EventDelivery['template']>): Record<string, string> {
   return { sg_template_id: id, ...(name === undefined ? {} : { sg_template_name: name }) }
 }
 
-/** The mail's Message-ID; of one that was relayed as it was, what the service gives where there is none. */
+/** Returns the Message-ID; for relayed mail, the one that this service adds if there is none. */
 function smtpId({ messageId, ownMessageId, envelope, from }: EventDelivery): string {
   const id = envelope === null ? messageId : `${messageId}.${envelope}`
   return ownMessageId ?? `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`
@@ -61,7 +61,7 @@ const DROPPED: Readonly<Record<string, string>> = {
   'domain-lost': 'Sending Domain Lost',
 }
 
-/** Events call it by another name than lists do (v3 contract 9.2). */
+/** Events have a different name for this classification than lists (v3 contract 9.2). */
 function classificationInEvents(bounceClass: string | undefined): string {
   const name = classificationOf(bounceClass)
   return name === 'Technical Failure' ? 'Technical' : name
@@ -70,7 +70,7 @@ function classificationInEvents(bounceClass: string | undefined): string {
 function ownValues(type: WebhookEvent, detail: EventDetail, delivery: EventDelivery): Record<string, unknown> {
   const { ip, userAgent, url, machine, enhanced, attempt, host } = detail
   const tls = host === undefined ? {} : { tls: detail.tls === undefined ? 0 : 1 }
-  const reader = { ...(userAgent === undefined ? {} : { useragent: userAgent }), ...(ip === undefined ? {} : { ip }) }
+  const client = { ...(userAgent === undefined ? {} : { useragent: userAgent }), ...(ip === undefined ? {} : { ip }) }
   switch (type) {
     case 'processed':
       return delivery.scheduledAt ? { send_at: Math.floor(delivery.scheduledAt.getTime() / 1000) } : {}
@@ -88,7 +88,7 @@ function ownValues(type: WebhookEvent, detail: EventDetail, delivery: EventDeliv
       return {
         reason: replyLine(detail),
         ...(enhanced ? { status: enhanced } : {}),
-        // A block may pass; a bounce is an address that nobody has.
+        // A block is temporary; a bounce means that the address does not exist.
         type: type === 'bounced' && isHardBounce(detail.class) ? 'bounce' : 'blocked',
         bounce_classification: classificationInEvents(detail.class),
         ...tls,
@@ -98,10 +98,10 @@ function ownValues(type: WebhookEvent, detail: EventDetail, delivery: EventDeliv
     case 'invalid':
       return { reason: 'Invalid', status: '5.0.0' }
     case 'opened':
-      return { ...reader, sg_machine_open: machine !== undefined, sg_content_type: 'html' }
+      return { ...client, sg_machine_open: machine !== undefined, sg_content_type: 'html' }
     case 'clicked':
-      return { ...reader, url: url ?? '' }
+      return { ...client, url: url ?? '' }
     default:
-      return reader
+      return client
   }
 }

@@ -3,55 +3,55 @@ import type { WebhookEvent } from '../../events/event-types.ts'
 export const WEBHOOK_FORMATS = ['v2', 'v3'] as const
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
 
-/** What the account decides about a webhook. */
+/** The settings of a webhook. */
 export interface WebhookSettings {
   readonly url: string
   readonly events: readonly WebhookEvent[]
-  /** Of these events only those whose name in the shape is one of these, and then it may be none at all. Null: all. */
+  /** Limits the events to those with one of these names in the format; may be empty. Null for no limit. */
   readonly names: readonly string[] | null
   readonly format: WebhookFormat
-  /** v2: every value as text, as it was before 2019. */
+  /** v2: every value is a text, as before 2019. */
   readonly asText: boolean
-  /** v2: complaints are called "abuse", not "spam". */
+  /** v2: spam complaints are named "abuse" instead of "spam". */
   readonly abuse: boolean
-  /** v2: each object ends with EVENTID, the same at every attempt. */
+  /** v2: each object ends with EVENTID, which is the same for every attempt. */
   readonly eventIds: boolean
-  /** Sent with every request. */
+  /** Custom headers of every request. */
   readonly headers: Readonly<Record<string, string>>
   readonly enabled: boolean
-  /** What the account calls it. */
+  /** A name chosen by the account. */
   readonly label: string
-  /** v3: requests carry that shape's signature. */
+  /** v3: requests have the signature of that format. */
   readonly signed: boolean
 }
 
 export interface Webhook extends WebhookSettings {
   readonly id: number
   readonly accountId: number
-  /** base64 of the ECDSA key's SubjectPublicKeyInfo, as the v3 verifiers take it. */
+  /** Base64 of the ECDSA key's SubjectPublicKeyInfo, as v3 verifiers expect it. */
   readonly publicKey: string
   readonly createdAt: Date
-  /** Null: it is as it was made. */
+  /** Null if never changed. */
   readonly changedAt: Date | null
-  /** All events up to this number are told or on their way. */
+  /** All events up to this number have been reported or are in batches. */
   readonly position: number
   readonly succeededAt: Date | null
-  /** Null: it answers. */
+  /** Null if not failing. */
   readonly failingSince: Date | null
-  /** The service disabled it: the reason is `problem`. */
+  /** Time when the service disabled it, with the reason in `problem`; otherwise null. */
   readonly disabledAt: Date | null
   readonly problem: string | null
 }
 
-/** What requests are signed with. */
+/** The keys that sign requests. */
 export interface WebhookKeys {
-  /** The HMAC secrets: during the overlap of a rotation, the former one too. */
+  /** The HMAC secrets; during the grace period of a rotation, also the former one. */
   readonly secrets: readonly Buffer[]
-  /** Of the v3 shape's signature. PKCS 8, DER. */
+  /** The key of the v3 format's signature (PKCS 8, DER). */
   readonly signingKey: Buffer
 }
 
-/** One request of the log. */
+/** One request in the log. */
 export interface WebhookDelivery {
   readonly batchId: string
   readonly at: Date
@@ -63,7 +63,7 @@ export interface WebhookDelivery {
   readonly problem: string | null
 }
 
-/** A batch that was given up. */
+/** A dead-lettered batch. */
 export interface DeadBatch {
   readonly id: string
   readonly after: number
@@ -74,7 +74,7 @@ export interface DeadBatch {
   readonly problem: string | null
 }
 
-/** A batch in a worker's hands. */
+/** A batch claimed by a worker. */
 export interface LeasedBatch {
   readonly id: string
   readonly lease: number
@@ -86,13 +86,13 @@ export interface LeasedBatch {
   readonly attempts: number
 }
 
-/** How the receiver took a request. */
+/** The result of a request. */
 export interface Answer {
-  /** Null: there was none. */
+  /** Null if there was no response. */
   readonly status: number | null
   readonly milliseconds: number
   /** The value of Retry-After. */
   readonly retryAfter?: string | undefined
-  /** Why it is no success. Undefined: it is one. */
+  /** The error; undefined if the request succeeded. */
   readonly problem?: string | undefined
 }

@@ -120,7 +120,7 @@ t.test('what can not be written for a recipient says so from the thread too', as
   const delivery = { recipient: 'a@harbor.example', recipientNo: 0, personal }
   await t.rejects(
     Promise.resolve(core.messages.render(message, delivery)),
-    /with its substitutions the message is too large/,
+    /message exceeds the size limit after substitution/,
   )
 })
 

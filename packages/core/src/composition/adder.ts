@@ -3,7 +3,7 @@ import { fillHtml, fillText } from './links/fill-plan.ts'
 import type { Links } from './links/links.ts'
 import { type Plan, type PlanOptions, planHtml, planText } from './links/plan.ts'
 
-/** What is added to one recipient's copy. */
+/** The added content and links of one recipient's copy. */
 export interface AddTo {
   readonly additions: Additions
   readonly links: Links

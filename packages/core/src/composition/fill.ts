@@ -57,7 +57,7 @@ function substituted(content: ContentDocument, personal: Personal | null): Fille
   const fill: Fill = (text) => {
     const filled = atOnce(substituter.substitute(text, values, room))
     if (filled !== undefined) return filled
-    throw new Unrenderable({ why: 'output', sentence: 'with its substitutions the message is too large' })
+    throw new Unrenderable({ why: 'output', sentence: 'message exceeds the size limit after substitution' })
   }
   const { subject, replyTo, replyToList, alternatives } = content
   return {
@@ -105,7 +105,10 @@ async function rendered({
   if (result.kind === 'failed') throw new Unrenderable(result.failure)
   const { subject = content.subject, html = content.html, text = content.text } = result
   if (subject.length > LIMITS.headerText) {
-    throw new Unrenderable({ why: 'output', sentence: `the subject has more than ${LIMITS.headerText} characters` })
+    throw new Unrenderable({
+      why: 'output',
+      sentence: `subject exceeds ${LIMITS.headerText} characters after rendering`,
+    })
   }
   return { ...content, subject, ...(html === undefined ? {} : { html }), ...(text === undefined ? {} : { text }) }
 }
@@ -123,7 +126,10 @@ function withTags({ content, personal }: FilledContent, urls: () => UnsubscribeU
     if (!hasUnsubscribeTags(text)) return text
     const filled = atOnce(fillUnsubscribeTags(text, (own ??= urls()), kind, room))
     if (filled !== undefined) return filled
-    throw new Unrenderable({ why: 'output', sentence: 'with its unsubscribe links the message is too large' })
+    throw new Unrenderable({
+      why: 'output',
+      sentence: 'message exceeds the size limit after unsubscribe links are filled in',
+    })
   }
   return { content: { ...content, ...texts(content, fill) }, personal }
 }

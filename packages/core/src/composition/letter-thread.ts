@@ -149,5 +149,8 @@ function errorOf({ sentence, why, stack }: Extract<LetterReport, { kind: 'failed
 }
 
 function tooCostly(why: 'time' | 'memory'): Unrenderable {
-  return new Unrenderable({ why, sentence: `writing the message takes too much ${why}` })
+  return new Unrenderable({
+    why,
+    sentence: `building the message takes too much ${why === 'time' ? 'processor time' : 'memory'}`,
+  })
 }

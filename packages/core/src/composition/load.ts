@@ -12,7 +12,7 @@ export interface LoadedMessage {
   /** UUID. */
   readonly id: string
   readonly domainId: number
-  /** The reason if the domain was lost after the message was accepted, so that it is no longer sent; otherwise null. */
+  /** The reason if the domain was lost after the message was accepted, so that none of it is sent; otherwise null. */
   readonly loss: string | null
   readonly accountId: number
   readonly acceptedAt: Date

@@ -3,21 +3,21 @@ import type { AnySql } from '../platform/database/database.ts'
 type Fragment = ReturnType<AnySql>
 
 export interface FinishedDeliveries {
-  /** The rows that have left `delivery_queue`, or a relation with the columns of that table that are used. */
+  /** The rows removed from `delivery_queue`, or a relation with the columns of that table that are used. */
   readonly from: Fragment
-  /** delivered, bounced, expired or dropped, or an expression over the relation. */
+  /** The final state, or an expression over the relation. */
   readonly state: 'delivered' | 'bounced' | 'expired' | 'dropped' | Fragment
-  /** Why it was dropped; null of any other state. */
+  /** The reason of a drop; null for other states. */
   readonly reason: string | Fragment
-  /** Expressions for what differs from the queue's column of the same name. */
+  /** Expressions for columns whose value is not that of the queue's column with the same name. */
   readonly columns?: Partial<Record<Column, Fragment>>
 }
 
 type Column = 'recipient' | 'recipientKey' | 'recipientDomain' | 'kind' | 'reference' | 'personal' | 'attempt'
 
 /**
- * The statement that records deliveries as finished, to be part of the one that takes them out of the queue. The event of it is
- * written beside it with `insertEvents`.
+ * Returns the statement that records deliveries as finished. It must be part of the statement that removes them from the queue,
+ * together with `insertEvents` for their events.
  */
 export function finishDeliveries(sql: AnySql, { from, state, reason, columns = {} }: FinishedDeliveries): Fragment {
   const text = (value: string | Fragment): Fragment => (typeof value === 'string' ? sql`${value}::text` : value)

@@ -96,7 +96,7 @@ export async function holdLease({ log, onLost, times, ...who }: LeaseOptions): P
   const workerId = await registered.promise
   return {
     workerId,
-    answered: () => void Atomics.add(counters, COUNTERS.answers, 1),
+    answered: () => void Atomics.add(counters, COUNTERS.statements, 1),
     async release() {
       ending = true
       clearInterval(rounds)

@@ -2,7 +2,7 @@
 export type LostLease = 'taken' | 'hung' | 'silent'
 
 /** Positions of the main loop's counters in shared memory: its own rounds, and the statements that the database completed. */
-export const COUNTERS = { rounds: 0, answers: 1 } as const
+export const COUNTERS = { rounds: 0, statements: 1 } as const
 
 export interface StandstillTimes {
   /** Milliseconds between two heartbeats, each followed by a check. */
@@ -21,7 +21,7 @@ export class Standstill {
   readonly #counters: Int32Array
   readonly #times: StandstillTimes
   #rounds = -1
-  #answers = -1
+  #statements = -1
   #still = 0
   #silent = 0
 
@@ -30,20 +30,20 @@ export class Standstill {
     this.#times = times
   }
 
-  /** Checks the counters. To be called after each heartbeat; `answered` is whether the heartbeat succeeded. */
-  look(answered: boolean): LostLease | undefined {
+  /** Checks the counters. To be called after each heartbeat; `succeeded` is whether the heartbeat did. */
+  look(succeeded: boolean): LostLease | undefined {
     const { beatEvery, hungAfter, silentAfter } = this.#times
     const rounds = Atomics.load(this.#counters, COUNTERS.rounds)
-    const answers = Atomics.load(this.#counters, COUNTERS.answers)
+    const statements = Atomics.load(this.#counters, COUNTERS.statements)
     const advanced = rounds !== this.#rounds
     // If the heartbeat failed too, the database is unavailable rather than the worker's connections broken. Failed heartbeats
     // also follow each other faster than `beatEvery`, so they are not counted.
-    if (answers !== this.#answers) this.#silent = 0
-    else if (advanced && answered) this.#silent++
+    if (statements !== this.#statements) this.#silent = 0
+    else if (advanced && succeeded) this.#silent++
     if (advanced) this.#still = 0
-    else if (answered) this.#still++
+    else if (succeeded) this.#still++
     this.#rounds = rounds
-    this.#answers = answers
+    this.#statements = statements
     if (this.#still * beatEvery >= hungAfter) return 'hung'
     return this.#silent * beatEvery >= silentAfter ? 'silent' : undefined
   }

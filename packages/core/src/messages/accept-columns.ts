@@ -1,7 +1,7 @@
 import { PartDigest } from '../composition/body.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 
-/** The parameters of the accept statement: an array per column, so that one text serves batches of any size. */
+/** Returns the parameters of the accept statement: an array per column, so that the statement is the same for every batch size. */
 
 export function messageColumns(batch: readonly StoredMessage[]) {
   return {

@@ -26,8 +26,8 @@ export const REPEATED: Written = { stored: false, queued: false }
  * Writes a batch in one statement, with one round trip and one commit: suppression lookup, credits, idempotency keys, messages,
  * bodies, queued or finished deliveries and first events. With arrays as parameters it is the same statement for every batch size.
  *
- * It is one text and not built from functions, so that it can be read from top to bottom. docs/accept.sql has it as the database
- * gets it, to be run in psql; a test holds that file.
+ * It is one text rather than composed by functions, so that it can be read from top to bottom. docs/accept.sql contains it as sent
+ * to the database, to be run in psql; a test keeps that file up to date.
  */
 export async function insertMessages(
   sql: AnySql,

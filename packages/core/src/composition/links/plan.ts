@@ -12,7 +12,7 @@ const MAX_LINKS = 1000
 /** Maximum number of replaced tags per part. A tag may be a single character and is replaced by a whole link. */
 const MAX_TAGS = 1000
 
-/** What is added to a text for all recipients. */
+/** Options for the content added to a text, equal for all recipients. */
 export interface PlanOptions {
   readonly openTracking: boolean
   readonly clickTracking: boolean

@@ -12,7 +12,7 @@ export type { KeptDelivery, KeptSuppression, PersonPage } from './export.ts'
 export type { ForgetRequest, Receipt, RequestState } from './request.ts'
 
 /** Maximum number of addresses in one erasure request. */
-const MOST_ADDRESSES = 1000
+const MAX_ADDRESSES = 1000
 
 /** Erasure and export of the data stored about recipients. */
 export interface Privacy {
@@ -85,7 +85,7 @@ export function privacyOf(dependencies: ForgetDependencies): Privacy {
 function keysOf(addresses: readonly string[]): string[] {
   const named = addresses.filter((address) => address.trim() !== '')
   if (named.length === 0) throw new ServiceError('parameterMissing', { values: { parameter: 'email' } })
-  if (named.length > MOST_ADDRESSES) throw invalidParameter('email', `must have at most ${MOST_ADDRESSES} addresses`)
+  if (named.length > MAX_ADDRESSES) throw invalidParameter('email', `must have at most ${MAX_ADDRESSES} addresses`)
   return [
     ...new Set(
       named.map((address) => {

@@ -11,7 +11,7 @@ import Type, { type Static } from 'typebox'
 import { type Call, type Operation, operation } from './operation.ts'
 import { notFound, refuse } from './refusal.ts'
 
-/** v3's flags, the event name of each and core's event type. There is no event for resubscribing to a group. */
+/** v3's flags and the event name of each. There is no event for resubscribing to a group. */
 const FLAGS = {
   group_resubscribe: 'group_resubscribe',
   delivered: 'delivered',
@@ -27,6 +27,12 @@ const FLAGS = {
 } as const
 type Flag = keyof typeof FLAGS
 const EVERY = Object.keys(FLAGS) as Flag[]
+
+/** Whether such an event is reported under the flag's name. To core, unsubscribing from a group is an unsubscribe. */
+function isAbout(flag: Flag, event: WebhookEvent): boolean {
+  const name = flag === 'group_unsubscribe' ? FLAGS.unsubscribe : FLAGS[flag]
+  return eventType(event).v3 === name
+}
 
 /** Clients send back the values they received, including null. */
 const TextOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 2048 })

@@ -22,10 +22,10 @@ function pageOf(places: Readonly<Record<string, readonly RuleName[]>>): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Errors of /v3/mail/send</title>
 <h1>Errors of POST /v3/mail/send</h1>
 <p>Each error gives the path of the invalid field (indexes start at 0) and one of the messages below. A response lists all
-errors found. Words in braces are replaced by values from the request.</p>
-<ul>
-${items.join('\n')}
-</ul></html>
+errors found. Words in braces are replaced by values from the request. A field of the wrong JSON type is reported
+with: ${escaped(WRONG_TYPE)}</p>
+${sections.join('\n')}
+</html>
 `
 }
 

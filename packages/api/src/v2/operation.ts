@@ -14,7 +14,7 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
   readonly summary: string
   readonly group: OperationGroup
   readonly scope: Exclude<Scope, 'all'>
-  /** Paths below /v2 with the methods of each. The first is the documented one, and one of them accepts POST (contract 22.1). */
+  /** Paths below /v2 with the methods of each. The first is the documented one, and one of them accepts POST (contract 22). */
   readonly routes: readonly Route[]
   /**
    * The parameters from path, query, JSON or form; the former takes precedence. Text from a path, query or form is converted to

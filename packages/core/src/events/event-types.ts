@@ -38,7 +38,7 @@ const READER = { ip: '192.0.2.9', userAgent: 'Mozilla/5.0' } as const
 export const EVENT_TYPE_TABLE = {
   processed: {
     meaning: 'A message was accepted for the recipient.',
-    producers: ['messages/store.ts'],
+    producers: ['messages/insert-messages.ts'],
     v2: null,
     v3: 'processed',
     log: { filter: 'processed', statuses: [], indexed: false },
@@ -91,7 +91,7 @@ export const EVENT_TYPE_TABLE = {
     meaning:
       'The message was not sent: the recipient is suppressed, or the message cannot be composed or was cancelled.',
     producers: [
-      'messages/store.ts',
+      'messages/insert-messages.ts',
       'messages/batches.ts',
       'delivery/record.ts',
       'delivery/set-aside.ts',
@@ -107,7 +107,7 @@ export const EVENT_TYPE_TABLE = {
   },
   invalid: {
     meaning: 'The message was not sent: the recipient is not a valid address.',
-    producers: ['messages/store.ts'],
+    producers: ['messages/insert-messages.ts'],
     v2: 'invalid',
     v3: 'dropped',
     log: { filter: 'invalid', statuses: [], indexed: true },

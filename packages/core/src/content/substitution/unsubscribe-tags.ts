@@ -16,7 +16,7 @@ export interface UnsubscribeUrls {
 
 type Tag = readonly [which: keyof UnsubscribeUrls, label: string | undefined]
 
-/** Contract 2.7. A tag with a label becomes a complete link, one without becomes the bare URL. */
+/** v3 contract 2.7. A tag with a label becomes a complete link, one without becomes the bare URL. */
 const TAGS: ReadonlyMap<string, Tag> = new Map<string, Tag>([
   ['<%asm_group_unsubscribe_raw_url%>', ['group', undefined]],
   ['<%asm_group_unsubscribe_url%>', ['group', 'Unsubscribe From This List']],

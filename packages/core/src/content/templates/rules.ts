@@ -2,7 +2,7 @@ import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import type { TemplateContent } from './template.ts'
 import { checkVariables } from './variables.ts'
 
-/** Contract section 7: 10 MB (in octets) or more is too large. */
+/** v2 contract section 7: 10 MB (in octets) or more is too large. */
 const TEMPLATE_LIMIT = 10 * 1024 * 1024
 /** The limit for subjects in sends. */
 const MAX_SUBJECT_LENGTH = 4096

@@ -51,7 +51,7 @@ t.test('what is no setting is refused by its name, and nothing is changed', asyn
     [{ timeZone: 'posix/UTC' }, /\[timeZone\]/],
     [{ timeZone: '' }, /\[timeZone\]/],
     [{ openTracking: 'perhaps' }, /\[openTracking\]/],
-    [{ footerHtml: 'é'.repeat(5121) }, /\[footerHtml\].*10240 octets/],
+    [{ footerHtml: 'é'.repeat(5121) }, /\[footerHtml\].*10240 bytes/],
     [{ footerText: 'a\0b' }, /\[footerText\].*NUL/],
     [{ footerText: '\ud800' }, /\[footerText\].*Unicode/],
     [{ eventDays: 61 }, /\[eventDays\].*from 1 to 60/],

@@ -89,7 +89,7 @@ function validate(change: Partial<AccountSettings>, most: MostDays): Partial<Acc
   for (const name of ['footerHtml', 'footerText'] as const) {
     const footer = change[name]
     if (footer === undefined || footer === null) continue
-    if (Buffer.byteLength(footer) > FOOTER_LIMIT) throw invalidParameter(name, `must be at most ${FOOTER_LIMIT} octets`)
+    if (Buffer.byteLength(footer) > FOOTER_LIMIT) throw invalidParameter(name, `must be at most ${FOOTER_LIMIT} bytes`)
     // The database cannot store NUL, and lone surrogates would be altered.
     if (footer.includes('\0')) throw invalidParameter(name, 'must not contain NUL')
     if (!footer.isWellFormed()) throw invalidParameter(name, 'is not well-formed Unicode')

@@ -132,7 +132,7 @@ export async function activateDomain(sql: AnySql, id: number): Promise<StoredDom
 
 /**
  * Adds an event to the account's log if a domain becomes able to send or stops being so. Must be called in the
- * transaction of the change. Undefined: the domain did not exist before, or does not exist after.
+ * transaction of the change. A state is undefined if the domain did not exist before, or does not exist after.
  */
 export async function noteActivity(
   sql: AnySql,

@@ -75,7 +75,7 @@ function count(name: string, value: number): number {
 
 function future(until: Date): Date {
   const time = until.getTime()
-  if (!(time > Date.now())) throw wrongValue('until', 'must be a time to come')
+  if (!(time > Date.now())) throw wrongValue('until', 'must be in the future')
   // Neither JSON nor the database writes later years with four digits.
   if (until.getUTCFullYear() > 9999) throw wrongValue('until', 'must be a time before the year 10000')
   return until

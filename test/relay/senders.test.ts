@@ -9,6 +9,8 @@ const stranger = await service.makeSender()
 const desk = `desk@${sender.domain}`
 const LENA = 'RCPT TO:<lena@harbor.example>'
 
+const NOT_VERIFIED = 'is added but not verified yet; publish its DNS records'
+
 /** Senders this account may not use. */
 const FOREIGN = [
   `desk@${stranger.domain}`,
@@ -48,14 +50,14 @@ t.test('a domain that waits for verification may not send, by MAIL FROM or by Fr
   const client = await openSession(t, service, own)
   t.equal(
     await client.command('MAIL FROM:<desk@pending.example>'),
-    '550 5.7.1 Sender domain not active: pending.example in MAIL FROM',
+    `550 5.7.1 Sender domain not active: pending.example in MAIL FROM ${NOT_VERIFIED}`,
   )
   const reply = await client.submit(
     `desk@${own.domain}`,
     'lena@harbor.example',
     mail({ ...own, domain: 'pending.example' }),
   )
-  t.equal(reply, '550 5.7.1 Sender domain not active: pending.example in the From field')
+  t.equal(reply, `550 5.7.1 Sender domain not active: pending.example in the From field ${NOT_VERIFIED}`)
   t.strictSame(await stored(service, own), NOTHING)
 })
 

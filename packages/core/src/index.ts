@@ -44,7 +44,7 @@ export {
 export { type Core, type CoreDependencies, createCore } from './core.ts'
 export * from './delivery/index.ts'
 export type { DkimSigner, DnsRecord, Domain, DomainSigner, DomainWithRecords } from './domains/domain.ts'
-export * from './events/index.ts'
+export { senderError } from './domains/sender-error.ts'
 export * from './messages/index.ts'
 export { type Address, parseAddress, parseDomain } from './mime/address.ts'
 export { type ByteBudget, createByteBudget } from './platform/budget.ts'

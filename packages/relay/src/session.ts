@@ -11,6 +11,7 @@ import {
   requireAllowed,
   requireScope,
   ServiceError,
+  senderError,
 } from '@postrider/core'
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server'
 import { CLIENT_LOST, collectMessage, Room, tooLarge } from './message-data.ts'
@@ -99,10 +100,10 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
     const domain = parseAddress(address.address)?.domain
     const { id, parentId } = principal.account
     if (domain === undefined || !(await core.domains.findActive(id, domain, parentId))) {
-      const where = domain === undefined ? 'MAIL FROM has no valid address' : `${domain} in MAIL FROM`
+      if (domain !== undefined) throw senderError(domain, 'MAIL FROM', await core.domains.stateOf(id, domain))
       throw new ServiceError('senderInvalid', {
-        values: { where },
-        reason: 'MAIL FROM is not on an active sending domain',
+        values: { where: 'MAIL FROM has no valid address' },
+        reason: 'MAIL FROM has no valid address',
       })
     }
   }

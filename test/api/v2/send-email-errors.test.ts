@@ -185,9 +185,13 @@ t.test('an expired and a suspended account are refused with 115, before the body
 t.test('another account’s active domain is no domain of the caller: 112', async (t) => {
   const other = await service.makeSender()
   await service.core.domains.add({ accountId: sender.accountId, name: 'waits.example', state: 'pending' })
-  for (const domain of [other.domain, 'waits.example']) {
+  const problems = [
+    [other.domain, 'is not a sending domain of the account; add it first'],
+    ['waits.example', 'is added but not verified yet; publish its DNS records'],
+  ]
+  for (const [domain, problem] of problems) {
     const from = { fromEmail: `desk@${domain}` }
-    const why = `Invalid fromEmail, authentication failed: ${domain} is not an active sending domain of the account`
+    const why = `Invalid fromEmail, authentication failed: ${domain} ${problem}`
     refused(t, await call(base, { headers: key, body: { ...body, from } }), [400, 112, why])
   }
 })

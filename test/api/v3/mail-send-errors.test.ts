@@ -609,13 +609,20 @@ t.test('a wrong type ends the check, and so does what is no object', async (t) =
 
 t.test('a sender of no active domain of the account is refused with 403 when all else is well', async (t) => {
   const other = await service.makeSender()
-  for (const email of ['desk@nobody.example', `desk@${other.domain}`]) {
+  await service.core.domains.add({ accountId: sender.accountId, name: 'waits-v3.example', state: 'pending' })
+  const senders: readonly (readonly [email: string, problem: string])[] = [
+    ['desk@nobody.example', 'nobody.example is not a sending domain of the account; add it first'],
+    [`desk@${other.domain}`, `${other.domain} is not a sending domain of the account; add it first`],
+    ['desk@waits-v3.example', 'waits-v3.example is added but not verified yet; publish its DNS records'],
+  ]
+  for (const [email, problem] of senders) {
     const answer = await ask(base, { path: '/mail/send', key, body: mail({ from: { email } }) })
     refusedV3(t, answer, [
       403,
       /^The from address does not match a verified Sender Identity\. Mail cannot be sent/,
       'from',
     ])
+    t.match(complaintsOf(answer)[0]?.message, `resolved. ${problem}. See http`)
     t.equal(complaintsOf(answer)[0]?.help, null)
   }
   const wrong = mail({ from: { email: 'desk@nobody.example' }, categories: 5 })

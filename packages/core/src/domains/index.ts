@@ -25,6 +25,7 @@ import {
   selectDomainPage,
   selectDomains,
   selectHolder,
+  selectOwn,
   updateShared,
 } from './store.ts'
 
@@ -101,7 +102,9 @@ export interface Domains {
     name: string,
     parentId?: number | null,
   ): Promise<UsableDomain | null> | UsableDomain | null
-  /** Returns the signer of a domain, also of a deleted one; null if it never existed. */
+  /** The state of the account's own domain of this name (A-label), pending ones included; null if it has none. At most 5 s old. */
+  stateOf(accountId: number, name: string): Promise<DomainState | null> | DomainState | null
+  /** What signs for this domain, also when it was deleted; null: it never was. */
   signer(domainId: number): Promise<DomainSigner | null> | DomainSigner | null
 }
 
@@ -129,6 +132,14 @@ export function domainsOf({ sql, secrets, rateLimits, config }: DomainsDependenc
       return domain ? { ...withoutRecords(domain), trackingHost: ownTrackingHost(domain, domain.records) } : null
     },
   })
+  const states = createCache<DomainState | null>({
+    maxAge: DOMAIN_AGE_MS,
+    maxEntries: 10_000,
+    load: async (key) => {
+      const [accountId = '', name = ''] = key.split(' ')
+      return (await selectOwn(sql, Number(accountId), name))?.state ?? null
+    },
+  })
   const signers = createCache<DomainSigner | null>({
     maxAge: SIGNER_AGE_MS,
     maxEntries: 10_000,
@@ -149,6 +160,7 @@ export function domainsOf({ sql, secrets, rateLimits, config }: DomainsDependenc
     }
   const invalidate = (domain: Domain): void => {
     byName.forget(domain.name)
+    states.forget(`${domain.accountId} ${domain.name}`)
     signers.forget(String(domain.id))
   }
 
@@ -262,6 +274,7 @@ export function domainsOf({ sql, secrets, rateLimits, config }: DomainsDependenc
         ? found.then((domain) => usable(domain, accountId, parentId))
         : usable(found, accountId, parentId)
     },
+    stateOf: (accountId, name) => states.get(`${accountId} ${name}`),
     signer: (domainId) => signers.get(String(domainId)),
   }
 }

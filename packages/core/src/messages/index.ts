@@ -162,6 +162,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
   const rendering = { ...links, queue: createRenderQueue(renderer), letters }
   const lookups = {
     findDomain: domains.findActive,
+    stateOfDomain: domains.stateOf,
     findTemplate: templates.find,
     findKeyedTemplate: editableTemplates.find,
     isOpenBatch: batches.isOpen,

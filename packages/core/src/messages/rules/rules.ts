@@ -2,7 +2,8 @@ import { isBlank, type StoredContent, storedContent } from '../../composition/st
 import type { FileSummary, StoredAttachment } from '../../content/files/index.ts'
 import type { Template } from '../../content/templates/index.ts'
 import { refusalsOf } from '../../content/templates/variables.ts'
-import type { UsableDomain } from '../../domains/domain.ts'
+import type { DomainState, UsableDomain } from '../../domains/domain.ts'
+import { senderError } from '../../domains/sender-error.ts'
 import { parseAddress } from '../../mime/address.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import { longWork } from '../../platform/threads/turns.ts'
@@ -21,6 +22,7 @@ export interface Judgement {
     name: string,
     parentId: number | null,
   ) => Promise<UsableDomain | null> | UsableDomain | null
+  readonly stateOfDomain: (accountId: number, name: string) => Promise<DomainState | null> | DomainState | null
   readonly findTemplate: (accountId: number, id: number) => Promise<Template | undefined>
   readonly findKeyedTemplate: (accountId: number, key: string) => Promise<KeyedTemplate | undefined>
   readonly isOpenBatch: (accountId: number, id: string) => Promise<boolean>
@@ -116,13 +118,13 @@ function senderActive({ from, principal }: Submission, found: Judgement): void |
       : 'is not a valid email address'
     throw invalidSender(problem, 'the From field has no valid address', 'not an address')
   }
-  const settle = (domain: UsableDomain | null): void => {
-    if (!domain) {
-      const reason = 'no active sending domain of the account'
-      const problem = `${sender.domain} is not an active sending domain of the account`
-      throw invalidSender(problem, `${sender.domain} in the From field`, reason)
-    }
+  const reject = async (): Promise<never> => {
+    throw senderError(sender.domain, 'the From field', await found.stateOfDomain(principal.account.id, sender.domain))
+  }
+  const settle = (domain: UsableDomain | null): Promise<never> | undefined => {
+    if (!domain) return reject()
     found.domain = domain
+    return undefined
   }
   const domain = found.findDomain(principal.account.id, sender.domain, principal.account.parentId)
   return domain instanceof Promise ? domain.then(settle) : settle(domain)

@@ -8,12 +8,12 @@ const COPIES = 3
 /** Maximum length of a streamed body, in bytes. */
 export const STREAM_LIMIT = 128 * 1024 * 1024
 /** Memory reserved for a streamed body of any length, in bytes: socket and parser buffers and the rows just read. */
-const STREAM_ROOM = 2 * 1024 * 1024
+const STREAM_MEMORY = 2 * 1024 * 1024
 
 /** Reserves memory for a body that is processed while it arrives and is not kept. Throws tooLarge or overloaded. */
 export function reserveStream(budget: ByteBudget, request: FastifyRequest, reply: FastifyReply): void {
   if (Number(request.headers['content-length'] ?? 0) > STREAM_LIMIT) throw streamTooLarge()
-  reservation(budget, request, reply).growTo(STREAM_ROOM)
+  reservation(budget, request, reply).growTo(STREAM_MEMORY)
 }
 
 /**

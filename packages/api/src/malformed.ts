@@ -6,7 +6,7 @@ import { failure } from './v2/envelope.ts'
 import type { Complaint } from './v3/refusal.ts'
 
 /** Errors of the HTTP parser (RFC 9110 15.5, RFC 6585 5); all others mean malformed HTTP. */
-const COMPLAINTS: Readonly<Record<string, ErrorName>> = {
+const PARSER_ERRORS: Readonly<Record<string, ErrorName>> = {
   HPE_HEADER_OVERFLOW: 'headerTooLarge',
   ERR_HTTP_REQUEST_TIMEOUT: 'requestTimeout',
 }
@@ -32,7 +32,7 @@ export function refuseMalformed(): MalformedRefusal {
     await Promise.all(whole.map((answer) => once(answer, 'close').catch(() => {})))
     // The parser reports an error again for everything that still arrives.
     if (!socket.writable) return
-    const { status, v2, sentence } = ERRORS[COMPLAINTS[code] ?? 'httpMalformed']
+    const { status, v2, sentence } = ERRORS[PARSER_ERRORS[code] ?? 'httpMalformed']
     const complaint: Complaint = { message: sentence, field: null, help: null }
     const body = JSON.stringify(inV3 ? { errors: [complaint] } : failure(v2, sentence, undefined))
     const head = `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}`

@@ -33,7 +33,7 @@ export class JsonError extends Error {
 }
 
 export const REACHES_FOR_PROTOTYPE = 'the names __proto__ and constructor.prototype are not allowed'
-const ZIPPED = 'body is compressed; set Content-Encoding: gzip'
+const COMPRESSED = 'body is compressed; set Content-Encoding: gzip'
 
 /** RFC 1952 2.3.1. */
 function isGzip(octets: Buffer): boolean {
@@ -47,7 +47,7 @@ function isGzip(octets: Buffer): boolean {
  * Throws {@link JsonError}, and tooLarge if there are too many values.
  */
 export function parseStrictJson(octets: Buffer, count: ValueCount = { values: 0 }): unknown {
-  if (!isUtf8(octets)) throw new JsonError(isGzip(octets) ? ZIPPED : 'body is not UTF-8')
+  if (!isUtf8(octets)) throw new JsonError(isGzip(octets) ? COMPRESSED : 'body is not UTF-8')
   const text = octets.toString('utf8')
   if (text.startsWith('\ufeff')) throw new JsonError('body begins with a byte order mark')
   const members = countMembers(text, count)
@@ -129,14 +129,14 @@ function keyGivenTwice(text: string): string | undefined {
   return undefined
 }
 
-const MOST_SHOWN = 60
+const MAX_SHOWN_LENGTH = 60
 
 /**
  * Returns the key quoted and truncated, with escapes for invisible characters and those that would change how the message is
  * read.
  */
 function shown(key: string): string {
-  const cut = key.length > MOST_SHOWN ? `${key.slice(0, MOST_SHOWN)}…` : key
+  const cut = key.length > MAX_SHOWN_LENGTH ? `${key.slice(0, MAX_SHOWN_LENGTH)}…` : key
   return JSON.stringify(cut).replace(/[\p{C}\u2028\u2029]/gu, (one) =>
     Array.from({ length: one.length }, (_, at) => `\\u${one.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
   )

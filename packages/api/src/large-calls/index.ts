@@ -8,9 +8,9 @@ import { LargeCallQueue } from './queue.ts'
 import { weigh } from './weigh.ts'
 
 /** Milliseconds after which an idle thread, which uses some 60 MB, is ended. */
-const IDLE = 60_000
+const IDLE_MS = 60_000
 /** Milliseconds a thread has to close its database connections. */
-const FAREWELL = 5000
+const CLOSE_TIMEOUT_MS = 5000
 
 export interface LargeCalls {
   /** Returns the response that the entry points would give in this thread. Throws tooCostly, overloaded. */
@@ -54,7 +54,7 @@ export function createLargeCalls({ config, log }: { config: Config; log: Log }):
       thread.send({ kind: 'call', id, call }, [call.octets.buffer as ArrayBuffer])
     }
     thread.setBusy(queue.inHand.size > 0)
-    if (queue.inHand.size === 0) idle = setTimeout(() => void close(), IDLE).unref()
+    if (queue.inHand.size === 0) idle = setTimeout(() => void close(), IDLE_MS).unref()
   }
 
   function start(): Running {
@@ -100,7 +100,7 @@ export function createLargeCalls({ config, log }: { config: Config; log: Log }):
     running = undefined
     if (!closing) return
     closing.thread.send({ kind: 'close' })
-    const patience = setTimeout(() => void closing.thread.stop(), FAREWELL)
+    const patience = setTimeout(() => void closing.thread.stop(), CLOSE_TIMEOUT_MS)
     await closing.gone.promise
     clearTimeout(patience)
   }
@@ -125,7 +125,7 @@ function lost(): ServiceError {
  * Headers that describe this connection, or that the thread determines itself (RFC 9110 7.6.1). The body was decompressed when it
  * was read.
  */
-const OWN: ReadonlySet<string> = new Set([
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   ...(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'content-encoding', 'expect'] as const),
   ...(['date', 'upgrade', 'te', 'trailer'] as const),
 ])
@@ -159,5 +159,5 @@ export function answerLargeCalls(app: FastifyInstance, largeCalls: LargeCalls, r
 }
 
 function withoutOwn<T>(headers: Readonly<Record<string, T>>): Record<string, T> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN.has(name)))
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !CONNECTION_HEADERS.has(name)))
 }

@@ -3,9 +3,9 @@ import type { Config } from '@postrider/core'
 import type { Order, Report, Start } from './messages.ts'
 
 /** Maximum processor time without a pause, in milliseconds: twenty times that of the most expensive body within the limits. */
-const MOST_CPU = 10_000
+const MAX_CPU_MS = 10_000
 /** Milliseconds between two checks of a busy thread. */
-const LOOK = 250
+const CHECK_INTERVAL_MS = 250
 /** Megabytes of heap. The largest body of many values takes two thirds of it; the bytes of the body are outside the heap. */
 const HEAP = { maxOldGenerationSizeMb: 384, maxYoungGenerationSizeMb: 48, stackSizeMb: 4 } as const
 
@@ -51,7 +51,7 @@ export function startLargeThread({ config, onReport, onEnd }: LargeThreadOptions
     const before = cpu
     worker.postMessage({ kind: 'look' } satisfies Order)
     const { user, system } = await worker.cpuUsage().catch(() => ({ user: 0, system: 0 }))
-    if (cpu !== before || (user + system) / 1000 - before <= MOST_CPU) return
+    if (cpu !== before || (user + system) / 1000 - before <= MAX_CPU_MS) return
     end(true)
     await worker.terminate()
   }
@@ -64,7 +64,7 @@ export function startLargeThread({ config, onReport, onEnd }: LargeThreadOptions
       if (ended) return
       if (!busy) return void worker.unref()
       worker.ref()
-      timer = setInterval(() => void look(), LOOK)
+      timer = setInterval(() => void look(), CHECK_INTERVAL_MS)
     },
     async stop() {
       await worker.terminate()

@@ -2,14 +2,14 @@
  * Maximum total weight of the calls in progress in addition to the heaviest one, which may take two thirds of the thread's
  * memory.
  */
-const BESIDE = 16 * 1024 * 1024
+const MAX_ADDED_WEIGHT = 16 * 1024 * 1024
 /**
  * Maximum number of calls in progress per account. Several can share a commit, and later calls of other accounts wait for no
  * more.
  */
-const OF_ONE = 4
+const MAX_PER_ACCOUNT = 4
 /** Milliseconds for which calls of an account run alone after the thread was lost with a call of that account in progress. */
-const ALONE = 10 * 60_000
+const ALONE_MS = 10 * 60_000
 
 export interface Waiting {
   readonly accountId: number
@@ -46,7 +46,7 @@ export class LargeCallQueue<Call extends Waiting> {
     const places = new Map([...this.#served].map((accountId, place) => [accountId, place]))
     const rank = (accountId: number): number => (held.get(accountId) ?? 0) * this.#ranks + (places.get(accountId) ?? -1)
     const [account] = accounts.sort((one, other) => rank(one) - rank(other))
-    if (account === undefined || (held.get(account) ?? 0) >= OF_ONE) return undefined
+    if (account === undefined || (held.get(account) ?? 0) >= MAX_PER_ACCOUNT) return undefined
     const at = this.#waiting.findIndex(({ accountId }) => accountId === account)
     const call = this.#waiting[at] as Call
     // Smaller calls do not overtake it; otherwise it could wait forever.
@@ -69,7 +69,7 @@ export class LargeCallQueue<Call extends Waiting> {
     const lost = [...this.#inHand]
     for (const call of lost) {
       this.done(call)
-      this.#aloneUntil.set(call.accountId, this.#now() + ALONE)
+      this.#aloneUntil.set(call.accountId, this.#now() + ALONE_MS)
     }
     return lost
   }
@@ -92,7 +92,7 @@ export class LargeCallQueue<Call extends Waiting> {
     const together = [...this.#inHand, call]
     if (together.some(({ accountId }) => this.#goesAlone(accountId))) return false
     const weights = together.map(({ weight }) => weight)
-    return weights.reduce((sum, weight) => sum + weight) - Math.max(...weights) <= BESIDE
+    return weights.reduce((sum, weight) => sum + weight) - Math.max(...weights) <= MAX_ADDED_WEIGHT
   }
 
   /**

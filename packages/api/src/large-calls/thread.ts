@@ -9,7 +9,7 @@ import type { LargeAnswer, LargeCall, Order, Report, Start } from './messages.ts
 /** Few large messages arrive at a time, and their accepts share commits. */
 const CONNECTIONS = 3
 /** Body size in bytes from which on garbage is collected immediately after the call. */
-const COLLECTED = 4 * 1024 * 1024
+const COLLECT_FROM_BYTES = 4 * 1024 * 1024
 
 /**
  * Main function of the thread for large calls: it serves the API's entry points for calls that the process has admitted. It has
@@ -51,14 +51,14 @@ async function serve(): Promise<void> {
     else {
       const { id, call } = order
       const { byteLength } = call.octets
-      const answered = answer(call).then(
+      const finished = answer(call).then(
         (answer) => say({ kind: 'answer', id, answer, cpu: cpuUsed() }, [answer.octets.buffer as ArrayBuffer]),
         (err: unknown) => {
           log.error({ err }, 'internal error')
           say({ kind: 'failed', id, cpu: cpuUsed() })
         },
       )
-      if (byteLength >= COLLECTED) void answered.then(() => setImmediate(collect))
+      if (byteLength >= COLLECT_FROM_BYTES) void finished.then(() => setImmediate(collect))
     }
   })
   say({ kind: 'ready', cpu: cpuUsed() })

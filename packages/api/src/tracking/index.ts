@@ -60,7 +60,7 @@ export async function tracking(app: FastifyInstance, { core }: TrackingOptions):
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers(HEADERS)
   })
-  app.setErrorHandler(sendTrouble)
+  app.setErrorHandler(sendError)
   for (const { url, kind, methods, act } of routes) {
     app.route<{ Params: { '*': string } }>({
       url,
@@ -91,7 +91,7 @@ function answerAll(
 }
 
 /** Sends a generic error response that never echoes the request. */
-function sendTrouble(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const status = error instanceof ServiceError ? error.row.status : ((error as FastifyError).statusCode ?? 500)
   if (status >= 400 && status < 500) return sendWord(reply, status, status === 413 ? 'Too large' : 'Bad request')
   request.log.error({ err: error, route: request.routeOptions.url }, 'internal error')

@@ -5,13 +5,13 @@ import { saysOneClick } from './one-click.ts'
 import { readerOf, within } from './reader.ts'
 
 /** Milliseconds the page waits for the sender's name, which is optional. */
-const NAME_WITHIN = 2000
+const NAME_TIMEOUT_MS = 2000
 /** Milliseconds until the recipient is asked to try again. */
-const DONE_WITHIN = 10_000
+const UNSUBSCRIBE_TIMEOUT_MS = 10_000
 
 /** Shows the confirmation page of an unsubscribe link. Opening the link has no effect, since machines follow links too. */
 export async function askUnsubscribe(core: Core, target: TrackingTarget, reply: FastifyReply): Promise<FastifyReply> {
-  const sender = await within(NAME_WITHIN, core.tracking.senderOf(target)).catch(() => undefined)
+  const sender = await within(NAME_TIMEOUT_MS, core.tracking.senderOf(target)).catch(() => undefined)
   const from = sender ? ` sent by <strong>${escapeHtml(sender.domain)}</strong>` : ' sent by this sender'
   const what = target.group > 0 ? 'emails of this kind' : 'emails'
   return sendPage(
@@ -32,8 +32,8 @@ export async function unsubscribe(
 ): Promise<FastifyReply> {
   if (!saysOneClick(request.body)) return sendWord(reply, 400, 'Bad request')
   try {
-    const became = await within(DONE_WITHIN, core.tracking.unsubscribe(target, readerOf(request)))
-    if (became === 'done') {
+    const result = await within(UNSUBSCRIBE_TIMEOUT_MS, core.tracking.unsubscribe(target, readerOf(request)))
+    if (result === 'done') {
       const what = target.group > 0 ? 'emails of this kind' : 'emails'
       return sendPage(
         reply,
@@ -42,7 +42,7 @@ export async function unsubscribe(
         `<p>You will no longer receive ${what} from this sender. To subscribe again, contact the sender.</p>`,
       )
     }
-    if (became === 'unknown') {
+    if (result === 'unknown') {
       return sendPage(
         reply,
         410,

@@ -4,7 +4,7 @@ import { type Call, type Operation, operation } from './operation.ts'
 import { Count, pageOf } from './shapes.ts'
 
 /** A leap year. */
-const MOST_DAYS = 366
+const MAX_DAYS = 366
 
 const Day = Type.Optional(Type.Union([Type.String(), Type.Number()], { description: 'yyyy-mm-dd, UTC' }))
 
@@ -61,7 +61,7 @@ export const CREDITS: readonly Operation[] = [
     },
     act: async (input, call) => {
       const { first, last } = spanOf(input, call)
-      const span = { first, last, ...pageOf(input, { byDefault: MOST_DAYS, most: MOST_DAYS }) }
+      const span = { first, last, ...pageOf(input, { byDefault: MAX_DAYS, most: MAX_DAYS }) }
       const { used, available, days, total } = await call.core.credits.usage(call.principal.account.id, span)
       const sums = { startdate: first, enddate: last, used, available }
       const whole = available === null ? null : used + available

@@ -4,16 +4,13 @@ import { commaList } from './comma-list.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 import { Count, exactNumber, pageOf } from './shapes.ts'
 
-/**
- * The event names of webhooks, or core's own if v2 has none (contract 16.4). Unlike webhooks, the feed tells an expired delivery from
- * a bounced one.
- */
-const wordOf = (type: EventType): string => (type === 'expired' ? type : (eventType(type).v2 ?? type))
-const TYPES: ReadonlyMap<string, EventType> = new Map(EVENT_TYPES.map((type) => [wordOf(type), type]))
+/** The event names of webhooks, or core's own if v2 has none (contract 16.4). */
+const eventNameOf = (type: EventType): string => (type === 'complained' ? 'spam' : type)
+const TYPES: ReadonlyMap<string, EventType> = new Map(EVENT_TYPES.map((type) => [eventNameOf(type), type]))
 
 /** Maximum number of seconds to wait for an event; proxies commonly time out after 60. */
-const LONGEST_WAIT = 30
-const MOST_EVENTS = 1000
+const MAX_WAIT_SECONDS = 30
+const MAX_EVENTS = 1000
 
 const OrNull = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()])
 
@@ -50,12 +47,12 @@ export const FEED: readonly Operation[] = [
           description: '`next` of the previous response; 0: from the first event',
         }),
       ),
-      limit: Count(`at most ${MOST_EVENTS}; default 100`),
+      limit: Count(`at most ${MAX_EVENTS}; default 100`),
       types: Type.Optional(
         Type.Union([Type.String(), Type.Array(Type.String())], { description: 'only these event types' }),
       ),
       wait: Type.Optional(
-        Type.Integer({ minimum: 0, description: `seconds to wait for an event, at most ${LONGEST_WAIT}` }),
+        Type.Integer({ minimum: 0, description: `seconds to wait for an event, at most ${MAX_WAIT_SECONDS}` }),
       ),
     }),
     answer: Type.Array(Entry),
@@ -85,9 +82,9 @@ export const FEED: readonly Operation[] = [
       const page = await call.core.events.feed({
         accountId: call.principal.account.id,
         after,
-        limit: pageOf({ limit }, { byDefault: 100, most: MOST_EVENTS }).limit,
+        limit: pageOf({ limit }, { byDefault: 100, most: MAX_EVENTS }).limit,
         types: typesOf(types),
-        milliseconds: Math.min(wait, LONGEST_WAIT) * 1000,
+        milliseconds: Math.min(wait, MAX_WAIT_SECONDS) * 1000,
         signal: goneOrDraining(call),
       })
       const { events, next, last, oldest } = page
@@ -116,7 +113,7 @@ function goneOrDraining({ request, reply }: Call): AbortSignal {
 function shown({ number, id, type, occurredAt, detail, delivery }: Event): Static<typeof Entry> {
   return {
     ...detail,
-    ...{ number, id, type: wordOf(type), time: occurredAt.toISOString() },
+    ...{ number, id, type: eventNameOf(type), time: occurredAt.toISOString() },
     trid: delivery ? exactNumber(delivery.transactionNumber) : null,
     messageId: delivery?.messageId ?? null,
     email: delivery?.recipient ?? null,

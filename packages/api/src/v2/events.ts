@@ -6,7 +6,7 @@ import { type Call, type Operation, operation } from './operation.ts'
 import { Count, exactNumber, oneOf, pageOf } from './shapes.ts'
 
 /** With a cursor; without one, core returns fewer. */
-const MOST_ROWS = 5000
+const MAX_ROWS = 5000
 
 /** An empty parameter counts as omitted, and a query contains no numbers. */
 const Text = (description: string) =>
@@ -114,7 +114,7 @@ function questionOf(input: Static<typeof Question>, { request, principal }: Call
   return {
     ...{ accountId: principal.account.id, first, last: said('enddate'), sort },
     events: typeof events === 'string' ? commaList('events', events) : (events ?? []),
-    ...pageOf(input, { byDefault: 10, most: MOST_ROWS }),
+    ...pageOf(input, { byDefault: 10, most: MAX_ROWS }),
     ...{ email: said('email'), from: said('fromaddress') ?? said('fromemail'), subject: said('subject') },
     ...{ reference: said('xapiheader'), messageId: said('messageid'), scroll: said('scrollid') },
   }

@@ -82,7 +82,7 @@ export const EXPORTS: readonly Operation[] = [
       input: { startdate: '2026-01-01', enddate: '2026-01-05', callbackUrl: 'http://localhost:9000/dump' },
       data: { jobId: 'exp_0b0f1c6f8f2a4c7c9d3f5a1e2b4c6d8e', status: 'queued' },
     },
-    async act({ callbackUrl, email, format, ...asked }, call) {
+    async act({ callbackUrl, email, format, ...range }, call) {
       const { core, principal, by } = call
       const wanted = {
         callbackUrl: callbackUrl || undefined,
@@ -91,7 +91,7 @@ export const EXPORTS: readonly Operation[] = [
       } as const
       const { id, state } = await core.exports.create(
         principal.account.id,
-        { ...questionIn(asked, call), ...wanted },
+        { ...questionIn(range, call), ...wanted },
         by,
       )
       return { data: { jobId: id, status: state } }
@@ -110,8 +110,8 @@ export const EXPORTS: readonly Operation[] = [
     answer: Type.String(),
     errors: span,
     example: { input: { startdate: '2026-01-01', events: 'sent,open' }, data: line },
-    async act(asked, call) {
-      const lines = await call.core.exports.stream(call.principal.account.id, questionIn(asked, call))
+    async act(range, call) {
+      const lines = await call.core.exports.stream(call.principal.account.id, questionIn(range, call))
       return { stream: Readable.from(lines, { objectMode: false }), fileName: 'events.ndjson' }
     },
   }),

@@ -24,12 +24,12 @@ export function inputOf({ input, takes }: Operation, request: FastifyRequest): R
   skipNullElements(given)
   const nul = placeOfNul(given)
   if (nul) throw invalidParameter(parameterName(writtenSteps(given, nul)) || 'body', NO_NUL)
-  if (Object.keys(given).length === 0 && wantsSomething(request)) throw new ServiceError('bodyBlank')
+  if (Object.keys(given).length === 0 && requiresInput(request)) throw new ServiceError('bodyBlank')
   return given
 }
 
 /** Contract section 3: error 110 is for calls with a payload; a list requested by POST needs none. */
-function wantsSomething({ routeOptions, method }: FastifyRequest): boolean {
+function requiresInput({ routeOptions, method }: FastifyRequest): boolean {
   return method !== 'GET' && (routeOptions.config.operation?.input.required ?? []).length > 0
 }
 

@@ -216,13 +216,13 @@ function scopesOf(scopes: string | readonly string[]): string[] {
   return list
 }
 
-const NONE: Restrictions = {
+const NO_RESTRICTIONS: Restrictions = {
   ...{ templates: null, senderDomains: null, recipientDomains: null },
   ...{ recipientsPerHour: null, callsPerMinute: null, until: null },
 }
 
 function restrictionsOf(given: Given['restrictions']): RestrictionsChange | undefined {
-  if (given == null) return given === null ? NONE : undefined
+  if (given == null) return given === null ? NO_RESTRICTIONS : undefined
   const { templates, sender_domains, recipient_domains, recipients_per_hour, calls_per_minute, until } = given
   const change: { [Name in keyof Restrictions]: Restrictions[Name] | undefined } = {
     templates,

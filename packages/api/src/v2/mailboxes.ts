@@ -8,13 +8,13 @@ export interface Mailbox {
 }
 
 /** Longer texts contain no deliverable address. */
-const MOST_CHARACTERS = 512
+const MAX_LENGTH = 512
 
 /** Parses `Name <a@x>`, `"Name" <a@x>` or a bare address (RFC 5322 3.4). */
 export function mailboxOf(written: string): Mailbox {
   const text = written.trim()
   const open = text.lastIndexOf('<')
-  if (open === -1 || !text.endsWith('>') || text.length > MOST_CHARACTERS || breaks(written)) {
+  if (open === -1 || !text.endsWith('>') || text.length > MAX_LENGTH || breaks(written)) {
     return { address: written, name: '' }
   }
   const address = text.slice(open + 1, -1).trim()

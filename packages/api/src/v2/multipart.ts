@@ -11,7 +11,7 @@ export interface Part {
 
 /** Maximum size of a part's header fields in bytes; browsers need some two hundred. */
 const MAX_HEAD = 16 * 1024
-const PARTS = 200_000
+const MAX_PARTS = 200_000
 
 /** Thrown for a malformed multipart body. */
 export class MultipartError extends Error {}
@@ -37,7 +37,7 @@ export function* partsOf(body: Buffer, boundary: string): Generator<Part> {
     const rest = body.toString('latin1', at + delimiter.length, line === -1 ? body.length : line).trimEnd()
     if (rest === '--') return
     if (rest !== '' || line === -1) throw new MultipartError('malformed multipart delimiter')
-    if (count === PARTS) throw new MultipartError('too many multipart parts')
+    if (count === MAX_PARTS) throw new MultipartError('too many multipart parts')
     // The header may be empty, so the search for its blank line starts at the line break of the delimiter.
     const blank = body.subarray(line, line + MAX_HEAD).indexOf('\r\n\r\n')
     if (blank === -1) throw new MultipartError('multipart part without header fields')

@@ -83,6 +83,8 @@ export interface Streamed {
 }
 
 /** Lets TypeScript infer the types of `act` from the schemas; the list of operations does not keep them. */
-export function operation<Input extends TObject, Answer extends TSchema>(told: Operation<Input, Answer>): Operation {
-  return told as unknown as Operation
+export function operation<Input extends TObject, Answer extends TSchema>(
+  definition: Operation<Input, Answer>,
+): Operation {
+  return definition as unknown as Operation
 }

@@ -86,14 +86,14 @@ async function answer(
   if (!validate(input)) throw Object.assign(new Error('invalid input'), { validation: validate.errors ?? [], input })
   const { principal } = request
   const by = { keyId: principal.keyId, address: clientAddress(request) }
-  const answered = await operation.act(input, { core, principal, by, request, reply })
-  if ('stream' in answered) {
-    reply.type(`${answered.type ?? operation.gives?.[0]}; charset=utf-8`)
-    reply.header('content-disposition', `attachment; filename="${answered.fileName}"`)
-    return answered.stream
+  const result = await operation.act(input, { core, principal, by, request, reply })
+  if ('stream' in result) {
+    reply.type(`${result.type ?? operation.gives?.[0]}; charset=utf-8`)
+    reply.header('content-disposition', `attachment; filename="${result.fileName}"`)
+    return result.stream
   }
   if (reply.sent) return reply
-  const { data, totalRecords, beside } = answered
+  const { data, totalRecords, beside } = result
   const counted = totalRecords === undefined ? {} : { totalRecords }
   return { ...(operation.envelope?.bare ? { data } : success(data)), ...counted, ...beside }
 }

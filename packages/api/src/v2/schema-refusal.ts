@@ -57,7 +57,7 @@ export function schemaRefusal(
   const { instancePath } = validation.reduce((best, complaint) => (depth(complaint) > depth(best) ? complaint : best))
   const complaints = validation.filter((complaint) => complaint.instancePath === instancePath)
   const parameter = parameterName(writtenSteps(input, stepsOf(instancePath)))
-  const problem = complaintOf(complaints)
+  const problem = problemOf(complaints)
   const own = complaints[0]?.keyword === 'type' ? ownCode(parameter, errors) : undefined
   if (own) return new ServiceError(own, { values: { problem } })
   return new ServiceError('parameterInvalid', { values: { parameter: parameter || 'body', problem } })
@@ -79,7 +79,7 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /** Returns the validator's message, or a list if several types or values are allowed. */
-function complaintOf(complaints: readonly Complaint[]): string {
+function problemOf(complaints: readonly Complaint[]): string {
   const [first] = complaints
   const values = complaints.find(({ params }) => Array.isArray(params.allowedValues))?.params.allowedValues
   const types = complaints.flatMap(({ keyword, params }) => (keyword === 'type' ? [String(params.type)] : []))

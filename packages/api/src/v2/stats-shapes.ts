@@ -105,7 +105,7 @@ export function questionOf(input: SpanInput, { request, principal }: Call) {
   const first = given(input.startdate) ?? given(input.startDate) ?? given(input.start_date)
   if (first === undefined) throw new ServiceError('parameterMissing', { values: { parameter: 'startdate' } })
   const last = given(input.enddate) ?? given(input.endDate) ?? given(input.end_date)
-  const { limit, offset } = pageOf(input, { byDefault: MOST_ROWS, most: MOST_ROWS })
+  const { limit, offset } = pageOf(input, { byDefault: MAX_ROWS, most: MAX_ROWS })
   return {
     accountId: principal.account.id,
     ...{ first, last, times: oneOf(input.metrics, 'metrics', ['all'] as const) === 'all' },
@@ -114,7 +114,7 @@ export function questionOf(input: SpanInput, { request, principal }: Call) {
   }
 }
 
-const MOST_ROWS = 100
+const MAX_ROWS = 100
 
 export function periodOf(input: { readonly aggregated_by?: string }): Period {
   return oneOf(input.aggregated_by, 'aggregated_by', ['day', 'week', 'month'] as const) ?? 'day'

@@ -85,8 +85,8 @@ export const SUPPRESSIONS: readonly Operation[] = [
     },
     async act({ email, domain, limit, offset, ...filter }, { core, principal }) {
       const page = pageOf({ limit, offset }, { byDefault: 100, most: 1000 })
-      const asked = { ...valuesIn({ email, domain }), ...filter, ...page }
-      const { suppressions, total } = await core.suppressions.list(principal.account.id, asked)
+      const query = { ...valuesIn({ email, domain }), ...filter, ...page }
+      const { suppressions, total } = await core.suppressions.list(principal.account.id, query)
       return { data: suppressions.map(shown), totalRecords: total }
     },
   }),
@@ -202,14 +202,14 @@ function valuesIn({ email, domain }: { readonly email?: Given; readonly domain?:
 }
 
 /** More than core accepts, so that core rejects them; blank entries among fewer do not count. */
-const PIECES = 20_000
+const MAX_PIECES = 20_000
 
 /** Text may contain several addresses separated by commas, or one address with commas within quotes (RFC 5321 4.1.2). */
 function listOf(values: Given): readonly string[] {
   if (typeof values !== 'string') return values ?? []
   if (parseAddress(values)) return [values]
-  const pieces = values.split(',', PIECES)
-  return pieces.length < PIECES ? pieces.filter((piece) => piece.trim() !== '') : pieces
+  const pieces = values.split(',', MAX_PIECES)
+  return pieces.length < MAX_PIECES ? pieces.filter((piece) => piece.trim() !== '') : pieces
 }
 
 function shown({ scope, value, group, reason, since }: Suppression): Static<typeof Entry> {

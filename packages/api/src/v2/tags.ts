@@ -17,7 +17,7 @@ const counts = {
 const berth = { tag_name: 'berth', metrics: counts }
 
 /** Maximum number of tags per page. */
-const MOST_TAGS = 1000
+const MAX_TAGS = 1000
 
 /** Contract section 13.2. */
 export const TAGS: readonly Operation[] = [
@@ -42,7 +42,7 @@ export const TAGS: readonly Operation[] = [
       const { tags, total } = await core.stats.tags({
         accountId: principal.account.id,
         prefix: input.tag ?? '',
-        ...pageOf(input, { byDefault: 100, most: MOST_TAGS }),
+        ...pageOf(input, { byDefault: 100, most: MAX_TAGS }),
       })
       const data = tags.map(({ name, createdAt }) => ({ tag_name: name, createdTime: timeText(createdAt) }))
       return { data, totalRecords: total }

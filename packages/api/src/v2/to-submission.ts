@@ -175,11 +175,11 @@ function idsOf(ids: string | number | readonly (string | number)[] | null | unde
 }
 
 /** Limit before duplicate and blank tags are removed. */
-const MOST_TAGS = 20 * LIMITS.tags
+const MAX_RAW_TAGS = 20 * LIMITS.tags
 
 function tagsOf(tags: string | readonly string[] | null | undefined): string[] {
-  const list = typeof tags === 'string' ? splitAt(tags, MOST_TAGS) : (tags ?? [])
-  if (list.length > MOST_TAGS) throw invalidParameter('tags', `must have at most ${LIMITS.tags} entries`)
+  const list = typeof tags === 'string' ? splitAt(tags, MAX_RAW_TAGS) : (tags ?? [])
+  if (list.length > MAX_RAW_TAGS) throw invalidParameter('tags', `must have at most ${LIMITS.tags} entries`)
   return [...new Set(list.map(withoutBlanks).filter((tag) => tag !== ''))]
 }
 

@@ -74,20 +74,20 @@ const TRACKING: readonly Setting[] = [
   },
 ]
 
-const NOT_HERE = 'Not available'
+const NOT_AVAILABLE = 'Not available'
 const MAIL: readonly Setting[] = [
-  { name: 'address_whitelist', title: 'Address Whitelist', description: NOT_HERE, rest: { list: [] } },
+  { name: 'address_whitelist', title: 'Address Whitelist', description: NOT_AVAILABLE, rest: { list: [] } },
   {
-    ...{ name: 'bounce_purge', title: 'Bounce Purge', description: NOT_HERE },
+    ...{ name: 'bounce_purge', title: 'Bounce Purge', description: NOT_AVAILABLE },
     rest: { hard_bounces: null, soft_bounces: null },
   },
   {
     ...{ name: 'footer', title: 'Footer', description: 'Appended to every message' },
     ...{ rest: { html_content: '', plain_content: '' }, own: footer },
   },
-  { name: 'forward_bounce', title: 'Forward Bounce', description: NOT_HERE, rest: { email: '' } },
-  { name: 'forward_spam', title: 'Forward Spam', description: NOT_HERE, rest: { email: '' } },
-  { name: 'template', title: 'Legacy Email Template', description: NOT_HERE, rest: { html_content: '' } },
+  { name: 'forward_bounce', title: 'Forward Bounce', description: NOT_AVAILABLE, rest: { email: '' } },
+  { name: 'forward_spam', title: 'Forward Spam', description: NOT_AVAILABLE, rest: { email: '' } },
+  { name: 'template', title: 'Legacy Email Template', description: NOT_AVAILABLE, rest: { html_content: '' } },
 ]
 
 /** Defaults for the account's messages, unless a message overrides them (contract 7.1). */

@@ -16,7 +16,7 @@ import {
 } from './stats.ts'
 
 /** Maximum number of categories per response. */
-const MOST = 10_000
+const MAX_CATEGORIES = 10_000
 /** Accepted values of a parameter that has no effect: categories are always sorted by name. */
 const SORTS = ['category', 'name', 'asc', 'desc']
 const reading = { method: 'GET', scope: 'stats', status: 200 } as const
@@ -38,7 +38,7 @@ export const CATEGORIES: readonly Operation[] = [
       const { core, principal } = call
       const { limit = 50, offset = 0, category: prefix = '', sort_by: sort } = query
       if (sort !== undefined && !SORTS.includes(sort)) throw refuse(400, 'invalid sort value', 'sort_by')
-      const page = { accountId: principal.account.id, prefix, limit: Math.min(limit, MOST), offset }
+      const page = { accountId: principal.account.id, prefix, limit: Math.min(limit, MAX_CATEGORIES), offset }
       const { tags, total } = await core.stats.tags(page)
       sendPageLinks(call, { limit: page.limit, offset, total })
       return tags.map(({ name }) => ({ category: name }))
@@ -59,8 +59,8 @@ export const CATEGORIES: readonly Operation[] = [
       const names = [...new Set(query.categories)]
       const question = { accountId, ...spanOf(query), ...pageOf(query) }
       if ((await core.stats.knownTags(accountId, names)).length < names.length) throw notFound()
-      const asked = core.stats.show({ ...question, wanted: { kind: 'some', subject: 'tag', names } })
-      const { periods, total } = await asked.catch(inTheirWords)
+      const result = core.stats.show({ ...question, wanted: { kind: 'some', subject: 'tag', names } })
+      const { periods, total } = await result.catch(inTheirWords)
       sendPeriodLinks(call, query, total)
       return periods.map(({ date, stats }) => ({
         date,
@@ -80,7 +80,7 @@ export const CATEGORIES: readonly Operation[] = [
     act: async ({ query }, { core, principal }) => {
       const { limit = 5, offset = 0 } = query
       const question = { accountId: principal.account.id, ...spanOf(query), order: orderOf(query) }
-      const page = { limit: Math.min(limit, MOST), offset }
+      const page = { limit: Math.min(limit, MAX_CATEGORIES), offset }
       const { first, stats } = await core.stats.sums({ ...question, subject: 'tag', ...page }).catch(inTheirWords)
       // The total of names without a row of their own comes last; v3 has no name for it.
       const named = stats.filter(({ name }) => name !== null)

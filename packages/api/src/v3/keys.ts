@@ -32,7 +32,7 @@ export const KEYS: readonly Operation[] = [
     summary: 'List the valid keys',
     ...{ ...keys, method: 'GET', path: '/api_keys', right: 'api_keys.read', status: 200 },
     query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1 })) }),
-    act: async ({ query: { limit = MOST } }, { core, principal }) => {
+    act: async ({ query: { limit = MAX_KEYS } }, { core, principal }) => {
       const all = await core.auth.listKeys(principal.account.id)
       return { result: all.filter(isGood).slice(0, limit).map(shown) }
     },
@@ -75,7 +75,7 @@ export const KEYS: readonly Operation[] = [
 ]
 
 /** Maximum number of keys per account. */
-const MOST = 1000
+const MAX_KEYS = 1000
 
 function shown({ id, name }: ApiKey) {
   return { api_key_id: String(id), name }
@@ -102,7 +102,7 @@ function rightsOfKey({ v3Rights, scopes }: ApiKey, { rightsOf }: Call): readonly
 }
 
 /** Maximum total length of a key's scope names, which are in every list and cache. */
-const MOST_NAMED = 8000
+const MAX_SCOPES_LENGTH = 8000
 
 /**
  * Returns the service's scopes for v3's finer permissions. The key stores those permissions as requested: it has no others here,
@@ -110,10 +110,10 @@ const MOST_NAMED = 8000
  * points, which do not know finer permissions. A key therefore gets read access only, a scope with all its permissions, or a
  * scope that sends. Throws V3Refusal.
  */
-function grantedFor(asked: readonly string[], { scopeOf, lackingOf, readingOf }: Call) {
-  const v3Rights = [...new Set(asked)]
-  if (v3Rights.join().length > MOST_NAMED) {
-    throw refuse(400, `scopes must have at most ${MOST_NAMED} characters in total.`, 'scopes')
+function grantedFor(requested: readonly string[], { scopeOf, lackingOf, readingOf }: Call) {
+  const v3Rights = [...new Set(requested)]
+  if (v3Rights.join().length > MAX_SCOPES_LENGTH) {
+    throw refuse(400, `scopes must have at most ${MAX_SCOPES_LENGTH} characters in total.`, 'scopes')
   }
   const byScope = Map.groupBy(v3Rights, scopeOf)
   const scopes: Scope[] = []

@@ -5,7 +5,7 @@ import { refuse } from './refusal.ts'
 import { inTheirWords, METRICS, PeriodQuery, pageOf, sendPeriodLinks, spanOf, sumsOf, WRONG } from './stats.ts'
 
 /** Metrics of the response, in this order. */
-const SHOWN: Readonly<Record<string, Weights>> = {
+const METRICS_SHOWN: Readonly<Record<string, Weights>> = {
   ...{ blocks: METRICS.blocks, bounces: METRICS.bounces, clicks: METRICS.clicks, deferred: METRICS.deferred },
   ...{ delivered: METRICS.delivered, drops: { dropped: 1 }, opens: METRICS.opens, spam_reports: METRICS.spam_reports },
   ...{ unique_clicks: METRICS.unique_clicks, unique_opens: METRICS.unique_opens },
@@ -45,7 +45,7 @@ export const PROVIDER_STATS: readonly Operation[] = [
         const rows = stats.map(({ name, counts }) => ({
           type: 'mailbox_provider',
           name,
-          metrics: sumsOf(counts, SHOWN),
+          metrics: sumsOf(counts, METRICS_SHOWN),
         }))
         const isWanted = ({ name, metrics }: (typeof rows)[number]): boolean =>
           named ? named.includes(name ?? '') : Object.values(metrics).some((count) => count !== 0)

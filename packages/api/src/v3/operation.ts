@@ -77,8 +77,8 @@ export function operation<
   Params extends TObject = TObject,
   Query extends TObject = TObject,
   Body extends TSchema = TSchema,
->(told: Operation<Params, Query, Body>): Operation {
-  return told as unknown as Operation
+>(definition: Operation<Params, Query, Body>): Operation {
+  return definition as unknown as Operation
 }
 
 declare module 'fastify' {

@@ -99,7 +99,7 @@ async function answer(
   const by = { keyId: principal.keyId, address: clientAddress(request) }
   const rights = principal.v3Rights ?? rightsOf(principal.scopes)
   reply.code(operation.status)
-  const answered = await operation.act(input, {
+  const result = await operation.act(input, {
     core,
     principal,
     by,
@@ -113,7 +113,7 @@ async function answer(
     reply,
   })
   if (reply.sent) return reply
-  if (answered !== undefined) return answered
+  if (result !== undefined) return result
   // An empty 204 response has no Content-Length (RFC 9110 8.6); other empty responses have the length 0.
   if (reply.statusCode !== 204) reply.header('content-length', '0')
   return reply.send()

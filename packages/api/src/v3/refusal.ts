@@ -90,7 +90,7 @@ export function sendRefusal(error: FastifyError | Error, request: FastifyRequest
   const status = face?.status ?? row.status
   const wait = retryAfter ?? (status === 503 ? 1 : undefined)
   if (wait !== undefined) reply.header('retry-after', String(wait))
-  if (status === 429) sayWhenItEnds(reply, wait ?? 1)
+  if (status === 429) setRateLimitReset(reply, wait ?? 1)
   if (status === 405) reply.header('allow', request.routeOptions.config.allow ?? 'POST')
   const own = (request.routeOptions.config.sends ? face?.whereSent : undefined) ?? face?.message
   const field = errorName === 'parameterInvalid' || errorName === 'parameterMissing' ? String(values.parameter) : null
@@ -98,7 +98,7 @@ export function sendRefusal(error: FastifyError | Error, request: FastifyRequest
 }
 
 /** Go's and Java's clients wait until this time (contract 1.6). */
-function sayWhenItEnds(reply: FastifyReply, seconds: number): void {
+function setRateLimitReset(reply: FastifyReply, seconds: number): void {
   if (reply.hasHeader('x-ratelimit-reset')) return
   reply.header('x-ratelimit-remaining', '0')
   reply.header('x-ratelimit-reset', String(Math.ceil(Date.now() / 1000) + seconds))

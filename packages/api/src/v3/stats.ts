@@ -61,8 +61,8 @@ export const STATS: readonly Operation[] = [
     act: async ({ query }, call) => {
       const { core, principal } = call
       const question = { accountId: principal.account.id, ...spanOf(query), ...pageOf(query) }
-      const asked = core.stats.show({ ...question, wanted: { kind: 'total' } })
-      const { periods, total } = await asked.catch(inTheirWords)
+      const result = core.stats.show({ ...question, wanted: { kind: 'total' } })
+      const { periods, total } = await result.catch(inTheirWords)
       sendPeriodLinks(call, query, total)
       return periods.map(({ date, stats }) => ({
         date,
@@ -82,10 +82,10 @@ export function spanOf({ start_date: first, end_date: last }: Span, wrong: Pick<
 }
 
 /** Default number of periods: all, since no date range has more days than this. */
-const ALL = 10_000
+const MAX_PERIODS = 10_000
 
 export function pageOf(query: Static<TObject<typeof PeriodQuery>>) {
-  const { aggregated_by: period = 'day', limit = ALL, offset = 0 } = query
+  const { aggregated_by: period = 'day', limit = MAX_PERIODS, offset = 0 } = query
   return { period, limit, offset }
 }
 

@@ -81,7 +81,7 @@ const Removed = Type.Object({
   emails: Type.Optional(Type.Array(Type.String())),
 })
 /** Addresses removed per transaction. */
-const AT_ONCE = 5000
+const BATCH_SIZE = 5000
 /** v3's name of the permission to read all of these lists. */
 export const READS = { alsoRight: 'suppression.read' } as const
 const DELETES = { alsoRight: 'suppression.delete' } as const
@@ -185,9 +185,9 @@ function one(call: Call, reasons: readonly SuppressionReason[], email: string): 
 async function remove(call: Call, reasons: readonly SuppressionReason[], named?: readonly string[]): Promise<number> {
   const { core, principal, by } = call
   let removed = 0
-  for (let at = 0; named === undefined || at < named.length; at += AT_ONCE) {
-    const emails = named?.slice(at, at + AT_ONCE).map((email) => email.toLowerCase())
-    const found = (await browse(call, { reasons, group: 0, emails, limit: AT_ONCE, offset: 0 })).map(
+  for (let at = 0; named === undefined || at < named.length; at += BATCH_SIZE) {
+    const emails = named?.slice(at, at + BATCH_SIZE).map((email) => email.toLowerCase())
+    const found = (await browse(call, { reasons, group: 0, emails, limit: BATCH_SIZE, offset: 0 })).map(
       ({ email }) => email,
     )
     if (found.length === 0 && named === undefined) break

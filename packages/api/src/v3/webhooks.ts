@@ -153,8 +153,8 @@ export const WEBHOOKS: readonly Operation[] = [
     act: async ({ body }, call) => {
       requireNoOAuth(body)
       const webhook = body.id ? await find(call, body.id) : (await list(call))[0]
-      const asked = call.core.webhooks.tryUrl(call.principal.account.id, body.url, webhook?.id)
-      const { status, problem } = await asked.catch(aboutUrl)
+      const probe = call.core.webhooks.tryUrl(call.principal.account.id, body.url, webhook?.id)
+      const { status, problem } = await probe.catch(aboutUrl)
       // Its response status does not matter.
       if (status === null) throw refuse(400, `URL check failed: ${problem}`, 'url')
     },
@@ -164,9 +164,9 @@ export const WEBHOOKS: readonly Operation[] = [
 type Change = Static<typeof Change>
 
 function requireNoOAuth(given: Change): void {
-  const asked = OAUTH.find((name) => given[name])
+  const field = OAUTH.find((name) => given[name])
   // Accepting the request without OAuth would send events without the expected authorization.
-  if (asked) throw refuse(400, 'OAuth is not available; the requests can be signed.', asked)
+  if (field) throw refuse(400, 'OAuth is not available; requests can be signed instead.', field)
 }
 
 /** Webhooks of the v3 format, oldest first; those of v2 belong to the other API. */

@@ -2,7 +2,7 @@ import { type Address, parseAddress } from '@postrider/core'
 import { isGiven, MOST_RECIPIENTS, type RawMailbox } from './body.ts'
 import type { Check, Complaints } from './complaints.ts'
 
-const LONGEST = 320
+const MAX_EMAIL_LENGTH = 320
 const BREAKS = /[\r\n\0]/
 
 /** Rows 37, 38 and 8. */
@@ -42,7 +42,7 @@ export function checkName(mailbox: RawMailbox | null | undefined, field: string,
 }
 
 export function isTooLong(email: unknown): boolean {
-  return typeof email === 'string' && email.length > LONGEST
+  return typeof email === 'string' && email.length > MAX_EMAIL_LENGTH
 }
 
 export function addressOf(email: unknown): Address | undefined {

@@ -5,7 +5,7 @@ import { checkSendAt } from './check-options.ts'
 import type { Check, Complaints } from './complaints.ts'
 
 /** Maximum size of the substitutions, and of the custom arguments, of one personalization, in bytes. */
-const MOST_OCTETS = 10_000
+const MAX_BYTES = 10_000
 const LISTS = [
   ['to', 'To'],
   ['cc', 'CC'],
@@ -32,7 +32,7 @@ export function checkPersonalizations(check: Check): void {
   }
   const sharedArgs = new SharedArgs(mail.custom_args)
   const shared = sharedArgs.size
-  if (shared > MOST_OCTETS) complaints.add('customArgsTooLarge', 'custom_args')
+  if (shared > MAX_BYTES) complaints.add('customArgsTooLarge', 'custom_args')
   for (const [at, one] of personalizations.entries()) {
     const field = `personalizations.${at}`
     checkRecipients(one, field, complaints)
@@ -42,7 +42,7 @@ export function checkPersonalizations(check: Check): void {
     }
     checkHeaders(one.headers, `${field}.headers`, complaints)
     checkSubstitutions(one, field, check)
-    if (shared <= MOST_OCTETS) checkCustomArgs(one, field, complaints, sharedArgs)
+    if (shared <= MAX_BYTES) checkCustomArgs(one, field, complaints, sharedArgs)
     checkSendAt(one.send_at, `${field}.send_at`, check)
   }
 }
@@ -92,7 +92,7 @@ function checkSubstitutions({ substitutions }: RawPersonalization, field: string
   if (entries.length > 0 && isDynamic(mail.template_id)) complaints.add('substitutionsWithDynamic', place)
   if (entries.length > 10_000) complaints.add('substitutionsTooMany', place)
   const octets = entries.flat().reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  if (octets > MOST_OCTETS) complaints.add('substitutionsTooLarge', place)
+  if (octets > MAX_BYTES) complaints.add('substitutionsTooLarge', place)
 }
 
 /** Rows 19 and 20. The message's own arguments were already found small enough, so merging them is cheap. */
@@ -105,7 +105,7 @@ function checkCustomArgs(
   if (!isGiven(own)) return
   const place = `${field}.custom_args`
   if (Object.keys(own).length === 0) complaints.add('customArgsEmpty', place)
-  else if (sizeOf(own) > MOST_OCTETS || shared.sizeWith(own) > MOST_OCTETS) {
+  else if (sizeOf(own) > MAX_BYTES || shared.sizeWith(own) > MAX_BYTES) {
     complaints.add('customArgsTooLarge', place)
   }
 }

@@ -4,9 +4,9 @@ import { HELP_PLACES } from './help-places.ts'
 import { RULES, type Rule, type RuleName } from './rules.ts'
 
 /** Maximum number of errors per response, which bounds its size. */
-const MOST = 500
+const MAX_ERRORS = 500
 /** Maximum number of characters of a value that is echoed. */
-const SHOWN = 100
+const MAX_SHOWN_LENGTH = 100
 
 /** Collects validation errors: contract 2.4 requires that they are reported together. */
 export class Complaints {
@@ -24,14 +24,15 @@ export class Complaints {
 
   add(name: RuleName, field: string, values: Readonly<Record<string, string | number>> = {}): void {
     const { sentence, anchor }: Rule = RULES[name]
-    const shown = (value: string | number | undefined, whole: string): string => String(value ?? whole).slice(0, SHOWN)
+    const shown = (value: string | number | undefined, whole: string): string =>
+      String(value ?? whole).slice(0, MAX_SHOWN_LENGTH)
     // The text for a missing sender contains braces of its own.
     const message = sentence.replace(/\{(\w+)\}/g, (whole, key: string) => shown(values[key], whole))
     this.#keep(message, field, anchor === null ? null : this.#help(anchor ?? anchorOf(field)))
   }
 
   #keep(message: string, field: string, help: string | null): void {
-    if (this.#found.length < MOST) this.#found.push({ message, field, help })
+    if (this.#found.length < MAX_ERRORS) this.#found.push({ message, field, help })
   }
 
   /** The place on the page; the page itself for what has no place there, so that no link leads nowhere. */

@@ -25,7 +25,7 @@ interface Life {
   /** Ticks since the last heartbeat. */
   silent: number
   /** Ticks since SIGTERM; undefined if none was sent. */
-  asked: number | undefined
+  sinceSigterm: number | undefined
 }
 
 /**
@@ -42,7 +42,7 @@ export function watchLives(patience: Patience, report: (line: string) => void): 
   timer.unref()
   return {
     add(name, child) {
-      const life: Life = { name, child, heard: false, silent: 0, asked: undefined }
+      const life: Life = { name, child, heard: false, silent: 0, sinceSigterm: undefined }
       lives.add(life)
       child.on('message', () => {
         life.heard = true
@@ -56,15 +56,15 @@ export function watchLives(patience: Patience, report: (line: string) => void): 
 
 function checkLife(life: Life, patience: Patience, report: (line: string) => void): void {
   life.silent++
-  if (life.asked === undefined) {
+  if (life.sinceSigterm === undefined) {
     if (life.silent < (life.heard ? patience.silent : patience.starting)) return
     report(`${life.name} hangs (no heartbeat for ${(life.silent * patience.every) / 1000} s); stopping it`)
-    life.asked = 0
+    life.sinceSigterm = 0
     life.silent = 0
     // If it wakes up, it finishes its deliveries in flight.
     life.child.kill('SIGTERM')
     return
   }
-  life.asked++
-  if (life.silent >= patience.stopping || life.asked >= patience.draining) life.child.kill('SIGKILL')
+  life.sinceSigterm++
+  if (life.silent >= patience.stopping || life.sinceSigterm >= patience.draining) life.child.kill('SIGKILL')
 }

@@ -83,9 +83,9 @@ interface Unwritten {
 }
 
 /** The server's reply, and the sender and recipient it refers to. */
-type Answered = Extract<TransactionEnd, { kind: 'reply' }> & { readonly parties: Parties }
+type ServerReply = Extract<TransactionEnd, { kind: 'reply' }> & { readonly parties: Parties }
 
-type OfferEnd = Exclude<TransactionEnd, { kind: 'reply' }> | Answered | Unwritten
+type OfferEnd = Exclude<TransactionEnd, { kind: 'reply' }> | ServerReply | Unwritten
 
 /** Attempts after which a message that could not be built on a busy host is dropped. */
 const MAX_BUILD_ATTEMPTS = 5
@@ -193,7 +193,7 @@ function buildFailure({ message }: Unrenderable): Reply {
 }
 
 function verdict(
-  { stage, reply, parties }: Answered,
+  { stage, reply, parties }: ServerReply,
   tried: Omit<Deferred, 'kind' | 'indeterminate' | 'stage' | 'reply'>,
 ): Outcome {
   if (stage === 'dot' && reply.code >= 200 && reply.code < 300) return { kind: 'delivered', stage, reply, ...tried }

@@ -102,5 +102,5 @@ function endIfSlow(connection: RelayConnection): void {
   // The message is complete; the client is waiting for a reply.
   if (!parser?._dataMode) return
   const slow = since > RATE_GRACE_MS && parser.dataBytes / (since / 1000) < MIN_BYTES_PER_SECOND
-  if (slow) connection.send(421, '4.4.2 Message data is too slow')
+  if (slow) connection.send(421, '4.4.2 Message data too slow')
 }

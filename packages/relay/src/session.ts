@@ -136,7 +136,7 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
       })
       const { messageId } = await core.messages.accept(unwrapped.submission)
       await tellSender({ core, log }, { ...unwrapped, messageId, to: sender })
-      return `2.0.0 Ok: queued as ${messageId}${unwrapped.mended ? ` (${unwrapped.mended})` : ''}`
+      return `2.0.0 Ok: queued as ${messageId}${unwrapped.corrected ? ` (${unwrapped.corrected})` : ''}`
     } finally {
       room.leave()
     }

@@ -46,7 +46,7 @@ export interface Unwrapped {
   /** Why nothing is sent, for the notice to the sender; empty if the message is sent. */
   readonly problems: readonly SmtpApiProblem[]
   /** What was corrected in the message; added to the reply. */
-  readonly mended?: string
+  readonly corrected?: string
 }
 
 /** Maximum characters of the subject in lists and events; the message itself keeps the whole subject. */
@@ -63,7 +63,7 @@ const SUBJECT_BYTES = 16 * SUBJECT_LENGTH
 export async function toSubmission(received: ReceivedMessage): Promise<Unwrapped> {
   const head = await inTurns(readHeader(received.pieces[0] as Buffer))
   const unwrapped = await unwrap({ ...received, pieces: [head.first, ...received.pieces.slice(1)] }, head)
-  return head.mended ? { ...unwrapped, mended: 'quotes were added to the name in From' } : unwrapped
+  return head.corrected ? { ...unwrapped, corrected: 'quotes were added to the name in From' } : unwrapped
 }
 
 async function unwrap(received: ReceivedMessage, head: Head): Promise<Unwrapped> {
@@ -149,7 +149,7 @@ function dropped(submission: Submission, problems: readonly SmtpApiProblem[]): U
 interface Head extends SplitMessage {
   /** The first chunk of the message, with a corrected From if necessary. */
   readonly first: Buffer
-  readonly mended: boolean
+  readonly corrected: boolean
   readonly controls: Controls
   readonly from: Submission['from']
   readonly subject: string | undefined
@@ -162,12 +162,12 @@ interface Head extends SplitMessage {
 }
 
 /** Reads the header. Each step visits all fields; with a hundred thousand fields, a step takes 2 ms. */
-function* readHeader(first: Buffer, mended = false): Stoppable<Head> {
+function* readHeader(first: Buffer, corrected = false): Stoppable<Head> {
   const split = yield* splitHeader(first)
   const { fields } = split
   checkHops(fields)
   yield
-  const repaired = mended ? undefined : withRepairedFrom(first, fields)
+  const repaired = corrected ? undefined : withRepairedFrom(first, fields)
   if (repaired) return yield* readHeader(repaired, true)
   yield
   const controls = yield* readControls(fields)
@@ -187,7 +187,7 @@ function* readHeader(first: Buffer, mended = false): Stoppable<Head> {
   return {
     ...split,
     first,
-    mended,
+    corrected,
     controls,
     from,
     subject,

@@ -26,7 +26,7 @@ function contentOf(file: string): string {
     return content
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
-    const problem = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8 text' : (code ?? message)
+    const problem = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'not UTF-8 text' : (code ?? message)
     throw new CommandError(`--file ${file} cannot be read: ${problem}`)
   }
 }

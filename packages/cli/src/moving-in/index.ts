@@ -20,7 +20,7 @@ const MOVES = { groups: moveGroups, templates: moveTemplates, suppressions: move
  */
 export async function moveIn(move: Move, parts: readonly Part[]): Promise<void> {
   const account = (await move.core.accounts.list()).find(({ id }) => id === move.accountId)
-  if (!account || account.state === 'deleted') throw invalidParameter('account', 'there is no such account')
+  if (!account || account.state === 'deleted') throw invalidParameter('account', 'account not found')
   for (const part of PARTS.filter((one) => parts.includes(one))) await MOVES[part](move)
   await tellLeftBehind(move, parts)
   move.progress.end()

@@ -83,6 +83,8 @@ function filesToRun(named: string[]): string[] {
   const asked = named.filter((name) => name !== CHANGED)
   if (asked.length > 0) return asked
   const all = globSync('test/**/*.test.ts', { cwd: ROOT }).sort(longFirst)
+  const lost = TIMED.filter((file) => !all.includes(file))
+  if (lost.length > 0) throw new Error(`TIMED names files that do not exist: ${lost.join(' ')}`)
   if (!named.includes(CHANGED)) return all
   const touched = changedTests(ROOT, all)
   print(`${touched.length} of ${all.length} files of tests`)

@@ -74,3 +74,17 @@ export interface EditableAct {
 export interface VersionAct extends EditableAct {
   readonly versionId: string
 }
+
+export interface TemplateWithVersions<Version = EditableVersion> extends EditableTemplate {
+  /** The active version first, then from newest to oldest. */
+  readonly versions: readonly Version[]
+}
+
+export interface NewEditableTemplate {
+  readonly accountId: number
+  readonly name: string
+  readonly generation: Generation
+  /** Id from another installation. If omitted, a new id is generated. */
+  readonly id?: string | undefined
+  readonly by?: Actor | undefined
+}

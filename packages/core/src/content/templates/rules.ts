@@ -6,6 +6,8 @@ import { checkVariables } from './variables.ts'
 const TEMPLATE_LIMIT = 10 * 1024 * 1024
 /** The limit for subjects in sends. */
 const MAX_SUBJECT_LENGTH = 4096
+/** Number of versions kept per template, in addition to the active one. */
+export const MAX_INACTIVE_VERSIONS = 100
 /** Maximum id in the database (int4). */
 const MAX_ID = 2_147_483_647
 

@@ -1,3 +1,4 @@
+import type { Actor } from '../../accounts/audit/index.ts'
 import type { TemplateVariable } from './variables.ts'
 
 /** The content of a template version. */
@@ -32,4 +33,19 @@ export interface TemplateVersion extends TemplateContent {
 export interface VersionSummary extends Omit<TemplateVersion, 'content' | 'variables'> {
   /** Size of the content in bytes. */
   readonly size: number
+}
+
+/** A template of an account, and the author of the change. */
+export interface TemplateAct {
+  readonly accountId: number
+  readonly id: number
+  /** The operator if omitted. */
+  readonly by?: Actor
+}
+
+export interface NewTemplate extends Partial<TemplateContent> {
+  readonly accountId: number
+  readonly name: string
+  readonly content: string
+  readonly by?: Actor
 }

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
+import { invalidParameter, ServiceError } from '../../platform/errors.ts'
+import type { DynamicRenderer } from '../engine/index.ts'
+import type { EditableAct, EditableVersion, NewVersion } from './editable-template.ts'
+import { makingPlain } from './make-plain.ts'
+import { auditValues, noteTemplateChange } from './note-change.ts'
+import { withTemplate } from './require-template.ts'
+import { changed, checkTogether, checkVersion, EDITABLE_LIMITS } from './rules.ts'
+import { contentOfOthers, deactivate, insertVersion, selectSummaries, touchTemplate } from './store.ts'
+import { isVersionId } from './template-id.ts'
+
+export async function addVersion(
+  { sql, renderer }: { readonly sql: Sql; readonly renderer: Pick<DynamicRenderer, 'plainText'> },
+  act: EditableAct,
+  version: NewVersion,
+  versionId: string = randomUUID(),
+): Promise<EditableVersion> {
+  checkVersion(version)
+  if (!isVersionId(versionId)) throw invalidParameter('versionId', 'must be a UUID')
+  return makingPlain(renderer, (plainOf) =>
+    withTemplate(sql, act, async (transaction) => {
+      const added = await insert(transaction, act, version, versionId, plainOf)
+      await touchTemplate(transaction, act.accountId, act.id, undefined)
+      await noteTemplateChange(transaction, act, 'version.create', { after: auditValues(added) })
+      return added
+    }),
+  )
+}
+
+async function insert(
+  transaction: SqlTransaction,
+  { accountId, id }: EditableAct,
+  version: NewVersion,
+  versionId: string,
+  plainOf: (html: string) => string,
+): Promise<EditableVersion> {
+  const { active = false, editor = 'code', generatePlain = true, asIs = false } = version
+  const existing = await selectSummaries(transaction, accountId, [id])
+  if (existing.length >= EDITABLE_LIMITS.versions) {
+    throw new ServiceError('templateVersionsTooMany', { values: { limit: EDITABLE_LIMITS.versions } })
+  }
+  if (existing.some((other) => other.id === versionId)) throw invalidParameter('versionId', 'is already in use')
+  const first = existing.length === 0
+  if (active && !first) await deactivate(transaction, accountId, id)
+  const blank = { name: '', subject: '', html: '', plain: '', generatePlain, testData: null }
+  const added = {
+    ...changed(blank, version, plainOf),
+    id: versionId,
+    templateId: id,
+    editor,
+    active: active || (first && !asIs),
+  }
+  checkTogether(await contentOfOthers(transaction, accountId, id, versionId), added)
+  return insertVersion(transaction, accountId, added)
+}

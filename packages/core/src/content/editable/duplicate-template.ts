@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto'
+import type { Sql } from '../../platform/database/database.ts'
+import type { EditableAct, TemplateWithVersions } from './editable-template.ts'
+import { noteTemplateChange } from './note-change.ts'
+import { requireCapacity } from './require-capacity.ts'
+import { checkName } from './rules.ts'
+import { showTemplate } from './show-template.ts'
+import { insertTemplate, insertVersion } from './store.ts'
+import { newTemplateId } from './template-id.ts'
+
+export async function duplicateTemplate(sql: Sql, act: EditableAct, name: string): Promise<TemplateWithVersions> {
+  checkName(name)
+  const { accountId, by } = act
+  const source = await showTemplate(sql, accountId, act.id)
+  const id = newTemplateId(source.generation)
+  await sql.begin(async (transaction) => {
+    await requireCapacity(transaction, accountId)
+    await insertTemplate(transaction, { accountId, id, generation: source.generation, name })
+    for (const version of source.versions.toReversed()) {
+      await insertVersion(transaction, accountId, { ...version, id: randomUUID(), templateId: id })
+    }
+    await noteTemplateChange(transaction, { accountId, id, by }, 'create', { after: { name, copyOf: act.id } })
+  })
+  return showTemplate(sql, accountId, id)
+}

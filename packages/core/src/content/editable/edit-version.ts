@@ -1,0 +1,37 @@
+import type { Sql } from '../../platform/database/database.ts'
+import { invalidParameter } from '../../platform/errors.ts'
+import type { DynamicRenderer } from '../engine/index.ts'
+import type { EditableVersion, VersionAct, VersionChange } from './editable-template.ts'
+import { makingPlain } from './make-plain.ts'
+import { auditValues, noteTemplateChange } from './note-change.ts'
+import { requireVersion, withTemplate } from './require-template.ts'
+import { changed, checkTogether, checkVersion } from './rules.ts'
+import { contentOfOthers, deactivate, touchTemplate, updateVersion } from './store.ts'
+
+export async function editVersion(
+  { sql, renderer }: { readonly sql: Sql; readonly renderer: Pick<DynamicRenderer, 'plainText'> },
+  act: VersionAct,
+  change: VersionChange,
+): Promise<EditableVersion> {
+  checkVersion(change)
+  return makingPlain(renderer, (plainOf) =>
+    withTemplate(sql, act, async (transaction) => {
+      const { accountId, id, versionId } = act
+      const before = await requireVersion(transaction, act)
+      if (change.editor !== undefined && change.editor !== before.editor) {
+        throw invalidParameter('editor', 'cannot be changed after a version exists')
+      }
+      const active = change.active === true || before.active
+      if (active && !before.active) await deactivate(transaction, accountId, id)
+      const edited = { ...changed(before, change, plainOf), id: versionId, active }
+      if (change.html !== undefined || change.plain !== undefined) {
+        checkTogether(await contentOfOthers(transaction, accountId, id, versionId), edited)
+      }
+      const after = await updateVersion(transaction, accountId, edited)
+      await touchTemplate(transaction, accountId, id, undefined)
+      const values = { before: auditValues(before), after: auditValues(after) }
+      await noteTemplateChange(transaction, act, 'version.edit', values)
+      return after
+    }),
+  )
+}

@@ -4,8 +4,11 @@ import { commaList } from './comma-list.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 import { Count, exactNumber, pageOf } from './shapes.ts'
 
-/** The event names of webhooks, or core's own if v2 has none (contract 16.4). */
-const eventNameOf = (type: EventType): string => (type === 'complained' ? 'spam' : type)
+/**
+ * The event names of webhooks, or core's own if v2 has none (contract 16.4). Unlike webhooks, the feed tells an expired delivery from
+ * a bounced one.
+ */
+const eventNameOf = (type: EventType): string => (type === 'expired' ? type : (eventType(type).v2 ?? type))
 const TYPES: ReadonlyMap<string, EventType> = new Map(EVENT_TYPES.map((type) => [eventNameOf(type), type]))
 
 /** Maximum number of seconds to wait for an event; proxies commonly time out after 60. */

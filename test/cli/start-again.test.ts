@@ -41,7 +41,7 @@ t.test('postrider up on data that something else has, or had', { skip }, async (
   await all.test('a second one says that there is a first one and ends, and the first goes on', async (t) => {
     const second = await startUp(t, { ...(await upSettings()), DATA_DIR: env.DATA_DIR as string })
     t.equal(await second.exited, 1)
-    t.match(second.stderr, new RegExp(`^postrider: .* process ${first.pid}: .*DATA_DIR`))
+    t.match(second.stderr, new RegExp(`^postrider: .* as process ${first.pid};.*DATA_DIR`))
     t.equal(second.stderr.split('\n').length, 2, 'one sentence')
     t.ok(await apiReady(env))
     t.equal((await answered<unknown[]>(env, 'account', 'list')).length, 1, 'commands work on the first')

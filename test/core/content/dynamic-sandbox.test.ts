@@ -78,7 +78,7 @@ const ESCAPES: readonly (readonly [template: string, rendered: string | RegExp])
   ['{{#each list as |constructor __proto__|}}{{constructor}}{{__proto__}}{{/each}}', 'a0'],
   ['{{#each list as |this|}}{{this.constructor}}{{/each}}', ''],
   ['<%= process.env.PATH %>{% env %}#{1}', '<%= process.env.PATH %>{% env %}#{1}'],
-  ['{{name"}}', /no end/],
+  ['{{name"}}', /string is not closed/],
   ["{{name\\'+process.exit()+\\'}}", /not allowed here|not closed/],
   ['{{"\'+process.exit()+\'"}}', ''],
   ['{{[\\"]];process.exit();//]}}', /not allowed here|missing|expected|unknown helper/],

@@ -189,6 +189,6 @@ t.test('webhooks are told in the words of the mirrored service, and in ours', as
   })
   const [first, second] = (bodies as string[]).map((body) => JSON.parse(body))
   t.match(first, [{ event: 'dropped', email: to, reason: 'Invalid SMTPAPI header' }])
-  t.match(second, [{ EVENT: 'dropped', EMAIL: to, RESPONSE: 'Email dropped: Instructions of the sender are invalid' }])
+  t.match(second, [{ EVENT: 'dropped', EMAIL: to, RESPONSE: 'Email dropped: Invalid X-SMTPAPI directives' }])
   await loops.stop()
 })

@@ -22,7 +22,7 @@ export interface ClaimedDelivery {
   readonly suppression: string | null
   /** Due time for the claim cursor, in milliseconds since 1970. */
   readonly dueAt: number
-  /** Time of the last attempt at the latest, in milliseconds since 1970. */
+  /** Time until which it is tried, in milliseconds since 1970. */
   readonly expiresAt: number
   /** How often a worker died with this delivery in flight. */
   readonly abandoned: number

@@ -6,13 +6,13 @@ import type { StoredMessage } from './stored-message.ts'
 /** Additional parts of the accept statement if a message of the group bypasses suppression lists. */
 export function bypassParts(sql: AnySql, messages: readonly StoredMessage[]) {
   const own = messages.filter(({ settings }) => settings.bypass !== undefined)
-  if (own.length === 0) return { join: sql``, judged: sql``, name: sql``, list: undefined }
+  if (own.length === 0) return { join: sql``, columns: sql``, name: sql``, list: undefined }
   return {
     // As text, because arrays of arrays must be rectangular.
     join: sql`
         left join unnest(${own.map(({ id }) => id)}::uuid[], ${own.map(({ settings }) => settings.bypass?.join() ?? '')}::text[])
                as passing(message_id, list) on passing.message_id = d.message_id`,
-    judged: sql`, string_to_array(passing.list, ',') as bypass`,
+    columns: sql`, string_to_array(passing.list, ',') as bypass`,
     name: sql`, bypass`,
     list: sql`string_to_array(passing.list, ',')`,
   }
@@ -21,14 +21,14 @@ export function bypassParts(sql: AnySql, messages: readonly StoredMessage[]) {
 /** Additional parts of the accept statement if a message of the group cannot be sent at all. */
 export function refusalParts(sql: AnySql, messages: readonly StoredMessage[]) {
   const own = messages.filter(({ refusal }) => refusal !== undefined)
-  if (own.length === 0) return { join: sql``, refusal: sql``, judged: sql``, detail: sql`` }
+  if (own.length === 0) return { join: sql``, refusal: sql``, columns: sql``, detail: sql`` }
   return {
     join: sql`
         left join unnest(${own.map(({ id }) => id)}::uuid[], ${own.map(({ refusal }) => refusal ?? '')}::text[],
                          ${own.map(({ refusalProblem }) => refusalProblem ?? null)}::text[])
                as unusable(message_id, reason, problem) on unusable.message_id = d.message_id`,
     refusal: sql`, unusable.reason`,
-    judged: sql`, unusable.reason as unusable, unusable.problem`,
+    columns: sql`, unusable.reason as unusable, unusable.problem`,
     // If the recipient is also suppressed, the suppression is the reason, and there is no problem to report.
     detail: sql`
                || case when refusal = unusable and problem is not null then jsonb_build_object('problem', problem) else '{}' end`,

@@ -55,7 +55,8 @@ const WAITING_LIMIT = 20_000
 export async function accept(submission: Submission, dependencies: AcceptDependencies): Promise<Acceptance> {
   const { lookups, numbers, commit, ready, clock, heloName, announce, findRepeat, storedBudget } = dependencies
   if (!ready()) throw new ServiceError('notReady')
-  if (commit.size >= WAITING_LIMIT) throw new ServiceError('overloaded', { reason: 'too many accepts wait for commit' })
+  if (commit.size >= WAITING_LIMIT)
+    throw new ServiceError('overloaded', { reason: 'too many messages waiting for commit' })
   requireShare(countRecipients(submission), dependencies.share.recipients)
   const capacity = capacityIn(storedBudget, dependencies.share)
   try {
@@ -115,7 +116,7 @@ function capacityIn(budget: ByteBudget, { stored }: Share): { hold(bytes: number
       requireShare(bytes, stored)
       // One message may take the whole budget, so that a message larger than the budget is not always rejected.
       const more = Math.min(bytes, budget.total - held)
-      if (!budget.take(more)) throw new ServiceError('overloaded', { reason: 'no room for more stored content' })
+      if (!budget.take(more)) throw new ServiceError('overloaded', { reason: 'no capacity for more stored content' })
       held += more
     },
     giveBack: () => budget.give(held),

@@ -61,7 +61,7 @@ export async function insertMessages(
       ) with ordinality as m(id, account_id, parent_id, domain_id, api_key_id, door, scheduled_at, from_address, subject, tags, settings, client_address,
              format, size, parts, recipients, null_return_path, transaction_base, key, fingerprint, place)
     ), checked as materialized (
-      select d.* ${bypass.judged} ${unusable.judged},
+      select d.* ${bypass.columns} ${unusable.columns},
              case when d.key is null then 'invalid'
                   else coalesce(suppressed.reason ${hashed.reason} ${unusable.refusal} ${held.refusal}) end as refusal
         from unnest(${delivery.message}::uuid[], ${delivery.account}::int[], ${delivery.number}::int[],

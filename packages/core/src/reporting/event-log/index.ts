@@ -29,9 +29,9 @@ const MAX_OFFSET = 10_000
  * Maximum number of deliveries that a search may scan, which limits it to about 150 ms of processor time. `messages`: entries of the
  * index of an account's messages (0.1 µs each). `notable`: entries of the indexes of notable events (0.5 µs each). `deliveries`:
  * messages with their deliveries (3 µs each); one day of an account with five million messages in 12 weeks must be within the limit.
- * `happened`: deliveries with a lookup of their events in every week since (about 100 µs each).
+ * `eventLookups`: deliveries with a lookup of their events in every week since (about 100 µs each).
  */
-const MAX_SCANNED = { messages: 1_000_000, notable: 250_000, deliveries: 60_000, happened: 2000 }
+const MAX_SCANNED = { messages: 1_000_000, notable: 250_000, deliveries: 60_000, eventLookups: 2000 }
 
 /** The account's deliveries with their outcomes, in the order in which they were accepted. */
 export interface EventLog {
@@ -109,8 +109,8 @@ function kindOf(filter: Filter): keyof typeof MAX_SCANNED {
   if (isUnfiltered(filter)) return 'messages'
   if (isIndexOnly(filter)) return 'notable'
   const { events } = filter
-  const happened = events !== undefined && (events.types.length > 0 || events.bounces !== undefined)
-  return happened && driverOf(filter) !== 'notable' ? 'happened' : 'deliveries'
+  const looksUpEvents = events !== undefined && (events.types.length > 0 || events.bounces !== undefined)
+  return looksUpEvents && driverOf(filter) !== 'notable' ? 'eventLookups' : 'deliveries'
 }
 
 /** Whether there is no filter at all. */

@@ -112,8 +112,8 @@ const BY_EVENT = LOG_STATUSES.flatMap((status) =>
 
 function statusOf(stored: StoredRow): LogStatus {
   const { state, reason } = stored
-  const happened = BY_EVENT.find(({ type }) => stored.notable.some((event) => event.type === type))
-  if (happened) return happened.status
+  const byEvent = BY_EVENT.find(({ type }) => stored.notable.some((event) => event.type === type))
+  if (byEvent) return byEvent.status
   const bounce = bounceOf(stored)
   // Expired mail is a soft bounce, because no server permanently rejected it.
   if (bounce || state === 'expired') return isHardBounce(bounce?.class ?? undefined) ? 'hardbounce' : 'softbounce'

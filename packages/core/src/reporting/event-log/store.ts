@@ -140,7 +140,7 @@ function matches(sql: AnySql, search: Search, page?: PageOf) {
       (${notableOf(sql, search)}) n cross join ${messageOf(sql`n.message_id`)} cross join lateral (
         select * from (${deliveriesOf(sql, sql`n.message_id`)}) d where d.recipient_no = n.recipient_no offset 0) d`,
   }[driver]()
-  const happened =
+  const eventCondition =
     events === undefined || driver === 'notable'
       ? sql``
       : sentOnly
@@ -157,7 +157,7 @@ function matches(sql: AnySql, search: Search, page?: PageOf) {
        ${subject === undefined ? sql`` : sql`and m.subject = ${subject}::text`}
        ${messageId === undefined ? sql`` : sql`and m.id = ${messageId}::uuid`}
        ${reference === undefined ? sql`` : sql`and d.reference = ${reference}::text`}
-       ${happened} ${isAfter(sql`m.id`, sql`d.recipient_no`)}`
+       ${eventCondition} ${isAfter(sql`m.id`, sql`d.recipient_no`)}`
 }
 
 function finishedWith(sql: AnySql, id: Fragment) {

@@ -58,7 +58,7 @@ export async function rehearseNotice(
   job: Pick<StoredExport, 'accountId' | 'apiKeyId'> & { readonly from: string; readonly to: string },
 ): Promise<void> {
   const principal = await senderFor(dependencies, job)
-  if (!principal) throw new ServiceError('keyInvalid', { reason: 'revoked meanwhile' })
+  if (!principal) throw new ServiceError('keyInvalid', { reason: 'key revoked' })
   const mail = plainMail({ principal, from: job.from, to: job.to, clientAddress: '127.0.0.1' })
   const content = { kind: 'parts', html: undefined, text: 'dry run', amp: undefined } as const
   await dependencies.messages.rehearse({ ...mail, subject: 'Export', content })

@@ -131,7 +131,7 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
 
   /** Sends a request for which a client waits. Their number is limited. Throws overloaded. */
   async function limited<T>(fn: () => Promise<T>): Promise<T> {
-    if (probing >= MAX_PROBES) throw new ServiceError('overloaded', { reason: 'webhook probes' })
+    if (probing >= MAX_PROBES) throw new ServiceError('overloaded', { reason: 'too many webhook probes' })
     probing++
     return fn().finally(() => probing--)
   }

@@ -93,7 +93,7 @@ function described(documentation: Documentation, at: number) {
     ...(takes ? { consumes: [takes], body: { type: 'string' } } : {}),
     response: {
       200: gives ? textOf(gives, String(example.data)) : envelopeOf(answer, example.data, envelope),
-      ...refusals(errors, group),
+      ...errorResponses(errors, group),
     },
   } as FastifySchema
 }
@@ -122,7 +122,7 @@ function isList(answer: TSchema): boolean {
   return type === 'array' || (anyOf ?? []).some(isList)
 }
 
-function refusals(errors: readonly ErrorName[], group: OperationGroup) {
+function errorResponses(errors: readonly ErrorName[], group: OperationGroup) {
   const rows = [...EVERYWHERE, ...errors].map((name) => ERRORS[name])
   const statuses = [...new Set(rows.map(({ status }) => status))].sort()
   return Object.fromEntries(
@@ -131,12 +131,12 @@ function refusals(errors: readonly ErrorName[], group: OperationGroup) {
       const codes = [...new Set(own.map(({ v2, sentence }) => `${v2} ${sentence}`))]
       const [first] = own
       const examples = first ? [failure(first.v2, first.sentence, group)] : []
-      return [status, { description: codes.join('; '), type: 'object', properties: REFUSAL, examples }]
+      return [status, { description: codes.join('; '), type: 'object', properties: ERROR_BODY, examples }]
     }),
   )
 }
 
-const REFUSAL = {
+const ERROR_BODY = {
   error_info: {
     type: 'object',
     properties: { error_message: { type: 'string' }, error_code: { type: 'integer' } },

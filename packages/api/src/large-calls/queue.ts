@@ -3,10 +3,7 @@
  * memory.
  */
 const MAX_ADDED_WEIGHT = 16 * 1024 * 1024
-/**
- * Maximum number of calls in progress per account. Several can share a commit, and later calls of other accounts wait for no
- * more.
- */
+/** Maximum number of calls in progress per account. They can share a commit, and other accounts wait for no more than these. */
 const MAX_PER_ACCOUNT = 4
 /** Milliseconds for which calls of an account run alone after the thread was lost with a call of that account in progress. */
 const ALONE_MS = 10 * 60_000

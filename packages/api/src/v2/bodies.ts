@@ -117,7 +117,7 @@ function textOf(octets: Buffer, charset: string): string {
   }
 }
 
-/** Removes null elements from the body of sendEmail, which has no path or query parameters. */
+/** Checks the body of sendEmail, which takes no parameters from path or query. Throws bodyBlank. */
 function sendBody(body: BodyObject): BodyObject {
   if (Object.keys(body).length === 0) throw new ServiceError('bodyBlank')
   skipNullElements(body)

@@ -42,7 +42,7 @@ declare module 'fastify' {
 
 /** Error handler of v2. Errors other than ServiceError become a generic 500. */
 export function sendFailure(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
-  const refusal = asRefusal(error, request)
+  const refusal = asKnownError(error, request)
   if (!refusal) request.log.error({ err: error, route: request.routeOptions.url }, 'internal error')
   else if (refusal.cause) request.log.warn({ err: refusal.cause, refusal: refusal.errorName }, 'request rejected')
   else request.log.info({ refusal: refusal.errorName, reason: refusal.reason }, 'request rejected')
@@ -61,7 +61,7 @@ export function failure(code: number, sentence: string, group: OperationGroup | 
   }
 }
 
-function asRefusal(error: FastifyError | Error, request: FastifyRequest): ServiceError | undefined {
+function asKnownError(error: FastifyError | Error, request: FastifyRequest): ServiceError | undefined {
   if (error instanceof ServiceError) return error
   const { validation, code, statusCode, input = request.body } = error as FastifyError & { readonly input?: unknown }
   if (validation) return schemaRefusal(validation, input, request.routeOptions.config.documentation?.errors ?? [])

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * Sets the CORS headers (contract 1.9): scripts of any origin may use the API but not send mail, since its key would be visible
- * to everyone.
+ * Sets the CORS headers (contract 1.9): scripts of any origin may use the API but not send mail, because a page
+ * that sends mail would expose its key to everyone.
  */
 export function sayOrigins(reply: FastifyReply, sends: boolean, publicUrl: string): void {
   if (!sends) {

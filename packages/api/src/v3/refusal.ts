@@ -37,18 +37,18 @@ export function badRequest(): V3Refusal {
   return refuse(400, 'Bad Request')
 }
 
-interface Face {
+interface V3Error {
   readonly status?: number
   readonly message?: string
   /** Text on paths that send mail. */
   readonly whereSent?: string
 }
 
-const FORBIDDEN: Face = { status: 403, message: 'access forbidden' }
-const MISSING: Face = { status: 404, message: 'resource not found' }
+const FORBIDDEN: V3Error = { status: 403, message: 'access forbidden' }
+const MISSING: V3Error = { status: 404, message: 'resource not found' }
 
 /** Errors that v3 reports with its own text or status (contract 1.4); the others use the status and text of the error table. */
-const FACES: Partial<Record<ErrorName, Face>> = {
+const V3_ERRORS: Partial<Record<ErrorName, V3Error>> = {
   notFound: MISSING,
   methodNotAllowed: { message: 'method not allowed', whereSent: 'POST method allowed only' },
   keyMissing: { message: 'authorization required', whereSent: 'Permission denied, wrong credentials' },
@@ -76,7 +76,7 @@ const FACES: Partial<Record<ErrorName, Face>> = {
 
 /** Error handler of v3. Errors other than ServiceError and V3Refusal become a generic 500. */
 export function sendRefusal(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
-  const refusal = asRefusal(error)
+  const refusal = asKnownError(error)
   if (refusal === undefined) request.log.error({ err: error, route: request.routeOptions.url }, 'internal error')
   else if (refusal instanceof V3Refusal) request.log.info({ refusal: refusal.status }, 'request rejected')
   else if (refusal.cause) request.log.warn({ err: refusal.cause, refusal: refusal.errorName }, 'request rejected')
@@ -86,13 +86,13 @@ export function sendRefusal(error: FastifyError | Error, request: FastifyRequest
     return
   }
   const { errorName, row, message, values, retryAfter } = refusal ?? new ServiceError('internal')
-  const face = FACES[errorName]
-  const status = face?.status ?? row.status
+  const v3Error = V3_ERRORS[errorName]
+  const status = v3Error?.status ?? row.status
   const wait = retryAfter ?? (status === 503 ? 1 : undefined)
   if (wait !== undefined) reply.header('retry-after', String(wait))
   if (status === 429) setRateLimitReset(reply, wait ?? 1)
   if (status === 405) reply.header('allow', request.routeOptions.config.allow ?? 'POST')
-  const own = (request.routeOptions.config.sends ? face?.whereSent : undefined) ?? face?.message
+  const own = (request.routeOptions.config.sends ? v3Error?.whereSent : undefined) ?? v3Error?.message
   const field = errorName === 'parameterInvalid' || errorName === 'parameterMissing' ? String(values.parameter) : null
   reply.code(status).send({ errors: [{ message: own ?? message, field, help: null }] satisfies Complaint[] })
 }
@@ -104,7 +104,7 @@ function setRateLimitReset(reply: FastifyReply, seconds: number): void {
   reply.header('x-ratelimit-reset', String(Math.ceil(Date.now() / 1000) + seconds))
 }
 
-function asRefusal(error: FastifyError | Error): ServiceError | V3Refusal | undefined {
+function asKnownError(error: FastifyError | Error): ServiceError | V3Refusal | undefined {
   if (error instanceof ServiceError || error instanceof V3Refusal) return error
   const { code, statusCode } = error as FastifyError
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new ServiceError('tooLarge')

@@ -51,7 +51,7 @@ export const SCHEDULED_SENDS: readonly Operation[] = [
   }),
   operation({
     name: 'changeHeldBatch',
-    summary: 'Change the status of a paused batch to cancelled',
+    summary: 'Cancel a paused batch',
     ...{ ...sending, method: 'PATCH', path: ONE, right: 'user.scheduled_sends.update', status: 204 },
     ...{ params: OfBatch, body: Type.Object({ status: State }) },
     act: async ({ params: { batch_id }, body: { status } }, call) => {
@@ -64,7 +64,7 @@ export const SCHEDULED_SENDS: readonly Operation[] = [
     summary: 'Resume a paused batch: its messages are sent when due. Cancelled messages stay discarded',
     ...{ ...sending, method: 'DELETE', path: ONE, right: 'user.scheduled_sends.delete', status: 204, params: OfBatch },
     act: async ({ params: { batch_id } }, { core, principal, by }) => {
-      await core.batches.resume({ accountId: principal.account.id, id: batch_id, by }).catch(inOurWords(notFound))
+      await core.batches.resume({ accountId: principal.account.id, id: batch_id, by }).catch(translateError(notFound))
     },
   }),
 ]
@@ -81,14 +81,14 @@ async function hold(
   again: boolean,
 ): Promise<void> {
   const act = { accountId: principal.account.id, id, by }
-  await core.batches.hold(act, state, { again }).catch(inOurWords(unknownBatch))
+  await core.batches.hold(act, state, { again }).catch(translateError(unknownBatch))
 }
 
 function unknownBatch(): Error {
   return refuse(400, 'invalid batch id')
 }
 
-function inOurWords(unknown: () => Error): (error: unknown) => never {
+function translateError(unknown: () => Error): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ServiceError)) throw error
     if (error.errorName === 'batchUnknown') throw unknown()

@@ -42,7 +42,7 @@ async function sendMail({ core, principal, by, publicUrl, request, reply }: Call
     reply.header('x-message-id', shortMessageId(messageId))
     if (repeated) reply.header('idempotent-replayed', 'true')
   } catch (error) {
-    throw inOwnWords(error, submission, complaints, publicUrl)
+    throw withV3Text(error, submission, complaints, publicUrl)
   }
 }
 
@@ -72,7 +72,7 @@ const OWN: Readonly<Record<string, readonly [rule: RuleName, field: string]>> = 
   batchUnknown: ['batchUnknown', 'batch_id'],
 }
 
-function inOwnWords(error: unknown, { templateKey }: Submission, complaints: Complaints, publicUrl: string): unknown {
+function withV3Text(error: unknown, { templateKey }: Submission, complaints: Complaints, publicUrl: string): unknown {
   if (!(error instanceof ServiceError)) return error
   if (error.errorName === 'senderInvalid') {
     const message = `The from address does not match a verified Sender Identity. Mail cannot be sent until this error is resolved. ${error.values.domain === undefined ? '' : `${error.values.problem}. `}See ${publicUrl}/docs`

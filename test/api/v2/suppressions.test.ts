@@ -109,7 +109,7 @@ const WRONG: readonly (readonly [what: string, body: Record<string, unknown> | s
       113,
       /\[domain\] is invalid: a group holds addresses only/,
     ],
-    ['more than ten thousand', { email: LONG }, 121, /10000 addresses and domains; longer lists are imported/],
+    ['more than ten thousand', { email: LONG }, 121, /10000 addresses and domains. Import longer lists as CSV/],
     ['more than ten thousand in one text', { email: `${LONG.join(',')}${',,'.repeat(9000)}` }, 121, /10000 addresses/],
   ]
 

@@ -59,7 +59,7 @@ const TYPES: readonly (readonly [type: string, good: readonly unknown[], bad: re
       'date',
       ['2026-01-05', '2024-02-29', '2026-01-05T10:11:12Z', '2026-01-05 10:11', '2026-01-05T10:11:12.5+01:00'],
       ['05.01.2026', '2026-02-30', '2026-13-01', '2026-01-05T25:00', 'today', 1767607872],
-      'must be a date, as 2026-01-05 or 2026-01-05T10:11:12Z',
+      'must be a date like 2026-01-05 or 2026-01-05T10:11:12Z',
     ],
   ]
 for (const [type, good, bad, problem] of TYPES) {

@@ -18,7 +18,7 @@ const CORES = availableParallelism()
 /** Files at once, however busy the processors are. */
 const LEAST_AT_ONCE = CORES + 1
 /** Files at once while they leave processors idle: many wait for a lease, a retry or a process. */
-const MOST_AT_ONCE = 4 * CORES
+const MOST_AT_ONCE = 3 * CORES
 /** The part of all processors' time that is idle from which on another file begins. */
 const IDLE = 0.15
 const LOOK_EVERY_MS = 300
@@ -28,7 +28,9 @@ const PATIENCE = process.env.FAULT_SECONDS ? 1200 : 300
 const TIMED = [
   'test/hostile/quick.test.ts',
   'test/hostile/search.test.ts',
-  'test/core/reporting/statistics/plans.test.ts',
+  'test/core/stats/plans.test.ts',
+  'test/core/delivery/plans.test.ts',
+  'test/core/privacy/export.test.ts',
   'test/journeys/crashes.test.ts',
 ]
 /** The longest files, which had better not begin last, and the folders where most long ones are. */

@@ -1,33 +1,23 @@
-import { isIP } from 'node:net'
-import { type Actor, noteChange, OPERATOR } from '../accounts/audit/index.ts'
-import { HOUR, type Rate, type RateLimits, requireAllowed } from '../accounts/rate-limits/index.ts'
-import { createCache } from '../platform/cache.ts'
+import { type Actor, OPERATOR } from '../accounts/audit/index.ts'
+import type { RateLimits } from '../accounts/rate-limits/index.ts'
 import type { Config } from '../platform/config.ts'
 import type { Sql } from '../platform/database/database.ts'
-import { invalidParameter } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { addDomain, type NewSendingDomain } from './add-domain.ts'
-import { checkDomain } from './check-domain.ts'
-import { endIfOver } from './claim.ts'
-import { createKeyMaker, type KeyMaker, openDkimKey } from './dkim-key.ts'
+import { checkDueDomains } from './check-due.ts'
 import { makeNextKey, takeNextKey } from './dkim-rotation.ts'
-import type { Domain, DomainSigner, DomainState, DomainWithRecords, UsableDomain } from './domain.ts'
-import { selectDkimKey, selectPublicKeys } from './keys-store.ts'
+import type { Domain, DomainSigner, DomainWithRecords, UsableDomain } from './domain.ts'
+import { createDomainCache } from './domain-cache.ts'
+import { createDomainChecker } from './domain-checker.ts'
+import { withoutRecords, withRecords } from './domain-records.ts'
+import { createLimitedKeyMaker } from './limited-key-maker.ts'
 import { activateFor, namedDomain } from './operator.ts'
-import { changeOwnDomain, domainName, ownDomain } from './own-domain.ts'
-import { ownTrackingHost, type ServiceHosts, wantedRecords, withSeen } from './records.ts'
-import {
-  claimDueDomains,
-  deleteDomain,
-  noteActivity,
-  type StoredDomain,
-  selectDomainById,
-  selectDomainPage,
-  selectDomains,
-  selectHolder,
-  selectOwn,
-  updateShared,
-} from './store.ts'
+import { ownDomain } from './own-domain.ts'
+import { type DomainsPage, pageDomains } from './page-domains.ts'
+import { removeDomain } from './remove-domain.ts'
+import { serviceHosts } from './service-hosts.ts'
+import { shareDomain } from './share-domain.ts'
+import { type StoredDomain, selectDomains } from './store.ts'
 
 export type {
   DkimSigner,
@@ -38,13 +28,7 @@ export type {
   DomainWithRecords,
   UsableDomain,
 } from './domain.ts'
-
-/** Milliseconds. As with keys, changes by the operator take effect everywhere within 5 s. */
-const DOMAIN_AGE_MS = 3000
-/** Milliseconds. Keys change only by rotation, and the old one stays valid, so a minute is acceptable. */
-const SIGNER_AGE_MS = 60_000
-/** Number of domains that one round checks concurrently. */
-const CONCURRENT_CHECKS = 5
+export type { DomainsPage } from './page-domains.ts'
 
 /**
  * All functions that take an account throw domainInvalid, and domainUnknown unless the domain belongs to the account.
@@ -108,13 +92,6 @@ export interface Domains {
   signer(domainId: number): Promise<DomainSigner | null> | DomainSigner | null
 }
 
-export interface DomainsPage {
-  readonly status?: string | undefined
-  readonly name?: string | undefined
-  readonly limit: number
-  readonly offset: number
-}
-
 export interface DomainsDependencies {
   readonly sql: Sql
   readonly secrets: Secrets
@@ -122,114 +99,39 @@ export interface DomainsDependencies {
   readonly config: Pick<Config, 'returnPathHost' | 'publicUrl' | 'heloName' | 'dnsServers' | 'domainGraceHours'>
 }
 
+const HOUR_MS = 3_600_000
+
 export function domainsOf({ sql, secrets, rateLimits, config }: DomainsDependencies): Domains {
   const hosts = serviceHosts(config)
-  const byName = createCache<UsableDomain | null>({
-    maxAge: DOMAIN_AGE_MS,
-    maxEntries: 50_000,
-    load: async (name) => {
-      const domain = await selectHolder(sql, name)
-      return domain ? { ...withoutRecords(domain), trackingHost: ownTrackingHost(domain, domain.records) } : null
-    },
+  const cache = createDomainCache(sql, secrets)
+  const makeKeyFor = createLimitedKeyMaker(secrets, rateLimits)
+  const checker = createDomainChecker({
+    sql,
+    hosts,
+    dnsServers: config.dnsServers,
+    graceMs: config.domainGraceHours * HOUR_MS,
+    onChecked: cache.invalidate,
   })
-  const states = createCache<DomainState | null>({
-    maxAge: DOMAIN_AGE_MS,
-    maxEntries: 10_000,
-    load: async (key) => {
-      const [accountId = '', name = ''] = key.split(' ')
-      return (await selectOwn(sql, Number(accountId), name))?.state ?? null
-    },
-  })
-  const signers = createCache<DomainSigner | null>({
-    maxAge: SIGNER_AGE_MS,
-    maxEntries: 10_000,
-    load: async (id) => {
-      const stored = await selectDkimKey(sql, Number(id))
-      if (!stored) return null
-      const { domain, selector, returnPathHost } = stored
-      return { domain, selector, returnPathHost, privateKey: openDkimKey(secrets, stored) }
-    },
-  })
-  const keyMaker = createKeyMaker(secrets)
-  /** Limits the keys an account generates per hour, over all processes; the operator has no limit. */
-  const makeKeyFor =
-    ({ keyId }: Actor): KeyMaker =>
-    async (accountId, name) => {
-      if (keyId !== null) requireAllowed(await rateLimits.take([newKeys(accountId)]))
-      return keyMaker(accountId, name)
-    }
-  const invalidate = (domain: Domain): void => {
-    byName.forget(domain.name)
-    states.forget(`${domain.accountId} ${domain.name}`)
-    signers.forget(String(domain.id))
-  }
 
-  async function withRecords(domains: readonly StoredDomain[]): Promise<DomainWithRecords[]> {
-    const keys = Map.groupBy(
-      await selectPublicKeys(
-        sql,
-        domains.map(({ id }) => id),
-      ),
-      ({ domainId }) => domainId,
-    )
-    return domains.map(({ records, ...domain }) => {
-      return { ...domain, dns: withSeen(wantedRecords(domain, keys.get(domain.id) ?? [], hosts), records) }
-    })
-  }
   async function withDns(domain: StoredDomain): Promise<DomainWithRecords> {
-    const [withDns] = await withRecords([domain])
+    const [withDns] = await withRecords(sql, hosts, [domain])
     return withDns as DomainWithRecords
   }
-  const checking = new Map<number, Promise<StoredDomain>>()
-  /** Concurrent checks of a domain share one lookup, so that calls cannot flood a name server. */
-  function checkNow(domain: StoredDomain, by: Actor): Promise<StoredDomain> {
-    const pending = checking.get(domain.id) ?? check(domain, by).finally(() => checking.delete(domain.id))
-    checking.set(domain.id, pending)
-    return pending
-  }
-  async function check(domain: StoredDomain, by: Actor, signal?: AbortSignal): Promise<StoredDomain> {
-    const { dnsServers, domainGraceHours } = config
-    const checked = await checkDomain(domain, {
-      sql,
-      hosts,
-      dnsServers,
-      by,
-      signal,
-      graceMs: domainGraceHours * HOUR_MS,
-    })
-    invalidate(checked)
-    return checked
+  function changed(domain: StoredDomain): Promise<DomainWithRecords> {
+    cache.invalidate(domain)
+    return withDns(domain)
   }
 
   return {
-    async add({ state = 'pending', by = OPERATOR, envelopeName, ...domain }) {
-      const added = await addDomain({ sql, makeKey: makeKeyFor(by) }, { ...domain, state, by, envelopeName })
-      invalidate(added)
-      return withDns(added)
-    },
+    add: async ({ state = 'pending', by = OPERATOR, envelopeName, ...domain }) =>
+      changed(await addDomain({ sql, makeKey: makeKeyFor(by) }, { ...domain, state, by, envelopeName })),
     list: async (accountId) => (await selectDomains(sql, accountId)).map(withoutRecords),
-    async page(accountId, { status, name, ...page }) {
-      const wanted = { ...page, states: statesOf(status), name: name === undefined ? undefined : domainName(name) }
-      const { domains, total } = await selectDomainPage(sql, accountId, wanted)
-      return { domains: await withRecords(domains), total }
-    },
+    page: (accountId, page) => pageDomains({ sql, hosts }, accountId, page),
     show: async (name, accountId) => withDns(await namedDomain(sql, name, accountId)),
-    async activate(name, { by = OPERATOR, accountId } = {}) {
-      const active = await activateFor(sql, await namedDomain(sql, name, accountId), by)
-      invalidate(active)
-      return withDns(active)
-    },
-    verify: async (accountId, name, by) => withDns(await checkNow(await ownDomain(sql, accountId, name), by)),
-    async remove(accountId, name, by) {
-      const domain = await ownDomain(sql, accountId, name)
-      await changeOwnDomain(sql, domain, async (transaction, { id, name, state, envelopeName }) => {
-        await deleteDomain(transaction, id)
-        const before = { state, envelopeName }
-        await noteChange(transaction, { accountId, by, action: 'domain.delete', object: `domain ${name}`, before })
-        await noteActivity(transaction, domain, { before: state, after: undefined })
-      })
-      invalidate(domain)
-    },
+    activate: async (name, { by = OPERATOR, accountId } = {}) =>
+      changed(await activateFor(sql, await namedDomain(sql, name, accountId), by)),
+    verify: async (accountId, name, by) => withDns(await checker.checkNow(await ownDomain(sql, accountId, name), by)),
+    remove: async (accountId, name, by) => cache.invalidate(await removeDomain(sql, accountId, name, by)),
     async rotateDkim(accountId, name, by) {
       const domain = await ownDomain(sql, accountId, name)
       await makeNextKey(domain, { sql, makeKey: makeKeyFor(by), by })
@@ -240,82 +142,9 @@ export function domainsOf({ sql, secrets, rateLimits, config }: DomainsDependenc
       const warnings = await takeNextKey(domain, key, { sql, secrets, by })
       return { domain: await withDns(domain), warnings }
     },
-    async share(accountId, { name, shared }, by) {
-      const domain = await ownDomain(sql, accountId, name)
-      const after = await changeOwnDomain(sql, domain, async (transaction, before) => {
-        if (before.shared === shared) return before
-        const change = { object: `domain ${before.name}`, before: { shared: before.shared }, after: { shared } }
-        await noteChange(transaction, { accountId, by, action: 'domain.share', ...change })
-        return updateShared(transaction, before.id, shared)
-      })
-      invalidate(after)
-      return withDns(after)
-    },
-    async checkDue({ limit, signal }) {
-      const due = await claimDueDomains(sql, limit)
-      const left = [...due]
-      const failures: unknown[] = []
-      const checkOne = async (id: number): Promise<void> => {
-        const domain = await selectDomainById(sql, id)
-        if (domain) await endIfOver(sql, await check(domain, OPERATOR, signal))
-      }
-      const work = async (): Promise<void> => {
-        for (let id = left.shift(); id !== undefined && !signal?.aborted; id = left.shift()) {
-          await checkOne(id).catch((error: unknown) => failures.push(error))
-        }
-      }
-      await Promise.all(Array.from({ length: CONCURRENT_CHECKS }, work))
-      if (failures.length > 0) throw failures[0]
-      return due.length
-    },
-    findActive(accountId, name, parentId = null) {
-      const found = byName.get(name)
-      return found instanceof Promise
-        ? found.then((domain) => usable(domain, accountId, parentId))
-        : usable(found, accountId, parentId)
-    },
-    stateOf: (accountId, name) => states.get(`${accountId} ${name}`),
-    signer: (domainId) => signers.get(String(domainId)),
+    share: async (accountId, change, by) => changed(await shareDomain(sql, accountId, change, by)),
+    checkDue: (round) => checkDueDomains({ sql, checker }, round),
+    findActive: (accountId, name, parentId = null) => cache.findActive(accountId, name, parentId),
+    signer: (domainId) => cache.signer(domainId),
   }
-}
-
-const HOUR_MS = 3_600_000
-/** Generating a key takes a fifth of a second of processor time. */
-const MAX_KEYS_PER_HOUR = 100
-
-function newKeys(accountId: number): Rate {
-  return { name: `dkim keys ${accountId}`, what: 'new DKIM keys per hour', limit: MAX_KEYS_PER_HOUR, seconds: HOUR }
-}
-
-/** Drops the record states, which are too large to cache for 50,000 domains. */
-function withoutRecords({ records: _, ...domain }: StoredDomain): Domain {
-  return domain
-}
-
-function usable(domain: UsableDomain | null, accountId: number, parentId: number | null): UsableDomain | null {
-  if (domain?.state !== 'active') return null
-  return domain.accountId === accountId || (domain.shared && domain.accountId === parentId) ? domain : null
-}
-
-function statesOf(status: string | undefined): DomainState[] | undefined {
-  if (status === undefined) return undefined
-  const states = STATUSES.get(status)
-  if (!states) throw invalidParameter('status', `must be one of: ${[...STATUSES.keys()].join(', ')}`)
-  return [...states]
-}
-
-const STATUSES: ReadonlyMap<string, readonly DomainState[]> = new Map<string, readonly DomainState[]>([
-  ['1', ['active']],
-  ['0', ['pending', 'inactive', 'rejected']],
-  ...(['pending', 'active', 'inactive', 'rejected'] as const).map((state) => [state, [state]] as const),
-])
-
-/**
- * Hosts that records point to. A CNAME needs a host name: if PUBLIC_URL has an IP address or a name without a dot,
- * HELO_NAME is used.
- */
-function serviceHosts({ returnPathHost, publicUrl, heloName }: DomainsDependencies['config']): ServiceHosts {
-  const { hostname } = new URL(publicUrl)
-  const named = hostname.includes('.') && isIP(hostname) === 0
-  return { returnPath: returnPathHost, tracking: named ? hostname : heloName }
 }

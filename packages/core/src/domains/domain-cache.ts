@@ -1,0 +1,64 @@
+import { createCache } from '../platform/cache.ts'
+import type { Sql } from '../platform/database/database.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { openDkimKey } from './dkim-key.ts'
+import type { Domain, DomainSigner, UsableDomain } from './domain.ts'
+import { withoutRecords } from './domain-records.ts'
+import { selectDkimKey } from './keys-store.ts'
+import { ownTrackingHost } from './records.ts'
+import { selectHolder } from './store.ts'
+
+/** Milliseconds. As with keys, changes by the operator take effect everywhere within 5 s. */
+const DOMAIN_AGE_MS = 3000
+/** Milliseconds. Keys change only by rotation, and the old one stays valid, so a minute is acceptable. */
+const SIGNER_AGE_MS = 60_000
+
+/** The domains and signers that the submission and the delivery of messages look up. */
+export interface DomainCache {
+  findActive(
+    accountId: number,
+    name: string,
+    parentId: number | null,
+  ): Promise<UsableDomain | null> | UsableDomain | null
+  signer(domainId: number): Promise<DomainSigner | null> | DomainSigner | null
+  invalidate(domain: Pick<Domain, 'id' | 'name'>): void
+}
+
+export function createDomainCache(sql: Sql, secrets: Secrets): DomainCache {
+  const byName = createCache<UsableDomain | null>({
+    maxAge: DOMAIN_AGE_MS,
+    maxEntries: 50_000,
+    load: async (name) => {
+      const domain = await selectHolder(sql, name)
+      return domain ? { ...withoutRecords(domain), trackingHost: ownTrackingHost(domain, domain.records) } : null
+    },
+  })
+  const signers = createCache<DomainSigner | null>({
+    maxAge: SIGNER_AGE_MS,
+    maxEntries: 10_000,
+    load: async (id) => {
+      const stored = await selectDkimKey(sql, Number(id))
+      if (!stored) return null
+      const { domain, selector, returnPathHost } = stored
+      return { domain, selector, returnPathHost, privateKey: openDkimKey(secrets, stored) }
+    },
+  })
+  return {
+    findActive(accountId, name, parentId) {
+      const found = byName.get(name)
+      return found instanceof Promise
+        ? found.then((domain) => usable(domain, accountId, parentId))
+        : usable(found, accountId, parentId)
+    },
+    signer: (domainId) => signers.get(String(domainId)),
+    invalidate({ id, name }) {
+      byName.forget(name)
+      signers.forget(String(id))
+    },
+  }
+}
+
+function usable(domain: UsableDomain | null, accountId: number, parentId: number | null): UsableDomain | null {
+  if (domain?.state !== 'active') return null
+  return domain.accountId === accountId || (domain.shared && domain.accountId === parentId) ? domain : null
+}

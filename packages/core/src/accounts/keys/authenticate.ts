@@ -1,0 +1,26 @@
+import { ServiceError } from '../../platform/errors.ts'
+import type { Principal } from './api-key.ts'
+import type { Holder } from './key-holders.ts'
+import type { LastUsed } from './last-used.ts'
+
+export interface AuthenticateDependencies {
+  readonly holderOf: (secret: string, address: string) => Promise<Holder>
+  readonly actingFor: (principal: Principal, username: string) => Promise<Principal>
+  readonly lastUsed: LastUsed
+}
+
+export async function authenticate(
+  { holderOf, actingFor, lastUsed }: AuthenticateDependencies,
+  secret: string | undefined,
+  address: string,
+  onBehalfOf: string | undefined,
+): Promise<Principal> {
+  if (!secret) throw new ServiceError('keyMissing')
+  const { principal, networkList, disabled } = await holderOf(secret, address)
+  if (!networkList.empty && !networkList.has(address)) {
+    throw new ServiceError('addressNotAllowed', { reason: `key ${principal.keyId}` })
+  }
+  if (disabled) throw new ServiceError('accountSuspended', { reason: `subaccount of key ${principal.keyId}` })
+  lastUsed.note(principal.keyId)
+  return onBehalfOf ? actingFor(principal, onBehalfOf) : principal
+}

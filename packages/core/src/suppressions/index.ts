@@ -1,35 +1,21 @@
-import { noteChange, OPERATOR } from '../accounts/audit/index.ts'
-import { parseAddress } from '../mime/address.ts'
-import type { AnySql, Sql, SqlTransaction } from '../platform/database/database.ts'
-import { invalidParameter, ServiceError } from '../platform/errors.ts'
-import type { Secrets } from '../platform/secrets.ts'
 import { type BrowsedSuppression, type BrowseFilter, browse, countBrowsed } from './browse.ts'
-import type { Forgotten } from './forgotten.ts'
+import { addAll, addOne, removeAll, type SuppressionsDependencies } from './change-list.ts'
+import { holding } from './holding.ts'
 import { type ImportReport, importerOf, type SuppressionImport } from './import.ts'
-import {
-  accountExists,
-  countOfGroups,
-  countUpTo,
-  deleteEnded,
-  deleteEntries,
-  insertEntries,
-  selectAfter,
-  selectHolding,
-  selectOfGroups,
-  selectPage,
-} from './store.ts'
-import {
+import { listPage, pagesOf } from './list.ts'
+import { countOfGroups, deleteEnded, selectOfGroups } from './store.ts'
+import type {
   COUNTED,
-  type HoldingSuppression,
-  type NewSuppression,
-  type Suppression,
-  type SuppressionChange,
-  type SuppressionFilter,
-  type SuppressionPage,
+  HoldingSuppression,
+  NewSuppression,
+  Suppression,
+  SuppressionChange,
+  SuppressionFilter,
+  SuppressionPage,
 } from './suppression.ts'
-import { parseValues, type Values } from './values.ts'
 
 export type { BrowsedSuppression, BrowseFilter } from './browse.ts'
+export type { SuppressionsDependencies } from './change-list.ts'
 export type { ImportProblem, ImportReport, ImportRow, SuppressionImport } from './import.ts'
 export * from './suppression.ts'
 
@@ -80,85 +66,16 @@ export interface Suppressions {
   forgetEnded(): Promise<number>
 }
 
-export interface SuppressionsDependencies {
-  readonly sql: Sql
-  readonly secrets: Secrets
-  readonly forgotten: Forgotten
-}
-
-const PAGE_SIZE = 2000
 const DELETED_PER_BATCH = 5000
-/** Maximum addresses of one call that the audit log records individually (as hashes); the counts include all. */
-const MAX_HASHES = 100
 
-export function suppressionsOf({ sql, secrets, forgotten }: SuppressionsDependencies): Suppressions {
-  const hashOf = (value: string): string =>
-    secrets.mac('audit address', Buffer.from(value)).toString('hex').slice(0, 32)
-  const valuesOf = ({ emails, domains }: Values) => ({
-    ...{ emails: emails.length, domains: domains.length },
-    hashes: [...emails, ...domains].slice(0, MAX_HASHES).map(hashOf),
-  })
-
-  /** Changes the list and records the change in the audit log, if anything changed. */
-  async function change(
-    { accountId, group = 0, by = OPERATOR, ...named }: Omit<SuppressionChange, 'reason'>,
-    what: 'added' | 'removed',
-    fn: (transaction: SqlTransaction, entries: Values & { accountId: number; group: number }) => Promise<number>,
-  ): Promise<number> {
-    const values = parseValues(named)
-    if (group > 0 && values.domains.length > 0)
-      throw invalidParameter('domain', 'cannot be combined with a group: groups contain only addresses')
-    return sql.begin(async (transaction) => {
-      await requireAccount(transaction, accountId)
-      const count = await fn(transaction, { ...values, accountId, group })
-      if (count > 0) {
-        const auditValues = { [what]: count, ...valuesOf(values), ...(group > 0 ? { group } : {}) }
-        const action = what === 'added' ? 'suppression.add' : 'suppression.remove'
-        await noteChange(transaction, {
-          ...{ accountId, by, action, object: 'suppressions' },
-          ...(what === 'added' ? { after: auditValues } : { before: auditValues }),
-        })
-      }
-      return count
-    })
-  }
-
-  const addAll = ({ reason = 'manual', ...named }: SuppressionChange): Promise<number> =>
-    change(named, 'added', (transaction, entries) => insertEntries(transaction, { ...entries, reason }))
-
+export function suppressionsOf(dependencies: SuppressionsDependencies): Suppressions {
+  const { sql } = dependencies
   return {
-    async add({ accountId, scope, value, reason, by = OPERATOR }) {
-      await addAll({ accountId, reason, by, ...(scope === 'address' ? { emails: [value] } : { domains: [value] }) })
-    },
-    addAll,
-    removeAll: (named) =>
-      change(named, 'removed', async (transaction, entries) => {
-        // Erased recipients are stored as hashes.
-        const hashed = await forgotten.remove(transaction, entries.accountId, entries.emails, entries.group)
-        return hashed + (await deleteEntries(transaction, entries))
-      }),
-    async list(accountId, { emails = [], domains = [], ...filter }) {
-      if (filter.offset >= COUNTED)
-        throw invalidParameter('offset', `must be less than ${COUNTED}; use an export to get all entries`)
-      const values = emails.length + domains.length > 0 ? parseValues({ emails, domains }) : {}
-      const [suppressions, total] = await Promise.all([
-        selectPage(sql, accountId, { ...filter, ...values }),
-        countUpTo(sql, accountId, { ...filter, ...values }),
-      ])
-      return { suppressions, total }
-    },
-    async holding(accountId, email, group) {
-      const address = parseAddress(email)
-      if (!address) throw new ServiceError('suppressionEmailInvalid')
-      const { key, domain } = address
-      const hashed = await forgotten.entries({ accountId, key, group: group ?? null })
-      return [
-        ...hashed.map((entry): HoldingSuppression => {
-          return { ...entry, scope: entry.group > 0 ? 'group' : 'address', value: key, global: false }
-        }),
-        ...(await selectHolding(sql, { accountId, key, domain, group })),
-      ]
-    },
+    add: (suppression) => addOne(dependencies, suppression),
+    addAll: (change) => addAll(dependencies, change),
+    removeAll: (change) => removeAll(dependencies, change),
+    list: (accountId, filter) => listPage(sql, accountId, filter),
+    holding: (accountId, email, group) => holding(dependencies, accountId, email, group),
     browse: (accountId, filter) => browse(sql, accountId, filter),
     countBrowsed: (accountId, filter) => countBrowsed(sql, accountId, filter),
     countOfGroups: (accountId, group) => countOfGroups(sql, accountId, group),
@@ -167,20 +84,4 @@ export function suppressionsOf({ sql, secrets, forgotten }: SuppressionsDependen
     import: importerOf(sql),
     forgetEnded: () => deleteEnded(sql, DELETED_PER_BATCH),
   }
-}
-
-async function* pagesOf(sql: Sql, accountId: number): AsyncGenerator<readonly Suppression[]> {
-  let after: Pick<Suppression, 'value' | 'group'> = { value: '', group: 0 }
-  for (;;) {
-    const page = await selectAfter(sql, accountId, after, PAGE_SIZE)
-    if (page.length > 0) yield page
-    const last = page.at(-1)
-    if (!last || page.length < PAGE_SIZE) return
-    after = last
-  }
-}
-
-/** Throws parameterInvalid (account) for an unknown account. */
-async function requireAccount(sql: AnySql, accountId: number): Promise<void> {
-  if (!(await accountExists(sql, accountId))) throw invalidParameter('account', 'does not exist')
 }

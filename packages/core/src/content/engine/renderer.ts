@@ -1,14 +1,9 @@
 import { ServiceError } from '../../platform/errors.ts'
-import { type RenderingThread, startRenderingThread } from './rendering-thread.ts'
-import {
-  type CheckedTemplate,
-  type DynamicTemplate,
-  NOT_JSON,
-  type Rendered,
-  type RenderedOctets,
-  type RenderFailure,
-} from './template.ts'
-import type { Order } from './thread.ts'
+import { type Batch, failStopped, hasResult, newBatch, slotOf, type TemplateData, toText } from './batch.ts'
+import type { CheckedTemplate, DynamicTemplate, Rendered } from './template.ts'
+import { createThreadPool } from './thread-pool.ts'
+
+export type { TemplateData } from './batch.ts'
 
 export interface DynamicRenderer {
   /**
@@ -27,8 +22,6 @@ export interface DynamicRenderer {
   close(): Promise<void>
 }
 
-export type TemplateData = Readonly<Record<string, unknown>>
-
 export interface RendererOptions {
   /** Maximum number of threads; default 2. None is started before there is something to render. */
   readonly threads?: number
@@ -38,33 +31,11 @@ export interface RendererOptions {
   readonly idle?: number
 }
 
-/**
- * Number of threads a batch may cost before the rest of it fails: then the cause is its template and not one
- * recipient's data.
- */
-const MAX_STOPPED = 3
-/**
- * Bytes of data sent to a thread at a time, to protect its heap from large batches; a single rendering may have more.
- */
-const SLOT_DATA = 4 * 1024 * 1024
-/** Maximum renderings per slot. */
-const SLOT_COUNT = 200
-
-interface Batch {
-  readonly order: (from: number) => Order | RenderFailure
-  readonly wanted: number
-  readonly rendered: Rendered[]
-  checked: CheckedTemplate | undefined
-  plain: string | undefined
-  stopped: number
-  readonly settle: PromiseWithResolvers<void>
-}
-
 /** Creates the pool of threads that render dynamic templates. No thread is started before the first batch. */
 export function createDynamicRenderer(options: RendererOptions = {}): DynamicRenderer {
   const { threads = 2, waiting = 1000, idle = 60_000 } = options
   const queue: Batch[] = []
-  const free: { thread: RenderingThread; timer: NodeJS.Timeout }[] = []
+  const pool = createThreadPool(idle)
   let running = 0
   let closed = false
 
@@ -94,13 +65,13 @@ export function createDynamicRenderer(options: RendererOptions = {}): DynamicRen
       batch.rendered.push({ kind: 'failed', failure: order })
       return settleOrRequeue(batch)
     }
-    const thread = takeThread()
+    const thread = pool.take()
     try {
       const { rendered, checked, plain, stopped } = await thread.serve(order)
       Object.assign(batch, { checked, plain })
       for (const one of rendered) batch.rendered.push(toText(one))
       if (stopped) failStopped(batch, stopped)
-      else releaseThread(thread)
+      else pool.release(thread)
       settleOrRequeue(batch)
     } catch (error) {
       await thread.stop()
@@ -114,27 +85,9 @@ export function createDynamicRenderer(options: RendererOptions = {}): DynamicRen
     else queue.push(batch)
   }
 
-  function takeThread(): RenderingThread {
-    const kept = free.pop()
-    clearTimeout(kept?.timer)
-    return kept?.thread ?? startRenderingThread()
-  }
-
-  function releaseThread(thread: RenderingThread): void {
-    if (closed) return void thread.stop()
-    const timer = setTimeout(() => {
-      free.splice(
-        free.findIndex((kept) => kept.thread === thread),
-        1,
-      )
-      void thread.stop()
-    }, idle)
-    free.push({ thread, timer: timer.unref() })
-  }
-
   return {
     async renderDynamic(template, data) {
-      const batch = newBatch(data.length, (from) => orderOf(template, data, from))
+      const batch = newBatch(data.length, (from) => slotOf(template, data, from))
       if (data.length > 0) await enqueue(batch)
       return batch.rendered
     },
@@ -153,73 +106,7 @@ export function createDynamicRenderer(options: RendererOptions = {}): DynamicRen
     async close() {
       closed = true
       for (const batch of queue.splice(0)) settleOrRequeue(batch)
-      await Promise.all(
-        free.splice(0).map(({ thread, timer }) => {
-          clearTimeout(timer)
-          return thread.stop()
-        }),
-      )
+      await pool.close()
     },
   }
-}
-
-function newBatch(wanted: number, order: Batch['order']): Batch {
-  return {
-    ...{ order, wanted, rendered: [], checked: undefined, plain: undefined, stopped: 0 },
-    settle: Promise.withResolvers(),
-  }
-}
-
-function hasResult({ checked, plain }: Batch): boolean {
-  return checked !== undefined || plain !== undefined
-}
-
-/** Returns the next slot of a batch: some of the data, each serialized as JSON, so that templates see only that. */
-function orderOf(template: DynamicTemplate, data: readonly TemplateData[], from: number): Order | RenderFailure {
-  const { subject, html, text } = template
-  const slot: string[] = []
-  let octets = 0
-  for (let at = from; at < data.length && slot.length < SLOT_COUNT && octets < SLOT_DATA; at++) {
-    const json = jsonOf(data[at])
-    if (json === undefined) break
-    slot.push(json)
-    octets += json.length
-  }
-  return slot.length > 0 ? { kind: 'render', template: { subject, html, text }, data: slot } : NOT_JSON
-}
-
-/** Undefined if the data cannot be represented in JSON, is cyclic, or exceeds the maximum string length. */
-function jsonOf(data: TemplateData | undefined): string | undefined {
-  try {
-    return JSON.stringify(data)
-  } catch {
-    return undefined
-  }
-}
-
-/** Fails the rendering that stopped a thread; after several such failures, the rest of the batch. */
-function failStopped(batch: Batch, failure: RenderFailure): void {
-  batch.stopped++
-  const last = batch.stopped < MAX_STOPPED ? batch.rendered.length + 1 : batch.wanted
-  while (batch.rendered.length < last) batch.rendered.push({ kind: 'failed', failure })
-}
-
-function toText(rendered: RenderedOctets): Rendered {
-  if (rendered.kind === 'failed') return rendered
-  const part = (name: 'subject' | 'html' | 'text'): string | undefined => {
-    const octets = rendered.parts.get(name)
-    return octets && Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString('utf8')
-  }
-  const subject = part('subject')
-  return {
-    kind: 'rendered',
-    subject: subject === undefined ? undefined : oneLine(subject),
-    html: part('html'),
-    text: part('text'),
-  }
-}
-
-/** A subject has one line, whatever the data contained (V20). */
-function oneLine(subject: string): string {
-  return subject.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
 }

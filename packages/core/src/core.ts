@@ -79,6 +79,7 @@ export interface CoreDependencies {
   readonly share?: Share
 }
 
+// One function, since it only wires: each domain is built from those above it.
 export function createCore({
   sql: pool,
   config,
@@ -162,23 +163,26 @@ export function createCore({
     webhooks: webhooksOf({ sql: work, secrets, http }),
     readiness,
     clock,
-    async tidy() {
-      const all = async (forget: () => Promise<number>) => {
-        while ((await forget()) > 0);
-      }
-      const old = [
+    tidy: () =>
+      tidy(work, [
         messages.forgetOldAnswers,
         rateLimits.forgetOldWindows,
         suppressions.forgetEnded,
         exports.forgetOld,
         batches.forgetOld,
-      ]
-      await Promise.all([ensurePartitions(work), ...old.map(all)])
-    },
+      ]),
     async close() {
       readiness.close()
       await Promise.all([auth.close(), tracking.close(), renderer.close(), messages.close()])
       await pool.end({ timeout: 5 })
     },
   }
+}
+
+/** Creates partitions, and calls each of the functions until it has nothing left to delete. */
+async function tidy(sql: Sql, forgetting: readonly (() => Promise<number>)[]): Promise<void> {
+  const all = async (forget: () => Promise<number>) => {
+    while ((await forget()) > 0);
+  }
+  await Promise.all([ensurePartitions(sql), ...forgetting.map(all)])
 }

@@ -1,24 +1,22 @@
-import { Resolver } from 'node:dns'
-import { existsSync, readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
-import { parseNetworks } from './networks.ts'
+import { resolve } from 'node:path'
+import { ConfigError, type Environment } from './config/config-error.ts'
+import { databaseUrl } from './config/database-url.ts'
+import { type DeliveryRoute, deliveryRoute, dnsServers } from './config/delivery-route.ts'
+import {
+  type OutboundAccess,
+  outbound,
+  relayTrusted,
+  sandboxNames,
+  type TrustedClients,
+} from './config/network-access.ts'
+import { file, hostName, listenHost, networks, oneOf, port, wholeNumber } from './config/values.ts'
 
-/** Where mail is sent: to the sandbox inbox, to the recipients' servers, or to one relay host. */
-export type DeliveryRoute =
-  | { readonly kind: 'sandbox' }
-  | { readonly kind: 'mx' }
-  | {
-      readonly kind: 'relay'
-      readonly host: string
-      readonly port: number
-      readonly tls: boolean
-      readonly user: string | undefined
-      readonly password: string | undefined
-    }
+export { ConfigError } from './config/config-error.ts'
+export { embeddedUrlFile } from './config/database-url.ts'
+export type { DeliveryRoute } from './config/delivery-route.ts'
 
-export interface Config {
+export interface Config extends OutboundAccess {
   readonly databaseUrl: string | undefined
   readonly dataDir: string
   readonly apiHost: string
@@ -26,8 +24,8 @@ export interface Config {
   readonly relayHost: string
   readonly relayPort: number
   readonly relayTlsPort: number
-  /** Networks of clients that may send without AUTH, and the API key used for them; undefined if there are none. */
-  readonly relayTrusted: { readonly networks: readonly string[]; readonly apiKey: string } | undefined
+  /** Undefined if there are none. */
+  readonly relayTrusted: TrustedClients | undefined
   readonly tlsCert: string | undefined
   readonly tlsKey: string | undefined
   readonly sandboxHost: string
@@ -49,10 +47,6 @@ export interface Config {
   readonly secretKey: string | undefined
   readonly mxPort: number
   readonly allowPrivateMx: boolean
-  /** Private networks that customers' URLs (webhooks, callbacks) may point to. */
-  readonly outboundNetworks: readonly string[]
-  /** Ports that customers' URLs may use; if empty, all ports. */
-  readonly outboundPorts: readonly number[]
   readonly allowUnsafeDatabase: boolean
   /** Bytes of message bodies that one process may hold at the same time. */
   readonly bodyBudget: number
@@ -70,16 +64,6 @@ export interface Config {
   /** Bytes of export files that one account may store. */
   readonly exportStorage: number
 }
-
-/** A setting is invalid; the message names the setting and states what is allowed. */
-export class ConfigError extends Error {
-  constructor(setting: string, problem: string) {
-    super(`${setting} ${problem}`)
-    this.name = 'ConfigError'
-  }
-}
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * Reads and validates all settings.
@@ -140,101 +124,6 @@ export function readConfig(env: Environment): Config {
   }
 }
 
-/**
- * Path of the file in which a running embedded database stores its URL, so that processes and commands started
- * separately find it.
- */
-export function embeddedUrlFile(dataDir: string): string {
-  return join(dataDir, 'database-url')
-}
-
-function databaseUrl(env: Environment, dataDir: string): string | undefined {
-  const given = env.DATABASE_URL
-  if (given) {
-    if (!isDatabaseUrl(given)) {
-      throw new ConfigError(
-        'DATABASE_URL',
-        'must be like postgres://user:password@host:port/database, with special characters percent-encoded',
-      )
-    }
-    return given
-  }
-  const left = embeddedUrlFile(dataDir)
-  return existsSync(left) ? readFileSync(left, 'utf8').trim() : undefined
-}
-
-/**
- * Several comma-separated hosts are alternatives for reaching one database (libpq syntax); the rest is an ordinary URL.
- */
-function isDatabaseUrl(text: string): boolean {
-  const oneHost = text.replace(/^(\w+:\/\/(?:[^@/?#]*@)?[^,/?#]*),[^/?#]*/, '$1')
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(oneHost)) return false
-  const { username, password } = new URL(oneHost)
-  return decoded(username) !== undefined && decoded(password) !== undefined
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
-}
-
-function wholeNumber(env: Environment, name: string, byDefault: number, least: number, most: number): number {
-  const text = env[name]
-  if (!text) return byDefault
-  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-  if (!(value >= least && value <= most)) {
-    throw new ConfigError(name, `must be a whole number from ${least} to ${most}`)
-  }
-  return value
-}
-
-function port(env: Environment, name: string, byDefault: number): number {
-  return wholeNumber(env, name, byDefault, 1, 65535)
-}
-
-function oneOf<T extends string>(env: Environment, name: string, values: readonly T[], byDefault: T): T {
-  const text = env[name]
-  if (!text) return byDefault
-  if (!values.includes(text as T)) throw new ConfigError(name, `must be one of: ${values.join(', ')}`)
-  return text as T
-}
-
-function file(env: Environment, name: string): string | undefined {
-  const path = env[name]
-  if (!path) return undefined
-  if (!existsSync(path)) throw new ConfigError(name, 'must be the path of an existing file')
-  return resolve(path)
-}
-
-/** Underscores are allowed, because container host names may contain them. */
-function listenHost(env: Environment, name: string): string {
-  const text = env[name]
-  if (!text) return '127.0.0.1'
-  if (isIP(text) === 0 && !/^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/i.test(text)) {
-    throw new ConfigError(name, 'must be an IP address or a host name')
-  }
-  return text
-}
-
-function sandboxNames(env: Environment): string[] {
-  const names = (env.SANDBOX_NAMES ?? '').split(',').map((text) => text.trim().toLowerCase())
-  if (!names.every((name) => name === '' || /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/.test(name)))
-    throw new ConfigError('SANDBOX_NAMES', 'must be a comma-separated list of host names')
-  return names.filter(Boolean)
-}
-
-function hostName(env: Environment, name: string, byDefault: string): string {
-  const text = env[name]
-  if (!text) return byDefault
-  if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(text) || text.length > 253) {
-    throw new ConfigError(name, 'must be a host name')
-  }
-  return text.toLowerCase()
-}
-
 function defaultHeloName(): string {
   const name = hostname().toLowerCase()
   return /^[a-z0-9.-]+$/.test(name) && !/^[.-]|[.-]$|\.\./.test(name) ? name : 'localhost'
@@ -250,82 +139,4 @@ function publicUrl(text: string | undefined, apiPort: number): string {
   if (!text) return `http://localhost:${apiPort}`
   if (!URL.canParse(text) || !/^https?:/.test(text)) throw new ConfigError('PUBLIC_URL', 'must be an http or https URL')
   return text.replace(/\/+$/, '')
-}
-
-function networks(env: Environment, name: string): string[] {
-  try {
-    return parseNetworks((env[name] ?? '').split(','))
-  } catch (error) {
-    throw new ConfigError(
-      name,
-      `must be a comma-separated list of IP addresses or networks: ${(error as Error).message}`,
-    )
-  }
-}
-
-/** If private hosts are allowed, all ports are allowed by default, since internal services listen on any port. */
-function outbound(env: Environment): Pick<Config, 'outboundNetworks' | 'outboundPorts'> {
-  const given = env.WEBHOOK_PRIVATE_NETWORKS || 'refuse'
-  if (given === 'allow') return { outboundNetworks: ['0.0.0.0/0', '::/0'], outboundPorts: ports(env, '') }
-  return {
-    outboundNetworks: given === 'refuse' ? [] : networks(env, 'WEBHOOK_PRIVATE_NETWORKS'),
-    outboundPorts: ports(env, '80,443'),
-  }
-}
-
-function ports(env: Environment, byDefault: string): number[] {
-  const texts = (env.WEBHOOK_PORTS || byDefault).split(',').map((text) => text.trim())
-  const given = texts.filter(Boolean).map((text) => (/^\d{1,5}$/.test(text) ? Number(text) : 0))
-  if (!given.every((port) => port >= 1 && port <= 65535))
-    throw new ConfigError('WEBHOOK_PORTS', 'must be a comma-separated list of ports')
-  return given
-}
-
-function relayTrusted(env: Environment): Config['relayTrusted'] {
-  const trusted = networks(env, 'RELAY_TRUSTED_NETWORKS')
-  const apiKey = env.RELAY_TRUSTED_KEY
-  if (trusted.length === 0 && !apiKey) return undefined
-  if (trusted.length === 0)
-    throw new ConfigError('RELAY_TRUSTED_NETWORKS', 'must also be set: RELAY_TRUSTED_KEY applies to these networks')
-  if (!apiKey)
-    throw new ConfigError(
-      'RELAY_TRUSTED_KEY',
-      'must also be set: it is the API key for mail from RELAY_TRUSTED_NETWORKS',
-    )
-  return { networks: trusted, apiKey }
-}
-
-function dnsServers(text: string | undefined): string[] {
-  const servers = (text ?? '')
-    .split(',')
-    .map((server) => server.trim())
-    .filter(Boolean)
-  try {
-    new Resolver().setServers(servers)
-  } catch {
-    throw new ConfigError('DNS_SERVERS', 'must be a comma-separated list of IP addresses, each with an optional :port')
-  }
-  return servers
-}
-
-function deliveryRoute(text: string): DeliveryRoute {
-  if (text === 'sandbox' || text === 'mx') return { kind: text }
-  if (!/^smtps?:\/\//.test(text) || !URL.canParse(text)) {
-    throw new ConfigError('DELIVERY', 'must be sandbox, mx, or smtp://user:pass@host:port')
-  }
-  const url = new URL(text)
-  if (!url.hostname) throw new ConfigError('DELIVERY', 'must contain the name of the relay host')
-  const tls = url.protocol === 'smtps:'
-  const [user, password] = [decoded(url.username), decoded(url.password)]
-  if (user === undefined || password === undefined) {
-    throw new ConfigError('DELIVERY', 'must have special characters in the user name and password percent-encoded')
-  }
-  return {
-    kind: 'relay',
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port ? Number(url.port) : tls ? 465 : 25,
-    tls,
-    user: user || undefined,
-    password: password || undefined,
-  }
 }

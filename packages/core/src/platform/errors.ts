@@ -1,40 +1,13 @@
+import { type ErrorRow, row } from './error-row.ts'
+
+export type { ErrorGroup, ErrorRow } from './error-row.ts'
+
 /**
  * All client errors, with their v2, v3 and SMTP forms. A row contains only what a client may see; the reason for the log is
  * private and is kept in `ServiceError.reason`. docs/errors.md is generated from this table.
  *
  * v2 codes and groups: v2 contract section 3. SMTP codes: RFC 5321 4.2, enhanced codes: RFC 3463.
  */
-export interface ErrorRow {
-  /** v2 `error_code`. */
-  readonly v2: number
-  readonly group: ErrorGroup
-  /** The HTTP status of v2 and v3. */
-  readonly status: number
-  /** The public text; `{name}` is replaced by the error's value of that name. */
-  readonly sentence: string
-  /** The SMTP reply: code, enhanced code and, if it differs from `sentence`, the text with the same placeholders. */
-  readonly smtp: readonly [code: number, enhanced: string, sentence?: string]
-}
-
-export type ErrorGroup =
-  | 'Method'
-  | 'Validation'
-  | 'Common'
-  | 'SendEmail'
-  | 'Domain'
-  | 'Suppression'
-  | 'Template'
-  | 'Attachment'
-  | 'Credit'
-  | 'Subaccount'
-  | 'Key'
-  | 'Privacy'
-  | 'Account'
-  | 'Events'
-  | 'Export'
-  | 'Webhook'
-  | 'Service'
-
 export const ERRORS = {
   notFound: row(404, 'Method', 404, 'Path not found', 500, '5.5.1'),
   methodNotAllowed: row(405, 'Method', 405, 'Method not allowed', 502, '5.5.1'),
@@ -255,18 +228,6 @@ export const ERRORS = {
 } as const satisfies Record<string, ErrorRow>
 
 export type ErrorName = keyof typeof ERRORS
-
-function row(
-  v2: number,
-  group: ErrorRow['group'],
-  status: number,
-  sentence: string,
-  smtpCode: number,
-  enhanced: string,
-  smtpSentence?: string,
-): ErrorRow {
-  return { v2, group, status, sentence, smtp: smtpSentence ? [smtpCode, enhanced, smtpSentence] : [smtpCode, enhanced] }
-}
 
 export interface ServiceErrorDetails {
   /** Values for the `{…}` placeholders of the public text. */

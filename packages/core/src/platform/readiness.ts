@@ -1,6 +1,7 @@
+import { answerWithin } from './database/answer-within.ts'
 import { databaseErrorCode, onlyRow, type Sql } from './database/database.ts'
 import type { DatabaseClock } from './database/database-clock.ts'
-import { quietFor, within } from './database/deadlines.ts'
+import { within } from './database/deadlines.ts'
 import { diskProbe } from './database/disk-probe.ts'
 import { pendingMigrations } from './database/migrate.ts'
 import type { Log } from './log.ts'
@@ -15,8 +16,6 @@ const CLOCK_TOLERANCE = 60_000
  * opened.
  */
 const PATIENCE = { first: 5000, later: 1750 } as const
-/** Milliseconds of each step of that wait: a process that was itself blocked for long has not waited for long. */
-const WAIT_STEP = 250
 
 export interface Readiness {
   readonly ready: boolean
@@ -59,7 +58,7 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
   let checking: Promise<Readiness> | undefined
   let answeredAt = clock.monotonic()
   let everReady = false
-  let clockIsOff = false
+  const compareClocks = clockComparison(log)
   const timer = setInterval(() => void (checking ?? check()), every)
   timer.unref()
 
@@ -72,10 +71,11 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
   }
 
   async function runCheck(): Promise<Readiness> {
-    const reasons = await soon(problems())
+    const problemsSoon = () => answerWithin(problems(), everReady ? PATIENCE.later : PATIENCE.first, options.sql)
+    const reasons = await problemsSoon()
       // One connection was dead and has been dropped; others may still respond.
       .catch((error: unknown) =>
-        databaseErrorCode(error) === 'CONNECTION_SILENT' ? soon(problems()) : Promise.reject(error),
+        databaseErrorCode(error) === 'CONNECTION_SILENT' ? problemsSoon() : Promise.reject(error),
       )
       .catch(() => ['the database does not respond'])
     everReady ||= reasons.length === 0
@@ -102,39 +102,6 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
     ]
   }
 
-  /**
-   * Throws if there is no response in time. Keeps waiting while other connections of the pool receive data: then the
-   * pool is busy, or only one connection is dead, and mail still flows.
-   */
-  async function soon<T>(answer: Promise<T>): Promise<T> {
-    let over = false
-    const settled = answer.finally(() => {
-      over = true
-    })
-    settled.catch(() => {})
-    const limit = everReady ? PATIENCE.later : PATIENCE.first
-    for (let waited = 0; !over && (waited < limit || quietFor(options.sql) < limit - WAIT_STEP); waited += WAIT_STEP) {
-      let timer: NodeJS.Timeout | undefined
-      const step = new Promise((resolve) => {
-        timer = setTimeout(resolve, WAIT_STEP)
-      })
-      await Promise.race([settled, step]).finally(() => clearTimeout(timer))
-    }
-    if (over) return settled
-    throw new Error('the database does not respond')
-  }
-
-  /**
-   * Warns if the host's clock is off. That stops no mail, since messages are dated by the database, but certificates
-   * and signatures use the host's clock.
-   */
-  function compareClocks(ahead: number): void {
-    const seconds = Math.round(ahead / 1000)
-    const off = Math.abs(ahead) > CLOCK_TOLERANCE
-    if (off && !clockIsOff) log.warn({ seconds }, "the clock of this host differs from the database's; correct it")
-    clockIsOff = off
-  }
-
   return {
     current: () => state,
     check,
@@ -144,6 +111,20 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
     },
     sinceAnswer: () => clock.monotonic() - answeredAt,
     close: () => clearInterval(timer),
+  }
+}
+
+/**
+ * Returns a function that warns if the host's clock is off. That stops no mail, since messages are dated by the
+ * database, but certificates and signatures use the host's clock.
+ */
+function clockComparison(log: Log): (ahead: number) => void {
+  let clockIsOff = false
+  return (ahead) => {
+    const seconds = Math.round(ahead / 1000)
+    const off = Math.abs(ahead) > CLOCK_TOLERANCE
+    if (off && !clockIsOff) log.warn({ seconds }, "the clock of this host differs from the database's; correct it")
+    clockIsOff = off
   }
 }
 

@@ -1,0 +1,37 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ConfigError, type Environment } from './config-error.ts'
+import { decoded } from './values.ts'
+
+/**
+ * Path of the file in which a running embedded database stores its URL, so that processes and commands started
+ * separately find it.
+ */
+export function embeddedUrlFile(dataDir: string): string {
+  return join(dataDir, 'database-url')
+}
+
+export function databaseUrl(env: Environment, dataDir: string): string | undefined {
+  const given = env.DATABASE_URL
+  if (given) {
+    if (!isDatabaseUrl(given)) {
+      throw new ConfigError(
+        'DATABASE_URL',
+        'must be like postgres://user:password@host:port/database, with special characters percent-encoded',
+      )
+    }
+    return given
+  }
+  const left = embeddedUrlFile(dataDir)
+  return existsSync(left) ? readFileSync(left, 'utf8').trim() : undefined
+}
+
+/**
+ * Several comma-separated hosts are alternatives for reaching one database (libpq syntax); the rest is an ordinary URL.
+ */
+function isDatabaseUrl(text: string): boolean {
+  const oneHost = text.replace(/^(\w+:\/\/(?:[^@/?#]*@)?[^,/?#]*),[^/?#]*/, '$1')
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(oneHost)) return false
+  const { username, password } = new URL(oneHost)
+  return decoded(username) !== undefined && decoded(password) !== undefined
+}

@@ -1,0 +1,51 @@
+import { Resolver } from 'node:dns'
+import { ConfigError } from './config-error.ts'
+import { decoded } from './values.ts'
+
+/** Where mail is sent: to the sandbox inbox, to the recipients' servers, or to one relay host. */
+export type DeliveryRoute =
+  | { readonly kind: 'sandbox' }
+  | { readonly kind: 'mx' }
+  | {
+      readonly kind: 'relay'
+      readonly host: string
+      readonly port: number
+      readonly tls: boolean
+      readonly user: string | undefined
+      readonly password: string | undefined
+    }
+
+export function deliveryRoute(text: string): DeliveryRoute {
+  if (text === 'sandbox' || text === 'mx') return { kind: text }
+  if (!/^smtps?:\/\//.test(text) || !URL.canParse(text)) {
+    throw new ConfigError('DELIVERY', 'must be sandbox, mx, or smtp://user:pass@host:port')
+  }
+  const url = new URL(text)
+  if (!url.hostname) throw new ConfigError('DELIVERY', 'must contain the name of the relay host')
+  const tls = url.protocol === 'smtps:'
+  const [user, password] = [decoded(url.username), decoded(url.password)]
+  if (user === undefined || password === undefined) {
+    throw new ConfigError('DELIVERY', 'must have special characters in the user name and password percent-encoded')
+  }
+  return {
+    kind: 'relay',
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port ? Number(url.port) : tls ? 465 : 25,
+    tls,
+    user: user || undefined,
+    password: password || undefined,
+  }
+}
+
+export function dnsServers(text: string | undefined): string[] {
+  const servers = (text ?? '')
+    .split(',')
+    .map((server) => server.trim())
+    .filter(Boolean)
+  try {
+    new Resolver().setServers(servers)
+  } catch {
+    throw new ConfigError('DNS_SERVERS', 'must be a comma-separated list of IP addresses, each with an optional :port')
+  }
+  return servers
+}

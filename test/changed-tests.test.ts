@@ -19,7 +19,7 @@ t.test('a changed helper runs the files that import it, directly or not', async 
 })
 
 t.test('a change to core runs the tests of every package', async (t) => {
-  const touched = touchedBy('packages/core/src/errors.ts')
+  const touched = touchedBy('packages/core/src/platform/errors.ts')
   for (const name of ['api', 'cli', 'core', 'delivery', 'relay'])
     t.ok(
       touched.some((file) => file.startsWith(`test/${name}/`)),
@@ -37,7 +37,11 @@ t.test('a change to the relay runs what opens a relay or starts its process, and
 
 t.test('a file that only a thread or a process is started with counts as imported', async (t) => {
   t.ok(touchedBy('packages/delivery/src/worker.ts').includes('test/delivery/sites.test.ts'))
-  t.ok(touchedBy('packages/core/src/thread-orders.ts').includes('test/core/migrate.test.ts'))
+  t.ok(
+    touchedBy('packages/core/src/platform/threads/thread-orders.ts').includes(
+      'test/core/platform/database/migrate.test.ts',
+    ),
+  )
 })
 
 t.test('a change whose readers cannot be told runs every test', async (t) => {

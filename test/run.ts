@@ -28,9 +28,9 @@ const PATIENCE = process.env.FAULT_SECONDS ? 1200 : 300
 const TIMED = [
   'test/hostile/quick.test.ts',
   'test/hostile/search.test.ts',
-  'test/core/stats/plans.test.ts',
+  'test/core/reporting/statistics/plans.test.ts',
   'test/core/delivery/plans.test.ts',
-  'test/core/privacy/export.test.ts',
+  'test/core/retention/privacy/export.test.ts',
   'test/journeys/crashes.test.ts',
 ]
 /** The longest files, which had better not begin last, and the folders where most long ones are. */

@@ -14,7 +14,10 @@ t.test('mail beyond the credit is answered 452 4.7.1, so that the client keeps i
     await client.command('DATA')
     return client.command(`${mail(sender)}.`)
   }
-  t.match(await send('a@harbor.example', 'b@harbor.example'), /^452 4\.7\.1 Not enough credits .* Add credits and send again$/)
+  t.match(
+    await send('a@harbor.example', 'b@harbor.example'),
+    /^452 4\.7\.1 Not enough credits .* Add credits and send again$/,
+  )
   t.strictSame(await stored(service, sender), NOTHING)
   await service.core.credits.grant(sender.accountId, 1)
   queueId(await send('a@harbor.example', 'b@harbor.example'))

@@ -199,7 +199,12 @@ const WRONG: readonly (readonly [what: string, value: unknown, path: string, pro
   ['send_at with a fraction', { send_at: 1.5 }, 'send_at', /whole number/],
   ['send_at beyond every number', '{"send_at":1e400}', 'send_at', /whole number/],
   ['send_at more than 72 hours ahead', { send_at: SECONDS + 3 * DAY + 1 }, 'send_at', /72 hours/],
-  ['send_at and send_each_at', { send_at: SECONDS, send_each_at: [SECONDS] }, 'send_at', /cannot be combined with send_each_at/],
+  [
+    'send_at and send_each_at',
+    { send_at: SECONDS, send_each_at: [SECONDS] },
+    'send_at',
+    /cannot be combined with send_each_at/,
+  ],
   [
     'send_each_at for fewer than to',
     { to: ['a@b.example', 'c@d.example'], send_each_at: [SECONDS] },

@@ -2,11 +2,11 @@ import { createCache } from '../platform/cache.ts'
 import type { Sql } from '../platform/database/database.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { openDkimKey } from './dkim-key.ts'
-import type { Domain, DomainSigner, UsableDomain } from './domain.ts'
+import type { Domain, DomainSigner, DomainState, UsableDomain } from './domain.ts'
 import { withoutRecords } from './domain-records.ts'
 import { selectDkimKey } from './keys-store.ts'
 import { ownTrackingHost } from './records.ts'
-import { selectHolder } from './store.ts'
+import { selectHolder, selectOwn } from './store.ts'
 
 /** Milliseconds. As with keys, changes by the operator take effect everywhere within 5 s. */
 const DOMAIN_AGE_MS = 3000
@@ -20,8 +20,10 @@ export interface DomainCache {
     name: string,
     parentId: number | null,
   ): Promise<UsableDomain | null> | UsableDomain | null
+  /** The state of the account's own domain of this name; null if it has none. */
+  stateOf(accountId: number, name: string): Promise<DomainState | null> | DomainState | null
   signer(domainId: number): Promise<DomainSigner | null> | DomainSigner | null
-  invalidate(domain: Pick<Domain, 'id' | 'name'>): void
+  invalidate(domain: Pick<Domain, 'id' | 'accountId' | 'name'>): void
 }
 
 export function createDomainCache(sql: Sql, secrets: Secrets): DomainCache {
@@ -31,6 +33,14 @@ export function createDomainCache(sql: Sql, secrets: Secrets): DomainCache {
     load: async (name) => {
       const domain = await selectHolder(sql, name)
       return domain ? { ...withoutRecords(domain), trackingHost: ownTrackingHost(domain, domain.records) } : null
+    },
+  })
+  const states = createCache<DomainState | null>({
+    maxAge: DOMAIN_AGE_MS,
+    maxEntries: 10_000,
+    load: async (key) => {
+      const [accountId = '', name = ''] = key.split(' ')
+      return (await selectOwn(sql, Number(accountId), name))?.state ?? null
     },
   })
   const signers = createCache<DomainSigner | null>({
@@ -50,9 +60,11 @@ export function createDomainCache(sql: Sql, secrets: Secrets): DomainCache {
         ? found.then((domain) => usable(domain, accountId, parentId))
         : usable(found, accountId, parentId)
     },
+    stateOf: (accountId, name) => states.get(`${accountId} ${name}`),
     signer: (domainId) => signers.get(String(domainId)),
-    invalidate({ id, name }) {
+    invalidate({ id, accountId, name }) {
       byName.forget(name)
+      states.forget(`${accountId} ${name}`)
       signers.forget(String(id))
     },
   }

@@ -6,7 +6,7 @@ import type { Secrets } from '../platform/secrets.ts'
 import { addDomain, type NewSendingDomain } from './add-domain.ts'
 import { checkDueDomains } from './check-due.ts'
 import { makeNextKey, takeNextKey } from './dkim-rotation.ts'
-import type { Domain, DomainSigner, DomainWithRecords, UsableDomain } from './domain.ts'
+import type { Domain, DomainSigner, DomainState, DomainWithRecords, UsableDomain } from './domain.ts'
 import { createDomainCache } from './domain-cache.ts'
 import { createDomainChecker } from './domain-checker.ts'
 import { withoutRecords, withRecords } from './domain-records.ts'
@@ -145,6 +145,7 @@ export function domainsOf({ sql, secrets, rateLimits, config }: DomainsDependenc
     share: async (accountId, change, by) => changed(await shareDomain(sql, accountId, change, by)),
     checkDue: (round) => checkDueDomains({ sql, checker }, round),
     findActive: (accountId, name, parentId = null) => cache.findActive(accountId, name, parentId),
+    stateOf: (accountId, name) => cache.stateOf(accountId, name),
     signer: (domainId) => cache.signer(domainId),
   }
 }

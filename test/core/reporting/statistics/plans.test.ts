@@ -50,7 +50,10 @@ t.test('of many names, counted by day, the error says to use a shorter date rang
   await service.sql`
     insert into roll_ups select (jsonb_populate_record(r, jsonb_build_object('name', 'more-' || i || r.name))).*
       from roll_ups r, generate_series(1, 20) i where account_id = ${accountId} and subject = 'domain'`
-  await t.rejects(core.stats.show({ ...each, times: false, wanted: { kind: 'each', subject: 'domain' } }), /use a shorter date range/)
+  await t.rejects(
+    core.stats.show({ ...each, times: false, wanted: { kind: 'each', subject: 'domain' } }),
+    /use a shorter date range/,
+  )
   await t.rejects(core.stats.sums({ ...month, subject: 'domain' }), /use a shorter date range/)
 })
 

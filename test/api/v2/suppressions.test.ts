@@ -107,7 +107,7 @@ const WRONG: readonly (readonly [what: string, body: Record<string, unknown> | s
       'a domain in a group',
       { domain: 'x.example', group: 5 },
       113,
-      /\[domain\] is invalid: a group holds addresses only/,
+      /\[domain\] is invalid: cannot be combined with a group/,
     ],
     ['more than ten thousand', { email: LONG }, 121, /10000 addresses and domains. Import longer lists as CSV/],
     ['more than ten thousand in one text', { email: `${LONG.join(',')}${',,'.repeat(9000)}` }, 121, /10000 addresses/],

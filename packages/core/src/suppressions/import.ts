@@ -157,7 +157,8 @@ function entriesOf({ email, domain, group, reason, since, unreadable }: ImportRo
   }
   const common = { reason: reasonOf(reason), since: timeOf(since) }
   const number = groupOf(group)
-  if (number > 0 && domain !== undefined) throw invalidParameter('domain', 'a group holds addresses only')
+  if (number > 0 && domain !== undefined)
+    throw invalidParameter('domain', 'cannot be combined with a group: groups contain only addresses')
   return [
     ...(email === undefined ? [] : [{ ...common, value: parseEmail(email), group: number }]),
     ...(domain === undefined ? [] : [{ ...common, value: parseEmailDomain(domain), group: 0 }]),

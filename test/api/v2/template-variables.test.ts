@@ -162,7 +162,7 @@ t.test('a default that would break a header or make the content too large is ref
   const breaks = await create('x', [{ name: 'A', default: 'a\r\nBcc: x@y.example' }])
   refusedSend(t, await sendTo(breaks, [{}], { subject: '[%A%]' }), [400, 113, /personalizations\[0\]\.attributes/])
   const large = await create('[%A%]'.repeat(8000), [{ name: 'A', default: 'x'.repeat(4096) }])
-  refusedSend(t, await sendTo(large, [{}]), [400, 113, /too large/])
+  refusedSend(t, await sendTo(large, [{}]), [400, 113, /exceeds 30 MB/])
 })
 
 t.test('a template’s subject serves a send that has none, and a send’s own wins', async (t) => {
@@ -216,6 +216,6 @@ t.test('a rendering tells what a send would be refused for, and sends nothing', 
 
 t.test('a rendering beyond 30 MB is refused before it is made', async (t) => {
   const id = await create('[%A%]'.repeat(100_000), [])
-  refused(t, await ask('POST', `/template/${id}/render`, { attributes: { A: 'x'.repeat(10_000) } }), [113, /too large/])
+  refused(t, await ask('POST', `/template/${id}/render`, { attributes: { A: 'x'.repeat(10_000) } }), [113, /exceeds 30 MB/])
   refused(t, await ask('POST', `/template/${id}/render`, { attributes: 'x' }), [113])
 })

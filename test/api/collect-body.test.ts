@@ -4,7 +4,7 @@ import Fastify from 'fastify'
 import t from 'tap'
 import { collectBody } from '../../packages/api/src/collect-body.ts'
 import { LARGE_BODY } from '../../packages/api/src/large-calls/large-body.ts'
-import { measuredBy } from '../../packages/api/src/zipped.ts'
+import { countBytes } from '../../packages/api/src/zipped.ts'
 
 const LIMIT = 4 * 1024 * 1024
 const sha = (octets: Buffer): string => createHash('sha256').update(octets).digest('hex')
@@ -12,7 +12,7 @@ const sha = (octets: Buffer): string => createHash('sha256').update(octets).dige
 const app = Fastify()
 app.removeAllContentTypeParsers()
 app.addHook('preParsing', async (request, _reply, payload) =>
-  request.headers['content-encoding'] ? measuredBy(payload as never, payload.pipe(createGunzip())) : payload,
+  request.headers['content-encoding'] ? countBytes(payload as never, payload.pipe(createGunzip())) : payload,
 )
 app.addContentTypeParser(
   '*',

@@ -1,9 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { type Bounds, moveIn, openSource, type Part, SourceError } from '../../packages/cli/src/moving-in/index.ts'
-import { SILENT } from '../../packages/cli/src/moving-in/progress.ts'
-import { newTally } from '../../packages/cli/src/moving-in/tally.ts'
+import {
+  type Bounds,
+  importAccount,
+  openSource,
+  type Part,
+  SourceError,
+} from '../../packages/cli/src/importing/index.ts'
+import { SILENT } from '../../packages/cli/src/importing/progress.ts'
+import { newTally } from '../../packages/cli/src/importing/tally.ts'
 import { drained } from '../helpers/drained.ts'
 import { makeService } from '../helpers/service.ts'
 import { type Answers, startFake, startServer } from './fake-source.ts'
@@ -24,7 +30,7 @@ async function move(t: Test, from: Answers | string, parts: readonly Part[], bou
   const source = openSource(base, 'the-key', wholly)
   const tally = newTally()
   const how = { core, accountId, source, bounds: wholly, dryRun: false, overwrite: false, tally, progress: SILENT }
-  const error = await moveIn(how, parts).then(
+  const error = await importAccount(how, parts).then(
     () => undefined,
     (error: unknown) => error,
   )

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { progressOn } from '../../packages/cli/src/moving-in/progress.ts'
+import { progressOn } from '../../packages/cli/src/importing/progress.ts'
 import { makeService, type Sender } from '../helpers/service.ts'
 import { startFake } from './fake-source.ts'
 import { begin, postrider } from './postrider.ts'

@@ -1,5 +1,11 @@
 import t from 'tap'
-import { ASKED_WAIT, askedWait, JITTER, RETRY_MINUTES, retryDelay } from '../../packages/core/src/delivery/schedule.ts'
+import {
+  ASKED_WAIT,
+  JITTER,
+  RETRY_MINUTES,
+  retryAfterOf,
+  retryDelay,
+} from '../../packages/core/src/delivery/schedule.ts'
 import { startSink } from '../helpers/sink.ts'
 import { startOutbox } from './outbox.ts'
 
@@ -57,7 +63,7 @@ const ASKED: Readonly<Record<string, number | undefined>> = {
 
 for (const [reply, seconds] of Object.entries(ASKED)) {
   t.test(`"${reply}" asks for ${seconds === undefined ? 'nothing' : `${seconds} s`}`, async (t) => {
-    t.equal(askedWait(reply), seconds)
+    t.equal(retryAfterOf(reply), seconds)
     t.equal(retryDelay(3, reply, 0.5), seconds ?? 900)
   })
 }
@@ -74,7 +80,7 @@ t.test('looking for such words in hostile text takes no time', async (t) => {
     'wait ',
   ]) {
     const since = performance.now()
-    askedWait(piece.repeat(100_000 / piece.length))
+    retryAfterOf(piece.repeat(100_000 / piece.length))
     t.ok(performance.now() - since < 1000, JSON.stringify(piece))
   }
 })
@@ -123,7 +129,7 @@ t.test('what is still deferred after 72 hours is expired, with an event, and nev
 t.test('no reply takes long to be read for a wait', async (t) => {
   const began = process.cpuUsage()
   for (const word of ['greylist', 'graylisted ', 'try again in 1', 'wait for ', 'come back in 0']) {
-    for (let round = 0; round < 50; round++) askedWait(word.repeat(1024 / word.length))
+    for (let round = 0; round < 50; round++) retryAfterOf(word.repeat(1024 / word.length))
   }
   const { user, system } = process.cpuUsage(began)
   t.ok((user + system) / 1000 < 150, `${(user + system) / 1000} ms`)

@@ -1,14 +1,14 @@
 import { atOnce, checkDynamic, createSubstituter, parseAddress, parseDomain } from '@postrider/core'
 import { parseStrictJson } from '../../packages/api/src/strict-json.ts'
-import { saysOneClick } from '../../packages/api/src/tracking/one-click.ts'
-import { formFields, objectOf } from '../../packages/api/src/v2/form.ts'
+import { isOneClick } from '../../packages/api/src/tracking/one-click.ts'
+import { formFields, toObject } from '../../packages/api/src/v2/form.ts'
 import { boundaryOf, partsOf } from '../../packages/api/src/v2/multipart.ts'
 import { findHtmlLinks } from '../../packages/core/src/composition/links/html-links.ts'
 import { findTextLinks } from '../../packages/core/src/composition/links/text-links.ts'
 import { cutSentence } from '../../packages/core/src/composition/links/unsubscribe-sentence.ts'
 import { renderMergeTags } from '../../packages/core/src/composition/merge.ts'
 import { bounceClass } from '../../packages/core/src/delivery/bounce-rules.ts'
-import { askedWait } from '../../packages/core/src/delivery/schedule.ts'
+import { retryAfterOf } from '../../packages/core/src/delivery/schedule.ts'
 import { canTakeApart } from '../../packages/core/src/mime/closed.ts'
 import { encodeText } from '../../packages/core/src/mime/encode.ts'
 import { fileNameParameter, mailboxField, textField } from '../../packages/core/src/mime/header.ts'
@@ -73,7 +73,7 @@ export const PARSERS: readonly Parser[] = [
   parser(
     'urlencoded form',
     ['&', '=', '[', ']', 'a', '%', '%41', '+', '[]', '[0]', 'attributes', '__proto__'],
-    (text) => objectOf(formFields(text)),
+    (text) => toObject(formFields(text)),
   ),
   parser('multipart form', [...MIME, 'Content-Disposition: form-data', 'name=', "filename*=utf-8''", '%41'], (text) => [
     ...partsOf(Buffer.from(`--x\r\nContent-Disposition: form-data; name="a"${text}\r\n--x--\r\n`), 'x'),
@@ -82,7 +82,7 @@ export const PARSERS: readonly Parser[] = [
   parser(
     'one-click form',
     ['content-disposition:', 'name=', '"', 'list-unsubscribe', '\r\n', '\n', 'one-click', ' ', '&', '=', '%'],
-    (text) => saysOneClick(text.slice(0, 8192)),
+    (text) => isOneClick(text.slice(0, 8192)),
   ),
   parser('address', ['@', '.', '"', '\\', 'a', 'ü', '<', '>', ' ', 'xn--', '(', ')', ','], parseAddress),
   parser('domain', ['.', '-', 'a', 'ü', 'xn--', '1', '\u00ad', '\u3002'], parseDomain),
@@ -182,5 +182,5 @@ export const PARSERS: readonly Parser[] = [
     ...new ReplyReader().push(Buffer.from(text)),
   ]),
   parser('bounce class', REPLY, (text) => bounceClass('', text.slice(0, 1024))),
-  parser('asked wait', REPLY, (text) => askedWait(text.slice(0, 1024))),
+  parser('asked wait', REPLY, (text) => retryAfterOf(text.slice(0, 1024))),
 ]

@@ -1,7 +1,7 @@
 import { atOnce } from '@postrider/core'
 import t from 'tap'
 import { splitHeader } from '../../packages/relay/src/header.ts'
-import { readSmtpApi, type SmtpApi, smtpApiOf, substitutionsOf } from '../../packages/relay/src/smtpapi.ts'
+import { findSmtpApi, readSmtpApi, type SmtpApi, substitutionsOf } from '../../packages/relay/src/smtpapi.ts'
 
 const NOW = new Date('2026-01-05T12:00:00Z')
 const SECONDS = NOW.getTime() / 1000
@@ -287,7 +287,7 @@ t.test(
   'the field is read as it comes: folded, escaped, in encoded words, whatever its case; the first one counts',
   (t) => {
     const header = (...lines: string[]): SmtpApi =>
-      read(smtpApiOf(atOnce(splitHeader(Buffer.from(`${lines.join('\r\n')}\r\n\r\nbody`))).fields) ?? 'none')
+      read(findSmtpApi(atOnce(splitHeader(Buffer.from(`${lines.join('\r\n')}\r\n\r\nbody`))).fields) ?? 'none')
     t.strictSame(header('X-SMTPAPI: {"category":', ' "berths",', '\t"to": ["lena@harbor.example"]}').categories, [
       'berths',
     ])
@@ -296,7 +296,7 @@ t.test(
     const word = Buffer.from('{"section":{"a":"Grüße"}}').toString('base64')
     t.strictSame(header(`X-SmtpApi: =?utf-8?B?${word}?=`).section, new Map([['a', 'Grüße']]))
     t.strictSame(header('X-SMTPAPI: {"category":"one"}', 'X-SMTPAPI: {"category":"two"}').categories, ['one'])
-    t.equal(smtpApiOf(atOnce(splitHeader(Buffer.from('Subject: s\r\n\r\n'))).fields), undefined)
+    t.equal(findSmtpApi(atOnce(splitHeader(Buffer.from('Subject: s\r\n\r\n'))).fields), undefined)
     t.end()
   },
 )

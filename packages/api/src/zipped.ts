@@ -45,7 +45,7 @@ export function unzipped(payload: Readable, bound: Bound, tooLarge: () => Error)
 }
 
 /** Makes the framework compare the announced length with the bytes received rather than with the decompressed bytes. */
-export function measuredBy(received: Readable, read: Readable): Readable {
+export function countBytes(received: Readable, read: Readable): Readable {
   let length = 0
   received.on('data', (chunk: Buffer) => {
     length += chunk.length

@@ -1,16 +1,16 @@
-import { type Audit, auditOf } from './accounts/audit/index.ts'
-import { type Credits, creditsOf } from './accounts/credits/index.ts'
-import { type Accounts, accountsOf } from './accounts/index.ts'
-import { type Auth, authOf } from './accounts/keys/index.ts'
-import { type RateLimits, rateLimitsOf } from './accounts/rate-limits/index.ts'
-import { type Subaccounts, subaccountsOf } from './accounts/subaccounts/index.ts'
-import { type EditableTemplates, editableTemplatesOf } from './content/editable/index.ts'
+import { type Audit, createAudit } from './accounts/audit/index.ts'
+import { type Credits, createCredits } from './accounts/credits/index.ts'
+import { type Accounts, createAccounts } from './accounts/index.ts'
+import { type Auth, createAuth } from './accounts/keys/index.ts'
+import { createRateLimits, type RateLimits } from './accounts/rate-limits/index.ts'
+import { createSubaccounts, type Subaccounts } from './accounts/subaccounts/index.ts'
+import { createEditableTemplates, type EditableTemplates } from './content/editable/index.ts'
 import { createDynamicRenderer } from './content/engine/index.ts'
-import { type Attachments, attachmentsOf } from './content/files/index.ts'
-import { type Templates, templatesOf } from './content/templates/index.ts'
-import { announcer, type Deliveries, deliveriesOf } from './delivery/index.ts'
-import { type Domains, domainsOf } from './domains/index.ts'
-import { type Batches, batchesOf, EVERYTHING, type Messages, messagesOf, type Share } from './messages/index.ts'
+import { type Attachments, createAttachments } from './content/files/index.ts'
+import { createTemplates, type Templates } from './content/templates/index.ts'
+import { announcer, createDeliveries, type Deliveries } from './delivery/index.ts'
+import { createDomains, type Domains } from './domains/index.ts'
+import { type Batches, batchesOf, createMessages, EVERYTHING, type Messages, type Share } from './messages/index.ts'
 import { createByteBudget } from './platform/budget.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
@@ -22,17 +22,17 @@ import type { Log } from './platform/log.ts'
 import { createOutboundHttp } from './platform/outbound-http.ts'
 import { type ReadinessWatch, watchReadiness } from './platform/readiness.ts'
 import { createSecrets, loadSecretKey } from './platform/secrets.ts'
-import { type EventLog, eventLogOf } from './reporting/event-log/index.ts'
-import { type Events, eventsOf } from './reporting/events/index.ts'
-import { type Exports, exportsOf } from './reporting/exports/index.ts'
-import { rollUp, type Stats, statsOf } from './reporting/statistics/index.ts'
-import { type Webhooks, webhooksOf } from './reporting/webhooks/index.ts'
-import { type Retention, retentionOf } from './retention/index.ts'
-import { type Privacy, privacyOf } from './retention/privacy/index.ts'
-import { forgottenOf } from './suppressions/forgotten.ts'
-import { type Groups, groupsOf } from './suppressions/groups.ts'
-import { type Suppressions, suppressionsOf } from './suppressions/index.ts'
-import { type Tracking, trackingOf } from './tracking/index.ts'
+import { createEventLog, type EventLog } from './reporting/event-log/index.ts'
+import { createEvents, type Events } from './reporting/events/index.ts'
+import { createExports, type Exports } from './reporting/exports/index.ts'
+import { createStats, rollUp, type Stats } from './reporting/statistics/index.ts'
+import { createWebhooks, type Webhooks } from './reporting/webhooks/index.ts'
+import { createRetention, type Retention } from './retention/index.ts'
+import { createPrivacy, type Privacy } from './retention/privacy/index.ts'
+import { createForgotten } from './suppressions/forgotten.ts'
+import { createGroups, type Groups } from './suppressions/groups.ts'
+import { createSuppressions, type Suppressions } from './suppressions/index.ts'
+import { createTracking, type Tracking } from './tracking/index.ts'
 
 /** The domain logic of the service, one property per domain. */
 export interface Core {
@@ -94,18 +94,18 @@ export function createCore({
   const readiness = watchReadiness({ sql: pool, log, secrets, clock, allowUnsafeDatabase })
   // Both share one pool. Statements that mail waits for have the shorter deadline.
   const [sql, work] = [within(pool, 'mail'), within(pool, 'work')]
-  const rateLimits = rateLimitsOf(sql)
-  const domains = domainsOf({ sql, secrets, rateLimits, config })
-  const templates = templatesOf(sql)
+  const rateLimits = createRateLimits(sql)
+  const domains = createDomains({ sql, secrets, rateLimits, config })
+  const templates = createTemplates(sql)
   const renderer = createDynamicRenderer()
-  const editableTemplates = editableTemplatesOf(sql, renderer)
+  const editableTemplates = createEditableTemplates(sql, renderer)
   const batches = batchesOf(sql)
-  const attachments = attachmentsOf({ sql, capacity: config.attachmentStorage })
+  const attachments = createAttachments({ sql, capacity: config.attachmentStorage })
   const { callsPerMinute, wrongKeysPerMinute } = config
-  const auth = authOf({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinute })
-  const forgotten = forgottenOf({ sql, secrets })
-  const suppressions = suppressionsOf({ sql: work, secrets, forgotten })
-  const messages = messagesOf({
+  const auth = createAuth({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinute })
+  const forgotten = createForgotten({ sql, secrets })
+  const suppressions = createSuppressions({ sql: work, secrets, forgotten })
+  const messages = createMessages({
     share,
     sql,
     clock,
@@ -125,14 +125,14 @@ export function createCore({
     announce: announcer(sql),
     onFull: readiness.noteFull,
   })
-  const tracking = trackingOf({ sql, secrets, log })
+  const tracking = createTracking({ sql, secrets, log })
   const http = createOutboundHttp(config)
-  const exports = exportsOf({ sql: work, secrets, config, messages, principalOf: auth.principalOf, http })
+  const exports = createExports({ sql: work, secrets, config, messages, principalOf: auth.principalOf, http })
   return {
-    accounts: accountsOf(work, config),
-    audit: auditOf(work),
-    credits: creditsOf(work),
-    subaccounts: subaccountsOf(work),
+    accounts: createAccounts(work, config),
+    audit: createAudit(work),
+    credits: createCredits(work),
+    subaccounts: createSubaccounts(work),
     auth,
     rateLimits,
     domains,
@@ -140,12 +140,12 @@ export function createCore({
     editableTemplates,
     attachments,
     suppressions,
-    groups: groupsOf(work),
+    groups: createGroups(work),
     messages,
     batches,
     exports,
-    privacy: privacyOf({ sql: work, secrets, forgotten }),
-    deliveries: deliveriesOf({
+    privacy: createPrivacy({ sql: work, secrets, forgotten }),
+    deliveries: createDeliveries({
       sql,
       log,
       // The database is open by now, so the URL is set.
@@ -155,12 +155,12 @@ export function createCore({
       forgotten,
       hardBounceDays: config.hardBounceDays,
     }),
-    events: eventsOf({ sql: work, alongside: rollUp }),
-    stats: statsOf(work),
-    eventLog: eventLogOf({ sql: work, secrets }),
+    events: createEvents({ sql: work, alongside: rollUp }),
+    stats: createStats(work),
+    eventLog: createEventLog({ sql: work, secrets }),
     tracking,
-    retention: retentionOf(work, config),
-    webhooks: webhooksOf({ sql: work, secrets, http }),
+    retention: createRetention(work, config),
+    webhooks: createWebhooks({ sql: work, secrets, http }),
     readiness,
     clock,
     tidy: () =>

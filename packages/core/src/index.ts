@@ -25,7 +25,7 @@ export * from './content/engine/index.ts'
 export type { FileSummary } from './content/files/index.ts'
 export {
   hasTooMany,
-  MOST_KEY_UNITS,
+  MAX_KEY_UNITS as MOST_KEY_UNITS,
   prepareSections,
   type Substitutions,
   TOO_MANY_KEYS,

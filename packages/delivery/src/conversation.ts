@@ -11,12 +11,12 @@ import {
 import type { Route } from './mx.ts'
 import type { Routes } from './routes.ts'
 import { ConnectionLost, type Endpoint, elapsed, SessionRefused, type SmtpConnection } from './smtp/connection.ts'
-import { cutText, KEPT } from './smtp/reply-reader.ts'
+import { cutText, MAX_KEPT_BYTES } from './smtp/reply-reader.ts'
 import { type HostMemory, openSession } from './smtp/session.ts'
 import { runTransaction, type TransactionEnd } from './smtp/transaction.ts'
 
 /** One message to one recipient, as sent to a server. */
-export interface Letter {
+export interface OutgoingMessage {
   readonly from: string
   readonly to: string
   readonly head: string
@@ -30,7 +30,7 @@ export interface Letter {
 
 export interface ConversationOptions {
   /** Builds the message and keeps it in memory while `act` runs. Called only after a session is open: unreachable hosts take long. */
-  readonly withLetter: <T>(act: (letter: Letter) => Promise<T>) => Promise<T>
+  readonly withLetter: <T>(act: (letter: OutgoingMessage) => Promise<T>) => Promise<T>
   readonly route: Extract<Route, { kind: 'hosts' }>
   readonly onlyHost: string | null
   /** Number of the attempt, from 1. */
@@ -126,7 +126,7 @@ function sessionFailure(error: unknown): { stage: Stage; reply: Reply } {
 }
 
 function lostReply(reason: string): Reply {
-  return { code: 0, enhanced: '4.4.1', text: cutText(reason, KEPT) }
+  return { code: 0, enhanced: '4.4.1', text: cutText(reason, MAX_KEPT_BYTES) }
 }
 
 async function offer(

@@ -8,13 +8,13 @@ import {
   messageIdText,
   release,
 } from '@postrider/core'
-import { type ConversationEnd, type ConversationOptions, converse, type Letter } from './conversation.ts'
+import { type ConversationEnd, type ConversationOptions, converse, type OutgoingMessage } from './conversation.ts'
 import type { LargeBodies } from './large-bodies.ts'
 import { signLetter } from './sign-letter.ts'
 import type { Suspects } from './suspects.ts'
 
 /** A claimed delivery with its message. */
-export interface InHand {
+export interface InFlightDelivery {
   readonly delivery: ClaimedDelivery
   readonly message: LoadedMessage
 }
@@ -33,7 +33,10 @@ export interface DeliverOptions extends Omit<ConversationOptions, 'withLetter' |
  * Delivers one message to one recipient: checks for a suppression, opens a session, builds and signs the message, and runs the SMTP
  * transaction. The site has already limited the rate and chosen the hosts. undefined: lease lost.
  */
-export async function deliver({ delivery, message }: InHand, options: DeliverOptions): Promise<ConversationEnd> {
+export async function deliver(
+  { delivery, message }: InFlightDelivery,
+  options: DeliverOptions,
+): Promise<ConversationEnd> {
   const reason = delivery.suppression ?? message.loss
   if (reason !== null) return { kind: 'dropped', reason }
   return converse({
@@ -53,7 +56,11 @@ const MEMORY_FACTOR = 1.5
  * Builds the message and runs `act` with it. A message that has become much larger than its body is released and built again (with the
  * same bytes) once the budget has capacity for it; otherwise a few thousand of them would exhaust the memory.
  */
-async function withLetter<T>(inHand: InHand, options: DeliverOptions, act: (letter: Letter) => Promise<T>): Promise<T> {
+async function withLetter<T>(
+  inHand: InFlightDelivery,
+  options: DeliverOptions,
+  act: (letter: OutgoingMessage) => Promise<T>,
+): Promise<T> {
   const { delivery, message } = inHand
   const build = (most: number, octets?: number): Promise<{ readonly done: T } | { readonly octets: number }> =>
     options.bodies.with(
@@ -73,7 +80,7 @@ async function withLetter<T>(inHand: InHand, options: DeliverOptions, act: (lett
   return second.done
 }
 
-async function writeLetter({ delivery, message }: InHand, options: DeliverOptions): Promise<Letter> {
+async function writeLetter({ delivery, message }: InFlightDelivery, options: DeliverOptions): Promise<OutgoingMessage> {
   const { core, markDot } = options
   const rendering = core.messages.render(message, delivery)
   // Rendering is usually synchronous.

@@ -10,8 +10,8 @@ import {
   type Outcome,
   type Stage,
 } from '@postrider/core'
-import { deliver, type InHand } from './deliver.ts'
-import { HAND_LIMIT, Hand } from './hand.ts'
+import { deliver, type InFlightDelivery } from './deliver.ts'
+import { InFlightDeliveries, MAX_IN_FLIGHT } from './in-flight.ts'
 import { LargeBodies } from './large-bodies.ts'
 import type { Recorder } from './recorder.ts'
 import type { Routes } from './routes.ts'
@@ -47,7 +47,7 @@ export class Dispatcher {
   readonly #memory = new HostMemory()
   readonly #bodies: LargeBodies
   readonly #suspects: Suspects
-  readonly #hand: Hand
+  readonly #hand: InFlightDeliveries
   readonly #perSite: number
   readonly #looking: NodeJS.Timeout
   readonly #givingBack = new Set<Promise<void>>()
@@ -57,7 +57,7 @@ export class Dispatcher {
     this.#options = options
     this.#bodies = new LargeBodies(options.core, options.routes)
     this.#suspects = new Suspects(options)
-    this.#hand = new Hand(options.onRoom)
+    this.#hand = new InFlightDeliveries(options.onRoom)
     this.#perSite = options.config.siteConnections * (options.routes.single ? SINGLE_FACTOR : 1)
     this.#looking = setInterval(() => this.#lookForStalls(), LOOK_EVERY_MS)
   }
@@ -90,7 +90,7 @@ export class Dispatcher {
   }
 
   get #siteLimit(): number {
-    return this.#options.routes.single ? HAND_LIMIT : this.#perSite * WAITING_PER_CONNECTION
+    return this.#options.routes.single ? MAX_IN_FLIGHT : this.#perSite * WAITING_PER_CONNECTION
   }
 
   /**
@@ -133,7 +133,7 @@ export class Dispatcher {
     await core.deliveries.release(workerId, unknown, 0)
   }
 
-  async #route(inHand: InHand): Promise<void> {
+  async #route(inHand: InFlightDelivery): Promise<void> {
     const { recipientDomain } = inHand.delivery
     const route = await this.#options.routes.route(recipientDomain)
     if (route.kind === 'failed') return this.#finish(inHand.delivery, route.outcome, inHand.message)
@@ -183,7 +183,7 @@ export class Dispatcher {
     for (const [name, site] of this.#sites) if (site.isIdle && !this.#backlogged.has(site)) this.#sites.delete(name)
   }
 
-  async #run(inHand: InHand, site: Site, name: string): Promise<void> {
+  async #run(inHand: InFlightDelivery, site: Site, name: string): Promise<void> {
     try {
       const { core, config, routes, recorder, workerId } = this.#options
       const { delivery, message } = inHand

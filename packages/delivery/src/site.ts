@@ -1,4 +1,4 @@
-import type { InHand } from './deliver.ts'
+import type { InFlightDelivery } from './deliver.ts'
 import type { SmtpConnection } from './smtp/connection.ts'
 
 /** Milliseconds an idle session is kept for the next message. Most servers allow minutes; few messages come after seconds. */
@@ -21,7 +21,7 @@ export interface SiteOptions {
   /** Maximum number of concurrent connections. */
   readonly limit: number
   /** Delivers one delivery; never throws. */
-  readonly run: (inHand: InHand, site: Site) => Promise<void>
+  readonly run: (inHand: InFlightDelivery, site: Site) => Promise<void>
 }
 
 /**
@@ -40,7 +40,7 @@ export class Site {
   /** performance.now() at the end of the last conversation, or at the start of the first one in progress. */
   #progressAt = 0
   readonly #options: SiteOptions
-  readonly #waiting: InHand[] = []
+  readonly #waiting: InFlightDelivery[] = []
   readonly #idle: { connection: SmtpConnection; timer: NodeJS.Timeout }[] = []
   #lanes = 0
 
@@ -115,13 +115,13 @@ export class Site {
     return count
   }
 
-  push(inHand: InHand): void {
+  push(inHand: InFlightDelivery): void {
     this.#waiting.push(inHand)
     if (this.#lanes < this.#limit) void this.#lane()
   }
 
   /** Removes and returns the deliveries that have not started. */
-  drain(): InHand[] {
+  drain(): InFlightDelivery[] {
     return this.#waiting.splice(0)
   }
 

@@ -2,7 +2,7 @@
  * Maximum bytes of per-recipient data of one message in total: half a megabyte of header for each of ten thousand recipients is
  * gigabytes. Storing this much blocks other requests for some 80 ms.
  */
-export const MOST_COPIED = 16 * 1024 * 1024
+export const MAX_COPIED_BYTES = 16 * 1024 * 1024
 /** Overhead of an entry besides its bytes, in time as well as in memory. */
 export const ENTRY = 96
 

@@ -1,7 +1,7 @@
 /** Maximum nesting depth; bounds recursive readers. */
-export const DEEPEST = 16
+export const MAX_DEPTH = 16
 
-/** Whether arrays and objects are nested deeper than {@link DEEPEST}; determined without parsing. */
+/** Whether arrays and objects are nested deeper than {@link MAX_DEPTH}; determined without parsing. */
 export function isTooDeep(text: string): boolean {
   let depth = 0
   let quoted = false
@@ -12,7 +12,7 @@ export function isTooDeep(text: string): boolean {
       else if (char === '"') quoted = false
     } else if (char === '"') quoted = true
     else if (char === '[' || char === '{') {
-      if (++depth > DEEPEST) return true
+      if (++depth > MAX_DEPTH) return true
     } else if (char === ']' || char === '}') depth--
   }
   return false

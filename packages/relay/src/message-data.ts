@@ -9,7 +9,7 @@ const INVALID = /\r(?!\n)|(?<!\r)\n|\0/
 export const CLIENT_LOST = 'ECONNECTION'
 
 /** The bytes that one message has reserved in the budget of bodies. */
-export class Room {
+export class BodyReservation {
   readonly #budget: ByteBudget
   readonly #holder: number | undefined
   #held = 0
@@ -39,7 +39,7 @@ export class Room {
  * Throws tooLarge, overloaded, lineEndingInvalid, messageMalformed; an error with the code CLIENT_LOST. The caller must release the
  * message's reservation.
  */
-export function collectMessage(stream: SMTPServerDataStream, room: Room): Promise<readonly Buffer[]> {
+export function collectMessage(stream: SMTPServerDataStream, room: BodyReservation): Promise<readonly Buffer[]> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
     const lines = new LineEndings()
@@ -103,7 +103,7 @@ const EMPTY_LINE = Buffer.from('\r\n\r\n')
 /** Overhead of a chunk in bytes: a client may send bytes one by one. */
 const CHUNK_OVERHEAD = 256
 
-function reserve(octets: number, room: Room): ServiceError | undefined {
+function reserve(octets: number, room: BodyReservation): ServiceError | undefined {
   return room.take(octets + CHUNK_OVERHEAD)
     ? undefined
     : new ServiceError('overloaded', { reason: 'body budget exhausted' })

@@ -14,11 +14,11 @@ import {
   senderError,
 } from '@postrider/core'
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server'
-import { CLIENT_LOST, collectMessage, Room, tooLarge } from './message-data.ts'
+import { BodyReservation, CLIENT_LOST, collectMessage, tooLarge } from './message-data.ts'
 import type { ParsedPath } from './path.ts'
 import { protocolReply, replyFor } from './replies.ts'
 import { unknownTo } from './smtpapi-lookups.ts'
-import { tellSender } from './smtpapi-notice.ts'
+import { notifySender } from './smtpapi-notice.ts'
 import { toSubmission } from './to-submission.ts'
 
 export interface SessionDependencies {
@@ -111,7 +111,7 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
   async function data(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
     const { envelope } = session
     const sender = envelope.mailFrom ? envelope.mailFrom.address : ''
-    const room = new Room(budget, holders.get(session))
+    const room = new BodyReservation(budget, holders.get(session))
     try {
       const pieces = await collectMessage(stream, room)
       const principal = await senderWith(secretOf(session), session.remoteAddress)
@@ -135,7 +135,7 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
         unknown: (api) => unknownTo(core, principal.account.id, api),
       })
       const { messageId } = await core.messages.accept(unwrapped.submission)
-      await tellSender({ core, log }, { ...unwrapped, messageId, to: sender })
+      await notifySender({ core, log }, { ...unwrapped, messageId, to: sender })
       return `2.0.0 Ok: queued as ${messageId}${unwrapped.corrected ? ` (${unwrapped.corrected})` : ''}`
     } finally {
       room.leave()

@@ -2,7 +2,7 @@ import { type Core, type Log, parseAddress, ServiceError, type Submission } from
 import { SMTPAPI_DROPPED } from './smtpapi.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'
 
-export interface Undone {
+export interface DroppedSubmission {
   /** The submission that was accepted and dropped. */
   readonly submission: Submission
   readonly problems: readonly SmtpApiProblem[]
@@ -12,7 +12,7 @@ export interface Undone {
 }
 
 /** Notifies MAIL FROM why nothing was sent, if there are problems. A failure does not affect the stored message. */
-export async function tellSender({ core, log }: { core: Core; log: Log }, dropped: Undone): Promise<void> {
+export async function notifySender({ core, log }: { core: Core; log: Log }, dropped: DroppedSubmission): Promise<void> {
   if (dropped.problems.length === 0 || dropped.to === '') return
   try {
     await core.messages.accept(notice(dropped))
@@ -26,7 +26,7 @@ export async function tellSender({ core, log }: { core: Core; log: Log }, droppe
  * The notice to the sender. It comes from the postmaster of the sender's own domain, must cause neither replies nor bounces (RFC 3834
  * 5.2, RFC 5321 4.5.5), and is sent once per message, even if the message is submitted again.
  */
-function notice({ submission, problems, messageId, to }: Undone): Submission {
+function notice({ submission, problems, messageId, to }: DroppedSubmission): Submission {
   const { principal, from, subject, clientAddress } = submission
   const domain = parseAddress(from?.email ?? '')?.domain ?? ''
   return {

@@ -7,14 +7,14 @@ import {
   type SubmittedEnvelope,
   TOO_MANY_KEYS,
 } from '@postrider/core'
-import { ENTRY, MOST_COPIED, sizeOf } from './copies.ts'
+import { ENTRY, MAX_COPIED_BYTES, sizeOf } from './copies.ts'
+import { type DecomposedMessage, decomposeMime, type WholeMessage } from './decompose-mime.ts'
 import { type SmtpApi, type SmtpApiRecipient, substitutionsOf } from './smtpapi.ts'
 import { settingsOf, templateKeyOf } from './smtpapi-settings.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'
-import { type Apart, takeApart, type WholeMessage } from './take-apart.ts'
 
 /** The message that X-SMTPAPI is applied to. */
-export interface Steered {
+export interface SmtpApiTarget {
   /** The submission to the RCPT recipients, without X-SMTPAPI. */
   readonly submission: Submission
   readonly message: WholeMessage
@@ -37,7 +37,7 @@ export function problemsOf(api: SmtpApi, recipients: readonly string[]): SmtpApi
     octets += (Buffer.byteLength(tag) + ENTRY) * count
     for (const value of values.slice(0, count)) octets += Buffer.byteLength(value)
   }
-  if (octets > MOST_COPIED) problems.push({ path: 'sub', problem: 'too large for this number of recipients' })
+  if (octets > MAX_COPIED_BYTES) problems.push({ path: 'sub', problem: 'too large for this number of recipients' })
   for (const [path, tags] of [
     ['sub', api.sub],
     ['section', api.section],
@@ -61,7 +61,7 @@ export function problemsOf(api: SmtpApi, recipients: readonly string[]): SmtpApi
  *
  * Throws messageMalformed, overloaded.
  */
-export async function steer(steered: Steered, api: SmtpApi): Promise<Submission | SmtpApiProblem> {
+export async function applySmtpApi(steered: SmtpApiTarget, api: SmtpApi): Promise<Submission | SmtpApiProblem> {
   const { submission, now, message } = steered
   const recipients = recipientsOf(api, steered.recipients)
   const args = await inTurns(argsOf(api, recipients.length))
@@ -69,7 +69,7 @@ export async function steer(steered: Steered, api: SmtpApi): Promise<Submission 
   const key = templateKeyOf(api)
   const wanted = key !== undefined || (api.sub?.size ?? 0) > 0
   const mime = submission.content.kind === 'mime'
-  const apart = wanted && mime ? await takeApart(message) : undefined
+  const apart = wanted && mime ? await decomposeMime(message) : undefined
   const composed = !mime || apart !== undefined
   const templateKey = composed ? key : undefined
   const named = (api.to?.length ?? 0) > 0
@@ -98,7 +98,7 @@ function later(at: Date | undefined, now: Date): Date | undefined {
   return at && at > now ? at : undefined
 }
 
-function composedOf({ from }: Submission, apart: Apart): Partial<Submission> {
+function composedOf({ from }: Submission, apart: DecomposedMessage): Partial<Submission> {
   const { subject, fromName, replyTo, content, attachments, headers } = apart
   const [first, ...others] = replyTo
   const bare = first && others.length === 0 && first.name === ''
@@ -116,7 +116,7 @@ interface Copies {
   readonly own: boolean
   readonly base: Submission
   readonly api: SmtpApi
-  readonly apart: Apart | undefined
+  readonly apart: DecomposedMessage | undefined
   readonly composed: boolean
   readonly now: Date
   readonly args: Args
@@ -191,7 +191,7 @@ function* argsOf(api: SmtpApi, count: number): Stoppable<Args | SmtpApiProblem> 
     const own = sizeOf(args)
     octets += own
     if (own - args.length * ENTRY > MAX_ARGS_BYTES) return TOO_LARGE
-    if (octets > MOST_COPIED) return { path: 'unique_args', problem: 'too large for this number of recipients' }
+    if (octets > MAX_COPIED_BYTES) return { path: 'unique_args', problem: 'too large for this number of recipients' }
     yield
   }
   return { of: (at) => all[isPerRecipient ? at : 0] ?? {} }

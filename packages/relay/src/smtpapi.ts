@@ -1,6 +1,6 @@
 import { decodeWords, decodeWordsInPieces, type Stoppable } from '@postrider/core'
 import type { Field } from './header.ts'
-import { DEEPEST, isTooDeep } from './json-depth.ts'
+import { isTooDeep, MAX_DEPTH } from './json-depth.ts'
 import { type Filters, readFilters } from './smtpapi-filters.ts'
 import { type SmtpApiProblem, Values } from './smtpapi-values.ts'
 
@@ -76,7 +76,7 @@ const HOURS_AHEAD = 72
 const HOUR = 3_600_000
 
 /** The value of the field among a message's fields; the first one counts. */
-export function smtpApiOf(fields: readonly Field[]): string | undefined {
+export function findSmtpApi(fields: readonly Field[]): string | undefined {
   return fields.find(({ name }) => name === 'x-smtpapi')?.value
 }
 
@@ -100,7 +100,7 @@ function* parseObject(value: string): Stoppable<Record<string, unknown> | string
   if (Buffer.byteLength(value) > MAX.field) return `must have at most ${MAX.field} bytes`
   const text = (yield* decodeWordsInPieces(value)).trim()
   yield
-  if (isTooDeep(text)) return `must be nested at most ${DEEPEST} levels deep`
+  if (isTooDeep(text)) return `must be nested at most ${MAX_DEPTH} levels deep`
   yield
   try {
     const parsed: unknown = JSON.parse(text)

@@ -14,15 +14,15 @@ import {
   type SubmittedContent,
 } from '@postrider/core'
 import { type Controls, isRemoved, readControls } from './control-headers.ts'
-import { MOST_COPIED, sizeOf } from './copies.ts'
+import { MAX_COPIED_BYTES, sizeOf } from './copies.ts'
+import { fileNameOf, parseMailboxes, stringOf } from './decompose-mime.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { type Field, type SplitMessage, splitHeader, withoutFields } from './header.ts'
 import { onlyMailbox } from './mailboxes.ts'
 import { withRepairedFrom } from './repair-from.ts'
-import { readSmtpApi, type SmtpApi, smtpApiOf } from './smtpapi.ts'
-import { problemsOf, steer } from './smtpapi-submission.ts'
+import { findSmtpApi, readSmtpApi, type SmtpApi } from './smtpapi.ts'
+import { applySmtpApi, problemsOf } from './smtpapi-submission.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'
-import { fileNameOf, mailboxesOf, stringOf } from './take-apart.ts'
 
 export interface ReceivedMessage {
   /** Lines end with CRLF. Split at any position, but the first chunk contains the whole header. */
@@ -41,7 +41,7 @@ export interface ReceivedMessage {
   readonly unknown: (api: SmtpApi) => Promise<SmtpApiProblem[]>
 }
 
-export interface Unwrapped {
+export interface ParsedMessage {
   readonly submission: Submission
   /** Why nothing is sent, for the notice to the sender; empty if the message is sent. */
   readonly problems: readonly SmtpApiProblem[]
@@ -60,13 +60,13 @@ const SUBJECT_BYTES = 16 * SUBJECT_LENGTH
  *
  * Throws messageMalformed, mailLoop, parameterInvalid, parameterMissing, overloaded.
  */
-export async function toSubmission(received: ReceivedMessage): Promise<Unwrapped> {
+export async function toSubmission(received: ReceivedMessage): Promise<ParsedMessage> {
   const head = await inTurns(readHeader(received.pieces[0] as Buffer))
   const unwrapped = await unwrap({ ...received, pieces: [head.first, ...received.pieces.slice(1)] }, head)
   return head.corrected ? { ...unwrapped, corrected: 'quotes were added to the name in From' } : unwrapped
 }
 
-async function unwrap(received: ReceivedMessage, head: Head): Promise<Unwrapped> {
+async function unwrap(received: ReceivedMessage, head: Head): Promise<ParsedMessage> {
   const { pieces, recipients, nullSender, principal, trace } = received
   const { fields, bodyStart, controls, written } = head
   const mime: SubmittedContent = {
@@ -127,7 +127,7 @@ async function unwrap(received: ReceivedMessage, head: Head): Promise<Unwrapped>
   const unknown = await received.unknown(reading.api)
   if (unknown.length > 0) return dropped(submission, unknown)
   const message = { head: pieces[0] as Buffer, fields, parts }
-  const steered = await steer({ submission: templated, message, recipients, now: received.now }, reading.api)
+  const steered = await applySmtpApi({ submission: templated, message, recipients, now: received.now }, reading.api)
   await work.pause()
   return 'problem' in steered ? dropped(submission, [steered]) : { submission: steered, problems: [] }
 }
@@ -136,7 +136,7 @@ async function unwrap(received: ReceivedMessage, head: Head): Promise<Unwrapped>
 const MAX_PROBLEM_LENGTH = 500
 
 /** The submission, accepted and dropped for all recipients. */
-function dropped(submission: Submission, problems: readonly SmtpApiProblem[]): Unwrapped {
+function dropped(submission: Submission, problems: readonly SmtpApiProblem[]): ParsedMessage {
   // Without the client's own keys: an address among them would remain after its recipient is erased.
   const all = problems.map(({ path, problem }) => `${path.split('.', 1)[0]}: ${problem}`).join('; ')
   const kept = all.length > MAX_PROBLEM_LENGTH ? `${all.slice(0, MAX_PROBLEM_LENGTH).toWellFormed()}…` : all
@@ -194,7 +194,7 @@ function* readHeader(first: Buffer, corrected = false): Stoppable<Head> {
     kept,
     lacksDate,
     lacksMessageId,
-    written: smtpApiOf(fields),
+    written: findSmtpApi(fields),
   }
 }
 
@@ -242,7 +242,7 @@ function contentOf({ pieces, fields, bodyStart }: Pick<ReceivedMessage, 'pieces'
 
 /** Each recipient has a copy of the attributes. */
 function checkAttributes(attributes: Controls['attributes'], recipients: number): void {
-  if (sizeOf(Object.entries(attributes)) * recipients <= MOST_COPIED) return
+  if (sizeOf(Object.entries(attributes)) * recipients <= MAX_COPIED_BYTES) return
   throw invalidParameter('X-ATTRIBUTES', 'too large for this number of recipients')
 }
 
@@ -259,8 +259,8 @@ function withTemplate({ submission, fields, controls, parts }: Templated): Submi
   if (!complete) throw new ServiceError('messageMalformed', { values: { problem: 'its MIME parts cannot be parsed' } })
   return {
     ...submission,
-    from: submission.from && { ...submission.from, name: mailboxesOf(fields, 'from')[0]?.name ?? '' },
-    replyTo: mailboxesOf(fields, 'reply-to')[0]?.email,
+    from: submission.from && { ...submission.from, name: parseMailboxes(fields, 'from')[0]?.name ?? '' },
+    replyTo: parseMailboxes(fields, 'reply-to')[0]?.email,
     content: { kind: 'parts', html: stringOf(html ?? text) ?? '', text: undefined, amp: undefined },
     attachments: files.map((file) => ({ fileName: fileNameOf(file), content: Buffer.from(file.content.buffer) })),
     envelopes: submission.envelopes.flatMap((envelope) =>

@@ -216,6 +216,9 @@ t.test('a rendering tells what a send would be refused for, and sends nothing', 
 
 t.test('a rendering beyond 30 MB is refused before it is made', async (t) => {
   const id = await create('[%A%]'.repeat(100_000), [])
-  refused(t, await ask('POST', `/template/${id}/render`, { attributes: { A: 'x'.repeat(10_000) } }), [113, /exceeds 30 MB/])
+  refused(t, await ask('POST', `/template/${id}/render`, { attributes: { A: 'x'.repeat(10_000) } }), [
+    113,
+    /exceeds 30 MB/,
+  ])
   refused(t, await ask('POST', `/template/${id}/render`, { attributes: 'x' }), [113])
 })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import worker from 'node:worker_threads'
 import t from 'tap'
-import type { Letter } from '../../../packages/core/src/composition/letter-thread.ts'
+import type { OutgoingMessage } from '../../../packages/core/src/composition/letter-thread.ts'
 
 const threads: worker.Worker[] = []
 const { Worker } = worker
@@ -50,7 +50,7 @@ t.test('a letter that takes long is not waited for by one that takes little', as
   t.same(written, ['some', 'much'])
 })
 
-function letterOf(octets: number): Letter {
+function letterOf(octets: number): OutgoingMessage {
   const content = { from: { email: 'desk@ship.example', name: '' }, subject: 'Berth 4', html: '\n'.repeat(octets) }
   const body = Buffer.from(JSON.stringify(content))
   return {

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import {
+  createTransactionNumbers,
   type TransactionNumbers,
   transactionNumber,
-  transactionNumbersOf,
 } from '../../../packages/core/src/submission/transaction-numbers.ts'
 import { makeDatabase } from '../../helpers/database.ts'
 import { BARE_ENVIRONMENT } from '../../helpers/processes.ts'
@@ -23,7 +23,7 @@ async function take(numbers: TransactionNumbers, count: number, now = NOW): Prom
 }
 
 t.test('a number is ten digits of Unix time and seven of a counter, and a multiple of 4', async (t) => {
-  const numbers = transactionNumbersOf(database.sql)
+  const numbers = createTransactionNumbers(database.sql)
   for (let count = 1; count < 50; count++) {
     for (const number of await take(numbers, count)) {
       t.match(number, /^1767607872\d{7}$/)
@@ -36,13 +36,13 @@ t.test('a number is ten digits of Unix time and seven of a counter, and a multip
 
 t.test('the last moment a double holds every number exactly is beyond the year 2100', async (t) => {
   for (const year of [2026, 2027, 2050, 2100]) {
-    const number = (await take(transactionNumbersOf(database.sql), 1, Date.UTC(year, 11, 31)))[0] as string
+    const number = (await take(createTransactionNumbers(database.sql), 1, Date.UTC(year, 11, 31)))[0] as string
     t.equal(String(BigInt(Number(number))), number, String(year))
   }
 })
 
 t.test('numbers of many messages of one second, taken at once, are all different', async (t) => {
-  const numbers = transactionNumbersOf(database.sql)
+  const numbers = createTransactionNumbers(database.sql)
   const sizes = [1, 2, 3, 1000, 10_000, 1, 16_000, 7, 10_000]
   const taken = await Promise.all(
     Array.from({ length: 60 }, (_, at) => take(numbers, sizes[at % sizes.length] as number)),
@@ -78,7 +78,7 @@ t.test('two processes on one database never take the same number', async (t) => 
 })
 
 t.test('a database that fails once is asked again', async (t) => {
-  const numbers = transactionNumbersOf(database.sql)
+  const numbers = createTransactionNumbers(database.sql)
   await database.sql`alter sequence transaction_numbers rename to hidden`
   await t.rejects(numbers.take(1, NOW))
   await database.sql`alter sequence hidden rename to transaction_numbers`
@@ -88,7 +88,7 @@ t.test('a database that fails once is asked again', async (t) => {
 /** A process that starts when the database's counter has come to this place. */
 async function numbersFrom(place: number): Promise<TransactionNumbers> {
   await database.sql`select setval('transaction_numbers', ${place}, false)`
-  return transactionNumbersOf(database.sql)
+  return createTransactionNumbers(database.sql)
 }
 
 async function takeInProcess(): Promise<string[]> {

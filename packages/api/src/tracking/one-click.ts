@@ -5,7 +5,7 @@ export const FORM_LIMIT = 8192
  * Returns whether the body contains `List-Unsubscribe=One-Click` (RFC 8058 3.1), as multipart/form-data or urlencoded, whatever
  * its Content-Type says. It is one field with one value, and mail providers vary everything around it.
  */
-export function saysOneClick(body: unknown): boolean {
+export function isOneClick(body: unknown): boolean {
   if (typeof body !== 'string') return false
   const urlencoded = body.split('&').some((pair) => /^list-unsubscribe=one-click$/i.test(decode(pair).trim()))
   return (

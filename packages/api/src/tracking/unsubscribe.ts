@@ -1,7 +1,7 @@
 import { type Core, isDatabaseTrouble, ServiceError, type TrackingTarget } from '@postrider/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { escapeHtml, sendPage, sendWord } from './answers.ts'
-import { saysOneClick } from './one-click.ts'
+import { isOneClick } from './one-click.ts'
 import { readerOf, within } from './reader.ts'
 
 /** Milliseconds the page waits for the sender's name, which is optional. */
@@ -30,7 +30,7 @@ export async function unsubscribe(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  if (!saysOneClick(request.body)) return sendWord(reply, 400, 'Bad request')
+  if (!isOneClick(request.body)) return sendWord(reply, 400, 'Bad request')
   try {
     const result = await within(UNSUBSCRIBE_TIMEOUT_MS, core.tracking.unsubscribe(target, readerOf(request)))
     if (result === 'done') {

@@ -2,7 +2,7 @@ import { type AccountSettings, ServiceError } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { type Operation, operation } from './operation.ts'
 import { Flag, Text } from './send-email-schema.ts'
-import { flagOf } from './to-submission.ts'
+import { parseFlag } from './to-submission.ts'
 
 const Days = (what: string) =>
   Type.Union([Type.Integer({ minimum: 0, maximum: 36_500 }), Type.Null()], {
@@ -82,7 +82,7 @@ export const ACCOUNT: readonly Operation[] = [
 function changeIn(input: Static<typeof Change>): Partial<AccountSettings> {
   const { openTracking, clickTracking, unsubscribeLink, privacyMode, eventDays, bodyDays, ...texts } = input
   const flags = { openTracking, clickTracking, unsubscribeLink, privacyMode }
-  const read = Object.entries(flags).map(([name, flag]) => [name, flagOf(flag)] as const)
+  const read = Object.entries(flags).map(([name, flag]) => [name, parseFlag(flag)] as const)
   return {
     ...texts,
     ...Object.fromEntries(read.filter(([, flag]) => flag !== undefined)),

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { timeText } from '../time-text.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 import { Text } from './send-email-schema.ts'
-import { Count, Id, idOf, Offset, pageOf } from './shapes.ts'
+import { Count, Id, Offset, pageOf, parseId } from './shapes.ts'
 import { fromBase64 } from './to-submission.ts'
 
 const Stored = Type.Object({
@@ -80,7 +80,7 @@ export const ATTACHMENTS: readonly Operation[] = [
     errors: ['attachmentUnknown'],
     example: { input: { attachmentId: 77 }, data: {} },
     act: async ({ attachmentId }, { core, principal, by }) => {
-      await core.attachments.remove({ accountId: principal.account.id, id: idOf(attachmentId), by })
+      await core.attachments.remove({ accountId: principal.account.id, id: parseId(attachmentId), by })
       return { data: {} }
     },
   }),

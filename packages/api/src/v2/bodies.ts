@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { collectBody } from '../collect-body.ts'
 import { LARGE_BODY, LargeBody } from '../large-calls/large-body.ts'
 import { JsonError, parseStrictJson, type ValueCount } from '../strict-json.ts'
-import { addField, type FormField, formFields, objectOf } from './form.ts'
+import { addField, type FormField, formFields, toObject } from './form.ts'
 import { boundaryOf, MultipartError, type Part, partsOf } from './multipart.ts'
 import { skipNullElements } from './null-elements.ts'
 import { unreadable } from './unreadable.ts'
@@ -95,7 +95,7 @@ function isUnchosen({ fileName, octets }: Part): boolean {
 function fromFields(fields: readonly FormField[], request: FastifyRequest): BodyObject {
   const count = { values: 0 }
   request.formValues = count
-  const object = objectOf(fields, count)
+  const object = toObject(fields, count)
   if (typeof object.data === 'string' && object.personalizations === undefined) {
     return jsonObject(Buffer.from(object.data), count)
   }

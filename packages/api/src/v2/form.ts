@@ -68,7 +68,7 @@ export function addField(fields: FormField[], name: string, value: string): void
  *
  * Throws jsonInvalid (nested too deeply, names that could modify a prototype), tooLarge, parameterInvalid.
  */
-export function objectOf(fields: readonly FormField[], count: ValueCount = { values: 0 }): Record<string, unknown> {
+export function toObject(fields: readonly FormField[], count: ValueCount = { values: 0 }): Record<string, unknown> {
   const root = new Branch()
   for (const [name, value] of fields) countValues(count, put(root, stepsOf(name), name, value))
   return Object.fromEntries([...root.children].map(([name, child]) => [name, plain(child, name)]))

@@ -6,7 +6,7 @@ import { clientAddress } from '../client-address.ts'
 import type { Doors } from '../doors.ts'
 import { answerLargeCalls } from '../large-calls/index.ts'
 import { keepRate } from '../rate-headers.ts'
-import { measuredBy } from '../zipped.ts'
+import { countBytes } from '../zipped.ts'
 import { readBodies } from './bodies.ts'
 import { type OperationGroup, sendFailure } from './envelope.ts'
 import { OPERATIONS, operationRoutes } from './operations.ts'
@@ -81,7 +81,7 @@ export async function v2(app: FastifyInstance, { core, entrance, letIn }: Doors)
       if (!plain && (isStreamed || request.headers['transfer-encoding'] === undefined)) return received
       if (plain && isStreamed) return plain
       const reserved = reserveAsItComes(entrance.budget, request, reply, plain ?? received)
-      return plain ? measuredBy(received, reserved) : reserved
+      return plain ? countBytes(received, reserved) : reserved
     })
     await readBodies(inner, entrance !== undefined)
     if (entrance) answerLargeCalls(inner, entrance.largeCalls, sendFailure)

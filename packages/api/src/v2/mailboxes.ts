@@ -11,7 +11,7 @@ export interface Mailbox {
 const MAX_LENGTH = 512
 
 /** Parses `Name <a@x>`, `"Name" <a@x>` or a bare address (RFC 5322 3.4). */
-export function mailboxOf(written: string): Mailbox {
+export function parseMailbox(written: string): Mailbox {
   const text = written.trim()
   const open = text.lastIndexOf('<')
   if (open === -1 || !text.endsWith('>') || text.length > MAX_LENGTH || breaks(written)) {

@@ -7,7 +7,7 @@ import Type from 'typebox'
 export const Id = Type.Union([Type.Integer(), Type.String()])
 
 /** Returns the number, or -1 if it is not a valid id. */
-export function idOf(id: string | number): number {
+export function parseId(id: string | number): number {
   return /^\d{1,10}$/.test(String(id).trim()) ? Number(id) : -1
 }
 
@@ -24,8 +24,8 @@ interface PageGiven {
 /** Returns limit and offset: `byDefault` rows without a limit, and never more than `most`. Throws parameterInvalid. */
 export function pageOf({ limit, offset }: PageGiven, { byDefault, most }: { byDefault: number; most: number }) {
   return {
-    limit: Math.min(Math.max(wholeOf(limit, 'limit') ?? byDefault, 1), most),
-    offset: Math.min(wholeOf(offset, 'offset') ?? 0, FURTHEST),
+    limit: Math.min(Math.max(parseWhole(limit, 'limit') ?? byDefault, 1), most),
+    offset: Math.min(parseWhole(offset, 'offset') ?? 0, FURTHEST),
   }
 }
 
@@ -51,7 +51,7 @@ export function given(value: string | number | null | undefined): string | undef
 /**
  * Returns a whole number given as number or text, of any size; negative numbers become 0. Throws parameterInvalid (`parameter`).
  */
-export function wholeOf(value: string | number | null | undefined, parameter: string): number | undefined {
+export function parseWhole(value: string | number | null | undefined, parameter: string): number | undefined {
   const text = given(value)
   if (text === undefined) return undefined
   if (!/^-?\d+$/.test(text)) throw invalidParameter(parameter, 'must be a whole number')

@@ -68,7 +68,7 @@ export const AS_OF: Envelope = {
   example: { totalRecords: 1, asOf: { event: 4711, time: '2026-01-05T10:21:00.000Z' } },
 }
 
-export function besideOf({ event, time }: AsOf) {
+export function asOfFields({ event, time }: AsOf) {
   return { asOf: { event, time: time?.toISOString() ?? null } }
 }
 

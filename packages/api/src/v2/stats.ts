@@ -2,7 +2,7 @@ import { invalidParameter, parseDomain, type Wanted } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { type Operation, operation } from './operation.ts'
 import { given, oneOf } from './shapes.ts'
-import { AS_OF, besideOf, Metrics, PeriodInput, periodOf, questionOf, SpanInput, statsRowOf } from './stats-shapes.ts'
+import { AS_OF, asOfFields, Metrics, PeriodInput, periodOf, questionOf, SpanInput, statsRowOf } from './stats-shapes.ts'
 import { TAGS } from './tags.ts'
 
 const StatsInput = Type.Object({
@@ -54,7 +54,7 @@ export const STATS: readonly Operation[] = [
           ...statsRowOf(row, question.times, apart),
         })),
       }))
-      return { data, totalRecords: total, beside: besideOf(asOf) }
+      return { data, totalRecords: total, beside: asOfFields(asOf) }
     },
   }),
   ...TAGS,

@@ -137,7 +137,7 @@ function rowOf(columns: readonly (Column | undefined)[], record: readonly string
 }
 
 /** Formats a list as CSV, page by page, in the format that an import accepts. */
-export async function* csvOf(pages: AsyncIterable<readonly Suppression[]>): AsyncGenerator<string> {
+export async function* toCsv(pages: AsyncIterable<readonly Suppression[]>): AsyncGenerator<string> {
   yield `${COLUMNS.join(',')}\r\n`
   for await (const page of pages) yield page.map(lineOf).join('')
 }

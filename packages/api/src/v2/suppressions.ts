@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { timeText } from '../time-text.ts'
 import { type Operation, operation } from './operation.ts'
 import { Count, Offset, pageOf } from './shapes.ts'
-import { csvOf, rowsOf } from './suppression-csv.ts'
+import { rowsOf, toCsv } from './suppression-csv.ts'
 
 const Values = (what: string) =>
   Type.Union([Type.String(), Type.Array(Type.String())], { description: `${what}, as a list or comma-separated` })
@@ -180,7 +180,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
       data: 'email,domain,reason,since,group\r\na@x.test,,manual,"2026-01-05 10:11:12",\r\n',
     },
     act: async (_input, { core, principal }) => ({
-      stream: Readable.from(csvOf(core.suppressions.pages(principal.account.id)), { objectMode: false }),
+      stream: Readable.from(toCsv(core.suppressions.pages(principal.account.id)), { objectMode: false }),
       fileName: 'suppressions.csv',
     }),
   }),

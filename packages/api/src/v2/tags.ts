@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { timeText } from '../time-text.ts'
 import { type Operation, operation } from './operation.ts'
 import { Count, given, Offset, pageOf } from './shapes.ts'
-import { AS_OF, besideOf, Metrics, PeriodInput, periodOf, questionOf, SpanInput, statsRowOf } from './stats-shapes.ts'
+import { AS_OF, asOfFields, Metrics, PeriodInput, periodOf, questionOf, SpanInput, statsRowOf } from './stats-shapes.ts'
 
 const TagInput = {
   tag: Type.Optional(Type.String({ description: 'only this tag; if absent, statistics per tag' })),
@@ -73,7 +73,7 @@ export const TAGS: readonly Operation[] = [
         date,
         stats: stats.map((row) => ({ tag_name: row.name ?? 'other', ...statsRowOf(row, question.times, true) })),
       }))
-      return { data, totalRecords: total, beside: besideOf(asOf) }
+      return { data, totalRecords: total, beside: asOfFields(asOf) }
     },
   }),
   operation({
@@ -95,7 +95,7 @@ export const TAGS: readonly Operation[] = [
       const answer = await call.core.stats.sums({ ...question, subject: 'tag', name: given(input.tag) })
       const { first: startdate, last: enddate, stats, total, asOf } = answer
       const rows = stats.map((row) => ({ tag_name: row.name ?? 'other', ...statsRowOf(row, question.times, true) }))
-      return { data: { startdate, enddate, stats: rows }, totalRecords: total, beside: besideOf(asOf) }
+      return { data: { startdate, enddate, stats: rows }, totalRecords: total, beside: asOfFields(asOf) }
     },
   }),
 ]

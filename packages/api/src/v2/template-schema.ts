@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import type { Route } from './operation.ts'
 import { Flag, Text } from './send-email-schema.ts'
 import { Id } from './shapes.ts'
-import { flagOf } from './to-submission.ts'
+import { parseFlag } from './to-submission.ts'
 import { decodeContent } from './url-decoding.ts'
 
 const Given = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
@@ -61,7 +61,7 @@ export function contentOf({ content, subject, variables }: GivenContent) {
 
 function variableOf({ name, type, required, default: value }: Static<typeof GivenVariable>): TemplateVariable {
   return {
-    ...{ name, type: type ?? 'string', required: flagOf(required) ?? false },
+    ...{ name, type: type ?? 'string', required: parseFlag(required) ?? false },
     default: value == null || value === '' ? null : String(value),
   }
 }

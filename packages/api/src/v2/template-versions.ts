@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { timeText } from '../time-text.ts'
 import { type Operation, operation } from './operation.ts'
 import { Text, Values } from './send-email-schema.ts'
-import { idOf } from './shapes.ts'
+import { parseId } from './shapes.ts'
 import { Content, contentOf, TemplateId, under, Variable, Version } from './template-schema.ts'
 import { valuesOf } from './to-submission.ts'
 
@@ -36,7 +36,7 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
       data: { ...SUMMARY, active: false, content: '<p>Hello</p>', variables: [] },
     },
     act: async (input, { core, principal, by }) => {
-      const act = { accountId: principal.account.id, id: idOf(input.templateId), by }
+      const act = { accountId: principal.account.id, id: parseId(input.templateId), by }
       // Omitted content is blank, which core rejects: a version identical to the active one has no use.
       const version = await core.templates.addVersion(act, { content: '', ...contentOf(input) })
       return { data: whole(version) }
@@ -54,7 +54,7 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
     errors: ['templateIdInvalid'],
     example: { input: { templateId: 21172 }, data: [SUMMARY] },
     act: async ({ templateId }, { core, principal }) => {
-      const versions = await core.templates.versions(principal.account.id, idOf(templateId))
+      const versions = await core.templates.versions(principal.account.id, parseId(templateId))
       return { data: versions.map(summary), totalRecords: versions.length }
     },
   }),
@@ -69,7 +69,7 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
     errors: ['templateIdInvalid', 'templateVersionUnknown'],
     example: { input: ONE, data: { ...SUMMARY, content: '<p>Hello</p>', variables: [] } },
     act: async ({ templateId, version }, { core, principal }) => ({
-      data: whole(await core.templates.version(principal.account.id, idOf(templateId), idOf(version))),
+      data: whole(await core.templates.version(principal.account.id, parseId(templateId), parseId(version))),
     }),
   }),
   operation({
@@ -83,8 +83,8 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
     errors: ['templateIdInvalid', 'templateVersionUnknown'],
     example: { input: ONE, data: { version: 1 } },
     act: async ({ templateId, version }, { core, principal, by }) => {
-      const act = { accountId: principal.account.id, id: idOf(templateId), by }
-      return { data: { version: (await core.templates.activate(act, idOf(version))).version } }
+      const act = { accountId: principal.account.id, id: parseId(templateId), by }
+      return { data: { version: (await core.templates.activate(act, parseId(version))).version } }
     },
   }),
   operation({
@@ -113,8 +113,8 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
     },
     act: async ({ templateId, attributes, subject, version }, { core, principal }) => {
       const { missing, problems, ...rendered } = await core.messages.renderTemplate({
-        ...{ accountId: principal.account.id, id: idOf(templateId), attributes: valuesOf(attributes) },
-        ...{ subject: subject ?? undefined, version: version === undefined ? undefined : idOf(version) },
+        ...{ accountId: principal.account.id, id: parseId(templateId), attributes: valuesOf(attributes) },
+        ...{ subject: subject ?? undefined, version: version === undefined ? undefined : parseId(version) },
       })
       return { data: { ...rendered, missing: [...missing], problems: [...problems] } }
     },

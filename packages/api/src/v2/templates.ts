@@ -2,7 +2,7 @@ import { ServiceError, type Template, type TemplateSummary } from '@postrider/co
 import Type, { type Static } from 'typebox'
 import { timeText } from '../time-text.ts'
 import { type Operation, operation } from './operation.ts'
-import { Count, Id, idOf, Offset, pageOf } from './shapes.ts'
+import { Count, Id, Offset, pageOf, parseId } from './shapes.ts'
 import { contentOf, NamedContent, TemplateId, under, Variable } from './template-schema.ts'
 import { TEMPLATE_VERSIONS } from './template-versions.ts'
 
@@ -65,7 +65,7 @@ export const TEMPLATES: readonly Operation[] = [
       const { templateId, templateName } = input
       const name = templateName == null ? {} : { name: templateName }
       const change = { ...name, ...contentOf(input) }
-      const act = { accountId: principal.account.id, id: idOf(templateId), by }
+      const act = { accountId: principal.account.id, id: parseId(templateId), by }
       if (Object.keys(change).length === 0) {
         await core.templates.show(act.accountId, act.id)
         throw new ServiceError('parameterMissing', { values: { parameter: 'templateName' } })
@@ -85,7 +85,7 @@ export const TEMPLATES: readonly Operation[] = [
     errors: ['templateIdInvalid'],
     example: { input: { templateId: 21172 }, data: WHOLE },
     act: async ({ templateId }, { core, principal }) => ({
-      data: whole(await core.templates.show(principal.account.id, idOf(templateId))),
+      data: whole(await core.templates.show(principal.account.id, parseId(templateId))),
     }),
   }),
   operation({
@@ -105,7 +105,7 @@ export const TEMPLATES: readonly Operation[] = [
     example: { input: { limit: 10, offset: 0 }, data: [SUMMARY] },
     act: async ({ template_id, ...input }, { core, principal }) => {
       const { id } = principal.account
-      if (template_id !== undefined) return { data: whole(await core.templates.show(id, idOf(template_id))) }
+      if (template_id !== undefined) return { data: whole(await core.templates.show(id, parseId(template_id))) }
       const { templates, total } = await core.templates.list(id, pageOf(input, { byDefault: 10, most: 100 }))
       return { data: templates.map(summary), totalRecords: total }
     },
@@ -121,7 +121,7 @@ export const TEMPLATES: readonly Operation[] = [
     errors: ['templateIdInvalid'],
     example: { input: { templateId: 21172 }, data: {} },
     act: async ({ templateId }, { core, principal, by }) => {
-      await core.templates.remove({ accountId: principal.account.id, id: idOf(templateId), by })
+      await core.templates.remove({ accountId: principal.account.id, id: parseId(templateId), by })
       return { data: {} }
     },
   }),

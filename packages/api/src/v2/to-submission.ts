@@ -12,7 +12,7 @@ import {
   type SubmittedEnvelope,
 } from '@postrider/core'
 import type { FilePart } from './bodies.ts'
-import { type Mailbox, mailboxOf, splitMailboxes } from './mailboxes.ts'
+import { type Mailbox, parseMailbox, splitMailboxes } from './mailboxes.ts'
 import { writtenPlace } from './null-elements.ts'
 import type { Attachment, Personalization, SendEmail } from './send-email-schema.ts'
 import { decodeContent } from './url-decoding.ts'
@@ -69,7 +69,7 @@ function requireRecipients(envelopes: readonly SubmittedEnvelope[], nameOf: Subm
 }
 
 function toEnvelope(element: Personalization, files: string, everyBcc: readonly string[]): SubmittedEnvelope {
-  const to = element.recipient?.trim() ? [mailboxOf(element.recipient)] : []
+  const to = element.recipient?.trim() ? [parseMailbox(element.recipient)] : []
   const cc = listOf(element.recipient_cc)
   const names = new Map(
     [...cc, ...to].flatMap(({ address, name }): [string, string][] => (name === '' ? [] : [[address, name]])),
@@ -97,7 +97,7 @@ function listOf(addresses: string | string[] | null | undefined): Mailbox[] {
         : splitMailboxes(addresses, LIMITS.recipients)
       : addresses
   if (list.length > LIMITS.recipients) throw tooManyRecipients()
-  return list.filter((address) => address.trim() !== '').map(mailboxOf)
+  return list.filter((address) => address.trim() !== '').map(parseMailbox)
 }
 
 /** Splits at commas, but into no more than `most` + 1 entries: 30 MB of commas would become millions of strings. */
@@ -190,10 +190,10 @@ function withoutBlanks(text: string): string {
 
 function settingsOf(settings: Exclude<SendEmail['settings'], null | undefined | readonly unknown[]>): MessageSettings {
   const flags = {
-    footer: flagOf(settings.footer),
-    clickTracking: flagOf(settings.clicktrack),
-    openTracking: flagOf(settings.opentrack),
-    unsubscribe: flagOf(settings.unsubscribe),
+    footer: parseFlag(settings.footer),
+    clickTracking: parseFlag(settings.clicktrack),
+    openTracking: parseFlag(settings.opentrack),
+    unsubscribe: parseFlag(settings.unsubscribe),
     group: groupOf(settings.group),
   }
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
@@ -207,7 +207,7 @@ function groupOf(group: number | string | null | undefined): number | undefined 
   return number
 }
 
-export function flagOf(flag: boolean | number | string | null | undefined): boolean | undefined {
+export function parseFlag(flag: boolean | number | string | null | undefined): boolean | undefined {
   if (flag == null || flag === '') return undefined
   return flag === true || flag === 1 || flag === '1' || flag === 'true'
 }

@@ -1,7 +1,7 @@
 import {
   type DeadBatch,
   eventsNamed,
-  MOST_WEBHOOKS,
+  MAX_WEBHOOKS,
   namesOf,
   shownHeaders,
   WEBHOOK_FORMATS,
@@ -113,7 +113,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     ...common,
     name: 'listWebhooks',
-    summary: `List the webhooks (at most ${MOST_WEBHOOKS}) without their secrets`,
+    summary: `List the webhooks (at most ${MAX_WEBHOOKS}) without their secrets`,
     routes: [
       ['/webhooks', 'GET'],
       ['/getWebhooks', 'GET', 'POST'],

@@ -1,7 +1,7 @@
 import { BOUNCE_CLASSIFICATIONS, type BounceClassification } from '@postrider/core'
 import Type from 'typebox'
 import { type Call, type Operation, operation } from './operation.ts'
-import { inTheirWords, SpanQuery, spanOf } from './stats.ts'
+import { SpanQuery, spanOf, toV3Error } from './stats.ts'
 import { READS } from './suppressions.ts'
 
 /** StrongGrid uses the plural; other clients follow the documentation, which has the singular. */
@@ -59,7 +59,7 @@ function bounces(
 ) {
   const first = start === undefined ? dayOf(core.clock.now() - DAYS * DAY_MS) : dayFrom(start)
   const span = spanOf({ start_date: first, ...(end === undefined ? {} : { end_date: dayFrom(end) }) }, WRONG)
-  return core.stats.bounces({ accountId: principal.account.id, ...span, classification }).catch(inTheirWords)
+  return core.stats.bounces({ accountId: principal.account.id, ...span, classification }).catch(toV3Error)
 }
 
 /** Some clients send Unix seconds here, as they do for the lists. */

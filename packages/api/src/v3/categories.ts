@@ -3,7 +3,6 @@ import { type Operation, operation } from './operation.ts'
 import { sendPageLinks } from './page-links.ts'
 import { notFound, refuse } from './refusal.ts'
 import {
-  inTheirWords,
   metricsOf,
   OrderQuery,
   orderOf,
@@ -12,6 +11,7 @@ import {
   SpanQuery,
   sendPeriodLinks,
   spanOf,
+  toV3Error,
   WRONG,
 } from './stats.ts'
 
@@ -60,7 +60,7 @@ export const CATEGORIES: readonly Operation[] = [
       const question = { accountId, ...spanOf(query), ...pageOf(query) }
       if ((await core.stats.knownTags(accountId, names)).length < names.length) throw notFound()
       const result = core.stats.show({ ...question, wanted: { kind: 'some', subject: 'tag', names } })
-      const { periods, total } = await result.catch(inTheirWords)
+      const { periods, total } = await result.catch(toV3Error)
       sendPeriodLinks(call, query, total)
       return periods.map(({ date, stats }) => ({
         date,
@@ -81,7 +81,7 @@ export const CATEGORIES: readonly Operation[] = [
       const { limit = 5, offset = 0 } = query
       const question = { accountId: principal.account.id, ...spanOf(query), order: orderOf(query) }
       const page = { limit: Math.min(limit, MAX_CATEGORIES), offset }
-      const { first, stats } = await core.stats.sums({ ...question, subject: 'tag', ...page }).catch(inTheirWords)
+      const { first, stats } = await core.stats.sums({ ...question, subject: 'tag', ...page }).catch(toV3Error)
       // The total of names without a row of their own comes last; v3 has no name for it.
       const named = stats.filter(({ name }) => name !== null)
       const rows = named.map(({ name, counts }) => ({ name, type: 'category', metrics: metricsOf(counts) }))

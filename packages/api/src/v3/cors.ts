@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
  * Sets the CORS headers (contract 1.9): scripts of any origin may use the API but not send mail, because a page
  * that sends mail would expose its key to everyone.
  */
-export function sayOrigins(reply: FastifyReply, sends: boolean, publicUrl: string): void {
+export function setCorsHeaders(reply: FastifyReply, sends: boolean, publicUrl: string): void {
   if (!sends) {
     reply.header('access-control-allow-origin', '*')
     reply.header('access-control-expose-headers', 'Link, Location')

@@ -6,9 +6,9 @@ import { clientAddress } from '../client-address.ts'
 import type { Doors } from '../doors.ts'
 import { answerLargeCalls } from '../large-calls/index.ts'
 import { keepRate } from '../rate-headers.ts'
-import { isZipped, measuredBy, unzipped } from '../zipped.ts'
+import { countBytes, isZipped, unzipped } from '../zipped.ts'
 import { BODY_LIMIT, readJson, requireReadable } from './bodies.ts'
-import { sayOrigins, sayPreflight } from './cors.ts'
+import { sayPreflight, setCorsHeaders } from './cors.ts'
 import type { Operation } from './operation.ts'
 import { operationRoutes, PATHS, requireAllowedFor } from './operations.ts'
 import { sendRefusal } from './refusal.ts'
@@ -23,7 +23,7 @@ export async function v3(app: FastifyInstance, { core, publicUrl, entrance, letI
   // A hook rather than handlers, which run only after the body was read.
   app.addHook('onRequest', async (request, reply) => {
     const { allow, sends = false } = request.routeOptions.config
-    sayOrigins(reply, sends, publicUrl)
+    setCorsHeaders(reply, sends, publicUrl)
     if (allow === undefined) return
     if (request.method !== 'OPTIONS') throw new ServiceError('methodNotAllowed')
     sayPreflight(reply, sends)
@@ -57,7 +57,7 @@ export async function v3(app: FastifyInstance, { core, publicUrl, entrance, letI
           () => BODY_LIMIT,
           () => new ServiceError('tooLarge'),
         )
-        return measuredBy(received, reserveAsItComes(budget, request, reply, plain))
+        return countBytes(received, reserveAsItComes(budget, request, reply, plain))
       }
       return request.headers['transfer-encoding'] === undefined
         ? payload

@@ -2,7 +2,7 @@ import { MAILBOX_PROVIDERS, OTHER_PROVIDERS, type Weights } from '@postrider/cor
 import Type from 'typebox'
 import { type Operation, operation } from './operation.ts'
 import { refuse } from './refusal.ts'
-import { inTheirWords, METRICS, PeriodQuery, pageOf, sendPeriodLinks, spanOf, sumsOf, WRONG } from './stats.ts'
+import { METRICS, PeriodQuery, pageOf, sendPeriodLinks, spanOf, sumsOf, toV3Error, WRONG } from './stats.ts'
 
 /** Metrics of the response, in this order. */
 const METRICS_SHOWN: Readonly<Record<string, Weights>> = {
@@ -39,7 +39,7 @@ export const PROVIDER_STATS: readonly Operation[] = [
           others: OTHER_PROVIDERS,
         } as const),
       }
-      const { periods, total } = await core.stats.show({ ...question, wanted }).catch(inTheirWords)
+      const { periods, total } = await core.stats.show({ ...question, wanted }).catch(toV3Error)
       sendPeriodLinks(call, query, total)
       return periods.map(({ date, stats }) => {
         const rows = stats.map(({ name, counts }) => ({

@@ -62,7 +62,7 @@ export const STATS: readonly Operation[] = [
       const { core, principal } = call
       const question = { accountId: principal.account.id, ...spanOf(query), ...pageOf(query) }
       const result = core.stats.show({ ...question, wanted: { kind: 'total' } })
-      const { periods, total } = await result.catch(inTheirWords)
+      const { periods, total } = await result.catch(toV3Error)
       sendPeriodLinks(call, query, total)
       return periods.map(({ date, stats }) => ({
         date,
@@ -126,7 +126,7 @@ function isDay(text: string): boolean {
 }
 
 /** Translates core's errors about a date range to v3's parameter names. */
-export function inTheirWords(error: unknown): never {
+export function toV3Error(error: unknown): never {
   if (!(error instanceof ServiceError)) throw error
   if (error.errorName === 'dateInvalid') throw refuse(400, WRONG.start_date, 'start_date')
   if (error.errorName === 'datesReversed') throw refuse(400, 'end_date must not be before start_date', 'end_date')

@@ -1,6 +1,6 @@
 import {
   eventType,
-  MOST_WEBHOOKS,
+  MAX_WEBHOOKS,
   ServiceError,
   WEBHOOK_EVENTS,
   type Webhook,
@@ -77,7 +77,7 @@ export const WEBHOOKS: readonly Operation[] = [
     name: 'listWebhooks',
     summary: 'List the webhooks and their maximum number',
     ...{ ...reading, path: `${ALL}/all` },
-    act: async (_input, call) => ({ max_allowed: MOST_WEBHOOKS, webhooks: (await list(call)).map(shown) }),
+    act: async (_input, call) => ({ max_allowed: MAX_WEBHOOKS, webhooks: (await list(call)).map(shown) }),
   }),
   operation({
     name: 'viewOldestWebhook',

@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { type Call, type Command, CommandError, requiredId, textOption, UsageError } from '../command.ts'
-import { BOUNDS, baseUrl, moveIn, openSource, PARTS, type Part, SourceError } from '../moving-in/index.ts'
-import { progressOn, SILENT } from '../moving-in/progress.ts'
-import { reportOf } from '../moving-in/report.ts'
-import { newTally } from '../moving-in/tally.ts'
+import { BOUNDS, baseUrl, importAccount, openSource, PARTS, type Part, SourceError } from '../importing/index.ts'
+import { progressOn, SILENT } from '../importing/progress.ts'
+import { toReport } from '../importing/report.ts'
+import { newTally } from '../importing/tally.ts'
 
 const HOSTED = 'https://api.sendgrid.com'
 
@@ -30,13 +30,13 @@ export const importCommands: readonly Command[] = [
       const progress = call.options.json ? SILENT : progressOn(call.stderr)
       const how = { accountId, bounds: BOUNDS, dryRun, overwrite, tally, progress }
       try {
-        await call.withCore((core) => moveIn({ ...how, core, source: openSource(base, key) }, parts))
+        await call.withCore((core) => importAccount({ ...how, core, source: openSource(base, key) }, parts))
       } catch (error) {
         progress.end()
         if (dryRun || !(error instanceof SourceError)) throw error
         throw new CommandError(`${error.message}; items copied so far are kept; rerun to continue`)
       }
-      return reportOf(tally, { accountId, from: base, dryRun })
+      return toReport(tally, { accountId, from: base, dryRun })
     },
   },
 ]

@@ -2,7 +2,7 @@ import { isUniqueViolation, type Sql, type SqlTransaction } from '../platform/da
 import { invalidParameter } from '../platform/errors.ts'
 import type { Account } from './account.ts'
 import { noteChange, OPERATOR } from './audit/index.ts'
-import { type MostDays, type Settings, settingsOf } from './settings.ts'
+import { createSettings, type MostDays, type Settings } from './settings.ts'
 import {
   type AccountLimits,
   insertAccount,
@@ -38,7 +38,7 @@ export interface Accounts {
   readonly settings: Settings
 }
 
-export function accountsOf(sql: Sql, most: MostDays): Accounts {
+export function createAccounts(sql: Sql, most: MostDays): Accounts {
   /** Makes a change and its audit log entry in one transaction, on behalf of the operator. */
   function audited(
     action: string,
@@ -95,7 +95,7 @@ export function accountsOf(sql: Sql, most: MostDays): Accounts {
       })
       return limits as Promise<AccountLimits>
     },
-    settings: settingsOf(sql, most),
+    settings: createSettings(sql, most),
   }
 }
 

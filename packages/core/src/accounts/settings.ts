@@ -25,7 +25,7 @@ export interface Settings {
   change(accountId: number, change: Partial<AccountSettings>, by: Actor): Promise<AccountSettings>
 }
 
-export function settingsOf(sql: Sql, most: MostDays): Settings {
+export function createSettings(sql: Sql, most: MostDays): Settings {
   let zones: Promise<Map<string, string>> | undefined
 
   /**

@@ -1,11 +1,11 @@
-import { type Additions, unsubscribeTextsOf } from './additions.ts'
+import { type AddedContent, unsubscribeTextsOf } from './added-content.ts'
 import { fillHtml, fillText } from './links/fill-plan.ts'
 import type { Links } from './links/links.ts'
 import { type Plan, type PlanOptions, planHtml, planText } from './links/plan.ts'
 
 /** The added content and links of one recipient's copy. */
 export interface AddTo {
-  readonly additions: Additions
+  readonly additions: AddedContent
   readonly links: Links
   /** URL prefixes of this service; links that begin with one of them are not tracked again. */
   readonly own: readonly string[]

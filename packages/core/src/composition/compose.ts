@@ -6,7 +6,7 @@ import { Adder, type AddTo, type PlanCache } from './adder.ts'
 import type { ContentDocument } from './content.ts'
 import { replaceTags } from './links/plan.ts'
 import { type Attributes, renderMergeTags, withDefaults, withUnsubscribe } from './merge.ts'
-import type { Personal } from './personal.ts'
+import type { RecipientData } from './recipient-data.ts'
 
 export interface Composition {
   /** 32 hex digits. */
@@ -16,7 +16,7 @@ export interface Composition {
   /** Time when the message was accepted, so that a retry sends the same Date. */
   readonly acceptedAt: Date
   readonly content: ContentDocument
-  readonly personal: Personal | null
+  readonly personal: RecipientData | null
   /** The contents of the attachments, by part number. */
   readonly parts: ReadonlyMap<number, Buffer>
   /** Undefined if nothing is added to this message. */

@@ -1,7 +1,7 @@
 import type { TemplatePart } from '../content/engine/index.ts'
 import type { FileHead } from '../mime/parts.ts'
 import type { SubmittedMailbox } from '../submission/submission.ts'
-import type { Footer } from './additions.ts'
+import type { Footer } from './added-content.ts'
 
 /** The stored content of a composed message: part 0 of the body, in JSON. Attachments are parts 1 and up. */
 export interface ContentDocument {

@@ -10,7 +10,7 @@ import { parseAddress } from '../mime/address.ts'
 import { atOnce } from '../platform/threads/turns.ts'
 import { LIMITS } from '../submission/limits.ts'
 import type { ContentDocument } from './content.ts'
-import type { Personal } from './personal.ts'
+import type { RecipientData } from './recipient-data.ts'
 import type { RenderQueue } from './render-queue.ts'
 import { type Fill, substituterFor } from './substitute.ts'
 
@@ -27,7 +27,7 @@ export class Unrenderable extends Error {
 
 export interface FillOptions {
   readonly content: ContentDocument
-  readonly personal: Personal | null
+  readonly personal: RecipientData | null
   /** Returns the recipient's unsubscribe URLs; called only if a text uses them. */
   readonly urls: () => UnsubscribeUrls
 }
@@ -49,7 +49,7 @@ export async function renderContent(options: FillOptions & { readonly queue: Ren
   return { ...given, content: await rendered({ ...options, ...given }) }
 }
 
-function substituted(content: ContentDocument, personal: Personal | null): FilledContent {
+function substituted(content: ContentDocument, personal: RecipientData | null): FilledContent {
   const values = personal?.substitutions
   if (!personal || !values) return { content, personal }
   const substituter = substituterFor(content, values)

@@ -1,6 +1,6 @@
 import type { ContentDocument } from './content.ts'
 import { isAddedTo, type LoadedMessage } from './load.ts'
-import type { Personal } from './personal.ts'
+import type { RecipientData } from './recipient-data.ts'
 import { type Addressed, documentOf } from './write-delivery.ts'
 
 /** Time that building a message takes: up to 5 ms, up to about 20 ms, or up to seconds. */
@@ -21,7 +21,7 @@ export function costOfLetter(message: LoadedMessage, delivery: Addressed, render
   const stored = costOf(parts?.get(0)?.length ?? 0, size)
   if (stored === 'much') return stored
   const content = rendered ?? documentOf(message)
-  return costOf(lengthOf(content) + growthOf(content, delivery.personal as Personal | null), size)
+  return costOf(lengthOf(content) + growthOf(content, delivery.personal as RecipientData | null), size)
 }
 
 function costOf(text: number, octets: number): LetterCost {
@@ -41,7 +41,7 @@ function lengthOf(content: ContentDocument): number {
 const LINK = 512
 
 /** Returns an upper bound of the characters that are filled in. */
-function growthOf(content: ContentDocument, personal: Personal | null): number {
+function growthOf(content: ContentDocument, personal: RecipientData | null): number {
   const counts = countsOf(content)
   const { attributes = {}, substitutions } = personal ?? {}
   const merged = counts.tags * Math.max(longest(attributes), longest(content.defaults ?? {}))

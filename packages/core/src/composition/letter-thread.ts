@@ -14,7 +14,7 @@ const IDLE = 5000
 /** Heap limits in megabytes. The worst known message, 28 MB of line ends, takes 260. */
 const HEAP = { maxOldGenerationSizeMb: 384, maxYoungGenerationSizeMb: 16 } as const
 
-export interface Letter {
+export interface OutgoingMessage {
   readonly message: LoadedMessage
   readonly delivery: Addressed
   readonly rendered?: FilledContent
@@ -23,11 +23,11 @@ export interface Letter {
 /** Builds messages that are too large for the main loop, one after the other. */
 export interface LetterThread {
   /** Rejects with Unrenderable. */
-  write(letter: Letter): Promise<Buffer>
+  write(letter: OutgoingMessage): Promise<Buffer>
   close(): Promise<void>
 }
 
-interface Waiting extends Letter {
+interface Waiting extends OutgoingMessage {
   readonly settle: PromiseWithResolvers<Buffer>
 }
 
@@ -84,7 +84,7 @@ function createLetterThread(data: LetterThreadData): LetterThread {
 
 interface Running {
   readonly usable: boolean
-  write(letter: Letter): Promise<Buffer>
+  write(letter: OutgoingMessage): Promise<Buffer>
   stop(): Promise<unknown>
 }
 

@@ -2,7 +2,7 @@ import type { UnsubscribeUrls } from '../content/substitution/unsubscribe-tags.t
 import type { Secrets } from '../platform/secrets.ts'
 import { messageIdText } from '../submission/message-id.ts'
 import type { AddTo } from './adder.ts'
-import { linksOf } from './links/links.ts'
+import { createLinks } from './links/links.ts'
 import type { LoadedMessage } from './load.ts'
 
 /** Hosts and keys of the links that are added to mail. */
@@ -44,7 +44,7 @@ function linksFor(
     key: address.toLowerCase(),
   }
   return {
-    links: linksOf(secrets, own || publicUrl, recipient),
+    links: createLinks(secrets, own || publicUrl, recipient),
     own: [publicUrl, ...(own ? [own] : [])].map((base) => `${base}/t/`.toLowerCase()),
   }
 }

@@ -3,9 +3,9 @@ import { LIFETIME_HOURS } from '../delivery/schedule.ts'
 import { lossOf } from '../domains/loss.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { release } from '../platform/release.ts'
-import type { Additions } from './additions.ts'
+import type { AddedContent } from './added-content.ts'
 import { decodePart, type Encoding, PartDigest } from './body.ts'
-import type { Personal } from './personal.ts'
+import type { RecipientData } from './recipient-data.ts'
 
 /** A message as a worker loads it: the data that its deliveries share. */
 export interface LoadedMessage {
@@ -21,7 +21,7 @@ export interface LoadedMessage {
   readonly format: 'mime' | 'content'
   readonly nullReturnPath: boolean
   /** Added content. */
-  readonly settings: Additions
+  readonly settings: AddedContent
   /** Approximate size in memory in bytes. */
   readonly size: number
   /** Undefined until loaded: large bodies are loaded individually, shortly before they are sent. */
@@ -159,7 +159,7 @@ export function dueFromOf(
   { dueFrom }: LoadedMessage,
   { personal, expiresAt }: { readonly personal: unknown; readonly expiresAt: number },
 ): number {
-  const own = (personal as Personal | null)?.scheduledAt
+  const own = (personal as RecipientData | null)?.scheduledAt
   const due = own === undefined ? dueFrom.getTime() : Date.parse(own)
   const released = expiresAt - LIFETIME_HOURS * HOUR
   // Without a release, the expiry time was computed when the message was accepted and yields nearly the due time.

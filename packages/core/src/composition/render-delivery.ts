@@ -1,10 +1,10 @@
 import type { ContentDocument } from './content.ts'
 import { renderContent } from './fill.ts'
 import { costOfLetter } from './letter-cost.ts'
-import type { Letter, LetterThreads } from './letter-thread.ts'
+import type { LetterThreads, OutgoingMessage } from './letter-thread.ts'
 import { type LinkOptions, urlsFor } from './links-for.ts'
 import type { LoadedMessage } from './load.ts'
-import type { Personal } from './personal.ts'
+import type { RecipientData } from './recipient-data.ts'
 import type { RenderQueue } from './render-queue.ts'
 import { type Addressed, documentOf, writeDelivery } from './write-delivery.ts'
 
@@ -30,14 +30,14 @@ export function renderDelivery(
 async function renderTemplate(message: LoadedMessage, delivery: Addressed, options: RenderOptions): Promise<Buffer> {
   const rendered = await renderContent({
     content: documentOf(message),
-    personal: delivery.personal as Personal | null,
+    personal: delivery.personal as RecipientData | null,
     urls: () => urlsFor(message, delivery, options),
     queue: options.queue,
   })
   return write({ message, delivery, rendered }, options)
 }
 
-function write(letter: Letter, options: RenderOptions): Buffer | Promise<Buffer> {
+function write(letter: OutgoingMessage, options: RenderOptions): Buffer | Promise<Buffer> {
   const { message, delivery, rendered } = letter
   const cost = costOfLetter(message, delivery, rendered?.content)
   return cost === 'little' ? writeDelivery(message, delivery, options, rendered) : options.letters[cost].write(letter)

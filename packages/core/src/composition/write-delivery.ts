@@ -1,4 +1,4 @@
-import { withOwnTo } from '../mime/own-to.ts'
+import { replaceToHeader } from '../mime/replace-to-header.ts'
 import { messageIdText } from '../submission/message-id.ts'
 import { addToMime } from './add-to-mime.ts'
 import { composeMessage } from './compose.ts'
@@ -6,7 +6,7 @@ import type { ContentDocument } from './content.ts'
 import { type FilledContent, fillContent } from './fill.ts'
 import { type Addressee, addToCopy, type LinkOptions, urlsFor } from './links-for.ts'
 import { isAddedTo, type LoadedMessage } from './load.ts'
-import type { Personal } from './personal.ts'
+import type { RecipientData } from './recipient-data.ts'
 
 /** The data of a delivery that determine the bytes of its message. */
 export interface Addressed extends Addressee {
@@ -41,10 +41,10 @@ export function writeDelivery(
   const first = bodyOf(message)
   const parts = message.parts ?? new Map()
   const addTo = isAddedTo(message) ? addToCopy(message, delivery, options) : undefined
-  const personal = delivery.personal as Personal | null
+  const personal = delivery.personal as RecipientData | null
   if (message.format === 'mime') {
     const octets = addTo ? addToMime(parts, addTo) : first
-    return personal?.ownTo ? withOwnTo(octets, personal.ownTo) : octets
+    return personal?.ownTo ? replaceToHeader(octets, personal.ownTo) : octets
   }
   const content = rendered?.content ?? documentOf(message)
   const urls = () => urlsFor(message, delivery, options)

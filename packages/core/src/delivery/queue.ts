@@ -1,6 +1,6 @@
 import { lossOf } from '../domains/loss.ts'
 import type { AnySql } from '../platform/database/database.ts'
-import { holding, type LookedUp } from '../suppressions/store.ts'
+import { type LookedUp, matchingSuppression } from '../suppressions/store.ts'
 
 /** A claimed delivery. This worker holds its lease, and the result must carry the number `attempt`. */
 export interface ClaimedDelivery {
@@ -64,7 +64,7 @@ export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promi
              and recipient_domain <> all(${[...exceptDomains]}::text[])
        order by next_at limit ${limit}
        for update skip locked`
-  const suppression = holding(sql, queued(sql), sql`s.reason`)
+  const suppression = matchingSuppression(sql, queued(sql), sql`s.reason`)
   return sql<ClaimedDelivery[]>`
     with worker as materialized (select id from workers where id = ${workerId} for key share), due as materialized (${due})
     update delivery_queue q
@@ -107,12 +107,12 @@ export async function releaseDeliveries(
 }
 
 /** Returns all deliveries claimed by this worker, including those of a claim whose response was lost. */
-export async function heldDeliveries(sql: AnySql, workerId: number): Promise<DeliveryKey[]> {
+export async function claimedDeliveries(sql: AnySql, workerId: number): Promise<DeliveryKey[]> {
   return sql<DeliveryKey[]>`
     select message_id as "messageId", recipient_no as "recipientNo", attempt from delivery_queue where worker_id = ${workerId}`
 }
 
-export interface Dot extends DeliveryKey {
+export interface EndOfData extends DeliveryKey {
   readonly workerId: number
   readonly host: string
   /** The message's sending domain. */
@@ -123,7 +123,7 @@ export interface Dot extends DeliveryKey {
  * Whether end of data may be sent. False: the lease is lost. A reason: since the claim the recipient was suppressed or the
  * sending domain lost.
  */
-export type DotLeave = boolean | { readonly reason: string }
+export type SendPermission = boolean | { readonly reason: string }
 
 /**
  * Records that end of data (the final dot) of these attempts is about to be sent. Returns for each attempt whether it may be:
@@ -133,7 +133,7 @@ export type DotLeave = boolean | { readonly reason: string }
  * The record is flushed to disk before this function returns. If it were lost in a crash that hits both database and worker, a
  * duplicate would not be marked as indeterminate (docs/decisions/0014-durable-dot-notes.md).
  */
-export async function markDots(sql: AnySql, dots: readonly Dot[]): Promise<DotLeave[]> {
+export async function recordEndOfData(sql: AnySql, dots: readonly EndOfData[]): Promise<SendPermission[]> {
   const rows = await sql<{ at: number; denied: boolean }[]>`
     update delivery_queue q
        set (dot_at, dot_host) = (select service_now(), r.host
@@ -152,8 +152,12 @@ export async function markDots(sql: AnySql, dots: readonly Dot[]): Promise<DotLe
 }
 
 /** Returns why end of data may not be sent. A separate query: such deliveries are rare, and reasons would slow every statement. */
-async function reasonsOf(sql: AnySql, dots: readonly Dot[], denied: readonly number[]): Promise<Map<number, DotLeave>> {
-  const queried = denied.map((at) => dots[at - 1] as Dot)
+async function reasonsOf(
+  sql: AnySql,
+  dots: readonly EndOfData[],
+  denied: readonly number[],
+): Promise<Map<number, SendPermission>> {
+  const queried = denied.map((at) => dots[at - 1] as EndOfData)
   const rows = await sql<{ at: number; reason: string | null }[]>`
     select r.at, coalesce((${holdingQueued(sql, sql`s.reason`)} limit 1), ${lossOf(sql, sql`r.domain_id`)}) as reason
       from unnest(${[...denied]}::int[], ${queried.map((d) => d.messageId)}::uuid[], ${queried.map((d) => d.recipientNo)}::int[],
@@ -164,8 +168,11 @@ async function reasonsOf(sql: AnySql, dots: readonly Dot[], denied: readonly num
   return new Map(denied.map((at) => [at, { reason: reasons.get(at) ?? 'manual' }]))
 }
 
-function holdingQueued(sql: AnySql, columns: Parameters<typeof holding>[2]): ReturnType<typeof holding> {
-  return holding(sql, queued(sql), columns)
+function holdingQueued(
+  sql: AnySql,
+  columns: Parameters<typeof matchingSuppression>[2],
+): ReturnType<typeof matchingSuppression> {
+  return matchingSuppression(sql, queued(sql), columns)
 }
 
 function queued(sql: AnySql): LookedUp {

@@ -26,7 +26,7 @@ const CLOCK_PATTERN = /(?:try again|retry|come back)\s+(?:in|after)\s+(\d{1,2}):
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 }
 
 /** Returns the delay that the reply requests, in seconds and within the limits; undefined if it requests none. */
-export function askedWait(reply: string): number | undefined {
+export function retryAfterOf(reply: string): number | undefined {
   const clock = CLOCK_PATTERN.exec(reply)
   if (clock) return bounded(Number(clock[1]) * 3600 + Number(clock[2]) * 60 + Number(clock[3]))
   for (const pattern of DELAY_PATTERNS) {
@@ -40,7 +40,7 @@ export function askedWait(reply: string): number | undefined {
  * Returns the seconds until the next attempt after `attempt` attempts (1 = the first). `random` is in [0, 1).
  */
 export function retryDelay(attempt: number, reply: string, random: number): number {
-  const requested = askedWait(reply)
+  const requested = retryAfterOf(reply)
   if (requested !== undefined) return requested
   const minutes = RETRY_MINUTES[Math.min(attempt, RETRY_MINUTES.length) - 1] ?? 1
   return Math.round(minutes * 60 * (1 + JITTER * (2 * random - 1)))

@@ -1,7 +1,7 @@
 import { type Actor, noteChange, OPERATOR } from '../accounts/audit/index.ts'
 import { isUniqueViolation, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import type { DnsRecord, SeenRecord, WantedRecord } from './domain.ts'
-import { type DomainStanding, type Finding, findingOf, standingAfter } from './domain-state.ts'
+import { type DomainStatus, type Finding, findingOf, standingAfter } from './domain-state.ts'
 import { judgeRecord } from './judge-record.ts'
 import { promoteNextKey, retirePastKeys, type StoredPublicKey, selectPublicKeys } from './keys-store.ts'
 import { type DnsAnswer, lookUp } from './look-up.ts'
@@ -116,7 +116,7 @@ async function conclude(
 async function rivalOf(
   sql: SqlTransaction,
   claim: StoredDomain,
-  judged: DomainStanding,
+  judged: DomainStatus,
   lostOwnerId: number | undefined,
 ): Promise<string | undefined> {
   return claim.state === 'pending' && judged.state === 'active' ? makeWay(sql, claim, lostOwnerId) : undefined

@@ -26,17 +26,17 @@ export function findingOf(records: readonly DnsRecord[], fresh: (record: DnsReco
   return dkim === 'right' && path === 'right' ? 'right' : 'unknown'
 }
 
-export type DomainStanding = Pick<Domain, 'state' | 'verifiedAt' | 'brokenSince'>
+export type DomainStatus = Pick<Domain, 'state' | 'verifiedAt' | 'brokenSince'>
 
 /**
  * Returns the state after a check. Only a domain whose records were valid once can become invalid; one activated by the
  * operator without verification stays active.
  */
 export function standingAfter(
-  { state, verifiedAt, brokenSince }: DomainStanding,
+  { state, verifiedAt, brokenSince }: DomainStatus,
   finding: Finding,
   { now, graceMs }: { now: Date; graceMs: number },
-): DomainStanding {
+): DomainStatus {
   if (finding === 'unknown') return { state, verifiedAt, brokenSince }
   if (finding === 'right') {
     return { state: state === 'rejected' ? state : 'active', verifiedAt: now, brokenSince: null }

@@ -101,7 +101,7 @@ export interface DomainsDependencies {
 
 const HOUR_MS = 3_600_000
 
-export function domainsOf({ sql, secrets, rateLimits, config }: DomainsDependencies): Domains {
+export function createDomains({ sql, secrets, rateLimits, config }: DomainsDependencies): Domains {
   const hosts = serviceHosts(config)
   const cache = createDomainCache(sql, secrets)
   const makeKeyFor = createLimitedKeyMaker(secrets, rateLimits)

@@ -1,7 +1,7 @@
 import { insertEvents } from '../events/insert-events.ts'
 import { type AnySql, onlyRow } from '../platform/database/database.ts'
 import type { Domain, DomainState } from './domain.ts'
-import type { DomainStanding } from './domain-state.ts'
+import type { DomainStatus } from './domain-state.ts'
 import type { SeenRecords } from './records.ts'
 
 /** Interval of DNS checks: daily if all records are valid, hourly while a change is expected. */
@@ -185,7 +185,7 @@ export async function claimDueDomains(sql: AnySql, limit: number): Promise<numbe
   return rows.map(({ id }) => id)
 }
 
-export interface CheckResult extends DomainStanding {
+export interface CheckResult extends DomainStatus {
   readonly records: SeenRecords
   readonly returnPathHost: string | null
   readonly often: boolean

@@ -12,7 +12,7 @@ export interface EventDetail {
   readonly class?: string
   readonly indeterminate?: boolean
   readonly nextAt?: string
-  /** dropped: a suppression's reason, or why the message could not be built (reporting/events/words.ts). */
+  /** dropped: a suppression's reason, or why the message could not be built (reporting/events/texts.ts). */
   readonly reason?: string
   /** dropped: the error in a template that cannot be rendered or in invalid X-SMTPAPI directives. */
   readonly problem?: string

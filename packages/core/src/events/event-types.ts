@@ -130,7 +130,7 @@ export const EVENT_TYPE_TABLE = {
   },
   opened: {
     meaning: 'The message was opened.',
-    producers: ['tracking/judge-hits.ts'],
+    producers: ['tracking/classify-hits.ts'],
     v2: 'opened',
     v3: 'open',
     log: { filter: 'open', statuses: ['open'], indexed: true },
@@ -141,7 +141,7 @@ export const EVENT_TYPE_TABLE = {
   },
   clicked: {
     meaning: 'A link of the message was clicked.',
-    producers: ['tracking/judge-hits.ts'],
+    producers: ['tracking/classify-hits.ts'],
     v2: 'clicked',
     v3: 'click',
     log: { filter: 'click', statuses: ['click'], indexed: true },

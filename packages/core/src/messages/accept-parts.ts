@@ -1,5 +1,5 @@
 import type { AnySql } from '../platform/database/database.ts'
-import { type Fragment, holdsDespite } from '../suppressions/bypass.ts'
+import { appliesDespiteBypass, type Fragment } from '../suppressions/bypass.ts'
 import { entryOf } from '../suppressions/forgotten.ts'
 import type { StoredMessage } from './stored-message.ts'
 
@@ -46,7 +46,7 @@ export function hashedOptOuts(sql: AnySql, hashes: (string | null)[] | undefined
           select f.reason from forgotten f
            where f.account_id = d.account_id and f.hash = decode(d.hash, 'hex')
              and f.group_id = any(array[0, d.group_id]) and (f.held_until is null or f.held_until > service_now())
-             ${bypass ? sql`and ${holdsDespite(sql, bypass, entryOf(sql))}` : sql``}
+             ${bypass ? sql`and ${appliesDespiteBypass(sql, bypass, entryOf(sql))}` : sql``}
            limit 1) opted_out on true`,
     reason: sql`, opted_out.reason`,
   }

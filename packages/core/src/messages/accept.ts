@@ -12,9 +12,9 @@ import type { Submission } from '../submission/submission.ts'
 import type { TransactionNumbers } from '../submission/transaction-numbers.ts'
 import { resolveRepeat } from './idempotency.ts'
 import type { Written } from './insert-messages.ts'
+import { prepare } from './prepare.ts'
 import { takeRecipients } from './rules/key-rules.ts'
-import { type Judgement, judge } from './rules/rules.ts'
-import { settle } from './settle.ts'
+import { type Validated, validate } from './rules/rules.ts'
 import type { StoredMessage } from './stored-message.ts'
 
 export interface Acceptance {
@@ -25,7 +25,7 @@ export interface Acceptance {
 }
 
 export interface AcceptDependencies {
-  readonly lookups: Omit<Judgement, 'domain' | 'template' | 'filled' | 'refusal' | 'attachments' | 'hold'>
+  readonly lookups: Omit<Validated, 'domain' | 'template' | 'filled' | 'refusal' | 'attachments' | 'hold'>
   /** Memory budget for the templates and stored files of messages that are not yet written to the database. */
   readonly storedBudget: ByteBudget
   readonly numbers: TransactionNumbers
@@ -60,11 +60,11 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
   requireShare(countRecipients(submission), dependencies.share.recipients)
   const capacity = capacityIn(storedBudget, dependencies.share)
   try {
-    const found = await judge(submission, { ...lookups, hold: capacity.hold })
+    const found = await validate(submission, { ...lookups, hold: capacity.hold })
     const now = clock.now()
     const transactionBase = await numbers.take(countRecipients(submission), now)
     const work = longWork()
-    const message = settle({ submission, found, transactionBase, heloName, now: new Date(now) })
+    const message = prepare({ submission, found, transactionBase, heloName, now: new Date(now) })
     const pause = work.pause()
     if (pause) await pause
     const { recipients } = submission.principal.rates
@@ -93,7 +93,7 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
 }
 
 /** Validates a submission as accept does, without storing it. Throws the errors of the rules, overloaded or notReady. */
-export async function rehearse(
+export async function validateOnly(
   submission: Submission,
   { lookups, storedBudget, ready, share }: Pick<AcceptDependencies, 'lookups' | 'storedBudget' | 'ready' | 'share'>,
 ): Promise<void> {
@@ -101,7 +101,7 @@ export async function rehearse(
   requireShare(countRecipients(submission), share.recipients)
   const capacity = capacityIn(storedBudget, share)
   try {
-    await judge(submission, { ...lookups, hold: capacity.hold })
+    await validate(submission, { ...lookups, hold: capacity.hold })
   } catch (error) {
     throw databaseRefusal(error) ?? error
   } finally {

@@ -51,7 +51,7 @@ const RETENTION_DAYS = 60
 /** Other ids, such as those with NUL, are rejected without a query. */
 const ID = /^[\w-]{1,100}$/
 
-export function batchesOf(sql: Sql): Batches {
+export function createBatches(sql: Sql): Batches {
   /** Calls `fn` in a transaction that locks the batch, so that it never runs concurrently with the accepting of its messages. */
   function changing<T>(
     { accountId, id }: BatchAct,

@@ -22,14 +22,14 @@ import { inItsTurn } from '../platform/threads/turns.ts'
 import { fromShortMessageId } from '../submission/message-id.ts'
 import { requireShare, type Share } from '../submission/share.ts'
 import type { Submission } from '../submission/submission.ts'
-import { transactionNumbersOf } from '../submission/transaction-numbers.ts'
+import { createTransactionNumbers } from '../submission/transaction-numbers.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
-import { type Acceptance, accept, rehearse } from './accept.ts'
+import { type Acceptance, accept, validateOnly } from './accept.ts'
 import type { Batches } from './batches.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
 import type { Written } from './insert-messages.ts'
 import { accountMaySend } from './rules/rules.ts'
-import { type MessageStory, showMessage } from './show-message.ts'
+import { type MessageDetails, showMessage } from './show-message.ts'
 import { writeMessages } from './store.ts'
 import type { StoredMessage } from './stored-message.ts'
 
@@ -46,8 +46,8 @@ export { BeyondShare, EVERYTHING, OF_MANY, type Share } from '../submission/shar
 export type * from '../submission/submission.ts'
 export { transactionNumber } from '../submission/transaction-numbers.ts'
 export type { Acceptance } from './accept.ts'
-export { BATCH_STATES, type Batches, type BatchState, batchesOf, type HeldBatch } from './batches.ts'
-export type { MessageStory } from './show-message.ts'
+export { BATCH_STATES, type Batches, type BatchState, createBatches as batchesOf, type HeldBatch } from './batches.ts'
+export type { MessageDetails as MessageStory } from './show-message.ts'
 
 export interface Messages {
   /** See accept.ts. */
@@ -62,7 +62,7 @@ export interface Messages {
    * Returns a message with its deliveries, attempts and events in chronological order, by either form of its id; undefined if it
    * does not exist.
    */
-  show(messageId: string): Promise<MessageStory | undefined>
+  show(messageId: string): Promise<MessageDetails | undefined>
   /** Loads the data that the deliveries of these messages share, including small bodies. See load.ts. */
   load(ids: readonly string[]): Promise<Map<string, LoadedMessage>>
   /** Loads a body that {@link load} left out. Throws DamagedBody if it is missing or damaged. */
@@ -122,7 +122,7 @@ const BATCH_BYTES = 512 * 1024
  */
 const COMMIT_TIMEOUT = { ready: 20_000, notReady: 8000 } as const
 
-export function messagesOf(dependencies: MessagesDependencies): Messages {
+export function createMessages(dependencies: MessagesDependencies): Messages {
   const {
     share,
     sql,
@@ -155,7 +155,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
     answersInTime: true,
     lanes: 2,
   })
-  const numbers = transactionNumbersOf(sql)
+  const numbers = createTransactionNumbers(sql)
   const reader = createMessageReader()
   const { publicUrl, trackingScheme } = links
   const letters = createLetterThreads({ secretKey, publicUrl, trackingScheme })
@@ -187,7 +187,7 @@ export function messagesOf(dependencies: MessagesDependencies): Messages {
         announce,
         onFull,
       }),
-    rehearse: (submission) => rehearse(submission, { lookups, storedBudget, ready, share }),
+    rehearse: (submission) => validateOnly(submission, { lookups, storedBudget, ready, share }),
     requireMaySend: accountMaySend,
     requireRecipients: (count) => requireShare(count, share.recipients),
     show: (messageId) => showMessage(sql, fromShortMessageId(messageId) ?? messageId),

@@ -2,7 +2,7 @@ import { finishDeliveries } from '../delivery/finish-deliveries.ts'
 import { LIFETIME_HOURS } from '../delivery/schedule.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql } from '../platform/database/database.ts'
-import { holding } from '../suppressions/store.ts'
+import { matchingSuppression } from '../suppressions/store.ts'
 import { bodyColumns, deliveryColumns, messageColumns } from './accept-columns.ts'
 import { bypassParts, hashedOptOuts, ownSchedules, refusalParts } from './accept-parts.ts'
 import { batchParts } from './batches.ts'
@@ -42,7 +42,7 @@ export async function insertMessages(
   const held = batchParts(sql, batch)
   const due = ownSchedules(sql, batch)
   const unusable = refusalParts(sql, batch)
-  const suppression = holding(
+  const suppression = matchingSuppression(
     sql,
     {
       ...{ account: sql`d.account_id`, key: sql`d.key`, domain: sql`d.domain`, group: sql`d.group_id` },

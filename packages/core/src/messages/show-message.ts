@@ -1,7 +1,7 @@
 import type { AnySql, Sql } from '../platform/database/database.ts'
 import { transactionNumber } from '../submission/transaction-numbers.ts'
 
-export interface MessageStory {
+export interface MessageDetails {
   readonly id: string
   readonly accountId: number
   readonly door: string
@@ -29,10 +29,10 @@ export interface DeliveryStory {
   readonly expiresAt: Date | null
   readonly reason: string | null
   readonly finishedAt: Date | null
-  readonly attempts: readonly AttemptStory[]
+  readonly attempts: readonly AttemptDetails[]
 }
 
-export interface AttemptStory {
+export interface AttemptDetails {
   readonly recipientNo: number
   readonly attempt: number
   readonly outcome: string
@@ -57,25 +57,25 @@ export interface EventStory {
   readonly detail: unknown
 }
 
-type MessageRow = Omit<MessageStory, 'deliveries' | 'events'> & { transactionBase: string }
+type MessageRow = Omit<MessageDetails, 'deliveries' | 'events'> & { transactionBase: string }
 
 /**
  * Returns a message with its deliveries, attempts and events from one snapshot, so that a state is never shown without the attempt
  * that led to it. Each statement reads only the partitions from the message's week on.
  */
-export async function showMessage(sql: Sql, messageId: string): Promise<MessageStory | undefined> {
+export async function showMessage(sql: Sql, messageId: string): Promise<MessageDetails | undefined> {
   if (!/^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i.test(messageId)) return undefined
   return sql.begin('isolation level repeatable read read only', (snapshot) => readDetails(snapshot, messageId))
 }
 
-async function readDetails(sql: AnySql, messageId: string): Promise<MessageStory | undefined> {
+async function readDetails(sql: AnySql, messageId: string): Promise<MessageDetails | undefined> {
   const [message] = await sql<MessageRow[]>`
     select replace(id::text, '-', '') as id, account_id as "accountId", door, accepted_at as "acceptedAt",
            scheduled_at as "scheduledAt", from_address as "from", subject, tags, settings, size,
            transaction_base as "transactionBase"
       from messages where id = ${messageId}::uuid`
   if (!message) return undefined
-  const attempts = await sql<AttemptStory[]>`
+  const attempts = await sql<AttemptDetails[]>`
     select recipient_no as "recipientNo", attempt, outcome, indeterminate, started_at as "startedAt", milliseconds, stage,
            host, address, tls, code, enhanced, reply, conversation
       from attempts where message_id = ${messageId}::uuid order by recipient_no, attempt`

@@ -1,7 +1,7 @@
-import type { Additions } from '../composition/additions.ts'
+import type { AddedContent } from '../composition/added-content.ts'
 import type { EncodedPart } from '../composition/body.ts'
-import type { Personal } from '../composition/personal.ts'
-import type { Door } from '../submission/submission.ts'
+import type { RecipientData } from '../composition/recipient-data.ts'
+import type { EntryPoint } from '../submission/submission.ts'
 
 /** A validated submission prepared for storage: one message, its body parts and one delivery per recipient. */
 export interface StoredMessage {
@@ -12,12 +12,12 @@ export interface StoredMessage {
   readonly parentId: number | null
   readonly domainId: number
   readonly apiKeyId: number
-  readonly door: Door
+  readonly door: EntryPoint
   readonly scheduledAt: Date | undefined
   readonly fromAddress: string
   readonly subject: string
   readonly tags: readonly string[]
-  readonly settings: Additions
+  readonly settings: AddedContent
   readonly clientAddress: string
   readonly format: 'mime' | 'content'
   /** Total size of all parts in bytes, before encoding. */
@@ -45,5 +45,5 @@ export interface StoredDelivery {
   readonly kind: 'to' | 'cc' | 'bcc'
   readonly reference: string | undefined
   /** Per-recipient data, including the delivery's own scheduled time; null if there are none. */
-  readonly personal: Personal | null
+  readonly personal: RecipientData | null
 }

@@ -1,4 +1,4 @@
-import { CLOSED, DEEPEST, Heads, isAttachment, MOST_PARTS, type PartField, parseField, partsOf } from './read.ts'
+import { CLOSED, Heads, isAttachment, MAX_DEPTH, MAX_PARTS, type PartField, parseField, partsOf } from './read.ts'
 
 /** Signed or encrypted as a single part (RFC 8551 3.2). */
 const SEALED = /^application\/(x-)?pkcs7-(mime|signature)$/
@@ -26,7 +26,7 @@ class Structure {
 
   /** Undefined if the part cannot be rebuilt without loss. */
   shown(start: number, end: number, depth: number): Shown | undefined {
-    if (++this.#parts > MOST_PARTS) return undefined
+    if (++this.#parts > MAX_PARTS) return undefined
     const head = this.#heads.read(this.#message, start, end)
     const contentType = head && parseField(head.fields, 'content-type', 'text/plain')
     if (!head || !contentType) return undefined
@@ -35,7 +35,7 @@ class Structure {
     if (value === 'text/plain' || value === 'text/html') return shownText(value, head.fields, parameters)
     if (!value.startsWith('multipart/')) return 'nothing'
     const boundary = parameters.get('boundary')
-    if (!boundary || boundary.length > 200 || depth >= DEEPEST) return undefined
+    if (!boundary || boundary.length > 200 || depth >= MAX_DEPTH) return undefined
     const kinds = new Set<Shown>()
     for (const inner of partsOf(this.#message.subarray(0, end), head.bodyStart, boundary)) {
       const shown = this.shown(inner.start, inner.end, depth + 1)

@@ -3,7 +3,7 @@ import { canTakeApart } from './closed.ts'
 import { contentIdsIn } from './content-id.ts'
 import type { FoundFile, MessageParts } from './message-parts.ts'
 import { parameterText } from './parameters.ts'
-import { DEEPEST, Heads, isAttachment, MOST_PARTS, type PartField, parseField, partsOf } from './read.ts'
+import { Heads, isAttachment, MAX_DEPTH, MAX_PARTS, type PartField, parseField, partsOf } from './read.ts'
 import { decodeTransfer, transferEncodingOf } from './transfer.ts'
 
 /** Maximum octets of all texts together: a larger text is probably a file, and the message is left unchanged. */
@@ -63,23 +63,23 @@ class Walk {
   }
 
   part(start: number, end: number, position: Position): void {
-    const found = ++this.#parts > MOST_PARTS ? undefined : this.#heads.read(this.#message, start, end)
+    const found = ++this.#parts > MAX_PARTS ? undefined : this.#heads.read(this.#message, start, end)
     if (!found) {
       // A header that does not end is a part without a body.
-      if (this.#parts > MOST_PARTS || this.#heads.exhausted || end - start > MAX_LONE_HEAD_OCTETS) this.complete = false
+      if (this.#parts > MAX_PARTS || this.#heads.exhausted || end - start > MAX_LONE_HEAD_OCTETS) this.complete = false
       return
     }
     const head = headOf(found.fields)
     const boundary = head.type.startsWith('multipart/') ? head.parameters.get('boundary') : undefined
-    if (boundary && position.depth >= DEEPEST) this.complete = false
-    if (!boundary || position.depth >= DEEPEST) {
+    if (boundary && position.depth >= MAX_DEPTH) this.complete = false
+    if (!boundary || position.depth >= MAX_DEPTH) {
       this.#leaf(head, found.bodyStart, end, position)
       return
     }
     const related = position.related || head.type === 'multipart/related'
     for (const inner of partsOf(this.#message.subarray(0, end), found.bodyStart, boundary)) {
       this.part(inner.start, inner.end, { depth: position.depth + 1, related })
-      if (this.#parts > MOST_PARTS) return
+      if (this.#parts > MAX_PARTS) return
     }
   }
 

@@ -24,8 +24,8 @@ export interface TextPart {
 }
 
 /** Maximum nesting depth of parts (V23). */
-export const DEEPEST = 10
-export const MOST_PARTS = 1000
+export const MAX_DEPTH = 10
+export const MAX_PARTS = 1000
 /** Maximum octets of a part's header; the header of the whole message was already limited to half of it. */
 const MAX_HEAD_OCTETS = 1024 * 1024
 /** Maximum octets of the headers of all parts together: those of a thousand ordinary parts take a fifth of it. */
@@ -56,7 +56,7 @@ class Walk {
   }
 
   get #done(): boolean {
-    return this.found.length === 2 || this.#parts > MOST_PARTS
+    return this.found.length === 2 || this.#parts > MAX_PARTS
   }
 
   part(start: number, end: number, depth: number): void {
@@ -66,7 +66,7 @@ class Walk {
     if (!head || !contentType || CLOSED.test(contentType.value)) return
     if (contentType.value.startsWith('multipart/')) {
       const boundary = contentType.parameters.get('boundary')
-      if (!boundary || boundary.length > 200 || depth >= DEEPEST) return
+      if (!boundary || boundary.length > 200 || depth >= MAX_DEPTH) return
       for (const inner of partsOf(this.#message.subarray(0, end), head.bodyStart, boundary)) {
         this.part(inner.start, inner.end, depth + 1)
         if (this.#done) return

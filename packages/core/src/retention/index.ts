@@ -15,7 +15,7 @@ export interface Retention {
   shortenSome(): Promise<boolean>
 }
 
-export function retentionOf(sql: Sql, most: MostDays): Retention {
+export function createRetention(sql: Sql, most: MostDays): Retention {
   /** Returns true once a minute, for one of all processes. */
   async function claimRun(name: 'partitions' | 'accounts'): Promise<boolean> {
     const { count } = await sql`

@@ -10,14 +10,14 @@ import type {
 export type * from './submission-details.ts'
 
 /** The entry points for mail. */
-export type Door = 'v2' | 'v3' | 'smtp'
+export type EntryPoint = 'v2' | 'v3' | 'smtp'
 
 /**
  * A client's message in a form independent of the entry point, not validated yet. Each entry point parses its input
  * into this form and passes it to `accept`, the only way to queue mail.
  */
 export interface Submission extends SubmissionDetails {
-  readonly door: Door
+  readonly door: EntryPoint
   readonly principal: Principal
   /** The client's IP address, for logs and trace headers. */
   readonly clientAddress: string

@@ -14,7 +14,7 @@ export interface TransactionNumbers {
   take(count: number, now: number): Promise<bigint>
 }
 
-export function transactionNumbersOf(sql: Sql): TransactionNumbers {
+export function createTransactionNumbers(sql: Sql): TransactionNumbers {
   let next = 0
   let end = 0
   let fetching: Promise<void> | undefined

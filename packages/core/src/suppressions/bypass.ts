@@ -9,7 +9,7 @@ export type Fragment = PendingQuery<Row[]>
  * the operator always apply. `all` bypasses all entries of the account; a reason bypasses the account's entries with
  * that reason that apply to all mail. Evaluated only for matching entries, which are few.
  */
-export function holdsDespite(
+export function appliesDespiteBypass(
   sql: AnySql,
   list: Fragment,
   entry: { readonly account: Fragment; readonly group: Fragment; readonly reason: Fragment },

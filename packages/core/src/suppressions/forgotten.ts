@@ -1,7 +1,7 @@
 import { createCache } from '../platform/cache.ts'
 import type { AnySql, Sql } from '../platform/database/database.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { holdsDespite } from './bypass.ts'
+import { appliesDespiteBypass } from './bypass.ts'
 import type { SuppressionReason } from './suppression.ts'
 
 /**
@@ -39,13 +39,13 @@ export function forgottenHash(secrets: Secrets, accountId: number, key: string):
 }
 
 /**
- * Columns of a hashed entry, for {@link holdsDespite}. All hashed entries belong to an account, none to the operator.
+ * Columns of a hashed entry, for {@link appliesDespiteBypass}. All hashed entries belong to an account, none to the operator.
  */
 export function entryOf(sql: AnySql) {
   return { account: sql`f.account_id`, group: sql`f.group_id`, reason: sql`f.reason` }
 }
 
-export function forgottenOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): Forgotten {
+export function createForgotten({ sql, secrets }: { sql: Sql; secrets: Secrets }): Forgotten {
   const lists = createCache<ReadonlySet<number>>({
     maxAge: FORGOTTEN_AGE_MS,
     maxEntries: 1,
@@ -76,7 +76,7 @@ export function forgottenOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): F
                as a(at, account_id, hash, group_id, bypass)
           join forgotten f on f.account_id = a.account_id and f.hash = decode(a.hash, 'hex')
                and f.group_id = any(array[0, a.group_id]) and (f.held_until is null or f.held_until > service_now())
-               and ${holdsDespite(sql, sql`string_to_array(a.bypass, ',')`, entryOf(sql))}`
+               and ${appliesDespiteBypass(sql, sql`string_to_array(a.bypass, ',')`, entryOf(sql))}`
       for (const { at, reason } of rows) reasons[at] = reason
       return reasons
     },

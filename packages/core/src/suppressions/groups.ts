@@ -21,7 +21,7 @@ export interface Groups {
   known(accountId: number, ids: readonly number[]): Promise<Set<number>>
 }
 
-export function groupsOf(sql: Sql): Groups {
+export function createGroups(sql: Sql): Groups {
   return {
     create: (accountId, group, by) => createGroup(sql, { accountId, by }, group),
     list: (accountId, ids) => selectGroups(sql, accountId, ids),

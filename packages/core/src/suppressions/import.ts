@@ -73,7 +73,7 @@ interface Entry {
  *
  * Throws suppressionImportRefused (atomic, and a row is invalid), overloaded, and what `rows` throws.
  */
-export function importerOf(sql: Sql): (list: SuppressionImport) => Promise<ImportReport> {
+export function createImporter(sql: Sql): (list: SuppressionImport) => Promise<ImportReport> {
   let running = 0
   return async (list) => {
     if (running >= MAX_CONCURRENT) throw new ServiceError('overloaded', { reason: 'too many imports at once' })

@@ -1,12 +1,12 @@
 import { type BrowsedSuppression, type BrowseFilter, browse, countBrowsed } from './browse.ts'
 import { addAll, addOne, removeAll, type SuppressionsDependencies } from './change-list.ts'
 import { holding } from './holding.ts'
-import { type ImportReport, importerOf, type SuppressionImport } from './import.ts'
+import { createImporter, type ImportReport, type SuppressionImport } from './import.ts'
 import { listPage, pagesOf } from './list.ts'
 import { countOfGroups, deleteEnded, selectOfGroups } from './store.ts'
 import type {
   COUNTED,
-  HoldingSuppression,
+  MatchingSuppression,
   NewSuppression,
   Suppression,
   SuppressionChange,
@@ -57,7 +57,7 @@ export interface Suppressions {
    * Returns the entries that would suppress a message of this unsubscribe group to the address; the first gives the
    * reason for the drop. If empty, the message would be sent. Throws suppressionEmailInvalid.
    */
-  holding(accountId: number, email: string, group?: number): Promise<HoldingSuppression[]>
+  holding(accountId: number, email: string, group?: number): Promise<MatchingSuppression[]>
   /** Yields the whole list in pages, in its order. Concurrent changes may or may not be included. */
   pages(accountId: number): AsyncIterable<readonly Suppression[]>
   /** See import.ts. */
@@ -68,7 +68,7 @@ export interface Suppressions {
 
 const DELETED_PER_BATCH = 5000
 
-export function suppressionsOf(dependencies: SuppressionsDependencies): Suppressions {
+export function createSuppressions(dependencies: SuppressionsDependencies): Suppressions {
   const { sql } = dependencies
   return {
     add: (suppression) => addOne(dependencies, suppression),
@@ -81,7 +81,7 @@ export function suppressionsOf(dependencies: SuppressionsDependencies): Suppress
     countOfGroups: (accountId, group) => countOfGroups(sql, accountId, group),
     ofGroups: (accountId, page) => selectOfGroups(sql, accountId, page),
     pages: (accountId) => pagesOf(sql, accountId),
-    import: importerOf(sql),
+    import: createImporter(sql),
     forgetEnded: () => deleteEnded(sql, DELETED_PER_BATCH),
   }
 }

@@ -1,9 +1,9 @@
 import { type AnySql, onlyRow } from '../platform/database/database.ts'
-import { type Fragment, holdsDespite } from './bypass.ts'
+import { appliesDespiteBypass, type Fragment } from './bypass.ts'
 import {
   COUNTED,
   EVERY_ACCOUNT,
-  type HoldingSuppression,
+  type MatchingSuppression,
   type Suppression,
   type SuppressionFilter,
   type SuppressionReason,
@@ -30,13 +30,17 @@ const isActive = (sql: AnySql): Fragment => sql`(s.held_until is null or s.held_
  * the operator. One probe of one index; 0 stands for EVERY_ACCOUNT, and for no group. Used with `limit 1` when a
  * message is accepted, when a delivery is claimed, and before end of data.
  */
-export function holding(sql: AnySql, { account, key, domain, group, bypass }: LookedUp, columns: Fragment): Fragment {
+export function matchingSuppression(
+  sql: AnySql,
+  { account, key, domain, group, bypass }: LookedUp,
+  columns: Fragment,
+): Fragment {
   const entry = { account: sql`s.account_id`, group: sql`s.group_id`, reason: sql`s.reason` }
   return sql`
     select ${columns} from suppressions s
      where s.account_id = any(array[${account}, 0]) and s.value = any(array[${key}, ${domain}])
        and s.group_id = any(array[0, ${group}]) and ${isActive(sql)}
-       ${bypass ? sql`and ${holdsDespite(sql, bypass, entry)}` : sql``}
+       ${bypass ? sql`and ${appliesDespiteBypass(sql, bypass, entry)}` : sql``}
      order by s.account_id desc, s.scope`
 }
 
@@ -45,7 +49,7 @@ const columnsOf = (sql: AnySql): Fragment => sql`s.scope, s.value, s.group_id as
 export async function selectHolding(
   sql: AnySql,
   recipient: { accountId: number; key: string; domain: string; group: number | undefined },
-): Promise<HoldingSuppression[]> {
+): Promise<MatchingSuppression[]> {
   const { accountId, key, domain, group } = recipient
   const lookedUp = {
     account: sql`${accountId}::int`,
@@ -53,8 +57,8 @@ export async function selectHolding(
     domain: sql`${domain}::text`,
     group: sql`${group ?? null}::int`,
   }
-  return sql<HoldingSuppression[]>`
-    ${holding(sql, lookedUp, sql`${columnsOf(sql)}, s.account_id = ${EVERY_ACCOUNT} as global`)}`
+  return sql<MatchingSuppression[]>`
+    ${matchingSuppression(sql, lookedUp, sql`${columnsOf(sql)}, s.account_id = ${EVERY_ACCOUNT} as global`)}`
 }
 
 /** Whether the account exists; the operator's list always does. */

@@ -23,7 +23,7 @@ export interface Suppression {
 }
 
 /** An entry that applies to an address, and whether it is the operator's. */
-export interface HoldingSuppression extends Suppression {
+export interface MatchingSuppression extends Suppression {
   /** Whether it is the operator's entry, which the account cannot remove. */
   readonly global: boolean
 }

@@ -4,15 +4,15 @@ import type { Sql } from '../platform/database/database.ts'
 import type { Log } from '../platform/log.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { createSemaphore } from '../platform/semaphore.ts'
+import { judgeHits } from './classify-hits.ts'
 import { plainUserAgent } from './hit.ts'
-import { judgeHits } from './judge-hits.ts'
+import { createHitBuffer } from './hit-buffer.ts'
 import { machineRule, type TrackingRequest } from './machine-rules.ts'
-import { takerOf } from './take-hits.ts'
 import { type SenderOfMessage, senderOf, type Unsubscribed, unsubscribe } from './unsubscribe.ts'
 
 export { optOutHash } from '../composition/links/links.ts'
 export { makeTrackingToken, type TrackingTarget } from '../composition/links/token.ts'
-export { HITS_AN_HOUR } from './judge-hits.ts'
+export { HITS_AN_HOUR } from './classify-hits.ts'
 export { MACHINE_RULES_VERSION, REQUEST_RULES } from './machine-rules.ts'
 export type { SenderOfMessage, Unsubscribed } from './unsubscribe.ts'
 
@@ -25,7 +25,7 @@ export interface Tracking {
    * too many hits are waiting. Never throws.
    */
   note(target: TrackingTarget, reader: Reader): Promise<void>
-  /** Turns recorded hits into events; see judge-hits.ts. Delivery workers may call it concurrently. */
+  /** Turns recorded hits into events; see classify-hits.ts. Delivery workers may call it concurrently. */
   judge(): Promise<boolean>
   /** Returns the sender of a message; null if it is no longer stored. Throws overloaded, or if the database is unavailable. */
   senderOf(target: TrackingTarget): Promise<SenderOfMessage | null>
@@ -48,8 +48,8 @@ export interface TrackingDependencies {
 /** Limits for unsubscribe pages: database connections in use, and requests waiting for one. */
 const PAGES = { atOnce: 2, waiting: 200 } as const
 
-export function trackingOf({ sql, secrets, log }: TrackingDependencies): Tracking {
-  const taker = takerOf({ sql, log })
+export function createTracking({ sql, secrets, log }: TrackingDependencies): Tracking {
+  const taker = createHitBuffer({ sql, log })
   const semaphore = createSemaphore(PAGES)
   return {
     read(kind, token) {

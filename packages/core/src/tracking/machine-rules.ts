@@ -59,7 +59,7 @@ export const REQUEST_RULES: readonly MachineRule[] = [
   },
 ]
 
-/** Rules that need the delivery and its other hits; applied in judge-hits.ts after {@link REQUEST_RULES}. */
+/** Rules that need the delivery and its other hits; applied in classify-hits.ts after {@link REQUEST_RULES}. */
 export const DELIVERY_RULES = {
   soon: {
     meaning: 'before the server accepted the message, or within seconds of that: faster than a human reads',

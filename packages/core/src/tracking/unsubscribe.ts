@@ -9,7 +9,7 @@ export type Unsubscribed =
   /** The message and its recipient are no longer stored. */
   | 'unknown'
 
-export interface Leaving {
+export interface UnsubscribeRequest {
   readonly target: TrackingTarget
   readonly ip: string
   readonly userAgent: string | null
@@ -35,7 +35,7 @@ const HASH = /^[\w-]{43}$/
  * Suppresses the recipient of a message, for all mail of the account or for the link's group, and creates an event in the same
  * transaction. Repeated requests have no effect.
  */
-export async function unsubscribe(sql: Sql, request: Leaving): Promise<Unsubscribed> {
+export async function unsubscribe(sql: Sql, request: UnsubscribeRequest): Promise<Unsubscribed> {
   const { target } = request
   return sql.begin(async (transaction) => {
     const [account] = await transaction`
@@ -74,7 +74,11 @@ async function recipientKey(sql: SqlTransaction, target: TrackingTarget): Promis
  * An explicit unsubscribe replaces any reason except `abuse`, because entries with other reasons can be removed or expire. A spam
  * complaint is kept, because it is the stronger objection.
  */
-async function suppress(sql: SqlTransaction, { target, ip, userAgent }: Leaving, key: string): Promise<void> {
+async function suppress(
+  sql: SqlTransaction,
+  { target, ip, userAgent }: UnsubscribeRequest,
+  key: string,
+): Promise<void> {
   const { accountId, messageId, recipientNo, group } = target
   await sql`
     with entry as (

@@ -6,7 +6,7 @@ const MAX_REPLY = 64 * 1024
 const MAX_LINE = 4096
 const MAX_LINES = 128
 /** Maximum bytes of reply text that are kept. */
-export const KEPT = 1024
+export const MAX_KEPT_BYTES = 1024
 
 /** The server does not speak SMTP, or sent too much. */
 export class ProtocolError extends Error {}
@@ -79,7 +79,7 @@ function parseText(lines: readonly string[]): { enhanced: string; text: string }
 /** Cleans reply text for storage and display: valid UTF-8, no control characters, bounded. */
 export function cleanText(latin1: string): string {
   const text = Buffer.from(latin1, 'latin1').toString('utf8')
-  return cutText(text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim(), KEPT)
+  return cutText(text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim(), MAX_KEPT_BYTES)
 }
 
 /** At most `limit` bytes of UTF-8, never half a character: the database accepts no lone surrogate. */

@@ -1,14 +1,14 @@
 import t from 'tap'
-import { sourceOf, WrongKeyBrake } from '../../../../packages/core/src/accounts/keys/brake.ts'
+import { InvalidKeyThrottle, sourceOf } from '../../../../packages/core/src/accounts/keys/invalid-key-throttle.ts'
 import type { Look } from '../../../../packages/core/src/accounts/keys/shared-look.ts'
 
 /** Shows a key that was seen and was none, or with `unseen` one that nobody has seen. */
-const shows = (brake: WrongKeyBrake, name: string, unseen?: Look): Promise<boolean | 'refused'> =>
+const shows = (brake: InvalidKeyThrottle, name: string, unseen?: Look): Promise<boolean | 'refused'> =>
   brake.admit(name, { key: 'key', wrong: !unseen }, unseen ?? (async () => new Set())).catch(() => 'refused')
 
 t.test('a source is braked from its limit until a minute after its first wrong key', async (t) => {
   let now = 0
-  const brake = new WrongKeyBrake(3, undefined, () => now)
+  const brake = new InvalidKeyThrottle(3, undefined, () => now)
   for (let time = 0; time < 3; time++) {
     t.equal(await shows(brake, 'a'), true)
     brake.note('a')
@@ -25,7 +25,7 @@ t.test('a source is braked from its limit until a minute after its first wrong k
 })
 
 t.test('keys nobody has seen are looked for while their source is braked, and not before', async (t) => {
-  const brake = new WrongKeyBrake(1, undefined, () => 0)
+  const brake = new InvalidKeyThrottle(1, undefined, () => 0)
   const looks: string[][] = []
   const look: Look = async (keys) => {
     looks.push([...keys])
@@ -40,12 +40,12 @@ t.test('keys nobody has seen are looked for while their source is braked, and no
 })
 
 t.test('it remembers ten thousand sources and no more, and none where there is no limit', async (t) => {
-  const brake = new WrongKeyBrake(1, undefined, () => 0)
+  const brake = new InvalidKeyThrottle(1, undefined, () => 0)
   for (let source = 0; source < 10_001; source++) brake.note(`${source}`)
   t.equal(await shows(brake, '0'), true, 'the oldest is forgotten')
   t.equal(await shows(brake, '1'), 'refused')
   t.equal(await shows(brake, '10000'), 'refused')
-  const none = new WrongKeyBrake(0, undefined, () => 0)
+  const none = new InvalidKeyThrottle(0, undefined, () => 0)
   for (let time = 0; time < 1000; time++) none.note('a')
   t.equal(await shows(none, 'a'), true)
 })

@@ -2,7 +2,7 @@ import { openDatabase, type Sql } from '@postrider/core'
 import t from 'tap'
 import { PERSON } from '../../../../bench/growth/scale.ts'
 import { createSecrets } from '../../../../packages/core/src/platform/secrets.ts'
-import { eventLogOf, type LogQuestion } from '../../../../packages/core/src/reporting/event-log/index.ts'
+import { createEventLog, type LogQuestion } from '../../../../packages/core/src/reporting/event-log/index.ts'
 import { growDatabase } from '../../../helpers/grown.ts'
 import { makeService } from '../../../helpers/service.ts'
 import { nodesOf, type PlanNode, planOf, recordStatements, wholeScans } from '../../../helpers/statements.ts'
@@ -13,7 +13,7 @@ const { large: accountId } = await growDatabase(service.sql, url)
 const recorder = await recordStatements(t, url)
 const own = openDatabase({ url: recorder.url, name: 'test', connections: 1 })
 t.teardown(() => own.end())
-const eventLog = eventLogOf({ sql: own, secrets: createSecrets('x'.repeat(32)) })
+const eventLog = createEventLog({ sql: own, secrets: createSecrets('x'.repeat(32)) })
 // As the log reads but for a person. Parameters are null where plans are read: no week may be left out for that.
 const inOrder = openDatabase({ url, name: 'test', connections: 1 })
 t.teardown(() => inOrder.end())

@@ -1,4 +1,4 @@
-import type { StatsQuestion } from '@postrider/core'
+import type { StatsQuery } from '@postrider/core'
 import { createCore, createLog, openDatabase, readConfig } from '@postrider/core'
 import t from 'tap'
 import { growDatabase } from '../../../helpers/grown.ts'
@@ -22,7 +22,7 @@ const month = { accountId, first: day(29), last: day(0), limit: 100, offset: 0 }
 
 t.test("one name's statistics are read by its key, not among those of all names", async (t) => {
   recorder.clear()
-  const show = (wanted: StatsQuestion['wanted']) => core.stats.show({ ...month, period: 'day', wanted })
+  const show = (wanted: StatsQuery['wanted']) => core.stats.show({ ...month, period: 'day', wanted })
   await show({ kind: 'one', subject: 'domain', name: 'large-7.example' })
   await show({ kind: 'one', subject: 'recipient_domain', name: 'd7.example' })
   await show({ kind: 'some', subject: 'tag', names: ['tag-000007', 'tag-000008'] })

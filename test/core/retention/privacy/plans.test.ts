@@ -1,7 +1,7 @@
 import { openDatabase } from '@postrider/core'
 import t from 'tap'
 import { PERSON } from '../../../../bench/growth/scale.ts'
-import { sweep } from '../../../../packages/core/src/retention/privacy/erase-batch.ts'
+import { eraseBatch } from '../../../../packages/core/src/retention/privacy/erase-batch.ts'
 import { findFinished, firstFew } from '../../../../packages/core/src/retention/privacy/find.ts'
 import { growDatabase } from '../../../helpers/grown.ts'
 import { makeService } from '../../../helpers/service.ts'
@@ -16,7 +16,7 @@ t.test('what is swept of a person is found by its messages, never by the account
   t.teardown(() => sql.end())
   const subject = { key: PERSON, pseudonym: 'forgotten-00000000000000000000' }
   const messages = firstFew(await findFinished(sql, { accountId, key: PERSON, until: new Date(), limit: 10 }))
-  const { touched } = await sweep(sql, { accountId, subject, messages })
+  const { touched } = await eraseBatch(sql, { accountId, subject, messages })
   t.equal(touched.deliveries, 10)
   for (const statement of recorder.statements()) {
     const plan = await planOf(service.sql, statement)

@@ -57,7 +57,7 @@ export type RawSetting = Readonly<Record<string, unknown>>
 export type RawMailSettings = Readonly<Record<string, RawSetting | null>>
 
 /** Maximum number of recipients of a message, and of elements in its personalizations. */
-export const MOST_RECIPIENTS = 1000
+export const MAX_RECIPIENTS = 1000
 
 /** Clients omit a field or set it to null. */
 export function isGiven<T>(value: T | null | undefined): value is T {

@@ -1,6 +1,6 @@
 import { isGiven, type RawAttachment } from './body.ts'
 import { hasCharset } from './check-content.ts'
-import type { Check, Complaints } from './complaints.ts'
+import type { Check, ValidationErrors } from './complaints.ts'
 
 /** Rows 45 to 52. */
 export function checkAttachments({ mail, complaints }: Check): void {
@@ -9,7 +9,7 @@ export function checkAttachments({ mail, complaints }: Check): void {
   }
 }
 
-function checkAttachment(attachment: RawAttachment, place: string, complaints: Complaints): void {
+function checkAttachment(attachment: RawAttachment, place: string, complaints: ValidationErrors): void {
   const { content, filename, type, disposition, content_id: contentId } = attachment
   if (typeof content !== 'string' || content === '') complaints.add('fileContentMissing', `${place}.content`)
   else if (!isBase64(content)) complaints.add('fileContentInvalid', `${place}.content`)

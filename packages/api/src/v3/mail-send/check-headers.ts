@@ -1,5 +1,5 @@
 import { isGiven } from './body.ts'
-import type { Complaints } from './complaints.ts'
+import type { ValidationErrors } from './complaints.ts'
 
 /** Contract row 17. */
 const RESERVED =
@@ -11,7 +11,7 @@ const FIELD_NAME = /^[!-9;-~]+$/
 export function checkHeaders(
   headers: Readonly<Record<string, unknown>> | null | undefined,
   field: string,
-  complaints: Complaints,
+  complaints: ValidationErrors,
 ): void {
   if (!isGiven(headers)) return
   const seen = new Set<string>()

@@ -1,6 +1,6 @@
 import { type Address, parseAddress } from '@postrider/core'
-import { isGiven, MOST_RECIPIENTS, type RawMailbox } from './body.ts'
-import type { Check, Complaints } from './complaints.ts'
+import { isGiven, MAX_RECIPIENTS, type RawMailbox } from './body.ts'
+import type { Check, ValidationErrors } from './complaints.ts'
 
 const MAX_EMAIL_LENGTH = 320
 const BREAKS = /[\r\n\0]/
@@ -24,7 +24,7 @@ export function checkReplyTo({ mail, complaints }: Check): void {
   }
   if (!isGiven(list)) return
   if (isGiven(replyTo)) complaints.add('replyToBoth', 'reply_to')
-  if (list.length > MOST_RECIPIENTS) {
+  if (list.length > MAX_RECIPIENTS) {
     complaints.add('replyToListTooLong', 'reply_to_list')
     return
   }
@@ -37,7 +37,7 @@ export function checkReplyTo({ mail, complaints }: Check): void {
 }
 
 /** A name must not end its header field early. Commas and semicolons are quoted (contract 2.5). */
-export function checkName(mailbox: RawMailbox | null | undefined, field: string, complaints: Complaints): void {
+export function checkName(mailbox: RawMailbox | null | undefined, field: string, complaints: ValidationErrors): void {
   if (BREAKS.test(mailbox?.name ?? '')) complaints.add('nameBreaks', `${field}.name`)
 }
 

@@ -1,5 +1,5 @@
 import { isGiven } from './body.ts'
-import type { Check, Complaints } from './complaints.ts'
+import type { Check, ValidationErrors } from './complaints.ts'
 
 const FARTHEST = 72 * 3600
 
@@ -24,7 +24,7 @@ export function checkSendAt(sendAt: unknown, field: string, { complaints, now }:
 }
 
 /** Rows 58 to 62. */
-function checkCategories(categories: unknown, complaints: Complaints): void {
+function checkCategories(categories: unknown, complaints: ValidationErrors): void {
   if (!isGiven(categories)) return
   if (!isTexts(categories)) {
     complaints.add('categoriesInvalid', 'categories')

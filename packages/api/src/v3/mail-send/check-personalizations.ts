@@ -1,8 +1,8 @@
-import { isDynamic, isGiven, MOST_RECIPIENTS, type RawMailbox, type RawPersonalization } from './body.ts'
+import { isDynamic, isGiven, MAX_RECIPIENTS, type RawMailbox, type RawPersonalization } from './body.ts'
 import { checkHeaders } from './check-headers.ts'
 import { addressOf, checkName, isTooLong } from './check-mailboxes.ts'
 import { checkSendAt } from './check-options.ts'
-import type { Check, Complaints } from './complaints.ts'
+import type { Check, ValidationErrors } from './complaints.ts'
 
 /** Maximum size of the substitutions, and of the custom arguments, of one personalization, in bytes. */
 const MAX_BYTES = 10_000
@@ -21,12 +21,12 @@ export function checkPersonalizations(check: Check): void {
     return
   }
   const { length } = personalizations
-  if (length > MOST_RECIPIENTS) {
+  if (length > MAX_RECIPIENTS) {
     complaints.add('personalizationsTooMany', 'personalizations', { count: length })
     return
   }
   const count = personalizations.reduce((sum, one) => sum + countOf(one.to) + countOf(one.cc) + countOf(one.bcc), 0)
-  if (count > MOST_RECIPIENTS) {
+  if (count > MAX_RECIPIENTS) {
     complaints.add('recipientsTooMany', 'personalizations', { count })
     return
   }
@@ -51,7 +51,7 @@ function countOf(list: readonly RawMailbox[] | null | undefined): number {
   return list?.length ?? 0
 }
 
-function checkRecipients(one: RawPersonalization, field: string, complaints: Complaints): void {
+function checkRecipients(one: RawPersonalization, field: string, complaints: ValidationErrors): void {
   if (countOf(one.to) === 0) complaints.add('toMissing', `${field}.to`)
   const seen = new Set<string>()
   let duplicate = false
@@ -99,7 +99,7 @@ function checkSubstitutions({ substitutions }: RawPersonalization, field: string
 function checkCustomArgs(
   { custom_args: own }: RawPersonalization,
   field: string,
-  complaints: Complaints,
+  complaints: ValidationErrors,
   shared: SharedArgs,
 ): void {
   if (!isGiven(own)) return

@@ -9,7 +9,7 @@ const MAX_ERRORS = 500
 const MAX_SHOWN_LENGTH = 100
 
 /** Collects validation errors: contract 2.4 requires that they are reported together. */
-export class Complaints {
+export class ValidationErrors {
   readonly #found: Complaint[] = []
   readonly #helpPage: string
 
@@ -65,7 +65,7 @@ export function anchorOf(field: string): string {
 /** Input of the rules. */
 export interface Check {
   readonly mail: RawMail
-  readonly complaints: Complaints
+  readonly complaints: ValidationErrors
   /** Milliseconds since 1970. */
   readonly now: number
 }

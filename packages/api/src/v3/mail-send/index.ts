@@ -4,7 +4,7 @@ import { type Call, type Operation, operation } from '../operation.ts'
 import { V3Refusal } from '../refusal.ts'
 import { isEnabled, type RawMail } from './body.ts'
 import { checkMail } from './check.ts'
-import { Complaints } from './complaints.ts'
+import { ValidationErrors } from './complaints.ts'
 import { HELP_PATH } from './help-page.ts'
 import { readMail } from './kinds.ts'
 import type { RuleName } from './rules.ts'
@@ -23,7 +23,7 @@ export const MAIL_SEND: readonly Operation[] = [
 
 /** Responds with only a status and the message's id: 202, or 200 for a dry run (contract 2.2). */
 async function sendMail({ core, principal, by, publicUrl, request, reply }: Call): Promise<void> {
-  const complaints = new Complaints(`${publicUrl}${HELP_PATH}`)
+  const complaints = new ValidationErrors(`${publicUrl}${HELP_PATH}`)
   const mail = readMail(request.body, complaints)
   requireSize(mail, request.octets?.length ?? 0)
   core.messages.requireRecipients(mail.personalizations?.length ?? 0)
@@ -47,7 +47,7 @@ async function sendMail({ core, principal, by, publicUrl, request, reply }: Call
 }
 
 /** Row 54. Checked after everything else. */
-async function requireGroup({ settings: { group }, principal }: Submission, core: Core, complaints: Complaints) {
+async function requireGroup({ settings: { group }, principal }: Submission, core: Core, complaints: ValidationErrors) {
   if (group === undefined) return
   if ((await core.groups.known(principal.account.id, [group])).has(group)) return
   complaints.add('groupUnknown', 'asm.group_id', { given: group })
@@ -72,7 +72,12 @@ const OWN: Readonly<Record<string, readonly [rule: RuleName, field: string]>> = 
   batchUnknown: ['batchUnknown', 'batch_id'],
 }
 
-function withV3Text(error: unknown, { templateKey }: Submission, complaints: Complaints, publicUrl: string): unknown {
+function withV3Text(
+  error: unknown,
+  { templateKey }: Submission,
+  complaints: ValidationErrors,
+  publicUrl: string,
+): unknown {
   if (!(error instanceof ServiceError)) return error
   if (error.errorName === 'senderInvalid') {
     const message = `The from address does not match a verified Sender Identity. Mail cannot be sent until this error is resolved. ${error.values.domain === undefined ? '' : `${error.values.problem}. `}See ${publicUrl}/docs`

@@ -1,7 +1,7 @@
 import { jsonKind } from '../input.ts'
 import { badRequest } from '../refusal.ts'
 import type { RawMail } from './body.ts'
-import type { Complaints } from './complaints.ts'
+import type { ValidationErrors } from './complaints.ts'
 
 /** The type of JSON allowed at a place. Leaves that have a rule of their own are not listed. */
 type Kind =
@@ -44,14 +44,14 @@ const MAIL = object({
 })
 
 /** Parses the body as a message. Throws V3Refusal at the first place that has another type of JSON (contract rows 72, 73). */
-export function readMail(body: unknown, complaints: Complaints): RawMail {
+export function readMail(body: unknown, complaints: ValidationErrors): RawMail {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw badRequest()
   look(body, MAIL, '', complaints)
   complaints.throwIfAny()
   return body
 }
 
-function look(value: unknown, kind: Kind, path: string, complaints: Complaints): void {
+function look(value: unknown, kind: Kind, path: string, complaints: ValidationErrors): void {
   const expected = { object: 'object', map: 'object', texts: 'object', list: 'array', text: 'string' }[kind.is]
   const given = jsonKind(value)
   if (given !== expected) {

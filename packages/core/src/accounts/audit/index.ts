@@ -64,7 +64,7 @@ export async function lockLogs(sql: SqlTransaction, accountIds: readonly number[
   }
 }
 
-export function auditOf(sql: Sql): Audit {
+export function createAudit(sql: Sql): Audit {
   return {
     list: (accountId, { after, limit }) => sql<AuditEntry[]>`
       select number::float8 as number, at, actor_key_id as "keyId", host(actor_address) as address, action, object, before, after,

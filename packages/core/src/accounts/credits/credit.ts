@@ -45,4 +45,4 @@ export interface CreditSpan {
 export const UNLIMITED: Credit = { limited: false, available: null, oneTime: null, recurring: null }
 
 /** Maximum amount of one grant. */
-export const MOST_CREDIT = 1_000_000_000_000
+export const MAX_CREDIT = 1_000_000_000_000

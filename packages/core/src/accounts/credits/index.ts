@@ -1,7 +1,7 @@
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import { type Actor, noteChange, OPERATOR } from '../audit/index.ts'
-import { type Credit, type CreditSpan, type CreditUsage, MOST_CREDIT } from './credit.ts'
+import { type Credit, type CreditSpan, type CreditUsage, MAX_CREDIT } from './credit.ts'
 import { parseSpan } from './days.ts'
 import {
   accountExists,
@@ -37,7 +37,7 @@ export interface Credits {
   unlimit(accountId: number, by?: Actor): Promise<Credit>
 }
 
-export function creditsOf(sql: Sql): Credits {
+export function createCredits(sql: Sql): Credits {
   async function change(
     accountId: number,
     by: Actor,
@@ -105,8 +105,8 @@ export function invalidCredit(problem: string): ServiceError {
  * creditInvalid.
  */
 export function requireCredit(amount: number, least: number, onTopOf = 0): number {
-  if (!Number.isInteger(amount) || amount < least || amount > MOST_CREDIT) {
-    throw invalidCredit(`must be a whole number from ${least} to ${MOST_CREDIT}`)
+  if (!Number.isInteger(amount) || amount < least || amount > MAX_CREDIT) {
+    throw invalidCredit(`must be a whole number from ${least} to ${MAX_CREDIT}`)
   }
   if (onTopOf + amount > Number.MAX_SAFE_INTEGER)
     throw invalidCredit(`resulting balance exceeds the maximum of ${Number.MAX_SAFE_INTEGER}`)

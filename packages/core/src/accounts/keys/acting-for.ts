@@ -2,7 +2,7 @@ import { createCache } from '../../platform/cache.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { Principal } from './api-key.ts'
-import type { WrongKeyBrake } from './brake.ts'
+import type { InvalidKeyThrottle } from './invalid-key-throttle.ts'
 import { KEY_AGE_MS } from './key-holders.ts'
 import { ratesFor } from './rates.ts'
 import { type Subaccount, selectSubaccount, selectUsernames } from './store.ts'
@@ -13,7 +13,7 @@ import { type Subaccount, selectSubaccount, selectUsernames } from './store.ts'
  */
 export function createActingFor(
   sql: Sql,
-  throttle: WrongKeyBrake,
+  throttle: InvalidKeyThrottle,
 ): (principal: Principal, username: string) => Promise<Principal> {
   const subaccounts = createCache<Subaccount | null>({
     maxAge: KEY_AGE_MS,

@@ -4,10 +4,10 @@ import type { RateLimits } from '../rate-limits/index.ts'
 import { createActingFor } from './acting-for.ts'
 import type { Principal } from './api-key.ts'
 import { authenticate } from './authenticate.ts'
-import { sharedCountOf, WrongKeyBrake } from './brake.ts'
+import { createSharedCount, InvalidKeyThrottle } from './invalid-key-throttle.ts'
 import { createKeyHolders, principalFor } from './key-holders.ts'
-import { type Keys, keysOf } from './keys.ts'
-import { lastUsedOf } from './last-used.ts'
+import { createKeys, type Keys } from './keys.ts'
+import { createLastUsed } from './last-used.ts'
 import { selectKeyHolder } from './store.ts'
 
 export { type ApiKey, allows, holderOf, type Principal, type Restrictions, SCOPES, type Scope } from './api-key.ts'
@@ -45,13 +45,13 @@ export interface AuthDependencies {
   readonly wrongKeysPerMinute: number
 }
 
-export function authOf({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinute }: AuthDependencies): Auth {
-  const throttle = new WrongKeyBrake(wrongKeysPerMinute, sharedCountOf(rateLimits, wrongKeysPerMinute))
+export function createAuth({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinute }: AuthDependencies): Auth {
+  const throttle = new InvalidKeyThrottle(wrongKeysPerMinute, createSharedCount(rateLimits, wrongKeysPerMinute))
   const holderOf = createKeyHolders({ sql, callsPerMinute, throttle })
   const actingFor = createActingFor(sql, throttle)
-  const lastUsed = lastUsedOf(sql, log)
+  const lastUsed = createLastUsed(sql, log)
   return {
-    ...keysOf(sql),
+    ...createKeys(sql),
     authenticate: (secret, address, onBehalfOf) =>
       authenticate({ holderOf, actingFor, lastUsed }, secret, address, onBehalfOf),
     async principalOf(keyId) {

@@ -3,7 +3,7 @@ import type { Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import { NetworkList } from '../../platform/networks.ts'
 import type { Principal } from './api-key.ts'
-import { sourceOf, type WrongKeyBrake } from './brake.ts'
+import { type InvalidKeyThrottle, sourceOf } from './invalid-key-throttle.ts'
 import { hashApiKey, looksLikeApiKey } from './key-format.ts'
 import { ratesOf } from './rates.ts'
 import { isUnrestricted } from './restrictions.ts'
@@ -23,7 +23,7 @@ export interface Holder {
 export interface KeyHoldersDependencies {
   readonly sql: Sql
   readonly callsPerMinute: number
-  readonly throttle: WrongKeyBrake
+  readonly throttle: InvalidKeyThrottle
 }
 
 /**

@@ -73,7 +73,7 @@ const MAX_KEYS = 1000
 const DEFAULT_OVERLAP_HOURS = 24
 const MAX_OVERLAP_HOURS = 30 * 24
 
-export function keysOf(sql: Sql): Keys {
+export function createKeys(sql: Sql): Keys {
   return {
     async createKey(key, by = OPERATOR) {
       try {

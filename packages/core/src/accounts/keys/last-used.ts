@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database/database.ts'
 import type { Log } from '../../platform/log.ts'
-import { noteUse } from './store.ts'
+import { recordKeyUse } from './store.ts'
 
 /** Minimum interval between two writes of one key's last use by a process. */
 const INTERVAL_MS = 60_000
@@ -13,7 +13,7 @@ export interface LastUsed {
 }
 
 /** Records roughly when keys were used, without delaying responses. Updates that a process could not write are lost. */
-export function lastUsedOf(sql: Sql, log: Log, every = INTERVAL_MS): LastUsed {
+export function createLastUsed(sql: Sql, log: Log, every = INTERVAL_MS): LastUsed {
   const noted = new Map<number, number>()
   let used = new Set<number>()
   let timer: NodeJS.Timeout | undefined
@@ -25,7 +25,7 @@ export function lastUsedOf(sql: Sql, log: Log, every = INTERVAL_MS): LastUsed {
     const old = performance.now() - every
     for (const [id, at] of noted) if (at <= old) noted.delete(id)
     if (ids.length === 0) return
-    await noteUse(sql, ids).catch((err: unknown) => log.debug({ err }, 'could not record last use of keys'))
+    await recordKeyUse(sql, ids).catch((err: unknown) => log.debug({ err }, 'could not record last use of keys'))
   }
 
   return {

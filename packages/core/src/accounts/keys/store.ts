@@ -128,7 +128,7 @@ export async function revokeApiKey(sql: AnySql, id: number): Promise<ApiKey> {
 }
 
 /** Other processes write the same keys, so locked rows and recent values are skipped. */
-export async function noteUse(sql: AnySql, ids: readonly number[]): Promise<void> {
+export async function recordKeyUse(sql: AnySql, ids: readonly number[]): Promise<void> {
   await sql`
     update api_keys set last_used_at = service_now()
      where id in (select id from api_keys where id = any(${[...ids]}::int[])

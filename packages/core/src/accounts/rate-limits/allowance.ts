@@ -1,4 +1,4 @@
-import type { Rate, Standing } from './rate.ts'
+import type { Rate, RateLimitStatus } from './rate.ts'
 import type { Taken } from './store.ts'
 
 /** Fraction of a limit that a process takes at a time (1/50), so that one statement serves many calls. */
@@ -30,7 +30,7 @@ export class Allowance {
     this.#request = request
   }
 
-  async take(amount: number): Promise<Standing> {
+  async take(amount: number): Promise<RateLimitStatus> {
     for (;;) {
       if (performance.now() >= this.#ends) this.#clear()
       if (this.#left >= amount) {
@@ -51,7 +51,7 @@ export class Allowance {
   }
 
   /** Returns an unused amount. Without effect after the end of its window. */
-  giveBack(amount: number, { reset }: Standing): void {
+  giveBack(amount: number, { reset }: RateLimitStatus): void {
     if (reset === this.#reset && performance.now() < this.#ends) this.#left += amount
   }
 
@@ -76,7 +76,7 @@ export class Allowance {
     this.#retryAt = requestedAt + REJECTION_MS
   }
 
-  #status(refused: boolean): Standing {
+  #status(refused: boolean): RateLimitStatus {
     const retryAfter = Math.max(1, Math.ceil((this.#ends - performance.now()) / 1000))
     const remaining = Math.max(0, this.#remaining + this.#left)
     return { rate: this.#rate, remaining, reset: this.#reset, retryAfter, refused }

@@ -1,10 +1,10 @@
 import { isDatabaseTrouble, type Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import { Allowance } from './allowance.ts'
-import type { Rate, Standing } from './rate.ts'
+import type { Rate, RateLimitStatus } from './rate.ts'
 import { forgetWindows, takeAllowance } from './store.ts'
 
-export type { Rate, Standing } from './rate.ts'
+export type { Rate, RateLimitStatus as Standing } from './rate.ts'
 export { HOUR, MINUTE } from './rate.ts'
 
 export interface RateLimits {
@@ -16,9 +16,9 @@ export interface RateLimits {
    *
    * Throws notReady while the database is unavailable.
    */
-  take(rates: readonly Rate[], amount?: number): Promise<Standing>
+  take(rates: readonly Rate[], amount?: number): Promise<RateLimitStatus>
   /** Returns an unused amount to the rate of the status; it stays with this process. */
-  giveBack(amount: number, standing: Standing): void
+  giveBack(amount: number, standing: RateLimitStatus): void
   /** Deletes a batch of windows that ended long ago; returns how many. */
   forgetOldWindows(): Promise<number>
 }
@@ -26,7 +26,7 @@ export interface RateLimits {
 /** Maximum number of quotas that a process keeps; a dropped one is loaded again. */
 const MAX_ALLOWANCES = 20_000
 
-export function rateLimitsOf(sql: Sql): RateLimits {
+export function createRateLimits(sql: Sql): RateLimits {
   const allowances = new Map<string, Allowance>()
 
   function allowanceOf(rate: Rate): Allowance {
@@ -40,13 +40,13 @@ export function rateLimitsOf(sql: Sql): RateLimits {
     return allowance
   }
 
-  function giveBack(amount: number, standing: Standing): void {
+  function giveBack(amount: number, standing: RateLimitStatus): void {
     allowanceOf(standing.rate).giveBack(amount, standing)
   }
 
   return {
     async take(rates, amount = 1) {
-      const taken: Standing[] = []
+      const taken: RateLimitStatus[] = []
       try {
         for (const rate of rates) {
           const standing = await allowanceOf(rate).take(amount)
@@ -69,7 +69,7 @@ export function rateLimitsOf(sql: Sql): RateLimits {
 }
 
 /** Throws rateLimited if the status is a rejection. */
-export function requireAllowed({ refused, rate, retryAfter }: Standing): void {
+export function requireAllowed({ refused, rate, retryAfter }: RateLimitStatus): void {
   if (!refused) return
   const { limit, what } = rate
   throw new ServiceError('rateLimited', { values: { limit, what, seconds: retryAfter }, retryAfter })

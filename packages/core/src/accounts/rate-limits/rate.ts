@@ -10,7 +10,7 @@ export interface Rate {
 }
 
 /** Rate limit status in the current window. */
-export interface Standing {
+export interface RateLimitStatus {
   readonly rate: Rate
   /** Remaining amount as known to this process. */
   readonly remaining: number

@@ -2,7 +2,7 @@ import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
 import type { Actor, AuditValues } from '../audit/index.ts'
 import type { Credit } from '../credits/credit.ts'
 import { known } from './move-credit.ts'
-import { noteInBoth } from './note.ts'
+import { auditBothAccounts } from './note.ts'
 import { lockSubaccount, type StoredSubaccount } from './store.ts'
 
 /** A subaccount as its parent names it, and the author of the change. */
@@ -27,7 +27,7 @@ export function withSubaccount<T>(
   return sql.begin(async (transaction) => {
     const subaccount = known(await lockSubaccount(transaction, parentId, username))
     const [result, change] = await fn(transaction, subaccount)
-    await noteInBoth(transaction, parentId, subaccount, by, change)
+    await auditBothAccounts(transaction, parentId, subaccount, by, change)
     return result
   }) as Promise<T>
 }

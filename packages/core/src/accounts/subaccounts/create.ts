@@ -5,7 +5,7 @@ import type { Account } from '../account.ts'
 import type { Actor } from '../audit/index.ts'
 import { insertBalance } from '../credits/store.ts'
 import { makeKey } from '../keys/keys.ts'
-import { noteInBoth } from './note.ts'
+import { auditBothAccounts } from './note.ts'
 import { type HashPassword, requireStrong } from './password.ts'
 import { insertSubaccount, selectSubaccount } from './store.ts'
 import type { CreditType, Subaccount } from './subaccount.ts'
@@ -47,7 +47,7 @@ export async function createSubaccount(
       const id = await insertSubaccount(transaction, row)
       if (creditType === 'one_time_credit') await insertBalance(transaction, id)
       const made = await selectSubaccount(transaction, parent.id, username)
-      await noteInBoth(transaction, parent.id, { id, username }, by, {
+      await auditBothAccounts(transaction, parent.id, { id, username }, by, {
         action: 'subaccount.create',
         after: { username, creditType },
       })

@@ -47,7 +47,7 @@ export interface Subaccounts {
   setRecurring(parentId: number, username: string, credit: RecurringCredit, by?: Actor): Promise<SubaccountCredit>
 }
 
-export function subaccountsOf(sql: Sql): Subaccounts {
+export function createSubaccounts(sql: Sql): Subaccounts {
   const hashPassword = passwordHasher()
   return {
     create: (parent, subaccount, by = OPERATOR) => createSubaccount(sql, parent, subaccount, { by, hashPassword }),

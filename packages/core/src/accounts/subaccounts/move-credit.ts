@@ -48,7 +48,7 @@ export async function decrease(sql: SqlTransaction, { parentId, id, own }: Pair,
 }
 
 /** Returns the remaining one-time credit to the parent if the parent is limited. */
-export async function giveBack(sql: SqlTransaction, { parentId, id, own }: Pair): Promise<void> {
+export async function returnCredit(sql: SqlTransaction, { parentId, id, own }: Pair): Promise<void> {
   await addToBalance(sql, parentId, own?.oneTime ?? 0)
   await emptyBalance(sql, id)
 }

@@ -5,7 +5,7 @@ import { type Actor, type AuditValues, noteChange } from '../audit/index.ts'
  * Records a change in the audit logs of the parent and the subaccount. The order is the same everywhere, because each
  * log is locked.
  */
-export async function noteInBoth(
+export async function auditBothAccounts(
   sql: SqlTransaction,
   parentId: number,
   { id, username }: { id: number; username: string },

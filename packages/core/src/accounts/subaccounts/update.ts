@@ -2,7 +2,7 @@ import type { Sql } from '../../platform/database/database.ts'
 import { deleteBalance, insertBalance } from '../credits/store.ts'
 import { type SubaccountAct, withSubaccount } from './change-subaccount.ts'
 import { parseEmail } from './create.ts'
-import { giveBack, known, lockPair } from './move-credit.ts'
+import { known, lockPair, returnCredit } from './move-credit.ts'
 import { type HashPassword, requireStrong } from './password.ts'
 import { selectSubaccount, updateSubaccount as storeChanges } from './store.ts'
 import type { CreditType, Subaccount } from './subaccount.ts'
@@ -28,7 +28,7 @@ export async function updateSubaccount(
     await storeChanges(transaction, id, { email: address, password: hashed })
     if (creditType === 'one_time_credit') await insertBalance(transaction, id)
     if (creditType === 'unlimited') {
-      await giveBack(transaction, await lockPair(transaction, parentId, id))
+      await returnCredit(transaction, await lockPair(transaction, parentId, id))
       await deleteBalance(transaction, id)
     }
     const after = {

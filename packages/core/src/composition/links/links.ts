@@ -14,7 +14,7 @@ export interface Links {
 }
 
 /** Returns the links of one recipient. `base` is their base URL without a trailing slash. */
-export function linksOf(
+export function createLinks(
   secrets: Secrets,
   base: string,
   recipient: Pick<TrackingTarget, 'accountId' | 'messageId' | 'recipientNo' | 'group'> & { readonly key: string },

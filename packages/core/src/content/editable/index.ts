@@ -62,7 +62,7 @@ export interface EditableTemplates {
   find(accountId: number, id: string): Promise<ActiveVersion | undefined>
 }
 
-export function editableTemplatesOf(sql: Sql, renderer: Pick<DynamicRenderer, 'plainText'>): EditableTemplates {
+export function createEditableTemplates(sql: Sql, renderer: Pick<DynamicRenderer, 'plainText'>): EditableTemplates {
   return {
     create: (template) => createTemplate(sql, template),
     list: (page) => listTemplates(sql, page),

@@ -1,6 +1,6 @@
 import { invalidParameter } from '../../platform/errors.ts'
 import type { DynamicRenderer } from '../engine/index.ts'
-import { MOST_CONVERTED } from '../engine/plain-text-limit.ts'
+import { MAX_CONVERTED_LENGTH } from '../engine/plain-text-limit.ts'
 
 class PlainTextNeeded extends Error {
   readonly html: string
@@ -24,7 +24,7 @@ export async function makingPlain<T>(
 ): Promise<T> {
   const made = new Map<string, string>()
   const plainOf = (html: string): string => {
-    if (html === '' || html.length > MOST_CONVERTED) return ''
+    if (html === '' || html.length > MAX_CONVERTED_LENGTH) return ''
     const plain = made.get(html)
     if (plain === undefined) throw new PlainTextNeeded(html)
     return plain

@@ -1,7 +1,7 @@
 import { formatDate } from './dates.ts'
 import { type Sink, TooMuch } from './sink.ts'
 import type { Block, Expression, Path, Program } from './syntax.ts'
-import { compare, escapeHtml, isTruthy, lengthOf, memberOf, textOf } from './values.ts'
+import { compare, escapeHtml, isTruthy, lengthOf, memberOf, toText } from './values.ts'
 
 /** A context: the data, or the current item of a loop. */
 interface Scope {
@@ -24,7 +24,7 @@ interface Loop {
  * Maximum nodes and loop iterations per rendering: enough for a table of 10 MB, but stops nested loops that output
  * nothing.
  */
-export const MOST_STEPS = 2_000_000
+export const MAX_STEPS = 2_000_000
 
 /**
  * Evaluates a parsed template with its data. Nothing in the template or data is executed: a path reads only own members
@@ -35,7 +35,7 @@ export class Rendering {
   readonly #sink: Sink
   #steps: number
 
-  constructor(data: unknown, sink: Sink, steps = MOST_STEPS) {
+  constructor(data: unknown, sink: Sink, steps = MAX_STEPS) {
     this.#data = data
     this.#sink = sink
     this.#steps = steps
@@ -53,7 +53,7 @@ export class Rendering {
       if (node.kind === 'text') this.#sink.write(node.value)
       else if (node.kind === 'block') this.#block(node, scope)
       else if (node.kind === 'output') {
-        const text = textOf(this.#value(node.value, scope))
+        const text = toText(this.#value(node.value, scope))
         this.#sink.write(node.escaped ? escapeHtml(text) : text)
       }
     }
@@ -116,9 +116,9 @@ export class Rendering {
       case 'length':
         return lengthOf(values[0])
       case 'insert':
-        return textOf(values[0]) === '' ? fallback(values[1]) : values[0]
+        return toText(values[0]) === '' ? fallback(values[1]) : values[0]
       case 'formatDate':
-        return formatDate(values[0], textOf(values[1]).slice(0, MAX_FORMAT_LENGTH), values[2])
+        return formatDate(values[0], toText(values[1]).slice(0, MAX_FORMAT_LENGTH), values[2])
       default:
         return compare(expression.helper, values)
     }
@@ -162,5 +162,5 @@ function members(value: unknown, names: readonly string[], from: number): unknow
 
 /** The fallback of `insert` may also be written `"default=Text"`. */
 function fallback(value: unknown): string {
-  return textOf(value).replace(/^default=/, '')
+  return toText(value).replace(/^default=/, '')
 }

@@ -1,5 +1,5 @@
 import { parseTemplate } from './parse.ts'
-import { MOST_STEPS, Rendering } from './render.ts'
+import { MAX_STEPS, Rendering } from './render.ts'
 import { Sink, TooMuch } from './sink.ts'
 import { type Program, SyntaxProblem } from './syntax.ts'
 
@@ -29,7 +29,7 @@ export interface RenderFailure {
 export type CheckedTemplate = { readonly ok: true } | { readonly ok: false; readonly failure: RenderFailure }
 
 /** V26: maximum bytes of the rendered subject and bodies together. */
-export const MOST_OUTPUT = 10 * 1024 * 1024
+export const MAX_OUTPUT = 10 * 1024 * 1024
 
 const PARTS: readonly TemplatePart[] = ['subject', 'html', 'text']
 
@@ -74,8 +74,8 @@ export function renderCompiled(compiled: Compiled, json: string): RenderedOctets
   if (compiled.kind === 'failed') return compiled
   const data: unknown = JSON.parse(json)
   const parts = new Map<TemplatePart, Uint8Array>()
-  let octets = MOST_OUTPUT
-  let steps = MOST_STEPS
+  let octets = MAX_OUTPUT
+  let steps = MAX_STEPS
   try {
     for (const [part, program] of compiled.programs) {
       const sink = new Sink(octets)

@@ -44,7 +44,7 @@ function serve(): void {
 
 /** Loads the converter only when needed, since most threads never need it. */
 async function makePlain(html: string, report: (report: Report) => void): Promise<void> {
-  const { plainTextOf } = await import('./plain-text.ts')
+  const { toPlainText: plainTextOf } = await import('./plain-text.ts')
   report({ kind: 'plain', plain: plainTextOf(html), cpu: cpuUsed() })
 }
 

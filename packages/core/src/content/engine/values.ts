@@ -15,10 +15,10 @@ export function memberOf(value: unknown, name: string): unknown {
 }
 
 /** Converts a value to text; lists are joined with commas, as in JavaScript. Never calls methods of the data. */
-export function textOf(value: unknown, depth = 0): string {
+export function toText(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value
   if (value === null || value === undefined || depth > MAX_DEPTH) return ''
-  if (Array.isArray(value)) return value.map((item) => textOf(item, depth + 1)).join(',')
+  if (Array.isArray(value)) return value.map((item) => toText(item, depth + 1)).join(',')
   return typeof value === 'object' ? '[object Object]' : String(value)
 }
 

@@ -41,7 +41,7 @@ export interface Attachments {
 }
 
 /** `capacity`: maximum bytes of all files of an account. */
-export function attachmentsOf({ sql, capacity }: { readonly sql: Sql; readonly capacity: number }): Attachments {
+export function createAttachments({ sql, capacity }: { readonly sql: Sql; readonly capacity: number }): Attachments {
   return {
     async add({ accountId, fileName, content, by = OPERATOR, parameters }) {
       checkFile({ fileName, content }, parameters)

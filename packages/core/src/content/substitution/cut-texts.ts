@@ -5,7 +5,7 @@ export type CutText = readonly string[]
  * Maximum pieces of a text that is kept split. A text with more is split again each time, since each piece takes about
  * forty bytes.
  */
-export const MOST_PIECES = 1000
+export const MAX_PIECES = 1000
 /** Maximum number of texts to keep. A message has only a few: subject, bodies, reply address. */
 const MAX_TEXTS = 8
 /** Maximum characters of a text that is kept. */

@@ -1,10 +1,10 @@
 import type { Stoppable } from '../../platform/threads/turns.ts'
-import { type CutText, MOST_PIECES } from './cut-texts.ts'
+import { type CutText, MAX_PIECES } from './cut-texts.ts'
 import type { KeyFinder } from './key-finder.ts'
 import type { Sections, Substitutions } from './sections.ts'
 
 /** The remaining budget of all texts of one copy. */
-export interface Room {
+export interface FillingBudget {
   /** Characters that the texts may still have. */
   left: number
   /** Characters of values and sections that may still be searched without adding text. */
@@ -12,7 +12,7 @@ export interface Room {
 }
 
 /** Maximum characters of all texts of one copy, the limit of a message. */
-export const MOST_TOGETHER = 30 * 1024 * 1024
+export const MAX_TOTAL_LENGTH = 30 * 1024 * 1024
 /**
  * Empty nested sections add no text. Characters of them that may be searched, in addition to one for each character
  * that the text has grown.
@@ -32,15 +32,15 @@ const STOP_AFTER = 16 * 1024
  */
 const PIECES_PER_JOIN = 1024
 
-export function roomForTexts(): Room {
-  return { left: MOST_TOGETHER, idle: MAX_IDLE }
+export function roomForTexts(): FillingBudget {
+  return { left: MAX_TOTAL_LENGTH, idle: MAX_IDLE }
 }
 
 export interface FillingOptions {
   readonly values: Substitutions
   readonly sections: Sections
   readonly finder: KeyFinder
-  readonly room: Room
+  readonly room: FillingBudget
   /** Maximum characters of the resulting text. */
   readonly most: number
 }
@@ -50,7 +50,7 @@ export class Filling {
   readonly #values: Substitutions
   readonly #sections: Sections
   readonly #finder: KeyFinder
-  readonly #room: Room
+  readonly #room: FillingBudget
   readonly #most: number
   readonly #chunks: string[] = []
   /** Reusable buffers, one per depth, as long as the longest stretch so far. */
@@ -90,7 +90,7 @@ export class Filling {
   *search(text: string): Stoppable<CutText | undefined> {
     const cut: string[] = []
     yield* this.#search(text, 0, [this.#finder], cut)
-    return this.#isOverLimit || cut.length > MOST_PIECES ? undefined : cut
+    return this.#isOverLimit || cut.length > MAX_PIECES ? undefined : cut
   }
 
   *#search(text: string, depth: number, finders: readonly KeyFinder[], cut?: string[]): Stoppable<void> {
@@ -104,7 +104,7 @@ export class Filling {
         if (length === 0) continue
         const key = text.slice(at, at + length)
         const before = text.slice(from, at)
-        if (cut && cut.length <= MOST_PIECES) cut.push(before, key)
+        if (cut && cut.length <= MAX_PIECES) cut.push(before, key)
         this.#add(before)
         if (depth > 0) this.#countIdle(length)
         const inside = this.#key(key, depth)

@@ -8,7 +8,7 @@ export type Substitutions = Readonly<Record<string, string>>
  * all keys together. Building the finder for this many takes a few milliseconds. Entry points reject more.
  */
 const MAX_KEYS = 10_000
-export const MOST_KEY_UNITS = 64 * 1024
+export const MAX_KEY_UNITS = 64 * 1024
 export const TOO_MANY_KEYS = 'must have at most 10,000 keys with 65,536 characters in total'
 
 /** The sections of a message, prepared for searching. */
@@ -30,7 +30,7 @@ export function hasTooMany(keys: Iterable<string>): boolean {
   let [count, units] = [0, 0]
   for (const { length } of keys) {
     units += length
-    if (++count > MAX_KEYS || units > MOST_KEY_UNITS) return true
+    if (++count > MAX_KEYS || units > MAX_KEY_UNITS) return true
   }
   return false
 }

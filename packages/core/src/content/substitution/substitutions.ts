@@ -1,6 +1,6 @@
 import type { Stoppable } from '../../platform/threads/turns.ts'
 import { CutTexts } from './cut-texts.ts'
-import { Filling, type Room, roomForTexts } from './filling.ts'
+import { Filling, type FillingBudget, roomForTexts } from './filling.ts'
 import { KeyFinder } from './key-finder.ts'
 import { hasTooMany, prepareSections, type Sections, type Substitutions } from './sections.ts'
 
@@ -12,7 +12,7 @@ export interface Substituter {
    * Replaces every complete key in the text by the recipient's value; keys without a value are kept. Undefined if the
    * text would exceed 10 MB or the remaining budget, if its sections take too long, or if there are too many keys.
    */
-  substitute(text: string, values: Substitutions, room?: Room): Stoppable<string | undefined>
+  substitute(text: string, values: Substitutions, room?: FillingBudget): Stoppable<string | undefined>
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Stoppable } from '../../platform/threads/turns.ts'
 import { escapeHtml } from '../engine/index.ts'
-import { Filling, MOST_TOGETHER, roomForTexts } from './filling.ts'
+import { Filling, MAX_TOTAL_LENGTH, roomForTexts } from './filling.ts'
 import { KeyFinder } from './key-finder.ts'
 import { prepareSections, type Substitutions } from './sections.ts'
 
@@ -47,7 +47,7 @@ export function* fillUnsubscribeTags(
   const values: Substitutions = Object.fromEntries(
     [...TAGS].map(([tag, meaning]) => [tag, replacementFor(meaning, urls, kind)]),
   )
-  const filling = new Filling({ values, sections: NO_SECTIONS, finder: FINDER, room, most: MOST_TOGETHER })
+  const filling = new Filling({ values, sections: NO_SECTIONS, finder: FINDER, room, most: MAX_TOTAL_LENGTH })
   yield* filling.search(text)
   return filling.end()
 }

@@ -64,7 +64,7 @@ export interface Templates {
   version(accountId: number, id: number, number: number): Promise<TemplateVersion>
 }
 
-export function templatesOf(sql: Sql): Templates {
+export function createTemplates(sql: Sql): Templates {
   return {
     create: (template) => createTemplate(sql, template),
     edit: (act, change) => editTemplate(sql, act, change),

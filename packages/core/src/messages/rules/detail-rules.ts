@@ -11,7 +11,7 @@ import type {
   SubmittedEnvelope,
   SubmittedMailbox,
 } from '../../submission/submission.ts'
-import { bare } from '../settle-details.ts'
+import { bare } from '../prepare-details.ts'
 
 const BREAKS = /[\r\n\0]/
 /** RFC 2045 7 as commonly implemented: one line of ASCII without angle brackets. */

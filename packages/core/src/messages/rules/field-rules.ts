@@ -1,4 +1,4 @@
-import { footerOf } from '../../composition/additions.ts'
+import { footerOf } from '../../composition/added-content.ts'
 import {
   type Attributes,
   countMergeTags,

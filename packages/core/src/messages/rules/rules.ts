@@ -8,7 +8,7 @@ import { parseAddress } from '../../mime/address.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import { longWork } from '../../platform/threads/turns.ts'
 import { LIMITS } from '../../submission/limits.ts'
-import type { Door, Submission } from '../../submission/submission.ts'
+import type { EntryPoint, Submission } from '../../submission/submission.ts'
 import { checkDetails, everyEnvelopeHasSubject } from './detail-rules.ts'
 import { checkCopies, checkFields, checkMergedContent, checkMergedHeaders } from './field-rules.ts'
 import { keyAllows } from './key-rules.ts'
@@ -16,7 +16,7 @@ import { type Filled, fillTemplate, type KeyedTemplate, templateSize } from './k
 import { checkKept, checkSubstituted } from './recipient-rules.ts'
 
 /** The lookups of the rules, and their results. */
-export interface Judgement {
+export interface Validated {
   readonly findDomain: (
     accountId: number,
     name: string,
@@ -44,14 +44,14 @@ export interface Judgement {
 
 export interface Rule {
   readonly name: string
-  readonly doors: readonly Door[]
-  readonly check: (submission: Submission, found: Judgement) => void | Promise<void>
+  readonly doors: readonly EntryPoint[]
+  readonly check: (submission: Submission, found: Validated) => void | Promise<void>
 }
 
-const EVERY: readonly Door[] = ['v2', 'v3', 'smtp']
-const HTTP: readonly Door[] = ['v2', 'v3']
+const EVERY: readonly EntryPoint[] = ['v2', 'v3', 'smtp']
+const HTTP: readonly EntryPoint[] = ['v2', 'v3']
 /** Entry points that use the fields of submission-details.ts. */
-const DETAILED: readonly Door[] = ['v3', 'smtp']
+const DETAILED: readonly EntryPoint[] = ['v3', 'smtp']
 
 /**
  * The rules for submissions, in order of precedence: of several errors the client gets the first (v2 contract section 3, tested).
@@ -84,7 +84,7 @@ export const RULES: readonly Rule[] = [
  * Validates a submission by all rules of its entry point, in order. Throws the first error. Yields to the event loop between rules
  * if one took long, as with ten thousand recipients.
  */
-export async function judge(submission: Submission, found: Judgement): Promise<Judgement> {
+export async function validate(submission: Submission, found: Validated): Promise<Validated> {
   const work = longWork()
   for (const rule of RULES) {
     if (!rule.doors.includes(submission.door)) continue
@@ -109,7 +109,7 @@ function senderNamed({ from, nameOf }: Submission): void {
   }
 }
 
-function senderActive({ from, principal }: Submission, found: Judgement): void | Promise<void> {
+function senderActive({ from, principal }: Submission, found: Validated): void | Promise<void> {
   const given = from?.email ?? ''
   const sender = parseAddress(given)
   if (!sender) {
@@ -149,7 +149,7 @@ function recipientsCounted({ door, envelopes }: Submission): void {
 }
 
 /** Requires a subject of the call or the template. 116 precedes 118, so the template is looked up here if necessary. */
-function subjectNamed(given: Submission, found: Judgement): void | Promise<void> {
+function subjectNamed(given: Submission, found: Validated): void | Promise<void> {
   const submission = found.filled?.submission ?? given
   if (!isBlank(submission.subject) || found.refusal || everyEnvelopeHasSubject(submission)) return
   if (submission.templateId === undefined) throw new ServiceError('subjectMissing')
@@ -158,21 +158,21 @@ function subjectNamed(given: Submission, found: Judgement): void | Promise<void>
   })
 }
 
-async function findTemplate({ templateId, principal }: Submission, found: Judgement): Promise<void> {
+async function findTemplate({ templateId, principal }: Submission, found: Validated): Promise<void> {
   const template = await found.findTemplate(principal.account.id, templateId as number)
   if (!template) return
   found.hold(template.content.length)
   found.template = storedContent(template)
 }
 
-function templateKnown(submission: Submission, found: Judgement): void | Promise<void> {
+function templateKnown(submission: Submission, found: Validated): void | Promise<void> {
   if (submission.templateId === undefined || found.template) return
   return findTemplate(submission, found).then(() => {
     if (!found.template) throw new ServiceError('templateUnknown')
   })
 }
 
-function variablesGiven({ envelopes, nameOf }: Submission, { template }: Judgement): void {
+function variablesGiven({ envelopes, nameOf }: Submission, { template }: Validated): void {
   if (!template || template.variables.length === 0) return
   for (const [at, { attributes }] of envelopes.entries()) {
     const [error] = refusalsOf(template.variables, attributes, (name) => nameOf('attributes', at, name))
@@ -180,7 +180,7 @@ function variablesGiven({ envelopes, nameOf }: Submission, { template }: Judgeme
   }
 }
 
-function contentNamed(given: Submission, { template, filled, refusal }: Judgement): void {
+function contentNamed(given: Submission, { template, filled, refusal }: Validated): void {
   const { content } = filled?.submission ?? given
   if (template || refusal || content.kind === 'mime') return
   const others = content.alternatives ?? []
@@ -190,12 +190,12 @@ function contentNamed(given: Submission, { template, filled, refusal }: Judgemen
   if (!named) throw new ServiceError('contentMissing')
 }
 
-function mergedContentFits(submission: Submission, { template }: Judgement): void | Promise<void> {
+function mergedContentFits(submission: Submission, { template }: Validated): void | Promise<void> {
   return checkMergedContent(submission, template)
 }
 
 /** v3 accepts unknown templates and drops the deliveries (v3 contract 2.5). */
-function keyedTemplateFound(submission: Submission, found: Judgement): void | Promise<void> {
+function keyedTemplateFound(submission: Submission, found: Validated): void | Promise<void> {
   const { templateKey, principal } = submission
   if (templateKey === undefined) return
   return found.findKeyedTemplate(principal.account.id, templateKey.toLowerCase()).then((template) => {
@@ -209,26 +209,26 @@ function keyedTemplateFound(submission: Submission, found: Judgement): void | Pr
   })
 }
 
-function batchOpen({ batchId, principal }: Submission, found: Judgement): void | Promise<void> {
+function batchOpen({ batchId, principal }: Submission, found: Validated): void | Promise<void> {
   if (batchId === undefined) return
   return found.isOpenBatch(principal.account.id, batchId).then((open) => {
     if (!open) throw new ServiceError('batchUnknown')
   })
 }
 
-function substitutedFit(submission: Submission, { filled }: Judgement): void | Promise<void> {
+function substitutedFit(submission: Submission, { filled }: Validated): void | Promise<void> {
   return checkSubstituted(filled?.submission ?? submission)
 }
 
-function mergedHeadersFit(submission: Submission, { template }: Judgement): void | Promise<void> {
+function mergedHeadersFit(submission: Submission, { template }: Validated): void | Promise<void> {
   return checkMergedHeaders(submission, template)
 }
 
-function attachmentsKnown(submission: Submission, found: Judgement): void | Promise<void> {
+function attachmentsKnown(submission: Submission, found: Validated): void | Promise<void> {
   return submission.attachmentIds.length === 0 ? undefined : findAttachments(submission, found)
 }
 
-async function findAttachments(submission: Submission, found: Judgement): Promise<void> {
+async function findAttachments(submission: Submission, found: Validated): Promise<void> {
   const { attachmentIds, principal } = submission
   const ids = new Set(attachmentIds.map((id) => (/^\d{1,10}$/.test(id) ? Number(id) : 0)))
   const files = await found.findAttachments(principal.account.id, [...ids])
@@ -248,7 +248,7 @@ function ownSize({ attachments, envelopes }: Submission): number {
   return files.reduce((sum, { content }) => sum + content.length, 0)
 }
 
-function scheduleNear({ scheduledAt, envelopes, nameOf }: Submission, { now }: Judgement): void {
+function scheduleNear({ scheduledAt, envelopes, nameOf }: Submission, { now }: Validated): void {
   requireNear(scheduledAt, now, () => nameOf('scheduledAt'))
   for (const [at, own] of envelopes.entries()) requireNear(own.scheduledAt, now, () => nameOf('scheduledAt', at))
 }

@@ -1,6 +1,6 @@
 import { invalidParameter } from '../../platform/errors.ts'
 import { type Secrets, sameSecret } from '../../platform/secrets.ts'
-import type { LogQuestion } from './question.ts'
+import type { LogQuery } from './query.ts'
 
 /** A delivery's position in the log. Rows are ordered by message id and recipient number. */
 export interface Place {
@@ -22,7 +22,7 @@ const LENGTH = 44
 const MAC = 16
 
 /** Returns a cursor as an opaque text, valid only for this account and query. */
-export function sealCursor(secrets: Secrets, question: LogQuestion, { place, until, total }: Cursor): string {
+export function sealCursor(secrets: Secrets, question: LogQuery, { place, until, total }: Cursor): string {
   const plain = Buffer.alloc(LENGTH)
   plain.write(place.messageId.replaceAll('-', ''), 0, 'hex')
   plain.writeUInt32BE(place.recipientNo, 16)
@@ -32,7 +32,7 @@ export function sealCursor(secrets: Secrets, question: LogQuestion, { place, unt
 }
 
 /** Reads a cursor. Throws parameterInvalid (scrollid) if it was forged or belongs to another account or query. */
-export function openCursor(secrets: Secrets, question: LogQuestion, text: string): Cursor {
+export function openCursor(secrets: Secrets, question: LogQuery, text: string): Cursor {
   const octets = Buffer.from(text.slice(0, 200), 'base64url')
   const plain = octets.subarray(0, LENGTH)
   if (octets.length !== LENGTH + MAC || !sameSecret(octets.subarray(LENGTH), macOf(secrets, question, plain))) {
@@ -48,7 +48,7 @@ export function openCursor(secrets: Secrets, question: LogQuestion, text: string
   }
 }
 
-function macOf(secrets: Secrets, question: LogQuestion, plain: Buffer): Buffer {
+function macOf(secrets: Secrets, question: LogQuery, plain: Buffer): Buffer {
   const { accountId, first, last, sort, email, from, subject, reference, messageId } = question
   const events = [...(question.events ?? [])].map((word) => word.toLowerCase()).sort()
   const query = JSON.stringify([accountId, first, last, sort, events, email, from, subject, reference, messageId])

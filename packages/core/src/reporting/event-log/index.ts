@@ -2,8 +2,8 @@ import type { Sql } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { type Cursor, openCursor, sealCursor } from './cursor.ts'
-import { type Filter, filterOf, type LogQuestion, requireDays } from './question.ts'
-import { type LogRow, rowOf } from './row.ts'
+import { type Filter, type LogQuery, parseFilter, requireDays } from './query.ts'
+import { type LogRow, toLogRow } from './row.ts'
 import { showRows } from './rows.ts'
 import {
   countLookedAt,
@@ -16,7 +16,7 @@ import {
   selectSpan,
 } from './store.ts'
 
-export { LOG_WORDS, type LogQuestion } from './question.ts'
+export { LOG_EVENTS as LOG_WORDS, type LogQuery as LogQuestion } from './query.ts'
 export { type Hit, LOG_STATUSES, type LogRow, type LogStatus } from './row.ts'
 
 /** Maximum rows on a page without a cursor. */
@@ -42,7 +42,7 @@ export interface EventLog {
    * Throws dateInvalid, datesReversed or parameterInvalid (an unknown event, a text that is too long, a forged cursor, an offset or
    * date range that is too large).
    */
-  page<T>(question: LogQuestion, show: (row: LogRow) => T): Promise<LogPage<T>>
+  page<T>(question: LogQuery, show: (row: LogRow) => T): Promise<LogPage<T>>
 }
 
 export interface LogPage<T> {
@@ -54,11 +54,11 @@ export interface LogPage<T> {
   readonly scroll: string | undefined
 }
 
-export function eventLogOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): EventLog {
+export function createEventLog({ sql, secrets }: { sql: Sql; secrets: Secrets }): EventLog {
   return {
-    async page<T>(question: LogQuestion, show: (row: LogRow) => T) {
+    async page<T>(question: LogQuery, show: (row: LogRow) => T) {
       requireDays(question)
-      const filter = filterOf(question)
+      const filter = parseFilter(question)
       const { accountId, sort = 'asc', offset = 0, scroll } = question
       const cursor = scroll === undefined ? undefined : openCursor(secrets, question, scroll)
       if (filter.nothing) return { rows: [], total: 0, scroll: undefined }
@@ -83,7 +83,7 @@ export function eventLogOf({ sql, secrets }: { sql: Sql; secrets: Secrets }): Ev
         const place = found.length > limit ? places.at(-1) : undefined
         const next: Cursor | undefined = place && { place, until, total }
         return {
-          rows: await showRows(snapshot, accountId, places, (row) => show(rowOf(row))),
+          rows: await showRows(snapshot, accountId, places, (row) => show(toLogRow(row))),
           total,
           scroll: next && sealCursor(secrets, question, next),
         }

@@ -1,6 +1,6 @@
 import { eventTypesWhere } from '../../events/event-types.ts'
 import type { AnySql } from '../../platform/database/database.ts'
-import type { WantedEvents } from './question.ts'
+import type { WantedEvents } from './query.ts'
 
 type Fragment = ReturnType<AnySql>
 
@@ -31,7 +31,7 @@ export function isWanted(sql: AnySql, { types, bounces }: WantedEvents): Fragmen
   return bounces ? sql`(${listed} or (${bounced[bounces](sql)}))` : listed
 }
 
-export interface NotableQuestion {
+export interface NotableQuery {
   readonly accountId: number
   readonly from: string
   readonly to: string
@@ -54,7 +54,7 @@ export interface FirstOf {
 export function deliveriesWith(
   sql: AnySql,
   { types, bounces }: WantedEvents,
-  { accountId, from, to, since }: NotableQuestion,
+  { accountId, from, to, since }: NotableQuery,
   first?: FirstOf,
 ): Fragment {
   const order = first?.sort === 'desc' ? sql`order by 1 desc, 2 desc` : sql`order by 1, 2`

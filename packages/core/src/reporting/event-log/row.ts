@@ -1,10 +1,10 @@
 import { countMergeTags, renderMergeTags, tagsWithout } from '../../composition/merge.ts'
 import { eventTypesWhere } from '../../events/event-types.ts'
 import { atOnce } from '../../platform/threads/turns.ts'
-import { dropText, isHardBounce, replyText } from '../events/words.ts'
+import { dropText, isHardBounce, replyText } from '../events/texts.ts'
 
 /** Maximum opens, and maximum clicks, of one row: the latest ones. */
-export const MOST_HITS = 20
+export const MAX_HITS = 20
 
 /** One delivery in the log. Times are `yyyy-mm-dd hh:mm:ss` in the account's time zone. */
 export interface LogRow {
@@ -71,7 +71,7 @@ export interface StoredRow extends Omit<LogRow, 'status' | 'remarks' | 'opens' |
 }
 
 /** Returns the row of the log for a stored one. */
-export function rowOf(stored: StoredRow): LogRow {
+export function toLogRow(stored: StoredRow): LogRow {
   const { notable, subject } = stored
   const hits = (type: string) => notable.filter((event) => event.type === type)
   return {

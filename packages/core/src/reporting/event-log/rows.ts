@@ -2,7 +2,7 @@ import { eventTypesWhere } from '../../events/event-types.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import type { Place } from './cursor.ts'
 import { notable } from './notable.ts'
-import { MOST_HITS, type Notable, type StoredRow } from './row.ts'
+import { MAX_HITS, type Notable, type StoredRow } from './row.ts'
 import { timeOf } from './store.ts'
 
 type Fragment = ReturnType<AnySql>
@@ -89,7 +89,7 @@ async function selectNotable(sql: AnySql, accountId: number, places: readonly Pl
         where e.account_id = ${accountId} and e.message_id = any(${ids}::uuid[]) and e.type = kind
           and e.occurred_at >= ${since}::timestamptz and e.occurred_at < service_now() + interval '1 day' and ${notable(sql)}
        offset 0) e
-     where e.number <= ${MOST_HITS}
+     where e.number <= ${MAX_HITS}
      order by e.occurred_at, e.id`
 }
 

@@ -2,7 +2,7 @@ import { waitingFor } from '../../delivery/waiting.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import type { Place } from './cursor.ts'
 import { deliveriesWith, type FirstOf, isWanted, notable } from './notable.ts'
-import type { Filter } from './question.ts'
+import type { Filter } from './query.ts'
 
 type Fragment = ReturnType<AnySql>
 

@@ -1,9 +1,9 @@
 import type { Event } from '../../events/event.ts'
 import type { AnySql } from '../../platform/database/database.ts'
-import { type EventQuestion, readEvents } from './read.ts'
+import { type EventQuery, readEvents } from './read.ts'
 import type { Watch } from './watch.ts'
 
-export interface FeedQuestion extends EventQuestion {
+export interface FeedQuery extends EventQuery {
   /** Milliseconds to wait if there are no events after `after`. */
   readonly milliseconds: number
   /** Ends the wait. */
@@ -24,9 +24,9 @@ export interface FeedPage {
 const MAX_PAGES = 20
 
 /** Returns the events after a sequence number, and waits for them if there are none. */
-export async function feedOf(
+export async function readFeed(
   { sql, watch }: { sql: AnySql; watch: Watch },
-  { milliseconds, signal, ...question }: FeedQuestion,
+  { milliseconds, signal, ...question }: FeedQuery,
 ): Promise<FeedPage> {
   const deadline = performance.now() + milliseconds
   let { after } = question
@@ -43,7 +43,7 @@ export async function feedOf(
 }
 
 /** Reads on past pages without events of the requested types. `all` is whether the last page was reached. */
-async function readOn(sql: AnySql, question: EventQuestion): Promise<{ events: Event[]; next: number; all: boolean }> {
+async function readOn(sql: AnySql, question: EventQuery): Promise<{ events: Event[]; next: number; all: boolean }> {
   const events: Event[] = []
   let { after } = question
   for (let pages = 0; pages < MAX_PAGES; pages++) {

@@ -1,15 +1,15 @@
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
-import { type FeedPage, type FeedQuestion, feedOf } from './feed.ts'
-import { type EventPage, type EventQuestion, lastNumber, readEvents } from './read.ts'
+import { type FeedPage, type FeedQuery, readFeed } from './feed.ts'
+import { type EventPage, type EventQuery, lastNumber, readEvents } from './read.ts'
 import { continueAfterRestore } from './restored.ts'
 import { type Batch, EVENT_CHANNEL, type Sequenced, sequenceEvents } from './sequencer.ts'
 import { watchEvents } from './watch.ts'
 
 export { BOUNCE_CLASSIFICATIONS, type BounceClassification, classificationOf } from './bounce-classifications.ts'
-export type { FeedPage, FeedQuestion } from './feed.ts'
-export type { EventPage, EventQuestion } from './read.ts'
+export type { FeedPage, FeedQuery as FeedQuestion } from './feed.ts'
+export type { EventPage, EventQuery as EventQuestion } from './read.ts'
 export type { Batch, Sequenced } from './sequencer.ts'
-export { dropText, HARD_BOUNCES, isHardBounce, replyLine, replyText } from './words.ts'
+export { dropText, HARD_BOUNCES, isHardBounce, replyLine, replyText } from './texts.ts'
 
 export interface Events {
   /** See sequencer.ts. */
@@ -17,10 +17,10 @@ export interface Events {
   /** See restored.ts. */
   continueAfterRestore(): Promise<boolean>
   /** See read.ts. */
-  read(question: EventQuestion): Promise<EventPage>
+  read(question: EventQuery): Promise<EventPage>
   lastNumber(accountId: number): Promise<number>
   /** Returns the events after a sequence number. Only a limited number of requests wait for them; others return immediately. */
-  feed(question: FeedQuestion): Promise<FeedPage>
+  feed(question: FeedQuery): Promise<FeedPage>
   /** Calls back when events of any account get their sequence numbers, and after each reconnect. */
   listen(onEvents: () => void): Promise<{ close(): Promise<void> }>
 }
@@ -31,7 +31,7 @@ export interface EventsDependencies {
   readonly alongside: (sql: SqlTransaction, batch: Batch) => Promise<unknown>
 }
 
-export function eventsOf({ sql, alongside }: EventsDependencies): Events {
+export function createEvents({ sql, alongside }: EventsDependencies): Events {
   const listen: Events['listen'] = async (onEvents) => {
     const listening = await sql.listen(EVENT_CHANNEL, onEvents, onEvents)
     return { close: listening.unlisten }
@@ -42,7 +42,7 @@ export function eventsOf({ sql, alongside }: EventsDependencies): Events {
     continueAfterRestore: () => continueAfterRestore(sql),
     read: (question) => readEvents(sql, question),
     lastNumber: (accountId) => lastNumber(sql, accountId),
-    feed: (question) => feedOf({ sql, watch }, question),
+    feed: (question) => readFeed({ sql, watch }, question),
     listen,
   }
 }

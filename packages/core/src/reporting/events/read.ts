@@ -3,7 +3,7 @@ import type { EventDetail } from '../../events/event-detail.ts'
 import type { EventType } from '../../events/event-types.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 
-export interface EventQuestion {
+export interface EventQuery {
   readonly accountId: number
   /** Only events after this sequence number. */
   readonly after: number
@@ -37,7 +37,7 @@ interface Page {
  * Returns the account's next events in the order of their sequence numbers. It reads one page of numbers per call, so it may return
  * fewer than `limit` events, or none but an advanced `next`. There are no more events if `next` does not advance.
  */
-export async function readEvents(sql: AnySql, question: EventQuestion): Promise<EventPage> {
+export async function readEvents(sql: AnySql, question: EventQuery): Promise<EventPage> {
   const { accountId, after, limit, types } = question
   const page = await pageAfter(sql, accountId, after)
   if (!page) return { events: [], next: after }

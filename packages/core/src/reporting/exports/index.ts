@@ -8,9 +8,10 @@ import { requireReachable } from './callback.ts'
 import { spanOf } from './days.ts'
 import type { ExportFile, ExportJob, ExportSpan, NewExport } from './export-job.ts'
 import { fileOf } from './file.ts'
-import { kindsOf } from './kinds.ts'
+import { parseKinds } from './kinds.ts'
 import { jobOfToken, linkToken } from './link.ts'
 import { type NoticeDependencies, noticeSender, rehearseNotice } from './notice.ts'
+import { createNotifier, type Notification } from './notifier.ts'
 import { rangeOf, readRun } from './read-span.ts'
 import { headOf, lineOf } from './row.ts'
 import {
@@ -23,7 +24,6 @@ import {
   selectJob,
   selectJobs,
 } from './store.ts'
-import { type Telling, tellerOf } from './tell.ts'
 import { workSome } from './work.ts'
 
 export type { ExportFile, ExportFormat, ExportJob, ExportSpan, ExportState, NewExport } from './export-job.ts'
@@ -57,7 +57,7 @@ export interface Exports {
   /** See work.ts. For delivery workers. */
   workSome(): Promise<boolean>
   /** Claims the next notification; see tell.ts. For delivery workers. */
-  nextTelling(): Promise<Telling | undefined>
+  nextTelling(): Promise<Notification | undefined>
   /** Deletes expired jobs and their files and returns their number. */
   forgetOld(): Promise<number>
 }
@@ -68,7 +68,7 @@ export interface ExportsDependencies extends NoticeDependencies {
   readonly http: OutboundHttp
 }
 
-export function exportsOf({ sql, secrets, config, messages, principalOf, http }: ExportsDependencies): Exports {
+export function createExports({ sql, secrets, config, messages, principalOf, http }: ExportsDependencies): Exports {
   const shown = (job: StoredExport): ExportJob => {
     const { id, state, format, firstDay, lastDay, kinds, createdAt, finishedAt, expiresAt, rows, problem } = job
     const url = state === 'done' ? `${config.publicUrl}/exports/${linkToken(secrets, id)}` : null
@@ -86,7 +86,7 @@ export function exportsOf({ sql, secrets, config, messages, principalOf, http }:
       const { format, callbackUrl, startDate, endDate, events } = wanted
       if (callbackUrl === undefined && wanted.email === undefined) throw new ServiceError('exportTargetMissing')
       const span = await spanOf(sql, accountId, startDate, endDate)
-      const kinds = kindsOf(events)
+      const kinds = parseKinds(events)
       const email = wanted.email === undefined ? null : await recipientOf(accountId, wanted.email, by)
       // Before the URL is probed, so that clients cannot trigger an unlimited number of probes.
       requireCapacity(await countJobs(sql, accountId))
@@ -143,7 +143,7 @@ export function exportsOf({ sql, secrets, config, messages, principalOf, http }:
 
     async stream(accountId, { startDate, endDate, events }) {
       const { beginsAt, endsAt } = await spanOf(sql, accountId, startDate, endDate)
-      const question = { accountId, kinds: kindsOf(events), beginsAt, endsAt }
+      const question = { accountId, kinds: parseKinds(events), beginsAt, endsAt }
       const range = await rangeOf(sql, question)
       return (async function* () {
         yield headOf('json')
@@ -156,7 +156,7 @@ export function exportsOf({ sql, secrets, config, messages, principalOf, http }:
     },
 
     workSome: () => workSome({ sql, storage: config.exportStorage }),
-    nextTelling: tellerOf({ sql, messages, principalOf, http, shown }),
+    nextTelling: createNotifier({ sql, messages, principalOf, http, shown }),
     forgetOld: () => deleteExpired(sql, 20),
   }
 

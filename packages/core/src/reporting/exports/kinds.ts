@@ -1,7 +1,7 @@
 import type { Event } from '../../events/event.ts'
 import { type EventType, EXPORT_KINDS, type ExportKind, eventType, eventTypesWhere } from '../../events/event-types.ts'
 import { invalidParameter } from '../../platform/errors.ts'
-import { isHardBounce } from '../events/words.ts'
+import { isHardBounce } from '../events/texts.ts'
 
 /** The mirrored interface has no deferrals, so they are exported only on request. */
 const BY_DEFAULT: readonly ExportKind[] = EXPORT_KINDS.filter((kind) => kind !== 'deferred')
@@ -19,7 +19,7 @@ const WORDS: ReadonlyMap<string, readonly ExportKind[]> = new Map<string, readon
 ])
 
 /** Returns the kinds of the given event names; empty for the default. Throws parameterInvalid (events). */
-export function kindsOf(events: readonly string[]): ExportKind[] {
+export function parseKinds(events: readonly string[]): ExportKind[] {
   const words = events.map((word) => word.trim().toLowerCase()).filter((word) => word !== '')
   const kinds = words.flatMap((word) => {
     const named = WORDS.get(word)

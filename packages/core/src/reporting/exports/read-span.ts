@@ -6,7 +6,7 @@ import { typesOf, wantedBy } from './kinds.ts'
 /** Number of events read at a time; each has about a kilobyte with its delivery. */
 const BATCH = 2000
 
-export interface SpanQuestion {
+export interface SpanQuery {
   readonly accountId: number
   readonly kinds: readonly string[]
   readonly beginsAt: Date
@@ -29,7 +29,7 @@ export interface Run {
  * Returns the range of sequence numbers that contains the events of a date range. Events are numbered shortly after they occur, and
  * by pages, so the range may also contain events of the day before.
  */
-export async function rangeOf(sql: AnySql, { accountId, beginsAt, endsAt }: SpanQuestion): Promise<NumberRange> {
+export async function rangeOf(sql: AnySql, { accountId, beginsAt, endsAt }: SpanQuery): Promise<NumberRange> {
   return onlyRow(
     await sql<NumberRange[]>`
       select coalesce(min(first_number) - 1, 0)::float8 as position, coalesce(max(first_number + count - 1), 0)::float8 as last
@@ -42,7 +42,7 @@ export async function rangeOf(sql: AnySql, { accountId, beginsAt, endsAt }: Span
 }
 
 /** Returns the next events of a date range in the order of their numbers. There may be more even if it returns none. */
-export async function readRun(sql: AnySql, question: SpanQuestion, { position, last }: NumberRange): Promise<Run> {
+export async function readRun(sql: AnySql, question: SpanQuery, { position, last }: NumberRange): Promise<Run> {
   const { accountId, kinds, beginsAt, endsAt } = question
   const types = typesOf(kinds)
   const page = await readEvents(sql, { accountId, after: position, limit: BATCH, types })

@@ -182,7 +182,7 @@ const RETRY_SECONDS = [60, 300, 1800, 7200, 18_000, 43_200, 86_400]
  * Claims the job that has waited longest for its notification, except those of these accounts. It is due again later unless the
  * notification is recorded as done.
  */
-export async function takeTelling(sql: AnySql, except: readonly number[]): Promise<StoredExport | undefined> {
+export async function claimNotification(sql: AnySql, except: readonly number[]): Promise<StoredExport | undefined> {
   const [job] = await sql<StoredExport[]>`
     update export_jobs
        set tellings = tellings + 1,
@@ -195,7 +195,7 @@ export async function takeTelling(sql: AnySql, except: readonly number[]): Promi
 }
 
 /** Maximum number of notification attempts. */
-export const MOST_TELLINGS = RETRY_SECONDS.length + 1
+export const MAX_NOTIFICATION_ATTEMPTS = RETRY_SECONDS.length + 1
 
 /** Records which notifications were sent; with `over` there are no further attempts. */
 export async function saveTold(

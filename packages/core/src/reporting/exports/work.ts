@@ -16,7 +16,7 @@ const RETRY_AFTER = { outage: 1, fault: 60 } as const
 /** Number of consecutive internal errors after which a job fails. */
 const MAX_FAILURES = 5
 /** Retention of files in days. */
-export const KEPT_DAYS = 7
+export const RETENTION_DAYS = 7
 
 export interface WorkDependencies {
   readonly sql: Sql
@@ -84,10 +84,10 @@ async function saveRead(
     if (part) await insertPart(transaction, job.id, job.parts, part)
     if ((await sumOctets(transaction, job.accountId)) > storage) {
       const megabytes = Math.floor(storage / 1024 / 1024)
-      const problem = `export files of the last ${KEPT_DAYS} days would exceed ${megabytes} MB in total`
-      await saveEnd(transaction, job.id, { state: 'failed', problem, keptDays: KEPT_DAYS })
+      const problem = `export files of the last ${RETENTION_DAYS} days would exceed ${megabytes} MB in total`
+      await saveEnd(transaction, job.id, { state: 'failed', problem, keptDays: RETENTION_DAYS })
     } else if (position >= last) {
-      await saveEnd(transaction, job.id, { state: 'done', problem: null, keptDays: KEPT_DAYS })
+      await saveEnd(transaction, job.id, { state: 'done', problem: null, keptDays: RETENTION_DAYS })
     }
   })
 }
@@ -97,6 +97,6 @@ async function postpone(sql: Sql, { id }: StoredExport, isOutage: boolean): Prom
   const failures = await postponeStep(sql, id, { seconds, fault: !isOutage })
   if (isOutage || failures < MAX_FAILURES) return
   await sql.begin((transaction) =>
-    saveEnd(transaction, id, { state: 'failed', problem: 'internal error', keptDays: KEPT_DAYS }),
+    saveEnd(transaction, id, { state: 'failed', problem: 'internal error', keptDays: RETENTION_DAYS }),
   )
 }

@@ -3,7 +3,7 @@ import { invalidParameter } from '../../platform/errors.ts'
 import { type BounceClassification, classificationOf } from '../events/index.ts'
 import type { Span } from './periods.ts'
 
-export interface BouncesQuestion {
+export interface BouncesQuery {
   readonly accountId: number
   readonly span: Span
   /** Only bounces of this classification, counted by domain. If undefined, all bounces, counted by classification. */
@@ -30,7 +30,7 @@ const MAX_BOUNCES = { all: 25_000, withDomains: 10_000 }
  */
 export async function countBounces(
   sql: SqlTransaction,
-  { accountId, span, classification }: BouncesQuestion,
+  { accountId, span, classification }: BouncesQuery,
 ): Promise<BouncesOfDay[]> {
   const most = classification === undefined ? MAX_BOUNCES.all : MAX_BOUNCES.withDomains
   const those = sql`

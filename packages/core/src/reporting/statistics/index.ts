@@ -4,7 +4,7 @@ import type { BounceClassification } from '../events/index.ts'
 import { type BouncesOfDay, countBounces } from './bounces.ts'
 import { type DeliveryTime, deliveryTime } from './delivery-times.ts'
 import { type Counts, METRICS, NO_COUNTS, type Subject } from './metrics.ts'
-import { MOST_DAYS, MOST_DAYS_APART, type Period, periodsOf, requireSpan, type Span } from './periods.ts'
+import { MAX_DAYS, MAX_DAYS_WITH_NAMES, type Period, periodsOf, requireSpan, type Span } from './periods.ts'
 import {
   type AsOf,
   type Counted,
@@ -26,7 +26,7 @@ export type { Counts, Metric, Subject, Weights } from './metrics.ts'
 export type { Period, Span } from './periods.ts'
 export type { AsOf, Order } from './read.ts'
 export type { RecountRequest } from './recount.ts'
-export { rollUp } from './roll-up.ts'
+export { rollUp } from './rollup.ts'
 export type { Tag, TagPage } from './tags.ts'
 
 /** The requested counts: of all mail, of one name, of some names, of groups of names or of each name. */
@@ -62,12 +62,12 @@ interface Question {
   readonly offset: number
 }
 
-export interface StatsQuestion extends Question {
+export interface StatsQuery extends Question {
   readonly wanted: Wanted
   readonly period: Period
 }
 
-export interface SumsQuestion extends Question {
+export interface SumsQuery extends Question {
   readonly subject: Subject
   /** Only this name; if undefined, all names in the given order. */
   readonly name?: string | undefined
@@ -105,9 +105,9 @@ export interface Stats {
    * Throws dateInvalid, datesReversed, subaccountUnknown or parameterInvalid (enddate: more than five years, or one year with each
    * name, or too many counts; the subject: its name contains NUL).
    */
-  show(question: StatsQuestion): Promise<StatsAnswer>
+  show(question: StatsQuery): Promise<StatsAnswer>
   /** Returns sums over the whole date range. Throws as `show` does. */
-  sums(question: SumsQuestion): Promise<SumsAnswer>
+  sums(question: SumsQuery): Promise<SumsAnswer>
   /** Returns tags of the account. Throws parameterInvalid (tag: it contains NUL). */
   tags(page: TagPage): Promise<{ tags: Tag[]; total: number }>
   /** Returns bounces by classification or domain (bounces.ts). Throws dateInvalid, datesReversed or parameterInvalid (enddate). */
@@ -118,7 +118,7 @@ export interface Stats {
   recount(request: RecountRequest): Promise<Span | null>
 }
 
-export function statsOf(sql: Sql): Stats {
+export function createStats(sql: Sql): Stats {
   /** Calls `fn` with a transaction in which all statements see the same snapshot. */
   const inOneSnapshot = <T>(fn: (transaction: SqlTransaction) => Promise<T>): Promise<T> =>
     sql.begin('isolation level repeatable read read only', fn) as Promise<T>
@@ -129,7 +129,7 @@ export function statsOf(sql: Sql): Stats {
         const { wanted, period, times = false, limit, offset } = question
         if (wanted.kind === 'one') requireText(wanted.name, wanted.subject)
         const { id: accountId, today } = await accountOf(transaction, question)
-        const span = spanOf(question, today, wanted.kind === 'each' ? MOST_DAYS_APART : MOST_DAYS)
+        const span = spanOf(question, today, wanted.kind === 'each' ? MAX_DAYS_WITH_NAMES : MAX_DAYS)
         const asOf = await selectAsOf(transaction, accountId)
         if (wanted.kind === 'each') await requireFew(transaction, { accountId, subject: wanted.subject, span, times })
         const { periods, total } = periodsOf(span, period, { limit, offset })
@@ -185,7 +185,7 @@ export function statsOf(sql: Sql): Stats {
         const { subject, name, times = false, order = BY_SENT, limit, offset } = question
         if (name !== undefined) requireText(name, subject)
         const { id: accountId, today } = await accountOf(transaction, question)
-        const span = spanOf(question, today, name === undefined ? MOST_DAYS_APART : MOST_DAYS)
+        const span = spanOf(question, today, name === undefined ? MAX_DAYS_WITH_NAMES : MAX_DAYS)
         const asOf = await selectAsOf(transaction, accountId)
         if (name === undefined) await requireFew(transaction, { accountId, subject, span, times })
         const { rows, total } = await selectSums(transaction, {
@@ -198,7 +198,7 @@ export function statsOf(sql: Sql): Stats {
     bounces: (question) =>
       inOneSnapshot(async (transaction) => {
         const { id: accountId, today } = await accountOf(transaction, question)
-        const span = spanOf(question, today, MOST_DAYS_APART)
+        const span = spanOf(question, today, MAX_DAYS_WITH_NAMES)
         return countBounces(transaction, { accountId, span, classification: question.classification })
       }),
 

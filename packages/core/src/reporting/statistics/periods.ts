@@ -11,9 +11,9 @@ export interface Span {
 }
 
 /** Maximum days of a date range: five years. */
-export const MOST_DAYS = 1827
+export const MAX_DAYS = 1827
 /** Maximum days of a date range with separate counts of each name, of which there are up to 1000 per day. */
-export const MOST_DAYS_APART = 366
+export const MAX_DAYS_WITH_NAMES = 366
 
 /** Checks a date range; equal days mean one day. Throws dateInvalid, datesReversed or parameterInvalid (enddate: too many days). */
 export function requireSpan({ first, last }: Span, most: number): void {

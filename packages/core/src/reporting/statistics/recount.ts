@@ -3,7 +3,7 @@ import { within } from '../../platform/database/deadlines.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import { SUBJECTS } from './metrics.ts'
 import { requireSpan, type Span } from './periods.ts'
-import { addEvents } from './roll-up.ts'
+import { addEvents } from './rollup.ts'
 
 export interface RecountRequest {
   readonly accountId: number

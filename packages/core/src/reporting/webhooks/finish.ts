@@ -44,7 +44,7 @@ export async function finishBatch(sql: Sql, batch: LeasedBatch, answer: Answer):
 }
 
 /** Releases a batch without counting an attempt, for the next claim. */
-export async function giveBack(sql: Sql, batch: LeasedBatch): Promise<void> {
+export async function releaseBatch(sql: Sql, batch: LeasedBatch): Promise<void> {
   await sql`
     with released as (
       update webhook_batches set leased_until = null, next_at = service_now()

@@ -8,11 +8,11 @@ import type { OutboundHttp } from '../../platform/outbound-http.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { lastNumber, readEvents } from '../events/read.ts'
 import { type ClaimedBatch, claimBatches, noticeEvents } from './claim.ts'
-import { type Finished, finishBatch, giveBack } from './finish.ts'
+import { type Finished, finishBatch, releaseBatch } from './finish.ts'
 import { eventName, nameOf } from './names.ts'
 import { cleanHeaders, cleanUrl, notedUrl } from './rules.ts'
 import { sampleEvents } from './samples.ts'
-import { bodyOf, post, probe, type Target, type Told } from './send.ts'
+import { post, probe, type Target, type WebhookResponse, writeBody } from './send.ts'
 import { makeSecret, makeSigningKey, secretText } from './signature.ts'
 import * as store from './store.ts'
 import type { DeadBatch, Webhook, WebhookDelivery, WebhookKeys, WebhookSettings } from './webhook.ts'
@@ -21,7 +21,7 @@ export type { ClaimedBatch } from './claim.ts'
 export type { Finished } from './finish.ts'
 export { eventsNamed, namesOf } from './names.ts'
 export { shownHeaders } from './rules.ts'
-export type { Told } from './send.ts'
+export type { WebhookResponse as Told } from './send.ts'
 export {
   type DeadBatch,
   WEBHOOK_FORMATS,
@@ -30,7 +30,7 @@ export {
   type WebhookSettings,
 } from './webhook.ts'
 
-export const MOST_WEBHOOKS = 10
+export const MAX_WEBHOOKS = 10
 const OVERLAP_HOURS = 24
 const REPLAY_DAYS = 30
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -44,7 +44,7 @@ export interface WebhookAct {
 }
 
 /** Whether the URL is probed before the webhook is saved; default true. */
-export interface Asking {
+export interface ProbeOptions {
   readonly ask?: boolean
 }
 
@@ -58,7 +58,7 @@ export interface Webhooks {
     accountId: number,
     settings: WebhookSettings,
     by?: Actor,
-    asking?: Asking,
+    asking?: ProbeOptions,
   ): Promise<{ webhook: Webhook; secret: string }>
   list(accountId: number): Promise<Webhook[]>
   show(accountId: number, id: number): Promise<Webhook>
@@ -66,15 +66,15 @@ export interface Webhooks {
    * Changes a webhook; omitted settings are unchanged. The URL is probed as by `create` if URL, format or headers change or the
    * webhook is enabled.
    */
-  update(act: WebhookAct, change: Partial<WebhookSettings>, asking?: Asking): Promise<Webhook>
+  update(act: WebhookAct, change: Partial<WebhookSettings>, asking?: ProbeOptions): Promise<Webhook>
   remove(act: WebhookAct): Promise<void>
   /** Sends a sample of each of its events and returns the receiver's response. */
-  test(accountId: number, id: number): Promise<Told & { readonly events: number }>
+  test(accountId: number, id: number): Promise<WebhookResponse & { readonly events: number }>
   /**
    * Sends a sample of every event to any URL, as the webhook with this id would, or without an id as an unsigned v3 webhook.
    * Throws webhookUrlInvalid or overloaded.
    */
-  tryUrl(accountId: number, url: string, id?: number): Promise<Told>
+  tryUrl(accountId: number, url: string, id?: number): Promise<WebhookResponse>
   /** Creates and returns a new secret. The old one also signs during the grace period, by default 24 hours. */
   rotateSecret(act: WebhookAct, overlapHours?: number): Promise<string>
   /** Returns the latest requests, newest first. */
@@ -106,7 +106,7 @@ export interface WebhooksDependencies {
   readonly http: OutboundHttp
 }
 
-export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhooks {
+export function createWebhooks({ sql, secrets, http }: WebhooksDependencies): Webhooks {
   let probing = 0
 
   const seal = (accountId: number, plain: Buffer | string) => secrets.seal(Buffer.from(plain), `webhook ${accountId}`)
@@ -182,11 +182,11 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
       const wanted = checked(settings)
       const [secret, { privateKey, publicKey }] = [makeSecret(), makeSigningKey()]
       const own = await store.selectWebhooks(sql, accountId)
-      if (own.length >= MOST_WEBHOOKS) throw new ServiceError('webhooksTooMany', { values: { limit: MOST_WEBHOOKS } })
+      if (own.length >= MAX_WEBHOOKS) throw new ServiceError('webhooksTooMany', { values: { limit: MAX_WEBHOOKS } })
       if (wanted.enabled && ask) await requireResponse({ ...wanted, secrets: [secret], signingKey: privateKey })
       const row = (await sql.begin(async (transaction) => {
-        if ((await store.countLocked(transaction, accountId)) >= MOST_WEBHOOKS)
-          throw new ServiceError('webhooksTooMany', { values: { limit: MOST_WEBHOOKS } })
+        if ((await store.countLocked(transaction, accountId)) >= MAX_WEBHOOKS)
+          throw new ServiceError('webhooksTooMany', { values: { limit: MAX_WEBHOOKS } })
         const made = await store.insertWebhook(transaction, {
           ...{ ...wanted, accountId, headers: seal(accountId, JSON.stringify(wanted.headers)) },
           ...{ secret: seal(accountId, secret), signingKey: seal(accountId, privateKey), publicKey },
@@ -230,7 +230,7 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
       const target = { ...webhook, ...keys }
       const events = sampleEvents(webhook.events, new Date())
       const response = await limited(() =>
-        post(http, target, { id: `test_${randomUUID().replaceAll('-', '')}`, body: bodyOf(target, events) }),
+        post(http, target, { id: `test_${randomUUID().replaceAll('-', '')}`, body: writeBody(target, events) }),
       )
       return { ...response, events: events.length }
     },
@@ -238,7 +238,7 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
       const webhook = id === undefined ? undefined : await show(accountId, id)
       const keys = webhook && (await keysOf(webhook))
       const target = { ...UNSIGNED, ...webhook, ...keys, url: cleanUrl(http, url) }
-      const body = bodyOf(target, sampleEvents(WEBHOOK_EVENTS, new Date()))
+      const body = writeBody(target, sampleEvents(WEBHOOK_EVENTS, new Date()))
       return limited(() => post(http, target, { id: `test_${randomUUID().replaceAll('-', '')}`, body }))
     },
     async rotateSecret(act, overlapHours = OVERLAP_HOURS) {
@@ -285,13 +285,13 @@ export function webhooksOf({ sql, secrets, http }: WebhooksDependencies): Webhoo
       const events = (batch.events ?? (await readBatch(batch))).filter((event) => isWanted(webhook, event))
       if (events.length === 0) return finishBatch(sql, batch, { status: null, milliseconds: 0 })
       const target = { ...webhook, ...keys }
-      const body = bodyOf(target, events)
+      const body = writeBody(target, events)
       // No event has a name in this format. An empty batch would look like a probe.
       if (body === '[]') return finishBatch(sql, batch, { status: null, milliseconds: 0 })
       const id = `msg_${batch.id.replaceAll('-', '')}`
       const response = await post(http, target, { id, body, signal })
       if (signal.aborted && response.status === null) {
-        await giveBack(sql, batch)
+        await releaseBatch(sql, batch)
         return 'late'
       }
       return finishBatch(sql, batch, response)

@@ -9,7 +9,7 @@ import type { Answer, WebhookKeys, WebhookSettings } from './webhook.ts'
 export type Target = Pick<WebhookSettings, 'url' | 'format' | 'asText' | 'abuse' | 'eventIds' | 'headers' | 'signed'> &
   WebhookKeys
 
-export interface Told extends Answer {
+export interface WebhookResponse extends Answer {
   /** The beginning of the response body. */
   readonly text: string
 }
@@ -19,7 +19,7 @@ const MAX_TEXT_LENGTH = 500
 const PROBE_MS = 5000
 
 /** Returns a batch in the target's format. */
-export function bodyOf(target: Target, events: readonly Event[]): string {
+export function writeBody(target: Target, events: readonly Event[]): string {
   return target.format === 'v2' ? v2Body(events, target) : v3Body(events)
 }
 
@@ -28,7 +28,7 @@ export async function post(
   http: OutboundHttp,
   target: Target,
   { id, body, signal, timeoutMs }: { id: string; body: string; signal?: AbortSignal; timeoutMs?: number },
-): Promise<Told> {
+): Promise<WebhookResponse> {
   const started = performance.now()
   const elapsed = () => Math.round(performance.now() - started)
   const seconds = Math.floor(Date.now() / 1000)

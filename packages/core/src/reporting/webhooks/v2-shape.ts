@@ -2,7 +2,7 @@ import type { BounceClass } from '../../delivery/bounce-rules.ts'
 import type { Event, EventDelivery } from '../../events/event.ts'
 import type { EventDetail } from '../../events/event-detail.ts'
 import { eventType, type WebhookEvent } from '../../events/event-types.ts'
-import { dropText, isHardBounce, replyLine } from '../events/words.ts'
+import { dropText, isHardBounce, replyLine } from '../events/texts.ts'
 import { eventName } from './names.ts'
 import type { WebhookSettings } from './webhook.ts'
 

@@ -3,7 +3,7 @@ import type { EventDetail } from '../../events/event-detail.ts'
 import type { WebhookEvent } from '../../events/event-types.ts'
 import { shortMessageId } from '../../submission/message-id.ts'
 import { classificationOf } from '../events/bounce-classifications.ts'
-import { isHardBounce, replyLine } from '../events/words.ts'
+import { isHardBounce, replyLine } from '../events/texts.ts'
 import { nameOf } from './names.ts'
 import { eventId } from './v2-shape.ts'
 

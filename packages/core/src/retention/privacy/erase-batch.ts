@@ -15,13 +15,13 @@ import type { Receipt, Subject } from './request.ts'
 
 const DAY_MS = 86_400_000
 
-export interface Swept {
+export interface ErasureResult {
   readonly touched: Partial<Receipt>
   /** Messages without queued deliveries, from which the recipient is now completely erased. */
   readonly quiet: readonly string[]
 }
 
-export interface Sweep {
+export interface ErasureBatch {
   readonly accountId: number
   readonly subject: Subject
   /** Ordered by id, so that two erasures never deadlock. */
@@ -32,7 +32,7 @@ export interface Sweep {
  * Erases a recipient from some messages. Queued deliveries to the recipient are cancelled unless a worker has claimed them. From
  * messages shared with others the recipient's data are removed, and the body once no delivery is queued. Can be repeated.
  */
-export async function sweep(sql: AnySql, { accountId, subject, messages }: Sweep): Promise<Swept> {
+export async function eraseBatch(sql: AnySql, { accountId, subject, messages }: ErasureBatch): Promise<ErasureResult> {
   const { key, pseudonym } = subject
   const ids = messages.map(({ id }) => id)
   const recipient = { accountId, key, pseudonym, ids }

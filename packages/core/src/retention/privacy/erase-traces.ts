@@ -125,7 +125,7 @@ export async function eraseEvents(
 /** Discards what the recipient opened and clicked and was not classified yet. */
 export async function discardHits(sql: AnySql, { ids, accountId, pseudonym }: ErasedRecipient): Promise<void> {
   // A hit that is being classified is locked and skipped here; its classification waits for this transaction and then discards it
-  // (tracking/judge-hits.ts).
+  // (tracking/classify-hits.ts).
   await sql`
     delete from hits where id in (
       select h.id from unnest(${[...ids]}::uuid[]) as w(id)

@@ -1,7 +1,7 @@
 import { isDatabaseTrouble, isTimeout, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { Forgotten } from '../../suppressions/forgotten.ts'
-import { sweep } from './erase-batch.ts'
+import { eraseBatch } from './erase-batch.ts'
 import { type FoundMessage, findFinished, findQueued, firstFew } from './find.ts'
 import { announceHashes, hashSuppressions } from './opt-outs.ts'
 import type { Progress, Receipt, RequestInWork, Subject } from './request.ts'
@@ -187,7 +187,7 @@ async function eraseMessages(
   { uuid, accountId }: RequestInWork,
   { subjectNo, subject, messages }: { subjectNo: number; subject: Subject; messages: readonly FoundMessage[] },
 ): Promise<Partial<Receipt>> {
-  const { touched, quiet } = await sweep(sql, { accountId, subject, messages })
+  const { touched, quiet } = await eraseBatch(sql, { accountId, subject, messages })
   const done = new Set(quiet)
   const open = messages.map(({ id }) => id).filter((id) => !done.has(id))
   await sql`

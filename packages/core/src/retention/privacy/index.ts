@@ -41,7 +41,7 @@ export interface ExportQuestion {
   readonly next?: string | undefined
 }
 
-export function privacyOf(dependencies: ForgetDependencies): Privacy {
+export function createPrivacy(dependencies: ForgetDependencies): Privacy {
   const { sql, secrets, forgotten } = dependencies
   const find = async (accountId: number, uuid: string): Promise<ForgetRequest> => {
     const found = await selectRequest(sql, accountId, uuid)

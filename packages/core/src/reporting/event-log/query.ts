@@ -4,13 +4,13 @@ import { parseAddress } from '../../mime/address.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 
 /** A query of the event log, in the terms of a client. */
-export interface LogQuestion {
+export interface LogQuery {
   readonly accountId: number
   /** The first day as `yyyy-mm-dd` in the account's time zone. */
   readonly first: string
   /** The last day, inclusive. If undefined, all days from the first one on. */
   readonly last?: string | undefined
-  /** Event names of {@link LOG_WORDS}, case-insensitive; if empty, all. */
+  /** Event names of {@link LOG_EVENTS}, case-insensitive; if empty, all. */
   readonly events?: readonly string[]
   readonly sort?: 'asc' | 'desc'
   /** Maximum number of rows. Clamped to 1,000, and to 5,000 with `scroll`. */
@@ -82,19 +82,19 @@ const TOTALS: Readonly<Record<string, string>> = {
 }
 
 /** All event names of the log (v2 contract 12.1). */
-export const LOG_WORDS = [...Object.keys(MEANINGS), ...Object.keys(TOTALS)]
+export const LOG_EVENTS = [...Object.keys(MEANINGS), ...Object.keys(TOTALS)]
 
 /** Maximum length of a filter text in characters. */
 const MAX_FILTER_LENGTH = 255
 
 /** Checks the days. Equal days mean one day (v2 contract 12.2). Throws dateInvalid or datesReversed. */
-export function requireDays({ first, last }: Pick<LogQuestion, 'first' | 'last'>): void {
+export function requireDays({ first, last }: Pick<LogQuery, 'first' | 'last'>): void {
   const from = parseDay(first)
   if (last !== undefined && parseDay(last) < from) throw new ServiceError('datesReversed')
 }
 
 /** Returns the filters of a query. Throws parameterInvalid. */
-export function filterOf(question: LogQuestion): Filter {
+export function parseFilter(question: LogQuery): Filter {
   const { email, from, subject, reference, messageId } = question
   for (const [name, text] of Object.entries({ email, fromaddress: from, subject, xapiheader: reference })) {
     if (text !== undefined && text.length > MAX_FILTER_LENGTH) {
@@ -124,7 +124,7 @@ function wantedEvents(words: readonly string[]): WantedEvents | undefined {
     if (meaning === undefined && Object.hasOwn(TOTALS, word))
       throw invalidParameter('events', `${word} cannot be combined with other events`)
     if (meaning === undefined)
-      throw invalidParameter('events', `must be a comma-separated list of: ${LOG_WORDS.join(', ')}`)
+      throw invalidParameter('events', `must be a comma-separated list of: ${LOG_EVENTS.join(', ')}`)
     return meaning
   })
   if (named.length === 0 || named.includes('all')) return undefined

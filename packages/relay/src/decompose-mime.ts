@@ -13,7 +13,7 @@ import type { Field } from './header.ts'
 import { readMailboxes } from './mailboxes.ts'
 
 /** A MIME message as parts that can be composed again for each recipient. */
-export interface Apart {
+export interface DecomposedMessage {
   readonly subject: string | undefined
   readonly fromName: string
   readonly replyTo: readonly SubmittedMailbox[]
@@ -56,14 +56,14 @@ const SIGNED_TEXT = '-----BEGIN PGP '
  *
  * Throws messageMalformed, overloaded.
  */
-export async function takeApart({ head, fields, parts }: WholeMessage): Promise<Apart | undefined> {
+export async function decomposeMime({ head, fields, parts }: WholeMessage): Promise<DecomposedMessage | undefined> {
   const own = fields.filter((field) => !isRemoved(field))
   if (own.reduce((sum, { start, end }) => sum + end - start, 0) > MAX_HEAD_BYTES) return undefined
   const headers = headersOf(head, own)
   const subject = valueIn(own, 'subject')
   if (!headers || isTooLong(subject)) return undefined
-  const replyTo = mailboxesOf(own, 'reply-to')
-  const fromName = mailboxesOf(own, 'from')[0]?.name ?? ''
+  const replyTo = parseMailboxes(own, 'reply-to')
+  const fromName = parseMailboxes(own, 'from')[0]?.name ?? ''
   if ([fromName, ...replyTo.map(({ name }) => name)].some(isTooLong)) return undefined
   if (!replyTo.every(({ email }) => parseAddress(email))) return undefined
   const { whole, html, text, alternatives, files } = await parts()
@@ -76,7 +76,7 @@ export async function takeApart({ head, fields, parts }: WholeMessage): Promise<
     attachments: files.map(toAttachment),
     messageId: messageId !== undefined && MESSAGE_ID.test(messageId) ? messageId : undefined,
     names: new Map(
-      [...mailboxesOf(own, 'to'), ...mailboxesOf(own, 'cc')]
+      [...parseMailboxes(own, 'to'), ...parseMailboxes(own, 'cc')]
         .filter(({ name }) => name !== '')
         .map(({ email, name }) => [email.toLowerCase(), name]),
     ),
@@ -133,7 +133,7 @@ export function fileNameOf({ fileName }: FoundFile): string {
 }
 
 /** The mailboxes of the last field of this name, as mail parsers read it. */
-export function mailboxesOf(fields: readonly Field[], wanted: string): readonly SubmittedMailbox[] {
+export function parseMailboxes(fields: readonly Field[], wanted: string): readonly SubmittedMailbox[] {
   const field = fields.findLast(({ name }) => name === wanted)
   return field ? readMailboxes(field.value).mailboxes : []
 }

@@ -1,5 +1,5 @@
 import { invalidParameter } from '@postrider/core'
-import { tellLeftBehind } from './counterparts.ts'
+import { reportNotImported } from './counterparts.ts'
 import { moveGroups } from './groups.ts'
 import type { Move } from './move.ts'
 import { moveSuppressions } from './suppressions.ts'
@@ -18,10 +18,10 @@ const MOVES = { groups: moveGroups, templates: moveTemplates, suppressions: move
  *
  * Throws SourceError, and parameterInvalid (account) if the account does not exist.
  */
-export async function moveIn(move: Move, parts: readonly Part[]): Promise<void> {
+export async function importAccount(move: Move, parts: readonly Part[]): Promise<void> {
   const account = (await move.core.accounts.list()).find(({ id }) => id === move.accountId)
   if (!account || account.state === 'deleted') throw invalidParameter('account', 'account not found')
   for (const part of PARTS.filter((one) => parts.includes(one))) await MOVES[part](move)
-  await tellLeftBehind(move, parts)
+  await reportNotImported(move, parts)
   move.progress.end()
 }

@@ -22,7 +22,7 @@ export const KINDS = [
 export type Kind = (typeof KINDS)[number]
 
 /** A feature of the source that is not imported. */
-export interface Counterpart {
+export interface NotImported {
   readonly what: string
   /** Null if not counted. */
   readonly count: number | string | null
@@ -33,18 +33,18 @@ export interface Counterpart {
 const MAX_SENTENCES = 50
 
 /** The result so far. Its size is bounded, whatever is read. */
-export interface Tally {
+export interface ImportCounts {
   readonly counts: Readonly<Record<Kind, Counts>>
   readonly differences: string[]
   readonly refusals: string[]
-  readonly leftBehind: Counterpart[]
+  readonly leftBehind: NotImported[]
   /** Lists that the source truncated. */
   readonly cut: string[]
   /** Versions with a thumbnail; versions of the design editor; bounces and complaints with a reason or an IP address. */
   readonly seen: { pictures: number; designs: number; texts: number }
 }
 
-export function newTally(): Tally {
+export function newTally(): ImportCounts {
   const none = (): Counts => ({ added: 0, there: 0, differs: 0, overwritten: 0, refused: 0 })
   const counts = Object.fromEntries(KINDS.map((kind) => [kind, none()])) as Record<Kind, Counts>
   const seen = { pictures: 0, designs: 0, texts: 0 }

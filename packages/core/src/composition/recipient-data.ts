@@ -4,7 +4,7 @@ import type { Mailbox } from '../mime/header.ts'
  * The data of one recipient of a composed message, stored with the delivery (`personal`). Usually null: the recipient is alone
  * in To and nothing else differs.
  */
-export interface Personal {
+export interface RecipientData {
   /** Number of the envelope, whose copies share one Message-ID. */
   readonly envelope: number
   /** The visible To and Cc lists, if they contain more than the recipient. */

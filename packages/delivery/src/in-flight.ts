@@ -1,7 +1,7 @@
 import type { DeliveryKey, LoadedMessage } from '@postrider/core'
 
 /** Maximum number of deliveries in flight per worker. */
-export const HAND_LIMIT = 2000
+export const MAX_IN_FLIGHT = 2000
 /**
  * Maximum number of deliveries in slow conversations that do not count, so that slow hosts do not take the capacity of fast ones. Each
  * still costs a socket and its message.
@@ -11,7 +11,7 @@ const MAX_SLOW = 6000
 const MAX_BODY_BYTES = 48 * 1024 * 1024
 
 /** Deliveries claimed by this worker and not yet finished, and the remaining capacity. */
-export class Hand {
+export class InFlightDeliveries {
   readonly #keys = new Set<string>()
   /** Number of deliveries in flight that share each loaded message. */
   readonly #messages = new Map<LoadedMessage, number>()
@@ -29,7 +29,7 @@ export class Hand {
 
   /** How many more deliveries may be claimed. */
   get room(): number {
-    return this.#octets >= MAX_BODY_BYTES ? 0 : Math.max(HAND_LIMIT + this.#slow - this.count, 0)
+    return this.#octets >= MAX_BODY_BYTES ? 0 : Math.max(MAX_IN_FLIGHT + this.#slow - this.count, 0)
   }
 
   /** Number of deliveries in slow conversations. */

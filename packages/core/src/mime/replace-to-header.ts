@@ -5,7 +5,7 @@ const EMPTY_LINE = '\r\n\r\n'
 /**
  * Replaces the first To field by one with this mailbox and removes the other To fields. All other octets are unchanged.
  */
-export function withOwnTo(message: Buffer, mailbox: Mailbox): Buffer {
+export function replaceToHeader(message: Buffer, mailbox: Mailbox): Buffer {
   const end = message.indexOf(EMPTY_LINE)
   const head = message.toString('latin1', 0, end === -1 ? message.length : end + 2)
   const field = Buffer.from(mailboxField('To', [mailbox]))

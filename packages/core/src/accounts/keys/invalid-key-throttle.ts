@@ -40,7 +40,7 @@ export interface Shown {
  * the database from clients that guess, or that keep using a revoked key. Keys known to be valid are not checked here,
  * because many clients can share one address.
  */
-export class WrongKeyBrake {
+export class InvalidKeyThrottle {
   readonly #sources = new Map<string, Source>()
   readonly #limit: number
   readonly #shared: SharedCount | undefined
@@ -108,7 +108,7 @@ function tooMany(milliseconds: number): ServiceError {
  * Counts invalid keys of all processes with a shared rate limit. While the database is unavailable, each process counts
  * alone.
  */
-export function sharedCountOf(rateLimits: RateLimits, limit: number): SharedCount {
+export function createSharedCount(rateLimits: RateLimits, limit: number): SharedCount {
   return {
     async note(name) {
       try {

@@ -19,7 +19,7 @@ const LOG_INTERVAL_MS = 60_000
 /** Milliseconds for which shutdown waits for buffered hits. */
 const SHUTDOWN_TIMEOUT_MS = 3000
 
-export interface HitTaker {
+export interface HitBuffer {
   /** Returns when the hit is in the database, or when the response should no longer wait for that. Never throws. */
   take(hit: Hit): Promise<void>
   /** Waits up to three seconds for hits that are not written yet. */
@@ -30,7 +30,7 @@ export interface HitTaker {
  * Writes hits, many per commit and one commit at a time, so that a flood uses only one connection of the pool. While the database
  * is unavailable, hits are buffered in memory; those that exceed the buffer or wait too long are lost.
  */
-export function takerOf({ sql, log }: { sql: Sql; log: Log }): HitTaker {
+export function createHitBuffer({ sql, log }: { sql: Sql; log: Log }): HitBuffer {
   let bytes = 0
   let lost = 0
   let loggedAt = Number.NEGATIVE_INFINITY

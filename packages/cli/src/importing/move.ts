@@ -1,7 +1,7 @@
 import { type Core, ServiceError } from '@postrider/core'
 import type { Progress } from './progress.ts'
 import type { Bounds, Source } from './source.ts'
-import { type Kind, type Tally, tell } from './tally.ts'
+import { type ImportCounts, type Kind, tell } from './tally.ts'
 
 /** What is imported, from where, into which account, and how. */
 export interface Move {
@@ -13,7 +13,7 @@ export interface Move {
   readonly dryRun: boolean
   /** Replace existing objects that have the same id as one of the source. */
   readonly overwrite: boolean
-  readonly tally: Tally
+  readonly tally: ImportCounts
   readonly progress: Progress
 }
 

@@ -1,15 +1,15 @@
 import type { Move } from './move.ts'
 import { list } from './reading.ts'
 import { SourceError } from './source.ts'
-import type { Counterpart } from './tally.ts'
+import type { NotImported } from './tally.ts'
 
 const PAGE = 500
 
 /** Reports what the source has and Postrider has no equivalent for, with counts where the source gives them quickly. */
-export async function tellLeftBehind(move: Move, parts: readonly string[]): Promise<void> {
+export async function reportNotImported(move: Move, parts: readonly string[]): Promise<void> {
   const { tally } = move
   const { pictures, designs, texts } = tally.seen
-  const counterparts: Counterpart[] = []
+  const counterparts: NotImported[] = []
   const add = (what: string, count: number | string, why: string) => {
     if (count !== 0) counterparts.push({ what, count, why })
   }

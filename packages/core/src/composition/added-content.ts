@@ -2,7 +2,7 @@ import type { MessageSettings, Submission } from '../submission/submission.ts'
 import { renderMergeTags, withUnsubscribe } from './merge.ts'
 
 /** The content added to an outbound message, as stored with it: only what is enabled. Fixed when the message is accepted. */
-export interface Additions extends MessageSettings {
+export interface AddedContent extends MessageSettings {
   /** The domain's custom host for links; undefined if the links use the service's host. */
   readonly trackingHost?: string
   /** The template, if the entry point has its own template ids, with its name at that time; no name if it did not exist. */
@@ -21,7 +21,7 @@ export interface Footer {
  * Returns the added content: the settings of the message, or the account's defaults. Nothing is added to a message with a null
  * return path (MAIL FROM:<>), because such messages are automatic replies.
  */
-export function additionsOf(submission: Submission, trackingHost: string | null): Additions {
+export function addedContentOf(submission: Submission, trackingHost: string | null): AddedContent {
   const { settings, principal } = submission
   const { group: id, groupsToDisplay, bypass } = settings
   const group = {
@@ -53,7 +53,7 @@ export function additionsOf(submission: Submission, trackingHost: string | null)
 function detailsOf(
   settings: MessageSettings,
   on: { readonly clickTracking: boolean; readonly openTracking: boolean; readonly unsubscribe: boolean },
-): Additions {
+): AddedContent {
   const { clickTrackingInText, openTag, unsubscribeTexts, linkParameters } = settings
   return {
     ...(on.clickTracking && clickTrackingInText === false ? { clickTrackingInText } : {}),
@@ -73,7 +73,7 @@ const LINKS = '<%Unsubscribe From This List%> | <%Manage Email Preferences%>'
 const GROUP_SENTENCE = { text: LINKS, html: `<p style="font-size:12px">${LINKS}</p>` }
 
 /** Returns the sentence around the unsubscribe link; undefined if the service's default is used. */
-export function unsubscribeTextsOf({ unsubscribeTexts, groupLink }: Additions): MessageSettings['unsubscribeTexts'] {
+export function unsubscribeTextsOf({ unsubscribeTexts, groupLink }: AddedContent): MessageSettings['unsubscribeTexts'] {
   return groupLink ? { ...GROUP_SENTENCE, ...unsubscribeTexts } : unsubscribeTexts
 }
 
@@ -87,7 +87,7 @@ export function footerOf(submission: Submission): Footer | undefined {
 }
 
 /** Returns the footer of a MIME message. Its recipients share their attributes, so tags are merged once, when it is accepted. */
-export function mergedFooter(submission: Submission, { unsubscribe }: Additions): Footer | undefined {
+export function mergedFooter(submission: Submission, { unsubscribe }: AddedContent): Footer | undefined {
   const footer = footerOf(submission)
   if (!footer || footer.literal) return footer
   const given = submission.envelopes[0]?.attributes ?? {}

@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { type Additions, additionsOf, footerOf, mergedFooter } from '../composition/additions.ts'
+import { type AddedContent, addedContentOf, footerOf, mergedFooter } from '../composition/added-content.ts'
 import { type EncodedPart, encodePart } from '../composition/body.ts'
 import { messageDate } from '../composition/compose.ts'
 import type { ContentDocument } from '../composition/content.ts'
 import { defaultsIn, withDefaults } from '../composition/merge.ts'
-import type { Personal } from '../composition/personal.ts'
+import type { RecipientData } from '../composition/recipient-data.ts'
 import { textDetailsOf } from '../composition/recipient-texts.ts'
 import { subjectOf } from '../composition/stored-content.ts'
 import type { StoredAttachment } from '../content/files/index.ts'
@@ -18,7 +18,6 @@ import type {
   SubmittedAttachment,
   SubmittedEnvelope,
 } from '../submission/submission.ts'
-import type { Judgement } from './rules/rules.ts'
 import {
   canonicalAlternative,
   canonicalMailbox,
@@ -26,12 +25,13 @@ import {
   ownOf,
   personalOfMime,
   shownSubject,
-} from './settle-details.ts'
+} from './prepare-details.ts'
+import type { Validated } from './rules/rules.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 
 export interface SettleOptions {
   readonly submission: Submission
-  readonly found: Judgement
+  readonly found: Validated
   readonly transactionBase: bigint
   /** The name of this service in trace headers. */
   readonly heloName: string
@@ -39,7 +39,7 @@ export interface SettleOptions {
 }
 
 /** Prepares a validated submission for storage: numbers and deduplicates recipients, fixes the content, encodes body parts. */
-export function settle({ submission: given, found, transactionBase, heloName, now }: SettleOptions): StoredMessage {
+export function prepare({ submission: given, found, transactionBase, heloName, now }: SettleOptions): StoredMessage {
   const submission = found.filled?.submission ?? given
   const { content, principal, from } = submission
   const id = messageIdOf(now)
@@ -47,7 +47,10 @@ export function settle({ submission: given, found, transactionBase, heloName, no
   const attachments = [...submission.attachments, ...(found.attachments ?? []).map(asSubmitted)]
   const shared = attachments.map((attachment) => files.add(attachment))
   const deliveries = prepareRecipients(submission, found, files)
-  const settings = { ...additionsOf(submission, found.domain?.trackingHost ?? null), ...templateOf(submission, found) }
+  const settings = {
+    ...addedContentOf(submission, found.domain?.trackingHost ?? null),
+    ...templateOf(submission, found),
+  }
   const mime = content.kind === 'mime' && !found.template
   const first = mime
     ? traced(content, id, submission, heloName, now)
@@ -87,7 +90,7 @@ export function settle({ submission: given, found, transactionBase, heloName, no
   }
 }
 
-function templateOf({ templateKey }: Submission, { templateName: name }: Judgement): Pick<Additions, 'template'> {
+function templateOf({ templateKey }: Submission, { templateName: name }: Validated): Pick<AddedContent, 'template'> {
   if (templateKey === undefined) return {}
   return { template: { id: templateKey.toLowerCase(), ...(name === undefined ? {} : { name }) } }
 }
@@ -123,7 +126,7 @@ function asSubmitted({ fileName, content }: StoredAttachment): SubmittedAttachme
 
 function contentDocument(
   submission: Submission,
-  { template, filled }: Judgement,
+  { template, filled }: Validated,
   shared: readonly number[],
   files: FileParts,
 ): ContentDocument {
@@ -156,7 +159,7 @@ function contentDocument(
   }
 }
 
-function prepareRecipients(submission: Submission, { template }: Judgement, files: FileParts): StoredDelivery[] {
+function prepareRecipients(submission: Submission, { template }: Validated, files: FileParts): StoredDelivery[] {
   const deliveries: StoredDelivery[] = []
   // A template's defaults are stored with its content. Those in the subject are needed here too, because the event log shows the
   // subject but does not read the content.
@@ -200,7 +203,7 @@ function prepareRecipients(submission: Submission, { template }: Judgement, file
   return deliveries
 }
 
-function personalOf(envelope: SubmittedEnvelope, number: number, files: FileParts): Personal {
+function personalOf(envelope: SubmittedEnvelope, number: number, files: FileParts): RecipientData {
   const { to, cc, bcc, attributes, headers, attachments, messageId, substitutions, data, customArgs } = envelope
   const canonical = (addresses: readonly string[]): string[] =>
     addresses.flatMap((written) => parseAddress(written)?.text ?? [])
@@ -221,7 +224,7 @@ function personalOf(envelope: SubmittedEnvelope, number: number, files: FilePart
 }
 
 /** If the envelope's number equals the recipient's and nothing else differs, nothing is stored. */
-function trivialToNull(personal: Personal | null): Personal | null {
+function trivialToNull(personal: RecipientData | null): RecipientData | null {
   return personal && Object.keys(personal).length === 1 ? null : personal
 }
 

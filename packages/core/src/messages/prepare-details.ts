@@ -1,4 +1,4 @@
-import type { Personal } from '../composition/personal.ts'
+import type { RecipientData } from '../composition/recipient-data.ts'
 import { isBlank, type StoredContent, subjectOf } from '../composition/stored-content.ts'
 import { parseAddress } from '../mime/address.ts'
 import { formatMediaType, parseMediaType } from '../mime/media-type.ts'
@@ -13,7 +13,7 @@ import type {
 import type { Alternative } from '../submission/submission-details.ts'
 
 /** Returns the data of an envelope that replace the message's (submission-details.ts). */
-export function ownOf({ names, from, subject, scheduledAt }: SubmittedEnvelope): Partial<Personal> {
+export function ownOf({ names, from, subject, scheduledAt }: SubmittedEnvelope): Partial<RecipientData> {
   return {
     ...(names && names.size > 0 ? { names: namesOf(names) } : {}),
     ...(from ? { from: canonicalMailbox(from) } : {}),
@@ -32,7 +32,11 @@ function namesOf(names: ReadonlyMap<string, string>): Record<string, string> {
 }
 
 /** Returns the per-recipient data of one envelope of a MIME message; null if there are none. */
-export function personalOfMime(content: MimeContent, envelope: SubmittedEnvelope, number: number): Personal | null {
+export function personalOfMime(
+  content: MimeContent,
+  envelope: SubmittedEnvelope,
+  number: number,
+): RecipientData | null {
   const { to, names, customArgs, scheduledAt } = envelope
   const [written = ''] = to
   const address = content.ownTo ? parseAddress(written)?.text : undefined

@@ -1,7 +1,7 @@
 import { type Answer, table } from '../command.ts'
-import { KINDS, type Tally } from './tally.ts'
+import { type ImportCounts, KINDS } from './tally.ts'
 
-export interface Told {
+export interface ReportOptions {
   readonly accountId: number
   readonly from: string
   readonly dryRun: boolean
@@ -10,7 +10,10 @@ export interface Told {
 const ALIKE = ['groups', 'templates', 'versions'] as const
 
 /** The result of the import; in a dry run, the plan. */
-export function reportOf({ counts, differences, refusals, leftBehind, cut }: Tally, told: Told): Answer {
+export function toReport(
+  { counts, differences, refusals, leftBehind, cut }: ImportCounts,
+  told: ReportOptions,
+): Answer {
   const { dryRun, accountId, from } = told
   const heading = [
     '',
@@ -47,7 +50,7 @@ function section(heading: string, lines: readonly string[]): string {
 }
 
 /** Suppressions with a different reason do not count as a failure: the address is suppressed. */
-function failureOf({ counts, cut }: Pick<Tally, 'counts' | 'cut'>): string | undefined {
+function failureOf({ counts, cut }: Pick<ImportCounts, 'counts' | 'cut'>): string | undefined {
   const refused = KINDS.reduce((sum, kind) => sum + counts[kind].refused, 0)
   const differing = ALIKE.reduce((sum, kind) => sum + counts[kind].differs, 0)
   if (refused + differing + cut.length === 0) return undefined

@@ -3,7 +3,7 @@ import type { OutboundHttp } from '../../platform/outbound-http.ts'
 import { postCallback } from './callback.ts'
 import type { ExportJob } from './export-job.ts'
 import { mailNotice, type NoticeDependencies } from './notice.ts'
-import { MOST_TELLINGS, type StoredExport, saveTold, takeTelling } from './store.ts'
+import { claimNotification, MAX_NOTIFICATION_ATTEMPTS, type StoredExport, saveTold } from './store.ts'
 
 export interface TellDependencies extends NoticeDependencies {
   readonly http: OutboundHttp
@@ -11,7 +11,7 @@ export interface TellDependencies extends NoticeDependencies {
 }
 
 /** Sends the notifications of a claimed job. */
-export type Telling = () => Promise<void>
+export type Notification = () => Promise<void>
 
 /**
  * Returns a function that claims one finished job, to be reported by its callback and by email. Failed notifications are retried for
@@ -19,10 +19,10 @@ export type Telling = () => Promise<void>
  * of workers may call it, concurrently too. A process sends one notification per account at a time, so that callbacks which do not
  * respond do not delay other accounts.
  */
-export function tellerOf(dependencies: TellDependencies): () => Promise<Telling | undefined> {
+export function createNotifier(dependencies: TellDependencies): () => Promise<Notification | undefined> {
   const busy = new Set<number>()
   return async () => {
-    const stored = await takeTelling(dependencies.sql, [...busy])
+    const stored = await claimNotification(dependencies.sql, [...busy])
     if (!stored) return undefined
     busy.add(stored.accountId)
     return () => notify(dependencies, stored).finally(() => busy.delete(stored.accountId))
@@ -36,7 +36,7 @@ async function notify(dependencies: TellDependencies, stored: StoredExport): Pro
   const callbackTold =
     stored.callbackTold || callbackUrl === null || (await postCallback(http, callbackUrl, callbackBody(job)))
   const emailTold = stored.emailTold || email === null || (await mail(dependencies, stored, job))
-  const over = (callbackTold && emailTold) || stored.tellings >= MOST_TELLINGS
+  const over = (callbackTold && emailTold) || stored.tellings >= MAX_NOTIFICATION_ATTEMPTS
   await saveTold(sql, stored.id, { callbackTold, emailTold, over })
 }
 

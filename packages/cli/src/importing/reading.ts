@@ -40,7 +40,7 @@ export async function readGroups(source: Source, broken: Broken): Promise<Source
   return list(await source.get(path), path).flatMap((one, at): SourceGroup[] =>
     entry(`groups, entry ${at + 1}`, broken, () => {
       const { id, name, description, is_default } = record(one, path)
-      if (!Number.isSafeInteger(id)) throw unlike(path, 'a group without a numeric id')
+      if (!Number.isSafeInteger(id)) throw unexpectedResponse(path, 'a group without a numeric id')
       return { id: Number(id), name: text(name), description: text(description), isDefault: is_default === true }
     }),
   )
@@ -70,10 +70,10 @@ export async function readTemplates(source: Source, bounds: Bounds, broken: Brok
       const place = `templates, entry ${++read}`
       found.push(...entry(place, broken, () => templateOf(record(one, path), place, broken)))
     }
-    if (read > bounds.templates) throw unlike(path, `more than ${bounds.templates} templates`)
+    if (read > bounds.templates) throw unexpectedResponse(path, `more than ${bounds.templates} templates`)
     token = nextToken(record(answer._metadata ?? {}, path).next)
     if (token === '') return found
-    if (tokens.has(token)) throw unlike(path, 'the same page twice')
+    if (tokens.has(token)) throw unexpectedResponse(path, 'the same page twice')
     tokens.add(token)
   }
 }
@@ -84,14 +84,14 @@ function nextToken(next: unknown): string {
   if (link === '') return ''
   const token =
     URL.canParse(link, 'http://base.invalid') && new URL(link, 'http://base.invalid').searchParams.get('page_token')
-  if (!token) throw unlike('/v3/templates', 'a link to the next page without page_token')
+  if (!token) throw unexpectedResponse('/v3/templates', 'a link to the next page without page_token')
   return token
 }
 
 function templateOf({ id, name, generation, versions }: Answered, place: string, broken: Broken): SourceTemplate {
   const path = '/v3/templates'
   const listed = list(versions ?? [], path)
-  if (listed.length > MAX_VERSIONS) throw unlike(path, `a template with more than ${MAX_VERSIONS} versions`)
+  if (listed.length > MAX_VERSIONS) throw unexpectedResponse(path, `a template with more than ${MAX_VERSIONS} versions`)
   return {
     ...{ id: text(id), name: text(name), generation: generation === 'dynamic' ? 'dynamic' : 'legacy' },
     versions: listed.flatMap((one, at) =>
@@ -119,12 +119,12 @@ export async function readVersion(source: Source, templateId: string, versionId:
 export type Answered = Readonly<Record<string, unknown>>
 
 export function list(value: unknown, path: string): readonly unknown[] {
-  if (!Array.isArray(value)) throw unlike(path, 'not a list')
+  if (!Array.isArray(value)) throw unexpectedResponse(path, 'not a list')
   return value
 }
 
 export function record(value: unknown, path: string): Answered {
-  if (!isRecord(value)) throw unlike(path, 'not an object')
+  if (!isRecord(value)) throw unexpectedResponse(path, 'not an object')
   return value
 }
 
@@ -138,6 +138,6 @@ export function text(value: unknown): string {
 }
 
 /** The error for JSON that is not what a v3 API returns. */
-export function unlike(path: string, found: string): SourceError {
+export function unexpectedResponse(path: string, found: string): SourceError {
   return new SourceError(`${path}: not the response of a v3 API (${found})`, 200)
 }

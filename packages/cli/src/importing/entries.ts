@@ -1,5 +1,5 @@
 import { COUNTED } from '@postrider/core'
-import { isRecord, list, text, unlike } from './reading.ts'
+import { isRecord, list, text, unexpectedResponse } from './reading.ts'
 import type { Bounds, Source } from './source.ts'
 
 /** An address on one of the source's lists. */
@@ -46,9 +46,9 @@ export function readEntries(source: Source, path: string, bounds: Bounds): Readi
     const query = span ? queryOf(span) : ''
     for await (const page of byOffset(source, path, query)) {
       count += page.length
-      if ((total += page.length) > bounds.entries) throw unlike(path, `more than ${bounds.entries} entries`)
+      if ((total += page.length) > bounds.entries) throw unexpectedResponse(path, `more than ${bounds.entries} entries`)
       if (span && page.some(({ created = span.from }) => created < span.from || created > span.to)) {
-        throw unlike(path, 'entries outside start_time and end_time')
+        throw unexpectedResponse(path, 'entries outside start_time and end_time')
       }
       if (instant) yield page
       else kept.push(page)
@@ -81,7 +81,7 @@ export function readGroupEntries(source: Source, bounds: Bounds): Reading {
   async function* pages(): AsyncGenerator<readonly SourceEntry[]> {
     let total = 0
     for await (const page of byOffset(source, path, '')) {
-      if ((total += page.length) > bounds.entries) throw unlike(path, `more than ${bounds.entries} entries`)
+      if ((total += page.length) > bounds.entries) throw unexpectedResponse(path, `more than ${bounds.entries} entries`)
       yield page
     }
     if (total === COUNTED) cut = `${path}: ${COUNTED} entries were read; there may be more`
@@ -96,7 +96,7 @@ async function* byOffset(source: Source, path: string, query: string): AsyncGene
     const page = list(await source.get(`${path}?limit=${PAGE}&offset=${offset}${query}`), path)
     if (page.length === 0) return
     const now = JSON.stringify(page)
-    if (now === last) throw unlike(path, 'the same page twice; offset is ignored')
+    if (now === last) throw unexpectedResponse(path, 'the same page twice; offset is ignored')
     last = now
     yield page.map(entryOf)
     // The server ignores limit and returned everything.

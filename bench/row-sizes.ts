@@ -82,7 +82,10 @@ await withDatabase(4, async (sql, url) => {
       }))
       await core.deliveries.record(
         claimed.map(({ messageId, recipientNo, attempt }) => ({
-          ...{ messageId, recipientNo, attempt, workerId },
+          messageId,
+          recipientNo,
+          attempt,
+          workerId,
           outcome: {
             kind: 'delivered',
             stage: 'dot',

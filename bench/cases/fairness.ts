@@ -17,13 +17,24 @@ export const fairness: Case = {
     await service.start('delivery', { sinkPort: sink.port })
     const trickle = (): Promise<unknown> =>
       smtpClients({
-        ...{ port: service.relayTlsPort, apiKey: quiet.apiKey, from: `desk@${quiet.domain}` },
-        ...{ octets: 10_000, sessions: 2, messages: seconds * 4, pause: 450, seconds },
+        port: service.relayTlsPort,
+        apiKey: quiet.apiKey,
+        from: `desk@${quiet.domain}`,
+        octets: 10_000,
+        sessions: 2,
+        messages: seconds * 4,
+        pause: 450,
+        seconds,
       })
     const flood = (): Promise<unknown> =>
       smtpClients({
-        ...{ port: service.relayPort, from: `desk@${service.domain}` },
-        ...{ octets: 10_000, sessions: 20, messages: seconds * 200, pause: 97, seconds },
+        port: service.relayPort,
+        from: `desk@${service.domain}`,
+        octets: 10_000,
+        sessions: 20,
+        messages: seconds * 200,
+        pause: 97,
+        seconds,
       })
     const waits = async (): Promise<number> => {
       await until('the queue to be empty', async () => (await service.sql`select 1 from delivery_queue`).length === 0)

@@ -11,15 +11,24 @@ interface Setting extends Omit<SmtpLoad, 'port' | 'from'> {
 
 const SETTINGS: readonly Setting[] = [
   {
-    ...{ sessions: 50, octets: 10_000, kept: true, key: 'smtp_accept_vs_postfix' },
+    sessions: 50,
+    octets: 10_000,
+    kept: true,
+    key: 'smtp_accept_vs_postfix',
     target: { sense: 'at least', value: 2.5 },
   },
   {
-    ...{ sessions: 50, octets: 10_000, kept: false, key: 'smtp_accept_conn_vs_postfix' },
+    sessions: 50,
+    octets: 10_000,
+    kept: false,
+    key: 'smtp_accept_conn_vs_postfix',
     target: { sense: 'at least', value: 1.5 },
   },
   {
-    ...{ sessions: 10, octets: 100_000, kept: true, key: 'smtp_accept_100k_vs_postfix' },
+    sessions: 10,
+    octets: 100_000,
+    kept: true,
+    key: 'smtp_accept_100k_vs_postfix',
     target: { sense: 'at least', value: 1 },
   },
   { sessions: 10, octets: 10_000, kept: true, long: true },

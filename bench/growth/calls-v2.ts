@@ -10,7 +10,12 @@ export function v2Calls({ day, subaccount, message, last, jobId, webhook, templa
     path,
   })
   const post = (operation: string, path: string, body: object, what = ''): Call => ({
-    ...{ api: 'v2', operation, what, method: 'POST', path, body },
+    api: 'v2',
+    operation,
+    what,
+    method: 'POST',
+    path,
+    body,
   })
   const week = `startdate=${day(7)}&enddate=${day(0)}`
   const fortnight = `startdate=${day(20)}&enddate=${day(7)}`

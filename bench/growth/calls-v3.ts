@@ -74,7 +74,10 @@ export function v3Calls({ day, daySeconds, legacy, version, batch, keyId, editab
     get('listGroupSuppressions', '/asm/groups/1/suppressions', 'the first 10,000'),
     get('listGroupSuppressions', '/asm/groups/1/suppressions?limit=10000&offset=90000', 'offset 90,000'),
     {
-      ...{ api: 'v3', operation: 'searchGroupSuppressions', what: '1,000 addresses', method: 'POST' },
+      api: 'v3',
+      operation: 'searchGroupSuppressions',
+      what: '1,000 addresses',
+      method: 'POST',
       path: '/asm/groups/1/suppressions/search',
       body: { recipient_emails: Array.from({ length: 1000 }, (_, at) => `s${at * 20}@d${(at * 20) % 10_000}.example`) },
     },

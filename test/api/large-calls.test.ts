@@ -16,8 +16,11 @@ const many = <T>(count: number, one: (at: number) => T): T[] => Array.from({ len
 const v2 = (extra: Record<string, unknown>) => JSON.stringify(v2Body(sender, extra))
 const v3 = (extra: Record<string, unknown>) =>
   JSON.stringify({
-    ...{ from: { email: `a@${sender.domain}` }, subject: 's', content: [{ type: 'text/plain', value: 'x' }] },
-    ...{ personalizations: [{ to: [{ email: 'a@b.example' }] }], ...extra },
+    from: { email: `a@${sender.domain}` },
+    subject: 's',
+    content: [{ type: 'text/plain', value: 'x' }],
+    personalizations: [{ to: [{ email: 'a@b.example' }] }],
+    ...extra,
   })
 const part = (head: string) => `--B\r\nContent-Disposition: form-data; name="a"${head}\r\n\r\nv\r\n`
 

@@ -131,17 +131,24 @@ t.test('mail with NUL in any text is taken or refused, and never a fault', async
   const everything = v2Body(sender, {
     personalizations: [
       {
-        ...{
-          recipient: 'lena@harbor.example',
-          recipient_cc: ['bo@harbor.example'],
-          recipient_bcc: 'cy@harbor.example',
-        },
-        ...{ 'x-apiheader': 'r', attributes: { NAME: 'Lena' }, 'x-headers': { 'X-A': 'b' } },
+        recipient: 'lena@harbor.example',
+        recipient_cc: ['bo@harbor.example'],
+        recipient_bcc: 'cy@harbor.example',
+        'x-apiheader': 'r',
+        attributes: { NAME: 'Lena' },
+        'x-headers': { 'X-A': 'b' },
         attachments: [{ fileName: 'a.txt', fileContent: 'AAAA' }],
       },
     ],
-    ...{ subject: 'Hi', content: 'c', ampcontent: 'a', tags: ['t'], replyToId: 'a@b.example', templateId: 'x' },
-    ...{ schedule: '2026-01-05', attachmentId: '1', settings: { bcc: 'dy@harbor.example', group: '1' } },
+    subject: 'Hi',
+    content: 'c',
+    ampcontent: 'a',
+    tags: ['t'],
+    replyToId: 'a@b.example',
+    templateId: 'x',
+    schedule: '2026-01-05',
+    attachmentId: '1',
+    settings: { bcc: 'dy@harbor.example', group: '1' },
   })
   for (const [place, body] of withNul(everything)) {
     for (const [type, octets] of [
@@ -153,23 +160,26 @@ t.test('mail with NUL in any text is taken or refused, and never a fault', async
     }
   }
   const mail = {
-    ...{
-      from: { email: `a@${sender.domain}`, name: 'n' },
-      subject: 's',
-      content: [{ type: 'text/plain', value: 'x' }],
-    },
+    from: { email: `a@${sender.domain}`, name: 'n' },
+    subject: 's',
+    content: [{ type: 'text/plain', value: 'x' }],
     personalizations: [
       {
-        ...{
-          to: [{ email: 'a@b.example', name: 'n' }],
-          cc: [{ email: 'c@b.example' }],
-          bcc: [{ email: 'd@b.example' }],
-        },
-        ...{ subject: 's', headers: { 'X-A': 'b' }, substitutions: { k: 'v' }, custom_args: { a: 'b' } },
+        to: [{ email: 'a@b.example', name: 'n' }],
+        cc: [{ email: 'c@b.example' }],
+        bcc: [{ email: 'd@b.example' }],
+        subject: 's',
+        headers: { 'X-A': 'b' },
+        substitutions: { k: 'v' },
+        custom_args: { a: 'b' },
       },
     ],
-    ...{ reply_to: { email: 'r@b.example', name: 'n' }, sections: { s: 't' }, headers: { 'X-B': 'c' } },
-    ...{ categories: ['c'], custom_args: { c: 'd' }, ip_pool_name: 'p' },
+    reply_to: { email: 'r@b.example', name: 'n' },
+    sections: { s: 't' },
+    headers: { 'X-B': 'c' },
+    categories: ['c'],
+    custom_args: { c: 'd' },
+    ip_pool_name: 'p',
     attachments: [{ content: 'AAAA', filename: 'a', type: 'text/plain', content_id: 'c' }],
     mail_settings: { footer: { enable: true, text: 't', html: 'h' } },
     tracking_settings: {

@@ -20,11 +20,18 @@ t.test("an account's settings are changed and shown, and what is no setting is r
     '30',
   ]
   t.match(await answered(env, 'account', 'settings', id, ...changed, '--time-zone', 'Asia/Tokyo'), {
-    ...{ openTracking: false, clickTracking: true, unsubscribeLink: true, footerText: 'Ship & Co' },
-    ...{ timeZone: 'Asia/Tokyo', eventDays: 30, bodyDays: null },
+    openTracking: false,
+    clickTracking: true,
+    unsubscribeLink: true,
+    footerText: 'Ship & Co',
+    timeZone: 'Asia/Tokyo',
+    eventDays: 30,
+    bodyDays: null,
   })
   t.match(await answered(env, 'account', 'settings', id, '--event-days', 'default', '--footer-text', ''), {
-    ...{ eventDays: null, footerText: null, openTracking: false },
+    eventDays: null,
+    footerText: null,
+    openTracking: false,
   })
   t.match(
     (await postrider(env, 'account', 'settings', id)).stdout,
@@ -32,7 +39,8 @@ t.test("an account's settings are changed and shown, and what is no setting is r
   )
   await answered(env, 'account', 'settings', id, '--event-days', '30', '--body-days', '30')
   t.match(await answered(env, 'account', 'settings', id, '--event-days', '0', '--body-days', '0'), {
-    ...{ eventDays: null, bodyDays: null },
+    eventDays: null,
+    bodyDays: null,
   })
   t.match(await postrider(env, 'account', 'settings', id, '--privacy-mode', 'yes'), { code: 2, stderr: /on or off/ })
   t.match(await postrider(env, 'account', 'settings', id, '--event-days', '91'), { code: 1, stderr: /from 1 to 90/ })

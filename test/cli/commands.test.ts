@@ -82,8 +82,12 @@ t.test('keys get restrictions, lose them, and are rotated with an overlap', asyn
   )
   const id = String(made.keyId)
   const restrictions = {
-    ...{ templates: [5, 6], senderDomains: ['quay.example'], recipientDomains: ['harbor.example'] },
-    ...{ recipientsPerHour: 50, callsPerMinute: null, until: '2031-01-01T00:00:00.000Z' },
+    templates: [5, 6],
+    senderDomains: ['quay.example'],
+    recipientDomains: ['harbor.example'],
+    recipientsPerHour: 50,
+    callsPerMinute: null,
+    until: '2031-01-01T00:00:00.000Z',
   }
   t.match(
     (await answered<{ id: number }[]>(env, 'key', 'list', '--account', account)).find(({ id }) => id === made.keyId),

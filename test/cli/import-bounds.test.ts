@@ -18,8 +18,14 @@ const { core, ...service } = await makeService(t)
 
 /** As the command's, only that a test can wait for them. */
 const BOUNDS: Bounds = {
-  ...{ answerMs: 400, answerOctets: 200_000, tries: 3, pauseMs: 10, patienceMs: 5000 },
-  ...{ entries: 20_000, span: 600, templates: 100 },
+  answerMs: 400,
+  answerOctets: 200_000,
+  tries: 3,
+  pauseMs: 10,
+  patienceMs: 5000,
+  entries: 20_000,
+  span: 600,
+  templates: 100,
 }
 
 /** Copies what the fake has, and answers how it went. */

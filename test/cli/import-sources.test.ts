@@ -29,7 +29,10 @@ t.test('an address on several lists of the source is kept once, with the stronge
       { created: 1_500_000_001, email: 'b@harbor.example' },
     ],
     '/v3/suppression/bounces': ['a', 'b', 'c'].map((one) => ({
-      ...{ created: 1_400_000_000, email: `${one}@harbor.example`, reason: '550 no', status: '5.1.1' },
+      created: 1_400_000_000,
+      email: `${one}@harbor.example`,
+      reason: '550 no',
+      status: '5.1.1',
     })),
     '/v3/suppression/blocks': [{ created: 1, email: 'd@harbor.example', reason: '', status: '' }],
   })

@@ -77,7 +77,10 @@ async function fill({ apiKey, accountId }: Sender): Promise<void> {
   }
   await call('DELETE', '/asm/groups/3')
   const row = (line: number, reason: string, group?: string): ImportRow => ({
-    ...{ line, email: `${reason}${group ?? ''}-${line}@harbor.example`, reason, group },
+    line,
+    email: `${reason}${group ?? ''}-${line}@harbor.example`,
+    reason,
+    group,
     since: new Date(Date.UTC(2020, 0, 1, 0, 0, line * 7)).toISOString(),
   })
   const numbers = Array.from({ length: 1201 }, (_, at) => at)
@@ -96,7 +99,10 @@ async function fill({ apiKey, accountId }: Sender): Promise<void> {
 /** What is to be the same, in its order. Dates of suppressions go over the wire in seconds. */
 async function contentOf({ sql, core }: { readonly sql: Sql; readonly core: Core }, { accountId }: Sender) {
   const listed = await core.editableTemplates.list({
-    ...{ accountId, generations: ['legacy', 'dynamic'], limit: 200, offset: 0 },
+    accountId,
+    generations: ['legacy', 'dynamic'],
+    limit: 200,
+    offset: 0,
   })
   return {
     order: listed.templates.map(({ id, versions }) => [id, versions.map((version) => [version.id, version.active])]),

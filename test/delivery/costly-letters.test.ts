@@ -19,8 +19,17 @@ function loaded(format: 'mime' | 'content', octets: readonly Buffer[], settings 
   const parts = new Map(octets.map((part, at) => [at, part]))
   const size = octets.reduce((sum, { length }) => sum + length, 0)
   return {
-    ...{ id: randomUUID(), domainId: 1, loss: null, accountId: 1, acceptedAt: new Date(), dueFrom: new Date() },
-    ...{ format, nullReturnPath: false, settings, size, parts },
+    id: randomUUID(),
+    domainId: 1,
+    loss: null,
+    accountId: 1,
+    acceptedAt: new Date(),
+    dueFrom: new Date(),
+    format,
+    nullReturnPath: false,
+    settings,
+    size,
+    parts,
   }
 }
 

@@ -9,7 +9,9 @@ import { startOutbox } from './outbox.ts'
 const dns = await startDns(t, {})
 const sink = await startSink(t)
 const outbox = await startOutbox(t, {
-  ...{ DELIVERY: `smtp://127.0.0.1:${sink.port}`, DNS_SERVERS: dns.address, RETURN_PATH_HOST: 'returns.test' },
+  DELIVERY: `smtp://127.0.0.1:${sink.port}`,
+  DNS_SERVERS: dns.address,
+  RETURN_PATH_HOST: 'returns.test',
 })
 const { accountId } = outbox.sender
 const { domains } = outbox.service.core

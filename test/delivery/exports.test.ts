@@ -105,7 +105,7 @@ t.test('callbacks that never answer hold up nobody else’s', async (t) => {
   const create = ({ accountId }: typeof other, callbackUrl: string) =>
     service.core.exports.create(
       accountId,
-      { ...{ startDate: day, endDate: day, events: [], format: 'json', email: undefined }, callbackUrl },
+      { startDate: day, endDate: day, events: [], format: 'json', email: undefined, callbackUrl },
       { keyId: null, address: null },
     )
   for (let count = 0; count < 4; count++) await create(hanging, receiver.url.replace('/hook', '/hang'))

@@ -68,19 +68,24 @@ t.test('a person who was forgotten is nowhere in the database, and the counts ar
   const secret = 'a-word-for-lena-alone'
   const personalizations = (recipient: string) => [
     {
-      ...{ recipient, 'x-apiheader': `order-of-${recipient}`, attributes: { NAME: secret, MAIL: recipient } },
+      recipient,
+      'x-apiheader': `order-of-${recipient}`,
+      attributes: { NAME: secret, MAIL: recipient },
       'x-headers': { 'X-Person': recipient },
     },
   ]
   const alone = await internet.send(lena, {
-    ...{ personalizations: personalizations(lena), subject: `For ${secret}`, tags: `berth,user:${lena}` },
+    personalizations: personalizations(lena),
+    subject: `For ${secret}`,
+    tags: `berth,user:${lena}`,
     content: `<p>[%NAME%], ${lena}</p>`,
   })
   const bounced = await internet.send(gone, { personalizations: personalizations(gone) })
   const deferred = await internet.send(`late.moss@${domain}`)
   const shared = await internet.send(other, {
     personalizations: [{ recipient: other, recipient_cc: [lena], attributes: { NAME: 'Mina' } }],
-    ...{ subject: 'For both', content: `<p>Dear ${lena}</p>` },
+    subject: 'For both',
+    content: `<p>Dear ${lena}</p>`,
   })
   const relay = await internet.openRelay(t)
   const from = `desk@${sender.domain}`
@@ -149,7 +154,8 @@ t.test('a shared message is kept until the others have it, and the request runs 
   const domain = internet.domain([host])
   const [ida, late] = [`ida@${domain}`, `late@${domain}`]
   const id = await internet.send(ida, {
-    ...{ personalizations: [{ recipient: late, recipient_cc: [ida] }], content: `<p>Both of you, ${ida}</p>` },
+    personalizations: [{ recipient: late, recipient_cc: [ida] }],
+    content: `<p>Both of you, ${ida}</p>`,
   })
   await internet.inState(id, 'deferred')
   await internet.inState(id, 'delivered', 1)

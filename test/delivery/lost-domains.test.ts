@@ -21,7 +21,9 @@ const sink = await startSink(t, {
   },
 })
 const outbox = await startOutbox(t, {
-  ...{ DELIVERY: `smtp://127.0.0.1:${sink.port}`, DNS_SERVERS: dns.address, RETURN_PATH_HOST: 'returns.test' },
+  DELIVERY: `smtp://127.0.0.1:${sink.port}`,
+  DNS_SERVERS: dns.address,
+  RETURN_PATH_HOST: 'returns.test',
   ...LOOPBACK,
 })
 const { service, sender } = outbox
@@ -108,11 +110,9 @@ t.test(
     ])
     const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
     const log = await call(url, {
-      ...{
-        method: 'GET',
-        path: `/v2/logs?startdate=${yesterday}&email=told@harbor.example`,
-        headers: { api_key: apiKey },
-      },
+      method: 'GET',
+      path: `/v2/logs?startdate=${yesterday}&email=told@harbor.example`,
+      headers: { api_key: apiKey },
     })
     t.match(log.json?.data, [{ status: 'dropped', remarks }])
     t.match(await service.core.credits.show(accountId), { available: 49 })
@@ -138,15 +138,15 @@ t.test('mail held in a paused batch is dropped when it is resumed after the loss
   const own = await prove(accountId, 'batch.example')
   const batch = await batches.create(accountId)
   const { headers } = await ask(url, {
-    ...{ path: '/mail/send', key: apiKey },
+    path: '/mail/send',
+    key: apiKey,
     body: {
       personalizations: [{ to: [{ email: 'a@harbor.example' }] }],
-      ...{
-        from: { email: `boss@${own.name}` },
-        subject: 'Berth 4',
-        content: [{ type: 'text/plain', value: 'Ready.' }],
-      },
-      ...{ batch_id: batch, send_at: ahead(30) },
+      from: { email: `boss@${own.name}` },
+      subject: 'Berth 4',
+      content: [{ type: 'text/plain', value: 'Ready.' }],
+      batch_id: batch,
+      send_at: ahead(30),
     },
   })
   const id = fromShortMessageId(String(headers['x-message-id'])) as string
@@ -242,14 +242,13 @@ t.test('one account’s loss leaves the mail of the account that has the domain 
   const id = await outbox.send('a@harbor.example', { ...from(own.name), schedule: ahead(30) })
   await lose(own)
   const answer = await ask(url, {
-    ...{ path: '/mail/send', key: other.apiKey },
+    path: '/mail/send',
+    key: other.apiKey,
     body: {
       personalizations: [{ to: [{ email: 'b@harbor.example' }] }],
-      ...{
-        from: { email: `boss@${own.name}` },
-        subject: 'Berth 5',
-        content: [{ type: 'text/plain', value: 'Ready.' }],
-      },
+      from: { email: `boss@${own.name}` },
+      subject: 'Berth 5',
+      content: [{ type: 'text/plain', value: 'Ready.' }],
     },
   })
   await outbox.inState(fromShortMessageId(String(answer.headers['x-message-id'])) as string, 'delivered')

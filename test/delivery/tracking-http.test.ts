@@ -135,7 +135,10 @@ t.test('a subaccount starts with what its parent has, and then has its own', asy
   const parent = await senderWith({ click_tracking: false, footer_html: '<p>Pier 1</p>' })
   const account = (await service.core.accounts.list()).find(({ id }) => id === parent.accountId)
   const { secret } = await service.core.subaccounts.create(account as NonNullable<typeof account>, {
-    ...{ username: 'wharf', email: 'wharf@ship.example', password: undefined, creditType: 'unlimited' },
+    username: 'wharf',
+    email: 'wharf@ship.example',
+    password: undefined,
+    creditType: 'unlimited',
   })
   await service.core.domains.share(
     parent.accountId,

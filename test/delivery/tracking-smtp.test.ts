@@ -55,7 +55,13 @@ t.test('a text without a header of its own is tracked, and nothing else changes'
   t.strictSame(
     targetsIn(own),
     [URL_A, URL_A, URL_A, 'http://quay.example', 'HTTPS://QUAY.example/(x)'].map((url, link) => ({
-      ...{ kind: 'click', accountId: sender.accountId, messageId: id, recipientNo: 0, group: 0, link, url },
+      kind: 'click',
+      accountId: sender.accountId,
+      messageId: id,
+      recipientNo: 0,
+      group: 0,
+      link,
+      url,
     })),
   )
   t.equal(await verdict(sender, data), PASS)
@@ -374,7 +380,11 @@ t.test('what a mail program writes is tracked and reads as before', async (t) =>
   const text = `Liebe Zoë,\n\n${'ein langer Satz mit Umlauten äöü '.repeat(9)}\n${URL_A}\n`
   const html = `<p>Liebe Zoë, ${'ein langer Satz äöü '.repeat(60)}</p><p>${ANCHOR}<img src="cid:logo"></p>`
   const made = await mailer.sendMail({
-    ...{ from: `desk@${sender.domain}`, to: 'lena@harbor.example', subject: 'Grüße', text, html },
+    from: `desk@${sender.domain}`,
+    to: 'lena@harbor.example',
+    subject: 'Grüße',
+    text,
+    html,
     amp,
     attachments: [
       { filename: 'logo.png', content: logo, cid: 'logo' },

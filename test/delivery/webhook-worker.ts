@@ -28,9 +28,17 @@ export function runLoops(t: Test, { core }: TestService): { stop(): Promise<void
 }
 
 const SETTINGS: WebhookSettings = {
-  ...{ url: '', events: ['sent', 'bounced', 'opened', 'dropped'], format: 'v2', asText: false, abuse: false },
-  ...{ eventIds: true, headers: {}, enabled: true },
-  ...{ names: null, label: '', signed: true },
+  url: '',
+  events: ['sent', 'bounced', 'opened', 'dropped'],
+  format: 'v2',
+  asText: false,
+  abuse: false,
+  eventIds: true,
+  headers: {},
+  enabled: true,
+  names: null,
+  label: '',
+  signed: true,
 }
 
 export async function addWebhook(

@@ -49,7 +49,8 @@ async function tell(t: Test, settings: Parameters<typeof addWebhook>[3]) {
   const sender = await service.makeSender()
   const receiver = await startReceiver(t)
   const made = await addWebhook(service, sender, receiver.url, {
-    ...{ events: ['sent', 'clicked', 'bounced', 'dropped'], eventIds: false },
+    events: ['sent', 'clicked', 'bounced', 'dropped'],
+    eventIds: false,
     ...settings,
   })
   await addExamples(service, sender)

@@ -55,7 +55,9 @@ export async function startReceiver(
   await listen(server, host)
   const { port } = server.address() as AddressInfo
   const receiver: Receiver = {
-    ...{ url: `http://${host}:${port}/hook`, port, requests },
+    url: `http://${host}:${port}/hook`,
+    port,
+    requests,
     batches: () => requests.filter(({ method, body }) => method === 'POST' && !body.startsWith('[]')),
     react: react ?? ((_request, response) => response.end('ok')),
     close: () => close(server),

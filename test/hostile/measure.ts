@@ -97,7 +97,11 @@ export async function measureRow(stage: Stage, { door, name, attack }: Row): Pro
   const after = measured.spent()
   const ended = measured.ended()
   return {
-    ...{ door, name, octets: stage.octets, waits, peak: measured.peak() },
+    door,
+    name,
+    octets: stage.octets,
+    waits,
+    peak: measured.peak(),
     longest: turns?.longest ?? after.main - before.main,
     stuck: turns === undefined || (answer === 'no answer' && turns.longest > 10 * MOST_TURN_MS),
     processor: after.all - before.all,

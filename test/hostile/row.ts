@@ -23,7 +23,9 @@ export function rowsOf(
   const unknown = quick.filter((name) => !Object.hasOwn(attacks, name))
   if (unknown.length > 0) throw new Error(`there is no row ${unknown.join(', ')}`)
   return Object.entries(attacks).map(([name, attack]) => ({
-    ...{ door, name, attack },
+    door,
+    name,
+    attack,
     ...(quick.includes(name) ? { quick: true as const } : {}),
   }))
 }

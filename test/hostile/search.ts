@@ -31,7 +31,7 @@ export function* search(
     )
     const [pieces] = found.counterexample ?? []
     yield pieces
-      ? { ...{ parser: parser.name, pieces }, ...cost(parser, pieces) }
+      ? { parser: parser.name, pieces, ...cost(parser, pieces) }
       : { parser: parser.name, runs: found.numRuns }
   }
 }

@@ -69,7 +69,9 @@ async function open(door: Door, t: Test, close: () => Promise<void>): Promise<St
   })
   const outside = { DELIVERY: 'mx', MX_PORT: String(mx), DNS_SERVERS: dns.address, MX_PRIVATE_NETWORKS: 'allow' }
   const service = await makeService(t, {
-    ...{ WEBHOOK_PRIVATE_NETWORKS: 'allow', CALLS_PER_MINUTE: '0', WRONG_KEYS_PER_MINUTE: '0' },
+    WEBHOOK_PRIVATE_NETWORKS: 'allow',
+    CALLS_PER_MINUTE: '0',
+    WRONG_KEYS_PER_MINUTE: '0',
     ...(door === 'worker' ? outside : {}),
   })
   const [hostile, ordinary] = [await service.makeSender({ tracking: true }), await service.makeSender()]
@@ -96,7 +98,13 @@ type Parts = Pick<Stage, 'service' | 'sender' | 'measured' | 'dns' | 'close'> & 
 function stageOf({ service, sender, measured, dns, close, t }: Parts): Omit<Stage, 'second'> {
   const base = `http://127.0.0.1:${service.config.apiPort}`
   const stage: Omit<Stage, 'second'> = {
-    ...{ service, sender, measured, dns, close, octets: 0, odd: () => {} },
+    service,
+    sender,
+    measured,
+    dns,
+    close,
+    octets: 0,
+    odd: () => {},
     async call(path, options = {}) {
       stage.octets += octetsOf(path, options)
       const headers = { api_key: sender.apiKey, ...JSON_TYPE, ...options.headers }

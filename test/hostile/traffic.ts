@@ -64,7 +64,13 @@ export async function traffic(door: Door, rows: readonly Row[], { seconds, seed 
     const turns = await measured.turns(ATTACK_MS)
     const restarts = measured.ended() === undefined ? 0 : 1
     return {
-      ...{ door, attacks, restarts, alone, beside, elsewhere, peak: measured.peak() },
+      door,
+      attacks,
+      restarts,
+      alone,
+      beside,
+      elsewhere,
+      peak: measured.peak(),
       longest: turns?.longest ?? Number.POSITIVE_INFINITY,
     }
   } finally {

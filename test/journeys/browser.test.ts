@@ -70,7 +70,8 @@ t.test(
     const headers = { api_key: sender.apiKey, 'content-type': 'application/json' }
     const receiver = await startReceiver(t)
     const saved = await fetch(`${base}/v2/webhooks`, {
-      ...{ method: 'POST', headers },
+      method: 'POST',
+      headers,
       body: JSON.stringify({ url: receiver.url, events: 'sent,opened,clicked,unsubscribed' }),
     })
     t.equal(saved.status, 200)

@@ -33,7 +33,9 @@ t.test('while the database is frozen every door refuses in time, and afterwards 
   const relayed = (by = sender) =>
     nodemailer
       .createTransport({
-        ...{ host: '127.0.0.1', port: service.config.relayPort, tls: { rejectUnauthorized: false } },
+        host: '127.0.0.1',
+        port: service.config.relayPort,
+        tls: { rejectUnauthorized: false },
         auth: { user: 'apikey', pass: by.apiKey },
       })
       .sendMail({ from: `desk@${by.domain}`, to: 'lena@harbor.example', text: 'x' })

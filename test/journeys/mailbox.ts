@@ -35,7 +35,10 @@ export async function makeJourney(t: Test): Promise<Journey> {
   t.teardown(() => shop.close())
   let minutes = 0
   return {
-    ...{ service, sender, base, inbox },
+    service,
+    sender,
+    base,
+    inbox,
     shop: `http://127.0.0.1:${(shop.address() as { port: number }).port}/`,
     async deliver(extra) {
       const before = new Set((await listed(inbox)).map(({ id }) => id))

@@ -31,7 +31,9 @@ interface Case {
 
 const CASES: readonly Case[] = [
   {
-    ...{ section: '2.4', says: 'command verbs are read in any case', plain: true },
+    section: '2.4',
+    says: 'command verbs are read in any case',
+    plain: true,
     steps: [
       ['nOOp', /^250 /],
       ['RSET', /^250 /],
@@ -39,11 +41,9 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    ...{
-      section: '4.1.1.1',
-      says: 'EHLO answers with the host name and the extensions, HELO in one line',
-      plain: true,
-    },
+    section: '4.1.1.1',
+    says: 'EHLO answers with the host name and the extensions, HELO in one line',
+    plain: true,
     steps: [
       ['EHLO again.test', /^250-relay\.test\b/],
       ['HELO again.test', /^250 relay\.test\b[^\n]*$/],
@@ -51,14 +51,17 @@ const CASES: readonly Case[] = [
   },
   { section: '4.1.1.1', says: 'EHLO without a name is a syntax error', plain: true, steps: [['EHLO', /^501 /]] },
   {
-    ...{ section: '4.1.1.1', says: 'an address literal may stand for the name of the client', plain: true },
+    section: '4.1.1.1',
+    says: 'an address literal may stand for the name of the client',
+    plain: true,
     steps: [
       ['EHLO [192.0.2.1]', /^250-/],
       ['EHLO [IPv6:2001:db8::1]', /^250-/],
     ],
   },
   {
-    ...{ section: '4.1.4', says: 'EHLO in the middle begins anew' },
+    section: '4.1.4',
+    says: 'EHLO in the middle begins anew',
     steps: [
       [MAIL, /^250 /],
       ['EHLO again.test', /^250-/],
@@ -66,7 +69,8 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    ...{ section: '4.1.1.2', says: 'MAIL takes the null path, and blanks where clients put them' },
+    section: '4.1.1.2',
+    says: 'MAIL takes the null path, and blanks where clients put them',
     steps: [
       ['MAIL FROM:<>', /^250 /],
       ['RSET', /^250 /],
@@ -74,7 +78,8 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    ...{ section: '4.1.1.2', says: 'MAIL without brackets, path or colon is a syntax error' },
+    section: '4.1.1.2',
+    says: 'MAIL without brackets, path or colon is a syntax error',
     steps: [
       [`MAIL FROM:desk@${sender.domain}`, /^501 /],
       ['MAIL FROM:', /^501 /],
@@ -83,10 +88,8 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    ...{
-      section: '4.1.1.3',
-      says: 'RCPT takes several recipients, the postmaster without a domain, and drops a source route',
-    },
+    section: '4.1.1.3',
+    says: 'RCPT takes several recipients, the postmaster without a domain, and drops a source route',
     steps: [
       [MAIL, /^250 /],
       [RCPT, /^250 /],
@@ -97,7 +100,8 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    ...{ section: '4.1.1.4', says: 'DATA wants a recipient' },
+    section: '4.1.1.4',
+    says: 'DATA wants a recipient',
     steps: [
       ['DATA', /^503 /],
       [MAIL, /^250 /],
@@ -105,7 +109,8 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    ...{ section: '4.1.1.5', says: 'RSET forgets the transaction, and takes no argument' },
+    section: '4.1.1.5',
+    says: 'RSET forgets the transaction, and takes no argument',
     steps: [
       [MAIL, /^250 /],
       [RCPT, /^250 /],
@@ -116,7 +121,8 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    ...{ section: '4.1.1.6 to 4.1.1.9', says: 'VRFY, EXPN, HELP and NOOP answer and change nothing' },
+    section: '4.1.1.6 to 4.1.1.9',
+    says: 'VRFY, EXPN, HELP and NOOP answer and change nothing',
     steps: [
       [MAIL, /^250 /],
       ['VRFY lena', /^252 /],
@@ -127,7 +133,8 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    ...{ section: '4.1.4', says: 'a second MAIL within a transaction is out of order' },
+    section: '4.1.4',
+    says: 'a second MAIL within a transaction is out of order',
     steps: [
       [MAIL, /^250 /],
       [MAIL, /^503 /],
@@ -135,14 +142,17 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    ...{ section: '4.2.4', says: 'a command nobody knows is answered 500', plain: true },
+    section: '4.2.4',
+    says: 'a command nobody knows is answered 500',
+    plain: true,
     steps: [
       ['FOO bar', /^500 /],
       ['NOOP', /^250 /],
     ],
   },
   {
-    ...{ section: '4.5.3.1', says: 'a local part of 64 octets and a path of 256 are taken' },
+    section: '4.5.3.1',
+    says: 'a local part of 64 octets and a path of 256 are taken',
     steps: [
       [MAIL, /^250 /],
       [`RCPT TO:<${'a'.repeat(64)}@harbor.example>`, /^250 /],
@@ -152,14 +162,16 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    ...{ section: '4.5.3.1.8', says: 'a hundred recipients are taken in one transaction' },
+    section: '4.5.3.1.8',
+    says: 'a hundred recipients are taken in one transaction',
     steps: [
       [MAIL, /^250 /],
       ...Array.from({ length: 100 }, (_, at) => [`RCPT TO:<r${at}@harbor.example>`, /^250 /] as const),
     ],
   },
   {
-    ...{ section: '4.1.2', says: 'quoted local parts are addresses; literals of hosts are not delivered to' },
+    section: '4.1.2',
+    says: 'quoted local parts are addresses; literals of hosts are not delivered to',
     steps: [
       [MAIL, /^250 /],
       ['RCPT TO:<"lena moss"@harbor.example>', /^250 /],
@@ -168,7 +180,8 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    ...{ section: '4.1.1.11', says: 'parameters nobody offered are refused' },
+    section: '4.1.1.11',
+    says: 'parameters nobody offered are refused',
     steps: [
       [`${MAIL} FOO=bar`, /^555 /],
       [MAIL, /^250 /],

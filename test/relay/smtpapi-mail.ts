@@ -60,7 +60,10 @@ export async function makeSmtpApiMail(t: Test, settings: Record<string, string> 
   const arrived = (recipient: string) =>
     until('the copy', () => sink.messages.find(({ to }) => to.includes(recipient)) ?? false) as Promise<SinkMessage>
   return {
-    ...{ service, sender: own, sink, arrived },
+    service,
+    sender: own,
+    sink,
+    arrived,
     async send(api, mail = {}, { apiKey, domain } = own) {
       const client = createTransport({
         host: '127.0.0.1',

@@ -25,8 +25,11 @@ t.test('P50: AUTH LOGIN as apikey, to, sub, category, unique_args and asm_group_
   const { id } = await core.groups.create(accountId, { name: 'Orders', description: '', isDefault: false })
   const [ada, bob] = [someone(), someone()]
   const api = {
-    ...{ to: [ada, bob], sub: { '-name-': ['Ada', 'Bob'] }, category: 'receipts' },
-    ...{ unique_args: { order: '4711' }, asm_group_id: id },
+    to: [ada, bob],
+    sub: { '-name-': ['Ada', 'Bob'] },
+    category: 'receipts',
+    unique_args: { order: '4711' },
+    asm_group_id: id,
   }
   const story = await send(api, { subject: 'For -name-', text: 'Dear -name-', html: '<b>-name-</b>' })
   t.strictSame([story.tags, (story.settings as { group?: number }).group], [['receipts'], id])
@@ -72,13 +75,14 @@ t.test('all that a message holds is there again when its text is substituted', a
       from: { name: 'Ship, Desk', address: desk },
       to: { name: 'Ada, Countess', address: to },
       replyTo: ['Harbor <harbor@quay.example>', 'help@quay.example'],
-      ...{ subject: 'Überfahrt -name-', text: 'Grüße -name-', html: '<p>-name- <img src="cid:anchor@ship"></p>' },
-      ...{
-        date,
-        messageId: '<own-1@ship.example>',
-        headers: { 'X-Campaign': 'Häfen', 'List-ID': 'berths <b.example>' },
-      },
-      ...{ references: '<a@b.example> <c@d.example>', inReplyTo: '<c@d.example>' },
+      subject: 'Überfahrt -name-',
+      text: 'Grüße -name-',
+      html: '<p>-name- <img src="cid:anchor@ship"></p>',
+      date,
+      messageId: '<own-1@ship.example>',
+      headers: { 'X-Campaign': 'Häfen', 'List-ID': 'berths <b.example>' },
+      references: '<a@b.example> <c@d.example>',
+      inReplyTo: '<c@d.example>',
       attachments: [
         { filename: 'Fahrplan für März.pdf', content: Buffer.from('the plan -name-') },
         { filename: 'anchor.png', content: Buffer.from('a picture'), cid: 'anchor@ship' },

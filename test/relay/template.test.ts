@@ -106,7 +106,10 @@ t.test('X-TEMPLATEID of no template, or of another account’s, is refused with 
 
 t.test('the variables of a template are asked of X-ATTRIBUTES, and their defaults stand in', async (t) => {
   const { id } = await service.core.templates.create({
-    ...{ accountId: sender.accountId, name: 'declared', content: '<p>[%NAME%], [%FEE%]</p>', subject: 'For [%NAME%]' },
+    accountId: sender.accountId,
+    name: 'declared',
+    content: '<p>[%NAME%], [%FEE%]</p>',
+    subject: 'For [%NAME%]',
     variables: [
       { name: 'NAME', type: 'string', required: true, default: null },
       { name: 'FEE', type: 'number', required: false, default: '4.50' },

@@ -87,7 +87,9 @@ function described(documentation: Documentation, at: number) {
     ...(place === 'body' ? { examples: [example.input] } : {}),
   }
   return {
-    ...{ operationId: at === 0 ? name : `${name}ByPost`, summary, tags: [group] },
+    operationId: at === 0 ? name : `${name}ByPost`,
+    summary,
+    tags: [group],
     ...(params.length > 0 ? { params: { type: 'object', properties: Object.fromEntries(params) } } : {}),
     ...(others.length > 0 ? { [place]: object } : {}),
     ...(takes ? { consumes: [takes], body: { type: 'string' } } : {}),

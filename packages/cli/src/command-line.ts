@@ -139,9 +139,14 @@ function fail(error: unknown, command: Command, printing: Printing & { readonly 
 
 /** Options that are not named like their parameters. */
 const OPTIONS: Readonly<Record<string, string>> = {
-  ...{ networks: 'ip', scopes: 'scope', templates: 'template', overlap_hours: 'overlap-hours' },
-  ...{ senderDomains: 'sender-domain', recipientDomains: 'recipient-domain' },
-  ...{ sendsPerMinute: 'sends', callsPerMinute: 'calls' },
+  networks: 'ip',
+  scopes: 'scope',
+  templates: 'template',
+  overlap_hours: 'overlap-hours',
+  senderDomains: 'sender-domain',
+  recipientDomains: 'recipient-domain',
+  sendsPerMinute: 'sends',
+  callsPerMinute: 'calls',
 }
 
 /** The error's message, in which an invalid parameter is named by the option it was given as: --time-zone, not timeZone. */

@@ -28,7 +28,8 @@ await runProcess({ name: 'delivery', env: process.env }, withCore({ name: 'deliv
 async function startWorker({ config, log, core }: ServiceContext): Promise<RunningProcess> {
   await untilReady(core)
   const lease = await core.deliveries.hold({
-    ...{ host: hostname(), pid: process.pid },
+    host: hostname(),
+    pid: process.pid,
     onLost: (why) => {
       // Other workers take over the deliveries in flight, and every result would be rejected: exit and restart as a new worker.
       log.fatal({ why }, LOST[why])

@@ -72,7 +72,11 @@ export async function decomposeMime({ head, fields, parts }: WholeMessage): Prom
   if (!content) return undefined
   const messageId = valueIn(own, 'message-id')
   return {
-    ...{ subject: subject === undefined ? undefined : readable(subject), fromName, replyTo, content, headers },
+    subject: subject === undefined ? undefined : readable(subject),
+    fromName,
+    replyTo,
+    content,
+    headers,
     attachments: files.map(toAttachment),
     messageId: messageId !== undefined && MESSAGE_ID.test(messageId) ? messageId : undefined,
     names: new Map(
@@ -93,7 +97,9 @@ function contentOf(
   const others = texts.filter(({ type }) => type !== AMP)
   if (others.length > LIMITS.alternatives) return undefined
   return {
-    ...{ kind: 'parts', html, text: html === undefined ? (text ?? '') : text },
+    kind: 'parts',
+    html,
+    text: html === undefined ? (text ?? '') : text,
     amp: texts.find(({ type }) => type === AMP)?.text,
     ...(others.length > 0 ? { alternatives: others } : {}),
     ...(date ? { date } : {}),

@@ -38,7 +38,10 @@ function notice({ submission, problems, messageId, to }: DroppedSubmission): Sub
     subject: `Not delivered: ${SMTPAPI_DROPPED}`,
     replyTo: undefined,
     content: {
-      ...{ kind: 'parts', html: undefined, amp: undefined, nullReturnPath: true },
+      kind: 'parts',
+      html: undefined,
+      amp: undefined,
+      nullReturnPath: true,
       text: textOf({ messageId, problems, subject, recipients: recipientsIn(submission) }),
     },
     literal: true,
@@ -47,8 +50,14 @@ function notice({ submission, problems, messageId, to }: DroppedSubmission): Sub
     attachments: [],
     envelopes: [
       {
-        ...{ to: [to], cc: [], bcc: [], reference: undefined, referenceCc: undefined },
-        ...{ attributes: {}, headers: { 'Auto-Submitted': 'auto-generated' }, attachments: [] },
+        to: [to],
+        cc: [],
+        bcc: [],
+        reference: undefined,
+        referenceCc: undefined,
+        attributes: {},
+        headers: { 'Auto-Submitted': 'auto-generated' },
+        attachments: [],
       },
     ],
     tags: [],

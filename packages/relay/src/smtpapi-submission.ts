@@ -103,7 +103,10 @@ function composedOf({ from }: Submission, apart: DecomposedMessage): Partial<Sub
   const [first, ...others] = replyTo
   const bare = first && others.length === 0 && first.name === ''
   return {
-    ...{ content: { ...content, headers }, attachments, literal: true, subject },
+    content: { ...content, headers },
+    attachments,
+    literal: true,
+    subject,
     from: from && { ...from, name: fromName },
     ...(bare ? { replyTo: first.email } : {}),
     ...(first && !bare ? { replyToList: replyTo } : {}),

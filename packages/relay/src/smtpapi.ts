@@ -130,7 +130,10 @@ function readMembers(values: Values, object: Record<string, unknown>, now: Date)
     .list('asm_groups_to_display', member('asm_groups_to_display'), MAX.groups)
     ?.map((group, at) => values.integer(`asm_groups_to_display[${at}]`, group))
   const api = {
-    ...{ to, sub, sendAt, sendEachAt },
+    to,
+    sub,
+    sendAt,
+    sendEachAt,
     section: values.map('section', member('section'), MAX.tags, (path, text) => values.scalar(path, text)),
     ...categoriesOf(values, member('category')),
     uniqueArgs: uniqueArgsOf(values, member('unique_args')),

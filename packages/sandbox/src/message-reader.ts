@@ -27,13 +27,23 @@ export function createMessageReader(): MessageReader {
   // 5 MB of text or HTML take 0.1 to 0.6 s. Text that decodes to lists of numbers (5 MB of ISO-2022-JP) takes more than 192 MB, and
   // one object per line (5 MB of bare line feeds) more than 160: such messages are not shown, and the process stays below 500 MiB.
   const showing = createThreadPool<MessageOrder, MessageAnswer>({
-    ...{ name: 'showing messages', url: THREAD, threads: 1, waiting: 1000 },
-    ...{ mostCpu: 3000, longest: 15_000, heap: 96 },
+    name: 'showing messages',
+    url: THREAD,
+    threads: 1,
+    waiting: 1000,
+    mostCpu: 3000,
+    longest: 15_000,
+    heap: 96,
   })
   // Separate, since the SMTP client waits for it: showing a message must not delay the receipt of another.
   const subjects = createThreadPool<MessageOrder, MessageAnswer>({
-    ...{ name: 'subjects of messages', url: THREAD, threads: 1, waiting: 10_000 },
-    ...{ mostCpu: 1000, longest: 5000, heap: 64 },
+    name: 'subjects of messages',
+    url: THREAD,
+    threads: 1,
+    waiting: 10_000,
+    mostCpu: 1000,
+    longest: 5000,
+    heap: 64,
   })
   return {
     async show(form, entry, file) {

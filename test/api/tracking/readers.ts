@@ -61,7 +61,12 @@ export async function makeReaders(t: Test, settings: Record<string, string> = {}
     await lease.release()
   }
   return {
-    ...{ service, base, sender, accept, deliverAll, pass },
+    service,
+    base,
+    sender,
+    accept,
+    deliverAll,
+    pass,
     async deliver(recipients, by) {
       const messageId = await accept(recipients, by)
       await deliverAll()

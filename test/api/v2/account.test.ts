@@ -11,8 +11,15 @@ const change = (apiKey: string, body: Record<string, unknown>, method = 'POST') 
   call(url, { method, path: '/v2/account', headers: { ...JSON_TYPE, api_key: apiKey }, body })
 
 const DEFAULTS = {
-  ...{ openTracking: true, clickTracking: true, unsubscribeLink: false, footerHtml: null, footerText: null },
-  ...{ privacyMode: false, timeZone: 'UTC', eventDays: null, bodyDays: null },
+  openTracking: true,
+  clickTracking: true,
+  unsubscribeLink: false,
+  footerHtml: null,
+  footerText: null,
+  privacyMode: false,
+  timeZone: 'UTC',
+  eventDays: null,
+  bodyDays: null,
 }
 
 t.test('an account starts with tracking, without footer and link, in UTC, kept as the operator keeps it', async (t) => {
@@ -23,12 +30,26 @@ t.test('an account starts with tracking, without footer and link, in UTC, kept a
 t.test('what is named is changed, what is not stays, and both are answered', async (t) => {
   const { apiKey } = await service.makeSender({ tracking: true })
   const first = await change(apiKey, {
-    ...{ openTracking: false, clickTracking: 0, unsubscribeLink: '1', footerHtml: '<p>Ship & Söhne</p>' },
-    ...{ footerText: 'Ship & Söhne', privacyMode: true, timeZone: 'america/new_york', eventDays: 60, bodyDays: 1 },
+    openTracking: false,
+    clickTracking: 0,
+    unsubscribeLink: '1',
+    footerHtml: '<p>Ship & Söhne</p>',
+    footerText: 'Ship & Söhne',
+    privacyMode: true,
+    timeZone: 'america/new_york',
+    eventDays: 60,
+    bodyDays: 1,
   })
   const wanted = {
-    ...{ openTracking: false, clickTracking: false, unsubscribeLink: true, footerHtml: '<p>Ship & Söhne</p>' },
-    ...{ footerText: 'Ship & Söhne', privacyMode: true, timeZone: 'America/New_York', eventDays: 60, bodyDays: 1 },
+    openTracking: false,
+    clickTracking: false,
+    unsubscribeLink: true,
+    footerHtml: '<p>Ship & Söhne</p>',
+    footerText: 'Ship & Söhne',
+    privacyMode: true,
+    timeZone: 'America/New_York',
+    eventDays: 60,
+    bodyDays: 1,
   }
   t.strictSame(first.json, { data: wanted, message: 'Success', error_info: null })
   const second = await change(apiKey, { footerHtml: ' \n', privacyMode: null, eventDays: 0, bodyDays: null }, 'PATCH')
@@ -93,7 +114,9 @@ t.test('a subaccount starts with the settings of its parent and then has its own
   t.equal(made.status, 200, made.text)
   const act = (method: string, body?: Record<string, unknown>) =>
     call(url, {
-      ...{ method, path: '/v2/account', ...(body ? { body } : {}) },
+      method,
+      path: '/v2/account',
+      ...(body ? { body } : {}),
       headers: { ...JSON_TYPE, api_key: parent.apiKey, 'on-behalf-of': 'pier' },
     })
   t.strictSame((await act('GET')).json?.data, { ...DEFAULTS, ...wanted })

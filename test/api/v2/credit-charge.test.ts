@@ -64,7 +64,10 @@ t.test('a copy costs a credit, a suppressed or malformed recipient none', async 
   const sender = await service.makeSender()
   await core.credits.limit(sender.accountId, 10)
   await core.suppressions.add({
-    ...{ accountId: sender.accountId, scope: 'address', value: 'gone@harbor.example', reason: 'manual' },
+    accountId: sender.accountId,
+    scope: 'address',
+    value: 'gone@harbor.example',
+    reason: 'manual',
   })
   const body = v2Body(sender, {
     personalizations: [
@@ -167,7 +170,10 @@ t.test(
     const drawing = await makeSubaccountOf(limited)
     const free = await service.makeSender()
     await core.suppressions.add({
-      ...{ accountId: limited.accountId, scope: 'domain', value: 'reef.example', reason: 'manual' },
+      accountId: limited.accountId,
+      scope: 'domain',
+      value: 'reef.example',
+      reason: 'manual',
     })
     await core.credits.limit(limited.accountId, 0)
     const begun = performance.now()

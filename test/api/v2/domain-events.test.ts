@@ -11,7 +11,9 @@ t.test('an account is told when one of its domains may send, and when it may not
   const told = async (): Promise<unknown[]> => {
     await numberEvents(service)
     const { json } = await call(url, {
-      ...{ method: 'GET', path: '/v2/events/feed?after=0&types=domain', headers: { api_key: apiKey } },
+      method: 'GET',
+      path: '/v2/events/feed?after=0&types=domain',
+      headers: { api_key: apiKey },
     })
     const data = json?.data as Record<string, unknown>[]
     t.ok(data.every(({ trid, messageId, email }) => [trid, messageId, email].every((value) => value === null)))

@@ -50,7 +50,9 @@ let names = 0
 export async function startDomains(t: Test, settings: Record<string, string> = {}): Promise<DomainTest> {
   const dns = await startDns(t, {})
   const service = await makeService(t, {
-    ...{ DNS_SERVERS: dns.address, RETURN_PATH_HOST: 'returns.relay.test', PUBLIC_URL: 'https://go.relay.test' },
+    DNS_SERVERS: dns.address,
+    RETURN_PATH_HOST: 'returns.relay.test',
+    PUBLIC_URL: 'https://go.relay.test',
     ...settings,
   })
   const url = await service.openApi()

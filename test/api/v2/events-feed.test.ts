@@ -27,7 +27,9 @@ const url = await service.openApi()
 
 async function feed({ apiKey }: Sender, query: string, base = url): Promise<Page> {
   const { status, json, text } = await call(base, {
-    ...{ method: 'GET', path: `/v2/events/feed?${query}`, headers: { api_key: apiKey } },
+    method: 'GET',
+    path: `/v2/events/feed?${query}`,
+    headers: { api_key: apiKey },
   })
   if (status !== 200) throw new Error(text)
   return json as unknown as Page
@@ -50,7 +52,8 @@ t.test('an account reads what happened, in order, with the numbers and words a c
     transactionBase: '18014398509481992',
     deliveries: [
       {
-        ...{ reference: 'order-1', finishedAt: '2026-11-16T10:00:02Z' },
+        reference: 'order-1',
+        finishedAt: '2026-11-16T10:00:02Z',
         events: [
           {
             type: 'opened',
@@ -70,8 +73,12 @@ t.test('an account reads what happened, in order, with the numbers and words a c
   t.match(page, { next: last, oldest: 1, message: 'Success', error_info: null })
   const own = page.data.filter(({ type }) => type !== 'domain')
   const about = {
-    ...{ trid: 18014398509481992, messageId: id.replaceAll('-', ''), email: 'lena@harbor.example' },
-    ...{ fromaddress: `desk@${sender.domain}`, xapiheader: 'order-1', tags: 'berth' },
+    trid: 18014398509481992,
+    messageId: id.replaceAll('-', ''),
+    email: 'lena@harbor.example',
+    fromaddress: `desk@${sender.domain}`,
+    xapiheader: 'order-1',
+    tags: 'berth',
   }
   t.match(own, [
     { type: 'processed', time: '2026-11-16T10:00:00.000Z', ...about },

@@ -15,7 +15,9 @@ type Row = Record<string, unknown>
 
 const ask = (apiKey: string, body: Row = {}, path = '/stats/export', method = 'POST') =>
   call(url, {
-    ...{ method, path: `/v2${path}`, headers: { ...JSON_TYPE, api_key: apiKey } },
+    method,
+    path: `/v2${path}`,
+    headers: { ...JSON_TYPE, api_key: apiKey },
     ...(method === 'GET' ? {} : { body }),
   })
 const show = async (apiKey: string, jobId: unknown): Promise<Row> =>
@@ -120,8 +122,14 @@ t.test('E31: an export is asked for, queued, made, told of by its callback, and 
       [
         'POST',
         {
-          ...{ jobId, status: 'done', format: 'json', startdate: yesterday, enddate: yesterday, rows: 6 },
-          ...{ url: done.url, expires: done.expires },
+          jobId,
+          status: 'done',
+          format: 'json',
+          startdate: yesterday,
+          enddate: yesterday,
+          rows: 6,
+          url: done.url,
+          expires: done.expires,
         },
       ],
     ],
@@ -138,8 +146,13 @@ t.test('E31: an export is asked for, queued, made, told of by its callback, and 
   t.ok(link.text.includes(`"TRANSID":${transaction},`), 'its digits, though JavaScript has no such number')
   const rows = linesOf(link.text)
   const common = {
-    ...{ EMAIL: 'lena@harbor.example', FROMADDRESS: `desk@${sender.domain}`, 'X-APIHEADER': 'inv-1' },
-    ...{ TAGS: 'berth,confirm', MSIZE: Number, EVENTID: /^evt_/, NUMBER: Number },
+    EMAIL: 'lena@harbor.example',
+    FROMADDRESS: `desk@${sender.domain}`,
+    'X-APIHEADER': 'inv-1',
+    TAGS: 'berth,confirm',
+    MSIZE: Number,
+    EVENTID: /^evt_/,
+    NUMBER: Number,
   }
   const time = (hour: number) => Date.parse(`${yesterday}T${hour}:00:00Z`) / 1000
   t.match(rows, [
@@ -224,13 +237,11 @@ t.test('CSV has the same rows, and no cell that a spreadsheet takes for a formul
     ['bounced', `${yesterday}T10:00:02Z`, { reply: '=cmd|"/c calc"!A1', class: 'spam' }],
   ])
   const jobId = await create(sender.apiKey, {
-    ...{
-      startdate: yesterday,
-      enddate: yesterday,
-      events: ['sent', 'click', 'bounce'],
-      format: 'csv',
-      callbackUrl: dump.url,
-    },
+    startdate: yesterday,
+    enddate: yesterday,
+    events: ['sent', 'click', 'bounce'],
+    format: 'csv',
+    callbackUrl: dump.url,
   })
   await work()
   const { url: link } = await show(sender.apiKey, jobId)
@@ -456,7 +467,8 @@ t.test('a private callback is refused where the operator does not allow it', asy
   const { apiKey } = await strict.makeSender()
   const dump = await receiver(t)
   const answer = await call(base, {
-    ...{ path: '/v2/stats/export', headers: { ...JSON_TYPE, api_key: apiKey } },
+    path: '/v2/stats/export',
+    headers: { ...JSON_TYPE, api_key: apiKey },
     body: { startdate: yesterday, callbackUrl: dump.url },
   })
   t.match(answer.json?.error_info, { error_code: 1111 })

@@ -85,7 +85,15 @@ function rowOf(delivery: PastDelivery, no: number, acceptedAt: string) {
   const own: PastEvent[] = [{ type: first, at: acceptedAt }]
   if (last && !events.some(({ type }) => type === last)) own.push({ type: last, at: finished })
   return {
-    ...{ no, recipient, state, reason, reference, finished, code, enhanced, reply },
+    no,
+    recipient,
+    state,
+    reason,
+    reference,
+    finished,
+    code,
+    enhanced,
+    reply,
     personal: attributes ? { envelope: 0, attributes } : null,
     outcome: state === 'delivered' || state === 'bounced' ? state : 'deferred',
     waits: state === 'queued' || state === 'deferred',

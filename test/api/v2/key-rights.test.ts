@@ -32,8 +32,12 @@ const RIGHTS = {
   scopes: ['keys', 'send'],
   networks: ['127.0.0.0/8', '2001:db8::/32'],
   restrictions: {
-    ...{ templates: [5, 6], sender_domains: ['ship.example', 'quay.example'], recipient_domains: ['harbor.example'] },
-    ...{ recipients_per_hour: 100, calls_per_minute: 1000, until: '2031-01-01T00:00:00.000Z' },
+    templates: [5, 6],
+    sender_domains: ['ship.example', 'quay.example'],
+    recipient_domains: ['harbor.example'],
+    recipients_per_hour: 100,
+    calls_per_minute: 1000,
+    until: '2031-01-01T00:00:00.000Z',
   },
 }
 const bounded = async (sender: Sender) => done(sender.apiKey, '/keys', { name: 'bounded', ...RIGHTS })
@@ -79,7 +83,9 @@ t.test('what a bounded key does not name, its keys have as it has it', async (t)
   const { api_key: apiKey } = await bounded(await service.makeSender())
   t.match(await done(apiKey, '/keys', { name: 'child' }), RIGHTS)
   const narrow = await done(apiKey, '/keys', {
-    ...{ name: 'narrow', scopes: ['send'], networks: ['127.1.0.0/16', '2001:db8:1::/48'] },
+    name: 'narrow',
+    scopes: ['send'],
+    networks: ['127.1.0.0/16', '2001:db8:1::/48'],
     restrictions: { templates: [6], recipients_per_hour: 10, until: '2030-01-01' },
   })
   t.match(narrow, { scopes: ['send'], networks: ['127.1.0.0/16', '2001:db8:1::/48'] })
@@ -141,10 +147,14 @@ t.test('a parent makes keys for its subaccount, within its own rights', async (t
 t.test('the first key of a subaccount has what the key has that made the subaccount', async (t) => {
   const sender = await service.makeSender()
   const { api_key: apiKey } = await done(sender.apiKey, '/keys', {
-    ...{ name: 'bounded', scopes: ['subaccounts', 'send'], restrictions: { templates: [5] } },
+    name: 'bounded',
+    scopes: ['subaccounts', 'send'],
+    restrictions: { templates: [5] },
   })
   const { api_key: first } = await done(apiKey, '/subaccounts/createSubaccount', {
-    ...{ username: 'dock-key-rights', email: 'dock@ship.example', setpassword: 0 },
+    username: 'dock-key-rights',
+    email: 'dock@ship.example',
+    setpassword: 0,
   })
   const principal = await auth.authenticate(first, '127.0.0.1')
   t.match(principal, { scopes: ['subaccounts', 'send'], restrictions: { templates: [5] } })

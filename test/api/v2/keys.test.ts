@@ -55,14 +55,15 @@ t.test('createKey answers the secret once, with what the key may do, and the key
   })
   const made = dataOf(answer)
   t.match(made, {
-    ...{
-      id: Number,
-      name: 'till',
-      state: 'active',
-      scopes: ['keys', 'audit'],
-      networks: ['127.0.0.0/8', '2001:db8::/32'],
-    },
-    ...{ created_at: /^20/, last_used_at: null, revoked_at: null, replaced_by: null },
+    id: Number,
+    name: 'till',
+    state: 'active',
+    scopes: ['keys', 'audit'],
+    networks: ['127.0.0.0/8', '2001:db8::/32'],
+    created_at: /^20/,
+    last_used_at: null,
+    revoked_at: null,
+    replaced_by: null,
   })
   t.strictSame(made.restrictions, {
     templates: [5, 6],
@@ -81,7 +82,10 @@ t.test('createKey answers the secret once, with what the key may do, and the key
   t.notMatch(list.text, /hash|api_key/)
   const [entry] = await entriesOf(sender)
   t.match(entry, {
-    ...{ action: 'key.create', object: `key ${made.id}`, before: null, address: '127.0.0.1' },
+    action: 'key.create',
+    object: `key ${made.id}`,
+    before: null,
+    address: '127.0.0.1',
     after: { name: 'till', scopes: ['keys', 'audit'], recipientsPerHour: 500, until: '2031-01-01T00:00:00.000Z' },
   })
   t.notMatch(
@@ -93,7 +97,9 @@ t.test('createKey answers the secret once, with what the key may do, and the key
 t.test('a form says the same as JSON, in brackets or as text', async (t) => {
   const { apiKey } = await service.makeSender()
   const rights = {
-    ...{ name: 'form', scopes: ['send', 'keys'], networks: ['10.0.0.0/8'] },
+    name: 'form',
+    scopes: ['send', 'keys'],
+    networks: ['10.0.0.0/8'],
     restrictions: {
       templates: [5, 6],
       sender_domains: ['ship.example'],
@@ -110,7 +116,9 @@ t.test('a form says the same as JSON, in brackets or as text', async (t) => {
     const headers = { ...FORM, api_key: apiKey }
     const made = dataOf(await call(url, { path: '/v2/keys', headers, body }))
     t.match(made, {
-      ...{ name: 'form', scopes: ['send', 'keys'], networks: ['10.0.0.0/8'] },
+      name: 'form',
+      scopes: ['send', 'keys'],
+      networks: ['10.0.0.0/8'],
       restrictions: {
         templates: [5, 6],
         sender_domains: ['ship.example'],
@@ -172,7 +180,9 @@ t.test('updateKey changes what is named, and every process goes by it within fiv
   await until('the refusal', async () => (await ask(made.api_key, '/audit')).status === 403, 5000)
   const [entry] = (await entriesOf(sender)).slice(-1)
   t.match(entry, {
-    ...{ action: 'key.update', object: `key ${made.id}`, before: { networks: [], callsPerMinute: 1000 } },
+    action: 'key.update',
+    object: `key ${made.id}`,
+    before: { networks: [], callsPerMinute: 1000 },
     after: { networks: ['192.0.2.0/24'], recipientsPerHour: 10 },
   })
   const freed = dataOf(

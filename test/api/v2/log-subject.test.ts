@@ -17,14 +17,18 @@ const SENT: readonly (readonly [subject: string, attributes: Record<string, stri
   ['no tag', { NAME: 'Ada' }, 'no tag'],
 ]
 const template = await service.core.templates.create({
-  ...{ accountId: sender.accountId, name: 'with a default', content: '<p>[%GUEST%]</p>' },
+  accountId: sender.accountId,
+  name: 'with a default',
+  content: '<p>[%GUEST%]</p>',
   variables: [{ name: 'GUEST', type: 'string', required: false, default: 'stranger' }],
 })
 
 for (const [subject, attributes, seen] of SENT) {
   t.test(`the log has the subject that was sent: ${subject} with ${JSON.stringify(attributes)}`, async (t) => {
     const answer = await send({
-      ...{ subject, templateId: template.id, content: '%20' },
+      subject,
+      templateId: template.id,
+      content: '%20',
       personalizations: [{ recipient: 'lena@harbor.example', attributes }],
     })
     t.equal((await copies(answer))[0]?.mail.subject, seen)

@@ -25,11 +25,16 @@ const BERTH: Past = {
   transactionBase: '17676078720000004',
   deliveries: [
     {
-      ...{ reference: 'order-9001', finishedAt: '2026-01-05T10:11:14Z', code: 250, enhanced: '2.0.0', reply: 'OK' },
+      reference: 'order-9001',
+      finishedAt: '2026-01-05T10:11:14Z',
+      code: 250,
+      enhanced: '2.0.0',
+      reply: 'OK',
       events: [
         { type: 'opened', at: '2026-01-05T10:20:00Z', detail: { first: true, ip: '192.0.2.9', userAgent: 'Mozilla' } },
         {
-          ...{ type: 'clicked', at: '2026-01-05T10:21:00Z' },
+          type: 'clicked',
+          at: '2026-01-05T10:21:00Z',
           detail: { first: true, ip: '192.0.2.9', url: 'https://ship.example/b/4' },
         },
       ],
@@ -39,11 +44,19 @@ const BERTH: Past = {
 const ANSWER = {
   data: [
     {
-      ...{ trid: 17676078720000004, rcptEmail: 'lena@harbor.example', fromaddress: 'desk@ship.example' },
-      ...{ requestedTime: '2026-01-05 10:11:12', deliveryTime: '2026-01-05 10:11:14' },
+      trid: 17676078720000004,
+      rcptEmail: 'lena@harbor.example',
+      fromaddress: 'desk@ship.example',
+      requestedTime: '2026-01-05 10:11:12',
+      deliveryTime: '2026-01-05 10:11:14',
       // The contract's pair has the open's time here and a later click: what was last heard of it is the click.
-      ...{ modifiedTime: '2026-01-05 10:21:00', status: 'click', size: 1834, remarks: '250 2.0.0 OK' },
-      ...{ subject: 'Berth 4', xapiheader: 'order-9001', tags: 'berth,confirm' },
+      modifiedTime: '2026-01-05 10:21:00',
+      status: 'click',
+      size: 1834,
+      remarks: '250 2.0.0 OK',
+      subject: 'Berth 4',
+      xapiheader: 'order-9001',
+      tags: 'berth,confirm',
       opens: [{ ip: '192.0.2.9', time: '2026-01-05 10:20:00' }],
       clicks: [{ ip: '192.0.2.9', link: 'https://ship.example/b/4', time: '2026-01-05 10:21:00' }],
     },

@@ -11,7 +11,8 @@ const { service, base, sender, copies, story } = await makeArrivals(t)
 const from = `desk@${sender.domain}`
 const FILE = 'UGllciA3LCBiZXJ0aCA0'
 const template = await service.core.templates.create({
-  ...{ accountId: sender.accountId, name: 'sample' },
+  accountId: sender.accountId,
+  name: 'sample',
   content: '<p>My name is [% name %].<br>my love is sending [% love %]</p>',
 })
 

@@ -40,7 +40,8 @@ t.test('forgetPerson', async (t) => {
     t.equal(answer.status, 200)
     t.match(answer.json, {
       data: { requestId: /^gd_[0-9a-f]{32}$/, status: 'queued', emails: 1 },
-      ...{ message: 'Success', error_info: null },
+      message: 'Success',
+      error_info: null,
     })
   })
 
@@ -114,7 +115,10 @@ t.test('forgetPerson', async (t) => {
     const entries = await service.core.audit.list(sender.accountId, { after: 0, limit: 100 })
     const [forgotten, exported] = entries.slice(-2)
     t.match(forgotten, {
-      ...{ action: 'privacy.forget', object: `request ${requestId}`, address: '127.0.0.1', keyId: Number },
+      action: 'privacy.forget',
+      object: `request ${requestId}`,
+      address: '127.0.0.1',
+      keyId: Number,
       after: { addresses: [/^[0-9a-f]{32}$/] },
     })
     const [hash] = (forgotten?.after?.addresses ?? []) as string[]
@@ -139,7 +143,10 @@ t.test('showForgetRequest', async (t) => {
       return now.status === 'done' && now
     })
     t.match(done, {
-      ...{ requestId, status: 'done', completedTime: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/, waiting: 0 },
+      requestId,
+      status: 'done',
+      completedTime: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/,
+      waiting: 0,
       receipt: { cancelled: 1, deliveries: 1, attempts: 0, events: 0, messages: 1, bodies: 1, suppressions: 0 },
     })
     const form = await ask(sender, '/v2/gdpr/status', { body: asForm({ requestId: String(requestId) }), headers: FORM })
@@ -170,13 +177,17 @@ t.test('exportPerson', async (t) => {
     const id = await send(sender, { personalizations, subject: 'For Vera', tags: 'berth,confirm' })
     await send(other, { personalizations, subject: 'Of another account' })
     await service.core.suppressions.add({
-      ...{ accountId: sender.accountId, scope: 'address', value: 'vera@harbor.example', reason: 'unsubscribe' },
+      accountId: sender.accountId,
+      scope: 'address',
+      value: 'vera@harbor.example',
+      reason: 'unsubscribe',
     })
     const dropped = await send(sender, { personalizations, subject: 'Once more' })
     const first = await dataOf(sender, '/v2/gdpr/export', { email: 'vera@HARBOR.example' })
     const logs = first.logs as Data[]
     t.match(first, {
-      ...{ email: 'vera@harbor.example', webhookEvents: 0 },
+      email: 'vera@harbor.example',
+      webhookEvents: 0,
       suppression: [{ email: 'vera@harbor.example', type: 'email', reason: 'unsubscribe', hashed: false }],
     })
     t.same(
@@ -187,15 +198,19 @@ t.test('exportPerson', async (t) => {
       ],
     )
     t.match(logs[0], {
-      ...{
-        rcptEmail: 'Vera@harbor.example',
-        rcptType: 'to',
-        fromaddress: `desk@${sender.domain}`,
-        subject: 'For Vera',
-      },
-      ...{ xapiheader: 'order-7', tags: 'berth,confirm', clientIp: '127.0.0.1', trid: Number, size: Number },
-      ...{ requestedTime: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/, personal: { attributes: { NAME: 'Vera' } } },
-      ...{ attempts: [], events: [{ type: 'processed' }] },
+      rcptEmail: 'Vera@harbor.example',
+      rcptType: 'to',
+      fromaddress: `desk@${sender.domain}`,
+      subject: 'For Vera',
+      xapiheader: 'order-7',
+      tags: 'berth,confirm',
+      clientIp: '127.0.0.1',
+      trid: Number,
+      size: Number,
+      requestedTime: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/,
+      personal: { attributes: { NAME: 'Vera' } },
+      attempts: [],
+      events: [{ type: 'processed' }],
     })
     t.equal(Number(logs[0]?.trid) % 4, 0)
     t.match(logs[1], { reason: 'unsubscribe', events: [{ type: 'dropped', detail: { reason: 'unsubscribe' } }] })

@@ -18,8 +18,17 @@ interface Answer {
 }
 
 const QUIET = {
-  ...{ sent: 0, bounce: 0, soft_bounce: 0, hard_bounce: 0, open: 0, unique_open: 0, click: 0 },
-  ...{ unsub: 0, spam: 0, dropped: 0, invalid: 0 },
+  sent: 0,
+  bounce: 0,
+  soft_bounce: 0,
+  hard_bounce: 0,
+  open: 0,
+  unique_open: 0,
+  click: 0,
+  unsub: 0,
+  spam: 0,
+  dropped: 0,
+  invalid: 0,
 }
 
 t.test('stats', async (t) => {
@@ -43,7 +52,8 @@ t.test('stats', async (t) => {
       const { asOf, totalRecords, ...rest } = json ?? {}
       t.strictSame(rest, {
         data: [{ date: '2026-01-05', stats: [{ metrics: QUIET }] }],
-        ...{ message: 'Success', error_info: null },
+        message: 'Success',
+        error_info: null,
       })
       t.equal(totalRecords, 1)
       t.strictSame(Object.keys(asOf as object), ['event', 'time'])
@@ -84,8 +94,17 @@ t.test('stats', async (t) => {
     )
     await countAll(service)
     const wanted = {
-      ...{ sent: 3, bounce: 4, soft_bounce: 2, hard_bounce: 2, open: 2, unique_open: 1, click: 1 },
-      ...{ unsub: 1, spam: 1, dropped: 1, invalid: 1 },
+      sent: 3,
+      bounce: 4,
+      soft_bounce: 2,
+      hard_bounce: 2,
+      open: 2,
+      unique_open: 1,
+      click: 1,
+      unsub: 1,
+      spam: 1,
+      dropped: 1,
+      invalid: 1,
     }
     for (const by of ['', 'day', 'week', 'month']) {
       t.strictSame(await metrics(sender, `startdate=${today}&aggregated_by=${by}`), wanted, by)
@@ -93,7 +112,12 @@ t.test('stats', async (t) => {
     const all = await metrics(sender, `startdate=${today}&metrics=all`)
     t.strictSame(all, {
       ...wanted,
-      ...{ processed: 2, deferred: 2, expired: 1, unique_click: 1, machine_open: 1, machine_click: 2 },
+      processed: 2,
+      deferred: 2,
+      expired: 1,
+      unique_click: 1,
+      machine_open: 1,
+      machine_click: 2,
     })
   })
 
@@ -160,11 +184,9 @@ t.test('stats', async (t) => {
       body: { startdate: '2026-01-05', enddate: '2026-01-06' },
     })
     const form = await call(url, {
-      ...{
-        path: '/v2/stats',
-        headers: { ...headers, ...FORM },
-        body: 'start_date=2026-01-05&endDate=2026-01-06&limit=2',
-      },
+      path: '/v2/stats',
+      headers: { ...headers, ...FORM },
+      body: 'start_date=2026-01-05&endDate=2026-01-06&limit=2',
     })
     t.equal(json.status, 200)
     t.equal((json.json?.data as unknown[] | undefined)?.length, 2)
@@ -269,7 +291,10 @@ t.test('stats', async (t) => {
     const { messageId } = await acceptMessage(service, sender)
     // From 0.1 s to 10 s: nine of ten within 9.01 s.
     const sent = Array.from({ length: 100 }, (_, at) => ({
-      ...{ type: 'sent', messageId, recipientNo: at, at: `service_now() + interval '${(at + 1) / 10} seconds'` },
+      type: 'sent',
+      messageId,
+      recipientNo: at,
+      at: `service_now() + interval '${(at + 1) / 10} seconds'`,
     }))
     await happen(service, sender.accountId, ...sent.slice(0, 50))
     await countAll(service)

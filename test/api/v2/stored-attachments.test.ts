@@ -40,10 +40,13 @@ t.test(
     const { attachmentId } = dataOf<Stored>(json)
     t.strictSame(json.json, {
       data: {
-        ...{ attachmentId, fileName: 'Grüße.bin', size: 256 },
+        attachmentId,
+        fileName: 'Grüße.bin',
+        size: 256,
         createdAt: dataOf<Record<string, unknown>>(json).createdAt,
       },
-      ...{ message: 'Success', error_info: null },
+      message: 'Success',
+      error_info: null,
     })
     const fields = asForm(file('form.bin', EVERY_OCTET))
     const second = await data<Stored>('POST', '/attachments', fields, FORM)

@@ -9,10 +9,14 @@ const sender = await service.makeSender()
 
 t.test('small calls that name large content are refused for a moment instead of filling the memory', async (t) => {
   const { id } = await service.core.templates.create({
-    ...{ accountId: sender.accountId, name: 'large', content: `<p>${'x'.repeat(9_900_000)}</p>` },
+    accountId: sender.accountId,
+    name: 'large',
+    content: `<p>${'x'.repeat(9_900_000)}</p>`,
   })
   const { id: fileId } = await service.core.attachments.add({
-    ...{ accountId: sender.accountId, fileName: 'large.bin', content: Buffer.alloc(15_000_000) },
+    accountId: sender.accountId,
+    fileName: 'large.bin',
+    content: Buffer.alloc(15_000_000),
     parameters: { fileName: 'fileName', content: 'fileContent' },
   })
   const ask = (extra: Record<string, unknown>) =>

@@ -113,7 +113,9 @@ t.test(
     refusedWith(t, await set({ username: 'nowhere' }), 172)
     refusedWith(t, await ask(parent.apiKey, DETAILS, { username: 'nowhere' }), 172)
     t.match((await ask(parent.apiKey, DETAILS, { username: 'dock2' })).json?.data, {
-      ...{ credit_type: 'unlimited', available: null, one_time_credit: null },
+      credit_type: 'unlimited',
+      available: null,
+      one_time_credit: null,
     })
   },
 )
@@ -186,14 +188,25 @@ t.test('setRecurringCredit sets so much a period, in both spellings (E36)', asyn
   const parent = await service.makeSender()
   await makeDock(service, parent)
   const terms = {
-    ...{ username: 'dock2', recurring_credit: 100, timeperiod: 'monhtly', start_date: '2026-02-01' },
-    ...{ end_date: '2099-12-31', status: 'active' },
+    username: 'dock2',
+    recurring_credit: 100,
+    timeperiod: 'monhtly',
+    start_date: '2026-02-01',
+    end_date: '2099-12-31',
+    status: 'active',
   }
   const answer = await ask(parent.apiKey, RECURRING, terms)
   t.strictSame(answer.json?.data, {
-    ...{ username: 'dock2', credit_type: 'one_time_credit', available: 100, one_time_credit: 0 },
+    username: 'dock2',
+    credit_type: 'one_time_credit',
+    available: 100,
+    one_time_credit: 0,
     recurring_credit: {
-      ...{ amount: 100, left: 100, timeperiod: 'monthly', start_date: '2026-02-01', end_date: '2099-12-31' },
+      amount: 100,
+      left: 100,
+      timeperiod: 'monthly',
+      start_date: '2026-02-01',
+      end_date: '2099-12-31',
       status: 'active',
     },
   })

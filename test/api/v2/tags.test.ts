@@ -51,14 +51,24 @@ t.test('tags', async (t) => {
             {
               tag_name: 'berth',
               metrics: {
-                ...{ sent: 3, bounce: 0, soft_bounce: 0, hard_bounce: 0, open: 2, unique_open: 2, click: 1 },
-                ...{ unsub: 0, spam: 0, dropped: 0, invalid: 0 },
+                sent: 3,
+                bounce: 0,
+                soft_bounce: 0,
+                hard_bounce: 0,
+                open: 2,
+                unique_open: 2,
+                click: 1,
+                unsub: 0,
+                spam: 0,
+                dropped: 0,
+                invalid: 0,
               },
             },
           ],
         },
       ],
-      ...{ message: 'Success', error_info: null },
+      message: 'Success',
+      error_info: null,
     })
     t.match(asOf, { event: await service.core.events.lastNumber(sender.accountId) })
     t.equal(totalRecords, 1)
@@ -77,7 +87,10 @@ t.test('tags', async (t) => {
   await t.test('the list tells each tag that was sent with, by name (E29)', async (t) => {
     const sender = await service.makeSender()
     t.strictSame(await ask(sender, '/v2/tags'), {
-      ...{ data: [], message: 'Success', error_info: null, totalRecords: 0 },
+      data: [],
+      message: 'Success',
+      error_info: null,
+      totalRecords: 0,
     })
     await send(sender, ['confirm', 'berth'])
     await send(sender, ['été', 'berth-2'])
@@ -158,11 +171,9 @@ t.test('tags', async (t) => {
         from generate_series(0, 199) n, generate_series(0, 299) k`
     for (const path of ['/v2/tags/stats', '/v2/tags/stats/sums']) {
       const many = await call(url, {
-        ...{
-          method: 'GET',
-          path: `${path}?startdate=2025-01-01&enddate=2025-12-31`,
-          headers: { api_key: sender.apiKey },
-        },
+        method: 'GET',
+        path: `${path}?startdate=2025-01-01&enddate=2025-12-31`,
+        headers: { api_key: sender.apiKey },
       })
       t.match(errorText(many), /^Parameter \[enddate\] is invalid: date range would read more than 50000 counters/)
     }
@@ -193,11 +204,9 @@ t.test('tags', async (t) => {
         )
       }
       const { status } = await call(url, {
-        ...{
-          method: 'GET',
-          path: `${path}?startdate=2024-01-01&enddate=2026-01-01&tag=berth`,
-          headers: { api_key: apiKey },
-        },
+        method: 'GET',
+        path: `${path}?startdate=2024-01-01&enddate=2026-01-01&tag=berth`,
+        headers: { api_key: apiKey },
       })
       t.equal(status, 200, 'of one tag, years')
     }

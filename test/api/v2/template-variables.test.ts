@@ -12,7 +12,10 @@ let made = 0
 const create = async (content: string, variables: unknown[], extra: Record<string, unknown> = {}): Promise<number> =>
   (
     await data<{ templateId: number }>('POST', '/template', {
-      ...{ templateName: `t ${++made}`, content, variables, ...extra },
+      templateName: `t ${++made}`,
+      content,
+      variables,
+      ...extra,
     })
   ).templateId
 const to = (...attributes: Record<string, unknown>[]) => ({

@@ -42,7 +42,9 @@ t.test('every edit of content makes a dated, numbered version, which is active a
     subject: null,
   })
   t.match(await data('POST', '/getTemplateVersion', { templateId: id, version: 4 }), {
-    ...{ active: true, content: '<p>two</p>', subject: 'Berth' },
+    active: true,
+    content: '<p>two</p>',
+    subject: 'Berth',
     variables: [{ name: 'A', type: 'string', required: false, default: null }],
   })
   t.strictSame(await data('POST', '/getTemplateVersions', { templateId: id }), await versions(id))
@@ -123,7 +125,8 @@ t.test('edits at the same time each get a number, and one version is active in t
 
 t.test('an accepted message keeps the content it was accepted with, edited or deleted', async (t) => {
   const id = await create('<p>as accepted, [%NAME%] [%GIFT%]</p>', {
-    ...{ subject: 'For [%NAME%]', variables: [{ name: 'GIFT', default: 'a pen' }] },
+    subject: 'For [%NAME%]',
+    variables: [{ name: 'GIFT', default: 'a pen' }],
   })
   const schedule = new Date(Date.now() + 86_400_000).toISOString()
   const late = [

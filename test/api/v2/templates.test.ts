@@ -36,8 +36,14 @@ t.test('a template is made, edited and seen as the contract’s examples have it
   })
   t.strictSame(edited.json, { data: {}, message: 'Success', error_info: null })
   t.match(await view(templateId), {
-    ...{ templateId, templateName: 'berth_ready', content: '<p>Hello</p>', version: 2, subject: null, variables: [] },
-    ...{ createdAt: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/, updatedAt: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/ },
+    templateId,
+    templateName: 'berth_ready',
+    content: '<p>Hello</p>',
+    version: 2,
+    subject: null,
+    variables: [],
+    createdAt: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/,
+    updatedAt: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/,
   })
 })
 

@@ -60,7 +60,8 @@ t.test('bounces are counted by classification, those with most of a day first', 
     url,
     sender.apiKey,
   )({
-    ...{ method: 'GET', url: '/v3/suppression/bounces/classifications' },
+    method: 'GET',
+    url: '/v3/suppression/bounces/classifications',
     qs: { start_date: '2026-03-01', end_date: '2026-03-02' },
   })
   t.strictSame([status, body], [200, { result: days }])

@@ -11,7 +11,12 @@ import { proves } from './conformance/proves.ts'
 const told = operation({
   name: 'try',
   summary: '',
-  ...{ section: '1.8', method: 'POST', path: '/try/:id', scope: null, right: null, status: 200 },
+  section: '1.8',
+  method: 'POST',
+  path: '/try/:id',
+  scope: null,
+  right: null,
+  status: 200,
   params: Type.Object({ id: Type.Integer({ minimum: 1 }) }),
   query: Type.Object({
     ids: Type.Optional(Type.Array(Type.Integer())),

@@ -88,7 +88,8 @@ t.test('a key may read only, through every door', async (t) => {
   refusedV3(t, await reader('GET', '/api_keys'), [403, 'access forbidden'])
   t.strictSame((await reader('GET', '/scopes')).json, { scopes })
   const v2 = await fetch(`${url}/v2/templates`, {
-    ...{ method: 'POST', headers: { api_key: String(made.json?.api_key), 'content-type': 'application/json' } },
+    method: 'POST',
+    headers: { api_key: String(made.json?.api_key), 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'T', content: 'c' }),
   })
   t.match(await v2.text(), /scope required for this call/, 'v2 knows no reading alone')

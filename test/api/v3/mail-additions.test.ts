@@ -118,7 +118,10 @@ t.test('substitution_tag of subscription_tracking is the bare address, and the s
 t.test('mail of a group has its sentence, its link and one-click, whatever subscription_tracking says', async (t) => {
   proves(t, 'asm.group_id')
   const { id } = await service.core.groups.create(sender.accountId, {
-    ...{ id: 900, name: 'Tides', description: '', isDefault: false },
+    id: 900,
+    name: 'Tides',
+    description: '',
+    isDefault: false,
   })
   const asm = { asm: { group_id: id } }
   const LINKS = '<a href="LEAVE">Unsubscribe From This List</a> | <a href="LEAVE">Manage Email Preferences</a>'
@@ -204,7 +207,10 @@ t.test('what a mail says about what is added to it is kept with it, and bounded'
     ganalytics: { enable: true, utm_source: 'ship' },
   }
   t.strictSame((await story(await send({ tracking_settings }))).settings, {
-    ...{ clickTracking: true, openTracking: true, openTag: '%o', clickTrackingInText: false },
+    clickTracking: true,
+    openTracking: true,
+    openTag: '%o',
+    clickTrackingInText: false,
     linkParameters: { utm_source: 'ship' },
   })
   const refuse = (name: string, setting: Fields, field: string, message: RegExp) =>

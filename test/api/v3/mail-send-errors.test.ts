@@ -44,11 +44,14 @@ const BAD_REQUEST = one(null, 'Bad Request', null)
 
 const CASES: readonly Case[] = [
   ...[undefined, null, []].map((personalizations) => ({
-    ...{ row: 1, what: `personalizations ${JSON.stringify(personalizations)}`, body: mail({ personalizations }) },
+    row: 1,
+    what: `personalizations ${JSON.stringify(personalizations)}`,
+    body: mail({ personalizations }),
     errors: one('personalizations', NO_PERSONALIZATIONS, '-Personalizations-Errors'),
   })),
   {
-    ...{ row: 2, what: '1001 personalizations' },
+    row: 2,
+    what: '1001 personalizations',
     body: mail({ personalizations: many(1001).map((to) => ({ to: [to] })) }),
     errors: one(
       'personalizations',
@@ -57,7 +60,8 @@ const CASES: readonly Case[] = [
     ),
   },
   {
-    ...{ row: 3, what: '1001 recipients' },
+    row: 3,
+    what: '1001 recipients',
     body: mail(toLena({ to: many(900), cc: [{ email: 'cc@harbor.example' }], bcc: many(1000).slice(900) })),
     errors: one(
       'personalizations',
@@ -66,15 +70,20 @@ const CASES: readonly Case[] = [
     ),
   },
   ...[undefined, null, []].map((to) => ({
-    ...{ row: 4, what: `to ${JSON.stringify(to)}`, body: mail({ personalizations: [{ to }] }) },
+    row: 4,
+    what: `to ${JSON.stringify(to)}`,
+    body: mail({ personalizations: [{ to }] }),
     errors: one('personalizations.0.to', /^The to array is required for all personalization objects/, TO),
   })),
   ...['ada-at-example', '', 'a b@harbor.example', 'a@b@', 7, {}].map((email) => ({
-    ...{ row: 5, what: `the address ${JSON.stringify(email)}`, body: mail(toLena({ to: [{ email }] })) },
+    row: 5,
+    what: `the address ${JSON.stringify(email)}`,
+    body: mail(toLena({ to: [{ email }] })),
     errors: one('personalizations.0.to.0.email', 'Does not contain a valid address.', TO),
   })),
   {
-    ...{ row: 5, what: 'no address in cc and bcc' },
+    row: 5,
+    what: 'no address in cc and bcc',
     body: mail(toLena({ cc: [{ email: 'ok@harbor.example' }, { email: 'x' }], bcc: [{ email: 'y' }] })),
     errors: [
       ['personalizations.0.cc.1.email', 'Does not contain a valid address.', 'message.personalizations.cc'],
@@ -82,15 +91,21 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    ...{ row: 6, what: 'an address object without email', body: mail(toLena({ to: [{ name: 'Lena' }] })) },
+    row: 6,
+    what: 'an address object without email',
+    body: mail(toLena({ to: [{ name: 'Lena' }] })),
     errors: one('personalizations.0.to.0.email', 'The to email parameter is required.', TO),
   },
   {
-    ...{ row: 7, what: 'a text in place of an address object', body: mail(toLena({ to: ['lena@harbor.example'] })) },
+    row: 7,
+    what: 'a text in place of an address object',
+    body: mail(toLena({ to: ['lena@harbor.example'] })),
     errors: one('personalizations.0.to.0', wrongType('object', 'string'), TO),
   },
   ...(['to', 'cc', 'bcc'] as const).map((list) => ({
-    ...{ row: 8, what: `a long address in ${list}`, body: mail(toLena({ [list]: [{ email: long }] })) },
+    row: 8,
+    what: `a long address in ${list}`,
+    body: mail(toLena({ [list]: [{ email: long }] })),
     errors: one(
       `personalizations.0.${list}.0.email`,
       `The ${list === 'to' ? 'To' : list.toUpperCase()} email exceeds the maximum total length of 320 characters`,
@@ -98,18 +113,17 @@ const CASES: readonly Case[] = [
     ),
   })),
   {
-    ...{
-      row: 8,
-      what: 'long addresses of sender and reply',
-      body: mail({ from: { email: long }, reply_to: { email: long } }),
-    },
+    row: 8,
+    what: 'long addresses of sender and reply',
+    body: mail({ from: { email: long }, reply_to: { email: long } }),
     errors: [
       ['from.email', 'The From email exceeds the maximum total length of 320 characters', 'message.from'],
       ['reply_to.email', 'The Reply-To email exceeds the maximum total length of 320 characters', 'message.reply_to'],
     ],
   },
   {
-    ...{ row: 9, what: 'an address twice, in any case' },
+    row: 9,
+    what: 'an address twice, in any case',
     body: mail(toLena({ to: [{ email: 'Ada@harbor.example' }], bcc: [{ email: 'ada@harbor.example' }] })),
     errors: one(
       'personalizations.0',
@@ -118,25 +132,34 @@ const CASES: readonly Case[] = [
     ),
   },
   {
-    ...{ row: 11, what: 'a sender of another domain', body: mail(toLena({ from: { email: 'desk@other.example' } })) },
+    row: 11,
+    what: 'a sender of another domain',
+    body: mail(toLena({ from: { email: 'desk@other.example' } })),
     errors: one('personalizations.0.from', /^The domain of the from email/, 'message.personalizations.from'),
   },
   ...['', 5].flatMap((subject): Case[] => [
     {
-      ...{ row: 12, what: `the subject ${JSON.stringify(subject)}`, body: mail({ subject }) },
+      row: 12,
+      what: `the subject ${JSON.stringify(subject)}`,
+      body: mail({ subject }),
       errors: one('subject', /must be a string at least one character in length/, 'message.subject'),
     },
     {
-      ...{ row: 12, what: `the subject ${JSON.stringify(subject)} of one`, body: mail(toLena({ subject })) },
+      row: 12,
+      what: `the subject ${JSON.stringify(subject)} of one`,
+      body: mail(toLena({ subject })),
       errors: one('personalizations.0.subject', /at least one character in length/, 'message.personalizations.subject'),
     },
   ]),
   {
-    ...{ row: 13, what: 'no subject', body: mail({ subject: undefined }) },
+    row: 13,
+    what: 'no subject',
+    body: mail({ subject: undefined }),
     errors: one('subject', /^The subject is required\. You can get around this requirement if/, 'message.subject'),
   },
   {
-    ...{ row: 13, what: 'a subject for one of two only' },
+    row: 13,
+    what: 'a subject for one of two only',
     body: mail({
       subject: undefined,
       personalizations: [{ to: many(1), subject: 'S' }, { to: many(1) }],
@@ -144,11 +167,9 @@ const CASES: readonly Case[] = [
     errors: one('subject', /^The subject is required/, 'message.subject'),
   },
   {
-    ...{
-      row: 14,
-      what: 'a number as header',
-      body: mail({ headers: { 'X-A': 1 }, ...toLena({ headers: { 'X-B': [] } }) }),
-    },
+    row: 14,
+    what: 'a number as header',
+    body: mail({ headers: { 'X-A': 1 }, ...toLena({ headers: { 'X-B': [] } }) }),
     errors: [
       [
         'personalizations.0.headers',
@@ -159,18 +180,24 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    ...{ row: 15, what: 'a header twice', body: mail({ headers: { 'X-A': '1', 'x-a': '2' } }) },
+    row: 15,
+    what: 'a header twice',
+    body: mail({ headers: { 'X-A': '1', 'x-a': '2' } }),
     errors: one('headers', 'The headers object cannot contain duplicate keys.', 'message.headers'),
   },
   ...['X Ä', 'X-Ä', 'X:', '', 'X\r\nBcc'].map((name) => ({
-    ...{ row: 16, what: `the header name ${JSON.stringify(name)}`, body: mail({ headers: { [name]: 'x' } }) },
+    row: 16,
+    what: `the header name ${JSON.stringify(name)}`,
+    body: mail({ headers: { [name]: 'x' } }),
     errors: one('headers', 'Header keys cannot contain non-ASCII characters or spaces.', 'message.headers'),
   })),
   ...[
     ...['x-sg-id', 'X-SG-EID', 'received', 'DKIM-Signature', 'Content-Type', 'content-transfer-encoding'],
     ...['To', 'from', 'Subject', 'Reply-To', 'CC', 'bcc'],
   ].map((name) => ({
-    ...{ row: 17, what: `the header ${name}`, body: mail(toLena({ headers: { [name]: 'x@quay.example' } })) },
+    row: 17,
+    what: `the header ${name}`,
+    body: mail(toLena({ headers: { [name]: 'x@quay.example' } })),
     errors: one(
       `personalizations.0.headers.${name}`,
       'Header can not be one of the reserved keys. Refer to documentation link.',
@@ -178,46 +205,62 @@ const CASES: readonly Case[] = [
     ),
   })),
   {
-    ...{ row: 17, what: 'a line end in a header', body: mail({ headers: { 'X-A': 'x\r\nBcc: spy@quay.example' } }) },
+    row: 17,
+    what: 'a line end in a header',
+    body: mail({ headers: { 'X-A': 'x\r\nBcc: spy@quay.example' } }),
     errors: one('headers.X-A', /cannot contain CR, LF/, 'message.headers'),
   },
   ...[mail({ custom_args: { order: 4711 } }), mail(toLena({ custom_args: { order: null } }))].map((body) => ({
-    ...{ row: 18, what: 'a custom argument that is no text', body, errors: BAD_REQUEST },
+    row: 18,
+    what: 'a custom argument that is no text',
+    body,
+    errors: BAD_REQUEST,
   })),
   {
-    ...{ row: 19, what: 'no custom arguments in their object', body: mail(toLena({ custom_args: {} })) },
+    row: 19,
+    what: 'no custom arguments in their object',
+    body: mail(toLena({ custom_args: {} })),
     errors: one('personalizations.0.custom_args', /cannot be empty/, 'message.personalizations.custom_args'),
   },
   {
-    ...{ row: 20, what: 'too much of custom arguments together' },
+    row: 20,
+    what: 'too much of custom arguments together',
     body: mail({ custom_args: { a: 'x'.repeat(5000) }, ...toLena({ custom_args: { b: 'x'.repeat(5000) } }) }),
     errors: one('personalizations.0.custom_args', /10,000 bytes/, 'message.personalizations.custom_args'),
   },
   {
-    ...{
-      row: 20,
-      what: 'too much of custom arguments for all',
-      body: mail({ custom_args: { a: 'x'.repeat(10_000) } }),
-    },
+    row: 20,
+    what: 'too much of custom arguments for all',
+    body: mail({ custom_args: { a: 'x'.repeat(10_000) } }),
     errors: one('custom_args', /10,000 bytes/, 'message.custom_args'),
   },
   ...['1772445600', 1.5, true].map((sendAt) => ({
-    ...{ row: 21, what: `send_at ${JSON.stringify(sendAt)}`, body: mail({ send_at: sendAt }) },
+    row: 21,
+    what: `send_at ${JSON.stringify(sendAt)}`,
+    body: mail({ send_at: sendAt }),
     errors: one('send_at', /unix timestamp, given as an integer/, 'message.send_at'),
   })),
   {
-    ...{ row: 22, what: 'send_at in 80 hours', body: mail({ send_at: now + 80 * 3600 }) },
+    row: 22,
+    what: 'send_at in 80 hours',
+    body: mail({ send_at: now + 80 * 3600 }),
     errors: one('send_at', 'Scheduling more than 72 hours in advance is forbidden.', 'message.send_at'),
   },
   {
-    ...{ row: 22, what: 'send_at of one in 80 hours', body: mail(toLena({ send_at: now + 80 * 3600 })) },
+    row: 22,
+    what: 'send_at of one in 80 hours',
+    body: mail(toLena({ send_at: now + 80 * 3600 })),
     errors: one('personalizations.0.send_at', /72 hours/, 'message.personalizations.send_at'),
   },
   ...[{ '-name-': 7 }, { '-name-': null }].map((substitutions) => ({
-    ...{ row: 23, what: 'a substitution that is no text', body: mail(toLena({ substitutions })), errors: BAD_REQUEST },
+    row: 23,
+    what: 'a substitution that is no text',
+    body: mail(toLena({ substitutions })),
+    errors: BAD_REQUEST,
   })),
   {
-    ...{ row: 24, what: '10,001 substitutions' },
+    row: 24,
+    what: '10,001 substitutions',
     body: mail(toLena({ substitutions: Object.fromEntries(many(10_001).map((_, at) => [String(at), ''])) })),
     errors: [
       ['personalizations.0.substitutions', /10,000 substitutions/, 'message.personalizations.substitutions'],
@@ -225,7 +268,8 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    ...{ row: 25, what: 'more than 10,000 octets of substitutions' },
+    row: 25,
+    what: 'more than 10,000 octets of substitutions',
     body: mail(toLena({ substitutions: { '-name-': 'é'.repeat(5000) } })),
     errors: one(
       'personalizations.0.substitutions',
@@ -234,7 +278,8 @@ const CASES: readonly Case[] = [
     ),
   },
   {
-    ...{ row: 26, what: 'substitutions with a dynamic template' },
+    row: 26,
+    what: 'substitutions with a dynamic template',
     body: mail({ template_id: DYNAMIC, ...toLena({ substitutions: { '-name-': 'Lena' } }) }),
     errors: one(
       'personalizations.0.substitutions',
@@ -243,28 +288,39 @@ const CASES: readonly Case[] = [
     ),
   },
   {
-    ...{ row: 27, what: 'template data without a template', body: mail(toLena({ dynamic_template_data: { a: 1 } })) },
+    row: 27,
+    what: 'template data without a template',
+    body: mail(toLena({ dynamic_template_data: { a: 1 } })),
     errors: one('template_id', 'The template_id is required when using dynamic templates', 'message.template_id'),
   },
   {
-    ...{ row: 28, what: 'template data with a legacy template' },
+    row: 28,
+    what: 'template data with a legacy template',
     body: mail({ template_id: LEGACY, ...toLena({ dynamic_template_data: { a: 1 } }) }),
     errors: one('template_id', 'Cannot use dynamic template data with a legacy template ID', 'message.template_id'),
   },
   ...['welcome', '', 'd-12', `${LEGACY}0`].map((id) => ({
-    ...{ row: 29, what: `the template ${id}`, body: mail({ template_id: id }) },
+    row: 29,
+    what: `the template ${id}`,
+    body: mail({ template_id: id }),
     errors: one('template_id', `The template_id must be a valid GUID, you provided '${id}'.`, 'message.template_id'),
   })),
   {
-    ...{ row: 30, what: 'a number as template', body: mail({ template_id: 12 }) },
+    row: 30,
+    what: 'a number as template',
+    body: mail({ template_id: 12 }),
     errors: one('template_id', 'The template ID must be a string, you provided 12.', 'message.template_id'),
   },
   ...[undefined, null, []].map((content) => ({
-    ...{ row: 32, what: `content ${JSON.stringify(content)}`, body: mail({ content }) },
+    row: 32,
+    what: `content ${JSON.stringify(content)}`,
+    body: mail({ content }),
     errors: one('content', NO_CONTENT, 'message.content'),
   })),
   ...[undefined, '', 5].map((type) => ({
-    ...{ row: 33, what: `content of type ${JSON.stringify(type)}`, body: mail({ content: [{ type, value: 'x' }] }) },
+    row: 33,
+    what: `content of type ${JSON.stringify(type)}`,
+    body: mail({ content: [{ type, value: 'x' }] }),
     errors: one(
       'content.0.type',
       'The content type must be a string at least one character in length.',
@@ -272,15 +328,20 @@ const CASES: readonly Case[] = [
     ),
   })),
   ...['text/html\r\n', 'text/html; charset=utf-8\n'].map((type) => ({
-    ...{ row: 34, what: `content of type ${JSON.stringify(type)}`, body: mail({ content: [{ type, value: 'x' }] }) },
+    row: 34,
+    what: `content of type ${JSON.stringify(type)}`,
+    body: mail({ content: [{ type, value: 'x' }] }),
     errors: one('content.0.type', "Cannot contain ';', or CRLF characters.", 'message.content.type'),
   })),
   ...['text/html; charset=utf-8', 'text/calendar;method=REQUEST; CharSet="x"'].map((type) => ({
-    ...{ row: 34, what: `content of type ${JSON.stringify(type)}`, body: mail({ content: [{ type, value: 'x' }] }) },
+    row: 34,
+    what: `content of type ${JSON.stringify(type)}`,
+    body: mail({ content: [{ type, value: 'x' }] }),
     errors: one('content.0.type', /^The content type cannot have a charset parameter, [^;]+/, 'message.content.type'),
   })),
   ...[undefined, '', 5].map((value) => ({
-    ...{ row: 35, what: `content ${JSON.stringify(value)}` },
+    row: 35,
+    what: `content ${JSON.stringify(value)}`,
     body: mail({ template_id: DYNAMIC, content: [{ type: 'text/plain', value }] }),
     errors: one(
       'content.0.value',
@@ -296,35 +357,48 @@ const CASES: readonly Case[] = [
     ['text/plain', 'text/plain'],
     ['text/html', 'text/html'],
   ].map((types) => ({
-    ...{ row: 36, what: `${types.join(' before ')}` },
+    row: 36,
+    what: `${types.join(' before ')}`,
     body: mail({ content: types.map((type) => ({ type, value: 'x' })) }),
     errors: one('content', /^Following RFC 1341, section 7\.2, /, null),
   })),
   ...[undefined, null, {}, { name: 'Desk' }, { email: '' }].map((from) => ({
-    ...{ row: 37, what: `from ${JSON.stringify(from)}`, body: mail({ from }) },
+    row: 37,
+    what: `from ${JSON.stringify(from)}`,
+    body: mail({ from }),
     errors: one('from.email', FROM_MISSING, 'message.from'),
   })),
   ...['desk', 5, 'a@b c.example'].map((email) => ({
-    ...{ row: 38, what: `from ${JSON.stringify(email)}`, body: mail({ from: { email } }) },
+    row: 38,
+    what: `from ${JSON.stringify(email)}`,
+    body: mail({ from: { email } }),
     errors: one('from', /^The from object must at least have an email parameter with a valid/, 'message.from'),
   })),
   ...[
     [[{ email: 'desk@quay.example' }], 'array'],
     ['desk@quay.example', 'string'],
   ].map(([from, given]) => ({
-    ...{ row: 39, what: `from as ${given}`, body: mail({ from }) },
+    row: 39,
+    what: `from as ${given}`,
+    body: mail({ from }),
     errors: one('from', wrongType('object', String(given)), 'message.from'),
   })),
   ...[{}, { email: 'help' }, { name: 'Help' }].map((replyTo) => ({
-    ...{ row: 41, what: `reply_to ${JSON.stringify(replyTo)}`, body: mail({ reply_to: replyTo }) },
+    row: 41,
+    what: `reply_to ${JSON.stringify(replyTo)}`,
+    body: mail({ reply_to: replyTo }),
     errors: one('reply_to', /^The reply_to object, when used, must at least have an email/, 'message.reply_to'),
   })),
   {
-    ...{ row: 42, what: 'reply_to as array', body: mail({ reply_to: [{ email: 'help@quay.example' }] }) },
+    row: 42,
+    what: 'reply_to as array',
+    body: mail({ reply_to: [{ email: 'help@quay.example' }] }),
     errors: one('reply_to', wrongType('object', 'array'), 'message.reply_to'),
   },
   ...[[{ name: 'Help' }], [{ email: 'help' }]].map((list) => ({
-    ...{ row: 43, what: `reply_to_list ${JSON.stringify(list)}`, body: mail({ reply_to_list: list }) },
+    row: 43,
+    what: `reply_to_list ${JSON.stringify(list)}`,
+    body: mail({ reply_to_list: list }),
     errors: one(
       'reply_to_list',
       'The reply_to_list object, when used, must at least have an email parameter and may also contain a name parameter',
@@ -332,21 +406,27 @@ const CASES: readonly Case[] = [
     ),
   })),
   {
-    ...{ row: 43, what: 'an address twice in reply_to_list' },
+    row: 43,
+    what: 'an address twice in reply_to_list',
     body: mail({ reply_to_list: [{ email: 'Help@quay.example' }, { email: 'help@quay.example' }] }),
     errors: one('reply_to_list', /unique/, 'message.reply_to_list'),
   },
   {
-    ...{ row: 44, what: 'reply_to beside reply_to_list' },
+    row: 44,
+    what: 'reply_to beside reply_to_list',
     body: mail({ reply_to: { email: 'a@quay.example' }, reply_to_list: [{ email: 'b@quay.example' }] }),
     errors: one('reply_to', /cannot be used together/, 'message.reply_to'),
   },
   ...[undefined, '', 5].map((content) => ({
-    ...{ row: 45, what: `a file of ${JSON.stringify(content)}`, body: file({ content }) },
+    row: 45,
+    what: `a file of ${JSON.stringify(content)}`,
+    body: file({ content }),
     errors: one('attachments.0.content', /must be a string at least one character/, 'message.attachments.content'),
   })),
   ...['aGVs\r\nbG8=', 'aGVsbG8', 'a-_=', 'hello!!!', 'aGVsbG8= ', '===='].map((content) => ({
-    ...{ row: 46, what: `a file of ${JSON.stringify(content)}`, body: file({ content }) },
+    row: 46,
+    what: `a file of ${JSON.stringify(content)}`,
+    body: file({ content }),
     errors: one(
       'attachments.0.content',
       'The attachment content must be base64 encoded.',
@@ -354,11 +434,15 @@ const CASES: readonly Case[] = [
     ),
   })),
   ...[undefined, ''].map((filename) => ({
-    ...{ row: 47, what: `the file name ${JSON.stringify(filename)}`, body: file({ filename }) },
+    row: 47,
+    what: `the file name ${JSON.stringify(filename)}`,
+    body: file({ filename }),
     errors: one('attachments.0.filename', 'The attachment filename is required.', 'message.attachments.filename'),
   })),
   ...[5, 'a;b', 'a,b', 'a\rb', 'a\nb'].map((filename) => ({
-    ...{ row: 48, what: `the file name ${JSON.stringify(filename)}`, body: file({ filename }) },
+    row: 48,
+    what: `the file name ${JSON.stringify(filename)}`,
+    body: file({ filename }),
     errors: one(
       'attachments.0.filename',
       /^The attachment filename (must be|cannot contain)/,
@@ -366,7 +450,9 @@ const CASES: readonly Case[] = [
     ),
   })),
   ...['text/plain; charset=utf-8', 'text/plain;name="a;b";CHARSET = x'].map((type) => ({
-    ...{ row: 49, what: `a file of type ${JSON.stringify(type)}`, body: file({ type }) },
+    row: 49,
+    what: `a file of type ${JSON.stringify(type)}`,
+    body: file({ type }),
     errors: one(
       'attachments.0.type',
       /^The attachment type cannot have a charset parameter\. /,
@@ -374,11 +460,15 @@ const CASES: readonly Case[] = [
     ),
   })),
   ...['', 5, 'a\nb'].map((type) => ({
-    ...{ row: 49, what: `a file of type ${JSON.stringify(type)}`, body: file({ type }) },
+    row: 49,
+    what: `a file of type ${JSON.stringify(type)}`,
+    body: file({ type }),
     errors: one('attachments.0.type', /^The attachment type (must be|cannot contain)/, 'message.attachments.type'),
   })),
   ...['INLINE', '', 5].map((disposition) => ({
-    ...{ row: 50, what: `the disposition ${JSON.stringify(disposition)}`, body: file({ disposition }) },
+    row: 50,
+    what: `the disposition ${JSON.stringify(disposition)}`,
+    body: file({ disposition }),
     errors: one(
       'attachments.0.disposition',
       `The disposition of your attachment can be either "inline" or "attachment". You provided ${JSON.stringify(disposition)}.`,
@@ -386,11 +476,9 @@ const CASES: readonly Case[] = [
     ),
   })),
   ...[undefined, ''].map((id) => ({
-    ...{
-      row: 51,
-      what: `inline with the id ${JSON.stringify(id)}`,
-      body: file({ disposition: 'inline', content_id: id }),
-    },
+    row: 51,
+    what: `inline with the id ${JSON.stringify(id)}`,
+    body: file({ disposition: 'inline', content_id: id }),
     errors: one(
       'attachments.0.content_id',
       "The content_id parameter is required if disposition = 'inline'.",
@@ -398,7 +486,9 @@ const CASES: readonly Case[] = [
     ),
   })),
   ...[5, 'a;b', 'a,b', 'a\r\nb'].map((id) => ({
-    ...{ row: 52, what: `the content id ${JSON.stringify(id)}`, body: file({ disposition: 'inline', content_id: id }) },
+    row: 52,
+    what: `the content id ${JSON.stringify(id)}`,
+    body: file({ disposition: 'inline', content_id: id }),
     errors: one(
       'attachments.0.content_id',
       /^The content_id parameter (must|cannot)/,
@@ -406,28 +496,39 @@ const CASES: readonly Case[] = [
     ),
   })),
   ...[undefined, '12', 1.5].map((group) => ({
-    ...{ row: 53, what: `the group ${JSON.stringify(group)}`, body: mail({ asm: { group_id: group } }) },
+    row: 53,
+    what: `the group ${JSON.stringify(group)}`,
+    body: mail({ asm: { group_id: group } }),
     errors: one('asm.group_id', 'The ASM group ID must be an integer.', 'message.asm.group_id'),
   })),
   ...[0, -1, 2 ** 31].map((group) => ({
-    ...{ row: 54, what: `the group ${group}`, body: mail({ asm: { group_id: group } }) },
+    row: 54,
+    what: `the group ${group}`,
+    body: mail({ asm: { group_id: group } }),
     errors: one('asm.group_id', /must be a valid Group ID on your account/, 'message.asm.group_id'),
   })),
   ...['1', ['1'], [1.5], Array.from({ length: 26 }, (_, at) => at + 1)].map((groups) => ({
-    ...{ row: 55, what: `groups to display ${JSON.stringify(groups)}` },
+    row: 55,
+    what: `groups to display ${JSON.stringify(groups)}`,
     body: mail({ asm: { group_id: 1, groups_to_display: groups } }),
     errors: one('asm.groups_to_display', /array of integers|limit of 25/, 'message.asm.groups_to_display'),
   })),
   {
-    ...{ row: 56, what: 'a number as batch', body: mail({ batch_id: 5 }) },
+    row: 56,
+    what: 'a number as batch',
+    body: mail({ batch_id: 5 }),
     errors: one('batch_id', 'The batch_id must be a string.', 'message.batch_id'),
   },
   {
-    ...{ row: 57, what: 'a number as pool', body: mail({ ip_pool_name: 5 }) },
+    row: 57,
+    what: 'a number as pool',
+    body: mail({ ip_pool_name: 5 }),
     errors: one('ip_pool_name', 'The ip_pool_name must be a string.', 'message.ip_pool_name'),
   },
   {
-    ...{ row: 58, what: 'eleven categories', body: mail({ categories: many(11).map((_, at) => `c${at}`) }) },
+    row: 58,
+    what: 'eleven categories',
+    body: mail({ categories: many(11).map((_, at) => `c${at}`) }),
     errors: one(
       'categories',
       'There is a limit of 10 categories for each email that is sent. You provided 11 categories.',
@@ -435,30 +536,42 @@ const CASES: readonly Case[] = [
     ),
   },
   ...['receipts', ['a', 5], { a: 'b' }].map((categories) => ({
-    ...{ row: 59, what: `the categories ${JSON.stringify(categories)}`, body: mail({ categories }) },
+    row: 59,
+    what: `the categories ${JSON.stringify(categories)}`,
+    body: mail({ categories }),
     errors: one('categories', 'Categories must be an array of strings.', 'message.categories'),
   })),
   {
-    ...{ row: 60, what: 'a long category', body: mail({ categories: ['x'.repeat(256)] }) },
+    row: 60,
+    what: 'a long category',
+    body: mail({ categories: ['x'.repeat(256)] }),
     errors: one('categories', 'Each category must not be longer than 255 characters.', 'message.categories'),
   },
   {
-    ...{ row: 61, what: 'a category twice', body: mail({ categories: ['a', 'b', 'a'] }) },
+    row: 61,
+    what: 'a category twice',
+    body: mail({ categories: ['a', 'b', 'a'] }),
     errors: one('categories', /unique list, you have included a more than once/, 'message.categories'),
   },
   {
-    ...{ row: 62, what: 'a category beyond ASCII', body: mail({ categories: ['reçus'] }) },
+    row: 62,
+    what: 'a category beyond ASCII',
+    body: mail({ categories: ['reçus'] }),
     errors: one('categories', 'Categories can not contain non-ASCII characters.', 'message.categories'),
   },
   {
-    ...{ row: 63, what: 'a number as section', body: mail({ sections: { ':a:': 5 } }) },
+    row: 63,
+    what: 'a number as section',
+    body: mail({ sections: { ':a:': 5 } }),
     errors: one('sections', 'The section values must be strings.', 'message.sections'),
   },
   ...[
     ...['bypass_list_management', 'bypass_spam_management', 'bypass_bounce_management'],
     ...['bypass_unsubscribe_management', 'footer', 'sandbox_mode'],
   ].map((name) => ({
-    ...{ row: 64, what: `${name} enabled by a text`, body: mail({ mail_settings: { [name]: { enable: 'true' } } }) },
+    row: 64,
+    what: `${name} enabled by a text`,
+    body: mail({ mail_settings: { [name]: { enable: 'true' } } }),
     errors: one(
       `mail_settings.${name}.enable`,
       `The ${name.replaceAll('_', ' ')} enable param should be a boolean value.`,
@@ -466,7 +579,8 @@ const CASES: readonly Case[] = [
     ),
   })),
   ...['bypass_spam_management', 'bypass_bounce_management', 'bypass_unsubscribe_management'].map((name) => ({
-    ...{ row: 65, what: `bypass_list_management beside ${name}` },
+    row: 65,
+    what: `bypass_list_management beside ${name}`,
     body: mail({ mail_settings: { bypass_list_management: { enable: false }, [name]: { enable: true } } }),
     errors: one(
       'mail_settings.bypass_list_management',
@@ -475,7 +589,8 @@ const CASES: readonly Case[] = [
     ),
   })),
   ...(['text', 'html'] as const).map((part) => ({
-    ...{ row: 66, what: `a number as footer ${part}` },
+    row: 66,
+    what: `a number as footer ${part}`,
     body: mail({ mail_settings: { footer: { enable: true, [part]: 5 } } }),
     errors: one(
       `mail_settings.footer.${part}`,
@@ -490,11 +605,9 @@ const CASES: readonly Case[] = [
     ['subscription_tracking', 'enable'],
     ['ganalytics', 'enable'],
   ].map(([name = '', param = '']) => ({
-    ...{
-      row: 69,
-      what: `${name}.${param} as text`,
-      body: mail({ tracking_settings: { [name]: { [param]: 'true' } } }),
-    },
+    row: 69,
+    what: `${name}.${param} as text`,
+    body: mail({ tracking_settings: { [name]: { [param]: 'true' } } }),
     errors: one(
       `tracking_settings.${name}.${param}`,
       `The ${name.replaceAll('_', ' ')} ${param} param should be a boolean value.`,
@@ -506,7 +619,9 @@ const CASES: readonly Case[] = [
     ...['text', 'html', 'substitution_tag'].map((param) => ['subscription_tracking', param]),
     ...['source', 'medium', 'term', 'content', 'campaign'].map((param) => ['ganalytics', `utm_${param}`]),
   ].map(([name = '', param = '']) => ({
-    ...{ row: 70, what: `${name}.${param} as number`, body: mail({ tracking_settings: { [name]: { [param]: 5 } } }) },
+    row: 70,
+    what: `${name}.${param} as number`,
+    body: mail({ tracking_settings: { [name]: { [param]: 5 } } }),
     errors: one(
       `tracking_settings.${name}.${param}`,
       `The ${name.replaceAll('_', ' ')} ${param} param should be a string value.`,
@@ -533,7 +648,9 @@ const CASES: readonly Case[] = [
       [{ from: { email: 'desk@quay.example', name: 5 } }, 'from.name', 'string', 'integer'],
     ] as const
   ).map(([extra, field, expected, given]) => ({
-    ...{ row: 72, what: `${field} as ${given}`, body: mail(extra) },
+    row: 72,
+    what: `${field} as ${given}`,
+    body: mail(extra),
     errors: one(field, wrongType(expected, given), `message.${field.replaceAll(/\.\d+/g, '')}`),
   })),
 ]
@@ -578,7 +695,9 @@ t.test('all mistakes of a request are told together: sender, personalizations, c
     personalizations: [{ to: [] }, { to: [{ email: 'x' }], headers: { To: 'x' }, send_at: 'x' }],
     content: [{ type: 'text/html', value: '' }],
     attachments: [{ content: '!', filename: '' }],
-    ...{ categories: 5, asm: {}, mail_settings: { sandbox_mode: { enable: 1 } } },
+    categories: 5,
+    asm: {},
+    mail_settings: { sandbox_mode: { enable: 1 } },
   }
   t.strictSame(
     complaintsOf(await ask(base, { path: '/mail/send', key, body })).map(({ field }) => field),

@@ -10,8 +10,17 @@ const { core, sql } = service
 const { accountId } = sender
 const receiver = await startReceiver(t)
 await core.webhooks.create(accountId, {
-  ...{ url: receiver.url, events: ['processed', 'sent', 'dropped'], format: 'v3', asText: false, abuse: false },
-  ...{ eventIds: true, headers: {}, enabled: true, names: null, label: '', signed: false },
+  url: receiver.url,
+  events: ['processed', 'sent', 'dropped'],
+  format: 'v3',
+  asText: false,
+  abuse: false,
+  eventIds: true,
+  headers: {},
+  enabled: true,
+  names: null,
+  label: '',
+  signed: false,
 })
 
 type Told = Readonly<Record<string, unknown>>
@@ -107,7 +116,10 @@ t.test('P19: an unknown template is told as a dropped event, with what it was ca
   })
   const [event, ...others] = await toldOf(answer, 1)
   t.match(event, {
-    ...{ event: 'dropped', reason: 'Invalid SMTPAPI header', email: 'lena@harbor.example', order: 'o-9' },
+    event: 'dropped',
+    reason: 'Invalid SMTPAPI header',
+    email: 'lena@harbor.example',
+    order: 'o-9',
     asm_group_id: id,
   })
   t.strictSame(others, [])

@@ -109,7 +109,9 @@ t.test('P19: an unknown template, and one without an active version, is answered
   const { id: blank } = await core.editableTemplates.create({ accountId, name: 'x', generation: 'dynamic' })
   const stranger = await service.makeSender()
   const { id: others } = await core.editableTemplates.create({
-    ...{ accountId: stranger.accountId, name: 'x', generation: 'dynamic' as const },
+    accountId: stranger.accountId,
+    name: 'x',
+    generation: 'dynamic' as const,
   })
   await core.editableTemplates.addVersion(
     { accountId: stranger.accountId, id: others },
@@ -147,7 +149,8 @@ t.test(
       plain: `{{#each a}}{{#each ../a}}${'x'.repeat(1000)}{{/each}}{{/each}}`,
     })
     const grown = await send({
-      ...{ ...BARE_ENVIRONMENT, template_id: large },
+      ...BARE_ENVIRONMENT,
+      template_id: large,
       ...toLena({ dynamic_template_data: { a: Array.from({ length: 200 }, () => 1) } }),
     })
     t.match(await dropOf(grown), { detail: { reason: 'rendering', problem: /larger than 10 MB/ } })
@@ -209,7 +212,8 @@ t.test('small templates that make large mail are all delivered', async (t) => {
   })
   const a = Array.from({ length: 300 }, () => 1)
   const answer = await send({
-    ...{ ...BARE_ENVIRONMENT, template_id: id },
+    ...BARE_ENVIRONMENT,
+    template_id: id,
     ...personalized(Array.from({ length: 6 }, () => ({ dynamic_template_data: { a } }))),
   })
   const all = await copies(answer, 6)
@@ -358,7 +362,9 @@ t.test('unsubscribe tags are the recipient’s own links, of the mail’s group 
 t.test('the data of a person who is forgotten is gone', async (t) => {
   const id = await makeTemplate('dynamic', { subject: 's', plain: '{{secret}}' })
   const answer = await send({
-    ...{ ...BARE_ENVIRONMENT, template_id: id, custom_args: { order: 'o-1' } },
+    ...BARE_ENVIRONMENT,
+    template_id: id,
+    custom_args: { order: 'o-1' },
     ...toLena({ to: [{ email: 'tilda@harbor.example' }], dynamic_template_data: { secret: 'a secret of hers' } }),
   })
   await copies(answer)

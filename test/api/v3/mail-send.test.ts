@@ -169,7 +169,9 @@ t.test('categories are the tags of the message, and settings are kept with it', 
   })
   t.notHas((await story(answer)).settings, { clickTracking: true }, 'what is off is not kept')
   t.strictSame((await story(await send({ asm: { group_id: 311, groups_to_display: [] } }))).settings, {
-    ...{ group: 311, groupLink: true, unsubscribe: true },
+    group: 311,
+    groupLink: true,
+    unsubscribe: true,
   })
 })
 
@@ -238,13 +240,16 @@ t.test('an expired account and one that is suspended may not send', async (t) =>
 t.test('what v3 does not know or does no more is ignored, wherever it stands', async (t) => {
   proves(t, 'unknown-keys', 'unique_args', 'mail_settings.bcc', 'spam_check')
   const answer = await send({
-    ...{ unique_args: { a: 'b' }, email: 'x', contentId: 5 },
+    unique_args: { a: 'b' },
+    email: 'x',
+    contentId: 5,
     personalizations: [{ to: [{ email: 'lena@harbor.example', id: 5 }], cc: null, extra: {} }],
     attachments: [
       { content: 'aGVsbG8=', filename: 'a.txt', content_type: 'text/x', id: 'f', contentId: 'c', type: null },
     ],
     mail_settings: {
-      ...{ bcc: { enable: true, email: 'spy@quay.example' }, nothing: 5 },
+      bcc: { enable: true, email: 'spy@quay.example' },
+      nothing: 5,
       spam_check: { enable: true, threshold: 3, post_to_url: 'https://quay.example/spam' },
     },
     tracking_settings: { nothing: 5, click_tracking: null },

@@ -291,7 +291,9 @@ t.test('an inline file without HTML is an attachment that says so', async (t) =>
 t.test('what v2 would put in for its merge tags is plain text here', async (t) => {
   const text = '[%NAME%] [%UNSUBSCRIBE_URL%]'
   const answer = await send({
-    ...{ subject: text, from: { email: `desk@${sender.domain}`, name: text }, headers: { 'X-Text': text } },
+    subject: text,
+    from: { email: `desk@${sender.domain}`, name: text },
+    headers: { 'X-Text': text },
     content: ['plain', 'x-amp-html', 'html'].map((kind) => ({ type: `text/${kind}`, value: `${text}.` })),
     tracking_settings: { subscription_tracking: { enable: true } },
   })

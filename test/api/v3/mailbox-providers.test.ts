@@ -12,8 +12,16 @@ const get = (sender: Sender, query: string) =>
   ask(url, { method: 'GET', path: `/mailbox_providers/stats?${query}`, key: sender.apiKey })
 const MARCH = 'start_date=2026-03-01&end_date=2026-03-02'
 const QUIET = {
-  ...{ blocks: 0, bounces: 0, clicks: 0, deferred: 0, delivered: 0, drops: 0, opens: 0, spam_reports: 0 },
-  ...{ unique_clicks: 0, unique_opens: 0 },
+  blocks: 0,
+  bounces: 0,
+  clicks: 0,
+  deferred: 0,
+  delivered: 0,
+  drops: 0,
+  opens: 0,
+  spam_reports: 0,
+  unique_clicks: 0,
+  unique_opens: 0,
 }
 
 async function makeMailed(): Promise<Sender> {
@@ -68,7 +76,8 @@ t.test('mail is counted by the provider of the mailbox, what has none of these a
     url,
     sender.apiKey,
   )({
-    ...{ method: 'GET', url: '/v3/mailbox_providers/stats' },
+    method: 'GET',
+    url: '/v3/mailbox_providers/stats',
     qs: { start_date: '2026-03-01', end_date: '2026-03-02', mailbox_providers: ['Yahoo'] },
   })
   t.match(

@@ -21,11 +21,9 @@ const ACCEPTED: readonly (readonly [pair: string, extra: Fields])[] = [
       personalizations: [
         {
           to: [{ email: 'ada@example.org', name: 'Ada L' }],
-          ...{
-            cc: [{ email: 'bob@example.org' }],
-            bcc: [{ email: 'audit@shop.example' }],
-            custom_args: { order: '4711' },
-          },
+          cc: [{ email: 'bob@example.org' }],
+          bcc: [{ email: 'audit@shop.example' }],
+          custom_args: { order: '4711' },
         },
       ],
       reply_to: { email: 'help@shop.example' },
@@ -33,7 +31,8 @@ const ACCEPTED: readonly (readonly [pair: string, extra: Fields])[] = [
         { type: 'text/plain', value: 'Thanks' },
         { type: 'text/html', value: '<p>Thanks</p>' },
       ],
-      ...{ categories: ['receipts'], custom_args: { tenant: 'eu' } },
+      categories: ['receipts'],
+      custom_args: { tenant: 'eu' },
     },
   ],
   ['P7', { personalizations: [{ to }, { to }] }],

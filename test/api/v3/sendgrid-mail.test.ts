@@ -60,7 +60,9 @@ t.test('@sendgrid/mail sends to one, with copies, files, headers, categories and
   const [answer, body] = (await mailer.send({
     ...least,
     from: { email: `desk@${sender.domain}`, name: 'Ship Desk' },
-    ...{ to: 'lena@harbor.example', cc: ['mina@harbor.example'], bcc: 'audit@quay.example' },
+    to: 'lena@harbor.example',
+    cc: ['mina@harbor.example'],
+    bcc: 'audit@quay.example',
     replyTo: 'help@quay.example',
     html: '<p>Ready.</p>',
     attachments: [{ content: 'aGVsbG8=', filename: 'a.txt', type: 'text/plain', disposition: 'attachment' }],
@@ -79,7 +81,9 @@ t.test('@sendgrid/mail sends to one, with copies, files, headers, categories and
     ['audit@quay.example', 'lena@harbor.example', 'mina@harbor.example'],
   )
   t.match(all[1]?.mail, {
-    ...{ subject: 'Berth 4', html: '<p>Ready.</p>', attachments: [{ filename: 'a.txt' }] },
+    subject: 'Berth 4',
+    html: '<p>Ready.</p>',
+    attachments: [{ filename: 'a.txt' }],
     from: { value: [{ name: 'Ship Desk' }] },
     replyTo: { value: [{ address: 'help@quay.example' }] },
   })
@@ -137,12 +141,12 @@ t.test('nodemailer-sendgrid sends text, HTML, headers and files', async (t) => {
   const { client } = createRequire(require.resolve('nodemailer-sendgrid'))('@sendgrid/mail') as MailService
   client.setDefaultRequest('baseUrl', `${base}/`)
   await transport.sendMail({
-    ...{
-      from: `desk@${sender.domain}`,
-      to: 'nora@harbor.example',
-      subject: 'Berth 5',
-    },
-    ...{ text: 'Ready.', html: '<p>Ready.</p>', headers: { 'X-Order': '4712' } },
+    from: `desk@${sender.domain}`,
+    to: 'nora@harbor.example',
+    subject: 'Berth 5',
+    text: 'Ready.',
+    html: '<p>Ready.</p>',
+    headers: { 'X-Order': '4712' },
     attachments: [{ filename: 'a.txt', content: Buffer.from('hello') }],
   })
   const { data } = await until('its mail', () => sink.messages.find(({ to }) => to.includes('nora@harbor.example')))
@@ -158,7 +162,8 @@ for (const version of ['sendgrid-mail-6', 'sendgrid-mail-7', '@sendgrid/mail']) 
     service.setApiKey(sender.apiKey)
     service.client.setDefaultRequest('baseUrl', `${base}/`)
     const [answer] = (await service.send({
-      ...{ ...least, from: { email: `desk@${sender.domain}`, name: 'Desk, Ship' } },
+      ...least,
+      from: { email: `desk@${sender.domain}`, name: 'Desk, Ship' },
       to: { email: 'lena@harbor.example', name: 'Lovelace, Ada' },
       html: '<p>Ready.</p>',
       attachments: [{ content: 'aGVsbG8=', filename: 'invite.ics', type: 'text/calendar; method=REQUEST' }],

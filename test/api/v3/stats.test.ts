@@ -13,9 +13,22 @@ interface Row {
 }
 
 const QUIET = {
-  ...{ blocks: 0, bounce_drops: 0, bounces: 0, clicks: 0, deferred: 0, delivered: 0, invalid_emails: 0, opens: 0 },
-  ...{ processed: 0, requests: 0, spam_report_drops: 0, spam_reports: 0, unique_clicks: 0, unique_opens: 0 },
-  ...{ unsubscribe_drops: 0, unsubscribes: 0 },
+  blocks: 0,
+  bounce_drops: 0,
+  bounces: 0,
+  clicks: 0,
+  deferred: 0,
+  delivered: 0,
+  invalid_emails: 0,
+  opens: 0,
+  processed: 0,
+  requests: 0,
+  spam_report_drops: 0,
+  spam_reports: 0,
+  unique_clicks: 0,
+  unique_opens: 0,
+  unsubscribe_drops: 0,
+  unsubscribes: 0,
 }
 
 const service = await makeService(t)
@@ -155,8 +168,17 @@ t.test('drops are told by their reason, and what was asked for is told once', as
   await countAll(service)
   const wanted = {
     ...QUIET,
-    ...{ requests: 8, processed: 2, bounce_drops: 2, spam_report_drops: 2, unsubscribe_drops: 2, invalid_emails: 1 },
-    ...{ blocks: 2, bounces: 1, spam_reports: 1, unsubscribes: 1, deferred: 1 },
+    requests: 8,
+    processed: 2,
+    bounce_drops: 2,
+    spam_report_drops: 2,
+    unsubscribe_drops: 2,
+    invalid_emails: 1,
+    blocks: 2,
+    bounces: 1,
+    spam_reports: 1,
+    unsubscribes: 1,
+    deferred: 1,
   }
   const today = new Date().toISOString().slice(0, 10)
   const metrics = async () => (await rows(sender, `start_date=${today}&aggregated_by=month`))[0]?.stats[0]?.metrics

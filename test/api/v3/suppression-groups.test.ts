@@ -163,7 +163,11 @@ t.test('the groups of an address and the addresses of groups are told', async (t
   )
   t.ok(all.every(({ created_at }) => Math.abs(Number(created_at) - now) < 60))
   const of = (id: number, name: string, suppressed: boolean) => ({
-    ...{ id, name, description: 'Monthly', is_default: false, suppressed },
+    id,
+    name,
+    description: 'Monthly',
+    is_default: false,
+    suppressed,
   })
   t.strictSame((await call('GET', `/asm/suppressions/${ADA}`)).json, {
     suppressions: [of(news, 'News', true), of(offers, 'Offers', false)],

@@ -55,13 +55,21 @@ t.test('P30 and P31: a version is added and shown with its template', async (t) 
   const { call, make, accountId } = await makeCaller()
   const id = await make({ name: 'Receipt', generation: 'dynamic' })
   const given = {
-    ...{ name: 'v1', subject: 'Order {{number}}', html_content: '<p>{{number}}</p>', plain_content: '{{number}}' },
-    ...{ active: 1, test_data: '{"number":7}' },
+    name: 'v1',
+    subject: 'Order {{number}}',
+    html_content: '<p>{{number}}</p>',
+    plain_content: '{{number}}',
+    active: 1,
+    test_data: '{"number":7}',
   }
   const added = await call('POST', `/templates/${id}/versions`, given)
   t.equal(added.status, 201)
   const version = {
-    ...{ ...given, template_id: id, generate_plain_content: false, editor: 'code', thumbnail_url: '' },
+    ...given,
+    template_id: id,
+    generate_plain_content: false,
+    editor: 'code',
+    thumbnail_url: '',
     id: added.json?.id,
   }
   t.match(added.json?.id, UUID)
@@ -106,7 +114,8 @@ t.test('plain text is made from the HTML unless it is given', async (t) => {
   const path = `/templates/${id}/versions/${made.id}`
   t.match((await call('PATCH', path, { html_content: '<p>new</p>' })).json, { plain_content: 'new' })
   t.match((await call('PATCH', path, { plain_content: 'my own' })).json, {
-    ...{ plain_content: 'my own', generate_plain_content: false },
+    plain_content: 'my own',
+    generate_plain_content: false,
   })
   t.match((await call('PATCH', path, { html_content: '<p>newer</p>' })).json, { plain_content: 'my own' })
   t.match((await call('PATCH', path, { generate_plain_content: true })).json, { plain_content: 'newer' })

@@ -13,8 +13,17 @@ import { sendgridClient } from './sendgrid-client.ts'
 const ALL = '/user/webhooks/event/settings'
 const URL = 'https://hooks.example/here'
 const FLAGS = {
-  ...{ group_resubscribe: false, delivered: false, group_unsubscribe: false, spam_report: false, bounce: false },
-  ...{ deferred: false, unsubscribe: false, processed: false, open: false, click: false, dropped: false },
+  group_resubscribe: false,
+  delivered: false,
+  group_unsubscribe: false,
+  spam_report: false,
+  bounce: false,
+  deferred: false,
+  unsubscribe: false,
+  processed: false,
+  open: false,
+  click: false,
+  dropped: false,
 }
 
 const service = await makeService(t, LOOPBACK)
@@ -45,8 +54,14 @@ t.test('a webhook is made, shown, changed and removed, and its url is not asked'
   const id = String(made.json?.id)
   const { created_date: created, updated_date: updated, ...rest } = made.json ?? {}
   t.strictSame(rest, {
-    ...{ enabled: true, url: receiver.url, friendly_name: 'Berths', ...FLAGS, delivered: true },
-    ...{ oauth_client_id: '', oauth_token_url: '', id },
+    enabled: true,
+    url: receiver.url,
+    friendly_name: 'Berths',
+    ...FLAGS,
+    delivered: true,
+    oauth_client_id: '',
+    oauth_token_url: '',
+    id,
   })
   t.match([created, updated], [/^\d{4}-\d\d-\d\dT[\d:.]+Z$/, created])
   t.same((await call('GET', `${ALL}/${id}`)).json, made.json)
@@ -157,7 +172,10 @@ t.test('P49: what is delivered is verified by @sendgrid/eventwebhook, over the r
   t.match(
     events.find(({ event }) => event === 'bounce'),
     {
-      ...{ type: 'bounce', status: '5.1.1', reason: '550 5.1.1 no such user', tls: 0 },
+      type: 'bounce',
+      status: '5.1.1',
+      reason: '550 5.1.1 no such user',
+      tls: 0,
       bounce_classification: 'Invalid Address',
     },
   )
@@ -282,7 +300,7 @@ t.test('a sample of each event goes to the url that is named, signed as the webh
 
 t.test('what was made through v2 in the v3 shape is told here too, and its events may be chosen there', async (t) => {
   const { sender, call, make } = await makeCaller()
-  const v2 = { ...{ asText: false, abuse: false, eventIds: true, headers: {}, enabled: true }, label: '', signed: true }
+  const v2 = { asText: false, abuse: false, eventIds: true, headers: {}, enabled: true, label: '', signed: true }
   const add = (format: 'v2' | 'v3') =>
     service.core.webhooks.create(
       sender.accountId,

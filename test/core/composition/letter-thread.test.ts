@@ -55,8 +55,17 @@ function letterOf(octets: number): OutgoingMessage {
   const body = Buffer.from(JSON.stringify(content))
   return {
     message: {
-      ...{ id: randomUUID(), domainId: 1, loss: null, accountId: 1, acceptedAt: new Date(), dueFrom: new Date() },
-      ...{ format: 'content', nullReturnPath: false, settings: {}, size: body.length, parts: new Map([[0, body]]) },
+      id: randomUUID(),
+      domainId: 1,
+      loss: null,
+      accountId: 1,
+      acceptedAt: new Date(),
+      dueFrom: new Date(),
+      format: 'content',
+      nullReturnPath: false,
+      settings: {},
+      size: body.length,
+      parts: new Map([[0, body]]),
     },
     delivery: { recipient: 'lena@harbor.example', recipientNo: 0, personal: null },
   }

@@ -241,7 +241,9 @@ t.test('subject, html and text are rendered for each recipient, in order', async
   t.strictSame(
     rendered,
     names.map((name) => ({
-      ...{ kind: 'rendered', subject: `Berth for ${name}`, text: name },
+      kind: 'rendered',
+      subject: `Berth for ${name}`,
+      text: name,
       html: `<p>${name.replace('<', '&lt;').replace('>', '&gt;')}</p>`,
     })),
   )
@@ -256,7 +258,9 @@ t.test('a subject is one line whatever the data holds', async (t) => {
     { x: 'b\r\nBcc: lena@harbor.example\u2028c\u0085\n' },
   ])
   t.strictSame(rendered, {
-    ...{ kind: 'rendered', html: undefined, text: undefined },
+    kind: 'rendered',
+    html: undefined,
+    text: undefined,
     subject: 'a b Bcc: lena@harbor.example c',
   })
 })

@@ -7,8 +7,17 @@ import { compile, renderCompiled } from '../../../packages/core/src/content/engi
  * space and all.
  */
 const DATA = {
-  ...{ a: 1, s: `x<y>&'"\`=`, z: 0, e: '', n: null, t: true, f: false, l: [1, 'b', { c: 'd' }], el: [] },
-  ...{ o: { k: 'v', m: { n: [5, 6] } }, 'sp ace': 'sp' },
+  a: 1,
+  s: `x<y>&'"\`=`,
+  z: 0,
+  e: '',
+  n: null,
+  t: true,
+  f: false,
+  l: [1, 'b', { c: 'd' }],
+  el: [],
+  o: { k: 'v', m: { n: [5, 6] } },
+  'sp ace': 'sp',
   items: [
     { name: 'A', subs: [1, 2] },
     { name: 'B', subs: [] },

@@ -9,7 +9,9 @@ async function makeWorker(t: Test) {
   const service = await makeService(t)
   const lost: string[] = []
   const lease = await service.core.deliveries.hold({
-    ...{ host: 'worker.example', pid: process.pid, times: TIMES },
+    host: 'worker.example',
+    pid: process.pid,
+    times: TIMES,
     onLost: (why) => lost.push(why),
   })
   // What a living worker does all the time: its statements are answered.

@@ -12,7 +12,9 @@ async function makeLosses(t: Test) {
   const id = await queue.accept(recipients(3))
   const ahead = { ms: 0 }
   const observer = createCore({
-    ...{ sql: service.sql, config: service.config, log: createLog('test', 'silent') },
+    sql: service.sql,
+    config: service.config,
+    log: createLog('test', 'silent'),
     clock: { now: () => Date.now(), monotonic: () => performance.now() + ahead.ms },
   })
   t.teardown(() => observer.readiness.close())

@@ -33,8 +33,10 @@ t.test('a recipient suppressed since the claim gets no leave for its final dot, 
     'nora@quay.example',
   ])
   await core.suppressions.addAll({
-    ...{ accountId: sender.accountId, reason: 'unsubscribe' },
-    ...{ emails: ['lena@harbor.example'], domains: ['quay.example'] },
+    accountId: sender.accountId,
+    reason: 'unsubscribe',
+    emails: ['lena@harbor.example'],
+    domains: ['quay.example'],
   })
   const held = { reason: 'unsubscribe' }
   t.strictSame(await core.deliveries.markDots(dotsOf(claimed, workerId)), [held, true, held])

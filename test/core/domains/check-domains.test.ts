@@ -41,8 +41,10 @@ t.test('a pending domain is looked up every hour, and is active once its records
   t.match(await domains.show('waits.example'), { state: ACTIVE, verifiedAt: Date, brokenSince: null })
   t.match(await domains.findActive(accountId, 'waits.example'), { name: 'waits.example' })
   t.match((await checks('waits.example')).at(-1), {
-    ...{ keyId: null, address: null },
-    ...{ before: { state: 'pending' }, after: { state: ACTIVE, signs: /^pr1-[a-z0-9]{6}$/ } },
+    keyId: null,
+    address: null,
+    before: { state: 'pending' },
+    after: { state: ACTIVE, signs: /^pr1-[a-z0-9]{6}$/ },
   })
 })
 

@@ -13,8 +13,12 @@ function mime(type: string, body: string, extra: Partial<Submission> = {}): Part
   return {
     door: 'smtp',
     content: {
-      ...{ kind: 'mime', pieces: [Buffer.from(text, 'latin1')], lacksDate: true, lacksMessageId: true },
-      ...{ nullReturnPath: false, trace: { helo: 'x', address: '127.0.0.1', protocol: 'ESMTPSA' } },
+      kind: 'mime',
+      pieces: [Buffer.from(text, 'latin1')],
+      lacksDate: true,
+      lacksMessageId: true,
+      nullReturnPath: false,
+      trace: { helo: 'x', address: '127.0.0.1', protocol: 'ESMTPSA' },
     },
     ...extra,
   }
@@ -32,7 +36,10 @@ async function rendered(messageId: string): Promise<string> {
 
 t.test('the words and tags of a message go into MIME in the charset its text is in', async (t) => {
   const settings = {
-    ...{ openTracking: true, openTag: '«o»', unsubscribe: true, clickTracking: false },
+    openTracking: true,
+    openTag: '«o»',
+    unsubscribe: true,
+    clickTracking: false,
     unsubscribeTexts: { html: 'Für <% immer %>', text: 'Für immer: <% %>' },
     footerTexts: { html: '<i>Größe [%A%]</i>', text: 'Größe [%A%]' },
     linkParameters: { utm_source: 'ship' },
@@ -89,13 +96,15 @@ t.test('what one envelope has for itself is held to the bounds of the whole', as
 
 t.test('a paused batch is resumed with the times its envelopes have for themselves', async (t) => {
   const act = {
-    ...{ accountId: sender.accountId, id: await service.core.batches.create(sender.accountId) },
+    accountId: sender.accountId,
+    id: await service.core.batches.create(sender.accountId),
     by: { keyId: null, address: null },
   }
   await service.core.batches.hold(act, 'pause')
   const [first, second] = [new Date(Date.now() + HOUR), new Date(Date.now() + 2 * HOUR)]
   const { messageId } = await acceptMessage(service, sender, {
-    ...{ batchId: act.id, scheduledAt: first },
+    batchId: act.id,
+    scheduledAt: first,
     envelopes: [envelopeTo('a@harbor.example'), envelopeTo('b@harbor.example', { scheduledAt: second })],
   })
   await service.core.batches.resume(act)

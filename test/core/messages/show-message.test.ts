@@ -55,8 +55,12 @@ t.test('show tells what was accepted, one delivery for each recipient in order',
   const story = await service.core.messages.show(messageId)
   t.match(story, {
     id: messageId,
-    ...{ accountId: sender.accountId, door: 'v2', from: `desk@${sender.domain}`, subject: 'Berth 4' },
-    ...{ tags: ['berths', 'july'], scheduledAt: null },
+    accountId: sender.accountId,
+    door: 'v2',
+    from: `desk@${sender.domain}`,
+    subject: 'Berth 4',
+    tags: ['berths', 'july'],
+    scheduledAt: null,
   })
   t.ok((story?.size ?? 0) > 0)
   t.ok(Math.abs((story?.acceptedAt.getTime() ?? 0) - Date.now()) < 60_000)

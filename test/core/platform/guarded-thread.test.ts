@@ -2,8 +2,13 @@ import t from 'tap'
 import { createThreadPool } from '../../../packages/core/src/platform/threads/guarded-thread.ts'
 
 const bounds = {
-  ...{ name: 'a test', url: new URL('./endless-thread.ts', import.meta.url), threads: 1, waiting: 2 },
-  ...{ mostCpu: 200, longest: 60_000, heap: 32 },
+  name: 'a test',
+  url: new URL('./endless-thread.ts', import.meta.url),
+  threads: 1,
+  waiting: 2,
+  mostCpu: 200,
+  longest: 60_000,
+  heap: 32,
 }
 
 function makePool(change: Partial<typeof bounds> = {}) {

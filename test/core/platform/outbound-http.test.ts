@@ -227,7 +227,9 @@ async function internet(t: Test) {
   }
   const dns = await startDns(t, {})
   const http = createOutboundHttp({
-    ...{ dnsServers: [dns.address], outboundNetworks: ['127.0.0.2'], outboundPorts: [receiver.port] },
+    dnsServers: [dns.address],
+    outboundNetworks: ['127.0.0.2'],
+    outboundPorts: [receiver.port],
   })
   const ask = (name: string) => http.request({ url: `http://${name}:${receiver.port}/`, method: 'POST', body: '[]' })
   return { receiver, trapped, dns, ask }
@@ -238,15 +240,20 @@ t.test('a name that leads inside is refused, wholly or among others', async (t) 
   dns.zones['fine.test'] = { a: ['127.0.0.2'] }
   t.equal((await ask('fine.test')).status, 200)
   const inside = {
-    ...{ 'plain.test': { a: ['127.0.0.1'] }, 'mixed.test': { a: ['127.0.0.2', '127.0.0.1'] } },
-    ...{ 'six.test': { a: ['127.0.0.2'], aaaa: ['::1'] }, 'mapped.test': { aaaa: ['::ffff:127.0.0.1'] } },
-    ...{
-      'mapped-mixed.test': { a: ['127.0.0.2'], aaaa: ['::ffff:7f00:1'] },
-      'nat64.test': { aaaa: ['64:ff9b::7f00:1'] },
-    },
-    ...{ 'sixtofour.test': { aaaa: ['2002:7f00:1::'] }, 'meta.test': { a: ['169.254.169.254'] } },
-    ...{ 'cgnat.test': { a: ['100.64.0.1'] }, 'zero.test': { a: ['0.0.0.0'] }, 'any.test': { aaaa: ['::'] } },
-    ...{ 'ten.test': { a: ['10.0.0.1'] }, 'link.test': { aaaa: ['fe80::1'] }, 'local.test': { aaaa: ['fd00::1'] } },
+    'plain.test': { a: ['127.0.0.1'] },
+    'mixed.test': { a: ['127.0.0.2', '127.0.0.1'] },
+    'six.test': { a: ['127.0.0.2'], aaaa: ['::1'] },
+    'mapped.test': { aaaa: ['::ffff:127.0.0.1'] },
+    'mapped-mixed.test': { a: ['127.0.0.2'], aaaa: ['::ffff:7f00:1'] },
+    'nat64.test': { aaaa: ['64:ff9b::7f00:1'] },
+    'sixtofour.test': { aaaa: ['2002:7f00:1::'] },
+    'meta.test': { a: ['169.254.169.254'] },
+    'cgnat.test': { a: ['100.64.0.1'] },
+    'zero.test': { a: ['0.0.0.0'] },
+    'any.test': { aaaa: ['::'] },
+    'ten.test': { a: ['10.0.0.1'] },
+    'link.test': { aaaa: ['fe80::1'] },
+    'local.test': { aaaa: ['fd00::1'] },
   }
   Object.assign(dns.zones, inside)
   for (const name of Object.keys(inside)) t.equal(await failureOf(ask(name)), 'private', name)
@@ -292,8 +299,11 @@ t.test('a request says who it is of, asks for nothing compressed and keeps no co
   dns.zones['fine.test'] = { a: ['127.0.0.2'] }
   await ask('fine.test')
   t.match(receiver.requests[0]?.headers, {
-    ...{ host: `fine.test:${receiver.port}`, 'user-agent': 'Postrider', 'accept-encoding': 'identity' },
-    ...{ connection: 'close', 'content-length': '2' },
+    host: `fine.test:${receiver.port}`,
+    'user-agent': 'Postrider',
+    'accept-encoding': 'identity',
+    connection: 'close',
+    'content-length': '2',
   })
 })
 
@@ -315,7 +325,9 @@ t.test('a request is given up when told to', async (t) => {
   dns.zones['fine.test'] = { a: ['127.0.0.2'] }
   receiver.react = () => {}
   const http = createOutboundHttp({
-    ...{ dnsServers: [dns.address], outboundNetworks: ['127.0.0.2'], outboundPorts: [] },
+    dnsServers: [dns.address],
+    outboundNetworks: ['127.0.0.2'],
+    outboundPorts: [],
   })
   const url = `http://fine.test:${receiver.port}/`
   const stop = new AbortController()

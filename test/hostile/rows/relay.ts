@@ -47,7 +47,9 @@ const apart =
   (make: () => string, fields: () => string = () => '') =>
   async (stage: Stage) => {
     const { id } = await stage.service.core.templates.create({
-      ...{ accountId: stage.sender.accountId, name: `berth ${crypto.randomUUID()}`, content: '<p>[%a%]</p>' },
+      accountId: stage.sender.accountId,
+      name: `berth ${crypto.randomUUID()}`,
+      content: '<p>[%a%]</p>',
     })
     return body(() => `X-TEMPLATEID: ${id}\r\n${fields()}${make()}`)(stage)
   }

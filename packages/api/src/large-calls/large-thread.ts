@@ -26,7 +26,11 @@ export interface LargeThreadOptions {
 /** Starts the thread. It has no environment and no arguments: its configuration is passed by the process. */
 export function startLargeThread({ config, onReport, onEnd }: LargeThreadOptions): LargeThread {
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
-    ...{ env: {}, argv: [], execArgv: [], name: 'large calls', resourceLimits: HEAP },
+    env: {},
+    argv: [],
+    execArgv: [],
+    name: 'large calls',
+    resourceLimits: HEAP,
     workerData: { config } satisfies Start,
   })
   /** Processor time at the thread's last report; unknown until it has started. */

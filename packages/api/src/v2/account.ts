@@ -40,8 +40,15 @@ const Settings = Type.Object({
 
 const common = { group: 'Account', scope: 'account' } as const
 const example: Static<typeof Settings> = {
-  ...{ openTracking: true, clickTracking: false, unsubscribeLink: true, footerHtml: '<p>Ship & Co</p>' },
-  ...{ footerText: 'Ship & Co', privacyMode: false, timeZone: 'Europe/Lisbon', eventDays: null, bodyDays: 7 },
+  openTracking: true,
+  clickTracking: false,
+  unsubscribeLink: true,
+  footerHtml: '<p>Ship & Co</p>',
+  footerText: 'Ship & Co',
+  privacyMode: false,
+  timeZone: 'Europe/Lisbon',
+  eventDays: null,
+  bodyDays: 7,
 }
 
 /** Account settings: defaults for messages, tracking and retention. */

@@ -39,7 +39,9 @@ export const ATTACHMENTS: readonly Operation[] = [
     act: async (input, { core, principal, by, request }) => {
       const file = fileOf(input, request.fileParts ?? [])
       const stored = await core.attachments.add({
-        ...{ accountId: principal.account.id, by, parameters: PARAMETERS },
+        accountId: principal.account.id,
+        by,
+        parameters: PARAMETERS,
         ...file,
       })
       return { data: shown(stored) }

@@ -35,8 +35,15 @@ export const AUDIT: readonly Operation[] = [
       input: { after: 0, limit: 100 },
       data: [
         {
-          ...{ number: 1, at: '2026-01-05T10:11:12.000Z', keyId: 3, ip: '192.0.2.9', action: 'template.create' },
-          ...{ object: 'template 12', before: null, after: { name: 'berth_ready' }, hash: '9f86d081884c7d65' },
+          number: 1,
+          at: '2026-01-05T10:11:12.000Z',
+          keyId: 3,
+          ip: '192.0.2.9',
+          action: 'template.create',
+          object: 'template 12',
+          before: null,
+          after: { name: 'berth_ready' },
+          hash: '9f86d081884c7d65',
         },
       ],
     },

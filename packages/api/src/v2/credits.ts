@@ -52,7 +52,11 @@ export const CREDITS: readonly Operation[] = [
     example: {
       input: { startdate: '2026-01-01', enddate: '2026-01-02' },
       data: {
-        ...{ startdate: '2026-01-01', enddate: '2026-01-02', used: 40, available: 28796, total: 28836 },
+        startdate: '2026-01-01',
+        enddate: '2026-01-02',
+        used: 40,
+        available: 28796,
+        total: 28836,
         usage: [
           { date: '2026-01-01', used: 40 },
           { date: '2026-01-02', used: 0 },

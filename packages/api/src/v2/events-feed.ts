@@ -46,7 +46,8 @@ export const FEED: readonly Operation[] = [
     input: Type.Object({
       after: Type.Optional(
         Type.Integer({
-          ...{ minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+          minimum: 0,
+          maximum: Number.MAX_SAFE_INTEGER,
           description: '`next` of the previous response; 0: from the first event',
         }),
       ),
@@ -74,9 +75,17 @@ export const FEED: readonly Operation[] = [
       input: { after: 0, limit: 100, wait: 30 },
       data: [
         {
-          ...{ number: 1, id: '41', type: 'sent', time: '2026-01-05T10:11:14.000Z', trid: 17676078720000004 },
-          ...{ messageId: '019b8d6a3c80700080000000000000a1', email: 'lena@harbor.example' },
-          ...{ fromaddress: 'desk@ship.example', xapiheader: 'order-9001', tags: 'berth,confirm' },
+          number: 1,
+          id: '41',
+          type: 'sent',
+          time: '2026-01-05T10:11:14.000Z',
+          trid: 17676078720000004,
+          messageId: '019b8d6a3c80700080000000000000a1',
+          email: 'lena@harbor.example',
+          fromaddress: 'desk@ship.example',
+          xapiheader: 'order-9001',
+          tags: 'berth,confirm',
+          // What the type has besides is not in the schema.
           ...{ attempt: 1, host: 'mx.harbor.example', code: 250, enhanced: '2.0.0', reply: 'OK' },
         },
       ],
@@ -116,7 +125,10 @@ function goneOrDraining({ request, reply }: Call): AbortSignal {
 function shown({ number, id, type, occurredAt, detail, delivery }: Event): Static<typeof Entry> {
   return {
     ...detail,
-    ...{ number, id, type: eventNameOf(type), time: occurredAt.toISOString() },
+    number,
+    id,
+    type: eventNameOf(type),
+    time: occurredAt.toISOString(),
     trid: delivery ? exactNumber(delivery.transactionNumber) : null,
     messageId: delivery?.messageId ?? null,
     email: delivery?.recipient ?? null,

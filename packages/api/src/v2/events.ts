@@ -67,10 +67,19 @@ const ENVELOPE = {
 } as const
 
 const example: Static<typeof Row> = {
-  ...{ trid: 17676078720000004, rcptEmail: 'lena@harbor.example', fromaddress: 'desk@ship.example' },
-  ...{ requestedTime: '2026-01-05 10:11:12', deliveryTime: '2026-01-05 10:11:14' },
-  ...{ modifiedTime: '2026-01-05 10:21:00', status: 'click', size: 1834, remarks: '250 2.0.0 OK', subject: 'Berth 4' },
-  ...{ xapiheader: 'order-9001', tags: 'berth,confirm', opens: [{ ip: '192.0.2.9', time: '2026-01-05 10:20:00' }] },
+  trid: 17676078720000004,
+  rcptEmail: 'lena@harbor.example',
+  fromaddress: 'desk@ship.example',
+  requestedTime: '2026-01-05 10:11:12',
+  deliveryTime: '2026-01-05 10:11:14',
+  modifiedTime: '2026-01-05 10:21:00',
+  status: 'click',
+  size: 1834,
+  remarks: '250 2.0.0 OK',
+  subject: 'Berth 4',
+  xapiheader: 'order-9001',
+  tags: 'berth,confirm',
+  opens: [{ ip: '192.0.2.9', time: '2026-01-05 10:20:00' }],
   clicks: [{ ip: '192.0.2.9', link: 'https://ship.example/b/4', time: '2026-01-05 10:21:00' }],
 }
 
@@ -112,11 +121,18 @@ function questionOf(input: Static<typeof Question>, { request, principal }: Call
   const sort = oneOf(input.sort, 'sort', ['asc', 'desc'] as const) ?? 'asc'
   const { events } = input
   return {
-    ...{ accountId: principal.account.id, first, last: said('enddate'), sort },
+    accountId: principal.account.id,
+    first,
+    last: said('enddate'),
+    sort,
     events: typeof events === 'string' ? commaList('events', events) : (events ?? []),
     ...pageOf(input, { byDefault: 10, most: MAX_ROWS }),
-    ...{ email: said('email'), from: said('fromaddress') ?? said('fromemail'), subject: said('subject') },
-    ...{ reference: said('xapiheader'), messageId: said('messageid'), scroll: said('scrollid') },
+    email: said('email'),
+    from: said('fromaddress') ?? said('fromemail'),
+    subject: said('subject'),
+    reference: said('xapiheader'),
+    messageId: said('messageid'),
+    scroll: said('scrollid'),
   }
 }
 

@@ -45,15 +45,18 @@ const common = { group: 'Stats', scope: 'events' } as const
 const span = ['exportDateInvalid', 'exportDatesReversed'] as const
 
 const example: Static<typeof JobWhole> = {
-  ...{
-    jobId: 'exp_0b0f1c6f8f2a4c7c9d3f5a1e2b4c6d8e',
-    status: 'done',
-    format: 'json',
-    startdate: '2026-01-01',
-    enddate: '2026-01-05',
-  },
-  ...{ events: ['sent', 'opened'], rows: 2, created: '2026-01-06T08:00:00.000Z', finished: '2026-01-06T08:00:01.000Z' },
-  ...{ expires: '2026-01-13T08:00:01.000Z', url: 'https://mail.example/exports/AQm3', problem: null },
+  jobId: 'exp_0b0f1c6f8f2a4c7c9d3f5a1e2b4c6d8e',
+  status: 'done',
+  format: 'json',
+  startdate: '2026-01-01',
+  enddate: '2026-01-05',
+  events: ['sent', 'opened'],
+  rows: 2,
+  created: '2026-01-06T08:00:00.000Z',
+  finished: '2026-01-06T08:00:01.000Z',
+  expires: '2026-01-13T08:00:01.000Z',
+  url: 'https://mail.example/exports/AQm3',
+  problem: null,
 }
 const line =
   '{"TRANSID":15536250111702804,"EMAIL":"ann@x.test","FROMADDRESS":"news@acme.test","EVENT":"sent","TIMESTAMP":1767607874,"RESPONSE":"250 2.0.0 OK","X-APIHEADER":"inv-1","TAGS":"t1,t2","MSIZE":2155,"NUMBER":7}\n'
@@ -199,8 +202,17 @@ function questionIn({ startdate, enddate, events }: Static<typeof Span>, { reque
 function shown(job: ExportJob): Static<typeof JobWhole> {
   const { id, state, format, firstDay, lastDay, kinds, rows, createdAt, finishedAt, expiresAt, url, problem } = job
   return {
-    ...{ jobId: id, status: state, format, startdate: firstDay, enddate: lastDay, events: [...kinds], rows },
-    ...{ created: createdAt.toISOString(), finished: finishedAt?.toISOString() ?? null },
-    ...{ expires: expiresAt?.toISOString() ?? null, url, problem },
+    jobId: id,
+    status: state,
+    format,
+    startdate: firstDay,
+    enddate: lastDay,
+    events: [...kinds],
+    rows,
+    created: createdAt.toISOString(),
+    finished: finishedAt?.toISOString() ?? null,
+    expires: expiresAt?.toISOString() ?? null,
+    url,
+    problem,
   }
 }

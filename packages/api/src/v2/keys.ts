@@ -62,15 +62,17 @@ const Made = Type.Object({ ...Key.properties, ...Secret })
 
 const RESTRICTIONS = { sender_domains: ['ship.example'], recipients_per_hour: 500 }
 const EXAMPLE = {
-  ...{ id: 12, name: 'shop', prefix: 'pr_4kTz0w', scopes: ['send'], networks: ['192.0.2.0/24'] },
+  id: 12,
+  name: 'shop',
+  prefix: 'pr_4kTz0w',
+  scopes: ['send'],
+  networks: ['192.0.2.0/24'],
   restrictions: RESTRICTIONS,
-  ...{
-    state: 'active',
-    created_at: '2026-01-05T10:11:12.000Z',
-    last_used_at: null,
-    revoked_at: null,
-    replaced_by: null,
-  },
+  state: 'active',
+  created_at: '2026-01-05T10:11:12.000Z',
+  last_used_at: null,
+  revoked_at: null,
+  replaced_by: null,
 } as const satisfies Static<typeof Key>
 const SECRET = { api_key: 'pr_4kTz0wQm8YbX2Ld7RcVn5HsJg1FtP0aBcDeF' }
 
@@ -159,7 +161,10 @@ export const KEYS: readonly Operation[] = [
     example: {
       input: { id: 12, overlap_hours: 24 },
       data: {
-        ...{ ...EXAMPLE, id: 13, prefix: 'pr_9sWc3b', api_key: 'pr_9sWc3bUe7NkA4Zx1TqYv6MpLh8RdG2jFsKbV' },
+        ...EXAMPLE,
+        id: 13,
+        prefix: 'pr_9sWc3b',
+        api_key: 'pr_9sWc3bUe7NkA4Zx1TqYv6MpLh8RdG2jFsKbV',
         replaces: { ...EXAMPLE, replaced_by: 13 },
       },
     },
@@ -217,8 +222,12 @@ function scopesOf(scopes: string | readonly string[]): string[] {
 }
 
 const NO_RESTRICTIONS: Restrictions = {
-  ...{ templates: null, senderDomains: null, recipientDomains: null },
-  ...{ recipientsPerHour: null, callsPerMinute: null, until: null },
+  templates: null,
+  senderDomains: null,
+  recipientDomains: null,
+  recipientsPerHour: null,
+  callsPerMinute: null,
+  until: null,
 }
 
 function restrictionsOf(given: Given['restrictions']): RestrictionsChange | undefined {
@@ -247,7 +256,12 @@ function timeOf(text: string): Date {
 function shown(key: ApiKey): Static<typeof Key> {
   const { id, name, prefix, scopes, networks, createdAt, lastUsedAt, revokedAt, replacedBy, expired } = key
   return {
-    ...{ id, name, prefix, scopes: [...scopes], networks: [...networks], restrictions: shownRestrictions(key) },
+    id,
+    name,
+    prefix,
+    scopes: [...scopes],
+    networks: [...networks],
+    restrictions: shownRestrictions(key),
     state: revokedAt ? 'revoked' : expired ? 'expired' : 'active',
     created_at: createdAt.toISOString(),
     last_used_at: lastUsedAt?.toISOString() ?? null,

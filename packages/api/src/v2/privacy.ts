@@ -116,7 +116,11 @@ export const PRIVACY: readonly Operation[] = [
     example: {
       input: { requestId: ID },
       data: {
-        ...{ requestId: ID, status: 'done', emails: 1, requestedTime: TIME, completedTime: '2026-01-05 10:11:14' },
+        requestId: ID,
+        status: 'done',
+        emails: 1,
+        requestedTime: TIME,
+        completedTime: '2026-01-05 10:11:14',
         waiting: 0,
         receipt: { cancelled: 0, deliveries: 3, attempts: 3, events: 6, messages: 3, bodies: 3, suppressions: 0 },
       },
@@ -159,7 +163,10 @@ export const PRIVACY: readonly Operation[] = [
 function progressOf(request: ForgetRequest): Static<typeof Progress> {
   const { id, state, emails, requestedAt, completedAt, waiting, receipt } = request
   return {
-    ...{ requestId: id, status: state, emails, requestedTime: timeText(requestedAt) },
+    requestId: id,
+    status: state,
+    emails,
+    requestedTime: timeText(requestedAt),
     ...(completedAt ? { completedTime: timeText(completedAt) } : {}),
     waiting,
     receipt,
@@ -172,7 +179,9 @@ function personOf({ email, deliveries, suppressions, next }: PersonPage): Static
     logs: deliveries.map(logOf),
     suppression: suppressions.map(({ group, reason, since, hashed }) => ({
       ...(group > 0 ? { email, type: 'group' as const, group } : { email, type: 'email' as const }),
-      ...{ reason, addedTime: timeText(since), hashed },
+      reason,
+      addedTime: timeText(since),
+      hashed,
     })),
     webhookEvents: 0,
     ...(next ? { next } : {}),

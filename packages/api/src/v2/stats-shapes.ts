@@ -29,13 +29,23 @@ export const PeriodInput = {
 type SpanInput = Static<TObject<typeof SpanInput>>
 
 const eleven = {
-  ...{ sent: Type.Integer(), bounce: Type.Integer(), soft_bounce: Type.Integer(), hard_bounce: Type.Integer() },
-  ...{ open: Type.Integer(), unique_open: Type.Integer(), click: Type.Integer(), unsub: Type.Integer() },
-  ...{ spam: Type.Integer(), dropped: Type.Integer(), invalid: Type.Integer() },
+  sent: Type.Integer(),
+  bounce: Type.Integer(),
+  soft_bounce: Type.Integer(),
+  hard_bounce: Type.Integer(),
+  open: Type.Integer(),
+  unique_open: Type.Integer(),
+  click: Type.Integer(),
+  unsub: Type.Integer(),
+  spam: Type.Integer(),
+  dropped: Type.Integer(),
+  invalid: Type.Integer(),
 }
 const further = {
-  ...{ processed: Type.Optional(Type.Integer()), deferred: Type.Optional(Type.Integer()) },
-  ...{ expired: Type.Optional(Type.Integer()), unique_click: Type.Optional(Type.Integer()) },
+  processed: Type.Optional(Type.Integer()),
+  deferred: Type.Optional(Type.Integer()),
+  expired: Type.Optional(Type.Integer()),
+  unique_click: Type.Optional(Type.Integer()),
   machine_open: Type.Optional(
     Type.Integer({ description: 'opens by link scanners and image proxies, not included in `open`' }),
   ),
@@ -79,13 +89,24 @@ export function asOfFields({ event, time }: AsOf) {
 export function metricsOf(counts: Counts, all: boolean): Static<typeof Metrics.metrics> {
   const soft = counts.soft_bounced + counts.expired
   return {
-    ...{ sent: counts.sent, bounce: soft + counts.hard_bounced, soft_bounce: soft, hard_bounce: counts.hard_bounced },
-    ...{ open: counts.opened, unique_open: counts.unique_opened, click: counts.clicked, unsub: counts.unsubscribed },
-    ...{ spam: counts.complained, dropped: counts.dropped, invalid: counts.invalid },
+    sent: counts.sent,
+    bounce: soft + counts.hard_bounced,
+    soft_bounce: soft,
+    hard_bounce: counts.hard_bounced,
+    open: counts.opened,
+    unique_open: counts.unique_opened,
+    click: counts.clicked,
+    unsub: counts.unsubscribed,
+    spam: counts.complained,
+    dropped: counts.dropped,
+    invalid: counts.invalid,
     ...(all
       ? {
-          ...{ processed: counts.processed, deferred: counts.deferred, expired: counts.expired },
-          ...{ unique_click: counts.unique_clicked, machine_open: counts.machine_opened },
+          processed: counts.processed,
+          deferred: counts.deferred,
+          expired: counts.expired,
+          unique_click: counts.unique_clicked,
+          machine_open: counts.machine_opened,
           machine_click: counts.machine_clicked,
         }
       : {}),
@@ -108,7 +129,9 @@ export function questionOf(input: SpanInput, { request, principal }: Call) {
   const { limit, offset } = pageOf(input, { byDefault: MAX_ROWS, most: MAX_ROWS })
   return {
     accountId: principal.account.id,
-    ...{ first, last, times: oneOf(input.metrics, 'metrics', ['all'] as const) === 'all' },
+    first,
+    last,
+    times: oneOf(input.metrics, 'metrics', ['all'] as const) === 'all',
     limit,
     offset: Math.max(offset - 1, 0),
   }

@@ -22,8 +22,17 @@ const Stats = Type.Array(
 )
 
 const quiet = {
-  ...{ sent: 0, bounce: 0, soft_bounce: 0, hard_bounce: 0, open: 0, unique_open: 0, click: 0 },
-  ...{ unsub: 0, spam: 0, dropped: 0, invalid: 0 },
+  sent: 0,
+  bounce: 0,
+  soft_bounce: 0,
+  hard_bounce: 0,
+  open: 0,
+  unique_open: 0,
+  click: 0,
+  unsub: 0,
+  spam: 0,
+  dropped: 0,
+  invalid: 0,
 }
 
 /** Statistics by day, week and month (contract section 13). */

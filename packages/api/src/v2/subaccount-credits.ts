@@ -36,7 +36,11 @@ const PERIOD_NAMES = { day: 'daily', week: 'weekly', month: 'monthly' } as const
 
 const EXAMPLE = { username: 'dock2', credit_type: 'one_time_credit', available: 600, one_time_credit: 500 }
 const RECURRING = {
-  ...{ amount: 100, left: 100, timeperiod: 'monthly', start_date: '2026-02-01', end_date: '2026-12-31' },
+  amount: 100,
+  left: 100,
+  timeperiod: 'monthly',
+  start_date: '2026-02-01',
+  end_date: '2026-12-31',
   status: 'active',
 }
 
@@ -88,8 +92,12 @@ export const SUBACCOUNT_CREDITS: readonly Operation[] = [
     errors: ['subaccountUnknown', 'creditInvalid', 'dateInvalid', 'datesReversed'],
     example: {
       input: {
-        ...{ username: 'dock2', recurring_credit: 100, timeperiod: 'monhtly', start_date: '2026-02-01' },
-        ...{ end_date: '2026-12-31', status: 'active' },
+        username: 'dock2',
+        recurring_credit: 100,
+        timeperiod: 'monhtly',
+        start_date: '2026-02-01',
+        end_date: '2026-12-31',
+        status: 'active',
       },
       data: { ...EXAMPLE, recurring_credit: RECURRING },
     },
@@ -130,10 +138,16 @@ function asNumber(amount: number | string): number {
 
 function shown({ username, limited, available, oneTime, recurring }: SubaccountCredit): Static<typeof CreditDetails> {
   return {
-    ...{ username, credit_type: limited ? 'one_time_credit' : 'unlimited', available, one_time_credit: oneTime },
+    username,
+    credit_type: limited ? 'one_time_credit' : 'unlimited',
+    available,
+    one_time_credit: oneTime,
     recurring_credit: recurring && {
-      ...{ amount: recurring.amount, left: recurring.left, timeperiod: PERIOD_NAMES[recurring.every] },
-      ...{ start_date: recurring.from, end_date: recurring.until },
+      amount: recurring.amount,
+      left: recurring.left,
+      timeperiod: PERIOD_NAMES[recurring.every],
+      start_date: recurring.from,
+      end_date: recurring.until,
       status: recurring.active ? 'active' : 'inactive',
     },
   }

@@ -59,9 +59,14 @@ export async function* rowsOf(body: Readable): AsyncGenerator<ImportRow[]> {
 
 function parserOf(body: Readable): Parser {
   const parser = new Parser({
-    ...{ bom: true, info: true, delimiter: [',', ';', '\t'], max_record_size: ROW_LIMIT },
+    bom: true,
+    info: true,
+    delimiter: [',', ';', '\t'],
+    max_record_size: ROW_LIMIT,
     // Tolerates files of other programs: rows that are short or empty, and quotes within a cell.
-    ...{ relax_column_count: true, relax_quotes: true, skip_empty_lines: true },
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
   })
   const counted = countedPieces()
   counted.once('error', (error) => parser.destroy(error))

@@ -119,14 +119,18 @@ export const SUPPRESSIONS: readonly Operation[] = [
     example: {
       input: { email: 'x@harbor.example' },
       data: {
-        ...{ email: 'x@harbor.example', suppressed: true },
+        email: 'x@harbor.example',
+        suppressed: true,
         heldBy: [{ scope: 'domain', value: 'harbor.example', reason: 'manual', since: '2026-01-05 10:11:12' }],
       },
     },
     async act({ email, group }, { core, principal }) {
       const found = await core.suppressions.holding(principal.account.id, email, group)
       const heldBy = found.map(({ scope, value, group: own, reason, since, global }) => ({
-        ...{ scope: global ? ('global' as const) : scope, value, reason, since: timeText(since) },
+        scope: global ? ('global' as const) : scope,
+        value,
+        reason,
+        since: timeText(since),
         ...(own > 0 ? { group: own } : {}),
       }))
       return { data: { email, suppressed: heldBy.length > 0, heldBy } }
@@ -155,7 +159,10 @@ export const SUPPRESSIONS: readonly Operation[] = [
     example: {
       input: { atomic: false },
       data: {
-        ...{ rows: 3, added: 1, known: 1, wrong: 1 },
+        rows: 3,
+        added: 1,
+        known: 1,
+        wrong: 1,
         problems: [{ line: 3, problem: 'Invalid email address' }],
       },
     },

@@ -11,8 +11,17 @@ const TagInput = {
 const TagStats = Type.Object({ tag_name: Type.String(), ...Metrics })
 
 const counts = {
-  ...{ sent: 3, bounce: 0, soft_bounce: 0, hard_bounce: 0, open: 2, unique_open: 2, click: 1 },
-  ...{ unsub: 0, spam: 0, dropped: 0, invalid: 0 },
+  sent: 3,
+  bounce: 0,
+  soft_bounce: 0,
+  hard_bounce: 0,
+  open: 2,
+  unique_open: 2,
+  click: 1,
+  unsub: 0,
+  spam: 0,
+  dropped: 0,
+  invalid: 0,
 }
 const berth = { tag_name: 'berth', metrics: counts }
 

@@ -61,7 +61,9 @@ export function contentOf({ content, subject, variables }: GivenContent) {
 
 function variableOf({ name, type, required, default: value }: Static<typeof GivenVariable>): TemplateVariable {
   return {
-    ...{ name, type: type ?? 'string', required: parseFlag(required) ?? false },
+    name,
+    type: type ?? 'string',
+    required: parseFlag(required) ?? false,
     default: value == null || value === '' ? null : String(value),
   }
 }

@@ -113,8 +113,11 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
     },
     act: async ({ templateId, attributes, subject, version }, { core, principal }) => {
       const { missing, problems, ...rendered } = await core.messages.renderTemplate({
-        ...{ accountId: principal.account.id, id: parseId(templateId), attributes: valuesOf(attributes) },
-        ...{ subject: subject ?? undefined, version: version === undefined ? undefined : parseId(version) },
+        accountId: principal.account.id,
+        id: parseId(templateId),
+        attributes: valuesOf(attributes),
+        subject: subject ?? undefined,
+        version: version === undefined ? undefined : parseId(version),
       })
       return { data: { ...rendered, missing: [...missing], problems: [...problems] } }
     },

@@ -17,8 +17,12 @@ const Summary = Type.Object({
 const Whole = Type.Object({ ...Summary.properties, content: Type.String(), variables: Type.Array(Variable) })
 
 const SUMMARY = {
-  ...{ templateId: 21172, templateName: 'berth_ready', subject: null, version: 2 },
-  ...{ createdAt: '2026-01-05 10:11:12', updatedAt: '2026-01-05 10:15:00' },
+  templateId: 21172,
+  templateName: 'berth_ready',
+  subject: null,
+  version: 2,
+  createdAt: '2026-01-05 10:11:12',
+  updatedAt: '2026-01-05 10:15:00',
 }
 const WHOLE = { ...SUMMARY, content: '<p>Hello</p>', variables: [] }
 
@@ -41,7 +45,10 @@ export const TEMPLATES: readonly Operation[] = [
     act: async (input, { core, principal, by }) => {
       if (Object.keys(input).length === 0) throw new ServiceError('bodyBlank')
       const { id } = await core.templates.create({
-        ...{ accountId: principal.account.id, by, name: input.templateName ?? '', content: '' },
+        accountId: principal.account.id,
+        by,
+        name: input.templateName ?? '',
+        content: '',
         ...contentOf(input),
       })
       return { data: { templateId: id } }
@@ -130,8 +137,12 @@ export const TEMPLATES: readonly Operation[] = [
 
 function summary({ id, name, subject, version, createdAt, updatedAt }: TemplateSummary): Static<typeof Summary> {
   return {
-    ...{ templateId: id, templateName: name, subject, version },
-    ...{ createdAt: timeText(createdAt), updatedAt: timeText(updatedAt) },
+    templateId: id,
+    templateName: name,
+    subject,
+    version,
+    createdAt: timeText(createdAt),
+    updatedAt: timeText(updatedAt),
   }
 }
 

@@ -38,7 +38,8 @@ function switched(name: 'openTracking' | 'clickTracking' | 'unsubscribeLink'): R
 const footer: Required<Setting>['own'] = {
   shown: ({ footerHtml, footerText }) => ({
     enabled: footerHtml !== null || footerText !== null,
-    ...{ html_content: footerHtml ?? '', plain_content: footerText ?? '' },
+    html_content: footerHtml ?? '',
+    plain_content: footerText ?? '',
   }),
   // A disabled footer is deleted.
   change: ({ enabled, html_content: html, plain_content: text }, { footerHtml, footerText }) => {
@@ -56,19 +57,29 @@ const footer: Required<Setting>['own'] = {
 
 const TRACKING: readonly Setting[] = [
   {
-    ...{ name: 'click', title: 'Click Tracking', description: 'Counts clicks on links' },
-    ...{ rest: { enable_text: false }, own: switched('clickTracking') },
+    name: 'click',
+    title: 'Click Tracking',
+    description: 'Counts clicks on links',
+    rest: { enable_text: false },
+    own: switched('clickTracking'),
   },
   {
-    ...{ name: 'google_analytics', title: 'Google Analytics', description: 'Not available for an account' },
+    name: 'google_analytics',
+    title: 'Google Analytics',
+    description: 'Not available for an account',
     rest: { utm_campaign: '', utm_content: '', utm_medium: '', utm_source: '', utm_term: '' },
   },
   {
-    ...{ name: 'open', title: 'Open Tracking', description: 'Counts opens by a pixel in HTML' },
-    ...{ rest: {}, own: switched('openTracking') },
+    name: 'open',
+    title: 'Open Tracking',
+    description: 'Counts opens by a pixel in HTML',
+    rest: {},
+    own: switched('openTracking'),
   },
   {
-    ...{ name: 'subscription', title: 'Subscription Tracking', description: 'Adds an unsubscribe link' },
+    name: 'subscription',
+    title: 'Subscription Tracking',
+    description: 'Adds an unsubscribe link',
     rest: { html_content: '', landing: '', plain_content: '', replace: '', url: '' },
     own: switched('unsubscribeLink'),
   },
@@ -78,12 +89,17 @@ const NOT_AVAILABLE = 'Not available'
 const MAIL: readonly Setting[] = [
   { name: 'address_whitelist', title: 'Address Whitelist', description: NOT_AVAILABLE, rest: { list: [] } },
   {
-    ...{ name: 'bounce_purge', title: 'Bounce Purge', description: NOT_AVAILABLE },
+    name: 'bounce_purge',
+    title: 'Bounce Purge',
+    description: NOT_AVAILABLE,
     rest: { hard_bounces: null, soft_bounces: null },
   },
   {
-    ...{ name: 'footer', title: 'Footer', description: 'Appended to every message' },
-    ...{ rest: { html_content: '', plain_content: '' }, own: footer },
+    name: 'footer',
+    title: 'Footer',
+    description: 'Appended to every message',
+    rest: { html_content: '', plain_content: '' },
+    own: footer,
   },
   { name: 'forward_bounce', title: 'Forward Bounce', description: NOT_AVAILABLE, rest: { email: '' } },
   { name: 'forward_spam', title: 'Forward Spam', description: NOT_AVAILABLE, rest: { email: '' } },
@@ -97,7 +113,11 @@ export const ACCOUNT_SETTINGS: readonly Operation[] = [
   operation({
     name: 'viewUsername',
     summary: 'Show the name and number of the account',
-    ...{ section: '7', method: 'GET', path: '/user/username', scope: 'account', right: 'user.username.read' },
+    section: '7',
+    method: 'GET',
+    path: '/user/username',
+    scope: 'account',
+    right: 'user.username.read',
     status: 200,
     act: async (_input, { principal: { account } }) => ({ username: account.name, user_id: account.id }),
   }),
@@ -110,7 +130,10 @@ function operationsOf(kind: 'tracking' | 'mail', settings: readonly Setting[]): 
     operation({
       name: `list${capital(kind)}Settings`,
       summary: `List the ${kind} settings and whether each is enabled`,
-      ...{ ...common, method: 'GET', path: all, right: `${kind}_settings.read` },
+      ...common,
+      method: 'GET',
+      path: all,
+      right: `${kind}_settings.read`,
       act: async (_input, call) => {
         const own = await load(call)
         const result = settings.map((setting) => {
@@ -128,13 +151,19 @@ function operationsOf(kind: 'tracking' | 'mail', settings: readonly Setting[]): 
         operation({
           name: `view${noun}`,
           summary: setting.title,
-          ...{ ...common, method: 'GET', path, right: `${right}.read` },
+          ...common,
+          method: 'GET',
+          path,
+          right: `${right}.read`,
           act: async (_input, call) => shown(setting, await load(call)),
         }),
         operation({
           name: `change${noun}`,
           summary: setting.own ? `Change ${setting.title}` : `Reject changes of ${setting.title}, which is always off`,
-          ...{ ...common, method: 'PATCH', path, right: `${right}.update` },
+          ...common,
+          method: 'PATCH',
+          path,
+          right: `${right}.update`,
           body: setting.own === footer ? Change : Switch,
           act: async ({ body }, call) => shown(setting, await change(setting, body, call)),
         }),

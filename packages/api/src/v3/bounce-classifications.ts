@@ -26,7 +26,11 @@ export const BOUNCE_CLASSES: readonly Operation[] = PATHS.flatMap(({ path, suffi
   operation({
     name: `countBounceClassifications${suffix}`,
     summary: 'Count the bounces per day and classification',
-    ...{ ...reading, path, status: 200, query: Span, wrong: WRONG },
+    ...reading,
+    path,
+    status: 200,
+    query: Span,
+    wrong: WRONG,
     act: async ({ query }, call) => ({
       result: (await bounces(call, query)).map(({ date, counts }) => ({
         date,
@@ -37,8 +41,12 @@ export const BOUNCE_CLASSES: readonly Operation[] = PATHS.flatMap(({ path, suffi
   operation({
     name: `countBouncesOf${suffix}`,
     summary: 'Count the bounces of one classification per day and domain',
-    ...{ ...reading, path: `${path}/:classification`, status: 200, params: OfClassification },
-    ...{ query: Span, wrong: WRONG },
+    ...reading,
+    path: `${path}/:classification`,
+    status: 200,
+    params: OfClassification,
+    query: Span,
+    wrong: WRONG,
     act: async ({ params, query }, call) => ({
       result: (await bounces(call, query, params.classification)).map(({ date, counts }) => ({
         date,

@@ -26,7 +26,10 @@ export const CATEGORIES: readonly Operation[] = [
   operation({
     name: 'listCategories',
     summary: 'List the categories used in messages, by name',
-    ...{ ...reading, section: '5', path: '/categories', right: 'categories.read' },
+    ...reading,
+    section: '5',
+    path: '/categories',
+    right: 'categories.read',
     query: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1 })),
       offset: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -47,7 +50,10 @@ export const CATEGORIES: readonly Operation[] = [
   operation({
     name: 'getCategoryStats',
     summary: 'Show statistics of some categories per day, week or month',
-    ...{ ...reading, section: '5', path: '/categories/stats', right: 'categories.stats.read' },
+    ...reading,
+    section: '5',
+    path: '/categories/stats',
+    right: 'categories.stats.read',
     query: Type.Object({
       ...PeriodQuery,
       categories: Type.Array(Type.String(), { minItems: 1, maxItems: 10 }),
@@ -71,10 +77,16 @@ export const CATEGORIES: readonly Operation[] = [
   operation({
     name: 'getCategorySums',
     summary: 'List the categories with the highest value of a metric over the date range',
-    ...{ ...reading, section: '5', path: '/categories/stats/sums', right: 'categories.stats.sums.read' },
+    ...reading,
+    section: '5',
+    path: '/categories/stats/sums',
+    right: 'categories.stats.sums.read',
     query: Type.Object({
-      ...{ ...SpanQuery, ...OrderQuery, aggregated_by: PeriodQuery.aggregated_by },
-      ...{ limit: PeriodQuery.limit, offset: PeriodQuery.offset },
+      ...SpanQuery,
+      ...OrderQuery,
+      aggregated_by: PeriodQuery.aggregated_by,
+      limit: PeriodQuery.limit,
+      offset: PeriodQuery.offset,
     }),
     wrong: WRONG,
     act: async ({ query }, { core, principal }) => {

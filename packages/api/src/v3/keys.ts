@@ -16,7 +16,13 @@ export const KEYS: readonly Operation[] = [
   operation({
     name: 'createKey',
     summary: 'Create a key, shown once. If scopes are omitted, it gets those of the calling key',
-    ...{ ...keys, method: 'POST', path: '/api_keys', right: 'api_keys.create', status: 201, body: Key, wrong },
+    ...keys,
+    method: 'POST',
+    path: '/api_keys',
+    right: 'api_keys.create',
+    status: 201,
+    body: Key,
+    wrong,
     act: async ({ body }, call) => {
       const { core, principal, by } = call
       const granted = body.scopes === undefined ? {} : grantedFor(body.scopes, call)
@@ -30,7 +36,11 @@ export const KEYS: readonly Operation[] = [
   operation({
     name: 'listKeys',
     summary: 'List the valid keys',
-    ...{ ...keys, method: 'GET', path: '/api_keys', right: 'api_keys.read', status: 200 },
+    ...keys,
+    method: 'GET',
+    path: '/api_keys',
+    right: 'api_keys.read',
+    status: 200,
     query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1 })) }),
     act: async ({ query: { limit = MAX_KEYS } }, { core, principal }) => {
       const all = await core.auth.listKeys(principal.account.id)
@@ -40,7 +50,12 @@ export const KEYS: readonly Operation[] = [
   operation({
     name: 'viewKey',
     summary: 'Show a key and its scopes',
-    ...{ ...keys, method: 'GET', path: ONE, right: 'api_keys.read', status: 200, params: OfKey },
+    ...keys,
+    method: 'GET',
+    path: ONE,
+    right: 'api_keys.read',
+    status: 200,
+    params: OfKey,
     act: async ({ params }, call) => {
       const key = await findKey(Number(params.api_key_id), call)
       return { ...shown(key), scopes: rightsOfKey(key, call) }
@@ -49,14 +64,27 @@ export const KEYS: readonly Operation[] = [
   operation({
     name: 'renameKey',
     summary: 'Rename a key',
-    ...{ ...keys, method: 'PATCH', path: ONE, right: 'api_keys.update', status: 200 },
-    ...{ params: OfKey, body: Type.Object({ name }), wrong },
+    ...keys,
+    method: 'PATCH',
+    path: ONE,
+    right: 'api_keys.update',
+    status: 200,
+    params: OfKey,
+    body: Type.Object({ name }),
+    wrong,
     act: async ({ params, body }, call) => shown(await change(Number(params.api_key_id), { name: body.name }, call)),
   }),
   operation({
     name: 'replaceKey',
     summary: 'Change the name and scopes of a key',
-    ...{ ...keys, method: 'PUT', path: ONE, right: 'api_keys.update', status: 200, params: OfKey, body: Key, wrong },
+    ...keys,
+    method: 'PUT',
+    path: ONE,
+    right: 'api_keys.update',
+    status: 200,
+    params: OfKey,
+    body: Key,
+    wrong,
     act: async ({ params, body }, call) => {
       const granted = body.scopes === undefined ? {} : grantedFor(body.scopes, call)
       const key = await change(Number(params.api_key_id), { name: body.name, ...granted }, call)
@@ -66,7 +94,12 @@ export const KEYS: readonly Operation[] = [
   operation({
     name: 'deleteKey',
     summary: 'Revoke a key. Takes effect within 5 seconds',
-    ...{ ...keys, method: 'DELETE', path: ONE, right: 'api_keys.delete', status: 204, params: OfKey },
+    ...keys,
+    method: 'DELETE',
+    path: ONE,
+    right: 'api_keys.delete',
+    status: 204,
+    params: OfKey,
     act: async ({ params }, call) => {
       const { id } = await findKey(Number(params.api_key_id), call)
       await call.core.auth.revokeKey(id, { accountId: call.principal.account.id, by: call.by })

@@ -6,9 +6,16 @@ import { METRICS, PeriodQuery, pageOf, sendPeriodLinks, spanOf, sumsOf, toV3Erro
 
 /** Metrics of the response, in this order. */
 const METRICS_SHOWN: Readonly<Record<string, Weights>> = {
-  ...{ blocks: METRICS.blocks, bounces: METRICS.bounces, clicks: METRICS.clicks, deferred: METRICS.deferred },
-  ...{ delivered: METRICS.delivered, drops: { dropped: 1 }, opens: METRICS.opens, spam_reports: METRICS.spam_reports },
-  ...{ unique_clicks: METRICS.unique_clicks, unique_opens: METRICS.unique_opens },
+  blocks: METRICS.blocks,
+  bounces: METRICS.bounces,
+  clicks: METRICS.clicks,
+  deferred: METRICS.deferred,
+  delivered: METRICS.delivered,
+  drops: { dropped: 1 },
+  opens: METRICS.opens,
+  spam_reports: METRICS.spam_reports,
+  unique_clicks: METRICS.unique_clicks,
+  unique_opens: METRICS.unique_opens,
 }
 const NAMES = [...MAILBOX_PROVIDERS.keys(), OTHER_PROVIDERS]
 
@@ -17,7 +24,11 @@ export const PROVIDER_STATS: readonly Operation[] = [
   operation({
     name: 'getMailboxProviderStats',
     summary: 'Show statistics per day, week or month by mailbox provider',
-    ...{ section: '4', method: 'GET', path: '/mailbox_providers/stats', scope: 'stats', status: 200 },
+    section: '4',
+    method: 'GET',
+    path: '/mailbox_providers/stats',
+    scope: 'stats',
+    status: 200,
     right: 'mailbox_providers.stats.read',
     query: Type.Object({
       ...PeriodQuery,

@@ -14,13 +14,21 @@ export const SCHEDULED_SENDS: readonly Operation[] = [
   operation({
     name: 'createBatch',
     summary: 'Create a batch id, valid for new messages for ten days',
-    ...{ ...sending, method: 'POST', path: '/mail/batch', right: 'mail.batch.create', status: 201 },
+    ...sending,
+    method: 'POST',
+    path: '/mail/batch',
+    right: 'mail.batch.create',
+    status: 201,
     act: async (_input, { core, principal }) => ({ batch_id: await core.batches.create(principal.account.id) }),
   }),
   operation({
     name: 'viewBatch',
     summary: 'Validate a batch id',
-    ...{ ...sending, method: 'GET', path: '/mail/batch/:batch_id', right: 'mail.batch.read', status: 200 },
+    ...sending,
+    method: 'GET',
+    path: '/mail/batch/:batch_id',
+    right: 'mail.batch.read',
+    status: 200,
     params: OfBatch,
     act: async ({ params: { batch_id } }, { core, principal }) => {
       if (!(await core.batches.isOpen(principal.account.id, batch_id))) throw unknownBatch()
@@ -30,7 +38,11 @@ export const SCHEDULED_SENDS: readonly Operation[] = [
   operation({
     name: 'holdBatch',
     summary: 'Pause or cancel the scheduled messages of a batch',
-    ...{ ...sending, method: 'POST', path: ALL, right: 'user.scheduled_sends.create', status: 201 },
+    ...sending,
+    method: 'POST',
+    path: ALL,
+    right: 'user.scheduled_sends.create',
+    status: 201,
     body: Type.Object({ ...OfBatch.properties, status: State }),
     act: async ({ body: { batch_id, status } }, call) => {
       await hold(call, batch_id, status, false)
@@ -40,20 +52,34 @@ export const SCHEDULED_SENDS: readonly Operation[] = [
   operation({
     name: 'listHeldBatches',
     summary: 'List the paused and cancelled batches',
-    ...{ ...sending, method: 'GET', path: ALL, right: 'user.scheduled_sends.read', status: 200 },
+    ...sending,
+    method: 'GET',
+    path: ALL,
+    right: 'user.scheduled_sends.read',
+    status: 200,
     act: async (_input, call) => held(call),
   }),
   operation({
     name: 'viewHeldBatch',
     summary: 'Show one paused or cancelled batch, as a list',
-    ...{ ...sending, method: 'GET', path: ONE, right: 'user.scheduled_sends.read', status: 200, params: OfBatch },
+    ...sending,
+    method: 'GET',
+    path: ONE,
+    right: 'user.scheduled_sends.read',
+    status: 200,
+    params: OfBatch,
     act: async ({ params }, call) => held(call, params.batch_id),
   }),
   operation({
     name: 'changeHeldBatch',
     summary: 'Cancel a paused batch',
-    ...{ ...sending, method: 'PATCH', path: ONE, right: 'user.scheduled_sends.update', status: 204 },
-    ...{ params: OfBatch, body: Type.Object({ status: State }) },
+    ...sending,
+    method: 'PATCH',
+    path: ONE,
+    right: 'user.scheduled_sends.update',
+    status: 204,
+    params: OfBatch,
+    body: Type.Object({ status: State }),
     act: async ({ params: { batch_id }, body: { status } }, call) => {
       if ((await held(call, batch_id)).length === 0) throw notFound()
       await hold(call, batch_id, status, true)
@@ -62,7 +88,12 @@ export const SCHEDULED_SENDS: readonly Operation[] = [
   operation({
     name: 'resumeBatch',
     summary: 'Resume a paused batch: its messages are sent when due. Cancelled messages stay discarded',
-    ...{ ...sending, method: 'DELETE', path: ONE, right: 'user.scheduled_sends.delete', status: 204, params: OfBatch },
+    ...sending,
+    method: 'DELETE',
+    path: ONE,
+    right: 'user.scheduled_sends.delete',
+    status: 204,
+    params: OfBatch,
     act: async ({ params: { batch_id } }, { core, principal, by }) => {
       await core.batches.resume({ accountId: principal.account.id, id: batch_id, by }).catch(translateError(notFound))
     },

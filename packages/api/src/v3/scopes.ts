@@ -5,7 +5,12 @@ export const SCOPES: readonly Operation[] = [
   operation({
     name: 'listScopes',
     summary: 'List the permissions of the key',
-    ...{ section: '7.1', method: 'GET', path: '/scopes', scope: null, right: null, status: 200 },
+    section: '7.1',
+    method: 'GET',
+    path: '/scopes',
+    scope: null,
+    right: null,
+    status: 200,
     act: async (_input, { rights }) => ({ scopes: rights }),
   }),
 ]

@@ -55,9 +55,15 @@ export const STATS: readonly Operation[] = [
   operation({
     name: 'getStats',
     summary: 'Show statistics per day, week or month',
-    ...{ section: '4', method: 'GET', path: '/stats', scope: 'stats', right: 'stats.read', status: 200 },
+    section: '4',
+    method: 'GET',
+    path: '/stats',
+    scope: 'stats',
+    right: 'stats.read',
+    status: 200,
     alsoRight: 'stats.global.read',
-    ...{ query: Type.Object(PeriodQuery), wrong: WRONG },
+    query: Type.Object(PeriodQuery),
+    wrong: WRONG,
     act: async ({ query }, call) => {
       const { core, principal } = call
       const question = { accountId: principal.account.id, ...spanOf(query), ...pageOf(query) }

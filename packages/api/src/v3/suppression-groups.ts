@@ -23,7 +23,12 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   operation({
     name: 'listGroups',
     summary: 'List the unsubscribe groups with their number of unsubscribes',
-    ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/groups', right: 'asm.groups.read', status: 200 },
+    ...suppressing,
+    section: '6.3',
+    method: 'GET',
+    path: '/asm/groups',
+    right: 'asm.groups.read',
+    status: 200,
     query: Type.Object({ id: Type.Optional(Type.Array(Type.Integer(), { maxItems: 200 })) }),
     act: async ({ query }, { core, principal }) =>
       (await core.groups.list(principal.account.id, query.id)).map(countedGroup),
@@ -31,9 +36,15 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   operation({
     name: 'createGroup',
     summary: 'Create an unsubscribe group',
-    ...{ ...suppressing, section: '6.3', method: 'POST', path: '/asm/groups', right: 'asm.groups.create', status: 201 },
+    ...suppressing,
+    section: '6.3',
+    method: 'POST',
+    path: '/asm/groups',
+    right: 'asm.groups.create',
+    status: 201,
     body: Type.Object({
-      ...{ name: GroupBody.name, description: Type.Optional(GroupBody.description) },
+      name: GroupBody.name,
+      description: Type.Optional(GroupBody.description),
       is_default: Type.Optional(GroupBody.is_default),
     }),
     act: async ({ body }, { core, principal, by }) => {
@@ -44,16 +55,26 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   operation({
     name: 'viewGroup',
     summary: 'Show an unsubscribe group',
-    ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/groups/:group_id', right: 'asm.groups.read' },
-    ...{ params: OfGroup, status: 200 },
+    ...suppressing,
+    section: '6.3',
+    method: 'GET',
+    path: '/asm/groups/:group_id',
+    right: 'asm.groups.read',
+    params: OfGroup,
+    status: 200,
     act: async ({ params }, { core, principal }) =>
       countedGroup(await core.groups.show(principal.account.id, params.group_id)),
   }),
   operation({
     name: 'editGroup',
     summary: 'Change the name, description or default of a group',
-    ...{ ...suppressing, section: '6.3', method: 'PATCH', path: '/asm/groups/:group_id', right: 'asm.groups.update' },
-    ...{ params: OfGroup, status: 201 },
+    ...suppressing,
+    section: '6.3',
+    method: 'PATCH',
+    path: '/asm/groups/:group_id',
+    right: 'asm.groups.update',
+    params: OfGroup,
+    status: 201,
     body: Type.Partial(Type.Object(GroupBody)),
     act: async ({ params, body }, { core, principal, by }) => {
       const { name, description, is_default: isDefault } = body
@@ -68,16 +89,27 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   operation({
     name: 'deleteGroup',
     summary: 'Delete a group. Its unsubscribes are kept and its id is not reused',
-    ...{ ...suppressing, section: '6.3', method: 'DELETE', path: '/asm/groups/:group_id', right: 'asm.groups.delete' },
-    ...{ params: OfGroup, status: 204 },
+    ...suppressing,
+    section: '6.3',
+    method: 'DELETE',
+    path: '/asm/groups/:group_id',
+    right: 'asm.groups.delete',
+    params: OfGroup,
+    status: 204,
     act: ({ params }, { core, principal, by }) =>
       core.groups.remove({ accountId: principal.account.id, id: params.group_id, by }),
   }),
   operation({
     name: 'addToGroup',
     summary: 'Suppress addresses for a group; for all mail if the group does not exist',
-    ...{ ...suppressing, section: '6.1', method: 'POST', path: '/asm/groups/:group_id/suppressions' },
-    ...{ right: 'asm.groups.suppressions.create', params: OfGroup, body: Addresses, status: 201 },
+    ...suppressing,
+    section: '6.1',
+    method: 'POST',
+    path: '/asm/groups/:group_id/suppressions',
+    right: 'asm.groups.suppressions.create',
+    params: OfGroup,
+    body: Addresses,
+    status: 201,
     act: async ({ params, body }, call) => {
       const { core, principal } = call
       const known = await core.groups.known(principal.account.id, [params.group_id])
@@ -90,8 +122,13 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   operation({
     name: 'listGroupSuppressions',
     summary: 'List the addresses unsubscribed from a group',
-    ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/groups/:group_id/suppressions' },
-    ...{ right: 'asm.groups.suppressions.read', params: OfGroup, status: 200 },
+    ...suppressing,
+    section: '6.3',
+    method: 'GET',
+    path: '/asm/groups/:group_id/suppressions',
+    right: 'asm.groups.suppressions.read',
+    params: OfGroup,
+    status: 200,
     query: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
       offset: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -106,14 +143,23 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   operation({
     name: 'searchGroupSuppressions',
     summary: 'Find which of these addresses are unsubscribed from a group',
-    ...{ ...suppressing, section: '6.3', method: 'POST', path: '/asm/groups/:group_id/suppressions/search' },
-    ...{ right: 'asm.groups.suppressions.read', params: OfGroup, body: Addresses, status: 200 },
+    ...suppressing,
+    section: '6.3',
+    method: 'POST',
+    path: '/asm/groups/:group_id/suppressions/search',
+    right: 'asm.groups.suppressions.read',
+    params: OfGroup,
+    body: Addresses,
+    status: 200,
     act: async ({ params, body }, { core, principal }) => {
       const { id } = await core.groups.show(principal.account.id, params.group_id)
       if (body.recipient_emails.length === 0) return []
       const emails = asWritten(body.recipient_emails)
       const found = await core.suppressions.list(principal.account.id, {
-        ...{ emails: [...emails.values()], group: id, limit: emails.size, offset: 0 },
+        emails: [...emails.values()],
+        group: id,
+        limit: emails.size,
+        offset: 0,
       })
       const left = new Set(found.suppressions.map(({ value }) => value))
       return [...emails.keys()].filter((key) => left.has(key))
@@ -122,8 +168,13 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   operation({
     name: 'removeFromGroup',
     summary: 'Remove an address from the unsubscribes of a group',
-    ...{ ...suppressing, section: '6.3', method: 'DELETE', path: '/asm/groups/:group_id/suppressions/:email' },
-    ...{ right: 'asm.groups.suppressions.delete', params: OfGroupAndAddress, status: 204 },
+    ...suppressing,
+    section: '6.3',
+    method: 'DELETE',
+    path: '/asm/groups/:group_id/suppressions/:email',
+    right: 'asm.groups.suppressions.delete',
+    params: OfGroupAndAddress,
+    status: 204,
     act: async ({ params }, { core, principal, by }) => {
       const { id } = await core.groups.show(principal.account.id, params.group_id)
       await core.suppressions.removeAll({ accountId: principal.account.id, emails: [params.email], group: id, by })
@@ -132,8 +183,13 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   operation({
     name: 'addToGlobal',
     summary: 'Suppress addresses for all mail',
-    ...{ ...suppressing, section: '6.2', method: 'POST', path: '/asm/suppressions/global' },
-    ...{ right: 'asm.suppressions.global.create', body: Addresses, status: 201 },
+    ...suppressing,
+    section: '6.2',
+    method: 'POST',
+    path: '/asm/suppressions/global',
+    right: 'asm.suppressions.global.create',
+    body: Addresses,
+    status: 201,
     act: async ({ body }, call) => {
       await suppress(call, body.recipient_emails, undefined)
       return { recipient_emails: body.recipient_emails }
@@ -142,15 +198,25 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   operation({
     name: 'viewGlobal',
     summary: 'Check whether an address is suppressed for all mail; {} if it is not',
-    ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/suppressions/global/:email' },
-    ...{ right: 'asm.suppressions.global.read', params: OfAddress, status: 200 },
+    ...suppressing,
+    section: '6.3',
+    method: 'GET',
+    path: '/asm/suppressions/global/:email',
+    right: 'asm.suppressions.global.read',
+    params: OfAddress,
+    status: 200,
     act: async ({ params: { email } }, call) => ((await isGlobal(call, email)) ? { recipient_email: email } : {}),
   }),
   operation({
     name: 'removeFromGlobal',
     summary: 'Remove an address from the global unsubscribes. Succeeds also if it is not listed',
-    ...{ ...suppressing, section: '6.3', method: 'DELETE', path: '/asm/suppressions/global/:email' },
-    ...{ right: 'asm.suppressions.global.delete', params: OfAddress, status: 204 },
+    ...suppressing,
+    section: '6.3',
+    method: 'DELETE',
+    path: '/asm/suppressions/global/:email',
+    right: 'asm.suppressions.global.delete',
+    params: OfAddress,
+    status: 204,
     act: async ({ params: { email } }, call) => {
       const { core, principal, by } = call
       if (await isGlobal(call, email)) {
@@ -161,8 +227,12 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   operation({
     name: 'listGroupsSuppressed',
     summary: 'List all group unsubscribes with their groups',
-    ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/suppressions' },
-    ...{ right: 'asm.suppressions.read', status: 200 },
+    ...suppressing,
+    section: '6.3',
+    method: 'GET',
+    path: '/asm/suppressions',
+    right: 'asm.suppressions.read',
+    status: 200,
     query: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
       offset: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -173,20 +243,30 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
       const names = new Map((await core.groups.list(accountId)).map(({ id, name }) => [id, name]))
       const found = await leftGroups(call, { limit, offset })
       return found.map(({ email, group, since }) => ({
-        ...{ email, group_id: group, group_name: names.get(group) ?? '', created_at: unixSeconds(since) },
+        email,
+        group_id: group,
+        group_name: names.get(group) ?? '',
+        created_at: unixSeconds(since),
       }))
     },
   }),
   operation({
     name: 'viewGroupsOf',
     summary: 'List all groups and whether an address is unsubscribed from each',
-    ...{ ...suppressing, section: '6.3', method: 'GET', path: '/asm/suppressions/:email' },
-    ...{ right: 'asm.suppressions.read', params: OfAddress, status: 200 },
+    ...suppressing,
+    section: '6.3',
+    method: 'GET',
+    path: '/asm/suppressions/:email',
+    right: 'asm.suppressions.read',
+    params: OfAddress,
+    status: 200,
     act: async ({ params: { email } }, { core, principal }) => {
       const accountId = principal.account.id
       const groups = await core.groups.list(accountId)
       const { suppressions } = await core.suppressions.list(accountId, {
-        ...{ emails: [email], limit: 10_000, offset: 0 },
+        emails: [email],
+        limit: 10_000,
+        offset: 0,
       })
       const left = new Set(suppressions.map(({ group }) => group))
       return {

@@ -25,50 +25,54 @@ function reasonOf({ code, status, reply }: BrowsedSuppression): string {
 
 const LISTS: readonly List[] = [
   {
-    ...{
-      path: '/suppression/bounces',
-      noun: 'Bounces',
-      summary: 'the bounced addresses',
-      right: 'suppression.bounces',
-    },
+    path: '/suppression/bounces',
+    noun: 'Bounces',
+    summary: 'the bounced addresses',
+    right: 'suppression.bounces',
     reasons: ['hardbounce'],
     shown: (entry) => ({
-      ...{ created: unixSeconds(entry.since), email: entry.email, reason: reasonOf(entry), status: entry.status ?? '' },
+      created: unixSeconds(entry.since),
+      email: entry.email,
+      reason: reasonOf(entry),
+      status: entry.status ?? '',
     }),
   },
   {
     // Temporary failures do not suppress recipients in this service.
-    ...{
-      path: '/suppression/blocks',
-      noun: 'Blocks',
-      summary: 'temporary blocks (always empty)',
-      right: 'suppression.blocks',
-    },
+    path: '/suppression/blocks',
+    noun: 'Blocks',
+    summary: 'temporary blocks (always empty)',
+    right: 'suppression.blocks',
     reasons: [],
     shown: (entry) => ({
-      ...{ created: unixSeconds(entry.since), email: entry.email, reason: reasonOf(entry), status: entry.status ?? '' },
+      created: unixSeconds(entry.since),
+      email: entry.email,
+      reason: reasonOf(entry),
+      status: entry.status ?? '',
     }),
   },
   {
     // A malformed address causes an event and is not on any list.
-    ...{ path: '/suppression/invalid_emails', noun: 'InvalidEmails', summary: 'malformed addresses (always empty)' },
+    path: '/suppression/invalid_emails',
+    noun: 'InvalidEmails',
+    summary: 'malformed addresses (always empty)',
     right: 'suppression.invalid_emails',
     reasons: [],
     shown: (entry) => ({ created: unixSeconds(entry.since), email: entry.email, reason: reasonOf(entry) }),
   },
   {
-    ...{
-      path: '/suppression/spam_reports',
-      noun: 'SpamReports',
-      summary: 'spam complaints',
-      right: 'suppression.spam_reports',
-    },
+    path: '/suppression/spam_reports',
+    noun: 'SpamReports',
+    summary: 'spam complaints',
+    right: 'suppression.spam_reports',
     singular: { path: '/suppression/spam_report', noun: 'SpamReport' },
     reasons: ['abuse'],
     shown: ({ email, since }) => ({ created: unixSeconds(since), email, ip: '' }),
   },
   {
-    ...{ path: '/suppression/unsubscribes', noun: 'Unsubscribes', summary: 'the global unsubscribes' },
+    path: '/suppression/unsubscribes',
+    noun: 'Unsubscribes',
+    summary: 'the global unsubscribes',
     right: 'suppression.unsubscribes',
     reasons: GLOBAL_REASONS,
     shown: ({ email, since }) => ({ created: unixSeconds(since), email }),
@@ -93,9 +97,15 @@ export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operatio
   const all = operation({
     name: `list${noun}`,
     summary: `Lists ${summary}`,
-    ...{ ...common, method: 'GET', path, right: `${right}.read`, ...READS, status: 200 },
+    ...common,
+    method: 'GET',
+    path,
+    right: `${right}.read`,
+    ...READS,
+    status: 200,
     query: Type.Object({
-      ...{ start_time: Type.Optional(Seconds), end_time: Type.Optional(Seconds) },
+      start_time: Type.Optional(Seconds),
+      end_time: Type.Optional(Seconds),
       limit: Type.Optional(Type.Integer({ minimum: 0 })),
       offset: Type.Optional(Type.Integer({ minimum: 0 })),
       email: Type.Optional(Type.String()),
@@ -104,7 +114,11 @@ export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operatio
       const { start_time, end_time, offset = 0, email } = query
       const limit = Math.min(query.limit ?? PAGE, PAGE)
       const filter = {
-        ...{ reasons, group: 0, limit, offset, prefix: email?.toLowerCase() },
+        reasons,
+        group: 0,
+        limit,
+        offset,
+        prefix: email?.toLowerCase(),
         from: start_time === undefined ? undefined : new Date(start_time * 1000),
         to: end_time === undefined ? undefined : new Date(end_time * 1000),
       }
@@ -124,7 +138,13 @@ export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operatio
     operation({
       name: `delete${noun}`,
       summary: `Remove some or all of ${summary}`,
-      ...{ ...common, method: 'DELETE', path, right: `${right}.delete`, ...DELETES, status: 204, body: Removed },
+      ...common,
+      method: 'DELETE',
+      path,
+      right: `${right}.delete`,
+      ...DELETES,
+      status: 204,
+      body: Removed,
       act: async ({ body: { delete_all: all = false, emails = [] } }, call) => {
         if (all === emails.length > 0) throw badRequest()
         await remove(call, reasons, all ? undefined : emails)
@@ -141,15 +161,13 @@ function viewOne({ summary, right, reasons, shown }: List, { path, noun }: Named
   return operation({
     name: `view${noun}`,
     summary: `Show one entry of ${summary}, or []`,
-    ...{
-      ...common,
-      method: 'GET',
-      path: `${path}/:email`,
-      right: `${right}.read`,
-      ...READS,
-      status: 200,
-      params: OfAddress,
-    },
+    ...common,
+    method: 'GET',
+    path: `${path}/:email`,
+    right: `${right}.read`,
+    ...READS,
+    status: 200,
+    params: OfAddress,
     act: async ({ params }, call) => (await one(call, reasons, params.email)).map(shown),
   })
 }
@@ -158,7 +176,12 @@ function deleteOne({ summary, right, reasons }: List, { path, noun }: Named): Op
   return operation({
     name: `delete${noun}`,
     summary: `Remove one entry of ${summary}`,
-    ...{ ...common, method: 'DELETE', path: `${path}/:email`, right: `${right}.delete`, ...DELETES, status: 204 },
+    ...common,
+    method: 'DELETE',
+    path: `${path}/:email`,
+    right: `${right}.delete`,
+    ...DELETES,
+    status: 204,
     params: OfAddress,
     act: async ({ params }, call) => {
       if ((await remove(call, reasons, [params.email])) === 0) throw notFound()

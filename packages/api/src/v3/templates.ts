@@ -45,7 +45,12 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'createTemplate',
     summary: 'Create a template without versions. The default generation is legacy',
-    ...{ ...templates, section: '3.5', method: 'POST', path: PATHS.all, right: 'templates.create', status: 201 },
+    ...templates,
+    section: '3.5',
+    method: 'POST',
+    path: PATHS.all,
+    right: 'templates.create',
+    status: 201,
     body: Type.Object({ name, generation: Type.Optional(Type.Enum([...GENERATIONS])) }),
     act: async ({ body }, { core, principal, by }) => {
       const { name, generation = 'legacy' } = body
@@ -57,7 +62,12 @@ export const TEMPLATES: readonly Operation[] = [
     name: 'listTemplates',
     summary:
       'List templates: one page if page_size is given, else all legacy templates or those of the given generations',
-    ...{ ...templates, section: '3.5', method: 'GET', path: PATHS.all, right: 'templates.read', status: 200 },
+    ...templates,
+    section: '3.5',
+    method: 'GET',
+    path: PATHS.all,
+    right: 'templates.read',
+    status: 200,
     query: Type.Object({
       generations: Type.Optional(Type.String()),
       page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE })),
@@ -68,7 +78,12 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'viewTemplate',
     summary: 'Show a template with its versions',
-    ...{ ...templates, section: '3.2', method: 'GET', path: PATHS.one, right: 'templates.read', status: 200 },
+    ...templates,
+    section: '3.2',
+    method: 'GET',
+    path: PATHS.one,
+    right: 'templates.read',
+    status: 200,
     params: OfTemplate,
     act: async ({ params }, { core, principal }) => {
       const { id: accountId } = principal.account
@@ -78,8 +93,14 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'renameTemplate',
     summary: 'Rename a template',
-    ...{ ...templates, section: '3.5', method: 'PATCH', path: PATHS.one, right: 'templates.update', status: 200 },
-    ...{ params: OfTemplate, body: Named },
+    ...templates,
+    section: '3.5',
+    method: 'PATCH',
+    path: PATHS.one,
+    right: 'templates.update',
+    status: 200,
+    params: OfTemplate,
+    body: Named,
     act: async ({ params, body }, { core, principal, by }) => {
       const { id: accountId } = principal.account
       const act = { accountId, id: params.template_id, by }
@@ -89,8 +110,14 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'duplicateTemplate',
     summary: 'Copy a template with all its versions',
-    ...{ ...templates, section: '3.5', method: 'POST', path: PATHS.one, right: 'templates.create', status: 201 },
-    ...{ params: OfTemplate, body: Type.Partial(Named) },
+    ...templates,
+    section: '3.5',
+    method: 'POST',
+    path: PATHS.one,
+    right: 'templates.create',
+    status: 201,
+    params: OfTemplate,
+    body: Type.Partial(Named),
     act: async ({ params, body }, { core, principal, by }) => {
       const { id: accountId } = principal.account
       const act = { accountId, id: params.template_id, by }
@@ -102,7 +129,12 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'deleteTemplate',
     summary: 'Delete a template and its versions',
-    ...{ ...templates, section: '3.5', method: 'DELETE', path: PATHS.one, right: 'templates.delete', status: 204 },
+    ...templates,
+    section: '3.5',
+    method: 'DELETE',
+    path: PATHS.one,
+    right: 'templates.delete',
+    status: 204,
     params: OfTemplate,
     act: ({ params }, { core, principal, by }) =>
       core.editableTemplates.remove({ accountId: principal.account.id, id: params.template_id, by }),
@@ -110,8 +142,14 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'addTemplateVersion',
     summary: 'Add a version. The first one is active',
-    ...{ ...templates, section: '3.3', method: 'POST', path: PATHS.versions, right: 'templates.versions.create' },
-    ...{ params: OfTemplate, body: NewVersion, status: 201 },
+    ...templates,
+    section: '3.3',
+    method: 'POST',
+    path: PATHS.versions,
+    right: 'templates.versions.create',
+    params: OfTemplate,
+    body: NewVersion,
+    status: 201,
     act: async ({ params, body }, { core, principal, by }) => {
       const act = { accountId: principal.account.id, id: params.template_id, by }
       const version = { ...changeOf(body), name: body.name, subject: body.subject }
@@ -122,14 +160,12 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'viewTemplateVersion',
     summary: 'Show a version',
-    ...{
-      ...templates,
-      section: '3.5',
-      method: 'GET',
-      path: VERSION_PATH,
-      right: 'templates.versions.read',
-      status: 200,
-    },
+    ...templates,
+    section: '3.5',
+    method: 'GET',
+    path: VERSION_PATH,
+    right: 'templates.versions.read',
+    status: 200,
     params: OfVersion,
     act: async ({ params: { template_id, version_id } }, { core, principal }) =>
       wholeVersion(await core.editableTemplates.version(principal.account.id, template_id, version_id)),
@@ -137,23 +173,39 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'editTemplateVersion',
     summary: 'Change a version. Omitted fields are unchanged',
-    ...{ ...templates, section: '3.4', method: 'PATCH', path: VERSION_PATH, right: 'templates.versions.update' },
-    ...{ params: OfVersion, body: VersionEdit, status: 200 },
+    ...templates,
+    section: '3.4',
+    method: 'PATCH',
+    path: VERSION_PATH,
+    right: 'templates.versions.update',
+    params: OfVersion,
+    body: VersionEdit,
+    status: 200,
     act: async ({ params, body }, call) =>
       wholeVersion(await named(call.core.editableTemplates.editVersion(versionAct(params, call), changeOf(body)))),
   }),
   operation({
     name: 'activateTemplateVersion',
     summary: 'Activate a version for new messages',
-    ...{ ...templates, section: '3.5', method: 'POST', path: `${VERSION_PATH}/activate`, status: 200 },
-    ...{ right: 'templates.versions.activate.create', params: OfVersion },
+    ...templates,
+    section: '3.5',
+    method: 'POST',
+    path: `${VERSION_PATH}/activate`,
+    status: 200,
+    right: 'templates.versions.activate.create',
+    params: OfVersion,
     act: async ({ params }, call) => wholeVersion(await call.core.editableTemplates.activate(versionAct(params, call))),
   }),
   operation({
     name: 'deleteTemplateVersion',
     summary: 'Delete a version. If it was active, the template has no active version',
-    ...{ ...templates, section: '3.5', method: 'DELETE', path: VERSION_PATH, right: 'templates.versions.delete' },
-    ...{ params: OfVersion, status: 204 },
+    ...templates,
+    section: '3.5',
+    method: 'DELETE',
+    path: VERSION_PATH,
+    right: 'templates.versions.delete',
+    params: OfVersion,
+    status: 204,
     act: ({ params }, call) => call.core.editableTemplates.removeVersion(versionAct(params, call)),
   }),
 ]
@@ -232,8 +284,14 @@ function versionAct({ template_id, version_id }: Static<typeof OfVersion>, { pri
 function changeOf(body: Static<typeof VersionEdit>): VersionChange {
   const { name, subject, html_content, plain_content, generate_plain_content, active, editor, test_data } = body
   return {
-    ...{ name, subject, html: html_content, plain: plain_content, generatePlain: generate_plain_content },
-    ...{ active: active === undefined ? undefined : active === 1, editor, testData: test_data },
+    name,
+    subject,
+    html: html_content,
+    plain: plain_content,
+    generatePlain: generate_plain_content,
+    active: active === undefined ? undefined : active === 1,
+    editor,
+    testData: test_data,
   }
 }
 
@@ -270,8 +328,15 @@ function wholeTemplate(
 function shownVersion(version: EditableVersionSummary) {
   const { id, templateId, active, name, subject, generatePlain, editor, updatedAt } = version
   return {
-    ...{ id, template_id: templateId, active: active ? 1 : 0, name, subject, editor, thumbnail_url: '' },
-    ...{ generate_plain_content: generatePlain, updated_at: timeText(updatedAt) },
+    id,
+    template_id: templateId,
+    active: active ? 1 : 0,
+    name,
+    subject,
+    editor,
+    thumbnail_url: '',
+    generate_plain_content: generatePlain,
+    updated_at: timeText(updatedAt),
   }
 }
 
@@ -279,7 +344,8 @@ function wholeVersion(version: EditableVersion) {
   const { html, plain, testData } = version
   return {
     ...shownVersion(version),
-    ...{ html_content: html, plain_content: plain },
+    html_content: html,
+    plain_content: plain,
     ...(testData === null ? {} : { test_data: testData }),
   }
 }

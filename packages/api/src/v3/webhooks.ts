@@ -70,19 +70,26 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     name: 'createWebhook',
     summary: 'Create a webhook for new events',
-    ...{ ...common, method: 'POST', path: ALL, right: `${RIGHT}.create`, status: 201, body: New },
+    ...common,
+    method: 'POST',
+    path: ALL,
+    right: `${RIGHT}.create`,
+    status: 201,
+    body: New,
     act: async ({ body }, call) => shown(await create(body, call)),
   }),
   operation({
     name: 'listWebhooks',
     summary: 'List the webhooks and their maximum number',
-    ...{ ...reading, path: `${ALL}/all` },
+    ...reading,
+    path: `${ALL}/all`,
     act: async (_input, call) => ({ max_allowed: MAX_WEBHOOKS, webhooks: (await list(call)).map(shown) }),
   }),
   operation({
     name: 'viewOldestWebhook',
     summary: 'Show the oldest webhook, or the defaults if there is none',
-    ...{ ...reading, path: ALL },
+    ...reading,
+    path: ALL,
     act: async (_input, call) => {
       const [oldest] = await list(call)
       return oldest ? shown(oldest) : NONE
@@ -91,7 +98,9 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     name: 'editOldestWebhook',
     summary: 'Change the oldest webhook, or create the first one',
-    ...{ ...changing, path: ALL, body: Change },
+    ...changing,
+    path: ALL,
+    body: Change,
     act: async ({ body }, call) => {
       const [oldest] = await list(call)
       if (oldest) return shown(await change(oldest, body, call))
@@ -103,19 +112,29 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     name: 'viewWebhook',
     summary: 'Show a webhook',
-    ...{ ...reading, path: ONE, params: OfWebhook },
+    ...reading,
+    path: ONE,
+    params: OfWebhook,
     act: async ({ params }, call) => shown(await find(call, params.id)),
   }),
   operation({
     name: 'editWebhook',
     summary: 'Change a webhook. Omitted fields are unchanged',
-    ...{ ...changing, path: ONE, params: OfWebhook, body: Change },
+    ...changing,
+    path: ONE,
+    params: OfWebhook,
+    body: Change,
     act: async ({ params, body }, call) => shown(await change(await find(call, params.id), body, call)),
   }),
   operation({
     name: 'deleteWebhook',
     summary: 'Delete a webhook',
-    ...{ ...common, method: 'DELETE', path: ONE, right: `${RIGHT}.delete`, status: 204, params: OfWebhook },
+    ...common,
+    method: 'DELETE',
+    path: ONE,
+    right: `${RIGHT}.delete`,
+    status: 204,
+    params: OfWebhook,
     act: async ({ params }, call) => {
       const { id } = await find(call, params.id)
       await call.core.webhooks.remove({ accountId: call.principal.account.id, id, by: call.by })
@@ -124,32 +143,44 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     name: 'viewOldestWebhookSigning',
     summary: 'Show the public key that verifies the requests of the oldest webhook',
-    ...{ ...reading, path: SIGNED },
+    ...reading,
+    path: SIGNED,
     act: async (_input, call) => keyOf(await find(call)),
   }),
   operation({
     name: 'signOldestWebhook',
     summary: 'Turn request signing of the oldest webhook on or off',
-    ...{ ...changing, path: SIGNED, body: Signing },
+    ...changing,
+    path: SIGNED,
+    body: Signing,
     act: async ({ body }, call) => keyOf(await sign(await find(call), body.enabled, call)),
   }),
   operation({
     name: 'viewWebhookSigning',
     summary: 'Show the public key that verifies the requests of a webhook; empty if they are not signed',
-    ...{ ...reading, path: SIGNED_ONE, params: OfWebhook },
+    ...reading,
+    path: SIGNED_ONE,
+    params: OfWebhook,
     act: async ({ params }, call) => keyOf(await find(call, params.id)),
   }),
   operation({
     name: 'signWebhook',
     summary: 'Turn request signing of a webhook on or off',
-    ...{ ...changing, path: SIGNED_ONE, params: OfWebhook, body: Signing },
+    ...changing,
+    path: SIGNED_ONE,
+    params: OfWebhook,
+    body: Signing,
     act: async ({ params, body }, call) => keyOf(await sign(await find(call, params.id), body.enabled, call)),
   }),
   operation({
     name: 'testWebhook',
     summary: 'Send a sample of each event to a URL',
-    ...{ ...common, method: 'POST', path: '/user/webhooks/event/test', right: 'user.webhooks.event.test.create' },
-    ...{ status: 204, body: Type.Object({ ...New.properties, id: Type.Optional(TextOrNull) }) },
+    ...common,
+    method: 'POST',
+    path: '/user/webhooks/event/test',
+    right: 'user.webhooks.event.test.create',
+    status: 204,
+    body: Type.Object({ ...New.properties, id: Type.Optional(TextOrNull) }),
     act: async ({ body }, call) => {
       requireNoOAuth(body)
       const webhook = body.id ? await find(call, body.id) : (await list(call))[0]
@@ -184,8 +215,17 @@ async function find(call: Call, id?: string): Promise<Webhook> {
 async function create(given: Change & { readonly url: string }, call: Call): Promise<Webhook> {
   const { core, principal, by } = call
   const settings: WebhookSettings = {
-    ...{ url: given.url, format: 'v3', asText: false, abuse: false, eventIds: true, headers: {}, enabled: true },
-    ...{ label: '', signed: false, ...eventsOf(new Set()), ...settingsOf(given) },
+    url: given.url,
+    format: 'v3',
+    asText: false,
+    abuse: false,
+    eventIds: true,
+    headers: {},
+    enabled: true,
+    label: '',
+    signed: false,
+    ...eventsOf(new Set()),
+    ...settingsOf(given),
   }
   const made = core.webhooks.create(principal.account.id, settings, by, { ask: false })
   return (await made.catch(aboutUrl)).webhook
@@ -231,16 +271,25 @@ function namesOf({ events, names }: Webhook): ReadonlySet<string> {
 }
 
 const NONE = {
-  ...{ enabled: false, url: '', friendly_name: '', ...flagsOf(() => false) },
-  ...{ oauth_client_id: '', oauth_token_url: '' },
+  enabled: false,
+  url: '',
+  friendly_name: '',
+  ...flagsOf(() => false),
+  oauth_client_id: '',
+  oauth_token_url: '',
 }
 
 function shown(webhook: Webhook) {
   const { id, enabled, url, label, createdAt, changedAt } = webhook
   const names = namesOf(webhook)
   return {
-    ...{ ...NONE, enabled, url, friendly_name: label, ...flagsOf((flag) => names.has(FLAGS[flag])) },
-    ...{ id: String(id), created_date: createdAt.toISOString() },
+    ...NONE,
+    enabled,
+    url,
+    friendly_name: label,
+    ...flagsOf((flag) => names.has(FLAGS[flag])),
+    id: String(id),
+    created_date: createdAt.toISOString(),
     updated_date: (changedAt ?? createdAt).toISOString(),
   }
 }

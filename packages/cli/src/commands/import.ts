@@ -15,8 +15,13 @@ export const importCommands: readonly Command[] = [
     summary:
       'Import templates, unsubscribe groups and suppressions from a v3 API (SendGrid or another Postrider). The API key can also be given in SENDGRID_API_KEY, or on stdin with --key -',
     options: {
-      ...{ account: { type: 'string' }, key: { type: 'string' }, url: { type: 'string' }, only: { type: 'string' } },
-      ...{ 'dry-run': { type: 'boolean' }, overwrite: { type: 'boolean' }, yes: { type: 'boolean' } },
+      account: { type: 'string' },
+      key: { type: 'string' },
+      url: { type: 'string' },
+      only: { type: 'string' },
+      'dry-run': { type: 'boolean' },
+      overwrite: { type: 'boolean' },
+      yes: { type: 'boolean' },
     },
     run: async (call) => {
       const accountId = requiredId(call, 'account')

@@ -113,8 +113,12 @@ function keyAnswer(key: ApiKey, what: string): Answer {
 
 /** The options of the restrictions, with the restrictions' names in core. */
 const NAMES: Readonly<Record<string, keyof RestrictionsChange>> = {
-  ...{ template: 'templates', 'sender-domain': 'senderDomains', 'recipient-domain': 'recipientDomains' },
-  ...{ 'recipients-per-hour': 'recipientsPerHour', 'calls-per-minute': 'callsPerMinute', until: 'until' },
+  template: 'templates',
+  'sender-domain': 'senderDomains',
+  'recipient-domain': 'recipientDomains',
+  'recipients-per-hour': 'recipientsPerHour',
+  'calls-per-minute': 'callsPerMinute',
+  until: 'until',
 }
 
 /** The change that the options describe; restrictions that are not given are absent. */

@@ -93,7 +93,9 @@ function templateOf({ id, name, generation, versions }: Answered, place: string,
   const listed = list(versions ?? [], path)
   if (listed.length > MAX_VERSIONS) throw unexpectedResponse(path, `a template with more than ${MAX_VERSIONS} versions`)
   return {
-    ...{ id: text(id), name: text(name), generation: generation === 'dynamic' ? 'dynamic' : 'legacy' },
+    id: text(id),
+    name: text(name),
+    generation: generation === 'dynamic' ? 'dynamic' : 'legacy',
     versions: listed.flatMap((one, at) =>
       entry(`${place}, version ${at + 1}`, broken, () => {
         const version = record(one, path)
@@ -107,8 +109,10 @@ export async function readVersion(source: Source, templateId: string, versionId:
   const path = `/v3/templates/${encodeURIComponent(templateId)}/versions/${encodeURIComponent(versionId)}`
   const version = record(await source.get(path), path)
   return {
-    ...{ name: text(version.name), subject: text(version.subject) },
-    ...{ html: text(version.html_content), plain: text(version.plain_content) },
+    name: text(version.name),
+    subject: text(version.subject),
+    html: text(version.html_content),
+    plain: text(version.plain_content),
     generatePlain: version.generate_plain_content !== false,
     editor: version.editor === 'design' ? 'design' : 'code',
     testData: text(version.test_data),

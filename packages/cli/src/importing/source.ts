@@ -69,7 +69,9 @@ export function openSource(base: string, key: string, bounds: Bounds = BOUNDS): 
     try {
       // Redirects are not followed: the key must only be sent to the host that the user named.
       const response = await fetch(`${base}${path}`, {
-        ...{ headers, redirect: 'manual', signal: AbortSignal.timeout(bounds.answerMs) },
+        headers,
+        redirect: 'manual',
+        signal: AbortSignal.timeout(bounds.answerMs),
       })
       if (response.status !== 200) {
         await response.body?.cancel()

@@ -49,7 +49,11 @@ export function createAccounts(sql: Sql, most: MostDays): Accounts {
       const account = requireKnown(await fn(transaction))
       const { id } = account
       await noteChange(transaction, {
-        ...{ accountId: id, by: OPERATOR, action, object: `account ${id}`, after: values(account) },
+        accountId: id,
+        by: OPERATOR,
+        action,
+        object: `account ${id}`,
+        after: values(account),
       })
       return account
     }) as Promise<Account>

@@ -55,8 +55,12 @@ export function createSettings(sql: Sql, most: MostDays): Settings {
         if (changed.length === 0) return before
         await updateSettings(transaction, accountId, after)
         await noteChange(transaction, {
-          ...{ accountId, by, action: 'account.change', object: `account ${accountId}` },
-          ...{ before: auditValues(before, changed), after: auditValues(after, changed) },
+          accountId,
+          by,
+          action: 'account.change',
+          object: `account ${accountId}`,
+          before: auditValues(before, changed),
+          after: auditValues(after, changed),
         })
         return after
       }) as Promise<AccountSettings>

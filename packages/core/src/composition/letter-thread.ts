@@ -90,7 +90,12 @@ interface Running {
 
 function startThread(data: LetterThreadData): Running {
   const thread = new Worker(new URL('./letter-thread-body.ts', import.meta.url), {
-    ...{ workerData: data, env: {}, argv: [], execArgv: [], name: 'letters', resourceLimits: HEAP },
+    workerData: data,
+    env: {},
+    argv: [],
+    execArgv: [],
+    name: 'letters',
+    resourceLimits: HEAP,
   })
   let usable = true
   let current: PromiseWithResolvers<Buffer> | undefined

@@ -121,7 +121,10 @@ async function withForgotten(claimed: ClaimedDelivery[], forgotten: Forgotten): 
   if (accounts.size === 0 || !claimed.some(({ accountId }) => accounts.has(accountId))) return claimed
   const reasons = await forgotten.reasons(
     claimed.map(({ accountId, recipient, groupId, bypass }) => ({
-      ...{ accountId, key: recipient.toLowerCase(), group: groupId, bypass },
+      accountId,
+      key: recipient.toLowerCase(),
+      group: groupId,
+      bypass,
     })),
   )
   return claimed.map((delivery, at) => ({ ...delivery, suppression: delivery.suppression ?? reasons[at] ?? null }))

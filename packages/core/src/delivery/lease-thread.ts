@@ -56,11 +56,19 @@ export interface LeaseOptions {
 export async function holdLease({ log, onLost, times, ...who }: LeaseOptions): Promise<HeldLease> {
   const counters = new Int32Array(new SharedArrayBuffer(8))
   const data: LeaseThreadData = {
-    ...{ databaseUrl: who.databaseUrl, host: who.host, pid: who.pid, counters: counters.buffer },
+    databaseUrl: who.databaseUrl,
+    host: who.host,
+    pid: who.pid,
+    counters: counters.buffer,
     times: { beatEvery: BEAT_EVERY, hungAfter: HUNG_AFTER, silentAfter: SILENT_AFTER, ...times },
   }
   const thread = new Worker(new URL('./lease-thread-body.ts', import.meta.url), {
-    ...{ workerData: data, env: {}, argv: [], execArgv: [], name: 'lease', resourceLimits: HEAP },
+    workerData: data,
+    env: {},
+    argv: [],
+    execArgv: [],
+    name: 'lease',
+    resourceLimits: HEAP,
   })
   const registered = Promise.withResolvers<number>()
   const released = Promise.withResolvers<void>()

@@ -74,8 +74,12 @@ export function createBatches(sql: Sql): Batches {
   ) {
     await transaction`update batches set state = ${state} where account_id = ${accountId} and id = ${id}`
     await noteChange(transaction, {
-      ...{ accountId, by, action: 'batch.change', object: `batch ${id}` },
-      ...{ before: { state: before ?? 'send' }, after: { state: state ?? 'send' } },
+      accountId,
+      by,
+      action: 'batch.change',
+      object: `batch ${id}`,
+      before: { state: before ?? 'send' },
+      after: { state: state ?? 'send' },
     })
   }
 

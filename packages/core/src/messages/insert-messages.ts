@@ -45,7 +45,10 @@ export async function insertMessages(
   const suppression = matchingSuppression(
     sql,
     {
-      ...{ account: sql`d.account_id`, key: sql`d.key`, domain: sql`d.domain`, group: sql`d.group_id` },
+      account: sql`d.account_id`,
+      key: sql`d.key`,
+      domain: sql`d.domain`,
+      group: sql`d.group_id`,
       ...(bypass.list ? { bypass: bypass.list } : {}),
     },
     sql`s.reason`,

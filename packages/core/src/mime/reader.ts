@@ -12,9 +12,14 @@ export interface MessageReader {
 
 export function createMessageReader(): MessageReader {
   const pool = createThreadPool<Uint8Array, MessageParts>({
-    ...{ name: 'message reading', url: new URL('./reading-thread.ts', import.meta.url) },
+    name: 'message reading',
+    url: new URL('./reading-thread.ts', import.meta.url),
     // A message with 30 MB of files takes 0.2 s.
-    ...{ threads: 2, waiting: 1000, mostCpu: 2000, longest: 15_000, heap: 128 },
+    threads: 2,
+    waiting: 1000,
+    mostCpu: 2000,
+    longest: 15_000,
+    heap: 128,
   })
   return {
     async read(message) {

@@ -7,7 +7,10 @@ export const privacy: Wall = {
     kind: 'own',
     async make({ service }, owner) {
       await service.core.suppressions.add({
-        ...{ accountId: owner.accountId, scope: 'address', value: LENA, reason: 'unsubscribe' },
+        accountId: owner.accountId,
+        scope: 'address',
+        value: LENA,
+        reason: 'unsubscribe',
       })
     },
     input: { email: LENA },

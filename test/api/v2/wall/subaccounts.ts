@@ -46,7 +46,10 @@ export const subaccounts: Wall = {
     kind: 'object',
     make: async (setting, owner) => ({
       ...(await makeDock(setting, owner)),
-      ...{ recurring_credit: 5, timeperiod: 'daily', start_date: '2026-01-01', end_date: '2099-01-01' },
+      recurring_credit: 5,
+      timeperiod: 'daily',
+      start_date: '2026-01-01',
+      end_date: '2099-01-01',
     }),
     missing,
     seen: creditIn,

@@ -41,5 +41,7 @@ export const ROWS: readonly Row[] = [
 
 /** The rows made from the table of operations: `operation.createTemplate`. */
 export const OPERATION_ROWS: readonly Row[] = V3_OPERATIONS.map(({ name, method, path }) => ({
-  ...{ id: `operation.${name}`, parameter: `${method} /v3${path}`, treatment: 'honour' },
+  id: `operation.${name}`,
+  parameter: `${method} /v3${path}`,
+  treatment: 'honour',
 }))

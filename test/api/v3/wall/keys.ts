@@ -11,7 +11,8 @@ async function makeKey({ act }: Setting, owner: Caller): Promise<{ name: string;
 const ofKey: WallEntry = {
   kind: 'object',
   make: async (setting, owner) => ({
-    ...{ params: (await makeKey(setting, owner)).params, body: { name: 'taken over' } },
+    params: (await makeKey(setting, owner)).params,
+    body: { name: 'taken over' },
   }),
   missing: { params: { api_key_id: '2000000000' } },
   seen: ({ params }) => ['viewKey', { params: params ?? {} }],

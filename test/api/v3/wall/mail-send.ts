@@ -7,7 +7,8 @@ export const mailSend: Wall = {
       body: {
         personalizations: [{ to: [{ email: 'lena@harbor.example' }] }],
         from: { email: `desk@${domain}` },
-        ...{ subject: 'Berth 4', content: [{ type: 'text/plain', value: 'Ready.' }] },
+        subject: 'Berth 4',
+        content: [{ type: 'text/plain', value: 'Ready.' }],
       },
     }),
     seen: ['listScopes', {}],

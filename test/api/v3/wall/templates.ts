@@ -7,7 +7,8 @@ async function makeTemplate({ act }: Setting, owner: Caller) {
   const { id: template_id } = (await act(owner, 'createTemplate', { body: { name } })) as { id: string }
   const version = { name: 'v', subject: 's', html_content: '<p>owned</p>' }
   const { id: version_id } = (await act(owner, 'addTemplateVersion', {
-    ...{ params: { template_id }, body: version },
+    params: { template_id },
+    body: version,
   })) as { id: string }
   return { name, params: { template_id, version_id } }
 }

@@ -152,7 +152,10 @@ t.test('no text takes time with its square', async (t) => {
 
 t.test('no tag, mark or id of the sender’s own takes time with its square', async (t) => {
   const own = {
-    ...{ ...options, openTag: 'a', unsubscribeTag: 'aa', linkParameters: { a: 'b' } },
+    ...options,
+    openTag: 'a',
+    unsubscribeTag: 'aa',
+    linkParameters: { a: 'b' },
     literal: { text: true, footer: true },
   }
   for (const pattern of ['a', '<a href=http://q.example/a>', '[%UNSUBSCRIBE_URL%]', '&']) {

@@ -175,7 +175,12 @@ t.test('ten thousand items at once all get their own answer', async (t) => {
 t.test('spaced commits begin apart, the first at once, and a full batch waits for no spacing', async (t) => {
   const begun: number[] = []
   const spaced = createGroupCommit<Item, string>({
-    ...{ lanes: 1, maxItems: 3, maxWeight: 100, weigh: () => 1, sharedFault: () => false, spacing: 60_000 },
+    lanes: 1,
+    maxItems: 3,
+    maxWeight: 100,
+    weigh: () => 1,
+    sharedFault: () => false,
+    spacing: 60_000,
     write: async (batch) => {
       begun.push(batch.length)
       return batch.map(({ name }) => name)
@@ -186,7 +191,12 @@ t.test('spaced commits begin apart, the first at once, and a full batch waits fo
   t.strictSame([await b, await c, await d], ['b', 'c', 'd'], 'a full batch is written')
   t.strictSame(begun, [1, 3])
   const near = createGroupCommit<Item, string>({
-    ...{ lanes: 1, maxItems: 100, maxWeight: 100, weigh: () => 1, sharedFault: () => false, spacing: 40 },
+    lanes: 1,
+    maxItems: 100,
+    maxWeight: 100,
+    weigh: () => 1,
+    sharedFault: () => false,
+    spacing: 40,
     write: async (batch) => {
       const now = String(performance.now())
       return batch.map(() => now)
@@ -202,7 +212,12 @@ t.test('when all that waited came too late they are refused, and nothing is writ
   const written: string[] = []
   let end: () => void = () => {}
   const commit = createGroupCommit<Item, string>({
-    ...{ lanes: 1, maxItems: 3, maxWeight: 100, weigh: () => 1, sharedFault: () => false, patience: () => 20 },
+    lanes: 1,
+    maxItems: 3,
+    maxWeight: 100,
+    weigh: () => 1,
+    sharedFault: () => false,
+    patience: () => 20,
     late: () => new Error('too late'),
     write: async (batch) => {
       written.push(batch.map(({ name }) => name).join(''))
@@ -226,7 +241,12 @@ t.test('what waits too long is refused though its write hangs, and is not writte
   let end: () => void = () => {}
   let patience = 60_000
   const commit = createGroupCommit<Item, string>({
-    ...{ lanes: 1, maxItems: 3, maxWeight: 100, weigh: () => 1, sharedFault: () => true, answersInTime: true },
+    lanes: 1,
+    maxItems: 3,
+    maxWeight: 100,
+    weigh: () => 1,
+    sharedFault: () => true,
+    answersInTime: true,
     patience: () => patience,
     late: () => new Error('too late'),
     write: async (batch, isWanted) => {

@@ -138,7 +138,10 @@ t.test('readers may ask for some types only', async (t) => {
   await addEvents(service, sender, 5)
   await numberEvents(service)
   const page = await service.core.events.read({
-    ...{ accountId: sender.accountId, after: 0, limit: 100, types: ['processed'] },
+    accountId: sender.accountId,
+    after: 0,
+    limit: 100,
+    types: ['processed'],
   })
   t.equal(page.events.length, 1)
   t.equal(page.next, await service.core.events.lastNumber(sender.accountId))

@@ -96,7 +96,9 @@ export function randomEvents(deliveries: readonly Delivery[], count: number, gon
     return {
       // Most soon, some after days, a few at the same moment or before it.
       at: new Date(acceptedAt.getTime() - 3 + Math.floor(259_200_000 ** (random(10_000) / 10_000))).toISOString(),
-      ...{ accountId, type, recipientNo: type === 'domain' ? null : recipientNo },
+      accountId,
+      type,
+      recipientNo: type === 'domain' ? null : recipientNo,
       messageId: type === 'domain' ? null : gone ? '00000000-0000-7000-8000-000000000001' : delivery.messageId,
       detail: details ? JSON.stringify(pick(details)) : null,
     }

@@ -15,8 +15,14 @@ export const MAIL_SEND: readonly Operation[] = [
   operation({
     name: 'sendMail',
     summary: 'Send a message to one or more recipients',
-    ...{ section: '2', method: 'POST', path: '/mail/send', scope: 'send', right: 'mail.send', status: 202 },
-    ...{ anyBody: true, sends: true },
+    section: '2',
+    method: 'POST',
+    path: '/mail/send',
+    scope: 'send',
+    right: 'mail.send',
+    status: 202,
+    anyBody: true,
+    sends: true,
     act: (_input, call) => sendMail(call),
   }),
 ]

@@ -24,8 +24,14 @@ const MAIL = object({
   from: MAILBOX,
   personalizations: list(
     object({
-      ...{ to: list(MAILBOX), cc: list(MAILBOX), bcc: list(MAILBOX), from: MAILBOX },
-      ...{ headers: MAP, substitutions: TEXTS, dynamic_template_data: MAP, custom_args: TEXTS },
+      to: list(MAILBOX),
+      cc: list(MAILBOX),
+      bcc: list(MAILBOX),
+      from: MAILBOX,
+      headers: MAP,
+      substitutions: TEXTS,
+      dynamic_template_data: MAP,
+      custom_args: TEXTS,
     }),
   ),
   reply_to: MAILBOX,
@@ -37,8 +43,12 @@ const MAIL = object({
   custom_args: TEXTS,
   asm: MAP,
   mail_settings: object({
-    ...{ bypass_list_management: MAP, bypass_spam_management: MAP, bypass_bounce_management: MAP },
-    ...{ bypass_unsubscribe_management: MAP, footer: MAP, sandbox_mode: MAP },
+    bypass_list_management: MAP,
+    bypass_spam_management: MAP,
+    bypass_bounce_management: MAP,
+    bypass_unsubscribe_management: MAP,
+    footer: MAP,
+    sandbox_mode: MAP,
   }),
   tracking_settings: object({ click_tracking: MAP, open_tracking: MAP, subscription_tracking: MAP, ganalytics: MAP }),
 })

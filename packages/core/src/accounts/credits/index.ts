@@ -52,7 +52,12 @@ export function createCredits(sql: Sql): Credits {
       const noted = { credit: before?.oneTime ?? 'unlimited' }
       const object = `account ${accountId}`
       await noteChange(transaction, {
-        ...{ accountId, by, action, object, before: noted, after: { credit: after.oneTime ?? 'unlimited' } },
+        accountId,
+        by,
+        action,
+        object,
+        before: noted,
+        after: { credit: after.oneTime ?? 'unlimited' },
       })
       return after
     }) as Promise<Credit>

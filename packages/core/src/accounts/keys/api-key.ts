@@ -42,8 +42,12 @@ export interface Restrictions {
 }
 
 export const UNRESTRICTED: Restrictions = {
-  ...{ templates: null, senderDomains: null, recipientDomains: null },
-  ...{ recipientsPerHour: null, callsPerMinute: null, until: null },
+  templates: null,
+  senderDomains: null,
+  recipientDomains: null,
+  recipientsPerHour: null,
+  callsPerMinute: null,
+  until: null,
 }
 
 export interface ApiKey {

@@ -72,7 +72,10 @@ export function changed<
   const isGenerated = generatePlain && mayHaveChanged && change.asIs !== true
   return {
     ...version,
-    ...{ name, subject, html, generatePlain },
+    name,
+    subject,
+    html,
+    generatePlain,
     plain: isGenerated ? plainOf(html) : plain,
     testData: testData === '' ? null : testData,
   }

@@ -81,8 +81,12 @@ function tokenOf(token: string, date: Date, offset: number): string {
       return zone(offset, ':')
   }
   const numbers: Readonly<Record<string, number>> = {
-    ...{ M: month + 1, D: date.getUTCDate(), H: hours, h: hours % 12 || 12 },
-    ...{ m: date.getUTCMinutes(), s: date.getUTCSeconds() },
+    M: month + 1,
+    D: date.getUTCDate(),
+    H: hours,
+    h: hours % 12 || 12,
+    m: date.getUTCMinutes(),
+    s: date.getUTCSeconds(),
   }
   return String(numbers[token[0] as string]).padStart(token.length, '0')
 }

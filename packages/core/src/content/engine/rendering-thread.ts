@@ -30,7 +30,11 @@ export interface RenderingThread {
 /** Starts a thread. It gets no environment and no arguments, and does not keep the process alive while it is idle. */
 export function startRenderingThread(): RenderingThread {
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
-    ...{ env: {}, argv: [], execArgv: [], name: 'template rendering', resourceLimits: HEAP_LIMITS },
+    env: {},
+    argv: [],
+    execArgv: [],
+    name: 'template rendering',
+    resourceLimits: HEAP_LIMITS,
   })
   const ready = Promise.withResolvers<void>()
   let current:

@@ -54,7 +54,10 @@ export function createAttachments({ sql, capacity }: { readonly sql: Sql; readon
         const stored = await store.insertAttachment(transaction, { accountId, fileName, content })
         const sha256 = createHash('sha256').update(content).digest('hex')
         await noteChange(transaction, {
-          ...{ accountId, by, action: 'attachment.create', object: `attachment ${stored.id}` },
+          accountId,
+          by,
+          action: 'attachment.create',
+          object: `attachment ${stored.id}`,
           after: { fileName, size: stored.size, sha256 },
         })
         return stored
@@ -74,7 +77,10 @@ export function createAttachments({ sql, capacity }: { readonly sql: Sql; readon
         if (!deleted) throw new ServiceError('attachmentUnknown')
         const { fileName, size, sha256 } = deleted
         await noteChange(transaction, {
-          ...{ accountId, by, action: 'attachment.delete', object: `attachment ${id}` },
+          accountId,
+          by,
+          action: 'attachment.delete',
+          object: `attachment ${id}`,
           before: { fileName, size, sha256 },
         })
       })

@@ -123,7 +123,11 @@ class GuardedThread<Order, Answer> {
     this.#bounds = bounds
     const limits = { maxOldGenerationSizeMb: bounds.heap, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
     this.#worker = new Worker(bounds.url, {
-      ...{ env: {}, argv: [], execArgv: [], name: bounds.name, resourceLimits: limits },
+      env: {},
+      argv: [],
+      execArgv: [],
+      name: bounds.name,
+      resourceLimits: limits,
     })
     this.#worker.on('message', (report: ThreadReport<Answer>) => this.#onReport(report))
     this.#worker.on('error', (error: Error & { code?: string }) =>

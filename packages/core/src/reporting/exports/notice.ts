@@ -84,8 +84,14 @@ function plainMail({ principal, from, to, clientAddress }: PlainMail): Omit<Subm
     attachments: [],
     envelopes: [
       {
-        ...{ to: [to], cc: [], bcc: [], reference: undefined, referenceCc: undefined },
-        ...{ attributes: {}, headers: { 'Auto-Submitted': 'auto-generated' }, attachments: [] },
+        to: [to],
+        cc: [],
+        bcc: [],
+        reference: undefined,
+        referenceCc: undefined,
+        attributes: {},
+        headers: { 'Auto-Submitted': 'auto-generated' },
+        attachments: [],
       },
     ],
     tags: [],
@@ -109,8 +115,11 @@ async function senderFor(
   const { expired, ...who } = account
   // No added content: the download link must not be rewritten for tracking.
   const mailDefaults = {
-    ...{ openTracking: false, clickTracking: false, unsubscribe: false },
-    ...{ footerHtml: null, footerText: null },
+    openTracking: false,
+    clickTracking: false,
+    unsubscribe: false,
+    footerHtml: null,
+    footerText: null,
   }
   return { ...key, account: who, expired: expired || key.expired, mailDefaults }
 }

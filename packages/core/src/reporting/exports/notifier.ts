@@ -43,7 +43,12 @@ async function notify(dependencies: TellDependencies, stored: StoredExport): Pro
 /** Returns the body of a callback. */
 function callbackBody({ id, state, format, firstDay, lastDay, rows, url, expiresAt, problem }: ExportJob) {
   return {
-    ...{ jobId: id, status: state, format, startdate: firstDay, enddate: lastDay, rows },
+    jobId: id,
+    status: state,
+    format,
+    startdate: firstDay,
+    enddate: lastDay,
+    rows,
     ...(url === null ? {} : { url, expires: expiresAt?.toISOString() }),
     ...(problem === null ? {} : { problem }),
   }

@@ -77,8 +77,11 @@ async function saveRead(
 ): Promise<void> {
   await sql.begin(async (transaction) => {
     const saved = await saveStep(transaction, job, {
-      ...{ position, lastNumber: last, rows: job.rows + rows },
-      ...{ parts: job.parts + (part ? 1 : 0), octets: job.octets + (part?.length ?? 0) },
+      position,
+      lastNumber: last,
+      rows: job.rows + rows,
+      parts: job.parts + (part ? 1 : 0),
+      octets: job.octets + (part?.length ?? 0),
     })
     if (!saved) return
     if (part) await insertPart(transaction, job.id, job.parts, part)

@@ -125,8 +125,12 @@ async function disable(
   await sql`
     update webhooks set enabled = false, disabled_at = service_now(), problem = ${reason} where id = ${webhookId}`
   await noteChange(sql, {
-    ...{ accountId, by: OPERATOR, action: 'webhook.disable', object: `webhook ${webhookId}` },
-    ...{ before: { enabled: true }, after: { enabled: false, reason } },
+    accountId,
+    by: OPERATOR,
+    action: 'webhook.disable',
+    object: `webhook ${webhookId}`,
+    before: { enabled: true },
+    after: { enabled: false, reason },
   })
   return 'disabled'
 }

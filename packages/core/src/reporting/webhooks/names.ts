@@ -4,8 +4,16 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { WebhookFormat } from './webhook.ts'
 
 const ALIASES: Readonly<Record<string, string>> = {
-  ...{ delivered: 'sent', bounce: 'bounced', open: 'opened', click: 'clicked', unsubscribe: 'unsubscribed' },
-  ...{ spamreport: 'spam', spam_report: 'spam', abuse: 'spam', complained: 'spam', group_unsubscribe: 'unsubscribed' },
+  delivered: 'sent',
+  bounce: 'bounced',
+  open: 'opened',
+  click: 'clicked',
+  unsubscribe: 'unsubscribed',
+  spamreport: 'spam',
+  spam_report: 'spam',
+  abuse: 'spam',
+  complained: 'spam',
+  group_unsubscribe: 'unsubscribed',
 }
 
 /** Returns the name of an event in a format; null if it has none. */

@@ -39,16 +39,22 @@ export async function post(
       body: received,
     } = await http.request({
       method: 'POST',
-      ...{ url: target.url, body, ...(signal ? { signal } : {}), ...(timeoutMs === undefined ? {} : { timeoutMs }) },
+      url: target.url,
+      body,
+      ...(signal ? { signal } : {}),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
       headers: {
         ...target.headers,
         'content-type': 'application/json',
-        ...signatureHeaders(target, { ...{ id, seconds, body }, format: target.format, signed: target.signed }),
+        ...signatureHeaders(target, { id, seconds, body, format: target.format, signed: target.signed }),
       },
     })
     const ok = status >= 200 && status < 300
     return {
-      ...{ status, milliseconds: elapsed(), retryAfter, text: clean(received) },
+      status,
+      milliseconds: elapsed(),
+      retryAfter,
+      text: clean(received),
       ...(ok ? {} : { problem: problemOf(status) }),
     }
   } catch (error) {

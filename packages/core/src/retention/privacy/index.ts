@@ -57,7 +57,10 @@ export function createPrivacy(dependencies: ForgetDependencies): Privacy {
         const sealed = sealSubjects(secrets, uuid, subjects)
         await insertRequest(transaction, { uuid, accountId, emails: keys.length, sealed })
         await noteChange(transaction, {
-          ...{ accountId, by, action: 'privacy.forget', object: `request ${requestId(uuid)}` },
+          accountId,
+          by,
+          action: 'privacy.forget',
+          object: `request ${requestId(uuid)}`,
           after: { addresses: keys.map((key) => addressHash(secrets, key)) },
         })
       })
@@ -75,7 +78,10 @@ export function createPrivacy(dependencies: ForgetDependencies): Privacy {
       if (key === undefined) throw new ServiceError('suppressionEmailInvalid')
       // Audited before the export, so that no data are read without an entry in the audit log.
       await noteChange(sql, {
-        ...{ accountId, by, action: 'privacy.export', object: `address ${addressHash(secrets, key)}` },
+        accountId,
+        by,
+        action: 'privacy.export',
+        object: `address ${addressHash(secrets, key)}`,
       })
       return exportPerson({ sql, forgotten }, { accountId, key, limit, next })
     },

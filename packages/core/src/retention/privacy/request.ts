@@ -12,7 +12,13 @@ export interface Receipt {
 }
 
 export const NOTHING: Receipt = {
-  ...{ cancelled: 0, deliveries: 0, attempts: 0, events: 0, messages: 0, bodies: 0, suppressions: 0 },
+  cancelled: 0,
+  deliveries: 0,
+  attempts: 0,
+  events: 0,
+  messages: 0,
+  bodies: 0,
+  suppressions: 0,
 }
 
 export type RequestState = 'queued' | 'running' | 'done'

@@ -25,11 +25,11 @@ t.test('statistics are counted anew from the events', async (t) => {
   )
   const today = new Date().toISOString().slice(0, 10)
   const one = await postrider(env, 'stats', 'recount', ...account, '--from', today)
-  t.match(one.stdout, `1 days of account ${accountId} counted anew, ${today} to ${today}`)
-  t.match(await postrider(env, 'stats', 'recount'), { code: 2, stderr: /--account is missing/ })
+  t.match(one.stdout, `recomputed 1 days of account ${accountId}, ${today} to ${today}`)
+  t.match(await postrider(env, 'stats', 'recount'), { code: 2, stderr: /missing option --account/ })
   t.match(await postrider(env, 'stats', 'recount', '--account', '999999'), {
     code: 1,
-    stderr: /account\] is invalid: does not exist/,
+    stderr: /--account: does not exist/,
   })
   t.match(await postrider(env, 'stats', 'recount', ...account, '--from', 'soon'), { code: 1, stderr: /yyyy-mm-dd/ })
 })

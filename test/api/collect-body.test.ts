@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createGunzip, gzipSync } from 'node:zlib'
 import Fastify from 'fastify'
 import t from 'tap'
-import { collectBody } from '../../packages/api/src/collect-body.ts'
+import { collectBody } from '../../packages/api/src/http/collect-body.ts'
+import { countBytes } from '../../packages/api/src/http/zipped.ts'
 import { LARGE_BODY } from '../../packages/api/src/large-calls/large-body.ts'
-import { countBytes } from '../../packages/api/src/zipped.ts'
 
 const LIMIT = 4 * 1024 * 1024
 const sha = (octets: Buffer): string => createHash('sha256').update(octets).digest('hex')

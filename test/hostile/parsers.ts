@@ -1,5 +1,5 @@
 import { atOnce, checkDynamic, createSubstituter, parseAddress, parseDomain } from '@postrider/core'
-import { parseStrictJson } from '../../packages/api/src/strict-json.ts'
+import { parseStrictJson } from '../../packages/api/src/http/strict-json.ts'
 import { isOneClick } from '../../packages/api/src/tracking/one-click.ts'
 import { formFields, toObject } from '../../packages/api/src/v2/form.ts'
 import { boundaryOf, partsOf } from '../../packages/api/src/v2/multipart.ts'

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { type Core, ServiceError } from '@postrider/core'
 import type { FastifyInstance } from 'fastify'
-import { FILE_TYPES } from './file-type.ts'
+import { FILE_TYPES } from './http/file-type.ts'
 
 /** GET /exports/…: serves the file of a finished export to anyone who has its link, until the link expires. */
 export async function exportLinks(app: FastifyInstance, { core }: { core: Core }): Promise<void> {

@@ -19,7 +19,7 @@ const VALUE: Meets = { text: 'values of a call, from any door', longest: 41 * MB
 
 export const MEETS: Readonly<Record<string, Meets>> = {
   'packages/api/src/': HEAD,
-  'packages/api/src/strict-json.ts': { text: 'a key of JSON, cut and quoted', longest: kB },
+  'packages/api/src/http/strict-json.ts': { text: 'a key of JSON, cut and quoted', longest: kB },
   'packages/api/src/tracking/one-click.ts': { text: 'the body of a one-click unsubscribe', longest: 16 * kB },
   'packages/api/src/v2/': BODY,
   'packages/api/src/v3/': BODY,

@@ -1,6 +1,6 @@
 import { BeyondShare, type Config, inTurns, type Log, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { clientAddress } from '../client-address.ts'
+import { clientAddress } from '../http/client-address.ts'
 import { LargeBody } from './large-body.ts'
 import { type LargeThread, startLargeThread } from './large-thread.ts'
 import type { LargeAnswer, LargeCall, Report } from './messages.ts'

@@ -1,6 +1,6 @@
 import { type FileSummary, invalidParameter, ServiceError } from '@postrider/core'
 import Type, { type Static } from 'typebox'
-import { timeText } from '../time-text.ts'
+import { timeText } from '../http/time-text.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 import { Text } from './send-email-schema.ts'
 import { Count, Id, Offset, pageOf, parseId } from './shapes.ts'

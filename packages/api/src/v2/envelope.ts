@@ -1,6 +1,6 @@
 import { databaseRefusal, ERRORS, type ErrorRow, ServiceError } from '@postrider/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { tooLarge } from '../body-budget.ts'
+import { tooLarge } from '../http/body-budget.ts'
 import { schemaRefusal } from './schema-refusal.ts'
 import { unreadableFor } from './unreadable.ts'
 

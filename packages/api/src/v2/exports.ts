@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { type ExportJob, ServiceError } from '@postrider/core'
 import Type, { type Static } from 'typebox'
-import { FILE_TYPES } from '../file-type.ts'
+import { FILE_TYPES } from '../http/file-type.ts'
 import { commaList } from './comma-list.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 import { Count, pageOf } from './shapes.ts'

@@ -1,5 +1,5 @@
 import { invalidParameter, LIMITS, ServiceError } from '@postrider/core'
-import { countValues, REACHES_FOR_PROTOTYPE, type ValueCount } from '../strict-json.ts'
+import { countValues, REACHES_FOR_PROTOTYPE, type ValueCount } from '../http/strict-json.ts'
 import { percentDecoded } from './percent.ts'
 import { unreadable } from './unreadable.ts'
 

@@ -1,6 +1,6 @@
 import type { ForgetRequest, KeptDelivery, PersonPage } from '@postrider/core'
 import Type, { type Static } from 'typebox'
-import { timeText } from '../time-text.ts'
+import { timeText } from '../http/time-text.ts'
 import { commaList } from './comma-list.ts'
 import { type Operation, operation } from './operation.ts'
 import { Count, exactNumber, pageOf } from './shapes.ts'

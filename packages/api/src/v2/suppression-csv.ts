@@ -1,8 +1,8 @@
 import { type Readable, Transform } from 'node:stream'
 import { csvCell, type ImportRow, ServiceError, type Suppression, unguardedCell } from '@postrider/core'
 import { CsvError, type Info, Parser } from 'csv-parse'
-import { STREAM_LIMIT, streamTooLarge } from '../body-budget.ts'
-import { timeText } from '../time-text.ts'
+import { STREAM_LIMIT, streamTooLarge } from '../http/body-budget.ts'
+import { timeText } from '../http/time-text.ts'
 
 /**
  * Columns of a list, in the order of an export. An import needs one of the first two, accepts any order and ignores other

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { ACCOUNT_REASONS, parseAddress, ServiceError, SUPPRESSION_REASONS, type Suppression } from '@postrider/core'
 import Type, { type Static } from 'typebox'
-import { timeText } from '../time-text.ts'
+import { timeText } from '../http/time-text.ts'
 import { type Operation, operation } from './operation.ts'
 import { Count, Offset, pageOf } from './shapes.ts'
 import { rowsOf, toCsv } from './suppression-csv.ts'

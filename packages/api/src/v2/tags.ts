@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { timeText } from '../time-text.ts'
+import { timeText } from '../http/time-text.ts'
 import { type Operation, operation } from './operation.ts'
 import { Count, given, Offset, pageOf } from './shapes.ts'
 import { AS_OF, asOfFields, Metrics, PeriodInput, periodOf, questionOf, SpanInput, statsRowOf } from './stats-shapes.ts'

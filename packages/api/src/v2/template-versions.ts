@@ -1,6 +1,6 @@
 import type { TemplateVersion, VersionSummary } from '@postrider/core'
 import Type, { type Static } from 'typebox'
-import { timeText } from '../time-text.ts'
+import { timeText } from '../http/time-text.ts'
 import { type Operation, operation } from './operation.ts'
 import { Text, Values } from './send-email-schema.ts'
 import { parseId } from './shapes.ts'

@@ -1,6 +1,6 @@
 import { ServiceError, type Template, type TemplateSummary } from '@postrider/core'
 import Type, { type Static } from 'typebox'
-import { timeText } from '../time-text.ts'
+import { timeText } from '../http/time-text.ts'
 import { type Operation, operation } from './operation.ts'
 import { Count, Id, Offset, pageOf, parseId } from './shapes.ts'
 import { contentOf, NamedContent, TemplateId, under, Variable } from './template-schema.ts'

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
 import { LIMITS, ServiceError } from '@postrider/core'
 import type { FastifyRequest } from 'fastify'
-import { STREAM_LIMIT, streamTooLarge, tooLarge } from '../body-budget.ts'
-import { hasNoBody, isZipped, unzipped } from '../zipped.ts'
+import { STREAM_LIMIT, streamTooLarge, tooLarge } from '../http/body-budget.ts'
+import { hasNoBody, isZipped, unzipped } from '../http/zipped.ts'
 
 /** Returns the error for an unreadable body. `problem` is shown to the client, `reason` is for the log. */
 export function unreadable(problem: string, reason = problem): ServiceError {

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { LIMITS, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { collectBody } from '../collect-body.ts'
+import { collectBody } from '../http/collect-body.ts'
+import { JsonError, parseStrictJson } from '../http/strict-json.ts'
+import { hasNoBody } from '../http/zipped.ts'
 import { LARGE_BODY, LargeBody } from '../large-calls/large-body.ts'
-import { JsonError, parseStrictJson } from '../strict-json.ts'
-import { hasNoBody } from '../zipped.ts'
 import { badRequest, refuse } from './refusal.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
-import { placeOfNul } from '../nul.ts'
+import { placeOfNul } from '../http/nul.ts'
 import type { Operation } from './operation.ts'
 import { notFound, refuse } from './refusal.ts'
 

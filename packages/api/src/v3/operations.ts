@@ -8,7 +8,7 @@ import {
   ServiceError,
 } from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
-import { clientAddress } from '../client-address.ts'
+import { clientAddress } from '../http/client-address.ts'
 import { ACCOUNT_SETTINGS } from './account-settings.ts'
 import { BOUNCE_CLASSES } from './bounce-classifications.ts'
 import { CATEGORIES } from './categories.ts'

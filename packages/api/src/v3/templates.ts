@@ -9,7 +9,7 @@ import {
   type VersionChange,
 } from '@postrider/core'
 import Type, { type Static } from 'typebox'
-import { timeText } from '../time-text.ts'
+import { timeText } from '../http/time-text.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 import { refuse } from './refusal.ts'
 

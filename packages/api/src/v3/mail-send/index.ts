@@ -1,5 +1,5 @@
 import { type Core, LIMITS, ServiceError, type Submission, shortMessageId } from '@postrider/core'
-import { idempotencyKeyOf } from '../../idempotency-key.ts'
+import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { V3Refusal } from '../refusal.ts'
 import { isEnabled, type RawMail } from './body.ts'

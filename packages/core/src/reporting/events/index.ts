@@ -5,7 +5,11 @@ import { continueAfterRestore } from './restored.ts'
 import { type Batch, EVENT_CHANNEL, type Sequenced, sequenceEvents } from './sequencer.ts'
 import { watchEvents } from './watch.ts'
 
-export { BOUNCE_CLASSIFICATIONS, type BounceClassification, classificationOf } from './bounce-classifications.ts'
+export {
+  BOUNCE_CLASSIFICATIONS,
+  type BounceClassification,
+  classificationOf,
+} from '../formats/v3/bounce-classifications.ts'
 export type { FeedPage, FeedQuery as FeedQuestion } from './feed.ts'
 export type { EventPage, EventQuery as EventQuestion } from './read.ts'
 export type { Batch, Sequenced } from './sequencer.ts'

@@ -1,6 +1,6 @@
 import type { Event } from '../../events/event.ts'
 import { csvCell } from '../../platform/csv-cell.ts'
-import { eventId, v2Body } from '../webhooks/v2-shape.ts'
+import { eventId, v2Body } from '../formats/v2/webhook-body.ts'
 import type { ExportFormat } from './export-job.ts'
 
 /** An event in the format of webhooks (v2 contract 16.3), with its sequence number. */

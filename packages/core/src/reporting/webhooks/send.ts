@@ -1,8 +1,8 @@
 import type { Event } from '../../events/event.ts'
 import { OutboundError, type OutboundHttp } from '../../platform/outbound-http.ts'
+import { v2Body } from '../formats/v2/webhook-body.ts'
+import { v3Body } from '../formats/v3/webhook-body.ts'
 import { signatureHeaders } from './signature.ts'
-import { v2Body } from './v2-shape.ts'
-import { v3Body } from './v3-shape.ts'
 import type { Answer, WebhookKeys, WebhookSettings } from './webhook.ts'
 
 /** The destination of a request and how it is formatted and signed. */

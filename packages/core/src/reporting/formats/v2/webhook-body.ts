@@ -1,10 +1,10 @@
-import type { BounceClass } from '../../delivery/bounce-rules.ts'
-import type { Event, EventDelivery } from '../../events/event.ts'
-import type { EventDetail } from '../../events/event-detail.ts'
-import { eventType, type WebhookEvent } from '../../events/event-types.ts'
-import { dropText, isHardBounce, replyLine } from '../events/texts.ts'
-import { eventName } from './names.ts'
-import type { WebhookSettings } from './webhook.ts'
+import type { BounceClass } from '../../../delivery/bounce-rules.ts'
+import type { Event, EventDelivery } from '../../../events/event.ts'
+import type { EventDetail } from '../../../events/event-detail.ts'
+import { eventType, type WebhookEvent } from '../../../events/event-types.ts'
+import { dropText, isHardBounce, replyLine } from '../../events/texts.ts'
+import { eventName } from '../../webhooks/names.ts'
+import type { WebhookSettings } from '../../webhooks/webhook.ts'
 
 export interface V2Options extends Pick<WebhookSettings, 'asText' | 'abuse' | 'eventIds'> {
   /** Whether to include opens and clicks by machines, marked. Default false, because v2 receivers would count them as human. */

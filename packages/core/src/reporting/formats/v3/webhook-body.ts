@@ -1,11 +1,11 @@
-import type { Event, EventDelivery } from '../../events/event.ts'
-import type { EventDetail } from '../../events/event-detail.ts'
-import type { WebhookEvent } from '../../events/event-types.ts'
-import { shortMessageId } from '../../submission/message-id.ts'
-import { classificationOf } from '../events/bounce-classifications.ts'
-import { isHardBounce, replyLine } from '../events/texts.ts'
-import { nameOf } from './names.ts'
-import { eventId } from './v2-shape.ts'
+import type { Event, EventDelivery } from '../../../events/event.ts'
+import type { EventDetail } from '../../../events/event-detail.ts'
+import type { WebhookEvent } from '../../../events/event-types.ts'
+import { shortMessageId } from '../../../submission/message-id.ts'
+import { isHardBounce, replyLine } from '../../events/texts.ts'
+import { nameOf } from '../../webhooks/names.ts'
+import { eventId } from '../v2/webhook-body.ts'
+import { classificationOf } from './bounce-classifications.ts'
 
 /** Returns a batch in the v3 format, byte for byte as in recorded requests (v3 contract 9). */
 export function v3Body(events: readonly Event[]): string {

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ERRORS, type ErrorName } from '@postrider/core'
-import { failure } from './v2/envelope.ts'
-import type { Complaint } from './v3/refusal.ts'
+import { failure } from '../v2/envelope.ts'
+import type { Complaint } from '../v3/refusal.ts'
 
 /** Errors of the HTTP parser (RFC 9110 15.5, RFC 6585 5); all others mean malformed HTTP. */
 const PARSER_ERRORS: Readonly<Record<string, ErrorName>> = {

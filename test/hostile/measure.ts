@@ -1,3 +1,4 @@
+import { setTimeout as unheld } from 'node:timers/promises'
 import type { Door, Row } from './row.ts'
 import type { Waits } from './second-client.ts'
 import { openStage, type Stage } from './stage.ts'
@@ -88,7 +89,8 @@ export async function measureRow(stage: Stage, { door, name, attack }: Row): Pro
   second.begin()
   const answer = await Promise.race([
     attack(stage).catch((error: Error) => `${error.name}: ${error.message}`),
-    pause(ROW_MS).then(() => 'no answer'),
+    // Once there is an answer it must not keep the process.
+    unheld(ROW_MS, 'no answer', { ref: false }),
   ])
   // What goes on behind the answer belongs to the input too.
   await pause(150)

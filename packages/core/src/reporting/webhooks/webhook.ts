@@ -1,3 +1,4 @@
+import type { Actor } from '../../accounts/audit/index.ts'
 import type { WebhookEvent } from '../../events/event-types.ts'
 
 export const WEBHOOK_FORMATS = ['v2', 'v3'] as const
@@ -41,6 +42,17 @@ export interface Webhook extends WebhookSettings {
   /** Time when the service disabled it, with the reason in `problem`; otherwise null. */
   readonly disabledAt: Date | null
   readonly problem: string | null
+}
+
+export interface WebhookAct {
+  readonly accountId: number
+  readonly id: number
+  readonly by?: Actor
+}
+
+/** Whether the URL is probed before the webhook is saved; default true. */
+export interface ProbeOptions {
+  readonly ask?: boolean
 }
 
 /** The keys that sign requests. */

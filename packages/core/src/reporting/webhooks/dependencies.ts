@@ -1,0 +1,15 @@
+import type { Sql } from '../../platform/database/database.ts'
+import type { OutboundHttp } from '../../platform/outbound-http.ts'
+import type { Secrets } from '../../platform/secrets.ts'
+import type { LimitedRequests } from './limited-requests.ts'
+
+export interface WebhooksDependencies {
+  readonly sql: Sql
+  readonly secrets: Secrets
+  readonly http: OutboundHttp
+}
+
+/** For acts that send requests while a client waits. */
+export interface RequestingDependencies extends WebhooksDependencies {
+  readonly requests: LimitedRequests
+}

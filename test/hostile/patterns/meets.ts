@@ -46,7 +46,7 @@ export const MEETS: Readonly<Record<string, Meets>> = {
   'packages/relay/src/': MAIL_HEAD,
   'packages/relay/src/command-stream.ts': { text: 'an SMTP command', longest: 16 * kB },
   'packages/relay/src/path.ts': { text: 'an SMTP command', longest: 16 * kB },
-  'packages/relay/src/session.ts': { text: 'an SMTP command', longest: 16 * kB },
+  'packages/relay/src/session-data.ts': { text: 'an SMTP command', longest: 16 * kB },
   'packages/sandbox/src/': MESSAGE,
 }
 

@@ -1,0 +1,42 @@
+import { holderOf, parseAddress, requireAllowed, ServiceError, senderError } from '@postrider/core'
+import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server'
+import type { SessionContext } from './session-context.ts'
+import { requireKnown, requireUtf8 } from './session-parameters.ts'
+import { senderOf } from './session-sender.ts'
+
+/** The parameters of the extensions that EHLO announces (RFC 1870, 6152, 6531, 4954). */
+const MAIL_PARAMETERS = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'AUTH'])
+
+/** MAIL FROM. */
+export async function mailFrom(
+  context: SessionContext,
+  address: SMTPServerAddress,
+  session: SMTPServerSession,
+): Promise<void> {
+  const { core, budget, holders } = context
+  const principal = await senderOf(context, session)
+  holders.set(session, holderOf(principal))
+  const { sends } = principal.rates
+  if (sends) requireAllowed(await core.rateLimits.take(sends))
+  core.messages.requireMaySend(principal)
+  requireKnown(address, MAIL_PARAMETERS)
+  const { SIZE, SMTPUTF8 } = address.args || {}
+  // Reset each time, since smtp-server keeps it from a MAIL that was rejected.
+  session.envelope.smtpUtf8 = SMTPUTF8 === true
+  requireUtf8(address, session)
+  const announced = Number(SIZE ?? 0)
+  if (!budget.fits(announced, holderOf(principal))) {
+    throw new ServiceError('overloaded', { reason: 'announced size exceeds the body budget' })
+  }
+  // The null sender (RFC 5321 4.5.5) is for automatic replies; their account's domain is checked in the From header.
+  if (address.address === '') return
+  const domain = parseAddress(address.address)?.domain
+  const { id, parentId } = principal.account
+  if (domain === undefined || !(await core.domains.findActive(id, domain, parentId))) {
+    if (domain !== undefined) throw senderError(domain, 'MAIL FROM', await core.domains.stateOf(id, domain))
+    throw new ServiceError('senderInvalid', {
+      values: { where: 'MAIL FROM has no valid address' },
+      reason: 'MAIL FROM has no valid address',
+    })
+  }
+}

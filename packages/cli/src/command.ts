@@ -5,7 +5,7 @@ import type { Config, Core } from '@postrider/core'
 export interface Command {
   /** "account create" */
   readonly name: string
-  /** What follows the name: "--name NAME" */
+  /** Arguments after the name: "--name NAME" */
   readonly usage: string
   readonly summary: string
   /** Maximum number of positional arguments after the name. Default 0. */

@@ -45,7 +45,7 @@ export interface ParsedMessage {
   readonly submission: Submission
   /** Why nothing is sent, for the notice to the sender; empty if the message is sent. */
   readonly problems: readonly SmtpApiProblem[]
-  /** What was corrected in the message; added to the reply. */
+  /** Description of the corrections made in the message, for the reply; undefined if there are none. */
   readonly corrected?: string
 }
 

@@ -10,8 +10,8 @@ export interface Hosts {
  * Whether a request's Host header names this inbox.
  *
  * The inbox requires no password, so a web page could read mail by pointing its own host name at our address (DNS rebinding): the
- * browser then takes the inbox for the page's own server, and only the Host header reveals it. Therefore only names that nobody else can
- * assign are accepted: those of loopback and the configured ones. IP addresses cannot be assigned; those other than loopback are accepted
+ * browser then takes the inbox for the page's own server, and only the Host header reveals it. Therefore only names that no other
+ * site can assign are accepted: those of loopback and the configured ones. IP addresses cannot be assigned; those other than loopback are accepted
  * if the inbox listens on all of them.
  */
 export function isOurs(host: string | undefined, { sandboxHost, sandboxNames }: Hosts): boolean {

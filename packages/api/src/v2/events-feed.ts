@@ -85,7 +85,7 @@ export const FEED: readonly Operation[] = [
           fromaddress: 'desk@ship.example',
           xapiheader: 'order-9001',
           tags: 'berth,confirm',
-          // What the type has besides is not in the schema.
+          // Fields of one event type are not in the schema.
           ...{ attempt: 1, host: 'mx.harbor.example', code: 250, enhanced: '2.0.0', reply: 'OK' },
         },
       ],

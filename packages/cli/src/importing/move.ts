@@ -3,7 +3,7 @@ import type { Progress } from './progress.ts'
 import type { Bounds, Source } from './source.ts'
 import { type ImportCounts, type Kind, tell } from './tally.ts'
 
-/** What is imported, from where, into which account, and how. */
+/** An import: its source, target account and options. */
 export interface Move {
   readonly core: Core
   readonly accountId: number

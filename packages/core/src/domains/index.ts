@@ -88,7 +88,7 @@ export interface Domains {
   ): Promise<UsableDomain | null> | UsableDomain | null
   /** The state of the account's own domain of this name (A-label), pending ones included; null if it has none. At most 5 s old. */
   stateOf(accountId: number, name: string): Promise<DomainState | null> | DomainState | null
-  /** What signs for this domain, also when it was deleted; null: it never was. */
+  /** Returns the signer of this domain, also of a deleted one; null if it never existed. */
   signer(domainId: number): Promise<DomainSigner | null> | DomainSigner | null
 }
 

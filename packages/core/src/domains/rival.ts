@@ -5,7 +5,7 @@ import { demoteDomain, lockHolder, noteActivity, type StoredDomain } from './sto
 /**
  * Resolves the conflict when a claim is verified by DNS and another account owns the name. The owner is demoted to a
  * claim if its records were just found missing (`gone` is the id of that domain). The grace time need not have passed,
- * because whoever controls the DNS has decided. Otherwise returns why the owner keeps the name. That reveals nothing to
+ * because the owner of the DNS zone has decided. Otherwise returns why the owner keeps the name. That reveals nothing to
  * outsiders, since it is shown only to accounts that have published records there.
  */
 export async function makeWay(

@@ -11,7 +11,7 @@ import {
 import type { SmtpReply } from './reply-reader.ts'
 import { TIMEOUTS } from './timeouts.ts'
 
-/** What sessions share about hosts: TLS sessions to resume, and hosts whose TLS is broken. Bounded. */
+/** State of hosts that sessions share: TLS sessions to resume, and hosts whose TLS is broken. Bounded. */
 export class HostMemory {
   readonly #sessions = new Map<string, Buffer>()
   readonly #brokenUntil = new Map<string, number>()

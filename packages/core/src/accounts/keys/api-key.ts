@@ -1,7 +1,7 @@
 import type { Account, MailDefaults } from '../account.ts'
 import type { Rate } from '../rate-limits/index.ts'
 
-/** What a key permits: each scope covers a group of operations; `all` covers all of them. */
+/** Permissions of a key: each scope covers a group of operations; `all` covers all of them. */
 export const SCOPES = [
   ...([
     'all',

@@ -145,7 +145,7 @@ export async function deleteKeys(sql: AnySql, { ids, accountId, key }: ErasedRec
 }
 
 /**
- * Removes what identifies the recipient from the messages; their subjects too, if they went to nobody else. Returns the number of messages
+ * Removes what identifies the recipient from the messages; their subjects too, if they had no other recipient. Returns the number of messages
  * that were changed.
  */
 export async function eraseMessages(

@@ -9,6 +9,7 @@ const IN_TURN = fileURLToPath(new URL('files-in-turn.ts', import.meta.url))
 const BEYOND_TAP = 20
 /** Seconds in which a process ends by itself once its files are done; one that does not has left something open. */
 const ENDS_WITHIN = 60
+const DAY = 86_400
 
 const running = new Set<ChildProcess>()
 

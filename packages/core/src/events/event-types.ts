@@ -195,9 +195,13 @@ export const EVENT_TYPES = Object.keys(EVENT_TYPE_TABLE) as EventType[]
 export type WebhookEvent = {
   [T in EventType]: Table[T]['v2'] extends null ? (Table[T]['v3'] extends null ? never : T) : T
 }[EventType]
-export const WEBHOOK_EVENTS = EVENT_TYPES.filter(
-  (type): type is WebhookEvent => EVENT_TYPE_TABLE[type].v2 !== null || EVENT_TYPE_TABLE[type].v3 !== null,
-)
+export const WEBHOOK_EVENTS = EVENT_TYPES.filter(isWebhookEvent)
+
+/** Whether a webhook can report events of this type. */
+export function isWebhookEvent(type: EventType): type is WebhookEvent {
+  const { v2, v3 } = eventType(type)
+  return v2 !== null || v3 !== null
+}
 
 /** The statuses of rows of the log that events decide. */
 export type EventStatus = Table[EventType]['log']['statuses'][number]

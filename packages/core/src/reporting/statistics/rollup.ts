@@ -1,3 +1,4 @@
+import { eventTypesWhere } from '../../events/event-types.ts'
 import type { SqlTransaction } from '../../platform/database/database.ts'
 import { type Batch, HARD_BOUNCES } from '../events/index.ts'
 import { DROPS, METRICS, NAMES_A_DAY } from './metrics.ts'
@@ -23,6 +24,8 @@ const counted = METRICS.filter((metric) => metric !== 'late_dropped')
     return `count(*) filter (where metric = '${plain}'${first ? ' and first' : ''})::integer as ${metric}`
   })
   .join(', ')
+/** The types of events that are counted. */
+const COUNTED = eventTypesWhere(({ countedAs }) => countedAs.length > 0)
 const columns = METRICS.join(', ')
 const summed = METRICS.map((metric) => `sum(${metric})::integer as ${metric}`).join(', ')
 const added = METRICS.map((metric) => `${metric} = r.${metric} + excluded.${metric}`).join(', ')
@@ -43,7 +46,7 @@ export async function addEvents(sql: SqlTransaction, condition: ReturnType<SqlTr
              case when e.type = 'dropped' then e.detail->>'reason' end as reason,
              row_number() over (order by e.transaction, e.id) as nth
         from events e left join accounts a on a.id = e.account_id
-       where ${condition} and e.type <> 'domain'
+       where ${condition} and e.type = any(${COUNTED}::text[])
     ), delivery as (
       select account_id, day, message_id, recipient_no, min(nth) as nth, min(occurred_at) as since,
              min(occurred_at) filter (where metric = 'sent') as sent_at,

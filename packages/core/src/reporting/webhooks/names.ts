@@ -1,5 +1,5 @@
 import type { Event } from '../../events/event.ts'
-import { eventType, WEBHOOK_EVENTS, type WebhookEvent } from '../../events/event-types.ts'
+import { eventType, isWebhookEvent, WEBHOOK_EVENTS, type WebhookEvent } from '../../events/event-types.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { WebhookFormat } from './webhook.ts'
 
@@ -18,7 +18,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 /** Returns the name of an event in a format; null if it has none. */
 export function nameOf({ type, detail }: Pick<Event, 'type' | 'detail'>, format: WebhookFormat): string | null {
-  if (type === 'domain') return null
+  if (!isWebhookEvent(type)) return null
   const fromGroup = format === 'v3' && type === 'unsubscribed' && detail.group !== undefined
   return fromGroup ? 'group_unsubscribe' : eventName(type, format)
 }

@@ -1,7 +1,7 @@
 import type { BounceClass } from '../../../delivery/bounce-rules.ts'
 import type { Event, EventDelivery } from '../../../events/event.ts'
 import type { EventDetail } from '../../../events/event-detail.ts'
-import { eventType, type WebhookEvent } from '../../../events/event-types.ts'
+import { eventType, isWebhookEvent, type WebhookEvent } from '../../../events/event-types.ts'
 import { dropText, isHardBounce, replyLine } from '../../events/texts.ts'
 import { eventName } from '../../webhooks/names.ts'
 import type { WebhookSettings } from '../../webhooks/webhook.ts'
@@ -37,7 +37,7 @@ export function v2Body(events: readonly Event[], options: V2Options): string {
 
 /** Returns an event as JSON text, because TRANSID may exceed the precision of a double; undefined if v2 does not report it. */
 function v2Object({ id, type, detail, delivery, occurredAt }: Event, options: V2Options): string | undefined {
-  if (type === 'domain' || !delivery) return undefined
+  if (!isWebhookEvent(type) || !delivery) return undefined
   const name = eventName(type, 'v2')
   if (name === null) return undefined
   if (detail.machine !== undefined && !options.machines) return undefined

@@ -1,6 +1,6 @@
 import type { Event, EventDelivery } from '../../../events/event.ts'
 import type { EventDetail } from '../../../events/event-detail.ts'
-import type { WebhookEvent } from '../../../events/event-types.ts'
+import { isWebhookEvent, type WebhookEvent } from '../../../events/event-types.ts'
 import { shortMessageId } from '../../../submission/message-id.ts'
 import { isHardBounce, replyLine } from '../../events/texts.ts'
 import { nameOf } from '../../webhooks/names.ts'
@@ -16,7 +16,7 @@ export function v3Body(events: readonly Event[]): string {
 
 function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<string, unknown> | undefined {
   const name = nameOf({ type, detail }, 'v3')
-  if (type === 'domain' || !delivery || name === null) return undefined
+  if (!isWebhookEvent(type) || !delivery || name === null) return undefined
   const group = detail.group ?? delivery.group
   const values: Record<string, unknown> = {
     email: delivery.recipient,

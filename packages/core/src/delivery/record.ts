@@ -22,7 +22,7 @@ export async function recordOutcomes(
 ): Promise<boolean[]> {
   const column = columnsOf(results)
   // Few batches contain a hard bounce; only those get the longer statement.
-  const suppressed = results.some(isHardBounce) ? suppressHardBounces(sql, hardBounceDays) : sql``
+  const suppressed = results.some(suppressesRecipient) ? suppressHardBounces(sql, hardBounceDays) : sql``
   const rows = await sql<{ at: number }[]>`
 with result as materialized (
       select *
@@ -120,10 +120,11 @@ function delayOf(outcome: Outcome, attempt: number): number {
 }
 
 /**
- * Whether a server that had received the recipient's address permanently rejected it because the mailbox does not exist.
- * Sending to it again would harm the sender's reputation.
+ * Whether the outcome adds the recipient to the suppressions: a server that had received the address permanently rejected it because
+ * the mailbox does not exist. Sending to it again would harm the sender's reputation. Fewer outcomes than count as a hard bounce in
+ * reports (reporting/events/texts.ts).
  */
-function isHardBounce({ outcome }: Result): boolean {
+function suppressesRecipient({ outcome }: Result): boolean {
   if (outcome.kind !== 'bounced' || !RECIPIENT_NAMED.has(outcome.stage)) return false
   return classOf(outcome) === 'bad-mailbox'
 }

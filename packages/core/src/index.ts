@@ -21,7 +21,9 @@ export { type Rate, type RateLimits, requireAllowed, type Standing } from './acc
 export type * from './accounts/subaccounts/index.ts'
 export * from './content/editable/index.ts'
 export { fillLegacyTemplate, type LegacyTexts } from './content/editable/legacy-template.ts'
+export { generationOf } from './content/editable/template-id.ts'
 export * from './content/engine/index.ts'
+export { validFileName } from './content/files/file.ts'
 export type { FileSummary } from './content/files/index.ts'
 export {
   hasTooMany,
@@ -48,6 +50,7 @@ export { senderError } from './domains/sender-error.ts'
 export * from './events/index.ts'
 export * from './messages/index.ts'
 export { type Address, parseAddress, parseDomain } from './mime/address.ts'
+export { endOfField } from './mime/end-of-field.ts'
 export { type ByteBudget, createByteBudget } from './platform/budget.ts'
 export { type Cache, createCache } from './platform/cache.ts'
 export { type Certificate, certificateFile, ensureCertificate } from './platform/certificate.ts'
@@ -87,6 +90,7 @@ export type * from './reporting/statistics/index.ts'
 export { MAILBOX_PROVIDERS, OTHER_PROVIDERS } from './reporting/statistics/mailbox-providers.ts'
 export * from './reporting/webhooks/index.ts'
 export type * from './retention/privacy/index.ts'
+export { isFieldName, isMessageId, isReservedField } from './submission/header-rules.ts'
 export type * from './suppressions/groups.ts'
 export {
   ACCOUNT_REASONS,

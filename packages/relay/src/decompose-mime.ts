@@ -1,12 +1,16 @@
 import {
   type ContentParts,
   type FoundFile,
+  isFieldName,
+  isMessageId,
+  isReservedField,
   LIMITS,
   type MessageParts,
   parseAddress,
   readable,
   type SubmittedAttachment,
   type SubmittedMailbox,
+  validFileName,
 } from '@postrider/core'
 import { isRemoved } from './control-headers.ts'
 import type { Field } from './header.ts'
@@ -34,10 +38,6 @@ export interface WholeMessage {
   readonly parts: () => Promise<MessageParts>
 }
 
-/** Fields that are composed for each copy, that record the route to this service, or that are signatures, which would not verify. */
-const LEFT_OUT =
-  /^(from|sender|to|cc|reply-to|subject|date|message-id|received|received-spf|delivered-to|apparently-to|dkim-signature|domainkey-signature|mime-version|content-.*|resent-.*|arc-.*|authentication-results|x-sg-.*)$/
-const MESSAGE_ID = /^<[!-;=?-~]{1,400}@[!-;=?-~]{1,400}>$/
 /** RFC 2045 7, as it is generally read: one line of ASCII that angle brackets can enclose. */
 const CONTENT_ID = /^[!-;=?-~]{1,255}$/
 /** Maximum bytes of the header fields of a copy, not counting control fields. */
@@ -46,8 +46,6 @@ const MAX_HEAD_BYTES = 128 * 1024
 const MAX_FIELD_LENGTH = 64 * 1024
 /** Maximum characters of a date. */
 const MAX_DATE_LENGTH = 100
-/** Maximum characters of a field name in a copy. */
-const MAX_NAME_LENGTH = 76
 const SIGNED_TEXT = '-----BEGIN PGP '
 
 /**
@@ -78,7 +76,7 @@ export async function decomposeMime({ head, fields, parts }: WholeMessage): Prom
     content,
     headers,
     attachments: files.map(toAttachment),
-    messageId: messageId !== undefined && MESSAGE_ID.test(messageId) ? messageId : undefined,
+    messageId: messageId !== undefined && isMessageId(messageId) ? messageId : undefined,
     names: new Map(
       [...parseMailboxes(own, 'to'), ...parseMailboxes(own, 'cc')]
         .filter(({ name }) => name !== '')
@@ -122,20 +120,14 @@ function dateOf(fields: readonly Field[]): Date | undefined {
 }
 
 export function toAttachment(file: FoundFile): SubmittedAttachment {
-  const { content, type, inline, contentId } = file
+  const { fileName, content, type, inline, contentId } = file
   return {
-    fileName: fileNameOf(file),
+    fileName: validFileName(fileName),
     content: Buffer.from(content.buffer, content.byteOffset, content.length),
     type,
     ...(inline ? { disposition: 'inline' } : {}),
     ...(contentId !== undefined && CONTENT_ID.test(contentId) ? { contentId } : {}),
   }
-}
-
-/** The last element of a path, without control and bidi characters. */
-export function fileNameOf({ fileName }: FoundFile): string {
-  const bare = (fileName ?? '').replace(/^.*[/\\]/s, '').replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '')
-  return bare.toWellFormed().slice(-255).trim() || 'attachment'
 }
 
 /** The mailboxes of the last field of this name, as mail parsers read it. */
@@ -153,14 +145,15 @@ function isTooLong(text: string | undefined): boolean {
 }
 
 /**
- * If there are several fields of one name, the first one counts. Undefined if the fields exceed the limits for header fields of a
+ * Without the reserved fields: they are composed for each copy, record the route to this service, or are signatures, which would not
+ * verify. If there are several fields of one name, the first one counts. Undefined if the fields exceed the limits for header fields of a
  * copy: these limits are errors in an API call, but do not make a received message invalid.
  */
 function headersOf(head: Buffer, fields: readonly Field[]): Record<string, string> | undefined {
   const headers = new Map<string, [name: string, value: string]>()
   for (const { name, value, start } of fields) {
-    if (headers.has(name) || LEFT_OUT.test(name)) continue
-    if (headers.size === LIMITS.headers || name.length > MAX_NAME_LENGTH || isTooLong(value)) return undefined
+    if (headers.has(name) || isReservedField(name)) continue
+    if (headers.size === LIMITS.headers || !isFieldName(name) || isTooLong(value)) return undefined
     headers.set(name, [head.toString('latin1', start, start + name.length), readable(value)])
   }
   return Object.fromEntries(headers.values())

@@ -1,4 +1,4 @@
-import { ServiceError, type Stoppable } from '@postrider/core'
+import { endOfField, ServiceError, type Stoppable } from '@postrider/core'
 
 /** A header field and its position in the message. */
 export interface Field {
@@ -57,19 +57,8 @@ export function headerTooLarge(): ServiceError {
 export const FIELDS = 500
 const COLON = 58
 
-const CRLF = Buffer.from('\r\n')
-const EMPTY_LINE = Buffer.from('\r\n\r\n')
-
-/** End of the field, after its continuation lines (RFC 5322 2.2.3). */
-function endOfField(text: string, start: number): number {
-  let end = start
-  do {
-    const line = text.indexOf('\r\n', end)
-    if (line === -1) return text.length
-    end = line + 2
-  } while (text[end] === ' ' || text[end] === '\t')
-  return end
-}
+export const CRLF = Buffer.from('\r\n')
+export const EMPTY_LINE = Buffer.from('\r\n\r\n')
 
 /** RFC 5322 3.6.8. A hundred thousand fields take 10 ms with this loop, 12 ms with a regular expression. */
 function endOfName(text: string, start: number): number {

@@ -1,6 +1,6 @@
 import { type ByteBudget, LIMITS, ServiceError } from '@postrider/core'
 import type { SMTPServerDataStream } from 'smtp-server'
-import { headerTooLarge, MAX_HEADER } from './header.ts'
+import { CRLF, EMPTY_LINE, headerTooLarge, MAX_HEADER } from './header.ts'
 
 /** A CR without LF, a LF without CR, a NUL. */
 const INVALID = /\r(?!\n)|(?<!\r)\n|\0/
@@ -96,9 +96,6 @@ class HeadSearch {
     return count <= 1 ? [first, ...pieces.slice(1)] : [Buffer.concat(pieces.slice(0, count)), ...pieces.slice(count)]
   }
 }
-
-const CRLF = Buffer.from('\r\n')
-const EMPTY_LINE = Buffer.from('\r\n\r\n')
 
 /** Overhead of a chunk in bytes: a client may send bytes one by one. */
 const CHUNK_OVERHEAD = 256

@@ -1,3 +1,4 @@
+import { generationOf } from '@postrider/core'
 import type { Values } from './smtpapi-values.ts'
 
 /**
@@ -38,7 +39,6 @@ const MAX_FILTERS = 50
 const MAX_SETTINGS = 50
 const MAX_TEXT_LENGTH = 100_000
 const UTM = ['utm_source', 'utm_medium', 'utm_term', 'utm_content', 'utm_campaign']
-const LEGACY_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export function readFilters(values: Values, value: unknown): Filters {
   const named = values.object('filters', value)
@@ -119,7 +119,7 @@ class Settings {
 
   templateId(): string | undefined {
     const id = this.text('template_id')
-    if (id === undefined || LEGACY_ID.test(id)) return id
+    if (id === undefined || generationOf(id.toLowerCase()) === 'legacy') return id
     const dynamic = id.startsWith('d-')
       ? 'dynamic templates cannot be used over SMTP'
       : 'must be the id of a legacy template'

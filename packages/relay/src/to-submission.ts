@@ -12,10 +12,11 @@ import {
   type Submission,
   type SubmissionField,
   type SubmittedContent,
+  validFileName,
 } from '@postrider/core'
 import { type Controls, isRemoved, readControls } from './control-headers.ts'
 import { MAX_COPIED_BYTES, sizeOf } from './copies.ts'
-import { fileNameOf, parseMailboxes, stringOf } from './decompose-mime.ts'
+import { parseMailboxes, stringOf } from './decompose-mime.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { type Field, type SplitMessage, splitHeader, withoutFields } from './header.ts'
 import { onlyMailbox } from './mailboxes.ts'
@@ -262,7 +263,10 @@ function withTemplate({ submission, fields, controls, parts }: Templated): Submi
     from: submission.from && { ...submission.from, name: parseMailboxes(fields, 'from')[0]?.name ?? '' },
     replyTo: parseMailboxes(fields, 'reply-to')[0]?.email,
     content: { kind: 'parts', html: stringOf(html ?? text) ?? '', text: undefined, amp: undefined },
-    attachments: files.map((file) => ({ fileName: fileNameOf(file), content: Buffer.from(file.content.buffer) })),
+    attachments: files.map(({ fileName, content }) => ({
+      fileName: validFileName(fileName),
+      content: Buffer.from(content.buffer),
+    })),
     envelopes: submission.envelopes.flatMap((envelope) =>
       envelope.to.map((recipient, at) => ({
         ...envelope,

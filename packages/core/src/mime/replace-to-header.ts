@@ -1,3 +1,4 @@
+import { endOfField } from './end-of-field.ts'
 import { type Mailbox, mailboxField } from './header.ts'
 
 const EMPTY_LINE = '\r\n\r\n'
@@ -31,15 +32,4 @@ function toFields(head: string): { start: number; end: number }[] {
     start = end
   }
   return found
-}
-
-/** Returns the end of the field including its folded lines (RFC 5322 2.2.3). */
-function endOfField(head: string, start: number): number {
-  let end = start
-  do {
-    const line = head.indexOf('\r\n', end)
-    if (line === -1) return head.length
-    end = line + 2
-  } while (head[end] === ' ' || head[end] === '\t')
-  return end
 }

@@ -32,3 +32,13 @@ export function checkFile(
     throw invalidParameter(parameters.content, `must have at most ${ATTACHMENT_SIZE} bytes`)
   }
 }
+
+/** Returns the last element of a path, in a form that {@link checkFile} accepts: shortened, without control characters. */
+export function validFileName(written: string | undefined): string {
+  const last = (written ?? '').replace(/^.*[/\\]/s, '')
+  const bare = last
+    .replace(/\p{Cc}/gu, '')
+    .split(DIRECTION_CONTROLS)
+    .join('')
+  return bare.toWellFormed().slice(-MAX_NAME_LENGTH).trim() || 'attachment'
+}

@@ -13,6 +13,7 @@ import { checkFile } from '../../content/files/file.ts'
 import { parseAddress } from '../../mime/address.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import { inTurns, type Stoppable } from '../../platform/threads/turns.ts'
+import { isFieldName, isMessageId, isReservedField } from '../../submission/header-rules.ts'
 import { LIMITS } from '../../submission/limits.ts'
 import type { Submission, SubmittedAttachment, SubmittedEnvelope } from '../../submission/submission.ts'
 import { keptLength } from './recipient-rules.ts'
@@ -22,15 +23,6 @@ import { keptLength } from './recipient-rules.ts'
  * silently removed (V20). So is text that is not valid Unicode (lone surrogates), because it would be returned altered.
  */
 const BREAKS = /[\r\n\0]/
-/** RFC 5322 3.6.8: printable ASCII except colon. */
-const FIELD_NAME = /^[!-9;-~]{1,76}$/
-
-/** The common form of RFC 5322 3.6.4: two parts around "@" on one line that needs no folding. */
-const MESSAGE_ID = /^<[!-;=?-~]{1,400}@[!-;=?-~]{1,400}>$/
-
-/** Header fields that this service writes, or that change a message's sender, recipients or interpretation (V21). */
-const RESERVED =
-  /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|return-path|received|received-spf|delivered-to|apparently-to|dkim-signature|domainkey-signature|mime-version|content-.*|resent-.*|arc-.*|authentication-results|x-apiheader|x-tags|x-sg-.*|idempotency-key)$/i
 
 /** Checks the fields of a submission that every entry point has. Throws parameterInvalid. */
 export function checkFields(submission: Submission): void {
@@ -66,7 +58,7 @@ function checkEnvelope(envelope: SubmittedEnvelope, at: number, submission: Subm
     stored(value, nameOf('attributes', at, key))
   }
   const { messageId } = envelope
-  if (messageId !== undefined && !MESSAGE_ID.test(messageId)) {
+  if (messageId !== undefined && !isMessageId(messageId)) {
     throw invalidParameter(nameOf('messageId', at), 'must be a message id in angle brackets')
   }
   checkHeaders(envelope.headers, submission, at)
@@ -79,8 +71,8 @@ function checkHeaders(given: Readonly<Record<string, string>>, { nameOf }: Submi
     throw invalidParameter(nameOf('headers', at), `must have at most ${LIMITS.headers} headers`)
   }
   for (const [key, value] of headers) {
-    if (!FIELD_NAME.test(key)) throw invalidParameter(nameOf('headers', at), 'contains an invalid header name')
-    if (RESERVED.test(key)) throw invalidParameter(nameOf('headers', at, key), 'header is reserved')
+    if (!isFieldName(key)) throw invalidParameter(nameOf('headers', at), 'contains an invalid header name')
+    if (isReservedField(key)) throw invalidParameter(nameOf('headers', at, key), 'header is reserved')
     line(value, nameOf('headers', at, key), LIMITS.headerText)
   }
 }

@@ -10,7 +10,6 @@ import {
   ServiceError,
   type Stoppable,
   type Submission,
-  type SubmissionField,
   type SubmittedContent,
   validFileName,
 } from '@postrider/core'
@@ -24,6 +23,7 @@ import { withRepairedFrom } from './repair-from.ts'
 import { findSmtpApi, readSmtpApi, type SmtpApi } from './smtpapi.ts'
 import { applySmtpApi, problemsOf } from './smtpapi-submission.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'
+import { nameOf } from './submission-names.ts'
 
 export interface ReceivedMessage {
   /** Lines end with CRLF. Split at any position, but the first chunk contains the whole header. */
@@ -275,35 +275,4 @@ function withTemplate({ submission, fields, controls, parts }: Templated): Submi
       })),
     ),
   }
-}
-
-const NAMES: Partial<Record<SubmissionField, string>> = {
-  fromEmail: 'From',
-  fromName: 'From',
-  subject: 'Subject',
-  replyTo: 'Reply-To',
-  tags: 'X-TAGS',
-  recipient: 'RCPT TO',
-  bcc: 'X-SETTINGS.bcc',
-  reference: 'X-APIHEADER',
-  attributes: 'X-ATTRIBUTES',
-  names: 'X-SMTPAPI.to',
-  substitutions: 'X-SMTPAPI.sub',
-  sections: 'X-SMTPAPI.section',
-  customArgs: 'X-SMTPAPI.unique_args',
-  batch: 'X-SMTPAPI.batch_id',
-  scheduledAt: 'X-SMTPAPI.send_at',
-  template: 'X-SMTPAPI.filters.templates',
-  bypass: 'X-SMTPAPI.filters.bypass',
-  footer: 'X-SMTPAPI.filters.footer',
-  linkParameters: 'X-SMTPAPI.filters.ganalytics',
-  groups: 'X-SMTPAPI.asm_groups_to_display',
-  openTracking: 'X-SMTPAPI.filters.opentrack',
-  unsubscribe: 'X-SMTPAPI.filters.subscriptiontrack',
-  idempotencyKey: 'Idempotency-Key',
-}
-
-function nameOf(field: SubmissionField, _envelope?: number, key?: string): string {
-  const name = NAMES[field] ?? field
-  return key === undefined ? name : `${name}.${key}`
 }

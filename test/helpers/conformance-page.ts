@@ -6,7 +6,7 @@ import { OPERATION_ROWS, ROWS, type Row } from '../api/v3/conformance/rows.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Where docs/v3-conformance.md lies. */
+/** Path of docs/v3-conformance.md. */
 export const CONFORMANCE_PAGE = join(ROOT, 'docs/v3-conformance.md')
 
 /** The test that proves a row. */
@@ -17,12 +17,16 @@ export interface Proof {
 
 const INTRODUCTION = `# Conformance of the migration API
 
-This page is written from the tests by \`npm run docs\`: the rows stand in test/api/v3/conformance, and each names the test that
-proves it. Honour: it does what it says. Ignore: it is taken silently and has no effect. Reject: it is refused.
+This page is generated from the tests by \`npm run docs\`. The rows are in \`test/api/v3/conformance/\`, and each names the test that proves it.
+
+- honour: supported
+- ignore: accepted without effect
+- reject: returns an error
+
 The column "contract" names sections of [contract-v3.md](contract-v3.md).
 `
 
-/** Each row's first proof, found by \`proves(t, 'id')\` and the test it stands in. */
+/** Returns the first proof of each row: the title of the test that calls `proves(t, 'id')`. */
 export function proofs(): ReadonlyMap<string, Proof> {
   const found = new Map<string, Proof>()
   for (const file of globSync('test/**/*.test.ts', { cwd: ROOT }).sort()) {
@@ -38,7 +42,7 @@ export function proofs(): ReadonlyMap<string, Proof> {
   return found
 }
 
-/** The page, as it should be. */
+/** Returns the page. */
 export function conformancePage(): string {
   const known = proofs()
   const operations = OPERATION_ROWS.map((row, at) => [
@@ -49,7 +53,7 @@ export function conformancePage(): string {
   return [
     INTRODUCTION,
     '## Operations\n',
-    table(['operation', 'what it does', 'contract', 'proved by'], operations),
+    table(['operation', 'effect', 'contract', 'proved by'], operations),
     '## Parameters\n',
     table(['parameter', 'treatment', 'note', 'proved by'], parameters),
   ].join('\n')

@@ -78,7 +78,7 @@ t.test('the first X-SMTPAPI counts, folded or not, and none of them is delivered
   t.notMatch((await arrived(own)).data.toString(), /smtpapi/i)
 })
 
-t.test('asm_group_id is the message’s group: whoever left it gets nothing', async (t) => {
+t.test('asm_group_id sets the group of the message; recipients who unsubscribed from it get nothing', async (t) => {
   proves(t, 'smtpapi.asm')
   const { accountId } = sender
   const { id } = await service.core.groups.create(accountId, { name: 'News', description: 'news', isDefault: false })
@@ -117,14 +117,14 @@ t.test('send_at keeps the message back; what has passed is now', async (t) => {
   await arrived(own)
 })
 
-t.test('ip_pool is taken and has no effect', async (t) => {
+t.test('ip_pool is accepted and has no effect', async (t) => {
   proves(t, 'smtpapi.ip_pool')
   const own = someone()
   t.strictSame(recipients(await send({ to: [own], ip_pool: 'main' })), [own])
   await arrived(own)
 })
 
-t.test('retired filters and unknown keys are taken and have no effect', async (t) => {
+t.test('retired filters and unknown keys are accepted and have no effect', async (t) => {
   proves(t, 'smtpapi.retired')
   const [own, spy] = [someone(), someone()]
   const filters = {

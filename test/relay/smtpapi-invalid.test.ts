@@ -21,35 +21,42 @@ function fates({ deliveries, events }: MessageStory): unknown[] {
 /** Notices that came to this address so far. */
 const notices = (to: string) => sink.messages.filter((message) => message.to.includes(to))
 
-t.test('invalid JSON: the message is accepted, dropped for each recipient, and its sender told why', async (t) => {
-  proves(t, 'smtpapi.invalid')
-  const [ada, bob] = [someone(), someone()]
-  const from = `told1@${sender.domain}`
-  const client = await openSession(t, service, sender)
-  const message = mail(sender, 'X-SMTPAPI: {"to":["x@harbor.example"\r\n')
-  const reply = await client.submit(from, [ada, bob], message)
-  t.match(reply, /^250 2\.0\.0 Ok: queued as /)
-  const story = await shown(service, reply)
-  t.strictSame(fates(story), [
-    [ada, 'dropped', 'instructions'],
-    [bob, 'dropped', 'instructions'],
-    ['dropped', 'instructions'],
-    ['dropped', 'instructions'],
-  ])
-  const [event] = story.events
-  t.match(event?.detail, { reason: 'instructions', problem: /^X-SMTPAPI: must be valid JSON/ }, 'message show tells it')
-  const told = await read(from)
-  t.strictSame(
-    [told.from.value[0]?.address, told.to?.value[0]?.address, told.subject],
-    [`postmaster@${sender.domain}`, from, 'Not delivered: Invalid SMTPAPI header'],
-  )
-  t.match(told.text, /X-SMTPAPI: must be valid JSON/)
-  t.match(told.text, new RegExp(story.id))
-  t.match(told.text, /Recipients: 2/)
-  t.equal(told.headers.get('auto-submitted'), 'auto-generated')
-  t.equal(notices(from)[0]?.from, '', 'it wants no bounce')
-  t.equal(sink.messages.filter(({ to }) => to.includes(ada) || to.includes(bob)).length, 0)
-})
+t.test(
+  'invalid JSON: the message is accepted and dropped for each recipient, and its sender is notified',
+  async (t) => {
+    proves(t, 'smtpapi.invalid')
+    const [ada, bob] = [someone(), someone()]
+    const from = `told1@${sender.domain}`
+    const client = await openSession(t, service, sender)
+    const message = mail(sender, 'X-SMTPAPI: {"to":["x@harbor.example"\r\n')
+    const reply = await client.submit(from, [ada, bob], message)
+    t.match(reply, /^250 2\.0\.0 Ok: queued as /)
+    const story = await shown(service, reply)
+    t.strictSame(fates(story), [
+      [ada, 'dropped', 'instructions'],
+      [bob, 'dropped', 'instructions'],
+      ['dropped', 'instructions'],
+      ['dropped', 'instructions'],
+    ])
+    const [event] = story.events
+    t.match(
+      event?.detail,
+      { reason: 'instructions', problem: /^X-SMTPAPI: must be valid JSON/ },
+      'message show tells it',
+    )
+    const told = await read(from)
+    t.strictSame(
+      [told.from.value[0]?.address, told.to?.value[0]?.address, told.subject],
+      [`postmaster@${sender.domain}`, from, 'Not delivered: Invalid SMTPAPI header'],
+    )
+    t.match(told.text, /X-SMTPAPI: must be valid JSON/)
+    t.match(told.text, new RegExp(story.id))
+    t.match(told.text, /Recipients: 2/)
+    t.equal(told.headers.get('auto-submitted'), 'auto-generated')
+    t.equal(notices(from)[0]?.from, '', 'it wants no bounce')
+    t.equal(sink.messages.filter(({ to }) => to.includes(ada) || to.includes(bob)).length, 0)
+  },
+)
 
 /** What is wrong with a field: its value, and what the sender is told. */
 const WRONG: readonly [what: string, api: object | string, told: RegExp][] = [

@@ -20,38 +20,41 @@ async function argsOf(id: string): Promise<Record<string, unknown>> {
   return Object.fromEntries(rows.map(({ recipient, args }) => [recipient, args]))
 }
 
-t.test('P50: AUTH LOGIN as apikey, to, sub, category, unique_args and asm_group_id: two mails', async (t) => {
-  proves(t, 'smtpapi.keys')
-  const { id } = await core.groups.create(accountId, { name: 'Orders', description: '', isDefault: false })
-  const [ada, bob] = [someone(), someone()]
-  const api = {
-    to: [ada, bob],
-    sub: { '-name-': ['Ada', 'Bob'] },
-    category: 'receipts',
-    unique_args: { order: '4711' },
-    asm_group_id: id,
-  }
-  const story = await send(api, { subject: 'For -name-', text: 'Dear -name-', html: '<b>-name-</b>' })
-  t.strictSame([story.tags, (story.settings as { group?: number }).group], [['receipts'], id])
-  t.strictSame(await argsOf(story.id), { [ada]: { order: '4711' }, [bob]: { order: '4711' } })
-  const asked = { accountId, first: '2026-01-01', messageId: story.id, limit: 10 }
-  const { rows } = await core.eventLog.page(asked, ({ subject }) => subject)
-  t.strictSame(rows, ['For -name-', 'For -name-'], 'the log has it as it was handed in')
-  for (const [to, name] of [
-    [ada, 'Ada'],
-    [bob, 'Bob'],
-  ] as const) {
-    const copy = await read(to)
-    const [text, ...links] = copy.text?.trim().split('\n\n') ?? []
-    const [html = '', line] = String(copy.html).trim().split('<p')
-    t.strictSame([copy.subject, text, html], [`For ${name}`, `Dear ${name}`, `<b>${name}</b>`])
-    for (const link of [...links, line]) t.match(link, /Unsubscribe From This List.*Manage Email Preferences/)
-    t.strictSame(copy.to?.value, [{ address: to, name: '' }])
-    const { data } = await arrived(to)
-    t.notMatch(data.toString(), /x-smtpapi/i)
-    t.notOk(data.includes(to === ada ? bob : ada))
-  }
-})
+t.test(
+  'P50: AUTH LOGIN as apikey, with to, sub, category, unique_args and asm_group_id, sends two messages',
+  async (t) => {
+    proves(t, 'smtpapi.keys')
+    const { id } = await core.groups.create(accountId, { name: 'Orders', description: '', isDefault: false })
+    const [ada, bob] = [someone(), someone()]
+    const api = {
+      to: [ada, bob],
+      sub: { '-name-': ['Ada', 'Bob'] },
+      category: 'receipts',
+      unique_args: { order: '4711' },
+      asm_group_id: id,
+    }
+    const story = await send(api, { subject: 'For -name-', text: 'Dear -name-', html: '<b>-name-</b>' })
+    t.strictSame([story.tags, (story.settings as { group?: number }).group], [['receipts'], id])
+    t.strictSame(await argsOf(story.id), { [ada]: { order: '4711' }, [bob]: { order: '4711' } })
+    const asked = { accountId, first: '2026-01-01', messageId: story.id, limit: 10 }
+    const { rows } = await core.eventLog.page(asked, ({ subject }) => subject)
+    t.strictSame(rows, ['For -name-', 'For -name-'], 'the log has it as it was handed in')
+    for (const [to, name] of [
+      [ada, 'Ada'],
+      [bob, 'Bob'],
+    ] as const) {
+      const copy = await read(to)
+      const [text, ...links] = copy.text?.trim().split('\n\n') ?? []
+      const [html = '', line] = String(copy.html).trim().split('<p')
+      t.strictSame([copy.subject, text, html], [`For ${name}`, `Dear ${name}`, `<b>${name}</b>`])
+      for (const link of [...links, line]) t.match(link, /Unsubscribe From This List.*Manage Email Preferences/)
+      t.strictSame(copy.to?.value, [{ address: to, name: '' }])
+      const { data } = await arrived(to)
+      t.notMatch(data.toString(), /x-smtpapi/i)
+      t.notOk(data.includes(to === ada ? bob : ada))
+    }
+  },
+)
 
 t.test('values name sections; without to they are of the RCPT recipients, in their order', async (t) => {
   const [ada, bob] = [someone(), someone()]
@@ -242,7 +245,7 @@ t.test('bypass filters reach whom a list holds back', async (t) => {
   )
 })
 
-t.test('the filters that write into a message do so in MIME and in composed copies', async (t) => {
+t.test('filters that add content apply to MIME messages and to composed messages', async (t) => {
   proves(t, 'smtpapi.filters')
   const filters = {
     clicktrack: filter({ enable_text: 1 }),
@@ -285,7 +288,7 @@ t.test('a legacy template takes the message in', async (t) => {
   t.match(copy.text, /^-- T Ada/)
 })
 
-t.test('send_each_at is each recipient’s own time, and a batch cancels what waits', async (t) => {
+t.test('send_each_at sets a time per recipient, and a batch cancels the waiting messages', async (t) => {
   proves(t, 'smtpapi.times')
   const batch = await core.batches.create(accountId)
   const [ada, bob, cleo] = [someone(), someone(), someone()]

@@ -14,7 +14,7 @@ async function makeCaller() {
   return { ...sender, call, settings }
 }
 
-t.test('opens, clicks and unsubscribe links are switched for the whole account', async (t) => {
+t.test('open tracking, click tracking and unsubscribe links are turned on and off for the account', async (t) => {
   proves(t, 'account-settings', 'operation.viewOpenTracking', 'operation.changeOpenTracking')
   proves(t, 'operation.viewClickTracking', 'operation.changeClickTracking', 'operation.viewSubscriptionTracking')
   proves(t, 'operation.changeSubscriptionTracking', 'operation.listTrackingSettings')
@@ -41,7 +41,7 @@ t.test('opens, clicks and unsubscribe links are switched for the whole account',
   t.strictSame(Object.keys(list[0] ?? {}), ['name', 'title', 'description', 'enabled'])
 })
 
-t.test('the footer is on while it says something', async (t) => {
+t.test('the footer is on while it has content', async (t) => {
   proves(t, 'account-settings', 'operation.viewFooterSetting', 'operation.changeFooterSetting')
   proves(t, 'operation.listMailSettings')
   const { call, settings, accountId } = await makeCaller()
@@ -65,7 +65,7 @@ t.test('the footer is on while it says something', async (t) => {
   t.equal(changes.length, 3)
 })
 
-t.test('what there is not stays off, and is not taken silently', async (t) => {
+t.test('unavailable settings are off, and enabling one is rejected', async (t) => {
   proves(t, 'operation.viewGoogleAnalyticsTracking', 'operation.changeGoogleAnalyticsTracking')
   proves(t, 'operation.viewAddressWhitelistSetting', 'operation.changeAddressWhitelistSetting')
   proves(t, 'operation.viewBouncePurgeSetting', 'operation.changeBouncePurgeSetting')
@@ -90,7 +90,7 @@ t.test('what there is not stays off, and is not taken silently', async (t) => {
   refusedV3(t, await call('GET', '/tracking_settings/none'), [404, 'resource not found'])
 })
 
-t.test('@sendgrid/client reads and changes settings, and asks who it is', async (t) => {
+t.test('@sendgrid/client reads and changes settings and reads the user name', async (t) => {
   proves(t, 'operation.viewUsername')
   const { apiKey, accountId, accountName } = await makeCaller()
   const request = sendgridClient(url, apiKey)

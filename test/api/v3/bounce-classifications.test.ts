@@ -35,7 +35,7 @@ async function makeBounced(): Promise<Sender> {
 
 const MARCH = '?start_date=2026-03-01&end_date=2026-03-02'
 
-t.test('bounces are counted by classification, those with most of a day first', async (t) => {
+t.test('bounces are counted per day and classification, the most frequent first', async (t) => {
   proves(t, 'operation.countBounceClassifications', 'operation.countBounceClassificationsPlural')
   const sender = await makeBounced()
   const days = [
@@ -67,7 +67,7 @@ t.test('bounces are counted by classification, those with most of a day first', 
   t.strictSame([status, body], [200, { result: days }])
 })
 
-t.test('the bounces of one classification are counted by domain', async (t) => {
+t.test('the bounces of one classification are counted per domain', async (t) => {
   proves(t, 'operation.countBouncesOf', 'operation.countBouncesOfPlural')
   const sender = await makeBounced()
   const technical = `/${encodeURIComponent('Technical Failure')}${MARCH}`

@@ -34,7 +34,7 @@ async function makeMailed(...tags: string[]): Promise<Sender> {
   return sender
 }
 
-t.test('P39: categories are listed by name, by page and by how they begin', async (t) => {
+t.test('P39: categories are listed by name, in pages and by prefix', async (t) => {
   proves(t, 'categories.page', 'operation.listCategories')
   const sender = await makeMailed('reminders', 'receipts', 'welcome', 'news', 'rent')
   const { status, text, headers } = await get(sender, '?limit=2&category=re')
@@ -58,7 +58,7 @@ t.test('fifty categories a page unless told', async (t) => {
   t.strictSame([await count(''), await count('?offset=100'), await count('?limit=500')], [50, 20, 120])
 })
 
-t.test('an order is taken and changes nothing; one that is none is refused', async (t) => {
+t.test('sort_by has no effect, and an invalid value is rejected', async (t) => {
   proves(t, 'categories.sort_by')
   const sender = await makeMailed('b', 'a')
   t.same((await get(sender, '?sort_by=category')).json, [{ category: 'a' }, { category: 'b' }])
@@ -66,7 +66,7 @@ t.test('an order is taken and changes nothing; one that is none is refused', asy
   refusedV3(t, await get(sender, '?sort_by=colour'), [400, 'invalid sort value', 'sort_by'])
 })
 
-t.test('each category that is asked for has a row of every period', async (t) => {
+t.test('each requested category has a row for every period', async (t) => {
   proves(t, 'operation.getCategoryStats')
   const sender = await service.makeSender()
   await send(sender, ['receipts'], 'sent', 'opened')
@@ -123,7 +123,7 @@ t.test('ten categories over many years are refused by day, and told by month', a
   t.equal((json as unknown as unknown[]).length, 60)
 })
 
-t.test('sums are of the categories with most of what is asked for', async (t) => {
+t.test('sums list the categories with the highest values of the requested metric', async (t) => {
   proves(t, 'operation.getCategorySums')
   const sender = await service.makeSender()
   for (const [tag, delivered, opened] of [

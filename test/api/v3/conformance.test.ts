@@ -6,7 +6,7 @@ import { OPERATION_ROWS, ROWS } from './conformance/rows.ts'
 const rows = [...ROWS, ...OPERATION_ROWS]
 const known = proofs()
 
-t.test('every row of the conformance page is proved by a test, but for those said to be pending', async (t) => {
+t.test('every row of the conformance page is proved by a test, except pending ones', async (t) => {
   t.strictSame(
     rows.filter(({ id, pending }) => !pending && !known.has(id)).map(({ id }) => id),
     [],
@@ -14,11 +14,11 @@ t.test('every row of the conformance page is proved by a test, but for those sai
   t.strictSame(
     rows.filter(({ id, pending }) => pending && known.has(id)).map(({ id }) => id),
     [],
-    'nor is one said to be pending that is proved',
+    'a proved row is not pending',
   )
 })
 
-t.test('no test proves a row that is not there, and no id stands twice', async (t) => {
+t.test('no test proves an unknown row, and ids are unique', async (t) => {
   const ids = rows.map(({ id }) => id)
   t.strictSame(
     [...known.keys()].filter((id) => !ids.includes(id)),
@@ -27,6 +27,6 @@ t.test('no test proves a row that is not there, and no id stands twice', async (
   t.equal(new Set(ids).size, ids.length)
 })
 
-t.test('docs/v3-conformance.md is what the rows and the tests say', async (t) => {
+t.test('docs/v3-conformance.md is generated from the rows and the tests', async (t) => {
   t.equal(readFileSync(CONFORMANCE_PAGE, 'utf8'), conformancePage(), 'run npm run docs')
 })

@@ -17,7 +17,7 @@ const MAIL = { path: '/mail/send', key } as const
 
 const scopesOf = ({ json }: CallAnswer) => json?.scopes as string[]
 
-t.test('a Bearer key opens the door, and without one or with another 401 says so', async (t) => {
+t.test('a valid Bearer key is accepted; a missing or unknown key gets 401', async (t) => {
   proves(t, 'bearer', 'key-prefix', 'operation.listScopes', 'operation.sendMail')
   const answer = await ask(base, SCOPES)
   t.equal(answer.status, 200)
@@ -37,7 +37,7 @@ t.test('a Bearer key opens the door, and without one or with another 401 says so
   )
 })
 
-t.test('HTTP Basic is no key', async (t) => {
+t.test('HTTP Basic is rejected', async (t) => {
   proves(t, 'basic')
   const authorization = `Basic ${Buffer.from(`apikey:${key}`).toString('base64')}`
   refusedV3(t, await ask(base, { path: '/mail/send', headers: { authorization } }), [
@@ -54,7 +54,7 @@ t.test('a key without the scope is refused with 403, and one bound to other netw
   refusedV3(t, await ask(base, { ...SCOPES, key: elsewhere.secret }), [403, /^Calls from this IP address/])
 })
 
-t.test('on-behalf-of acts for a subaccount, and for nobody else', async (t) => {
+t.test('on-behalf-of acts for a subaccount, and for no other account', async (t) => {
   proves(t, 'on-behalf-of')
   const child = await service.makeSender()
   await service.sql`update accounts set parent_id = ${sender.accountId}, username = 'wharf' where id = ${child.accountId}`
@@ -82,7 +82,7 @@ t.test('any other method is refused with 405 and told which are allowed, with an
   t.equal(answer.headers.allow, 'GET, HEAD')
 })
 
-t.test('a path nobody knows is 404 in JSON, with any method, body or key', async (t) => {
+t.test('an unknown path gets 404 in JSON, with any method, body or key', async (t) => {
   proves(t, 'unknown-path')
   for (const path of ['/nothing', '', '/mail/send/1', '/mail', '/%zz', '/%00', '/scopes/x/y']) {
     for (const options of [{ method: 'GET' }, { body: '{' }, { method: 'PROPFIND' }, { method: 'DELETE', key }]) {
@@ -91,7 +91,7 @@ t.test('a path nobody knows is 404 in JSON, with any method, body or key', async
   }
 })
 
-t.test('a body must be said to be JSON, whatever its charset', async (t) => {
+t.test('a body must have a JSON content type, with any charset', async (t) => {
   proves(t, 'charset')
   const body = '{"from":'
   for (const type of ['text/plain', 'application/jsonp', 'application/x-www-form-urlencoded', 'application/xml', 'x']) {
@@ -106,7 +106,7 @@ t.test('a body must be said to be JSON, whatever its charset', async (t) => {
   }
 })
 
-t.test('an empty body said to be JSON is no body, whatever the method', async (t) => {
+t.test('an empty body with a JSON content type counts as absent, for every method', async (t) => {
   proves(t, 'empty-body')
   t.equal((await ask(base, { ...SCOPES, headers: { 'content-length': '0' } })).status, 200)
   refusedV3(t, await ask(base, { ...MAIL, body: '' }), [400, 'Bad Request'])
@@ -122,7 +122,7 @@ t.test('what is not JSON or not UTF-8 is refused', async (t) => {
   refusedV3(t, await ask(base, { ...MAIL, body: octets }), [415, 'Invalid UTF8 in request', 'Encoding'])
 })
 
-t.test('a gzipped body is read, one that is none is refused, and a bomb is not unpacked', async (t) => {
+t.test('a gzip body is read, an invalid one is rejected, and a bomb is not decompressed', async (t) => {
   proves(t, 'gzip')
   const zipped = { 'content-encoding': 'gzip' }
   const good = await ask(base, { ...MAIL, headers: zipped, body: gzipSync('{}') })
@@ -149,7 +149,7 @@ t.test('a body beyond a message of full size is refused with 413, announced or n
   refusedV3(t, await ask(base, { ...MAIL, headers: { 'transfer-encoding': 'chunked' }, body }), answer)
 })
 
-t.test('every call but mail says how the account stands, and beyond its limit is refused with 429', async (t) => {
+t.test('every call except mail/send returns the rate limit headers, and calls beyond the limit get 429', async (t) => {
   proves(t, 'rate-limits')
   const limited = await service.makeSender()
   await service.core.accounts.limit(limited.accountId, { callsPerMinute: 3, sendsPerMinute: 1 })
@@ -172,7 +172,7 @@ t.test('every call but mail says how the account stands, and beyond its limit is
   t.match(tooOften.headers, { 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset })
 })
 
-t.test('a browser that asks is told what scripts may do: everything but send mail', async (t) => {
+t.test('CORS preflight responses allow every call except mail/send', async (t) => {
   proves(t, 'cors')
   const preflight = { method: 'OPTIONS', headers: { origin: 'https://quay.example' } }
   const scopes = await ask(base, { ...preflight, path: '/scopes' })

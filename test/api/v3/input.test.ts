@@ -45,7 +45,7 @@ const given = async (query: string, body: unknown = {}, id = '7') => {
   return json
 }
 
-t.test('lists in a query come as repeated keys, with brackets, or alone', async (t) => {
+t.test('a list in a query is a repeated key, a key with brackets or a single value', async (t) => {
   proves(t, 'query-lists')
   const lists = async (query: string) => (await given(query))?.query
   for (const query of ['?ids=1&ids=2', '?ids[]=1&ids[]=2', '?ids%5B%5D=1&ids%5B%5D=2', '?ids=1&ids[]=2']) {

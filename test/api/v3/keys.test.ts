@@ -18,7 +18,7 @@ async function makeCaller() {
   return { ...sender, call: callWith(sender.apiKey) }
 }
 
-t.test('a key is made, shown, changed and revoked', async (t) => {
+t.test('a key is created, shown, changed and revoked', async (t) => {
   proves(t, 'operation.createKey', 'operation.listKeys', 'operation.viewKey', 'operation.renameKey')
   proves(t, 'operation.replaceKey', 'operation.deleteKey')
   const { call } = await makeCaller()
@@ -42,7 +42,7 @@ t.test('a key is made, shown, changed and revoked', async (t) => {
   t.equal(((await call('GET', '/api_keys')).json?.result as unknown[] | undefined)?.length, 1)
 })
 
-t.test('a key is never wider than it was asked for', async (t) => {
+t.test('a key never has more permissions than requested', async (t) => {
   proves(t, 'api_keys.scopes')
   const { call } = await makeCaller()
   refusedV3(t, await call('POST', '/api_keys', { name: 'k', scopes: ['templates.update'] }), [

@@ -34,29 +34,36 @@ function told(text: string): string {
   })
 }
 
-t.test('a footer of the mail goes where the account’s goes, in its place, as it is written', async (t) => {
-  proves(t, 'footer')
-  const footer = (setting: Fields) => ({ mail_settings: { footer: setting } })
-  const own = { enable: true, text: 'Bye [%NAME%]', html: '<i>Bye [%NAME%]</i>' }
-  const page = '<html><body><p>Hi</p></body></html>'
-  const plain = await arrived(page, {}, footer(own))
-  t.equal(plain.html, '<html><body><p>Hi</p><i>Bye [%NAME%]</i></body></html>')
-  t.equal(plain.text, 'Berth https://quay.example/t?a=1 %leave%\n\nBye [%NAME%]')
+t.test(
+  'a footer of the message replaces that of the account, at the same position, with its text unchanged',
+  async (t) => {
+    proves(t, 'footer')
+    const footer = (setting: Fields) => ({ mail_settings: { footer: setting } })
+    const own = { enable: true, text: 'Bye [%NAME%]', html: '<i>Bye [%NAME%]</i>' }
+    const page = '<html><body><p>Hi</p></body></html>'
+    const plain = await arrived(page, {}, footer(own))
+    t.equal(plain.html, '<html><body><p>Hi</p><i>Bye [%NAME%]</i></body></html>')
+    t.equal(plain.text, 'Berth https://quay.example/t?a=1 %leave%\n\nBye [%NAME%]')
 
-  const other = await service.makeSender()
-  await service.sql`
+    const other = await service.makeSender()
+    await service.sql`
     update accounts set footer_html = '<b>Ours [%NAME%] [%UNSUBSCRIBE_URL%]</b>', footer_text = 'Ours'
      where id = ${other.accountId}`
-  const leave = { subscription_tracking: { enable: true } }
-  const ours = await arrived('<p>[%UNSUBSCRIBE_URL%]</p>', leave, {}, other)
-  t.equal(ours.html, '<p>[%UNSUBSCRIBE_URL%]</p><b>Ours  LEAVE</b>', 'the account’s is in our merge tags all the same')
-  t.equal((await arrived('<p>Hi</p>', leave, footer(own), other)).html, `<p>Hi</p><i>Bye [%NAME%]</i>${OWN_LINE}`)
-  const halved = await arrived('<p>Hi</p>', {}, footer({ enable: true, text: 'Bye' }), other)
-  t.strictSame([halved.html, halved.text.split('\n\n')[1]], ['<p>Hi</p>', 'Bye'], 'in its place, both of them')
-  t.equal((await arrived('<p>Hi</p>', {}, footer({ enable: false }), other)).html, '<p>Hi</p>')
-})
+    const leave = { subscription_tracking: { enable: true } }
+    const ours = await arrived('<p>[%UNSUBSCRIBE_URL%]</p>', leave, {}, other)
+    t.equal(
+      ours.html,
+      '<p>[%UNSUBSCRIBE_URL%]</p><b>Ours  LEAVE</b>',
+      'the account’s is in our merge tags all the same',
+    )
+    t.equal((await arrived('<p>Hi</p>', leave, footer(own), other)).html, `<p>Hi</p><i>Bye [%NAME%]</i>${OWN_LINE}`)
+    const halved = await arrived('<p>Hi</p>', {}, footer({ enable: true, text: 'Bye' }), other)
+    t.strictSame([halved.html, halved.text.split('\n\n')[1]], ['<p>Hi</p>', 'Bye'], 'in its place, both of them')
+    t.equal((await arrived('<p>Hi</p>', {}, footer({ enable: false }), other)).html, '<p>Hi</p>')
+  },
+)
 
-t.test('the pixel goes where substitution_tag stands, once; without the tag at the end', async (t) => {
+t.test('the pixel replaces the first substitution_tag; without the tag it is added at the end', async (t) => {
   proves(t, 'open-tag')
   const open = (substitution_tag: string) => ({ open_tracking: { enable: true, substitution_tag } })
   t.equal((await arrived('<p>%o</p>%o<i>%o</i>', open('%o'))).html, `<p>${PIXEL}</p><i></i>`)
@@ -74,7 +81,7 @@ t.test('the pixel goes where substitution_tag stands, once; without the tag at t
   t.equal(many.html, `${PIXEL}${'e'.repeat(4000)}`, 'of very many a thousand are looked at')
 })
 
-t.test('what subscription_tracking says goes to the end, with the link where it is marked', async (t) => {
+t.test('the subscription_tracking text is added at the end, with the link at its mark', async (t) => {
   proves(t, 'subscription_tracking')
   const leave = (setting: Fields) => ({ subscription_tracking: { enable: true, ...setting } })
   const said = await arrived(
@@ -115,46 +122,53 @@ t.test('substitution_tag of subscription_tracking is the bare address, and the s
   t.match(copy.raw, /text\/x-amp-html[^<]+<a href="http[^"%]+\/t\/u\/[^"%]+">x<\/a>/, 'in AMP too')
 })
 
-t.test('mail of a group has its sentence, its link and one-click, whatever subscription_tracking says', async (t) => {
-  proves(t, 'asm.group_id')
-  const { id } = await service.core.groups.create(sender.accountId, {
-    id: 900,
-    name: 'Tides',
-    description: '',
-    isDefault: false,
-  })
-  const asm = { asm: { group_id: id } }
-  const LINKS = '<a href="LEAVE">Unsubscribe From This List</a> | <a href="LEAVE">Manage Email Preferences</a>'
-  const LINE = `<p style="font-size:12px">${LINKS}</p>`
-  const TEXT = 'Unsubscribe From This List ( LEAVE ) | Manage Email Preferences ( LEAVE )'
-  for (const tracking of [{}, { subscription_tracking: { enable: false } }, { subscription_tracking: null }]) {
-    const { html, text, copy } = await arrived('<body><p>Hi</p></body>', tracking as Fields, asm)
-    t.equal(html, `<body><p>Hi</p>${LINE}</body>`)
-    t.equal(text.split('\n\n')[1], TEXT)
-    const [link = ''] = /(?<=\r\nList-Unsubscribe: <)[^>]+/.exec(copy.raw) ?? []
-    t.match(copy.raw, /\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n/)
-    t.match(targetsIn(link)[0], { kind: 'unsubscribe', group: id })
-  }
-  const own = { subscription_tracking: { enable: true, html: 'Or <% leave %>' } }
-  const said = await arrived('<p>Hi</p>', own, asm)
-  t.equal(said.html, '<p>Hi</p>Or <a href="LEAVE">leave</a>', 'a sentence of one’s own goes before it')
-  t.equal(said.text.split('\n\n')[1], TEXT)
-  for (const tag of ['asm_group_unsubscribe_raw_url', 'asm_global_unsubscribe_raw_url', 'asm_preferences_raw_url']) {
-    const tagged = await arrived(`<a href="<%${tag}%>">x</a>`, {}, asm)
-    t.equal(tagged.html, '<a href="LEAVE">x</a>', tag)
-    t.equal(tagged.text.split('\n\n')[1], TEXT, 'the other part has no tag')
-    t.match(tagged.copy.raw, /\r\nList-Unsubscribe: </)
-  }
-  const both = await arrived('<%asm_group_unsubscribe_url%>', own, asm)
-  t.equal(both.html, '<a href="LEAVE">Unsubscribe From This List</a>', 'one link is enough')
-  const header = await arrived('<p>Hi</p>', {}, { ...asm, headers: { 'List-Unsubscribe': '<mailto:x@quay.example>' } })
-  t.match(header.copy.raw, /\r\nList-Unsubscribe: <mailto:x@quay\.example>\r\n/, 'a header of one’s own stays')
-  t.equal(header.html, `<p>Hi</p>${LINE}`)
-  const without = await arrived('<p>Hi</p>', {})
-  t.strictSame([without.html, without.copy.raw.includes('List-Unsubscribe')], ['<p>Hi</p>', false])
-})
+t.test(
+  'mail of a group has its unsubscribe sentence, link and one-click header, with any subscription_tracking setting',
+  async (t) => {
+    proves(t, 'asm.group_id')
+    const { id } = await service.core.groups.create(sender.accountId, {
+      id: 900,
+      name: 'Tides',
+      description: '',
+      isDefault: false,
+    })
+    const asm = { asm: { group_id: id } }
+    const LINKS = '<a href="LEAVE">Unsubscribe From This List</a> | <a href="LEAVE">Manage Email Preferences</a>'
+    const LINE = `<p style="font-size:12px">${LINKS}</p>`
+    const TEXT = 'Unsubscribe From This List ( LEAVE ) | Manage Email Preferences ( LEAVE )'
+    for (const tracking of [{}, { subscription_tracking: { enable: false } }, { subscription_tracking: null }]) {
+      const { html, text, copy } = await arrived('<body><p>Hi</p></body>', tracking as Fields, asm)
+      t.equal(html, `<body><p>Hi</p>${LINE}</body>`)
+      t.equal(text.split('\n\n')[1], TEXT)
+      const [link = ''] = /(?<=\r\nList-Unsubscribe: <)[^>]+/.exec(copy.raw) ?? []
+      t.match(copy.raw, /\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n/)
+      t.match(targetsIn(link)[0], { kind: 'unsubscribe', group: id })
+    }
+    const own = { subscription_tracking: { enable: true, html: 'Or <% leave %>' } }
+    const said = await arrived('<p>Hi</p>', own, asm)
+    t.equal(said.html, '<p>Hi</p>Or <a href="LEAVE">leave</a>', 'a sentence of one’s own goes before it')
+    t.equal(said.text.split('\n\n')[1], TEXT)
+    for (const tag of ['asm_group_unsubscribe_raw_url', 'asm_global_unsubscribe_raw_url', 'asm_preferences_raw_url']) {
+      const tagged = await arrived(`<a href="<%${tag}%>">x</a>`, {}, asm)
+      t.equal(tagged.html, '<a href="LEAVE">x</a>', tag)
+      t.equal(tagged.text.split('\n\n')[1], TEXT, 'the other part has no tag')
+      t.match(tagged.copy.raw, /\r\nList-Unsubscribe: </)
+    }
+    const both = await arrived('<%asm_group_unsubscribe_url%>', own, asm)
+    t.equal(both.html, '<a href="LEAVE">Unsubscribe From This List</a>', 'one link is enough')
+    const header = await arrived(
+      '<p>Hi</p>',
+      {},
+      { ...asm, headers: { 'List-Unsubscribe': '<mailto:x@quay.example>' } },
+    )
+    t.match(header.copy.raw, /\r\nList-Unsubscribe: <mailto:x@quay\.example>\r\n/, 'a header of one’s own stays')
+    t.equal(header.html, `<p>Hi</p>${LINE}`)
+    const without = await arrived('<p>Hi</p>', {})
+    t.strictSame([without.html, without.copy.raw.includes('List-Unsubscribe')], ['<p>Hi</p>', false])
+  },
+)
 
-t.test('links of the text part are tracked only when enable_text says so', async (t) => {
+t.test('links of the text part are tracked only with enable_text', async (t) => {
   proves(t, 'tracking')
   const link = '<a href="https://quay.example/">x</a>'
   const clicks = async (setting: Fields) => {
@@ -167,7 +181,7 @@ t.test('links of the text part are tracked only when enable_text says so', async
   t.strictSame(await clicks({ enable: false, enable_text: true }), [false, false])
 })
 
-t.test('ganalytics adds to the links of HTML what they do not say already, tracked or not', async (t) => {
+t.test('ganalytics adds missing parameters to the links of HTML, tracked or not', async (t) => {
   proves(t, 'ganalytics')
   const analytics = { enable: true, utm_source: 'ship & co', utm_campaign: 'spring', utm_term: '', nothing: 'x' }
   const html = [

@@ -15,7 +15,7 @@ const hold = (batch_id: string, status: string) =>
   ask(base, { method: 'POST', path: '/user/scheduled_sends', key, body: { batch_id, status } })
 const stateOf = async (answer: Awaited<ReturnType<typeof send>>) => (await story(answer)).deliveries[0]
 
-t.test('P46: scheduled mail of a batch is paused, resumed and cancelled with it', async (t) => {
+t.test('P46: scheduled messages of a batch are paused, resumed and cancelled with it', async (t) => {
   proves(t, 'batch_id')
   const [paused, cancelled, other] = [await makeBatch(), await makeBatch(), await makeBatch()]
   const at = Math.floor(Date.now() / 1000) + 3
@@ -48,7 +48,7 @@ t.test('an unknown batch, another account’s and one past its time are refused'
   t.equal((await send({ batch_id: await makeBatch() })).status, 202)
 })
 
-t.test('row 54: a group the account does not have is refused', async (t) => {
+t.test('row 54: an unknown group is rejected', async (t) => {
   proves(t, 'asm.group_id-unknown')
   const stranger = await service.makeSender()
   const others = await core.groups.create(stranger.accountId, { id: 77, name: 'x', description: 'd', isDefault: false })

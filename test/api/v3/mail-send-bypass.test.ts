@@ -41,13 +41,13 @@ t.test('nobody on a list gets mail that bypasses nothing', async (t) => {
   t.strictSame(await reached({}), [])
 })
 
-t.test('bypass_list_management lets all lists of the account go, and never the operator’s', async (t) => {
+t.test('bypass_list_management skips all lists of the account, but not those of the operator', async (t) => {
   proves(t, 'bypass_list_management')
   t.strictSame(await reached(bypassing('list')), ['hardbounce', 'abuse', 'unsubscribe', 'manual', 'group', 'x'])
   t.strictSame(await reached({ mail_settings: { bypass_list_management: { enable: false } } }), [])
 })
 
-t.test('the others let one list go each, groups stay', async (t) => {
+t.test('each of the other bypass settings skips one list; groups still apply', async (t) => {
   proves(t, 'bypass-others')
   t.strictSame(await reached(bypassing('bounce')), ['hardbounce'])
   t.strictSame(await reached(bypassing('spam')), ['abuse'])

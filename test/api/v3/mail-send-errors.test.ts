@@ -655,7 +655,7 @@ const CASES: readonly Case[] = [
   })),
 ]
 
-t.test('every rule of the contract is told by its sentence, field and help', async (t) => {
+t.test('every rule of the contract is reported with its message, field and help', async (t) => {
   proves(t, 'base64')
   for (const { row, what, body, errors } of CASES) {
     const answer = await ask(base, { path: '/mail/send', key, body })

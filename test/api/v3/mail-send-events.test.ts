@@ -35,7 +35,7 @@ function toldOf(answer: Awaited<ReturnType<typeof send>>, count: number): Promis
   })
 }
 
-t.test('custom_args come back flattened into every event, those of a personalization over the mail’s', async (t) => {
+t.test('custom_args are fields of every event; those of a personalization override those of the message', async (t) => {
   proves(t, 'custom_args')
   const answer = await send({
     custom_args: { order: '4711', tenant: 'eu', email: 'spy@quay.example', constructor: 'own', 'smtp-id': 'x' },

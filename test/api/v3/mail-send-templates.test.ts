@@ -104,33 +104,36 @@ t.test('P17 and P18: substitutions, malformed ids, data without a template are r
   t.equal(complaintsOf(await send(toLena({ dynamic_template_data: { a: 1 } })))[0]?.field, 'template_id')
 })
 
-t.test('P19: an unknown template, and one without an active version, is answered 202 and drops the mail', async (t) => {
-  proves(t, 'template_id-unknown')
-  const { id: blank } = await core.editableTemplates.create({ accountId, name: 'x', generation: 'dynamic' })
-  const stranger = await service.makeSender()
-  const { id: others } = await core.editableTemplates.create({
-    accountId: stranger.accountId,
-    name: 'x',
-    generation: 'dynamic' as const,
-  })
-  await core.editableTemplates.addVersion(
-    { accountId: stranger.accountId, id: others },
-    { name: 'v', subject: 's', plain: 'x' },
-  )
-  for (const id of ['d-5f3b2c1a9e8d4f7ab6c5d4e3f2a1b0c9', blank, others, randomUUID()]) {
-    const answer = await send({ template_id: id, ...personalized([{}, {}]) })
-    t.equal(answer.status, 202)
-    t.match(await dropOf(answer), {
-      detail: { reason: 'template' },
-      states: [
-        ['dropped', 'template'],
-        ['dropped', 'template'],
-      ],
+t.test(
+  'P19: with an unknown template, or one without an active version, the call returns 202 and the message is dropped',
+  async (t) => {
+    proves(t, 'template_id-unknown')
+    const { id: blank } = await core.editableTemplates.create({ accountId, name: 'x', generation: 'dynamic' })
+    const stranger = await service.makeSender()
+    const { id: others } = await core.editableTemplates.create({
+      accountId: stranger.accountId,
+      name: 'x',
+      generation: 'dynamic' as const,
     })
-    const bare = await send({ ...BARE_ENVIRONMENT, template_id: id })
-    t.equal((await dropOf(bare)).states?.toString(), 'dropped,template', 'without subject and content too')
-  }
-})
+    await core.editableTemplates.addVersion(
+      { accountId: stranger.accountId, id: others },
+      { name: 'v', subject: 's', plain: 'x' },
+    )
+    for (const id of ['d-5f3b2c1a9e8d4f7ab6c5d4e3f2a1b0c9', blank, others, randomUUID()]) {
+      const answer = await send({ template_id: id, ...personalized([{}, {}]) })
+      t.equal(answer.status, 202)
+      t.match(await dropOf(answer), {
+        detail: { reason: 'template' },
+        states: [
+          ['dropped', 'template'],
+          ['dropped', 'template'],
+        ],
+      })
+      const bare = await send({ ...BARE_ENVIRONMENT, template_id: id })
+      t.equal((await dropOf(bare)).states?.toString(), 'dropped,template', 'without subject and content too')
+    }
+  },
+)
 
 t.test(
   'a template that does not render drops the mail and says why, and the next mail goes the same way',
@@ -257,7 +260,7 @@ t.test(
   },
 )
 
-t.test('P20: substitutions stand in subject, content and Reply-To, with a legacy template and without', async (t) => {
+t.test('P20: substitutions apply to subject, content and Reply-To, with and without a legacy template', async (t) => {
   proves(t, 'substitutions', 'sections')
   const id = await makeTemplate('legacy', {
     subject: '<%subject%>!',

@@ -43,7 +43,7 @@ t.test('an id of 22 characters and one of 32 digits are the same id', async (t) 
 })
 
 t.test(
-  'to and cc of a personalization see each other, bcc is seen by nobody, and each personalization is apart',
+  'to and cc recipients of a personalization see each other, bcc is hidden, and personalizations are separate',
   async (t) => {
     proves(t, 'personalizations', 'from-reply_to-subject')
     const answer = await send({
@@ -97,7 +97,7 @@ t.test('text, AMP and HTML become alternatives in this order', async (t) => {
   t.equal(copy?.mail.html, '<p>Thanks</p>')
 })
 
-t.test('files arrive with their names, of any language', async (t) => {
+t.test('attachments arrive with their names, in any language', async (t) => {
   proves(t, 'attachments', 'disposition')
   const octets = Buffer.from([...Array(256).keys()])
   const answer = await send({
@@ -117,28 +117,31 @@ t.test('files arrive with their names, of any language', async (t) => {
   t.equal(copy?.raw.match(/Content-Disposition: attachment;/g)?.length, 2)
 })
 
-t.test('headers of the mail and of a personalization are merged, the personalization wins in any case', async (t) => {
-  proves(t, 'headers', 'x-smtpapi-header')
-  const answer = await send({
-    headers: {
-      'X-Order': '1',
-      'X-Tenant': 'eu',
-      'X-SMTPAPI': '{"to":["spy@quay.example"]}',
-      'In-Reply-To': '<a@quay.example>',
-    },
-    ...toLena({ headers: { 'x-order': '2', 'List-Unsubscribe': '<https://quay.example/u>' } }),
-  })
-  const [copy] = (await copies(answer)) as [Copy]
-  t.strictSame(fieldsOf(copy, /^(x-|list-|in-reply)/i).sort(), [
-    'In-Reply-To: <a@quay.example>',
-    'List-Unsubscribe: <https://quay.example/u>',
-    'X-Tenant: eu',
-    'x-order: 2',
-  ])
-  refusedV3(t, await send({ headers: { Date: 'now' } }), [400, /reserved/, 'headers.Date'])
-  const many = Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`X-${at}`, 'x']))
-  refusedV3(t, await send(toLena({ headers: many })), [400, /at most 50/, 'personalizations.0.headers'])
-})
+t.test(
+  'headers of the message and of a personalization are merged; those of the personalization win, ignoring case',
+  async (t) => {
+    proves(t, 'headers', 'x-smtpapi-header')
+    const answer = await send({
+      headers: {
+        'X-Order': '1',
+        'X-Tenant': 'eu',
+        'X-SMTPAPI': '{"to":["spy@quay.example"]}',
+        'In-Reply-To': '<a@quay.example>',
+      },
+      ...toLena({ headers: { 'x-order': '2', 'List-Unsubscribe': '<https://quay.example/u>' } }),
+    })
+    const [copy] = (await copies(answer)) as [Copy]
+    t.strictSame(fieldsOf(copy, /^(x-|list-|in-reply)/i).sort(), [
+      'In-Reply-To: <a@quay.example>',
+      'List-Unsubscribe: <https://quay.example/u>',
+      'X-Tenant: eu',
+      'x-order: 2',
+    ])
+    refusedV3(t, await send({ headers: { Date: 'now' } }), [400, /reserved/, 'headers.Date'])
+    const many = Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`X-${at}`, 'x']))
+    refusedV3(t, await send(toLena({ headers: many })), [400, /at most 50/, 'personalizations.0.headers'])
+  },
+)
 
 t.test('a Message-ID of the client’s own is the message’s', async (t) => {
   const answer = await send({ headers: { 'message-id': '<4711.a@quay.example>' } })
@@ -155,7 +158,7 @@ t.test('a Message-ID of the client’s own is the message’s', async (t) => {
   }
 })
 
-t.test('categories are the tags of the message, and settings are kept with it', async (t) => {
+t.test('categories become tags of the message, and settings are stored with it', async (t) => {
   proves(t, 'categories', 'asm.group_id', 'asm.groups_to_display', 'tracking', 'ip_pool_name')
   const answer = await send({
     categories: ['receipts', 'eu'],
@@ -185,7 +188,7 @@ t.test('whoever left the group of a mail does not get it', async (t) => {
   t.equal((await copies(other)).length, 1)
 })
 
-t.test('send_at holds the mail until then, and a time that has passed does not', async (t) => {
+t.test('send_at delays the message until that time; a past time does not delay it', async (t) => {
   proves(t, 'send_at')
   const now = Math.floor(Date.now() / 1000)
   const later = await send({ send_at: now + 3600 })
@@ -201,7 +204,7 @@ t.test('send_at holds the mail until then, and a time that has passed does not',
   )
 })
 
-t.test('sandbox_mode judges the mail and answers 200: nothing is stored, charged or sent', async (t) => {
+t.test('sandbox_mode validates the message and returns 200; nothing is stored, charged or sent', async (t) => {
   proves(t, 'sandbox_mode')
   const counted = await service.makeSender()
   await service.core.credits.limit(counted.accountId, 1000)
@@ -237,7 +240,7 @@ t.test('an expired account and one that is suspended may not send', async (t) =>
   refusedV3(t, expired, [401, 'Account has expired'])
 })
 
-t.test('what v3 does not know or does no more is ignored, wherever it stands', async (t) => {
+t.test('unknown and retired fields are ignored at every level', async (t) => {
   proves(t, 'unknown-keys', 'unique_args', 'mail_settings.bcc', 'spam_check')
   const answer = await send({
     unique_args: { a: 'b' },
@@ -267,7 +270,7 @@ t.test('what v3 does not know or does no more is ignored, wherever it stands', a
   }
 })
 
-t.test('one Idempotency-Key is one message, over v3 and v2', async (t) => {
+t.test('one Idempotency-Key creates one message across v3 and v2', async (t) => {
   proves(t, 'idempotency-key')
   const once = { 'idempotency-key': 'order-1' }
   const first = await send({}, once)

@@ -31,7 +31,7 @@ function typesIn(raw: string): string[] {
   return types
 }
 
-t.test('recipients have their names in To and Cc, quoted where they must be', async (t) => {
+t.test('recipients keep their names in To and Cc, quoted where necessary', async (t) => {
   proves(t, 'names')
   const answer = await send({
     personalizations: [
@@ -64,7 +64,7 @@ t.test('recipients have their names in To and Cc, quoted where they must be', as
   t.match(fieldOf(all[0]?.raw ?? '', 'to'), /"Lovelace, Ada; \\"Countess\\" <x@y\.example>" <ada@/)
 })
 
-t.test('a name that comes in quotation marks loses one enclosing pair, wherever it is', async (t) => {
+t.test('one enclosing pair of quotation marks is removed from every name', async (t) => {
   proves(t, 'names-quoted')
   const named = (name: string, at = 'r0') => ({ email: `${at}@harbor.example`, name })
   const answer = await send({
@@ -103,7 +103,7 @@ t.test('names are bounded, and cannot end their header', async (t) => {
   ])
 })
 
-t.test('a personalization may have a sender and a subject of its own', async (t) => {
+t.test('a personalization can have its own sender and subject', async (t) => {
   proves(t, 'personalization-from', 'personalization-subject')
   const answer = await send({
     ...two({ subject: 'Hers' }, { from: { email: `night@${sender.domain}`, name: 'Night, Desk' } }),
@@ -125,7 +125,7 @@ t.test('a personalization may have a sender and a subject of its own', async (t)
   refusedV3(t, other, [400, /domain/, 'personalizations.1.from'])
 })
 
-t.test('a personalization may have a time of its own, and who has none is not held up by it', async (t) => {
+t.test('a personalization can have its own send_at, which does not delay the others', async (t) => {
   proves(t, 'personalization-send_at')
   const at = now() + 3600
   const answer = await send(two({ send_at: at }, {}))
@@ -143,7 +143,7 @@ t.test('a personalization may have a time of its own, and who has none is not he
   refusedV3(t, await send(two({}, { send_at: now() + 80 * 3600 })), [400, /72 hours/, 'personalizations.1.send_at'])
 })
 
-t.test('reply_to has its name, and reply_to_list is one Reply-To with several mailboxes', async (t) => {
+t.test('reply_to keeps its name, and reply_to_list becomes one Reply-To with several mailboxes', async (t) => {
   proves(t, 'reply_to_list')
   const list = [{ email: 'a@quay.example', name: 'A, first' }, { email: 'b@quay.example' }]
   const [copy] = (await copies(await send({ reply_to_list: list }))) as [Copy]
@@ -161,7 +161,7 @@ t.test('reply_to has its name, and reply_to_list is one Reply-To with several ma
 
 const INVITATION = 'BEGIN:VCALENDAR\nMETHOD:REQUEST\nBEGIN:VEVENT\nSUMMARY:Möwe\nEND:VEVENT\nEND:VCALENDAR'
 
-t.test('whatever else content holds comes after HTML as further alternatives, in its order', async (t) => {
+t.test('other content types follow HTML as further alternatives, in the order of the call', async (t) => {
   proves(t, 'content-others')
   const answer = await send({
     content: [
@@ -194,7 +194,7 @@ t.test('whatever else content holds comes after HTML as further alternatives, in
 const octets = Buffer.from([...Array(256).keys()])
 const file = (extra: object) => ({ content: octets.toString('base64'), filename: 'logo.bin', ...extra })
 
-t.test('a file has the type it is given, and what HTML shows belongs to the HTML', async (t) => {
+t.test('an attachment has the given type, and inline files of the HTML are part of the HTML', async (t) => {
   proves(t, 'attachments-inline')
   const answer = await send({
     content: [
@@ -241,7 +241,7 @@ t.test('a file has the type it is given, and what HTML shows belongs to the HTML
   }
 })
 
-t.test('types keep their parameters, but for those that are the service’s to say', async (t) => {
+t.test('types keep their parameters, except those that the service sets', async (t) => {
   proves(t, 'type-parameters')
   const answer = await send({
     content: [

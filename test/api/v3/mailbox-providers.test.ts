@@ -44,7 +44,7 @@ async function makeMailed(): Promise<Sender> {
 
 const row = (name: string, metrics: object) => ({ type: 'mailbox_provider', name, metrics: { ...QUIET, ...metrics } })
 
-t.test('mail is counted by the provider of the mailbox, what has none of these as Other', async (t) => {
+t.test('mail is counted per mailbox provider, and all other domains as Other', async (t) => {
   proves(t, 'operation.getMailboxProviderStats')
   const sender = await makeMailed()
   const march = [

@@ -41,7 +41,7 @@ async function pagesOf(path: string): Promise<{ length: number; links: Record<st
   }
 }
 
-t.test('every list that is read by offset says where its pages are, by absolute URLs', async (t) => {
+t.test('every list with an offset has a Link header with absolute URLs of its pages', async (t) => {
   proves(t, 'link')
   for (const list of [
     ...['/suppression/bounces', '/suppression/unsubscribes', `/asm/groups/${group}/suppressions`, '/asm/suppressions'],

@@ -19,7 +19,7 @@ async function makeCaller() {
   return { ...sender, call, makeBatch }
 }
 
-t.test('P46: a batch is made by an empty call, paused, and resumed', async (t) => {
+t.test('P46: a batch is created by an empty call, paused and resumed', async (t) => {
   proves(t, 'operation.createBatch', 'operation.viewBatch', 'operation.holdBatch', 'operation.listHeldBatches')
   proves(t, 'operation.viewHeldBatch', 'operation.resumeBatch')
   const { call, makeBatch } = await makeCaller()
@@ -37,7 +37,7 @@ t.test('P46: a batch is made by an empty call, paused, and resumed', async (t) =
   refusedV3(t, await call('DELETE', `/user/scheduled_sends/${batch_id}`), [404, 'resource not found'])
 })
 
-t.test('what was paused is cancelled by PATCH; a second status is refused', async (t) => {
+t.test('a paused batch is cancelled by PATCH; a second status is rejected', async (t) => {
   proves(t, 'operation.changeHeldBatch')
   const { call, makeBatch } = await makeCaller()
   const batch_id = await makeBatch()

@@ -60,7 +60,7 @@ async function addMarch(sender: Sender): Promise<void> {
   await countAll(service)
 }
 
-t.test('P36: a day has its sixteen metrics in order, and a day without mail has zeros', async (t) => {
+t.test('P36: a day has the sixteen metrics in order, and a day without mail has zeros', async (t) => {
   proves(t, 'stats.dates', 'operation.getStats')
   const sender = await service.makeSender()
   await addMarch(sender)
@@ -76,7 +76,7 @@ t.test('P36: a day has its sixteen metrics in order, and a day without mail has 
   )
 })
 
-t.test('P37: rows come in pages', async (t) => {
+t.test('P37: rows are returned in pages', async (t) => {
   proves(t, 'stats.page')
   const sender = await service.makeSender()
   const dates = async (query: string) => (await rows(sender, query)).map(({ date }) => date)
@@ -92,7 +92,7 @@ t.test('P37: rows come in pages', async (t) => {
   }
 })
 
-t.test('days, weeks and months', async (t) => {
+t.test('statistics are grouped by day, week or month', async (t) => {
   proves(t, 'stats.aggregated_by')
   const sender = await service.makeSender()
   await addMarch(sender)

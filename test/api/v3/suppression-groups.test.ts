@@ -35,7 +35,7 @@ t.test('P40: addresses are suppressed for a group', async (t) => {
   t.strictSame((await call('GET', `/asm/groups/${id}/suppressions?limit=1&offset=1`)).json, [BOB])
 })
 
-t.test('what is sent twice, in capitals or in great number is echoed as it came, and listed once', async (t) => {
+t.test('duplicates and long lists of addresses are echoed unchanged, and each address is listed once', async (t) => {
   proves(t, 'asm.recipient_emails')
   const { call, makeGroup } = await makeCaller()
   const id = await makeGroup()
@@ -51,7 +51,7 @@ t.test('what is sent twice, in capitals or in great number is echoed as it came,
   t.equal((await call('POST', `/asm/groups/${id}/suppressions`, { recipient_emails: [] })).status, 201)
 })
 
-t.test('for a group that is not there, they are suppressed for all mail', async (t) => {
+t.test('addresses for an unknown group are suppressed for all mail', async (t) => {
   proves(t, 'asm.unknown-group')
   const { call } = await makeCaller()
   const added = await call('POST', '/asm/groups/77/suppressions', { recipient_emails: [ADA] })
@@ -63,7 +63,7 @@ t.test('for a group that is not there, they are suppressed for all mail', async 
   ])
 })
 
-t.test('P41 and P42: all mail is suppressed, looked up and lifted', async (t) => {
+t.test('P41 and P42: an address is suppressed for all mail, looked up and removed', async (t) => {
   proves(t, 'operation.addToGlobal', 'operation.viewGlobal', 'operation.removeFromGlobal')
   const { call } = await makeCaller()
   const added = await call('POST', '/asm/suppressions/global', { recipient_emails: [ADA] })
@@ -97,7 +97,7 @@ t.test('P43: a list that is none is refused', async (t) => {
   refusedV3(t, await call('POST', '/asm/suppressions/global', {}), [400, /required/, 'recipient_emails'])
 })
 
-t.test('P44: groups are made, listed, changed and removed', async (t) => {
+t.test('P44: groups are created, listed, changed and deleted', async (t) => {
   proves(t, 'operation.createGroup', 'operation.listGroups', 'operation.viewGroup', 'operation.editGroup')
   proves(t, 'operation.deleteGroup')
   const { call } = await makeCaller()
@@ -145,7 +145,7 @@ t.test('a group needs a name that is free and not too long, and there is an end 
   refusedV3(t, await call('POST', '/asm/groups', { name: 'one too many' }), [400, /at most 200/])
 })
 
-t.test('the groups of an address and the addresses of groups are told', async (t) => {
+t.test('the groups of an address and the addresses of groups are listed', async (t) => {
   proves(t, 'operation.listGroupsSuppressed', 'operation.viewGroupsOf', 'operation.searchGroupSuppressions')
   proves(t, 'operation.removeFromGroup')
   const { call, makeGroup } = await makeCaller()
@@ -176,7 +176,7 @@ t.test('the groups of an address and the addresses of groups are told', async (t
   t.strictSame((await call('GET', `/asm/groups/${news}/suppressions`)).json, [BOB])
 })
 
-t.test('P45: bounces are listed, looked up and lifted', async (t) => {
+t.test('P45: bounces are listed, looked up and removed', async (t) => {
   proves(t, 'operation.listBounces', 'operation.viewBounces', 'operation.deleteBounces', 'operation.deleteBouncesOf')
   const { call, accountId } = await makeCaller()
   const gone = ['gone@example.org', 'left@example.org', 'moved@example.org']
@@ -227,7 +227,7 @@ t.test('a bounce tells what the server said', async (t) => {
 })
 
 t.test(
-  'complaints and unsubscribes have lists of their own; blocks and invalid addresses suppress nobody',
+  'spam complaints and unsubscribes have separate lists; blocks and invalid addresses do not suppress recipients',
   async (t) => {
     proves(t, 'operation.listSpamReports', 'operation.viewSpamReports', 'operation.deleteSpamReports')
     proves(t, 'operation.deleteSpamReportsOf', 'operation.listUnsubscribes', 'operation.viewUnsubscribes')

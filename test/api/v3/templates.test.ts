@@ -37,7 +37,7 @@ async function makeCaller() {
   return { ...sender, call, make, addVersion }
 }
 
-t.test('P29: a template is made without a version, legacy unless it is said to be dynamic', async (t) => {
+t.test('P29: a template is created without a version; the default generation is legacy', async (t) => {
   proves(t, 'operation.createTemplate', 'template.generation')
   const { call } = await makeCaller()
   const dynamic = await call('POST', '/templates', { name: 'Receipt', generation: 'dynamic' })
@@ -50,7 +50,7 @@ t.test('P29: a template is made without a version, legacy unless it is said to b
   refusedV3(t, await call('POST', '/templates', { name: 'n'.repeat(101) }), [400, /at most 100/, 'name'])
 })
 
-t.test('P30 and P31: a version is added and shown with its template', async (t) => {
+t.test('P30 and P31: a version is created and shown with its template', async (t) => {
   proves(t, 'operation.addTemplateVersion', 'operation.viewTemplate', 'version.test_data')
   const { call, make, accountId } = await makeCaller()
   const id = await make({ name: 'Receipt', generation: 'dynamic' })
@@ -82,7 +82,7 @@ t.test('P30 and P31: a version is added and shown with its template', async (t) 
   t.same(rest, { ...version, user_id: accountId })
 })
 
-t.test('P32: one field of a version is changed, and the dates move', async (t) => {
+t.test('P32: a change of one field of a version also changes the dates', async (t) => {
   proves(t, 'operation.editTemplateVersion', 'version.editor')
   const { call, make, addVersion } = await makeCaller()
   const id = await make({ name: 'Receipt', generation: 'dynamic' })
@@ -131,7 +131,7 @@ t.test('P33: a template that is not there is not found, in any way it is asked f
   }
 })
 
-t.test('P34: a version is activated by an empty call, and the other one is not active any more', async (t) => {
+t.test('P34: an empty call activates a version and deactivates the previous one', async (t) => {
   proves(t, 'operation.activateTemplateVersion', 'operation.viewTemplateVersion', 'operation.deleteTemplateVersion')
   proves(t, 'version.names')
   const { call, make, addVersion } = await makeCaller()
@@ -157,7 +157,7 @@ t.test('P34: a version is activated by an empty call, and the other one is not a
   refusedV3(t, await call('GET', `/templates/${id}/versions/${third.id}`), [404, 'resource not found'])
 })
 
-t.test('P35: templates are listed in both shapes', async (t) => {
+t.test('P35: templates are listed in both response formats', async (t) => {
   proves(t, 'operation.listTemplates', 'templates.pages')
   const { call, make, addVersion } = await makeCaller()
   const legacy = await make({ name: 'old' })
@@ -201,7 +201,7 @@ t.test('P35: templates are listed in both shapes', async (t) => {
   }
 })
 
-t.test('a template is renamed, duplicated and removed', async (t) => {
+t.test('a template is renamed, duplicated and deleted', async (t) => {
   proves(t, 'operation.renameTemplate', 'operation.duplicateTemplate', 'operation.deleteTemplate')
   const { call, make, addVersion } = await makeCaller()
   const id = await make({ name: 'Receipt', generation: 'dynamic' })
@@ -225,7 +225,7 @@ t.test('a template is renamed, duplicated and removed', async (t) => {
   t.equal((await call('GET', `/templates/${copied.json?.id}`)).status, 200)
 })
 
-t.test('what can not be stored is refused by the name of its field, and changes nothing', async (t) => {
+t.test('an invalid field is rejected by name, and the call changes nothing', async (t) => {
   proves(t, 'version.size')
   const { call, make, addVersion } = await makeCaller()
   const id = await make({ name: 'Receipt' })

@@ -44,7 +44,7 @@ async function makeCaller() {
 const eventsIn = (requests: readonly Received[]) =>
   requests.flatMap(({ body }) => JSON.parse(body) as Record<string, unknown>[])
 
-t.test('a webhook is made, shown, changed and removed, and its url is not asked', async (t) => {
+t.test('a webhook is created, shown, changed and deleted, without a request to its URL', async (t) => {
   proves(t, 'operation.createWebhook', 'operation.viewWebhook', 'operation.editWebhook', 'operation.deleteWebhook')
   proves(t, 'operation.listWebhooks')
   const { call } = await makeCaller()
@@ -82,7 +82,7 @@ t.test('a webhook is made, shown, changed and removed, and its url is not asked'
   t.strictSame(receiver.requests, [])
 })
 
-t.test('the form of an account with one webhook: the oldest', async (t) => {
+t.test('the calls without an id show and change the oldest webhook', async (t) => {
   proves(t, 'operation.viewOldestWebhook', 'operation.editOldestWebhook')
   const { call, make } = await makeCaller()
   t.match((await call('GET', ALL)).json, { enabled: false, url: '', ...FLAGS })
@@ -106,7 +106,7 @@ t.test('what can’t be is refused by its field', async (t) => {
   refusedV3(t, await call('POST', ALL, { url: URL }), [400, /at most 10/])
 })
 
-t.test('signing is off until it is asked for, and shows its key only then', async (t) => {
+t.test('signing is off by default, and the public key is shown only while it is on', async (t) => {
   proves(t, 'operation.viewOldestWebhookSigning', 'operation.signOldestWebhook', 'operation.viewWebhookSigning')
   proves(t, 'operation.signWebhook')
   const { call, make } = await makeCaller()
@@ -123,7 +123,7 @@ t.test('signing is off until it is asked for, and shows its key only then', asyn
   refusedV3(t, await call('GET', `${ALL}/signed/999999`), [404, 'resource not found'])
 })
 
-t.test('P49: what is delivered is verified by @sendgrid/eventwebhook, over the raw body', async (t) => {
+t.test('P49: @sendgrid/eventwebhook verifies the signature over the raw body', async (t) => {
   proves(t, 'event-webhook', 'operation.signWebhook')
   const { sender, call, make } = await makeCaller()
   const receiver = await startReceiver(t)
@@ -237,7 +237,7 @@ t.test('a technical bounce is called Technical in events', async (t) => {
   )
 })
 
-t.test('events of a mail of a template name the template, also where there is none of that id', async (t) => {
+t.test('events of a message with a template name the template, also an unknown one', async (t) => {
   proves(t, 'event-template')
   const { sender, call, make } = await makeCaller()
   const receiver = await startReceiver(t)
@@ -272,7 +272,7 @@ t.test('every event of a mail of a group tells the group', async (t) => {
   t.match(eventsIn(receiver.batches()), [{ event: 'processed', asm_group_id: group }])
 })
 
-t.test('a sample of each event goes to the url that is named, signed as the webhook', async (t) => {
+t.test('a sample of each event is posted to the given URL, signed like the events of the webhook', async (t) => {
   proves(t, 'operation.testWebhook')
   const { call, make } = await makeCaller()
   const receiver = await startReceiver(t, answer(500))

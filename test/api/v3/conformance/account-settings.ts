@@ -5,6 +5,6 @@ export const ACCOUNT_ROWS: readonly Row[] = [
     id: 'account-settings',
     parameter: 'mail_settings, tracking_settings (account level)',
     treatment: 'honour',
-    note: 'open, click, subscription, footer; a footer that is off is not kept. The others are off: enabling one is 400.',
+    note: 'open, click, subscription and footer; a disabled footer is not stored. Enabling any other setting: 400.',
   },
 ]

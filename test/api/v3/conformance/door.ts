@@ -1,12 +1,12 @@
 import type { Row } from './rows.ts'
 
-/** What holds for every call. */
+/** Rules for every call. */
 export const DOOR_ROWS: readonly Row[] = [
   {
     id: 'bearer',
     parameter: 'Authorization: Bearer',
     treatment: 'honour',
-    note: 'A key of this service. Missing or unknown: 401; an expired account: 401.',
+    note: 'A key of this service. A missing or unknown key, or an expired account: 401.',
   },
   { id: 'key-prefix', parameter: 'key without `SG.` prefix', treatment: 'honour' },
   { id: 'basic', parameter: 'HTTP Basic', treatment: 'reject', note: '401' },
@@ -14,20 +14,20 @@ export const DOOR_ROWS: readonly Row[] = [
     id: 'on-behalf-of',
     parameter: 'on-behalf-of',
     treatment: 'honour',
-    note: 'The user name of a subaccount; any other: 403 `access forbidden`. `account-id` is not known.',
+    note: 'The user name of a subaccount; any other value: 403 `access forbidden`. `account-id` is not supported.',
   },
   {
     id: 'charset',
     parameter: 'Content-Type with charset',
     treatment: 'honour',
-    note: 'Another type than application/json, or none, with a body: 415.',
+    note: 'A body with another type than application/json, or without a type: 415.',
   },
-  { id: 'empty-body', parameter: 'empty body with application/json', treatment: 'honour', note: 'On every method.' },
+  { id: 'empty-body', parameter: 'empty body with application/json', treatment: 'honour', note: 'For every method.' },
   {
     id: 'gzip',
     parameter: 'Content-Encoding: gzip',
     treatment: 'honour',
-    note: 'Unzipped at most a message of full size: else 413. Another encoding: 415.',
+    note: 'More than the maximum message size after decompression: 413. Another encoding: 415.',
   },
   { id: 'query-lists', parameter: 'lists in queries: `a=1&a=2` and `a[]=1&a[]=2`', treatment: 'honour' },
   { id: 'rate-limits', parameter: 'X-RateLimit-* on all but mail/send, and on 429', treatment: 'honour' },
@@ -35,13 +35,13 @@ export const DOOR_ROWS: readonly Row[] = [
     id: 'link',
     parameter: 'Link: first, prev, next, last',
     treatment: 'honour',
-    note: 'On lists read by `limit` and `offset`, counted up to 100,000; on statistics where `limit` is given. Not with a query of hundreds of characters.',
+    note: 'On lists with `limit` and `offset`, whose entries are counted up to 100,000; on statistics if `limit` is given. Omitted if the query has hundreds of characters.',
   },
   {
     id: 'cors',
     parameter: 'OPTIONS and CORS',
     treatment: 'honour',
-    note: 'Scripts of other origins can’t call mail/send.',
+    note: 'Scripts of other origins cannot call mail/send.',
   },
-  { id: 'unknown-path', parameter: 'anything else under /v3', treatment: 'reject', note: '404 in JSON, never HTML' },
+  { id: 'unknown-path', parameter: 'any other path under /v3', treatment: 'reject', note: '404 in JSON, never HTML' },
 ]

@@ -10,23 +10,23 @@ import { TEMPLATE_ROWS } from './templates.ts'
 import { WEBHOOK_ROWS } from './webhooks.ts'
 
 /**
- * What the conformance page tells: every row of the contract's table of treatments (section 13), and every operation. A test
- * proves a row by `proves(t, 'its id')`; test/api/v3/conformance.test.ts fails for a row that no test proves.
+ * A row of the conformance page: a parameter of the contract's table of treatments (section 13), or an operation. A test proves a
+ * row by `proves(t, 'its id')`; test/api/v3/conformance.test.ts fails for a row that no test proves.
  */
 export interface Row {
-  /** Short, lower case, as tests name it. */
+  /** Short, lower case; used by the tests. */
   readonly id: string
-  /** As the contract names the parameter. */
+  /** Name of the parameter in the contract. */
   readonly parameter: string
-  /** Honoured, ignored (taken silently, without effect) or refused; where only some values are refused, it says so. */
+  /** Supported, ignored (accepted without effect) or rejected. If only some values are rejected, the note lists them. */
   readonly treatment: 'honour' | 'ignore' | 'reject'
-  /** What a client has to know: limits, choices between two answers, what is not done. */
+  /** Limits, choices and restrictions that clients must know. */
   readonly note?: string
-  /** No test proves it yet, and the page says so. To be taken away with the test. */
+  /** No test proves the row yet, and the page shows this. Removed when the test is added. */
   readonly pending?: true
 }
 
-/** Each part of v3 has a list of its own beside this file. */
+/** Each part of v3 has its list in a separate file of this directory. */
 export const ROWS: readonly Row[] = [
   ...MAIL_SEND_ROWS,
   ...TEMPLATE_ROWS,
@@ -39,7 +39,7 @@ export const ROWS: readonly Row[] = [
   ...SMTPAPI_ROWS,
 ]
 
-/** The rows made from the table of operations: `operation.createTemplate`. */
+/** The rows generated from the table of operations: `operation.createTemplate`. */
 export const OPERATION_ROWS: readonly Row[] = V3_OPERATIONS.map(({ name, method, path }) => ({
   id: `operation.${name}`,
   parameter: `${method} /v3${path}`,

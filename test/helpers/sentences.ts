@@ -22,6 +22,7 @@ const LOG_METHODS = new Set(['debug', 'info', 'warn', 'error', 'fatal'])
 const ERROR_FUNCTIONS = new Set(['row', 'rule', 'invalidParameter', 'refuse'])
 const ERROR_PROPERTIES = new Set(['problem', 'sentence', 'message'])
 const API_PROPERTIES = new Set(['description', 'takes', 'gives'])
+const PROTOCOL_OR_SQL = /\\r\\n|-src |::|;\s*\w+=|\w\{\w|^isolation |^(?:select|insert|update|delete|drop|comment on) /
 const SETTINGS_FILE = 'packages/core/src/platform/settings.ts'
 
 /** Returns all texts in the sources of the packages: errors, help of the CLI, settings, OpenAPI and log messages. */
@@ -84,10 +85,7 @@ function textOf(node: Node, code: string): string | undefined {
 /** Whether a string is a text; other strings are values. Without a recognized kind, a text has at least three words. */
 function isRead(text: string, kind: Kind): boolean {
   if (kind !== 'text') return /[A-Za-z]{2} \S/.test(text)
-  return (
-    /^\W{0,2}(?:\{…\}|[A-Za-z]\S*) \S+ \S+/.test(text) &&
-    !/[<>=]{2}|^(?:select|insert|update|delete|with|set|create|alter) /i.test(text)
-  )
+  return /^\W{0,2}(?:\{…\}|[A-Za-z]\S*) \S+ \S+/.test(text) && !PROTOCOL_OR_SQL.test(text)
 }
 
 function nameOf(node: unknown): string {

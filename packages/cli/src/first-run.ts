@@ -47,8 +47,7 @@ function quoted(text: string): string {
 }
 
 function resultSteps(config: Config): string {
-  if (config.delivery.kind !== 'sandbox')
-    return 'See what became of the message:\n  npm run -s postrider -- message show MESSAGE_ID'
+  if (config.delivery.kind !== 'sandbox') return 'Show the result:\n  npm run -s postrider -- message show MESSAGE_ID'
   return `List delivered messages here, or open ${sandboxUrl(config)}/ in a browser:\n  curl -s ${sandboxUrl(config)}/messages`
 }
 

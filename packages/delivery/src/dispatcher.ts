@@ -215,7 +215,10 @@ export class Dispatcher {
       // Nothing was offered to a server: a failure to record end of data is an outcome, not an error. Other errors may be caused by this
       // message and must count as an attempt.
       const { messageId, recipientNo } = inHand.delivery
-      this.#options.log.warn({ err: error, messageId, recipientNo }, 'delivery released untried: database unavailable')
+      this.#options.log.warn(
+        { err: error, messageId, recipientNo },
+        'delivery released without an attempt: database unavailable',
+      )
       await this.#giveBack([inHand], 1)
     }
   }

@@ -52,7 +52,7 @@ export class DueClaims {
     return claimed.length
   }
 
-  /** Undefined: from the head of the queue. */
+  /** Where the claim begins; the head of the queue if undefined. */
   #dueFrom(): number | undefined {
     const now = performance.now()
     if (this.#cursor !== undefined && now - this.#headAt < HEAD_EVERY_MS) return this.#cursor

@@ -60,7 +60,7 @@ async function untilWritten<T>(write: () => Promise<T>, patience: number, log: L
       return await write()
     } catch (error) {
       if (!isDatabaseTrouble(error) || performance.now() > deadline) throw error
-      if (attempt === 1) log.warn({ err: error }, 'database unavailable, results wait')
+      if (attempt === 1) log.warn({ err: error }, 'database unavailable, buffering results')
       await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 1000)))
     }
   }

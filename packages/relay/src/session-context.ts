@@ -8,7 +8,7 @@ export interface SessionDependencies {
   readonly trusted: Config['relayTrusted']
 }
 
-/** What the SMTP commands of all sessions share. */
+/** Shared by the SMTP commands of all sessions. */
 export interface SessionContext extends SessionDependencies {
   readonly trustedNetworks: NetworkList
   /** Number of failed logins of each session. */

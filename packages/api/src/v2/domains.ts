@@ -26,7 +26,7 @@ const SendingDomain = Type.Object({
   addedTime: Type.String(),
   checkedTime: Type.Union([Type.String(), Type.Null()], { description: 'time of the last DNS check' }),
   brokenSince: Type.Union([Type.String(), Type.Null()], {
-    description: 'time since which the required records of a verified domain are wrong',
+    description: 'time since which the required records of a verified domain are incorrect',
   }),
   claimEnds: Type.Union([Type.String(), Type.Null()], {
     description: 'time at which a pending domain is removed unless its required records are correct',

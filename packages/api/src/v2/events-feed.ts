@@ -65,7 +65,7 @@ export const FEED: readonly Operation[] = [
         next: Type.Integer({ description: 'value of `after` for the next request' }),
         last: Type.Integer({ description: 'number of the latest event' }),
         oldest: Type.Integer({
-          description: 'number of the oldest event not deleted; events between `after` and it are gone',
+          description: 'number of the oldest event not deleted; earlier events after `after` have been deleted',
         }),
       }),
       example: { next: 1, last: 1, oldest: 1 },

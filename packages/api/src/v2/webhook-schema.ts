@@ -51,7 +51,7 @@ export const ShownWebhook = Type.Object({
   createdTime: Type.String(),
 })
 
-/** What all operations of this group have in common. */
+/** Properties common to all operations of this group. */
 export const WEBHOOK_GROUP = { group: 'Webhook', scope: 'webhooks' } as const
 
 export function shownWebhook(webhook: Webhook): Static<typeof ShownWebhook> {

@@ -58,7 +58,7 @@ export const CATEGORIES: readonly Operation[] = [
       ...PeriodQuery,
       categories: Type.Array(Type.String(), { minItems: 1, maxItems: 10 }),
     }),
-    wrong: { ...WRONG, categories: 'categories is required, 10 at most' },
+    wrong: { ...WRONG, categories: 'categories is required, at most 10' },
     act: async ({ query }, call) => {
       const { core, principal } = call
       const accountId = principal.account.id

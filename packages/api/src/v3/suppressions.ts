@@ -96,7 +96,7 @@ export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operatio
   const { path, noun, singular, summary, right, reasons, shown } = list
   const all = operation({
     name: `list${noun}`,
-    summary: `Lists ${summary}`,
+    summary: `List ${summary}`,
     ...common,
     method: 'GET',
     path,

@@ -67,7 +67,7 @@ export const domainCommands: readonly Command[] = [
   {
     name: 'domain check',
     usage: 'DOMAIN [--account ID]',
-    summary: 'Check the DNS records of a domain now; the domain is activated once they are right',
+    summary: 'Check the DNS records of a domain now; the domain is activated once they are correct',
     words: 1,
     options: { account: { type: 'string' } },
     run: (call) => {

@@ -18,14 +18,14 @@ export async function makeWay(
   // Checked first: a rejected domain may never have been verified.
   if (holder.state === 'rejected') return 'the operator does not allow this domain'
   if (holder.verifiedAt === null) {
-    return 'another account has this domain by the word of the operator, who has to release it'
+    return 'the operator assigned this domain to another account and has to release it'
   }
   if (holder.brokenSince === null) {
-    return 'another account has this domain, and its DKIM record is still there: remove that record, then verify again'
+    return 'another account has this domain, and its DKIM record is still published: remove that record, then verify again'
   }
   const { id, accountId, state } = holder
   if (id !== gone)
-    return 'another account has this domain, and the DNS does not answer for its records now: verify again'
+    return 'another account has this domain, and its DNS records could not be looked up: verify again later'
   // Two accounts may be taking over domains from each other at the same time.
   await lockLogs(sql, [accountId, claimant])
   await demoteDomain(sql, id)

@@ -33,7 +33,7 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
   {
     name: 'RELAY_TRUSTED_KEY',
     default: '',
-    meaning: 'API key that mail from RELAY_TRUSTED_NETWORKS is sent with. It needs the scope send.',
+    meaning: 'API key used for mail from RELAY_TRUSTED_NETWORKS. Requires the scope send.',
   },
   {
     name: 'TLS_CERT',
@@ -105,7 +105,7 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'BODY_BUDGET_MB',
     default: '128',
     meaning:
-      'Megabytes of message bodies that one process holds in memory, and again as many of the templates and uploaded files they use. Beyond that, mail is temporarily rejected (503, 452).',
+      'Megabytes of message bodies that one process holds in memory. Templates and uploaded files that messages use may take the same amount again. Beyond that, mail is temporarily rejected (503, 452).',
   },
   {
     name: 'ATTACHMENT_STORAGE_MB',

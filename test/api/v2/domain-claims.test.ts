@@ -80,7 +80,7 @@ t.test(
     t.equal(held.status, 'pending')
     t.match(held.dns[0], {
       state: 'right',
-      problem: /another account has this domain, and its DKIM record is still there/,
+      problem: /another account has this domain, and its DKIM record is still published/,
     })
     t.equal(await sends(first.apiKey, domain), true)
 
@@ -113,7 +113,7 @@ t.test(
     test.publish(second.added)
     test.set(proof, { fails: 'servfail' })
     const held = await done(second.apiKey, 'domain/verify', { domain })
-    t.match(held, { status: 'pending', dns: [{ problem: /the DNS does not answer for its records now/ }] })
+    t.match(held, { status: 'pending', dns: [{ problem: /its DNS records could not be looked up/ }] })
     t.equal(await sends(first.apiKey, domain), true)
     test.set(proof, {})
     t.match(await done(second.apiKey, 'domain/verify', { domain }), { status: 'active' })
@@ -125,7 +125,7 @@ t.test('what the operator gave an account unseen, no record of another takes awa
   const other = await claimed(domain)
   test.publish(other.added)
   const held = await done(other.apiKey, 'domain/verify', { domain })
-  t.match(held, { status: 'pending', dns: [{ problem: /by the word of the operator/ }] })
+  t.match(held, { status: 'pending', dns: [{ problem: /the operator assigned this domain to another account/ }] })
   t.equal(await sends(apiKey, domain), true)
 })
 

@@ -18,8 +18,8 @@ export const BREAKS: readonly Break[] = [
   {
     name: "never takes over a lost worker's deliveries",
     file: 'packages/core/src/delivery/lease.ts',
-    find: 'return lost.length === 0 ? 0 :',
-    replace: 'return lost.length >= 0 ? 0 :',
+    find: 'return dead.length === 0 ? 0 :',
+    replace: 'return dead.length >= 0 ? 0 :',
     journey: 'test/journeys/crashes.test.ts',
   },
   {

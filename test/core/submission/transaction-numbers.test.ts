@@ -93,9 +93,9 @@ async function numbersFrom(place: number): Promise<TransactionNumbers> {
 
 async function takeInProcess(): Promise<string[]> {
   const code = `import { openDatabase } from '@postrider/core'
-    import { transactionNumber, transactionNumbersOf } from './packages/core/src/submission/transaction-numbers.ts'
+    import { transactionNumber, createTransactionNumbers } from './packages/core/src/submission/transaction-numbers.ts'
     const sql = openDatabase({ url: process.argv[1], name: 'test', connections: 1 })
-    const numbers = transactionNumbersOf(sql)
+    const numbers = createTransactionNumbers(sql)
     const taken = []
     for (let round = 0; round < 40; round++) {
       const base = await numbers.take(1000, ${NOW})

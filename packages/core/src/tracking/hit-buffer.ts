@@ -51,9 +51,9 @@ export function createHitBuffer({ sql, log }: { sql: Sql; log: Log }): HitBuffer
     const deadline = performance.now() + MAX_AGE_MS
     for (let attempt = 1; ; attempt++) {
       try {
-        if (attempt === 1) await insertHits(sql, batch)
-        // The age of a hit must be computed after a connection is available, not before waiting for one.
-        else await sql.begin((transaction) => insertHits(transaction, batch))
+        // In a transaction, so that the age of a hit is computed once a connection is available. A single statement would wait with the
+        // age it had before, for as long as the pool needs to connect again.
+        await sql.begin((transaction) => insertHits(transaction, batch))
         return batch.map(() => undefined)
       } catch (error) {
         if (!isDatabaseTrouble(error) || performance.now() > Math.min(deadline, end)) throw error

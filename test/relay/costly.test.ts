@@ -1,7 +1,7 @@
 import t from 'tap'
 import { makeService } from '../helpers/service.ts'
 import { stuffed } from '../helpers/smtp-client.ts'
-import { costOf } from '../helpers/turns.ts'
+import { longestTurnOf } from '../helpers/turns.ts'
 import { COSTLY, type Costly, sizeOf } from './costly.ts'
 import { openSession } from './session.ts'
 
@@ -23,10 +23,10 @@ const CHOSEN =
   /^(X-ATTRIBUTES of many keys for many|fields of its own for ten thousand|X-SMTPAPI of (unique_args|tags|more tags)|To of addresses in encoded words|a body of (parts without number|delimiters|heads of 1 MB|head without end), with Idem|a body of (heads of 1 MB|blanks in base64|quoted-printable|equals signs|flowed text|letters in), with X-SMTPAPI|many fields$|a header of 29 MB$)/
 
 /** In pieces as large as a socket's, so that sending it does not take a turn of its own. */
-function segmentsOf(costly: Costly): Buffer[] {
+function segmentsOf(costly: Costly, key: string): Buffer[] {
   const octets = sizeOf(costly)
   const from = costly.from?.(octets, desk) ?? `From: ${desk}\r\n`
-  const text = (from + costly.make(octets)).replace('#1#', String(template)).replace('#2#', costly.what)
+  const text = (from + costly.make(octets)).replace('#1#', String(template)).replace('#2#', key)
   const data = stuffed(Buffer.from(text, 'latin1'))
   return Array.from({ length: Math.ceil(data.length / 65_536) }, (_, at) =>
     data.subarray(at * 65_536, (at + 1) * 65_536),
@@ -35,16 +35,21 @@ function segmentsOf(costly: Costly): Buffer[] {
 
 for (const costly of COSTLY.filter(({ what }) => CHOSEN.test(what))) {
   t.test(`${costly.what}: a message of it keeps nobody else waiting`, async (t) => {
-    const client = await openSession(t, service, sender)
-    await client.begin(desk, ...Array.from({ length: costly.recipients ?? 1 }, (_, at) => `r${at}@harbor.example`))
-    const segments = segmentsOf(costly)
-    let reply = ''
-    const { longest } = await costOf(async () => {
-      await client.send(...segments)
-      reply = await client.reply()
-    })
-    client.destroy()
-    t.match(reply, /^(250|550) /)
-    t.ok(longest < MOST, `${Math.round(longest)} ms`)
+    let time = 0
+    const prepare = async () => {
+      const client = await openSession(t, service, sender)
+      await client.begin(desk, ...Array.from({ length: costly.recipients ?? 1 }, (_, at) => `r${at}@harbor.example`))
+      return { client, segments: segmentsOf(costly, `${costly.what} ${time++}`) }
+    }
+    const longest = await longestTurnOf(
+      MOST,
+      async ({ client, segments }) => {
+        await client.send(...segments)
+        t.match(await client.reply(), /^(250|550) /)
+        client.destroy()
+      },
+      prepare,
+    )
+    t.ok(longest < MOST, `${longest} ms`)
   })
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { makeService } from '../../helpers/service.ts'
-import { costOf } from '../../helpers/turns.ts'
+import { longestTurnOf } from '../../helpers/turns.ts'
 import { refused } from '../refused.ts'
 import { envelopeTo, submissionOf } from '../submission.ts'
 
@@ -14,7 +14,7 @@ await judge({})
 
 t.test('five million merge tags, or as many beginnings of some, keep nobody waiting', async (t) => {
   for (const html of ['[%a%]'.repeat(5_000_000), '[%'.repeat(12_000_000), `[%a${' '.repeat(25_000_000)}`]) {
-    const { longest } = await costOf(() => judge(htmlOf(html)))
+    const longest = await longestTurnOf(150, () => judge(htmlOf(html)))
     t.ok(longest < 150, `${longest} ms`)
   }
 })
@@ -23,7 +23,7 @@ t.test('ten thousand recipients with a subject full of tags keep nobody waiting'
   const envelopes = Array.from({ length: 10_000 }, (_, at) =>
     envelopeTo(`r${at}@harbor.example`, { attributes: { a: 'b' } }),
   )
-  const { longest } = await costOf(() => judge({ subject: '[%a%]'.repeat(600), envelopes }))
+  const longest = await longestTurnOf(150, () => judge({ subject: '[%a%]'.repeat(600), envelopes }))
   t.ok(longest < 150, `${longest} ms`)
 })
 

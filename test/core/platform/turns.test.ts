@@ -1,6 +1,6 @@
 import t from 'tap'
 import { inItsTurn, inTurns, type Stoppable } from '../../../packages/core/src/platform/threads/turns.ts'
-import { costOf } from '../../helpers/turns.ts'
+import { longestTurnOf } from '../../helpers/turns.ts'
 
 function compute(milliseconds: number): void {
   const until = performance.now() + milliseconds
@@ -25,7 +25,7 @@ t.test('short work is done at once, long work comes later', async (t) => {
 
 t.test('of long work, and of what many begin at once, some milliseconds are done in a turn', async (t) => {
   let done: number[] = []
-  const { longest } = await costOf(async () => {
+  const longest = await longestTurnOf(60, async () => {
     done = await Promise.all(Array.from({ length: 30 }, (_, at) => inTurns(worked(20 + at))))
   })
   t.strictSame(
@@ -36,17 +36,18 @@ t.test('of long work, and of what many begin at once, some milliseconds are done
 })
 
 t.test('what can’t be stopped is done one after the other, when a turn has time for it', async (t) => {
-  const order: number[] = []
-  const { longest } = await costOf(() =>
-    Promise.all(
+  let order: number[] = []
+  const longest = await longestTurnOf(120, () => {
+    order = []
+    return Promise.all(
       Array.from({ length: 20 }, (_, at) =>
         inItsTurn(() => {
           compute(15)
           order.push(at)
         }),
       ),
-    ),
-  )
+    )
+  })
   t.strictSame(
     order,
     Array.from({ length: 20 }, (_, at) => at),

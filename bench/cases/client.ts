@@ -36,7 +36,7 @@ export const client: Case = {
         Array.from({ length: CONNECTIONS }, async () => {
           const session = await openSession(host, { heloName: 'bench.test', memory, steps: [] })
           while (left-- > 0) {
-            const letter = { from, to, head: '', message: raw, utf8: false, beforeDot: async () => true }
+            const letter = { from, to, head: '', message: raw, utf8: false, beforeEndOfData: async () => true }
             const end = await runTransaction(session, letter)
             if (end.kind !== 'reply' || end.reply.code !== 250) throw new Error(`not taken: ${JSON.stringify(end)}`)
           }

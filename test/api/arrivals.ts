@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { MessageStory } from '@postrider/core'
+import type { MessageDetails } from '@postrider/core'
 import type { Test } from 'tap'
 import { startProcess } from '../helpers/processes.ts'
 import { sendV2, type V2Answer, v2Body } from '../helpers/send.ts'
@@ -59,7 +59,7 @@ export interface Arrivals {
   /** Waits until this many copies of the message have arrived; answers them by recipient, in order. */
   copies(answer: V2Answer, count?: number): Promise<Copy[]>
   /** What became of the message so far. */
-  story(answer: V2Answer): Promise<MessageStory>
+  story(answer: V2Answer): Promise<MessageDetails>
   /** Sends and waits for the first copy. */
   deliver(extra?: Record<string, unknown>): Promise<Copy>
 }
@@ -86,7 +86,7 @@ export async function makeArrivals(t: Test, settings: Record<string, string> = {
       .flatMap(({ to, raw, mail }) => to.map((recipient) => ({ recipient, raw, mail })))
       .sort((a, b) => (a.recipient < b.recipient ? -1 : 1))
   }
-  const story = async ({ body }: V2Answer): Promise<MessageStory> => {
+  const story = async ({ body }: V2Answer): Promise<MessageDetails> => {
     const found = await service.core.messages.show(body.data?.message_id ?? '')
     if (!found) throw new Error(`not accepted: ${JSON.stringify(body)}`)
     return found

@@ -14,7 +14,7 @@ function taken(queue: LargeCallQueue<ReturnType<typeof call>>): number[] {
 }
 
 function finishOne(queue: LargeCallQueue<ReturnType<typeof call>>): void {
-  const [first] = queue.inHand
+  const [first] = queue.inFlight
   if (first) queue.done(first)
 }
 

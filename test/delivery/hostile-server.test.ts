@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { type DeliveryStory, startInternet, stepsOf } from './outbox.ts'
+import { type DeliveryDetails, startInternet, stepsOf } from './outbox.ts'
 import { type Says, startRawServer, talkSmtp } from './raw-server.ts'
 
 const internet = await startInternet(t)
@@ -13,7 +13,7 @@ async function domainOf(t: Test, talk: (socket: Socket) => void): Promise<string
   return internet.domain({ a: [server.host] })
 }
 
-async function outcomeOf(t: Test, talk: (socket: Socket) => void): Promise<DeliveryStory> {
+async function outcomeOf(t: Test, talk: (socket: Socket) => void): Promise<DeliveryDetails> {
   const domain = await domainOf(t, talk)
   return internet.attempted(await internet.send(`a@${domain}`))
 }

@@ -1,4 +1,4 @@
-import type { MessageStory, Step } from '@postrider/core'
+import type { MessageDetails, Step } from '@postrider/core'
 import type { Test } from 'tap'
 import { moveClock } from '../helpers/database.ts'
 import { type DnsServer, startDns, type Zone } from '../helpers/dns.ts'
@@ -10,11 +10,11 @@ import { type Sink, type SinkOptions, startSink } from '../helpers/sink.ts'
 import { SmtpClient } from '../helpers/smtp-client.ts'
 import { until } from '../helpers/until.ts'
 
-export type DeliveryStory = MessageStory['deliveries'][number]
-export type AttemptStory = DeliveryStory['attempts'][number]
+export type DeliveryDetails = MessageDetails['deliveries'][number]
+export type AttemptStory = DeliveryDetails['attempts'][number]
 
 /** The conversation of the delivery's last attempt. */
-export function stepsOf({ attempts }: DeliveryStory): Step[] {
+export function stepsOf({ attempts }: DeliveryDetails): Step[] {
   return (attempts.at(-1)?.conversation ?? []) as Step[]
 }
 
@@ -29,11 +29,11 @@ export interface Outbox {
   openRelay(
     t: Test,
   ): Promise<{ submit(from: string, to: string | readonly string[], message: string | Buffer): Promise<string> }>
-  story(id: string): Promise<MessageStory>
+  story(id: string): Promise<MessageDetails>
   /** Waits until the delivery has had this many attempts, or is done with. */
-  attempted(id: string, attempts?: number, recipientNo?: number): Promise<DeliveryStory>
+  attempted(id: string, attempts?: number, recipientNo?: number): Promise<DeliveryDetails>
   /** Waits until the delivery is in this state. */
-  inState(id: string, state: string, recipientNo?: number): Promise<DeliveryStory>
+  inState(id: string, state: string, recipientNo?: number): Promise<DeliveryDetails>
   /** Moves the service's clock on by this many minutes more. */
   advance(minutes: number): Promise<void>
 }
@@ -51,7 +51,7 @@ export async function startOutbox(
   let minutes = 0
   let opened: Promise<void> | undefined
 
-  async function story(id: string): Promise<MessageStory> {
+  async function story(id: string): Promise<MessageDetails> {
     const found = await service.core.messages.show(id)
     if (!found) throw new Error(`there is no message ${id}`)
     return found
@@ -60,9 +60,9 @@ export async function startOutbox(
     what: string,
     id: string,
     recipientNo: number,
-    fits: (delivery: DeliveryStory) => boolean,
-  ): Promise<DeliveryStory> {
-    let last: DeliveryStory | undefined
+    fits: (delivery: DeliveryDetails) => boolean,
+  ): Promise<DeliveryDetails> {
+    let last: DeliveryDetails | undefined
     return until(
       what,
       async () => {

@@ -23,8 +23,15 @@ function open({ host, port }: RawServer, more: Partial<Endpoint> = {}): Promise<
 }
 
 function send(connection: SmtpConnection, message = Buffer.from('Subject: x\r\n\r\nx\r\n')): Promise<TransactionEnd> {
-  const beforeDot = async (): Promise<boolean> => true
-  return runTransaction(connection, { from: 'b@own.test', to: 'a@far.test', head: '', message, utf8: false, beforeDot })
+  const beforeEndOfData = async (): Promise<boolean> => true
+  return runTransaction(connection, {
+    from: 'b@own.test',
+    to: 'a@far.test',
+    head: '',
+    message,
+    utf8: false,
+    beforeEndOfData,
+  })
 }
 
 /** A server that falls silent at the line that starts like this. */

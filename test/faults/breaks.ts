@@ -25,8 +25,8 @@ export const BREAKS: readonly Break[] = [
   {
     name: 'writes the final dot without lease and note',
     file: 'packages/delivery/src/recorder.ts',
-    find: 'markDot: (dot) => dots.add(dot)',
-    replace: 'markDot: async (dot) => dot !== undefined || dots.size < 0',
+    find: 'recordEndOfData: (end) => ends.add(end)',
+    replace: 'recordEndOfData: async (end) => end !== undefined || ends.size < 0',
     journey: 'test/journeys/crashes.test.ts',
   },
   {

@@ -1,4 +1,4 @@
-import type { MessageStory } from '@postrider/core'
+import type { MessageDetails } from '@postrider/core'
 import t from 'tap'
 import { moveClock } from '../helpers/database.ts'
 import { startDns } from '../helpers/dns.ts'
@@ -52,7 +52,7 @@ async function send(recipient: string): Promise<string> {
 }
 
 /** The message's story once it fits. */
-function story(what: string, id: string, fits: (story: MessageStory) => boolean): Promise<MessageStory> {
+function story(what: string, id: string, fits: (story: MessageDetails) => boolean): Promise<MessageDetails> {
   return until(
     what,
     async () => {
@@ -63,14 +63,14 @@ function story(what: string, id: string, fits: (story: MessageStory) => boolean)
   )
 }
 
-function inState(id: string, state: string, attempts: number): Promise<MessageStory> {
+function inState(id: string, state: string, attempts: number): Promise<MessageDetails> {
   return story(`${state} after ${attempts} attempts`, id, ({ deliveries: [delivery] }) =>
     // The story is read in several statements: the state may be a moment younger than the attempts.
     Boolean(delivery && delivery.state === state && delivery.attempts.length === attempts),
   )
 }
 
-function eventsOf({ events }: MessageStory): (readonly [string, unknown])[] {
+function eventsOf({ events }: MessageDetails): (readonly [string, unknown])[] {
   return events.map(({ type, detail }) => [type, detail] as const)
 }
 

@@ -1,4 +1,4 @@
-import type { MessageStory } from '@postrider/core'
+import type { MessageDetails } from '@postrider/core'
 import type { Test } from 'tap'
 import type { Sender, TestService } from '../helpers/service.ts'
 import { SmtpClient } from '../helpers/smtp-client.ts'
@@ -46,7 +46,7 @@ export function queueId(reply: string): string {
 }
 
 /** The message a 250 speaks of. */
-export async function shown({ core }: TestService, reply: string): Promise<MessageStory> {
+export async function shown({ core }: TestService, reply: string): Promise<MessageDetails> {
   const story = await core.messages.show(queueId(reply))
   if (!story) throw new Error(`${reply}: there is no such message`)
   return story

@@ -1,4 +1,4 @@
-import type { MessageStory } from '@postrider/core'
+import type { MessageDetails } from '@postrider/core'
 import t from 'tap'
 import { proves } from '../api/v3/conformance/proves.ts'
 import { addWebhook, LOOPBACK, runLoops } from '../delivery/webhook-worker.ts'
@@ -11,7 +11,7 @@ const { service, sender, sink, send, read, someone } = await makeSmtpApiMail(t, 
 const desk = `desk@${sender.domain}`
 
 /** The states and reasons of a message's deliveries, and what its events say. */
-function fates({ deliveries, events }: MessageStory): unknown[] {
+function fates({ deliveries, events }: MessageDetails): unknown[] {
   return [
     ...deliveries.map(({ recipient, state, reason }) => [recipient, state, reason]),
     ...events.map(({ type, detail }) => [type, (detail as { reason?: string } | null)?.reason]),

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { MessageStory } from '@postrider/core'
+import type { MessageDetails } from '@postrider/core'
 import { createTransport, type SendMailOptions } from 'nodemailer'
 import type { Test } from 'tap'
 import { startProcess } from '../helpers/processes.ts'
@@ -41,7 +41,7 @@ export interface SmtpApiMail {
   readonly sender: Sender
   readonly sink: Sink
   /** Sends by nodemailer, with this in X-SMTPAPI: JSON of an object, text as it is. Answers what became of the message so far. */
-  send(api: object | string, mail?: SendMailOptions, from?: Sender): Promise<MessageStory>
+  send(api: object | string, mail?: SendMailOptions, from?: Sender): Promise<MessageDetails>
   /** The copy that arrives for this recipient. */
   arrived(recipient: string): Promise<SinkMessage>
   read(recipient: string): Promise<ReadMail>

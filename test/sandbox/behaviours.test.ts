@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { MessageStory } from '@postrider/core'
+import type { MessageDetails } from '@postrider/core'
 import t from 'tap'
 import { moveClock } from '../helpers/database.ts'
 import { startProcess } from '../helpers/processes.ts'
@@ -120,12 +120,12 @@ t.test('through the service every behaviour becomes the outcome the README tells
     return sent.body.data?.message_id as string
   }
   /** The deliveries once each has been attempted so often, or is finished. */
-  const attempted = (id: string, times: number): Promise<MessageStory['deliveries']> =>
+  const attempted = (id: string, times: number): Promise<MessageDetails['deliveries']> =>
     until(`attempt ${times}`, async () => {
       const deliveries = (await service.core.messages.show(id))?.deliveries
       return deliveries?.every(({ attempts, finishedAt }) => finishedAt || attempts.length >= times) && deliveries
     })
-  const outcomes = (deliveries: MessageStory['deliveries']): Record<string, string[]> =>
+  const outcomes = (deliveries: MessageDetails['deliveries']): Record<string, string[]> =>
     Object.fromEntries(
       deliveries.map(({ recipient, attempts }) => [recipient.split('@')[0], attempts.map(({ outcome }) => outcome)]),
     )

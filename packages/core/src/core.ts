@@ -66,7 +66,7 @@ export interface Core {
    * Periodic cleanup that any process may run: creates partitions ahead of time and deletes expired idempotency keys,
    * rate-limit windows, suppressions, export files and batches.
    */
-  readonly tidy: () => Promise<void>
+  readonly cleanUp: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -163,8 +163,8 @@ export function createCore({
     webhooks: createWebhooks({ sql: work, secrets, http }),
     readiness,
     clock,
-    tidy: () =>
-      tidy(work, [
+    cleanUp: () =>
+      cleanUp(work, [
         messages.forgetOldAnswers,
         rateLimits.forgetOldWindows,
         suppressions.forgetEnded,
@@ -180,7 +180,7 @@ export function createCore({
 }
 
 /** Creates partitions, and calls each of the functions until it has nothing left to delete. */
-async function tidy(sql: Sql, forgetting: readonly (() => Promise<number>)[]): Promise<void> {
+async function cleanUp(sql: Sql, forgetting: readonly (() => Promise<number>)[]): Promise<void> {
   const all = async (forget: () => Promise<number>) => {
     while ((await forget()) > 0);
   }

@@ -81,7 +81,7 @@ export function withCore(
     await core.readiness.check()
     const running = await start({ config, log, core })
     const cleanup = setInterval(
-      () => void core.tidy().catch((err) => log.warn({ err }, 'cleanup failed')),
+      () => void core.cleanUp().catch((err) => log.warn({ err }, 'cleanup failed')),
       CLEANUP_INTERVAL_MS,
     )
     return {

@@ -13,7 +13,7 @@ export interface ClaimLoop {
   /** Called when mail was queued. */
   wake(): void
   /** Called when a delivery is no longer in flight; causes a claim only if capacity was lacking. */
-  roomAppeared(): void
+  capacityAppeared(): void
   stop(): Promise<void>
 }
 
@@ -70,7 +70,7 @@ export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
   }
   return {
     wake,
-    roomAppeared() {
+    capacityAppeared() {
       if (due.lackedCapacity || dispatcher.isBacklogged) wake()
     },
     async stop() {

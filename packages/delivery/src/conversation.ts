@@ -1,9 +1,9 @@
 import {
   type Deferred,
-  type DotLeave,
   type Outcome,
   type Parties,
   type Reply,
+  type SendPermission,
   type Stage,
   type Step,
   Unrenderable,
@@ -25,12 +25,12 @@ export interface OutgoingMessage {
   readonly release: () => void
   readonly utf8: boolean
   /** Records that end of data is about to be sent to this host, and returns whether it may be. */
-  readonly beforeDot: (host: string) => Promise<DotLeave>
+  readonly beforeEndOfData: (host: string) => Promise<SendPermission>
 }
 
 export interface ConversationOptions {
   /** Builds the message and keeps it in memory while `act` runs. Called only after a session is open: unreachable hosts take long. */
-  readonly withLetter: <T>(act: (letter: OutgoingMessage) => Promise<T>) => Promise<T>
+  readonly withMessage: <T>(act: (outgoing: OutgoingMessage) => Promise<T>) => Promise<T>
   readonly route: Extract<Route, { kind: 'hosts' }>
   readonly onlyHost: string | null
   /** Number of the attempt, from 1. */
@@ -131,15 +131,15 @@ function lostReply(reason: string): Reply {
 
 async function offer(
   connection: SmtpConnection,
-  { withLetter }: ConversationOptions,
+  { withMessage }: ConversationOptions,
   steps: Step[],
 ): Promise<OfferEnd> {
-  const end = await withLetter<OfferEnd>(async (letter) => {
-    const beforeDot = (): Promise<DotLeave> => letter.beforeDot(connection.endpoint.host)
-    const end = await runTransaction(connection, { ...letter, beforeDot })
+  const end = await withMessage<OfferEnd>(async (outgoing) => {
+    const beforeEndOfData = (): Promise<SendPermission> => outgoing.beforeEndOfData(connection.endpoint.host)
+    const end = await runTransaction(connection, { ...outgoing, beforeEndOfData })
     if (end.kind !== 'reply') return end
-    if (end.stage === 'dot') letter.release()
-    return { ...end, parties: { sender: letter.from, recipient: letter.to } }
+    if (end.stage === 'dot') outgoing.release()
+    return { ...end, parties: { sender: outgoing.from, recipient: outgoing.to } }
   }).catch((error: unknown): Unwritten => {
     if (error instanceof Unrenderable) return { kind: 'build-failed', error }
     // An internal error; the session must be closed.

@@ -2,15 +2,15 @@ import {
   type ClaimedDelivery,
   type Core,
   type DomainSigner,
-  type DotLeave,
   dueFromOf,
   type LoadedMessage,
   messageIdText,
   release,
+  type SendPermission,
 } from '@postrider/core'
 import { type ConversationEnd, type ConversationOptions, converse, type OutgoingMessage } from './conversation.ts'
 import type { LargeBodies } from './large-bodies.ts'
-import { signLetter } from './sign-letter.ts'
+import { signMessage } from './sign-message.ts'
 import type { Suspects } from './suspects.ts'
 
 /** A claimed delivery with its message. */
@@ -19,14 +19,14 @@ export interface InFlightDelivery {
   readonly message: LoadedMessage
 }
 
-export interface DeliverOptions extends Omit<ConversationOptions, 'withLetter' | 'onlyHost' | 'attempt'> {
+export interface DeliverOptions extends Omit<ConversationOptions, 'withMessage' | 'onlyHost' | 'attempt'> {
   readonly core: Core
   readonly bodies: LargeBodies
   readonly suspects: Suspects
   readonly site: string
   readonly workerId: number
   readonly returnPathHost: string
-  readonly markDot: (delivery: ClaimedDelivery, host: string) => Promise<DotLeave>
+  readonly recordEndOfData: (delivery: ClaimedDelivery, host: string) => Promise<SendPermission>
 }
 
 /**
@@ -43,7 +43,7 @@ export async function deliver(
     ...options,
     onlyHost: delivery.onlyHost,
     attempt: delivery.attempt,
-    withLetter: (act) => withLetter({ delivery, message }, options, act),
+    withMessage: (act) => withMessage({ delivery, message }, options, act),
   })
 }
 
@@ -56,20 +56,22 @@ const MEMORY_FACTOR = 1.5
  * Builds the message and runs `act` with it. A message that has become much larger than its body is released and built again (with the
  * same bytes) once the budget has capacity for it; otherwise a few thousand of them would exhaust the memory.
  */
-async function withLetter<T>(
-  inHand: InFlightDelivery,
+async function withMessage<T>(
+  inFlight: InFlightDelivery,
   options: DeliverOptions,
-  act: (letter: OutgoingMessage) => Promise<T>,
+  act: (outgoing: OutgoingMessage) => Promise<T>,
 ): Promise<T> {
-  const { delivery, message } = inHand
+  const { delivery, message } = inFlight
   const build = (most: number, octets?: number): Promise<{ readonly done: T } | { readonly octets: number }> =>
     options.bodies.with(
       message,
       options.site,
       async (loaded) => {
-        const letter = await options.suspects.write(delivery, () => writeLetter({ delivery, message: loaded }, options))
-        const { length } = letter.message
-        return length > most ? { octets: Math.ceil(length * MEMORY_FACTOR) } : { done: await act(letter) }
+        const outgoing = await options.suspects.write(delivery, () =>
+          buildMessage({ delivery, message: loaded }, options),
+        )
+        const { length } = outgoing.message
+        return length > most ? { octets: Math.ceil(length * MEMORY_FACTOR) } : { done: await act(outgoing) }
       },
       octets,
     )
@@ -80,8 +82,11 @@ async function withLetter<T>(
   return second.done
 }
 
-async function writeLetter({ delivery, message }: InFlightDelivery, options: DeliverOptions): Promise<OutgoingMessage> {
-  const { core, markDot } = options
+async function buildMessage(
+  { delivery, message }: InFlightDelivery,
+  options: DeliverOptions,
+): Promise<OutgoingMessage> {
+  const { core, recordEndOfData } = options
   const rendering = core.messages.render(message, delivery)
   // Rendering is usually synchronous.
   const rendered = rendering instanceof Promise ? await rendering : rendering
@@ -92,7 +97,7 @@ async function writeLetter({ delivery, message }: InFlightDelivery, options: Del
     message: rendered,
     release: () => releaseLarge(rendered, message),
     utf8: needsUtf8(delivery.recipient, rendered, message),
-    beforeDot: (host) => markDot(delivery, host),
+    beforeEndOfData: (host) => recordEndOfData(delivery, host),
   }
 }
 
@@ -109,7 +114,7 @@ const shared = new WeakMap<LoadedMessage, Promise<string>>()
 function sign(message: LoadedMessage, delivery: ClaimedDelivery, rendered: Buffer, core: Core): Promise<string> {
   const dueFrom = dueFromOf(message, delivery)
   const make = async (): Promise<string> => {
-    return signLetter(message, rendered, { signer: await signerOf(message, core), signedAt: dueFrom })
+    return signMessage(message, rendered, { signer: await signerOf(message, core), signedAt: dueFrom })
   }
   if (rendered !== message.parts?.get(0) || dueFrom !== message.dueFrom.getTime()) return make()
   let signature = shared.get(message)

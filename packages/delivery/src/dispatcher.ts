@@ -27,7 +27,7 @@ export interface DispatcherOptions {
   readonly routes: Routes
   readonly recorder: Recorder
   /** Called whenever capacity was freed. */
-  readonly onRoom: () => void
+  readonly onCapacity: () => void
 }
 
 /** Waiting deliveries per connection of a site; above this number its mail stays in the database. */
@@ -47,7 +47,7 @@ export class Dispatcher {
   readonly #memory = new HostMemory()
   readonly #bodies: LargeBodies
   readonly #suspects: Suspects
-  readonly #hand: InFlightDeliveries
+  readonly #inFlight: InFlightDeliveries
   readonly #perSite: number
   readonly #looking: NodeJS.Timeout
   readonly #givingBack = new Set<Promise<void>>()
@@ -57,14 +57,14 @@ export class Dispatcher {
     this.#options = options
     this.#bodies = new LargeBodies(options.core, options.routes)
     this.#suspects = new Suspects(options)
-    this.#hand = new InFlightDeliveries(options.onRoom)
+    this.#inFlight = new InFlightDeliveries(options.onCapacity)
     this.#perSite = options.config.siteConnections * (options.routes.single ? SINGLE_FACTOR : 1)
     this.#looking = setInterval(() => this.#lookForStalls(), LOOK_EVERY_MS)
   }
 
   /** How many more deliveries may be claimed. */
-  get room(): number {
-    return this.#stopping ? 0 : this.#hand.room
+  get capacity(): number {
+    return this.#stopping ? 0 : this.#inFlight.capacity
   }
 
   /** Domains whose sites have no capacity, to be excluded from claims. */
@@ -77,16 +77,16 @@ export class Dispatcher {
   }
 
   /** The database has no more due mail for this site: it is claimed with that of all sites again. */
-  caughtUp(site: Site): void {
+  clearBacklog(site: Site): void {
     this.#backlogged.delete(site)
   }
 
   /** Sites with mail left in the database that have capacity again. */
-  hungrySites(): { site: Site; room: number }[] {
+  sitesWithCapacity(): { site: Site; capacity: number }[] {
     const limit = this.#siteLimit
     return [...this.#backlogged]
       .filter((site) => site.waiting <= limit / 2 && !this.#stalls(site))
-      .map((site) => ({ site, room: limit - site.waiting }))
+      .map((site) => ({ site, capacity: limit - site.waiting }))
   }
 
   get #siteLimit(): number {
@@ -98,7 +98,7 @@ export class Dispatcher {
    * server must not delay the next claim. Deliveries that cannot be started are released.
    */
   async take(claimed: readonly ClaimedDelivery[]): Promise<void> {
-    for (const delivery of claimed) this.#hand.take(delivery)
+    for (const delivery of claimed) this.#inFlight.take(delivery)
     try {
       const messages = await this.#options.core.messages.load([...new Set(claimed.map(({ messageId }) => messageId))])
       for (const delivery of claimed) {
@@ -107,12 +107,12 @@ export class Dispatcher {
           this.#fault(delivery, new Error('the message of a queued delivery does not exist'))
           continue
         }
-        this.#hand.load(message)
-        const inHand = { delivery, message }
-        this.#route(inHand).catch((error: unknown) => this.#fault(delivery, error, message))
+        this.#inFlight.load(message)
+        const inFlight = { delivery, message }
+        this.#route(inFlight).catch((error: unknown) => this.#fault(delivery, error, message))
       }
     } catch (error) {
-      await this.#giveBack(
+      await this.#release(
         claimed.map((delivery) => ({ delivery })),
         1,
       )
@@ -127,32 +127,32 @@ export class Dispatcher {
   async reconcile(): Promise<void> {
     const { core, workerId, log } = this.#options
     await Promise.all(this.#givingBack)
-    const unknown = (await core.deliveries.held(workerId)).filter((delivery) => !this.#hand.has(delivery))
+    const unknown = (await core.deliveries.held(workerId)).filter((delivery) => !this.#inFlight.has(delivery))
     if (unknown.length === 0) return
     log.warn({ count: unknown.length }, 'releasing deliveries whose claim response was lost')
     await core.deliveries.release(workerId, unknown, 0)
   }
 
-  async #route(inHand: InFlightDelivery): Promise<void> {
-    const { recipientDomain } = inHand.delivery
+  async #route(inFlight: InFlightDelivery): Promise<void> {
+    const { recipientDomain } = inFlight.delivery
     const route = await this.#options.routes.route(recipientDomain)
-    if (route.kind === 'failed') return this.#finish(inHand.delivery, route.outcome, inHand.message)
+    if (route.kind === 'failed') return this.#finish(inFlight.delivery, route.outcome, inFlight.message)
     const site = this.#site(route.site)
     site.see(recipientDomain)
-    if (this.#stopping) return this.#giveBack([inHand], 0)
+    if (this.#stopping) return this.#release([inFlight], 0)
     if (site.waiting >= this.#siteLimit || this.#stalls(site)) {
       // Leave it in the queue, where it uses no memory.
       this.#backlogged.add(site)
-      return this.#giveBack([inHand], 1)
+      return this.#release([inFlight], 1)
     }
-    site.push(inHand)
+    site.push(inFlight)
   }
 
   #site(name: string): Site {
     let site = this.#sites.get(name)
     if (!site) {
       if (this.#sites.size >= SITES_KEPT) this.#forgetIdleSites()
-      site = new Site({ limit: this.#perSite, run: (inHand, own) => this.#run(inHand, own, name) })
+      site = new Site({ limit: this.#perSite, run: (inFlight, own) => this.#run(inFlight, own, name) })
       this.#sites.set(name, site)
     }
     return site
@@ -168,10 +168,10 @@ export class Dispatcher {
       slow += site.slow
       if (site.waiting === 0 || !this.#stalls(site)) continue
       this.#backlogged.add(site)
-      void this.#giveBack(site.drain(), 1)
+      void this.#release(site.drain(), 1)
     }
-    this.#hand.slow = slow
-    if (slow > 0) this.#options.onRoom()
+    this.#inFlight.slow = slow
+    if (slow > 0) this.#options.onCapacity()
   }
 
   /** If all mail goes to one site, there are no others that need capacity. */
@@ -183,16 +183,16 @@ export class Dispatcher {
     for (const [name, site] of this.#sites) if (site.isIdle && !this.#backlogged.has(site)) this.#sites.delete(name)
   }
 
-  async #run(inHand: InFlightDelivery, site: Site, name: string): Promise<void> {
+  async #run(inFlight: InFlightDelivery, site: Site, name: string): Promise<void> {
     try {
       const { core, config, routes, recorder, workerId } = this.#options
-      const { delivery, message } = inHand
+      const { delivery, message } = inFlight
       const route = await routes.route(delivery.recipientDomain)
       // The route may have changed while the delivery waited; it is then passed to the new site.
       if (route.kind === 'failed') return this.#finish(delivery, route.outcome, message)
-      if (route.site !== name) return await this.#route(inHand)
+      if (route.site !== name) return await this.#route(inFlight)
       if (site.isDown) return this.#finish(delivery, siteDown(name), message)
-      const outcome = await deliver(inHand, {
+      const outcome = await deliver(inFlight, {
         core,
         bodies: this.#bodies,
         suspects: this.#suspects,
@@ -205,21 +205,22 @@ export class Dispatcher {
         memory: this.#memory,
         reuse: () => site.reuse(),
         keep: (connection) => (this.#stopping ? connection.close() : site.keep(connection)),
-        markDot: (own, host) => recorder.markDot({ ...own, workerId, host, domainId: message.domainId }),
+        recordEndOfData: (own, host) =>
+          recorder.recordEndOfData({ ...own, workerId, host, domainId: message.domainId }),
       })
       // A delivery restricted to one host says nothing about the site's other hosts.
       if (outcome && outcome.kind !== 'dropped' && delivery.onlyHost === null) site.heard(beginningOf(outcome))
       this.#finish(delivery, outcome, message)
     } catch (error) {
-      if (!isDatabaseAway(error)) return this.#fault(inHand.delivery, error, inHand.message)
+      if (!isDatabaseAway(error)) return this.#fault(inFlight.delivery, error, inFlight.message)
       // Nothing was offered to a server: a failure to record end of data is an outcome, not an error. Other errors may be caused by this
       // message and must count as an attempt.
-      const { messageId, recipientNo } = inHand.delivery
+      const { messageId, recipientNo } = inFlight.delivery
       this.#options.log.warn(
         { err: error, messageId, recipientNo },
         'delivery released without an attempt: database unavailable',
       )
-      await this.#giveBack([inHand], 1)
+      await this.#release([inFlight], 1)
     }
   }
 
@@ -241,7 +242,7 @@ export class Dispatcher {
     again = false,
   ): void {
     if (!outcome) {
-      this.#hand.letGo(delivery, message)
+      this.#inFlight.remove(delivery, message)
       return
     }
     const { recorder, workerId, log } = this.#options
@@ -250,7 +251,7 @@ export class Dispatcher {
       (taken) => {
         if (!taken) log.warn({ messageId, recipientNo, attempt }, 'stale result rejected')
         else log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)
-        this.#hand.letGo(delivery, message)
+        this.#inFlight.remove(delivery, message)
       },
       (err: unknown) => {
         log.error({ err, messageId, recipientNo, attempt }, 'could not record result')
@@ -261,15 +262,15 @@ export class Dispatcher {
     )
   }
 
-  async #giveBack(
-    inHand: readonly { delivery: ClaimedDelivery; message?: LoadedMessage }[],
+  async #release(
+    inFlight: readonly { delivery: ClaimedDelivery; message?: LoadedMessage }[],
     seconds: number,
   ): Promise<void> {
     const { core, workerId, log } = this.#options
-    const deliveries = inHand.map(({ delivery }) => delivery)
+    const deliveries = inFlight.map(({ delivery }) => delivery)
     // Removed before the database is updated, since this worker may then claim them again at once, under the same attempt number.
     // reconcile() releases those that the update missed.
-    for (const { delivery, message } of inHand) this.#hand.letGo(delivery, message)
+    for (const { delivery, message } of inFlight) this.#inFlight.remove(delivery, message)
     const release = core.deliveries
       .release(workerId, deliveries, seconds)
       .catch((err) => log.warn({ err }, 'could not release deliveries'))
@@ -287,8 +288,9 @@ export class Dispatcher {
     clearInterval(this.#looking)
     const deadline = performance.now() + patience
     const unstarted = [...this.#sites.values()].flatMap((site) => site.drain())
-    if (unstarted.length > 0) await this.#giveBack(unstarted, 0)
-    while (this.#hand.count > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
+    if (unstarted.length > 0) await this.#release(unstarted, 0)
+    while (this.#inFlight.count > 0 && performance.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 20))
     for (const site of this.#sites.values()) site.close()
   }
 }

@@ -35,13 +35,13 @@ export class DueClaims {
   /** Returns the number of claimed deliveries. */
   async claim(): Promise<number> {
     const { core, workerId, dispatcher, onAnswer } = this.#options
-    const { room } = dispatcher
+    const { capacity } = dispatcher
     // A few free slots are not worth a claim: more are freed shortly.
-    this.#lackedCapacity = room < BATCH / 4
+    this.#lackedCapacity = capacity < BATCH / 4
     if (this.#lackedCapacity) return 0
     const claimed = await core.deliveries.claim({
       workerId,
-      limit: Math.min(room, BATCH),
+      limit: Math.min(capacity, BATCH),
       dueFrom: this.#dueFrom(),
       exceptDomains: dispatcher.fullDomains(),
     })

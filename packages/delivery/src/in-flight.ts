@@ -19,8 +19,8 @@ export class InFlightDeliveries {
   #octets = 0
   #slow = 0
 
-  constructor(onRoom: () => void) {
-    this.#onRoom = onRoom
+  constructor(onCapacity: () => void) {
+    this.#onRoom = onCapacity
   }
 
   get count(): number {
@@ -28,7 +28,7 @@ export class InFlightDeliveries {
   }
 
   /** How many more deliveries may be claimed. */
-  get room(): number {
+  get capacity(): number {
     return this.#octets >= MAX_BODY_BYTES ? 0 : Math.max(MAX_IN_FLIGHT + this.#slow - this.count, 0)
   }
 
@@ -52,7 +52,7 @@ export class InFlightDeliveries {
     if (users === 0 && message.parts) this.#octets += message.size
   }
 
-  letGo(delivery: DeliveryKey, message: LoadedMessage | undefined): void {
+  remove(delivery: DeliveryKey, message: LoadedMessage | undefined): void {
     this.#keys.delete(keyOf(delivery))
     if (message) this.#unload(message)
     this.#onRoom()

@@ -1,11 +1,11 @@
 import {
   type Core,
   createGroupCommit,
-  type Dot,
-  type DotLeave,
+  type EndOfData,
   isDatabaseTrouble,
   type Log,
   type Result,
+  type SendPermission,
 } from '@postrider/core'
 
 /** Records outcomes and end-of-data marks in batches. */
@@ -13,14 +13,14 @@ export interface Recorder {
   /** Resolves once recorded. False: stale, another worker has the delivery. Waits for the database without a limit. */
   record(result: Result): Promise<boolean>
   /** Resolves with true if end of data may be sent: the lease is valid, and the mark is in the database. */
-  markDot(dot: Dot): Promise<DotLeave>
+  recordEndOfData(end: EndOfData): Promise<SendPermission>
   /** Results not yet recorded. */
   readonly pending: number
 }
 
 const BATCH = 250
 /** Milliseconds. Nothing waits for results; a conversation waits for its mark, which is short compared to a network round trip. */
-const SPACING = { results: 10, dots: 5 } as const
+const SPACING = { results: 10, ends: 5 } as const
 /** A server waits three minutes for data (RFC 5321 4.5.3.2.5); after this time the conversation is given up. */
 const END_OF_DATA_TIMEOUT_MS = 60_000
 
@@ -34,18 +34,18 @@ export function createRecorder({ core, log }: { core: Core; log: Log }): Recorde
     spacing: SPACING.results,
     lanes: 2,
   })
-  const dots = createGroupCommit<Dot, DotLeave>({
-    write: (batch) => untilWritten(() => core.deliveries.markDots(batch), END_OF_DATA_TIMEOUT_MS, log),
+  const ends = createGroupCommit<EndOfData, SendPermission>({
+    write: (batch) => untilWritten(() => core.deliveries.recordEndOfData(batch), END_OF_DATA_TIMEOUT_MS, log),
     weigh: () => 1,
     maxItems: BATCH,
     maxWeight: BATCH,
     sharedFault: isDatabaseTrouble,
-    spacing: SPACING.dots,
+    spacing: SPACING.ends,
     lanes: 2,
   })
   return {
     record: (result) => results.add(result),
-    markDot: (dot) => dots.add(dot),
+    recordEndOfData: (end) => ends.add(end),
     get pending() {
       return results.size
     },

@@ -21,7 +21,7 @@ export interface SiteOptions {
   /** Maximum number of concurrent connections. */
   readonly limit: number
   /** Delivers one delivery; never throws. */
-  readonly run: (inHand: InFlightDelivery, site: Site) => Promise<void>
+  readonly run: (inFlight: InFlightDelivery, site: Site) => Promise<void>
 }
 
 /**
@@ -115,8 +115,8 @@ export class Site {
     return count
   }
 
-  push(inHand: InFlightDelivery): void {
-    this.#waiting.push(inHand)
+  push(inFlight: InFlightDelivery): void {
+    this.#waiting.push(inFlight)
     if (this.#lanes < this.#limit) void this.#lane()
   }
 

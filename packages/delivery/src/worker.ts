@@ -46,7 +46,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
     workerId,
     routes: createRoutes(config),
     recorder,
-    onRoom: () => claims?.roomAppeared(),
+    onCapacity: () => claims?.capacityAppeared(),
   })
   claims = runClaimLoop({ core, log, workerId, dispatcher, onAnswer: lease.answered })
   const listening = await core.deliveries.listen(claims.wake)

@@ -39,7 +39,7 @@ export class BodyReservation {
  * Throws tooLarge, overloaded, lineEndingInvalid, messageMalformed; an error with the code CLIENT_LOST. The caller must release the
  * message's reservation.
  */
-export function collectMessage(stream: SMTPServerDataStream, room: BodyReservation): Promise<readonly Buffer[]> {
+export function collectMessage(stream: SMTPServerDataStream, reservation: BodyReservation): Promise<readonly Buffer[]> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
     const lines = new LineEndings()
@@ -52,10 +52,10 @@ export function collectMessage(stream: SMTPServerDataStream, room: BodyReservati
       refusal =
         length > LIMITS.messageSize
           ? tooLarge()
-          : (lines.check(piece) ?? head.check(piece) ?? reserve(piece.length, room))
+          : (lines.check(piece) ?? head.check(piece) ?? reserve(piece.length, reservation))
       if (refusal) {
         pieces.length = 0
-        room.leave()
+        reservation.leave()
       } else pieces.push(piece)
     })
     stream.once('end', () => {
@@ -100,8 +100,8 @@ class HeadSearch {
 /** Overhead of a chunk in bytes: a client may send bytes one by one. */
 const CHUNK_OVERHEAD = 256
 
-function reserve(octets: number, room: BodyReservation): ServiceError | undefined {
-  return room.take(octets + CHUNK_OVERHEAD)
+function reserve(octets: number, reservation: BodyReservation): ServiceError | undefined {
+  return reservation.take(octets + CHUNK_OVERHEAD)
     ? undefined
     : new ServiceError('overloaded', { reason: 'body budget exhausted' })
 }

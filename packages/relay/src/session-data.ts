@@ -16,11 +16,11 @@ export async function data(
   const { core, log, budget, holders } = context
   const { envelope } = session
   const sender = envelope.mailFrom ? envelope.mailFrom.address : ''
-  const room = new BodyReservation(budget, holders.get(session))
+  const reservation = new BodyReservation(budget, holders.get(session))
   try {
-    const pieces = await collectMessage(stream, room)
+    const pieces = await collectMessage(stream, reservation)
     const principal = await senderOf(context, session)
-    const unwrapped = await toSubmission({
+    const parsed = await toSubmission({
       pieces,
       recipients: envelope.rcptTo.map(({ address }) => address),
       nullSender: sender === '',
@@ -33,17 +33,17 @@ export async function data(
       now: new Date(core.clock.now()),
       hold() {
         const octets = pieces.reduce((sum, { length }) => sum + length, 0)
-        if (!room.take(octets))
+        if (!reservation.take(octets))
           throw new ServiceError('overloaded', { reason: 'body budget exhausted by the parts of a message' })
       },
       readParts: (message) => core.messages.readParts(message),
       unknown: (api) => unknownTo(core, principal.account.id, api),
     })
-    const { messageId } = await core.messages.accept(unwrapped.submission)
-    await notifySender({ core, log }, { ...unwrapped, messageId, to: sender })
-    return `2.0.0 Ok: queued as ${messageId}${unwrapped.corrected ? ` (${unwrapped.corrected})` : ''}`
+    const { messageId } = await core.messages.accept(parsed.submission)
+    await notifySender({ core, log }, { ...parsed, messageId, to: sender })
+    return `2.0.0 Ok: queued as ${messageId}${parsed.corrected ? ` (${parsed.corrected})` : ''}`
   } finally {
-    room.leave()
+    reservation.leave()
   }
 }
 

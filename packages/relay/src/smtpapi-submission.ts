@@ -61,9 +61,9 @@ export function problemsOf(api: SmtpApi, recipients: readonly string[]): SmtpApi
  *
  * Throws messageMalformed, overloaded.
  */
-export async function applySmtpApi(steered: SmtpApiTarget, api: SmtpApi): Promise<Submission | SmtpApiProblem> {
-  const { submission, now, message } = steered
-  const recipients = recipientsOf(api, steered.recipients)
+export async function applySmtpApi(target: SmtpApiTarget, api: SmtpApi): Promise<Submission | SmtpApiProblem> {
+  const { submission, now, message } = target
+  const recipients = recipientsOf(api, target.recipients)
   const args = await inTurns(argsOf(api, recipients.length))
   if ('problem' in args) return args
   const key = templateKeyOf(api)
@@ -172,9 +172,9 @@ function* argsOf(api: SmtpApi, count: number): Stoppable<Args | SmtpApiProblem> 
   const substituter = createSubstituter(tags)
   const resolve = function* (values: Readonly<Record<string, string>>): Stoppable<Record<string, string> | undefined> {
     const resolved: Record<string, string> = {}
-    const room = { left: MAX_ARGS_BYTES, idle: 0 }
+    const budget = { left: MAX_ARGS_BYTES, idle: 0 }
     for (const [key, text] of uniqueArgs) {
-      const value = yield* substituter.substitute(text, values, room)
+      const value = yield* substituter.substitute(text, values, budget)
       if (value === undefined) return undefined
       resolved[key] = value
     }

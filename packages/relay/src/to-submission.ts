@@ -63,11 +63,11 @@ const SUBJECT_BYTES = 16 * SUBJECT_LENGTH
  */
 export async function toSubmission(received: ReceivedMessage): Promise<ParsedMessage> {
   const head = await inTurns(readHeader(received.pieces[0] as Buffer))
-  const unwrapped = await unwrap({ ...received, pieces: [head.first, ...received.pieces.slice(1)] }, head)
-  return head.corrected ? { ...unwrapped, corrected: 'quotes were added to the name in From' } : unwrapped
+  const parsed = await parseReceived({ ...received, pieces: [head.first, ...received.pieces.slice(1)] }, head)
+  return head.corrected ? { ...parsed, corrected: 'quotes were added to the name in From' } : parsed
 }
 
-async function unwrap(received: ReceivedMessage, head: Head): Promise<ParsedMessage> {
+async function parseReceived(received: ReceivedMessage, head: Head): Promise<ParsedMessage> {
   const { pieces, recipients, nullSender, principal, trace } = received
   const { fields, bodyStart, controls, written } = head
   const mime: SubmittedContent = {
@@ -128,9 +128,9 @@ async function unwrap(received: ReceivedMessage, head: Head): Promise<ParsedMess
   const unknown = await received.unknown(reading.api)
   if (unknown.length > 0) return dropped(submission, unknown)
   const message = { head: pieces[0] as Buffer, fields, parts }
-  const steered = await applySmtpApi({ submission: templated, message, recipients, now: received.now }, reading.api)
+  const applied = await applySmtpApi({ submission: templated, message, recipients, now: received.now }, reading.api)
   await work.pause()
-  return 'problem' in steered ? dropped(submission, [steered]) : { submission: steered, problems: [] }
+  return 'problem' in applied ? dropped(submission, [applied]) : { submission: applied, problems: [] }
 }
 
 /** Maximum characters of the problems stored with each delivery; the notice to the sender has all of them. */

@@ -1,4 +1,4 @@
-import { fromShortMessageId, type MessageStory } from '@postrider/core'
+import { fromShortMessageId, type MessageDetails } from '@postrider/core'
 import type { Test } from 'tap'
 import type { V2Answer } from '../../helpers/send.ts'
 import { type Arrivals, type Copy, makeArrivals } from '../arrivals.ts'
@@ -13,7 +13,7 @@ export interface MailArrivals extends Omit<Arrivals, 'send' | 'copies' | 'story'
   /** Waits until this many copies of the message have arrived; answers them by recipient, in order. */
   copies(answer: CallAnswer, count?: number): Promise<Copy[]>
   /** What became of the message so far. */
-  story(answer: CallAnswer): Promise<MessageStory>
+  story(answer: CallAnswer): Promise<MessageDetails>
 }
 
 export async function makeMailArrivals(t: Test, settings: Record<string, string> = {}): Promise<MailArrivals> {

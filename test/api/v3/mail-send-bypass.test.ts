@@ -77,7 +77,7 @@ t.test('before the final dot the same lists are asked, with what the message byp
     return { messageId: uuidOf(id), recipientNo: 0, attempt: 1, workerId: 4711, host: 'mx.late.example', domainId: 1 }
   }
   const dots = [await hold(bypassing('list'), 'a@dot.example'), await hold(bypassing('spam'), 'b@dot.example')]
-  t.strictSame(await core.deliveries.markDots(dots), [true, { reason: 'unsubscribe' }])
+  t.strictSame(await core.deliveries.recordEndOfData(dots), [true, { reason: 'unsubscribe' }])
   await sql`delete from delivery_queue where worker_id = 4711`
 })
 

@@ -114,7 +114,7 @@ t.test('while the database is away the answer is notReady, and afterwards all go
   t.equal((await limits.take([rate])).refused, false)
 })
 
-t.test('tidy forgets windows long past, in bounded batches', async (t) => {
+t.test('cleanup deletes windows long past, in bounded batches', async (t) => {
   await sql`
     insert into allowances (name, starts_at, taken, granted)
     select 'old ' || n, service_now() - interval '3 hours', 1, 1 from generate_series(1, 12000) as n`
@@ -122,7 +122,7 @@ t.test('tidy forgets windows long past, in bounded batches', async (t) => {
   const limits = anotherProcess(t)
   await limits.take([rate])
   t.equal(await limits.forgetOldWindows(), 5000)
-  await service.core.tidy()
+  await service.core.cleanUp()
   t.strictSame([...(await sql`select count(*)::int as old from allowances where name like 'old %'`)], [{ old: 0 }])
   t.equal(await taken(rate), 1)
 })

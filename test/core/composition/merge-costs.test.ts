@@ -8,7 +8,7 @@ const service = await makeService(t)
 const sender = await service.makeSender()
 const htmlOf = (html: string) => ({ content: { kind: 'parts', html, text: undefined, amp: undefined } }) as const
 const judge = async (extra: Parameters<typeof submissionOf>[2]) =>
-  service.core.messages.rehearse(await submissionOf(service, sender, extra))
+  service.core.messages.validateOnly(await submissionOf(service, sender, extra))
 
 await judge({})
 

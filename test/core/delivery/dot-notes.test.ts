@@ -29,9 +29,10 @@ file.test(
     if (!claimed) throw new Error('nothing was claimed')
     const postmaster = postmasterOf(dataDir)
     if (!postmaster) throw new Error('there is no server')
-    t.strictSame(await core.deliveries.markDots([{ ...claimed, workerId, host: 'mx1.harbor.example', domainId: 1 }]), [
-      true,
-    ])
+    t.strictSame(
+      await core.deliveries.recordEndOfData([{ ...claimed, workerId, host: 'mx1.harbor.example', domainId: 1 }]),
+      [true],
+    )
     // Postgres' immediate shutdown: what was not written to the disk by now is gone.
     process.kill(postmaster, 'SIGQUIT')
     // The old one may answer some questions yet.

@@ -164,7 +164,11 @@ t.test(
       'nobody takes its results any more',
     )
     const dots = worker.claimed.map((claimed) => ({ ...claimed, workerId: worker.workerId, host: HOST, domainId: 1 }))
-    t.strictSame(await service.core.deliveries.markDots(dots), [false, false, false], 'nor may it write a final dot')
+    t.strictSame(
+      await service.core.deliveries.recordEndOfData(dots),
+      [false, false, false],
+      'nor may it write a final dot',
+    )
     worker.beats.length = 0
     worker.child.kill('SIGCONT')
     await until('a beat', () => worker.beats.length > 0)

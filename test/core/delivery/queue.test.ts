@@ -106,7 +106,7 @@ t.test('a delivery given back is due when told, and the attempt does not count',
   const messageId = await accept(['lena@harbor.example'])
   const workerId = await register()
   const first = await claimAll(workerId)
-  await core.deliveries.markDots(first.map((key) => ({ ...key, workerId, host: HOST, domainId: 1 })))
+  await core.deliveries.recordEndOfData(first.map((key) => ({ ...key, workerId, host: HOST, domainId: 1 })))
   await core.deliveries.release(workerId, first, 60)
   t.match(await core.messages.show(messageId), { deliveries: [{ state: 'queued', attempt: 0, attempts: [] }] })
   const [row] = await service.sql`select dot_at, dot_host, worker_id from delivery_queue`
@@ -143,13 +143,13 @@ t.test('a stale delivery is neither given back nor may its final dot be written'
   if (!claimed) throw new Error('nothing was claimed')
   for (const [what, stale] of Object.entries(STALE)) {
     const wrong = { workerId: own, ...stale(claimed, { workerId: other }) }
-    t.strictSame(await core.deliveries.markDots([{ ...wrong, host: HOST, domainId: 1 }]), [false], what)
+    t.strictSame(await core.deliveries.recordEndOfData([{ ...wrong, host: HOST, domainId: 1 }]), [false], what)
     await core.deliveries.release(wrong.workerId, [wrong], 0)
     const [row] = await service.sql`select worker_id, attempt, state, dot_at from delivery_queue`
     t.match(row, { worker_id: own, attempt: 1, state: 'sending', dot_at: null }, what)
   }
   t.strictSame(
-    await core.deliveries.markDots([{ ...claimed, workerId: own, host: HOST, domainId: 1 }]),
+    await core.deliveries.recordEndOfData([{ ...claimed, workerId: own, host: HOST, domainId: 1 }]),
     [true],
     'the right one may',
   )
@@ -169,7 +169,7 @@ t.test('leave for many final dots is answered one by one, in the order asked for
   }))
   const asked = [...dots].reverse()
   t.strictSame(
-    await core.deliveries.markDots(asked),
+    await core.deliveries.recordEndOfData(asked),
     asked.map(({ attempt }) => attempt === 1),
   )
   const noted = await service.sql`select recipient_no from delivery_queue where dot_at is not null order by 1`

@@ -75,7 +75,7 @@ t.test('past its final dot a message was written, and is not to blame', async (t
     await lose(async ([one], workerId) => {
       if (!one) return
       await core.deliveries.noteAlone(workerId, one, undefined)
-      await core.deliveries.markDots([{ ...one, workerId, host: 'mx1.harbor.example', domainId: 1 }])
+      await core.deliveries.recordEndOfData([{ ...one, workerId, host: 'mx1.harbor.example', domainId: 1 }])
     })
   }
   t.equal((await core.deliveries.setAside()).length, 0)

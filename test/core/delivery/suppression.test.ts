@@ -39,11 +39,11 @@ t.test('a recipient suppressed since the claim gets no leave for its final dot, 
     domains: ['quay.example'],
   })
   const held = { reason: 'unsubscribe' }
-  t.strictSame(await core.deliveries.markDots(dotsOf(claimed, workerId)), [held, true, held])
+  t.strictSame(await core.deliveries.recordEndOfData(dotsOf(claimed, workerId)), [held, true, held])
   const rows = await service.sql`select recipient_no, dot_host from delivery_queue where dot_at is not null`
   t.match([...rows], [{ recipient_no: 1, dot_host: HOST }])
   t.strictSame(
-    await core.deliveries.markDots(dotsOf(claimed, workerId + 1)),
+    await core.deliveries.recordEndOfData(dotsOf(claimed, workerId + 1)),
     [false, false, false],
     'without the lease nothing is said',
   )
@@ -73,7 +73,7 @@ t.test('whoever left an unsubscribe group gets no message of that group, and all
   const claimed = (await queue.claimAll(workerId)).sort((a, b) => a.recipientNo - b.recipientNo)
   t.match(claimed, [{ suppression: 'manual' }, { suppression: null, groupId: 5 }])
   await core.suppressions.addAll({ accountId, emails: ['last@harbor.example'], group: 5 })
-  t.strictSame(await core.deliveries.markDots(dotsOf(claimed.slice(1), workerId)), [{ reason: 'manual' }])
+  t.strictSame(await core.deliveries.recordEndOfData(dotsOf(claimed.slice(1), workerId)), [{ reason: 'manual' }])
 })
 
 t.test('a hard bounce suppresses its address in the statement that records it', async (t) => {
@@ -136,7 +136,7 @@ t.test('with a setting hard bounces end, begin anew with the next one, and are t
   t.equal(
     counts.reduce((sum, count) => sum + count, 0),
     1,
-    'once, however many processes tidy',
+    'once, however many processes clean up',
   )
   t.match([...(await stored(queue))], [{ value: 'kept@harbor.example' }])
 })

@@ -13,7 +13,7 @@ const core = createCore({ sql, config, log: createLog('worker', 'silent') })
 const lease = await core.deliveries.register({ host: hostname(), pid: process.pid })
 const claimed = await core.deliveries.claim({ workerId: lease.workerId, limit: 100 })
 const dotted = claimed.slice(0, Number(process.argv[2]))
-await core.deliveries.markDots(
+await core.deliveries.recordEndOfData(
   dotted.map((key) => ({ ...key, workerId: lease.workerId, host: 'mx1.harbor.example', domainId: 1 })),
 )
 setInterval(async () => {

@@ -3,7 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Socket } from 'node:net'
 import { ERRORS, type ErrorName } from '@postrider/core'
 import { failure } from '../v2/envelope.ts'
-import type { Complaint } from '../v3/refusal.ts'
+import type { ErrorEntry } from '../v3/refusal.ts'
 
 /** Errors of the HTTP parser (RFC 9110 15.5, RFC 6585 5); all others mean malformed HTTP. */
 const PARSER_ERRORS: Readonly<Record<string, ErrorName>> = {
@@ -33,8 +33,8 @@ export function refuseMalformed(): MalformedRefusal {
     // The parser reports an error again for everything that still arrives.
     if (!socket.writable) return
     const { status, v2, sentence } = ERRORS[PARSER_ERRORS[code] ?? 'httpMalformed']
-    const complaint: Complaint = { message: sentence, field: null, help: null }
-    const body = JSON.stringify(inV3 ? { errors: [complaint] } : failure(v2, sentence, undefined))
+    const entry: ErrorEntry = { message: sentence, field: null, help: null }
+    const body = JSON.stringify(inV3 ? { errors: [entry] } : failure(v2, sentence, undefined))
     const head = `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}`
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\nconnection: close\r\n\r\n${body}`, () =>
       socket.destroy(),

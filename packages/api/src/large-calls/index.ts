@@ -53,8 +53,8 @@ export function createLargeCalls({ config, log }: { config: Config; log: Log }):
       const { id, call } = next
       thread.send({ kind: 'call', id, call }, [call.octets.buffer as ArrayBuffer])
     }
-    thread.setBusy(queue.inHand.size > 0)
-    if (queue.inHand.size === 0) idle = setTimeout(() => void close(), IDLE_MS).unref()
+    thread.setBusy(queue.inFlight.size > 0)
+    if (queue.inFlight.size === 0) idle = setTimeout(() => void close(), IDLE_MS).unref()
   }
 
   function start(): Running {
@@ -79,7 +79,7 @@ export function createLargeCalls({ config, log }: { config: Config; log: Log }):
   function onReport(report: Report): void {
     if (report.kind === 'ready' && running) running.ready = true
     if (report.kind === 'answer' || report.kind === 'failed') {
-      const pending = [...queue.inHand].find(({ id }) => id === report.id)
+      const pending = [...queue.inFlight].find(({ id }) => id === report.id)
       if (pending) queue.done(pending)
       if (report.kind === 'answer') pending?.settle.resolve(report.answer)
       else pending?.settle.reject(new Error('large-call thread returned no response'))

@@ -21,7 +21,7 @@ export interface Waiting {
  */
 export class LargeCallQueue<Call extends Waiting> {
   readonly #waiting: Call[] = []
-  readonly #inHand = new Set<Call>()
+  readonly #inFlight = new Set<Call>()
   /** Accounts that were served, least recent first. */
   readonly #served = new Set<number>()
   readonly #aloneUntil = new Map<number, number>()
@@ -38,7 +38,7 @@ export class LargeCallQueue<Call extends Waiting> {
   /** Starts the next call and returns it; undefined if none is waiting or there is no capacity. */
   next(): Call | undefined {
     const held = new Map<number, number>()
-    for (const { accountId } of this.#inHand) held.set(accountId, (held.get(accountId) ?? 0) + 1)
+    for (const { accountId } of this.#inFlight) held.set(accountId, (held.get(accountId) ?? 0) + 1)
     const accounts = [...new Set(this.#waiting.map(({ accountId }) => accountId))]
     const places = new Map([...this.#served].map((accountId, place) => [accountId, place]))
     const rank = (accountId: number): number => (held.get(accountId) ?? 0) * this.#ranks + (places.get(accountId) ?? -1)
@@ -49,21 +49,21 @@ export class LargeCallQueue<Call extends Waiting> {
     // Smaller calls do not overtake it; otherwise it could wait forever.
     if (!this.#hasRoom(call)) return undefined
     this.#waiting.splice(at, 1)
-    this.#inHand.add(call)
+    this.#inFlight.add(call)
     this.#served.delete(account)
     this.#served.add(account)
     return call
   }
 
   done(call: Call): void {
-    this.#inHand.delete(call)
+    this.#inFlight.delete(call)
     // Nothing is waiting, so the order of service is irrelevant.
-    if (this.#inHand.size === 0 && this.#waiting.length === 0) this.#served.clear()
+    if (this.#inFlight.size === 0 && this.#waiting.length === 0) this.#served.clear()
   }
 
   /** Removes and returns the calls in progress when the thread was lost. One of their accounts may have caused the loss. */
   lose(): Call[] {
-    const lost = [...this.#inHand]
+    const lost = [...this.#inFlight]
     for (const call of lost) {
       this.done(call)
       this.#aloneUntil.set(call.accountId, this.#now() + ALONE_MS)
@@ -80,13 +80,13 @@ export class LargeCallQueue<Call extends Waiting> {
     return this.#waiting.length > 0
   }
 
-  get inHand(): ReadonlySet<Call> {
-    return this.#inHand
+  get inFlight(): ReadonlySet<Call> {
+    return this.#inFlight
   }
 
   #hasRoom(call: Call): boolean {
-    if (this.#inHand.size === 0) return true
-    const together = [...this.#inHand, call]
+    if (this.#inFlight.size === 0) return true
+    const together = [...this.#inFlight, call]
     if (together.some(({ accountId }) => this.#goesAlone(accountId))) return false
     const weights = together.map(({ weight }) => weight)
     return weights.reduce((sum, weight) => sum + weight) - Math.max(...weights) <= MAX_ADDED_WEIGHT

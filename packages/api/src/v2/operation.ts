@@ -43,7 +43,7 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
    * is rejected.
    */
   readonly creates?: boolean
-  readonly act: (input: Static<Input>, call: Call) => Promise<Answered<Static<Answer>> | Streamed>
+  readonly act: (input: Static<Input>, call: Call) => Promise<OperationResult<Static<Answer>> | Streamed>
 }
 
 export interface Envelope {
@@ -67,7 +67,7 @@ export interface Call {
   readonly reply: FastifyReply
 }
 
-export interface Answered<Data> {
+export interface OperationResult<Data> {
   readonly data: Data
   /** Number of rows of a whole list. */
   readonly totalRecords?: number

@@ -2,7 +2,7 @@ import { type ErrorName, ServiceError } from '@postrider/core'
 import type { FastifyError } from 'fastify'
 import { writtenSteps } from './null-elements.ts'
 
-type Complaint = NonNullable<FastifyError['validation']>[number]
+type SchemaError = NonNullable<FastifyError['validation']>[number]
 
 /** Errors with a code of their own for parameters of the wrong type. The first one that the operation can return is used. */
 const OWN_CODES: Readonly<Record<string, readonly ErrorName[]>> = {
@@ -45,20 +45,22 @@ const OWN_CODES: Readonly<Record<string, readonly ErrorName[]>> = {
  * `errors`: those the operation can return.
  */
 export function schemaRefusal(
-  validation: readonly Complaint[],
+  validation: readonly SchemaError[],
   input: unknown,
   errors: readonly ErrorName[],
 ): ServiceError {
-  const depth = ({ instancePath }: Complaint): number => instancePath.split('/').length
+  const depth = ({ instancePath }: SchemaError): number => instancePath.split('/').length
   const [first] = validation
   if (first?.keyword === 'required' && first.instancePath === '') {
     return new ServiceError('parameterMissing', { values: { parameter: String(first.params.missingProperty) } })
   }
-  const { instancePath } = validation.reduce((best, complaint) => (depth(complaint) > depth(best) ? complaint : best))
-  const complaints = validation.filter((complaint) => complaint.instancePath === instancePath)
+  const { instancePath } = validation.reduce((best, schemaError) =>
+    depth(schemaError) > depth(best) ? schemaError : best,
+  )
+  const schemaErrors = validation.filter((schemaError) => schemaError.instancePath === instancePath)
   const parameter = parameterName(writtenSteps(input, stepsOf(instancePath)))
-  const problem = problemOf(complaints)
-  const own = complaints[0]?.keyword === 'type' ? ownCode(parameter, errors) : undefined
+  const problem = problemOf(schemaErrors)
+  const own = schemaErrors[0]?.keyword === 'type' ? ownCode(parameter, errors) : undefined
   if (own) return new ServiceError(own, { values: { problem } })
   return new ServiceError('parameterInvalid', { values: { parameter: parameter || 'body', problem } })
 }
@@ -79,10 +81,10 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /** Returns the validator's message, or a list if several types or values are allowed. */
-function problemOf(complaints: readonly Complaint[]): string {
-  const [first] = complaints
-  const values = complaints.find(({ params }) => Array.isArray(params.allowedValues))?.params.allowedValues
-  const types = complaints.flatMap(({ keyword, params }) => (keyword === 'type' ? [String(params.type)] : []))
+function problemOf(schemaErrors: readonly SchemaError[]): string {
+  const [first] = schemaErrors
+  const values = schemaErrors.find(({ params }) => Array.isArray(params.allowedValues))?.params.allowedValues
+  const types = schemaErrors.flatMap(({ keyword, params }) => (keyword === 'type' ? [String(params.type)] : []))
   // A flag; if numbers are allowed too, it is not one.
   if (types.includes('boolean') && !types.includes('number')) return 'must be true or false, or 1 or 0'
   if (Array.isArray(values)) return `must be ${values.filter((value) => value !== '').join(' or ')}`

@@ -2,7 +2,7 @@ import { databaseRefusal, type ErrorName, ServiceError } from '@postrider/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 
 /** One error in v3's format. All three keys must be present, or Node's client prints the word "undefined" (contract 1.5). */
-export interface Complaint {
+export interface ErrorEntry {
   readonly message: string
   /** A dotted path with indexes: `personalizations.0.to.1.email`. */
   readonly field: string | null
@@ -13,9 +13,9 @@ export interface Complaint {
 /** An error that v3 reports in its own words, before or instead of core. Has at least one entry. */
 export class V3Refusal extends Error {
   readonly status: number
-  readonly errors: readonly Complaint[]
+  readonly errors: readonly ErrorEntry[]
 
-  constructor(status: number, errors: readonly Complaint[]) {
+  constructor(status: number, errors: readonly ErrorEntry[]) {
     super(errors[0]?.message ?? 'request rejected')
     this.status = status
     this.errors = errors
@@ -94,7 +94,7 @@ export function sendRefusal(error: FastifyError | Error, request: FastifyRequest
   if (status === 405) reply.header('allow', request.routeOptions.config.allow ?? 'POST')
   const own = (request.routeOptions.config.sends ? v3Error?.whereSent : undefined) ?? v3Error?.message
   const field = errorName === 'parameterInvalid' || errorName === 'parameterMissing' ? String(values.parameter) : null
-  reply.code(status).send({ errors: [{ message: own ?? message, field, help: null }] satisfies Complaint[] })
+  reply.code(status).send({ errors: [{ message: own ?? message, field, help: null }] satisfies ErrorEntry[] })
 }
 
 /** Go's and Java's clients wait until this time (contract 1.6). */

@@ -1,4 +1,4 @@
-import type { Core, MessageStory } from '@postrider/core'
+import type { Core, MessageDetails } from '@postrider/core'
 import { type Call, type Command, CommandError, requiredWord, table } from '../command.ts'
 
 export const messageCommands: readonly Command[] = [
@@ -9,7 +9,7 @@ export const messageCommands: readonly Command[] = [
     words: 1,
     options: {},
     run: (call) => {
-      return withStory(call, async (story) => ({ data: story, text: textOf(story) }))
+      return withDetails(call, async (details) => ({ data: details, text: textOf(details) }))
     },
   },
   {
@@ -43,20 +43,20 @@ export const messageCommands: readonly Command[] = [
   },
 ]
 
-async function withStory<T>(call: Call, fn: (story: MessageStory, core: Core) => Promise<T>): Promise<T> {
+async function withDetails<T>(call: Call, fn: (details: MessageDetails, core: Core) => Promise<T>): Promise<T> {
   const id = requiredWord(call, 'message id')
   return call.withCore(async (core) => {
-    const story = await core.messages.show(id)
-    if (!story)
+    const details = await core.messages.show(id)
+    if (!details)
       throw new CommandError(
         `message "${id}" not found; the id is in the response of sendEmail or in the reply of the relay`,
       )
-    return fn(story, core)
+    return fn(details, core)
   })
 }
 
 function endSetAside(call: Call, done: 'released' | 'failed', act: (core: Core, id: string) => Promise<number>) {
-  return withStory(call, async ({ id }, core) => {
+  return withDetails(call, async ({ id }, core) => {
     const count = await act(core, id)
     if (count === 0) throw new CommandError(`no delivery of message ${id} is set aside`)
     return {
@@ -66,8 +66,8 @@ function endSetAside(call: Call, done: 'released' | 'failed', act: (core: Core, 
   })
 }
 
-function textOf(story: MessageStory): string {
-  const { id, door, acceptedAt, from, subject, size, deliveries, events } = story
+function textOf(details: MessageDetails): string {
+  const { id, door, acceptedAt, from, subject, size, deliveries, events } = details
   const states = deliveries.map(({ recipientNo, kind, recipient, state, attempt, nextAt, reason }) => [
     ...[recipientNo, kind, recipient, isAside({ state, reason }) ? 'set aside' : state, attempt],
     nextAt && state !== 'sending' && !isAside({ state, reason }) ? nextAt : '',
@@ -84,11 +84,11 @@ function textOf(story: MessageStory): string {
 }
 
 /** Whether a delivery is set aside: it is in the queue with a reason not to try it. */
-function isAside({ state, reason }: Pick<MessageStory['deliveries'][number], 'state' | 'reason'>): boolean {
+function isAside({ state, reason }: Pick<MessageDetails['deliveries'][number], 'state' | 'reason'>): boolean {
   return reason !== null && (state === 'deferred' || state === 'queued')
 }
 
-function aside(deliveries: MessageStory['deliveries']): string[] {
+function aside(deliveries: MessageDetails['deliveries']): string[] {
   const set = deliveries.filter(isAside)
   if (set.length === 0) return []
   const why = set.map(({ recipientNo, reason }) => `delivery ${recipientNo} is set aside: ${reason}`)
@@ -96,7 +96,7 @@ function aside(deliveries: MessageStory['deliveries']): string[] {
 }
 
 /** Attempts and events of all deliveries in time order. */
-function timeline({ deliveries, events }: Pick<MessageStory, 'deliveries' | 'events'>): unknown[][] {
+function timeline({ deliveries, events }: Pick<MessageDetails, 'deliveries' | 'events'>): unknown[][] {
   const attempts = deliveries
     .flatMap((delivery) => delivery.attempts)
     .map(({ startedAt, recipientNo, attempt, outcome, indeterminate, host, code, enhanced, reply, milliseconds }) => ({

@@ -88,7 +88,7 @@ function nextToken(next: unknown): string {
   return token
 }
 
-function templateOf({ id, name, generation, versions }: Answered, place: string, broken: Broken): SourceTemplate {
+function templateOf({ id, name, generation, versions }: JsonObject, place: string, broken: Broken): SourceTemplate {
   const path = '/v3/templates'
   const listed = list(versions ?? [], path)
   if (listed.length > MAX_VERSIONS) throw unexpectedResponse(path, `a template with more than ${MAX_VERSIONS} versions`)
@@ -120,19 +120,19 @@ export async function readVersion(source: Source, templateId: string, versionId:
   }
 }
 
-export type Answered = Readonly<Record<string, unknown>>
+export type JsonObject = Readonly<Record<string, unknown>>
 
 export function list(value: unknown, path: string): readonly unknown[] {
   if (!Array.isArray(value)) throw unexpectedResponse(path, 'not a list')
   return value
 }
 
-export function record(value: unknown, path: string): Answered {
+export function record(value: unknown, path: string): JsonObject {
   if (!isRecord(value)) throw unexpectedResponse(path, 'not an object')
   return value
 }
 
-export function isRecord(value: unknown): value is Answered {
+export function isRecord(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -1,5 +1,5 @@
 import type { DynamicTemplate, RenderFailure, TemplateData, TemplatePart } from '../content/engine/index.ts'
-import { roomForTexts } from '../content/substitution/filling.ts'
+import { createFillingBudget } from '../content/substitution/filling.ts'
 import {
   fillUnsubscribeTags,
   hasUnsubscribeTags,
@@ -53,9 +53,9 @@ function substituted(content: ContentDocument, personal: RecipientData | null): 
   const values = personal?.substitutions
   if (!personal || !values) return { content, personal }
   const substituter = substituterFor(content, values)
-  const room = roomForTexts()
+  const budget = createFillingBudget()
   const fill: Fill = (text) => {
-    const filled = atOnce(substituter.substitute(text, values, room))
+    const filled = atOnce(substituter.substitute(text, values, budget))
     if (filled !== undefined) return filled
     throw new Unrenderable({ why: 'output', sentence: 'message exceeds the size limit after substitution' })
   }
@@ -120,11 +120,11 @@ function templateOf({ subject, html, text, rendered = [] }: ContentDocument): Dy
 
 function withTags({ content, personal }: FilledContent, urls: () => UnsubscribeUrls): FilledContent {
   if (!content.unsubscribeTags) return { content, personal }
-  const room = roomForTexts()
+  const budget = createFillingBudget()
   let own: UnsubscribeUrls | undefined
   const fill = (text: string, kind: 'html' | 'text'): string => {
     if (!hasUnsubscribeTags(text)) return text
-    const filled = atOnce(fillUnsubscribeTags(text, (own ??= urls()), kind, room))
+    const filled = atOnce(fillUnsubscribeTags(text, (own ??= urls()), kind, budget))
     if (filled !== undefined) return filled
     throw new Unrenderable({
       why: 'output',

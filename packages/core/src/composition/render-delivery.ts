@@ -1,9 +1,9 @@
 import type { ContentDocument } from './content.ts'
 import { renderContent } from './fill.ts'
-import { costOfLetter } from './letter-cost.ts'
-import type { LetterThreads, OutgoingMessage } from './letter-thread.ts'
 import { type LinkOptions, urlsFor } from './links-for.ts'
 import type { LoadedMessage } from './load.ts'
+import { costOfMessage } from './message-cost.ts'
+import type { MessageThreads, OutgoingMessage } from './message-thread.ts'
 import type { RecipientData } from './recipient-data.ts'
 import type { RenderQueue } from './render-queue.ts'
 import { type Addressed, documentOf, writeDelivery } from './write-delivery.ts'
@@ -11,7 +11,7 @@ import { type Addressed, documentOf, writeDelivery } from './write-delivery.ts'
 export interface RenderOptions extends LinkOptions {
   readonly queue: RenderQueue
   /** Threads that build messages which would take too long on the main loop. */
-  readonly letters: LetterThreads
+  readonly threads: MessageThreads
 }
 
 /**
@@ -37,10 +37,10 @@ async function renderTemplate(message: LoadedMessage, delivery: Addressed, optio
   return write({ message, delivery, rendered }, options)
 }
 
-function write(letter: OutgoingMessage, options: RenderOptions): Buffer | Promise<Buffer> {
-  const { message, delivery, rendered } = letter
-  const cost = costOfLetter(message, delivery, rendered?.content)
-  return cost === 'little' ? writeDelivery(message, delivery, options, rendered) : options.letters[cost].write(letter)
+function write(outgoing: OutgoingMessage, options: RenderOptions): Buffer | Promise<Buffer> {
+  const { message, delivery, rendered } = outgoing
+  const cost = costOfMessage(message, delivery, rendered?.content)
+  return cost === 'little' ? writeDelivery(message, delivery, options, rendered) : options.threads[cost].write(outgoing)
 }
 
 /** JSON escapes the quotes within texts, so only the document's own member matches this (content.ts). */

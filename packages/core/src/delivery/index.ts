@@ -32,7 +32,7 @@ export type { Parties } from './bounce-rules.ts'
 export type { LostWorkers, WorkerLease } from './lease.ts'
 export type { HeldLease } from './lease-thread.ts'
 export type * from './outcome.ts'
-export type { ClaimedDelivery, DeliveryKey, EndOfData as Dot, SendPermission as DotLeave } from './queue.ts'
+export type { ClaimedDelivery, DeliveryKey, EndOfData, SendPermission } from './queue.ts'
 export type { Result } from './record.ts'
 export type { SetAside } from './set-aside.ts'
 export { DELIVERY_STATES, type DeliveryState } from './states.ts'
@@ -52,7 +52,7 @@ export interface Deliveries {
   claim(options: ClaimOptions): Promise<ClaimedDelivery[]>
   release(workerId: number, deliveries: readonly DeliveryKey[], seconds: number): Promise<void>
   held(workerId: number): Promise<DeliveryKey[]>
-  markDots(dots: readonly EndOfData[]): Promise<SendPermission[]>
+  recordEndOfData(ends: readonly EndOfData[]): Promise<SendPermission[]>
   /** See set-aside.ts. */
   noteAlone(workerId: number, now: DeliveryKey | undefined, before: DeliveryKey | undefined): Promise<void>
   setAside(): Promise<SetAside[]>
@@ -100,7 +100,7 @@ export function createDeliveries({
     claim: async (options) => withForgotten(await watched(() => claimDeliveries(sql, options)), forgotten),
     release: (workerId, deliveries, seconds) => releaseDeliveries(sql, workerId, deliveries, seconds),
     held: (workerId) => claimedDeliveries(sql, workerId),
-    markDots: (dots) => recordEndOfData(sql, dots),
+    recordEndOfData: (ends) => recordEndOfData(sql, ends),
     noteAlone: (workerId, now, before) => noteAlone(sql, workerId, now, before),
     setAside: () => listSetAside(sql),
     releaseSetAside: (messageId) => releaseSetAside(sql, messageId),

@@ -133,31 +133,31 @@ export type SendPermission = boolean | { readonly reason: string }
  * The record is flushed to disk before this function returns. If it were lost in a crash that hits both database and worker, a
  * duplicate would not be marked as indeterminate (docs/decisions/0014-durable-dot-notes.md).
  */
-export async function recordEndOfData(sql: AnySql, dots: readonly EndOfData[]): Promise<SendPermission[]> {
+export async function recordEndOfData(sql: AnySql, ends: readonly EndOfData[]): Promise<SendPermission[]> {
   const rows = await sql<{ at: number; denied: boolean }[]>`
     update delivery_queue q
        set (dot_at, dot_host) = (select service_now(), r.host
                                where not exists (${holdingQueued(sql, sql`1`)}) and ${lossOf(sql, sql`r.domain_id`)} is null)
-      from unnest(${dots.map((d) => d.messageId)}::uuid[], ${dots.map((d) => d.recipientNo)}::int[],
-                  ${dots.map((d) => d.attempt)}::int[], ${dots.map((d) => d.workerId)}::int[], ${dots.map((d) => d.host)}::text[],
-                  ${dots.map((d) => d.domainId)}::int[])
+      from unnest(${ends.map((d) => d.messageId)}::uuid[], ${ends.map((d) => d.recipientNo)}::int[],
+                  ${ends.map((d) => d.attempt)}::int[], ${ends.map((d) => d.workerId)}::int[], ${ends.map((d) => d.host)}::text[],
+                  ${ends.map((d) => d.domainId)}::int[])
              with ordinality as r(message_id, recipient_no, attempt, worker_id, host, domain_id, at)
      where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
        and q.worker_id is not distinct from r.worker_id
     returning r.at::int as at, q.dot_at is null as denied`
   const denied = rows.filter(({ denied }) => denied).map(({ at }) => at)
-  const reasons = denied.length > 0 ? await reasonsOf(sql, dots, denied) : undefined
+  const reasons = denied.length > 0 ? await reasonsOf(sql, ends, denied) : undefined
   const permissions = new Map(rows.map(({ at }) => [at, reasons?.get(at) ?? true]))
-  return dots.map((_dot, at) => permissions.get(at + 1) ?? false)
+  return ends.map((_end, at) => permissions.get(at + 1) ?? false)
 }
 
 /** Returns why end of data may not be sent. A separate query: such deliveries are rare, and reasons would slow every statement. */
 async function reasonsOf(
   sql: AnySql,
-  dots: readonly EndOfData[],
+  ends: readonly EndOfData[],
   denied: readonly number[],
 ): Promise<Map<number, SendPermission>> {
-  const queried = denied.map((at) => dots[at - 1] as EndOfData)
+  const queried = denied.map((at) => ends[at - 1] as EndOfData)
   const rows = await sql<{ at: number; reason: string | null }[]>`
     select r.at, coalesce((${holdingQueued(sql, sql`s.reason`)} limit 1), ${lossOf(sql, sql`r.domain_id`)}) as reason
       from unnest(${[...denied]}::int[], ${queried.map((d) => d.messageId)}::uuid[], ${queried.map((d) => d.recipientNo)}::int[],

@@ -78,7 +78,7 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
       }
       const first = written.refused ? undefined : await resolveRepeat(message, findRepeat)
       if ((written.refused || first) && quota) {
-        dependencies.rateLimits.giveBack(message.deliveries.length, quota)
+        dependencies.rateLimits.release(message.deliveries.length, quota)
       }
       if (written.refused) throw new ServiceError('creditsExhausted')
       if (first) return { messageId: messageIdText(first), repeated: true }
@@ -88,7 +88,7 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
     if (isDatabaseFull(error)) dependencies.onFull()
     throw databaseRefusal(error) ?? error
   } finally {
-    capacity.giveBack()
+    capacity.release()
   }
 }
 
@@ -105,11 +105,11 @@ export async function validateOnly(
   } catch (error) {
     throw databaseRefusal(error) ?? error
   } finally {
-    capacity.giveBack()
+    capacity.release()
   }
 }
 
-function capacityIn(budget: ByteBudget, { stored }: Share): { hold(bytes: number): void; giveBack(): void } {
+function capacityIn(budget: ByteBudget, { stored }: Share): { hold(bytes: number): void; release(): void } {
   let held = 0
   return {
     hold(bytes) {
@@ -119,7 +119,7 @@ function capacityIn(budget: ByteBudget, { stored }: Share): { hold(bytes: number
       if (!budget.take(more)) throw new ServiceError('overloaded', { reason: 'no capacity for more stored content' })
       held += more
     },
-    giveBack: () => budget.give(held),
+    release: () => budget.give(held),
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Principal } from '../accounts/keys/api-key.ts'
 import type { RateLimits } from '../accounts/rate-limits/index.ts'
-import { createLetterThreads } from '../composition/letter-thread.ts'
 import type { LinkOptions } from '../composition/links-for.ts'
 import { type LoadedMessage, loadMessages, loadParts } from '../composition/load.ts'
+import { createMessageThreads } from '../composition/message-thread.ts'
 import { renderDelivery } from '../composition/render-delivery.ts'
 import { createRenderQueue } from '../composition/render-queue.ts'
 import { type RenderedTemplate, renderTemplate, type TemplateRendering } from '../composition/render-template.ts'
@@ -47,13 +47,13 @@ export type * from '../submission/submission.ts'
 export { transactionNumber } from '../submission/transaction-numbers.ts'
 export type { Acceptance } from './accept.ts'
 export { BATCH_STATES, type Batches, type BatchState, createBatches as batchesOf, type HeldBatch } from './batches.ts'
-export type { MessageDetails as MessageStory } from './show-message.ts'
+export type { MessageDetails } from './show-message.ts'
 
 export interface Messages {
   /** See accept.ts. */
   accept(submission: Submission): Promise<Acceptance>
   /** Validates as accept does, but does not store, charge or send anything. Throws the same errors of the rules. */
-  rehearse(submission: Submission): Promise<void>
+  validateOnly(submission: Submission): Promise<void>
   /** Throws accountSuspended or accountExpired. For entry points that check the account before they read a body. */
   requireMaySend(principal: Principal): void
   /** Throws BeyondShare. For entry points that process each recipient before they create a submission. */
@@ -158,8 +158,8 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
   const numbers = createTransactionNumbers(sql)
   const reader = createMessageReader()
   const { publicUrl, trackingScheme } = links
-  const letters = createLetterThreads({ secretKey, publicUrl, trackingScheme })
-  const rendering = { ...links, queue: createRenderQueue(renderer), letters }
+  const threads = createMessageThreads({ secretKey, publicUrl, trackingScheme })
+  const rendering = { ...links, queue: createRenderQueue(renderer), threads }
   const lookups = {
     findDomain: domains.findActive,
     stateOfDomain: domains.stateOf,
@@ -187,7 +187,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
         announce,
         onFull,
       }),
-    rehearse: (submission) => validateOnly(submission, { lookups, storedBudget, ready, share }),
+    validateOnly: (submission) => validateOnly(submission, { lookups, storedBudget, ready, share }),
     requireMaySend: accountMaySend,
     requireRecipients: (count) => requireShare(count, share.recipients),
     show: (messageId) => showMessage(sql, fromShortMessageId(messageId) ?? messageId),
@@ -198,7 +198,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     renderTemplate: (rendering) => renderTemplate(templates, rendering, share),
     forgetOldAnswers: () => forgetOldAnswers(sql),
     close: async () => {
-      await Promise.all([letters.close(), reader.close()])
+      await Promise.all([threads.close(), reader.close()])
     },
   }
 }

@@ -12,11 +12,11 @@ export interface MessageDetails {
   readonly tags: readonly string[]
   readonly settings: unknown
   readonly size: number
-  readonly deliveries: readonly DeliveryStory[]
-  readonly events: readonly EventStory[]
+  readonly deliveries: readonly DeliveryDetails[]
+  readonly events: readonly EventDetails[]
 }
 
-export interface DeliveryStory {
+export interface DeliveryDetails {
   readonly recipientNo: number
   /** v2 TRANSID. */
   readonly transactionNumber: string
@@ -49,7 +49,7 @@ export interface AttemptDetails {
   readonly conversation: unknown
 }
 
-export interface EventStory {
+export interface EventDetails {
   readonly id: string
   readonly occurredAt: Date
   readonly type: string
@@ -79,11 +79,11 @@ async function readDetails(sql: AnySql, messageId: string): Promise<MessageDetai
     select recipient_no as "recipientNo", attempt, outcome, indeterminate, started_at as "startedAt", milliseconds, stage,
            host, address, tls, code, enhanced, reply, conversation
       from attempts where message_id = ${messageId}::uuid order by recipient_no, attempt`
-  const deliveries = await sql<Omit<DeliveryStory, 'transactionNumber' | 'attempts'>[]>`
+  const deliveries = await sql<Omit<DeliveryDetails, 'transactionNumber' | 'attempts'>[]>`
     select recipient_no as "recipientNo", state, recipient, kind, reference, attempt, next_at as "nextAt",
            expires_at as "expiresAt", reason, finished_at as "finishedAt"
       from deliveries where message_id = ${messageId}::uuid order by recipient_no`
-  const events = await sql<EventStory[]>`
+  const events = await sql<EventDetails[]>`
     select id, occurred_at as "occurredAt", type, recipient_no as "recipientNo", detail
       from events where message_id = ${messageId}::uuid and occurred_at >= ${message.acceptedAt} - interval '1 day'
      order by occurred_at, id`

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { DotLeave, Reply, Stage } from '@postrider/core'
+import type { Reply, SendPermission, Stage } from '@postrider/core'
 import { ConnectionLost, type SmtpConnection } from './connection.ts'
 import { dotStuffed, stuffedBlocks } from './dot-stuffing.ts'
 import type { SmtpReply } from './reply-reader.ts'
@@ -16,7 +16,7 @@ export interface Transaction {
   /** An address or header contains non-ASCII characters (RFC 6531). */
   readonly utf8: boolean
   /** Requests permission to send end of data. */
-  readonly beforeDot: () => Promise<DotLeave>
+  readonly beforeEndOfData: () => Promise<SendPermission>
 }
 
 /** How a transaction ended: the server's reply and its stage, or a lost connection. */
@@ -144,7 +144,7 @@ async function refusal(
 }
 
 async function content(connection: SmtpConnection, transaction: Transaction): Promise<TransactionEnd> {
-  const { head, message, beforeDot } = transaction
+  const { head, message, beforeEndOfData } = transaction
   const end = endsWithCrlf(message) ? '.\r\n' : '\r\n.\r\n'
   const large = message.length > ONE_WRITE
   if (large) {
@@ -157,7 +157,7 @@ async function content(connection: SmtpConnection, transaction: Transaction): Pr
       await setImmediate()
     }
   }
-  const permission = await beforeDot()
+  const permission = await beforeEndOfData()
   if (permission !== true) {
     // After DATA there is no other way to cancel a message (RFC 5321 4.1.1.4).
     connection.destroy()

@@ -132,7 +132,7 @@ t.test('the last instant of a week and the first of the next lie in their own pa
   )
 })
 
-t.test('tidy makes the partitions of the time that has come', async (t) => {
+t.test('cleanup makes the partitions of the time that has come', async (t) => {
   const service = await makeService(t)
   await service.sql.unsafe(
     `create or replace function service_now() returns timestamptz language sql stable as 'select now() + interval ''1 year'''`,
@@ -142,7 +142,7 @@ t.test('tidy makes the partitions of the time that has come', async (t) => {
       await service.sql`select count(*)::int as count from pg_inherits i join pg_class c on c.oid = i.inhparent where c.relkind = 'p'`
     )[0]?.count as number
   const before = await count()
-  await service.core.tidy()
+  await service.core.cleanUp()
   t.equal((await count()) - before, 8 * PARENTS.length)
 })
 
@@ -170,26 +170,26 @@ t.test('making partitions holds up no accept, however long somebody reads the ta
   )
   await reader.begin(async (transaction) => {
     await transaction`select count(*) from messages, bodies, events`
-    const tidying = service.core.tidy().catch(() => {})
+    const cleaning = service.core.cleanUp().catch(() => {})
     await new Promise((resolve) => setTimeout(resolve, 200))
     const startedAt = performance.now()
     await acceptMessage(service, sender)
     const waited = performance.now() - startedAt
     t.ok(waited < 8000, `the accept took ${Math.round(waited)} ms`)
-    await tidying
+    await cleaning
   })
-  await service.core.tidy()
+  await service.core.cleanUp()
   const [{ made } = { made: -1 }] = await service.sql<
     { made: number }[]
   >`select ensure_partitions(service_now(), 6) as made`
   t.equal(made, 0, 'once the reader has gone they are made')
 })
 
-t.test("two cores that tidy at once do not stand in each other's way", async (t) => {
+t.test("two cores that clean up at once do not stand in each other's way", async (t) => {
   const service = await makeService(t)
   const config = readConfig(service.env)
   const other = createCore({ sql: service.sql, config, log: createLog('test', 'silent') })
   t.teardown(() => other.readiness.close())
-  await Promise.all([service.core.tidy(), other.tidy(), service.core.tidy(), other.tidy()])
+  await Promise.all([service.core.cleanUp(), other.cleanUp(), service.core.cleanUp(), other.cleanUp()])
   t.pass()
 })

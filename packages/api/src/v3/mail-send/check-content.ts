@@ -1,34 +1,34 @@
 import { essenceOf, parseMediaType } from '@postrider/core'
 import { isDynamic, isGiven, isLegacy } from './body.ts'
-import type { Check } from './complaints.ts'
+import type { Check } from './validation-errors.ts'
 
 /** Rows 12 and 13. Whether the template has a subject is checked after it was loaded. */
-export function checkSubject({ mail, complaints }: Check): void {
+export function checkSubject({ mail, errors }: Check): void {
   const { subject, personalizations, template_id: templateId } = mail
   if (isGiven(subject)) {
-    if (typeof subject !== 'string' || subject === '') complaints.add('subjectInvalid', 'subject')
+    if (typeof subject !== 'string' || subject === '') errors.add('subjectInvalid', 'subject')
     return
   }
   // For an empty body, the missing subject is not reported (2.4).
   if (!isGiven(personalizations) || personalizations.length === 0 || isGiven(templateId)) return
-  if (!personalizations.every((one) => isGiven(one.subject))) complaints.add('subjectMissing', 'subject')
+  if (!personalizations.every((one) => isGiven(one.subject))) errors.add('subjectMissing', 'subject')
 }
 
 /** Rows 32 to 36. */
-export function checkContent({ mail, complaints }: Check): void {
+export function checkContent({ mail, errors }: Check): void {
   const { content, template_id: templateId } = mail
   if (!isGiven(content) || content.length === 0) {
-    if (!isGiven(templateId)) complaints.add('contentMissing', 'content')
+    if (!isGiven(templateId)) errors.add('contentMissing', 'content')
     return
   }
   for (const [at, { type, value }] of content.entries()) {
-    if (typeof type !== 'string' || type === '') complaints.add('contentTypeMissing', `content.${at}.type`)
-    else if (/[\r\n]/.test(type)) complaints.add('contentTypeInvalid', `content.${at}.type`)
-    else if (hasCharset(type)) complaints.add('contentTypeCharset', `content.${at}.type`)
-    if (typeof value !== 'string' || value === '') complaints.add('contentValueMissing', `content.${at}.value`)
+    if (typeof type !== 'string' || type === '') errors.add('contentTypeMissing', `content.${at}.type`)
+    else if (/[\r\n]/.test(type)) errors.add('contentTypeInvalid', `content.${at}.type`)
+    else if (hasCharset(type)) errors.add('contentTypeCharset', `content.${at}.type`)
+    if (typeof value !== 'string' || value === '') errors.add('contentValueMissing', `content.${at}.value`)
   }
   if (!isInOrder(content.map(({ type }) => essenceOf(String(type))))) {
-    complaints.add('contentOrder', 'content')
+    errors.add('contentOrder', 'content')
   }
 }
 
@@ -56,14 +56,14 @@ export function hasCharset(type: string): boolean {
 }
 
 /** Rows 27 to 30. */
-export function checkTemplate({ mail, complaints }: Check): void {
+export function checkTemplate({ mail, errors }: Check): void {
   const { template_id: templateId, personalizations } = mail
   const given = (personalizations ?? []).some((one) => Object.keys(one.dynamic_template_data ?? {}).length > 0)
   if (!isGiven(templateId)) {
-    if (given) complaints.add('dynamicWithoutTemplate', 'template_id')
+    if (given) errors.add('dynamicWithoutTemplate', 'template_id')
   } else if (typeof templateId !== 'string') {
-    complaints.add('templateIdNotText', 'template_id', { given: JSON.stringify(templateId) })
+    errors.add('templateIdNotText', 'template_id', { given: JSON.stringify(templateId) })
   } else if (isLegacy(templateId)) {
-    if (given) complaints.add('dynamicWithLegacy', 'template_id')
-  } else if (!isDynamic(templateId)) complaints.add('templateIdInvalid', 'template_id', { given: templateId })
+    if (given) errors.add('dynamicWithLegacy', 'template_id')
+  } else if (!isDynamic(templateId)) errors.add('templateIdInvalid', 'template_id', { given: templateId })
 }

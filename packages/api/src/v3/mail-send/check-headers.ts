@@ -1,5 +1,5 @@
 import { isGiven } from './body.ts'
-import type { ValidationErrors } from './complaints.ts'
+import type { ValidationErrors } from './validation-errors.ts'
 
 /** Contract row 17. */
 const RESERVED =
@@ -11,16 +11,16 @@ const FIELD_NAME = /^[!-9;-~]+$/
 export function checkHeaders(
   headers: Readonly<Record<string, unknown>> | null | undefined,
   field: string,
-  complaints: ValidationErrors,
+  errors: ValidationErrors,
 ): void {
   if (!isGiven(headers)) return
   const seen = new Set<string>()
   for (const [name, value] of Object.entries(headers)) {
-    if (!FIELD_NAME.test(name)) complaints.add('headerNameInvalid', field)
-    else if (RESERVED.test(name)) complaints.add('headerReserved', `${field}.${name}`)
-    else if (seen.has(name.toLowerCase())) complaints.add('headerTwice', field)
+    if (!FIELD_NAME.test(name)) errors.add('headerNameInvalid', field)
+    else if (RESERVED.test(name)) errors.add('headerReserved', `${field}.${name}`)
+    else if (seen.has(name.toLowerCase())) errors.add('headerTwice', field)
     seen.add(name.toLowerCase())
-    if (typeof value !== 'string') complaints.add('headerValueInvalid', field)
-    else if (/[\r\n\0]/.test(value)) complaints.add('headerBreaks', `${field}.${name}`)
+    if (typeof value !== 'string') errors.add('headerValueInvalid', field)
+    else if (/[\r\n\0]/.test(value)) errors.add('headerBreaks', `${field}.${name}`)
   }
 }

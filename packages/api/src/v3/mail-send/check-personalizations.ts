@@ -2,7 +2,7 @@ import { isDynamic, isGiven, MAX_RECIPIENTS, type RawMailbox, type RawPersonaliz
 import { checkHeaders } from './check-headers.ts'
 import { addressOf, checkName, isTooLong } from './check-mailboxes.ts'
 import { checkSendAt } from './check-options.ts'
-import type { Check, ValidationErrors } from './complaints.ts'
+import type { Check, ValidationErrors } from './validation-errors.ts'
 
 /** Maximum size of the substitutions, and of the custom arguments, of one personalization, in bytes. */
 const MAX_BYTES = 10_000
@@ -14,35 +14,35 @@ const LISTS = [
 
 /** Rows 1 to 26. */
 export function checkPersonalizations(check: Check): void {
-  const { mail, complaints } = check
+  const { mail, errors } = check
   const { personalizations } = mail
   if (!isGiven(personalizations) || personalizations.length === 0) {
-    complaints.add('personalizationsMissing', 'personalizations')
+    errors.add('personalizationsMissing', 'personalizations')
     return
   }
   const { length } = personalizations
   if (length > MAX_RECIPIENTS) {
-    complaints.add('personalizationsTooMany', 'personalizations', { count: length })
+    errors.add('personalizationsTooMany', 'personalizations', { count: length })
     return
   }
   const count = personalizations.reduce((sum, one) => sum + countOf(one.to) + countOf(one.cc) + countOf(one.bcc), 0)
   if (count > MAX_RECIPIENTS) {
-    complaints.add('recipientsTooMany', 'personalizations', { count })
+    errors.add('recipientsTooMany', 'personalizations', { count })
     return
   }
   const sharedArgs = new SharedArgs(mail.custom_args)
   const shared = sharedArgs.size
-  if (shared > MAX_BYTES) complaints.add('customArgsTooLarge', 'custom_args')
+  if (shared > MAX_BYTES) errors.add('customArgsTooLarge', 'custom_args')
   for (const [at, one] of personalizations.entries()) {
     const field = `personalizations.${at}`
-    checkRecipients(one, field, complaints)
+    checkRecipients(one, field, errors)
     checkSender(one, field, check)
     if (isGiven(one.subject) && (typeof one.subject !== 'string' || one.subject === '')) {
-      complaints.add('subjectInvalid', `${field}.subject`)
+      errors.add('subjectInvalid', `${field}.subject`)
     }
-    checkHeaders(one.headers, `${field}.headers`, complaints)
+    checkHeaders(one.headers, `${field}.headers`, errors)
     checkSubstitutions(one, field, check)
-    if (shared <= MAX_BYTES) checkCustomArgs(one, field, complaints, sharedArgs)
+    if (shared <= MAX_BYTES) checkCustomArgs(one, field, errors, sharedArgs)
     checkSendAt(one.send_at, `${field}.send_at`, check)
   }
 }
@@ -51,22 +51,22 @@ function countOf(list: readonly RawMailbox[] | null | undefined): number {
   return list?.length ?? 0
 }
 
-function checkRecipients(one: RawPersonalization, field: string, complaints: ValidationErrors): void {
-  if (countOf(one.to) === 0) complaints.add('toMissing', `${field}.to`)
+function checkRecipients(one: RawPersonalization, field: string, errors: ValidationErrors): void {
+  if (countOf(one.to) === 0) errors.add('toMissing', `${field}.to`)
   const seen = new Set<string>()
   let duplicate = false
   for (const [name, shown] of LISTS) {
     for (const [at, mailbox] of (one[name] ?? []).entries()) {
       const place = `${field}.${name}.${at}`
-      checkName(mailbox, place, complaints)
-      if (!isGiven(mailbox.email)) complaints.add('emailMissing', `${place}.email`, { list: name })
-      else if (isTooLong(mailbox.email)) complaints.add('emailTooLong', `${place}.email`, { list: shown })
+      checkName(mailbox, place, errors)
+      if (!isGiven(mailbox.email)) errors.add('emailMissing', `${place}.email`, { list: name })
+      else if (isTooLong(mailbox.email)) errors.add('emailTooLong', `${place}.email`, { list: shown })
       else {
         const address = addressOf(mailbox.email)
-        if (!address) complaints.add('addressInvalid', `${place}.email`)
+        if (!address) errors.add('addressInvalid', `${place}.email`)
         else if (seen.has(address.key) && !duplicate) {
           duplicate = true
-          complaints.add('recipientTwice', field, { address: address.key, field: `${field}.${name}` })
+          errors.add('recipientTwice', field, { address: address.key, field: `${field}.${name}` })
         }
         if (address) seen.add(address.key)
       }
@@ -75,38 +75,38 @@ function checkRecipients(one: RawPersonalization, field: string, complaints: Val
 }
 
 /** Row 11: the whole message is signed by one domain. */
-function checkSender({ from }: RawPersonalization, field: string, { mail, complaints }: Check): void {
+function checkSender({ from }: RawPersonalization, field: string, { mail, errors }: Check): void {
   if (!isGiven(from)) return
-  checkName(from, `${field}.from`, complaints)
+  checkName(from, `${field}.from`, errors)
   const own = addressOf(from.email)
   const shared = addressOf(mail.from?.email)
-  if (isTooLong(from.email)) complaints.add('emailTooLong', `${field}.from.email`, { list: 'From' })
-  else if (!own) complaints.add('addressInvalid', `${field}.from.email`)
-  else if (shared && shared.domain !== own.domain) complaints.add('fromDomainDiffers', `${field}.from`)
+  if (isTooLong(from.email)) errors.add('emailTooLong', `${field}.from.email`, { list: 'From' })
+  else if (!own) errors.add('addressInvalid', `${field}.from.email`)
+  else if (shared && shared.domain !== own.domain) errors.add('fromDomainDiffers', `${field}.from`)
 }
 
-function checkSubstitutions({ substitutions }: RawPersonalization, field: string, { mail, complaints }: Check): void {
+function checkSubstitutions({ substitutions }: RawPersonalization, field: string, { mail, errors }: Check): void {
   if (!isGiven(substitutions)) return
   const place = `${field}.substitutions`
   const entries = Object.entries(substitutions)
-  if (entries.length > 0 && isDynamic(mail.template_id)) complaints.add('substitutionsWithDynamic', place)
-  if (entries.length > 10_000) complaints.add('substitutionsTooMany', place)
+  if (entries.length > 0 && isDynamic(mail.template_id)) errors.add('substitutionsWithDynamic', place)
+  if (entries.length > 10_000) errors.add('substitutionsTooMany', place)
   const octets = entries.flat().reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  if (octets > MAX_BYTES) complaints.add('substitutionsTooLarge', place)
+  if (octets > MAX_BYTES) errors.add('substitutionsTooLarge', place)
 }
 
 /** Rows 19 and 20. The message's own arguments were already found small enough, so merging them is cheap. */
 function checkCustomArgs(
   { custom_args: own }: RawPersonalization,
   field: string,
-  complaints: ValidationErrors,
+  errors: ValidationErrors,
   shared: SharedArgs,
 ): void {
   if (!isGiven(own)) return
   const place = `${field}.custom_args`
-  if (Object.keys(own).length === 0) complaints.add('customArgsEmpty', place)
+  if (Object.keys(own).length === 0) errors.add('customArgsEmpty', place)
   else if (sizeOf(own) > MAX_BYTES || shared.sizeWith(own) > MAX_BYTES) {
-    complaints.add('customArgsTooLarge', place)
+    errors.add('customArgsTooLarge', place)
   }
 }
 

@@ -1,5 +1,5 @@
 import { isGiven } from './body.ts'
-import type { Check } from './complaints.ts'
+import type { Check } from './validation-errors.ts'
 
 const MAIL_SETTINGS = [
   ...(['bypass_list_management', 'bypass_spam_management', 'bypass_bounce_management'] as const),
@@ -7,17 +7,17 @@ const MAIL_SETTINGS = [
 ]
 
 /** Rows 64 to 66. The settings `bcc` and `spam_check` are retired and not checked. */
-export function checkMailSettings({ mail, complaints }: Check): void {
+export function checkMailSettings({ mail, errors }: Check): void {
   const settings = mail.mail_settings
   if (!isGiven(settings)) return
   for (const name of MAIL_SETTINGS) {
     const enable = settings[name]?.enable
     if (!isGiven(enable) || typeof enable === 'boolean') continue
-    complaints.add('mailSettingInvalid', `mail_settings.${name}.enable`, { setting: name.replaceAll('_', ' ') })
+    errors.add('mailSettingInvalid', `mail_settings.${name}.enable`, { setting: name.replaceAll('_', ' ') })
   }
   const others = ['bypass_spam_management', 'bypass_bounce_management', 'bypass_unsubscribe_management']
   if (isGiven(settings.bypass_list_management) && others.some((name) => isGiven(settings[name]))) {
-    complaints.add('bypassConflict', 'mail_settings.bypass_list_management')
+    errors.add('bypassConflict', 'mail_settings.bypass_list_management')
   }
   for (const [part, kind] of [
     ['text', 'text/plain'],
@@ -25,7 +25,7 @@ export function checkMailSettings({ mail, complaints }: Check): void {
   ] as const) {
     const footer = settings.footer?.[part]
     if (isGiven(footer) && typeof footer !== 'string') {
-      complaints.add('footerInvalid', `mail_settings.footer.${part}`, { kind })
+      errors.add('footerInvalid', `mail_settings.footer.${part}`, { kind })
     }
   }
 }
@@ -41,7 +41,7 @@ const TRACKING: Readonly<Record<string, { readonly flags: readonly string[]; rea
 }
 
 /** Rows 69 and 70. */
-export function checkTrackingSettings({ mail, complaints }: Check): void {
+export function checkTrackingSettings({ mail, errors }: Check): void {
   for (const [name, { flags, texts }] of Object.entries(TRACKING)) {
     const given = mail.tracking_settings?.[name]
     if (!isGiven(given)) continue
@@ -49,10 +49,10 @@ export function checkTrackingSettings({ mail, complaints }: Check): void {
     const wrong = (params: readonly string[], type: string): readonly string[] =>
       params.filter((param) => isGiven(given[param]) && typeof given[param] !== type)
     for (const param of wrong(flags, 'boolean')) {
-      complaints.add('trackingInvalid', `tracking_settings.${name}.${param}`, { setting, param })
+      errors.add('trackingInvalid', `tracking_settings.${name}.${param}`, { setting, param })
     }
     for (const param of wrong(texts, 'string')) {
-      complaints.add('trackingNotText', `tracking_settings.${name}.${param}`, { setting, param })
+      errors.add('trackingNotText', `tracking_settings.${name}.${param}`, { setting, param })
     }
   }
 }

@@ -4,11 +4,11 @@ import { type Call, type Operation, operation } from '../operation.ts'
 import { V3Refusal } from '../refusal.ts'
 import { isEnabled, type RawMail } from './body.ts'
 import { checkMail } from './check.ts'
-import { ValidationErrors } from './complaints.ts'
 import { HELP_PATH } from './help-page.ts'
 import { readMail } from './kinds.ts'
 import type { RuleName } from './rules.ts'
 import { toSubmission } from './to-submission.ts'
+import { ValidationErrors } from './validation-errors.ts'
 
 /** POST /v3/mail/send (contract section 2): one call is one message, whose envelopes are the personalizations. */
 export const MAIL_SEND: readonly Operation[] = [
@@ -29,18 +29,18 @@ export const MAIL_SEND: readonly Operation[] = [
 
 /** Responds with only a status and the message's id: 202, or 200 for a dry run (contract 2.2). */
 async function sendMail({ core, principal, by, publicUrl, request, reply }: Call): Promise<void> {
-  const complaints = new ValidationErrors(`${publicUrl}${HELP_PATH}`)
-  const mail = readMail(request.body, complaints)
+  const errors = new ValidationErrors(`${publicUrl}${HELP_PATH}`)
+  const mail = readMail(request.body, errors)
   requireSize(mail, request.octets?.length ?? 0)
   core.messages.requireRecipients(mail.personalizations?.length ?? 0)
   const now = core.clock.now()
-  checkMail({ mail, complaints, now })
+  checkMail({ mail, errors, now })
   const call = { mail, principal, clientAddress: by.address, idempotencyKey: idempotencyKeyOf(request), now }
   const submission = toSubmission(call)
-  await requireGroup(submission, core, complaints)
+  await requireGroup(submission, core, errors)
   try {
     if (isEnabled(mail.mail_settings?.sandbox_mode)) {
-      await core.messages.rehearse(submission)
+      await core.messages.validateOnly(submission)
       reply.code(200)
       return
     }
@@ -48,16 +48,16 @@ async function sendMail({ core, principal, by, publicUrl, request, reply }: Call
     reply.header('x-message-id', shortMessageId(messageId))
     if (repeated) reply.header('idempotent-replayed', 'true')
   } catch (error) {
-    throw withV3Text(error, submission, complaints, publicUrl)
+    throw withV3Text(error, submission, errors, publicUrl)
   }
 }
 
 /** Row 54. Checked after everything else. */
-async function requireGroup({ settings: { group }, principal }: Submission, core: Core, complaints: ValidationErrors) {
+async function requireGroup({ settings: { group }, principal }: Submission, core: Core, errors: ValidationErrors) {
   if (group === undefined) return
   if ((await core.groups.known(principal.account.id, [group])).has(group)) return
-  complaints.add('groupUnknown', 'asm.group_id', { given: group })
-  throw complaints.refusal
+  errors.add('groupUnknown', 'asm.group_id', { given: group })
+  throw errors.refusal
 }
 
 /** Row 74: the size of the message without the base64 overhead of its attachments. Throws tooLarge. */
@@ -78,12 +78,7 @@ const OWN: Readonly<Record<string, readonly [rule: RuleName, field: string]>> = 
   batchUnknown: ['batchUnknown', 'batch_id'],
 }
 
-function withV3Text(
-  error: unknown,
-  { templateKey }: Submission,
-  complaints: ValidationErrors,
-  publicUrl: string,
-): unknown {
+function withV3Text(error: unknown, { templateKey }: Submission, errors: ValidationErrors, publicUrl: string): unknown {
   if (!(error instanceof ServiceError)) return error
   if (error.errorName === 'senderInvalid') {
     const message = `The from address does not match a verified Sender Identity. Mail cannot be sent until this error is resolved. ${error.values.domain === undefined ? '' : `${error.values.problem}. `}See ${publicUrl}/docs`
@@ -91,6 +86,6 @@ function withV3Text(
   }
   const own = OWN[error.errorName]
   if (own === undefined) return error
-  complaints.add(...own, templateKey === undefined ? {} : { given: templateKey })
-  return complaints.refusal
+  errors.add(...own, templateKey === undefined ? {} : { given: templateKey })
+  return errors.refusal
 }

@@ -1,7 +1,7 @@
 import { jsonKind } from '../input.ts'
 import { badRequest } from '../refusal.ts'
 import type { RawMail } from './body.ts'
-import type { ValidationErrors } from './complaints.ts'
+import type { ValidationErrors } from './validation-errors.ts'
 
 /** The type of JSON allowed at a place. Leaves that have a rule of their own are not listed. */
 type Kind =
@@ -54,28 +54,27 @@ const MAIL = object({
 })
 
 /** Parses the body as a message. Throws V3Refusal at the first place that has another type of JSON (contract rows 72, 73). */
-export function readMail(body: unknown, complaints: ValidationErrors): RawMail {
+export function readMail(body: unknown, errors: ValidationErrors): RawMail {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw badRequest()
-  look(body, MAIL, '', complaints)
-  complaints.throwIfAny()
+  look(body, MAIL, '', errors)
+  errors.throwIfAny()
   return body
 }
 
-function look(value: unknown, kind: Kind, path: string, complaints: ValidationErrors): void {
+function look(value: unknown, kind: Kind, path: string, errors: ValidationErrors): void {
   const expected = { object: 'object', map: 'object', texts: 'object', list: 'array', text: 'string' }[kind.is]
   const given = jsonKind(value)
   if (given !== expected) {
-    complaints.say(`Invalid type. Expected: ${expected}, given: ${given}.`, path)
+    errors.addMessage(`Invalid type. Expected: ${expected}, given: ${given}.`, path)
   } else if (kind.is === 'list') {
-    for (const [at, item] of (value as unknown[]).entries()) look(item, kind.of, `${path}.${at}`, complaints)
+    for (const [at, item] of (value as unknown[]).entries()) look(item, kind.of, `${path}.${at}`, errors)
   } else if (kind.is === 'texts') {
     for (const text of Object.values(value as object)) if (typeof text !== 'string') throw badRequest()
   } else if (kind.is === 'object') {
     for (const [name, member] of Object.entries(kind.members)) {
       const inside = (value as Record<string, unknown>)[name]
       // Some clients set an omitted field to null.
-      if (inside !== undefined && inside !== null)
-        look(inside, member, path === '' ? name : `${path}.${name}`, complaints)
+      if (inside !== undefined && inside !== null) look(inside, member, path === '' ? name : `${path}.${name}`, errors)
     }
   }
 }

@@ -6,7 +6,7 @@ import { type Actor, type AuditValues, noteChange, OPERATOR } from '../audit/ind
 import { type ApiKey, SCOPES, type Scope, UNRESTRICTED } from './api-key.ts'
 import { apiKeyPrefix, hashApiKey, makeApiKey } from './key-format.ts'
 import { changedRestrictions, type RestrictionsChange } from './restrictions.ts'
-import { allowanceOf, type Rights, requireSameAllowance, requireWithin } from './rights.ts'
+import { quotaOf, type Rights, requireSameQuota, requireWithin } from './rights.ts'
 import {
   countApiKeys,
   insertApiKey,
@@ -119,7 +119,7 @@ export function createKeys(sql: Sql): Keys {
           ...old,
           ...storedSecret(secret),
           // Both keys share one quota, so that the grace period does not double it.
-          countsWith: allowanceOf(old),
+          countsWith: quotaOf(old),
         })
         const replaced = await replaceApiKey(transaction, id, key.id, overlapHours)
         const after = { ...auditValues(replaced), replacedBy: key.id, overlapHours }
@@ -165,7 +165,7 @@ export async function makeKey(
     ...wanted,
     accountId,
     ...storedSecret(secret),
-    countsWith: own && hasQuota(own) ? allowanceOf(own) : null,
+    countsWith: own && hasQuota(own) ? quotaOf(own) : null,
   })
   await note(sql, key, by, 'key.create', { after: auditValues(key) })
   await requireCapacity(sql, accountId)
@@ -199,7 +199,7 @@ async function lockManagedKey(
   const own = await callersKey(sql, by)
   // Rotating a key with more permissions, or removing its restrictions, would give the caller those permissions.
   if (own) requireWithin(key, own)
-  if (own) requireSameAllowance(key, own)
+  if (own) requireSameQuota(key, own)
   return { key, own }
 }
 

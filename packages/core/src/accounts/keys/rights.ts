@@ -41,14 +41,14 @@ function isAtMost(value: number | null, bound: number | null): boolean {
  * A key with quotas shares them with the keys it creates. It must not manage keys with another quota, which would add
  * to its own.
  */
-export function requireSameAllowance(wanted: ApiKey, own: ApiKey): void {
+export function requireSameQuota(wanted: ApiKey, own: ApiKey): void {
   const { recipientsPerHour, callsPerMinute } = own.restrictions
   if (recipientsPerHour === null && callsPerMinute === null) return
-  if (allowanceOf(wanted) !== allowanceOf(own)) throw beyond('a quota of its own')
+  if (quotaOf(wanted) !== quotaOf(own)) throw beyond('a quota of its own')
 }
 
 /** Returns the id of the key whose quotas a key uses. */
-export function allowanceOf({ id, countsWith }: Pick<ApiKey, 'id' | 'countsWith'>): number {
+export function quotaOf({ id, countsWith }: Pick<ApiKey, 'id' | 'countsWith'>): number {
   return countsWith ?? id
 }
 

@@ -1,8 +1,8 @@
 import { isDatabaseTrouble, type Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
-import { Allowance } from './allowance.ts'
+import { Quota } from './quota.ts'
 import type { Rate, RateLimitStatus } from './rate.ts'
-import { forgetWindows, takeAllowance } from './store.ts'
+import { forgetWindows, takeFromQuota } from './store.ts'
 
 export type { Rate, RateLimitStatus as Standing } from './rate.ts'
 export { HOUR, MINUTE } from './rate.ts'
@@ -18,30 +18,30 @@ export interface RateLimits {
    */
   take(rates: readonly Rate[], amount?: number): Promise<RateLimitStatus>
   /** Returns an unused amount to the rate of the status; it stays with this process. */
-  giveBack(amount: number, standing: RateLimitStatus): void
+  release(amount: number, standing: RateLimitStatus): void
   /** Deletes a batch of windows that ended long ago; returns how many. */
   forgetOldWindows(): Promise<number>
 }
 
 /** Maximum number of quotas that a process keeps; a dropped one is loaded again. */
-const MAX_ALLOWANCES = 20_000
+const MAX_QUOTAS = 20_000
 
 export function createRateLimits(sql: Sql): RateLimits {
-  const allowances = new Map<string, Allowance>()
+  const quotas = new Map<string, Quota>()
 
-  function allowanceOf(rate: Rate): Allowance {
+  function quotaOf(rate: Rate): Quota {
     // One quota with two limits needs two entries, or the smaller limit would use what was taken for the larger one.
     const key = `${rate.name} ${rate.limit}`
-    const known = allowances.get(key)
+    const known = quotas.get(key)
     if (known) return known
-    if (allowances.size >= MAX_ALLOWANCES) allowances.delete(allowances.keys().next().value as string)
-    const allowance = new Allowance(rate, (needed, wanted) => takeAllowance(sql, rate, needed, wanted))
-    allowances.set(key, allowance)
-    return allowance
+    if (quotas.size >= MAX_QUOTAS) quotas.delete(quotas.keys().next().value as string)
+    const quota = new Quota(rate, (needed, wanted) => takeFromQuota(sql, rate, needed, wanted))
+    quotas.set(key, quota)
+    return quota
   }
 
-  function giveBack(amount: number, standing: RateLimitStatus): void {
-    allowanceOf(standing.rate).giveBack(amount, standing)
+  function release(amount: number, standing: RateLimitStatus): void {
+    quotaOf(standing.rate).release(amount, standing)
   }
 
   return {
@@ -49,9 +49,9 @@ export function createRateLimits(sql: Sql): RateLimits {
       const taken: RateLimitStatus[] = []
       try {
         for (const rate of rates) {
-          const standing = await allowanceOf(rate).take(amount)
+          const standing = await quotaOf(rate).take(amount)
           if (standing.refused) {
-            for (const other of taken) giveBack(amount, other)
+            for (const other of taken) release(amount, other)
             return standing
           }
           taken.push(standing)
@@ -63,7 +63,7 @@ export function createRateLimits(sql: Sql): RateLimits {
       if (taken.length === 0) throw new Error('no rates given')
       return taken.reduce((tightest, one) => (one.remaining < tightest.remaining ? one : tightest))
     },
-    giveBack,
+    release,
     forgetOldWindows: () => forgetWindows(sql),
   }
 }

@@ -13,7 +13,7 @@ export interface Taken {
 }
 
 /** Takes up to `wanted` from the current window, or nothing if less than `needed` is left. */
-export async function takeAllowance(sql: AnySql, rate: Rate, needed: number, wanted: number): Promise<Taken> {
+export async function takeFromQuota(sql: AnySql, rate: Rate, needed: number, wanted: number): Promise<Taken> {
   const { name, limit, seconds } = rate
   return onlyRow(
     await sql<Taken[]>`

@@ -32,7 +32,7 @@ const STOP_AFTER = 16 * 1024
  */
 const PIECES_PER_JOIN = 1024
 
-export function roomForTexts(): FillingBudget {
+export function createFillingBudget(): FillingBudget {
   return { left: MAX_TOTAL_LENGTH, idle: MAX_IDLE }
 }
 
@@ -40,7 +40,7 @@ export interface FillingOptions {
   readonly values: Substitutions
   readonly sections: Sections
   readonly finder: KeyFinder
-  readonly room: FillingBudget
+  readonly budget: FillingBudget
   /** Maximum characters of the resulting text. */
   readonly most: number
 }
@@ -50,7 +50,7 @@ export class Filling {
   readonly #values: Substitutions
   readonly #sections: Sections
   readonly #finder: KeyFinder
-  readonly #room: FillingBudget
+  readonly #budget: FillingBudget
   readonly #most: number
   readonly #chunks: string[] = []
   /** Reusable buffers, one per depth, as long as the longest stretch so far. */
@@ -61,19 +61,19 @@ export class Filling {
   #work = 0
   #isOverLimit = false
 
-  constructor({ values, sections, finder, room, most }: FillingOptions) {
+  constructor({ values, sections, finder, budget, most }: FillingOptions) {
     this.#values = values
     this.#sections = sections
     this.#finder = finder
-    this.#room = room
-    this.#most = Math.min(most, room.left)
+    this.#budget = budget
+    this.#most = Math.min(most, budget.left)
   }
 
   /** Returns the text; undefined if it exceeded a limit. */
   end(): string | undefined {
     if (this.#isOverLimit) return undefined
-    this.#room.left -= this.#length
-    this.#room.idle -= Math.max(0, this.#idle - this.#length)
+    this.#budget.left -= this.#length
+    this.#budget.idle -= Math.max(0, this.#idle - this.#length)
     this.#chunks.push(this.#pieces.join(''))
     return this.#chunks.join('')
   }
@@ -142,7 +142,7 @@ export class Filling {
   /** Counts work on values and sections that adds no text. */
   #countIdle(units: number): void {
     this.#idle += units
-    if (this.#idle > this.#room.idle + this.#length) this.#isOverLimit = true
+    if (this.#idle > this.#budget.idle + this.#length) this.#isOverLimit = true
   }
 
   #mark(text: string, start: number, end: number, depth: number, finders: readonly KeyFinder[]): Uint16Array {

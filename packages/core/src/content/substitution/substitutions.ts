@@ -1,6 +1,6 @@
 import type { Stoppable } from '../../platform/threads/turns.ts'
 import { CutTexts } from './cut-texts.ts'
-import { Filling, type FillingBudget, roomForTexts } from './filling.ts'
+import { createFillingBudget, Filling, type FillingBudget } from './filling.ts'
 import { KeyFinder } from './key-finder.ts'
 import { hasTooMany, prepareSections, type Sections, type Substitutions } from './sections.ts'
 
@@ -12,7 +12,7 @@ export interface Substituter {
    * Replaces every complete key in the text by the recipient's value; keys without a value are kept. Undefined if the
    * text would exceed 10 MB or the remaining budget, if its sections take too long, or if there are too many keys.
    */
-  substitute(text: string, values: Substitutions, room?: FillingBudget): Stoppable<string | undefined>
+  substitute(text: string, values: Substitutions, budget?: FillingBudget): Stoppable<string | undefined>
 }
 
 /**
@@ -26,8 +26,8 @@ export function createSubstituter(keys: Iterable<string>, sections: Sections = p
   const finder = new KeyFinder(names)
   const cuts = new CutTexts()
   return {
-    *substitute(text, values, room = roomForTexts()) {
-      const filling = new Filling({ values, sections, finder, room, most: MAX_LENGTH })
+    *substitute(text, values, budget = createFillingBudget()) {
+      const filling = new Filling({ values, sections, finder, budget, most: MAX_LENGTH })
       const known = cuts.find(text)
       if (known) yield* filling.cut(known)
       else cuts.keep(text, yield* filling.search(text))

@@ -1,6 +1,6 @@
 import type { Stoppable } from '../../platform/threads/turns.ts'
 import { escapeHtml } from '../engine/index.ts'
-import { Filling, MAX_TOTAL_LENGTH, roomForTexts } from './filling.ts'
+import { createFillingBudget, Filling, MAX_TOTAL_LENGTH } from './filling.ts'
 import { KeyFinder } from './key-finder.ts'
 import { prepareSections, type Substitutions } from './sections.ts'
 
@@ -41,13 +41,13 @@ export function* fillUnsubscribeTags(
   text: string,
   urls: UnsubscribeUrls,
   kind: 'html' | 'text',
-  room = roomForTexts(),
+  budget = createFillingBudget(),
 ): Stoppable<string | undefined> {
   if (!hasUnsubscribeTags(text)) return text
   const values: Substitutions = Object.fromEntries(
     [...TAGS].map(([tag, meaning]) => [tag, replacementFor(meaning, urls, kind)]),
   )
-  const filling = new Filling({ values, sections: NO_SECTIONS, finder: FINDER, room, most: MAX_TOTAL_LENGTH })
+  const filling = new Filling({ values, sections: NO_SECTIONS, finder: FINDER, budget, most: MAX_TOTAL_LENGTH })
   yield* filling.search(text)
   return filling.end()
 }

@@ -6,7 +6,7 @@ import { requireReachable } from './callback.ts'
 import { spanOf } from './days.ts'
 import type { NewExport } from './export-job.ts'
 import { parseKinds } from './kinds.ts'
-import { type NoticeDependencies, noticeSender, rehearseNotice } from './notice.ts'
+import { type NoticeDependencies, noticeSender, validateNotice } from './notice.ts'
 import { countJobs, insertJob, type StoredExport } from './store.ts'
 
 /** Maximum number of queued and running jobs per account, and of all jobs. */
@@ -69,7 +69,7 @@ async function recipientOf(
   if (!address) throw new ServiceError('exportEmailInvalid')
   const from = await noticeSender(dependencies.sql, accountId)
   if (!from) throw notCreated('the account has no active sending domain to send the notification from')
-  await rehearseNotice(dependencies, { accountId, apiKeyId: keyId, from, to: address.text })
+  await validateNotice(dependencies, { accountId, apiKeyId: keyId, from, to: address.text })
   return address.text
 }
 

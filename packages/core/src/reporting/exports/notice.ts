@@ -53,7 +53,7 @@ export async function mailNotice(
  * Validates the email about a job before the job is created. Throws scopeMissing, keyRestricted and the other errors of `accept`,
  * and keyInvalid if the key has just been revoked.
  */
-export async function rehearseNotice(
+export async function validateNotice(
   dependencies: NoticeDependencies,
   job: Pick<StoredExport, 'accountId' | 'apiKeyId'> & { readonly from: string; readonly to: string },
 ): Promise<void> {
@@ -61,7 +61,7 @@ export async function rehearseNotice(
   if (!principal) throw new ServiceError('keyInvalid', { reason: 'key revoked' })
   const mail = plainMail({ principal, from: job.from, to: job.to, clientAddress: '127.0.0.1' })
   const content = { kind: 'parts', html: undefined, text: 'dry run', amp: undefined } as const
-  await dependencies.messages.rehearse({ ...mail, subject: 'Export', content })
+  await dependencies.messages.validateOnly({ ...mail, subject: 'Export', content })
 }
 
 interface PlainMail {

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
 import { type FilledContent, Unrenderable } from './fill.ts'
-import type { LetterCost } from './letter-cost.ts'
-import type { LetterOrder, LetterReport, LetterThreadData } from './letter-thread-body.ts'
 import type { LoadedMessage } from './load.ts'
+import type { MessageCost } from './message-cost.ts'
+import type { MessageThreadData, MessageThreadReport, MessageThreadRequest } from './message-thread-body.ts'
 import type { Addressed } from './write-delivery.ts'
 
 /** Milliseconds of processor time that one message may take. The worst known message of 30 MB takes two seconds. */
@@ -21,9 +21,9 @@ export interface OutgoingMessage {
 }
 
 /** Builds messages that are too large for the main loop, one after the other. */
-export interface LetterThread {
+export interface MessageThread {
   /** Rejects with Unrenderable. */
-  write(letter: OutgoingMessage): Promise<Buffer>
+  write(outgoing: OutgoingMessage): Promise<Buffer>
   close(): Promise<void>
 }
 
@@ -32,18 +32,18 @@ interface Waiting extends OutgoingMessage {
 }
 
 /** A thread for each cost, so that a message that takes seconds delays only others of its cost. */
-export interface LetterThreads extends Readonly<Record<Exclude<LetterCost, 'little'>, LetterThread>> {
+export interface MessageThreads extends Readonly<Record<Exclude<MessageCost, 'little'>, MessageThread>> {
   close(): Promise<void>
 }
 
 /** Creates the threads of both costs. Each starts with its first message and exits when idle. */
-export function createLetterThreads(data: LetterThreadData): LetterThreads {
-  const [some, much] = [createLetterThread(data), createLetterThread(data)]
+export function createMessageThreads(data: MessageThreadData): MessageThreads {
+  const [some, much] = [createMessageThread(data), createMessageThread(data)]
   return { some, much, close: async () => void (await Promise.all([some.close(), much.close()])) }
 }
 
 /** The thread starts with the first message, so that an unused one takes no memory. */
-function createLetterThread(data: LetterThreadData): LetterThread {
+function createMessageThread(data: MessageThreadData): MessageThread {
   const queue: Waiting[] = []
   let running: Running | undefined
   let serving = false
@@ -68,9 +68,9 @@ function createLetterThread(data: LetterThreadData): LetterThread {
   }
 
   return {
-    write(letter) {
+    write(outgoing) {
       const settle = Promise.withResolvers<Buffer>()
-      queue.push({ ...letter, settle })
+      queue.push({ ...outgoing, settle })
       if (!serving) void serve()
       return settle.promise
     },
@@ -84,17 +84,17 @@ function createLetterThread(data: LetterThreadData): LetterThread {
 
 interface Running {
   readonly usable: boolean
-  write(letter: OutgoingMessage): Promise<Buffer>
+  write(outgoing: OutgoingMessage): Promise<Buffer>
   stop(): Promise<unknown>
 }
 
-function startThread(data: LetterThreadData): Running {
-  const thread = new Worker(new URL('./letter-thread-body.ts', import.meta.url), {
+function startThread(data: MessageThreadData): Running {
+  const thread = new Worker(new URL('./message-thread-body.ts', import.meta.url), {
     workerData: data,
     env: {},
     argv: [],
     execArgv: [],
-    name: 'letters',
+    name: 'threads',
     resourceLimits: HEAP,
   })
   let usable = true
@@ -107,7 +107,7 @@ function startThread(data: LetterThreadData): Running {
     current?.reject(error)
     void thread.terminate()
   }
-  thread.on('message', (report: LetterReport) => {
+  thread.on('message', (report: MessageThreadReport) => {
     thread.unref()
     const settle = current
     current = undefined
@@ -138,7 +138,7 @@ function startThread(data: LetterThreadData): Running {
       thread.ref()
       const { recipient, recipientNo, personal } = delivery
       const whole = sent?.deref() === message ? undefined : message
-      const order: LetterOrder = { message: whole, delivery: { recipient, recipientNo, personal }, rendered }
+      const order: MessageThreadRequest = { message: whole, delivery: { recipient, recipientNo, personal }, rendered }
       thread.postMessage(order)
       sent = new WeakRef(message)
       const before = { cpu: undefined }
@@ -149,7 +149,7 @@ function startThread(data: LetterThreadData): Running {
   }
 }
 
-function errorOf({ sentence, why, stack }: Extract<LetterReport, { kind: 'failed' }>): Error {
+function errorOf({ sentence, why, stack }: Extract<MessageThreadReport, { kind: 'failed' }>): Error {
   return why === undefined ? Object.assign(new Error(sentence), { cause: stack }) : new Unrenderable({ why, sentence })
 }
 

@@ -16,7 +16,7 @@ interface Halves {
 const shared = new WeakMap<Buffer, string | Promise<string>>()
 
 /** The DKIM-Signature field of a message to one recipient, with its CRLF. `rendered` was built from `message`. */
-export async function signLetter(
+export async function signMessage(
   message: LoadedMessage,
   rendered: Buffer,
   signing: { signer: DkimSigner; signedAt: number },

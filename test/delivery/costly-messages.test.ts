@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import type { LoadedMessage } from '@postrider/core'
 import t from 'tap'
-import { signLetter } from '../../packages/delivery/src/sign-letter.ts'
+import { signMessage } from '../../packages/delivery/src/sign-message.ts'
 import { dotStuffed, stuffedBlocks } from '../../packages/delivery/src/smtp/dot-stuffing.ts'
 import { makeService } from '../helpers/service.ts'
 import { longestTurnOf } from '../helpers/turns.ts'
@@ -94,7 +94,7 @@ for (const [what, make] of Object.entries(COSTLY)) {
     let signature = ''
     const turn = await longestTurnOf(MOST, async () => {
       const made = await core.messages.render(message, { recipient: 'a@harbor.example', recipientNo: 0, personal })
-      signature = await signLetter(message, made, signing)
+      signature = await signMessage(message, made, signing)
     })
     t.match(signature, /^DKIM-Signature: /)
     t.ok(turn < MOST, `${turn} ms`)

@@ -6,18 +6,18 @@ import type { LinkOptions } from './links-for.ts'
 import type { LoadedMessage } from './load.ts'
 import { type Addressed, writeDelivery } from './write-delivery.ts'
 
-export interface LetterThreadData extends Omit<LinkOptions, 'secrets'> {
+export interface MessageThreadData extends Omit<LinkOptions, 'secrets'> {
   readonly secretKey: string
 }
 
 /** `message` is undefined if it is the same as in the previous order. */
-export interface LetterOrder {
+export interface MessageThreadRequest {
   readonly message: LoadedMessage | undefined
   readonly delivery: Addressed
   readonly rendered: FilledContent | undefined
 }
 
-export type LetterReport =
+export type MessageThreadReport =
   | { readonly kind: 'written'; readonly octets: Uint8Array }
   /** `why` is set if the error is Unrenderable. */
   | { readonly kind: 'failed'; readonly sentence: string; readonly why?: 'time' | 'output'; readonly stack?: string }
@@ -26,18 +26,18 @@ export type LetterReport =
 function serve(): void {
   const port = parentPort
   if (!port) return
-  const { secretKey, ...links } = workerData as LetterThreadData
+  const { secretKey, ...links } = workerData as MessageThreadData
   const options = { ...links, secrets: createSecrets(secretKey) }
   const collect = garbageCollector()
   let message: LoadedMessage | undefined
-  port.on('message', (order: LetterOrder) => {
+  port.on('message', (order: MessageThreadRequest) => {
     if (order.message) message = withBuffers(order.message)
     try {
       const octets = transferable(
         writeDelivery(message as LoadedMessage, order.delivery, options, order.rendered),
         message,
       )
-      port.postMessage({ kind: 'written', octets } satisfies LetterReport, [octets.buffer as ArrayBuffer])
+      port.postMessage({ kind: 'written', octets } satisfies MessageThreadReport, [octets.buffer as ArrayBuffer])
     } catch (error) {
       port.postMessage(failureOf(error))
     }
@@ -59,7 +59,7 @@ function transferable(written: Buffer, message: LoadedMessage | undefined): Uint
   return alone ? written : Uint8Array.prototype.slice.call(written)
 }
 
-function failureOf(error: unknown): LetterReport {
+function failureOf(error: unknown): MessageThreadReport {
   const { message, stack } = error as Error
   if (error instanceof Unrenderable) {
     return { kind: 'failed', sentence: message, why: error.passing ? 'time' : 'output' }

@@ -7,7 +7,7 @@ const FRACTION = 50
 const REJECTION_MS = 2000
 
 /** The part of a shared quota that this process has taken. */
-export class Allowance {
+export class Quota {
   readonly #rate: Rate
   readonly #request: (needed: number, wanted: number) => Promise<Taken>
   /** Taken from the shared row and not used yet. */
@@ -51,7 +51,7 @@ export class Allowance {
   }
 
   /** Returns an unused amount. Without effect after the end of its window. */
-  giveBack(amount: number, { reset }: RateLimitStatus): void {
+  release(amount: number, { reset }: RateLimitStatus): void {
     if (reset === this.#reset && performance.now() < this.#ends) this.#left += amount
   }
 

@@ -4,7 +4,7 @@ import type { RecipientData } from './recipient-data.ts'
 import { type Addressed, documentOf } from './write-delivery.ts'
 
 /** Time that building a message takes: up to 5 ms, up to about 20 ms, or up to seconds. */
-export type LetterCost = 'little' | 'some' | 'much'
+export type MessageCost = 'little' | 'some' | 'much'
 
 /** Bounds of each cost: characters of text after tags are filled in, and bytes of the message with its attachments. */
 const LITTLE = { text: 64 * 1024, octets: 512 * 1024 } as const
@@ -14,7 +14,7 @@ const SOME = { text: 256 * 1024, octets: 2 * 1024 * 1024 } as const
  * Returns the cost of building a message. It is an upper bound, because it is estimated from lengths alone. `rendered` is the
  * content if a dynamic template was rendered.
  */
-export function costOfLetter(message: LoadedMessage, delivery: Addressed, rendered?: ContentDocument): LetterCost {
+export function costOfMessage(message: LoadedMessage, delivery: Addressed, rendered?: ContentDocument): MessageCost {
   const { format, size, parts } = message
   // Relayed mail without added content is sent unchanged.
   if (format === 'mime') return isAddedTo(message) ? costOf(size, size) : 'little'
@@ -24,7 +24,7 @@ export function costOfLetter(message: LoadedMessage, delivery: Addressed, render
   return costOf(lengthOf(content) + growthOf(content, delivery.personal as RecipientData | null), size)
 }
 
-function costOf(text: number, octets: number): LetterCost {
+function costOf(text: number, octets: number): MessageCost {
   if (text <= LITTLE.text && octets <= LITTLE.octets) return 'little'
   return text <= SOME.text && octets <= SOME.octets ? 'some' : 'much'
 }

@@ -1,4 +1,4 @@
-import { type Complaint, V3Refusal } from '../refusal.ts'
+import { type ErrorEntry, V3Refusal } from '../refusal.ts'
 import type { RawMail } from './body.ts'
 import { HELP_PLACES } from './help-places.ts'
 import { RULES, type Rule, type RuleName } from './rules.ts'
@@ -10,7 +10,7 @@ const MAX_SHOWN_LENGTH = 100
 
 /** Collects validation errors: contract 2.4 requires that they are reported together. */
 export class ValidationErrors {
-  readonly #found: Complaint[] = []
+  readonly #found: ErrorEntry[] = []
   readonly #helpPage: string
 
   constructor(helpPage: string) {
@@ -18,7 +18,7 @@ export class ValidationErrors {
   }
 
   /** Adds an error that has no rule, such as a wrong type. */
-  say(message: string, field: string): void {
+  addMessage(message: string, field: string): void {
     this.#keep(message, field, this.#help(anchorOf(field)))
   }
 
@@ -65,7 +65,7 @@ export function anchorOf(field: string): string {
 /** Input of the rules. */
 export interface Check {
   readonly mail: RawMail
-  readonly complaints: ValidationErrors
+  readonly errors: ValidationErrors
   /** Milliseconds since 1970. */
   readonly now: number
 }

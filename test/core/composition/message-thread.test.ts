@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import worker from 'node:worker_threads'
 import t from 'tap'
-import type { OutgoingMessage } from '../../../packages/core/src/composition/letter-thread.ts'
+import type { OutgoingMessage } from '../../../packages/core/src/composition/message-thread.ts'
 
 const threads: worker.Worker[] = []
 const { Worker } = worker
@@ -13,12 +13,12 @@ worker.Worker = class extends Worker {
   }
 }
 syncBuiltinESMExports()
-const { createLetterThreads } = await import('../../../packages/core/src/composition/letter-thread.ts')
+const { createMessageThreads } = await import('../../../packages/core/src/composition/message-thread.ts')
 
 const DATA = { secretKey: 's'.repeat(40), publicUrl: 'http://a.example', trackingScheme: 'http' } as const
 
 t.test('a thread that ends between two letters is followed by another', async (t) => {
-  const threadsOfIt = createLetterThreads(DATA)
+  const threadsOfIt = createMessageThreads(DATA)
   t.teardown(() => threadsOfIt.close())
   const letters = threadsOfIt.much
   const letter = {
@@ -39,7 +39,7 @@ t.test('a thread that ends between two letters is followed by another', async (t
 })
 
 t.test('a letter that takes long is not waited for by one that takes little', async (t) => {
-  const letters = createLetterThreads(DATA)
+  const letters = createMessageThreads(DATA)
   t.teardown(() => letters.close())
   const written: string[] = []
   const write = async (cost: 'some' | 'much', octets: number): Promise<void> => {

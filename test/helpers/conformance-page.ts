@@ -17,7 +17,8 @@ export interface Proof {
 
 const INTRODUCTION = `# Conformance of the migration API
 
-This page is generated from the tests by \`npm run docs\`. The rows are in \`test/api/v3/conformance/\`, and each names the test that proves it.
+This page is generated from the tests by \`npm run docs\`. Each row names the test that proves it.
+The rows of operations are those of the API's table of operations; those of parameters are in \`test/api/v3/conformance/\`.
 
 - honour: supported
 - ignore: accepted without effect

@@ -55,6 +55,12 @@ t.test("the database's checks and indexes are those of the table", async (t) => 
     counted.filter((metric) => !known.includes(metric)),
     [],
   )
+  const [fold] = await service.sql`select prosrc as text from pg_proc where proname = 'fold_tags'`
+  t.same(
+    counted.filter((metric) => !fold?.text.includes(`${metric} = r.${metric} + excluded.${metric}`)),
+    [],
+    'the function that folds tags adds up each column',
+  )
 })
 
 t.test('each type is reported by the feed, the log, statistics, exports and webhooks as its row says', async (t) => {

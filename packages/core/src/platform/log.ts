@@ -5,13 +5,13 @@ export type Log = pino.Logger
 
 /**
  * Creates the logger of a process. Each event is one line of JSON. Never log secrets, addresses or bodies; log ids
- * instead.
+ * instead. A `messageId` is logged as clients and commands see it, without hyphens.
  */
 export function createLog(process: string, level: string): Log {
   return pino({
     level,
     base: { process },
-    serializers: { err: serializeError },
+    serializers: { err: serializeError, messageId: (id: unknown) => String(id).replaceAll('-', '') },
     timestamp: pino.stdTimeFunctions.isoTime,
   })
 }

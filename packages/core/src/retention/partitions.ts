@@ -1,3 +1,4 @@
+import { eventTypesWhere } from '../events/event-types.ts'
 import type { AnySql } from '../platform/database/database.ts'
 
 /** One week of a table that is partitioned by week (sql/README.md). */
@@ -72,13 +73,16 @@ export async function hasWaiting(sql: AnySql, { week }: Partition): Promise<bool
   return rows.length > 0
 }
 
-/** Returns whether an outcome event of a message of this week is stored. Opens and clicks, which occur any time, do not count. */
+/** Opens, clicks and the like may occur at any time after the message. */
+const OUTCOMES = eventTypesWhere(({ byReader }) => !byReader)
+
+/** Returns whether an outcome event of a message of this week is stored. */
 export async function hasOutcomes(sql: AnySql, { week }: Partition): Promise<boolean> {
   const rows = await sql`
     select from events
      where message_id >= uuidv7_floor(${week}::timestamptz)
        and message_id < uuidv7_floor(${week}::timestamptz + interval '7 days')
-       and type in ('processed', 'sent', 'deferred', 'bounced', 'dropped', 'invalid', 'expired')
+       and type = any(${OUTCOMES})
      order by message_id limit 1`
   return rows.length > 0
 }

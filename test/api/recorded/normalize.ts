@@ -1,0 +1,73 @@
+/** Start of the service's clock, so that the days in answers are the same in every run. */
+export const NOW = new Date('2026-03-04T12:00:05Z')
+
+/** Values that differ from run to run. They are numbered by kind, in order of appearance: `<key 1>`. */
+const VOLATILE = new RegExp(
+  [
+    String.raw`(?<key>\bpr_[0-9A-Za-z]{33}\b)`,
+    String.raw`(?<prefix>\bpr_[0-9A-Za-z]{6}\b)`,
+    '(?<pem>-----BEGIN(?: |%20)PRIVATE.*?PRIVATE(?: |%20)KEY-----)',
+    String.raw`(?<uuid>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)`,
+    '(?<hex>(?<![0-9A-Za-z])(?:[0-9a-f]{32}){1,2}(?![0-9A-Za-z]))',
+    String.raw`(?<message>(?<=x-message-id: )[\w-]{22}\b)`,
+    String.raw`(?<batch>(?<="batch_id":"|/mail/batch/|/scheduled_sends/)[\w-]{24}\b)`,
+    // Each connection takes 32 of these ids at once.
+    String.raw`(?<event>(?<="number":\d+,"id":")\d+|(?<=\bevt_)\d+)`,
+    String.raw`(?<token>(?<![\w+-])(?=[\w+/-]*[0-9])(?=[\w+/-]*[a-z])(?=[\w+/-]*[A-Z])[\w+-][\w+/-]{39,}={0,2})`,
+    String.raw`(?<tag>(?<=\bpr\d+-)[a-z0-9]{6}\b)`,
+    String.raw`(?<number>(?<![\w.])\d{14,20}(?![\w.]))`,
+  ].join('|'),
+  'gs',
+)
+const HOUR = 3_600_000
+const MOST_HOURS = 9000
+/** Maximum duration of a run, in milliseconds. */
+const RUN = 600_000
+
+/** Returns a function that replaces what differs from run to run by names: `known` and VOLATILE values, times and durations. */
+export function createNormalizer(known: Readonly<Record<string, string>>): (text: string) => string {
+  const names = new Map<string, string>()
+  const counts = new Map<string, number>()
+  const nameOf = (kind: string, value: string): string => {
+    const known = names.get(`${kind} ${value}`)
+    if (known !== undefined) return known
+    const count = (counts.get(kind) ?? 0) + 1
+    counts.set(kind, count)
+    const name = `<${kind} ${count}>`
+    names.set(`${kind} ${value}`, name)
+    return name
+  }
+  return (text) => {
+    let plain = text
+    for (const [value, name] of Object.entries(known)) {
+      plain = plain.replaceAll(value, name).replaceAll(encodeURIComponent(value), name)
+    }
+    return plain
+      .replace(/\b\d{4}-\d\d-\d\d([T ])(\d\d:\d\d:\d\d)(\.\d+)?(Z?)/g, (time, between, _clock, fraction, zone) =>
+        named(
+          Date.parse(`${time.slice(0, 10)}T${time.slice(11, 19)}Z`),
+          `${between === ' ' ? ' with a blank' : ''}${fraction ? ' with a fraction' : ''}${zone}`,
+          time,
+        ),
+      )
+      .replace(/(?<![\w.])\d{10}(\d{3})?(?![\w.])/g, (time, milliseconds) =>
+        named(Number(milliseconds ? time : `${time}000`), ` in ${milliseconds ? 'milli' : ''}seconds`, time),
+      )
+      .replace(/(?<=retry-after: |Retry after )\d{3,4}\b/g, '<seconds>')
+      .replace(/(?<="milliseconds":)\d+/g, '<milliseconds>')
+      .replace(/(?<="p\d\d":)[\d.]+/g, '<seconds>')
+      .replace(VOLATILE, (value, ...rest) => {
+        const groups = rest.at(-1) as Record<string, string | undefined>
+        const kind = Object.keys(groups).find((name) => groups[name] !== undefined) ?? ''
+        return nameOf(kind, value)
+      })
+  }
+}
+
+/** Returns `<now>` for a time during the run, `<now + 24 h>` for one that many full hours later, and `text` for any other. */
+function named(time: number, form: string, text: string): string {
+  const since = time - NOW.getTime()
+  const hours = Math.floor(since / HOUR)
+  if (since < 0 || hours > MOST_HOURS || since - hours * HOUR > RUN) return text
+  return `<now${hours === 0 ? '' : ` + ${hours} h`}${form}>`
+}

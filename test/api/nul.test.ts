@@ -57,7 +57,7 @@ function named(answer: CallAnswer): string {
   return message ?? answer.text
 }
 
-for (const { name, routes, input, example, takes } of OPERATIONS) {
+for (const { name, routes, input, example, takes } of OPERATIONS.filter(({ submits }) => !submits)) {
   t.test(`v2 ${name} refuses NUL in any text, and names it`, async (t) => {
     for (const [path, method] of routes) {
       const full = { ...(sample(input as Schema) as object), ...example.input }

@@ -24,10 +24,7 @@ t.test('the OpenAPI document', async (t) => {
       const told = Object.values(document.paths).flatMap((methods) => Object.values(methods))
       t.same(
         told.map(({ operationId }) => operationId).sort(),
-        [
-          'sendEmail',
-          ...OPERATIONS.flatMap(({ name, routes }) => (routes[0]?.[1] === 'POST' ? [name] : [name, `${name}ByPost`])),
-        ].sort(),
+        OPERATIONS.flatMap(({ name, routes }) => (routes[0]?.[1] === 'POST' ? [name] : [name, `${name}ByPost`])).sort(),
       )
       for (const { operationId, responses } of told) {
         const untold = ['200', '400', '401', '403'].filter((status) => !(status in responses))

@@ -30,8 +30,8 @@ export async function readBodies(app: FastifyInstance, setAside: boolean): Promi
       request.octets = body
       if (setAside && body.length > LARGE_BODY) return done(null, new LargeBody())
       try {
-        // The body of an operation is validated together with its query and path (input.ts).
-        if (!request.routeOptions.config.operation) done(null, sendBody(parse(body, request)))
+        // Other bodies are validated together with the query and path (input.ts).
+        if (request.routeOptions.config.operation?.submits) done(null, sendBody(parse(body, request)))
         else done(null, isBlank(body) ? {} : parse(body, request))
       } catch (error) {
         done(asRefusal(error as Error))

@@ -10,7 +10,6 @@ import { answerLargeCalls } from '../large-calls/index.ts'
 import { readBodies } from './bodies.ts'
 import { type OperationGroup, sendFailure } from './envelope.ts'
 import { OPERATIONS, operationRoutes } from './operations.ts'
-import { sendEmailRoute } from './send-email.ts'
 import { plainBody } from './unreadable.ts'
 
 declare module 'fastify' {
@@ -29,7 +28,7 @@ interface Path {
 const PATHS: readonly Path[] = knownPaths()
 
 function knownPaths(): Path[] {
-  const paths = new Map<string, Path>([['/sendEmail', { url: '/sendEmail', group: 'SendEmail', methods: ['POST'] }]])
+  const paths = new Map<string, Path>()
   for (const { routes, group } of OPERATIONS) {
     for (const [url, ...methods] of routes) {
       const path = paths.get(url) ?? { url, group, methods: [] }
@@ -69,7 +68,7 @@ export async function v2(app: FastifyInstance, { core, entrance, letIn }: Doors)
         Array.isArray(onBehalfOf) ? onBehalfOf[0] : onBehalfOf,
       )
       const { calls, sends } = request.principal.rates
-      await keepRate(core.rateLimits, request.routeOptions.config.operation ? calls : sends, reply)
+      await keepRate(core.rateLimits, request.routeOptions.config.operation?.submits ? sends : calls, reply)
       const reserve = request.routeOptions.config.operation?.takes ? reserveStream : reserveBody
       reserve(entrance.budget, request, reply)
     })
@@ -85,7 +84,6 @@ export async function v2(app: FastifyInstance, { core, entrance, letIn }: Doors)
     })
     await readBodies(inner, entrance !== undefined)
     if (entrance) answerLargeCalls(inner, entrance.largeCalls, sendFailure)
-    await inner.register(sendEmailRoute, { core })
     await inner.register(operationRoutes, { core })
   })
 }

@@ -43,6 +43,14 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
    * is rejected.
    */
   readonly creates?: boolean
+  /**
+   * It submits mail: the rate limit of sends applies instead of that of calls, and an account that may not send is rejected before its
+   * body is read. `input` is the body alone, as contract 4 spells it in JSON and forms; nothing is converted.
+   */
+  readonly submits?: {
+    /** Throws the errors that take precedence over those of the schema. */
+    readonly checkBody: (body: unknown) => void
+  }
   readonly act: (input: Static<Input>, call: Call) => Promise<OperationResult<Static<Answer>> | Streamed>
 }
 

@@ -16,14 +16,15 @@ import { inputOf } from './input.ts'
 import { KEYS } from './keys.ts'
 import type { Operation } from './operation.ts'
 import { PRIVACY } from './privacy.ts'
+import { SEND_EMAIL } from './send-email.ts'
 import { STATS } from './stats.ts'
 import { SUBACCOUNTS } from './subaccounts.ts'
 import { SUPPRESSIONS } from './suppressions.ts'
 import { TEMPLATES } from './templates.ts'
 import { WEBHOOKS } from './webhooks.ts'
 
-/** All operations except sendEmail, which has a file of its own. */
 export const OPERATIONS: readonly Operation[] = [
+  ...SEND_EMAIL,
   ...DOMAINS,
   ...SUPPRESSIONS,
   ...TEMPLATES,
@@ -51,14 +52,23 @@ export async function operationRoutes(app: FastifyInstance, { core }: { core: Co
 }
 
 function addRoutes(app: FastifyInstance, core: Core, operation: Operation): void {
+  const { submits } = operation
   const documentation = { ...operation, shown: shownAt(operation) }
+  const ofBody = submits && {
+    schema: { body: operation.input },
+    preValidation: async ({ body }: FastifyRequest) => submits.checkBody(body),
+  }
   for (const [url, ...methods] of operation.routes) {
     for (const method of methods) {
       app.route({
         url,
         method,
         config: { group: operation.group, operation, documentation },
-        onRequest: async ({ principal }) => requireScope(principal, operation.scope),
+        ...ofBody,
+        onRequest: async ({ principal }) => {
+          requireScope(principal, operation.scope)
+          if (submits) core.messages.requireMaySend(principal)
+        },
         handler: (request, reply) => answer(operation, core, request, reply),
       })
     }
@@ -81,9 +91,7 @@ async function answer(
   if (operation.creates && idempotencyKeyOf(request) !== undefined) {
     throw invalidParameter('Idempotency-Key', 'is accepted by sendEmail only; repeating this call repeats its effect')
   }
-  const input = inputOf(operation, request)
-  const validate = request.getValidationFunction(operation.input) ?? request.compileValidationSchema(operation.input)
-  if (!validate(input)) throw Object.assign(new Error('invalid input'), { validation: validate.errors ?? [], input })
+  const input = operation.submits ? (request.body as Record<string, unknown>) : validInputOf(operation, request)
   const { principal } = request
   const by = { keyId: principal.keyId, address: clientAddress(request) }
   const result = await operation.act(input, { core, principal, by, request, reply })
@@ -96,4 +104,11 @@ async function answer(
   const { data, totalRecords, beside } = result
   const counted = totalRecords === undefined ? {} : { totalRecords }
   return { ...(operation.envelope?.bare ? { data } : success(data)), ...counted, ...beside }
+}
+
+function validInputOf(operation: Operation, request: FastifyRequest): Record<string, unknown> {
+  const input = inputOf(operation, request)
+  const validate = request.getValidationFunction(operation.input) ?? request.compileValidationSchema(operation.input)
+  if (!validate(input)) throw Object.assign(new Error('invalid input'), { validation: validate.errors ?? [], input })
+  return input
 }

@@ -84,8 +84,4 @@ export type SendEmail = Static<typeof SendEmail>
 export type Personalization = Static<typeof Personalization>
 export type Attachment = Static<typeof Attachment>
 
-export const SendEmailAnswer = Type.Object({
-  data: Type.Object({ message_id: Type.String() }),
-  message: Type.String(),
-  error_info: Type.Null(),
-})
+export const SendEmailAnswer = Type.Object({ message_id: Type.String() })

@@ -10,6 +10,11 @@ const BEYOND_TAP = 20
 /** Seconds in which a process ends by itself once its files are done; one that does not has left something open. */
 const ENDS_WITHIN = 60
 const DAY = 86_400
+/**
+ * A process of tests ends before its garbage is worth collecting: with a heap that is large from the beginning the tests of v2 take 151 s
+ * of processor time instead of 178. What measures memory starts processes of its own.
+ */
+const HEAP = ['--min-semi-space-size=32', '--max-semi-space-size=64', '--initial-old-space-size=512']
 
 const running = new Set<ChildProcess>()
 
@@ -106,7 +111,7 @@ export function openTestProcess({ env, patience: seconds, debug }: Given): TestP
 }
 
 function start(env: NodeJS.ProcessEnv, debug: boolean) {
-  const child = spawn(process.execPath, [...(debug ? ['--inspect-brk'] : []), IN_TURN], {
+  const child = spawn(process.execPath, [...HEAP, ...(debug ? ['--inspect-brk'] : []), IN_TURN], {
     cwd: ROOT,
     env,
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,4 +1,4 @@
-import { generationOf } from '@postrider/core'
+import { defined, generationOf } from '@postrider/core'
 import type { Values } from './smtpapi-values.ts'
 
 /**
@@ -109,7 +109,7 @@ class Settings {
 
   texts(): Texts {
     const [html, text] = [this.text('text/html'), this.text('text/plain')]
-    return { ...(html !== undefined && { html }), ...(text !== undefined && { text }) }
+    return defined({ html, text })
   }
 
   utm(): ReadonlyMap<string, string> {

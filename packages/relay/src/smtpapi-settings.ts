@@ -1,4 +1,5 @@
 import type { Bypass, MessageSettings } from '@postrider/core'
+import { defined } from '@postrider/core'
 import type { SmtpApi } from './smtpapi.ts'
 import type { Filters } from './smtpapi-filters.ts'
 
@@ -18,7 +19,7 @@ export function settingsOf({ filters, groupId, groupsToDisplay }: SmtpApi): Mess
     ...(Object.keys(utm).length > 0 ? { linkParameters: utm } : {}),
     ...(bypass.length > 0 ? { bypass } : {}),
     ...(groupId === undefined ? {} : { group: groupId, groupLink: true }),
-    ...(groupsToDisplay === undefined ? {} : { groupsToDisplay }),
+    ...defined({ groupsToDisplay }),
   }
 }
 

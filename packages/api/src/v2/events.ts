@@ -1,4 +1,4 @@
-import { LOG_STATUSES, LOG_WORDS, type LogQuestion, type LogRow, ServiceError } from '@postrider/core'
+import { defined, LOG_STATUSES, LOG_WORDS, type LogQuestion, type LogRow, ServiceError } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { commaList } from './comma-list.ts'
 import { FEED } from './events-feed.ts'
@@ -102,7 +102,7 @@ export const EVENTS: readonly Operation[] = [
     example: { input: { startdate: '2026-01-01', events: 'open,click', sort: 'desc', limit: 1 }, data: [example] },
     async act(input, call) {
       const { rows, total, scroll } = await call.core.eventLog.page(questionOf(input, call), shown)
-      const beside = { status: 'success', totalRecords: total, ...(scroll === undefined ? {} : { scrollid: scroll }) }
+      const beside = { status: 'success', totalRecords: total, ...defined({ scrollid: scroll }) }
       return { data: [...rows], beside }
     },
   }),

@@ -1,5 +1,12 @@
 import { Readable } from 'node:stream'
-import { ACCOUNT_REASONS, parseAddress, ServiceError, SUPPRESSION_REASONS, type Suppression } from '@postrider/core'
+import {
+  ACCOUNT_REASONS,
+  defined,
+  parseAddress,
+  ServiceError,
+  SUPPRESSION_REASONS,
+  type Suppression,
+} from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { timeText } from '../http/time-text.ts'
 import { type Operation, operation } from './operation.ts'
@@ -199,7 +206,7 @@ type NamedIn = Static<typeof Named>
 function namedIn(input: NamedIn) {
   if (Object.keys(input).length === 0) throw new ServiceError('bodyBlank')
   const { group } = input
-  return { ...valuesIn(input), ...(group === undefined ? {} : { group }) }
+  return { ...valuesIn(input), ...defined({ group }) }
 }
 
 type Given = string | readonly string[] | undefined

@@ -1,4 +1,4 @@
-import { type CountedGroup, ServiceError, type UnsubscribeGroup } from '@postrider/core'
+import { type CountedGroup, defined, ServiceError, type UnsubscribeGroup } from '@postrider/core'
 import Type from 'typebox'
 import { type Call, type Operation, operation } from './operation.ts'
 import { sendPageLinks, totalOf } from './page-links.ts'
@@ -79,9 +79,7 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
     act: async ({ params, body }, { core, principal, by }) => {
       const { name, description, is_default: isDefault } = body
       const change = {
-        ...(name === undefined ? {} : { name }),
-        ...(description === undefined ? {} : { description }),
-        ...(isDefault === undefined ? {} : { isDefault }),
+        ...defined({ name, description, isDefault }),
       }
       return bareGroup(await core.groups.change({ accountId: principal.account.id, id: params.group_id, by }, change))
     },

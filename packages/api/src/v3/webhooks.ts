@@ -1,4 +1,5 @@
 import {
+  defined,
   eventType,
   MAX_WEBHOOKS,
   ServiceError,
@@ -251,8 +252,7 @@ function settingsOf(given: Change, before: ReadonlySet<string> = new Set()): Par
     if (given[flag] === false) names.delete(FLAGS[flag])
   }
   return {
-    ...(url === undefined ? {} : { url }),
-    ...(enabled === undefined ? {} : { enabled }),
+    ...defined({ url, enabled }),
     ...(label === undefined ? {} : { label: label ?? '' }),
     ...(EVERY.some((flag) => given[flag] !== undefined) ? eventsOf(names) : {}),
   }

@@ -1,4 +1,4 @@
-import { type Account, type AccountSettings, type Core, OPERATOR } from '@postrider/core'
+import { type Account, type AccountSettings, type Core, defined, OPERATOR } from '@postrider/core'
 import {
   type Answer,
   type Call,
@@ -118,8 +118,7 @@ export const accountCommands: readonly Command[] = [
       const id = requiredTarget(call, 'account')
       const [sends, calls] = [limitOption(call, 'sends'), limitOption(call, 'calls')]
       const change = {
-        ...(sends === undefined ? {} : { sendsPerMinute: sends }),
-        ...(calls === undefined ? {} : { callsPerMinute: calls }),
+        ...defined({ sendsPerMinute: sends, callsPerMinute: calls }),
       }
       return call.withCore(async (core) => {
         const limits = await core.accounts.limit(id, change)

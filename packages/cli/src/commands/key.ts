@@ -1,4 +1,5 @@
 import type { ApiKey, KeyChange, RestrictionsChange } from '@postrider/core'
+import { defined } from '@postrider/core'
 import {
   type Answer,
   type Call,
@@ -126,7 +127,7 @@ function changeOf(call: Call, removed: readonly string[] = []): KeyChange {
   const [name, networks, scopes] = [textOption(call, 'name'), textsOption(call, 'ip'), textsOption(call, 'scope')]
   const restrictions = { ...givenRestrictions(call), ...removedRestrictions(removed) }
   return {
-    ...(name === undefined ? {} : { name }),
+    ...defined({ name }),
     ...(networks.length > 0 ? { networks } : removed.includes('ip') ? { networks: [] } : {}),
     ...(scopes.length > 0 ? { scopes } : {}),
     ...(Object.keys(restrictions).length > 0 ? { restrictions } : {}),
@@ -143,8 +144,7 @@ function givenRestrictions(call: Call): RestrictionsChange {
     ...(templates.length > 0 ? { templates } : {}),
     ...(senderDomains.length > 0 ? { senderDomains } : {}),
     ...(recipientDomains.length > 0 ? { recipientDomains } : {}),
-    ...(recipientsPerHour === undefined ? {} : { recipientsPerHour }),
-    ...(callsPerMinute === undefined ? {} : { callsPerMinute }),
+    ...defined({ recipientsPerHour, callsPerMinute }),
     ...(until === undefined ? {} : { until: isoTime(until, '--until') }),
   }
 }

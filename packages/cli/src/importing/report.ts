@@ -1,3 +1,4 @@
+import { defined } from '@postrider/core'
 import { type Answer, table } from '../command.ts'
 import { type ImportCounts, KINDS } from './tally.ts'
 
@@ -42,7 +43,7 @@ export function toReport(
   ]
   const data = { ...told, counts, differences, refused: refusals, cut, leftBehind }
   const failure = dryRun ? undefined : failureOf({ counts, cut })
-  return { data, text: paragraphs.filter(Boolean).join('\n\n'), ...(failure === undefined ? {} : { failure }) }
+  return { data, text: paragraphs.filter(Boolean).join('\n\n'), ...defined({ failure }) }
 }
 
 function section(heading: string, lines: readonly string[]): string {

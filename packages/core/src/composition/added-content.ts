@@ -1,3 +1,4 @@
+import { defined } from '../platform/defined.ts'
 import type { MessageSettings, Submission } from '../submission/submission.ts'
 import { renderMergeTags, withUnsubscribe } from './merge.ts'
 
@@ -25,7 +26,7 @@ export function addedContentOf(submission: Submission, trackingHost: string | nu
   const { settings, principal } = submission
   const { group: id, groupsToDisplay, bypass } = settings
   const group = {
-    ...(id === undefined ? {} : { group: id }),
+    ...defined({ group: id }),
     ...(groupsToDisplay ? { groupsToDisplay } : {}),
     ...(bypass ? { bypass } : {}),
   }

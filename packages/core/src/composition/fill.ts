@@ -7,6 +7,7 @@ import {
   withUnsubscribeUrls,
 } from '../content/substitution/unsubscribe-tags.ts'
 import { parseAddress } from '../mime/address.ts'
+import { defined } from '../platform/defined.ts'
 import { atOnce } from '../platform/threads/turns.ts'
 import { LIMITS } from '../submission/limits.ts'
 import type { ContentDocument } from './content.ts'
@@ -110,7 +111,7 @@ async function rendered({
       sentence: `subject exceeds ${LIMITS.headerText} characters after rendering`,
     })
   }
-  return { ...content, subject, ...(html === undefined ? {} : { html }), ...(text === undefined ? {} : { text }) }
+  return { ...content, subject, ...defined({ html, text }) }
 }
 
 function templateOf({ subject, html, text, rendered = [] }: ContentDocument): DynamicTemplate {

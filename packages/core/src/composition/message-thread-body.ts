@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { defined } from '../platform/defined.ts'
 import { createSecrets } from '../platform/secrets.ts'
 import { garbageCollector } from '../platform/threads/garbage.ts'
 import { type FilledContent, Unrenderable } from './fill.ts'
@@ -64,7 +65,7 @@ function failureOf(error: unknown): MessageThreadReport {
   if (error instanceof Unrenderable) {
     return { kind: 'failed', sentence: message, why: error.passing ? 'time' : 'output' }
   }
-  return { kind: 'failed', sentence: message, ...(stack === undefined ? {} : { stack }) }
+  return { kind: 'failed', sentence: message, ...defined({ stack }) }
 }
 
 serve()

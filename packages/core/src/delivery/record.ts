@@ -1,5 +1,6 @@
 import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql } from '../platform/database/database.ts'
+import { defined } from '../platform/defined.ts'
 import { type BounceClass, bounceClass } from './bounce-rules.ts'
 import { finishDeliveries } from './finish-deliveries.ts'
 import type { Bounced, Outcome, Stage } from './outcome.ts'
@@ -155,7 +156,7 @@ function suppressHardBounces(sql: AnySql, days: number) {
 function detailOf({ outcome, attempt }: Result): Record<string, unknown> {
   if (outcome.kind === 'dropped') {
     const { reason, problem } = outcome
-    return { reason, ...(problem === undefined ? {} : { problem }) }
+    return { reason, ...defined({ problem }) }
   }
   const { reply, host, tls } = outcome
   return {

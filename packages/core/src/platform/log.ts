@@ -1,4 +1,5 @@
 import pino from 'pino'
+import { defined } from './defined.ts'
 
 /** The logger that core functions take: pino's interface, so that child loggers can be passed. */
 export type Log = pino.Logger
@@ -24,5 +25,5 @@ function serializeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) }
   const { name, message, stack } = error
   const code = (error as { code?: unknown }).code
-  return { name, message, ...(code === undefined ? {} : { code }), stack }
+  return { name, message, ...defined({ code }), stack }
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  defined,
   essenceOf,
   invalidParameter,
   LIMITS,
@@ -133,11 +134,9 @@ function toEnvelope(
     attributes: {},
     headers,
     attachments: [],
-    ...(messageId === undefined ? {} : { messageId }),
+    ...defined({ messageId }),
     ...(names.size > 0 ? { names } : {}),
-    ...(subject === undefined ? {} : { subject }),
-    ...(from === undefined ? {} : { from }),
-    ...(scheduledAt === undefined ? {} : { scheduledAt }),
+    ...defined({ subject, from, scheduledAt }),
     ...(isFilled(one.substitutions) ? { substitutions: one.substitutions } : {}),
     ...(isFilled(one.dynamic_template_data) ? { data: one.dynamic_template_data } : {}),
     ...(isFilled(customArgs) ? { customArgs } : {}),

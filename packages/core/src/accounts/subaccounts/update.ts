@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/database/database.ts'
+import { defined } from '../../platform/defined.ts'
 import { deleteBalance, insertBalance } from '../credits/store.ts'
 import { type SubaccountAct, withSubaccount } from './change-subaccount.ts'
 import { parseEmail } from './create.ts'
@@ -34,7 +35,7 @@ export async function updateSubaccount(
     const after = {
       ...(address === undefined ? {} : { email: 'changed' }),
       ...(hashed === undefined ? {} : { password: 'changed' }),
-      ...(creditType === undefined ? {} : { creditType }),
+      ...defined({ creditType }),
     }
     const updated = known(await selectSubaccount(transaction, parentId, username))
     return [updated, { action: 'subaccount.update', before: { creditType: was }, after }]

@@ -1,5 +1,6 @@
 import type { Event } from '../../events/event.ts'
 import { csvCell } from '../../platform/csv-cell.ts'
+import { defined } from '../../platform/defined.ts'
 import { eventId, v2Body } from '../formats/v2/webhook-body.ts'
 import type { ExportFormat } from './export-job.ts'
 
@@ -31,7 +32,7 @@ function unreported({ id, type, detail, occurredAt, delivery }: Event): string {
     MSIZE: delivery?.size ?? 0,
     'X-APIHEADER': delivery?.reference ?? '',
     TAGS: delivery?.tags.join(',') ?? '',
-    ...(detail.url === undefined ? {} : { URL: detail.url }),
+    ...defined({ URL: detail.url }),
     EVENTID: eventId(id),
   }
   return `{"TRANSID":${delivery?.transactionNumber ?? 0},${JSON.stringify(row).slice(1)}`

@@ -1,4 +1,5 @@
 import type { Event } from '../../events/event.ts'
+import { defined } from '../../platform/defined.ts'
 import { OutboundError, type OutboundHttp } from '../../platform/outbound-http.ts'
 import { v2Body } from '../formats/v2/webhook-body.ts'
 import { v3Body } from '../formats/v3/webhook-body.ts'
@@ -42,7 +43,7 @@ export async function post(
       url: target.url,
       body,
       ...(signal ? { signal } : {}),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...defined({ timeoutMs }),
       headers: {
         ...target.headers,
         'content-type': 'application/json',

@@ -2,6 +2,7 @@ import type { BounceClass } from '../../../delivery/bounce-rules.ts'
 import type { Event, EventDelivery } from '../../../events/event.ts'
 import type { EventDetail } from '../../../events/event-detail.ts'
 import { eventType, isWebhookEvent, type WebhookEvent } from '../../../events/event-types.ts'
+import { defined } from '../../../platform/defined.ts'
 import { dropText, isHardBounce, replyLine } from '../../events/texts.ts'
 import { eventName } from '../../webhooks/names.ts'
 import type { WebhookSettings } from '../../webhooks/webhook.ts'
@@ -55,7 +56,7 @@ function v2Object({ id, type, detail, delivery, occurredAt }: Event, options: V2
     ...(byRecipient ? recipientValues(type, detail, delivery) : labels),
     ...(name === 'bounced' ? bounceValues(type, detail) : {}),
     ...(options.eventIds ? { EVENTID: eventId(id) } : {}),
-    ...(detail.machine === undefined ? {} : { MACHINE: detail.machine }),
+    ...defined({ MACHINE: detail.machine }),
   }
   const number = delivery.transactionNumber
   const transaction = options.asText ? JSON.stringify(number) : number

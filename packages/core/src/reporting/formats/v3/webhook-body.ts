@@ -1,6 +1,7 @@
 import type { Event, EventDelivery } from '../../../events/event.ts'
 import type { EventDetail } from '../../../events/event-detail.ts'
 import { isWebhookEvent, type WebhookEvent } from '../../../events/event-types.ts'
+import { defined } from '../../../platform/defined.ts'
 import { shortMessageId } from '../../../submission/message-id.ts'
 import { isHardBounce, replyLine } from '../../events/texts.ts'
 import { nameOf } from '../../webhooks/names.ts'
@@ -40,7 +41,7 @@ function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<str
 }
 
 function templateValues({ id, name }: NonNullable<EventDelivery['template']>): Record<string, string> {
-  return { sg_template_id: id, ...(name === undefined ? {} : { sg_template_name: name }) }
+  return { sg_template_id: id, ...defined({ sg_template_name: name }) }
 }
 
 /** Returns the Message-ID; for relayed mail, the one that this service adds if there is none. */
@@ -70,7 +71,7 @@ function classificationInEvents(bounceClass: string | undefined): string {
 function ownValues(type: WebhookEvent, detail: EventDetail, delivery: EventDelivery): Record<string, unknown> {
   const { ip, userAgent, url, machine, enhanced, attempt, host } = detail
   const tls = host === undefined ? {} : { tls: detail.tls === undefined ? 0 : 1 }
-  const client = { ...(userAgent === undefined ? {} : { useragent: userAgent }), ...(ip === undefined ? {} : { ip }) }
+  const client = { ...defined({ useragent: userAgent, ip }) }
   switch (type) {
     case 'processed':
       return delivery.scheduledAt ? { send_at: Math.floor(delivery.scheduledAt.getTime() / 1000) } : {}

@@ -50,8 +50,8 @@ export function createLargeCalls({ config, log }: { config: Config; log: Log }):
     const { thread, ready } = running
     if (!ready) return
     for (let next = queue.next(); next; next = queue.next()) {
-      const { id, call } = next
-      thread.send({ kind: 'call', id, call }, [call.octets.buffer as ArrayBuffer])
+      const { id, call, weight } = next
+      thread.send({ kind: 'call', id, call, weight }, [call.octets.buffer as ArrayBuffer])
     }
     thread.setBusy(queue.inFlight.size > 0)
     if (queue.inFlight.size === 0) idle = setTimeout(() => void close(), IDLE_MS).unref()

@@ -23,7 +23,8 @@ export interface LargeAnswer {
 
 /** Messages to the thread. It responds to `look` immediately unless it is computing. */
 export type Order =
-  | { readonly kind: 'call'; readonly id: number; readonly call: LargeCall }
+  /** `weight`: see weigh.ts. */
+  | { readonly kind: 'call'; readonly id: number; readonly call: LargeCall; readonly weight: number }
   | { readonly kind: 'look' }
   | { readonly kind: 'close' }
 

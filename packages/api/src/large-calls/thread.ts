@@ -1,6 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { getHeapStatistics } from 'node:v8'
 import { isMainThread, parentPort, workerData } from 'node:worker_threads'
-import { createCore, createLog, garbageCollector, openDatabase, type Principal, requireDatabase } from '@postrider/core'
+import {
+  createCore,
+  createLog,
+  garbageCollector,
+  openDatabase,
+  type Principal,
+  RELEASE_FROM_BYTES,
+  requireDatabase,
+} from '@postrider/core'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import { FRAME } from '../doors.ts'
 import { openDoors } from '../open-doors.ts'
@@ -8,8 +17,11 @@ import type { LargeAnswer, LargeCall, Order, Report, Start } from './messages.ts
 
 /** Few large messages arrive at a time, and their accepts share commits. */
 const CONNECTIONS = 3
-/** Body size in bytes from which on garbage is collected immediately after the call. */
-const COLLECT_FROM_BYTES = 4 * 1024 * 1024
+/**
+ * Bytes of heap and buffers above which memory is released although the call was light: one that uses a large stored template or
+ * file. Without calls they are some 45 MB.
+ */
+const GROWN_BYTES = 96 * 1024 * 1024
 
 /**
  * Main function of the thread for large calls: it serves the API's entry points for calls that the process has admitted. It has
@@ -23,7 +35,7 @@ async function serve(): Promise<void> {
   const sql = openDatabase({ url: requireDatabase(config), name: 'api', connections: CONNECTIONS })
   const core = createCore({ sql, config, log })
   await core.readiness.check()
-  const collect = garbageCollector()
+  const { release } = garbageCollector()
   const caller = new AsyncLocalStorage<Principal>()
   const app = Fastify({
     ...FRAME,
@@ -49,8 +61,7 @@ async function serve(): Promise<void> {
         .then(core.close)
         .then(() => port.close())
     else {
-      const { id, call } = order
-      const { byteLength } = call.octets
+      const { id, call, weight } = order
       const finished = answer(call).then(
         (answer) => say({ kind: 'answer', id, answer, cpu: cpuUsed() }, [answer.octets.buffer as ArrayBuffer]),
         (err: unknown) => {
@@ -58,10 +69,17 @@ async function serve(): Promise<void> {
           say({ kind: 'failed', id, cpu: cpuUsed() })
         },
       )
-      if (byteLength >= COLLECT_FROM_BYTES) void finished.then(() => setImmediate(collect))
+      void finished.then(() => {
+        if (weight >= RELEASE_FROM_BYTES || memoryUsed() >= GROWN_BYTES) setImmediate(release)
+      })
     }
   })
   say({ kind: 'ready', cpu: cpuUsed() })
+}
+
+function memoryUsed(): number {
+  const { total_heap_size: heap, external_memory: buffers } = getHeapStatistics()
+  return heap + buffers
 }
 
 /** Returns the processor time used by this thread, in milliseconds. */

@@ -3,8 +3,8 @@
 -- database shows its plan (Postgres 16 or newer).
 --
 -- It is there twice. Most batches are written by the first form. Parts that few messages need, for lists that are bypassed, batches
--- that can be cancelled, opt-outs kept as hashes, recipients with times of their own and messages that cannot be composed, are in a
--- statement only if a message of the batch needs them: the second form has all of them.
+-- that can be cancelled, opt-outs kept as hashes, recipients with times of their own or with large data, and messages that cannot be
+-- composed, are in a statement only if a message of the batch needs them: the second form has all of them.
 
 prepare accept_messages as
 with message as materialized (
@@ -101,7 +101,6 @@ with message as materialized (
         from unnest($34::uuid[], $35::int[], $36::text[], $37::int[],
                     $38::int[], $39::int[]) as b(message_id, part, encoding, start, length, digest)
         join stored on stored.id = b.message_id
-        -- Must be the last parameter: the driver sends only that one as bytes, others as hexadecimal text (docs/decisions/0007).
         cross join (select $40::bytea) as whole(octets)
     )
     select id::text as id, id in (select message_id from queued) as queued, false as refused from stored
@@ -109,7 +108,7 @@ with message as materialized (
     select message_id::text, false, true from charged where verdict = 'refused';
 
 prepare accept_any_messages as
-with
+with recursive
       batch as materialized (
         select b.account_id, b.id, b.state from batches b
          where (b.account_id, b.id) in (select * from unnest($1::int[],
@@ -136,10 +135,10 @@ with
         from unnest($26::uuid[], $27::int[], $28::int[],
                     $29::text[], $30::text[], $31::text[], $32::text[],
                     $33::text[], $34::text[], $35::int[] , $36::text[]
-                    , $37::timestamptz[])
+                    , $37::timestamptz[], $38::int[], $39::int[])
              as d(message_id, account_id, recipient_no, recipient, key, domain, kind, reference, personal, group_id
-                  , hash , own_time)
-        left join unnest($38::uuid[], $39::text[])
+                  , hash , own_time, data_start, data_length)
+        left join unnest($40::uuid[], $41::text[])
                as passing(message_id, list) on passing.message_id = d.message_id
         left join lateral (
     select s.reason from suppressions s
@@ -155,13 +154,13 @@ with
              and
     (string_to_array(passing.list, ',') is null or f.account_id = 0 or not (string_to_array(passing.list, ',') && array['all', case when f.group_id = 0 then f.reason end]))
            limit 1) opted_out on true
-        left join unnest($40::uuid[], $41::text[],
-                         $42::text[])
+        left join unnest($42::uuid[], $43::text[],
+                         $44::text[])
                as unusable(message_id, reason, problem) on unusable.message_id = d.message_id
         left join batched on batched.message_id = d.message_id
     ), limited_accounts as materialized (
       -- Usually empty: then no balance is charged or locked.
-      select account_id from credit_balances where account_id = any($43::int[])
+      select account_id from credit_balances where account_id = any($45::int[])
     ), limited as materialized (
       select * from message
        where account_id in (select account_id from limited_accounts) or parent_id in (select account_id from limited_accounts)
@@ -210,19 +209,19 @@ with
       insert into delivery_queue (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain,
              kind, reference, personal, group_id, next_at, expires_at , bypass)
       select message_id, recipient_no, account_id, case when scheduled_at > service_now() then 'scheduled' else 'queued' end,
-             recipient, key, domain, kind, reference, personal::jsonb, group_id,
+             recipient, key, domain, kind, reference, nullif(convert_from(substring((select octets from whole) from data_start for data_length), 'UTF8'), '')::jsonb, group_id,
       case when scheduled_at > service_now()
                 and exists (select from batched b where b.message_id = recipient.message_id and b.state = 'pause')
-           then $44::timestamptz else greatest(scheduled_at, service_now()) end,
-             greatest(scheduled_at, service_now()) + make_interval(hours => $45::int) , bypass
+           then $46::timestamptz else greatest(scheduled_at, service_now()) end,
+             greatest(scheduled_at, service_now()) + make_interval(hours => $47::int) , bypass
         from recipient where refusal is null
       returning message_id
     ), finished as (
     insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key,
            recipient_domain, kind, reference, personal, attempt, reason, finished_at)
-    select message_id, recipient_no, account_id, $46::text, recipient,
+    select message_id, recipient_no, account_id, $48::text, recipient,
            coalesce(key, lower(recipient)), domain,
-           kind, reference, personal::jsonb,
+           kind, reference, nullif(convert_from(substring((select octets from whole) from data_start for data_length), 'UTF8'), '')::jsonb,
            0, refusal, service_now()
       from recipient where refusal is not null
     ), new_events as (
@@ -234,12 +233,11 @@ with
     ), body as (
       insert into bodies (message_id, part, encoding, content, digest)
       select b.message_id, b.part, b.encoding, substring(whole.octets from b.start for b.length), b.digest
-        from unnest($47::uuid[], $48::int[], $49::text[], $50::int[],
-                    $51::int[], $52::int[]) as b(message_id, part, encoding, start, length, digest)
+        from unnest($49::uuid[], $50::int[], $51::text[], $52::int[],
+                    $53::int[], $54::int[]) as b(message_id, part, encoding, start, length, digest)
         join stored on stored.id = b.message_id
-        -- Must be the last parameter: the driver sends only that one as bytes, others as hexadecimal text (docs/decisions/0007).
-        cross join (select $53::bytea) as whole(octets)
-    )
+        cross join whole
+    ), whole as not materialized (select $55::bytea as octets)
     select id::text as id, id in (select message_id from queued) as queued, false as refused from stored
     union all
     select message_id::text, false, true from charged where verdict = 'refused';

@@ -14,8 +14,8 @@ const HEADER = `-- The statement that accepts a batch of messages (packages/core
 -- database shows its plan (Postgres 16 or newer).
 --
 -- It is there twice. Most batches are written by the first form. Parts that few messages need, for lists that are bypassed, batches
--- that can be cancelled, opt-outs kept as hashes, recipients with times of their own and messages that cannot be composed, are in a
--- statement only if a message of the batch needs them: the second form has all of them.
+-- that can be cancelled, opt-outs kept as hashes, recipients with times of their own or with large data, and messages that cannot be
+-- composed, are in a statement only if a message of the batch needs them: the second form has all of them.
 `
 
 const ID = '01a20468-da36-78e4-ae01-50514402a171'
@@ -64,12 +64,13 @@ export async function acceptFile(url: string): Promise<string> {
   ends.unshift(() => sql.end({ timeout: 1 }))
   try {
     const [delivery] = MESSAGE.deliveries
+    const personal = { envelope: 0, scheduledAt: '2026-11-22T10:00:00Z', attributes: { A: 'a'.repeat(1024 * 1024) } }
     const everything: StoredMessage = {
       ...MESSAGE,
       settings: { bypass: ['unsubscribe'] },
       batchId: 'morning',
       refusal: 'template',
-      deliveries: delivery ? [{ ...delivery, personal: { envelope: 0, scheduledAt: '2026-11-22T10:00:00Z' } }] : [],
+      deliveries: delivery ? [{ ...delivery, personal }] : [],
     }
     const ordinary = await statementOf(sql, recorder, MESSAGE, undefined)
     const whole = await statementOf(sql, recorder, everything, ['00'])

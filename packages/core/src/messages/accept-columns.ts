@@ -72,5 +72,5 @@ export function bodyColumns(batch: readonly StoredMessage[]) {
       start += length
     }
   }
-  return { ...columns, octets: Buffer.concat(octets) }
+  return { ...columns, octets, end: start }
 }

@@ -3,6 +3,61 @@ import { appliesDespiteBypass, type Fragment } from '../suppressions/bypass.ts'
 import { entryOf } from '../suppressions/forgotten.ts'
 import type { StoredMessage } from './stored-message.ts'
 
+/**
+ * Bytes of recipients' data above which they are sent as bytes. In an array of texts, a quote of an attribute is four bytes, of which
+ * the driver has six copies: 9 MB of quotes took 270 MB.
+ */
+const LARGE_DATA = 1024 * 1024
+
+interface DataParts extends Readonly<Record<'recursive' | 'places' | 'names' | 'value', ReturnType<AnySql>>> {
+  readonly column: readonly (string | null)[]
+  /** Texts that follow the bodies. */
+  readonly texts: readonly string[]
+}
+
+/**
+ * Additional parts of the accept statement if the recipients' data is large: it follows the bodies in the last parameter, at `start`.
+ * `texts` is the JSON of each delivery, and `column` what remains as an array.
+ */
+export function dataParts(sql: AnySql, texts: readonly (string | null)[], start: number): DataParts {
+  if (texts.reduce((sum, text) => sum + (text?.length ?? 0), 0) <= LARGE_DATA) {
+    return { recursive: sql``, column: texts, texts: [], places: sql``, names: sql``, value: sql`personal::jsonb` }
+  }
+  const large = texts.map((text) => text ?? '')
+  const lengths = large.map((text) => Buffer.byteLength(text))
+  const starts = lengths.map((length) => {
+    start += length
+    return start - length
+  })
+  return {
+    // So that a part may refer to one behind it; none refers to itself.
+    recursive: sql` recursive`,
+    column: texts.map(() => null),
+    texts: large,
+    places: sql`, ${starts}::int[], ${lengths}::int[]`,
+    names: sql`, data_start, data_length`,
+    // Without data the slice is empty.
+    value: sql`nullif(convert_from(substring((select octets from whole) from data_start for data_length), 'UTF8'), '')::jsonb`,
+  }
+}
+
+/**
+ * The bytes of bodies and of large data, as `whole`. Must be the last parameter: the driver sends only that one as bytes, others as
+ * hexadecimal text (docs/decisions/0007).
+ */
+export function octetsParts(sql: AnySql, bodies: readonly Buffer[], texts: readonly string[]) {
+  if (texts.length === 0) {
+    return { from: sql`(select ${Buffer.concat(bodies)}::bytea) as whole(octets)`, part: sql`` }
+  }
+  const length = bodies.reduce((sum, body) => sum + body.length, 0)
+  const octets = Buffer.allocUnsafeSlow(texts.reduce((sum, text) => sum + Buffer.byteLength(text), length))
+  let at = 0
+  for (const body of bodies) at += body.copy(octets, at)
+  for (const text of texts) at += octets.write(text, at)
+  // Materialized, it would be copied to a temporary file.
+  return { from: sql`whole`, part: sql`, whole as not materialized (select ${octets}::bytea as octets)` }
+}
+
 /** Additional parts of the accept statement if a message of the group bypasses suppression lists. */
 export function bypassParts(sql: AnySql, messages: readonly StoredMessage[]) {
   const own = messages.filter(({ settings }) => settings.bypass !== undefined)

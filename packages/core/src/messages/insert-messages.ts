@@ -4,7 +4,7 @@ import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { matchingSuppression } from '../suppressions/store.ts'
 import { bodyColumns, deliveryColumns, messageColumns } from './accept-columns.ts'
-import { bypassParts, hashedOptOuts, ownSchedules, refusalParts } from './accept-parts.ts'
+import { bypassParts, dataParts, hashedOptOuts, octetsParts, ownSchedules, refusalParts } from './accept-parts.ts'
 import { batchParts } from './batches.ts'
 import type { StoredMessage } from './stored-message.ts'
 
@@ -37,6 +37,8 @@ export async function insertMessages(
   const message = messageColumns(batch)
   const delivery = deliveryColumns(batch)
   const body = bodyColumns(withBodies ? batch : [])
+  const data = dataParts(sql, delivery.personal, body.end)
+  const whole = octetsParts(sql, body.octets, data.texts)
   const bypass = bypassParts(sql, batch)
   const hashed = hashedOptOuts(sql, hashes, bypass.list)
   const held = batchParts(sql, batch)
@@ -54,7 +56,7 @@ export async function insertMessages(
     sql`s.reason`,
   )
   const rows = await sql<{ id: string; queued: boolean; refused: boolean }[]>`
-    with ${held.found} message as materialized (
+    with${data.recursive} ${held.found} message as materialized (
       select * from unnest(
         ${message.id}::uuid[], ${message.account}::int[], ${message.parent}::int[], ${message.domain}::int[], ${message.apiKey}::int[],
         ${message.door}::text[], ${message.scheduledAt}::timestamptz[], ${message.from}::text[], ${message.subject}::text[],
@@ -69,10 +71,10 @@ export async function insertMessages(
                   else coalesce(suppressed.reason ${hashed.reason} ${unusable.refusal} ${held.refusal}) end as refusal
         from unnest(${delivery.message}::uuid[], ${delivery.account}::int[], ${delivery.number}::int[],
                     ${delivery.recipient}::text[], ${delivery.key}::text[], ${delivery.domain}::text[], ${delivery.kind}::text[],
-                    ${delivery.reference}::text[], ${delivery.personal}::text[], ${delivery.group}::int[] ${hashed.column}
-                    ${due.column})
+                    ${delivery.reference}::text[], ${data.column}::text[], ${delivery.group}::int[] ${hashed.column}
+                    ${due.column}${data.places})
              as d(message_id, account_id, recipient_no, recipient, key, domain, kind, reference, personal, group_id
-                  ${hashed.name} ${due.name})
+                  ${hashed.name} ${due.name}${data.names})
         ${bypass.join}
         left join lateral (${suppression} limit 1) suppressed on true
         ${hashed.join}
@@ -125,7 +127,7 @@ export async function insertMessages(
       insert into delivery_queue (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain,
              kind, reference, personal, group_id, next_at, expires_at ${bypass.name})
       select message_id, recipient_no, account_id, case when scheduled_at > service_now() then 'scheduled' else 'queued' end,
-             recipient, key, domain, kind, reference, personal::jsonb, group_id, ${held.nextAt},
+             recipient, key, domain, kind, reference, ${data.value}, group_id, ${held.nextAt},
              greatest(scheduled_at, service_now()) + make_interval(hours => ${LIFETIME_HOURS}::int) ${bypass.name}
         from recipient where refusal is null
       returning message_id
@@ -137,7 +139,7 @@ export async function insertMessages(
         columns: {
           recipientKey: sql`coalesce(key, lower(recipient))`,
           recipientDomain: sql`domain`,
-          personal: sql`personal::jsonb`,
+          personal: data.value,
           attempt: sql`0`,
         },
       })}
@@ -153,9 +155,8 @@ export async function insertMessages(
         from unnest(${body.message}::uuid[], ${body.part}::int[], ${body.encoding}::text[], ${body.start}::int[],
                     ${body.length}::int[], ${body.digest}::int[]) as b(message_id, part, encoding, start, length, digest)
         join stored on stored.id = b.message_id
-        -- Must be the last parameter: the driver sends only that one as bytes, others as hexadecimal text (docs/decisions/0007).
-        cross join (select ${body.octets}::bytea) as whole(octets)
-    )
+        cross join ${whole.from}
+    )${whole.part}
     select id::text as id, id in (select message_id from queued) as queued, false as refused from stored
     union all
     select message_id::text, false, true from charged where verdict = 'refused'`

@@ -92,6 +92,7 @@ export { MAILBOX_PROVIDERS, OTHER_PROVIDERS } from './reporting/statistics/mailb
 export * from './reporting/webhooks/index.ts'
 export type * from './retention/privacy/index.ts'
 export { isFieldName, isMessageId, isReservedField } from './submission/header-rules.ts'
+export { JSON_LIMIT, jsonLength, MEASURED_FROM } from './submission/json-length.ts'
 export type * from './suppressions/groups.ts'
 export {
   ACCOUNT_REASONS,

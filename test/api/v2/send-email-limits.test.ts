@@ -101,12 +101,39 @@ for (const [what, path, body] of OPERATIONS) {
   })
 }
 
+const field = (name: string, value: string) =>
+  `--B\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+const multipart = (value: string) =>
+  `${field('data', json)}${field('personalizations[0][attributes][A]', value)}${field('content', value)}--B--\r\n`
+for (const [what, value, tooLarge] of [
+  ['12 MB of control characters', '\x01'.repeat(6_000_000), true],
+  ['8 MB of control characters', '\x01'.repeat(4_000_000), false],
+  ['14 MB of quotes', '"'.repeat(7_000_000), false],
+] as const) {
+  t.test(
+    `a form of ${what} is ${tooLarge ? 'refused, because they are six times as long in JSON' : 'read'}`,
+    async (t) => {
+      const answer = await send(multipart(value), { 'content-type': 'multipart/form-data; boundary=B' })
+      if (tooLarge) refused(t, answer, [413, 121, 'Payload must not exceed 60 MB in JSON'])
+      else t.equal(answer.status, 400, answer.text)
+    },
+  )
+}
+
 /** Small calls that would become large ones. */
 const GROWING: readonly (readonly [what: string, extra: Record<string, unknown>, parameter: string])[] = [
   [
     'thousands of copies that each name the others',
     recipients(1, {
       recipient_cc: Array.from({ length: 9000 }, (_, at) => `a.long.name.of.somebody.${at}@harbor.example`),
+    }),
+    'personalizations[0].recipient_cc',
+  ],
+  [
+    '25 copies with a megabyte of control characters each',
+    recipients(1, {
+      recipient_cc: Array.from({ length: 24 }, (_, at) => `r${at}@harbor.example`),
+      attributes: { A: '\x01'.repeat(1_000_000) },
     }),
     'personalizations[0].recipient_cc',
   ],

@@ -115,6 +115,8 @@ export const TEMPLATES = rowsOf(
     'dynamic: dates in a format of 1 MB': (stage) =>
       sent(stage, `{{formatDate a "${fill('dddd MMMM ZZ', MB)}"}}`, { a: '2026-11-22T00:00:00Z' }),
     'dynamic: a date of 1 MB of digits': (stage) => sent(stage, '{{formatDate a "YYYY"}}', { a: fill('1', MB) }),
+    'dynamic: data of 14 MB of quotes and one wide letter': (stage) =>
+      sent(stage, '{{b}}', { a: `\u20ac${fill('"', 14 * MB)}` }),
     'dynamic: data of 400,000 values for a small template': (stage) =>
       sent(stage, '{{a}}', { l: Array(400_000).fill(1) }),
     'dynamic: 1,000 recipients with 2 kB of HTML': (stage) => sent(stage, fill('{{a}} ', 2 * kB), { a: 'b' }, 1000),

@@ -10,6 +10,20 @@ const parts = (stage: Stage, body: string | Buffer, type = 'multipart/form-data;
 const part = (head: string, value = 'v'): string => `--x\r\n${head}\r\n\r\n${value}\r\n`
 const field = (name: string, value = 'v'): string => part(`Content-Disposition: form-data; name="${name}"`, value)
 
+/** A call that is right but for its attribute. */
+const attribute = (stage: Stage, value: string): Promise<string> =>
+  parts(
+    stage,
+    [
+      field('personalizations[0][recipient]', 'lena@open.example'),
+      field('from[fromEmail]', `desk@${stage.sender.domain}`),
+      field('subject', 'Berth 4'),
+      field('content', '<p>Your berth is ready.</p>'),
+      field('personalizations[0][attributes][A]', value),
+      '--x--\r\n',
+    ].join(''),
+  )
+
 /** POST /v2/sendEmail as an HTML form: urlencoded and multipart. */
 export const V2_FORMS = rowsOf(
   'api',
@@ -89,6 +103,9 @@ export const V2_FORMS = rowsOf(
       const names = ['personalizations', 'from', 'settings', 'attachments']
       return parts(stage, `${names.map((name, at) => field(name, values(`k${at}_`))).join('')}--x--\r\n`)
     },
+    'v2 multipart: an attribute of 28 MB of quotes and one wide letter': (stage) =>
+      attribute(stage, `\u20ac${fill('"', 28 * MB)}`),
+    'v2 multipart: an attribute of 28 MB of control characters': (stage) => attribute(stage, fill('\x01', 28 * MB)),
     'v2 multipart: 28 MB of all but a boundary': (stage) =>
       parts(
         stage,
@@ -111,5 +128,10 @@ export const V2_FORMS = rowsOf(
     'v2 multipart: a content type of 14 kB of blanks': (stage) =>
       parts(stage, field('a'), `multipart/form-data;${fill(' ', 14 * kB)}x`),
   },
-  ['v2 form: 100,000 keys a[bN][c][d][e]', 'v2 multipart: 28 MB of heads of 16 kB'],
+  [
+    'v2 form: 100,000 keys a[bN][c][d][e]',
+    'v2 multipart: 28 MB of heads of 16 kB',
+    'v2 multipart: an attribute of 28 MB of quotes and one wide letter',
+    'v2 multipart: an attribute of 28 MB of control characters',
+  ],
 )

@@ -1,4 +1,4 @@
-import { LIMITS, ServiceError } from '@postrider/core'
+import { JSON_LIMIT, jsonLength, LIMITS, MEASURED_FROM, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { collectBody } from '../http/collect-body.ts'
 import { JsonError, parseStrictJson, type ValueCount } from '../http/strict-json.ts'
@@ -95,6 +95,7 @@ function isUnchosen({ fileName, octets }: Part): boolean {
 function fromFields(fields: readonly FormField[], request: FastifyRequest): BodyObject {
   const count = { values: 0 }
   request.formValues = count
+  if ((request.octets?.length ?? 0) > MEASURED_FROM) checkJsonLength(fields)
   const object = toObject(fields, count)
   if (typeof object.data === 'string' && object.personalizations === undefined) {
     return jsonObject(Buffer.from(object.data), count)
@@ -106,8 +107,18 @@ function fromFields(fields: readonly FormField[], request: FastifyRequest): Body
   return object
 }
 
+/** Throws tooLarge if the texts take too much memory in JSON. Parameters that are JSON take no more than they did. */
+function checkJsonLength(fields: readonly FormField[]): void {
+  let length = 0
+  for (const [name, value] of fields) if (!PARSED.has(name)) length += jsonLength(name) + jsonLength(value)
+  if (length > JSON_LIMIT) {
+    throw new ServiceError('tooLarge', { values: { limit: `${JSON_LIMIT / 1024 / 1024} MB in JSON` } })
+  }
+}
+
 /** Parameters that are objects or arrays and may therefore be JSON text. */
 const STRUCTURED = ['personalizations', 'from', 'settings', 'attachments'] as const
+const PARSED: ReadonlySet<string> = new Set(['data', ...STRUCTURED])
 
 function textOf(octets: Buffer, charset: string): string {
   try {

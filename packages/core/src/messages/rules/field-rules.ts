@@ -14,6 +14,7 @@ import { parseAddress } from '../../mime/address.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import { inTurns, type Stoppable } from '../../platform/threads/turns.ts'
 import { isFieldName, isMessageId, isReservedField } from '../../submission/header-rules.ts'
+import { JSON_LIMIT, jsonLength, MEASURED_FROM } from '../../submission/json-length.ts'
 import { LIMITS } from '../../submission/limits.ts'
 import type { Submission, SubmittedAttachment, SubmittedEnvelope } from '../../submission/submission.ts'
 import { keptLength } from './recipient-rules.ts'
@@ -173,21 +174,29 @@ function* mergedContentChecked(
  * Checks the size of the data stored for all copies. Each copy is stored with all addresses and values of its envelope, so the size
  * grows with the square of the number of recipients: 10,000 of them in one envelope would need gigabytes.
  */
-export function checkCopies({ content, templateId, envelopes, nameOf }: Submission): void {
+export function checkCopies(submission: Submission): void {
+  const { content, templateId } = submission
   if (content.kind === 'mime' && templateId === undefined) return
+  const characters = checkStored(submission, ({ length }) => length, LIMITS.messageSize)
+  if (characters > MEASURED_FROM) checkStored(submission, jsonLength, JSON_LIMIT)
+}
+
+/** Returns the size of the data, measured text by text. Throws parameterInvalid above the limit. */
+function checkStored({ envelopes, nameOf }: Submission, measure: (text: string) => number, limit: number): number {
   let stored = 0
   for (const [at, envelope] of envelopes.entries()) {
     const { to, cc, bcc, attributes, headers, names, subject = '' } = envelope
     const copies = to.length + cc.length + bcc.length
     if (copies === 1) continue
     const values = [...Object.entries(attributes), ...Object.entries(headers), ...(names ?? []), subject].flat()
-    stored += copies * [...to, ...cc, ...values].reduce((sum, { length }) => sum + length, keptLength(envelope))
-    if (stored > LIMITS.messageSize) {
+    stored += copies * [...to, ...cc, ...values].reduce((sum, text) => sum + measure(text), keptLength(envelope))
+    if (stored > limit) {
       const copied = cc.length > bcc.length ? 'cc' : 'bcc'
       const longest = to.length > Math.max(cc.length, bcc.length) ? 'recipient' : copied
       throw invalidParameter(nameOf(longest, at), 'data stored for all recipients exceeds the message size limit')
     }
   }
+  return stored
 }
 
 /** Checks an idempotency key: printable ASCII, which header fields transmit unchanged. */

@@ -9,8 +9,8 @@ const VOLATILE = new RegExp(
     '(?<pem>-----BEGIN(?: |%20)PRIVATE.*?PRIVATE(?: |%20)KEY-----)',
     String.raw`(?<uuid>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)`,
     '(?<hex>(?<![0-9A-Za-z])(?:[0-9a-f]{32}){1,2}(?![0-9A-Za-z]))',
-    String.raw`(?<message>(?<=x-message-id: )[\w-]{22}\b)`,
-    String.raw`(?<batch>(?<="batch_id":"|/mail/batch/|/scheduled_sends/)[\w-]{24}\b)`,
+    String.raw`(?<message>(?<=x-message-id: )[\w-]{22}(?![\w-]))`,
+    String.raw`(?<batch>(?<="batch_id":"|/mail/batch/|/scheduled_sends/)[\w-]{24}(?![\w-]))`,
     // Each connection takes 32 of these ids at once.
     String.raw`(?<event>(?<="number":\d+,"id":")\d+|(?<=\bevt_)\d+)`,
     String.raw`(?<token>(?<![\w+-])(?=[\w+/-]*[0-9])(?=[\w+/-]*[a-z])(?=[\w+/-]*[A-Z])[\w+-][\w+/-]{39,}={0,2})`,

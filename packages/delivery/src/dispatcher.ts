@@ -3,16 +3,15 @@ import {
   type Config,
   type Core,
   DamagedBody,
-  type Deferred,
   isDatabaseAway,
   type LoadedMessage,
   type Log,
   type Outcome,
-  type Stage,
 } from '@postrider/core'
 import { deliver, type InFlightDelivery } from './deliver.ts'
 import { InFlightDeliveries, MAX_IN_FLIGHT } from './in-flight.ts'
 import { LargeBodies } from './large-bodies.ts'
+import { beginningOf, damaged, INTERNAL_ERROR, siteDown, summary, unrecordable } from './own-outcomes.ts'
 import type { Recorder } from './recorder.ts'
 import type { Routes } from './routes.ts'
 import { Site } from './site.ts'
@@ -293,57 +292,4 @@ export class Dispatcher {
       await new Promise((resolve) => setTimeout(resolve, 20))
     for (const site of this.#sites.values()) site.close()
   }
-}
-
-/** How far the last host of the site accepted the session. */
-function beginningOf({ stage }: { stage: Stage }): 'unreachable' | 'refused' | 'session' {
-  if (stage === 'connect') return 'unreachable'
-  return SESSION_STAGES.has(stage) ? 'refused' : 'session'
-}
-
-/** The stages before mail is offered. */
-const SESSION_STAGES: ReadonlySet<Stage> = new Set(['greeting', 'ehlo', 'starttls', 'tls', 'auth'])
-
-const INTERNAL_ERROR: Deferred = {
-  kind: 'deferred',
-  indeterminate: false,
-  stage: 'mx',
-  reply: { code: 451, enhanced: '4.3.0', text: 'internal error of this service' },
-  steps: [],
-  milliseconds: 0,
-}
-
-/** Temporary: if the body is restored in time, the message is still delivered. */
-function damaged({ message }: DamagedBody): Deferred {
-  return { ...INTERNAL_ERROR, reply: { ...INTERNAL_ERROR.reply, text: message } }
-}
-
-/** The outcome when the actual one cannot be stored: indeterminate if end of data was sent, as the server may have accepted the message. */
-function unrecordable(outcome: Outcome): Deferred {
-  if (outcome.kind === 'dropped' || outcome.stage !== 'dot' || outcome.host === undefined) return INTERNAL_ERROR
-  return { ...INTERNAL_ERROR, indeterminate: true, stage: 'dot', host: outcome.host }
-}
-
-function siteDown(name: string): Outcome {
-  const reply = {
-    code: 0,
-    enhanced: '4.4.1',
-    text: 'not attempted: the hosts were unreachable within the last 30 seconds',
-  }
-  const steps = [{ step: 'connect', ms: 0, text: reply.text }]
-  return {
-    kind: 'deferred',
-    indeterminate: false,
-    stage: 'connect',
-    reply,
-    host: name.split(' ')[0] ?? name,
-    steps,
-    milliseconds: 0,
-  }
-}
-
-function summary(outcome: Outcome): Record<string, unknown> {
-  if (outcome.kind === 'dropped') return { reason: outcome.reason }
-  const { stage, host, reply, milliseconds } = outcome
-  return { stage, host, code: reply.code, milliseconds }
 }

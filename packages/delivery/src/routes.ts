@@ -1,6 +1,6 @@
 import type { Config, DeliveryRoute } from '@postrider/core'
 import { createMx, type Mx, type Route, shuffled } from './mx.ts'
-import type { Endpoint } from './smtp/connection.ts'
+import type { Endpoint } from './smtp/endpoint.ts'
 
 /** Where deliveries are sent according to DELIVERY: the recipients' servers, a relay host, or the sandbox. */
 export interface Routes {

@@ -12,6 +12,7 @@ import { clientAddress } from '../http/client-address.ts'
 import { ACCOUNT_SETTINGS } from './account-settings.ts'
 import { BOUNCE_CLASSES } from './bounce-classifications.ts'
 import { CATEGORIES } from './categories.ts'
+import { GROUP_SUPPRESSIONS } from './group-suppressions.ts'
 import { inputOf } from './input.ts'
 import { KEYS } from './keys.ts'
 import { MAIL_SEND } from './mail-send/index.ts'
@@ -33,6 +34,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...CATEGORIES,
   ...PROVIDER_STATS,
   ...SUPPRESSION_GROUPS,
+  ...GROUP_SUPPRESSIONS,
   ...SUPPRESSIONS,
   ...BOUNCE_CLASSES,
   ...SCHEDULED_SENDS,

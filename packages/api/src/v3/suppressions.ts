@@ -1,9 +1,9 @@
 import { type BrowsedSuppression, type BrowseFilter, replyLine, type SuppressionReason } from '@postrider/core'
 import Type from 'typebox'
+import { GLOBAL_REASONS, OfAddress, unixSeconds } from './group-suppressions.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 import { sendPageLinks, totalOf } from './page-links.ts'
 import { badRequest, notFound } from './refusal.ts'
-import { GLOBAL_REASONS, OfAddress, unixSeconds } from './suppression-groups.ts'
 
 /** One of v3's lists: the global suppressions with certain reasons. */
 interface List {

@@ -1,17 +1,9 @@
-import {
-  EDITORS,
-  type EditableTemplate,
-  type EditableVersion,
-  type EditableVersionSummary,
-  GENERATIONS,
-  type Generation,
-  ServiceError,
-  type VersionChange,
-} from '@postrider/core'
+import { EDITORS, GENERATIONS, ServiceError, type VersionChange } from '@postrider/core'
 import Type, { type Static } from 'typebox'
-import { timeText } from '../http/time-text.ts'
+import { listTemplates, PAGE } from './list-templates.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 import { refuse } from './refusal.ts'
+import { shownTemplate, wholeTemplate, wholeVersion } from './shown-template.ts'
 
 const OfTemplate = Type.Object({ template_id: Type.String() })
 const OfVersion = Type.Object({ template_id: Type.String(), version_id: Type.String() })
@@ -37,8 +29,6 @@ const PATHS = {
 } as const
 const VERSION_PATH = `${PATHS.versions}/:version_id`
 const templates = { scope: 'templates' } as const
-/** Default and maximum number of templates per page. */
-const PAGE = 200
 
 /** Templates and their versions (contract section 3). */
 export const TEMPLATES: readonly Operation[] = [
@@ -210,73 +200,6 @@ export const TEMPLATES: readonly Operation[] = [
   }),
 ]
 
-interface ListQuery {
-  readonly generations?: string
-  readonly page_size?: number
-  readonly page_token?: string
-}
-
-/** Two response formats: a page of results if page_size is given, else all templates (contract 3.5). */
-async function listTemplates({ generations, page_size: size, page_token: token }: ListQuery, call: Call) {
-  const { core, principal, publicUrl } = call
-  const wanted = generationsOf(generations)
-  const offset = offsetOf(token)
-  const { id: accountId } = principal.account
-  if (size === undefined) {
-    const found = []
-    for (;;) {
-      const page = await core.editableTemplates.list({
-        accountId,
-        generations: wanted,
-        limit: PAGE,
-        offset: found.length,
-      })
-      found.push(...page.templates)
-      if (page.templates.length < PAGE) break
-    }
-    return { templates: found.map((template) => shownTemplate(template, template.versions.map(shownVersion))) }
-  }
-  const { templates, total } = await core.editableTemplates.list({
-    accountId,
-    generations: wanted,
-    limit: size,
-    offset,
-  })
-  const pageAt = (at: number): string => {
-    const query = `page_token=${tokenOf(at)}&generations=${wanted.join(',')}&page_size=${size}`
-    return `${publicUrl}/v3/templates?${query}`
-  }
-  return {
-    result: templates.map((template) => shownTemplate(template, template.versions.map(shownVersion))),
-    _metadata: {
-      ...(offset > 0 ? { prev: pageAt(Math.max(0, offset - size)) } : {}),
-      self: pageAt(offset),
-      ...(offset + templates.length < total ? { next: pageAt(offset + size) } : {}),
-      count: total,
-    },
-  }
-}
-
-function generationsOf(text: string | undefined): Generation[] {
-  const named = (text || 'legacy').split(',', 100).map((word) => word.trim())
-  const known = GENERATIONS.filter((generation) => named.includes(generation))
-  if (known.length < new Set(named).size) {
-    throw refuse(400, 'generations must be legacy, dynamic, or both, with a comma in between.', 'generations')
-  }
-  return known
-}
-
-function tokenOf(offset: number): string {
-  return Buffer.from(`t${offset}`).toString('base64url')
-}
-
-function offsetOf(token: string | undefined): number {
-  if (token === undefined || token === '') return 0
-  const offset = /^t(\d{1,9})$/.exec(Buffer.from(token, 'base64url').toString())?.[1]
-  if (offset === undefined) throw refuse(400, 'page_token is invalid.', 'page_token')
-  return Number(offset)
-}
-
 function versionAct({ template_id, version_id }: Static<typeof OfVersion>, { principal, by }: Call) {
   return { accountId: principal.account.id, id: template_id, versionId: version_id, by }
 }
@@ -310,42 +233,5 @@ async function named<T>(act: Promise<T>): Promise<T> {
     }
     const field = FIELDS[String(parameter)] ?? String(parameter)
     throw refuse(400, `${field} is invalid: ${problem}`, field)
-  }
-}
-
-function shownTemplate({ id, name, generation, updatedAt }: EditableTemplate, versions: readonly unknown[]) {
-  return { id, name, generation, updated_at: timeText(updatedAt), versions }
-}
-
-function wholeTemplate(
-  template: EditableTemplate & { readonly versions: readonly EditableVersion[] },
-  accountId: number,
-) {
-  const versions = template.versions.map((version) => ({ ...wholeVersion(version), user_id: accountId }))
-  return shownTemplate(template, versions)
-}
-
-function shownVersion(version: EditableVersionSummary) {
-  const { id, templateId, active, name, subject, generatePlain, editor, updatedAt } = version
-  return {
-    id,
-    template_id: templateId,
-    active: active ? 1 : 0,
-    name,
-    subject,
-    editor,
-    thumbnail_url: '',
-    generate_plain_content: generatePlain,
-    updated_at: timeText(updatedAt),
-  }
-}
-
-function wholeVersion(version: EditableVersion) {
-  const { html, plain, testData } = version
-  return {
-    ...shownVersion(version),
-    html_content: html,
-    plain_content: plain,
-    ...(testData === null ? {} : { test_data: testData }),
   }
 }

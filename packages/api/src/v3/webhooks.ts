@@ -1,45 +1,12 @@
-import {
-  defined,
-  eventType,
-  MAX_WEBHOOKS,
-  ServiceError,
-  WEBHOOK_EVENTS,
-  type Webhook,
-  type WebhookEvent,
-  type WebhookSettings,
-} from '@postrider/core'
+import { defined, MAX_WEBHOOKS, ServiceError, type Webhook, type WebhookSettings } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { type Call, type Operation, operation } from './operation.ts'
 import { notFound, refuse } from './refusal.ts'
-
-/** v3's flags and the event name of each. There is no event for resubscribing to a group. */
-const FLAGS = {
-  group_resubscribe: 'group_resubscribe',
-  delivered: 'delivered',
-  group_unsubscribe: 'group_unsubscribe',
-  spam_report: 'spamreport',
-  bounce: 'bounce',
-  deferred: 'deferred',
-  unsubscribe: 'unsubscribe',
-  processed: 'processed',
-  open: 'open',
-  click: 'click',
-  dropped: 'dropped',
-} as const
-type Flag = keyof typeof FLAGS
-const EVERY = Object.keys(FLAGS) as Flag[]
-
-/** Whether such an event is reported under the flag's name. To core, unsubscribing from a group is an unsubscribe. */
-function isAbout(flag: Flag, event: WebhookEvent): boolean {
-  const name = flag === 'group_unsubscribe' ? FLAGS.unsubscribe : FLAGS[flag]
-  return eventType(event).v3 === name
-}
+import { EVERY, eventsOf, FLAGS, flagsOf, keyOf, NONE, namesOf, shown } from './webhook-flags.ts'
 
 /** Clients send back the values they received, including null. */
 const TextOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 2048 })
 const OAUTH = ['oauth_client_id', 'oauth_client_secret', 'oauth_token_url'] as const
-const flagsOf = <T>(value: (flag: Flag) => T) =>
-  Object.fromEntries(EVERY.map((flag) => [flag, value(flag)])) as Record<Flag, T>
 const Url = Type.String({ minLength: 1, maxLength: 2048 })
 const Change = Type.Object({
   enabled: Type.Optional(Type.Boolean()),
@@ -256,46 +223,6 @@ function settingsOf(given: Change, before: ReadonlySet<string> = new Set()): Par
     ...(label === undefined ? {} : { label: label ?? '' }),
     ...(EVERY.some((flag) => given[flag] !== undefined) ? eventsOf(names) : {}),
   }
-}
-
-function eventsOf(names: ReadonlySet<string>): Pick<WebhookSettings, 'events' | 'names'> {
-  const events = WEBHOOK_EVENTS.filter((event) => EVERY.some((flag) => names.has(FLAGS[flag]) && isAbout(flag, event)))
-  return { events, names: [...names] }
-}
-
-/** Returns the names of the events the webhook receives. */
-function namesOf({ events, names }: Webhook): ReadonlySet<string> {
-  if (names) return new Set(names)
-  const told = EVERY.filter((flag) => events.some((event) => isAbout(flag, event)))
-  return new Set(told.map((flag) => FLAGS[flag]))
-}
-
-const NONE = {
-  enabled: false,
-  url: '',
-  friendly_name: '',
-  ...flagsOf(() => false),
-  oauth_client_id: '',
-  oauth_token_url: '',
-}
-
-function shown(webhook: Webhook) {
-  const { id, enabled, url, label, createdAt, changedAt } = webhook
-  const names = namesOf(webhook)
-  return {
-    ...NONE,
-    enabled,
-    url,
-    friendly_name: label,
-    ...flagsOf((flag) => names.has(FLAGS[flag])),
-    id: String(id),
-    created_date: createdAt.toISOString(),
-    updated_date: (changedAt ?? createdAt).toISOString(),
-  }
-}
-
-function keyOf({ id, signed, publicKey }: Webhook) {
-  return { id: String(id), public_key: signed ? publicKey : '' }
 }
 
 /** Reports core's error about a URL with v3's field name. */

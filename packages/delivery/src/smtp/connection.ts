@@ -1,43 +1,11 @@
 import { connect as connectTcp, type Socket } from 'node:net'
-import { connect as connectTls, type TLSSocket } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 import type { Reply, Stage, Step } from '@postrider/core'
+import { type Endpoint, placeOf } from './endpoint.ts'
+import { ConnectionLost } from './errors.ts'
 import { cutText, ProtocolError, ReplyReader, type SmtpReply } from './reply-reader.ts'
+import { secure } from './secure.ts'
 import { TIMEOUTS } from './timeouts.ts'
-
-/** One address of a host. */
-export interface Endpoint {
-  readonly host: string
-  readonly address: string
-  readonly port: number
-  /** Implicit TLS. */
-  readonly implicitTls?: boolean
-  /** The certificate must be valid for the host; set if credentials are sent. */
-  readonly verify?: boolean
-  readonly credentials?: { readonly user: string; readonly password: string }
-}
-
-/** The connection ended without a reply to the last command: closed, timed out, or not SMTP. */
-export class ConnectionLost extends Error {
-  readonly stage: Stage
-  /** An unsolicited reply that ended the session: usually 421, or a rejection in the middle of a message. */
-  readonly unsolicited: Reply | undefined
-  constructor(stage: Stage, message: string, unsolicited?: Reply) {
-    super(message)
-    this.stage = stage
-    this.unsolicited = unsolicited
-  }
-}
-
-/** The server rejected the session before mail was offered. */
-export class SessionRefused extends Error {
-  readonly stage: Stage
-  readonly reply: Reply
-  constructor(stage: Stage, reply: Reply) {
-    super(reply.text)
-    this.stage = stage
-    this.reply = reply
-  }
-}
 
 /** Maximum bytes of a reply kept with its step; the decisive reply is kept whole with the attempt. */
 const STEP_TEXT = 256
@@ -259,50 +227,6 @@ export async function openSocket(endpoint: Endpoint): Promise<SmtpConnection> {
   if (endpoint.implicitTls) connection.tls = (socket as TLSSocket).getProtocol() ?? 'TLS'
   connection.note({ step: 'connect', ms: elapsed(since), text: placeOf(endpoint) })
   return connection
-}
-
-/** Host and address, so that an attempt at several hosts shows which one a step belongs to. */
-export function placeOf({ host, address }: Endpoint): string {
-  return host === address ? host : `${host} [${address}]`
-}
-
-/** Without `verify`, TLS is opportunistic: any certificate is better than none (RFC 7435). */
-function secure(
-  plain: Socket,
-  { host, verify = false }: Endpoint,
-  session: Buffer | undefined,
-  onSession: (session: Buffer) => void,
-): Promise<TLSSocket> {
-  return new Promise((resolve, reject) => {
-    const tls = connectTls({
-      socket: plain,
-      rejectUnauthorized: verify,
-      ...(isHostName(host) ? { servername: host } : {}),
-      ...(session ? { session } : {}),
-    })
-    const timer = setTimeout(() => fail('no TLS within 30 s'), TIMEOUTS.tls)
-    function fail(reason: string): void {
-      clearTimeout(timer)
-      tls.destroy()
-      plain.destroy()
-      reject(new ConnectionLost('tls', reason))
-    }
-    // The plain socket's errors surface on the TLS socket; unhandled here they would end the process.
-    plain.on('error', () => {})
-    tls.once('error', (error: NodeJS.ErrnoException) => fail(error.code ?? error.message))
-    tls.once('close', () => fail('the server closed the connection during TLS'))
-    tls.on('session', onSession)
-    tls.once('secureConnect', () => {
-      clearTimeout(timer)
-      tls.removeAllListeners('error').removeAllListeners('close')
-      tls.setNoDelay(true)
-      resolve(tls)
-    })
-  })
-}
-
-function isHostName(host: string): boolean {
-  return !/^[\d.]+$|:/.test(host)
 }
 
 function stepOf({ stage, since }: Waiting, { code, enhanced, text }: SmtpReply): Step {

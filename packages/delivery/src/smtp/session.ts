@@ -1,13 +1,7 @@
 import type { Step } from '@postrider/core'
-import {
-  ConnectionLost,
-  type Endpoint,
-  elapsed,
-  openSocket,
-  placeOf,
-  SessionRefused,
-  type SmtpConnection,
-} from './connection.ts'
+import { elapsed, openSocket, type SmtpConnection } from './connection.ts'
+import { type Endpoint, placeOf } from './endpoint.ts'
+import { ConnectionLost, SessionRefused } from './errors.ts'
 import type { SmtpReply } from './reply-reader.ts'
 import { TIMEOUTS } from './timeouts.ts'
 

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Reply, SendPermission, Stage } from '@postrider/core'
-import { ConnectionLost, type SmtpConnection } from './connection.ts'
+import type { SmtpConnection } from './connection.ts'
 import { dotStuffed, stuffedBlocks } from './dot-stuffing.ts'
+import { ConnectionLost } from './errors.ts'
 import type { SmtpReply } from './reply-reader.ts'
 import { TIMEOUTS } from './timeouts.ts'
 

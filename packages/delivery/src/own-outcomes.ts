@@ -1,0 +1,57 @@
+import type { DamagedBody, Deferred, Outcome, Stage } from '@postrider/core'
+
+/** How far the last host of the site accepted the session. */
+export function beginningOf({ stage }: { stage: Stage }): 'unreachable' | 'refused' | 'session' {
+  if (stage === 'connect') return 'unreachable'
+  return SESSION_STAGES.has(stage) ? 'refused' : 'session'
+}
+
+/** The stages before mail is offered. */
+const SESSION_STAGES: ReadonlySet<Stage> = new Set(['greeting', 'ehlo', 'starttls', 'tls', 'auth'])
+
+/** An error of this service, so that the delivery is tried again. */
+export const INTERNAL_ERROR: Deferred = {
+  kind: 'deferred',
+  indeterminate: false,
+  stage: 'mx',
+  reply: { code: 451, enhanced: '4.3.0', text: 'internal error of this service' },
+  steps: [],
+  milliseconds: 0,
+}
+
+/** Temporary: if the body is restored in time, the message is still delivered. */
+export function damaged({ message }: DamagedBody): Deferred {
+  return { ...INTERNAL_ERROR, reply: { ...INTERNAL_ERROR.reply, text: message } }
+}
+
+/** The outcome when the actual one cannot be stored: indeterminate if end of data was sent, as the server may have accepted the message. */
+export function unrecordable(outcome: Outcome): Deferred {
+  if (outcome.kind === 'dropped' || outcome.stage !== 'dot' || outcome.host === undefined) return INTERNAL_ERROR
+  return { ...INTERNAL_ERROR, indeterminate: true, stage: 'dot', host: outcome.host }
+}
+
+/** The outcome without an attempt, while the hosts of a site are known to be unreachable. */
+export function siteDown(name: string): Outcome {
+  const reply = {
+    code: 0,
+    enhanced: '4.4.1',
+    text: 'not attempted: the hosts were unreachable within the last 30 seconds',
+  }
+  const steps = [{ step: 'connect', ms: 0, text: reply.text }]
+  return {
+    kind: 'deferred',
+    indeterminate: false,
+    stage: 'connect',
+    reply,
+    host: name.split(' ')[0] ?? name,
+    steps,
+    milliseconds: 0,
+  }
+}
+
+/** The fields of an outcome that are logged. */
+export function summary(outcome: Outcome): Record<string, unknown> {
+  if (outcome.kind === 'dropped') return { reason: outcome.reason }
+  const { stage, host, reply, milliseconds } = outcome
+  return { stage, host, code: reply.code, milliseconds }
+}

@@ -1,0 +1,16 @@
+/** One address of a host. */
+export interface Endpoint {
+  readonly host: string
+  readonly address: string
+  readonly port: number
+  /** Implicit TLS. */
+  readonly implicitTls?: boolean
+  /** The certificate must be valid for the host; set if credentials are sent. */
+  readonly verify?: boolean
+  readonly credentials?: { readonly user: string; readonly password: string }
+}
+
+/** Host and address, so that an attempt at several hosts shows which one a step belongs to. */
+export function placeOf({ host, address }: Endpoint): string {
+  return host === address ? host : `${host} [${address}]`
+}

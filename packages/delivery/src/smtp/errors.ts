@@ -1,0 +1,24 @@
+import type { Reply, Stage } from '@postrider/core'
+
+/** The connection ended without a reply to the last command: closed, timed out, or not SMTP. */
+export class ConnectionLost extends Error {
+  readonly stage: Stage
+  /** An unsolicited reply that ended the session: usually 421, or a rejection in the middle of a message. */
+  readonly unsolicited: Reply | undefined
+  constructor(stage: Stage, message: string, unsolicited?: Reply) {
+    super(message)
+    this.stage = stage
+    this.unsolicited = unsolicited
+  }
+}
+
+/** The server rejected the session before mail was offered. */
+export class SessionRefused extends Error {
+  readonly stage: Stage
+  readonly reply: Reply
+  constructor(stage: Stage, reply: Reply) {
+    super(reply.text)
+    this.stage = stage
+    this.reply = reply
+  }
+}

@@ -35,12 +35,17 @@ async function serve(): Promise<void> {
   const sql = openDatabase({ url: requireDatabase(config), name: 'api', connections: CONNECTIONS })
   const core = createCore({ sql, config, log })
   await core.readiness.check()
-  const { release } = garbageCollector()
+  const { collect, release } = garbageCollector()
   const caller = new AsyncLocalStorage<Principal>()
   const app = Fastify({
     ...FRAME,
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
+  })
+  // The parser leaves the text of the body, which with one wide letter is twice as long as the body.
+  app.addHook('preValidation', (request, _reply, done) => {
+    if ((request.octets?.length ?? 0) >= RELEASE_FROM_BYTES) collect()
+    done()
   })
   app.decorate('draining', new AbortController().signal)
   await openDoors(app, { core, publicUrl: config.publicUrl, letIn: () => caller.getStore() as Principal })

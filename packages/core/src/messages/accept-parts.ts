@@ -12,19 +12,18 @@ const LARGE_DATA = 1024 * 1024
 interface DataParts extends Readonly<Record<'recursive' | 'places' | 'names' | 'value', ReturnType<AnySql>>> {
   readonly column: readonly (string | null)[]
   /** Texts that follow the bodies. */
-  readonly texts: readonly string[]
+  readonly texts: (string | null)[]
 }
 
 /**
  * Additional parts of the accept statement if the recipients' data is large: it follows the bodies in the last parameter, at `start`.
  * `texts` is the JSON of each delivery, and `column` what remains as an array.
  */
-export function dataParts(sql: AnySql, texts: readonly (string | null)[], start: number): DataParts {
+export function dataParts(sql: AnySql, texts: (string | null)[], start: number): DataParts {
   if (texts.reduce((sum, text) => sum + (text?.length ?? 0), 0) <= LARGE_DATA) {
     return { recursive: sql``, column: texts, texts: [], places: sql``, names: sql``, value: sql`personal::jsonb` }
   }
-  const large = texts.map((text) => text ?? '')
-  const lengths = large.map((text) => Buffer.byteLength(text))
+  const lengths = texts.map((text) => Buffer.byteLength(text ?? ''))
   const starts = lengths.map((length) => {
     start += length
     return start - length
@@ -33,7 +32,7 @@ export function dataParts(sql: AnySql, texts: readonly (string | null)[], start:
     // So that a part may refer to one behind it; none refers to itself.
     recursive: sql` recursive`,
     column: texts.map(() => null),
-    texts: large,
+    texts,
     places: sql`, ${starts}::int[], ${lengths}::int[]`,
     names: sql`, data_start, data_length`,
     // Without data the slice is empty.
@@ -43,17 +42,18 @@ export function dataParts(sql: AnySql, texts: readonly (string | null)[], start:
 
 /**
  * The bytes of bodies and of large data, as `whole`. Must be the last parameter: the driver sends only that one as bytes, others as
- * hexadecimal text (docs/decisions/0007).
+ * hexadecimal text (docs/decisions/0007). The texts are removed from the list, because a wide letter makes them twice as long as their
+ * bytes, and they would be kept until the statement has been answered.
  */
-export function octetsParts(sql: AnySql, bodies: readonly Buffer[], texts: readonly string[]) {
+export function octetsParts(sql: AnySql, bodies: readonly Buffer[], texts: (string | null)[]) {
   if (texts.length === 0) {
     return { from: sql`(select ${Buffer.concat(bodies)}::bytea) as whole(octets)`, part: sql`` }
   }
   const length = bodies.reduce((sum, body) => sum + body.length, 0)
-  const octets = Buffer.allocUnsafeSlow(texts.reduce((sum, text) => sum + Buffer.byteLength(text), length))
+  const octets = Buffer.allocUnsafeSlow(texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), length))
   let at = 0
   for (const body of bodies) at += body.copy(octets, at)
-  for (const text of texts) at += octets.write(text, at)
+  for (const text of texts.splice(0)) at += octets.write(text ?? '', at)
   // Materialized, it would be copied to a temporary file.
   return { from: sql`whole`, part: sql`, whole as not materialized (select ${octets}::bytea as octets)` }
 }

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { migrate, openDatabase, type Sql } from '@postrider/core'
 
 const TEMPLATE = 'postrider_template'
+/** SQLSTATE. */
+const DEADLOCK = '40P01'
 
 /** Migrates the database that every test file's own is a copy of. */
 export async function makeTemplateDatabase(url: string): Promise<void> {
@@ -51,7 +53,19 @@ export async function moveClock(sql: Sql, interval: string): Promise<void> {
   await sql.unsafe(
     `create or replace function service_now() returns timestamptz language sql stable as 'select now() + interval ''${interval}'''`,
   )
-  await sql`select ensure_partitions(service_now(), 6)`
+  await ensurePartitions(sql)
+}
+
+/** Creating one locks its parent against everything, and may meet a statement of the service half-way; the service tries again each minute. */
+async function ensurePartitions(sql: Sql): Promise<void> {
+  for (let time = 1; ; time++) {
+    try {
+      await sql`select ensure_partitions(service_now(), 6)`
+      return
+    } catch (error) {
+      if ((error as { code?: string }).code !== DEADLOCK || time === 3) throw error
+    }
+  }
 }
 
 /** Stops the service's clock some seconds after a full hour, so that no window of time ends while a test counts. */

@@ -1,4 +1,3 @@
-import { defined } from '../platform/defined.ts'
 import type { MessageSettings, Submission } from '../submission/submission.ts'
 import { renderMergeTags, withUnsubscribe } from './merge.ts'
 
@@ -26,7 +25,7 @@ export function addedContentOf(submission: Submission, trackingHost: string | nu
   const { settings, principal } = submission
   const { group: id, groupsToDisplay, bypass } = settings
   const group = {
-    ...defined({ group: id }),
+    ...(id === undefined ? {} : { group: id }),
     ...(groupsToDisplay ? { groupsToDisplay } : {}),
     ...(bypass ? { bypass } : {}),
   }

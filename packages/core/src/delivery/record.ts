@@ -1,6 +1,5 @@
 import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql } from '../platform/database/database.ts'
-import { defined } from '../platform/defined.ts'
 import { type BounceClass, bounceClass } from './bounce-rules.ts'
 import { finishDeliveries } from './finish-deliveries.ts'
 import type { Bounced, Outcome, Stage } from './outcome.ts'
@@ -156,7 +155,7 @@ function suppressHardBounces(sql: AnySql, days: number) {
 function detailOf({ outcome, attempt }: Result): Record<string, unknown> {
   if (outcome.kind === 'dropped') {
     const { reason, problem } = outcome
-    return { reason, ...defined({ problem }) }
+    return { reason, ...(problem === undefined ? {} : { problem }) }
   }
   const { reply, host, tls } = outcome
   return {

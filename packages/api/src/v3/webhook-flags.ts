@@ -23,9 +23,11 @@ function isAbout(flag: Flag, event: WebhookEvent): boolean {
   return eventType(event).v3 === name
 }
 
+/** Returns an object with a value for each flag. */
 export const flagsOf = <T>(value: (flag: Flag) => T) =>
   Object.fromEntries(EVERY.map((flag) => [flag, value(flag)])) as Record<Flag, T>
 
+/** Returns the settings of a webhook that receives the events of these names. */
 export function eventsOf(names: ReadonlySet<string>): Pick<WebhookSettings, 'events' | 'names'> {
   const events = WEBHOOK_EVENTS.filter((event) => EVERY.some((flag) => names.has(FLAGS[flag]) && isAbout(flag, event)))
   return { events, names: [...names] }
@@ -38,6 +40,7 @@ export function namesOf({ events, names }: Webhook): ReadonlySet<string> {
   return new Set(told.map((flag) => FLAGS[flag]))
 }
 
+/** A webhook that does not exist, as v3 shows it. */
 export const NONE = {
   enabled: false,
   url: '',
@@ -47,6 +50,7 @@ export const NONE = {
   oauth_token_url: '',
 }
 
+/** A webhook as v3 shows it (contract 7.1). */
 export function shown(webhook: Webhook) {
   const { id, enabled, url, label, createdAt, changedAt } = webhook
   const names = namesOf(webhook)
@@ -62,6 +66,7 @@ export function shown(webhook: Webhook) {
   }
 }
 
+/** The public key of a webhook, empty if it does not sign. */
 export function keyOf({ id, signed, publicKey }: Webhook) {
   return { id: String(id), public_key: signed ? publicKey : '' }
 }

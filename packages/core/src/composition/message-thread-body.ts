@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { defined } from '../platform/defined.ts'
 import { createSecrets } from '../platform/secrets.ts'
-import { garbageCollector, RELEASE_FROM_BYTES } from '../platform/threads/garbage.ts'
+import { garbageCollector } from '../platform/threads/garbage.ts'
 import { type FilledContent, Unrenderable } from './fill.ts'
 import type { LinkOptions } from './links-for.ts'
 import type { LoadedMessage } from './load.ts'
@@ -29,23 +29,21 @@ function serve(): void {
   if (!port) return
   const { secretKey, ...links } = workerData as MessageThreadData
   const options = { ...links, secrets: createSecrets(secretKey) }
-  const garbage = garbageCollector()
+  const { collect } = garbageCollector()
   let message: LoadedMessage | undefined
   port.on('message', (order: MessageThreadRequest) => {
     if (order.message) message = withBuffers(order.message)
-    let length = (message as LoadedMessage).size
     try {
       const octets = transferable(
         writeDelivery(message as LoadedMessage, order.delivery, options, order.rendered),
         message,
       )
-      length = Math.max(length, octets.length)
       port.postMessage({ kind: 'written', octets } satisfies MessageThreadReport, [octets.buffer as ArrayBuffer])
     } catch (error) {
       port.postMessage(failureOf(error))
     }
-    if (length >= RELEASE_FROM_BYTES) garbage.release()
-    else garbage.collect()
+    // Not a release: it takes longer, and a large message to many recipients is built here for each of them.
+    collect()
   })
 }
 

@@ -5,7 +5,7 @@ import type { StoredMessage } from './stored-message.ts'
 
 /**
  * Bytes of recipients' data above which they are sent as bytes. In an array of texts, a quote of an attribute is four bytes, of which
- * the driver has six copies: 9 MB of quotes took 270 MB.
+ * the driver has several copies: 9 MB of quotes took 270 MB.
  */
 const LARGE_DATA = 1024 * 1024
 

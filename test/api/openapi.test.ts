@@ -16,6 +16,7 @@ t.test('the OpenAPI document', async (t) => {
     const page = await fetch(`${url}/docs/`)
     t.equal(page.status, 200)
     t.match(await page.text(), /swagger/i)
+    for (const path of ['/docs/json', '/docs/yaml']) t.same(await (await fetch(`${url}${path}`)).json(), document, path)
   })
 
   await t.test(

@@ -35,12 +35,16 @@ const ROW_MS = 30_000
  */
 const TRIES = 2
 
+/** Milliseconds. */
+export function mostTurn(door: Door): number {
+  return door === 'sandbox' ? MOST_SANDBOX_TURN_MS : MOST_TURN_MS
+}
+
 /** What is wrong with a row's cost; undefined: nothing. */
 export function beyond({ door, longest, stuck, peak, answer }: Cost): string | undefined {
   if (/^(exit|SIG)/.test(answer)) return `the process ended (${answer})`
   if (stuck) return `the main loop stood still for more than ${seconds(longest)}`
-  const most = door === 'sandbox' ? MOST_SANDBOX_TURN_MS : MOST_TURN_MS
-  if (longest > most) return `the main loop stood still for ${seconds(longest)}`
+  if (longest > mostTurn(door)) return `the main loop stood still for ${seconds(longest)}`
   if (peak > MOST_PEAK_MIB) return `${Math.round(peak)} MiB`
   if (door === 'api' && answer.startsWith('500')) return 'the answer is a fault of ours'
   return undefined

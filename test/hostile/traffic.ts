@@ -1,4 +1,4 @@
-import { MOST_PEAK_MIB, warm } from './measure.ts'
+import { MOST_PEAK_MIB, mostTurn, warm } from './measure.ts'
 import type { Door, Row } from './row.ts'
 import type { Waits } from './second-client.ts'
 import { openStage } from './stage.ts'
@@ -33,8 +33,9 @@ const ALONE = { share: 0.2, most: 60_000 } as const
 /** One input must not take all the time. */
 const ATTACK_MS = 10_000
 
-export function wrongWith({ restarts, beside, elsewhere, peak }: Beside): string | undefined {
+export function wrongWith({ door, restarts, beside, elsewhere, longest, peak }: Beside): string | undefined {
   if (restarts > 0) return 'the process ended'
+  if (longest > mostTurn(door)) return `the main loop stood still for ${Math.round(longest)} ms`
   if (peak > MOST_PEAK_MIB) return `${Math.round(peak)} MiB`
   const ratio = beside.p99 / elsewhere.p99
   return ratio > MOST_RATIO ? `the ordinary client's p99 is ${ratio.toFixed(1)} times what it is elsewhere` : undefined

@@ -172,6 +172,10 @@ export const OPERATIONS = rowsOf(
       (await Promise.all(Array.from({ length: 200 }, () => getV3(() => '/scopes')(stage))))[0] as string,
     'documents: the OpenAPI page, 20 times': async (stage) =>
       (await Promise.all(Array.from({ length: 20 }, () => get(() => '/docs/json')(stage))))[0] as string,
+    'documents: the OpenAPI document, 50 times': async (stage) =>
+      (await Promise.all(Array.from({ length: 50 }, () => get(() => '/openapi.json')(stage))))[0] as string,
+    'documents: the OpenAPI document as YAML, 20 times': async (stage) =>
+      (await Promise.all(Array.from({ length: 20 }, () => get(() => '/docs/yaml')(stage))))[0] as string,
     'v2 form calls: 199,000 parameters to another operation': (stage) =>
       stage.call('/v2/getTemplates', {
         body: many(199_000, (at) => `k${at}=v`, '&'),

@@ -1,4 +1,5 @@
 import { createCore, createLog, readConfig } from '@postrider/core'
+import { claimDue } from '../test/helpers/claim.ts'
 import { withDatabase } from './database.ts'
 
 /** Prints the octets a row of each hot table takes, with its indexes, as the table in sql/README.md. */
@@ -71,7 +72,7 @@ await withDatabase(4, async (sql, url) => {
   async function deliverAll(count: number): Promise<void> {
     const { workerId } = await core.deliveries.register({ host: 'bench', pid: process.pid })
     for (let done = 0; done < count; ) {
-      const claimed = await core.deliveries.claim({ workerId, limit: 500 })
+      const claimed = await claimDue(core, { workerId, limit: 500 })
       const reply = { code: 250, enhanced: '2.0.0', text: 'Ok: queued as 4F2A1B3C5D' }
       const steps = ['mail', 'rcpt', 'data', 'dot'].map((step) => ({
         step,

@@ -212,6 +212,7 @@ create table delivery_queue (
   alone boolean not null default false,
   blamed smallint not null default 0,
   set_aside text,
+  class smallint not null default 1,
   constraint delivery_queue_pkey primary key (message_id, recipient_no),
   constraint delivery_queue_kind_check check (kind = any (array['to'::text, 'cc'::text, 'bcc'::text])),
   constraint delivery_queue_state_check check (state = any (array['scheduled'::text, 'queued'::text, 'deferred'::text, 'sending'::text]))
@@ -224,10 +225,10 @@ create table delivery_queue (
   autovacuum_analyze_threshold = 50000,
   vacuum_truncate = false
 );
-create index delivery_queue_due on delivery_queue (next_at) where worker_id is null;
+create index delivery_queue_domain_flow on delivery_queue (recipient_domain, account_id, class, next_at) where worker_id is null;
+create index delivery_queue_flow on delivery_queue (account_id, class, next_at) where worker_id is null;
 create index delivery_queue_person on delivery_queue (hashtextextended(recipient_key, account_id::bigint)) where worker_id is null;
 create index delivery_queue_set_aside on delivery_queue (message_id, recipient_no) where set_aside is not null;
-create index delivery_queue_site on delivery_queue (recipient_domain, next_at) where worker_id is null;
 create index delivery_queue_worker on delivery_queue (worker_id) where worker_id is not null;
 
 create table dkim_keys (

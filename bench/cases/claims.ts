@@ -1,4 +1,5 @@
 import { type Core, openDatabase } from '@postrider/core'
+import { claimDue } from '../../test/helpers/claim.ts'
 import type { Case, Context } from '../harness/context.ts'
 import { alternate, median, quantile, ratioOf } from '../harness/rounds.ts'
 import { fillQueue } from './growth.ts'
@@ -85,7 +86,7 @@ async function claimed(service: Context['service'], deliveries: number, waits: n
   let dueFrom: number | undefined
   while (claimed < deliveries) {
     const began = performance.now()
-    const taken = await core.deliveries.claim({ workerId: lease.workerId, limit: BATCH, dueFrom })
+    const taken = await claimDue(core, { workerId: lease.workerId, limit: BATCH, dueFrom })
     waits.push(performance.now() - began)
     milliseconds += performance.now() - began
     claimed += taken.length

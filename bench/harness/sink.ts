@@ -15,7 +15,9 @@ export async function startSmtpSink({ host = '127.0.0.1', port: given = 0, delay
   let tail = ''
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const slow = delay > 0 ? ['-w', String(delay)] : []
-  const running: Running = await start('smtp-sink', ['-c', ...user, ...slow, `${host}:${port}`, '1000'], {
+  // Its own limit is 256 connections; others would wait until one is closed.
+  const many = ['-m', '4000']
+  const running: Running = await start('smtp-sink', ['-c', ...many, ...user, ...slow, `${host}:${port}`, '1000'], {
     output(text) {
       tail = (tail + text).slice(-200)
       const counts = [...tail.matchAll(/mesg=(\d+)[^\d]/g)]

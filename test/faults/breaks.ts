@@ -32,9 +32,23 @@ export const BREAKS: readonly Break[] = [
   {
     name: 'claims what others hold',
     file: 'packages/core/src/delivery/queue.ts',
-    find: 'where worker_id is null and next_at <= service_now() and next_at >=',
-    replace: 'where next_at <= service_now() and next_at >=',
+    find: 'worker_id is null and account_id = flow.account_id',
+    replace: 'account_id = flow.account_id',
     journey: 'test/journeys/drain.test.ts',
+  },
+  {
+    name: 'claims only with capacity, whoever uses it up',
+    file: 'packages/delivery/src/in-flight.ts',
+    find: 'Math.min(FEW - own,',
+    replace: 'Math.min(0,',
+    journey: 'test/delivery/fairness.test.ts',
+  },
+  {
+    name: 'serves a site in the order of arrival',
+    file: 'packages/delivery/src/fair-queue.ts',
+    find: '        own.delete(key)',
+    replace: '        if (waiting.items.length === 1) own.delete(key)',
+    journey: 'test/delivery/fairness.test.ts',
   },
   {
     name: 'goes to the next MX after a lost final dot',

@@ -13,15 +13,15 @@ interface SiteClaimOptions {
 /** Claims the mail that was left in the database for sites without capacity and that they now have capacity for. Returns its number. */
 export async function claimForSites({ core, workerId, dispatcher }: SiteClaimOptions): Promise<number> {
   let sum = 0
-  for (const { site, capacity } of dispatcher.sitesWithCapacity()) {
-    if (dispatcher.capacity < capacity) break
+  for (const { backlogged, limit } of dispatcher.sitesWithCapacity()) {
+    const { flow, site } = backlogged
     const claimed = await core.deliveries.claim({
       workerId,
-      limit: capacity,
+      shares: [{ ...flow, limit }],
       onlyDomains: mostRecent(site.domains),
     })
-    // The database has no more mail for this site: from now on it is claimed with that of all sites.
-    if (claimed.length < capacity) dispatcher.clearBacklog(site)
+    // The database has no more of this flow for this site: from now on it is claimed with that for all sites.
+    if (claimed.length < limit) dispatcher.clearBacklog(backlogged)
     if (claimed.length > 0) await dispatcher.take(claimed)
     sum += claimed.length
   }

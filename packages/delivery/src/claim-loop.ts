@@ -1,17 +1,15 @@
-import type { Log } from '@postrider/core'
+import type { Flow, Log } from '@postrider/core'
 import { claimForSites } from './claim-for-sites.ts'
-import { BATCH, DueClaims, type DueClaimsOptions } from './due-claims.ts'
+import { BATCH, DueClaims, type DueClaimsOptions, POLL_MS } from './due-claims.ts'
 
-/** Milliseconds after which the queue is read even without a notification. */
-const POLL_MS = 1000
 /** Pause in milliseconds after a small claim. */
 const GROW_MS = 4
 /** Milliseconds between checks for deliveries whose claim response was lost; after a failed claim, the check is immediate. */
 const RECONCILE_EVERY_MS = 10_000
 
 export interface ClaimLoop {
-  /** Called when mail was queued. */
-  wake(): void
+  /** Called when mail was queued: of these flows, or if they are not given, of any. */
+  wake(flows?: readonly Flow[]): void
   /** Called when a delivery is no longer in flight; causes a claim only if capacity was lacking. */
   capacityAppeared(): void
   stop(): Promise<void>
@@ -27,6 +25,7 @@ export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
   const due = new DueClaims(options)
   let stopped = false
   let awake = false
+  let looks = true
   let wakeUp: () => void = () => {}
   let reconcileAt = performance.now() + RECONCILE_EVERY_MS
 
@@ -35,10 +34,13 @@ export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
       awake = false
       try {
         if (performance.now() >= reconcileAt) await reconcile()
+        const mustLook = looks
+        looks = false
+        await due.look(mustLook)
         const claimed = (await due.claim()) + (await claimForSites(options))
         // A small claim costs nearly as much as a large one, so wait until more deliveries are due.
         if (claimed > 0 && claimed < BATCH / 2) await pause(GROW_MS)
-        if (claimed > 0) continue
+        if (claimed > 0 || due.hasMore) continue
       } catch (err) {
         log.warn({ err }, 'claim failed')
         reconcileAt = 0
@@ -64,18 +66,22 @@ export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
   }
 
   const finished = loop()
-  const wake = (): void => {
+  const goOn = (): void => {
     awake = true
     wakeUp()
   }
   return {
-    wake,
+    wake(flows) {
+      if (flows) due.know(flows)
+      else looks = true
+      goOn()
+    },
     capacityAppeared() {
-      if (due.lackedCapacity || dispatcher.isBacklogged) wake()
+      if (due.lackedCapacity || dispatcher.isBacklogged) goOn()
     },
     async stop() {
       stopped = true
-      wake()
+      goOn()
       await finished
     },
   }

@@ -2,16 +2,18 @@ import {
   type ClaimedDelivery,
   type Config,
   type Core,
-  DamagedBody,
+  type Flow,
   isDatabaseAway,
   type LoadedMessage,
   type Log,
-  type Outcome,
 } from '@postrider/core'
+import { Backlog, type Backlogged } from './backlog.ts'
+import { Conversations } from './conversations.ts'
 import { deliver, type InFlightDelivery } from './deliver.ts'
 import { InFlightDeliveries, MAX_IN_FLIGHT } from './in-flight.ts'
 import { LargeBodies } from './large-bodies.ts'
-import { beginningOf, damaged, INTERNAL_ERROR, siteDown, summary, unrecordable } from './own-outcomes.ts'
+import { Outcomes } from './outcomes.ts'
+import { beginningOf, siteDown } from './own-outcomes.ts'
 import type { Recorder } from './recorder.ts'
 import type { Routes } from './routes.ts'
 import { Site } from './site.ts'
@@ -29,11 +31,13 @@ export interface DispatcherOptions {
   readonly onCapacity: () => void
 }
 
-/** Waiting deliveries per connection of a site; above this number its mail stays in the database. */
+/** Waiting deliveries per connection of a site; above this number its mail stays in the database. Flows share it. */
 const WAITING_PER_CONNECTION = 8
 /** Factor for the connections to a single destination (relay host, sandbox). */
 const SINGLE_FACTOR = 2
 const SITES_KEPT = 20_000
+/** Sites whose mail is claimed by site before all due mail is claimed again. */
+const SITES_AT_ONCE = 64
 /** Milliseconds between checks for stalled sites. */
 const LOOK_EVERY_MS = 1000
 
@@ -41,12 +45,13 @@ const LOOK_EVERY_MS = 1000
 export class Dispatcher {
   readonly #options: DispatcherOptions
   readonly #sites = new Map<string, Site>()
-  /** Sites with more due mail than their capacity: it stays in the database and is claimed by domain when capacity is freed. */
-  readonly #backlogged = new Set<Site>()
+  readonly #backlog = new Backlog()
+  readonly #conversations = new Conversations()
   readonly #memory = new HostMemory()
   readonly #bodies: LargeBodies
   readonly #suspects: Suspects
   readonly #inFlight: InFlightDeliveries
+  readonly #outcomes: Outcomes
   readonly #perSite: number
   readonly #looking: NodeJS.Timeout
   readonly #givingBack = new Set<Promise<void>>()
@@ -57,6 +62,7 @@ export class Dispatcher {
     this.#bodies = new LargeBodies(options.core, options.routes)
     this.#suspects = new Suspects(options)
     this.#inFlight = new InFlightDeliveries(options.onCapacity)
+    this.#outcomes = new Outcomes({ ...options, inFlight: this.#inFlight })
     this.#perSite = options.config.siteConnections * (options.routes.single ? SINGLE_FACTOR : 1)
     this.#looking = setInterval(() => this.#lookForStalls(), LOOK_EVERY_MS)
   }
@@ -66,30 +72,41 @@ export class Dispatcher {
     return this.#stopping ? 0 : this.#inFlight.capacity
   }
 
-  /** Domains whose sites have no capacity, to be excluded from claims. */
-  fullDomains(): string[] {
-    return [...this.#backlogged].flatMap((site) => [...site.domains])
+  /** How many deliveries of a flow may be claimed even without capacity, because it has few in flight. */
+  reserveFor(flow: Flow): number {
+    return this.#stopping ? 0 : this.#inFlight.reserveFor(flow)
+  }
+
+  /** Domains whose sites have no capacity for this flow, to be excluded from its claims. */
+  fullDomains(flow: Flow): string[] {
+    return this.#backlog.domainsOf(flow)
   }
 
   get isBacklogged(): boolean {
-    return this.#backlogged.size > 0
+    return !this.#backlog.isEmpty
   }
 
-  /** The database has no more due mail for this site: it is claimed with that of all sites again. */
-  clearBacklog(site: Site): void {
-    this.#backlogged.delete(site)
+  /** The database has no more due mail of this flow for this site: it is claimed with that for all sites again. */
+  clearBacklog(backlogged: Backlogged): void {
+    this.#backlog.remove(backlogged)
   }
 
-  /** Sites with mail left in the database that have capacity again. */
-  sitesWithCapacity(): { site: Site; capacity: number }[] {
-    const limit = this.#siteLimit
-    return [...this.#backlogged]
-      .filter((site) => site.waiting <= limit / 2 && !this.#stalls(site))
-      .map((site) => ({ site, capacity: limit - site.waiting }))
+  /** Sites that have capacity again for mail left in the database, and how much of it may be claimed. */
+  *sitesWithCapacity(): Generator<{ readonly backlogged: Backlogged; readonly limit: number }> {
+    const hasCapacity = ({ flow, site }: Backlogged): boolean =>
+      site.waitingOf(flow) <= this.#siteLimit(site, flow) / 2 && !this.#stalls(site)
+    for (const backlogged of this.#backlog.next(SITES_AT_ONCE, hasCapacity)) {
+      const { flow, site } = backlogged
+      const wanted = this.#siteLimit(site, flow) - site.waitingOf(flow)
+      const limit = this.capacity >= wanted ? wanted : Math.min(wanted, this.reserveFor(flow))
+      if (limit > 0) yield { backlogged, limit }
+    }
   }
 
-  get #siteLimit(): number {
-    return this.#options.routes.single ? MAX_IN_FLIGHT : this.#perSite * WAITING_PER_CONNECTION
+  /** How many deliveries of a flow may wait for a site. */
+  #siteLimit(site: Site, flow: Flow): number {
+    const all = this.#options.routes.single ? MAX_IN_FLIGHT : this.#perSite * WAITING_PER_CONNECTION
+    return Math.max(this.#perSite, Math.floor(all / site.flowsWith(flow)))
   }
 
   /**
@@ -103,12 +120,12 @@ export class Dispatcher {
       for (const delivery of claimed) {
         const message = messages.get(delivery.messageId)
         if (!message) {
-          this.#fault(delivery, new Error('the message of a queued delivery does not exist'))
+          this.#outcomes.fault(delivery, new Error('the message of a queued delivery does not exist'))
           continue
         }
         this.#inFlight.load(message)
         const inFlight = { delivery, message }
-        this.#route(inFlight).catch((error: unknown) => this.#fault(delivery, error, message))
+        this.#route(inFlight).catch((error: unknown) => this.#outcomes.fault(delivery, error, message))
       }
     } catch (error) {
       await this.#release(
@@ -135,13 +152,13 @@ export class Dispatcher {
   async #route(inFlight: InFlightDelivery): Promise<void> {
     const { recipientDomain } = inFlight.delivery
     const route = await this.#options.routes.route(recipientDomain)
-    if (route.kind === 'failed') return this.#finish(inFlight.delivery, route.outcome, inFlight.message)
+    if (route.kind === 'failed') return this.#outcomes.finish(inFlight.delivery, route.outcome, inFlight.message)
     const site = this.#site(route.site)
     site.see(recipientDomain)
     if (this.#stopping) return this.#release([inFlight], 0)
-    if (site.waiting >= this.#siteLimit || this.#stalls(site)) {
+    if (site.waitingOf(inFlight.delivery) >= this.#siteLimit(site, inFlight.delivery) || this.#stalls(site)) {
       // Leave it in the queue, where it uses no memory.
-      this.#backlogged.add(site)
+      this.#backlog.add(inFlight.delivery, site)
       return this.#release([inFlight], 1)
     }
     site.push(inFlight)
@@ -151,7 +168,11 @@ export class Dispatcher {
     let site = this.#sites.get(name)
     if (!site) {
       if (this.#sites.size >= SITES_KEPT) this.#forgetIdleSites()
-      site = new Site({ limit: this.#perSite, run: (inFlight, own) => this.#run(inFlight, own, name) })
+      site = new Site({
+        limit: this.#perSite,
+        conversations: this.#conversations,
+        run: (inFlight, own) => this.#run(inFlight, own, name),
+      })
       this.#sites.set(name, site)
     }
     return site
@@ -166,10 +187,12 @@ export class Dispatcher {
     for (const site of this.#sites.values()) {
       slow += site.slow
       if (site.waiting === 0 || !this.#stalls(site)) continue
-      this.#backlogged.add(site)
-      void this.#release(site.drain(), 1)
+      const waiting = site.drain()
+      for (const { delivery } of waiting) this.#backlog.add(delivery, site)
+      void this.#release(waiting, 1)
     }
     this.#inFlight.slow = slow
+    this.#conversations.slow = slow
     if (slow > 0) this.#options.onCapacity()
   }
 
@@ -179,7 +202,7 @@ export class Dispatcher {
   }
 
   #forgetIdleSites(): void {
-    for (const [name, site] of this.#sites) if (site.isIdle && !this.#backlogged.has(site)) this.#sites.delete(name)
+    for (const [name, site] of this.#sites) if (site.isIdle && !this.#backlog.has(site)) this.#sites.delete(name)
   }
 
   async #run(inFlight: InFlightDelivery, site: Site, name: string): Promise<void> {
@@ -188,9 +211,9 @@ export class Dispatcher {
       const { delivery, message } = inFlight
       const route = await routes.route(delivery.recipientDomain)
       // The route may have changed while the delivery waited; it is then passed to the new site.
-      if (route.kind === 'failed') return this.#finish(delivery, route.outcome, message)
+      if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, message)
       if (route.site !== name) return await this.#route(inFlight)
-      if (site.isDown) return this.#finish(delivery, siteDown(name), message)
+      if (site.isDown) return this.#outcomes.finish(delivery, siteDown(name), message)
       const outcome = await deliver(inFlight, {
         core,
         bodies: this.#bodies,
@@ -209,9 +232,9 @@ export class Dispatcher {
       })
       // A delivery restricted to one host says nothing about the site's other hosts.
       if (outcome && outcome.kind !== 'dropped' && delivery.onlyHost === null) site.heard(beginningOf(outcome))
-      this.#finish(delivery, outcome, message)
+      this.#outcomes.finish(delivery, outcome, message)
     } catch (error) {
-      if (!isDatabaseAway(error)) return this.#fault(inFlight.delivery, error, inFlight.message)
+      if (!isDatabaseAway(error)) return this.#outcomes.fault(inFlight.delivery, error, inFlight.message)
       // Nothing was offered to a server: a failure to record end of data is an outcome, not an error. Other errors may be caused by this
       // message and must count as an attempt.
       const { messageId, recipientNo } = inFlight.delivery
@@ -221,44 +244,6 @@ export class Dispatcher {
       )
       await this.#release([inFlight], 1)
     }
-  }
-
-  /** An internal error: logged, temporary, retried. */
-  #fault(delivery: ClaimedDelivery, error: unknown, message?: LoadedMessage): void {
-    const { messageId, recipientNo, attempt } = delivery
-    this.#options.log.error({ err: error, messageId, recipientNo, attempt }, 'internal error in delivery')
-    this.#finish(delivery, error instanceof DamagedBody ? damaged(error) : INTERNAL_ERROR, message)
-  }
-
-  /**
-   * Records an outcome; undefined means that the lease is lost and nothing may be recorded. Does not wait: the connection continues with
-   * its next delivery meanwhile.
-   */
-  #finish(
-    delivery: ClaimedDelivery,
-    outcome: Outcome | undefined,
-    message: LoadedMessage | undefined,
-    again = false,
-  ): void {
-    if (!outcome) {
-      this.#inFlight.remove(delivery, message)
-      return
-    }
-    const { recorder, workerId, log } = this.#options
-    const { messageId, recipientNo, attempt } = delivery
-    recorder.record({ messageId, recipientNo, attempt, workerId, outcome }).then(
-      (taken) => {
-        if (!taken) log.warn({ messageId, recipientNo, attempt }, 'stale result rejected')
-        else log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)
-        this.#inFlight.remove(delivery, message)
-      },
-      (err: unknown) => {
-        log.error({ err, messageId, recipientNo, attempt }, 'could not record result')
-        // Retry with an outcome that the database cannot reject. If that fails, too, the delivery stays in flight: if it were released,
-        // it would be sent again immediately. Its claim ends with this worker's lease, and the recorded end of data shows its state.
-        if (!again) this.#finish(delivery, unrecordable(outcome), message, true)
-      },
-    )
   }
 
   async #release(
@@ -291,5 +276,6 @@ export class Dispatcher {
     while (this.#inFlight.count > 0 && performance.now() < deadline)
       await new Promise((resolve) => setTimeout(resolve, 20))
     for (const site of this.#sites.values()) site.close()
+    this.#conversations.close()
   }
 }

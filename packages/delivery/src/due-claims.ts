@@ -1,12 +1,21 @@
-import type { Core } from '@postrider/core'
+import type { Core, Flow, FlowShare } from '@postrider/core'
 import type { Dispatcher } from './dispatcher.ts'
+import { flowKey, WEIGHTS } from './fair-queue.ts'
 
 /** Maximum number of deliveries per claim. */
 export const BATCH = 200
-/** Milliseconds between claims that start at the head of the queue, for deliveries that became visible before the cursor. */
+/** Flows per claim. Each is an index range. */
+const FLOWS = 32
+/** Milliseconds after which the queue is read even without a notification. */
+export const POLL_MS = 1000
+/** Milliseconds between claims of a flow that start at its head, for deliveries that became visible before the cursor. */
 const HEAD_EVERY_MS = 3000
 /** Milliseconds by which the cursor lags the last claim: accepts commit shortly after the time their deliveries are due. */
 const CURSOR_LAG_MS = 1000
+/** Flows beyond which those that had no due mail when they were claimed last are forgotten, with their cursors. */
+const FLOWS_KEPT = 10_000
+/** Looking for flows with due mail takes no more than this part of the time. */
+const LOOKING_SHARE = 0.05
 
 export interface DueClaimsOptions {
   readonly core: Core
@@ -16,47 +25,133 @@ export interface DueClaimsOptions {
   readonly onAnswer: () => void
 }
 
-/** Claims the due deliveries of all sites that have capacity. Reads the queue from a cursor, and regularly from its head. */
+interface KnownFlow {
+  readonly flow: Flow
+  /** Whether it may have due mail. */
+  due: boolean
+  /** How much of it was claimed, divided by its weight. The flow with the least is next. */
+  served: number
+  cursor?: number
+  headAt: number
+}
+
+/**
+ * Claims due deliveries of all flows: the capacity is shared between those that have due mail, so that a million deliveries of one
+ * account do not delay the mail of others. A notification says which flows have new mail; retries and scheduled mail are looked for. A flow is
+ * read from a cursor, and regularly from its head.
+ */
 export class DueClaims {
   readonly #options: DueClaimsOptions
-  #cursor: number | undefined
-  #headAt = 0
+  readonly #known = new Map<number, KnownFlow>()
   #lackedCapacity = false
+  /** The last look for due flows ended then, and took so long. */
+  #looked = { at: Number.NEGATIVE_INFINITY, milliseconds: 0 }
 
   constructor(options: DueClaimsOptions) {
     this.#options = options
   }
 
-  /** Whether the last call of {@link claim} claimed nothing because the dispatcher had too little capacity. */
+  /** Whether the last call of {@link claim} left due mail because the dispatcher had too little capacity. */
   get lackedCapacity(): boolean {
     return this.#lackedCapacity
+  }
+
+  /** These flows may have due mail. */
+  know(flows: readonly Flow[]): void {
+    const least = this.#leastServed()
+    for (const flow of flows) {
+      const key = flowKey(flow)
+      const known = this.#known.get(key)
+      if (known?.due) continue
+      const served = Math.max(known?.served ?? 0, least)
+      this.#known.delete(key)
+      this.#known.set(key, { headAt: 0, ...known, flow, due: true, served })
+    }
+    for (const [key, { due }] of this.#known) {
+      if (this.#known.size <= FLOWS_KEPT) break
+      if (!due) this.#known.delete(key)
+    }
+  }
+
+  /** Whether flows may have due mail that the next claim takes. */
+  get hasMore(): boolean {
+    return !this.#lackedCapacity && [...this.#known.values()].some(({ due }) => due)
+  }
+
+  /** Looks for all flows with due mail, once a second, or if `now`, before that. */
+  async look(now: boolean): Promise<void> {
+    const began = performance.now()
+    const pause = Math.max(now ? 0 : POLL_MS, this.#looked.milliseconds / LOOKING_SHARE)
+    if (began < this.#looked.at + pause) return
+    const flows = await this.#options.core.deliveries.dueFlows()
+    this.#options.onAnswer()
+    this.know(flows)
+    this.#looked = { at: performance.now(), milliseconds: performance.now() - began }
   }
 
   /** Returns the number of claimed deliveries. */
   async claim(): Promise<number> {
     const { core, workerId, dispatcher, onAnswer } = this.#options
-    const { capacity } = dispatcher
-    // A few free slots are not worth a claim: more are freed shortly.
-    this.#lackedCapacity = capacity < BATCH / 4
-    if (this.#lackedCapacity) return 0
-    const claimed = await core.deliveries.claim({
-      workerId,
-      limit: Math.min(capacity, BATCH),
-      dueFrom: this.#dueFrom(),
-      exceptDomains: dispatcher.fullDomains(),
+    const shares = this.#shares()
+    if (shares.length === 0) return 0
+    // New mail of a flow may be announced while the claim is under way.
+    for (const share of shares) this.#of(share).due = false
+    const claimed = await core.deliveries.claim({ workerId, shares }).catch((error: unknown) => {
+      this.know(shares)
+      throw error
     })
     onAnswer()
-    const latest = claimed.reduce((most, { dueAt }) => Math.max(most, dueAt), 0)
-    if (latest > 0) this.#cursor = Math.max(this.#cursor ?? 0, latest - CURSOR_LAG_MS)
+    const counts = new Map<number, number>()
+    // A claim from the head may find much that is older than the cursor: the next one goes on from there.
+    for (const share of shares) if (share.dueFrom === undefined) delete this.#of(share).cursor
+    for (const delivery of claimed) {
+      const known = this.#of(delivery)
+      known.cursor = Math.max(known.cursor ?? 0, delivery.dueAt - CURSOR_LAG_MS)
+      known.served += 1 / WEIGHTS[delivery.class]
+      counts.set(flowKey(delivery), (counts.get(flowKey(delivery)) ?? 0) + 1)
+    }
+    for (const share of shares) if (counts.get(flowKey(share)) === share.limit) this.#of(share).due = true
     if (claimed.length > 0) await dispatcher.take(claimed)
     return claimed.length
   }
 
-  /** Where the claim begins; the head of the queue if undefined. */
-  #dueFrom(): number | undefined {
+  /** Shares of the capacity: by weight, urgent ones first, then those that were served least. */
+  #shares(): FlowShare[] {
+    const { dispatcher } = this.#options
+    const due = [...this.#known.values()].filter((known) => known.due)
+    due.sort((a, b) => Number(b.flow.class === 0) - Number(a.flow.class === 0) || a.served - b.served)
+    const next = due.slice(0, FLOWS)
+    // A few free slots are not worth a claim: more are freed shortly. A flow with little in flight does not wait for them.
+    const room = dispatcher.capacity < BATCH / 4 ? 0 : Math.min(dispatcher.capacity, BATCH)
+    const weights = next.reduce((sum, { flow }) => sum + WEIGHTS[flow.class], 0)
+    const shares = next.map(({ flow }) => {
+      const share = room === 0 ? 0 : Math.max(1, Math.floor((room * WEIGHTS[flow.class]) / weights))
+      return { ...flow, limit: Math.max(share, Math.min(BATCH, dispatcher.reserveFor(flow))) }
+    })
+    const claimable = shares.filter(({ limit }) => limit > 0)
+    this.#lackedCapacity = claimable.length < due.length && room === 0
+    return claimable.map((share) => ({
+      ...share,
+      dueFrom: this.#dueFrom(this.#of(share)),
+      exceptDomains: dispatcher.fullDomains(share),
+    }))
+  }
+
+  /** Where the claim of a flow begins; at its head if undefined. */
+  #dueFrom(known: KnownFlow): number | undefined {
     const now = performance.now()
-    if (this.#cursor !== undefined && now - this.#headAt < HEAD_EVERY_MS) return this.#cursor
-    this.#headAt = now
+    if (known.cursor !== undefined && now - known.headAt < HEAD_EVERY_MS) return known.cursor
+    known.headAt = now
     return undefined
+  }
+
+  #leastServed(): number {
+    let least = Number.POSITIVE_INFINITY
+    for (const { due, served } of this.#known.values()) if (due && served < least) least = served
+    return least === Number.POSITIVE_INFINITY ? 0 : least
+  }
+
+  #of(flow: Flow): KnownFlow {
+    return this.#known.get(flowKey(flow)) as KnownFlow
   }
 }

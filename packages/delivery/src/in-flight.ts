@@ -1,4 +1,5 @@
-import type { DeliveryKey, LoadedMessage } from '@postrider/core'
+import type { ClaimedDelivery, DeliveryKey, Flow, LoadedMessage } from '@postrider/core'
+import { flowKey } from './fair-queue.ts'
 
 /** Maximum number of deliveries in flight per worker. */
 export const MAX_IN_FLIGHT = 2000
@@ -7,20 +8,24 @@ export const MAX_IN_FLIGHT = 2000
  * still costs a socket and its message.
  */
 const MAX_SLOW = 6000
-/** Bytes of loaded bodies above which nothing more is claimed. */
-const MAX_BODY_BYTES = 48 * 1024 * 1024
+/** Deliveries in flight up to which a flow gets more although others use the whole capacity, and the maximum of such deliveries. */
+const FEW = 25
+const MAX_RESERVED = 500
+/** Bytes of loaded bodies above which nothing more is claimed; for a flow with few deliveries in flight there are more. */
+const MAX_BODY_BYTES = { ofMany: 40 * 1024 * 1024, ofFew: 48 * 1024 * 1024 } as const
 
 /** Deliveries claimed by this worker and not yet finished, and the remaining capacity. */
 export class InFlightDeliveries {
   readonly #keys = new Set<string>()
+  readonly #ofFlow = new Map<number, number>()
   /** Number of deliveries in flight that share each loaded message. */
   readonly #messages = new Map<LoadedMessage, number>()
-  readonly #onRoom: () => void
+  readonly #onCapacity: () => void
   #octets = 0
   #slow = 0
 
   constructor(onCapacity: () => void) {
-    this.#onRoom = onCapacity
+    this.#onCapacity = onCapacity
   }
 
   get count(): number {
@@ -29,7 +34,18 @@ export class InFlightDeliveries {
 
   /** How many more deliveries may be claimed. */
   get capacity(): number {
-    return this.#octets >= MAX_BODY_BYTES ? 0 : Math.max(MAX_IN_FLIGHT + this.#slow - this.count, 0)
+    return this.#octets >= MAX_BODY_BYTES.ofMany ? 0 : Math.max(this.#left, 0)
+  }
+
+  /** How many of a flow may be claimed in any case, because it has few in flight. */
+  reserveFor(flow: Flow): number {
+    if (this.#octets >= MAX_BODY_BYTES.ofFew) return 0
+    const own = this.#ofFlow.get(flowKey(flow)) ?? 0
+    return Math.max(Math.min(FEW - own, this.#left + MAX_RESERVED), 0)
+  }
+
+  get #left(): number {
+    return MAX_IN_FLIGHT + this.#slow - this.count
   }
 
   /** Number of deliveries in slow conversations. */
@@ -41,8 +57,10 @@ export class InFlightDeliveries {
     return this.#keys.has(keyOf(delivery))
   }
 
-  take(delivery: DeliveryKey): void {
+  take(delivery: ClaimedDelivery): void {
+    const key = flowKey(delivery)
     this.#keys.add(keyOf(delivery))
+    this.#ofFlow.set(key, (this.#ofFlow.get(key) ?? 0) + 1)
   }
 
   /** Counts the delivery's loaded message; a message shared by several deliveries counts once. */
@@ -52,10 +70,16 @@ export class InFlightDeliveries {
     if (users === 0 && message.parts) this.#octets += message.size
   }
 
-  remove(delivery: DeliveryKey, message: LoadedMessage | undefined): void {
-    this.#keys.delete(keyOf(delivery))
+  remove(delivery: ClaimedDelivery, message: LoadedMessage | undefined): void {
+    if (this.#keys.delete(keyOf(delivery))) this.#leave(flowKey(delivery))
     if (message) this.#unload(message)
-    this.#onRoom()
+    this.#onCapacity()
+  }
+
+  #leave(key: number): void {
+    const left = (this.#ofFlow.get(key) ?? 0) - 1
+    if (left > 0) this.#ofFlow.set(key, left)
+    else this.#ofFlow.delete(key)
   }
 
   #unload(message: LoadedMessage): void {

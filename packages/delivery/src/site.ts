@@ -1,4 +1,7 @@
+import { BULK, type Flow } from '@postrider/core'
+import type { Conversations } from './conversations.ts'
 import type { InFlightDelivery } from './deliver.ts'
+import { FairQueue } from './fair-queue.ts'
 import type { SmtpConnection } from './smtp/connection.ts'
 
 /** Milliseconds an idle session is kept for the next message. Most servers allow minutes; few messages come after seconds. */
@@ -20,13 +23,14 @@ const DOMAINS_KEPT = 5000
 export interface SiteOptions {
   /** Maximum number of concurrent connections. */
   readonly limit: number
+  readonly conversations: Conversations
   /** Delivers one delivery; never throws. */
   readonly run: (inFlight: InFlightDelivery, site: Site) => Promise<void>
 }
 
 /**
  * The set of domains with the same hosts. It has its own queue, connections and limit, so that a slow or dead site does not delay
- * others.
+ * others. Flows take turns on its connections, and bulk mail leaves one of them to others.
  */
 export class Site {
   readonly #domains = new Set<string>()
@@ -40,9 +44,11 @@ export class Site {
   /** performance.now() at the end of the last conversation, or at the start of the first one in progress. */
   #progressAt = 0
   readonly #options: SiteOptions
-  readonly #waiting: InFlightDelivery[] = []
+  readonly #waiting = new FairQueue<InFlightDelivery>()
   readonly #idle: { connection: SmtpConnection; timer: NodeJS.Timeout }[] = []
-  #lanes = 0
+  /** Number of conversations in progress, and of those with bulk mail. */
+  #active = 0
+  #activeBulk = 0
 
   constructor(options: SiteOptions) {
     this.#options = options
@@ -54,8 +60,17 @@ export class Site {
     return this.#waiting.length
   }
 
+  waitingOf(flow: Flow): number {
+    return this.#waiting.countOf(flow)
+  }
+
+  /** Number of flows that have deliveries waiting here, with this one. */
+  flowsWith(flow: Flow): number {
+    return this.#waiting.flows + (this.#waiting.countOf(flow) > 0 ? 0 : 1)
+  }
+
   get isIdle(): boolean {
-    return this.#lanes === 0 && this.#waiting.length === 0 && this.#idle.length === 0
+    return this.#active === 0 && this.#waiting.length === 0 && this.#idle.length === 0
   }
 
   /** Domains seen recently. */
@@ -87,8 +102,8 @@ export class Site {
       return
     }
     this.#successes = 0
-    if (this.#lanes > 1) {
-      this.#limit = Math.max(1, Math.min(this.#limit, this.#lanes - 1))
+    if (this.#active > 1) {
+      this.#limit = Math.max(1, Math.min(this.#limit, this.#active - 1))
       return
     }
     this.#refusedInARow++
@@ -99,12 +114,12 @@ export class Site {
   #grow(): void {
     this.#successes = 0
     this.#limit++
-    if (this.#waiting.length > 0) void this.#lane()
+    this.start()
   }
 
   /** Conversations are in progress, and none has ended for some time. */
   get isStalled(): boolean {
-    return this.#lanes > 0 && performance.now() - this.#progressAt > STALL_MS
+    return this.#active > 0 && performance.now() - this.#progressAt > STALL_MS
   }
 
   /** Number of conversations in progress for longer than usual. */
@@ -116,27 +131,53 @@ export class Site {
   }
 
   push(inFlight: InFlightDelivery): void {
-    this.#waiting.push(inFlight)
-    if (this.#lanes < this.#limit) void this.#lane()
+    this.#waiting.push(inFlight.delivery, inFlight)
+    this.start()
   }
 
   /** Removes and returns the deliveries that have not started. */
   drain(): InFlightDelivery[] {
-    return this.#waiting.splice(0)
+    return this.#waiting.drain()
   }
 
-  async #lane(): Promise<void> {
-    if (this.#lanes++ === 0) this.#progressAt = performance.now()
-    while (this.#lanes <= this.#limit) {
-      const next = this.#waiting.shift()
-      if (!next) break
-      const conversation = { at: performance.now() }
-      this.#began.add(conversation)
-      await this.#options.run(next, this)
-      this.#began.delete(conversation)
-      this.#progressAt = performance.now()
+  /** Starts as many conversations as may be started. */
+  start(): void {
+    const { conversations } = this.#options
+    let tooMany = false
+    const mayStart = (flow: Flow): boolean => {
+      if (!this.#hasConnectionFor(flow)) return false
+      const may = conversations.mayStart(flow)
+      tooMany ||= !may
+      return may
     }
-    this.#lanes--
+    while (this.#active < this.#limit) {
+      const next = this.#waiting.shift(mayStart)
+      if (!next) break
+      void this.#converse(next)
+    }
+    if (tooMany) conversations.wait(this)
+  }
+
+  #hasConnectionFor(flow: Flow): boolean {
+    return flow.class !== BULK || this.#limit === 1 || this.#activeBulk < this.#limit - 1
+  }
+
+  async #converse(inFlight: InFlightDelivery): Promise<void> {
+    const { delivery } = inFlight
+    const { conversations, run } = this.#options
+    const bulk = delivery.class === BULK ? 1 : 0
+    if (this.#active++ === 0) this.#progressAt = performance.now()
+    this.#activeBulk += bulk
+    const conversation = { at: performance.now() }
+    this.#began.add(conversation)
+    conversations.enter(delivery)
+    await run(inFlight, this)
+    this.#began.delete(conversation)
+    this.#progressAt = performance.now()
+    this.#active--
+    this.#activeBulk -= bulk
+    conversations.leave(delivery)
+    this.start()
   }
 
   /** The most recently used session. */

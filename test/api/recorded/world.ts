@@ -1,6 +1,7 @@
 import { createSecrets, makeTrackingToken, type TrackingTarget } from '@postrider/core'
 import type { Test } from 'tap'
 import { DELIVERED } from '../../core/delivery/queue-of.ts'
+import { claimDue } from '../../helpers/claim.ts'
 import { moveClock } from '../../helpers/database.ts'
 import { startDns, type Zone } from '../../helpers/dns.ts'
 import { numberEvents } from '../../helpers/number-events.ts'
@@ -71,7 +72,7 @@ export async function makeWorld(t: Test): Promise<World> {
     async deliver() {
       const lease = await core.deliveries.register({ host: 'worker.example', pid: process.pid })
       const { workerId } = lease
-      const claimed = await core.deliveries.claim({ workerId, limit: 1000 })
+      const claimed = await claimDue(core, { workerId, limit: 1000 })
       await core.deliveries.record(claimed.map((delivery) => ({ ...delivery, workerId, outcome: DELIVERED })))
       await lease.release()
       await numberEvents(service)

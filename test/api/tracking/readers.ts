@@ -2,6 +2,7 @@ import { createSecrets, makeTrackingToken, type TrackingTarget } from '@postride
 import type { Test } from 'tap'
 import { DELIVERED } from '../../core/delivery/queue-of.ts'
 import { acceptMessage, envelopeTo } from '../../core/submission.ts'
+import { claimDue } from '../../helpers/claim.ts'
 import { moveClock } from '../../helpers/database.ts'
 import { makeService, type Sender, type TestService } from '../../helpers/service.ts'
 import { type CallAnswer, type CallOptions, call } from '../call.ts'
@@ -56,7 +57,7 @@ export async function makeReaders(t: Test, settings: Record<string, string> = {}
   const deliverAll = async (): Promise<void> => {
     const lease = await service.core.deliveries.register({ host: 'worker.example', pid: process.pid })
     const { workerId } = lease
-    const claimed = await service.core.deliveries.claim({ workerId, limit: 1000 })
+    const claimed = await claimDue(service.core, { workerId, limit: 1000 })
     await service.core.deliveries.record(claimed.map((delivery) => ({ ...delivery, workerId, outcome: DELIVERED })))
     await lease.release()
   }

@@ -2,6 +2,7 @@ import { createSecrets, optOutHash } from '@postrider/core'
 import t from 'tap'
 import { naughtyStrings, skipWithoutThem } from '../../core/naughty-strings.ts'
 import { acceptMessage, envelopeTo } from '../../core/submission.ts'
+import { claimDue } from '../../helpers/claim.ts'
 import { until } from '../../helpers/until.ts'
 import { type CallAnswer, FORM } from '../call.ts'
 import { BROWSER, makeReaders } from './readers.ts'
@@ -183,7 +184,7 @@ t.test('after it nothing is sent to him: not what comes, and not what waits', as
   const later = await readers.accept([person])
   t.equal((await service.core.messages.show(later))?.deliveries[0]?.state, 'dropped')
   const lease = await service.core.deliveries.register({ host: 'worker.example', pid: process.pid })
-  const claimed = await service.core.deliveries.claim({ workerId: lease.workerId, limit: 100 })
+  const claimed = await claimDue(service.core, { workerId: lease.workerId, limit: 100 })
   t.strictSame(
     claimed.map(({ messageId, suppression }) => [messageId.replaceAll('-', ''), suppression]),
     [[waiting, 'unsubscribe']],

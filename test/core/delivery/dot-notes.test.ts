@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
 import file from 'tap'
+import { claimDue } from '../../helpers/claim.ts'
 import { makeTemplateDatabase } from '../../helpers/database.ts'
 import { makeService } from '../../helpers/service.ts'
 import { until } from '../../helpers/until.ts'
@@ -25,7 +26,7 @@ file.test(
     await acceptMessage(service, sender, { envelopes })
     const lease = await core.deliveries.register({ host: 'worker.example', pid: 1 })
     const { workerId } = lease
-    const [claimed] = await core.deliveries.claim({ workerId, limit: 1 })
+    const [claimed] = await claimDue(core, { workerId, limit: 1 })
     if (!claimed) throw new Error('nothing was claimed')
     const postmaster = postmasterOf(dataDir)
     if (!postmaster) throw new Error('there is no server')

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { type ClaimedDelivery, type Core, createCore, createLog, type Result } from '@postrider/core'
 import t, { type Test } from 'tap'
+import { claimDue } from '../../helpers/claim.ts'
 import { moveClock } from '../../helpers/database.ts'
 import { BARE_ENVIRONMENT } from '../../helpers/processes.ts'
 import { makeService, type TestService } from '../../helpers/service.ts'
@@ -63,7 +64,7 @@ async function claimAll(core: Core): Promise<ClaimedDelivery[]> {
   const observer = observers.get(core) ?? core.deliveries.register({ host: 'observer', pid: process.pid })
   observers.set(core, observer)
   const { workerId } = await observer
-  return [...(await core.deliveries.claim({ workerId, limit: 100 }))]
+  return [...(await claimDue(core, { workerId, limit: 100 }))]
 }
 
 function delivered({ messageId, recipientNo, attempt }: ClaimedDelivery, workerId: number): Result {
@@ -186,7 +187,7 @@ t.test('a worker that was taken over claims nothing more', async (t) => {
   await watch.takeOver()
   clock.ahead += 61_000
   await watch.takeOver()
-  t.equal((await service.core.deliveries.claim({ workerId, limit: 100 })).length, 0)
+  t.equal((await claimDue(service.core, { workerId, limit: 100 })).length, 0)
   for (const { state } of await story()) t.equal(state, 'queued', 'somebody else will get it')
 })
 

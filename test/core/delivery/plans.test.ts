@@ -1,4 +1,5 @@
 import t from 'tap'
+import { claimDue } from '../../helpers/claim.ts'
 import { makeService } from '../../helpers/service.ts'
 
 t.test(
@@ -13,7 +14,7 @@ t.test(
     const lease = await core.deliveries.register({ host: 'plans.test', pid: 1 })
     const claim = async (limit: number): Promise<number> => {
       const began = performance.now()
-      t.equal((await core.deliveries.claim({ workerId: lease.workerId, limit })).length, limit)
+      t.equal((await claimDue(core, { workerId: lease.workerId, limit })).length, limit)
       return performance.now() - began
     }
     const counted = async (): Promise<number> =>

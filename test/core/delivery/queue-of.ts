@@ -1,5 +1,6 @@
 import { type ClaimedDelivery, type Core, createCore, createLog, type Outcome, openDatabase } from '@postrider/core'
 import type { Test } from 'tap'
+import { claimDue } from '../../helpers/claim.ts'
 import { makeService, type Sender, type TestService } from '../../helpers/service.ts'
 import { acceptMessage, envelopeTo } from '../submission.ts'
 
@@ -33,7 +34,7 @@ export async function makeQueue(t: Test): Promise<TestQueue> {
     async register() {
       return (await leases.deliveries.register({ host: 'worker.example', pid: process.pid })).workerId
     },
-    claimAll: (workerId) => core.deliveries.claim({ workerId, limit: 10_000 }),
+    claimAll: (workerId) => claimDue(core, { workerId, limit: 10_000 }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { type ClaimedDelivery, isDatabaseAway } from '@postrider/core'
 import t from 'tap'
+import { claimDue } from '../../helpers/claim.ts'
 import { moveClock } from '../../helpers/database.ts'
 import { startLossyProxy } from './lossy-proxy.ts'
 import { DEFERRED, keyOf, makeQueue, openCore, recipients } from './queue-of.ts'
@@ -21,7 +22,7 @@ t.test('ten workers that claim at once never get the same delivery, and together
   await Promise.all(
     workers.map(async (workerId) => {
       // A claim may find nothing because others are just taking the rest.
-      do claims.push(...(await core.deliveries.claim({ workerId, limit: 7 })))
+      do claims.push(...(await claimDue(core, { workerId, limit: 7 })))
       while (await unclaimed())
     }),
   )
@@ -46,7 +47,7 @@ t.test('what is due longest is claimed first', async (t) => {
   await moveClock(service.sql, '0 minutes')
   const workerId = await register()
   const order: string[] = []
-  for (let claim = 0; claim < 4; claim++) order.push(...addresses(await core.deliveries.claim({ workerId, limit: 1 })))
+  for (let claim = 0; claim < 4; claim++) order.push(...addresses(await claimDue(core, { workerId, limit: 1 })))
   t.strictSame(order, ['first@harbor.example', 'second@harbor.example', 'third@harbor.example'])
 })
 
@@ -58,8 +59,8 @@ t.test('a claim from a cursor leaves alone what was due before it', async (t) =>
   await accept(['new@harbor.example'])
   const workerId = await register()
   const dueFrom = Date.now() - 10 * 60_000
-  t.strictSame(addresses(await core.deliveries.claim({ workerId, limit: 10, dueFrom })), ['new@harbor.example'])
-  t.strictSame(addresses(await core.deliveries.claim({ workerId, limit: 10 })), ['old@harbor.example'])
+  t.strictSame(addresses(await claimDue(core, { workerId, limit: 10, dueFrom })), ['new@harbor.example'])
+  t.strictSame(addresses(await claimDue(core, { workerId, limit: 10 })), ['old@harbor.example'])
 })
 
 t.test('a scheduled delivery is not claimed before its time', async (t) => {
@@ -84,7 +85,7 @@ t.test('a claim for a site takes only its domains, the oldest of each, and no mo
   await accept(['new@quay.example', 'new@pier.example', 'other@harbor.example'])
   const workerId = await register()
   const claim = async (onlyDomains: readonly string[], limit: number) =>
-    addresses(await core.deliveries.claim({ workerId, limit, onlyDomains }))
+    addresses(await claimDue(core, { workerId, limit, onlyDomains }))
   t.strictSame(await claim(['quay.example'], 1), ['old@quay.example'])
   t.strictSame(await claim(['nobody.example'], 10), [])
   t.equal((await claim(['quay.example', 'pier.example'], 2)).length, 2)
@@ -97,7 +98,7 @@ t.test('a claim leaves domains alone whose sites have no room', async (t) => {
   await accept(['a@quay.example', 'a@pier.example', 'a@harbor.example'])
   const workerId = await register()
   const exceptDomains = ['quay.example', 'pier.example']
-  t.strictSame(addresses(await core.deliveries.claim({ workerId, limit: 10, exceptDomains })), ['a@harbor.example'])
+  t.strictSame(addresses(await claimDue(core, { workerId, limit: 10, exceptDomains })), ['a@harbor.example'])
   t.strictSame(addresses(await claimAll(workerId)), ['a@pier.example', 'a@quay.example'])
 })
 
@@ -186,10 +187,11 @@ t.test('deliveries claimed by a statement whose answer was lost are found again 
   const workerId = await register()
   await accept(['known@harbor.example'])
   // Also prepares the statement, so that the next time it is one question and one answer.
-  const known = await behind.deliveries.claim({ workerId, limit: 10 })
+  const known = await claimDue(behind, { workerId, limit: 10 })
   await accept(recipients(5))
+  const shares = known.map((one) => ({ accountId: one.accountId, class: one.class, limit: 10 }))
   proxy.loseNextAnswer()
-  t.ok(isDatabaseAway(await behind.deliveries.claim({ workerId, limit: 10 }).catch((error: unknown) => error)))
+  t.ok(isDatabaseAway(await behind.deliveries.claim({ workerId, shares }).catch((error: unknown) => error)))
 
   const held = await behind.deliveries.held(workerId)
   t.equal(held.length, 6, 'the claim was committed')

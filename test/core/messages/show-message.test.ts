@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { ClaimedDelivery, Outcome, Result } from '@postrider/core'
 import t from 'tap'
+import { claimDue } from '../../helpers/claim.ts'
 import { moveClock } from '../../helpers/database.ts'
 import { makeService, type TestService } from '../../helpers/service.ts'
 import { acceptMessage, envelopeTo } from '../submission.ts'
@@ -18,7 +19,7 @@ async function makeWorker({ core }: TestService) {
     const outcome: Outcome = kind === 'delivered' ? { kind, ...tried } : { kind, indeterminate: false, ...tried }
     return { messageId, recipientNo, attempt, workerId, outcome }
   }
-  return { claim: () => core.deliveries.claim({ workerId, limit: 1000 }), result }
+  return { claim: () => claimDue(core, { workerId, limit: 1000 }), result }
 }
 
 t.test('show answers undefined for what is no id, and for an id nobody has', async (t) => {

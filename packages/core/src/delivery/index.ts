@@ -3,6 +3,7 @@ import type { Sql } from '../platform/database/database.ts'
 import type { Log } from '../platform/log.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
+import { dueFlows, type Flow } from './flows.ts'
 import {
   isWorkerAlive,
   type LostWorkers,
@@ -29,6 +30,7 @@ import { makeReturnPath, type ReturnPathTarget, readReturnPath } from './return-
 import { failSetAside, listSetAside, noteAlone, releaseSetAside, type SetAside } from './set-aside.ts'
 
 export type { Parties } from './bounce-rules.ts'
+export { BULK, DELIVERY_CLASSES, type DeliveryClass, type Flow, type FlowShare, NORMAL, URGENT } from './flows.ts'
 export type { LostWorkers, WorkerLease } from './lease.ts'
 export type { HeldLease } from './lease-thread.ts'
 export type * from './outcome.ts'
@@ -48,6 +50,8 @@ export interface Deliveries {
   watchWorkers(own?: number, onSetAside?: OnSetAside): LostWorkers
   /** Whether a worker on this host is alive. */
   isAlive(host: string): Promise<boolean>
+  /** See flows.ts. */
+  dueFlows(): Promise<Flow[]>
   /** See queue.ts. */
   claim(options: ClaimOptions): Promise<ClaimedDelivery[]>
   release(workerId: number, deliveries: readonly DeliveryKey[], seconds: number): Promise<void>
@@ -67,8 +71,11 @@ export interface Deliveries {
   returnPath(target: ReturnPathTarget, since: number): string
   /** Returns the delivery that a return path identifies; undefined if it is forged, altered or too old. */
   readReturnPath(local: string): ReturnPathTarget | undefined
-  /** Calls back when mail is queued, and after each reconnect, because notifications may have been missed. */
-  listen(onQueued: () => void): Promise<{ close(): Promise<void> }>
+  /**
+   * Calls back when mail is queued, with the flows it belongs to. Without them if any flow may have mail: there were too many to name,
+   * or the connection is new and notifications may have been missed.
+   */
+  listen(onQueued: (flows?: readonly Flow[]) => void): Promise<{ close(): Promise<void> }>
 }
 
 export interface DeliveriesDependencies {
@@ -97,6 +104,7 @@ export function createDeliveries({
     hold: (options) => holdLease({ ...options, databaseUrl, log }),
     watchWorkers: (own, onSetAside) => watchWorkers(sql, clock.monotonic, own, onSetAside),
     isAlive: (host) => isWorkerAlive(sql, host),
+    dueFlows: () => watched(() => dueFlows(sql)),
     claim: async (options) => withForgotten(await watched(() => claimDeliveries(sql, options)), forgotten),
     release: (workerId, deliveries, seconds) => releaseDeliveries(sql, workerId, deliveries, seconds),
     held: (workerId) => claimedDeliveries(sql, workerId),
@@ -109,7 +117,11 @@ export function createDeliveries({
     returnPath: (target, since) => makeReturnPath(secrets, target, since),
     readReturnPath: (local) => readReturnPath(secrets, local, clock.now()),
     async listen(onQueued) {
-      const listening = await sql.listen(QUEUE_CHANNEL, onQueued, onQueued)
+      const listening = await sql.listen(
+        QUEUE_CHANNEL,
+        (payload) => onQueued(readFlows(payload)),
+        () => onQueued(),
+      )
       return { close: listening.unlisten }
     },
   }
@@ -130,24 +142,38 @@ async function withForgotten(claimed: ClaimedDelivery[], forgotten: Forgotten): 
   return claimed.map((delivery, at) => ({ ...delivery, suppression: delivery.suppression ?? reasons[at] ?? null }))
 }
 
+/** Flows beyond which a notification names none: a payload holds 8000 bytes. */
+const MAX_NAMED = 400
+
 /**
  * Returns a function that wakes the workers after a commit. NOTIFY stays outside the transaction that accepts a message,
  * because it takes a lock that all committing sessions share. Only one runs at a time, because one wake-up serves all.
  */
-export function announcer(sql: Sql): () => void {
+export function announcer(sql: Sql): (flow: Flow) => void {
   let running = false
-  let again = false
+  let queued = new Set<string>()
   const run = async (): Promise<void> => {
     running = true
-    do {
-      again = false
+    while (queued.size > 0) {
+      const payload = queued.size > MAX_NAMED ? '' : [...queued].join(' ')
+      queued = new Set()
       // A lost wake-up delays mail by one poll interval at most. NOTIFY writes a commit record, which need not be flushed.
-      await sql`select set_config('synchronous_commit', 'off', true), pg_notify(${QUEUE_CHANNEL}, '')`.catch(() => {})
-    } while (again)
+      await sql`select set_config('synchronous_commit', 'off', true), pg_notify(${QUEUE_CHANNEL}, ${payload})`.catch(
+        () => {},
+      )
+    }
     running = false
   }
-  return () => {
-    again = true
+  return ({ accountId, class: of }) => {
+    queued.add(`${accountId}.${of}`)
     if (!running) void run()
   }
+}
+
+function readFlows(payload: string): Flow[] | undefined {
+  if (payload === '') return undefined
+  return payload.split(' ').map((flow) => {
+    const [accountId, of] = flow.split('.').map(Number)
+    return { accountId: accountId as number, class: of as Flow['class'] }
+  })
 }

@@ -1,6 +1,7 @@
 import { lossOf } from '../domains/loss.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { type LookedUp, matchingSuppression } from '../suppressions/store.ts'
+import type { DeliveryClass, FlowShare } from './flows.ts'
 
 /** A claimed delivery. This worker holds its lease, and the result must carry the number `attempt`. */
 export interface ClaimedDelivery {
@@ -8,6 +9,7 @@ export interface ClaimedDelivery {
   readonly messageId: string
   readonly recipientNo: number
   readonly accountId: number
+  readonly class: DeliveryClass
   readonly attempt: number
   readonly recipient: string
   readonly recipientDomain: string
@@ -30,51 +32,64 @@ export interface ClaimedDelivery {
 
 export interface ClaimOptions {
   readonly workerId: number
-  readonly limit: number
-  /** The claim cursor: only deliveries due at this time or later (milliseconds since 1970). If undefined, from the head. */
-  readonly dueFrom?: number | undefined
-  /** Recipient domains to skip, because their sites have no capacity. */
-  readonly exceptDomains?: readonly string[]
+  /** The flows to claim from, and how much of each. */
+  readonly shares: readonly FlowShare[]
   /** If given, only these recipient domains are claimed: their sites have capacity again. */
   readonly onlyDomains?: readonly string[]
 }
 
 /**
- * Claims due deliveries, oldest first, skipping those that other workers are claiming. The claim is committed when this function
- * returns. A worker that was presumed dead gets nothing, because its row is deleted. The row is locked here against a concurrent
- * takeover, so that no delivery is claimed for a worker that no longer exists.
+ * Claims due deliveries of the given flows, of each the oldest first, skipping those that other workers are claiming. The claim is
+ * committed when this function returns. A worker that was presumed dead gets nothing, because its row is deleted. The row is locked
+ * here against a concurrent takeover, so that no delivery is claimed for a worker that no longer exists.
  *
- * While another session holds an old snapshot open, dead rows accumulate at the head of the index; with `dueFrom` a claim starts
- * after them.
+ * While another session holds an old snapshot open, dead rows accumulate at the head of a flow; with `dueFrom` a claim starts after
+ * them.
  */
 export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promise<ClaimedDelivery[]> {
-  const { workerId, limit, dueFrom, exceptDomains = [], onlyDomains } = options
+  const { workerId, shares, onlyDomains } = options
+  const flow = sql`
+    unnest(${shares.map(({ accountId }) => accountId)}::int[], ${shares.map((share) => share.class)}::int[],
+           ${shares.map(({ limit }) => limit)}::int[], ${shares.map(({ dueFrom }) => new Date(dueFrom ?? 0).toISOString())}::text[]::timestamptz[])
+      with ordinality as flow(account_id, class, most, since, no)`
+  const theirs = sql`
+    worker_id is null and account_id = flow.account_id and class = flow.class::smallint and next_at <= service_now()`
   const due = onlyDomains
     ? sql`
-      select found.* from unnest(${[...onlyDomains]}::text[]) as wanted(domain)
-       cross join lateral (
-         select message_id, recipient_no from delivery_queue
-          where worker_id is null and recipient_domain = wanted.domain and next_at <= service_now()
-          order by next_at limit ${limit}
-          for update skip locked) found
-       limit ${limit}`
+      select found.* from ${flow} cross join lateral (
+        select own.* from unnest(${[...onlyDomains]}::text[]) as wanted(domain) cross join lateral (
+          select message_id, recipient_no from delivery_queue
+           where recipient_domain = wanted.domain and ${theirs} order by next_at limit flow.most
+             for update skip locked) own
+         limit flow.most) found`
     : sql`
-      select message_id, recipient_no from delivery_queue
-       where worker_id is null and next_at <= service_now() and next_at >= ${new Date(dueFrom ?? 0)}
-             and recipient_domain <> all(${[...exceptDomains]}::text[])
-       order by next_at limit ${limit}
-       for update skip locked`
+      select found.* from ${flow} cross join lateral (
+        select message_id, recipient_no from delivery_queue
+         where ${theirs} and next_at >= flow.since ${exceptDomains(sql, shares)}
+         order by next_at limit flow.most
+         for update skip locked) found`
   const suppression = matchingSuppression(sql, queued(sql), sql`s.reason`)
   return sql<ClaimedDelivery[]>`
     with worker as materialized (select id from workers where id = ${workerId} for key share), due as materialized (${due})
     update delivery_queue q
        set worker_id = worker.id, state = 'sending', attempt = q.attempt + 1, alone = false
       from due, worker where q.message_id = due.message_id and q.recipient_no = due.recipient_no
-    returning q.message_id as "messageId", q.recipient_no as "recipientNo", q.account_id as "accountId", q.attempt,
+    returning q.message_id as "messageId", q.recipient_no as "recipientNo", q.account_id as "accountId", q.class, q.attempt,
               q.recipient, q.recipient_domain as "recipientDomain", q.personal, q.group_id as "groupId", q.bypass,
               q.only_host as "onlyHost", q.abandoned, (${suppression} limit 1) as suppression,
               floor(extract(epoch from q.next_at) * 1000)::float8 as "dueAt",
               floor(extract(epoch from q.expires_at) * 1000)::float8 as "expiresAt"`
+}
+
+/** The condition that leaves out what the shares leave out; empty for most claims, since few sites are full. */
+function exceptDomains(sql: AnySql, shares: readonly FlowShare[]): ReturnType<AnySql> {
+  const left = shares.flatMap(({ exceptDomains = [] }, at) => exceptDomains.map((domain) => ({ no: at + 1, domain })))
+  if (left.length === 0) return sql``
+  return sql`
+    and recipient_domain not in (
+      select full_site.domain
+        from unnest(${left.map(({ no }) => no)}::int[], ${left.map(({ domain }) => domain)}::text[]) as full_site(no, domain)
+       where full_site.no = flow.no)`
 }
 
 export interface DeliveryKey {

@@ -1,4 +1,5 @@
 import type { Rate, RateLimits, Standing } from '../accounts/rate-limits/index.ts'
+import { type Flow, NORMAL } from '../delivery/flows.ts'
 import type { ByteBudget } from '../platform/budget.ts'
 import type { Clock } from '../platform/clock.ts'
 import { isDatabaseFull } from '../platform/database/database.ts'
@@ -37,7 +38,7 @@ export interface AcceptDependencies {
   readonly clock: Clock
   readonly heloName: string
   /** Called after each commit that queued a delivery. */
-  readonly announce: () => void
+  readonly announce: (flow: Flow) => void
   /** Called if the database had no disk space for a message. */
   readonly onFull: () => void
 }
@@ -73,7 +74,7 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
     for (;;) {
       const written = await commit.add(message)
       if (written.stored) {
-        if (written.queued) announce()
+        if (written.queued) announce({ accountId: message.accountId, class: NORMAL })
         return { messageId: messageIdText(message.id), repeated: false }
       }
       const first = written.refused ? undefined : await resolveRepeat(message, findRepeat)

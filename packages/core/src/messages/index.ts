@@ -10,6 +10,7 @@ import type { EditableTemplates } from '../content/editable/index.ts'
 import type { DynamicRenderer } from '../content/engine/index.ts'
 import type { Attachments } from '../content/files/index.ts'
 import type { Templates } from '../content/templates/index.ts'
+import type { Flow } from '../delivery/flows.ts'
 import type { Domains } from '../domains/index.ts'
 import type { MessageParts } from '../mime/message-parts.ts'
 import { createMessageReader } from '../mime/reader.ts'
@@ -105,7 +106,7 @@ export interface MessagesDependencies {
   /** Budget in bytes for the templates and stored files that this process holds in memory. */
   readonly storedBudget: ByteBudget
   readonly ready: () => boolean
-  readonly announce: () => void
+  readonly announce: (flow: Flow) => void
   /** Called if the database had no disk space for a message. */
   readonly onFull: () => void
 }

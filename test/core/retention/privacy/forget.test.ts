@@ -1,5 +1,6 @@
 import type { Core, Outcome } from '@postrider/core'
 import t from 'tap'
+import { claimDue } from '../../../helpers/claim.ts'
 import { tablesWith } from '../../../helpers/dump.ts'
 import { startProcess } from '../../../helpers/processes.ts'
 import type { Sender } from '../../../helpers/service.ts'
@@ -27,7 +28,7 @@ function quoted(outcome: Outcome, recipient: string): Outcome {
 async function deliverAll(outcome: Outcome = DELIVERED): Promise<void> {
   const workerId = await queue.register()
   for (;;) {
-    const claimed = await core.deliveries.claim({ workerId, limit: 500 })
+    const claimed = await claimDue(core, { workerId, limit: 500 })
     if (claimed.length === 0) return
     await core.deliveries.record(
       claimed.map((delivery) => ({ ...delivery, workerId, outcome: quoted(outcome, delivery.recipient) })),

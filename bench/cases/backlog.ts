@@ -1,0 +1,88 @@
+import { startDns, type Zone } from '../../test/helpers/dns.ts'
+import { type Case, type Context, expectCount } from '../harness/context.ts'
+import { makeCall } from '../harness/messages.ts'
+import { freePort, until } from '../harness/processes.ts'
+import { type Finding, quantile } from '../harness/rounds.ts'
+import { startSmtpSink } from '../harness/sink.ts'
+
+const HOST = '127.0.0.2'
+const HOST_SETS = 300
+const DOMAINS = 2000
+const RECIPIENTS = 500
+/** Milliseconds between two messages of the quiet account. */
+const EVERY_MS = 200
+/** Milliseconds after which a message of the quiet account is taken for waiting behind the whole backlog. */
+const PATIENCE_MS = 120_000
+
+/** Account A has 30,000 deliveries due when the worker starts; account B sends five a second: from accept to delivery of B's mail. */
+export const backlog: Case = {
+  name: 'backlog',
+  async run({ service, quick, report }: Context): Promise<Finding[]> {
+    const title =
+      "accept to delivery of a quiet account's mail, p99, behind another account's 30,000 due over 300 MX sets"
+    report(title)
+    const port = await freePort()
+    const closers: (() => unknown)[] = []
+    const dns = await startDns({ teardown: (close) => void closers.push(close) }, zones())
+    const sink = await startSmtpSink({ host: HOST, port })
+    const quiet = await service.makeSender(`quiet${Date.now()}`)
+    const settings = { DELIVERY: 'mx', DNS_SERVERS: dns.address, MX_PORT: String(port), MX_PRIVATE_NETWORKS: 'allow' }
+    const send = async (from: string, apiKey: string, recipients: number): Promise<void> => {
+      let next = Math.floor(Math.random() * DOMAINS)
+      const body = makeCall(from, 2000, recipients).replaceAll('@harbor.example', () => `@d${next++ % DOMAINS}.example`)
+      const headers = { 'content-type': 'application/json', api_key: apiKey }
+      const response = await fetch(`${service.apiUrl}/v2/sendEmail`, { method: 'POST', headers, body })
+      await response.text()
+      expectCount('status', response.status, 200)
+    }
+    const trickle = async (messages: number): Promise<number[]> => {
+      const from = `desk@${quiet.domain}`
+      for (let sent = 0; sent < messages; sent++) {
+        await send(from, quiet.apiKey, 1)
+        await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
+      }
+      const waits = () => service.sql<{ milliseconds: number }[]>`
+        select (extract(epoch from f.finished_at - m.accepted_at) * 1000)::float8 as milliseconds
+          from finished_deliveries f join messages m on m.id = f.message_id where m.from_address = ${from}`
+      await until('the quiet account to have all', async () => (await waits()).length === messages, {
+        seconds: PATIENCE_MS / 1000,
+      })
+      return (await waits()).map(({ milliseconds }) => milliseconds)
+    }
+    const messages = quick ? 20 : 100
+    await service.start('api')
+    try {
+      await service.start('delivery', { settings })
+      await trickle(20)
+      await service.empty()
+      const alone = await trickle(messages)
+      await service.stop('delivery')
+      await service.empty()
+      for (let sent = 0; sent < 30_000; sent += RECIPIENTS)
+        await send(`desk@${service.domain}`, service.apiKey, RECIPIENTS)
+      await service.start('delivery', { settings })
+      await new Promise((resolve) => setTimeout(resolve, 1500))
+      const beside = await trickle(messages)
+      const p99 = [quantile(beside, 0.99), quantile(alone, 0.99)] as const
+      const half = [quantile(beside, 0.5), quantile(alone, 0.5)] as const
+      const left = await service.sql`select 1 from delivery_queue limit 1`
+      report(
+        `  p99 ${p99.map((ms) => ms.toFixed(0)).join(' and ')} ms alone, median ${half.map((ms) => ms.toFixed(0)).join(' and ')}`,
+      )
+      report(`  the backlog was ${left.length > 0 ? 'still there' : 'gone'} at the end; ${sink.count()} arrived`)
+      const rounds = { 'behind a backlog': [p99[0]], alone: [p99[1]] }
+      return [{ title, unit: 'ms', rounds, ratio: p99[0] / p99[1], target: { sense: 'at most', value: 1.5 } }]
+    } finally {
+      await service.reset()
+      await sink.stop()
+      for (const close of closers) await close()
+    }
+  },
+}
+
+function zones(): Record<string, Zone> {
+  const found: Record<string, Zone> = {}
+  for (let at = 0; at < DOMAINS; at++) found[`d${at}.example`] = { mx: [[10, `mx.s${at % HOST_SETS}.example`]] }
+  for (let at = 0; at < HOST_SETS; at++) found[`mx.s${at}.example`] = { a: [HOST] }
+  return found
+}

@@ -1,0 +1,93 @@
+import { type EventLoopUtilization, performance } from 'node:perf_hooks'
+import type { Flow } from '@postrider/core'
+import { flowKey } from './fair-queue.ts'
+
+/** Conversations at once in the beginning, and within which the limit moves. */
+const LIMIT = { first: 64, least: 32, most: 10_000 } as const
+/** Conversations up to which a flow starts another although the limit is reached: few of them are what others wait for. */
+const FEW = 4
+/** How much of its time the event loop works when more conversations at once would only make each longer; and when there is room. */
+const BUSY = 0.95
+const ROOM = 0.85
+const ADAPT_EVERY_MS = 200
+
+/** Something that has conversations to start. */
+interface Starter {
+  start(): void
+}
+
+/**
+ * How many conversations this worker has at once. As long as they mostly wait for remote servers, there is no need for a limit. When
+ * the processor is the bottleneck, another one does not make the worker faster but all others slower: with 1,800 at once a message of
+ * another account took four seconds. So the limit follows how busy the event loop is, and a flow with few conversations is not limited.
+ */
+export class Conversations {
+  #limit: number = LIMIT.first
+  #active = 0
+  /** Conversations in progress for long. They wait for their servers. */
+  #slow = 0
+  readonly #ofFlow = new Map<number, number>()
+  readonly #waiting = new Set<Starter>()
+  readonly #adapting: NodeJS.Timeout
+  #seen: EventLoopUtilization = performance.eventLoopUtilization()
+
+  constructor() {
+    this.#adapting = setInterval(() => this.#adapt(), ADAPT_EVERY_MS).unref()
+  }
+
+  set slow(count: number) {
+    this.#slow = count
+  }
+
+  mayStart(flow: Flow): boolean {
+    const counted = this.#active - this.#slow
+    if (counted < this.#limit) return true
+    return counted < 2 * this.#limit && (this.#ofFlow.get(flowKey(flow)) ?? 0) < FEW
+  }
+
+  enter(flow: Flow): void {
+    const key = flowKey(flow)
+    this.#active++
+    this.#ofFlow.set(key, (this.#ofFlow.get(key) ?? 0) + 1)
+  }
+
+  /** Another conversation may start: at the site that has waited longest. */
+  leave(flow: Flow): void {
+    const key = flowKey(flow)
+    const left = (this.#ofFlow.get(key) ?? 0) - 1
+    this.#active--
+    if (left > 0) this.#ofFlow.set(key, left)
+    else this.#ofFlow.delete(key)
+    this.#startWaiting()
+  }
+
+  /** Calls `start` of this one when a conversation may start. */
+  wait(starter: Starter): void {
+    this.#waiting.add(starter)
+  }
+
+  close(): void {
+    clearInterval(this.#adapting)
+  }
+
+  #startWaiting(): void {
+    for (let left = this.#waiting.size; left > 0 && this.#active - this.#slow < this.#limit; left--) {
+      const [next] = this.#waiting
+      if (!next) return
+      this.#waiting.delete(next)
+      next.start()
+    }
+  }
+
+  #adapt(): void {
+    const now = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, this.#seen)
+    this.#seen = now
+    const counted = this.#active - this.#slow
+    if (utilization > BUSY) this.#limit = Math.max(LIMIT.least, Math.floor(Math.min(this.#limit, counted) * 0.8))
+    else if (utilization < ROOM && this.#waiting.size > 0) {
+      this.#limit = Math.min(LIMIT.most, Math.ceil(this.#limit * 1.25))
+      this.#startWaiting()
+    }
+  }
+}

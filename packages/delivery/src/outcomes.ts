@@ -1,0 +1,54 @@
+import { type ClaimedDelivery, DamagedBody, type LoadedMessage, type Log, type Outcome } from '@postrider/core'
+import type { InFlightDeliveries } from './in-flight.ts'
+import { damaged, INTERNAL_ERROR, summary, unrecordable } from './own-outcomes.ts'
+import type { Recorder } from './recorder.ts'
+
+export interface OutcomesOptions {
+  readonly log: Log
+  readonly workerId: number
+  readonly recorder: Recorder
+  readonly inFlight: InFlightDeliveries
+}
+
+/** Passes the outcomes of deliveries to the recorder. A delivery whose outcome is recorded is no longer in flight. */
+export class Outcomes {
+  readonly #options: OutcomesOptions
+
+  constructor(options: OutcomesOptions) {
+    this.#options = options
+  }
+
+  /** An internal error: logged, temporary, retried. */
+  fault(delivery: ClaimedDelivery, error: unknown, message?: LoadedMessage): void {
+    const { messageId, recipientNo, attempt } = delivery
+    this.#options.log.error({ err: error, messageId, recipientNo, attempt }, 'internal error in delivery')
+    this.finish(delivery, error instanceof DamagedBody ? damaged(error) : INTERNAL_ERROR, message)
+  }
+
+  /**
+   * Records an outcome; undefined means that the lease is lost and nothing may be recorded. Does not wait: the connection continues with
+   * its next delivery meanwhile.
+   */
+  finish(delivery: ClaimedDelivery, outcome: Outcome | undefined, message: LoadedMessage | undefined): void {
+    if (outcome) this.#record(delivery, outcome, message, false)
+    else this.#options.inFlight.remove(delivery, message)
+  }
+
+  #record(delivery: ClaimedDelivery, outcome: Outcome, message: LoadedMessage | undefined, again: boolean): void {
+    const { recorder, workerId, log, inFlight } = this.#options
+    const { messageId, recipientNo, attempt } = delivery
+    recorder.record({ messageId, recipientNo, attempt, workerId, outcome }).then(
+      (taken) => {
+        if (!taken) log.warn({ messageId, recipientNo, attempt }, 'stale result rejected')
+        else log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)
+        inFlight.remove(delivery, message)
+      },
+      (err: unknown) => {
+        log.error({ err, messageId, recipientNo, attempt }, 'could not record result')
+        // Retry with an outcome that the database cannot reject. If that fails, too, the delivery stays in flight: if it were released,
+        // it would be sent again immediately. Its claim ends with this worker's lease, and the recorded end of data shows its state.
+        if (!again) this.#record(delivery, unrecordable(outcome), message, true)
+      },
+    )
+  }
+}

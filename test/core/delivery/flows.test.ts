@@ -1,0 +1,80 @@
+import { BULK, createCore, createLog, NORMAL, openDatabase, readConfig, URGENT } from '@postrider/core'
+import t from 'tap'
+import { makeService } from '../../helpers/service.ts'
+import { nodesOf, planOf, recordStatements } from '../../helpers/statements.ts'
+
+const service = await makeService(t)
+const { sql } = service
+const recorder = await recordStatements(t, service.env.DATABASE_URL as string)
+const recorded = openDatabase({ url: recorder.url, name: 'test', connections: 1 })
+const core = createCore({ sql: recorded, config: readConfig(service.env), log: createLog('test', 'silent') })
+t.teardown(async () => {
+  core.readiness.close()
+  await recorded.end({ timeout: 1 })
+})
+const lease = await core.deliveries.register({ host: 'flows.test', pid: 1 })
+const { workerId } = lease
+
+/** Accounts that exist in the queue only. */
+async function fill(accountId: number, of: number, rows: number, dueInMinutes = -1): Promise<void> {
+  await sql`
+    insert into delivery_queue (message_id, recipient_no, account_id, class, state, recipient, recipient_key, recipient_domain, kind,
+           next_at, expires_at)
+    select uuidv7(), number, ${accountId}, ${of}, 'queued', 'a', 'a', 'd' || number % 50 || '.example', 'to',
+           now() + make_interval(mins => ${dueInMinutes}), now() + interval '1 day'
+      from generate_series(1, ${rows}::int) as number`
+}
+
+await fill(1, NORMAL, 20_000)
+await fill(1, BULK, 10)
+await fill(2, NORMAL, 5)
+await fill(3, URGENT, 1)
+await fill(4, NORMAL, 10, 60)
+await sql`analyze delivery_queue`
+await sql`update pg_class set reltuples = reltuples * 200, relpages = relpages * 200 where relname ~ '^delivery_queue'`
+
+t.test('the flows with due mail are found, each once', async (t) => {
+  const flows = await core.deliveries.dueFlows()
+  t.same(
+    flows.map(({ accountId, class: of }) => [accountId, of]),
+    [
+      [1, NORMAL],
+      [1, BULK],
+      [2, NORMAL],
+      [3, URGENT],
+    ],
+  )
+})
+
+t.test('a claim takes of each flow what it is given, and reads no mail of others', async (t) => {
+  const shares = [
+    { accountId: 1, class: NORMAL, limit: 20, exceptDomains: ['d1.example', 'd2.example'] },
+    { accountId: 2, class: NORMAL, limit: 20, exceptDomains: ['d3.example'] },
+    { accountId: 3, class: URGENT, limit: 20 },
+  ] as const
+  const claimed = await core.deliveries.claim({ workerId, shares })
+  const counted = (accountId: number): number => claimed.filter((one) => one.accountId === accountId).length
+  t.same([1, 2, 3].map(counted), [20, 4, 1])
+  t.equal(claimed.find(({ accountId }) => accountId === 3)?.class, URGENT)
+  const domainsOf = (accountId: number): string[] =>
+    claimed.filter((one) => one.accountId === accountId).map(({ recipientDomain }) => recipientDomain)
+  t.notOk(domainsOf(1).some((domain) => domain === 'd1.example' || domain === 'd2.example'))
+  t.ok(domainsOf(2).includes('d1.example'), 'what is left out of one flow is not left out of another')
+  t.notOk(domainsOf(2).includes('d3.example'))
+
+  await core.deliveries.claim({ workerId, shares: [{ accountId: 1, class: NORMAL, limit: 20 }] })
+  const site = { workerId, shares: [{ accountId: 2, class: NORMAL, limit: 20 }], onlyDomains: ['d3.example'] } as const
+  t.equal((await core.deliveries.claim(site)).length, 1)
+  await core.deliveries.dueFlows()
+  const statements = recorder.statements().filter(({ text }) => text.includes('delivery_queue'))
+  t.equal(statements.length, 4)
+  for (const statement of statements) {
+    const scans = nodesOf(await planOf(sql, statement)).filter(
+      ({ node }) => node['Relation Name'] === 'delivery_queue' && node['Node Type'] !== 'ModifyTable',
+    )
+    for (const { node } of scans) t.match(node['Index Name'], /^delivery_queue_(flow|domain_flow|pkey)$/)
+    t.ok(scans.some(({ node }) => /flow$/.test(String(node['Index Name']))))
+  }
+})
+
+t.teardown(() => lease.release().catch(() => {}))

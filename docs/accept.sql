@@ -3,8 +3,8 @@
 -- database shows its plan (Postgres 16 or newer).
 --
 -- It is there twice. Most batches are written by the first form. Parts that few messages need, for lists that are bypassed, batches
--- that can be cancelled, opt-outs kept as hashes, recipients with times of their own or with large data, and messages that cannot be
--- composed, are in a statement only if a message of the batch needs them: the second form has all of them.
+-- that can be cancelled, opt-outs kept as hashes, recipients with times of their own or with large data, classes and deadlines, and
+-- messages that cannot be composed, are in a statement only if a message of the batch needs them: the second form has all of them.
 
 prepare accept_messages as
 with message as materialized (
@@ -79,7 +79,7 @@ with message as materialized (
              kind, reference, personal, group_id, next_at, expires_at )
       select message_id, recipient_no, account_id, case when scheduled_at > service_now() then 'scheduled' else 'queued' end,
              recipient, key, domain, kind, reference, personal::jsonb, group_id, greatest(scheduled_at, service_now()),
-             greatest(scheduled_at, service_now()) + make_interval(hours => $32::int)
+             greatest(scheduled_at, service_now()) + make_interval(secs => $32::int)
         from recipient where refusal is null
       returning message_id
     ), finished as (
@@ -93,7 +93,8 @@ with message as materialized (
     ), new_events as (
     insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
     select service_now(), account_id, case when refusal is null then 'processed' when refusal = 'invalid' then 'invalid' else 'dropped' end, message_id, recipient_no,
-           case when refusal <> 'invalid' then jsonb_build_object('reason', refusal) end
+           case when refusal <> 'invalid' then jsonb_build_object('reason', refusal)
+                     end
       from recipient
     ), body as (
       insert into bodies (message_id, part, encoding, content, digest)
@@ -193,7 +194,11 @@ with recursive
                   else key is null or id in (select message_id from keyed) end
       returning id, scheduled_at
     ), recipient as materialized (
-      select checked.*, coalesce(checked.own_time, stored.scheduled_at) as scheduled_at from checked join stored on stored.id = checked.message_id
+      select checked.*, coalesce(checked.own_time, stored.scheduled_at) as scheduled_at , urgency.class, urgency.lifetime, urgency.lowered from checked join stored on stored.id = checked.message_id
+        left join unnest($46::uuid[], $47::int[],
+                         $48::int[],
+                         $49::text[]::boolean[])
+               as urgency(message_id, class, lifetime, lowered) on urgency.message_id = checked.message_id
     ), used as (
       insert into credit_usage (account_id, day, slot, used)
       select account_id, (service_now() at time zone 'UTC')::date, pg_backend_pid() % 64, count(*)
@@ -207,19 +212,19 @@ with recursive
        where m.id in (select id from stored)
     ), queued as (
       insert into delivery_queue (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain,
-             kind, reference, personal, group_id, next_at, expires_at , bypass)
+             kind, reference, personal, group_id, next_at, expires_at , class , bypass)
       select message_id, recipient_no, account_id, case when scheduled_at > service_now() then 'scheduled' else 'queued' end,
              recipient, key, domain, kind, reference, nullif(convert_from(substring((select octets from whole) from data_start for data_length), 'UTF8'), '')::jsonb, group_id,
       case when scheduled_at > service_now()
                 and exists (select from batched b where b.message_id = recipient.message_id and b.state = 'pause')
-           then $46::timestamptz else greatest(scheduled_at, service_now()) end,
-             greatest(scheduled_at, service_now()) + make_interval(hours => $47::int) , bypass
+           then $50::timestamptz else greatest(scheduled_at, service_now()) end,
+             greatest(scheduled_at, service_now()) + make_interval(secs => coalesce(lifetime, $51::int)) , coalesce(class, $52::int) , bypass
         from recipient where refusal is null
       returning message_id
     ), finished as (
     insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key,
            recipient_domain, kind, reference, personal, attempt, reason, finished_at)
-    select message_id, recipient_no, account_id, $48::text, recipient,
+    select message_id, recipient_no, account_id, $53::text, recipient,
            coalesce(key, lower(recipient)), domain,
            kind, reference, nullif(convert_from(substring((select octets from whole) from data_start for data_length), 'UTF8'), '')::jsonb,
            0, refusal, service_now()
@@ -228,16 +233,17 @@ with recursive
     insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
     select service_now(), account_id, case when refusal is null then 'processed' when refusal = 'invalid' then 'invalid' else 'dropped' end, message_id, recipient_no,
            case when refusal <> 'invalid' then jsonb_build_object('reason', refusal)
-               || case when refusal = unusable and problem is not null then jsonb_build_object('problem', problem) else '{}' end end
+               || case when refusal = unusable and problem is not null then jsonb_build_object('problem', problem) else '{}' end
+               when lowered then jsonb_build_object('class', $54::text) end
       from recipient
     ), body as (
       insert into bodies (message_id, part, encoding, content, digest)
       select b.message_id, b.part, b.encoding, substring(whole.octets from b.start for b.length), b.digest
-        from unnest($49::uuid[], $50::int[], $51::text[], $52::int[],
-                    $53::int[], $54::int[]) as b(message_id, part, encoding, start, length, digest)
+        from unnest($55::uuid[], $56::int[], $57::text[], $58::int[],
+                    $59::int[], $60::int[]) as b(message_id, part, encoding, start, length, digest)
         join stored on stored.id = b.message_id
         cross join whole
-    ), whole as not materialized (select $55::bytea as octets)
+    ), whole as not materialized (select $61::bytea as octets)
     select id::text as id, id in (select message_id from queued) as queued, false as refused from stored
     union all
     select message_id::text, false, true from charged where verdict = 'refused';

@@ -1,3 +1,4 @@
+import { NORMAL, URGENT } from '@postrider/core'
 import t from 'tap'
 import {
   ASKED_WAIT,
@@ -5,6 +6,7 @@ import {
   RETRY_MINUTES,
   retryAfterOf,
   retryDelay,
+  URGENT_RETRY_SECONDS,
 } from '../../packages/core/src/delivery/schedule.ts'
 import { startSink } from '../helpers/sink.ts'
 import { startOutbox } from './outbox.ts'
@@ -18,16 +20,23 @@ t.test('retries come after 1, 5, 15 and 30 minutes and then ever later, up to fo
   t.equal(RETRY_MINUTES.at(-1), 240)
   for (let attempt = 1; attempt <= 40; attempt++) {
     const minutes = RETRY_MINUTES[attempt - 1] ?? 240
-    t.equal(retryDelay(attempt, '', 0.5), minutes * 60)
+    t.equal(retryDelay(NORMAL, attempt, '', 0.5), minutes * 60)
   }
+})
+
+t.test('retries of urgent mail come after 10 and 30 seconds, then 1, 2, 3 and 5 minutes', async (t) => {
+  t.strictSame(URGENT_RETRY_SECONDS, [10, 30, 60, 120, 180, 300])
+  for (let attempt = 1; attempt <= 10; attempt++)
+    t.equal(retryDelay(URGENT, attempt, '', 0.5), URGENT_RETRY_SECONDS[attempt - 1] ?? 300)
+  t.equal(retryDelay(URGENT, 1, 'try again in 90 seconds', 0.5), 90, 'but what the server asks for counts')
 })
 
 t.test('each wait is longer or shorter by up to a fifth', async (t) => {
   t.equal(JITTER, 0.2)
   for (let attempt = 1; attempt <= 10; attempt++) {
     const seconds = (RETRY_MINUTES[attempt - 1] ?? 240) * 60
-    t.equal(retryDelay(attempt, '', 0), Math.round(seconds * 0.8))
-    t.equal(retryDelay(attempt, '', 1 - Number.EPSILON), Math.round(seconds * 1.2))
+    t.equal(retryDelay(NORMAL, attempt, '', 0), Math.round(seconds * 0.8))
+    t.equal(retryDelay(NORMAL, attempt, '', 1 - Number.EPSILON), Math.round(seconds * 1.2))
   }
 })
 
@@ -64,7 +73,7 @@ const ASKED: Readonly<Record<string, number | undefined>> = {
 for (const [reply, seconds] of Object.entries(ASKED)) {
   t.test(`"${reply}" asks for ${seconds === undefined ? 'nothing' : `${seconds} s`}`, async (t) => {
     t.equal(retryAfterOf(reply), seconds)
-    t.equal(retryDelay(3, reply, 0.5), seconds ?? 900)
+    t.equal(retryDelay(NORMAL, 3, reply, 0.5), seconds ?? 900)
   })
 }
 

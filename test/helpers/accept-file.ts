@@ -14,8 +14,8 @@ const HEADER = `-- The statement that accepts a batch of messages (packages/core
 -- database shows its plan (Postgres 16 or newer).
 --
 -- It is there twice. Most batches are written by the first form. Parts that few messages need, for lists that are bypassed, batches
--- that can be cancelled, opt-outs kept as hashes, recipients with times of their own or with large data, and messages that cannot be
--- composed, are in a statement only if a message of the batch needs them: the second form has all of them.
+-- that can be cancelled, opt-outs kept as hashes, recipients with times of their own or with large data, classes and deadlines, and
+-- messages that cannot be composed, are in a statement only if a message of the batch needs them: the second form has all of them.
 `
 
 const ID = '01a20468-da36-78e4-ae01-50514402a171'
@@ -32,6 +32,7 @@ const MESSAGE: StoredMessage = {
   subject: 'Berth 4',
   tags: [],
   settings: {},
+  class: 1,
   clientAddress: '192.0.2.9',
   format: 'content',
   size: 1,
@@ -67,7 +68,8 @@ export async function acceptFile(url: string): Promise<string> {
     const personal = { envelope: 0, scheduledAt: '2026-11-22T10:00:00Z', attributes: { A: 'a'.repeat(1024 * 1024) } }
     const everything: StoredMessage = {
       ...MESSAGE,
-      settings: { bypass: ['unsubscribe'] },
+      settings: { bypass: ['unsubscribe'], deadline: 600 },
+      lowered: true,
       batchId: 'morning',
       refusal: 'template',
       deliveries: delivery ? [{ ...delivery, personal }] : [],

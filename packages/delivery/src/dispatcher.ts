@@ -4,6 +4,7 @@ import {
   type Core,
   type Flow,
   isDatabaseAway,
+  isPerishable,
   type LoadedMessage,
   type Log,
 } from '@postrider/core'
@@ -13,7 +14,7 @@ import { deliver, type InFlightDelivery } from './deliver.ts'
 import { InFlightDeliveries, MAX_IN_FLIGHT } from './in-flight.ts'
 import { LargeBodies } from './large-bodies.ts'
 import { Outcomes } from './outcomes.ts'
-import { beginningOf, siteDown } from './own-outcomes.ts'
+import { beginningOf, siteDown, TOO_LATE } from './own-outcomes.ts'
 import type { Recorder } from './recorder.ts'
 import type { Routes } from './routes.ts'
 import { Site } from './site.ts'
@@ -209,6 +210,7 @@ export class Dispatcher {
     try {
       const { core, config, routes, recorder, workerId } = this.#options
       const { delivery, message } = inFlight
+      if (delivery.late && isPerishable(message.settings)) return this.#outcomes.finish(delivery, TOO_LATE, message)
       const route = await routes.route(delivery.recipientDomain)
       // The route may have changed while the delivery waited; it is then passed to the new site.
       if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, message)

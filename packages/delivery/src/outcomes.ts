@@ -36,8 +36,8 @@ export class Outcomes {
 
   #record(delivery: ClaimedDelivery, outcome: Outcome, message: LoadedMessage | undefined, again: boolean): void {
     const { recorder, workerId, log, inFlight } = this.#options
-    const { messageId, recipientNo, attempt } = delivery
-    recorder.record({ messageId, recipientNo, attempt, workerId, outcome }).then(
+    const { messageId, recipientNo, attempt, class: of } = delivery
+    recorder.record({ messageId, recipientNo, attempt, class: of, workerId, outcome }).then(
       (taken) => {
         if (!taken) log.warn({ messageId, recipientNo, attempt }, 'stale result rejected')
         else log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)

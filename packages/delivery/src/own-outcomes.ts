@@ -19,6 +19,12 @@ export const INTERNAL_ERROR: Deferred = {
   milliseconds: 0,
 }
 
+/** The outcome without an attempt of a message that must not arrive after its deadline. It is expired. */
+export const TOO_LATE: Deferred = {
+  ...INTERNAL_ERROR,
+  reply: { code: 0, enhanced: '4.4.7', text: 'not attempted: the deadline of the message has passed' },
+}
+
 /** Temporary: if the body is restored in time, the message is still delivered. */
 export function damaged({ message }: DamagedBody): Deferred {
   return { ...INTERNAL_ERROR, reply: { ...INTERNAL_ERROR.reply, text: message } }

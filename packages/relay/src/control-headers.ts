@@ -20,6 +20,8 @@ const CONTROL_FIELDS = new Set([
   'x-clicktrack',
   'x-opentrack',
   'idempotency-key',
+  'x-pr-class',
+  'x-pr-deadline',
   // Read by smtpapi.ts; if there are several, the first one counts.
   'x-smtpapi',
 ])
@@ -84,6 +86,8 @@ export function* readControls(fields: readonly Field[]): Stoppable<Controls> {
     clickTracking: yield* flag('x-clicktrack', 'clicktrack'),
     openTracking: yield* flag('x-opentrack', 'opentrack'),
     unsubscribe: yield* flag('x-unsubscribe', 'unsubscribe'),
+    class: yield* text('x-pr-class'),
+    deadline: secondsOf(yield* text('x-pr-deadline')),
   }
   return {
     reference: yield* text('x-apiheader'),
@@ -127,6 +131,12 @@ function flagOf(value: unknown, parameter: string): boolean | undefined {
   if (text === '1' || text === 'true') return true
   if (text === '0' || text === 'false') return false
   throw invalidParameter(parameter, 'must be 0 or 1')
+}
+
+/** NaN, which the rules reject, if it is not a number. */
+function secondsOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  return /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
 }
 
 /** As in v2: one address, several separated by commas, or a list. */

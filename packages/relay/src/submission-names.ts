@@ -24,6 +24,8 @@ const NAMES: Partial<Record<SubmissionField, string>> = {
   openTracking: 'X-SMTPAPI.filters.opentrack',
   unsubscribe: 'X-SMTPAPI.filters.subscriptiontrack',
   idempotencyKey: 'Idempotency-Key',
+  class: 'X-PR-CLASS',
+  deadline: 'X-PR-DEADLINE',
 }
 
 /** The name of a field in errors over SMTP: that of its header field. */

@@ -55,6 +55,9 @@ const Settings = Type.Object({
   unsubscribe: Type.Optional(Flag),
   // Extension: unsubscribe group of the message.
   group: Type.Optional(Type.Union([Type.Integer(), Type.String(), Type.Null()])),
+  // Extensions: urgent, normal or bulk; seconds.
+  class: Type.Optional(Text),
+  deadline: Type.Optional(Type.Union([Type.Integer(), Type.String(), Type.Null()])),
   bcc: Type.Optional(Text),
   attachmentid: Type.Optional(Ids),
 })

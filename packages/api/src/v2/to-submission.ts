@@ -195,6 +195,8 @@ function settingsOf(settings: Exclude<SendEmail['settings'], null | undefined | 
     openTracking: parseFlag(settings.opentrack),
     unsubscribe: parseFlag(settings.unsubscribe),
     group: groupOf(settings.group),
+    class: textOf(settings.class),
+    deadline: secondsOf(settings.deadline),
   }
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 }
@@ -205,6 +207,12 @@ function groupOf(group: number | string | null | undefined): number | undefined 
   if (number < 1 || number > 2_147_483_647)
     throw invalidParameter('settings.group', 'must be the id of an unsubscribe group')
   return number
+}
+
+/** NaN, which the rules reject, if it is not a number. */
+function secondsOf(seconds: number | string | null | undefined): number | undefined {
+  if (seconds == null || seconds === '') return undefined
+  return /^\d{1,9}$/.test(String(seconds)) ? Number(seconds) : Number.NaN
 }
 
 export function parseFlag(flag: boolean | number | string | null | undefined): boolean | undefined {
@@ -244,6 +252,8 @@ const TOP_LEVEL: Partial<Record<SubmissionField, string>> = {
   tags: 'tags',
   scheduledAt: 'schedule',
   idempotencyKey: 'Idempotency-Key',
+  class: 'settings.class',
+  deadline: 'settings.deadline',
 }
 const OF_ENVELOPE: Partial<Record<SubmissionField, string>> = {
   recipient: 'recipient',

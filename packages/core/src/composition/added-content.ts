@@ -1,3 +1,4 @@
+import { DELIVERY_CLASSES, NORMAL } from '../delivery/flows.ts'
 import type { MessageSettings, Submission } from '../submission/submission.ts'
 import { renderMergeTags, withUnsubscribe } from './merge.ts'
 
@@ -23,8 +24,10 @@ export interface Footer {
  */
 export function addedContentOf(submission: Submission, trackingHost: string | null): AddedContent {
   const { settings, principal } = submission
-  const { group: id, groupsToDisplay, bypass } = settings
+  const { group: id, groupsToDisplay, bypass, class: of, deadline } = settings
   const group = {
+    ...(of === undefined || of === DELIVERY_CLASSES[NORMAL] ? {} : { class: of }),
+    ...(deadline === undefined ? {} : { deadline }),
     ...(id === undefined ? {} : { group: id }),
     ...(groupsToDisplay ? { groupsToDisplay } : {}),
     ...(bypass ? { bypass } : {}),

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { LIFETIME_HOURS } from '../delivery/schedule.ts'
+import { lifetimeOf } from '../delivery/schedule.ts'
 import { lossOf } from '../domains/loss.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { release } from '../platform/release.ts'
@@ -156,12 +156,12 @@ const HOUR = 3_600_000
  * before the release, that of a message whose batch was paused for days would have expired on arrival.
  */
 export function dueFromOf(
-  { dueFrom }: LoadedMessage,
+  { dueFrom, settings }: Pick<LoadedMessage, 'dueFrom' | 'settings'>,
   { personal, expiresAt }: { readonly personal: unknown; readonly expiresAt: number },
 ): number {
   const own = (personal as RecipientData | null)?.scheduledAt
   const due = own === undefined ? dueFrom.getTime() : Date.parse(own)
-  const released = expiresAt - LIFETIME_HOURS * HOUR
+  const released = expiresAt - lifetimeOf(settings) * 1000
   // Without a release, the expiry time was computed when the message was accepted and yields nearly the due time.
   return released - due > HOUR ? released : due
 }

@@ -30,12 +30,23 @@ import { makeReturnPath, type ReturnPathTarget, readReturnPath } from './return-
 import { failSetAside, listSetAside, noteAlone, releaseSetAside, type SetAside } from './set-aside.ts'
 
 export type { Parties } from './bounce-rules.ts'
-export { BULK, DELIVERY_CLASSES, type DeliveryClass, type Flow, type FlowShare, NORMAL, URGENT } from './flows.ts'
+export {
+  BULK,
+  type ClassName,
+  classOf,
+  DELIVERY_CLASSES,
+  type DeliveryClass,
+  type Flow,
+  type FlowShare,
+  NORMAL,
+  URGENT,
+} from './flows.ts'
 export type { LostWorkers, WorkerLease } from './lease.ts'
 export type { HeldLease } from './lease-thread.ts'
 export type * from './outcome.ts'
 export type { ClaimedDelivery, DeliveryKey, EndOfData, SendPermission } from './queue.ts'
 export type { Result } from './record.ts'
+export { isPerishable } from './schedule.ts'
 export type { SetAside } from './set-aside.ts'
 export { DELIVERY_STATES, type DeliveryState } from './states.ts'
 

@@ -2,6 +2,7 @@ import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { type BounceClass, bounceClass } from './bounce-rules.ts'
 import { finishDeliveries } from './finish-deliveries.ts'
+import { type DeliveryClass, NORMAL } from './flows.ts'
 import type { Bounced, Outcome, Stage } from './outcome.ts'
 import type { DeliveryKey } from './queue.ts'
 import { INDETERMINATE_WAIT_SECONDS, retryDelay } from './schedule.ts'
@@ -9,6 +10,8 @@ import { INDETERMINATE_WAIT_SECONDS, retryDelay } from './schedule.ts'
 export interface Result extends DeliveryKey {
   readonly workerId: number
   readonly outcome: Outcome
+  /** Normal if undefined. */
+  readonly class?: DeliveryClass
 }
 
 /**
@@ -96,7 +99,7 @@ function columnsOf(results: readonly Result[]) {
     workerId: results.map(({ workerId }) => workerId),
     kind: results.map(({ outcome }) => outcome.kind),
     reason: results.map(({ outcome }) => (outcome.kind === 'dropped' ? outcome.reason : null)),
-    delay: results.map(({ outcome, attempt }) => delayOf(outcome, attempt)),
+    delay: results.map(delayOf),
     // As text: postgres.js takes an array of booleans for a single boolean, and sends a text typed as boolean as false.
     indeterminate: results.map(({ outcome }) => String(outcome.kind === 'deferred' && outcome.indeterminate)),
     milliseconds: attempted.map((outcome) => Math.round(outcome?.milliseconds ?? 0)),
@@ -112,9 +115,9 @@ function columnsOf(results: readonly Result[]) {
   }
 }
 
-function delayOf(outcome: Outcome, attempt: number): number {
+function delayOf({ outcome, attempt, class: of = NORMAL }: Result): number {
   if (outcome.kind !== 'deferred') return 0
-  const delay = retryDelay(attempt, outcome.reply.text, Math.random())
+  const delay = retryDelay(of, attempt, outcome.reply.text, Math.random())
   // The usual retry intervals apply too, so a server that never confirms receipt gets copies less and less often.
   return outcome.indeterminate ? Math.max(delay, INDETERMINATE_WAIT_SECONDS) : delay
 }

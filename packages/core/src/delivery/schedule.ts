@@ -1,9 +1,16 @@
-/** When a deferred delivery is tried again. */
+/** When a deferred delivery is tried again, and for how long. */
+import { type DeliveryClass, URGENT } from './flows.ts'
 
 /** Minutes between consecutive attempts, beginning after the first one. The last value repeats. */
 export const RETRY_MINUTES: readonly number[] = [1, 5, 15, 30, 60, 120, 240]
 /** Hours during which a delivery is tried, from when it is due; counted again after a delivery that was set aside is released. */
 export const LIFETIME_HOURS = 72
+/** Seconds between consecutive attempts of urgent mail. The last value repeats. */
+export const URGENT_RETRY_SECONDS: readonly number[] = [10, 30, 60, 120, 180, 300]
+/** Seconds during which urgent mail is tried, unless it has a deadline of its own. */
+export const URGENT_LIFETIME_SECONDS = 30 * 60
+/** Limits of a message's own deadline, in seconds. */
+export const DEADLINE = { least: 60, most: LIFETIME_HOURS * 3600 } as const
 /** The fraction by which each delay is randomly lengthened or shortened, so that deliveries that failed together spread out. */
 export const JITTER = 0.2
 /** Delay after an indeterminate attempt, long enough for the remote server to finish accepting the message (RFC 1047). */
@@ -39,11 +46,28 @@ export function retryAfterOf(reply: string): number | undefined {
 /**
  * Returns the seconds until the next attempt after `attempt` attempts (1 = the first). `random` is in [0, 1).
  */
-export function retryDelay(attempt: number, reply: string, random: number): number {
+export function retryDelay(of: DeliveryClass, attempt: number, reply: string, random: number): number {
   const requested = retryAfterOf(reply)
   if (requested !== undefined) return requested
-  const minutes = RETRY_MINUTES[Math.min(attempt, RETRY_MINUTES.length) - 1] ?? 1
-  return Math.round(minutes * 60 * (1 + JITTER * (2 * random - 1)))
+  const seconds = of === URGENT ? URGENT_RETRY_SECONDS : RETRY_MINUTES.map((minutes) => minutes * 60)
+  const delay = seconds[Math.min(attempt, seconds.length) - 1] ?? 60
+  return Math.round(delay * (1 + JITTER * (2 * random - 1)))
+}
+
+/** The part of the stored settings of a message that decides how long it is tried. */
+export interface LifetimeSettings {
+  readonly class?: string | undefined
+  readonly deadline?: number | undefined
+}
+
+/** Whether the message is worthless after its deadline, so that it is not tried once more when a worker gets it later than that. */
+export function isPerishable(settings: LifetimeSettings): boolean {
+  return settings.deadline !== undefined || settings.class === 'urgent'
+}
+
+/** Returns for how many seconds a message is tried, from when it is due. */
+export function lifetimeOf({ class: of, deadline }: LifetimeSettings): number {
+  return deadline ?? (of === 'urgent' ? URGENT_LIFETIME_SECONDS : LIFETIME_HOURS * 3600)
 }
 
 function bounded(seconds: number): number {

@@ -3,7 +3,7 @@ import type { AnySql, Sql } from '../platform/database/database.ts'
 import { NEVER } from '../platform/never.ts'
 import { finishDeliveries } from './finish-deliveries.ts'
 import type { DeliveryKey } from './queue.ts'
-import { LIFETIME_HOURS } from './schedule.ts'
+import { storedLifetime } from './stored-lifetime.ts'
 
 /** A delivery that crashed workers. It is not claimed again until the operator releases it. */
 export interface SetAside {
@@ -64,13 +64,14 @@ export async function listSetAside(sql: Sql): Promise<SetAside[]> {
       from delivery_queue where set_aside is not null order by message_id, recipient_no limit ${MAX_LISTED}`
 }
 
-/** Releases the deliveries of a message that are set aside, to be tried for three more days. Returns their number. */
+/** Releases the deliveries of a message that are set aside, to be tried for as long as a new message. Returns their number. */
 export async function releaseSetAside(sql: Sql, messageId: string): Promise<number> {
   const released = await sql`
-    update delivery_queue
+    update delivery_queue q
        set set_aside = null, blamed = 0, abandoned = 0, next_at = service_now(),
-           expires_at = greatest(expires_at, service_now() + make_interval(hours => ${LIFETIME_HOURS}::int))
-     where message_id = ${messageId}::uuid and set_aside is not null`
+           expires_at = greatest(q.expires_at, service_now() + ${storedLifetime(sql)})
+      from messages m
+     where q.message_id = ${messageId}::uuid and m.id = q.message_id and q.set_aside is not null`
   return released.count
 }
 

@@ -8,7 +8,7 @@ export interface EventDetail {
   readonly code?: number
   readonly enhanced?: string
   readonly reply?: string
-  /** bounced: the bounce class (delivery/bounce-rules.ts). */
+  /** bounced: the bounce class (delivery/bounce-rules.ts). processed: the class, if it is lower than the requested one. */
   readonly class?: string
   readonly indeterminate?: boolean
   readonly nextAt?: string

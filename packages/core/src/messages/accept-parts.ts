@@ -1,3 +1,5 @@
+import { DELIVERY_CLASSES, NORMAL } from '../delivery/flows.ts'
+import { lifetimeOf } from '../delivery/schedule.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { appliesDespiteBypass, type Fragment } from '../suppressions/bypass.ts'
 import { entryOf } from '../suppressions/forgotten.ts'
@@ -104,6 +106,29 @@ export function hashedOptOuts(sql: AnySql, hashes: (string | null)[] | undefined
              ${bypass ? sql`and ${appliesDespiteBypass(sql, bypass, entryOf(sql))}` : sql``}
            limit 1) opted_out on true`,
     reason: sql`, opted_out.reason`,
+  }
+}
+
+/** Additional parts of the accept statement if a message of the group has a class other than normal, or its own deadline. */
+export function urgencyParts(sql: AnySql, messages: readonly StoredMessage[]) {
+  const own = messages.filter(({ class: of, settings, lowered }) => of !== NORMAL || settings.deadline || lowered)
+  const usual = lifetimeOf({})
+  if (own.length === 0) {
+    const lifetime = sql`make_interval(secs => ${usual}::int)`
+    return { join: sql``, columns: sql``, name: sql``, value: sql``, lifetime, detail: sql`` }
+  }
+  return {
+    join: sql`
+        left join unnest(${own.map(({ id }) => id)}::uuid[], ${own.map((message) => message.class)}::int[],
+                         ${own.map(({ settings }) => lifetimeOf(settings))}::int[],
+                         ${own.map(({ lowered }) => String(lowered === true))}::text[]::boolean[])
+               as urgency(message_id, class, lifetime, lowered) on urgency.message_id = checked.message_id`,
+    columns: sql`, urgency.class, urgency.lifetime, urgency.lowered`,
+    name: sql`, class`,
+    value: sql`, coalesce(class, ${NORMAL}::int)`,
+    lifetime: sql`make_interval(secs => coalesce(lifetime, ${usual}::int))`,
+    detail: sql`
+               when lowered then jsonb_build_object('class', ${DELIVERY_CLASSES[NORMAL]}::text)`,
   }
 }
 

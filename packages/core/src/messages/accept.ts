@@ -1,5 +1,5 @@
-import type { Rate, RateLimits, Standing } from '../accounts/rate-limits/index.ts'
-import { type Flow, NORMAL } from '../delivery/flows.ts'
+import { MINUTE, type Rate, type RateLimits, type Standing } from '../accounts/rate-limits/index.ts'
+import { type Flow, NORMAL, URGENT } from '../delivery/flows.ts'
 import type { ByteBudget } from '../platform/budget.ts'
 import type { Clock } from '../platform/clock.ts'
 import { isDatabaseFull } from '../platform/database/database.ts'
@@ -65,16 +65,17 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
     const now = clock.now()
     const transactionBase = await numbers.take(countRecipients(submission), now)
     const work = longWork()
-    const message = prepare({ submission, found, transactionBase, heloName, now: new Date(now) })
+    const prepared = prepare({ submission, found, transactionBase, heloName, now: new Date(now) })
     const pause = work.pause()
     if (pause) await pause
+    const message = prepared.class === URGENT ? await withinUrgentLimit(prepared, dependencies) : prepared
     const { recipients } = submission.principal.rates
     const quota = recipients ? await takeOrRepeat(message, recipients, dependencies) : undefined
     if (typeof quota === 'string') return { messageId: messageIdText(quota), repeated: true }
     for (;;) {
       const written = await commit.add(message)
       if (written.stored) {
-        if (written.queued) announce({ accountId: message.accountId, class: NORMAL })
+        if (written.queued) announce(message)
         return { messageId: messageIdText(message.id), repeated: false }
       }
       const first = written.refused ? undefined : await resolveRepeat(message, findRepeat)
@@ -108,6 +109,26 @@ export async function validateOnly(
   } finally {
     capacity.release()
   }
+}
+
+/** Urgent recipients per account and minute. An account whose mail is all urgent would delay what is urgent of others. */
+const URGENT_PER_MINUTE = 600
+
+/** Returns the message as it is, or beyond the account's limit for urgent mail, as normal mail. */
+async function withinUrgentLimit(
+  message: StoredMessage,
+  { rateLimits }: Pick<AcceptDependencies, 'rateLimits'>,
+): Promise<StoredMessage> {
+  const { accountId, deliveries, settings } = message
+  const rate = {
+    name: `urgent ${accountId}`,
+    what: 'urgent recipients per minute',
+    limit: URGENT_PER_MINUTE,
+    seconds: MINUTE,
+  }
+  if (!(await rateLimits.take([rate], deliveries.length)).refused) return message
+  const { class: _urgent, ...others } = settings
+  return { ...message, class: NORMAL, settings: others, lowered: true }
 }
 
 function capacityIn(budget: ByteBudget, { stored }: Share): { hold(bytes: number): void; release(): void } {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Actor, noteChange } from '../accounts/audit/index.ts'
 import { finishDeliveries } from '../delivery/finish-deliveries.ts'
-import { LIFETIME_HOURS } from '../delivery/schedule.ts'
+import { storedLifetime } from '../delivery/stored-lifetime.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql, Sql, SqlTransaction } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -163,7 +163,7 @@ async function release(sql: SqlTransaction, act: BatchAct): Promise<void> {
     with held as materialized (${waiting(sql, act)})
     update delivery_queue q
        set next_at = greatest(coalesce((q.personal->>'scheduledAt')::timestamptz, m.scheduled_at), service_now()),
-           expires_at = greatest(q.expires_at, service_now() + make_interval(hours => ${LIFETIME_HOURS}::int))
+           expires_at = greatest(q.expires_at, service_now() + ${storedLifetime(sql)})
       from held join messages m on m.id = held.message_id
      where q.message_id = held.message_id and q.recipient_no = held.recipient_no`
 }

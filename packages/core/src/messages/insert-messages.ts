@@ -1,10 +1,17 @@
 import { finishDeliveries } from '../delivery/finish-deliveries.ts'
-import { LIFETIME_HOURS } from '../delivery/schedule.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { matchingSuppression } from '../suppressions/store.ts'
 import { bodyColumns, deliveryColumns, messageColumns } from './accept-columns.ts'
-import { bypassParts, dataParts, hashedOptOuts, octetsParts, ownSchedules, refusalParts } from './accept-parts.ts'
+import {
+  bypassParts,
+  dataParts,
+  hashedOptOuts,
+  octetsParts,
+  ownSchedules,
+  refusalParts,
+  urgencyParts,
+} from './accept-parts.ts'
 import { batchParts } from './batches.ts'
 import type { StoredMessage } from './stored-message.ts'
 
@@ -44,6 +51,7 @@ export async function insertMessages(
   const held = batchParts(sql, batch)
   const due = ownSchedules(sql, batch)
   const unusable = refusalParts(sql, batch)
+  const urgency = urgencyParts(sql, batch)
   const suppression = matchingSuppression(
     sql,
     {
@@ -115,7 +123,8 @@ export async function insertMessages(
                   else key is null or id in (select message_id from keyed) end
       returning id, scheduled_at
     ), recipient as materialized (
-      select checked.*, ${due.at} as scheduled_at from checked join stored on stored.id = checked.message_id
+      select checked.*, ${due.at} as scheduled_at ${urgency.columns} from checked join stored on stored.id = checked.message_id
+        ${urgency.join}
     ), used as (
       insert into credit_usage (account_id, day, slot, used)
       select account_id, (service_now() at time zone 'UTC')::date, pg_backend_pid() % 64, count(*)
@@ -125,10 +134,10 @@ export async function insertMessages(
       on conflict (account_id, day, slot) do update set used = credit_usage.used + excluded.used
     )${held.added}, queued as (
       insert into delivery_queue (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain,
-             kind, reference, personal, group_id, next_at, expires_at ${bypass.name})
+             kind, reference, personal, group_id, next_at, expires_at ${urgency.name} ${bypass.name})
       select message_id, recipient_no, account_id, case when scheduled_at > service_now() then 'scheduled' else 'queued' end,
              recipient, key, domain, kind, reference, ${data.value}, group_id, ${held.nextAt},
-             greatest(scheduled_at, service_now()) + make_interval(hours => ${LIFETIME_HOURS}::int) ${bypass.name}
+             greatest(scheduled_at, service_now()) + ${urgency.lifetime} ${urgency.value} ${bypass.name}
         from recipient where refusal is null
       returning message_id
     ), finished as (
@@ -147,7 +156,8 @@ export async function insertMessages(
       ${insertEvents(sql, {
         from: sql`recipient`,
         type: sql`case when refusal is null then 'processed' when refusal = 'invalid' then 'invalid' else 'dropped' end`,
-        detail: sql`case when refusal <> 'invalid' then jsonb_build_object('reason', refusal) ${unusable.detail} end`,
+        detail: sql`case when refusal <> 'invalid' then jsonb_build_object('reason', refusal) ${unusable.detail}
+                    ${urgency.detail} end`,
       })}
     ), body as (
       insert into bodies (message_id, part, encoding, content, digest)

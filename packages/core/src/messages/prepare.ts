@@ -8,6 +8,7 @@ import type { RecipientData } from '../composition/recipient-data.ts'
 import { textDetailsOf } from '../composition/recipient-texts.ts'
 import { subjectOf } from '../composition/stored-content.ts'
 import type { StoredAttachment } from '../content/files/index.ts'
+import { classOf } from '../delivery/flows.ts'
 import { parseAddress } from '../mime/address.ts'
 import type { FileHead } from '../mime/parts.ts'
 import { messageIdText } from '../submission/message-id.ts'
@@ -75,6 +76,7 @@ export function prepare({ submission: given, found, transactionBase, heloName, n
     subject: shownSubject(submission, found.template),
     tags: submission.tags,
     settings,
+    class: classOf(settings.class),
     clientAddress: submission.clientAddress,
     format: mime ? 'mime' : 'content',
     size: [...first, ...files.contents].reduce((sum, piece) => sum + piece.length, 0),

@@ -1,6 +1,7 @@
 import type { AddedContent } from '../composition/added-content.ts'
 import type { EncodedPart } from '../composition/body.ts'
 import type { RecipientData } from '../composition/recipient-data.ts'
+import type { DeliveryClass } from '../delivery/flows.ts'
 import type { EntryPoint } from '../submission/submission.ts'
 
 /** A validated submission prepared for storage: one message, its body parts and one delivery per recipient. */
@@ -18,6 +19,9 @@ export interface StoredMessage {
   readonly subject: string
   readonly tags: readonly string[]
   readonly settings: AddedContent
+  readonly class: DeliveryClass
+  /** Whether it was submitted as urgent mail, beyond the account's limit. */
+  readonly lowered?: boolean
   readonly clientAddress: string
   readonly format: 'mime' | 'content'
   /** Total size of all parts in bytes, before encoding. */

@@ -79,6 +79,8 @@ export type SubmissionField =
   | 'unsubscribe'
   | 'linkParameters'
   | 'groups'
+  | 'class'
+  | 'deadline'
 
 export type SubmittedContent = ContentParts | MimeContent
 
@@ -136,4 +138,8 @@ export interface MessageSettings extends SettingsDetails {
   readonly unsubscribe?: boolean
   /** The message's unsubscribe group; recipients who unsubscribed from it do not receive the message. */
   readonly group?: number
+  /** urgent, normal or bulk; not validated yet. */
+  readonly class?: string
+  /** Seconds after which the message is no longer tried, from when it is due; not validated yet. */
+  readonly deadline?: number
 }

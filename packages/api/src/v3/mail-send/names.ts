@@ -21,6 +21,8 @@ const TOP_LEVEL: Partial<Record<SubmissionField, string>> = {
   unsubscribe: 'tracking_settings.subscription_tracking',
   linkParameters: 'tracking_settings.ganalytics',
   groups: 'asm.groups_to_display',
+  class: 'headers.X-PR-Class',
+  deadline: 'headers.X-PR-Deadline',
 }
 const OF_ENVELOPE: Partial<Record<SubmissionField, string>> = {
   recipient: 'to',

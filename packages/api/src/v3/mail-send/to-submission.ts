@@ -16,6 +16,7 @@ import { isGiven, type RawMail, type RawMailbox, type RawPersonalization } from 
 import { namesOf } from './names.ts'
 import { withoutQuotes } from './quoted-name.ts'
 import { settingsOf } from './to-settings.ts'
+import { URGENCY_HEADERS, urgencyOf } from './urgency.ts'
 
 export interface MailCall {
   /** The message after validation. */
@@ -54,7 +55,7 @@ export function toSubmission({ mail, principal, clientAddress, idempotencyKey, n
     attachments: (mail.attachments ?? []).map(toAttachment),
     envelopes: personalizations.map((one) => toEnvelope(one, mail, own)),
     tags: (mail.categories ?? []) as string[],
-    settings: settingsOf(mail),
+    settings: { ...settingsOf(mail), ...urgencyOf(mail) },
     scheduledAt: earliest(personalizations.map((one) => timeOf(one.send_at ?? mail.send_at, now))),
     idempotencyKey,
     fingerprint: idempotencyKey === undefined ? undefined : fingerprintOf(mail),
@@ -62,11 +63,13 @@ export function toSubmission({ mail, principal, clientAddress, idempotencyKey, n
   }
 }
 
+/** Headers that are not copied to the message as they are. */
+const OWN_HEADERS: readonly string[] = ['message-id', 'x-smtpapi', ...URGENCY_HEADERS]
+
 /** Checked before the headers are copied to every personalization. Throws parameterInvalid. */
 function requireFewHeaders({ headers }: RawMail): void {
-  const own = ['message-id', 'x-smtpapi']
-  const names = Object.keys(headers ?? {}).slice(0, LIMITS.headers + own.length + 1)
-  if (names.filter((name) => !own.includes(name.toLowerCase())).length > LIMITS.headers) {
+  const names = Object.keys(headers ?? {}).slice(0, LIMITS.headers + OWN_HEADERS.length + 1)
+  if (names.filter((name) => !OWN_HEADERS.includes(name.toLowerCase())).length > LIMITS.headers) {
     throw invalidParameter('personalizations.0.headers', `must have at most ${LIMITS.headers} headers`)
   }
 }
@@ -207,7 +210,7 @@ function toAttachment(
 
 /**
  * Returns the headers; those of the personalization win. Message-ID belongs to the message. X-SMTPAPI is an instruction to the
- * relay, and here it would be disclosed to the recipients (contract section 13).
+ * relay, and here it would be disclosed to the recipients (contract section 13). Class and deadline are settings.
  */
 function headersOf(
   shared: RawMail['headers'],
@@ -218,7 +221,7 @@ function headersOf(
     merged.set(name.toLowerCase(), [name, String(value)])
   }
   const messageId = merged.get('message-id')?.[1].trim()
-  for (const name of ['message-id', 'x-smtpapi']) merged.delete(name)
+  for (const name of OWN_HEADERS) merged.delete(name)
   return { headers: Object.fromEntries(merged.values()), messageId: messageId || undefined }
 }
 

@@ -1,0 +1,161 @@
+import { BULK, NORMAL, URGENT } from '@postrider/core'
+import t from 'tap'
+import { fromShortMessageId } from '../../packages/core/src/submission/message-id.ts'
+import { call, JSON_TYPE } from '../api/call.ts'
+import { sendV2, v2Body } from '../helpers/send.ts'
+import { until } from '../helpers/until.ts'
+import { mail } from '../relay/session.ts'
+import { startInternet } from './outbox.ts'
+
+const internet = await startInternet(t, { SITE_CONNECTIONS: '3' })
+const { service, sender } = internet
+const base = `http://127.0.0.1:${service.config.apiPort}`
+const HOUR = 3_600_000
+
+/** Class and seconds until the deadline of a queued or finished message, and the class that its events tell. */
+async function queued(id: string): Promise<{ class: number; seconds: number; told: unknown }> {
+  const [row] = await service.sql<{ class: number; seconds: number; told: unknown }[]>`
+    select q.class, round(extract(epoch from q.expires_at - m.accepted_at))::int as seconds,
+           (select e.detail->>'class' from events e where e.message_id = m.id and e.type = 'processed' limit 1) as told
+      from messages m join delivery_queue q on q.message_id = m.id where m.id = ${id}::uuid`
+  if (!row) throw new Error('not queued')
+  return row
+}
+
+const schedule = () => new Date(Date.now() + HOUR).toISOString()
+
+async function v2(settings: Record<string, unknown>, recipients = 1) {
+  const personalizations = Array.from({ length: recipients }, (_, at) => ({ recipient: `r${at}@harbor.example` }))
+  const body = v2Body(sender, { settings, schedule: schedule(), personalizations })
+  return sendV2(base, sender.apiKey, body)
+}
+
+async function v3(headers: Record<string, string>, own?: Record<string, string>) {
+  const body = JSON.stringify({
+    from: { email: `desk@${sender.domain}` },
+    subject: 'Berth 4',
+    personalizations: [{ to: [{ email: 'lena@harbor.example' }], ...(own ? { headers: own } : {}) }],
+    content: [{ type: 'text/plain', value: 'Ready.' }],
+    headers,
+    send_at: Math.floor(Date.now() / 1000) + 3600,
+  })
+  const authorization = `Bearer ${sender.apiKey}`
+  return call(base, { path: '/v3/mail/send', body, headers: { ...JSON_TYPE, authorization } })
+}
+
+function idOf({ headers }: Awaited<ReturnType<typeof v3>>): string {
+  return fromShortMessageId(String(headers['x-message-id'])) as string
+}
+
+async function smtp(fields: string): Promise<string> {
+  const session = await internet.openRelay(t)
+  const directives = `X-SMTPAPI: {"send_at":${Math.floor(Date.now() / 1000) + 3600}}\r\n`
+  return session.submit(`desk@${sender.domain}`, 'lena@harbor.example', mail(sender, directives + fields))
+}
+
+const LIFETIME = 72 * 3600
+
+for (const [name, of, seconds] of [
+  ['urgent', URGENT, 1800],
+  ['normal', NORMAL, LIFETIME],
+  ['bulk', BULK, LIFETIME],
+] as const) {
+  t.test(`${name} mail is queued as such by v2, v3 and SMTP`, async (t) => {
+    const answers = [
+      (await v2({ class: name })).body.data?.message_id as string,
+      idOf(await v3({ 'X-PR-Class': name })),
+      await smtp(`X-PR-Class: ${name}\r\n`),
+    ]
+    for (const id of answers) {
+      const found = await queued(id)
+      t.equal(found.class, of)
+      t.ok(Math.abs(found.seconds - 3600 - seconds) <= 2, `${found.seconds - 3600} s`)
+      t.equal(found.told, null)
+    }
+  })
+}
+
+t.test('a message has the deadline it was given, and recipients do not see the header fields', async (t) => {
+  const answers = [
+    (await v2({ deadline: 600 })).body.data?.message_id as string,
+    (await v2({ deadline: '600', class: 'urgent' })).body.data?.message_id as string,
+    idOf(await v3({ 'x-pr-deadline': '600' })),
+    await smtp('X-PR-DEADLINE: 600\r\n'),
+  ]
+  for (const id of answers) {
+    const { seconds } = await queued(id)
+    t.ok(Math.abs(seconds - 3600 - 600) <= 2, `${seconds - 3600} s`)
+  }
+  const host = await internet.host(t)
+  const domain = internet.domain([host])
+  const session = await internet.openRelay(t)
+  await session.submit(
+    `desk@${sender.domain}`,
+    `lena@${domain}`,
+    mail(sender, 'X-PR-Class: bulk\r\nX-PR-Deadline: 600\r\n'),
+  )
+  await until('the message', () => host.messages.length === 1)
+  t.notMatch(String(host.messages[0]?.data), /X-PR-/i)
+})
+
+t.test('a wrong class or deadline is named by the entry point that was used', async (t) => {
+  for (const [settings, parameter] of [
+    [{ class: 'fast' }, /settings\.class\] is invalid: must be urgent, normal or bulk/],
+    [{ deadline: 59 }, /settings\.deadline\] is invalid: must be a number of seconds from 60 to 259200/],
+    [{ deadline: 259_201 }, /settings\.deadline\] is invalid: must be/],
+    [{ deadline: 'soon' }, /settings\.deadline\] is invalid: must be/],
+  ] as const) {
+    const { status, body } = await v2(settings)
+    t.equal(status, 400)
+    t.match(JSON.stringify(body), parameter)
+  }
+  t.match((await v3({ 'X-PR-Class': 'fast' })).json, { errors: [{ field: 'headers.X-PR-Class' }] })
+  t.match((await v3({ 'X-PR-Deadline': '1e3' })).json, { errors: [{ field: 'headers.X-PR-Deadline' }] })
+  const own = await v3({}, { 'X-PR-Class': 'bulk' })
+  t.match(own.json, { errors: [{ field: 'personalizations.0.headers.X-PR-Class' }] })
+  await t.rejects(smtp('X-PR-Class: fast\r\n'), /X-PR-CLASS\] is invalid: must be urgent, normal or bulk/)
+  await t.rejects(smtp('X-PR-Deadline: soon\r\n'), /X-PR-DEADLINE\] is invalid: must be/)
+})
+
+t.test('beyond 600 urgent recipients a minute, an account sends normal mail, and its event says so', async (t) => {
+  const other = await service.makeSender()
+  const send = async (recipients: number): Promise<string> => {
+    const personalizations = Array.from({ length: recipients }, (_, at) => ({ recipient: `r${at}@harbor.example` }))
+    const body = v2Body(other, { settings: { class: 'urgent' }, schedule: schedule(), personalizations })
+    return (await sendV2(base, other.apiKey, body)).body.data?.message_id as string
+  }
+  t.equal((await queued(await send(400))).class, URGENT)
+  const beyond = await queued(await send(400))
+  t.equal(beyond.class, NORMAL)
+  t.equal(beyond.told, 'normal')
+  t.ok(beyond.seconds > LIFETIME)
+})
+
+t.test('urgent mail that is rejected for now is tried again within seconds', async (t) => {
+  let tries = 0
+  const host = await internet.host(t, { rcpt: () => (++tries === 1 ? '450 4.2.0 busy' : undefined) })
+  const began = Date.now()
+  await internet.inState(
+    await internet.send(`a@${internet.domain([host])}`, { settings: { class: 'urgent' } }),
+    'delivered',
+  )
+  t.equal(tries, 2)
+  t.ok(Date.now() - began < 20_000, `${Date.now() - began} ms`)
+})
+
+t.test('a message whose deadline has passed before a worker gets it is expired without an attempt', async (t) => {
+  const host = await internet.host(t)
+  const domain = internet.domain([host])
+  const [late, patient] = [
+    await internet.send(`a@${domain}`, { settings: { class: 'urgent' }, schedule: schedule() }),
+    await internet.send(`b@${domain}`, { schedule: schedule() }),
+  ]
+  // As if no worker had run for four days.
+  await service.sql`
+    update delivery_queue set expires_at = now() - interval '1 minute', next_at = now()
+     where message_id = any(${[late, patient]}::uuid[])`
+  const { attempts } = await internet.inState(late, 'expired')
+  t.match(attempts.at(-1)?.reply, /deadline of the message has passed/)
+  await internet.inState(patient, 'delivered')
+  t.equal(host.messages.length, 1)
+})

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Config } from '@postrider/core'
+import { bareThread, type Config } from '@postrider/core'
 import type { Order, Report, Start } from './messages.ts'
 
 /** Maximum processor time without a pause, in milliseconds: twenty times that of the most expensive body within the limits. */
@@ -23,12 +23,10 @@ export interface LargeThreadOptions {
   readonly onEnd: (end: { readonly exceeded: boolean; readonly cause?: unknown }) => void
 }
 
-/** Starts the thread. It has no environment and no arguments: its configuration is passed by the process. */
+/** Starts the thread. It has nothing of the environment ({@link bareThread}): its configuration is passed by the process. */
 export function startLargeThread({ config, onReport, onEnd }: LargeThreadOptions): LargeThread {
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
-    env: {},
-    argv: [],
-    execArgv: [],
+    ...bareThread(),
     name: 'large calls',
     resourceLimits: HEAP,
     workerData: { config } satisfies Start,

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { bareThread } from '../platform/threads/bare-thread.ts'
 import { type FilledContent, Unrenderable } from './fill.ts'
 import type { LoadedMessage } from './load.ts'
 import type { MessageCost } from './message-cost.ts'
@@ -91,9 +92,7 @@ interface Running {
 function startThread(data: MessageThreadData): Running {
   const thread = new Worker(new URL('./message-thread-body.ts', import.meta.url), {
     workerData: data,
-    env: {},
-    argv: [],
-    execArgv: [],
+    ...bareThread(),
     name: 'threads',
     resourceLimits: HEAP,
   })

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../platform/log.ts'
+import { bareThread } from '../platform/threads/bare-thread.ts'
 import { BEAT_EVERY } from './lease.ts'
 import { COUNTERS, type LostLease, type StandstillTimes } from './standstill.ts'
 
@@ -64,9 +65,7 @@ export async function holdLease({ log, onLost, times, ...who }: LeaseOptions): P
   }
   const thread = new Worker(new URL('./lease-thread-body.ts', import.meta.url), {
     workerData: data,
-    env: {},
-    argv: [],
-    execArgv: [],
+    ...bareThread(),
     name: 'lease',
     resourceLimits: HEAP,
   })

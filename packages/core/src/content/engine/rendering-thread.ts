@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { bareThread } from '../../platform/threads/bare-thread.ts'
 import { type CheckedTemplate, type RenderedOctets, type RenderFailure, TOO_LONG, TOO_MUCH_MEMORY } from './template.ts'
 import type { Order, Report } from './thread.ts'
 
@@ -27,12 +28,10 @@ export interface RenderingThread {
   stop(): Promise<void>
 }
 
-/** Starts a thread. It gets no environment and no arguments, and does not keep the process alive while it is idle. */
+/** Starts a thread. It gets nothing of the environment ({@link bareThread}), and does not keep the process alive while it is idle. */
 export function startRenderingThread(): RenderingThread {
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
-    env: {},
-    argv: [],
-    execArgv: [],
+    ...bareThread(),
     name: 'template rendering',
     resourceLimits: HEAP_LIMITS,
   })

@@ -1,5 +1,6 @@
 import { type Transferable, Worker } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
+import { bareThread } from './bare-thread.ts'
 
 /** The work was stopped because it exceeded a limit; `why` names the limit. */
 export class ThreadStopped extends Error {
@@ -106,7 +107,7 @@ export function createThreadPool<Order, Answer>(bounds: ThreadBounds): ThreadPoo
 }
 
 /**
- * A thread that runs one order at a time. It gets no environment and no arguments and does not keep the process alive.
+ * A thread that runs one order at a time. It gets nothing of the environment ({@link bareThread}) and does not keep the process alive.
  */
 class GuardedThread<Order, Answer> {
   alive = true
@@ -123,9 +124,7 @@ class GuardedThread<Order, Answer> {
     this.#bounds = bounds
     const limits = { maxOldGenerationSizeMb: bounds.heap, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
     this.#worker = new Worker(bounds.url, {
-      env: {},
-      argv: [],
-      execArgv: [],
+      ...bareThread(),
       name: bounds.name,
       resourceLimits: limits,
     })

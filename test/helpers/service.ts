@@ -5,6 +5,7 @@ import { type Config, type Core, createCore, createLog, ensureCertificate, readC
 import type { Test } from 'tap'
 import { makeDatabase } from './database.ts'
 import { freePorts } from './ports.ts'
+import { createSenderKeys } from './sender-keys.ts'
 
 /** An account with a key and an active sending domain, made for one test. */
 export interface Sender {
@@ -65,7 +66,8 @@ export async function makeService(
   }
   const config = readConfig(env)
   const log = createLog('test', config.logLevel)
-  const core = createCore({ sql: database.sql, config, log })
+  const keys = createSenderKeys()
+  const core = createCore({ sql: database.sql, config, log, givenKey: keys.take })
   await core.readiness.check()
   t.teardown(async () => {
     core.readiness.close()
@@ -83,6 +85,7 @@ export async function makeService(
       if (!tracking) await switchTrackingOff(database.sql, account.id)
       const { secret } = await core.auth.createKey({ accountId: account.id })
       const domain = `ship${number}.example`
+      await keys.give(domain, number)
       await core.domains.add({ accountId: account.id, name: domain, state: 'active' })
       return { accountId: account.id, accountName, apiKey: secret, domain }
     },

@@ -9,6 +9,7 @@ import { createDynamicRenderer } from './content/engine/index.ts'
 import { type Attachments, createAttachments } from './content/files/index.ts'
 import { createTemplates, type Templates } from './content/templates/index.ts'
 import { announcer, createDeliveries, type Deliveries } from './delivery/index.ts'
+import type { GivenKey } from './domains/dkim-key.ts'
 import { createDomains, type Domains } from './domains/index.ts'
 import { type Batches, batchesOf, createMessages, EVERYTHING, type Messages, type Share } from './messages/index.ts'
 import { createByteBudget } from './platform/budget.ts'
@@ -77,6 +78,8 @@ export interface CoreDependencies {
   readonly clock?: Clock
   /** Limits on what one call may use of the process; unlimited if omitted. */
   readonly share?: Share
+  /** Used by tests, since generating a DKIM key takes a fifth of a second. */
+  readonly givenKey?: GivenKey
 }
 
 // One function, since it only wires: each domain is built from those above it.
@@ -86,6 +89,7 @@ export function createCore({
   log,
   clock: hostClock = systemClock,
   share = EVERYTHING,
+  givenKey,
 }: CoreDependencies): Core {
   const secretKey = loadSecretKey(config.secretKey, config.dataDir)
   const secrets = createSecrets(secretKey)
@@ -95,7 +99,7 @@ export function createCore({
   // Both share one pool. Statements that mail waits for have the shorter deadline.
   const [sql, work] = [within(pool, 'mail'), within(pool, 'work')]
   const rateLimits = createRateLimits(sql)
-  const domains = createDomains({ sql, secrets, rateLimits, config })
+  const domains = createDomains({ sql, secrets, rateLimits, config, givenKey })
   const templates = createTemplates(sql)
   const renderer = createDynamicRenderer()
   const editableTemplates = createEditableTemplates(sql, renderer)

@@ -3,6 +3,7 @@ import {
   createPublicKey,
   generateKeyPair,
   type KeyObject,
+  type KeyPairKeyObjectResult,
   randomInt,
   sign,
   verify,
@@ -30,6 +31,9 @@ export interface DkimKeyPair {
   readonly privateKey: Buffer
 }
 
+/** Returns the pair that the domain's next key is, or undefined to have one generated. */
+export type GivenKey = (domain: string) => KeyPairKeyObjectResult | undefined
+
 export type KeyMaker = (accountId: number, domain: string) => Promise<DkimKeyPair>
 
 /**
@@ -37,11 +41,11 @@ export type KeyMaker = (accountId: number, domain: string) => Promise<DkimKeyPai
  * four threads for the whole process. Each account has at most one key in the queue, so an account that requests many
  * delays the others by one key only.
  */
-export function createKeyMaker(secrets: Secrets): KeyMaker {
+export function createKeyMaker(secrets: Secrets, givenKey?: GivenKey): KeyMaker {
   const ofAccounts = new Map<number, Promise<unknown>>()
   let previous: Promise<unknown> = Promise.resolve()
   const enqueue = (domain: string): Promise<DkimKeyPair> => {
-    const made = previous.then(() => makeDkimKey(secrets, domain))
+    const made = previous.then(() => makeDkimKey(secrets, domain, givenKey))
     previous = made.catch(() => {})
     return made
   }
@@ -57,8 +61,9 @@ export function createKeyMaker(secrets: Secrets): KeyMaker {
   }
 }
 
-async function makeDkimKey(secrets: Secrets, domain: string): Promise<DkimKeyPair> {
-  const { publicKey, privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: MODULUS_BITS })
+async function makeDkimKey(secrets: Secrets, domain: string, givenKey?: GivenKey): Promise<DkimKeyPair> {
+  const { publicKey, privateKey } =
+    givenKey?.(domain) ?? (await promisify(generateKeyPair)('rsa', { modulusLength: MODULUS_BITS }))
   return sealed(secrets, domain, publicKey, privateKey)
 }
 

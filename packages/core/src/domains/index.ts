@@ -5,6 +5,7 @@ import type { Sql } from '../platform/database/database.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { addDomain, type NewSendingDomain } from './add-domain.ts'
 import { checkDueDomains } from './check-due.ts'
+import type { GivenKey } from './dkim-key.ts'
 import { makeNextKey, takeNextKey } from './dkim-rotation.ts'
 import type { Domain, DomainSigner, DomainState, DomainWithRecords, UsableDomain } from './domain.ts'
 import { createDomainCache } from './domain-cache.ts'
@@ -97,14 +98,15 @@ export interface DomainsDependencies {
   readonly secrets: Secrets
   readonly rateLimits: RateLimits
   readonly config: Pick<Config, 'returnPathHost' | 'publicUrl' | 'heloName' | 'dnsServers' | 'domainGraceHours'>
+  readonly givenKey?: GivenKey | undefined
 }
 
 const HOUR_MS = 3_600_000
 
-export function createDomains({ sql, secrets, rateLimits, config }: DomainsDependencies): Domains {
+export function createDomains({ sql, secrets, rateLimits, config, givenKey }: DomainsDependencies): Domains {
   const hosts = serviceHosts(config)
   const cache = createDomainCache(sql, secrets)
-  const makeKeyFor = createLimitedKeyMaker(secrets, rateLimits)
+  const makeKeyFor = createLimitedKeyMaker(secrets, rateLimits, givenKey)
   const checker = createDomainChecker({
     sql,
     hosts,

@@ -1,14 +1,18 @@
 import type { Actor } from '../accounts/audit/index.ts'
 import { HOUR, type Rate, type RateLimits, requireAllowed } from '../accounts/rate-limits/index.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { createKeyMaker, type KeyMaker } from './dkim-key.ts'
+import { createKeyMaker, type GivenKey, type KeyMaker } from './dkim-key.ts'
 
 /** Generating a key takes a fifth of a second of processor time. */
 const MAX_KEYS_PER_HOUR = 100
 
 /** Limits the keys an account generates per hour, over all processes; the operator has no limit. */
-export function createLimitedKeyMaker(secrets: Secrets, rateLimits: RateLimits): (by: Actor) => KeyMaker {
-  const keyMaker = createKeyMaker(secrets)
+export function createLimitedKeyMaker(
+  secrets: Secrets,
+  rateLimits: RateLimits,
+  givenKey?: GivenKey,
+): (by: Actor) => KeyMaker {
+  const keyMaker = createKeyMaker(secrets, givenKey)
   return ({ keyId }) =>
     async (accountId, name) => {
       if (keyId !== null) requireAllowed(await rateLimits.take([newKeys(accountId)]))

@@ -2,13 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { migrate, openDatabase, type Sql } from '@postrider/core'
 
 const TEMPLATE = 'postrider_template'
+/** Filled when the first test asks for it, since few tests need it. */
+const FILLED_TEMPLATE = 'postrider_filled'
+/** The lock of the test that fills it. */
+const FILL_LOCK = 7740
 /** SQLSTATE. */
 const DEADLOCK = '40P01'
 
 /** Migrates the database that every test file's own is a copy of. */
 export async function makeTemplateDatabase(url: string): Promise<void> {
   const admin = openDatabase({ url, name: 'test', connections: 1 })
-  await admin.unsafe(`drop database if exists ${TEMPLATE} with (force)`)
+  for (const name of [TEMPLATE, FILLED_TEMPLATE]) await admin.unsafe(`drop database if exists ${name} with (force)`)
   await admin.unsafe(`create database ${TEMPLATE}`)
   await admin.end()
   const sql = openDatabase({ url: databaseUrl(url, TEMPLATE), name: 'test', connections: 1 })
@@ -23,12 +27,47 @@ export interface TestDatabase {
 }
 
 /** A database of its own, migrated and empty; on the server of the test run, or on one the test owns. */
-export async function makeDatabase(server = process.env.TEST_DATABASE_URL): Promise<TestDatabase> {
-  if (!server) throw new Error('TEST_DATABASE_URL is not set: run the tests with npm test, or node test/run.ts FILE')
-  const name = `test_${randomBytes(6).toString('hex')}`
+export function makeDatabase(server = ofTheRun()): Promise<TestDatabase> {
+  return copyDatabase(server, TEMPLATE)
+}
+
+/** A database with what `fill` filled the first one of the test run with, and what it answered. */
+export async function makeFilledDatabase<T>(
+  fill: (url: string) => Promise<T>,
+): Promise<{ database: TestDatabase; filled: T }> {
+  const server = ofTheRun()
+  const filled = await fillOnce(server, fill)
+  return { database: await copyDatabase(server, FILLED_TEMPLATE), filled }
+}
+
+/** Keeps the answer of `fill` as the database's comment. */
+async function fillOnce<T>(server: string, fill: (url: string) => Promise<T>): Promise<T> {
   const admin = openDatabase({ url: server, name: 'test', connections: 1 })
-  // Copying the files is quicker than logging them, and the copy is thrown away anyway.
-  await admin.unsafe(`create database ${name} template ${TEMPLATE} strategy file_copy`)
+  try {
+    await admin`set statement_timeout = 0`
+    await admin`select pg_advisory_lock(${FILL_LOCK})`
+    const [found] = await admin<{ comment: string }[]>`
+      select shobj_description(oid, 'pg_database') as comment from pg_database where datname = ${FILLED_TEMPLATE}`
+    if (found) return JSON.parse(found.comment) as T
+    const name = await copyTemplate(admin, TEMPLATE)
+    const filled = await fill(databaseUrl(server, name))
+    await admin.unsafe(`comment on database ${name} is '${JSON.stringify(filled).replaceAll("'", "''")}'`)
+    await admin.unsafe(`alter database ${name} rename to ${FILLED_TEMPLATE}`)
+    return filled
+  } finally {
+    await admin.end()
+  }
+}
+
+function ofTheRun(): string {
+  const server = process.env.TEST_DATABASE_URL
+  if (!server) throw new Error('TEST_DATABASE_URL is not set: run the tests with npm test, or node test/run.ts FILE')
+  return server
+}
+
+async function copyDatabase(server: string, template: string): Promise<TestDatabase> {
+  const admin = openDatabase({ url: server, name: 'test', connections: 1 })
+  const name = await copyTemplate(admin, template)
   const url = databaseUrl(server, name)
   const sql = openDatabase({ url, name: 'test', connections: 3 })
   return {
@@ -40,6 +79,14 @@ export async function makeDatabase(server = process.env.TEST_DATABASE_URL): Prom
       await admin.end()
     },
   }
+}
+
+/** Answers the name of the copy. */
+async function copyTemplate(admin: Sql, template: string): Promise<string> {
+  const name = `test_${randomBytes(6).toString('hex')}`
+  // Copying the files is quicker than logging them, and the copy is thrown away anyway.
+  await admin.unsafe(`create database ${name} template ${template} strategy file_copy`)
+  return name
 }
 
 function databaseUrl(server: string, name: string): string {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Config, type Core, createCore, createLog, ensureCertificate, readConfig, type Sql } from '@postrider/core'
 import type { Test } from 'tap'
-import { makeDatabase } from './database.ts'
+import { makeDatabase, type TestDatabase } from './database.ts'
 import { freePorts } from './ports.ts'
 import { createSenderKeys } from './sender-keys.ts'
 
@@ -46,7 +46,15 @@ export async function makeService(
   settings: Record<string, string> = {},
   server?: string,
 ): Promise<TestService> {
-  const database = await makeDatabase(server)
+  return makeServiceOn(t, await makeDatabase(server), settings)
+}
+
+/** On a database that this test has made. */
+export async function makeServiceOn(
+  t: Test,
+  database: TestDatabase,
+  settings: Record<string, string> = {},
+): Promise<TestService> {
   const [api, relay, relayTls, smtp, http] = await freePorts(5)
   const env = {
     DATABASE_URL: database.url,

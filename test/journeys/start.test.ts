@@ -1,17 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { growDatabase } from '../helpers/grown.ts'
+import { makeGrownService } from '../helpers/grown.ts'
 import { type ProcessName, startProcess } from '../helpers/processes.ts'
-import { makeService } from '../helpers/service.ts'
 import { planOf, recordStatements, wholeScans } from '../helpers/statements.ts'
 
 /** Long enough for what a process does first; what it asks each minute is asked below. */
 const FIRST_MS = 3000
 
 t.test('nothing that a process asks when it starts reads a large table from end to end', async (t) => {
-  const service = await makeService(t)
+  const { service } = await makeGrownService(t)
   const url = service.env.DATABASE_URL as string
-  await growDatabase(service.sql, url)
   const recorder = await recordStatements(t, url)
   for (const name of ['api', 'relay', 'delivery'] as const satisfies readonly ProcessName[]) {
     recorder.clear()

@@ -1,13 +1,14 @@
 import { type BrowseFilter, createCore, createLog, openDatabase, readConfig } from '@postrider/core'
 import t from 'tap'
-import { growDatabase } from '../../helpers/grown.ts'
-import { makeService } from '../../helpers/service.ts'
+import { makeGrownService } from '../../helpers/grown.ts'
 import { nodesOf, planOf, recordStatements } from '../../helpers/statements.ts'
 
 t.test('the v3 lists read the entries of a reason in their order, never the whole list', async (t) => {
-  const service = await makeService(t)
+  const {
+    service,
+    owners: { large: accountId },
+  } = await makeGrownService(t)
   const url = service.env.DATABASE_URL as string
-  const { large: accountId } = await growDatabase(service.sql, url)
   const recorder = await recordStatements(t, url)
   const sql = openDatabase({ url: recorder.url, name: 'test', connections: 2 })
   const core = createCore({ sql, config: readConfig(service.env), log: createLog('test', 'silent') })

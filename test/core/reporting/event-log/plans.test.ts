@@ -3,13 +3,14 @@ import t from 'tap'
 import { PERSON } from '../../../../bench/growth/scale.ts'
 import { createSecrets } from '../../../../packages/core/src/platform/secrets.ts'
 import { createEventLog, type LogQuestion } from '../../../../packages/core/src/reporting/event-log/index.ts'
-import { growDatabase } from '../../../helpers/grown.ts'
-import { makeService } from '../../../helpers/service.ts'
+import { makeGrownService } from '../../../helpers/grown.ts'
 import { nodesOf, type PlanNode, planOf, recordStatements, wholeScans } from '../../../helpers/statements.ts'
 
-const service = await makeService(t)
+const {
+  service,
+  owners: { large: accountId },
+} = await makeGrownService(t)
 const url = service.env.DATABASE_URL as string
-const { large: accountId } = await growDatabase(service.sql, url)
 const recorder = await recordStatements(t, url)
 const own = openDatabase({ url: recorder.url, name: 'test', connections: 1 })
 t.teardown(() => own.end())

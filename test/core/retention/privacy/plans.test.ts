@@ -3,14 +3,15 @@ import t from 'tap'
 import { PERSON } from '../../../../bench/growth/scale.ts'
 import { eraseBatch } from '../../../../packages/core/src/retention/privacy/erase-batch.ts'
 import { findFinished, firstFew } from '../../../../packages/core/src/retention/privacy/find.ts'
-import { growDatabase } from '../../../helpers/grown.ts'
-import { makeService } from '../../../helpers/service.ts'
+import { makeGrownService } from '../../../helpers/grown.ts'
 import { nodesOf, planOf, recordStatements, wholeScans } from '../../../helpers/statements.ts'
 
 t.test('what is swept of a person is found by its messages, never by the account', async (t) => {
-  const service = await makeService(t)
+  const {
+    service,
+    owners: { large: accountId },
+  } = await makeGrownService(t)
   const url = service.env.DATABASE_URL as string
-  const { large: accountId } = await growDatabase(service.sql, url)
   const recorder = await recordStatements(t, url)
   const sql = openDatabase({ url: recorder.url, name: 'test', connections: 1 })
   t.teardown(() => sql.end())

@@ -7,11 +7,13 @@ import { writeOnce } from '@postrider/core'
 /** More than a test has senders whose keys it tells apart. */
 const KEYS = 8
 
-/** The DKIM keys of senders, each for the first key of one domain. */
+/** Keys for domains of tests that are not about keys, each for the first key of one domain. */
 export interface SenderKeys {
-  give(domain: string, number: number): Promise<void>
+  give(domain: string): Promise<void>
   take(domain: string): KeyPairKeyObjectResult | undefined
 }
+
+let next = 0
 
 /**
  * The senders of a test run share a few keys: generating one takes a sixth of a second of processor time, which was a tenth of that of the
@@ -20,8 +22,8 @@ export interface SenderKeys {
 export function createSenderKeys(): SenderKeys {
   const given = new Map<string, KeyPairKeyObjectResult>()
   return {
-    async give(domain, number) {
-      given.set(domain, await keyOf(number % KEYS))
+    async give(domain) {
+      given.set(domain, await keyOf(next++ % KEYS))
     },
     take(domain) {
       const pair = given.get(domain)

@@ -23,6 +23,8 @@ export interface TestService {
   readonly env: Readonly<Record<string, string>>
   /** Nothing is added to its mail, unless `tracking`: then opens and clicks are tracked, as for any new account. */
   makeSender(options?: { readonly tracking?: boolean }): Promise<Sender>
+  /** The first key of this domain, which will be added, is one that the test run makes only once: for tests that add many. */
+  giveKey(domain: string): Promise<void>
   /** Opens the API and answers its base URL. */
   openApi(): Promise<string>
   /** Opens the relay on its two ports. */
@@ -93,10 +95,11 @@ export async function makeServiceOn(
       if (!tracking) await switchTrackingOff(database.sql, account.id)
       const { secret } = await core.auth.createKey({ accountId: account.id })
       const domain = `ship${number}.example`
-      await keys.give(domain, number)
+      await keys.give(domain)
       await core.domains.add({ accountId: account.id, name: domain, state: 'active' })
       return { accountId: account.id, accountName, apiKey: secret, domain }
     },
+    giveKey: keys.give,
     async openApi() {
       const { buildApp } = await import('@postrider/api')
       const app = await buildApp({ core, config, log })

@@ -26,6 +26,12 @@ async function pass(more: number): Promise<void> {
   }
 }
 
+/** As one of many: its key is of no interest. */
+async function addQuickly(name: string): Promise<void> {
+  await service.giveKey(name)
+  await domains.add({ accountId, name })
+}
+
 async function checks(name: string): Promise<unknown[]> {
   const entries = await audit.list(accountId, { after: 0, limit: 1000 })
   return entries.filter(({ action, object }) => action === 'domain.check' && object === `domain ${name}`)
@@ -155,7 +161,7 @@ t.test('the record of an old DKIM key is wanted for eight days', async (t) => {
 
 t.test('ten workers at once look each due domain up once, and a deleted one not at all', async (t) => {
   const names = Array.from({ length: 30 }, (_, at) => `due${at}.example`)
-  for (const name of names) await domains.add({ accountId, name })
+  for (const name of names) await addQuickly(name)
   await domains.remove(accountId, 'due0.example', { keyId: null, address: null })
   hours += 2
   await moveClock(service.sql, `${hours} hours ${hours * 4} minutes`)
@@ -192,7 +198,7 @@ t.test('a worker that stops leaves what it saw half unsaid', async (t) => {
 
 t.test('domains that cannot be looked after do not keep the others of their round waiting', async (t) => {
   const names = Array.from({ length: 20 }, (_, at) => `${at < 10 ? 'fails' : 'follows'}${at}.example`)
-  for (const name of names) await domains.add({ accountId, name })
+  for (const name of names) await addQuickly(name)
   await service.sql`
     alter table domains add constraint no_look check (name not like 'fails%' or checked_at is null)`
   hours += 2

@@ -74,6 +74,8 @@ t.test('a page by cursor may have 5,000 rows, and pages go through every kind of
     deliveries: deliveries.slice(0, 3000),
     subject: 'Two',
   })
+  // As autovacuum does sooner or later: before it the pages take eight seconds of processor time more.
+  await service.sql`analyze messages, events, finished_deliveries`
   const first = await ask(sender, 'startdate=2026-05-01&limit=1000')
   const rest = await ask(sender, `startdate=2026-05-01&limit=1000000&scrollid=${first.json?.scrollid}`)
   t.equal(((rest.json?.data ?? []) as Row[]).length, 5000)

@@ -185,8 +185,11 @@ t.test('the same events come at once, those that are asked for, in the words of 
     t.equal(answer.headers['content-type'], 'application/x-ndjson; charset=utf-8', answer.text)
     return linesOf(answer.text).map(({ EVENT }) => EVENT)
   }
-  t.strictSame(await events(`startdate=${yesterday}`), ['processed', 'sent', 'opened', 'bounced'])
-  t.strictSame(await events(`startdate=${yesterday}&enddate=&events=`), ['processed', 'sent', 'opened', 'bounced'])
+  // The first event is of today. On a Monday yesterday's are in an earlier week, and numbered before it.
+  const allEvents = async (query: string) => (await events(query)).toSorted()
+  const all = ['bounced', 'opened', 'processed', 'sent']
+  t.strictSame(await allEvents(`startdate=${yesterday}`), all)
+  t.strictSame(await allEvents(`startdate=${yesterday}&enddate=&events=`), all)
   t.strictSame(await events(`startdate=${yesterday}&events=Sent,open`), ['sent', 'opened'])
   t.strictSame(await events(`startdate=${yesterday}&events=softbounce,deferred`), ['bounced', 'deferred'])
   t.strictSame(await events(`startdate=${yesterday}&events=hardbounce`), [])

@@ -131,6 +131,21 @@ t.test('beyond 600 urgent recipients a minute, an account sends normal mail, and
   t.ok(beyond.seconds > LIFETIME)
 })
 
+t.test('bulk mail leaves a connection of its site to other mail', async (t) => {
+  const gate = Promise.withResolvers<undefined>()
+  const host = await internet.host(t, { dot: () => (host.messages.length > 0 ? undefined : gate.promise) })
+  const domain = internet.domain([host])
+  const personalizations = Array.from({ length: 20 }, (_, at) => ({ recipient: `r${at}@${domain}` }))
+  await sendV2(base, sender.apiKey, v2Body(sender, { settings: { class: 'bulk' }, personalizations }))
+  const begun = () => host.commands.filter((command) => command === 'DATA').length
+  await until('two bulk messages to hang', () => begun() === 2)
+  await internet.send(`urgent@${domain}`, { settings: { class: 'urgent' } })
+  await until('the urgent one to be under way', () => begun() === 3)
+  t.ok(host.commands.some((command) => command.includes('<urgent@')))
+  gate.resolve(undefined)
+  await until('all', () => host.messages.length === 21)
+})
+
 t.test('urgent mail that is rejected for now is tried again within seconds', async (t) => {
   let tries = 0
   const host = await internet.host(t, { rcpt: () => (++tries === 1 ? '450 4.2.0 busy' : undefined) })

@@ -1,4 +1,4 @@
-import type { Core, Flow, FlowShare } from '@postrider/core'
+import { type Core, type Flow, type FlowShare, URGENT } from '@postrider/core'
 import type { Dispatcher } from './dispatcher.ts'
 import { flowKey, WEIGHTS } from './fair-queue.ts'
 
@@ -27,8 +27,6 @@ export interface DueClaimsOptions {
 
 interface KnownFlow {
   readonly flow: Flow
-  /** Whether it may have due mail. */
-  due: boolean
   /** How much of it was claimed, divided by its weight. The flow with the least is next. */
   served: number
   cursor?: number
@@ -42,7 +40,10 @@ interface KnownFlow {
  */
 export class DueClaims {
   readonly #options: DueClaimsOptions
+  /** In the order in which they were seen last. */
   readonly #known = new Map<number, KnownFlow>()
+  /** Those that may have due mail. */
+  readonly #due = new Map<number, KnownFlow>()
   #lackedCapacity = false
   /** The last look for due flows ended then, and took so long. */
   #looked = { at: Number.NEGATIVE_INFINITY, milliseconds: 0 }
@@ -58,24 +59,27 @@ export class DueClaims {
 
   /** These flows may have due mail. */
   know(flows: readonly Flow[]): void {
-    const least = this.#leastServed()
+    let least = Number.POSITIVE_INFINITY
+    for (const { served } of this.#due.values()) least = Math.min(least, served)
     for (const flow of flows) {
       const key = flowKey(flow)
-      const known = this.#known.get(key)
-      if (known?.due) continue
-      const served = Math.max(known?.served ?? 0, least)
+      if (this.#due.has(key)) continue
+      const known = this.#known.get(key) ?? newFlow(flow)
+      // Mail that it did not have earlier gives it no right to more than the others now.
+      if (this.#due.size > 0) known.served = Math.max(known.served, least)
+      this.#due.set(key, known)
       this.#known.delete(key)
-      this.#known.set(key, { headAt: 0, ...known, flow, due: true, served })
+      this.#known.set(key, known)
     }
-    for (const [key, { due }] of this.#known) {
+    for (const key of this.#known.keys()) {
       if (this.#known.size <= FLOWS_KEPT) break
-      if (!due) this.#known.delete(key)
+      if (!this.#due.has(key)) this.#known.delete(key)
     }
   }
 
   /** Whether flows may have due mail that the next claim takes. */
   get hasMore(): boolean {
-    return !this.#lackedCapacity && [...this.#known.values()].some(({ due }) => due)
+    return !this.#lackedCapacity && this.#due.size > 0
   }
 
   /** Looks for all flows with due mail, once a second, or if `now`, before that. */
@@ -95,7 +99,7 @@ export class DueClaims {
     const shares = this.#shares()
     if (shares.length === 0) return 0
     // New mail of a flow may be announced while the claim is under way.
-    for (const share of shares) this.#of(share).due = false
+    for (const share of shares) this.#due.delete(flowKey(share))
     const claimed = await core.deliveries.claim({ workerId, shares }).catch((error: unknown) => {
       this.know(shares)
       throw error
@@ -110,7 +114,7 @@ export class DueClaims {
       known.served += 1 / WEIGHTS[delivery.class]
       counts.set(flowKey(delivery), (counts.get(flowKey(delivery)) ?? 0) + 1)
     }
-    for (const share of shares) if (counts.get(flowKey(share)) === share.limit) this.#of(share).due = true
+    this.know(shares.filter((share) => counts.get(flowKey(share)) === share.limit))
     if (claimed.length > 0) await dispatcher.take(claimed)
     return claimed.length
   }
@@ -118,18 +122,19 @@ export class DueClaims {
   /** Shares of the capacity: by weight, urgent ones first, then those that were served least. */
   #shares(): FlowShare[] {
     const { dispatcher } = this.#options
-    const due = [...this.#known.values()].filter((known) => known.due)
-    due.sort((a, b) => Number(b.flow.class === 0) - Number(a.flow.class === 0) || a.served - b.served)
-    const next = due.slice(0, FLOWS)
+    const next = this.#next()
     // A few free slots are not worth a claim: more are freed shortly. A flow with little in flight does not wait for them.
     const room = dispatcher.capacity < BATCH / 4 ? 0 : Math.min(dispatcher.capacity, BATCH)
     const weights = next.reduce((sum, { flow }) => sum + WEIGHTS[flow.class], 0)
+    let left = BATCH
     const shares = next.map(({ flow }) => {
       const share = room === 0 ? 0 : Math.max(1, Math.floor((room * WEIGHTS[flow.class]) / weights))
-      return { ...flow, limit: Math.max(share, Math.min(BATCH, dispatcher.reserveFor(flow))) }
+      const limit = Math.min(left, Math.max(share, dispatcher.reserveFor(flow)))
+      left -= limit
+      return { ...flow, limit }
     })
     const claimable = shares.filter(({ limit }) => limit > 0)
-    this.#lackedCapacity = claimable.length < due.length && room === 0
+    this.#lackedCapacity = room === 0 && claimable.length < this.#due.size
     return claimable.map((share) => ({
       ...share,
       dueFrom: this.#dueFrom(this.#of(share)),
@@ -145,13 +150,29 @@ export class DueClaims {
     return undefined
   }
 
-  #leastServed(): number {
-    let least = Number.POSITIVE_INFINITY
-    for (const { due, served } of this.#known.values()) if (due && served < least) least = served
-    return least === Number.POSITIVE_INFINITY ? 0 : least
+  /** The flows that are next, in order. One pass, since there may be thousands. */
+  #next(): KnownFlow[] {
+    const next: KnownFlow[] = []
+    for (const known of this.#due.values()) {
+      if (next.length === FLOWS && !isBefore(known, next[FLOWS - 1] as KnownFlow)) continue
+      const at = next.findIndex((other) => isBefore(known, other))
+      next.splice(at === -1 ? next.length : at, 0, known)
+      if (next.length > FLOWS) next.pop()
+    }
+    return next
   }
 
+  /** Of a flow with a claim under way, which may have been forgotten meanwhile. */
   #of(flow: Flow): KnownFlow {
-    return this.#known.get(flowKey(flow)) as KnownFlow
+    return this.#known.get(flowKey(flow)) ?? newFlow(flow)
   }
+}
+
+function newFlow({ accountId, class: of }: Flow): KnownFlow {
+  return { flow: { accountId, class: of }, served: 0, headAt: 0 }
+}
+
+function isBefore(a: KnownFlow, b: KnownFlow): boolean {
+  const urgentFirst = Number(b.flow.class === URGENT) - Number(a.flow.class === URGENT)
+  return urgentFirst < 0 || (urgentFirst === 0 && a.served < b.served)
 }

@@ -3,7 +3,7 @@ import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { backlog } from './cases/backlog.ts'
-import { claimLatency, snapshot } from './cases/claims.ts'
+import { claimFlows, claimLatency, snapshot } from './cases/claims.ts'
 import { client } from './cases/client.ts'
 import { underAccept } from './cases/delivery.ts'
 import { endToEnd } from './cases/end-to-end.ts'
@@ -38,7 +38,7 @@ Cases: `
 
 const CASES: readonly Case[] = [
   ...[smtpAccept, endToEnd, httpAccept, waitFor250, idleLatency, underAccept],
-  ...[snapshot, client, fullQueue, fairness, backlog, tarpit, claimLatency, manyEvents, workers],
+  ...[snapshot, client, fullQueue, fairness, backlog, tarpit, claimFlows, claimLatency, manyEvents, workers],
 ]
 
 /** What `--json` promises to name, whether it was measured or not. */

@@ -1,5 +1,4 @@
-import { type Core, openDatabase } from '@postrider/core'
-import { claimDue } from '../../test/helpers/claim.ts'
+import { type Core, NORMAL, openDatabase } from '@postrider/core'
 import type { Case, Context } from '../harness/context.ts'
 import { alternate, median, quantile, ratioOf } from '../harness/rounds.ts'
 import { fillQueue } from './growth.ts'
@@ -76,6 +75,66 @@ export const claimLatency: Case = {
   },
 }
 
+const LARGE = 1_000_000
+const ACCOUNTS = 1000
+const DUE_EACH = 20
+/** As a worker does (delivery/due-claims.ts). */
+const FLOWS_PER_CLAIM = 32
+
+/** What claims take when a thousand accounts have due mail, and one of them a million. */
+export const claimFlows: Case = {
+  name: 'claim-flows',
+  long: true,
+  async run({ service, report }: Context) {
+    const title = `a claim when ${ACCOUNTS} accounts have due mail, and another one a million`
+    report(title)
+    const { core, sql, accountId } = service
+    const due = (account: ReturnType<typeof sql>, rows: number): Promise<unknown> =>
+      sql.begin(async (sql) => {
+        await sql`set local statement_timeout = 0`
+        await sql`
+          insert into delivery_queue (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain, kind,
+                 next_at, expires_at)
+          select uuidv7(), 0, ${account}, 'queued', 'a', 'a', 'd' || i % 1000 || '.example', 'to',
+                 now() - interval '1 hour' + i * interval '1 ms', now() + interval '3 days'
+            from generate_series(1, ${rows}::int) as i`
+      })
+    await due(sql`${accountId}::int`, LARGE)
+    await due(sql`1000000 + i % ${ACCOUNTS}::int`, ACCOUNTS * DUE_EACH)
+    await sql`analyze delivery_queue`
+    const { workerId, release } = await core.deliveries.register({ host: 'bench', pid: process.pid })
+    const [looks, waits]: [number[], number[]] = [[], []]
+    const timed = async <T>(times: number[], act: () => Promise<T>): Promise<T> => {
+      const began = performance.now()
+      const done = await act()
+      times.push(performance.now() - began)
+      return done
+    }
+    for (let round = 0; round < 12; round++) {
+      const flows = await timed(looks, core.deliveries.dueFlows)
+      const others = flows.filter((flow) => flow.accountId !== accountId)
+      for (let at = 0; at < others.length; at += FLOWS_PER_CLAIM - 1) {
+        const next = [{ accountId, class: NORMAL } as const, ...others.slice(at, at + FLOWS_PER_CLAIM - 1)]
+        const shares = next.map((flow) => ({ ...flow, limit: Math.floor(200 / next.length) }))
+        await finish(core, workerId, await timed(waits, () => core.deliveries.claim({ workerId, shares })))
+      }
+    }
+    await release()
+    await service.empty()
+    const p99 = quantile(waits, 0.99)
+    report(`  ${waits.length} claims: median ${median(waits).toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`)
+    report(`  a look for flows with due mail: median ${median(looks).toFixed(1)} ms`)
+    return [
+      {
+        title: `${title}, p99`,
+        unit: 'ms',
+        rounds: { postrider: [p99] },
+        target: { sense: 'at most', value: 10 },
+      },
+    ]
+  },
+}
+
 /** Claims and finishes as many deliveries as it adds; answers claims a second, and adds what each claim took to `waits`. */
 async function claimed(service: Context['service'], deliveries: number, waits: number[]): Promise<number> {
   await fill(service, deliveries)
@@ -86,7 +145,8 @@ async function claimed(service: Context['service'], deliveries: number, waits: n
   let dueFrom: number | undefined
   while (claimed < deliveries) {
     const began = performance.now()
-    const taken = await claimDue(core, { workerId: lease.workerId, limit: BATCH, dueFrom })
+    const shares = [{ accountId: service.accountId, class: NORMAL, limit: BATCH, dueFrom }] as const
+    const taken = await core.deliveries.claim({ workerId: lease.workerId, shares })
     waits.push(performance.now() - began)
     milliseconds += performance.now() - began
     claimed += taken.length

@@ -18,11 +18,14 @@ t.test("an account's settings are changed and shown, and what is no setting is r
     'Ship & Co',
     '--event-days',
     '30',
+    '--mail-class',
+    'bulk',
   ]
   t.match(await answered(env, 'account', 'settings', id, ...changed, '--time-zone', 'Asia/Tokyo'), {
     openTracking: false,
     clickTracking: true,
     unsubscribeLink: true,
+    mailClass: 'bulk',
     footerText: 'Ship & Co',
     timeZone: 'Asia/Tokyo',
     eventDays: 30,

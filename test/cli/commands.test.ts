@@ -97,11 +97,25 @@ t.test('keys get restrictions, lose them, and are rotated with an overlap', asyn
   t.match(text, /template 5,6; sender-domain quay\.example; .*recipients-per-hour 50 +never +active until 2031-/)
   const changed = await answered(
     env,
-    ...['key', 'update', id, '--calls-per-minute', '9', '--ip', '10.0.0.0/8', '--lift', 'template', '--lift', 'until'],
+    ...[
+      'key',
+      'update',
+      id,
+      '--calls-per-minute',
+      '9',
+      '--class',
+      'bulk',
+      '--ip',
+      '10.0.0.0/8',
+      '--lift',
+      'template',
+      '--lift',
+      'until',
+    ],
   )
   t.match(changed, {
     networks: ['10.0.0.0/8'],
-    restrictions: { ...restrictions, templates: null, until: null, callsPerMinute: 9 },
+    restrictions: { ...restrictions, templates: null, until: null, callsPerMinute: 9, class: 'bulk' },
   })
   t.match(await answered(env, 'key', 'update', id, '--lift', 'ip', '--name', 'till'), { name: 'till', networks: [] })
   const next = await answered<{ keyId: number; apiKey: string }>(env, 'key', 'rotate', id, '--overlap-hours', '2')
@@ -112,7 +126,7 @@ t.test('keys get restrictions, lose them, and are rotated with an overlap', asyn
   )
   const entries = await service.core.audit.list(sender.accountId, { after: 0, limit: 1000 })
   t.match(entries.slice(-4), [
-    { action: 'key.update', keyId: null, after: { callsPerMinute: 9 } },
+    { action: 'key.update', keyId: null, after: { callsPerMinute: 9, class: 'bulk' } },
     { action: 'key.update', after: { name: 'till' } },
     { action: 'key.rotate', object: `key ${id}`, after: { replacedBy: next.keyId, overlapHours: 2 } },
     { action: 'key.rotate', object: `key ${next.keyId}` },

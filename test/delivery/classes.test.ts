@@ -117,6 +117,34 @@ t.test('a wrong class or deadline is named by the entry point that was used', as
   await t.rejects(smtp('X-PR-Deadline: soon\r\n'), /X-PR-DEADLINE\] is invalid: must be/)
 })
 
+t.test('mail without a class has that of its key, or else of its account', async (t) => {
+  const account = await service.makeSender()
+  const post = (path: string, body: unknown) =>
+    call(base, { path, body: JSON.stringify(body), headers: { ...JSON_TYPE, api_key: account.apiKey } })
+  const send = async (apiKey: string, settings: Record<string, unknown>) =>
+    sendV2(base, apiKey, v2Body(account, { settings, schedule: schedule() }))
+  const classOf = async (answer: Awaited<ReturnType<typeof send>>) =>
+    (await queued(answer.body.data?.message_id as string)).class
+  t.match(await post('/v2/account', { mailClass: 'fast' }), { status: 400 })
+  t.match((await post('/v2/account', { mailClass: 'urgent' })).json, { data: { mailClass: 'urgent' } })
+  t.match(await post('/v2/keys', { name: 'letters', restrictions: { class: 'fast' } }), { status: 400 })
+  const made = await post('/v2/keys', { name: 'letters', scopes: ['send', 'keys'], restrictions: { class: 'bulk' } })
+  t.match(made.json, { data: { restrictions: { class: 'bulk' } } })
+  const { api_key: key } = (made.json as { data: { api_key: string } }).data
+  await until('the account and key to be known', async () => (await classOf(await send(account.apiKey, {}))) === URGENT)
+  t.equal(await classOf(await send(key, {})), BULK)
+  t.equal(await classOf(await send(key, { class: 'bulk' })), BULK)
+  t.equal(await classOf(await send(account.apiKey, { class: 'normal' })), NORMAL)
+  const refused = await send(key, { class: 'urgent' })
+  t.match(JSON.stringify(refused.body), /send urgent mail/)
+  const within = await call(base, {
+    path: '/v2/keys',
+    body: JSON.stringify({ name: 'more', restrictions: { class: 'urgent' } }),
+    headers: { ...JSON_TYPE, api_key: key },
+  })
+  t.match(JSON.stringify(within.json), /another class/)
+})
+
 t.test('beyond 600 urgent recipients a minute, an account sends normal mail, and its event says so', async (t) => {
   const other = await service.makeSender()
   const send = async (recipients: number): Promise<string> => {

@@ -17,6 +17,7 @@ export {
   SCOPES,
   type Scope,
 } from './accounts/keys/index.ts'
+export * from './accounts/mail-class.ts'
 export { type Rate, type RateLimits, requireAllowed, type Standing } from './accounts/rate-limits/index.ts'
 export type * from './accounts/subaccounts/index.ts'
 export * from './content/editable/index.ts'

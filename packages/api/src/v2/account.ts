@@ -13,6 +13,7 @@ const Change = Type.Object({
   openTracking: Type.Optional(Flag),
   clickTracking: Type.Optional(Flag),
   unsubscribeLink: Type.Optional(Flag),
+  mailClass: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'urgent, normal or bulk' })),
   footerHtml: Type.Optional(Text),
   footerText: Type.Optional(Text),
   privacyMode: Type.Optional(Flag),
@@ -30,6 +31,7 @@ const Settings = Type.Object({
   openTracking: Type.Boolean({ description: 'add an open pixel to HTML; default for messages' }),
   clickTracking: Type.Boolean({ description: 'count clicks on links; default for messages' }),
   unsubscribeLink: Type.Boolean({ description: 'add an unsubscribe link; default for messages' }),
+  mailClass: Type.String({ description: 'class of messages without their own: urgent, normal or bulk' }),
   footerHtml: Type.Union([Type.String(), Type.Null()]),
   footerText: Type.Union([Type.String(), Type.Null()]),
   privacyMode: Type.Boolean({ description: 'do not store the IP address and user agent of opens and clicks' }),
@@ -43,6 +45,7 @@ const example: Static<typeof Settings> = {
   openTracking: true,
   clickTracking: false,
   unsubscribeLink: true,
+  mailClass: 'normal',
   footerHtml: '<p>Ship & Co</p>',
   footerText: 'Ship & Co',
   privacyMode: false,
@@ -87,11 +90,13 @@ export const ACCOUNT: readonly Operation[] = [
 
 /** A null or blank flag counts as omitted, as in sendEmail. */
 function changeIn(input: Static<typeof Change>): Partial<AccountSettings> {
-  const { openTracking, clickTracking, unsubscribeLink, privacyMode, eventDays, bodyDays, ...texts } = input
+  const { openTracking, clickTracking, unsubscribeLink, privacyMode, mailClass, eventDays, bodyDays, ...texts } = input
   const flags = { openTracking, clickTracking, unsubscribeLink, privacyMode }
   const read = Object.entries(flags).map(([name, flag]) => [name, parseFlag(flag)] as const)
   return {
     ...texts,
+    // As with a flag.
+    ...(mailClass ? { mailClass: mailClass as AccountSettings['mailClass'] } : {}),
     ...Object.fromEntries(read.filter(([, flag]) => flag !== undefined)),
     ...(eventDays === undefined ? {} : { eventDays: eventDays || null }),
     ...(bodyDays === undefined ? {} : { bodyDays: bodyDays || null }),

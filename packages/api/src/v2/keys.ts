@@ -21,6 +21,7 @@ const RestrictionsInput = Type.Object(
     recipient_domains: orNull(Texts('only to these domains')),
     recipients_per_hour: orNull(Most('accepted recipients, including cc and bcc')),
     calls_per_minute: orNull(Most('API calls of any kind, and messages submitted by SMTP')),
+    class: orNull(Type.String({ description: 'the class of all its mail: urgent, normal or bulk' })),
     until: orNull(Type.String({ description: 'ISO 8601; time of expiry, after which the key gets error 101' })),
   },
   STRICT,
@@ -49,6 +50,7 @@ const Key = Type.Object({
     recipient_domains: Type.Optional(Type.Array(Type.String())),
     recipients_per_hour: Type.Optional(Type.Integer()),
     calls_per_minute: Type.Optional(Type.Integer()),
+    class: Type.Optional(Type.String()),
     until: Type.Optional(Type.String()),
   }),
   state: Type.Union([Type.Literal('active'), Type.Literal('expired'), Type.Literal('revoked')]),
@@ -227,12 +229,21 @@ const NO_RESTRICTIONS: Restrictions = {
   recipientDomains: null,
   recipientsPerHour: null,
   callsPerMinute: null,
+  class: null,
   until: null,
 }
 
 function restrictionsOf(given: Given['restrictions']): RestrictionsChange | undefined {
   if (given == null) return given === null ? NO_RESTRICTIONS : undefined
-  const { templates, sender_domains, recipient_domains, recipients_per_hour, calls_per_minute, until } = given
+  const {
+    templates,
+    sender_domains,
+    recipient_domains,
+    recipients_per_hour,
+    calls_per_minute,
+    class: of,
+    until,
+  } = given
   const change: { [Name in keyof Restrictions]: Restrictions[Name] | undefined } = {
     templates,
     senderDomains: sender_domains == null ? sender_domains : commaList('restrictions.sender_domains', sender_domains),
@@ -240,6 +251,7 @@ function restrictionsOf(given: Given['restrictions']): RestrictionsChange | unde
       recipient_domains == null ? recipient_domains : commaList('restrictions.recipient_domains', recipient_domains),
     recipientsPerHour: recipients_per_hour,
     callsPerMinute: calls_per_minute,
+    class: of as Restrictions['class'] | undefined,
     until: until == null ? until : timeOf(until),
   }
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
@@ -271,13 +283,22 @@ function shown(key: ApiKey): Static<typeof Key> {
 }
 
 function shownRestrictions({ restrictions }: ApiKey): Static<typeof Key>['restrictions'] {
-  const { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, until } = restrictions
+  const {
+    templates,
+    senderDomains,
+    recipientDomains,
+    recipientsPerHour,
+    callsPerMinute,
+    class: of,
+    until,
+  } = restrictions
   return {
     ...(templates ? { templates: [...templates] } : {}),
     ...(senderDomains ? { sender_domains: [...senderDomains] } : {}),
     ...(recipientDomains ? { recipient_domains: [...recipientDomains] } : {}),
     ...(recipientsPerHour ? { recipients_per_hour: recipientsPerHour } : {}),
     ...(callsPerMinute ? { calls_per_minute: callsPerMinute } : {}),
+    ...(of ? { class: of } : {}),
     ...(until ? { until: until.toISOString() } : {}),
   }
 }

@@ -18,14 +18,19 @@ const SWITCHES = {
   'unsubscribe-link': 'unsubscribeLink',
   'privacy-mode': 'privacyMode',
 } as const
-const TEXTS = { 'footer-html': 'footerHtml', 'footer-text': 'footerText', 'time-zone': 'timeZone' } as const
+const TEXTS = {
+  'mail-class': 'mailClass',
+  'footer-html': 'footerHtml',
+  'footer-text': 'footerText',
+  'time-zone': 'timeZone',
+} as const
 const DAYS = { 'event-days': 'eventDays', 'body-days': 'bodyDays' } as const
 
 const settingsCommand: Command = {
   name: 'account settings',
   usage: 'ID [--open-tracking on|off] [--time-zone NAME] [--event-days N] …',
   summary:
-    "Set how an account's mail is tracked, completed and retained (also --click-tracking, --unsubscribe-link, --privacy-mode, --footer-html, --footer-text, --body-days); without options: show the settings",
+    "Set how an account's mail is tracked, completed and retained (also --click-tracking, --unsubscribe-link, --privacy-mode, --mail-class, --footer-html, --footer-text, --body-days); without options: show the settings",
   words: 1,
   options: Object.fromEntries(
     ['account', ...Object.keys({ ...SWITCHES, ...TEXTS, ...DAYS })].map((name) => [name, { type: 'string' } as const]),

@@ -23,12 +23,13 @@ const SETTINGS = {
   'recipient-domain': { type: 'string', multiple: true },
   'recipients-per-hour': { type: 'string' },
   'calls-per-minute': { type: 'string' },
+  class: { type: 'string' },
   until: { type: 'string' },
 } as const satisfies Command['options']
 
 const SETTINGS_USAGE =
   '[--name NAME] [--ip NETWORK]... [--scope SCOPE]... [--template ID]... [--sender-domain NAME]... ' +
-  '[--recipient-domain NAME]... [--recipients-per-hour N] [--calls-per-minute N] [--until TIME]'
+  '[--recipient-domain NAME]... [--recipients-per-hour N] [--calls-per-minute N] [--class NAME] [--until TIME]'
 
 export const keyCommands: readonly Command[] = [
   {
@@ -119,6 +120,7 @@ const NAMES: Readonly<Record<string, keyof RestrictionsChange>> = {
   'recipient-domain': 'recipientDomains',
   'recipients-per-hour': 'recipientsPerHour',
   'calls-per-minute': 'callsPerMinute',
+  class: 'class',
   until: 'until',
 }
 
@@ -139,12 +141,14 @@ function givenRestrictions(call: Call): RestrictionsChange {
   const [senderDomains, recipientDomains] = [textsOption(call, 'sender-domain'), textsOption(call, 'recipient-domain')]
   const recipientsPerHour = wholeOption(call, 'recipients-per-hour')
   const callsPerMinute = wholeOption(call, 'calls-per-minute')
+  const of = textOption(call, 'class')
   const until = textOption(call, 'until')
   return {
     ...(templates.length > 0 ? { templates } : {}),
     ...(senderDomains.length > 0 ? { senderDomains } : {}),
     ...(recipientDomains.length > 0 ? { recipientDomains } : {}),
     ...defined({ recipientsPerHour, callsPerMinute }),
+    ...(of === undefined ? {} : { class: of as NonNullable<RestrictionsChange['class']> }),
     ...(until === undefined ? {} : { until: isoTime(until, '--until') }),
   }
 }

@@ -1,8 +1,12 @@
+import type { ClassName } from './mail-class.ts'
+
 /** An account's defaults for its mail, and its privacy, time zone and retention settings. */
 export interface AccountSettings {
   readonly openTracking: boolean
   readonly clickTracking: boolean
   readonly unsubscribeLink: boolean
+  /** The class of its mail, unless the key or the message has another. */
+  readonly mailClass: ClassName
   /** HTML footer appended to the account's mail; null if none. */
   readonly footerHtml: string | null
   readonly footerText: string | null

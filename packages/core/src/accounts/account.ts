@@ -1,8 +1,11 @@
+import type { ClassName } from './mail-class.ts'
+
 /** Defaults for the account's messages, which each message can override. */
 export interface MailDefaults {
   readonly openTracking: boolean
   readonly clickTracking: boolean
   readonly unsubscribe: boolean
+  readonly mailClass: ClassName
   /** HTML footer appended to the account's mail; null if none. */
   readonly footerHtml: string | null
   readonly footerText: string | null

@@ -2,6 +2,7 @@ import type { Sql } from '../platform/database/database.ts'
 import { invalidParameter } from '../platform/errors.ts'
 import type { AccountSettings } from './account-settings.ts'
 import { type Actor, noteChange } from './audit/index.ts'
+import { CLASS_PROBLEM, isClassName } from './mail-class.ts'
 import { selectSettings, selectTimeZones, updateSettings } from './store.ts'
 
 /** Maximum retention in days, set by the operator. */
@@ -69,7 +70,7 @@ export function createSettings(sql: Sql, most: MostDays): Settings {
 }
 
 const NAMES = [
-  ...(['openTracking', 'clickTracking', 'unsubscribeLink', 'footerHtml', 'footerText'] as const),
+  ...(['openTracking', 'clickTracking', 'unsubscribeLink', 'mailClass', 'footerHtml', 'footerText'] as const),
   ...(['privacyMode', 'timeZone', 'eventDays', 'bodyDays'] as const),
 ] as const
 
@@ -99,6 +100,8 @@ function validate(change: Partial<AccountSettings>, most: MostDays): Partial<Acc
     if (!footer.isWellFormed()) throw invalidParameter(name, 'is not well-formed Unicode')
     if (footer.trim() === '') checked[name] = null
   }
+  const { mailClass } = change
+  if (mailClass !== undefined && !isClassName(mailClass)) throw invalidParameter('mailClass', CLASS_PROBLEM)
   for (const name of ['eventDays', 'bodyDays'] as const) {
     const days = change[name]
     if (days === undefined || days === null) continue

@@ -1,4 +1,4 @@
-import { DELIVERY_CLASSES, NORMAL } from '../delivery/flows.ts'
+import { DELIVERY_CLASSES, NORMAL } from '../accounts/mail-class.ts'
 import type { MessageSettings, Submission } from '../submission/submission.ts'
 import { renderMergeTags, withUnsubscribe } from './merge.ts'
 
@@ -24,9 +24,10 @@ export interface Footer {
  */
 export function addedContentOf(submission: Submission, trackingHost: string | null): AddedContent {
   const { settings, principal } = submission
-  const { group: id, groupsToDisplay, bypass, class: of, deadline } = settings
+  const { group: id, groupsToDisplay, bypass, deadline } = settings
+  const of = settings.class ?? principal.restrictions?.class ?? principal.mailDefaults.mailClass
   const group = {
-    ...(of === undefined || of === DELIVERY_CLASSES[NORMAL] ? {} : { class: of }),
+    ...(of === DELIVERY_CLASSES[NORMAL] ? {} : { class: of }),
     ...(deadline === undefined ? {} : { deadline }),
     ...(id === undefined ? {} : { group: id }),
     ...(groupsToDisplay ? { groupsToDisplay } : {}),

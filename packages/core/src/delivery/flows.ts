@@ -1,22 +1,5 @@
+import type { DeliveryClass } from '../accounts/mail-class.ts'
 import type { AnySql } from '../platform/database/database.ts'
-
-/** Urgent mail goes first; of the rest, bulk mail gets less. The order is that of delivery_queue.class. */
-export const DELIVERY_CLASSES = ['urgent', 'normal', 'bulk'] as const
-
-export type ClassName = (typeof DELIVERY_CLASSES)[number]
-
-/** The place of a class in {@link DELIVERY_CLASSES}. */
-export type DeliveryClass = 0 | 1 | 2
-
-export const URGENT = 0
-export const NORMAL = 1
-export const BULK = 2
-
-/** Returns the class of a name; normal if undefined. */
-export function classOf(name: string | undefined): DeliveryClass {
-  const at = DELIVERY_CLASSES.indexOf(name as ClassName)
-  return at === -1 ? NORMAL : (at as DeliveryClass)
-}
 
 /**
  * The mail of one account and class. Workers share their capacity between the flows, so that the backlog of one account does not delay

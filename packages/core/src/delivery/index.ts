@@ -30,17 +30,7 @@ import { makeReturnPath, type ReturnPathTarget, readReturnPath } from './return-
 import { failSetAside, listSetAside, noteAlone, releaseSetAside, type SetAside } from './set-aside.ts'
 
 export type { Parties } from './bounce-rules.ts'
-export {
-  BULK,
-  type ClassName,
-  classOf,
-  DELIVERY_CLASSES,
-  type DeliveryClass,
-  type Flow,
-  type FlowShare,
-  NORMAL,
-  URGENT,
-} from './flows.ts'
+export type { Flow, FlowShare } from './flows.ts'
 export type { LostWorkers, WorkerLease } from './lease.ts'
 export type { HeldLease } from './lease-thread.ts'
 export type * from './outcome.ts'

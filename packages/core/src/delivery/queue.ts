@@ -1,7 +1,8 @@
+import type { DeliveryClass } from '../accounts/mail-class.ts'
 import { lossOf } from '../domains/loss.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { type LookedUp, matchingSuppression } from '../suppressions/store.ts'
-import type { DeliveryClass, FlowShare } from './flows.ts'
+import type { FlowShare } from './flows.ts'
 
 /** The last attempt is at the end of the time for which a delivery is tried. One claimed later than this after that end is late. */
 const LAST_ATTEMPT_WITHIN = '15 seconds'

@@ -1,5 +1,5 @@
 /** When a deferred delivery is tried again, and for how long. */
-import { type DeliveryClass, URGENT } from './flows.ts'
+import { type DeliveryClass, URGENT } from '../accounts/mail-class.ts'
 
 /** Minutes between consecutive attempts, beginning after the first one. The last value repeats. */
 export const RETRY_MINUTES: readonly number[] = [1, 5, 15, 30, 60, 120, 240]

@@ -1,4 +1,4 @@
-import { DELIVERY_CLASSES, NORMAL } from '../delivery/flows.ts'
+import { DELIVERY_CLASSES, NORMAL } from '../accounts/mail-class.ts'
 import { lifetimeOf } from '../delivery/schedule.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { appliesDespiteBypass, type Fragment } from '../suppressions/bypass.ts'

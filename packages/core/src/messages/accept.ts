@@ -1,5 +1,6 @@
+import { NORMAL, URGENT } from '../accounts/mail-class.ts'
 import { MINUTE, type Rate, type RateLimits, type Standing } from '../accounts/rate-limits/index.ts'
-import { type Flow, NORMAL, URGENT } from '../delivery/flows.ts'
+import type { Flow } from '../delivery/flows.ts'
 import type { ByteBudget } from '../platform/budget.ts'
 import type { Clock } from '../platform/clock.ts'
 import { isDatabaseFull } from '../platform/database/database.ts'

@@ -1,7 +1,7 @@
+import type { DeliveryClass } from '../accounts/mail-class.ts'
 import type { AddedContent } from '../composition/added-content.ts'
 import type { EncodedPart } from '../composition/body.ts'
 import type { RecipientData } from '../composition/recipient-data.ts'
-import type { DeliveryClass } from '../delivery/flows.ts'
 import type { EntryPoint } from '../submission/submission.ts'
 
 /** A validated submission prepared for storage: one message, its body parts and one delivery per recipient. */

@@ -1,4 +1,5 @@
 import type { Account, MailDefaults } from '../account.ts'
+import type { ClassName } from '../mail-class.ts'
 import type { Rate } from '../rate-limits/index.ts'
 
 /** Permissions of a key: each scope covers a group of operations; `all` covers all of them. */
@@ -37,6 +38,8 @@ export interface Restrictions {
   readonly recipientsPerHour: number | null
   /** API calls of any kind, and messages submitted by SMTP. */
   readonly callsPerMinute: number | null
+  /** The class of all mail sent with the key. */
+  readonly class: ClassName | null
   /** Expiry: from then on the key is rejected like a revoked one. */
   readonly until: Date | null
 }
@@ -47,6 +50,7 @@ export const UNRESTRICTED: Restrictions = {
   recipientDomains: null,
   recipientsPerHour: null,
   callsPerMinute: null,
+  class: null,
   until: null,
 }
 

@@ -1,5 +1,6 @@
 import { parseDomain } from '../../mime/address.ts'
 import { invalidParameter } from '../../platform/errors.ts'
+import { CLASS_PROBLEM, type ClassName, isClassName } from '../mail-class.ts'
 import type { Restrictions } from './api-key.ts'
 
 /** Changes to restrictions: omitted fields are unchanged; null removes a restriction. */
@@ -13,7 +14,7 @@ const MAX_PER_WINDOW = 1_000_000_000
  * API.
  */
 export function changedRestrictions(before: Restrictions, change: RestrictionsChange): Restrictions {
-  const { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, until } = change
+  const { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, class: of, until } = change
   return {
     templates: templates == null ? kept(templates, before.templates) : knownTemplates(templates),
     senderDomains:
@@ -28,6 +29,7 @@ export function changedRestrictions(before: Restrictions, change: RestrictionsCh
         : count('recipients_per_hour', recipientsPerHour),
     callsPerMinute:
       callsPerMinute == null ? kept(callsPerMinute, before.callsPerMinute) : count('calls_per_minute', callsPerMinute),
+    class: of == null ? kept(of, before.class) : className(of),
     until: until == null ? kept(until, before.until) : future(until),
   }
 }
@@ -71,6 +73,11 @@ function count(name: string, value: number): number {
   if (!Number.isInteger(value) || value < 1 || value > MAX_PER_WINDOW)
     throw wrongValue(name, `must be a whole number from 1 to ${MAX_PER_WINDOW}`)
   return value
+}
+
+function className(of: string): ClassName {
+  if (!isClassName(of)) throw wrongValue('class', CLASS_PROBLEM)
+  return of
 }
 
 function future(until: Date): Date {

@@ -6,7 +6,8 @@ type KeyRow = Omit<ApiKey, 'restrictions'> & Restrictions
 
 const restrictions = (sql: AnySql) => sql`
   k.templates, k.sender_domains as "senderDomains", k.recipient_domains as "recipientDomains",
-  k.recipients_per_hour as "recipientsPerHour", k.calls_per_minute as "callsPerMinute", k.expires_at as "until"`
+  k.recipients_per_hour as "recipientsPerHour", k.calls_per_minute as "callsPerMinute", k.mail_class as "class",
+  k.expires_at as "until"`
 
 const columns = (sql: AnySql) => sql`
   k.id, k.account_id as "accountId", k.name, k.prefix, k.scopes, k.networks::text[] as networks, ${restrictions(sql)},
@@ -14,8 +15,25 @@ const columns = (sql: AnySql) => sql`
   k.counts_with as "countsWith", coalesce(k.expires_at <= service_now(), false) as expired`
 
 function keyOf(row: KeyRow): ApiKey {
-  const { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, until, ...key } = row
-  const restrictions = { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, until }
+  const {
+    templates,
+    senderDomains,
+    recipientDomains,
+    recipientsPerHour,
+    callsPerMinute,
+    class: of,
+    until,
+    ...key
+  } = row
+  const restrictions = {
+    templates,
+    senderDomains,
+    recipientDomains,
+    recipientsPerHour,
+    callsPerMinute,
+    class: of,
+    until,
+  }
   return { ...key, restrictions }
 }
 
@@ -32,15 +50,23 @@ export interface NewApiKey {
 }
 
 export async function insertApiKey(sql: AnySql, key: NewApiKey): Promise<ApiKey> {
-  const { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, until } = key.restrictions
+  const {
+    templates,
+    senderDomains,
+    recipientDomains,
+    recipientsPerHour,
+    callsPerMinute,
+    class: of,
+    until,
+  } = key.restrictions
   return keyOf(
     onlyRow(
       await sql<KeyRow[]>`
         insert into api_keys as k (account_id, name, prefix, hash, scopes, networks, templates, sender_domains, recipient_domains,
-               recipients_per_hour, calls_per_minute, expires_at, counts_with, v3_rights)
+               recipients_per_hour, calls_per_minute, mail_class, expires_at, counts_with, v3_rights)
         values (${key.accountId}, ${key.name}, ${key.prefix}, ${key.hash}, ${[...key.scopes]}::text[],
                 ${[...key.networks]}::text[]::inet[]::cidr[], ${list(templates)}::int[], ${list(senderDomains)}::text[],
-                ${list(recipientDomains)}::text[], ${recipientsPerHour}, ${callsPerMinute}, ${until}::timestamptz,
+                ${list(recipientDomains)}::text[], ${recipientsPerHour}, ${callsPerMinute}, ${of}, ${until}::timestamptz,
                 ${key.countsWith}, ${list(key.v3Rights)}::text[])
         returning ${columns(sql)}`,
     ),
@@ -88,7 +114,15 @@ export async function updateApiKey(
   id: number,
   key: Pick<NewApiKey, 'name' | 'scopes' | 'networks' | 'restrictions' | 'v3Rights'>,
 ): Promise<ApiKey> {
-  const { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, until } = key.restrictions
+  const {
+    templates,
+    senderDomains,
+    recipientDomains,
+    recipientsPerHour,
+    callsPerMinute,
+    class: of,
+    until,
+  } = key.restrictions
   return keyOf(
     onlyRow(
       await sql<KeyRow[]>`
@@ -96,7 +130,7 @@ export async function updateApiKey(
            set name = ${key.name}, scopes = ${[...key.scopes]}::text[], networks = ${[...key.networks]}::text[]::inet[]::cidr[],
                templates = ${list(templates)}::int[], sender_domains = ${list(senderDomains)}::text[],
                recipient_domains = ${list(recipientDomains)}::text[], recipients_per_hour = ${recipientsPerHour},
-               calls_per_minute = ${callsPerMinute}, expires_at = ${until}::timestamptz,
+               calls_per_minute = ${callsPerMinute}, mail_class = ${of}, expires_at = ${until}::timestamptz,
                v3_rights = ${list(key.v3Rights)}::text[]
          where id = ${id} returning ${columns(sql)}`,
     ),
@@ -138,11 +172,11 @@ export async function recordKeyUse(sql: AnySql, ids: readonly number[]): Promise
 
 const mailDefaults = (sql: AnySql) => sql`
   a.open_tracking as "openTracking", a.click_tracking as "clickTracking", a.unsubscribe_link as unsubscribe,
-  a.footer_html as "footerHtml", a.footer_text as "footerText"`
+  coalesce(a.mail_class, 'normal') as "mailClass", a.footer_html as "footerHtml", a.footer_text as "footerText"`
 
 function mailDefaultsOf(row: MailDefaults): MailDefaults {
-  const { openTracking, clickTracking, unsubscribe, footerHtml, footerText } = row
-  return { openTracking, clickTracking, unsubscribe, footerHtml, footerText }
+  const { openTracking, clickTracking, unsubscribe, mailClass, footerHtml, footerText } = row
+  return { openTracking, clickTracking, unsubscribe, mailClass, footerHtml, footerText }
 }
 
 function accountOf({ id, name, state, parentId, expiresAt, createdAt }: Account): Account {
@@ -230,10 +264,19 @@ export async function selectKeyHolder(sql: AnySql, key: { hash: Buffer } | { id:
        and a.state <> 'deleted' and p.state is distinct from 'deleted'`
   const row = rows[0]
   if (!row) return null
-  const { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, until, ...rest } = row
+  const {
+    templates,
+    senderDomains,
+    recipientDomains,
+    recipientsPerHour,
+    callsPerMinute,
+    class: of,
+    until,
+    ...rest
+  } = row
   return {
     ...rest,
-    restrictions: { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, until },
+    restrictions: { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, class: of, until },
     account: accountOf(rest),
     mailDefaults: mailDefaultsOf(rest),
   }

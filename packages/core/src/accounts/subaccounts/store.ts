@@ -24,9 +24,9 @@ export async function insertSubaccount(sql: AnySql, row: NewSubaccountRow): Prom
   const { parentId, name, username, email, password } = row
   return onlyRow(
     await sql<{ id: number }[]>`
-      insert into accounts (parent_id, name, username, email, password, open_tracking, click_tracking, unsubscribe_link,
+      insert into accounts (parent_id, name, username, email, password, open_tracking, click_tracking, unsubscribe_link, mail_class,
                             footer_html, footer_text, privacy_mode, time_zone, event_days, body_days)
-      select id, ${name}, ${username}, ${email}, ${password}, open_tracking, click_tracking, unsubscribe_link,
+      select id, ${name}, ${username}, ${email}, ${password}, open_tracking, click_tracking, unsubscribe_link, mail_class,
              footer_html, footer_text, privacy_mode, time_zone, event_days, body_days
         from accounts where id = ${parentId}
       returning id`,

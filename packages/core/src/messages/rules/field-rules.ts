@@ -10,8 +10,6 @@ import {
 } from '../../composition/merge.ts'
 import { type StoredContent, subjectOf } from '../../composition/stored-content.ts'
 import { checkFile } from '../../content/files/file.ts'
-import { DELIVERY_CLASSES } from '../../delivery/flows.ts'
-import { DEADLINE } from '../../delivery/schedule.ts'
 import { parseAddress } from '../../mime/address.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import { inTurns, type Stoppable } from '../../platform/threads/turns.ts'
@@ -44,20 +42,9 @@ export function checkFields(submission: Submission): void {
   if (tags.length > LIMITS.tags) throw invalidParameter(nameOf('tags'), `must have at most ${LIMITS.tags} entries`)
   for (const tag of tags) line(tag, nameOf('tags'), LIMITS.tag)
   idempotency(idempotencyKey, nameOf('idempotencyKey'))
-  checkUrgency(submission)
   checkFileCount(submission)
   checkAttachments(attachments, submission, undefined)
   for (const [at, envelope] of envelopes.entries()) checkEnvelope(envelope, at, submission)
-}
-
-function checkUrgency({ settings: { class: of, deadline }, nameOf }: Submission): void {
-  if (of !== undefined && !(DELIVERY_CLASSES as readonly string[]).includes(of)) {
-    throw invalidParameter(nameOf('class'), `must be ${DELIVERY_CLASSES.join(', ').replace(/, (?=\w+$)/, ' or ')}`)
-  }
-  const { least, most } = DEADLINE
-  if (deadline !== undefined && !(Number.isInteger(deadline) && deadline >= least && deadline <= most)) {
-    throw invalidParameter(nameOf('deadline'), `must be a number of seconds from ${least} to ${most}`)
-  }
 }
 
 function checkEnvelope(envelope: SubmittedEnvelope, at: number, submission: Submission): void {

@@ -4,14 +4,15 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { Submission } from '../../submission/submission.ts'
 
 /** Throws keyRestricted for mail that the restrictions of the key do not allow. */
-export function keyAllows({ principal, templateId, from, envelopes }: Submission): void {
+export function keyAllows({ principal, templateId, from, envelopes, settings }: Submission): void {
   if (principal.restrictions === null) return
-  const { templates, senderDomains, recipientDomains } = principal.restrictions
+  const { templates, senderDomains, recipientDomains, class: of } = principal.restrictions
   if (templates && templateId === undefined) throw forbidden('send mail without a template')
   if (templates && !templates.includes(templateId as number)) throw forbidden('use this template')
   if (senderDomains && !senderDomains.includes(parseAddress(from?.email ?? '')?.domain ?? '')) {
     throw forbidden('send from this domain')
   }
+  if (of && settings.class !== undefined && settings.class !== of) throw forbidden(`send ${settings.class} mail`)
   if (!recipientDomains) return
   for (const { to, cc, bcc } of envelopes) {
     for (const written of [...to, ...cc, ...bcc]) {

@@ -1,5 +1,6 @@
 import type { Account } from '../../accounts/account.ts'
 import { type Principal, requireScope } from '../../accounts/keys/index.ts'
+import { DELIVERY_CLASSES, NORMAL } from '../../accounts/mail-class.ts'
 import type { Messages, Submission } from '../../messages/index.ts'
 import type { AnySql, Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
@@ -118,6 +119,7 @@ async function senderFor(
     openTracking: false,
     clickTracking: false,
     unsubscribe: false,
+    mailClass: DELIVERY_CLASSES[NORMAL],
     footerHtml: null,
     footerText: null,
   }

@@ -19,12 +19,15 @@ export interface ErasedRecipient {
   readonly ids: readonly string[]
 }
 
-/** Drops queued deliveries to the recipient, unless a worker has claimed them. Returns their number. */
+/**
+ * Drops queued deliveries to the recipient, unless a worker has claimed them. Returns their number. The account is compared in a way that
+ * cannot use an index: that of flows would read all waiting mail of the account.
+ */
 export async function cancelQueued(sql: AnySql, { ids, accountId, key, pseudonym }: ErasedRecipient): Promise<number> {
   return countOf(sql`
     with mine as materialized (
       select q.message_id, q.recipient_no from unnest(${[...ids]}::uuid[]) as w(id) join delivery_queue q on q.message_id = w.id
-       where q.account_id = ${accountId} and q.recipient_key = ${key} and q.worker_id is null
+       where q.account_id is not distinct from ${accountId} and q.recipient_key = ${key} and q.worker_id is null
        for update of q skip locked
     ), deleted as (
       delete from delivery_queue q using mine where q.message_id = mine.message_id and q.recipient_no = mine.recipient_no

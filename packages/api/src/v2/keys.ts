@@ -1,31 +1,19 @@
-import { type ApiKey, invalidParameter, type Restrictions, type RestrictionsChange } from '@postrider/core'
-import Type, { type Static, type TSchema } from 'typebox'
+import { type ApiKey, invalidParameter } from '@postrider/core'
+import Type, { type Static } from 'typebox'
 import { commaList } from './comma-list.ts'
+import {
+  Id,
+  RestrictionsInput,
+  restrictionsOf,
+  ShownRestrictions,
+  STRICT,
+  shownRestrictions,
+  Texts,
+} from './key-restrictions.ts'
 import { hadNulls } from './null-elements.ts'
 import { type Call, type Operation, operation } from './operation.ts'
 import { Count, pageOf } from './shapes.ts'
 
-const Id = Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })
-/** A list, or its entries separated by commas. */
-const Texts = (description: string) =>
-  Type.Union([Type.Array(Type.String(), { maxItems: 100 }), Type.String()], { description })
-const orNull = <T extends TSchema>(type: T) => Type.Optional(Type.Union([type, Type.Null()]))
-/** Elsewhere unknown names are ignored; here a typo would leave a key with more permissions than intended. */
-const STRICT = { additionalProperties: false }
-const Most = (description: string) => Type.Integer({ minimum: 1, description })
-
-const RestrictionsInput = Type.Object(
-  {
-    templates: orNull(Type.Array(Id, { maxItems: 100, description: 'only messages with one of these templates' })),
-    sender_domains: orNull(Texts('only from these domains')),
-    recipient_domains: orNull(Texts('only to these domains')),
-    recipients_per_hour: orNull(Most('accepted recipients, including cc and bcc')),
-    calls_per_minute: orNull(Most('API calls of any kind, and messages submitted by SMTP')),
-    class: orNull(Type.String({ description: 'the class of all its mail: urgent, normal or bulk' })),
-    until: orNull(Type.String({ description: 'ISO 8601; time of expiry, after which the key gets error 101' })),
-  },
-  STRICT,
-)
 const Restricted = Type.Union([RestrictionsInput, Type.Null()], {
   description: 'omitted restrictions are unchanged; null removes one',
 })
@@ -44,15 +32,7 @@ const Key = Type.Object({
   prefix: Type.String({ description: 'first characters of the secret' }),
   scopes: Type.Array(Type.String()),
   networks: Type.Array(Type.String(), { description: 'empty: any address' }),
-  restrictions: Type.Object({
-    templates: Type.Optional(Type.Array(Type.Integer())),
-    sender_domains: Type.Optional(Type.Array(Type.String())),
-    recipient_domains: Type.Optional(Type.Array(Type.String())),
-    recipients_per_hour: Type.Optional(Type.Integer()),
-    calls_per_minute: Type.Optional(Type.Integer()),
-    class: Type.Optional(Type.String()),
-    until: Type.Optional(Type.String()),
-  }),
+  restrictions: ShownRestrictions,
   state: Type.Union([Type.Literal('active'), Type.Literal('expired'), Type.Literal('revoked')]),
   created_at: Type.String(),
   last_used_at: Type.Union([Type.String(), Type.Null()], { description: 'accurate to one minute' }),
@@ -223,48 +203,6 @@ function scopesOf(scopes: string | readonly string[]): string[] {
   return list
 }
 
-const NO_RESTRICTIONS: Restrictions = {
-  templates: null,
-  senderDomains: null,
-  recipientDomains: null,
-  recipientsPerHour: null,
-  callsPerMinute: null,
-  class: null,
-  until: null,
-}
-
-function restrictionsOf(given: Given['restrictions']): RestrictionsChange | undefined {
-  if (given == null) return given === null ? NO_RESTRICTIONS : undefined
-  const {
-    templates,
-    sender_domains,
-    recipient_domains,
-    recipients_per_hour,
-    calls_per_minute,
-    class: of,
-    until,
-  } = given
-  const change: { [Name in keyof Restrictions]: Restrictions[Name] | undefined } = {
-    templates,
-    senderDomains: sender_domains == null ? sender_domains : commaList('restrictions.sender_domains', sender_domains),
-    recipientDomains:
-      recipient_domains == null ? recipient_domains : commaList('restrictions.recipient_domains', recipient_domains),
-    recipientsPerHour: recipients_per_hour,
-    callsPerMinute: calls_per_minute,
-    class: of as Restrictions['class'] | undefined,
-    until: until == null ? until : timeOf(until),
-  }
-  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
-}
-
-function timeOf(text: string): Date {
-  const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text)
-  // A time without a zone is UTC, since a client cannot know the time zone of the host.
-  const time = new Date(iso && /T[\d:.]+$/.test(text) ? `${text}Z` : text)
-  if (!iso || Number.isNaN(time.getTime())) throw invalidParameter('restrictions.until', 'must be an ISO 8601 time')
-  return time
-}
-
 function shown(key: ApiKey): Static<typeof Key> {
   const { id, name, prefix, scopes, networks, createdAt, lastUsedAt, revokedAt, replacedBy, expired } = key
   return {
@@ -279,26 +217,5 @@ function shown(key: ApiKey): Static<typeof Key> {
     last_used_at: lastUsedAt?.toISOString() ?? null,
     revoked_at: revokedAt?.toISOString() ?? null,
     replaced_by: replacedBy,
-  }
-}
-
-function shownRestrictions({ restrictions }: ApiKey): Static<typeof Key>['restrictions'] {
-  const {
-    templates,
-    senderDomains,
-    recipientDomains,
-    recipientsPerHour,
-    callsPerMinute,
-    class: of,
-    until,
-  } = restrictions
-  return {
-    ...(templates ? { templates: [...templates] } : {}),
-    ...(senderDomains ? { sender_domains: [...senderDomains] } : {}),
-    ...(recipientDomains ? { recipient_domains: [...recipientDomains] } : {}),
-    ...(recipientsPerHour ? { recipients_per_hour: recipientsPerHour } : {}),
-    ...(callsPerMinute ? { calls_per_minute: callsPerMinute } : {}),
-    ...(of ? { class: of } : {}),
-    ...(until ? { until: until.toISOString() } : {}),
   }
 }

@@ -234,7 +234,7 @@ with recursive
     select service_now(), account_id, case when refusal is null then 'processed' when refusal = 'invalid' then 'invalid' else 'dropped' end, message_id, recipient_no,
            case when refusal <> 'invalid' then jsonb_build_object('reason', refusal)
                || case when refusal = unusable and problem is not null then jsonb_build_object('problem', problem) else '{}' end
-               when lowered then jsonb_build_object('class', $54::text) end
+               when refusal is null and lowered then jsonb_build_object('class', $54::text) end
       from recipient
     ), body as (
       insert into bodies (message_id, part, encoding, content, digest)

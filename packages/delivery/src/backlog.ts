@@ -11,6 +11,8 @@ export interface Backlogged {
 /** The mail that stays in the database because its site has no capacity for its flow. It is claimed by site when capacity is freed. */
 export class Backlog {
   readonly #flows = new Map<number, { readonly flow: Flow; readonly sites: Set<Site> }>()
+  /** Number of flows by site. */
+  readonly #counts = new Map<Site, number>()
 
   get isEmpty(): boolean {
     return this.#flows.size === 0
@@ -19,19 +21,24 @@ export class Backlog {
   add(flow: Flow, site: Site): void {
     const key = flowKey(flow)
     const own = this.#flows.get(key)
+    if (own?.sites.has(site)) return
+    this.#counts.set(site, (this.#counts.get(site) ?? 0) + 1)
     if (own) own.sites.add(site)
-    else this.#flows.set(key, { flow, sites: new Set([site]) })
+    else this.#flows.set(key, { flow: { accountId: flow.accountId, class: flow.class }, sites: new Set([site]) })
   }
 
   remove({ flow, site }: Backlogged): void {
     const key = flowKey(flow)
     const own = this.#flows.get(key)
-    own?.sites.delete(site)
-    if (own?.sites.size === 0) this.#flows.delete(key)
+    if (!own?.sites.delete(site)) return
+    if (own.sites.size === 0) this.#flows.delete(key)
+    const left = (this.#counts.get(site) ?? 0) - 1
+    if (left > 0) this.#counts.set(site, left)
+    else this.#counts.delete(site)
   }
 
   has(site: Site): boolean {
-    return [...this.#flows.values()].some(({ sites }) => sites.has(site))
+    return this.#counts.has(site)
   }
 
   /** The recipient domains that are left out when this flow is claimed. */

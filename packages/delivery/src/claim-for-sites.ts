@@ -1,5 +1,6 @@
 import type { Core } from '@postrider/core'
 import type { Dispatcher } from './dispatcher.ts'
+import { flowKey } from './fair-queue.ts'
 
 /** Maximum number of a site's domains in one claim. */
 const DOMAINS = 500
@@ -13,15 +14,16 @@ interface SiteClaimOptions {
 /** Claims the mail that was left in the database for sites without capacity and that they now have capacity for. Returns its number. */
 export async function claimForSites({ core, workerId, dispatcher }: SiteClaimOptions): Promise<number> {
   let sum = 0
-  for (const { backlogged, limit } of dispatcher.sitesWithCapacity()) {
-    const { flow, site } = backlogged
-    const claimed = await core.deliveries.claim({
-      workerId,
-      shares: [{ ...flow, limit }],
-      onlyDomains: mostRecent(site.domains),
-    })
-    // The database has no more of this flow for this site: from now on it is claimed with that for all sites.
-    if (claimed.length < limit) dispatcher.clearBacklog(backlogged)
+  const sites = Map.groupBy(dispatcher.sitesWithCapacity(), ({ backlogged }) => backlogged.site)
+  for (const [site, found] of sites) {
+    const shares = found.map(({ backlogged, limit }) => ({ ...backlogged.flow, limit }))
+    const claimed = await core.deliveries.claim({ workerId, shares, onlyDomains: mostRecent(site.domains) })
+    for (const { backlogged, limit } of found) {
+      const key = flowKey(backlogged.flow)
+      const own = claimed.reduce((count, delivery) => count + Number(flowKey(delivery) === key), 0)
+      // The database has no more of this flow for this site: from now on it is claimed with that for all sites.
+      if (own < limit) dispatcher.clearBacklog(backlogged)
+    }
     if (claimed.length > 0) await dispatcher.take(claimed)
     sum += claimed.length
   }

@@ -34,9 +34,7 @@ export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
       awake = false
       try {
         if (performance.now() >= reconcileAt) await reconcile()
-        const mustLook = looks
-        looks = false
-        await due.look(mustLook)
+        await look()
         const claimed = (await due.claim()) + (await claimForSites(options))
         // A small claim costs nearly as much as a large one, so wait until more deliveries are due.
         if (claimed > 0 && claimed < BATCH / 2) await pause(GROW_MS)
@@ -47,6 +45,17 @@ export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
       }
       await sleep()
     }
+  }
+
+  /** Its failure does not keep announced mail from being claimed. */
+  async function look(): Promise<void> {
+    const must = looks
+    looks = false
+    const looked = await due.look(must).catch((err: unknown) => {
+      log.warn({ err }, 'could not look for due mail')
+      return false
+    })
+    looks ||= must && !looked
   }
 
   async function reconcile(): Promise<void> {

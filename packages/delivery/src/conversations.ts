@@ -10,6 +10,8 @@ const FEW = 4
 const BUSY = 0.95
 const ROOM = 0.85
 const ADAPT_EVERY_MS = 200
+/** How many are asked to start when a conversation has ended. */
+const TRIES = 8
 
 /** Something that has conversations to start. */
 interface Starter {
@@ -37,6 +39,7 @@ export class Conversations {
 
   set slow(count: number) {
     this.#slow = count
+    this.#startWaiting()
   }
 
   mayStart(flow: Flow): boolean {
@@ -71,7 +74,9 @@ export class Conversations {
   }
 
   #startWaiting(): void {
-    for (let left = this.#waiting.size; left > 0 && this.#active - this.#slow < this.#limit; left--) {
+    // Up to twice the limit, because a flow with few conversations may start even then. Those that may not start come last again.
+    for (let tries = Math.min(this.#waiting.size, TRIES); tries > 0; tries--) {
+      if (this.#active - this.#slow >= 2 * this.#limit) return
       const [next] = this.#waiting
       if (!next) return
       this.#waiting.delete(next)

@@ -14,9 +14,14 @@ import { signMessage } from './sign-message.ts'
 import type { Suspects } from './suspects.ts'
 
 /** A claimed delivery with its message. */
-export interface InFlightDelivery {
+interface Mail {
   readonly delivery: ClaimedDelivery
   readonly message: LoadedMessage
+}
+
+export interface InFlightDelivery extends Mail {
+  /** performance.now() when it was claimed. */
+  readonly takenAt: number
 }
 
 export interface DeliverOptions extends Omit<ConversationOptions, 'withMessage' | 'onlyHost' | 'attempt'> {
@@ -57,7 +62,7 @@ const MEMORY_FACTOR = 1.5
  * same bytes) once the budget has capacity for it; otherwise a few thousand of them would exhaust the memory.
  */
 async function withMessage<T>(
-  inFlight: InFlightDelivery,
+  inFlight: Mail,
   options: DeliverOptions,
   act: (outgoing: OutgoingMessage) => Promise<T>,
 ): Promise<T> {
@@ -82,10 +87,7 @@ async function withMessage<T>(
   return second.done
 }
 
-async function buildMessage(
-  { delivery, message }: InFlightDelivery,
-  options: DeliverOptions,
-): Promise<OutgoingMessage> {
+async function buildMessage({ delivery, message }: Mail, options: DeliverOptions): Promise<OutgoingMessage> {
   const { core, recordEndOfData } = options
   const rendering = core.messages.render(message, delivery)
   // Rendering is usually synchronous.

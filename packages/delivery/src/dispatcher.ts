@@ -42,6 +42,13 @@ const SITES_AT_ONCE = 64
 /** Milliseconds between checks for stalled sites. */
 const LOOK_EVERY_MS = 1000
 
+/** Milliseconds after its deadline in which the last attempt of a message begins: it is due when the deadline is reached. */
+const LAST_ATTEMPT_MS = 15_000
+
+function isTooLate({ delivery, takenAt }: InFlightDelivery): boolean {
+  return performance.now() - takenAt > delivery.lifetimeLeft + LAST_ATTEMPT_MS
+}
+
 /** Passes claimed deliveries to their sites and outcomes to the recorder. */
 export class Dispatcher {
   readonly #options: DispatcherOptions
@@ -74,8 +81,8 @@ export class Dispatcher {
   }
 
   /** How many deliveries of a flow may be claimed even without capacity, because it has few in flight. */
-  reserveFor(flow: Flow): number {
-    return this.#stopping ? 0 : this.#inFlight.reserveFor(flow)
+  reserveFor(flow: Flow, given = 0): number {
+    return this.#stopping ? 0 : this.#inFlight.reserveFor(flow, given)
   }
 
   /** Domains whose sites have no capacity for this flow, to be excluded from its claims. */
@@ -96,18 +103,21 @@ export class Dispatcher {
   *sitesWithCapacity(): Generator<{ readonly backlogged: Backlogged; readonly limit: number }> {
     const hasCapacity = ({ flow, site }: Backlogged): boolean =>
       site.waitingOf(flow) <= this.#siteLimit(site, flow) / 2 && !this.#stalls(site)
+    let given = 0
     for (const backlogged of this.#backlog.next(SITES_AT_ONCE, hasCapacity)) {
       const { flow, site } = backlogged
       const wanted = this.#siteLimit(site, flow) - site.waitingOf(flow)
-      const limit = this.capacity >= wanted ? wanted : Math.min(wanted, this.reserveFor(flow))
+      const limit = this.capacity - given >= wanted ? wanted : Math.min(wanted, this.reserveFor(flow, given))
+      given += Math.max(limit, 0)
       if (limit > 0) yield { backlogged, limit }
     }
   }
 
-  /** How many deliveries of a flow may wait for a site. */
+  /** How many deliveries of a flow may wait for a site: its share, and at least one while there are not too many flows. */
   #siteLimit(site: Site, flow: Flow): number {
     const all = this.#options.routes.single ? MAX_IN_FLIGHT : this.#perSite * WAITING_PER_CONNECTION
-    return Math.max(this.#perSite, Math.floor(all / site.flowsWith(flow)))
+    const flows = site.flowsWith(flow)
+    return flows > 2 * all ? 0 : Math.max(1, Math.floor(all / flows))
   }
 
   /**
@@ -115,6 +125,7 @@ export class Dispatcher {
    * server must not delay the next claim. Deliveries that cannot be started are released.
    */
   async take(claimed: readonly ClaimedDelivery[]): Promise<void> {
+    const takenAt = performance.now()
     for (const delivery of claimed) this.#inFlight.take(delivery)
     try {
       const messages = await this.#options.core.messages.load([...new Set(claimed.map(({ messageId }) => messageId))])
@@ -125,7 +136,7 @@ export class Dispatcher {
           continue
         }
         this.#inFlight.load(message)
-        const inFlight = { delivery, message }
+        const inFlight = { delivery, message, takenAt }
         this.#route(inFlight).catch((error: unknown) => this.#outcomes.fault(delivery, error, message))
       }
     } catch (error) {
@@ -210,7 +221,8 @@ export class Dispatcher {
     try {
       const { core, config, routes, recorder, workerId } = this.#options
       const { delivery, message } = inFlight
-      if (delivery.late && isPerishable(message.settings)) return this.#outcomes.finish(delivery, TOO_LATE, message)
+      if (isPerishable(message.settings) && isTooLate(inFlight))
+        return this.#outcomes.finish(delivery, TOO_LATE, message)
       const route = await routes.route(delivery.recipientDomain)
       // The route may have changed while the delivery waited; it is then passed to the new site.
       if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, message)

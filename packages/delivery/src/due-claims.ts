@@ -1,4 +1,4 @@
-import { type Core, type Flow, type FlowShare, URGENT } from '@postrider/core'
+import { type ClaimedDelivery, type Core, type Flow, type FlowShare, URGENT } from '@postrider/core'
 import type { Dispatcher } from './dispatcher.ts'
 import { flowKey, WEIGHTS } from './fair-queue.ts'
 
@@ -6,6 +6,8 @@ import { flowKey, WEIGHTS } from './fair-queue.ts'
 export const BATCH = 200
 /** Flows per claim. Each is an index range. */
 const FLOWS = 32
+/** The part of a claim that urgent flows may have. */
+const URGENT_PART = 0.75
 /** Milliseconds after which the queue is read even without a notification. */
 export const POLL_MS = 1000
 /** Milliseconds between claims of a flow that start at its head, for deliveries that became visible before the cursor. */
@@ -45,6 +47,8 @@ export class DueClaims {
   /** Those that may have due mail. */
   readonly #due = new Map<number, KnownFlow>()
   #lackedCapacity = false
+  /** The database's clock when performance.now() was 0, as of the last look; undefined before it. */
+  #clock: number | undefined
   /** The last look for due flows ended then, and took so long. */
   #looked = { at: Number.NEGATIVE_INFINITY, milliseconds: 0 }
 
@@ -66,7 +70,7 @@ export class DueClaims {
       if (this.#due.has(key)) continue
       const known = this.#known.get(key) ?? newFlow(flow)
       // Mail that it did not have earlier gives it no right to more than the others now.
-      if (this.#due.size > 0) known.served = Math.max(known.served, least)
+      if (Number.isFinite(least)) known.served = Math.max(known.served, least)
       this.#due.set(key, known)
       this.#known.delete(key)
       this.#known.set(key, known)
@@ -82,15 +86,19 @@ export class DueClaims {
     return !this.#lackedCapacity && this.#due.size > 0
   }
 
-  /** Looks for all flows with due mail, once a second, or if `now`, before that. */
-  async look(now: boolean): Promise<void> {
+  /** Looks for all flows with due mail, once per second, or if `now`, before that. Returns whether it did. */
+  async look(now: boolean): Promise<boolean> {
     const began = performance.now()
     const pause = Math.max(now ? 0 : POLL_MS, this.#looked.milliseconds / LOOKING_SHARE)
-    if (began < this.#looked.at + pause) return
+    if (began < this.#looked.at + pause) return false
     const flows = await this.#options.core.deliveries.dueFlows()
     this.#options.onAnswer()
+    const [first] = flows
+    // Too early rather than too late: the database looked at its clock after this.
+    if (first) this.#clock = first.now - performance.now()
     this.know(flows)
     this.#looked = { at: performance.now(), milliseconds: performance.now() - began }
+    return true
   }
 
   /** Returns the number of claimed deliveries. */
@@ -100,37 +108,48 @@ export class DueClaims {
     if (shares.length === 0) return 0
     // New mail of a flow may be announced while the claim is under way.
     for (const share of shares) this.#due.delete(flowKey(share))
+    const began = performance.now()
     const claimed = await core.deliveries.claim({ workerId, shares }).catch((error: unknown) => {
       this.know(shares)
       throw error
     })
     onAnswer()
-    const counts = new Map<number, number>()
-    // A claim from the head may find much that is older than the cursor: the next one goes on from there.
-    for (const share of shares) if (share.dueFrom === undefined) delete this.#of(share).cursor
-    for (const delivery of claimed) {
-      const known = this.#of(delivery)
-      known.cursor = Math.max(known.cursor ?? 0, delivery.dueAt - CURSOR_LAG_MS)
-      known.served += 1 / WEIGHTS[delivery.class]
-      counts.set(flowKey(delivery), (counts.get(flowKey(delivery)) ?? 0) + 1)
-    }
-    this.know(shares.filter((share) => counts.get(flowKey(share)) === share.limit))
+    const byFlow = Map.groupBy(claimed, flowKey)
+    for (const share of shares) this.#advance(share, byFlow.get(flowKey(share)) ?? [], began)
+    this.know(shares.filter((share) => byFlow.get(flowKey(share))?.length === share.limit))
     if (claimed.length > 0) await dispatcher.take(claimed)
     return claimed.length
+  }
+
+  /** Records what a claim that began then took of a flow. */
+  #advance(share: FlowShare, claimed: readonly ClaimedDelivery[], began: number): void {
+    const known = this.#of(share)
+    known.served += claimed.length / WEIGHTS[share.class]
+    const latest = claimed.reduce((most, { dueAt }) => Math.max(most, dueAt), 0)
+    if (share.dueFrom !== undefined) {
+      known.cursor = Math.max(share.dueFrom, latest - CURSOR_LAG_MS)
+      return
+    }
+    // From the head: either all that was due has been seen, or there is more, perhaps much that is older than the last cursor.
+    const seenUntil = claimed.length < share.limit && this.#clock !== undefined ? this.#clock + began : latest
+    if (seenUntil > 0) known.cursor = seenUntil - CURSOR_LAG_MS
   }
 
   /** Shares of the capacity: by weight, urgent ones first, then those that were served least. */
   #shares(): FlowShare[] {
     const { dispatcher } = this.#options
-    const next = this.#next()
     // A few free slots are not worth a claim: more are freed shortly. A flow with little in flight does not wait for them.
     const room = dispatcher.capacity < BATCH / 4 ? 0 : Math.min(dispatcher.capacity, BATCH)
+    const next = this.#next((flow) => room > 0 || dispatcher.reserveFor(flow) > 0)
     const weights = next.reduce((sum, { flow }) => sum + WEIGHTS[flow.class], 0)
-    let left = BATCH
+    const given = { all: 0, urgent: 0 }
     const shares = next.map(({ flow }) => {
-      const share = room === 0 ? 0 : Math.max(1, Math.floor((room * WEIGHTS[flow.class]) / weights))
-      const limit = Math.min(left, Math.max(share, dispatcher.reserveFor(flow)))
-      left -= limit
+      const isUrgent = flow.class === URGENT
+      const share = Math.max(1, Math.floor((room * WEIGHTS[flow.class]) / weights))
+      const left = (isUrgent ? URGENT_PART * BATCH - given.urgent : BATCH - given.all) | 0
+      const limit = Math.min(left, room > 0 ? share : dispatcher.reserveFor(flow, given.all))
+      given.all += Math.max(limit, 0)
+      if (isUrgent) given.urgent += Math.max(limit, 0)
       return { ...flow, limit }
     })
     const claimable = shares.filter(({ limit }) => limit > 0)
@@ -150,16 +169,19 @@ export class DueClaims {
     return undefined
   }
 
-  /** The flows that are next, in order. One pass, since there may be thousands. */
-  #next(): KnownFlow[] {
-    const next: KnownFlow[] = []
+  /** The flows that are next, in order. One pass, since there may be thousands. Urgent flows leave some places to others. */
+  #next(mayBeClaimed: (flow: Flow) => boolean): KnownFlow[] {
+    const [urgent, others]: [KnownFlow[], KnownFlow[]] = [[], []]
     for (const known of this.#due.values()) {
-      if (next.length === FLOWS && !isBefore(known, next[FLOWS - 1] as KnownFlow)) continue
-      const at = next.findIndex((other) => isBefore(known, other))
+      const isUrgent = known.flow.class === URGENT
+      const [next, most] = isUrgent ? [urgent, FLOWS * URGENT_PART] : [others, FLOWS]
+      const last = next[most - 1]
+      if ((last && last.served <= known.served) || !mayBeClaimed(known.flow)) continue
+      const at = next.findIndex((other) => known.served < other.served)
       next.splice(at === -1 ? next.length : at, 0, known)
-      if (next.length > FLOWS) next.pop()
+      if (next.length > most) next.pop()
     }
-    return next
+    return [...urgent, ...others.slice(0, FLOWS - urgent.length)]
   }
 
   /** Of a flow with a claim under way, which may have been forgotten meanwhile. */
@@ -170,9 +192,4 @@ export class DueClaims {
 
 function newFlow({ accountId, class: of }: Flow): KnownFlow {
   return { flow: { accountId, class: of }, served: 0, headAt: 0 }
-}
-
-function isBefore(a: KnownFlow, b: KnownFlow): boolean {
-  const urgentFirst = Number(b.flow.class === URGENT) - Number(a.flow.class === URGENT)
-  return urgentFirst < 0 || (urgentFirst === 0 && a.served < b.served)
 }

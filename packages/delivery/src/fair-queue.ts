@@ -1,7 +1,8 @@
-import { BULK, type Flow, NORMAL, URGENT } from '@postrider/core'
+import type { Flow } from '@postrider/core'
 
 /** How much of the capacity a flow of each class gets when there is too little for all: urgent, normal, bulk. */
 export const WEIGHTS = [16, 4, 1] as const
+const CLASSES = [...WEIGHTS.keys()]
 
 /** A flow as a key of a Map. */
 export function flowKey({ accountId, class: of }: Flow): number {
@@ -14,14 +15,14 @@ interface Waiting<T> {
 }
 
 /**
- * Items of several flows. Urgent flows go first, and those of a class take turns. While normal and bulk mail wait, bulk mail gets every
- * fifth turn, so that it does not starve.
+ * Items of several flows. Classes get turns by their weights, an urgent one first if there is a choice; the flows of a class take turns.
+ * Stride scheduling: each turn of a class advances its pass by 1/weight, and the class with the smallest pass is next.
  */
 export class FairQueue<T> {
   /** By class. The order of each map is that of the flows' turns. */
   readonly #classes = WEIGHTS.map(() => new Map<number, Waiting<T>>())
+  readonly #passes = WEIGHTS.map(() => 0)
   #length = 0
-  #turnsWithoutBulk = 0
 
   get length(): number {
     return this.#length
@@ -40,9 +41,14 @@ export class FairQueue<T> {
     const own = this.#classes[flow.class] as Map<number, Waiting<T>>
     const key = flowKey(flow)
     const waiting = own.get(key)
-    if (waiting) waiting.items.push(item)
-    else own.set(key, { flow, items: [item] })
     this.#length++
+    if (waiting) {
+      waiting.items.push(item)
+      return
+    }
+    // A class that had nothing has saved no turns.
+    if (own.size === 0) this.#passes[flow.class] = this.#smallestPass()
+    own.set(key, { flow, items: [item] })
   }
 
   /** Takes the next item whose flow may go on. */
@@ -55,7 +61,7 @@ export class FairQueue<T> {
         const item = waiting.items.shift() as T
         if (waiting.items.length > 0) own.set(key, waiting)
         this.#length--
-        this.#turnsWithoutBulk = of === BULK ? 0 : this.#turnsWithoutBulk + 1
+        this.#passes[of] = this.#passOf(of) + 1 / (WEIGHTS[of] as number)
         return item
       }
     }
@@ -70,8 +76,17 @@ export class FairQueue<T> {
     return items
   }
 
-  #order(): readonly number[] {
-    const isBulkDue = this.#turnsWithoutBulk >= WEIGHTS[NORMAL] / WEIGHTS[BULK]
-    return isBulkDue ? [URGENT, BULK, NORMAL] : [URGENT, NORMAL, BULK]
+  #order(): number[] {
+    const waiting = CLASSES.filter((of) => this.#classes[of]?.size)
+    return waiting.length < 2 ? waiting : waiting.sort((a, b) => this.#passOf(a) - this.#passOf(b) || a - b)
+  }
+
+  #smallestPass(): number {
+    const passes = CLASSES.filter((of) => this.#classes[of]?.size).map((of) => this.#passOf(of))
+    return passes.length > 0 ? Math.min(...passes) : 0
+  }
+
+  #passOf(of: number): number {
+    return this.#passes[of] as number
   }
 }

@@ -37,11 +37,11 @@ export class InFlightDeliveries {
     return this.#octets >= MAX_BODY_BYTES.ofMany ? 0 : Math.max(this.#left, 0)
   }
 
-  /** How many of a flow may be claimed in any case, because it has few in flight. */
-  reserveFor(flow: Flow): number {
+  /** How many of a flow may be claimed in any case, because it has few in flight. `given`: to other flows by the same claim. */
+  reserveFor(flow: Flow, given = 0): number {
     if (this.#octets >= MAX_BODY_BYTES.ofFew) return 0
     const own = this.#ofFlow.get(flowKey(flow)) ?? 0
-    return Math.max(Math.min(FEW - own, this.#left + MAX_RESERVED), 0)
+    return Math.max(Math.min(FEW - own, this.#left + MAX_RESERVED - given), 0)
   }
 
   get #left(): number {

@@ -86,7 +86,7 @@ export function* readControls(fields: readonly Field[]): Stoppable<Controls> {
     clickTracking: yield* flag('x-clicktrack', 'clicktrack'),
     openTracking: yield* flag('x-opentrack', 'opentrack'),
     unsubscribe: yield* flag('x-unsubscribe', 'unsubscribe'),
-    class: yield* text('x-pr-class'),
+    class: (yield* text('x-pr-class'))?.toLowerCase(),
     deadline: secondsOf(yield* text('x-pr-deadline')),
   }
   return {

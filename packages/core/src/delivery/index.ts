@@ -3,7 +3,7 @@ import type { Sql } from '../platform/database/database.ts'
 import type { Log } from '../platform/log.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
-import { dueFlows, type Flow } from './flows.ts'
+import { type DueFlow, dueFlows, type Flow } from './flows.ts'
 import {
   isWorkerAlive,
   type LostWorkers,
@@ -52,7 +52,7 @@ export interface Deliveries {
   /** Whether a worker on this host is alive. */
   isAlive(host: string): Promise<boolean>
   /** See flows.ts. */
-  dueFlows(): Promise<Flow[]>
+  dueFlows(): Promise<DueFlow[]>
   /** See queue.ts. */
   claim(options: ClaimOptions): Promise<ClaimedDelivery[]>
   release(workerId: number, deliveries: readonly DeliveryKey[], seconds: number): Promise<void>
@@ -173,6 +173,7 @@ export function announcer(sql: Sql): (flow: Flow) => void {
 
 function readFlows(payload: string): Flow[] | undefined {
   if (payload === '') return undefined
+  if (!/^(?:\d{1,10}\.[012](?: |$)){1,1000}$/.test(payload)) return undefined
   return payload.split(' ').map((flow) => {
     const [accountId, of] = flow.split('.').map(Number)
     return { accountId: accountId as number, class: of as Flow['class'] }

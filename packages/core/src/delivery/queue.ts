@@ -4,9 +4,6 @@ import type { AnySql } from '../platform/database/database.ts'
 import { type LookedUp, matchingSuppression } from '../suppressions/store.ts'
 import type { FlowShare } from './flows.ts'
 
-/** The last attempt is at the end of the time for which a delivery is tried. One claimed later than this after that end is late. */
-const LAST_ATTEMPT_WITHIN = '15 seconds'
-
 /** A claimed delivery. This worker holds its lease, and the result must carry the number `attempt`. */
 export interface ClaimedDelivery {
   /** UUID. */
@@ -30,8 +27,8 @@ export interface ClaimedDelivery {
   readonly dueAt: number
   /** Time until which it is tried, in milliseconds since 1970. */
   readonly expiresAt: number
-  /** Whether that time is over by more than it takes to make the last attempt. */
-  readonly late: boolean
+  /** Milliseconds from the claim until then; negative if it has passed. */
+  readonly lifetimeLeft: number
   /** How often a worker died with this delivery in flight. */
   readonly abandoned: number
 }
@@ -85,7 +82,7 @@ export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promi
               q.only_host as "onlyHost", q.abandoned, (${suppression} limit 1) as suppression,
               floor(extract(epoch from q.next_at) * 1000)::float8 as "dueAt",
               floor(extract(epoch from q.expires_at) * 1000)::float8 as "expiresAt",
-              q.expires_at < service_now() - ${LAST_ATTEMPT_WITHIN}::interval as late`
+              floor(extract(epoch from q.expires_at - service_now()) * 1000)::float8 as "lifetimeLeft"`
 }
 
 /** The condition that leaves out what the shares leave out; empty for most claims, since few sites are full. */

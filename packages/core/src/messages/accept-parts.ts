@@ -128,7 +128,7 @@ export function urgencyParts(sql: AnySql, messages: readonly StoredMessage[]) {
     value: sql`, coalesce(class, ${NORMAL}::int)`,
     lifetime: sql`make_interval(secs => coalesce(lifetime, ${usual}::int))`,
     detail: sql`
-               when lowered then jsonb_build_object('class', ${DELIVERY_CLASSES[NORMAL]}::text)`,
+               when refusal is null and lowered then jsonb_build_object('class', ${DELIVERY_CLASSES[NORMAL]}::text)`,
   }
 }
 

@@ -69,7 +69,7 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
     const prepared = prepare({ submission, found, transactionBase, heloName, now: new Date(now) })
     const pause = work.pause()
     if (pause) await pause
-    const message = prepared.class === URGENT ? await withinUrgentLimit(prepared, dependencies) : prepared
+    const { message, urgent } = await withinUrgentLimit(prepared, dependencies)
     const { recipients } = submission.principal.rates
     const quota = recipients ? await takeOrRepeat(message, recipients, dependencies) : undefined
     if (typeof quota === 'string') return { messageId: messageIdText(quota), repeated: true }
@@ -83,6 +83,7 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
       if ((written.refused || first) && quota) {
         dependencies.rateLimits.release(message.deliveries.length, quota)
       }
+      if ((written.refused || first) && urgent) dependencies.rateLimits.release(message.deliveries.length, urgent)
       if (written.refused) throw new ServiceError('creditsExhausted')
       if (first) return { messageId: messageIdText(first), repeated: true }
       // The earlier idempotency key has expired meanwhile (24 hours): this request counts as the first one.
@@ -115,11 +116,12 @@ export async function validateOnly(
 /** Urgent recipients per account and minute. An account whose mail is all urgent would delay what is urgent of others. */
 const URGENT_PER_MINUTE = 600
 
-/** Returns the message as it is, or beyond the account's limit for urgent mail, as normal mail. */
+/** Returns the message as it is, with what it took of the account's limit for urgent mail, or beyond that as normal mail. */
 async function withinUrgentLimit(
   message: StoredMessage,
   { rateLimits }: Pick<AcceptDependencies, 'rateLimits'>,
-): Promise<StoredMessage> {
+): Promise<{ message: StoredMessage; urgent?: Standing }> {
+  if (message.class !== URGENT) return { message }
   const { accountId, deliveries, settings } = message
   const rate = {
     name: `urgent ${accountId}`,
@@ -127,9 +129,10 @@ async function withinUrgentLimit(
     limit: URGENT_PER_MINUTE,
     seconds: MINUTE,
   }
-  if (!(await rateLimits.take([rate], deliveries.length)).refused) return message
+  const urgent = await rateLimits.take([rate], deliveries.length)
+  if (!urgent.refused) return { message, urgent }
   const { class: _urgent, ...others } = settings
-  return { ...message, class: NORMAL, settings: others, lowered: true }
+  return { message: { ...message, class: NORMAL, settings: others, lowered: true } }
 }
 
 function capacityIn(budget: ByteBudget, { stored }: Share): { hold(bytes: number): void; release(): void } {

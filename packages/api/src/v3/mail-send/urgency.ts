@@ -14,7 +14,7 @@ export function urgencyOf({ headers, personalizations }: RawMail): Pick<MessageS
   const given = new Map(
     Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value).trim()]),
   )
-  const of = given.get('x-pr-class')
+  const of = given.get('x-pr-class')?.toLowerCase()
   const deadline = given.get('x-pr-deadline')
   return {
     ...(of ? { class: of } : {}),

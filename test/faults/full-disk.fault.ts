@@ -31,7 +31,7 @@ function fillUp(): void {
   closeSync(descriptor)
 }
 
-const FULL = /^postrider: the disk of DATA_DIR \(.*\) is full: make room on it, then start again\n$/
+const FULL = /^postrider: the disk of DATA_DIR \(.*\) is full; free space on it, then start again\n$/
 
 t.test(
   'a start on a full disk says so and leaves nothing behind that stops the next one; nothing is lost',

@@ -32,7 +32,7 @@ t.test(
     const judged = await machine.judge()
     t.comment(`figures: replaced after ${seconds.map((one) => one.toFixed(1)).join(', ')} s, ${figures(judged)}`)
     for (const one of seconds) t.ok(one <= 65, `replaced after ${one.toFixed(1)} s`)
-    t.match(running.stdout, /^api hangs \(no sign of life for 30 s\) and is ended$/m)
+    t.match(running.stdout, /^api hangs \(no heartbeat for 30 s\); stopping it$/m)
     t.strictSame(judged.lost, [])
     t.strictSame(judged.unmarked, [])
     t.strictSame(judged.unfinished, [])

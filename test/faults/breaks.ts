@@ -34,14 +34,14 @@ export const BREAKS: readonly Break[] = [
     file: 'packages/core/src/delivery/queue.ts',
     find: 'worker_id is null and account_id = flow.account_id',
     replace: 'account_id = flow.account_id',
-    journey: 'test/journeys/drain.test.ts',
+    journey: 'test/core/delivery/queue.test.ts',
   },
   {
     name: 'claims only with capacity, whoever uses it up',
     file: 'packages/delivery/src/in-flight.ts',
     find: 'Math.min(FEW - own,',
     replace: 'Math.min(0,',
-    journey: 'test/delivery/fairness.test.ts',
+    journey: 'test/delivery/in-flight.test.ts',
   },
   {
     name: 'serves a site in the order of arrival',

@@ -50,7 +50,12 @@ t.test('a place that nobody who waits may use is not offered for ever', async (t
   for (let at = 0; at < LIMIT + 10; at++) conversations.enter(flow(1))
   let asked = 0
   for (let site = 0; site < 1000; site++) {
-    const waiting = { start: () => (asked++, conversations.wait(waiting)) }
+    const waiting = {
+      start() {
+        asked++
+        conversations.wait(waiting)
+      },
+    }
     conversations.wait(waiting)
   }
   conversations.leave(flow(1))

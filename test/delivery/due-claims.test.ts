@@ -65,7 +65,7 @@ t.test('without capacity, flows that have none of the reserve left are passed ov
   const full = new Set(Array.from({ length: 40 }, (_, at) => at + 1))
   const reserve = ((of: { accountId: number }) => (full.has(of.accountId) ? 0 : 25)) as () => number
   const { claims, fill, claimed } = await makeQueue(t, { capacity: 0, reserve })
-  for (const account of full) await fill(account, 10, URGENT)
+  for (const account of full) await fill(account, 10)
   await fill(100, 3)
   await claims.look(true)
   await claims.claim()

@@ -16,6 +16,7 @@ export {
   requireScope,
   SCOPES,
   type Scope,
+  UNRESTRICTED,
 } from './accounts/keys/index.ts'
 export * from './accounts/mail-class.ts'
 export { type Rate, type RateLimits, requireAllowed, type Standing } from './accounts/rate-limits/index.ts'
@@ -95,6 +96,7 @@ export * from './reporting/webhooks/index.ts'
 export type * from './retention/privacy/index.ts'
 export { isFieldName, isMessageId, isReservedField } from './submission/header-rules.ts'
 export { JSON_LIMIT, jsonLength, MEASURED_FROM } from './submission/json-length.ts'
+export { readDeadline } from './submission/read-deadline.ts'
 export type * from './suppressions/groups.ts'
 export {
   ACCOUNT_REASONS,

@@ -14,12 +14,12 @@ import { signMessage } from './sign-message.ts'
 import type { Suspects } from './suspects.ts'
 
 /** A claimed delivery with its message. */
-interface Mail {
+interface LoadedDelivery {
   readonly delivery: ClaimedDelivery
   readonly message: LoadedMessage
 }
 
-export interface InFlightDelivery extends Mail {
+export interface InFlightDelivery extends LoadedDelivery {
   /** performance.now() when it was claimed. */
   readonly takenAt: number
 }
@@ -62,7 +62,7 @@ const MEMORY_FACTOR = 1.5
  * same bytes) once the budget has capacity for it; otherwise a few thousand of them would exhaust the memory.
  */
 async function withMessage<T>(
-  inFlight: Mail,
+  inFlight: LoadedDelivery,
   options: DeliverOptions,
   act: (outgoing: OutgoingMessage) => Promise<T>,
 ): Promise<T> {
@@ -87,7 +87,7 @@ async function withMessage<T>(
   return second.done
 }
 
-async function buildMessage({ delivery, message }: Mail, options: DeliverOptions): Promise<OutgoingMessage> {
+async function buildMessage({ delivery, message }: LoadedDelivery, options: DeliverOptions): Promise<OutgoingMessage> {
   const { core, recordEndOfData } = options
   const rendering = core.messages.render(message, delivery)
   // Rendering is usually synchronous.

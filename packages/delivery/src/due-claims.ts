@@ -146,10 +146,10 @@ export class DueClaims {
     const shares = next.map(({ flow }) => {
       const isUrgent = flow.class === URGENT
       const share = Math.max(1, Math.floor((room * WEIGHTS[flow.class]) / weights))
-      const left = (isUrgent ? URGENT_PART * BATCH - given.urgent : BATCH - given.all) | 0
+      const left = isUrgent ? URGENT_PART * BATCH - given.urgent : BATCH - given.all
       const limit = Math.min(left, room > 0 ? share : dispatcher.reserveFor(flow, given.all))
-      given.all += Math.max(limit, 0)
-      if (isUrgent) given.urgent += Math.max(limit, 0)
+      given.all += limit
+      if (isUrgent) given.urgent += limit
       return { ...flow, limit }
     })
     const claimable = shares.filter(({ limit }) => limit > 0)

@@ -3,6 +3,7 @@ import {
   invalidParameter,
   type MessageSettings,
   parseAddress,
+  readDeadline,
   type Stoppable,
 } from '@postrider/core'
 import { FIELDS, type Field } from './header.ts'
@@ -87,7 +88,7 @@ export function* readControls(fields: readonly Field[]): Stoppable<Controls> {
     openTracking: yield* flag('x-opentrack', 'opentrack'),
     unsubscribe: yield* flag('x-unsubscribe', 'unsubscribe'),
     class: (yield* text('x-pr-class'))?.toLowerCase(),
-    deadline: secondsOf(yield* text('x-pr-deadline')),
+    deadline: readDeadline(yield* text('x-pr-deadline')),
   }
   return {
     reference: yield* text('x-apiheader'),
@@ -131,12 +132,6 @@ function flagOf(value: unknown, parameter: string): boolean | undefined {
   if (text === '1' || text === 'true') return true
   if (text === '0' || text === 'false') return false
   throw invalidParameter(parameter, 'must be 0 or 1')
-}
-
-/** NaN, which the rules reject, if it is not a number. */
-function secondsOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  return /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
 }
 
 /** As in v2: one address, several separated by commas, or a list. */

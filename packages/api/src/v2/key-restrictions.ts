@@ -1,4 +1,10 @@
-import { type ApiKey, invalidParameter, type Restrictions, type RestrictionsChange } from '@postrider/core'
+import {
+  type ApiKey,
+  invalidParameter,
+  type Restrictions,
+  type RestrictionsChange,
+  UNRESTRICTED,
+} from '@postrider/core'
 import Type, { type Static, type TSchema } from 'typebox'
 import { commaList } from './comma-list.ts'
 
@@ -35,21 +41,11 @@ export const ShownRestrictions = Type.Object({
   until: Type.Optional(Type.String()),
 })
 
-const NO_RESTRICTIONS: Restrictions = {
-  templates: null,
-  senderDomains: null,
-  recipientDomains: null,
-  recipientsPerHour: null,
-  callsPerMinute: null,
-  class: null,
-  until: null,
-}
-
 /** Returns the change that the input describes; null removes all restrictions. Throws parameterInvalid. */
 export function restrictionsOf(
   given: Static<typeof RestrictionsInput> | null | undefined,
 ): RestrictionsChange | undefined {
-  if (given == null) return given === null ? NO_RESTRICTIONS : undefined
+  if (given == null) return given === null ? UNRESTRICTED : undefined
   const {
     templates,
     sender_domains,

@@ -5,6 +5,7 @@ import {
   type MessageSettings,
   type Principal,
   parseAddress,
+  readDeadline,
   ServiceError,
   type Submission,
   type SubmissionField,
@@ -196,7 +197,7 @@ function settingsOf(settings: Exclude<SendEmail['settings'], null | undefined | 
     unsubscribe: parseFlag(settings.unsubscribe),
     group: groupOf(settings.group),
     class: textOf(settings.class),
-    deadline: secondsOf(settings.deadline),
+    deadline: readDeadline(settings.deadline),
   }
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 }
@@ -207,12 +208,6 @@ function groupOf(group: number | string | null | undefined): number | undefined 
   if (number < 1 || number > 2_147_483_647)
     throw invalidParameter('settings.group', 'must be the id of an unsubscribe group')
   return number
-}
-
-/** NaN, which the rules reject, if it is not a number. */
-function secondsOf(seconds: number | string | null | undefined): number | undefined {
-  if (seconds == null || seconds === '') return undefined
-  return /^\d{1,9}$/.test(String(seconds)) ? Number(seconds) : Number.NaN
 }
 
 export function parseFlag(flag: boolean | number | string | null | undefined): boolean | undefined {

@@ -172,7 +172,6 @@ export function announcer(sql: Sql): (flow: Flow) => void {
 }
 
 function readFlows(payload: string): Flow[] | undefined {
-  if (payload === '') return undefined
   if (!/^(?:\d{1,10}\.[012](?: |$)){1,1000}$/.test(payload)) return undefined
   return payload.split(' ').map((flow) => {
     const [accountId, of] = flow.split('.').map(Number)

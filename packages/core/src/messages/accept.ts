@@ -69,7 +69,11 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
     const prepared = prepare({ submission, found, transactionBase, heloName, now: new Date(now) })
     const pause = work.pause()
     if (pause) await pause
-    const { message, urgent } = await withinUrgentLimit(prepared, dependencies)
+    // Awaited only for urgent mail: this is on the way of each message.
+    const { message, urgent } =
+      prepared.class === URGENT
+        ? await withinUrgentLimit(prepared, dependencies)
+        : { message: prepared, urgent: undefined }
     const { recipients } = submission.principal.rates
     const quota = recipients ? await takeOrRepeat(message, recipients, dependencies) : undefined
     if (typeof quota === 'string') return { messageId: messageIdText(quota), repeated: true }
@@ -121,7 +125,6 @@ async function withinUrgentLimit(
   message: StoredMessage,
   { rateLimits }: Pick<AcceptDependencies, 'rateLimits'>,
 ): Promise<{ message: StoredMessage; urgent?: Standing }> {
-  if (message.class !== URGENT) return { message }
   const { accountId, deliveries, settings } = message
   const rate = {
     name: `urgent ${accountId}`,

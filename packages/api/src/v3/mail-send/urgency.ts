@@ -1,4 +1,4 @@
-import { invalidParameter, type MessageSettings } from '@postrider/core'
+import { invalidParameter, type MessageSettings, readDeadline } from '@postrider/core'
 import type { RawMail } from './body.ts'
 
 /** Headers with the class and the deadline of a message, which v3 has no fields for. They are removed. */
@@ -15,10 +15,9 @@ export function urgencyOf({ headers, personalizations }: RawMail): Pick<MessageS
     Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value).trim()]),
   )
   const of = given.get('x-pr-class')?.toLowerCase()
-  const deadline = given.get('x-pr-deadline')
+  const deadline = readDeadline(given.get('x-pr-deadline'))
   return {
     ...(of ? { class: of } : {}),
-    // NaN is rejected by the rules.
-    ...(deadline ? { deadline: /^\d{1,9}$/.test(deadline) ? Number(deadline) : Number.NaN } : {}),
+    ...(deadline === undefined ? {} : { deadline }),
   }
 }

@@ -10,7 +10,16 @@ import { createKeys, type Keys } from './keys.ts'
 import { createLastUsed } from './last-used.ts'
 import { selectKeyHolder } from './store.ts'
 
-export { type ApiKey, allows, holderOf, type Principal, type Restrictions, SCOPES, type Scope } from './api-key.ts'
+export {
+  type ApiKey,
+  allows,
+  holderOf,
+  type Principal,
+  type Restrictions,
+  SCOPES,
+  type Scope,
+  UNRESTRICTED,
+} from './api-key.ts'
 export type { KeyCaller, KeyChange, KeySecret, NewKey } from './keys.ts'
 export { requireScope } from './require-scope.ts'
 export type { RestrictionsChange } from './restrictions.ts'

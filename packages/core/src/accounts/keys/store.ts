@@ -15,6 +15,11 @@ const columns = (sql: AnySql) => sql`
   k.counts_with as "countsWith", coalesce(k.expires_at <= service_now(), false) as expired`
 
 function keyOf(row: KeyRow): ApiKey {
+  return withRestrictions(row)
+}
+
+/** Puts the columns of the restrictions together. */
+function withRestrictions<Row extends Restrictions>(row: Row) {
   const {
     templates,
     senderDomains,
@@ -23,18 +28,12 @@ function keyOf(row: KeyRow): ApiKey {
     callsPerMinute,
     class: of,
     until,
-    ...key
+    ...rest
   } = row
-  const restrictions = {
-    templates,
-    senderDomains,
-    recipientDomains,
-    recipientsPerHour,
-    callsPerMinute,
-    class: of,
-    until,
+  return {
+    ...rest,
+    restrictions: { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, class: of, until },
   }
-  return { ...key, restrictions }
 }
 
 export interface NewApiKey {
@@ -264,19 +263,9 @@ export async function selectKeyHolder(sql: AnySql, key: { hash: Buffer } | { id:
        and a.state <> 'deleted' and p.state is distinct from 'deleted'`
   const row = rows[0]
   if (!row) return null
-  const {
-    templates,
-    senderDomains,
-    recipientDomains,
-    recipientsPerHour,
-    callsPerMinute,
-    class: of,
-    until,
-    ...rest
-  } = row
+  const rest = withRestrictions(row)
   return {
     ...rest,
-    restrictions: { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, class: of, until },
     account: accountOf(rest),
     mailDefaults: mailDefaultsOf(rest),
   }

@@ -157,6 +157,24 @@ create table bodies (
   constraint bodies_encoding_check check (encoding = any (array['deflate'::text, 'raw'::text]))
 ) partition by range (message_id);
 
+create unlogged table connection_slots (
+  place text not null,
+  no integer not null,
+  worker_id integer not null,
+  constraint connection_slots_pkey primary key (place, no)
+) with (
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 2000,
+  autovacuum_vacuum_cost_delay = 0
+);
+
+create unlogged table connection_slots_since (
+  only_row boolean not null default true,
+  since timestamptz not null,
+  constraint connection_slots_since_pkey primary key (only_row),
+  constraint connection_slots_since_only_row_check check (only_row)
+);
+
 create table credit_balances (
   account_id integer not null,
   balance bigint not null default 0,
@@ -215,6 +233,8 @@ create table delivery_queue (
   blamed smallint not null default 0,
   set_aside text,
   class smallint not null default 1,
+  place text,
+  waiting_for text,
   constraint delivery_queue_pkey primary key (message_id, recipient_no),
   constraint delivery_queue_kind_check check (kind = any (array['to'::text, 'cc'::text, 'bcc'::text])),
   constraint delivery_queue_state_check check (state = any (array['scheduled'::text, 'queued'::text, 'deferred'::text, 'sending'::text]))
@@ -227,8 +247,8 @@ create table delivery_queue (
   autovacuum_analyze_threshold = 50000,
   vacuum_truncate = false
 );
-create index delivery_queue_domain_flow on delivery_queue (recipient_domain, account_id, class, next_at) where worker_id is null;
 create index delivery_queue_flow on delivery_queue (account_id, class, next_at) where worker_id is null;
+create index delivery_queue_parked on delivery_queue (place, class, account_id, next_at) where worker_id is null and place is not null;
 create index delivery_queue_person on delivery_queue (hashtextextended(recipient_key, account_id::bigint)) where worker_id is null;
 create index delivery_queue_set_aside on delivery_queue (message_id, recipient_no) where set_aside is not null;
 create index delivery_queue_worker on delivery_queue (worker_id) where worker_id is not null;

@@ -5,16 +5,13 @@ export interface Claimed {
   /** Of each flow. */
   readonly limit: number
   readonly dueFrom?: number | undefined
-  readonly exceptDomains?: readonly string[]
-  readonly onlyDomains?: readonly string[]
 }
 
 /** Claims what is due of all flows. */
 export async function claimDue(
   { deliveries }: Pick<Core, 'deliveries'>,
-  { workerId, onlyDomains, ...share }: Claimed,
+  { workerId, ...share }: Claimed,
 ): Promise<ClaimedDelivery[]> {
   const flows = await deliveries.dueFlows()
-  const shares = flows.map((flow) => ({ ...flow, ...share }))
-  return deliveries.claim({ workerId, shares, ...(onlyDomains ? { onlyDomains } : {}) })
+  return deliveries.claim({ workerId, shares: flows.map((flow) => ({ ...flow, ...share })) })
 }

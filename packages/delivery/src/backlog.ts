@@ -1,62 +1,61 @@
 import type { Flow } from '@postrider/core'
 import { flowKey } from './fair-queue.ts'
-import type { Site } from './site.ts'
+import type { Place } from './place.ts'
 
-/** A site that has as much of a flow as it may hold; the rest of it stays in the database. */
+/** A flow that has mail parked at a place. */
 export interface Backlogged {
   readonly flow: Flow
-  readonly site: Site
+  readonly place: Place
 }
 
-/** The mail that stays in the database because its site has no capacity for its flow. It is claimed by site when capacity is freed. */
+/** How many are looked at to find those that can go on. */
+const EXAMINED = 1000
+
+/** The mail that is parked in the database, as far as this worker knows. It is claimed by place when that has capacity. */
 export class Backlog {
-  readonly #flows = new Map<number, { readonly flow: Flow; readonly sites: Set<Site> }>()
-  /** Number of flows by site. */
-  readonly #counts = new Map<Site, number>()
+  /** In the order in which they are looked at. */
+  readonly #entries = new Map<string, Backlogged>()
+  /** Number of entries by place. */
+  readonly #counts = new Map<Place, number>()
 
   get isEmpty(): boolean {
-    return this.#flows.size === 0
+    return this.#entries.size === 0
   }
 
-  add(flow: Flow, site: Site): void {
-    const key = flowKey(flow)
-    const own = this.#flows.get(key)
-    if (own?.sites.has(site)) return
-    this.#counts.set(site, (this.#counts.get(site) ?? 0) + 1)
-    if (own) own.sites.add(site)
-    else this.#flows.set(key, { flow: { accountId: flow.accountId, class: flow.class }, sites: new Set([site]) })
+  add({ accountId, class: of }: Flow, place: Place): void {
+    const entry: Backlogged = { flow: { accountId, class: of }, place }
+    const key = keyOf(entry)
+    if (this.#entries.has(key)) return
+    this.#entries.set(key, entry)
+    this.#counts.set(place, (this.#counts.get(place) ?? 0) + 1)
   }
 
-  remove({ flow, site }: Backlogged): void {
-    const key = flowKey(flow)
-    const own = this.#flows.get(key)
-    if (!own?.sites.delete(site)) return
-    if (own.sites.size === 0) this.#flows.delete(key)
-    const left = (this.#counts.get(site) ?? 0) - 1
-    if (left > 0) this.#counts.set(site, left)
-    else this.#counts.delete(site)
+  remove(entry: Backlogged): void {
+    if (!this.#entries.delete(keyOf(entry))) return
+    const left = (this.#counts.get(entry.place) ?? 0) - 1
+    if (left > 0) this.#counts.set(entry.place, left)
+    else this.#counts.delete(entry.place)
   }
 
-  has(site: Site): boolean {
-    return this.#counts.has(site)
+  has(place: Place): boolean {
+    return this.#counts.has(place)
   }
 
-  /** The recipient domains that are left out when this flow is claimed. */
-  domainsOf(flow: Flow): string[] {
-    return [...(this.#flows.get(flowKey(flow))?.sites ?? [])].flatMap((site) => [...site.domains])
-  }
-
-  /** At most so many that fulfil a condition. They come last the next time. */
+  /** At most so many that fulfil a condition. Those that were looked at come last the next time. */
   next(count: number, isWanted: (one: Backlogged) => boolean): Backlogged[] {
     const found: Backlogged[] = []
-    for (const { flow, sites } of this.#flows.values()) {
-      for (const site of sites) if (found.length < count && isWanted({ flow, site })) found.push({ flow, site })
-      if (found.length >= count) break
-    }
-    for (const one of found) {
-      this.remove(one)
-      this.add(one.flow, one.site)
+    // Those that were looked at are seen again only after all others.
+    let left = Math.min(this.#entries.size, EXAMINED)
+    for (const [key, entry] of this.#entries) {
+      if (left-- === 0 || found.length >= count) break
+      this.#entries.delete(key)
+      this.#entries.set(key, entry)
+      if (isWanted(entry)) found.push(entry)
     }
     return found
   }
+}
+
+function keyOf({ flow, place }: Backlogged): string {
+  return `${flowKey(flow)} ${place.name}`
 }

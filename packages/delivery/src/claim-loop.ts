@@ -1,5 +1,5 @@
 import type { Flow, Log } from '@postrider/core'
-import { claimForSites } from './claim-for-sites.ts'
+import { claimParked } from './claim-parked.ts'
 import { BATCH, DueClaims, type DueClaimsOptions, POLL_MS } from './due-claims.ts'
 
 /** Pause in milliseconds after a small claim. */
@@ -35,7 +35,7 @@ export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
       try {
         if (performance.now() >= reconcileAt) await reconcile()
         await look()
-        const claimed = (await due.claim()) + (await claimForSites(options))
+        const claimed = (await due.claim()) + (await claimParked(options))
         // A small claim costs nearly as much as a large one, so wait until more deliveries are due.
         if (claimed > 0 && claimed < BATCH / 2) await pause(GROW_MS)
         if (claimed > 0 || due.hasMore) continue
@@ -86,7 +86,7 @@ export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
       goOn()
     },
     capacityAppeared() {
-      if (due.lackedCapacity || dispatcher.isBacklogged) goOn()
+      if (due.lackedCapacity || dispatcher.hasParked) goOn()
     },
     async stop() {
       stopped = true

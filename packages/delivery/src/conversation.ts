@@ -9,6 +9,7 @@ import {
   Unrenderable,
 } from '@postrider/core'
 import type { Route } from './mx.ts'
+import type { Connections } from './place.ts'
 import type { Routes } from './routes.ts'
 import { elapsed, type SmtpConnection } from './smtp/connection.ts'
 import type { Endpoint } from './smtp/endpoint.ts'
@@ -40,10 +41,7 @@ export interface ConversationOptions {
   readonly routes: Routes
   readonly heloName: string
   readonly memory: HostMemory
-  /** An open session of this site, or undefined. */
-  readonly reuse: () => SmtpConnection | undefined
-  /** Keeps a session for further messages. */
-  readonly keep: (connection: SmtpConnection) => void
+  readonly connections: Connections
 }
 
 /** undefined: lease lost; the outcome must not be recorded. */
@@ -56,10 +54,12 @@ export type ConversationEnd = Outcome | undefined
 export async function converse(options: ConversationOptions): Promise<ConversationEnd> {
   const since = performance.now()
   const steps: Step[] = []
-  const kept = keptConnection(options)
+  const kept = await keptConnection(options)
   if (kept) {
     const end = await offer(kept, options, steps)
     if (!endedBetweenMessages(end)) return conclude(end, kept, options, { steps, since })
+    kept.close()
+    await kept.closed
   }
   let last: Deferred | undefined
   for await (const endpoint of options.routes.endpoints(options.route, options.onlyHost)) {
@@ -70,6 +70,7 @@ export async function converse(options: ConversationOptions): Promise<Conversati
     }
     const end = await offer(opened, options, steps)
     if (end.kind === 'lost' && end.stage === 'mail') {
+      await opened.closed
       last = deferral({ stage: end.stage, reply: lostReply(end.reason), endpoint, steps, since })
       continue
     }
@@ -100,21 +101,22 @@ function endedBetweenMessages(end: OfferEnd): boolean {
 
 const NO_HOST: Reply = { code: 451, enhanced: '4.4.3', text: 'no mail host of the domain has an address' }
 
-function keptConnection({ reuse, onlyHost }: ConversationOptions): SmtpConnection | undefined {
-  const kept = reuse()
+async function keptConnection({ connections, onlyHost }: ConversationOptions): Promise<SmtpConnection | undefined> {
+  const { kept } = connections
   if (!kept) return undefined
-  if (onlyHost === null || kept.endpoint.host === onlyHost) return kept
+  if (kept.usable && (onlyHost === null || kept.endpoint.host === onlyHost)) return kept
   kept.close()
+  await kept.closed
   return undefined
 }
 
 async function open(
   endpoint: Endpoint,
-  { heloName, memory }: ConversationOptions,
+  { heloName, memory, connections }: ConversationOptions,
   steps: Step[],
 ): Promise<SmtpConnection | { stage: Stage; reply: Reply }> {
   try {
-    return await openSession(endpoint, { heloName, memory, steps })
+    return await openSession(endpoint, { heloName, memory, steps, opened: connections.opened })
   } catch (error) {
     return sessionFailure(error)
   }
@@ -156,10 +158,10 @@ async function offer(
 function conclude(
   end: OfferEnd,
   connection: SmtpConnection,
-  { keep, attempt }: ConversationOptions,
+  { connections, attempt }: ConversationOptions,
   { steps, since }: { steps: Step[]; since: number },
 ): ConversationEnd {
-  if (connection.usable) keep(connection)
+  if (connection.usable) connections.keep(connection)
   const { host } = connection.endpoint
   const tried = {
     host,

@@ -7,17 +7,20 @@ import {
   isPerishable,
   type LoadedMessage,
   type Log,
+  type WaitingFor,
 } from '@postrider/core'
-import { Backlog, type Backlogged } from './backlog.ts'
+import type { Backlogged } from './backlog.ts'
 import { Conversations } from './conversations.ts'
 import { deliver, type InFlightDelivery } from './deliver.ts'
 import { InFlightDeliveries, MAX_IN_FLIGHT } from './in-flight.ts'
 import { LargeBodies } from './large-bodies.ts'
 import { Outcomes } from './outcomes.ts'
 import { beginningOf, siteDown, TOO_LATE } from './own-outcomes.ts'
+import type { Connections, Place, RoutedDelivery } from './place.ts'
+import { Places } from './places.ts'
 import type { Recorder } from './recorder.ts'
 import type { Routes } from './routes.ts'
-import { Site } from './site.ts'
+import { Slots } from './slots.ts'
 import { HostMemory } from './smtp/session.ts'
 import { Suspects } from './suspects.ts'
 
@@ -32,15 +35,11 @@ export interface DispatcherOptions {
   readonly onCapacity: () => void
 }
 
-/** Waiting deliveries per connection of a site; above this number its mail stays in the database. Flows share it. */
-const WAITING_PER_CONNECTION = 8
-/** Factor for the connections to a single destination (relay host, sandbox). */
-const SINGLE_FACTOR = 2
-const SITES_KEPT = 20_000
-/** Sites whose mail is claimed by site before all due mail is claimed again. */
-const SITES_AT_ONCE = 64
-/** Milliseconds between checks for stalled sites. */
+/** Milliseconds between checks of the places. */
 const LOOK_EVERY_MS = 1000
+
+/** Messages after which a session is closed, unless the place allows fewer. */
+const SESSION_MESSAGES = 1000
 
 /** Milliseconds after its deadline in which the last attempt of a message begins: it is due when the deadline is reached. */
 const LAST_ATTEMPT_MS = 15_000
@@ -49,18 +48,17 @@ function isTooLate({ delivery, takenAt }: InFlightDelivery): boolean {
   return performance.now() - takenAt > delivery.lifetimeLeft + LAST_ATTEMPT_MS
 }
 
-/** Passes claimed deliveries to their sites and outcomes to the recorder. */
+/** Passes claimed deliveries to their places and outcomes to the recorder. */
 export class Dispatcher {
   readonly #options: DispatcherOptions
-  readonly #sites = new Map<string, Site>()
-  readonly #backlog = new Backlog()
+  readonly #places: Places
+  readonly #slots: Slots
   readonly #conversations = new Conversations()
   readonly #memory = new HostMemory()
   readonly #bodies: LargeBodies
   readonly #suspects: Suspects
   readonly #inFlight: InFlightDeliveries
   readonly #outcomes: Outcomes
-  readonly #perSite: number
   readonly #looking: NodeJS.Timeout
   readonly #givingBack = new Set<Promise<void>>()
   #stopping = false
@@ -71,8 +69,16 @@ export class Dispatcher {
     this.#suspects = new Suspects(options)
     this.#inFlight = new InFlightDeliveries(options.onCapacity)
     this.#outcomes = new Outcomes({ ...options, inFlight: this.#inFlight })
-    this.#perSite = options.config.siteConnections * (options.routes.single ? SINGLE_FACTOR : 1)
-    this.#looking = setInterval(() => this.#lookForStalls(), LOOK_EVERY_MS)
+    this.#slots = new Slots(options)
+    this.#places = new Places({
+      ...options,
+      conversations: this.#conversations,
+      slots: this.#slots,
+      limitsOf: () => ({ connections: options.config.siteConnections, messagesPerConnection: SESSION_MESSAGES }),
+      atSingle: options.routes.single ? MAX_IN_FLIGHT : undefined,
+      run: (inFlight, place, own) => this.#run(inFlight, place, own),
+    })
+    this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS)
   }
 
   /** How many more deliveries may be claimed. */
@@ -85,39 +91,29 @@ export class Dispatcher {
     return this.#stopping ? 0 : this.#inFlight.reserveFor(flow, given)
   }
 
-  /** Domains whose sites have no capacity for this flow, to be excluded from its claims. */
-  fullDomains(flow: Flow): string[] {
-    return this.#backlog.domainsOf(flow)
+  get hasParked(): boolean {
+    return this.#places.hasParked
   }
 
-  get isBacklogged(): boolean {
-    return !this.#backlog.isEmpty
+  /** Finds mail that is parked, also by other workers. */
+  async lookForParked(): Promise<void> {
+    await this.#places.look()
   }
 
-  /** The database has no more due mail of this flow for this site: it is claimed with that for all sites again. */
-  clearBacklog(backlogged: Backlogged): void {
-    this.#backlog.remove(backlogged)
+  /** The database has no more parked mail of this flow at this place. */
+  parkedIsEmpty(backlogged: Backlogged): void {
+    this.#places.clear(backlogged)
   }
 
-  /** Sites that have capacity again for mail left in the database, and how much of it may be claimed. */
-  *sitesWithCapacity(): Generator<{ readonly backlogged: Backlogged; readonly limit: number }> {
-    const hasCapacity = ({ flow, site }: Backlogged): boolean =>
-      site.waitingOf(flow) <= this.#siteLimit(site, flow) / 2 && !this.#stalls(site)
+  /** Parked mail that can be delivered now, and how much of it may be claimed. */
+  *parkedWithCapacity(): Generator<{ readonly backlogged: Backlogged; readonly limit: number }> {
     let given = 0
-    for (const backlogged of this.#backlog.next(SITES_AT_ONCE, hasCapacity)) {
-      const { flow, site } = backlogged
-      const wanted = this.#siteLimit(site, flow) - site.waitingOf(flow)
-      const limit = this.capacity - given >= wanted ? wanted : Math.min(wanted, this.reserveFor(flow, given))
+    for (const { backlogged, room } of this.#places.withCapacity()) {
+      const left = this.capacity - given
+      const limit = left >= room ? room : Math.min(room, this.reserveFor(backlogged.flow, given))
       given += Math.max(limit, 0)
       if (limit > 0) yield { backlogged, limit }
     }
-  }
-
-  /** How many deliveries of a flow may wait for a site: its share, and at least one while there are not too many flows. */
-  #siteLimit(site: Site, flow: Flow): number {
-    const all = this.#options.routes.single ? MAX_IN_FLIGHT : this.#perSite * WAITING_PER_CONNECTION
-    const flows = site.flowsWith(flow)
-    return flows > 2 * all ? 0 : Math.max(1, Math.floor(all / flows))
   }
 
   /**
@@ -162,90 +158,60 @@ export class Dispatcher {
   }
 
   async #route(inFlight: InFlightDelivery): Promise<void> {
-    const { recipientDomain } = inFlight.delivery
-    const route = await this.#options.routes.route(recipientDomain)
-    if (route.kind === 'failed') return this.#outcomes.finish(inFlight.delivery, route.outcome, inFlight.message)
-    const site = this.#site(route.site)
-    site.see(recipientDomain)
+    const { delivery } = inFlight
+    const route = await this.#options.routes.route(delivery.recipientDomain)
+    if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, inFlight.message)
+    const place = this.#places.named(route.site)
     if (this.#stopping) return this.#release([inFlight], 0)
-    if (site.waitingOf(inFlight.delivery) >= this.#siteLimit(site, inFlight.delivery) || this.#stalls(site)) {
-      // Leave it in the queue, where it uses no memory.
-      this.#backlog.add(inFlight.delivery, site)
-      return this.#release([inFlight], 1)
-    }
-    site.push(inFlight)
-  }
-
-  #site(name: string): Site {
-    let site = this.#sites.get(name)
-    if (!site) {
-      if (this.#sites.size >= SITES_KEPT) this.#forgetIdleSites()
-      site = new Site({
-        limit: this.#perSite,
-        conversations: this.#conversations,
-        run: (inFlight, own) => this.#run(inFlight, own, name),
-      })
-      this.#sites.set(name, site)
-    }
-    return site
+    const closed = place.closedFor(delivery) ?? (this.#places.roomFor(delivery, place) > 0 ? undefined : 'connections')
+    if (closed) return this.#park([inFlight], place, closed)
+    place.push({ ...inFlight, site: route.site })
   }
 
   /**
-   * A site whose conversations do not end (a tarpit, a host that never greets) keeps its connections only: the deliveries that wait for
-   * it are released to the database, where they take no capacity from other sites, until a conversation ends.
+   * A place whose conversations do not end (a tarpit, a host that never greets) keeps its connections only: the deliveries that wait for
+   * it are parked in the database, where they take no capacity from other places, until a conversation ends.
    */
-  #lookForStalls(): void {
+  #look(): void {
     let slow = 0
-    for (const site of this.#sites.values()) {
-      slow += site.slow
-      if (site.waiting === 0 || !this.#stalls(site)) continue
-      const waiting = site.drain()
-      for (const { delivery } of waiting) this.#backlog.add(delivery, site)
-      void this.#release(waiting, 1)
+    for (const place of this.#places) {
+      slow += place.slow
+      place.tidy()
+      if (place.waiting > 0 && this.#places.stalls(place)) void this.#park(place.drain(), place, 'connections')
     }
     this.#inFlight.slow = slow
     this.#conversations.slow = slow
     if (slow > 0) this.#options.onCapacity()
   }
 
-  /** If all mail goes to one site, there are no others that need capacity. */
-  #stalls(site: Site): boolean {
-    return site.isStalled && !this.#options.routes.single
-  }
-
-  #forgetIdleSites(): void {
-    for (const [name, site] of this.#sites) if (site.isIdle && !this.#backlog.has(site)) this.#sites.delete(name)
-  }
-
-  async #run(inFlight: InFlightDelivery, site: Site, name: string): Promise<void> {
+  async #run(inFlight: RoutedDelivery, place: Place, connections: Connections): Promise<void> {
     try {
       const { core, config, routes, recorder, workerId } = this.#options
-      const { delivery, message } = inFlight
+      const { delivery, message, site } = inFlight
       if (isPerishable(message.settings) && isTooLate(inFlight))
         return this.#outcomes.finish(delivery, TOO_LATE, message)
       const route = await routes.route(delivery.recipientDomain)
       // The route may have changed while the delivery waited; it is then passed to the new site.
       if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, message)
-      if (route.site !== name) return await this.#route(inFlight)
-      if (site.isDown) return this.#outcomes.finish(delivery, siteDown(name), message)
+      if (route.site !== site) return await this.#route(inFlight)
+      if (place.health.isDown(site)) return this.#outcomes.finish(delivery, siteDown(site), message)
       const outcome = await deliver(inFlight, {
         core,
         bodies: this.#bodies,
         suspects: this.#suspects,
-        site: name,
+        site,
         workerId,
         route,
         routes,
         heloName: config.heloName,
         returnPathHost: config.returnPathHost,
         memory: this.#memory,
-        reuse: () => site.reuse(),
-        keep: (connection) => (this.#stopping ? connection.close() : site.keep(connection)),
+        connections: this.#stopping ? { ...connections, keep: (connection) => connection.close() } : connections,
         recordEndOfData: (own, host) =>
           recorder.recordEndOfData({ ...own, workerId, host, domainId: message.domainId }),
       })
       // A delivery restricted to one host says nothing about the site's other hosts.
-      if (outcome && outcome.kind !== 'dropped' && delivery.onlyHost === null) site.heard(beginningOf(outcome))
+      if (outcome && outcome.kind !== 'dropped' && delivery.onlyHost === null) place.heard(site, beginningOf(outcome))
       this.#outcomes.finish(delivery, outcome, message)
     } catch (error) {
       if (!isDatabaseAway(error)) return this.#outcomes.fault(inFlight.delivery, error, inFlight.message)
@@ -260,18 +226,32 @@ export class Dispatcher {
     }
   }
 
+  /** Leaves deliveries to the database until their place has capacity. */
+  async #park(inFlight: readonly InFlightDelivery[], place: Place, waitingFor: WaitingFor): Promise<void> {
+    for (const { delivery } of inFlight) this.#places.parked(delivery, place)
+    const { core, workerId } = this.#options
+    await this.#give(inFlight, (deliveries) =>
+      core.deliveries.park(workerId, deliveries, { place: place.name, waitingFor }),
+    )
+  }
+
   async #release(
     inFlight: readonly { delivery: ClaimedDelivery; message?: LoadedMessage }[],
     seconds: number,
   ): Promise<void> {
-    const { core, workerId, log } = this.#options
+    const { core, workerId } = this.#options
+    await this.#give(inFlight, (deliveries) => core.deliveries.release(workerId, deliveries, seconds))
+  }
+
+  async #give(
+    inFlight: readonly { delivery: ClaimedDelivery; message?: LoadedMessage }[],
+    update: (deliveries: readonly ClaimedDelivery[]) => Promise<void>,
+  ): Promise<void> {
     const deliveries = inFlight.map(({ delivery }) => delivery)
     // Removed before the database is updated, since this worker may then claim them again at once, under the same attempt number.
     // reconcile() releases those that the update missed.
     for (const { delivery, message } of inFlight) this.#inFlight.remove(delivery, message)
-    const release = core.deliveries
-      .release(workerId, deliveries, seconds)
-      .catch((err) => log.warn({ err }, 'could not release deliveries'))
+    const release = update(deliveries).catch((err) => this.#options.log.warn({ err }, 'could not release deliveries'))
     this.#givingBack.add(release)
     await release
     this.#givingBack.delete(release)
@@ -285,11 +265,12 @@ export class Dispatcher {
     this.#stopping = true
     clearInterval(this.#looking)
     const deadline = performance.now() + patience
-    const unstarted = [...this.#sites.values()].flatMap((site) => site.drain())
+    const unstarted = [...this.#places].flatMap((place) => place.drain())
     if (unstarted.length > 0) await this.#release(unstarted, 0)
     while (this.#inFlight.count > 0 && performance.now() < deadline)
       await new Promise((resolve) => setTimeout(resolve, 20))
-    for (const site of this.#sites.values()) site.close()
+    for (const place of this.#places) place.close()
+    await this.#slots.close()
     this.#conversations.close()
   }
 }

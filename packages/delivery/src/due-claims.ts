@@ -97,6 +97,7 @@ export class DueClaims {
     // Too early rather than too late: the database looked at its clock after this.
     if (first) this.#clock = first.now - performance.now()
     this.know(flows)
+    await this.#options.dispatcher.lookForParked()
     this.#looked = { at: performance.now(), milliseconds: performance.now() - began }
     return true
   }
@@ -154,11 +155,7 @@ export class DueClaims {
     })
     const claimable = shares.filter(({ limit }) => limit > 0)
     this.#lackedCapacity = room === 0 && claimable.length < this.#due.size
-    return claimable.map((share) => ({
-      ...share,
-      dueFrom: this.#dueFrom(this.#of(share)),
-      exceptDomains: dispatcher.fullDomains(share),
-    }))
+    return claimable.map((share) => ({ ...share, dueFrom: this.#dueFrom(this.#of(share)) }))
   }
 
   /** Where the claim of a flow begins; at its head if undefined. */

@@ -11,6 +11,11 @@ function addresses(claimed: readonly ClaimedDelivery[]): string[] {
   return claimed.map(({ recipient }) => recipient).sort()
 }
 
+const isOf =
+  (domain: string) =>
+  ({ recipientDomain }: { recipientDomain: string }): boolean =>
+    recipientDomain === domain
+
 t.test('ten workers that claim at once never get the same delivery, and together they get all', async (t) => {
   const { service, accept, register } = await makeQueue(t)
   for (let message = 0; message < 4; message++) await accept(recipients(100))
@@ -77,29 +82,47 @@ t.test('a scheduled delivery is not claimed before its time', async (t) => {
   t.equal(await state(), 'sending')
 })
 
-t.test('a claim for a site takes only its domains, the oldest of each, and no more than asked for', async (t) => {
-  const { service, core, accept, register } = await makeQueue(t)
-  await moveClock(service.sql, '-10 minutes')
-  await accept(['old@quay.example', 'old@pier.example'])
-  await moveClock(service.sql, '0 minutes')
-  await accept(['new@quay.example', 'new@pier.example', 'other@harbor.example'])
+t.test('parked mail waits at its place, and is claimed there by flow, whenever it is due', async (t) => {
+  const { service, core, accept, register, claimAll } = await makeQueue(t)
+  await accept(['a@quay.example', 'b@quay.example', 'c@pier.example'])
   const workerId = await register()
-  const claim = async (onlyDomains: readonly string[], limit: number) =>
-    addresses(await claimDue(core, { workerId, limit, onlyDomains }))
-  t.strictSame(await claim(['quay.example'], 1), ['old@quay.example'])
-  t.strictSame(await claim(['nobody.example'], 10), [])
-  t.equal((await claim(['quay.example', 'pier.example'], 2)).length, 2)
-  t.equal((await claim(['quay.example', 'pier.example'], 10)).length, 1)
-  t.strictSame(await claim(['quay.example', 'pier.example'], 10), [])
+  const claimed = await claimAll(workerId)
+  const [quay, pier] = [claimed.filter(isOf('quay.example')), claimed.filter(isOf('pier.example'))]
+  await core.deliveries.park(workerId, quay, { place: 'quay', waitingFor: 'connections' })
+  await core.deliveries.park(workerId, pier, { place: 'pier', waitingFor: 'pause' })
+  t.same(await claimAll(workerId), [], 'it is not due')
+  const [row] = await service.sql`
+    select attempt, state, waiting_for, next_at between service_now() + interval '29 minutes' and service_now() + interval '91 minutes' as later
+      from delivery_queue where place = 'quay'`
+  t.strictSame({ ...row }, { attempt: 0, state: 'queued', waiting_for: 'connections', later: true })
+  const flows = await core.deliveries.parkedFlows()
+  t.strictSame(
+    flows.map(({ place }) => place),
+    ['pier', 'quay'],
+  )
+  t.same(await core.deliveries.parkedFlows(flows[1]), [], 'after the last one')
+  const claim = async (place: string, limit: number) =>
+    addresses(
+      await core.deliveries.claim({ workerId, place, shares: flows.slice(0, 1).map((flow) => ({ ...flow, limit })) }),
+    )
+  t.equal((await claim('quay', 1)).length, 1)
+  t.strictSame(await claim('elsewhere', 10), [])
+  t.equal((await claim('quay', 10)).length, 1)
+  t.strictSame(await claim('quay', 10), [])
+  t.strictSame(await claim('pier', 10), ['c@pier.example'])
+  const [left] =
+    await service.sql`select count(*)::int from delivery_queue where place is not null or waiting_for is not null`
+  t.equal(left?.count, 0, 'what is claimed waits no more')
 })
 
-t.test('a claim leaves domains alone whose sites have no room', async (t) => {
-  const { core, accept, register, claimAll } = await makeQueue(t)
-  await accept(['a@quay.example', 'a@pier.example', 'a@harbor.example'])
+t.test('parked mail is due at the end of its lifetime at the latest', async (t) => {
+  const { service, core, accept, register, claimAll } = await makeQueue(t)
+  await accept(['a@quay.example'])
   const workerId = await register()
-  const exceptDomains = ['quay.example', 'pier.example']
-  t.strictSame(addresses(await claimDue(core, { workerId, limit: 10, exceptDomains })), ['a@harbor.example'])
-  t.strictSame(addresses(await claimAll(workerId)), ['a@pier.example', 'a@quay.example'])
+  await service.sql`update delivery_queue set expires_at = service_now() + interval '10 minutes'`
+  await core.deliveries.park(workerId, await claimAll(workerId), { place: 'quay', waitingFor: 'pause' })
+  const [row] = await service.sql`select next_at = expires_at as last from delivery_queue`
+  t.equal(row?.last, true)
 })
 
 t.test('a delivery given back is due when told, and the attempt does not count', async (t) => {

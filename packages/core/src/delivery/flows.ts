@@ -15,8 +15,6 @@ export interface FlowShare extends Flow {
   readonly limit: number
   /** The claim cursor: only deliveries due at this time or later (milliseconds since 1970). If undefined, from the head. */
   readonly dueFrom?: number | undefined
-  /** Recipient domains to skip, because their sites have no capacity for this flow. */
-  readonly exceptDomains?: readonly string[]
 }
 
 /** A flow with due mail, and the time at which it was found, in milliseconds since 1970. */

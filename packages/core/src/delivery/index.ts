@@ -3,6 +3,15 @@ import type { Sql } from '../platform/database/database.ts'
 import type { Log } from '../platform/log.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
+import {
+  freeSlots,
+  freeSlotsOfOthers,
+  restoreSlots,
+  type Slot,
+  type SlotRequest,
+  slotsSince,
+  takeSlots,
+} from './connection-slots.ts'
 import { type DueFlow, dueFlows, type Flow } from './flows.ts'
 import {
   isWorkerAlive,
@@ -13,6 +22,7 @@ import {
   watchWorkers,
 } from './lease.ts'
 import { type HeldLease, holdLease, type LeaseOptions } from './lease-thread.ts'
+import { type ParkedFlow, parkDeliveries, parkedFlows, type WaitingFor } from './parking.ts'
 import { watchPlans } from './plans.ts'
 import {
   type ClaimedDelivery,
@@ -30,10 +40,12 @@ import { makeReturnPath, type ReturnPathTarget, readReturnPath } from './return-
 import { failSetAside, listSetAside, noteAlone, releaseSetAside, type SetAside } from './set-aside.ts'
 
 export type { Parties } from './bounce-rules.ts'
+export type { Slot, SlotRequest } from './connection-slots.ts'
 export type { Flow, FlowShare } from './flows.ts'
 export type { LostWorkers, WorkerLease } from './lease.ts'
 export type { HeldLease } from './lease-thread.ts'
 export type * from './outcome.ts'
+export { hasMoreParked, type ParkedFlow, type WaitingFor } from './parking.ts'
 export type { ClaimedDelivery, DeliveryKey, EndOfData, SendPermission } from './queue.ts'
 export type { Result } from './record.ts'
 export { isPerishable } from './schedule.ts'
@@ -57,6 +69,21 @@ export interface Deliveries {
   claim(options: ClaimOptions): Promise<ClaimedDelivery[]>
   release(workerId: number, deliveries: readonly DeliveryKey[], seconds: number): Promise<void>
   held(workerId: number): Promise<DeliveryKey[]>
+  /** See parking.ts. */
+  park(
+    workerId: number,
+    deliveries: readonly DeliveryKey[],
+    where: { readonly place: string; readonly waitingFor: WaitingFor },
+  ): Promise<void>
+  parkedFlows(after?: ParkedFlow): Promise<ParkedFlow[]>
+  /** See connection-slots.ts. */
+  readonly slots: {
+    take(workerId: number, requests: readonly SlotRequest[]): Promise<Slot[]>
+    free(workerId: number, slots: readonly Slot[]): Promise<void>
+    since(): Promise<string>
+    restore(workerId: number, slots: readonly Slot[]): Promise<void>
+    freeThoseOfOthers(): Promise<void>
+  }
   recordEndOfData(ends: readonly EndOfData[]): Promise<SendPermission[]>
   /** See set-aside.ts. */
   noteAlone(workerId: number, now: DeliveryKey | undefined, before: DeliveryKey | undefined): Promise<void>
@@ -109,6 +136,15 @@ export function createDeliveries({
     claim: async (options) => withForgotten(await watched(() => claimDeliveries(sql, options)), forgotten),
     release: (workerId, deliveries, seconds) => releaseDeliveries(sql, workerId, deliveries, seconds),
     held: (workerId) => claimedDeliveries(sql, workerId),
+    park: (workerId, deliveries, where) => parkDeliveries(sql, workerId, deliveries, where),
+    parkedFlows: (after) => watched(() => parkedFlows(sql, after)),
+    slots: {
+      take: (workerId, requests) => takeSlots(sql, workerId, requests),
+      free: (workerId, slots) => freeSlots(sql, workerId, slots),
+      since: () => slotsSince(sql),
+      restore: (workerId, slots) => restoreSlots(sql, workerId, slots),
+      freeThoseOfOthers: () => freeSlotsOfOthers(sql),
+    },
     recordEndOfData: (ends) => recordEndOfData(sql, ends),
     noteAlone: (workerId, now, before) => noteAlone(sql, workerId, now, before),
     setAside: () => listSetAside(sql),

@@ -207,6 +207,8 @@ async function takeOverFrom(sql: SqlTransaction, suspects: readonly number[]): P
       })}
     ), deleted_workers as (
       delete from workers where id = any(${dead}::int[])
+    ), freed_slots as (
+      delete from connection_slots where worker_id = any(${dead}::int[])
     )
     select replace(message_id::text, '-', '') as "messageId", recipient_no as "recipientNo", set_aside is not null as aside from taken`
 }

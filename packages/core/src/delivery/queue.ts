@@ -37,8 +37,8 @@ export interface ClaimOptions {
   readonly workerId: number
   /** The flows to claim from, and how much of each. */
   readonly shares: readonly FlowShare[]
-  /** If given, only these recipient domains are claimed: their sites have capacity again. */
-  readonly onlyDomains?: readonly string[]
+  /** If given, mail that is parked at this place is claimed, whenever it is due: the place has capacity again. */
+  readonly place?: string
 }
 
 /**
@@ -50,32 +50,25 @@ export interface ClaimOptions {
  * them.
  */
 export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promise<ClaimedDelivery[]> {
-  const { workerId, shares, onlyDomains } = options
+  const { workerId, shares, place } = options
   const flow = sql`
     unnest(${shares.map(({ accountId }) => accountId)}::int[], ${shares.map((share) => share.class)}::int[],
            ${shares.map(({ limit }) => limit)}::int[], ${shares.map(({ dueFrom }) => new Date(dueFrom ?? 0).toISOString())}::text[]::timestamptz[])
       with ordinality as flow(account_id, class, most, since, no)`
-  const theirs = sql`
-    worker_id is null and account_id = flow.account_id and class = flow.class::smallint and next_at <= service_now()`
-  const due = onlyDomains
-    ? sql`
-      select found.* from ${flow} cross join lateral (
-        select own.* from unnest(${[...onlyDomains]}::text[]) as wanted(domain) cross join lateral (
-          select message_id, recipient_no from delivery_queue
-           where recipient_domain = wanted.domain and ${theirs} order by next_at limit flow.most
-             for update skip locked) own
-         limit flow.most) found`
-    : sql`
-      select found.* from ${flow} cross join lateral (
-        select message_id, recipient_no from delivery_queue
-         where ${theirs} and next_at >= flow.since ${exceptDomains(sql, shares)}
-         order by next_at limit flow.most
-         for update skip locked) found`
+  const where =
+    place === undefined
+      ? sql`next_at <= service_now() and next_at >= flow.since`
+      : sql`place = ${place} and place is not null`
   const suppression = matchingSuppression(sql, queued(sql), sql`s.reason`)
   return sql<ClaimedDelivery[]>`
-    with worker as materialized (select id from workers where id = ${workerId} for key share), due as materialized (${due})
+    with worker as materialized (select id from workers where id = ${workerId} for key share), due as materialized (
+      select found.* from ${flow} cross join lateral (
+        select message_id, recipient_no from delivery_queue
+         where worker_id is null and account_id = flow.account_id and class = flow.class::smallint and ${where}
+         order by next_at limit flow.most
+         for update skip locked) found)
     update delivery_queue q
-       set worker_id = worker.id, state = 'sending', attempt = q.attempt + 1, alone = false
+       set worker_id = worker.id, state = 'sending', attempt = q.attempt + 1, alone = false, place = null, waiting_for = null
       from due, worker where q.message_id = due.message_id and q.recipient_no = due.recipient_no
     returning q.message_id as "messageId", q.recipient_no as "recipientNo", q.account_id as "accountId", q.class, q.attempt,
               q.recipient, q.recipient_domain as "recipientDomain", q.personal, q.group_id as "groupId", q.bypass,
@@ -83,17 +76,6 @@ export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promi
               floor(extract(epoch from q.next_at) * 1000)::float8 as "dueAt",
               floor(extract(epoch from q.expires_at) * 1000)::float8 as "expiresAt",
               floor(extract(epoch from q.expires_at - service_now()) * 1000)::float8 as "lifetimeLeft"`
-}
-
-/** The condition that leaves out what the shares leave out; empty for most claims, since few sites are full. */
-function exceptDomains(sql: AnySql, shares: readonly FlowShare[]): ReturnType<AnySql> {
-  const left = shares.flatMap(({ exceptDomains = [] }, at) => exceptDomains.map((domain) => ({ no: at + 1, domain })))
-  if (left.length === 0) return sql``
-  return sql`
-    and recipient_domain not in (
-      select full_site.domain
-        from unnest(${left.map(({ no }) => no)}::int[], ${left.map(({ domain }) => domain)}::text[]) as full_site(no, domain)
-       where full_site.no = flow.no)`
 }
 
 export interface DeliveryKey {

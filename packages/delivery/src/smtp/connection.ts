@@ -37,6 +37,7 @@ export class SmtpConnection {
   #lost: ConnectionLost | undefined
   readonly #address: string
   readonly openedAt = performance.now()
+  readonly #closed = Promise.withResolvers<void>()
 
   constructor(endpoint: Endpoint, socket: Socket) {
     this.endpoint = endpoint
@@ -50,6 +51,11 @@ export class SmtpConnection {
     return this.#address
   }
 
+  /** Resolves when the connection is closed. */
+  get closed(): Promise<void> {
+    return this.#closed.promise
+  }
+
   get usable(): boolean {
     return this.#lost === undefined && !this.#socket.destroyed
   }
@@ -61,7 +67,10 @@ export class SmtpConnection {
   #listen(): void {
     this.#socket.on('data', (chunk: Buffer) => this.#onData(chunk))
     this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#lose(error.code ?? error.message))
-    this.#socket.on('close', () => this.#lose('the server closed the connection'))
+    this.#socket.on('close', () => {
+      this.#lose('the server closed the connection')
+      this.#closed.resolve()
+    })
   }
 
   #onData(chunk: Buffer): void {
@@ -169,6 +178,8 @@ export class SmtpConnection {
       this.#socket = await secure(plain, this.endpoint, session, onSession)
     } catch (error) {
       this.#steps.push({ step: 'tls', ms: elapsed(since), text: (error as Error).message })
+      this.#socket.destroy()
+      this.#closed.resolve()
       throw error
     }
     this.tls = (this.#socket as TLSSocket).getProtocol() ?? 'TLS'

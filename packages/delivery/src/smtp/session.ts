@@ -44,6 +44,8 @@ export interface SessionOptions {
   readonly memory: HostMemory
   /** Receives the steps of sessions that failed. */
   readonly steps: Step[]
+  /** Called with each connection that was opened, at once. The one before it is closed. */
+  readonly opened?: (connection: SmtpConnection) => void
 }
 
 /**
@@ -66,6 +68,7 @@ export async function openSession(endpoint: Endpoint, options: SessionOptions): 
 async function openOnce(endpoint: Endpoint, options: SessionOptions): Promise<SmtpConnection> {
   const { heloName, memory, steps } = options
   const connection = await connect(endpoint, steps)
+  options.opened?.(connection)
   try {
     const greeting = await connection.reply('greeting', TIMEOUTS.greeting)
     if (greeting.code !== 220) throw new SessionRefused('greeting', greeting)
@@ -77,6 +80,7 @@ async function openOnce(endpoint: Endpoint, options: SessionOptions): Promise<Sm
   } catch (error) {
     connection.destroy()
     steps.push(...connection.takeSteps())
+    await connection.closed
     throw error
   }
 }

@@ -1,0 +1,66 @@
+import type { DeliveryClass } from '../accounts/mail-class.ts'
+import type { AnySql } from '../platform/database/database.ts'
+import type { Flow } from './flows.ts'
+import type { DeliveryKey } from './queue.ts'
+
+/** Why mail waits at its place: connections or the rate are used up, or the place is paused. */
+export type WaitingFor = 'connections' | 'rate' | 'pause'
+
+/** Seconds after which parked mail is looked at again in any case: spread, so that a million deliveries are not due at once. */
+const LOOK_AGAIN = { least: 1800, most: 5400 } as const
+
+/** A flow with mail that waits at a place. */
+export interface ParkedFlow extends Flow {
+  readonly place: string
+}
+
+/** How many flows are found at a time. */
+const MAX_FOUND = 2000
+
+/**
+ * Leaves claimed deliveries to their place without an attempt, until it has capacity. They are due again at the end of their lifetime, or
+ * after an hour or so, for the case that the place is known no more.
+ */
+export async function parkDeliveries(
+  sql: AnySql,
+  workerId: number,
+  deliveries: readonly DeliveryKey[],
+  { place, waitingFor }: { readonly place: string; readonly waitingFor: WaitingFor },
+): Promise<void> {
+  if (deliveries.length === 0) return
+  const { least, most } = LOOK_AGAIN
+  await sql`
+    update delivery_queue q
+       set worker_id = null, attempt = q.attempt - 1, state = case when q.attempt = 1 then 'queued' else 'deferred' end,
+           next_at = least(q.expires_at, service_now() + (${least} + random() * ${most - least}) * interval '1 second'),
+           dot_at = null, dot_host = null, place = ${place}, waiting_for = ${waitingFor}
+      from unnest(${deliveries.map((d) => d.messageId)}::uuid[], ${deliveries.map((d) => d.recipientNo)}::int[],
+                  ${deliveries.map((d) => d.attempt)}::int[]) as r(message_id, recipient_no, attempt)
+     where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
+       and q.worker_id is not distinct from ${workerId}`
+}
+
+/**
+ * Returns the flows that have parked mail, in the order of places, classes and accounts, beginning after `after`; at most 2000. One
+ * index probe per flow, however much mail it has parked.
+ */
+export async function parkedFlows(sql: AnySql, after?: ParkedFlow): Promise<ParkedFlow[]> {
+  const first = after ?? { place: '', class: 0 as DeliveryClass, accountId: 0 }
+  return sql<ParkedFlow[]>`
+    with recursive flow as (
+      select ${first.place}::text as place, ${first.class}::smallint as class, ${first.accountId}::int as account_id, 0 as no
+      union all
+      select next.place, next.class, next.account_id, flow.no + 1 from flow cross join lateral (
+        select place, class, account_id from delivery_queue
+         where worker_id is null and place is not null
+           and (place, class, account_id) > (flow.place, flow.class, flow.account_id)
+         order by place, class, account_id limit 1) next
+       where flow.no < ${MAX_FOUND}
+    )
+    select place, class, account_id as "accountId" from flow where no > 0`
+}
+
+/** Whether {@link parkedFlows} may have left out some. */
+export function hasMoreParked(found: readonly ParkedFlow[]): boolean {
+  return found.length >= MAX_FOUND
+}

@@ -1,0 +1,100 @@
+import type { Slots } from './slots.ts'
+
+/** Milliseconds after a connection was closed in which its permit is not used: the server may notice the end later than the next connection. */
+const CLOSING_MS = 20
+/** Milliseconds that an unused permit is kept. */
+const UNUSED_MS = 1000
+/** Milliseconds until a place that gave none is asked again. */
+const ASK_AGAIN_MS = 500
+
+export interface PermitsOptions {
+  readonly place: string
+  readonly slots: Slots
+  /** Called when there are permits, or when it is known that there are none. */
+  readonly onAnswer: () => void
+}
+
+interface Unused {
+  readonly no: number
+  readonly since: number
+}
+
+/** The permits of this worker for connections to one place: each is a connection slot in the database. */
+export class Permits {
+  readonly #options: PermitsOptions
+  #free: Unused[] = []
+  /** Number of permits, free or in use. */
+  #held = 0
+  #asking = false
+  #refusedAt = Number.NEGATIVE_INFINITY
+
+  constructor(options: PermitsOptions) {
+    this.#options = options
+  }
+
+  get held(): number {
+    return this.#held
+  }
+
+  get free(): number {
+    return this.#free.length
+  }
+
+  /** Other workers have all connections that the place allows, as far as this one knows. */
+  get isExhausted(): boolean {
+    return this.#held === 0 && performance.now() - this.#refusedAt < ASK_AGAIN_MS
+  }
+
+  take(): number | undefined {
+    return this.#free.pop()?.no
+  }
+
+  /** The connection of this permit is closed, or was never opened. */
+  give(no: number): void {
+    setTimeout(() => {
+      this.#free.push({ no, since: performance.now() })
+      this.#options.onAnswer()
+    }, CLOSING_MS)
+  }
+
+  /** Asks for more permits, so that there are `wanted` free ones, and no more than `limit` in all. */
+  ask(wanted: number, limit: number): void {
+    const count = Math.min(wanted - this.#free.length, limit - this.#held)
+    if (count <= 0 || this.#asking || performance.now() - this.#refusedAt < ASK_AGAIN_MS) return
+    this.#asking = true
+    const { slots, place, onAnswer } = this.#options
+    slots
+      .take({ place, limit, count })
+      .then(
+        (taken) => {
+          const since = performance.now()
+          this.#held += taken.length
+          for (const no of taken) this.#free.push({ no, since })
+          if (taken.length < count) this.#refusedAt = since
+        },
+        // The database is away, so nothing can be delivered either.
+        () => {
+          this.#refusedAt = performance.now()
+        },
+      )
+      .finally(() => {
+        this.#asking = false
+        onAnswer()
+      })
+  }
+
+  /** Frees permits that were not used for some time, and those beyond a limit that was lowered. */
+  freeUnused(limit: number): void {
+    const oldest = performance.now() - UNUSED_MS
+    const { slots, place } = this.#options
+    const kept: Unused[] = []
+    for (const permit of this.#free) {
+      if (permit.since > oldest && this.#held <= limit) kept.push(permit)
+      else {
+        this.#held--
+        slots.free({ place, no: permit.no })
+      }
+    }
+    this.#free = kept
+  }
+}

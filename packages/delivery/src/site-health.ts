@@ -1,0 +1,36 @@
+/** Milliseconds a site is not contacted after no session could be opened; its deliveries are deferred without an attempt. */
+const DOWN_MS = 30_000
+/** Consecutive rejected sessions, with no other in progress, after which a site counts as unreachable. */
+const MAX_REJECTED = 5
+/** Maximum number of sites remembered; those of a provider may be many. */
+const KEPT = 1000
+
+interface Health {
+  downUntil: number
+  rejectedInARow: number
+}
+
+/** Which sites of a place are unreachable. Only those in trouble are remembered. */
+export class SiteHealth {
+  readonly #sites = new Map<string, Health>()
+
+  /** Whether no session could be opened within the last {@link DOWN_MS}. */
+  isDown(site: string): boolean {
+    return (this.#sites.get(site)?.downUntil ?? 0) > performance.now()
+  }
+
+  accepted(site: string): void {
+    this.#sites.delete(site)
+  }
+
+  /** No host of the site could be reached, or the last one rejected the session. */
+  failed(site: string, beginning: 'unreachable' | 'refused'): void {
+    const health = this.#sites.get(site) ?? { downUntil: 0, rejectedInARow: 0 }
+    health.rejectedInARow++
+    if (beginning === 'unreachable' || health.rejectedInARow >= MAX_REJECTED)
+      health.downUntil = performance.now() + DOWN_MS
+    this.#sites.delete(site)
+    this.#sites.set(site, health)
+    if (this.#sites.size > KEPT) this.#sites.delete(this.#sites.keys().next().value as string)
+  }
+}

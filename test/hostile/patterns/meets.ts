@@ -30,6 +30,10 @@ export const MEETS: Readonly<Record<string, Meets>> = {
   'packages/core/src/platform/database/migrate.ts': OWN,
   'packages/core/src/process.ts': OWN,
   'packages/core/src/delivery/': REPLY,
+  'packages/core/src/delivery/providers/': {
+    text: "a value of the operator's file, or the beginning of a reply",
+    longest: MB,
+  },
   'packages/core/src/mime/': MESSAGE,
   'packages/core/src/mime/address.ts': VALUE,
   'packages/core/src/platform/networks.ts': { text: 'a network address, cut or made by Node', longest: 64 },

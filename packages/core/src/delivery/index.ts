@@ -45,7 +45,15 @@ export type { Flow, FlowShare } from './flows.ts'
 export type { LostWorkers, WorkerLease } from './lease.ts'
 export type { HeldLease } from './lease-thread.ts'
 export type * from './outcome.ts'
+
 export { hasMoreParked, type ParkedFlow, type WaitingFor } from './parking.ts'
+
+export type { BackOffRule, RuleEffect } from './providers/back-off-rule.ts'
+export type { Provider } from './providers/provider-file.ts'
+export { defaultProviders, loadProviders, type Providers, readProviders } from './providers/providers.ts'
+export { ProvidersError } from './providers/providers-error.ts'
+export type { MessageRate } from './providers/units.ts'
+
 export type { ClaimedDelivery, DeliveryKey, EndOfData, SendPermission } from './queue.ts'
 export type { Result } from './record.ts'
 export { isPerishable } from './schedule.ts'

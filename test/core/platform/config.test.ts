@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { type Config, ConfigError, ensureCertificate, readConfig, SETTINGS } from '@postrider/core'
 import t from 'tap'
 
@@ -68,6 +68,7 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   CALLS_PER_MINUTE: ['-1', '1.5', 'many'],
   WRONG_KEYS_PER_MINUTE: ['-1', '1.5', 'many'],
   SITE_CONNECTIONS: ['0', '1001', '-1', 'many'],
+  PROVIDERS_FILE: ['/nowhere/providers.yaml'],
   SUPPRESSION_HARDBOUNCE_DAYS: ['-1', '36501', '1.5', 'never'],
   EVENT_DAYS: ['0', '6', '3651', '-1', '1.5', 'ever'],
   BODY_DAYS: ['0', '6', '3651', '-1', '1.5', 'ever'],
@@ -160,6 +161,7 @@ t.test('an empty environment gives the defaults, and blank settings count as lef
     callsPerMinute: 600,
     wrongKeysPerMinute: 10,
     siteConnections: 10,
+    providersFile: undefined,
     hardBounceDays: 0,
     eventDays: 90,
     bodyDays: 30,
@@ -213,6 +215,12 @@ t.test('a certificate without its key, and a key without its certificate, name t
   t.match(refusal({ TLS_CERT: cert })?.message, /^TLS_KEY must also be set/)
   t.match(refusal({ TLS_KEY: cert })?.message, /^TLS_CERT must also be set/)
   t.match(readConfig({ TLS_CERT: cert, TLS_KEY: cert }), { tlsCert: cert, tlsKey: cert })
+})
+
+t.test('the file of providers is given as an absolute path', async (t) => {
+  const path = file('providers.yaml', 'rules: []')
+  t.equal(readConfig({ PROVIDERS_FILE: path }).providersFile, path)
+  t.equal(readConfig({ PROVIDERS_FILE: relative('.', path) }).providersFile, path)
 })
 
 t.test('without DATABASE_URL the embedded database of DATA_DIR is found by the URL it left', async (t) => {

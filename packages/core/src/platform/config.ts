@@ -53,6 +53,8 @@ export interface Config extends OutboundAccess {
   /** Bytes of uploaded files that one account may store. */
   readonly attachmentStorage: number
   readonly siteConnections: number
+  /** The operator's file of mailbox providers; undefined if there is none. */
+  readonly providersFile: string | undefined
   /** Maximum API calls per account and minute; 0 means unlimited. */
   readonly callsPerMinute: number
   readonly wrongKeysPerMinute: number
@@ -115,6 +117,7 @@ export function readConfig(env: Environment): Config {
     bodyBudget: wholeNumber(env, 'BODY_BUDGET_MB', 128, 32, 65536) * 1024 * 1024,
     attachmentStorage: wholeNumber(env, 'ATTACHMENT_STORAGE_MB', 1024, 1, 1_000_000) * 1024 * 1024,
     siteConnections: wholeNumber(env, 'SITE_CONNECTIONS', 10, 1, 1000),
+    providersFile: file(env, 'PROVIDERS_FILE'),
     callsPerMinute: wholeNumber(env, 'CALLS_PER_MINUTE', 600, 0, 1_000_000),
     wrongKeysPerMinute: wholeNumber(env, 'WRONG_KEYS_PER_MINUTE', 10, 0, 1_000_000),
     hardBounceDays: wholeNumber(env, 'SUPPRESSION_HARDBOUNCE_DAYS', 0, 0, 36500),

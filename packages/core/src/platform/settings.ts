@@ -130,6 +130,12 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     meaning: 'Maximum connections of one worker to one site (the domains with the same MX hosts).',
   },
   {
+    name: 'PROVIDERS_FILE',
+    default: '',
+    meaning:
+      'File with limits and back-off rules of mailbox providers (YAML), which replace built-in entries of the same name and add others. The format is explained in packages/core/src/delivery/providers/providers.yaml. If empty, only the built-in entries are used.',
+  },
+  {
     name: 'SUPPRESSION_HARDBOUNCE_DAYS',
     default: '0',
     meaning:

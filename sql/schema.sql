@@ -269,6 +269,18 @@ create table dkim_keys (
 );
 create unique index dkim_keys_current on dkim_keys (domain_id, state) where state = any (array['next'::text, 'active'::text]);
 
+create table domain_findings (
+  domain_id integer not null,
+  place text not null,
+  code text not null,
+  reply text not null,
+  count integer not null,
+  first_at timestamptz not null,
+  last_at timestamptz not null,
+  constraint domain_findings_pkey primary key (domain_id, place, code),
+  constraint domain_findings_domain_id_fkey foreign key (domain_id) references domains(id) on delete cascade
+);
+
 create table domains (
   id integer not null generated always as identity,
   account_id integer not null,
@@ -545,6 +557,23 @@ create table instance (
   constraint instance_pkey primary key (name)
 );
 
+create table limit_overrides (
+  id bigint not null generated always as identity,
+  place text not null,
+  account_id integer,
+  setting text not null,
+  value integer,
+  seconds integer,
+  rule text not null,
+  reason text not null,
+  since timestamptz not null,
+  until timestamptz not null,
+  step_at timestamptz,
+  constraint limit_overrides_pkey primary key (id),
+  constraint limit_overrides_place_account_id_setting_rule_key unique nulls not distinct (place, account_id, setting, rule),
+  constraint limit_overrides_setting_check check (setting = any (array['pause'::text, 'rate'::text, 'connections'::text, 'messagesPerConnection'::text]))
+);
+
 create table messages (
   id uuid not null,
   account_id integer not null,
@@ -621,6 +650,18 @@ create table roll_ups (
   autovacuum_vacuum_cost_delay = 0
 );
 create index roll_ups_day on roll_ups (account_id, subject, day, place);
+
+create unlogged table rule_hits (
+  place text not null,
+  rule text not null,
+  account_id integer not null,
+  minute timestamptz not null,
+  hits integer not null,
+  constraint rule_hits_pkey primary key (place, rule, account_id, minute)
+) with (
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 2000
+);
 
 create table schema_migrations (
   name text not null,

@@ -128,8 +128,8 @@ export interface Internet extends Outbox {
   /** A name for a host or domain that nobody else has, and for hosts the address that goes with it. */
   newName(): string
   newAddress(): string
-  /** A scripted SMTP host with a name in the DNS. */
-  host(t: Test, options?: SinkOptions): Promise<Sink & { readonly name: string }>
+  /** A scripted SMTP host with a name in the DNS, a new one or one below `under`. */
+  host(t: Test, options?: SinkOptions, under?: string): Promise<Sink & { readonly name: string }>
   /** A recipient domain: hosts in order of preference (10, 20, ...), or a zone. Answers its name. */
   domain(hosts: readonly { readonly name: string }[] | Zone): string
 }
@@ -155,8 +155,8 @@ export async function startInternet(t: Test, settings: Record<string, string> = 
     port,
     newName,
     newAddress,
-    async host(t, options = {}) {
-      const name = `mx.${newName()}`
+    async host(t, options = {}, under) {
+      const name = under ? `mx${++names}.${under}` : `mx.${newName()}`
       const sink = await startSink(t, { host: newAddress(), port, ...options })
       dns.zones[name] = { a: [sink.host] }
       return Object.defineProperties({ name } as Sink & { name: string }, Object.getOwnPropertyDescriptors(sink))

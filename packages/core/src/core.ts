@@ -132,6 +132,17 @@ export function createCore({
   const tracking = createTracking({ sql, secrets, log })
   const http = createOutboundHttp(config)
   const exports = createExports({ sql: work, secrets, config, messages, principalOf: auth.principalOf, http })
+  const deliveries = createDeliveries({
+    sql,
+    log,
+    // The database is open by now, so the URL is set.
+    databaseUrl: config.databaseUrl ?? '',
+    secrets,
+    clock: hostClock,
+    forgotten,
+    hardBounceDays: config.hardBounceDays,
+  })
+
   return {
     accounts: createAccounts(work, config),
     audit: createAudit(work),
@@ -149,16 +160,7 @@ export function createCore({
     batches,
     exports,
     privacy: createPrivacy({ sql: work, secrets, forgotten }),
-    deliveries: createDeliveries({
-      sql,
-      log,
-      // The database is open by now, so the URL is set.
-      databaseUrl: config.databaseUrl ?? '',
-      secrets,
-      clock: hostClock,
-      forgotten,
-      hardBounceDays: config.hardBounceDays,
-    }),
+    deliveries,
     events: createEvents({ sql: work, alongside: rollUp }),
     stats: createStats(work),
     eventLog: createEventLog({ sql: work, secrets }),
@@ -174,6 +176,7 @@ export function createCore({
         suppressions.forgetEnded,
         exports.forgetOld,
         batches.forgetOld,
+        deliveries.limits.forgetOld,
       ]),
     async close() {
       readiness.close()

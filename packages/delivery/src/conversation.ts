@@ -9,7 +9,7 @@ import {
   Unrenderable,
 } from '@postrider/core'
 import type { Route } from './mx.ts'
-import type { Connections } from './place.ts'
+import type { Connections } from './place-connections.ts'
 import type { Routes } from './routes.ts'
 import { elapsed, type SmtpConnection } from './smtp/connection.ts'
 import type { Endpoint } from './smtp/endpoint.ts'
@@ -42,6 +42,7 @@ export interface ConversationOptions {
   readonly heloName: string
   readonly memory: HostMemory
   readonly connections: Connections
+  readonly tlsRequired: boolean
 }
 
 /** undefined: lease lost; the outcome must not be recorded. */
@@ -99,7 +100,7 @@ function endedBetweenMessages(end: OfferEnd): boolean {
   return end.kind === 'reply' && end.stage === 'mail' && end.reply.code === 421
 }
 
-const NO_HOST: Reply = { code: 451, enhanced: '4.4.3', text: 'no mail host of the domain has an address' }
+const NO_HOST: Reply = { code: 451, enhanced: '4.4.3', text: 'no mail host of the domain has an address', own: true }
 
 async function keptConnection({ connections, onlyHost }: ConversationOptions): Promise<SmtpConnection | undefined> {
   const { kept } = connections
@@ -112,11 +113,11 @@ async function keptConnection({ connections, onlyHost }: ConversationOptions): P
 
 async function open(
   endpoint: Endpoint,
-  { heloName, memory, connections }: ConversationOptions,
+  { heloName, memory, connections, tlsRequired }: ConversationOptions,
   steps: Step[],
 ): Promise<SmtpConnection | { stage: Stage; reply: Reply }> {
   try {
-    return await openSession(endpoint, { heloName, memory, steps, opened: connections.opened })
+    return await openSession(endpoint, { heloName, memory, steps, opened: connections.opened, tlsRequired })
   } catch (error) {
     return sessionFailure(error)
   }
@@ -193,7 +194,7 @@ function conclude(
 const CONFIGURATION_ERROR_CODES = new Set([530, 534, 535, 538])
 
 function buildFailure({ message }: Unrenderable): Reply {
-  return { code: 451, enhanced: '4.3.0', text: message }
+  return { code: 451, enhanced: '4.3.0', text: message, own: true }
 }
 
 function verdict(

@@ -7,6 +7,7 @@ import {
   isPerishable,
   type LoadedMessage,
   type Log,
+  type Providers,
   type WaitingFor,
 } from '@postrider/core'
 import type { Backlogged } from './backlog.ts'
@@ -15,12 +16,12 @@ import { deliver, type InFlightDelivery } from './deliver.ts'
 import { InFlightDeliveries, MAX_IN_FLIGHT } from './in-flight.ts'
 import { LargeBodies } from './large-bodies.ts'
 import { Outcomes } from './outcomes.ts'
-import { beginningOf, siteDown, TOO_LATE } from './own-outcomes.ts'
-import type { Connections, Place, RoutedDelivery } from './place.ts'
+import { beginningOf, endedWaiting, siteDown, TOO_LATE } from './own-outcomes.ts'
+import type { Place, RoutedDelivery } from './place.ts'
+import type { Connections } from './place-connections.ts'
 import { Places } from './places.ts'
 import type { Recorder } from './recorder.ts'
 import type { Routes } from './routes.ts'
-import { Slots } from './slots.ts'
 import { HostMemory } from './smtp/session.ts'
 import { Suspects } from './suspects.ts'
 
@@ -30,6 +31,7 @@ export interface DispatcherOptions {
   readonly log: Log
   readonly workerId: number
   readonly routes: Routes
+  readonly providers: Providers
   readonly recorder: Recorder
   /** Called whenever capacity was freed. */
   readonly onCapacity: () => void
@@ -38,9 +40,6 @@ export interface DispatcherOptions {
 /** Milliseconds between checks of the places. */
 const LOOK_EVERY_MS = 1000
 
-/** Messages after which a session is closed, unless the place allows fewer. */
-const SESSION_MESSAGES = 1000
-
 /** Milliseconds after its deadline in which the last attempt of a message begins: it is due when the deadline is reached. */
 const LAST_ATTEMPT_MS = 15_000
 
@@ -48,11 +47,14 @@ function isTooLate({ delivery, takenAt }: InFlightDelivery): boolean {
   return performance.now() - takenAt > delivery.lifetimeLeft + LAST_ATTEMPT_MS
 }
 
+function hasEnded({ delivery, takenAt }: InFlightDelivery): boolean {
+  return performance.now() - takenAt >= delivery.lifetimeLeft
+}
+
 /** Passes claimed deliveries to their places and outcomes to the recorder. */
 export class Dispatcher {
   readonly #options: DispatcherOptions
   readonly #places: Places
-  readonly #slots: Slots
   readonly #conversations = new Conversations()
   readonly #memory = new HostMemory()
   readonly #bodies: LargeBodies
@@ -69,16 +71,20 @@ export class Dispatcher {
     this.#suspects = new Suspects(options)
     this.#inFlight = new InFlightDeliveries(options.onCapacity)
     this.#outcomes = new Outcomes({ ...options, inFlight: this.#inFlight })
-    this.#slots = new Slots(options)
     this.#places = new Places({
       ...options,
       conversations: this.#conversations,
-      slots: this.#slots,
-      limitsOf: () => ({ connections: options.config.siteConnections, messagesPerConnection: SESSION_MESSAGES }),
+      siteConnections: options.config.siteConnections,
       atSingle: options.routes.single ? MAX_IN_FLIGHT : undefined,
-      run: (inFlight, place, own) => this.#run(inFlight, place, own),
+      park: (deliveries, place, waitingFor) => void this.#park(deliveries, place, waitingFor),
+      run: (inFlight, place, connections, isProbe) => this.#run(inFlight, place, { connections, isProbe }),
     })
     this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS)
+  }
+
+  /** To be called before the first {@link take}. */
+  async start(): Promise<void> {
+    await this.#places.start()
   }
 
   /** How many more deliveries may be claimed. */
@@ -161,7 +167,7 @@ export class Dispatcher {
     const { delivery } = inFlight
     const route = await this.#options.routes.route(delivery.recipientDomain)
     if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, inFlight.message)
-    const place = this.#places.named(route.site)
+    const place = this.#places.named(route.place)
     if (this.#stopping) return this.#release([inFlight], 0)
     const closed = place.closedFor(delivery) ?? (this.#places.roomFor(delivery, place) > 0 ? undefined : 'connections')
     if (closed) return this.#park([inFlight], place, closed)
@@ -184,7 +190,11 @@ export class Dispatcher {
     if (slow > 0) this.#options.onCapacity()
   }
 
-  async #run(inFlight: RoutedDelivery, place: Place, connections: Connections): Promise<void> {
+  async #run(
+    inFlight: RoutedDelivery,
+    place: Place,
+    { connections, isProbe }: { readonly connections: Connections; readonly isProbe: boolean },
+  ): Promise<void> {
     try {
       const { core, config, routes, recorder, workerId } = this.#options
       const { delivery, message, site } = inFlight
@@ -193,7 +203,7 @@ export class Dispatcher {
       const route = await routes.route(delivery.recipientDomain)
       // The route may have changed while the delivery waited; it is then passed to the new site.
       if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, message)
-      if (route.site !== site) return await this.#route(inFlight)
+      if (route.site !== site || route.place !== place.name) return await this.#route(inFlight)
       if (place.health.isDown(site)) return this.#outcomes.finish(delivery, siteDown(site), message)
       const outcome = await deliver(inFlight, {
         core,
@@ -206,12 +216,14 @@ export class Dispatcher {
         heloName: config.heloName,
         returnPathHost: config.returnPathHost,
         memory: this.#memory,
+        tlsRequired: place.limits.tlsRequired,
         connections: this.#stopping ? { ...connections, keep: (connection) => connection.close() } : connections,
         recordEndOfData: (own, host) =>
           recorder.recordEndOfData({ ...own, workerId, host, domainId: message.domainId }),
       })
       // A delivery restricted to one host says nothing about the site's other hosts.
       if (outcome && outcome.kind !== 'dropped' && delivery.onlyHost === null) place.heard(site, beginningOf(outcome))
+      if (outcome) this.#places.heard(place, { ...delivery, domainId: message.domainId }, outcome, isProbe)
       this.#outcomes.finish(delivery, outcome, message)
     } catch (error) {
       if (!isDatabaseAway(error)) return this.#outcomes.fault(inFlight.delivery, error, inFlight.message)
@@ -228,9 +240,11 @@ export class Dispatcher {
 
   /** Leaves deliveries to the database until their place has capacity. */
   async #park(inFlight: readonly InFlightDelivery[], place: Place, waitingFor: WaitingFor): Promise<void> {
-    for (const { delivery } of inFlight) this.#places.parked(delivery, place)
     const { core, workerId } = this.#options
-    await this.#give(inFlight, (deliveries) =>
+    const [ended, others] = [inFlight.filter(hasEnded), inFlight.filter((one) => !hasEnded(one))]
+    for (const { delivery, message } of ended) this.#outcomes.finish(delivery, endedWaiting(waitingFor), message)
+    for (const { delivery } of others) this.#places.parked(delivery, place)
+    await this.#give(others, (deliveries) =>
       core.deliveries.park(workerId, deliveries, { place: place.name, waitingFor }),
     )
   }
@@ -269,8 +283,7 @@ export class Dispatcher {
     if (unstarted.length > 0) await this.#release(unstarted, 0)
     while (this.#inFlight.count > 0 && performance.now() < deadline)
       await new Promise((resolve) => setTimeout(resolve, 20))
-    for (const place of this.#places) place.close()
-    await this.#slots.close()
+    await this.#places.close()
     this.#conversations.close()
   }
 }

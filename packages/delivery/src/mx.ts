@@ -1,5 +1,14 @@
 import { promises as dns } from 'node:dns'
-import { type Cache, type Config, createCache, isPrivateAddress, type Outcome, type Reply } from '@postrider/core'
+import {
+  type Cache,
+  type Config,
+  createCache,
+  isPrivateAddress,
+  type Outcome,
+  type Providers,
+  type Reply,
+} from '@postrider/core'
+import { placeName } from './place-name.ts'
 
 /** A host that accepts mail for a domain. */
 export interface MailHost {
@@ -10,8 +19,8 @@ export interface MailHost {
 
 /** Where a domain's mail goes: the hosts, or the reason why there are none. */
 export type Route =
-  /** `site` identifies the set of hosts: domains with the same set share connections and limits. */
-  | { readonly kind: 'hosts'; readonly site: string; readonly hosts: readonly MailHost[] }
+  /** `site` identifies the set of hosts: domains with the same set share connections. `place`: what limits apply to (place-name.ts). */
+  | { readonly kind: 'hosts'; readonly site: string; readonly place: string; readonly hosts: readonly MailHost[] }
   | { readonly kind: 'failed'; readonly outcome: Outcome }
 
 export interface Mx {
@@ -31,14 +40,15 @@ const FAILURE_AGE_MS = 3000
 const MAX_HOSTS = 10
 const MAX_ADDRESSES = 5
 
-export function createMx(config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 'heloName'>): Mx {
+export function createMx(config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 'heloName'>, providers: Providers): Mx {
   const resolver = new dns.Resolver(DNS)
   if (config.dnsServers.length > 0) resolver.setServers([...config.dnsServers])
   const routes: Cache<Route> = createCache<Route>({
     maxAge: ROUTE_AGE_MS,
     maxEntries: 50_000,
     load: async (domain) => {
-      const route = await findRoute(resolver, domain, config.heloName)
+      const found = await findRoute(resolver, domain, config.heloName)
+      const route: Route = found.kind === 'failed' ? found : { ...found, place: placeName(found, providers) }
       if (route.kind === 'failed' && route.outcome.kind === 'deferred')
         setTimeout(() => routes.forget(domain), FAILURE_AGE_MS).unref()
       return route
@@ -59,8 +69,9 @@ export function createMx(config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 
 }
 
 type Resolver = InstanceType<typeof dns.Resolver>
+type FoundRoute = Extract<Route, { kind: 'failed' }> | Omit<Extract<Route, { kind: 'hosts' }>, 'place'>
 
-async function findRoute(resolver: Resolver, domain: string, ownName: string): Promise<Route> {
+async function findRoute(resolver: Resolver, domain: string, ownName: string): Promise<FoundRoute> {
   let records: readonly { exchange: string; priority: number }[]
   try {
     records = await resolver.resolveMx(domain)
@@ -83,7 +94,7 @@ async function findRoute(resolver: Resolver, domain: string, ownName: string): P
 }
 
 /** RFC 5321 5.1: without MX records the domain itself is the host, if it has an address. */
-async function implicitRoute(resolver: Resolver, domain: string): Promise<Route> {
+async function implicitRoute(resolver: Resolver, domain: string): Promise<FoundRoute> {
   try {
     const addresses = await findAddresses(resolver, domain)
     if (addresses.length === 0) return failed('bounced', 550, '5.1.2', 'the domain has neither MX nor address records')
@@ -122,8 +133,13 @@ async function findAddresses(resolver: Resolver, host: string): Promise<string[]
   return []
 }
 
-function failed(kind: 'bounced' | 'deferred', code: number, enhanced: string, text: string): Route {
-  const reply: Reply = { code, enhanced, text }
+function failed(
+  kind: 'bounced' | 'deferred',
+  code: number,
+  enhanced: string,
+  text: string,
+): Extract<Route, { kind: 'failed' }> {
+  const reply: Reply = { code, enhanced, text, own: true }
   const tried = { stage: 'mx', reply, steps: [{ step: 'mx', ms: 0, code, enhanced, text }], milliseconds: 0 } as const
   return { kind: 'failed', outcome: kind === 'bounced' ? { kind, ...tried } : { kind, indeterminate: false, ...tried } }
 }

@@ -1,4 +1,4 @@
-import type { DamagedBody, Deferred, Outcome, Stage } from '@postrider/core'
+import type { DamagedBody, Deferred, Outcome, Stage, WaitingFor } from '@postrider/core'
 
 /** How far the last host of the site accepted the session. */
 export function beginningOf({ stage }: { stage: Stage }): 'unreachable' | 'refused' | 'session' {
@@ -14,7 +14,7 @@ export const INTERNAL_ERROR: Deferred = {
   kind: 'deferred',
   indeterminate: false,
   stage: 'mx',
-  reply: { code: 451, enhanced: '4.3.0', text: 'internal error of this service' },
+  reply: { code: 451, enhanced: '4.3.0', text: 'internal error of this service', own: true },
   steps: [],
   milliseconds: 0,
 }
@@ -23,6 +23,18 @@ export const INTERNAL_ERROR: Deferred = {
 export const TOO_LATE: Deferred = {
   ...INTERNAL_ERROR,
   reply: { code: 0, enhanced: '4.4.7', text: 'not attempted: the deadline of the message has passed' },
+}
+
+/** The outcome without an attempt of a message whose lifetime ended while its place had no capacity for it. It is expired. */
+export function endedWaiting(waitingFor: WaitingFor): Deferred {
+  const text = `not attempted: ${WAITED[waitingFor]} until the message expired`
+  return { ...INTERNAL_ERROR, reply: { code: 0, enhanced: '4.4.7', text } }
+}
+
+const WAITED: Readonly<Record<WaitingFor, string>> = {
+  connections: 'all connections that the provider allows were in use',
+  rate: 'the rate that the provider allows was used up',
+  pause: 'delivery to the provider was paused',
 }
 
 /** Temporary: if the body is restored in time, the message is still delivered. */

@@ -4,7 +4,7 @@ import type { Slots } from './slots.ts'
 const CLOSING_MS = 20
 /** Milliseconds that an unused permit is kept. */
 const UNUSED_MS = 1000
-/** Milliseconds until a place that gave none is asked again. */
+/** Milliseconds until the next request, if there were too few slots. */
 const ASK_AGAIN_MS = 500
 
 export interface PermitsOptions {

@@ -2,23 +2,19 @@ import { BULK, type Flow, type WaitingFor } from '@postrider/core'
 import type { Conversations } from './conversations.ts'
 import type { InFlightDelivery } from './deliver.ts'
 import { FairQueue } from './fair-queue.ts'
-import { IdleSessions, type Session } from './idle-sessions.ts'
-import { Permits } from './permits.ts'
+import type { PlaceLimits } from './limits.ts'
+import { type Connections, PlaceConnections } from './place-connections.ts'
+import { RateGate, type TakeFromRate } from './rate-gate.ts'
+import { RecentTries } from './recent-tries.ts'
 import { SiteHealth } from './site-health.ts'
 import type { Slots } from './slots.ts'
-import type { SmtpConnection } from './smtp/connection.ts'
 
 /** Successful conversations after which a place that rejected some is given one more connection. */
 const GROW_AFTER = 10
 /** Milliseconds without the end of a conversation after which a place is stalled: its waiting deliveries return to the database. */
 const STALL_MS = 5000
-
-/** The limits of a place, as they are now. */
-export interface PlaceLimits {
-  /** Concurrent connections of all workers. */
-  readonly connections: number
-  readonly messagesPerConnection: number
-}
+/** Milliseconds after which a place goes on although refusals could not be counted. */
+const HOLD_MS = 2000
 
 export interface PlaceOptions {
   readonly name: string
@@ -26,7 +22,10 @@ export interface PlaceOptions {
   readonly conversations: Conversations
   readonly slots: Slots
   /** Delivers one delivery; never throws. */
-  readonly run: (inFlight: RoutedDelivery, place: Place, own: Connections) => Promise<void>
+  readonly run: (inFlight: RoutedDelivery, place: Place, own: Connections, isProbe: boolean) => Promise<void>
+  /** Leaves deliveries to the database: they cannot be started for some time. */
+  readonly park: (deliveries: readonly RoutedDelivery[], place: Place, waitingFor: WaitingFor) => void
+  readonly takeFromRate: TakeFromRate
   /** Called when the place can have more mail. */
   readonly onCapacity: () => void
 }
@@ -36,29 +35,24 @@ export interface RoutedDelivery extends InFlightDelivery {
   readonly site: string
 }
 
-/** The connections of one conversation: one at a time. */
-export interface Connections {
-  /** An open session of the site, if there was one. */
-  readonly kept: SmtpConnection | undefined
-  /** A connection was opened; the one before is closed. */
-  opened(connection: SmtpConnection): void
-  /** Keeps the session for further messages. */
-  keep(connection: SmtpConnection): void
-}
-
 /**
- * What limits of connections apply to: a site (the domains with the same MX hosts), or a mailbox provider with all its sites. It has its own
+ * The unit that limits of connections apply to: a site (the domains with the same MX hosts), or a mailbox provider with all its sites. It has its own
  * queue and connections, so that a slow or dead one does not delay others. Flows take turns on its connections, and bulk mail leaves
  * one of them to others.
  */
 export class Place {
   readonly name: string
   readonly health = new SiteHealth()
+  readonly recent = new RecentTries()
   readonly #options: PlaceOptions
   readonly #waiting = new FairQueue<RoutedDelivery>()
-  readonly #permits: Permits
-  readonly #idle: IdleSessions
+  readonly #connections: PlaceConnections
+  readonly #gate: RateGate
   #limits: PlaceLimits
+  /** Deliveries that may be tried during a pause. */
+  #probes = 0
+  /** Nothing is started until then: refusals are being counted. */
+  #heldUntil = 0
   /** Conversations of this worker at once that the place currently accepts. */
   #accepted: number
   #successes = 0
@@ -69,21 +63,34 @@ export class Place {
   #activeBulk = 0
 
   constructor(options: PlaceOptions) {
-    const { name, slots, limits, onCapacity } = options
+    const { name, slots, limits, takeFromRate, onCapacity } = options
     this.name = name
     this.#options = options
     this.#limits = limits
     this.#accepted = limits.connections
     const onAnswer = (): void => {
       this.start()
+      this.#parkClosed()
       if (this.#waiting.length === 0) onCapacity()
     }
-    this.#permits = new Permits({ place: name, slots, onAnswer })
-    this.#idle = new IdleSessions(({ permit }) => this.#permits.give(permit))
+    this.#gate = new RateGate(name, takeFromRate, onAnswer)
+    this.#gate.rate = limits.rate
+    this.#connections = new PlaceConnections({ place: name, slots, onAnswer, limits: () => this.#limits })
   }
 
   get limits(): PlaceLimits {
     return this.#limits
+  }
+
+  set limits(limits: PlaceLimits) {
+    const { connections } = this.#limits
+    this.#limits = limits
+    this.#gate.rate = limits.rate
+    if (limits.connections > connections) this.#accepted = limits.connections
+    this.#connections.tidy()
+    this.#parkClosed()
+    this.start()
+    this.#options.onCapacity()
   }
 
   /** Number of waiting deliveries that have not started. */
@@ -101,18 +108,54 @@ export class Place {
   }
 
   get isIdle(): boolean {
-    return this.#began.size === 0 && this.#waiting.length === 0 && this.#permits.held === 0
+    return this.#began.size === 0 && this.#waiting.length === 0 && this.#connections.held === 0
   }
 
   /** Why no delivery of this flow can be started now and for some time; undefined if one can. */
-  closedFor(_flow: Flow): WaitingFor | undefined {
-    return this.#permits.isExhausted ? 'connections' : undefined
+  closedFor({ accountId }: Flow): WaitingFor | undefined {
+    if ((this.#limits.isPaused && this.#probes === 0) || this.#limits.pausedAccounts.has(accountId)) return 'pause'
+    if (this.#gate.isClosed) return 'rate'
+    return this.#connections.isExhausted ? 'connections' : undefined
   }
 
-  /** Whether parked mail can be started; if it lacks a connection, one is asked for. */
+  /** How many deliveries can be started at once at most, apart from the limit of connections. */
+  get passes(): number {
+    if (this.#limits.isPaused) return this.#probes
+    return this.#gate.hasRate ? 1 : Number.POSITIVE_INFINITY
+  }
+
+  /** Lets one delivery be tried although the place is paused. */
+  probe(): void {
+    this.#probes = 1
+  }
+
+  /** Starts nothing until {@link goOn}, or for two seconds. */
+  hold(): void {
+    this.#heldUntil = performance.now() + HOLD_MS
+  }
+
+  goOn(): void {
+    this.#heldUntil = 0
+    this.start()
+  }
+
+  /** Parks what waits here and cannot be started for some time. */
+  #parkClosed(): void {
+    if (this.#waiting.length === 0) return
+    const closed = new Map<WaitingFor, RoutedDelivery[]>()
+    for (const one of this.#waiting.drain()) {
+      const waitingFor = this.closedFor(one.delivery)
+      if (!waitingFor) this.#waiting.push(one.delivery, one)
+      else closed.set(waitingFor, [...(closed.get(waitingFor) ?? []), one])
+    }
+    for (const [waitingFor, deliveries] of closed) this.#options.park(deliveries, this, waitingFor)
+  }
+
+  /** Whether parked mail can be started; if it lacks a connection, one is requested. */
   isReady(): boolean {
-    if (this.#permits.held > 0) return true
-    this.#permits.ask(1, this.#limits.connections)
+    if (!this.#gate.isOpen()) return false
+    if (this.#connections.held > 0) return true
+    this.#connections.ask(1)
     return false
   }
 
@@ -171,14 +214,22 @@ export class Place {
       tooMany ||= !may
       return may
     }
-    while (this.#waiting.length > 0 && this.#began.size < this.#limit) {
-      this.#permits.ask(Math.min(this.#waiting.length, this.#limit - this.#began.size), this.#limits.connections)
-      if (this.#permits.free === 0 && this.#idle.count === 0) break
+    while (this.#waiting.length > 0 && this.#began.size < this.#limit && this.#isOpen()) {
+      this.#connections.ask(Math.min(this.#waiting.length, this.#limit - this.#began.size))
+      if (!this.#connections.hasFree) break
       const next = this.#waiting.shift(mayStart)
       if (!next) break
-      void this.#converse(next)
+      const isProbe = this.#limits.isPaused
+      if (isProbe) this.#probes--
+      this.#gate.pass()
+      void this.#converse(next, isProbe)
     }
     if (tooMany) conversations.wait(this)
+  }
+
+  #isOpen(): boolean {
+    if (performance.now() < this.#heldUntil) return false
+    return (!this.#limits.isPaused || this.#probes > 0) && this.#gate.isOpen()
   }
 
   get #limit(): number {
@@ -189,7 +240,7 @@ export class Place {
     return flow.class !== BULK || this.#limit === 1 || this.#activeBulk < this.#limit - 1
   }
 
-  async #converse(inFlight: RoutedDelivery): Promise<void> {
+  async #converse(inFlight: RoutedDelivery, isProbe: boolean): Promise<void> {
     const { delivery } = inFlight
     const { conversations } = this.#options
     const bulk = delivery.class === BULK ? 1 : 0
@@ -198,7 +249,7 @@ export class Place {
     this.#began.add(conversation)
     this.#activeBulk += bulk
     conversations.enter(delivery)
-    await this.#connected(inFlight)
+    await this.#connections.use(inFlight.site, (own) => this.#options.run(inFlight, this, own, isProbe))
     this.#began.delete(conversation)
     this.#progressAt = performance.now()
     this.#activeBulk -= bulk
@@ -206,42 +257,14 @@ export class Place {
     this.start()
   }
 
-  /** Runs a delivery with an idle session of its site, a permit, or the permit of an idle session of another site, which is closed. */
-  async #connected(inFlight: RoutedDelivery): Promise<void> {
-    const session = this.#idle.takeOf(inFlight.site)
-    const permit = session?.permit ?? this.#permits.take()
-    if (permit !== undefined) return this.#runWith(inFlight, permit, session?.connection)
-    const other = this.#idle.takeAny() as Session
-    other.connection.close()
-    await other.connection.closed
-    return this.#runWith(inFlight, other.permit, undefined)
-  }
-
-  async #runWith(inFlight: RoutedDelivery, permit: number, kept: SmtpConnection | undefined): Promise<void> {
-    let last = kept
-    let isKept = false
-    await this.#options.run(inFlight, this, {
-      kept,
-      opened: (connection) => {
-        last = connection
-      },
-      keep: (connection) => {
-        if (this.#permits.held > this.#limits.connections) connection.close()
-        else isKept = this.#idle.keep(inFlight.site, { connection, permit }, this.#limits.messagesPerConnection)
-      },
-    })
-    if (isKept) return
-    if (last) void last.closed.then(() => this.#permits.give(permit))
-    else this.#permits.give(permit)
-  }
-
   /** To be called every second. */
   tidy(): void {
-    this.#permits.freeUnused(this.#limits.connections)
-    if (this.#waiting.length > 0) this.start()
+    this.#connections.tidy()
+    this.#parkClosed()
+    this.start()
   }
 
   close(): void {
-    this.#idle.closeAll()
+    this.#connections.close()
   }
 }

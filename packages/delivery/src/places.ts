@@ -1,6 +1,17 @@
-import { type Core, type Flow, hasMoreParked, type ParkedFlow } from '@postrider/core'
+import {
+  type Core,
+  type Flow,
+  hasMoreParked,
+  type Log,
+  type Override,
+  type ParkedFlow,
+  type Providers,
+} from '@postrider/core'
+import { BackOff } from './back-off.ts'
 import { Backlog, type Backlogged } from './backlog.ts'
-import { Place, type PlaceLimits, type PlaceOptions } from './place.ts'
+import { Limits } from './limits.ts'
+import { Place, type PlaceOptions } from './place.ts'
+import { Slots } from './slots.ts'
 
 /** Waiting deliveries per connection of a place; above this number its mail is parked. Flows share it. */
 const WAITING_PER_CONNECTION = 8
@@ -8,9 +19,13 @@ const PLACES_KEPT = 20_000
 /** Flows of places whose parked mail is claimed before due mail is claimed again. */
 const AT_ONCE = 64
 
-export interface PlacesOptions extends Pick<PlaceOptions, 'conversations' | 'slots' | 'run' | 'onCapacity'> {
+export interface PlacesOptions extends Omit<PlaceOptions, 'name' | 'limits' | 'slots' | 'takeFromRate'> {
   readonly core: Core
-  readonly limitsOf: (name: string) => PlaceLimits
+  readonly log: Log
+  readonly workerId: number
+  readonly providers: Providers
+  /** Connections of all workers to a site that belongs to none of the providers. */
+  readonly siteConnections: number
   /** How many deliveries may wait at a place if all mail goes there; undefined if it goes to many. */
   readonly atSingle: number | undefined
 }
@@ -20,10 +35,49 @@ export class Places {
   readonly #options: PlacesOptions
   readonly #places = new Map<string, Place>()
   readonly #backlog = new Backlog()
+  readonly #slots: Slots
+  readonly #limits: Limits
+  readonly #backOff: BackOff
   #after: ParkedFlow | undefined
 
   constructor(options: PlacesOptions) {
     this.#options = options
+    this.#slots = new Slots(options)
+    this.#limits = new Limits({
+      ...options,
+      onChanged: (names) => this.#apply(names),
+      onProbeDue: (pause) => void this.#probe(pause),
+    })
+    this.#backOff = new BackOff({ ...options, limits: this.#limits })
+  }
+
+  /** Reads the limits, and reads them again whenever they change. */
+  async start(): Promise<void> {
+    await this.#limits.read()
+    await this.#limits.listen()
+  }
+
+  /** See {@link BackOff.heard}. */
+  heard(...heard: Parameters<BackOff['heard']>): void {
+    this.#backOff.heard(...heard)
+  }
+
+  #apply(names: Iterable<string>): void {
+    for (const name of names) {
+      const place = this.#places.get(name)
+      if (place) place.limits = this.#limits.of(name)
+    }
+  }
+
+  /** One worker with mail for the place tries one delivery. */
+  async #probe({ id, place: name }: Override): Promise<void> {
+    const place = this.#places.get(name)
+    if (!place || !this.#backlog.has(place)) return
+    const { core, log, onCapacity } = this.#options
+    if (!(await core.deliveries.limits.takeProbe(id).catch(() => false))) return
+    log.info({ place: name }, 'one delivery is tried during the pause of this provider')
+    place.probe()
+    onCapacity()
   }
 
   [Symbol.iterator](): Iterator<Place> {
@@ -34,7 +88,13 @@ export class Places {
     const known = this.#places.get(name)
     if (known) return known
     if (this.#places.size >= PLACES_KEPT) this.#forgetIdle()
-    const place = new Place({ ...this.#options, name, limits: this.#options.limitsOf(name) })
+    const place = new Place({
+      ...this.#options,
+      name,
+      limits: this.#limits.of(name),
+      slots: this.#slots,
+      takeFromRate: (rate) => this.#options.core.rateLimits.take([rate]),
+    })
     this.#places.set(name, place)
     return place
   }
@@ -62,7 +122,7 @@ export class Places {
       place.isReady()
     for (const backlogged of this.#backlog.next(AT_ONCE, hasCapacity)) {
       const { flow, place } = backlogged
-      const room = this.roomFor(flow, place)
+      const room = Math.min(this.roomFor(flow, place), place.passes)
       if (room > 0) yield { backlogged, room }
     }
   }
@@ -89,6 +149,12 @@ export class Places {
     const found = await this.#options.core.deliveries.parkedFlows(this.#after)
     this.#after = hasMoreParked(found) ? found.at(-1) : undefined
     for (const flow of found) this.#backlog.add(flow, this.named(flow.place))
+  }
+
+  /** Closes all connections and frees their slots. */
+  async close(): Promise<void> {
+    for (const place of this) place.close()
+    await Promise.all([this.#limits.close(), this.#slots.close()])
   }
 
   #forgetIdle(): void {

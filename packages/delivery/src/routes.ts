@@ -1,4 +1,4 @@
-import type { Config, DeliveryRoute } from '@postrider/core'
+import type { Config, DeliveryRoute, Providers } from '@postrider/core'
 import { createMx, type Mx, type Route, shuffled } from './mx.ts'
 import type { Endpoint } from './smtp/endpoint.ts'
 
@@ -13,9 +13,9 @@ export interface Routes {
   readonly single: boolean
 }
 
-export function createRoutes(config: Config): Routes {
+export function createRoutes(config: Config, providers: Providers): Routes {
   const fixed = fixedEndpoint(config)
-  return fixed ? fixedRoutes(fixed) : mxRoutes(config, createMx(config))
+  return fixed ? fixedRoutes(fixed, config.delivery.kind) : mxRoutes(config, createMx(config, providers))
 }
 
 /** Maximum number of addresses per attempt: each may take half a minute (V68; like Postfix's smtp_mx_address_limit). */
@@ -40,9 +40,10 @@ function relayEndpoint(relay: Extract<DeliveryRoute, { kind: 'relay' }>): Omit<E
   }
 }
 
-function fixedRoutes(endpoint: Omit<Endpoint, 'address'>): Routes {
+/** `place`: the provider `relay` or `sandbox`. */
+function fixedRoutes(endpoint: Omit<Endpoint, 'address'>, place: string): Routes {
   const site = `${endpoint.host}:${endpoint.port}`
-  const route: Route = { kind: 'hosts', site, hosts: [{ name: endpoint.host, preference: 0 }] }
+  const route: Route = { kind: 'hosts', site, place, hosts: [{ name: endpoint.host, preference: 0 }] }
   return {
     single: true,
     route: () => route,

@@ -3,7 +3,7 @@ const DOWN_MS = 30_000
 /** Consecutive rejected sessions, with no other in progress, after which a site counts as unreachable. */
 const MAX_REJECTED = 5
 /** Maximum number of sites remembered; those of a provider may be many. */
-const KEPT = 1000
+const MAX_SITES = 1000
 
 interface Health {
   downUntil: number
@@ -31,6 +31,6 @@ export class SiteHealth {
       health.downUntil = performance.now() + DOWN_MS
     this.#sites.delete(site)
     this.#sites.set(site, health)
-    if (this.#sites.size > KEPT) this.#sites.delete(this.#sites.keys().next().value as string)
+    if (this.#sites.size > MAX_SITES) this.#sites.delete(this.#sites.keys().next().value as string)
   }
 }

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { type RunningProcess, runProcess, type ServiceContext, withCore } from '@postrider/core'
+import { loadProviders, type RunningProcess, runProcess, type ServiceContext, withCore } from '@postrider/core'
 import { type ClaimLoop, runClaimLoop } from './claim-loop.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { runDomainLoop } from './domain-loop.ts'
@@ -26,6 +26,7 @@ const LOST = {
 await runProcess({ name: 'delivery', env: process.env }, withCore({ name: 'delivery', connections: 8 }, startWorker))
 
 async function startWorker({ config, log, core }: ServiceContext): Promise<RunningProcess> {
+  const providers = loadProviders(config.providersFile)
   await untilReady(core)
   const lease = await core.deliveries.hold({
     host: hostname(),
@@ -44,10 +45,12 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
     config,
     log,
     workerId,
-    routes: createRoutes(config),
+    routes: createRoutes(config, providers),
+    providers,
     recorder,
     onCapacity: () => claims?.capacityAppeared(),
   })
+  await dispatcher.start()
   claims = runClaimLoop({ core, log, workerId, dispatcher, onAnswer: lease.answered })
   const listening = await core.deliveries.listen(claims.wake)
   // In the sandbox nothing leaves the machine, including DNS queries, unless resolvers are configured.

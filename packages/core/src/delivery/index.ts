@@ -14,6 +14,7 @@ import {
 } from './connection-slots.ts'
 import { type DueFlow, dueFlows, type Flow } from './flows.ts'
 import {
+  countWorkers,
   isWorkerAlive,
   type LostWorkers,
   type OnSetAside,
@@ -22,6 +23,17 @@ import {
   watchWorkers,
 } from './lease.ts'
 import { type HeldLease, holdLease, type LeaseOptions } from './lease-thread.ts'
+import {
+  endPauses,
+  forgetOverrides,
+  LIMITS_CHANNEL,
+  type NewOverride,
+  type Override,
+  raiseRate,
+  readOverrides,
+  setOverride,
+  takeProbe,
+} from './overrides.ts'
 import { type ParkedFlow, parkDeliveries, parkedFlows, type WaitingFor } from './parking.ts'
 import { watchPlans } from './plans.ts'
 import {
@@ -37,15 +49,17 @@ import {
 } from './queue.ts'
 import { type Result, recordOutcomes } from './record.ts'
 import { makeReturnPath, type ReturnPathTarget, readReturnPath } from './return-path.ts'
+import { countHits, forgetHits, type RuleHits } from './rule-hits.ts'
 import { failSetAside, listSetAside, noteAlone, releaseSetAside, type SetAside } from './set-aside.ts'
 
-export type { Parties } from './bounce-rules.ts'
+export { type BounceClass, bounceClass, type Parties } from './bounce-rules.ts'
 export type { Slot, SlotRequest } from './connection-slots.ts'
 export type { Flow, FlowShare } from './flows.ts'
 export type { LostWorkers, WorkerLease } from './lease.ts'
 export type { HeldLease } from './lease-thread.ts'
 export type * from './outcome.ts'
 
+export type { LimitSetting, NewOverride, Override } from './overrides.ts'
 export { hasMoreParked, type ParkedFlow, type WaitingFor } from './parking.ts'
 
 export type { BackOffRule, RuleEffect } from './providers/back-off-rule.ts'
@@ -84,6 +98,20 @@ export interface Deliveries {
     where: { readonly place: string; readonly waitingFor: WaitingFor },
   ): Promise<void>
   parkedFlows(after?: ParkedFlow): Promise<ParkedFlow[]>
+  /** See overrides.ts and rule-hits.ts. */
+  readonly limits: {
+    overrides(): Promise<Override[]>
+    set(override: NewOverride): Promise<void>
+    raise(id: string): Promise<void>
+    takeProbe(id: string): Promise<boolean>
+    endPauses(place: string): Promise<void>
+    countHits(hits: RuleHits): Promise<number>
+    /** Number of workers. */
+    workers(): Promise<number>
+    /** Calls back when the overrides have changed, or may have. */
+    listen(onChanged: () => void): Promise<{ close(): Promise<void> }>
+    forgetOld(): Promise<number>
+  }
   /** See connection-slots.ts. */
   readonly slots: {
     take(workerId: number, requests: readonly SlotRequest[]): Promise<Slot[]>
@@ -146,6 +174,20 @@ export function createDeliveries({
     held: (workerId) => claimedDeliveries(sql, workerId),
     park: (workerId, deliveries, where) => parkDeliveries(sql, workerId, deliveries, where),
     parkedFlows: (after) => watched(() => parkedFlows(sql, after)),
+    limits: {
+      overrides: () => readOverrides(sql),
+      set: (override) => setOverride(sql, override),
+      raise: (id) => raiseRate(sql, id),
+      takeProbe: (id) => takeProbe(sql, id),
+      endPauses: (place) => endPauses(sql, place),
+      countHits: (hits) => countHits(sql, hits),
+      workers: () => countWorkers(sql),
+      async listen(onChanged) {
+        const listening = await sql.listen(LIMITS_CHANNEL, onChanged, onChanged)
+        return { close: listening.unlisten }
+      },
+      forgetOld: async () => (await forgetOverrides(sql)) + (await forgetHits(sql)),
+    },
     slots: {
       take: (workerId, requests) => takeSlots(sql, workerId, requests),
       free: (workerId, slots) => freeSlots(sql, workerId, slots),

@@ -79,6 +79,12 @@ async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T |
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))
 }
 
+/** Returns the number of workers; one that has died counts until its deliveries are taken over. */
+export async function countWorkers(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`select count(*)::int from workers`
+  return row?.count ?? 0
+}
+
 /** Returns whether a worker on this host holds its lock. */
 export async function isWorkerAlive(sql: Sql, host: string): Promise<boolean> {
   const rows = await sql`

@@ -9,6 +9,8 @@ export interface Reply {
   readonly enhanced: string
   /** Without control characters, at most 1 KiB. */
   readonly text: string
+  /** Made by this service, not by a server. */
+  readonly own?: true
 }
 
 /** The stage that a conversation had reached. */

@@ -19,7 +19,7 @@ const MAX_FOUND = 2000
 
 /**
  * Leaves claimed deliveries to their place without an attempt, until it has capacity. They are due again at the end of their lifetime, or
- * after an hour or so, for the case that the place is known no more.
+ * after an hour or so, in case no worker knows the place.
  */
 export async function parkDeliveries(
   sql: AnySql,

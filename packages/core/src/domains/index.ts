@@ -11,6 +11,7 @@ import type { Domain, DomainSigner, DomainState, DomainWithRecords, UsableDomain
 import { createDomainCache } from './domain-cache.ts'
 import { createDomainChecker } from './domain-checker.ts'
 import { withoutRecords, withRecords } from './domain-records.ts'
+import { type DomainFinding, listFindings, noteFinding } from './findings.ts'
 import { createLimitedKeyMaker } from './limited-key-maker.ts'
 import { activateFor, namedDomain } from './operator.ts'
 import { ownDomain } from './own-domain.ts'
@@ -29,6 +30,7 @@ export type {
   DomainWithRecords,
   UsableDomain,
 } from './domain.ts'
+export type { DomainFinding } from './findings.ts'
 export type { DomainsPage } from './page-domains.ts'
 
 /**
@@ -89,6 +91,10 @@ export interface Domains {
   ): Promise<UsableDomain | null> | UsableDomain | null
   /** The state of the account's own domain of this name (A-label), pending ones included; null if it has none. At most 5 s old. */
   stateOf(accountId: number, name: string): Promise<DomainState | null> | DomainState | null
+  /** Records a provider's refusal that is about this sending domain. See findings.ts. */
+  noteFinding(domainId: number, finding: Pick<DomainFinding, 'place' | 'code' | 'reply'>): Promise<void>
+  /** Returns the findings of the last week, the latest first. */
+  findings(domainId: number): Promise<DomainFinding[]>
   /** Returns the signer of this domain, also of a deleted one; null if it never existed. */
   signer(domainId: number): Promise<DomainSigner | null> | DomainSigner | null
 }
@@ -125,6 +131,8 @@ export function createDomains({ sql, secrets, rateLimits, config, givenKey }: Do
   }
 
   return {
+    noteFinding: (domainId, finding) => noteFinding(sql, domainId, finding),
+    findings: (domainId) => listFindings(sql, domainId),
     add: async ({ state = 'pending', by = OPERATOR, envelopeName, ...domain }) =>
       changed(await addDomain({ sql, makeKey: makeKeyFor(by) }, { ...domain, state, by, envelopeName })),
     list: async (accountId) => (await selectDomains(sql, accountId)).map(withoutRecords),

@@ -44,6 +44,8 @@ export interface SessionOptions {
   readonly memory: HostMemory
   /** Receives the steps of sessions that failed. */
   readonly steps: Step[]
+  /** Without TLS there is no session. The certificate is not verified: hosts of mail rarely have one for the name in the MX record. */
+  readonly tlsRequired?: boolean
   /** Called with each connection that was opened, at once. The one before it is closed. */
   readonly opened?: (connection: SmtpConnection) => void
 }
@@ -59,22 +61,28 @@ export async function openSession(endpoint: Endpoint, options: SessionOptions): 
     return await openOnce(endpoint, options)
   } catch (error) {
     const tlsFailed = error instanceof ConnectionLost && error.stage === 'tls'
-    if (!tlsFailed || endpoint.verify || endpoint.implicitTls) throw error
+    if (!tlsFailed || endpoint.verify || endpoint.implicitTls || options.tlsRequired) throw error
     options.memory.markTlsBroken(endpoint.host)
     return openOnce(endpoint, options)
   }
 }
 
 async function openOnce(endpoint: Endpoint, options: SessionOptions): Promise<SmtpConnection> {
-  const { heloName, memory, steps } = options
+  const { heloName, memory, steps, tlsRequired = false } = options
   const connection = await connect(endpoint, steps)
   options.opened?.(connection)
   try {
     const greeting = await connection.reply('greeting', TIMEOUTS.greeting)
     if (greeting.code !== 220) throw new SessionRefused('greeting', greeting)
     await hello(connection, heloName)
-    if (!connection.tls && connection.capabilities.has('STARTTLS') && !memory.tlsIsBroken(endpoint.host))
+    if (
+      !connection.tls &&
+      connection.capabilities.has('STARTTLS') &&
+      (tlsRequired || !memory.tlsIsBroken(endpoint.host))
+    )
       await startTls(connection, options)
+    if (!connection.tls && tlsRequired)
+      throw new ConnectionLost('starttls', 'the host does not offer TLS, which is required for this provider')
     if (endpoint.credentials) await authenticate(connection)
     return connection
   } catch (error) {

@@ -34,11 +34,17 @@ export type TransactionEnd =
 /** Up to this size, message and end of data are sent in one write. Above it, the message is sent first, while permission is pending. */
 const ONE_WRITE = 64 * 1024
 
-const TOO_LARGE: Reply = { code: 552, enhanced: '5.3.4', text: 'the message exceeds the size limit of the server' }
+const TOO_LARGE: Reply = {
+  code: 552,
+  enhanced: '5.3.4',
+  text: 'the message exceeds the size limit of the server',
+  own: true,
+}
 const NO_UTF8: Reply = {
   code: 550,
   enhanced: '5.6.7',
   text: 'the address requires SMTPUTF8, which the server does not support',
+  own: true,
 }
 
 /** Sends one message to one recipient over an open session (RFC 5321 3.3). */

@@ -1,0 +1,107 @@
+import type { AnySql, Sql } from '../platform/database/database.ts'
+
+/** The notification channel that tells workers to read the overrides again. */
+export const LIMITS_CHANNEL = 'postrider_limits'
+
+export type LimitSetting = 'pause' | 'rate' | 'connections' | 'messagesPerConnection'
+
+/** A limit of a place beyond those of the providers' file. */
+export interface Override {
+  readonly id: string
+  readonly place: string
+  /** Null if it applies to the mail of all accounts. */
+  readonly accountId: number | null
+  readonly setting: LimitSetting
+  /** The limit; of a rate, messages per `seconds`. Null for a pause. */
+  readonly value: number | null
+  readonly seconds: number | null
+  /** The id of the back-off rule, `adaptive` or `operator`. */
+  readonly rule: string
+  /** The reply that caused it, or the operator's reason. */
+  readonly reason: string
+  readonly since: Date
+  readonly until: Date
+  /** Milliseconds until it ends. */
+  readonly left: number
+  /** Whether one delivery may be tried during the pause, or the adaptive limit be raised. */
+  readonly stepDue: boolean
+}
+
+export interface NewOverride
+  extends Pick<Override, 'place' | 'accountId' | 'setting' | 'value' | 'seconds' | 'rule' | 'reason'> {
+  /** Seconds that it lasts. */
+  readonly lasts: number
+}
+
+/** The rule of limits that follow from how much is refused. */
+export const ADAPTIVE = 'adaptive'
+/** Seconds between two deliveries that are tried during a pause, and between two raises of an adaptive limit. */
+const STEP_SECONDS = 300
+/** Seconds from which a pause is probed. */
+const PROBED_FROM_SECONDS = 1800
+/** Maximum number of overrides that workers read; far beyond what the providers of one installation need. */
+const MAX_READ = 10_000
+
+/** Returns the overrides in effect. */
+export async function readOverrides(sql: AnySql): Promise<Override[]> {
+  return sql<Override[]>`
+    select id::text, place, account_id as "accountId", setting, value, seconds, rule, reason, since, until,
+           extract(epoch from until - service_now())::float8 * 1000 as left, coalesce(step_at <= service_now(), false) as "stepDue"
+      from limit_overrides where until > service_now() order by id desc limit ${MAX_READ}`
+}
+
+/** Sets an override, or prolongs it if the same rule has set it before. All workers learn of it at once. */
+export async function setOverride(sql: AnySql, override: NewOverride): Promise<void> {
+  const { place, accountId, setting, value, seconds, rule, reason, lasts } = override
+  const isStepped = rule === ADAPTIVE || (setting === 'pause' && lasts >= PROBED_FROM_SECONDS && accountId === null)
+  await sql`
+    with written as (
+      insert into limit_overrides as o (place, account_id, setting, value, seconds, rule, reason, since, until, step_at)
+      select ${place}, ${accountId}::int, ${setting}, ${value}::int, ${seconds}::int, ${rule}, ${reason}, service_now(),
+             service_now() + make_interval(secs => ${lasts}),
+             case when ${String(isStepped)}::text::boolean then service_now() + make_interval(secs => ${STEP_SECONDS}) end
+      on conflict (place, account_id, setting, rule) do update
+         set value = excluded.value, seconds = excluded.seconds, reason = excluded.reason,
+             since = case when o.until > service_now() then o.since else excluded.since end,
+             until = greatest(o.until, excluded.until),
+             step_at = case when o.until > service_now() then o.step_at else excluded.step_at end
+      returning 1
+    )
+    select pg_notify(${LIMITS_CHANNEL}, '') from written`
+}
+
+/** Lets one worker try one delivery during a pause. Returns whether this one may. */
+export async function takeProbe(sql: AnySql, id: string): Promise<boolean> {
+  const rows = await sql`
+    update limit_overrides set step_at = service_now() + make_interval(secs => ${STEP_SECONDS})
+     where id = ${id}::bigint and setting = 'pause' and step_at <= service_now() returning 1`
+  return rows.length > 0
+}
+
+/** Raises an adaptive limit by a quarter if it is time to, unless mail was refused since the last time. */
+export async function raiseRate(sql: AnySql, id: string): Promise<void> {
+  await sql`
+    update limit_overrides o
+       set step_at = service_now() + make_interval(secs => ${STEP_SECONDS}),
+           value = case when exists (select from rule_hits h
+                                      where h.place = o.place and h.rule = ${ADAPTIVE} and h.account_id = 0
+                                        and h.minute > service_now() - make_interval(secs => ${STEP_SECONDS}))
+                        then value else ceil(value * 1.25) end
+     where id = ${id}::bigint and rule = ${ADAPTIVE} and step_at <= service_now()`
+}
+
+/** Ends the pauses of a place that rules have set: a delivery that was tried was accepted or bounced as usual. */
+export async function endPauses(sql: AnySql, place: string): Promise<void> {
+  await sql`
+    with deleted as (
+      delete from limit_overrides
+       where place = ${place} and setting = 'pause' and account_id is null and rule <> 'operator' and step_at is not null
+      returning 1
+    )
+    select pg_notify(${LIMITS_CHANNEL}, '') from deleted limit 1`
+}
+
+/** Deletes overrides that have ended. Returns how many. */
+export async function forgetOverrides(sql: Sql): Promise<number> {
+  return (await sql`delete from limit_overrides where until < service_now() - interval '1 hour'`).count
+}

@@ -1,0 +1,194 @@
+import {
+  type BackOffRule,
+  type BounceClass,
+  bounceClass,
+  type Core,
+  isDatabaseTrouble,
+  type Log,
+  type NewOverride,
+  type Outcome,
+  type Provider,
+  type Providers,
+  type Reply,
+} from '@postrider/core'
+import type { Limits } from './limits.ts'
+import type { Place } from './place.ts'
+
+/** Tries of a minute from which a place that refuses half of them is slowed, and how long. */
+const ADAPTIVE = { tries: 20, refusedShare: 0.5, seconds: 7200 } as const
+/** Refusals of these classes are about how much is sent, or by whom; slower is better. */
+const SLOWED_BY: ReadonlySet<BounceClass> = new Set(['rate', 'policy', 'spam'])
+/** A greylister refuses each first attempt, however slow. */
+const GREYLISTED = /gr[ae]y\s?list/i
+
+export interface BackOffOptions {
+  readonly core: Core
+  readonly log: Log
+  readonly providers: Providers
+  readonly limits: Limits
+}
+
+/** The account and sending domain of a message. */
+interface Sender {
+  readonly accountId: number
+  readonly domainId: number
+}
+
+interface Hits {
+  readonly rule: BackOffRule
+  readonly place: Place
+  readonly accountId: number | null
+  reply: string
+  count: number
+}
+
+/**
+ * Slows down or pauses places whose servers ask for it. Each refusal that a rule knows stops the place in this worker until all
+ * workers' refusals have been counted in the database, so that no more is offered meanwhile.
+ */
+export class BackOff {
+  readonly #options: BackOffOptions
+  /** Not yet counted in the database. */
+  readonly #hits = new Map<string, Hits>()
+  readonly #counting = new Set<string>()
+
+  constructor(options: BackOffOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Learns from the outcome of an attempt. Only replies of servers count, and for a provider only those of its own hosts: a domain may
+   * list other hosts as well. `isProbe`: it was tried during a pause, which ends unless it was refused again.
+   */
+  heard(place: Place, sender: Sender, outcome: Outcome, isProbe: boolean): void {
+    const reply = serverReply(outcome)
+    if (!reply) return
+    const { providers } = this.#options
+    const provider = providers.named(place.name)
+    if (provider && provider.mx.length > 0 && providers.ofHost(reply.host) !== provider) return
+    const rule = reply.code >= 400 ? providers.ruleFor(provider, reply) : undefined
+    const isSlowing = rule !== undefined && rule.effect.kind !== 'finding'
+    if (rule?.effect.kind === 'finding') this.#find(place, sender, reply)
+    if (isSlowing) this.#hit(place, rule, rule.scope === 'account' ? sender.accountId : null, reply.text)
+    else if (isProbe) void this.#try(() => this.#options.core.deliveries.limits.endPauses(place.name))
+    this.#adapt(place, provider, reply, isSlowing)
+  }
+
+  #find(place: Place, { domainId }: Sender, { enhanced, code, text }: Reply): void {
+    const finding = { place: place.name, code: enhanced || String(code), reply: text }
+    void this.#try(() => this.#options.core.domains.noteFinding(domainId, finding))
+  }
+
+  #hit(place: Place, rule: BackOffRule, accountId: number | null, reply: string): void {
+    const key = `${place.name} ${rule.id} ${accountId ?? ''}`
+    const hits = this.#hits.get(key) ?? { rule, place, accountId, reply, count: 0 }
+    hits.count++
+    hits.reply = reply
+    this.#hits.set(key, hits)
+    place.hold()
+    if (!this.#counting.has(key)) void this.#count(key)
+  }
+
+  /** Counts hits until there are none left. The place goes on when the effect of the rule, if any, is known here. */
+  async #count(key: string): Promise<void> {
+    const { core, limits, log } = this.#options
+    this.#counting.add(key)
+    for (let hits = this.#hits.get(key); hits; hits = this.#hits.get(key)) {
+      this.#hits.delete(key)
+      const { rule, place, accountId, count, reply } = hits
+      await this.#try(async () => {
+        const counted = { place: place.name, rule: rule.id, accountId: accountId ?? 0, count, within: rule.within }
+        if ((await core.deliveries.limits.countHits(counted)) < rule.times) return
+        await core.deliveries.limits.set({ ...(await this.#effectOf(rule, place)), accountId, reason: reply })
+        log.warn({ place: place.name, rule: rule.id, reply }, 'a provider asks for less mail; a back-off rule applies')
+        await limits.read()
+      })
+      place.goOn()
+    }
+    this.#counting.delete(key)
+  }
+
+  async #effectOf(
+    { id, effect, lasts }: BackOffRule,
+    place: Place,
+  ): Promise<Omit<NewOverride, 'accountId' | 'reason'>> {
+    const base = { place: place.name, rule: id, lasts, value: null, seconds: null }
+    switch (effect.kind) {
+      case 'rate':
+        return { ...base, setting: 'rate', value: effect.rate.messages, seconds: effect.rate.seconds }
+      case 'halve':
+        return { ...base, setting: 'rate', ...(await this.#halfOf(place)) }
+      case 'connections':
+      case 'messagesPerConnection':
+        return { ...base, setting: effect.kind, value: effect.most }
+      default:
+        return { ...base, setting: 'pause' }
+    }
+  }
+
+  /** Slows a place that refuses half of what it is offered, although no rule knows its replies. */
+  #adapt(place: Place, provider: Provider | undefined, reply: ServerReply, isKnown: boolean): void {
+    const refused = !isKnown && isRefusalForNow(reply)
+    place.recent.add(refused)
+    if (!refused) return
+    const { core, limits } = this.#options
+    const isSlowed = limits.overridesOf(place.name).some(({ rule }) => rule === 'adaptive')
+    if (isSlowed) {
+      const counted = { place: place.name, rule: 'adaptive', accountId: 0, count: 1, within: 300 }
+      void this.#try(async () => void (await core.deliveries.limits.countHits(counted)))
+    }
+    const { tries, refused: all } = place.recent.counts
+    if (tries < ADAPTIVE.tries || all < tries * ADAPTIVE.refusedShare || provider?.name === 'sandbox') return
+    const slowed = {
+      place: place.name,
+      accountId: null,
+      setting: 'rate',
+      rule: 'adaptive',
+      lasts: ADAPTIVE.seconds,
+    } as const
+    void this.#try(async () => {
+      const halving = this.#halfOf(place)
+      place.recent.clear()
+      const half = await halving
+      await core.deliveries.limits.set({ ...slowed, ...half, reason: reply.text })
+      this.#options.log.warn(
+        { place: place.name, ...half, reply: reply.text },
+        'most mail is refused for now; slowed down',
+      )
+      await limits.read()
+    })
+  }
+
+  /** Half of the present rate, at least one message per minute: of the limit, or of what was tried within the last minute. */
+  async #halfOf(place: Place): Promise<{ readonly value: number; readonly seconds: 60 }> {
+    const { rate } = place.limits
+    // Each worker knows what it tried itself.
+    const { tries } = place.recent.counts
+    const tried = tries * (await this.#options.core.deliveries.limits.workers())
+    const perMinute = rate ? Math.min(tried, (rate.messages * 60) / rate.seconds) : tried
+    return { value: Math.max(1, Math.floor(perMinute / 2)), seconds: 60 }
+  }
+
+  async #try(act: () => Promise<void>): Promise<void> {
+    try {
+      await act()
+    } catch (err) {
+      if (!isDatabaseTrouble(err)) this.#options.log.error({ err }, 'could not apply a back-off rule')
+    }
+  }
+}
+
+interface ServerReply extends Reply {
+  readonly host: string
+}
+
+/** The reply of a remote server; undefined if the outcome rests on none, or on a reply of this service. */
+function serverReply(outcome: Outcome): ServerReply | undefined {
+  if (outcome.kind === 'dropped' || outcome.host === undefined) return undefined
+  const { reply, host } = outcome
+  return reply.code === 0 || reply.own ? undefined : { ...reply, host }
+}
+
+function isRefusalForNow({ code, enhanced, text }: Reply): boolean {
+  return code >= 400 && code < 500 && !GREYLISTED.test(text) && SLOWED_BY.has(bounceClass(enhanced, text))
+}

@@ -1,0 +1,120 @@
+import {
+  type Core,
+  isDatabaseTrouble,
+  type Log,
+  type MessageRate,
+  type Override,
+  type Providers,
+} from '@postrider/core'
+
+/** Milliseconds between two reads of the overrides; a notification causes one at once. */
+const READ_EVERY_MS = 1000
+/** Messages after which a session is closed, unless the provider allows fewer, so that load balancers can balance. */
+const MESSAGES_PER_CONNECTION = 1000
+
+/** The limits of a place, as they are now. */
+export interface PlaceLimits {
+  /** Concurrent connections of all workers. */
+  readonly connections: number
+  readonly messagesPerConnection: number
+  /** Messages that all workers together may offer. */
+  readonly rate: MessageRate | undefined
+  readonly tlsRequired: boolean
+  /** No mail is offered. */
+  readonly isPaused: boolean
+  /** Accounts whose mail is not offered. */
+  readonly pausedAccounts: ReadonlySet<number>
+}
+
+export interface LimitsOptions {
+  readonly core: Core
+  readonly log: Log
+  readonly providers: Providers
+  /** Connections to a site that belongs to none of the providers, or to a provider without a limit. */
+  readonly siteConnections: number
+  /** Called with the names of the places whose limits may have changed. */
+  readonly onChanged: (places: Iterable<string>) => void
+  /** Called with each pause during which a delivery may be tried now. */
+  readonly onProbeDue: (pause: Override) => void
+}
+
+/** The limits of all places: those of the providers' file and the overrides in the database, which are the same for all workers. */
+export class Limits {
+  readonly #options: LimitsOptions
+  #overrides = new Map<string, Override[]>()
+  #reading: Promise<void> = Promise.resolve()
+  #next: Promise<void> | undefined
+  readonly #timer: NodeJS.Timeout
+  #listening: { close(): Promise<void> } | undefined
+
+  constructor(options: LimitsOptions) {
+    this.#options = options
+    this.#timer = setInterval(() => void this.read(), READ_EVERY_MS)
+  }
+
+  of(place: string): PlaceLimits {
+    const provider = this.#options.providers.named(place)
+    const overrides = this.#overrides.get(place) ?? []
+    const general = overrides.filter(({ accountId }) => accountId === null)
+    const least = (setting: Override['setting'], base: number): number =>
+      general.reduce((most, one) => (one.setting === setting ? Math.min(most, one.value ?? most) : most), base)
+    const pauses = overrides.filter(({ setting }) => setting === 'pause')
+    return {
+      connections: least('connections', provider?.connections ?? this.#options.siteConnections),
+      messagesPerConnection: least('messagesPerConnection', provider?.messagesPerConnection ?? MESSAGES_PER_CONNECTION),
+      rate: slowest([provider?.rate, ...general.map(rateOf)]),
+      tlsRequired: provider?.tlsRequired ?? false,
+      isPaused: pauses.some(({ accountId }) => accountId === null),
+      pausedAccounts: new Set(pauses.flatMap(({ accountId }) => accountId ?? [])),
+    }
+  }
+
+  overridesOf(place: string): readonly Override[] {
+    return this.#overrides.get(place) ?? []
+  }
+
+  /** Reads the overrides: those that are there when it is called are in effect when it resolves. */
+  read(): Promise<void> {
+    this.#next ??= this.#reading.then(() => {
+      this.#next = undefined
+      this.#reading = this.#read()
+      return this.#reading
+    })
+    return this.#next
+  }
+
+  async #read(): Promise<void> {
+    const { core, log, onChanged, onProbeDue } = this.#options
+    try {
+      const overrides = await core.deliveries.limits.overrides()
+      const before = this.#overrides
+      this.#overrides = Map.groupBy(overrides, ({ place }) => place)
+      onChanged(new Set([...before.keys(), ...this.#overrides.keys()]))
+      for (const one of overrides) {
+        if (one.stepDue && one.setting === 'pause') onProbeDue(one)
+        if (one.stepDue && one.setting === 'rate') await core.deliveries.limits.raise(one.id)
+      }
+    } catch (err) {
+      if (!isDatabaseTrouble(err)) log.error({ err }, 'could not read the limits')
+    }
+  }
+
+  async listen(): Promise<void> {
+    this.#listening = await this.#options.core.deliveries.limits.listen(() => void this.read())
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#listening?.close().catch(() => {})
+  }
+}
+
+function rateOf({ setting, value, seconds }: Override): MessageRate | undefined {
+  if (setting !== 'rate' || value === null || seconds === null) return undefined
+  return { messages: value, seconds: seconds as MessageRate['seconds'] }
+}
+
+function slowest(rates: readonly (MessageRate | undefined)[]): MessageRate | undefined {
+  const given = rates.filter((rate) => rate !== undefined)
+  return given.sort((a, b) => a.messages / a.seconds - b.messages / b.seconds)[0]
+}

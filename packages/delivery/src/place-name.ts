@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto'
+import type { Providers } from '@postrider/core'
+
+interface Host {
+  readonly name: string
+  readonly preference: number
+}
+
+/** Length up to which the hosts of a site are its name; an index row has room for 2700 bytes. */
+const MAX_LENGTH = 200
+
+/**
+ * Returns the name of the place that limits apply to: the provider that has all of the most preferred hosts, otherwise the site itself. All of
+ * them, so that a domain that lists a host of its own together with a provider's is not counted as the provider.
+ */
+export function placeName(
+  { site, hosts }: { readonly site: string; readonly hosts: readonly Host[] },
+  providers: Providers,
+): string {
+  const best = hosts.filter(({ preference }) => preference === hosts[0]?.preference)
+  const provider = providers.ofHost(best[0]?.name ?? '')
+  if (provider && best.every(({ name }) => providers.ofHost(name) === provider)) return provider.name
+  // A host may be called like a provider.
+  if (providers.named(site)) return `${site}.`
+  if (site.length <= MAX_LENGTH) return site
+  const digest = createHash('sha256').update(site).digest('hex').slice(0, 16)
+  return `${site.slice(0, MAX_LENGTH)}… ${digest}`
+}

@@ -77,6 +77,7 @@ const WRONG: readonly (readonly [line: string, status: number, said: RegExp])[] 
   ['message show', 2, /missing argument: message id\nusage: postrider message show ID/],
   ['message show ../../etc', 1, /message "..\/..\/etc" not found; the id is in/],
   [`message show ${'0'.repeat(32)}`, 1, /message "0+" not found/],
+  ['message cancel', 2, /missing argument: message id\nusage: postrider message cancel ID/],
   ['message release', 2, /missing argument: message id\nusage: postrider message release ID/],
   [`message fail ${'0'.repeat(32)}`, 1, /message "0+" not found/],
   ['inbox list', 1, /could not reach the sandbox at http:.*npm start/],
@@ -159,7 +160,8 @@ t.test('--help shows every command, and of one command its usage, whatever the s
       ...['account create', 'account list', 'account suspend', 'account resume', 'account expire'],
       ...['account limit', 'account settings', 'key create', 'key list', 'key update', 'key rotate', 'key revoke'],
       ...['domain add', 'domain list', 'domain activate', 'domain dns', 'domain check'],
-      ...['message show', 'message aside', 'message release', 'message fail', 'inbox list', 'inbox show'],
+      ...['message show', 'message cancel', 'message aside', 'message release', 'message fail'],
+      ...['inbox list', 'inbox show'],
     ],
   )
   t.equal((await postrider(broken)).stdout, all.stdout, 'without a word it helps, too')

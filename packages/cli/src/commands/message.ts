@@ -1,5 +1,7 @@
 import type { Core, MessageDetails } from '@postrider/core'
 import { type Call, type Command, CommandError, requiredWord, table } from '../command.ts'
+import { messageNotFound } from './message-not-found.ts'
+import { messageQueueCommands } from './message-queue.ts'
 
 export const messageCommands: readonly Command[] = [
   {
@@ -12,6 +14,7 @@ export const messageCommands: readonly Command[] = [
       return withDetails(call, async (details) => ({ data: details, text: textOf(details) }))
     },
   },
+  ...messageQueueCommands,
   {
     name: 'message aside',
     usage: '',
@@ -47,10 +50,7 @@ async function withDetails<T>(call: Call, fn: (details: MessageDetails, core: Co
   const id = requiredWord(call, 'message id')
   return call.withCore(async (core) => {
     const details = await core.messages.show(id)
-    if (!details)
-      throw new CommandError(
-        `message "${id}" not found; the id is in the response of sendEmail or in the reply of the relay`,
-      )
+    if (!details) throw messageNotFound(id)
     return fn(details, core)
   })
 }

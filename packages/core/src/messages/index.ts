@@ -1,3 +1,4 @@
+import { type Actor, OPERATOR } from '../accounts/audit/index.ts'
 import type { Principal } from '../accounts/keys/api-key.ts'
 import type { RateLimits } from '../accounts/rate-limits/index.ts'
 import type { LinkOptions } from '../composition/links-for.ts'
@@ -20,13 +21,13 @@ import { isDatabaseTrouble, type Sql } from '../platform/database/database.ts'
 import { createGroupCommit } from '../platform/database/group-commit.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { inItsTurn } from '../platform/threads/turns.ts'
-import { fromShortMessageId } from '../submission/message-id.ts'
 import { requireShare, type Share } from '../submission/share.ts'
 import type { Submission } from '../submission/submission.ts'
 import { createTransactionNumbers } from '../submission/transaction-numbers.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
 import { type Acceptance, accept, validateOnly } from './accept.ts'
 import type { Batches } from './batches.ts'
+import { type Cancellation, cancelMessage } from './cancel-message.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
 import type { Written } from './insert-messages.ts'
 import { accountMaySend } from './rules/rules.ts'
@@ -48,6 +49,7 @@ export type * from '../submission/submission.ts'
 export { transactionNumber } from '../submission/transaction-numbers.ts'
 export type { Acceptance } from './accept.ts'
 export { BATCH_STATES, type Batches, type BatchState, createBatches as batchesOf, type HeldBatch } from './batches.ts'
+export type { Cancellation } from './cancel-message.ts'
 export type { MessageDetails } from './show-message.ts'
 
 export interface Messages {
@@ -64,6 +66,8 @@ export interface Messages {
    * does not exist.
    */
   show(messageId: string): Promise<MessageDetails | undefined>
+  /** See cancel-message.ts. */
+  cancel(messageId: string, by?: Actor): Promise<Cancellation | undefined>
   /** Loads the data that the deliveries of these messages share, including small bodies. See load.ts. */
   load(ids: readonly string[]): Promise<Map<string, LoadedMessage>>
   /** Loads a body that {@link load} left out. Throws DamagedBody if it is missing or damaged. */
@@ -191,7 +195,8 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     validateOnly: (submission) => validateOnly(submission, { lookups, storedBudget, ready, share }),
     requireMaySend: accountMaySend,
     requireRecipients: (count) => requireShare(count, share.recipients),
-    show: (messageId) => showMessage(sql, fromShortMessageId(messageId) ?? messageId),
+    show: (messageId) => showMessage(sql, messageId),
+    cancel: (messageId, by = OPERATOR) => cancelMessage(sql, messageId, by),
     load: (ids) => loadMessages(sql, ids),
     loadParts: (message) => loadParts(sql, message),
     render: (message, delivery) => inItsTurn(() => renderDelivery(message, delivery, rendering)),

@@ -1,4 +1,5 @@
 import type { AnySql, Sql } from '../platform/database/database.ts'
+import { parseMessageId } from '../submission/message-id.ts'
 import { transactionNumber } from '../submission/transaction-numbers.ts'
 
 export interface MessageDetails {
@@ -64,8 +65,9 @@ type MessageRow = Omit<MessageDetails, 'deliveries' | 'events'> & { transactionB
  * that led to it. Each statement reads only the partitions from the message's week on.
  */
 export async function showMessage(sql: Sql, messageId: string): Promise<MessageDetails | undefined> {
-  if (!/^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i.test(messageId)) return undefined
-  return sql.begin('isolation level repeatable read read only', (snapshot) => readDetails(snapshot, messageId))
+  const id = parseMessageId(messageId)
+  if (id === undefined) return undefined
+  return sql.begin('isolation level repeatable read read only', (snapshot) => readDetails(snapshot, id))
 }
 
 async function readDetails(sql: AnySql, messageId: string): Promise<MessageDetails | undefined> {

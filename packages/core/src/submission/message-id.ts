@@ -18,3 +18,10 @@ export function fromShortMessageId(short: string): string | undefined {
 export function messageIdText(id: string): string {
   return id.replaceAll('-', '')
 }
+
+/** Returns the UUID of a message id in either form, with or without hyphens; undefined for other texts. */
+export function parseMessageId(text: string): string | undefined {
+  const hex = (fromShortMessageId(text) ?? text).replaceAll('-', '').toLowerCase()
+  if (!/^[0-9a-f]{32}$/.test(hex)) return undefined
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}

@@ -28,6 +28,7 @@ const DROP_REASONS: Readonly<Record<string, string>> = {
   invalid: 'Invalid email address',
   forgotten: 'User erased on request',
   cancelled: 'Message was cancelled',
+  operator: 'Message was cancelled by the operator',
   instructions: 'Invalid X-SMTPAPI directives',
   template: 'Template does not exist or has no active version',
   rendering: 'Template could not be rendered',

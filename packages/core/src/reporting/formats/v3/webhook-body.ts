@@ -58,6 +58,7 @@ const DROPPED: Readonly<Record<string, string>> = {
   template: 'Invalid SMTPAPI header',
   rendering: 'Invalid SMTPAPI header',
   cancelled: 'Cancelled',
+  operator: 'Cancelled',
   forgotten: 'Forgotten',
   'domain-lost': 'Sending Domain Lost',
 }

@@ -1,0 +1,39 @@
+import type { Cancellation } from '@postrider/core'
+import { type Answer, type Command, CommandError, requiredWord } from '../command.ts'
+import { messageNotFound } from './message-not-found.ts'
+
+/** Commands that take deliveries of one message out of the queue, and put them back. */
+export const messageQueueCommands: readonly Command[] = [
+  {
+    name: 'message cancel',
+    usage: 'ID',
+    summary:
+      'Drop the deliveries of a message that are scheduled, queued or deferred; those in flight are not affected',
+    words: 1,
+    options: {},
+    run: (call) => {
+      const id = requiredWord(call, 'message id')
+      return call.withCore(async (core) => {
+        const result = await core.messages.cancel(id)
+        if (!result) throw messageNotFound(id)
+        return toCancelAnswer(result)
+      })
+    },
+  },
+]
+
+function toCancelAnswer(result: Cancellation): Answer {
+  const { id, cancelled, inFlight, final } = result
+  const others = [
+    ...(inFlight > 0 ? [`${inFlight} in flight`] : []),
+    ...(final > 0 ? [`${final} already final`] : []),
+  ].join(', ')
+  if (cancelled === 0) throw new CommandError(`no delivery of message ${id} can be cancelled: ${others}`)
+  const text = `cancelled ${deliveries(cancelled)} of message ${id}${others === '' ? '' : `; not cancelled: ${others}`}`
+  const again = 'a delivery in flight that is deferred returns to the queue; repeat the command to cancel it'
+  return { data: result, text: inFlight > 0 ? `${text}\n${again}` : text }
+}
+
+function deliveries(count: number): string {
+  return `${count} ${count === 1 ? 'delivery' : 'deliveries'}`
+}

@@ -78,6 +78,8 @@ const WRONG: readonly (readonly [line: string, status: number, said: RegExp])[] 
   ['message show ../../etc', 1, /message "..\/..\/etc" not found; the id is in/],
   [`message show ${'0'.repeat(32)}`, 1, /message "0+" not found/],
   ['message cancel', 2, /missing argument: message id\nusage: postrider message cancel ID/],
+  ['message requeue', 2, /missing argument: message id\nusage: postrider message requeue ID \[--recipient ADDRESS\]/],
+  [`message requeue ${'0'.repeat(32)}`, 1, /message "0+" not found/],
   ['message release', 2, /missing argument: message id\nusage: postrider message release ID/],
   [`message fail ${'0'.repeat(32)}`, 1, /message "0+" not found/],
   ['inbox list', 1, /could not reach the sandbox at http:.*npm start/],
@@ -160,7 +162,7 @@ t.test('--help shows every command, and of one command its usage, whatever the s
       ...['account create', 'account list', 'account suspend', 'account resume', 'account expire'],
       ...['account limit', 'account settings', 'key create', 'key list', 'key update', 'key rotate', 'key revoke'],
       ...['domain add', 'domain list', 'domain activate', 'domain dns', 'domain check'],
-      ...['message show', 'message cancel', 'message aside', 'message release', 'message fail'],
+      ...['message show', 'message cancel', 'message requeue', 'message aside', 'message release', 'message fail'],
       ...['inbox list', 'inbox show'],
     ],
   )

@@ -1,6 +1,7 @@
 import type { Cancellation } from '@postrider/core'
 import { type Answer, type Command, CommandError, requiredWord } from '../command.ts'
 import { messageNotFound } from './message-not-found.ts'
+import { requeue } from './message-requeue.ts'
 
 /** Commands that take deliveries of one message out of the queue, and put them back. */
 export const messageQueueCommands: readonly Command[] = [
@@ -19,6 +20,14 @@ export const messageQueueCommands: readonly Command[] = [
         return toCancelAnswer(result)
       })
     },
+  },
+  {
+    name: 'message requeue',
+    usage: 'ID [--recipient ADDRESS]',
+    summary: 'Try the bounced and expired deliveries of a message again, immediately and for as long as a new message',
+    words: 1,
+    options: { recipient: { type: 'string' } },
+    run: requeue,
   },
 ]
 

@@ -12,7 +12,10 @@ export interface EventDetail {
   readonly class?: string
   readonly indeterminate?: boolean
   readonly nextAt?: string
-  /** dropped: a suppression's reason, or why the message could not be built (reporting/events/texts.ts). */
+  /**
+   * dropped: a suppression's reason, or why the message could not be built (reporting/events/texts.ts). deferred: `operator` if the delivery
+   * was requeued.
+   */
   readonly reason?: string
   /** dropped: the error in a template that cannot be rendered or in invalid X-SMTPAPI directives. */
   readonly problem?: string

@@ -66,8 +66,8 @@ export const EVENT_TYPE_TABLE = {
     },
   },
   deferred: {
-    meaning: 'An attempt failed temporarily; the message is tried again.',
-    producers: ['delivery/record.ts', 'delivery/lease.ts'],
+    meaning: 'An attempt failed temporarily, or the operator requeued the delivery; the message is tried again.',
+    producers: ['delivery/record.ts', 'delivery/lease.ts', 'messages/requeue-message.ts'],
     v2: null,
     v3: 'deferred',
     log: { filter: null, statuses: [], indexed: false },

@@ -1,4 +1,5 @@
 import { PartDigest } from '../composition/body.ts'
+import { queueColumnsOf } from './queue-columns.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 
 /** Returns the parameters of the accept statement: an array per column, so that the statement is the same for every batch size. */
@@ -31,8 +32,11 @@ export function messageColumns(batch: readonly StoredMessage[]) {
 }
 
 export function deliveryColumns(batch: readonly StoredMessage[]) {
-  const pairs: { message: StoredMessage; delivery: StoredDelivery }[] = []
-  for (const message of batch) for (const delivery of message.deliveries) pairs.push({ message, delivery })
+  const pairs: { message: StoredMessage; delivery: StoredDelivery; group: number | null }[] = []
+  for (const message of batch) {
+    const { groupId: group } = queueColumnsOf(message.settings)
+    for (const delivery of message.deliveries) pairs.push({ message, delivery, group })
+  }
   return {
     message: pairs.map(({ message }) => message.id),
     account: pairs.map(({ message }) => message.accountId),
@@ -43,7 +47,7 @@ export function deliveryColumns(batch: readonly StoredMessage[]) {
     kind: pairs.map(({ delivery }) => delivery.kind),
     reference: pairs.map(({ delivery }) => delivery.reference ?? null),
     personal: pairs.map(({ delivery }) => (delivery.personal ? JSON.stringify(delivery.personal) : null)),
-    group: pairs.map(({ message }) => message.settings.group ?? null),
+    group: pairs.map(({ group }) => group),
   }
 }
 

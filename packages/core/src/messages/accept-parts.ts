@@ -3,6 +3,7 @@ import { lifetimeOf } from '../delivery/schedule.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { appliesDespiteBypass, type Fragment } from '../suppressions/bypass.ts'
 import { entryOf } from '../suppressions/forgotten.ts'
+import { queueColumnsOf } from './queue-columns.ts'
 import type { StoredMessage } from './stored-message.ts'
 
 /**
@@ -62,12 +63,15 @@ export function octetsParts(sql: AnySql, bodies: readonly Buffer[], texts: (stri
 
 /** Additional parts of the accept statement if a message of the group bypasses suppression lists. */
 export function bypassParts(sql: AnySql, messages: readonly StoredMessage[]) {
-  const own = messages.filter(({ settings }) => settings.bypass !== undefined)
+  const own = messages.flatMap(({ id, settings }) => {
+    const { bypass } = queueColumnsOf(settings)
+    return bypass === null ? [] : [{ id, list: bypass.join() }]
+  })
   if (own.length === 0) return { join: sql``, columns: sql``, name: sql``, list: undefined }
   return {
     // As text, because arrays of arrays must be rectangular.
     join: sql`
-        left join unnest(${own.map(({ id }) => id)}::uuid[], ${own.map(({ settings }) => settings.bypass?.join() ?? '')}::text[])
+        left join unnest(${own.map(({ id }) => id)}::uuid[], ${own.map(({ list }) => list)}::text[])
                as passing(message_id, list) on passing.message_id = d.message_id`,
     columns: sql`, string_to_array(passing.list, ',') as bypass`,
     name: sql`, bypass`,
@@ -120,7 +124,7 @@ export function urgencyParts(sql: AnySql, messages: readonly StoredMessage[]) {
   return {
     join: sql`
         left join unnest(${own.map(({ id }) => id)}::uuid[], ${own.map((message) => message.class)}::int[],
-                         ${own.map(({ settings }) => lifetimeOf(settings))}::int[],
+                         ${own.map(({ settings }) => queueColumnsOf(settings).lifetime)}::int[],
                          ${own.map(({ lowered }) => String(lowered === true))}::text[]::boolean[])
                as urgency(message_id, class, lifetime, lowered) on urgency.message_id = checked.message_id`,
     columns: sql`, urgency.class, urgency.lifetime, urgency.lowered`,

@@ -30,6 +30,7 @@ import type { Batches } from './batches.ts'
 import { type Cancellation, cancelMessage } from './cancel-message.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
 import type { Written } from './insert-messages.ts'
+import { type RequeueResult, type RequeueTarget, requeueMessage } from './requeue-message.ts'
 import { accountMaySend } from './rules/rules.ts'
 import { type MessageDetails, showMessage } from './show-message.ts'
 import { writeMessages } from './store.ts'
@@ -50,6 +51,7 @@ export { transactionNumber } from '../submission/transaction-numbers.ts'
 export type { Acceptance } from './accept.ts'
 export { BATCH_STATES, type Batches, type BatchState, createBatches as batchesOf, type HeldBatch } from './batches.ts'
 export type { Cancellation } from './cancel-message.ts'
+export type * from './requeue-message.ts'
 export type { MessageDetails } from './show-message.ts'
 
 export interface Messages {
@@ -68,6 +70,8 @@ export interface Messages {
   show(messageId: string): Promise<MessageDetails | undefined>
   /** See cancel-message.ts. */
   cancel(messageId: string, by?: Actor): Promise<Cancellation | undefined>
+  /** See requeue-message.ts. */
+  requeue(target: RequeueTarget, by?: Actor): Promise<RequeueResult | undefined>
   /** Loads the data that the deliveries of these messages share, including small bodies. See load.ts. */
   load(ids: readonly string[]): Promise<Map<string, LoadedMessage>>
   /** Loads a body that {@link load} left out. Throws DamagedBody if it is missing or damaged. */
@@ -197,6 +201,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     requireRecipients: (count) => requireShare(count, share.recipients),
     show: (messageId) => showMessage(sql, messageId),
     cancel: (messageId, by = OPERATOR) => cancelMessage(sql, messageId, by),
+    requeue: (target, by = OPERATOR) => requeueMessage({ sql, forgotten, announce }, target, by),
     load: (ids) => loadMessages(sql, ids),
     loadParts: (message) => loadParts(sql, message),
     render: (message, delivery) => inItsTurn(() => renderDelivery(message, delivery, rendering)),

@@ -1,5 +1,4 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { classOf } from '../accounts/mail-class.ts'
 import { type AddedContent, addedContentOf, footerOf, mergedFooter } from '../composition/added-content.ts'
 import { type EncodedPart, encodePart } from '../composition/body.ts'
 import { messageDate } from '../composition/compose.ts'
@@ -27,6 +26,7 @@ import {
   personalOfMime,
   shownSubject,
 } from './prepare-details.ts'
+import { queueColumnsOf } from './queue-columns.ts'
 import type { Validated } from './rules/rules.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 
@@ -76,7 +76,7 @@ export function prepare({ submission: given, found, transactionBase, heloName, n
     subject: shownSubject(submission, found.template),
     tags: submission.tags,
     settings,
-    class: classOf(settings.class),
+    class: queueColumnsOf(settings).class,
     clientAddress: submission.clientAddress,
     format: mime ? 'mime' : 'content',
     size: [...first, ...files.contents].reduce((sum, piece) => sum + piece.length, 0),

@@ -1,4 +1,5 @@
 import type { MostDays } from '../accounts/index.ts'
+import { DROP_LOCK } from '../delivery/deletion-locks.ts'
 import { onlyRow, openSession, type Sql } from '../platform/database/database.ts'
 import { within } from '../platform/database/deadlines.ts'
 import {
@@ -14,8 +15,6 @@ import {
 const DAY = 86_400_000
 /** Pages of sequence numbers deleted in one statement. */
 const PAGES = 10_000
-/** Advisory lock of the process that drops partitions. */
-const LOCK = 7749
 /** Maximum number of partitions dropped in one round. */
 const MAX_DROPPED = 12
 
@@ -38,7 +37,7 @@ export async function dropPartitions(sql: Sql, most: MostDays): Promise<string[]
   const session = within(openSession(sql), 'long')
   try {
     // Held until the session ends, because a round that waits for readers may last longer than the interval between rounds.
-    const [lock] = await session<{ taken: boolean }[]>`select pg_try_advisory_lock(${LOCK}, 0) as taken`
+    const [lock] = await session<{ taken: boolean }[]>`select pg_try_advisory_lock(${DROP_LOCK}, 0) as taken`
     if (!lock?.taken) return []
     for (const partition of past) {
       if (dropped.length === MAX_DROPPED) break

@@ -1,4 +1,5 @@
 import type { MostDays } from '../accounts/index.ts'
+import { lockBodies } from '../delivery/deletion-locks.ts'
 import type { AnySql, Sql } from '../platform/database/database.ts'
 import { readEvents } from '../reporting/events/read.ts'
 
@@ -69,10 +70,13 @@ async function deleteBodies(sql: Sql, { accountId, bodies: after, bodyDays, now 
   const position = young === -1 ? next : (old.at(-1)?.number ?? after)
   if (position === after) return false
   const ids = [...new Set(old.flatMap(({ delivery }) => (delivery ? [delivery.messageId] : [])))]
-  await sql`
-    delete from bodies b using unnest(${ids}::uuid[]) as w(id)
-     where b.message_id = w.id and not exists (select from delivery_queue q where q.message_id = w.id)`
-  await sql`update retention_cursors set bodies = ${position} where account_id = ${accountId}`
+  await sql.begin(async (transaction) => {
+    await lockBodies(transaction, accountId)
+    await transaction`
+      delete from bodies b using unnest(${ids}::uuid[]) as w(id)
+       where b.message_id = w.id and not exists (select from delivery_queue q where q.message_id = w.id)`
+    await transaction`update retention_cursors set bodies = ${position} where account_id = ${accountId}`
+  })
   return young === -1
 }
 

@@ -1,3 +1,4 @@
+import { lockBodies } from '../../delivery/deletion-locks.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import {
   cancelQueued,
@@ -39,8 +40,10 @@ export async function eraseBatch(sql: AnySql, { accountId, subject, messages }: 
   // Events and messages are dated by the clocks of different hosts.
   const since = new Date(Math.min(...messages.map(({ acceptedAt }) => acceptedAt.getTime())) - DAY_MS)
 
+  // Until commit no finished delivery of the account is requeued.
+  await lockBodies(sql, accountId)
   const cancelled = await cancelQueued(sql, recipient)
-  // Determined first: finished deliveries are never queued again, so the statements below see all rows of these messages.
+  // Determined first, so that the statements below see all rows of these messages.
   const quiet = await withoutQueued(sql, ids)
   const deliveries = await eraseDeliveries(sql, recipient)
   const attempts = await eraseAttempts(sql, recipient)

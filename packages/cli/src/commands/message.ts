@@ -1,9 +1,11 @@
 import type { Core, MessageDetails } from '@postrider/core'
 import { type Call, type Command, CommandError, requiredWord, table } from '../command.ts'
+import { messageListCommands } from './message-list.ts'
 import { messageNotFound } from './message-not-found.ts'
 import { messageQueueCommands } from './message-queue.ts'
 
 export const messageCommands: readonly Command[] = [
+  ...messageListCommands,
   {
     name: 'message show',
     usage: 'ID',

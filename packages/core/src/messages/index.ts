@@ -18,6 +18,7 @@ import { createMessageReader } from '../mime/reader.ts'
 import type { ByteBudget } from '../platform/budget.ts'
 import type { Clock } from '../platform/clock.ts'
 import { isDatabaseTrouble, type Sql } from '../platform/database/database.ts'
+import { within } from '../platform/database/deadlines.ts'
 import { createGroupCommit } from '../platform/database/group-commit.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { inItsTurn } from '../platform/threads/turns.ts'
@@ -30,6 +31,7 @@ import type { Batches } from './batches.ts'
 import { type Cancellation, cancelMessage } from './cancel-message.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
 import type { Written } from './insert-messages.ts'
+import { type DeliveryPage, type DeliveryQuery, listDeliveries } from './list-deliveries.ts'
 import { type RequeueResult, type RequeueTarget, requeueMessage } from './requeue-message.ts'
 import { accountMaySend } from './rules/rules.ts'
 import { type MessageDetails, showMessage } from './show-message.ts'
@@ -51,6 +53,7 @@ export { transactionNumber } from '../submission/transaction-numbers.ts'
 export type { Acceptance } from './accept.ts'
 export { BATCH_STATES, type Batches, type BatchState, createBatches as batchesOf, type HeldBatch } from './batches.ts'
 export type { Cancellation } from './cancel-message.ts'
+export { type DeliveryPage, type DeliveryQuery, type ListedDelivery, MAX_SEARCHED } from './list-deliveries.ts'
 export type * from './requeue-message.ts'
 export type { MessageDetails } from './show-message.ts'
 
@@ -70,6 +73,8 @@ export interface Messages {
   show(messageId: string): Promise<MessageDetails | undefined>
   /** See cancel-message.ts. */
   cancel(messageId: string, by?: Actor): Promise<Cancellation | undefined>
+  /** See list-deliveries.ts. */
+  list(query: DeliveryQuery): Promise<DeliveryPage>
   /** See requeue-message.ts. */
   requeue(target: RequeueTarget, by?: Actor): Promise<RequeueResult | undefined>
   /** Loads the data that the deliveries of these messages share, including small bodies. See load.ts. */
@@ -201,6 +206,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     requireRecipients: (count) => requireShare(count, share.recipients),
     show: (messageId) => showMessage(sql, messageId),
     cancel: (messageId, by = OPERATOR) => cancelMessage(sql, messageId, by),
+    list: (query) => listDeliveries(within(sql, 'work'), query),
     requeue: (target, by = OPERATOR) => requeueMessage({ sql, forgotten, announce }, target, by),
     load: (ids) => loadMessages(sql, ids),
     loadParts: (message) => loadParts(sql, message),

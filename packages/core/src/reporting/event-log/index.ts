@@ -1,20 +1,12 @@
 import type { Sql } from '../../platform/database/database.ts'
+import { readInOrder } from '../../platform/database/read-in-order.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { type Cursor, openCursor, sealCursor } from './cursor.ts'
 import { type Filter, type LogQuery, parseFilter, requireDays } from './query.ts'
 import { type LogRow, toLogRow } from './row.ts'
 import { showRows } from './rows.ts'
-import {
-  countLookedAt,
-  countMatches,
-  driverOf,
-  readInOrder,
-  type Search,
-  selectLast,
-  selectPlaces,
-  selectSpan,
-} from './store.ts'
+import { countLookedAt, countMatches, driverOf, type Search, selectLast, selectPlaces, selectSpan } from './store.ts'
 
 export { LOG_EVENTS as LOG_WORDS, type LogQuery as LogQuestion } from './query.ts'
 export { type Hit, LOG_STATUSES, type LogRow, type LogStatus } from './row.ts'

@@ -3,6 +3,7 @@ import { type Call, type Command, CommandError, requiredWord, table } from '../c
 import { messageListCommands } from './message-list.ts'
 import { messageNotFound } from './message-not-found.ts'
 import { messageQueueCommands } from './message-queue.ts'
+import { messageSendCommands } from './message-send.ts'
 
 export const messageCommands: readonly Command[] = [
   ...messageListCommands,
@@ -16,6 +17,7 @@ export const messageCommands: readonly Command[] = [
       return withDetails(call, async (details) => ({ data: details, text: textOf(details) }))
     },
   },
+  ...messageSendCommands,
   ...messageQueueCommands,
   {
     name: 'message aside',

@@ -52,7 +52,7 @@ const CHECKS: Record<ProcessName, (call: Call) => Promise<void>> = {
 }
 
 /** A process in a container listens on all addresses and is checked on loopback. */
-function local(host: string): string {
+export function local(host: string): string {
   return host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
 }
 

@@ -26,6 +26,8 @@ export interface PlaceOptions {
   /** Leaves deliveries to the database: they cannot be started for some time. */
   readonly park: (deliveries: readonly RoutedDelivery[], place: Place, waitingFor: WaitingFor) => void
   readonly takeFromRate: TakeFromRate
+  /** How many deliveries may wait at a place if this worker has all connections to it. */
+  readonly maxWaiting: (limits: PlaceLimits) => number
   /** Called when the place can have more mail. */
   readonly onCapacity: () => void
 }
@@ -71,6 +73,7 @@ export class Place {
     const onAnswer = (): void => {
       this.start()
       this.#parkClosed()
+      this.#parkExcess()
       if (this.#waiting.length === 0) onCapacity()
     }
     this.#gate = new RateGate(name, takeFromRate, onAnswer)
@@ -202,6 +205,21 @@ export class Place {
   /** Removes and returns the deliveries that have not started. */
   drain(): RoutedDelivery[] {
     return this.#waiting.drain()
+  }
+
+  /** How many deliveries may wait here: this worker's share, by its connections. Others deliver what it leaves in the database. */
+  get maxWaiting(): number {
+    const { held } = this.#connections
+    const all = this.#options.maxWaiting(this.#limits)
+    return held === 0 ? all : Math.ceil((all * Math.min(held, this.#limits.connections)) / this.#limits.connections)
+  }
+
+  /** Parks what was claimed before it was known that other workers have most of the connections. */
+  #parkExcess(): void {
+    if (this.#waiting.length <= this.maxWaiting) return
+    const kept = Array.from({ length: this.maxWaiting }, () => this.#waiting.shift(() => true) as RoutedDelivery)
+    this.#options.park(this.#waiting.drain(), this, 'connections')
+    for (const one of kept) this.#waiting.push(one.delivery, one)
   }
 
   /** Starts as many conversations as may be started. */

@@ -19,7 +19,7 @@ const PLACES_KEPT = 20_000
 /** Flows of places whose parked mail is claimed before due mail is claimed again. */
 const AT_ONCE = 64
 
-export interface PlacesOptions extends Omit<PlaceOptions, 'name' | 'limits' | 'slots' | 'takeFromRate'> {
+export interface PlacesOptions extends Omit<PlaceOptions, 'name' | 'limits' | 'slots' | 'takeFromRate' | 'maxWaiting'> {
   readonly core: Core
   readonly log: Log
   readonly workerId: number
@@ -94,6 +94,7 @@ export class Places {
       limits: this.#limits.of(name),
       slots: this.#slots,
       takeFromRate: (rate) => this.#options.core.rateLimits.take([rate]),
+      maxWaiting: ({ connections }) => this.#options.atSingle ?? connections * WAITING_PER_CONNECTION,
     })
     this.#places.set(name, place)
     return place
@@ -134,7 +135,7 @@ export class Places {
 
   /** The flow's share, and at least one while there are not too many flows. */
   #mostOf(place: Place, flow: Flow): number {
-    const all = this.#options.atSingle ?? place.limits.connections * WAITING_PER_CONNECTION
+    const all = place.maxWaiting
     const flows = place.flowsWith(flow)
     return flows > 2 * all ? 0 : Math.max(1, Math.floor(all / flows))
   }

@@ -51,6 +51,35 @@ export const BREAKS: readonly Break[] = [
     journey: 'test/delivery/fairness.test.ts',
   },
   {
+    name: 'gives connection slots beyond the limit',
+    file: 'packages/core/src/delivery/connection-slots.ts',
+    find: 'least(request.wanted, request.most - (select',
+    replace: 'least(request.wanted, request.most - 0 * (select',
+    journey: 'test/core/delivery/connection-slots.test.ts',
+  },
+  {
+    name: 'opens connections without waiting for slots',
+    file: 'packages/delivery/src/slots.ts',
+    find: 'const taken = await this.#taking.add(request)',
+    replace:
+      'const taken = Array.from({ length: request.count }, (_, at) => at + this.#taken.size + this.#checks * 1000)',
+    journey: 'test/journeys/connection-limit.test.ts',
+  },
+  {
+    name: 'spends an attempt of mail that waits at a paused provider',
+    file: 'packages/core/src/delivery/parking.ts',
+    find: 'worker_id = null, attempt = q.attempt - 1',
+    replace: 'worker_id = null, attempt = q.attempt',
+    journey: 'test/delivery/back-off.test.ts',
+  },
+  {
+    name: 'counts the refusals of each worker for itself',
+    file: 'packages/core/src/delivery/rule-hits.ts',
+    find: 'set hits = h.hits + excluded.hits',
+    replace: 'set hits = excluded.hits',
+    journey: 'test/core/delivery/limits.test.ts',
+  },
+  {
     name: 'goes to the next MX after a lost final dot',
     file: 'packages/delivery/src/conversation.ts',
     find: "if (end.kind === 'lost' && end.stage === 'mail')",

@@ -33,8 +33,9 @@ export interface NewOverride
   readonly lasts: number
 }
 
-/** The rule of limits that follow from how much is refused. */
-export const ADAPTIVE = 'adaptive'
+/** The rule of limits that follow from how much is refused, and of those that the operator sets. */
+const ADAPTIVE = 'adaptive'
+export const OPERATOR_RULE = 'operator'
 /** Seconds between two deliveries that are tried during a pause, and between two raises of an adaptive limit. */
 const STEP_SECONDS = 300
 /** Seconds from which a pause is probed. */
@@ -53,7 +54,8 @@ export async function readOverrides(sql: AnySql): Promise<Override[]> {
 /** Sets an override, or prolongs it if the same rule has set it before. All workers learn of it at once. */
 export async function setOverride(sql: AnySql, override: NewOverride): Promise<void> {
   const { place, accountId, setting, value, seconds, rule, reason, lasts } = override
-  const isStepped = rule === ADAPTIVE || (setting === 'pause' && lasts >= PROBED_FROM_SECONDS && accountId === null)
+  const isProbed = setting === 'pause' && rule !== OPERATOR_RULE && lasts >= PROBED_FROM_SECONDS && accountId === null
+  const isStepped = rule === ADAPTIVE || isProbed
   await sql`
     with written as (
       insert into limit_overrides as o (place, account_id, setting, value, seconds, rule, reason, since, until, step_at)
@@ -95,7 +97,7 @@ export async function endPauses(sql: AnySql, place: string): Promise<void> {
   await sql`
     with deleted as (
       delete from limit_overrides
-       where place = ${place} and setting = 'pause' and account_id is null and rule <> 'operator' and step_at is not null
+       where place = ${place} and setting = 'pause' and step_at is not null
       returning 1
     )
     select pg_notify(${LIMITS_CHANNEL}, '') from deleted limit 1`

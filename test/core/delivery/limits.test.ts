@@ -1,0 +1,94 @@
+import t from 'tap'
+import { moveClock } from '../../helpers/database.ts'
+import { makeQueue, openCore } from './queue-of.ts'
+
+const HITS = { place: 'yahoo', rule: 'yahoo-tss04', accountId: 0, count: 1, within: 3600 }
+const PAUSE = {
+  place: 'yahoo',
+  accountId: null,
+  setting: 'pause',
+  value: null,
+  seconds: null,
+  rule: 'yahoo-tss04',
+  reason: '421 4.7.0 [TSS04]',
+  lasts: 7200,
+} as const
+
+t.test('the refusals of all workers are counted together, and no longer than the rule says', async (t) => {
+  const { service, core } = await makeQueue(t)
+  const { limits } = core.deliveries
+  const other = openCore(t, service, 1).deliveries.limits
+  t.equal(await limits.countHits(HITS), 1)
+  t.equal(await other.countHits({ ...HITS, count: 3 }), 4)
+  t.equal(await limits.countHits({ ...HITS, rule: 'another' }), 1, 'another rule has its own count')
+  t.equal(await limits.countHits({ ...HITS, place: 'aol' }), 1, 'so has another place')
+  t.equal(await limits.countHits({ ...HITS, accountId: 7 }), 1, 'and an account')
+  await moveClock(service.sql, '30 minutes')
+  t.equal(await limits.countHits(HITS), 5)
+  await moveClock(service.sql, '62 minutes')
+  t.equal(await limits.countHits(HITS), 2, 'only the last hour')
+})
+
+t.test('a rule that applies again prolongs its limit, and two rules have two', async (t) => {
+  const { service, core } = await makeQueue(t)
+  const { limits } = core.deliveries
+  await limits.set(PAUSE)
+  const [first] = await limits.overrides()
+  t.match(first, { place: 'yahoo', setting: 'pause', rule: 'yahoo-tss04', reason: '421 4.7.0 [TSS04]', stepDue: false })
+  await moveClock(service.sql, '1 hour')
+  await limits.set({ ...PAUSE, reason: 'again' })
+  const [second] = await limits.overrides()
+  t.equal(second?.id, first?.id)
+  t.match(second, { reason: 'again', since: first?.since })
+  t.ok(Number(second?.until) - Number(first?.until) > 3_500_000, 'an hour longer')
+  await limits.set({ ...PAUSE, rule: 'yahoo-tss05', lasts: 60 })
+  t.equal((await limits.overrides()).length, 2)
+  await moveClock(service.sql, '2 hours')
+  t.equal((await limits.overrides()).length, 1, 'the shorter one has ended')
+})
+
+t.test('of all workers one may try a delivery, every five minutes, and only during a long pause', async (t) => {
+  const { service, core } = await makeQueue(t)
+  const { limits } = core.deliveries
+  await limits.set(PAUSE)
+  await limits.set({ ...PAUSE, place: 'short', lasts: 900 })
+  await moveClock(service.sql, '6 minutes')
+  const [due, short] = (await limits.overrides()).sort((a, b) => b.place.localeCompare(a.place))
+  t.match([due, short], [{ stepDue: true }, { stepDue: false }])
+  const tries = await Promise.all([1, 2, 3].map(() => limits.takeProbe(due?.id as string)))
+  t.equal(tries.filter(Boolean).length, 1)
+  t.equal(await limits.takeProbe(short?.id as string), false)
+  await limits.endPauses('yahoo')
+  await limits.endPauses('short')
+  t.match(await limits.overrides(), [{ place: 'short' }], 'only what was tried can end early')
+})
+
+t.test("an operator's pause is neither probed nor ended by a delivery", async (t) => {
+  const { service, core } = await makeQueue(t)
+  const { limits } = core.deliveries
+  await limits.set({ ...PAUSE, rule: 'operator', reason: 'maintenance' })
+  await moveClock(service.sql, '6 minutes')
+  t.match(await limits.overrides(), [{ stepDue: false }])
+  await limits.endPauses('yahoo')
+  t.equal((await limits.overrides()).length, 1)
+})
+
+t.test('an adaptive limit is raised by a quarter every five minutes, unless mail was refused in them', async (t) => {
+  const { service, core } = await makeQueue(t)
+  const { limits } = core.deliveries
+  const value = async () => (await limits.overrides())[0]?.value
+  await limits.set({ ...PAUSE, setting: 'rate', rule: 'adaptive', value: 100, seconds: 60 })
+  const id = (await limits.overrides())[0]?.id as string
+  await limits.raise(id)
+  t.equal(await value(), 100, 'not yet')
+  await moveClock(service.sql, '6 minutes')
+  await Promise.all([limits.raise(id), limits.raise(id)])
+  t.equal(await value(), 125, 'once, whoever does it')
+  await moveClock(service.sql, '12 minutes')
+  await limits.countHits({ ...HITS, rule: 'adaptive' })
+  await limits.raise(id)
+  t.equal(await value(), 125)
+  await moveClock(service.sql, '19 minutes')
+  await limits.raise(id)
+  t.equal(await value(), 157)
+})

@@ -13,7 +13,7 @@ import {
 import type { Backlogged } from './backlog.ts'
 import { Conversations } from './conversations.ts'
 import { deliver, type InFlightDelivery } from './deliver.ts'
-import { InFlightDeliveries, MAX_IN_FLIGHT } from './in-flight.ts'
+import { InFlightDeliveries } from './in-flight.ts'
 import { LargeBodies } from './large-bodies.ts'
 import { Outcomes } from './outcomes.ts'
 import { beginningOf, endedWaiting, siteDown, TOO_LATE } from './own-outcomes.ts'
@@ -67,7 +67,7 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.#bodies = new LargeBodies(options.core, options.routes)
+    this.#bodies = new LargeBodies(options.core, { single: options.routes.mainPlace !== undefined })
     this.#suspects = new Suspects(options)
     this.#inFlight = new InFlightDeliveries(options.onCapacity)
     this.#outcomes = new Outcomes({ ...options, inFlight: this.#inFlight })
@@ -75,7 +75,7 @@ export class Dispatcher {
       ...options,
       conversations: this.#conversations,
       siteConnections: options.config.siteConnections,
-      atSingle: options.routes.single ? MAX_IN_FLIGHT : undefined,
+      mainPlace: options.routes.mainPlace,
       park: (deliveries, place, waitingFor) => void this.#park(deliveries, place, waitingFor),
       run: (inFlight, place, connections, isProbe) => this.#run(inFlight, place, { connections, isProbe }),
     })

@@ -36,7 +36,7 @@ export class LargeBodies {
   readonly #share: number
   #used = 0
 
-  /** `single`: all mail goes to one site, which may use the whole budget. */
+  /** `single`: almost all mail goes to one site, which may use the whole budget. */
   constructor(core: Core, { single }: { single: boolean }) {
     this.#core = core
     this.#share = single ? BUDGET_BYTES : BUDGET_BYTES / 2

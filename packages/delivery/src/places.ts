@@ -9,6 +9,7 @@ import {
 } from '@postrider/core'
 import { BackOff } from './back-off.ts'
 import { Backlog, type Backlogged } from './backlog.ts'
+import { MAX_IN_FLIGHT } from './in-flight.ts'
 import { Limits } from './limits.ts'
 import { Place, type PlaceOptions } from './place.ts'
 import { Slots } from './slots.ts'
@@ -26,8 +27,8 @@ export interface PlacesOptions extends Omit<PlaceOptions, 'name' | 'limits' | 's
   readonly providers: Providers
   /** Connections of all workers to a site that belongs to none of the providers. */
   readonly siteConnections: number
-  /** How many deliveries may wait at a place if all mail goes there; undefined if it goes to many. */
-  readonly atSingle: number | undefined
+  /** The place that all mail goes to, except that of simulated providers; undefined if mail goes to many. */
+  readonly mainPlace: string | undefined
 }
 
 /** The places that this worker delivers to, and their parked mail. */
@@ -94,7 +95,8 @@ export class Places {
       limits: this.#limits.of(name),
       slots: this.#slots,
       takeFromRate: (rate) => this.#options.core.rateLimits.take([rate]),
-      maxWaiting: ({ connections }) => this.#options.atSingle ?? connections * WAITING_PER_CONNECTION,
+      maxWaiting: ({ connections }) =>
+        name === this.#options.mainPlace ? MAX_IN_FLIGHT : connections * WAITING_PER_CONNECTION,
     })
     this.#places.set(name, place)
     return place
@@ -142,7 +144,7 @@ export class Places {
 
   /** Its conversations do not end. If all mail goes to one place, there are no others that need capacity. */
   stalls(place: Place): boolean {
-    return place.isStalled && this.#options.atSingle === undefined
+    return place.isStalled && place.name !== this.#options.mainPlace
   }
 
   /** Finds parked mail, also of workers that are gone. To be called every second. */

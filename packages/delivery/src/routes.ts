@@ -9,23 +9,19 @@ export interface Routes {
    * The endpoints to try, in order. `onlyHost`: after an indeterminate attempt only that host, unless the route no longer has it.
    */
   endpoints(route: Extract<Route, { kind: 'hosts' }>, onlyHost: string | null): AsyncIterable<Endpoint>
-  /** All mail goes to one destination, so the limit of a site is the overall limit. */
-  readonly single: boolean
+  /** The place that all mail goes to, except that of simulated providers; undefined if mail goes to many. Its limit is the overall limit. */
+  readonly mainPlace: string | undefined
 }
 
 export function createRoutes(config: Config, providers: Providers): Routes {
-  const fixed = fixedEndpoint(config)
-  return fixed ? fixedRoutes(fixed, config.delivery.kind) : mxRoutes(config, createMx(config, providers))
+  const { delivery, sandboxHost, sandboxSmtpPort } = config
+  if (delivery.kind === 'relay') return relayRoutes(delivery)
+  if (delivery.kind === 'sandbox') return sandboxRoutes({ host: sandboxHost, port: sandboxSmtpPort }, providers)
+  return mxRoutes(config, createMx(config, providers))
 }
 
 /** Maximum number of addresses per attempt: each may take half a minute (V68; like Postfix's smtp_mx_address_limit). */
 const MAX_TRIED = 5
-
-function fixedEndpoint(config: Config): Omit<Endpoint, 'address'> | undefined {
-  const { delivery } = config
-  if (delivery.kind === 'sandbox') return { host: config.sandboxHost, port: config.sandboxSmtpPort }
-  return delivery.kind === 'relay' ? relayEndpoint(delivery) : undefined
-}
 
 function relayEndpoint(relay: Extract<DeliveryRoute, { kind: 'relay' }>): Omit<Endpoint, 'address'> {
   const { host, port, tls, user, password } = relay
@@ -40,12 +36,11 @@ function relayEndpoint(relay: Extract<DeliveryRoute, { kind: 'relay' }>): Omit<E
   }
 }
 
-/** `place`: the provider `relay` or `sandbox`. */
-function fixedRoutes(endpoint: Omit<Endpoint, 'address'>, place: string): Routes {
-  const site = `${endpoint.host}:${endpoint.port}`
-  const route: Route = { kind: 'hosts', site, place, hosts: [{ name: endpoint.host, preference: 0 }] }
+function relayRoutes(relay: Extract<DeliveryRoute, { kind: 'relay' }>): Routes {
+  const endpoint = relayEndpoint(relay)
+  const route = fixedRoute(endpoint, 'relay')
   return {
-    single: true,
+    mainPlace: 'relay',
     route: () => route,
     // The operating system resolves the configured name, which may be in a hosts file.
     async *endpoints() {
@@ -54,9 +49,32 @@ function fixedRoutes(endpoint: Omit<Endpoint, 'address'>, place: string): Routes
   }
 }
 
+/**
+ * All mail goes to the sandbox. It has no MX records, so that a domain is its own mail host (RFC 5321 5.1): the domains that providers list
+ * as hosts are simulated providers, with limits and back-off rules of their own.
+ */
+function sandboxRoutes(sandbox: { readonly host: string; readonly port: number }, providers: Providers): Routes {
+  const route = fixedRoute(sandbox, 'sandbox')
+  return {
+    mainPlace: 'sandbox',
+    route: (domain) => {
+      const provider = providers.ofHost(domain)
+      if (!provider) return route
+      return { kind: 'hosts', site: domain, place: provider.name, hosts: [{ name: domain, preference: 0 }] }
+    },
+    async *endpoints({ hosts }) {
+      for (const { name } of hosts) yield { host: name, address: sandbox.host, port: sandbox.port }
+    },
+  }
+}
+
+function fixedRoute({ host, port }: { readonly host: string; readonly port: number }, place: string): Route {
+  return { kind: 'hosts', site: `${host}:${port}`, place, hosts: [{ name: host, preference: 0 }] }
+}
+
 function mxRoutes(config: Config, mx: Mx): Routes {
   return {
-    single: false,
+    mainPlace: undefined,
     route: mx.route,
     async *endpoints({ hosts }, onlyHost) {
       const held = onlyHost === null ? undefined : hosts.find(({ name }) => name === onlyHost)

@@ -120,6 +120,10 @@ export const PROVIDER_REPLIES: Readonly<Record<string, readonly [host: string, .
     '554 DT:SPM 126 mx5,abc,123 http://mail.163.com/help/help_spam_16.htm',
   ],
   'netvigator-messages-per-connection': ['mx.netvigator.com', '421 4.7.0 Too many messages for this session'],
+  'sandbox-tss04': [
+    'throttling.test',
+    '421 4.7.0 [TSS04] Messages from this address are temporarily deferred due to unexpected volume',
+  ],
   'domain-listed': [
     'mx.harbor.example',
     '554 5.7.1 Service unavailable; Sender address [desk@ship.example] blocked using dbl.spamhaus.org',

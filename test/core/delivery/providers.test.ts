@@ -79,7 +79,7 @@ t.test('every rule of the built-in file is the one that counts for a reply of it
 t.test('every provider of the built-in file has a source, and relay and sandbox are always there', async (t) => {
   const always = { mx: [], connections: 40, tlsRequired: false, rules: [] }
   for (const { name, source } of builtIn.all)
-    if (name !== 'relay' && name !== 'sandbox') t.match(source, /KumoMTA.* of 2026-08-04/, name)
+    if (name !== 'relay' && !name.startsWith('sandbox')) t.match(source, /KumoMTA.* of 2026-08-04/, name)
   for (const providers of [builtIn, readProviders('rules: []', 'f')])
     for (const name of ['relay', 'sandbox']) t.strictSame(providers.named(name), { name, ...always })
   const changed = readProviders('providers:\n  - { name: relay, mx: [], connections: 5, rate: 14/s }', 'f')
@@ -188,6 +188,17 @@ providers:
   t.equal(providers.ruleFor(providers.named('one'), text('busy'))?.id, 'g1')
   t.equal(providers.ruleFor(undefined, text('very busy'))?.id, 'g1')
   t.equal(providers.ruleFor(undefined, text('fine')), undefined)
+})
+
+t.test('general rules do not apply to the sandbox, its own rules do', async (t) => {
+  const providers = readProviders(
+    `rules: [{ id: general, reply: 'busy', pause: 1m }]
+providers: [{ name: sandbox, mx: [], rules: [{ id: own, reply: 'very slow', pause: 1m }] }]`,
+    'f',
+  )
+  t.equal(providers.ruleFor(providers.named('sandbox'), text('busy')), undefined)
+  t.equal(providers.ruleFor(providers.named('sandbox'), text('very slow'))?.id, 'own')
+  t.equal(providers.ruleFor(providers.named('relay'), text('busy'))?.id, 'general')
 })
 
 t.test('hostile texts take no longer than their length', async (t) => {

@@ -1,31 +1,20 @@
 import { readFileSync } from 'node:fs'
-import type { MessageDetails } from '@postrider/core'
+import { defaultProviders, type MessageDetails } from '@postrider/core'
 import t from 'tap'
+import { BEHAVIOURS } from '../../packages/sandbox/src/behaviours.ts'
 import { moveClock } from '../helpers/database.ts'
 import { startProcess } from '../helpers/processes.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { makeService } from '../helpers/service.ts'
-import { CLOSED, type SmtpClient } from '../helpers/smtp-client.ts'
+import { CLOSED } from '../helpers/smtp-client.ts'
 import { until } from '../helpers/until.ts'
-import { mail, startSandbox } from './sandbox.ts'
+import { mail, offer, startSandbox } from './sandbox.ts'
 
 const sandbox = await startSandbox(t)
 const MESSAGE = mail('Subject: Berth 4')
 const OK = /^250 2\.0\.0 Ok: stored as [0-9a-f]{32}$/
 const TAKEN = '250'
 let senders = 0
-
-/** RCPT, and where that is accepted the message: every reply to them until the message is taken or refused. */
-async function offer(client: SmtpClient, from: string, to: string): Promise<string> {
-  await client.command(`MAIL FROM:<${from}>`)
-  const said = await client.command(`RCPT TO:<${to}>`)
-  if (!said.startsWith('250')) {
-    if (said !== CLOSED && !said.startsWith('421')) await client.command('RSET')
-    return said
-  }
-  await client.command('DATA')
-  return client.finish(MESSAGE)
-}
 
 /** What the same delivery meets each time it comes, and how many copies there are in the end. */
 const PLAYED: readonly (readonly [local: string, said: readonly (string | RegExp)[], copies: number])[] = [
@@ -37,6 +26,7 @@ const PLAYED: readonly (readonly [local: string, said: readonly (string | RegExp
   ['defer-2', [/^451 4\.7\.1 Greylisted/, /^451/, OK, OK], 2],
   ['defer-0', [OK], 1],
   ['busy', ['421 4.3.2 Too busy, closing', /^421/], 0],
+  ['throttle', [/^421 4\.7\.0 \[TSS04\]/, /^421/], 0],
   ['disconnect', [CLOSED, CLOSED], 0],
   ['hangup', [CLOSED, OK], 1],
   ['hangup-stored', [CLOSED, OK], 2],
@@ -97,15 +87,32 @@ t.test('the recipients of one session are played one by one', async (t) => {
   )
 })
 
-t.test('the README tells every behaviour, and no other', (t) => {
+t.test('the README has every behaviour, and no other', (t) => {
   const readme = readFileSync(new URL('../../packages/sandbox/README.md', import.meta.url), 'utf8')
   const told = [...readme.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell]) =>
-    [...(cell as string).matchAll(/`([a-z0-9-]+)@…`/g)].map(([, local]) => local),
+    [...(cell as string).matchAll(/`([a-z0-9-]+)@…`|`…@([a-z.]+)`/g)].map(([, local = '', domain = '']) => ({
+      local,
+      domain,
+    })),
   )
-  t.strictSame(told.sort(), [
-    ...['blocked', 'bounce', 'busy', 'defer', 'defer-3', 'disconnect', 'full', 'hangup', 'hangup-stored'],
-    ...['slow', 'slow-20', 'tls-broken'],
-  ])
+  const selected = told.map((recipient) => BEHAVIOURS.filter(({ part, pattern }) => pattern.test(recipient[part])))
+  t.ok(selected.every(({ length }) => length === 1))
+  t.strictSame([...new Set(selected.flat().map(({ does }) => does))].sort(), BEHAVIOURS.map(({ does }) => does).sort())
+  t.end()
+})
+
+t.test('each domain that plays a provider has one, with limits of its own', (t) => {
+  const domains = BEHAVIOURS.filter(({ part }) => part === 'domain').map(({ pattern }) =>
+    pattern.source.replaceAll(/[\^\\$]/g, ''),
+  )
+  t.strictSame(
+    domains.map((domain) => [domain, defaultProviders().ofHost(domain)?.name]),
+    [
+      ['throttling.test', 'sandbox-throttling'],
+      ['greylisting.test', 'sandbox-greylisting'],
+      ['slow.test', 'sandbox-slow'],
+    ],
+  )
   t.end()
 })
 
@@ -142,7 +149,19 @@ t.test('through the service every behaviour becomes the outcome the README tells
     ],
   })
 
-  const played = ['lena', 'bounce', 'full', 'blocked', 'defer-1', 'defer', 'busy', 'disconnect', 'hangup', 'slow-1']
+  const played = [
+    'lena',
+    'bounce',
+    'full',
+    'blocked',
+    'defer-1',
+    'defer',
+    'busy',
+    'throttle',
+    'disconnect',
+    'hangup',
+    'slow-1',
+  ]
   const id = await send(...played)
   const first = await attempted(id, 1)
   t.equal(first.find(({ recipient }) => recipient.startsWith('hangup'))?.attempts[0]?.indeterminate, true)
@@ -158,6 +177,7 @@ t.test('through the service every behaviour becomes the outcome the README tells
     hangup: ['deferred', 'delivered'],
     defer: twice,
     busy: twice,
+    throttle: twice,
     disconnect: twice,
   })
 })

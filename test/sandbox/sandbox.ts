@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { freePorts } from '../helpers/ports.ts'
 import { type ServiceProcess, startProcess } from '../helpers/processes.ts'
-import { SmtpClient } from '../helpers/smtp-client.ts'
+import { CLOSED, SmtpClient } from '../helpers/smtp-client.ts'
 
 export interface Entry {
   readonly id: string
@@ -44,16 +44,7 @@ export async function startSandbox(
     process,
     url,
     list: async () => (await (await fetch(`${url}/messages`)).json()) as Entry[],
-    async session(t, { tls = false } = {}) {
-      const client = await SmtpClient.connect(t, { port: smtp })
-      await client.reply()
-      await client.command('EHLO client.test')
-      if (tls) {
-        await client.startTls()
-        await client.command('EHLO client.test')
-      }
-      return client
-    },
+    session: (t, options) => openSession(t, smtp, options),
     async store(t, message, to = 'lena@harbor.example') {
       const client = await sandbox.session(t)
       const said = await client.submit('desk@ship.example', to, message)
@@ -65,6 +56,30 @@ export async function startSandbox(
     },
   }
   return sandbox
+}
+
+/** A session with the sandbox on this port, after EHLO. */
+export async function openSession(t: Test, port: number, { tls = false } = {}): Promise<SmtpClient> {
+  const client = await SmtpClient.connect(t, { port })
+  await client.reply()
+  await client.command('EHLO client.test')
+  if (tls) {
+    await client.startTls()
+    await client.command('EHLO client.test')
+  }
+  return client
+}
+
+/** RCPT, and where that is accepted the message: every reply to them until the message is accepted or refused. */
+export async function offer(client: SmtpClient, from: string, to: string): Promise<string> {
+  await client.command(`MAIL FROM:<${from}>`)
+  const said = await client.command(`RCPT TO:<${to}>`)
+  if (!said.startsWith('250')) {
+    if (said !== CLOSED && !said.startsWith('421')) await client.command('RSET')
+    return said
+  }
+  await client.command('DATA')
+  return client.finish(mail('Subject: Berth 4'))
 }
 
 export function newDataDir(): string {

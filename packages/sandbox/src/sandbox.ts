@@ -1,16 +1,16 @@
 import { join } from 'node:path'
-import { ensureCertificate, type ProcessContext, type RunningProcess } from '@postrider/core'
+import { ensureCertificate, type ProcessContext, type RunningProcess, systemClock } from '@postrider/core'
 import { createSandboxHttp } from './http.ts'
 import { Inbox } from './inbox.ts'
 import { createMessageReader } from './message-reader.ts'
 import { createSandboxSmtp } from './smtp.ts'
 
 /** Starts the sandbox: its SMTP and HTTP servers, with a common inbox in DATA_DIR. */
-export async function startSandbox({ config, log }: ProcessContext): Promise<RunningProcess> {
+export async function startSandbox({ config, log }: ProcessContext, clock = systemClock): Promise<RunningProcess> {
   const reader = createMessageReader()
   const inbox = new Inbox(join(config.dataDir, 'inbox'), reader)
   const certificate = await ensureCertificate(config)
-  const smtp = createSandboxSmtp({ inbox, certificate, name: 'sandbox', log })
+  const smtp = createSandboxSmtp({ inbox, certificate, name: 'sandbox', log, clock })
   await new Promise<void>((resolve, reject) => {
     smtp.server.once('error', reject)
     smtp.listen(config.sandboxSmtpPort, config.sandboxHost, () => resolve())

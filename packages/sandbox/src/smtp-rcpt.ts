@@ -16,7 +16,7 @@ export function rcptTo(
   done: (error?: Error) => void,
 ): void {
   const played = attempts.behaviour(recipient, session)
-  if (played?.at === 'rcpt') {
+  if (played?.at === 'rcpt' || (played?.at === 'limit' && !attempts.acceptWithin(played.perMinute, recipient))) {
     attempts.count(recipient, session)
     done(errorReply(played.reply))
   } else if (played?.at === 'hangup' && played.when === 'rcpt') connections.hangUp(session)

@@ -1,4 +1,4 @@
-import type { Certificate, Log } from '@postrider/core'
+import type { Certificate, Clock, Log } from '@postrider/core'
 import { SMTPServer } from 'smtp-server'
 import { Attempts } from './attempts.ts'
 import { Connections } from './connections.ts'
@@ -14,10 +14,11 @@ export interface SandboxSmtpOptions {
   readonly certificate: Certificate
   readonly name: string
   readonly log: Log
+  readonly clock: Clock
 }
 
 /** The SMTP server of the sandbox: accepts mail for all recipients, or simulates a provider's failures. */
-export function createSandboxSmtp({ inbox, certificate, name, log }: SandboxSmtpOptions): SMTPServer {
+export function createSandboxSmtp({ inbox, certificate, name, log, clock }: SandboxSmtpOptions): SMTPServer {
   const server: SMTPServer = new SMTPServer({
     ...certificate,
     name,
@@ -40,7 +41,7 @@ export function createSandboxSmtp({ inbox, certificate, name, log }: SandboxSmtp
       }, done)
     },
   })
-  const attempts = new Attempts()
+  const attempts = new Attempts(clock)
   const connections = new Connections(server)
   // Without a listener, one invalid TLS record would end the process.
   server.on('error', (err) => log.debug({ err }, 'connection failed'))

@@ -175,6 +175,18 @@ t.test('domains are added with their records, shown, listed and activated', asyn
   )
 })
 
+t.test('a check of a domain shows the refusals of providers that are about it', async (t) => {
+  const { core } = service
+  const domain = await core.domains.add({ accountId: sender.accountId, name: 'jetty.example' })
+  const reply = '550 5.7.26 Your email has been blocked because the sender is unauthenticated'
+  await core.domains.noteFinding(domain.id, { place: 'google', code: '5.7.26', reply })
+  await core.domains.noteFinding(domain.id, { place: 'google', code: '5.7.26', reply })
+  const checked = await answered<{ findings: unknown[] }>(env, 'domain', 'check', 'jetty.example')
+  t.match(checked.findings, [{ place: 'google', code: '5.7.26', reply, count: 2 }])
+  const { stdout } = await postrider(env, 'domain', 'check', 'jetty.example')
+  t.match(stdout, /^Providers refused mail because of this domain .*\n\n.*\n.*google +5\.7\.26 +2 /m)
+})
+
 t.test('templates are stored', async (t) => {
   const file = join(service.config.dataDir, 'welcome.html')
   writeFileSync(file, '<p>Welcome, [%NAME%]</p>')

@@ -126,7 +126,7 @@ export class BackOff {
     }
   }
 
-  /** Slows a place that refuses half of what it is offered, although no rule knows its replies. */
+  /** Slows a place that refuses half of what it is offered, although no rule knows its replies; not the sandbox or a relay host. */
   #adapt(place: Place, provider: Provider | undefined, reply: ServerReply, isKnown: boolean): void {
     const refused = !isKnown && isRefusalForNow(reply)
     place.recent.add(refused)
@@ -138,7 +138,7 @@ export class BackOff {
       void this.#try(async () => void (await core.deliveries.limits.countHits(counted)))
     }
     const { tries, refused: all } = place.recent.counts
-    if (tries < ADAPTIVE.tries || all < tries * ADAPTIVE.refusedShare || provider?.name === 'sandbox') return
+    if (tries < ADAPTIVE.tries || all < tries * ADAPTIVE.refusedShare || provider?.mx.length === 0) return
     const slowed = {
       place: place.name,
       accountId: null,

@@ -1,4 +1,4 @@
-import { type Core, type DomainWithRecords, OPERATOR, ServiceError } from '@postrider/core'
+import { type Core, type DomainFinding, type DomainWithRecords, OPERATOR, ServiceError } from '@postrider/core'
 import {
   type Answer,
   type Call,
@@ -76,7 +76,8 @@ export const domainCommands: readonly Command[] = [
         call,
         async (core, name) => {
           const domain = await core.domains.show(name, accountId)
-          return checked(await core.domains.verify(domain.accountId, domain.name, OPERATOR))
+          const verified = await core.domains.verify(domain.accountId, domain.name, OPERATOR)
+          return checked(verified, await core.domains.findings(domain.id))
         },
         unknown,
       )
@@ -126,11 +127,25 @@ function withNextSteps(answer: Answer, name: string): Answer {
   return { data: answer.data, text: `${answer.text}\n\n${steps}` }
 }
 
-/** The records with the result of their last check. */
-function checked(domain: DomainWithRecords): Answer {
+/** The records with the result of their last check, and refusals of providers that are about the domain. */
+function checked(domain: DomainWithRecords, findings: readonly DomainFinding[]): Answer {
   const rows = domain.dns.map(({ purpose, host, state, required, problem }) => {
     return [purpose, host, required ? state : `${state} (optional)`, problem]
   })
   const text = `${domain.name} is ${domain.state}\n\n${table(['purpose', 'host', 'state', 'problem'], rows)}`
-  return { data: domain, text }
+  return { data: { ...domain, findings }, text: findings.length === 0 ? text : `${text}\n\n${findingsText(findings)}` }
+}
+
+function findingsText(findings: readonly DomainFinding[]): string {
+  const rows = findings.map(({ place, code, count, lastAt, reply }) => [
+    place,
+    code,
+    count,
+    lastAt.toISOString(),
+    reply,
+  ])
+  return `Providers refused mail because of this domain within the last week; correct its SPF, DKIM and DMARC records:\n\n${table(
+    ['provider', 'code', 'times', 'last at', 'reply'],
+    rows,
+  )}`
 }

@@ -127,7 +127,8 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
   {
     name: 'SITE_CONNECTIONS',
     default: '10',
-    meaning: 'Maximum connections of one worker to one site (the domains with the same MX hosts).',
+    meaning:
+      'Maximum connections of all workers together to one site (the domains with the same MX hosts), unless it belongs to a provider of PROVIDERS_FILE.',
   },
   {
     name: 'PROVIDERS_FILE',

@@ -15,7 +15,7 @@ export interface Providers {
   named(name: string): Provider | undefined
   /** Returns the provider of a host name (lower case, without a final dot). A host name goes before suffixes, a longer one before a shorter. */
   ofHost(host: string): Provider | undefined
-  /** Returns the first rule that fits: the provider's own, then the general ones, which do not apply to `sandbox`. */
+  /** Returns the first rule that fits: the provider's own, then the general ones, which do not apply to `relay` and `sandbox`. */
   ruleFor(
     provider: Provider | undefined,
     reply: { readonly enhanced: string; readonly text: string },
@@ -26,8 +26,7 @@ const BUILT_IN = new URL('./providers.yaml', import.meta.url)
 /** Length of a host name in DNS (RFC 1035 2.3.4). A longer one has no provider, which bounds the lookups. */
 const MAX_HOST = 253
 /** Destinations of DELIVERY=smtp:// and DELIVERY=sandbox. */
-const SANDBOX = 'sandbox'
-const ALWAYS = ['relay', SANDBOX]
+const ALWAYS = ['relay', 'sandbox']
 const ALWAYS_CONNECTIONS = 40
 
 let builtIn: { readonly content: ProviderFile; readonly providers: Providers } | undefined
@@ -121,7 +120,7 @@ function createProviders({ providers, rules }: ProviderFile): Providers {
     named: (name) => byName.get(name),
     ofHost: (host) => findByHost(byHost, host),
     ruleFor: (provider, reply) => {
-      const rules = [...(provider?.rules ?? []), ...(provider?.name === SANDBOX ? [] : generalRules)]
+      const rules = [...(provider?.rules ?? []), ...(provider && ALWAYS.includes(provider.name) ? [] : generalRules)]
       return rules.find((rule) => rule.matches(reply))
     },
   }

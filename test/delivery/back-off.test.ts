@@ -10,7 +10,7 @@ import { startInternet } from './outbox.ts'
 const CONNECTIONS = 4
 const FILE = join(t.testdir(), 'providers.yaml')
 /** One provider per test, since what one does to a provider lasts. */
-const PROVIDERS = ['paused', 'probed', 'foreign', 'rated', 'tenant', 'plain', 'expiring', 'few']
+const PROVIDERS = ['paused', 'probed', 'foreign', 'rated', 'tenant', 'plain', 'expiring', 'few', 'chatty']
 writeFileSync(
   FILE,
   `providers:\n${PROVIDERS.map(
@@ -20,6 +20,7 @@ writeFileSync(
 ${name === 'rated' ? '    rate: 2/s\n' : ''}${name === 'few' ? '    messagesPerConnection: 3\n' : ''}    rules:
       - { id: ${name}-tss04, reply: '[TSS04]', times: 2, pause: 2h }
       - { id: ${name}-tenant, reply: 'tenant limit reached', pause: 5m, scope: account }
+      - { id: ${name}-max, reply: 'max message per connection', times: 3, messagesPerConnection: 2, for: 30m }
       - { id: ${name}-finding, enhanced: [5.7.26], finding: true }
 `,
   ).join('')}`,
@@ -204,6 +205,27 @@ t.test('a session carries no more messages than the provider allows', async (t) 
   await sendMany(24, () => provider.domains[0] as string)
   await until('all mail', async () => provider.delivered() === 24 || undefined)
   t.ok(provider.host.sessions >= 8, `${provider.host.sessions} sessions`)
+})
+
+t.test('the reply by which a server ends a session between two messages counts, and costs no attempt', async (t) => {
+  const perSession = new Map<number, number>()
+  const host = await internet.host(
+    t,
+    {
+      mail: ({ session }) => {
+        const count = (perSession.get(session) ?? 0) + 1
+        perSession.set(session, count)
+        return count > 3 ? '421 4.7.0 Max message per connection reached, closing transmission channel' : undefined
+      },
+    },
+    'chatty.example',
+  )
+  const domain = internet.domain([host])
+  const id = await sendMany(60, () => domain)
+  await until('all mail', async () => host.messages.length === 60 || undefined)
+  t.match(await overridesOf('chatty'), [{ setting: 'messagesPerConnection', value: 2, rule: 'chatty-max' }])
+  const { deliveries } = await internet.story(id)
+  t.ok(deliveries.every(({ attempt }) => attempt === 1))
 })
 
 t.test('a host that no rule knows and that refuses most mail for now is slowed down', async (t) => {

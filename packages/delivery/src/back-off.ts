@@ -62,7 +62,11 @@ export class BackOff {
    */
   heard(place: Place, sender: Sender, outcome: Outcome, isProbe: boolean): void {
     const reply = serverReply(outcome)
-    if (!reply) return
+    if (reply) this.heardReply(place, sender, reply, isProbe)
+  }
+
+  /** The same for a reply that is not the outcome of an attempt. */
+  heardReply(place: Place, sender: Sender, reply: ServerReply, isProbe: boolean): void {
     const { providers } = this.#options
     const provider = providers.named(place.name)
     if (provider && provider.mx.length > 0 && providers.ofHost(reply.host) !== provider) return
@@ -178,7 +182,8 @@ export class BackOff {
   }
 }
 
-interface ServerReply extends Reply {
+/** A reply of a remote server. */
+export interface ServerReply extends Reply {
   readonly host: string
 }
 

@@ -43,6 +43,8 @@ export interface ConversationOptions {
   readonly memory: HostMemory
   readonly connections: Connections
   readonly tlsRequired: boolean
+  /** Called with the reply by which a server ended a kept session before the message was offered. */
+  readonly onSessionEnded: (host: string, reply: Reply) => void
 }
 
 /** undefined: lease lost; the outcome must not be recorded. */
@@ -59,6 +61,7 @@ export async function converse(options: ConversationOptions): Promise<Conversati
   if (kept) {
     const end = await offer(kept, options, steps)
     if (!endedBetweenMessages(end)) return conclude(end, kept, options, { steps, since })
+    if (end.kind === 'reply') options.onSessionEnded(kept.endpoint.host, end.reply)
     kept.close()
     await kept.closed
   }

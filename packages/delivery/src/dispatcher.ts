@@ -205,6 +205,7 @@ export class Dispatcher {
       if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, message)
       if (route.site !== site || route.place !== place.name) return await this.#route(inFlight)
       if (place.health.isDown(site)) return this.#outcomes.finish(delivery, siteDown(site), message)
+      const sender = { accountId: delivery.accountId, domainId: message.domainId }
       const outcome = await deliver(inFlight, {
         core,
         bodies: this.#bodies,
@@ -217,13 +218,14 @@ export class Dispatcher {
         returnPathHost: config.returnPathHost,
         memory: this.#memory,
         tlsRequired: place.limits.tlsRequired,
+        onSessionEnded: (host, reply) => this.#places.heardReply(place, sender, { ...reply, host }, false),
         connections: this.#stopping ? { ...connections, keep: (connection) => connection.close() } : connections,
         recordEndOfData: (own, host) =>
           recorder.recordEndOfData({ ...own, workerId, host, domainId: message.domainId }),
       })
       // A delivery restricted to one host says nothing about the site's other hosts.
       if (outcome && outcome.kind !== 'dropped' && delivery.onlyHost === null) place.heard(site, beginningOf(outcome))
-      if (outcome) this.#places.heard(place, { ...delivery, domainId: message.domainId }, outcome, isProbe)
+      if (outcome) this.#places.heard(place, sender, outcome, isProbe)
       this.#outcomes.finish(delivery, outcome, message)
     } catch (error) {
       if (!isDatabaseAway(error)) return this.#outcomes.fault(inFlight.delivery, error, inFlight.message)

@@ -63,6 +63,11 @@ export class Places {
     this.#backOff.heard(...heard)
   }
 
+  /** See {@link BackOff.heardReply}. */
+  heardReply(...heard: Parameters<BackOff['heardReply']>): void {
+    this.#backOff.heardReply(...heard)
+  }
+
   #apply(names: Iterable<string>): void {
     for (const name of names) {
       const place = this.#places.get(name)

@@ -1,5 +1,5 @@
 import { insertEvents } from '../events/insert-events.ts'
-import { openSession, type Sql, type SqlTransaction } from '../platform/database/database.ts'
+import { type AnySql, openSession, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { INDETERMINATE_WAIT_SECONDS } from './schedule.ts'
 import { judgedAside } from './set-aside.ts'
 
@@ -87,11 +87,22 @@ export async function countWorkers(sql: Sql): Promise<number> {
 
 /** Returns whether a worker on this host holds its lock. */
 export async function isWorkerAlive(sql: Sql, host: string): Promise<boolean> {
-  const rows = await sql`
-    select 1 from workers w join pg_locks l on l.locktype = 'advisory' and l.classid = ${LOCK_SPACE}::oid
-           and l.objid = w.id::oid and l.objsubid = 2
-     where w.host = ${host} limit 1`
+  const rows = await sql`select 1 from workers w where w.host = ${host} and exists (${lockOf(sql)}) limit 1`
   return rows.length > 0
+}
+
+/** Returns the ids of the workers, on any host, that hold their locks. */
+export async function livingWorkers(sql: AnySql): Promise<Set<number>> {
+  const rows = await sql<{ id: number }[]>`select w.id from workers w where exists (${lockOf(sql)})`
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** The lock of worker `w`. Workers of other databases of the same server may have the same ids. */
+function lockOf(sql: AnySql): ReturnType<AnySql> {
+  return sql`
+    select 1 from pg_locks l
+     where l.locktype = 'advisory' and l.classid = ${LOCK_SPACE}::oid and l.objid = w.id::oid and l.objsubid = 2
+       and l.database = (select oid from pg_database where datname = current_database())`
 }
 
 interface Sighting {
@@ -125,10 +136,7 @@ export function watchWorkers(sql: Sql, monotonic: () => number, own?: number, on
       let rows: { id: number; beat: string; free: boolean }[]
       try {
         rows = await sql<{ id: number; beat: string; free: boolean }[]>`
-          select w.id, w.beat, not exists (
-                   select 1 from pg_locks l
-                    where l.locktype = 'advisory' and l.classid = ${LOCK_SPACE}::oid and l.objid = w.id::oid and l.objsubid = 2
-                      and l.database = (select oid from pg_database where datname = current_database())) as free
+          select w.id, w.beat, not exists (${lockOf(sql)}) as free
             from workers w`
       } catch (error) {
         // Observations from before an outage of the database do not show which workers reconnected after it.

@@ -51,6 +51,22 @@ export async function readOverrides(sql: AnySql): Promise<Override[]> {
       from limit_overrides where until > service_now() order by id desc limit ${MAX_READ}`
 }
 
+/** A pause in effect, with whether one delivery is tried from time to time. */
+export interface Pause extends Pick<Override, 'place' | 'accountId' | 'rule' | 'reason' | 'since' | 'until'> {
+  readonly isProbed: boolean
+}
+
+/** Returns the pause of each of these places that holds mail of the account longest. */
+export async function pausesOf(sql: AnySql, accountId: number, places: readonly string[]): Promise<Map<string, Pause>> {
+  const pauses = await sql<Pause[]>`
+    select distinct on (place) place, account_id as "accountId", rule, reason, since, until, step_at is not null as "isProbed"
+      from limit_overrides
+     where place = any(${[...places]}::text[]) and setting = 'pause' and until > service_now()
+       and (account_id is null or account_id = ${accountId}::int)
+     order by place, until desc`
+  return new Map(pauses.map((pause) => [pause.place, pause]))
+}
+
 /** Sets an override, or prolongs it if the same rule has set it before. All workers learn of it at once. */
 export async function setOverride(sql: AnySql, override: NewOverride): Promise<void> {
   const { place, accountId, setting, value, seconds, rule, reason, lasts } = override

@@ -37,6 +37,7 @@ import { accountMaySend } from './rules/rules.ts'
 import { type MessageDetails, showMessage } from './show-message.ts'
 import { writeMessages } from './store.ts'
 import type { StoredMessage } from './stored-message.ts'
+import { explainMessage, type MessageWhy, type WhyQuery } from './why/index.ts'
 
 export { Unrenderable } from '../composition/fill.ts'
 export { DamagedBody, dueFromOf, isAddedTo, type LoadedMessage } from '../composition/load.ts'
@@ -56,6 +57,16 @@ export type { Cancellation } from './cancel-message.ts'
 export { type DeliveryPage, type DeliveryQuery, type ListedDelivery, MAX_SEARCHED } from './list-deliveries.ts'
 export type * from './requeue-message.ts'
 export type { MessageDetails } from './show-message.ts'
+export {
+  type DeliveryWhy,
+  type Expectation,
+  MAX_EXPLAINED,
+  type MessageWhy,
+  WAITING_REASONS,
+  type WaitingReason,
+  type WhyAttempt,
+  type WhyQuery,
+} from './why/index.ts'
 
 export interface Messages {
   /** See accept.ts. */
@@ -71,6 +82,8 @@ export interface Messages {
    * does not exist.
    */
   show(messageId: string): Promise<MessageDetails | undefined>
+  /** Returns what the deliveries of a message wait for. See why/index.ts. */
+  why(query: WhyQuery): Promise<MessageWhy | undefined>
   /** See cancel-message.ts. */
   cancel(messageId: string, by?: Actor): Promise<Cancellation | undefined>
   /** See list-deliveries.ts. */
@@ -205,6 +218,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     requireMaySend: accountMaySend,
     requireRecipients: (count) => requireShare(count, share.recipients),
     show: (messageId) => showMessage(sql, messageId),
+    why: (query) => explainMessage(within(sql, 'work'), query),
     cancel: (messageId, by = OPERATOR) => cancelMessage(sql, messageId, by),
     list: (query) => listDeliveries(within(sql, 'work'), query),
     requeue: (target, by = OPERATOR) => requeueMessage({ sql, forgotten, announce }, target, by),

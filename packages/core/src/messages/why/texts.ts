@@ -1,0 +1,138 @@
+import type { Ahead } from '../../delivery/line.ts'
+import type { Pause } from '../../delivery/overrides.ts'
+import type { DeliveryRow, WhyAttempt } from './rows.ts'
+
+/** The sentences that explain to a sender what a delivery waits for. */
+
+/** Length to which replies are shortened in sentences; they are complete in the attempts. */
+const MAX_REPLY = 200
+
+export const NO_WORKER = 'No delivery worker is running. It is tried as soon as one is.'
+export const WORKER_DIED =
+  'The worker that was trying to deliver it has stopped. Another one takes it over within a minute.'
+
+/** The time in UTC, with its date unless that is today's. */
+function at(time: Date, now: Date): string {
+  const [date = '', clock = ''] = time.toISOString().split('T')
+  const minute = `${clock.slice(0, 5)} UTC`
+  return date === now.toISOString().slice(0, 10) ? minute : `${date} ${minute}`
+}
+
+/** The reply of the server, or the report of this service. */
+function replyOf({ code, enhanced, reply }: WhyAttempt): string {
+  const text = [code, enhanced, reply].filter((part) => part !== null && part !== '').join(' ')
+  return shortened(text)
+}
+
+function shortened(text: string): string {
+  return text.length > MAX_REPLY ? `${text.slice(0, MAX_REPLY)}…` : text
+}
+
+/** A site has the names of its hosts, a provider has one without a dot. */
+function placeText(place: string): string {
+  return place.includes('.') ? `the mail servers ${place}` : `the provider ${place}`
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+function aheadText({ count, isMinimum }: Ahead): string {
+  if (count === 0) return 'It is the next one of its kind.'
+  return `${isMinimum ? 'At least ' : ''}${count} ${count === 1 ? 'delivery is' : 'deliveries are'} ahead of it.`
+}
+
+/** An additional sentence if the delivery expires before the time; otherwise empty. */
+export function expiresBefore(expiresAt: Date | null, nextAt: Date | null, now: Date): string {
+  return expiresAt && nextAt && expiresAt < nextAt ? ` It expires before that, at ${at(expiresAt, now)}.` : ''
+}
+
+export function finished({ state, reason, finishedAt }: DeliveryRow, last: WhyAttempt | undefined, now: Date): string {
+  const when = finishedAt ? at(finishedAt, now) : 'an unknown time'
+  const reply = last ? `: ${replyOf(last)}` : ''
+  switch (state) {
+    case 'delivered':
+      return `Delivered at ${when}: ${last?.host ?? 'the server'} accepted it${reply}`
+    case 'bounced':
+      return `Bounced at ${when}${last?.host ? `: ${last.host} rejected it permanently` : ''}${reply}`
+    case 'expired':
+      return `Expired at ${when}: it could not be delivered before its deadline${last ? `. The last attempt${reply}` : ''}`
+    default:
+      return `Dropped at ${when} without being sent${reason === null ? '' : `: ${reason}`}`
+  }
+}
+
+export function setAside(reason: string | null): string {
+  return `It is set aside until the operator releases it: ${reason ?? 'unknown reason'}.`
+}
+
+export function batchPaused(batch: string | undefined): string {
+  return `Its batch${batch === undefined ? '' : ` ${batch}`} is paused. It is sent after the batch is resumed, not before its scheduled time.`
+}
+
+export function scheduled(nextAt: Date, now: Date): string {
+  return `It is scheduled for ${at(nextAt, now)}.`
+}
+
+export function sending({ isSent, since, now }: { isSent: boolean; since: Date; now: Date }): string {
+  return isSent
+    ? `The message was sent at ${at(since, now)}, and the server's reply is awaited.`
+    : 'A worker is trying to deliver it.'
+}
+
+export function released(nextAt: Date, now: Date): string {
+  return `A worker returned it to the queue. It is tried at ${at(nextAt, now)}.`
+}
+
+export function dueNow(dueAt: Date | null, now: Date): string {
+  return `It has been due since ${at(dueAt ?? now, now)} and is tried next.`
+}
+
+export function fairShare(ahead: Ahead): string {
+  return `It is due. ${aheadText(ahead)} Workers share their capacity between the mail of all accounts.`
+}
+
+export function pauseEnded(place: string, ahead: Ahead): string {
+  return `The pause of ${placeText(place)} has ended. ${aheadText(ahead)}`
+}
+
+export function paused(
+  { rule, accountId, since, until, isProbed }: Pause,
+  { place, reply, now }: { place: string; reply: string | undefined; now: Date },
+): string {
+  const whose = accountId === null ? 'delivery' : "delivery of this account's mail"
+  const cause =
+    rule === 'operator'
+      ? `The operator paused ${whose} to ${placeText(place)} at ${at(since, now)}, until ${at(until, now)}.`
+      : `${capitalized(placeText(place))} requested less mail (rule ${rule}, since ${at(since, now)}): ${whose} there is paused until ${at(until, now)}.`
+  const said =
+    reply === undefined || reply === '' ? '' : ` ${rule === 'operator' ? 'Reason' : 'Reply'}: ${shortened(reply)}`
+  return `${cause}${isProbed ? ' One delivery is tried every five minutes.' : ''}${said}`
+}
+
+export function rate(place: string, ahead: Ahead): string {
+  return `The rate that ${placeText(place)} allows is used up. ${aheadText(ahead)}`
+}
+
+export function connections(place: string, ahead: Ahead): string {
+  return `All connections that ${placeText(place)} allows are in use. ${aheadText(ahead)}`
+}
+
+export function indeterminate({ host }: WhyAttempt, nextAt: Date, now: Date): string {
+  const server = host ?? 'the server'
+  return `The connection was lost after the message was sent, so ${server} may have accepted it. It is tried again at the same host at ${at(nextAt, now)}, to avoid a duplicate.`
+}
+
+export function dns(recipient: string, last: WhyAttempt, nextAt: Date, now: Date): string {
+  const domain = recipient.slice(recipient.lastIndexOf('@') + 1)
+  return `The mail servers of ${domain} could not be found (${replyOf(last)}). The next attempt is planned for ${at(nextAt, now)}.`
+}
+
+export function retry(last: WhyAttempt, nextAt: Date, now: Date): string {
+  const next = `The next attempt is planned for ${at(nextAt, now)}.`
+  if (last.outcome === 'abandoned') return `The worker that was trying to deliver it stopped. ${next}`
+  // Failures that this service reports have no host, or no code.
+  const isRejected = last.host !== null && last.code !== null
+  const what = isRejected ? `${last.host} rejected it temporarily` : 'The last attempt failed'
+  return `${what} (${replyOf(last)}). ${next}`
+}

@@ -89,6 +89,7 @@ export function v2Calls({ day, subaccount, message, last, jobId, webhook, templa
     log('a message', `${weeks}&messageid=${message}`),
     { ...log('2 weeks, scroll pages of 5,000, the 11th', `${fortnight}&limit=1000&sort=asc`), scroll: 11 },
     { ...log('2 weeks, open, scroll pages, the 5th', `${fortnight}&limit=1000&events=open`), scroll: 5 },
+    get('explainDelivery', `/delivery?messageid=${message}`),
     get('readEventFeed', '/events/feed?after=0&limit=1000', 'the first 1,000'),
     get('readEventFeed', `/events/feed?after=${last - 1000}&limit=1000`, 'the last 1,000'),
     get('readEventFeed', `/events/feed?after=${Math.floor(last / 2)}&limit=1000&types=domain`, 'a type that is rare'),

@@ -214,7 +214,10 @@ async function recordReports(row: Row): Promise<void> {
   })
   await row('listEvents', 'POST /events/logs', { startdate, subject: 'Berth', fromaddress: 'desk@v2-calls.example' })
   await row('listEvents', 'GET /events', { startdate, xapiheader: 'a', messageid: 'b', scrollid: 'c' })
-  await row('readEventFeed', 'GET /events/feed', { after: 0, limit: 2, types: 'sent', wait: 0 })
+  const sent = await row('readEventFeed', 'GET /events/feed', { after: 0, limit: 2, types: 'sent', wait: 0 })
+  const [{ messageId: messageid, trid }] = sent as unknown as [{ messageId: string; trid: number }]
+  await row('explainDelivery', 'GET /delivery', { messageid })
+  await row('explainDelivery', 'POST /delivery', { trid })
   await row('getStats', 'GET /stats', { ...days, metrics: 'all', aggregated_by: 'day' })
   await row('getStats', 'POST /stats', { startdate, enddate, by: 'domain' })
   await row('getStats', 'GET /stats', { startdate, by: 'domain', domain: 'v2-calls.example' })

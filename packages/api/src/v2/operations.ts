@@ -8,6 +8,7 @@ import { ATTACHMENTS } from './attachments.ts'
 import { AUDIT } from './audit.ts'
 import { takeStreams } from './bodies.ts'
 import { CREDITS } from './credits.ts'
+import { DELIVERY } from './delivery.ts'
 import { DOMAINS } from './domains.ts'
 import { success } from './envelope.ts'
 import { EVENTS } from './events.ts'
@@ -34,6 +35,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...KEYS,
   ...PRIVACY,
   ...EVENTS,
+  ...DELIVERY,
   ...STATS,
   ...EXPORTS,
   ...WEBHOOKS,

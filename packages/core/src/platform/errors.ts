@@ -165,6 +165,9 @@ export const ERRORS = {
     '4.7.1',
   ),
 
+  messageUnknown: row(163, 'Events', 400, 'Invalid messageid', 550, '5.6.0'),
+  deliveryUnknown: row(164, 'Events', 400, 'Invalid trid', 550, '5.6.0'),
+
   usernameInvalid: row(170, 'Subaccount', 400, 'Invalid username', 550, '5.6.0'),
   usernameTaken: row(171, 'Subaccount', 400, 'Username already used', 550, '5.6.0'),
   subaccountUnknown: row(172, 'Subaccount', 400, 'Subaccount does not exist', 550, '5.6.0'),

@@ -12,5 +12,14 @@ async function send({ service }: Setting, owner: Caller): Promise<string> {
 
 export const events: Wall = {
   listEvents: { kind: 'list', make: send, input: { startdate: '2026-01-01', sort: 'desc' } },
+  explainDelivery: {
+    kind: 'object',
+    make: async ({ service }, owner) => {
+      const { messageId } = await acceptMessage(service, { ...owner, accountName: '' }, {})
+      return { messageid: messageId }
+    },
+    missing: { messageid: '0'.repeat(32) },
+    seen: (input) => ['explainDelivery', input],
+  },
   readEventFeed: { kind: 'list', make: send, input: { after: 0, limit: 1000 } },
 }

@@ -4,6 +4,7 @@ import { messageListCommands } from './message-list.ts'
 import { messageNotFound } from './message-not-found.ts'
 import { messageQueueCommands } from './message-queue.ts'
 import { messageSendCommands } from './message-send.ts'
+import { messageWhyCommands } from './message-why.ts'
 
 export const messageCommands: readonly Command[] = [
   ...messageListCommands,
@@ -17,6 +18,7 @@ export const messageCommands: readonly Command[] = [
       return withDetails(call, async (details) => ({ data: details, text: textOf(details) }))
     },
   },
+  ...messageWhyCommands,
   ...messageSendCommands,
   ...messageQueueCommands,
   {

@@ -12,6 +12,7 @@ import { inboxCommands } from './commands/inbox.ts'
 import { keyCommands } from './commands/key.ts'
 import { messageCommands } from './commands/message.ts'
 import { operateCommands } from './commands/operate.ts'
+import { providerCommands } from './commands/provider.ts'
 import { statsCommands } from './commands/stats.ts'
 import { suppressionCommands } from './commands/suppression.ts'
 import { upCommands } from './commands/up.ts'
@@ -29,6 +30,7 @@ const COMMANDS: readonly Command[] = [
   ...suppressionCommands,
   ...importCommands,
   ...messageCommands,
+  ...providerCommands,
   ...statsCommands,
   ...eventCommands,
   ...inboxCommands,

@@ -115,9 +115,11 @@ t.test('an entry has its limits, durations and effects', async (t) => {
     rate: { messages: 100, seconds: 3600 },
     source: 'here',
   })
+  t.match(rules[0], { reply: ['aaaa'], enhanced: [] })
+  t.match(rules[5], { reply: ['ffff'], enhanced: ['5.7.26'] })
   const by = { times: 1, within: 3600, scope: 'provider' }
   t.strictSame(
-    rules.map(({ matches, ...rule }) => rule),
+    rules.map(({ matches, reply, enhanced, ...rule }) => rule),
     [
       { ...by, id: 'a', effect: { kind: 'pause' }, lasts: 86_400, scope: 'account' },
       {
@@ -190,7 +192,7 @@ providers:
   t.equal(providers.ruleFor(undefined, text('fine')), undefined)
 })
 
-t.test('general rules do not apply to the sandbox, its own rules do', async (t) => {
+t.test('general rules do not apply to the sandbox and a relay host, their own rules do', async (t) => {
   const providers = readProviders(
     `rules: [{ id: general, reply: 'busy', pause: 1m }]
 providers: [{ name: sandbox, mx: [], rules: [{ id: own, reply: 'very slow', pause: 1m }] }]`,
@@ -198,7 +200,8 @@ providers: [{ name: sandbox, mx: [], rules: [{ id: own, reply: 'very slow', paus
   )
   t.equal(providers.ruleFor(providers.named('sandbox'), text('busy')), undefined)
   t.equal(providers.ruleFor(providers.named('sandbox'), text('very slow'))?.id, 'own')
-  t.equal(providers.ruleFor(providers.named('relay'), text('busy'))?.id, 'general')
+  t.equal(providers.ruleFor(providers.named('relay'), text('busy')), undefined)
+  t.equal(providers.ruleFor(undefined, text('busy'))?.id, 'general')
 })
 
 t.test('hostile texts take no longer than their length', async (t) => {

@@ -27,6 +27,9 @@ export interface BackOffRule {
   readonly lasts: number
   /** `account`: only the account whose mail was refused is paused. */
   readonly scope: 'provider' | 'account'
+  /** The texts and codes of {@link matches}. */
+  readonly reply: readonly string[]
+  readonly enhanced: readonly string[]
   /** Takes time in proportion to the length of the text, whatever the text. */
   matches(reply: { readonly enhanced: string; readonly text: string }): boolean
 }
@@ -58,7 +61,7 @@ export function readRule(node: YamlNode): LocatedRule {
     lasts: readLasts(entry, effect),
     scope: readScope(entry, effect),
   }
-  return { id, rule: { ...rule, matches: readCondition(entry) } }
+  return { id, rule: { ...rule, ...readCondition(entry) } }
 }
 
 function readEffect(entry: Entry): RuleEffect {
@@ -97,7 +100,7 @@ function readScope(entry: Entry, { kind }: RuleEffect): BackOffRule['scope'] {
   return scope
 }
 
-function readCondition(entry: Entry): BackOffRule['matches'] {
+function readCondition(entry: Entry): Pick<BackOffRule, 'matches' | 'reply' | 'enhanced'> {
   const patterns = entry.texts('reply', MAX_TEXTS)
   const codes = entry.texts('enhanced', MAX_TEXTS)
   if (patterns.length === 0 && codes.length === 0) {
@@ -114,9 +117,13 @@ function readCondition(entry: Entry): BackOffRule['matches'] {
   }
   const pieces = patterns.map(({ text }) => piecesOf(text))
   const wanted = new Set(codes.map(({ text }) => text))
-  return (reply) => {
-    const { codes: sent, text } = prepareReply(reply)
-    if (wanted.size > 0 && !sent.some((code) => wanted.has(code))) return false
-    return pieces.length === 0 || pieces.some((one) => fitsPieces(one, text))
+  return {
+    reply: patterns.map(({ text }) => text),
+    enhanced: [...wanted],
+    matches(reply) {
+      const { codes: sent, text } = prepareReply(reply)
+      if (wanted.size > 0 && !sent.some((code) => wanted.has(code))) return false
+      return pieces.length === 0 || pieces.some((one) => fitsPieces(one, text))
+    },
   }
 }

@@ -49,13 +49,13 @@ export function defaultProviders(): Providers {
  * replaces the built-in one of the same name as a whole. A general rule replaces the one with the same id; other general rules go
  * before the built-in ones, so that they can be more specific.
  *
- * Throws {@link ConfigError} if the file is invalid.
+ * Throws {@link ConfigError} with the name of the setting if the file is invalid.
  */
-export function loadProviders(path: string | undefined): Providers {
+export function loadProviders(path: string | undefined, setting = 'PROVIDERS_FILE'): Providers {
   if (path === undefined) return defaultProviders()
   const base = readBuiltIn().content
   try {
-    const own = parseProviderFile(readOwnFile(path), path)
+    const own = parseProviderFile(readOwnFile(path, setting), path)
     const kept = {
       providers: base.providers.filter(({ name }) => !own.providers.some((other) => other.name.text === name.text)),
       rules: base.rules.filter(({ id }) => !own.rules.some((other) => other.id.text === id.text)),
@@ -67,7 +67,7 @@ export function loadProviders(path: string | undefined): Providers {
     })
   } catch (error) {
     if (!(error instanceof ProvidersError)) throw error
-    throw new ConfigError('PROVIDERS_FILE', `is invalid: ${error.message}`)
+    throw new ConfigError(setting, `is invalid: ${error.message}`)
   }
 }
 
@@ -81,8 +81,8 @@ function combinedRules(base: ProviderFile['rules'], own: ProviderFile['rules']):
   return [...replacement.values(), ...rules]
 }
 
-function readOwnFile(path: string): string {
-  const invalid = (problem: string): ConfigError => new ConfigError('PROVIDERS_FILE', `${problem} (${path})`)
+function readOwnFile(path: string, setting: string): string {
+  const invalid = (problem: string): ConfigError => new ConfigError(setting, `${problem} (${path})`)
   let bytes: Buffer
   try {
     const stat = statSync(path)

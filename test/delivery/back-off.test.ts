@@ -3,14 +3,26 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import type { Sender } from '../helpers/service.ts'
-import type { SinkAnswer } from '../helpers/sink.ts'
+import { SILENCE, type SinkAnswer } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
 import { startInternet } from './outbox.ts'
 
 const CONNECTIONS = 4
 const FILE = join(t.testdir(), 'providers.yaml')
 /** One provider per test, since what one does to a provider lasts. */
-const PROVIDERS = ['paused', 'probed', 'foreign', 'rated', 'tenant', 'plain', 'expiring', 'few', 'chatty']
+const PROVIDERS = [
+  'paused',
+  'probed',
+  'foreign',
+  'rated',
+  'tenant',
+  'plain',
+  'expiring',
+  'few',
+  'chatty',
+  'echo',
+  'shared',
+]
 writeFileSync(
   FILE,
   `providers:\n${PROVIDERS.map(
@@ -118,6 +130,18 @@ t.test(
 
 t.test('what others than the hosts of a provider reply does not count against it', async (t) => {
   const provider = await makeProvider(t, 'foreign', () => undefined)
+  // A domain of its own host may not use the provider's connections for it.
+  const silent = await internet.host(t, { greeting: () => SILENCE })
+  const tricks = Array.from({ length: 2 * CONNECTIONS }, () =>
+    internet.domain({
+      mx: [
+        [10, 'absent.foreign.example'],
+        [20, silent.name],
+      ] as const,
+    }),
+  )
+  for (const trick of tricks) await sendMany(1, () => trick)
+  await until('connections to it', () => silent.open > 0 || undefined)
   const own = await internet.host(t, { rcpt: () => TSS04 })
   const mixed = internet.domain({
     mx: [
@@ -131,6 +155,23 @@ t.test('what others than the hosts of a provider reply does not count against it
   await internet.inState(await internet.send(`a@${behind}`), 'delivered')
   t.strictSame(await overridesOf('foreign'), [])
   await internet.inState(await internet.send(`a@${provider.domains[0]}`), 'delivered')
+})
+
+t.test('an address or a domain that contains the text of a rule does not count when a reply quotes it', async (t) => {
+  const host = await internet.host(
+    t,
+    { rcpt: ({ command }) => `550 5.1.1 <${/<(.*)>/.exec(command)?.[1]}>: Recipient address rejected: user unknown` },
+    'echo.example',
+  )
+  const domain = internet.domain([host])
+  const personalizations = ['[tss04]', 'tss04'].flatMap((name) =>
+    Array.from({ length: 5 }, (_, at) => ({ recipient: `"${name}-${at}"@${domain}` })),
+  )
+  const base = `http://127.0.0.1:${service.config.apiPort}`
+  await sendV2(base, internet.sender.apiKey, v2Body(internet.sender, { personalizations }))
+  await until('the refusals', () => host.commands.filter((line) => /^RCPT/i.test(line)).length >= 5 || undefined)
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  t.strictSame(await overridesOf('echo'), [])
 })
 
 t.test('a rate holds for all the domains of a provider, and what is beyond it waits', async (t) => {

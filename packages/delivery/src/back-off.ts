@@ -18,6 +18,8 @@ import type { Place } from './place.ts'
 const ADAPTIVE = { tries: 20, refusedShare: 0.5, seconds: 7200 } as const
 /** Refusals of these classes are about how much is sent, or by whom; slower is better. */
 const SLOWED_BY: ReadonlySet<BounceClass> = new Set(['rate', 'policy', 'spam'])
+/** Length from which a part of an address is removed from a reply; the texts of rules are longer. */
+const MIN_QUOTED = 4
 /** A greylister refuses each first attempt, however slow. */
 const GREYLISTED = /gr[ae]y\s?list/i
 
@@ -32,6 +34,7 @@ export interface BackOffOptions {
 interface Sender {
   readonly accountId: number
   readonly domainId: number
+  readonly recipient: string
 }
 
 interface Hits {
@@ -70,7 +73,7 @@ export class BackOff {
     const { providers } = this.#options
     const provider = providers.named(place.name)
     if (provider && provider.mx.length > 0 && providers.ofHost(reply.host) !== provider) return
-    const rule = reply.code >= 400 ? providers.ruleFor(provider, reply) : undefined
+    const rule = reply.code >= 400 ? providers.ruleFor(provider, withoutRecipient(reply, sender)) : undefined
     const isSlowing = rule !== undefined && rule.effect.kind !== 'finding'
     if (rule?.effect.kind === 'finding') this.#find(place, sender, reply)
     if (isSlowing) this.#hit(place, rule, rule.scope === 'account' ? sender.accountId : null, reply.text)
@@ -89,17 +92,17 @@ export class BackOff {
     hits.count++
     hits.reply = reply
     this.#hits.set(key, hits)
-    place.hold()
-    if (!this.#counting.has(key)) void this.#count(key)
+    if (!this.#counting.has(key)) void this.#count(key, place)
   }
 
   /** Counts hits until there are none left. The place goes on when the effect of the rule, if any, is known here. */
-  async #count(key: string): Promise<void> {
+  async #count(key: string, place: Place): Promise<void> {
     const { core, limits, log } = this.#options
     this.#counting.add(key)
+    place.hold()
     for (let hits = this.#hits.get(key); hits; hits = this.#hits.get(key)) {
       this.#hits.delete(key)
-      const { rule, place, accountId, count, reply } = hits
+      const { rule, accountId, count, reply } = hits
       await this.#try(async () => {
         const counted = { place: place.name, rule: rule.id, accountId: accountId ?? 0, count, within: rule.within }
         if ((await core.deliveries.limits.countHits(counted)) < rule.times) return
@@ -107,9 +110,9 @@ export class BackOff {
         log.warn({ place: place.name, rule: rule.id, reply }, 'a provider asks for less mail; a back-off rule applies')
         await limits.read()
       })
-      place.goOn()
     }
     this.#counting.delete(key)
+    place.goOn()
   }
 
   async #effectOf(
@@ -192,6 +195,15 @@ function serverReply(outcome: Outcome): ServerReply | undefined {
   if (outcome.kind === 'dropped' || outcome.host === undefined) return undefined
   const { reply, host } = outcome
   return reply.code === 0 || reply.own ? undefined : { ...reply, host }
+}
+
+/** The reply without the recipient that it quotes: anybody may choose an address or a domain that contains the text of a rule. */
+function withoutRecipient(reply: ServerReply, { recipient }: Sender): ServerReply {
+  const at = recipient.lastIndexOf('@')
+  const quoted = [recipient, recipient.slice(0, at), recipient.slice(at + 1)].map((part) => part.toLowerCase())
+  let text = reply.text.toLowerCase()
+  for (const part of quoted) if (part.length >= MIN_QUOTED) text = text.replaceAll(part, ' ')
+  return { ...reply, text }
 }
 
 function isRefusalForNow({ code, enhanced, text }: Reply): boolean {

@@ -1,61 +1,75 @@
 import type { Flow } from '@postrider/core'
 import { flowKey } from './fair-queue.ts'
-import type { Place } from './place.ts'
 
 /** A flow that has mail parked at a place. */
 export interface Backlogged {
   readonly flow: Flow
-  readonly place: Place
+  /** The place's name. */
+  readonly place: string
 }
 
-/** How many are looked at to find those that can go on. */
+/** How many places are looked at to find parked mail that can go on. */
 const EXAMINED = 1000
+/** Maximum number of entries; others are found later, when there are fewer. */
+const MAX_ENTRIES = 50_000
 
 /** The mail that is parked in the database, as far as this worker knows. It is claimed by place when that has capacity. */
 export class Backlog {
-  /** In the order in which they are looked at. */
-  readonly #entries = new Map<string, Backlogged>()
-  /** Number of entries by place. */
-  readonly #counts = new Map<Place, number>()
+  /** The flows by place. The order of places is that in which they are looked at; the flows of a place take turns. */
+  readonly #places = new Map<string, Map<number, Flow>>()
+  #size = 0
 
   get isEmpty(): boolean {
-    return this.#entries.size === 0
+    return this.#size === 0
   }
 
-  add({ accountId, class: of }: Flow, place: Place): void {
-    const entry: Backlogged = { flow: { accountId, class: of }, place }
-    const key = keyOf(entry)
-    if (this.#entries.has(key)) return
-    this.#entries.set(key, entry)
-    this.#counts.set(place, (this.#counts.get(place) ?? 0) + 1)
+  add({ accountId, class: of }: Flow, place: string): void {
+    const key = flowKey({ accountId, class: of })
+    const flows = this.#places.get(place)
+    if (flows?.has(key) || this.#size >= MAX_ENTRIES) return
+    this.#size++
+    if (flows) flows.set(key, { accountId, class: of })
+    else this.#places.set(place, new Map([[key, { accountId, class: of }]]))
   }
 
-  remove(entry: Backlogged): void {
-    if (!this.#entries.delete(keyOf(entry))) return
-    const left = (this.#counts.get(entry.place) ?? 0) - 1
-    if (left > 0) this.#counts.set(entry.place, left)
-    else this.#counts.delete(entry.place)
+  remove({ flow, place }: Backlogged): void {
+    const flows = this.#places.get(place)
+    if (!flows?.delete(flowKey(flow))) return
+    this.#size--
+    if (flows.size === 0) this.#places.delete(place)
   }
 
-  has(place: Place): boolean {
-    return this.#counts.has(place)
+  has(place: string): boolean {
+    return this.#places.has(place)
   }
 
-  /** At most so many that fulfil a condition. Those that were looked at come last the next time. */
-  next(count: number, isWanted: (one: Backlogged) => boolean): Backlogged[] {
+  /**
+   * Returns at most `count` flows, of places that are open for some flow, that fulfil a condition. Places and flows that were looked at come
+   * last the next time.
+   */
+  next(count: number, isOpen: (place: string) => boolean, isWanted: (one: Backlogged) => boolean): Backlogged[] {
     const found: Backlogged[] = []
-    // Those that were looked at are seen again only after all others.
-    let left = Math.min(this.#entries.size, EXAMINED)
-    for (const [key, entry] of this.#entries) {
+    let left = Math.min(this.#places.size, EXAMINED)
+    for (const [place, flows] of this.#places) {
       if (left-- === 0 || found.length >= count) break
-      this.#entries.delete(key)
-      this.#entries.set(key, entry)
-      if (isWanted(entry)) found.push(entry)
+      this.#places.delete(place)
+      this.#places.set(place, flows)
+      if (isOpen(place)) this.#find(found, count, { place, flows, isWanted })
     }
     return found
   }
-}
 
-function keyOf({ flow, place }: Backlogged): string {
-  return `${flowKey(flow)} ${place.name}`
+  #find(
+    found: Backlogged[],
+    count: number,
+    { place, flows, isWanted }: { place: string; flows: Map<number, Flow>; isWanted: (one: Backlogged) => boolean },
+  ): void {
+    let left = Math.min(flows.size, count)
+    for (const [key, flow] of flows) {
+      if (left-- === 0 || found.length >= count) break
+      flows.delete(key)
+      flows.set(key, flow)
+      if (isWanted({ flow, place })) found.push({ flow, place })
+    }
+  }
 }

@@ -14,7 +14,7 @@ export async function claimParked({ core, workerId, dispatcher }: ParkedClaimOpt
   const places = Map.groupBy(dispatcher.parkedWithCapacity(), ({ backlogged }) => backlogged.place)
   for (const [place, found] of places) {
     const shares = found.map(({ backlogged, limit }) => ({ ...backlogged.flow, limit }))
-    const claimed = await core.deliveries.claim({ workerId, shares, place: place.name })
+    const claimed = await core.deliveries.claim({ workerId, shares, place })
     for (const { backlogged, limit } of found) {
       const key = flowKey(backlogged.flow)
       const own = claimed.reduce((count, delivery) => count + Number(flowKey(delivery) === key), 0)

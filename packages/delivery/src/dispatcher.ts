@@ -181,7 +181,7 @@ export class Dispatcher {
   #look(): void {
     let slow = 0
     for (const place of this.#places) {
-      slow += place.slow
+      slow += place.progress.slow
       place.tidy()
       if (place.waiting > 0 && this.#places.stalls(place)) void this.#park(place.drain(), place, 'connections')
     }
@@ -205,7 +205,7 @@ export class Dispatcher {
       if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, message)
       if (route.site !== site || route.place !== place.name) return await this.#route(inFlight)
       if (place.health.isDown(site)) return this.#outcomes.finish(delivery, siteDown(site), message)
-      const sender = { accountId: delivery.accountId, domainId: message.domainId }
+      const sender = { accountId: delivery.accountId, domainId: message.domainId, recipient: delivery.recipient }
       const outcome = await deliver(inFlight, {
         core,
         bodies: this.#bodies,
@@ -283,8 +283,15 @@ export class Dispatcher {
     const deadline = performance.now() + patience
     const unstarted = [...this.#places].flatMap((place) => place.drain())
     if (unstarted.length > 0) await this.#release(unstarted, 0)
-    while (this.#inFlight.count > 0 && performance.now() < deadline)
+    let windDownAt = 0
+    while (this.#inFlight.count > 0 && performance.now() < deadline) {
+      if (performance.now() >= windDownAt) {
+        // Other workers need the connections.
+        this.#places.windDown()
+        windDownAt = performance.now() + LOOK_EVERY_MS
+      }
       await new Promise((resolve) => setTimeout(resolve, 20))
+    }
     await this.#places.close()
     this.#conversations.close()
   }

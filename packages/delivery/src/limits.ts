@@ -44,11 +44,14 @@ export class Limits {
   #overrides = new Map<string, Override[]>()
   #reading: Promise<void> = Promise.resolve()
   #next: Promise<void> | undefined
+  #isRaising = false
+  readonly #names: readonly string[]
   readonly #timer: NodeJS.Timeout
   #listening: { close(): Promise<void> } | undefined
 
   constructor(options: LimitsOptions) {
     this.#options = options
+    this.#names = options.providers.all.map(({ name }) => name)
     this.#timer = setInterval(() => void this.read(), READ_EVERY_MS)
   }
 
@@ -86,17 +89,23 @@ export class Limits {
   async #read(): Promise<void> {
     const { core, log, onChanged, onProbeDue } = this.#options
     try {
-      const overrides = await core.deliveries.limits.overrides()
+      const overrides = await core.deliveries.limits.overrides(this.#names)
       const before = this.#overrides
       this.#overrides = Map.groupBy(overrides, ({ place }) => place)
       onChanged(new Set([...before.keys(), ...this.#overrides.keys()]))
-      for (const one of overrides) {
-        if (one.stepDue && one.setting === 'pause') onProbeDue(one)
-        if (one.stepDue && one.setting === 'rate') await core.deliveries.limits.raise(one.id)
-      }
+      for (const one of overrides) if (one.stepDue && one.setting === 'pause') onProbeDue(one)
+      if (overrides.some((one) => one.stepDue && one.setting === 'rate')) void this.#raise()
     } catch (err) {
       if (!isDatabaseTrouble(err)) log.error({ err }, 'could not read the limits')
     }
+  }
+
+  /** Not part of a read, which others wait for. */
+  async #raise(): Promise<void> {
+    if (this.#isRaising) return
+    this.#isRaising = true
+    await this.#options.core.deliveries.limits.raise().catch(() => {})
+    this.#isRaising = false
   }
 
   async listen(): Promise<void> {

@@ -34,6 +34,11 @@ export class PlaceConnections {
     return this.#permits.free > 0 || this.#idle.count > 0
   }
 
+  /** Number of idle sessions. */
+  get idle(): number {
+    return this.#idle.count
+  }
+
   /** Number of permits, in use or not. */
   get held(): number {
     return this.#permits.held
@@ -92,7 +97,9 @@ export class PlaceConnections {
     this.#permits.freeUnused(connections)
   }
 
+  /** Closes idle sessions and frees all permits that are not in use. */
   close(): void {
     this.#idle.closeAll()
+    this.#permits.freeUnused(0)
   }
 }

@@ -3,23 +3,21 @@ import type { Providers } from '@postrider/core'
 
 interface Host {
   readonly name: string
-  readonly preference: number
 }
 
 /** Length up to which the hosts of a site are its name; an index row has room for 2700 bytes. */
 const MAX_LENGTH = 200
 
 /**
- * Returns the name of the place that limits apply to: the provider that has all of the most preferred hosts, otherwise the site itself. All of
- * them, so that a domain that lists a host of its own together with a provider's is not counted as the provider.
+ * Returns the name of the place that limits apply to: the provider that has all of the hosts, otherwise the site itself. A domain that lists a
+ * host of its own together with those of a provider would use the provider's connections for it.
  */
 export function placeName(
   { site, hosts }: { readonly site: string; readonly hosts: readonly Host[] },
   providers: Providers,
 ): string {
-  const best = hosts.filter(({ preference }) => preference === hosts[0]?.preference)
-  const provider = providers.ofHost(best[0]?.name ?? '')
-  if (provider && best.every(({ name }) => providers.ofHost(name) === provider)) return provider.name
+  const provider = providers.ofHost(hosts[0]?.name ?? '')
+  if (provider && hosts.every(({ name }) => providers.ofHost(name) === provider)) return provider.name
   // A host may be called like a provider.
   if (providers.named(site)) return `${site}.`
   if (site.length <= MAX_LENGTH) return site

@@ -4,6 +4,7 @@ import type { InFlightDelivery } from './deliver.ts'
 import { FairQueue } from './fair-queue.ts'
 import type { PlaceLimits } from './limits.ts'
 import { type Connections, PlaceConnections } from './place-connections.ts'
+import { Progress } from './progress.ts'
 import { RateGate, type TakeFromRate } from './rate-gate.ts'
 import { RecentTries } from './recent-tries.ts'
 import { SiteHealth } from './site-health.ts'
@@ -11,8 +12,6 @@ import type { Slots } from './slots.ts'
 
 /** Successful conversations after which a place that rejected some is given one more connection. */
 const GROW_AFTER = 10
-/** Milliseconds without the end of a conversation after which a place is stalled: its waiting deliveries return to the database. */
-const STALL_MS = 5000
 /** Milliseconds after which a place goes on although refusals could not be counted. */
 const HOLD_MS = 2000
 
@@ -53,15 +52,16 @@ export class Place {
   #limits: PlaceLimits
   /** Deliveries that may be tried during a pause. */
   #probes = 0
+  /** The site of the last delivery, and whether there are others: an idle session serves only its own site. */
+  #site: string | undefined
+  #isMixed = false
   /** Nothing is started until then: refusals are being counted. */
+  #holds = 0
   #heldUntil = 0
   /** Conversations of this worker at once that the place currently accepts. */
   #accepted: number
   #successes = 0
-  /** performance.now() at the start of each conversation in progress. */
-  readonly #began = new Set<{ readonly at: number }>()
-  /** performance.now() at the end of the last conversation, or at the start of the first one in progress. */
-  #progressAt = 0
+  readonly progress = new Progress()
   #activeBulk = 0
 
   constructor(options: PlaceOptions) {
@@ -86,8 +86,9 @@ export class Place {
   }
 
   set limits(limits: PlaceLimits) {
-    const { connections } = this.#limits
+    const { connections, isPaused } = this.#limits
     this.#limits = limits
+    if (limits.isPaused && !isPaused) this.#probes = 0
     this.#gate.rate = limits.rate
     if (limits.connections > connections) this.#accepted = limits.connections
     this.#connections.tidy()
@@ -111,7 +112,12 @@ export class Place {
   }
 
   get isIdle(): boolean {
-    return this.#began.size === 0 && this.#waiting.length === 0 && this.#connections.held === 0
+    return this.progress.count === 0 && this.#waiting.length === 0 && this.#connections.held === 0
+  }
+
+  /** Whether mail of some account can be started. */
+  get isOpen(): boolean {
+    return !(this.#limits.isPaused && this.#probes === 0) && !this.#gate.isClosed && !this.#connections.isExhausted
   }
 
   /** Why no delivery of this flow can be started now and for some time; undefined if one can. */
@@ -132,13 +138,14 @@ export class Place {
     this.#probes = 1
   }
 
-  /** Starts nothing until {@link goOn}, or for two seconds. */
+  /** Starts nothing until {@link goOn} was called as often, or for two seconds. */
   hold(): void {
+    this.#holds++
     this.#heldUntil = performance.now() + HOLD_MS
   }
 
   goOn(): void {
-    this.#heldUntil = 0
+    this.#holds--
     this.start()
   }
 
@@ -165,7 +172,7 @@ export class Place {
   /**
    * Reports how a conversation with a site began: its last host was unreachable, rejected the session, or accepted it. If other
    * conversations are in progress, a rejection means too many connections (many hosts allow few), and one less is used. If there are
-   * none, it concerns the site.
+   * none, or if one of the many hosts of a provider is unreachable, it concerns the site.
    */
   heard(site: string, beginning: 'unreachable' | 'refused' | 'session'): void {
     if (beginning === 'session') {
@@ -174,7 +181,9 @@ export class Place {
       return
     }
     this.#successes = 0
-    if (this.#began.size > 1) this.#accepted = Math.max(1, Math.min(this.#accepted, this.#began.size - 1))
+    const isOwn = beginning === 'refused' || site === this.name
+    if (this.progress.count > 1 && isOwn)
+      this.#accepted = Math.max(1, Math.min(this.#accepted, this.progress.count - 1))
     else this.health.failed(site, beginning)
   }
 
@@ -184,20 +193,9 @@ export class Place {
     this.start()
   }
 
-  /** Conversations are in progress, and none has ended for some time. */
-  get isStalled(): boolean {
-    return this.#began.size > 0 && performance.now() - this.#progressAt > STALL_MS
-  }
-
-  /** Number of conversations in progress for longer than usual. */
-  get slow(): number {
-    const now = performance.now()
-    let count = 0
-    for (const { at } of this.#began) if (now - at > STALL_MS) count++
-    return count
-  }
-
   push(inFlight: RoutedDelivery): void {
+    this.#isMixed ||= this.#site !== undefined && this.#site !== inFlight.site
+    this.#site = inFlight.site
     this.#waiting.push(inFlight.delivery, inFlight)
     this.start()
   }
@@ -232,8 +230,9 @@ export class Place {
       tooMany ||= !may
       return may
     }
-    while (this.#waiting.length > 0 && this.#began.size < this.#limit && this.#isOpen()) {
-      this.#connections.ask(Math.min(this.#waiting.length, this.#limit - this.#began.size))
+    while (this.#waiting.length > 0 && this.progress.count < this.#limit && this.#isOpen()) {
+      const idle = this.#isMixed ? 0 : this.#connections.idle
+      this.#connections.ask(Math.min(this.#waiting.length, this.#limit - this.progress.count) - idle)
       if (!this.#connections.hasFree) break
       const next = this.#waiting.shift(mayStart)
       if (!next) break
@@ -246,7 +245,7 @@ export class Place {
   }
 
   #isOpen(): boolean {
-    if (performance.now() < this.#heldUntil) return false
+    if (this.#holds > 0 && performance.now() < this.#heldUntil) return false
     return (!this.#limits.isPaused || this.#probes > 0) && this.#gate.isOpen()
   }
 
@@ -255,21 +254,20 @@ export class Place {
   }
 
   #hasConnectionFor(flow: Flow): boolean {
-    return flow.class !== BULK || this.#limit === 1 || this.#activeBulk < this.#limit - 1
+    // Of those of this worker, since it does not know what others do.
+    const own = Math.min(this.#limit, this.#connections.held)
+    return flow.class !== BULK || own <= 1 || this.#activeBulk < own - 1
   }
 
   async #converse(inFlight: RoutedDelivery, isProbe: boolean): Promise<void> {
     const { delivery } = inFlight
     const { conversations } = this.#options
     const bulk = delivery.class === BULK ? 1 : 0
-    const conversation = { at: performance.now() }
-    if (this.#began.size === 0) this.#progressAt = conversation.at
-    this.#began.add(conversation)
+    const running = this.progress.begin()
     this.#activeBulk += bulk
     conversations.enter(delivery)
     await this.#connections.use(inFlight.site, (own) => this.#options.run(inFlight, this, own, isProbe))
-    this.#began.delete(conversation)
-    this.#progressAt = performance.now()
+    this.progress.end(running)
     this.#activeBulk -= bulk
     conversations.leave(delivery)
     this.start()

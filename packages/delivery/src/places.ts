@@ -16,7 +16,9 @@ import { Slots } from './slots.ts'
 
 /** Waiting deliveries per connection of a place; above this number its mail is parked. Flows share it. */
 const WAITING_PER_CONNECTION = 8
-const PLACES_KEPT = 20_000
+const MAX_PLACES = 20_000
+/** Milliseconds between two searches for places to forget: each looks at all of them. */
+const FORGET_EVERY_MS = 1000
 /** Flows of places whose parked mail is claimed before due mail is claimed again. */
 const AT_ONCE = 64
 
@@ -40,6 +42,7 @@ export class Places {
   readonly #limits: Limits
   readonly #backOff: BackOff
   #after: ParkedFlow | undefined
+  #forgotAt = Number.NEGATIVE_INFINITY
 
   constructor(options: PlacesOptions) {
     this.#options = options
@@ -76,13 +79,12 @@ export class Places {
   }
 
   /** One worker with mail for the place tries one delivery. */
-  async #probe({ id, place: name }: Override): Promise<void> {
-    const place = this.#places.get(name)
-    if (!place || !this.#backlog.has(place)) return
+  async #probe({ place: name }: Override): Promise<void> {
+    if (!this.#backlog.has(name)) return
     const { core, log, onCapacity } = this.#options
-    if (!(await core.deliveries.limits.takeProbe(id).catch(() => false))) return
+    if (!(await core.deliveries.limits.takeProbe(name).catch(() => false))) return
     log.info({ place: name }, 'one delivery is tried during the pause of this provider')
-    place.probe()
+    this.named(name).probe()
     onCapacity()
   }
 
@@ -93,7 +95,7 @@ export class Places {
   named(name: string): Place {
     const known = this.#places.get(name)
     if (known) return known
-    if (this.#places.size >= PLACES_KEPT) this.#forgetIdle()
+    if (this.#places.size >= MAX_PLACES) this.#forgetIdle()
     const place = new Place({
       ...this.#options,
       name,
@@ -113,7 +115,7 @@ export class Places {
 
   /** The flow has mail parked there. */
   parked(flow: Flow, place: Place): void {
-    this.#backlog.add(flow, place)
+    this.#backlog.add(flow, place.name)
   }
 
   /** The database has no more parked mail of this flow there. */
@@ -123,16 +125,17 @@ export class Places {
 
   /** Parked mail that can be delivered now, and how much of it the places have capacity for. */
   *withCapacity(): Generator<{ readonly backlogged: Backlogged; readonly room: number }> {
-    const hasCapacity = ({ flow, place }: Backlogged): boolean =>
-      place.closedFor(flow) === undefined &&
-      place.waitingOf(flow) <= this.#mostOf(place, flow) / 2 &&
-      !this.stalls(place) &&
-      place.isReady()
-    for (const backlogged of this.#backlog.next(AT_ONCE, hasCapacity)) {
-      const { flow, place } = backlogged
-      const room = Math.min(this.roomFor(flow, place), place.passes)
-      if (room > 0) yield { backlogged, room }
+    const isOpen = (name: string): boolean => {
+      const place = this.named(name)
+      return place.isOpen && !this.stalls(place) && place.isReady()
     }
+    const roomOf = ({ flow, place: name }: Backlogged): number => {
+      const place = this.named(name)
+      if (place.closedFor(flow) || place.waitingOf(flow) > this.#mostOf(place, flow) / 2) return 0
+      return Math.min(this.roomFor(flow, place), place.passes)
+    }
+    for (const backlogged of this.#backlog.next(AT_ONCE, isOpen, (one) => roomOf(one) > 0))
+      yield { backlogged, room: roomOf(backlogged) }
   }
 
   /** How many more deliveries of a flow may wait at a place. */
@@ -149,23 +152,30 @@ export class Places {
 
   /** Its conversations do not end. If all mail goes to one place, there are no others that need capacity. */
   stalls(place: Place): boolean {
-    return place.isStalled && place.name !== this.#options.mainPlace
+    return place.progress.isStalled && place.name !== this.#options.mainPlace
   }
 
   /** Finds parked mail, also of workers that are gone. To be called every second. */
   async look(): Promise<void> {
     const found = await this.#options.core.deliveries.parkedFlows(this.#after)
     this.#after = hasMoreParked(found) ? found.at(-1) : undefined
-    for (const flow of found) this.#backlog.add(flow, this.named(flow.place))
+    for (const flow of found) this.#backlog.add(flow, flow.place)
   }
 
   /** Closes all connections and frees their slots. */
   async close(): Promise<void> {
-    for (const place of this) place.close()
+    this.windDown()
     await Promise.all([this.#limits.close(), this.#slots.close()])
   }
 
+  /** Closes idle sessions and frees what is not in use: this worker stops. */
+  windDown(): void {
+    for (const place of this) place.close()
+  }
+
   #forgetIdle(): void {
-    for (const [name, place] of this.#places) if (place.isIdle && !this.#backlog.has(place)) this.#places.delete(name)
+    if (performance.now() - this.#forgotAt < FORGET_EVERY_MS) return
+    this.#forgotAt = performance.now()
+    for (const [name, place] of this.#places) if (place.isIdle) this.#places.delete(name)
   }
 }

@@ -1,6 +1,6 @@
 import { type Core, createGroupCommit, isDatabaseTrouble, type Log, type Slot, type SlotRequest } from '@postrider/core'
 
-/** Milliseconds between two statements that free slots, and between two checks that the database still has those of this worker. */
+/** Milliseconds between two statements that free slots, and between two checks that the database has those of this worker. */
 const FREE_EVERY_MS = 50
 const CHECK_EVERY_MS = 1000
 /** Checks between two searches for slots of workers that stopped without freeing theirs. */
@@ -17,23 +17,26 @@ export interface SlotsOptions {
 
 /**
  * The connection slots of this worker, in the database: all workers together never have more connections to a place than its limit. One
- * statement serves many places.
+ * statement serves many places. Statements run one after another: after one whose response was lost, the rows are compared with the
+ * slots in use before anything else is taken.
  */
 export class Slots {
   readonly #options: SlotsOptions
-  readonly #taken = new Map<string, Slot>()
+  readonly #inUse = new Map<string, Slot>()
   readonly #taking
   #toFree: Slot[] = []
   #freeing: NodeJS.Timeout | undefined
   readonly #checking: NodeJS.Timeout
+  #last: Promise<unknown> = Promise.resolve()
+  /** The response to a statement was lost, so the database may have other slots of this worker than those in use. */
+  #isUnsure = false
   #since: string | undefined
   #checks = 0
 
   constructor(options: SlotsOptions) {
     this.#options = options
-    const { core, workerId } = options
     this.#taking = createGroupCommit<SlotRequest, readonly number[]>({
-      write: async (requests) => byRequest(requests, await core.deliveries.slots.take(workerId, requests)),
+      write: (requests) => this.#inTurn(() => this.#take(requests)),
       weigh: () => 1,
       maxItems: BATCH,
       maxWeight: BATCH,
@@ -45,53 +48,84 @@ export class Slots {
   }
 
   /** Takes up to `count` slots; returns their numbers. A place must have only one request at a time. Throws if the database is away. */
-  async take(request: SlotRequest): Promise<readonly number[]> {
-    const taken = await this.#taking.add(request)
-    for (const no of taken) this.#taken.set(keyOf({ place: request.place, no }), { place: request.place, no })
-    return taken
+  take(request: SlotRequest): Promise<readonly number[]> {
+    return this.#taking.add(request)
   }
 
   /** Frees a slot, shortly. */
   free(slot: Slot): void {
+    this.#inUse.delete(keyOf(slot))
     this.#toFree.push(slot)
     this.#freeing ??= setTimeout(() => void this.#free(), FREE_EVERY_MS)
   }
 
-  async #free(): Promise<void> {
-    const { core, log, workerId } = this.#options
-    const slots = this.#toFree.splice(0)
+  #inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(act)
+    this.#last = result.catch(() => {})
+    return result
+  }
+
+  async #take(requests: readonly SlotRequest[]): Promise<number[][]> {
+    const { core, workerId } = this.#options
+    await this.#reconcile()
     try {
-      await core.deliveries.slots.free(workerId, slots)
-      for (const slot of slots) this.#taken.delete(keyOf(slot))
-    } catch (err) {
-      if (!isDatabaseTrouble(err)) log.error({ err }, 'could not free connection slots')
-      this.#toFree.push(...slots)
+      const slots = await core.deliveries.slots.take(workerId, requests)
+      for (const slot of slots) this.#inUse.set(keyOf(slot), slot)
+      return byRequest(requests, slots)
+    } catch (error) {
+      this.#isUnsure = true
+      throw error
     }
-    this.#freeing = this.#toFree.length > 0 ? setTimeout(() => void this.#free(), CHECK_EVERY_MS) : undefined
+  }
+
+  async #free(): Promise<void> {
+    this.#freeing = undefined
+    const { core, log, workerId } = this.#options
+    await this.#inTurn(async () => {
+      const slots = this.#toFree.splice(0)
+      try {
+        await core.deliveries.slots.free(workerId, slots)
+      } catch (err) {
+        // They may be free, and taken again by the next statement, so this one is not repeated.
+        this.#isUnsure = true
+        if (!isDatabaseTrouble(err)) log.error({ err }, 'could not free connection slots')
+      }
+    })
+  }
+
+  /** Frees the slots that the database has of this worker, and that are not in use. */
+  async #reconcile(): Promise<void> {
+    if (!this.#isUnsure) return
+    const { core, workerId } = this.#options
+    this.#toFree = []
+    await core.deliveries.slots.keep(workerId, [...this.#inUse.values()])
+    this.#isUnsure = false
   }
 
   /** After a crash of the database the table is empty: this worker inserts its slots again before others are given any. */
   async #check(): Promise<void> {
     const { core, log, workerId } = this.#options
     try {
-      const since = await core.deliveries.slots.since()
-      if (this.#since !== undefined && since !== this.#since) {
-        await core.deliveries.slots.restore(workerId, [...this.#taken.values()])
-        log.info({ count: this.#taken.size }, 'connection slots inserted again after a crash of the database')
-      }
-      this.#since = since
+      await this.#inTurn(async () => {
+        await this.#reconcile()
+        const since = await core.deliveries.slots.since()
+        if (this.#since !== undefined && since !== this.#since) {
+          await core.deliveries.slots.restore(workerId, [...this.#inUse.values()])
+          log.info({ count: this.#inUse.size }, 'connection slots inserted again after a crash of the database')
+        }
+        this.#since = since
+      })
       if (++this.#checks % SEARCH_EVERY === 0) await core.deliveries.slots.freeThoseOfOthers()
     } catch (err) {
       if (!isDatabaseTrouble(err)) log.error({ err }, 'could not check connection slots')
     }
   }
 
-  /** Frees all slots: the connections are closed. */
+  /** Frees the slots that are not in use. Those of conversations in progress are freed when this worker is presumed dead. */
   async close(): Promise<void> {
     clearInterval(this.#checking)
     clearTimeout(this.#freeing)
-    const { core, workerId } = this.#options
-    await core.deliveries.slots.free(workerId, [...this.#taken.values()]).catch(() => {})
+    await this.#free()
   }
 }
 

@@ -98,6 +98,15 @@ t.test('slots of a worker that stopped without freeing them are found', async (t
   t.strictSame(await take(other, 1), [1])
 })
 
+t.test('slots of which a worker knows nothing are freed, those in use are kept', async (t) => {
+  const { register, take, slots } = await makeSlots(t)
+  const [one, other] = [await register(), await register()]
+  await take(one, 3)
+  await take(other, 1)
+  await slots.keep(one, [{ place: PLACE, no: 2 }])
+  t.strictSame(await take(other, 5), [1, 3, 5])
+})
+
 t.test('after a crash of the database no slot is given until workers have inserted theirs again', async (t) => {
   const { service, register, take, slots } = await makeSlots(t)
   const [one, other] = [await register(), await register()]

@@ -55,12 +55,28 @@ t.test('of all workers one may try a delivery, every five minutes, and only duri
   await moveClock(service.sql, '6 minutes')
   const [due, short] = (await limits.overrides()).sort((a, b) => b.place.localeCompare(a.place))
   t.match([due, short], [{ stepDue: true }, { stepDue: false }])
-  const tries = await Promise.all([1, 2, 3].map(() => limits.takeProbe(due?.id as string)))
+  const tries = await Promise.all([1, 2, 3].map(() => limits.takeProbe(due?.place as string)))
   t.equal(tries.filter(Boolean).length, 1)
-  t.equal(await limits.takeProbe(short?.id as string), false)
+  t.equal(await limits.takeProbe(short?.place as string), false)
   await limits.endPauses('yahoo')
   await limits.endPauses('short')
   t.match(await limits.overrides(), [{ place: 'short' }], 'only what was tried can end early')
+})
+
+t.test('however many limits sites have, those of providers and of the operator are read', async (t) => {
+  const { service, core } = await makeQueue(t)
+  const { limits } = core.deliveries
+  await limits.set(PAUSE)
+  await limits.set({ ...PAUSE, place: 'mx.paused.example', rule: 'operator' })
+  await service.sql`
+    insert into limit_overrides (place, setting, rule, reason, since, until)
+    select 'mx.site' || number || '.example', 'pause', 'any', 'hostile', now(), now() + interval '1 hour' from generate_series(1, 5000) number`
+  const read = await limits.overrides(['yahoo', 'google'])
+  t.ok(read.length < 5000)
+  t.strictSame(
+    read.slice(0, 2).map(({ place }) => place),
+    ['yahoo', 'mx.paused.example'],
+  )
 })
 
 t.test("an operator's pause is neither probed nor ended by a delivery", async (t) => {
@@ -78,17 +94,16 @@ t.test('an adaptive limit is raised by a quarter every five minutes, unless mail
   const { limits } = core.deliveries
   const value = async () => (await limits.overrides())[0]?.value
   await limits.set({ ...PAUSE, setting: 'rate', rule: 'adaptive', value: 100, seconds: 60 })
-  const id = (await limits.overrides())[0]?.id as string
-  await limits.raise(id)
+  await limits.raise()
   t.equal(await value(), 100, 'not yet')
   await moveClock(service.sql, '6 minutes')
-  await Promise.all([limits.raise(id), limits.raise(id)])
+  await Promise.all([limits.raise(), limits.raise()])
   t.equal(await value(), 125, 'once, whoever does it')
   await moveClock(service.sql, '12 minutes')
   await limits.countHits({ ...HITS, rule: 'adaptive' })
-  await limits.raise(id)
+  await limits.raise()
   t.equal(await value(), 125)
   await moveClock(service.sql, '19 minutes')
-  await limits.raise(id)
+  await limits.raise()
   t.equal(await value(), 157)
 })

@@ -82,6 +82,15 @@ export async function restoreSlots(sql: AnySql, workerId: number, slots: readonl
     on conflict do nothing`
 }
 
+/** Frees all slots of this worker but the given ones: the response to a statement was lost. */
+export async function keepSlots(sql: AnySql, workerId: number, slots: readonly Slot[]): Promise<void> {
+  await sql`
+    delete from connection_slots s
+     where s.worker_id = ${workerId} and not exists (
+       select from unnest(${slots.map(({ place }) => place)}::text[], ${slots.map(({ no }) => no)}::int[]) as r(place, no)
+        where r.place = s.place and r.no = s.no)`
+}
+
 /** Frees the slots of workers that stopped without freeing theirs. Those of dead workers are freed by the takeover. */
 export async function freeSlotsOfOthers(sql: AnySql): Promise<void> {
   await sql`delete from connection_slots s where not exists (select from workers w where w.id = s.worker_id)`

@@ -6,6 +6,7 @@ import type { Forgotten } from '../suppressions/forgotten.ts'
 import {
   freeSlots,
   freeSlotsOfOthers,
+  keepSlots,
   restoreSlots,
   type Slot,
   type SlotRequest,
@@ -29,7 +30,7 @@ import {
   LIMITS_CHANNEL,
   type NewOverride,
   type Override,
-  raiseRate,
+  raiseRates,
   readOverrides,
   setOverride,
   takeProbe,
@@ -100,10 +101,10 @@ export interface Deliveries {
   parkedFlows(after?: ParkedFlow): Promise<ParkedFlow[]>
   /** See overrides.ts and rule-hits.ts. */
   readonly limits: {
-    overrides(): Promise<Override[]>
+    overrides(first?: readonly string[]): Promise<Override[]>
     set(override: NewOverride): Promise<void>
-    raise(id: string): Promise<void>
-    takeProbe(id: string): Promise<boolean>
+    raise(): Promise<void>
+    takeProbe(place: string): Promise<boolean>
     endPauses(place: string): Promise<void>
     countHits(hits: RuleHits): Promise<number>
     /** Number of workers. */
@@ -118,6 +119,7 @@ export interface Deliveries {
     free(workerId: number, slots: readonly Slot[]): Promise<void>
     since(): Promise<string>
     restore(workerId: number, slots: readonly Slot[]): Promise<void>
+    keep(workerId: number, slots: readonly Slot[]): Promise<void>
     freeThoseOfOthers(): Promise<void>
   }
   recordEndOfData(ends: readonly EndOfData[]): Promise<SendPermission[]>
@@ -175,10 +177,10 @@ export function createDeliveries({
     park: (workerId, deliveries, where) => parkDeliveries(sql, workerId, deliveries, where),
     parkedFlows: (after) => watched(() => parkedFlows(sql, after)),
     limits: {
-      overrides: () => readOverrides(sql),
+      overrides: (first) => readOverrides(sql, first),
       set: (override) => setOverride(sql, override),
-      raise: (id) => raiseRate(sql, id),
-      takeProbe: (id) => takeProbe(sql, id),
+      raise: () => raiseRates(sql),
+      takeProbe: (place) => takeProbe(sql, place),
       endPauses: (place) => endPauses(sql, place),
       countHits: (hits) => countHits(sql, hits),
       workers: () => countWorkers(sql),
@@ -193,6 +195,7 @@ export function createDeliveries({
       free: (workerId, slots) => freeSlots(sql, workerId, slots),
       since: () => slotsSince(sql),
       restore: (workerId, slots) => restoreSlots(sql, workerId, slots),
+      keep: (workerId, slots) => keepSlots(sql, workerId, slots),
       freeThoseOfOthers: () => freeSlotsOfOthers(sql),
     },
     recordEndOfData: (ends) => recordEndOfData(sql, ends),

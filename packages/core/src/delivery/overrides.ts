@@ -40,15 +40,19 @@ export const OPERATOR_RULE = 'operator'
 const STEP_SECONDS = 300
 /** Seconds from which a pause is probed. */
 const PROBED_FROM_SECONDS = 1800
-/** Maximum number of overrides that workers read; far beyond what the providers of one installation need. */
-const MAX_READ = 10_000
+/**
+ * Maximum number of overrides that workers read, once per second. Only sites can have more, whose owners make the replies; the places that
+ * are read first have theirs in any case.
+ */
+const MAX_READ = 3000
 
-/** Returns the overrides in effect. */
-export async function readOverrides(sql: AnySql): Promise<Override[]> {
+/** Returns the overrides in effect: those of the places in `first`, those of the operator, then the latest of all others. */
+export async function readOverrides(sql: AnySql, first: readonly string[] = []): Promise<Override[]> {
   return sql<Override[]>`
     select id::text, place, account_id as "accountId", setting, value, seconds, rule, reason, since, until,
            extract(epoch from until - service_now())::float8 * 1000 as left, coalesce(step_at <= service_now(), false) as "stepDue"
-      from limit_overrides where until > service_now() order by id desc limit ${MAX_READ}`
+      from limit_overrides where until > service_now()
+     order by place = any(${[...first]}::text[]) desc, rule = ${OPERATOR_RULE} desc, id desc limit ${MAX_READ}`
 }
 
 /** A pause in effect, with whether one delivery is tried from time to time. */
@@ -88,16 +92,16 @@ export async function setOverride(sql: AnySql, override: NewOverride): Promise<v
     select pg_notify(${LIMITS_CHANNEL}, '') from written`
 }
 
-/** Lets one worker try one delivery during a pause. Returns whether this one may. */
-export async function takeProbe(sql: AnySql, id: string): Promise<boolean> {
+/** Lets one worker try one delivery during the pauses of a place. Returns whether this one may. */
+export async function takeProbe(sql: AnySql, place: string): Promise<boolean> {
   const rows = await sql`
     update limit_overrides set step_at = service_now() + make_interval(secs => ${STEP_SECONDS})
-     where id = ${id}::bigint and setting = 'pause' and step_at <= service_now() returning 1`
+     where place = ${place} and setting = 'pause' and step_at <= service_now() returning 1`
   return rows.length > 0
 }
 
-/** Raises an adaptive limit by a quarter if it is time to, unless mail was refused since the last time. */
-export async function raiseRate(sql: AnySql, id: string): Promise<void> {
+/** Raises the adaptive limits whose time it is by a quarter, unless mail was refused since the last time; at most 1000 of them. */
+export async function raiseRates(sql: AnySql): Promise<void> {
   await sql`
     update limit_overrides o
        set step_at = service_now() + make_interval(secs => ${STEP_SECONDS}),
@@ -105,7 +109,8 @@ export async function raiseRate(sql: AnySql, id: string): Promise<void> {
                                       where h.place = o.place and h.rule = ${ADAPTIVE} and h.account_id = 0
                                         and h.minute > service_now() - make_interval(secs => ${STEP_SECONDS}))
                         then value else ceil(value * 1.25) end
-     where id = ${id}::bigint and rule = ${ADAPTIVE} and step_at <= service_now()`
+     where id in (select id from limit_overrides where rule = ${ADAPTIVE} and step_at <= service_now() and until > service_now()
+                   limit 1000 for update skip locked)`
 }
 
 /** Ends the pauses of a place that rules have set: a delivery that was tried was accepted or bounced as usual. */

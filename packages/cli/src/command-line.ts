@@ -13,6 +13,7 @@ import { keyCommands } from './commands/key.ts'
 import { messageCommands } from './commands/message.ts'
 import { operateCommands } from './commands/operate.ts'
 import { providerCommands } from './commands/provider.ts'
+import { queueCommands } from './commands/queue.ts'
 import { statsCommands } from './commands/stats.ts'
 import { suppressionCommands } from './commands/suppression.ts'
 import { upCommands } from './commands/up.ts'
@@ -31,6 +32,7 @@ const COMMANDS: readonly Command[] = [
   ...importCommands,
   ...messageCommands,
   ...providerCommands,
+  ...queueCommands,
   ...statsCommands,
   ...eventCommands,
   ...inboxCommands,
@@ -82,10 +84,11 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams
   }
 }
 
-/** The words before the first option name the command; --json may be anywhere. */
+/** The words before the first option name the command, of several the longest; --json may be anywhere. */
 function findCommand(args: readonly string[]): Command | undefined {
   const words = args.filter((arg) => !arg.startsWith('-'))
-  return COMMANDS.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
+  const fitting = COMMANDS.filter(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
+  return fitting.toSorted((a, b) => b.name.length - a.name.length)[0]
 }
 
 function parse(command: Command, args: string[]) {

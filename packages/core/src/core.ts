@@ -8,6 +8,7 @@ import { createEditableTemplates, type EditableTemplates } from './content/edita
 import { createDynamicRenderer } from './content/engine/index.ts'
 import { type Attachments, createAttachments } from './content/files/index.ts'
 import { createTemplates, type Templates } from './content/templates/index.ts'
+import { createQueueControl, type QueueControl } from './delivery/control/index.ts'
 import { announcer, createDeliveries, type Deliveries } from './delivery/index.ts'
 import type { GivenKey } from './domains/dkim-key.ts'
 import { createDomains, type Domains } from './domains/index.ts'
@@ -52,6 +53,7 @@ export interface Core {
   readonly messages: Messages
   readonly batches: Batches
   readonly deliveries: Deliveries
+  readonly queue: QueueControl
   readonly events: Events
   readonly tracking: Tracking
   readonly stats: Stats
@@ -161,6 +163,7 @@ export function createCore({
     exports,
     privacy: createPrivacy({ sql: work, secrets, forgotten }),
     deliveries,
+    queue: createQueueControl({ sql: work, config }),
     events: createEvents({ sql: work, alongside: rollUp }),
     stats: createStats(work),
     eventLog: createEventLog({ sql: work, secrets }),

@@ -46,6 +46,7 @@ export {
   type VersionSummary,
 } from './content/templates/index.ts'
 export { type Core, type CoreDependencies, createCore } from './core.ts'
+export * from './delivery/control/index.ts'
 export * from './delivery/index.ts'
 export type { DkimSigner, DnsRecord, Domain, DomainSigner, DomainWithRecords } from './domains/domain.ts'
 export type { DomainFinding } from './domains/findings.ts'

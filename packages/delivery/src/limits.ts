@@ -1,30 +1,15 @@
 import {
   type Core,
+  effectiveLimits,
   isDatabaseTrouble,
   type Log,
-  type MessageRate,
   type Override,
+  type PlaceLimits,
   type Providers,
 } from '@postrider/core'
 
 /** Milliseconds between two reads of the overrides; a notification causes one at once. */
 const READ_EVERY_MS = 1000
-/** Messages after which a session is closed, unless the provider allows fewer, so that load balancers can balance. */
-const MESSAGES_PER_CONNECTION = 1000
-
-/** The limits of a place, as they are now. */
-export interface PlaceLimits {
-  /** Concurrent connections of all workers. */
-  readonly connections: number
-  readonly messagesPerConnection: number
-  /** Messages that all workers together may offer. */
-  readonly rate: MessageRate | undefined
-  readonly tlsRequired: boolean
-  /** No mail is offered. */
-  readonly isPaused: boolean
-  /** Accounts whose mail is not offered. */
-  readonly pausedAccounts: ReadonlySet<number>
-}
 
 export interface LimitsOptions {
   readonly core: Core
@@ -56,20 +41,8 @@ export class Limits {
   }
 
   of(place: string): PlaceLimits {
-    const provider = this.#options.providers.named(place)
-    const overrides = this.#overrides.get(place) ?? []
-    const general = overrides.filter(({ accountId }) => accountId === null)
-    const least = (setting: Override['setting'], base: number): number =>
-      general.reduce((most, one) => (one.setting === setting ? Math.min(most, one.value ?? most) : most), base)
-    const pauses = overrides.filter(({ setting }) => setting === 'pause')
-    return {
-      connections: least('connections', provider?.connections ?? this.#options.siteConnections),
-      messagesPerConnection: least('messagesPerConnection', provider?.messagesPerConnection ?? MESSAGES_PER_CONNECTION),
-      rate: slowest([provider?.rate, ...general.map(rateOf)]),
-      tlsRequired: provider?.tlsRequired ?? false,
-      isPaused: pauses.some(({ accountId }) => accountId === null),
-      pausedAccounts: new Set(pauses.flatMap(({ accountId }) => accountId ?? [])),
-    }
+    const { providers, siteConnections } = this.#options
+    return effectiveLimits({ provider: providers.named(place), siteConnections, overrides: this.overridesOf(place) })
   }
 
   overridesOf(place: string): readonly Override[] {
@@ -116,14 +89,4 @@ export class Limits {
     clearInterval(this.#timer)
     await this.#listening?.close().catch(() => {})
   }
-}
-
-function rateOf({ setting, value, seconds }: Override): MessageRate | undefined {
-  if (setting !== 'rate' || value === null || seconds === null) return undefined
-  return { messages: value, seconds: seconds as MessageRate['seconds'] }
-}
-
-function slowest(rates: readonly (MessageRate | undefined)[]): MessageRate | undefined {
-  const given = rates.filter((rate) => rate !== undefined)
-  return given.sort((a, b) => a.messages / a.seconds - b.messages / b.seconds)[0]
 }

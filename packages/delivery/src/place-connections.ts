@@ -1,5 +1,5 @@
+import type { PlaceLimits } from '@postrider/core'
 import { IdleSessions, type Session } from './idle-sessions.ts'
-import type { PlaceLimits } from './limits.ts'
 import { Permits, type PermitsOptions } from './permits.ts'
 import type { SmtpConnection } from './smtp/connection.ts'
 

@@ -63,6 +63,7 @@ export type * from './outcome.ts'
 export type { LimitSetting, NewOverride, Override } from './overrides.ts'
 export { hasMoreParked, type ParkedFlow, type WaitingFor } from './parking.ts'
 
+export { effectiveLimits, type PlaceLimits } from './place-limits.ts'
 export type { BackOffRule, RuleEffect } from './providers/back-off-rule.ts'
 export type { Provider } from './providers/provider-file.ts'
 export { defaultProviders, loadProviders, type Providers, readProviders } from './providers/providers.ts'

@@ -1,0 +1,96 @@
+import {
+  MAX_COUNTED,
+  type MessageRate,
+  type Override,
+  QUEUE_GROUPINGS,
+  type QueueGroup,
+  type QueueGrouping,
+  type QueueOverview,
+} from '@postrider/core'
+import { type Answer, type Call, type Command, table, textOption, UsageError, wholeOption } from '../command.ts'
+import { bounded, duration, rateText } from './queue-format.ts'
+import { queuePlaceCommands } from './queue-place.ts'
+
+const LIMIT = { usual: 20, most: 1000 } as const
+const HEADING = ['due', 'later', 'parked', 'held', 'in flight', 'oldest']
+/** The group of mail that is not parked; the place that it goes to is found when it is claimed. */
+const NOT_PARKED = '(not parked)'
+
+export const queueCommands: readonly Command[] = [
+  {
+    name: 'queue',
+    usage: '[--by provider|account|class|domain] [--limit N]',
+    summary:
+      'Show what is in the queue, the largest groups first. ">" marks lower bounds: at most 10,000 deliveries of an account and class are ' +
+      `counted. By provider, mail that does not wait at one is "${NOT_PARKED}": where it goes is known only when it is claimed`,
+    options: { by: { type: 'string' }, limit: { type: 'string' } },
+    run: (call) => {
+      const query = { by: groupingOption(call), limit: limitOption(call) }
+      return call.withCore(async (core) => toAnswer(await core.queue.overview(query)))
+    },
+  },
+  ...queuePlaceCommands,
+]
+
+/** Throws {@link UsageError}. */
+function groupingOption(call: Call): QueueGrouping {
+  const text = textOption(call, 'by') ?? 'provider'
+  const found = QUEUE_GROUPINGS.find((one) => one === text)
+  if (!found) throw new UsageError(`--by must be one of ${QUEUE_GROUPINGS.join(', ')} (got "${text}")`)
+  return found
+}
+
+/** Throws {@link UsageError}. */
+function limitOption(call: Call): number {
+  const limit = wholeOption(call, 'limit') ?? LIMIT.usual
+  if (limit < 1 || limit > LIMIT.most) throw new UsageError(`--limit must be from 1 to ${LIMIT.most} (got ${limit})`)
+  return limit
+}
+
+function toAnswer(overview: QueueOverview): Answer {
+  const { by, groups, others, partial } = overview
+  const now = Date.now()
+  const limits = by === 'provider' ? ['connections', 'limits'] : by === 'account' ? ['limits'] : []
+  const rows = groups.map((group) => [
+    group.name ?? NOT_PARKED,
+    bounded(group.due),
+    bounded(group.later),
+    parked(group),
+    bounded(group.held),
+    group.inFlight,
+    group.oldest === null ? '' : duration(now - group.oldest.getTime()),
+    ...(by === 'provider' ? [connections(group)] : []),
+    ...(limits.length > 0 ? [limitsText(group)] : []),
+  ])
+  const lines = [
+    rows.length > 0 ? table([by, ...HEADING, ...limits], rows) : 'the queue is empty',
+    ...(others > 0 ? [`${others} more groups; show them with --limit`] : []),
+    ...(partial
+      ? [
+          `the queue was read in part (at most ${MAX_COUNTED} deliveries of an account and class); groups may be missing`,
+        ]
+      : []),
+  ]
+  return { data: overview, text: lines.join('\n') }
+}
+
+function parked({ parked: { pause, rate, connections } }: QueueGroup): string {
+  const parts = Object.entries({ pause, rate, connections }).filter(([, { count }]) => count > 0)
+  return parts.length === 0 ? '0' : parts.map(([why, count]) => `${bounded(count)} ${why}`).join(', ')
+}
+
+function connections({ limits }: QueueGroup): string {
+  return limits ? `${limits.connections.used}/${limits.connections.limit}` : ''
+}
+
+function limitsText({ overrides, limits }: QueueGroup): string {
+  const base = limits?.rate && !overrides.some(({ setting }) => setting === 'rate') ? [rateText(limits.rate)] : []
+  return [...base, ...overrides.map(overrideText)].join('; ')
+}
+
+function overrideText({ setting, value, seconds, rule, until, accountId }: Override): string {
+  const amount =
+    value === null ? '' : ` ${seconds === null ? value : rateText({ messages: value, seconds } as MessageRate)}`
+  const whose = accountId === null ? '' : ` of account ${accountId}`
+  return `${setting}${amount}${whose} by ${rule} until ${until.toISOString()}`
+}

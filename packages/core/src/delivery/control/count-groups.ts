@@ -1,0 +1,131 @@
+import type { AnySql } from '../../platform/database/database.ts'
+import { NEVER } from '../../platform/never.ts'
+
+type Fragment = ReturnType<AnySql>
+
+export const QUEUE_GROUPINGS = ['provider', 'account', 'class', 'domain'] as const
+export type QueueGrouping = (typeof QUEUE_GROUPINGS)[number]
+
+/** The reason why deliveries wait in the queue; `sending` if they are in flight. */
+export type QueueKind = 'due' | 'later' | 'held' | 'pause' | 'rate' | 'connections' | 'sending'
+
+export interface GroupCount {
+  /** Place, account id, class or domain; null for mail without a place. */
+  readonly key: string | null
+  readonly kind: QueueKind
+  readonly count: number
+  /** Whether there may be more: the count ended at its bound. */
+  readonly more: boolean
+  /** The message id of the oldest delivery counted. */
+  readonly oldest: string
+}
+
+export interface GroupCounts {
+  readonly counts: readonly GroupCount[]
+  /** Whether there may be groups that were not found. */
+  readonly partial: boolean
+}
+
+/** Maximum number of rows read of one flow, and of those of one flow that wait at one place. */
+export const MAX_COUNTED = 10_000
+/** Maximum number of flows that are looked for. */
+const MAX_FLOWS = 2000
+/** Maximum number of deliveries in flight that are counted; a worker has some thousand. */
+const MAX_SENDING = 50_000
+
+/**
+ * Counts the queue by groups. Every flow is read by its index, due and later mail separately, and parked mail by the index of places:
+ * about `budget` rows in all for each of the two, and at most 10,000 of one flow.
+ */
+export async function countGroups(sql: AnySql, by: QueueGrouping, budget: number): Promise<GroupCounts> {
+  const waiting = await countWaiting(sql, by, budget)
+  const parked = await countParked(sql, by, budget)
+  const sending = await sql<GroupCount[]>`
+    select ${keyOf(sql, by)} as key, 'sending' as kind, count(*)::int as count, false as more, min(message_id::text) as oldest
+      from (select * from delivery_queue where worker_id is not null limit ${MAX_SENDING}) q group by 1`
+  const counts = [...waiting, ...parked, ...sending]
+  return {
+    counts: counts.map(({ key, kind, count, more, oldest }) => ({ key, kind, count, more, oldest })),
+    partial: [...waiting, ...parked].some(({ more, flows }) => flows >= MAX_FLOWS || (more && by === 'domain')),
+  }
+}
+
+type Counted = GroupCount & { readonly flows: number }
+
+/** Mail that is not parked has no place: which one it goes to is found when it is claimed. */
+function countWaiting(sql: AnySql, by: QueueGrouping, budget: number): Promise<Counted[]> {
+  const arm = (name: string, when: Fragment): Fragment => sql`
+    (select ${name}::text as arm, message_id, recipient_domain, place, waiting_for from delivery_queue
+      where worker_id is null and account_id = flow.account_id and class = flow.class and ${when}
+      order by next_at limit share.most + 1)`
+  const ofFlow: Fragment = sql`account_id = flow.account_id and class = flow.class`
+  return sql<Counted[]>`
+    with recursive flow as (
+      (select account_id, class, 1 as no from delivery_queue where worker_id is null order by account_id, class limit 1)
+      union all
+      select next.account_id, next.class, flow.no + 1 from flow cross join lateral (
+        select account_id, class from delivery_queue
+         where worker_id is null and (account_id, class) > (flow.account_id, flow.class)
+         order by account_id, class limit 1) next
+       where flow.no < ${MAX_FLOWS}
+    ), share as materialized (${shareOf(sql, budget, ofFlow)}), found as (
+      select flow.account_id, flow.class, one.*, count(*) over (partition by flow.account_id, flow.class, one.arm) > share.most as more,
+             share.flows
+        from share cross join flow cross join lateral (
+          ${arm('due', sql`next_at <= service_now()`)}
+          union all
+          ${arm('later', sql`next_at > service_now() and next_at < ${NEVER}::timestamptz`)}
+          union all
+          ${arm('held', sql`next_at >= ${NEVER}::timestamptz`)}) one
+    )
+    select ${keyOf(sql, by)} as key, case when waiting_for = 'hold' then 'held' else arm end as kind, count(*)::int as count,
+           bool_or(more) as more, min(message_id::text) as oldest, max(flows)::int as flows
+      from found q where place is null group by 1, 2`
+}
+
+function countParked(sql: AnySql, by: QueueGrouping, budget: number): Promise<Counted[]> {
+  const atPlace: Fragment = sql`place is not null and place = flow.place and class = flow.class and account_id = flow.account_id`
+  return sql<Counted[]>`
+    with recursive flow as (
+      select ''::text as place, 0::smallint as class, 0 as account_id, 0 as no
+      union all
+      select next.place, next.class, next.account_id, flow.no + 1 from flow cross join lateral (
+        select place, class, account_id from delivery_queue
+         where worker_id is null and place is not null
+           and (place, class, account_id) > (flow.place, flow.class, flow.account_id)
+         order by place, class, account_id limit 1) next
+       where flow.no < ${MAX_FLOWS}
+    ), share as materialized (${shareOf(sql, budget, atPlace)}), found as (
+      select flow.place, flow.class, flow.account_id, one.*,
+             count(*) over (partition by flow.place, flow.class, flow.account_id) > share.most as more, share.flows
+        from share cross join flow cross join lateral (
+          select message_id, recipient_domain, waiting_for from delivery_queue
+           where worker_id is null and ${atPlace}
+           order by next_at limit share.most + 1) one
+    )
+    select ${keyOf(sql, by)} as key, coalesce(waiting_for, 'connections') as kind, count(*)::int as count,
+           bool_or(more) as more, min(message_id::text) as oldest, max(flows)::int as flows
+      from found q group by 1, 2`
+}
+
+/** How much of each flow is read: the budget is divided between those that have more than a quarter of an equal share. */
+function shareOf(sql: AnySql, budget: number, ofFlow: Fragment): Fragment {
+  return sql`
+    select count(*) as flows, greatest(10, least(${MAX_COUNTED}, ${budget} / greatest(count(*) filter (where size > probe), 1)))::int as most
+      from flow cross join lateral (select greatest(10, ${budget} / 4 / (select count(*) from flow)) as probe) p
+     cross join lateral (
+       select count(*) as size from (select 1 from delivery_queue where worker_id is null and ${ofFlow} limit probe + 1) first) sized`
+}
+
+function keyOf(sql: AnySql, by: QueueGrouping): Fragment {
+  switch (by) {
+    case 'provider':
+      return sql`q.place`
+    case 'account':
+      return sql`q.account_id::text`
+    case 'class':
+      return sql`q.class::text`
+    case 'domain':
+      return sql`q.recipient_domain`
+  }
+}

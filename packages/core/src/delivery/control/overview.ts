@@ -1,0 +1,133 @@
+import { DELIVERY_CLASSES } from '../../accounts/mail-class.ts'
+import type { Sql } from '../../platform/database/database.ts'
+import { readInOrder } from '../../platform/database/read-in-order.ts'
+import { type Override, readOverrides } from '../overrides.ts'
+import { effectiveLimits } from '../place-limits.ts'
+import type { Providers } from '../providers/providers.ts'
+import type { MessageRate } from '../providers/units.ts'
+import { countGroups, type GroupCounts, type QueueGrouping, type QueueKind } from './count-groups.ts'
+
+/** A count that ended at its bound if `more`. */
+export interface BoundedCount {
+  readonly count: number
+  readonly more: boolean
+}
+
+export interface QueueGroup {
+  /** Place, account id, class or domain; null for mail that is not parked, by provider. */
+  readonly name: string | null
+  readonly due: BoundedCount
+  /** Retries and scheduled mail. */
+  readonly later: BoundedCount
+  /** Parked at its place, by what it waits for. */
+  readonly parked: { readonly pause: BoundedCount; readonly rate: BoundedCount; readonly connections: BoundedCount }
+  /** Held by the operator, set aside, or of a paused batch. */
+  readonly held: BoundedCount
+  readonly inFlight: number
+  readonly total: BoundedCount
+  /** When the oldest message that was counted was accepted. */
+  readonly oldest: Date | null
+  /** The limits of a place; null for other groups. */
+  readonly limits: GroupLimits | null
+  /** Of a place, all; of an account, those that apply only to its mail. */
+  readonly overrides: readonly Override[]
+}
+
+export interface GroupLimits {
+  /** Connections of all workers, and how many they may have. */
+  readonly connections: { readonly used: number; readonly limit: number }
+  readonly rate: MessageRate | null
+  readonly isPaused: boolean
+}
+
+export interface QueueOverview {
+  readonly by: QueueGrouping
+  /** The largest groups first. */
+  readonly groups: readonly QueueGroup[]
+  /** Number of groups found beyond these. */
+  readonly others: number
+  /** Whether there may be groups that were not found, because the queue is read only in part. */
+  readonly partial: boolean
+}
+
+export interface OverviewDependencies {
+  readonly sql: Sql
+  readonly providers: Providers
+  readonly siteConnections: number
+}
+
+/** Rows read at first, and if that takes too long. */
+const BUDGETS = [100_000, 5000] as const
+const TIMEOUT_MS = 4000
+const QUERY_CANCELED = '57014'
+
+/** Returns what is in the queue, by groups. However long the queue is, it reads at most about 250,000 rows of it, for a few seconds. */
+export async function readOverview(
+  { sql, providers, siteConnections }: OverviewDependencies,
+  { by, limit }: { readonly by: QueueGrouping; readonly limit: number },
+): Promise<QueueOverview> {
+  const { counts, partial } = await countInTime(sql, by)
+  const byKey = Map.groupBy(counts, ({ key }) => key)
+  const overrides = await readOverrides(sql)
+  const slots = await readSlots(sql)
+  const concerned = by === 'provider' ? [...slots.keys(), ...overrides.map(({ place }) => place)] : []
+  const keys = new Set([...byKey.keys(), ...concerned])
+  const groups = [...keys].map((key): QueueGroup => {
+    const own = overrides.filter((one) => (by === 'provider' ? one.place === key : String(one.accountId) === key))
+    const found = byKey.get(key) ?? []
+    const of = (...kinds: QueueKind[]): BoundedCount => {
+      const those = found.filter(({ kind }) => kinds.length === 0 || kinds.includes(kind))
+      return { count: those.reduce((sum, { count }) => sum + count, 0), more: those.some(({ more }) => more) }
+    }
+    const [oldest] = found.map((one) => one.oldest).sort()
+    const limits = by === 'provider' && key !== null ? limitsOf(key, own) : null
+    return {
+      name: by === 'class' ? (DELIVERY_CLASSES[Number(key)] ?? key) : key,
+      due: of('due'),
+      later: of('later'),
+      parked: { pause: of('pause'), rate: of('rate'), connections: of('connections') },
+      held: of('held'),
+      inFlight: of('sending').count,
+      total: of(),
+      oldest: oldest === undefined ? null : acceptedAt(oldest),
+      limits,
+      overrides: by === 'provider' || by === 'account' ? own : [],
+    }
+  })
+  function limitsOf(place: string, own: readonly Override[]): GroupLimits {
+    const { connections, rate, isPaused } = effectiveLimits({
+      provider: providers.named(place),
+      siteConnections,
+      overrides: own,
+    })
+    return { connections: { used: slots.get(place) ?? 0, limit: connections }, rate: rate ?? null, isPaused }
+  }
+  groups.sort((a, b) => b.total.count - a.total.count || String(a.name).localeCompare(String(b.name)))
+  return { by, groups: groups.slice(0, limit), others: Math.max(0, groups.length - limit), partial }
+}
+
+async function countInTime(sql: Sql, by: QueueGrouping): Promise<GroupCounts> {
+  const count = (budget: number): Promise<GroupCounts> =>
+    sql.begin('isolation level repeatable read read only', async (snapshot) => {
+      await snapshot`select set_config('statement_timeout', ${String(TIMEOUT_MS)}, true)`
+      await readInOrder(snapshot, true)
+      return countGroups(snapshot, by, budget)
+    }) as Promise<GroupCounts>
+  try {
+    return await count(BUDGETS[0])
+  } catch (error) {
+    if ((error as { code?: string }).code !== QUERY_CANCELED) throw error
+    return count(BUDGETS[1])
+  }
+}
+
+async function readSlots(sql: Sql): Promise<Map<string, number>> {
+  const rows = await sql<{ place: string; used: number }[]>`
+    select place, count(*)::int as used from connection_slots group by place`
+  return new Map(rows.map(({ place, used }) => [place, used]))
+}
+
+/** The time in a UUIDv7. */
+function acceptedAt(messageId: string): Date {
+  return new Date(Number.parseInt(messageId.replaceAll('-', '').slice(0, 12), 16))
+}

@@ -1,0 +1,160 @@
+import type { Sql } from '../../platform/database/database.ts'
+import { readInOrder } from '../../platform/database/read-in-order.ts'
+import { type LimitSetting, type Override, readOverrides } from '../overrides.ts'
+import { effectiveLimits } from '../place-limits.ts'
+import type { MessageRate } from '../providers/units.ts'
+import { MAX_COUNTED } from './count-groups.ts'
+import type { BoundedCount, OverviewDependencies } from './overview.ts'
+
+/** A limit in effect at a place. */
+export interface LimitInEffect {
+  readonly setting: LimitSetting
+  /** The limit, or the rate as messages per seconds; null for a pause. */
+  readonly value: number | MessageRate | null
+  /** The account whose mail it applies to; null: the mail of all. */
+  readonly accountId: number | null
+  /** `file`: the providers' file; `default`: the settings of this installation; otherwise the rule of an override. */
+  readonly from: string
+  /** Null if it does not end. */
+  readonly until: Date | null
+}
+
+export interface ParkedOf extends BoundedCount {
+  readonly accountId: number
+}
+
+export interface PlaceDetails {
+  readonly place: string
+  /** Whether it is one of the providers; otherwise it is a site. */
+  readonly isProvider: boolean
+  readonly limits: readonly LimitInEffect[]
+  readonly overrides: readonly Override[]
+  /** Connection slots, by worker. */
+  readonly slots: readonly {
+    readonly workerId: number
+    readonly host: string | null
+    readonly pid: number | null
+    readonly used: number
+  }[]
+  /** The hits of the last hour. */
+  readonly ruleHits: readonly { readonly rule: string; readonly accountId: number | null; readonly hits: number }[]
+  /** The accounts with most mail first, at most 1000. */
+  readonly parked: readonly ParkedOf[]
+  /** Some of the parked deliveries, those that are looked at next first. */
+  readonly sample: readonly {
+    /** 32 hex digits. */
+    readonly messageId: string
+    readonly recipientNo: number
+    readonly accountId: number
+    readonly recipient: string
+    readonly attempts: number
+    readonly waitingFor: string | null
+    readonly expiresAt: Date
+  }[]
+}
+
+const MAX_ACCOUNTS = 1000
+const SAMPLE = 5
+
+/** Returns everything about one place; undefined if neither the providers nor the database know it. */
+export async function showPlace(
+  { sql, providers, siteConnections }: OverviewDependencies,
+  place: string,
+): Promise<PlaceDetails | undefined> {
+  const provider = providers.named(place)
+  const overrides = (await readOverrides(sql)).filter((one) => one.place === place)
+  const slots = await sql<PlaceDetails['slots'][number][]>`
+    select s.worker_id as "workerId", w.host, w.pid, count(*)::int as used
+      from connection_slots s left join workers w on w.id = s.worker_id where s.place = ${place} group by 1, 2, 3 order by 1`
+  const ruleHits = await sql<PlaceDetails['ruleHits'][number][]>`
+    select rule, nullif(account_id, 0) as "accountId", sum(hits)::int as hits from rule_hits
+     where place = ${place} and minute > service_now() - interval '1 hour' group by 1, 2 order by 3 desc`
+  const parked = await countParkedAt(sql, place)
+  const known = [overrides, slots, ruleHits, parked].some(({ length }) => length > 0)
+  if (!provider && !known) return undefined
+  return {
+    place,
+    isProvider: provider !== undefined,
+    limits: limitsInEffect({ provider, siteConnections, overrides }),
+    overrides,
+    slots,
+    ruleHits,
+    parked,
+    sample: await readSample(sql, place),
+  }
+}
+
+/** Each with its strictest source: an override before the file, if they are equal. */
+function limitsInEffect(sources: Parameters<typeof effectiveLimits>[0]): LimitInEffect[] {
+  const { provider, overrides } = sources
+  const { connections, messagesPerConnection, rate } = effectiveLimits(sources)
+  const sourceOf = (setting: LimitSetting, is: (one: Override) => boolean): Pick<LimitInEffect, 'from' | 'until'> => {
+    const override = overrides.find((one) => one.accountId === null && one.setting === setting && is(one))
+    if (override) return { from: override.rule, until: override.until }
+    const inFile = setting !== 'pause' && provider?.[setting] !== undefined
+    return { from: inFile ? 'file' : 'default', until: null }
+  }
+  const pauses = overrides.filter(({ setting }) => setting === 'pause')
+  const general = { accountId: null } as const
+  return [
+    ...pauses.map(
+      ({ accountId, rule, until }): LimitInEffect => ({ setting: 'pause', value: null, accountId, from: rule, until }),
+    ),
+    ...(rate
+      ? [
+          {
+            setting: 'rate' as const,
+            value: rate,
+            ...general,
+            ...sourceOf('rate', ({ value, seconds }) => value === rate.messages && seconds === rate.seconds),
+          },
+        ]
+      : []),
+    {
+      setting: 'connections',
+      value: connections,
+      ...general,
+      ...sourceOf('connections', ({ value }) => value === connections),
+    },
+    {
+      setting: 'messagesPerConnection',
+      value: messagesPerConnection,
+      ...general,
+      ...sourceOf('messagesPerConnection', ({ value }) => value === messagesPerConnection),
+    },
+  ]
+}
+
+/** Finds the accounts by index probes, and counts at most 10,000 deliveries of each of their classes, 100,000 in all. */
+async function countParkedAt(sql: Sql, place: string): Promise<ParkedOf[]> {
+  return sql.begin('isolation level repeatable read read only', async (snapshot) => {
+    await readInOrder(snapshot, true)
+    return snapshot<ParkedOf[]>`
+      with recursive flow as (
+        select (-1)::smallint as class, 0 as account_id, 0 as no
+        union all
+        select next.class, next.account_id, flow.no + 1 from flow cross join lateral (
+          select class, account_id from delivery_queue
+           where worker_id is null and place is not null and place = ${place} and (class, account_id) > (flow.class, flow.account_id)
+           order by class, account_id limit 1) next
+         where flow.no < ${MAX_ACCOUNTS}
+      ), share as materialized (
+        select greatest(10, least(${MAX_COUNTED}, 10 * ${MAX_COUNTED} / greatest(count(*), 1)))::int as most from flow
+      )
+      select flow.account_id as "accountId", sum(least(one.count, share.most))::int as count, bool_or(one.count > share.most) as more
+        from share cross join flow cross join lateral (
+          select count(*) from (
+            select from delivery_queue
+             where worker_id is null and place is not null and place = ${place} and class = flow.class and account_id = flow.account_id
+             limit share.most + 1) counted) one
+       where flow.no > 0 group by 1 order by 2 desc, 1`
+  }) as Promise<ParkedOf[]>
+}
+
+function readSample(sql: Sql, place: string): Promise<PlaceDetails['sample'][number][]> {
+  return sql<PlaceDetails['sample'][number][]>`
+    select replace(message_id::text, '-', '') as "messageId", recipient_no as "recipientNo", account_id as "accountId", recipient,
+           attempt as attempts, waiting_for as "waitingFor", expires_at as "expiresAt"
+      from delivery_queue where worker_id is null and place is not null and place = ${place}
+     order by place, class, account_id, next_at limit ${SAMPLE}`
+}

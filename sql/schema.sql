@@ -235,6 +235,7 @@ create table delivery_queue (
   class smallint not null default 1,
   place text,
   waiting_for text,
+  held_next_at timestamptz,
   constraint delivery_queue_pkey primary key (message_id, recipient_no),
   constraint delivery_queue_kind_check check (kind = any (array['to'::text, 'cc'::text, 'bcc'::text])),
   constraint delivery_queue_state_check check (state = any (array['scheduled'::text, 'queued'::text, 'deferred'::text, 'sending'::text]))
@@ -598,6 +599,27 @@ create table messages (
   constraint messages_format_check check (format = any (array['mime'::text, 'content'::text]))
 ) partition by range (id);
 create index messages_account on messages (account_id, id) include (recipients);
+
+create table queue_jobs (
+  id bigint not null generated always as identity,
+  action text not null,
+  filter jsonb not null,
+  state text not null default 'planned'::text,
+  planned bigint not null,
+  partial boolean not null,
+  created_at timestamptz not null default service_now(),
+  confirmed_at timestamptz,
+  finished_at timestamptz,
+  message_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  recipient_no integer not null default '-1'::integer,
+  end_id uuid,
+  done bigint not null default 0,
+  accounts jsonb not null default '{}'::jsonb,
+  constraint queue_jobs_pkey primary key (id),
+  constraint queue_jobs_action_check check (action = any (array['flush'::text, 'fail'::text, 'hold'::text, 'release'::text])),
+  constraint queue_jobs_state_check check (state = any (array['planned'::text, 'running'::text, 'done'::text, 'stopped'::text]))
+);
+create index queue_jobs_running on queue_jobs (id) where state = 'running'::text;
 
 create table retention_cursors (
   account_id integer not null,

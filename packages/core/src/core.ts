@@ -134,6 +134,7 @@ export function createCore({
   const tracking = createTracking({ sql, secrets, log })
   const http = createOutboundHttp(config)
   const exports = createExports({ sql: work, secrets, config, messages, principalOf: auth.principalOf, http })
+  const queue = createQueueControl({ sql: work, config })
   const deliveries = createDeliveries({
     sql,
     log,
@@ -163,7 +164,7 @@ export function createCore({
     exports,
     privacy: createPrivacy({ sql: work, secrets, forgotten }),
     deliveries,
-    queue: createQueueControl({ sql: work, config }),
+    queue,
     events: createEvents({ sql: work, alongside: rollUp }),
     stats: createStats(work),
     eventLog: createEventLog({ sql: work, secrets }),
@@ -180,6 +181,7 @@ export function createCore({
         exports.forgetOld,
         batches.forgetOld,
         deliveries.limits.forgetOld,
+        queue.forgetOld,
       ]),
     async close() {
       readiness.close()

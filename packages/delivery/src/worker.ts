@@ -8,6 +8,7 @@ import { runExportLoops } from './export-loops.ts'
 import { runHitLoop } from './hit-loop.ts'
 import { runLeaseLoop } from './lease-loop.ts'
 import { runPrivacyLoop } from './privacy-loop.ts'
+import { runQueueJobLoop } from './queue-job-loop.ts'
 import { createRecorder } from './recorder.ts'
 import { runRetentionLoops } from './retention-loops.ts'
 import { createRoutes } from './routes.ts'
@@ -63,6 +64,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
     runEventLoop({ core, log }),
     runHitLoop({ core, log }),
     webhooks,
+    runQueueJobLoop({ core, log }),
     ...runExportLoops({ core, log }),
     ...runRetentionLoops({ core, log }),
   ]

@@ -9,6 +9,7 @@ import {
 } from '@postrider/core'
 import { type Answer, type Call, type Command, table, textOption, UsageError, wholeOption } from '../command.ts'
 import { bounded, duration, rateText } from './queue-format.ts'
+import { queueJobCommands } from './queue-jobs.ts'
 import { queuePlaceCommands } from './queue-place.ts'
 
 const LIMIT = { usual: 20, most: 1000 } as const
@@ -30,6 +31,7 @@ export const queueCommands: readonly Command[] = [
     },
   },
   ...queuePlaceCommands,
+  ...queueJobCommands,
 ]
 
 /** Throws {@link UsageError}. */

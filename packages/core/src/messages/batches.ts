@@ -151,19 +151,26 @@ function waiting(sql: AnySql, { accountId, id }: BatchAct) {
      for update of q skip locked`
 }
 
+/** Whether the operator holds it (delivery/control): until it is released it is due at the end of its lifetime. */
+const isHeld = (sql: AnySql) => sql`q.waiting_for is not distinct from 'hold'`
+
 async function pause(sql: SqlTransaction, act: BatchAct): Promise<void> {
   await sql`
     with held as materialized (${waiting(sql, act)})
-    update delivery_queue q set next_at = ${NEVER}::timestamptz
+    update delivery_queue q
+       set next_at = case when ${isHeld(sql)} then q.next_at else ${NEVER}::timestamptz end,
+           held_next_at = case when ${isHeld(sql)} then ${NEVER}::timestamptz end
       from held where q.message_id = held.message_id and q.recipient_no = held.recipient_no`
 }
 
 async function release(sql: SqlTransaction, act: BatchAct): Promise<void> {
+  const dueAt = sql`greatest(coalesce((q.personal->>'scheduledAt')::timestamptz, m.scheduled_at), service_now())`
+  const expiresAt = sql`greatest(q.expires_at, service_now() + ${storedLifetime(sql)})`
   await sql`
     with held as materialized (${waiting(sql, act)})
     update delivery_queue q
-       set next_at = greatest(coalesce((q.personal->>'scheduledAt')::timestamptz, m.scheduled_at), service_now()),
-           expires_at = greatest(q.expires_at, service_now() + ${storedLifetime(sql)})
+       set next_at = case when ${isHeld(sql)} then ${expiresAt} else ${dueAt} end,
+           held_next_at = case when ${isHeld(sql)} then ${dueAt} end, expires_at = ${expiresAt}
       from held join messages m on m.id = held.message_id
      where q.message_id = held.message_id and q.recipient_no = held.recipient_no`
 }

@@ -1,6 +1,5 @@
 import { type Actor, noteChange } from '../accounts/audit/index.ts'
-import { finishDeliveries } from '../delivery/finish-deliveries.ts'
-import { insertEvents } from '../events/insert-events.ts'
+import { dropQueued } from '../delivery/drop-queued.ts'
 import { onlyRow, type Sql } from '../platform/database/database.ts'
 import { messageIdText, parseMessageId } from '../submission/message-id.ts'
 
@@ -17,8 +16,6 @@ export interface Cancellation {
 /**
  * Drops the deliveries of a message that wait in the queue, also those that are paused or set aside, each with its event; undefined if
  * the message does not exist. As with every drop after the message was accepted, credits are not returned.
- *
- * A delivery is either cancelled or claimed, never both: the deletion waits for a claim of the same row and then leaves it out.
  */
 export async function cancelMessage(sql: Sql, messageId: string, by: Actor): Promise<Cancellation | undefined> {
   const id = parseMessageId(messageId)
@@ -27,15 +24,7 @@ export async function cancelMessage(sql: Sql, messageId: string, by: Actor): Pro
     const [message] = await transaction<{ accountId: number }[]>`
       select account_id as "accountId" from messages where id = ${id}::uuid`
     if (!message) return undefined
-    const { count: cancelled } = await transaction`
-      with deleted as (
-        delete from delivery_queue where message_id = ${id}::uuid and worker_id is null returning *
-      ), finished as (
-        ${finishDeliveries(transaction, { from: transaction`deleted`, state: 'dropped', reason: 'operator' })}
-      ), new_events as (
-        ${insertEvents(transaction, { from: transaction`deleted`, type: 'dropped', detail: { reason: 'operator' } })}
-      )
-      select 1 from deleted`
+    const { count: cancelled } = await dropQueued(transaction, transaction`q.message_id = ${id}::uuid`)
     const { inFlight, finished } = onlyRow(
       await transaction<{ inFlight: number; finished: number }[]>`
         select (select count(*)::int from delivery_queue where message_id = ${id}::uuid) as "inFlight",

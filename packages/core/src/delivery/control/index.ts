@@ -3,11 +3,18 @@ import type { Config } from '../../platform/config.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { loadProviders } from '../providers/providers.ts'
 import type { QueueGrouping } from './count-groups.ts'
+import type { JobFilter, QueueAction } from './job-filter.ts'
+import { type ConfirmProblem, confirmJob, type JobPlan, planJob } from './job-plan.ts'
+import { workOnJob } from './job-work.ts'
+import { findJob, forgetJobs, listJobs, type QueueJob, stopJob } from './jobs.ts'
 import { type QueueOverview, readOverview } from './overview.ts'
 import { type NewPause, type PauseTarget, pausePlace, resumePlace } from './pauses.ts'
 import { type PlaceDetails, showPlace } from './show-place.ts'
 
 export { MAX_COUNTED, QUEUE_GROUPINGS, type QueueGrouping } from './count-groups.ts'
+export { type JobFilter, QUEUE_ACTIONS, type QueueAction } from './job-filter.ts'
+export type { ConfirmProblem, JobPlan } from './job-plan.ts'
+export type { QueueJob } from './jobs.ts'
 export type { BoundedCount, GroupLimits, QueueGroup, QueueOverview } from './overview.ts'
 export { type NewPause, PAUSE_SECONDS, type PauseTarget } from './pauses.ts'
 export type { LimitInEffect, PlaceDetails } from './show-place.ts'
@@ -21,6 +28,16 @@ export interface QueueControl {
   /** See pauses.ts. */
   pause(pause: NewPause, by?: Actor): Promise<Date>
   resume(target: PauseTarget, options: { readonly rules: boolean; readonly by?: Actor }): Promise<string[]>
+  /** See job-plan.ts. */
+  plan(action: QueueAction, filter: JobFilter): Promise<JobPlan>
+  confirm(id: number, action: QueueAction, by?: Actor): Promise<QueueJob | ConfirmProblem>
+  /** See jobs.ts. */
+  jobs(): Promise<QueueJob[]>
+  job(id: number): Promise<QueueJob | undefined>
+  stop(id: number, by?: Actor): Promise<QueueJob | undefined>
+  /** See job-work.ts. */
+  workSome(): Promise<boolean>
+  forgetOld(): Promise<number>
 }
 
 export function createQueueControl({ sql, config }: { readonly sql: Sql; readonly config: Config }): QueueControl {
@@ -31,5 +48,12 @@ export function createQueueControl({ sql, config }: { readonly sql: Sql; readonl
     place: (name) => showPlace(dependencies(), name),
     pause: (pause, by = OPERATOR) => pausePlace(sql, pause, by),
     resume: (target, { rules, by = OPERATOR }) => resumePlace(sql, target, { rules, by }),
+    plan: (action, filter) => planJob(sql, action, filter),
+    confirm: (id, action, by = OPERATOR) => confirmJob(sql, id, { action, by }),
+    jobs: () => listJobs(sql),
+    job: (id) => findJob(sql, id),
+    stop: (id, by = OPERATOR) => stopJob(sql, id, by),
+    workSome: () => workOnJob(sql),
+    forgetOld: () => forgetJobs(sql),
   }
 }

@@ -1,0 +1,65 @@
+import type { DeliveryClass } from '../../accounts/mail-class.ts'
+import type { AnySql } from '../../platform/database/database.ts'
+import { NEVER } from '../../platform/never.ts'
+
+type Fragment = ReturnType<AnySql>
+
+export const QUEUE_ACTIONS = ['flush', 'fail', 'hold', 'release'] as const
+export type QueueAction = (typeof QUEUE_ACTIONS)[number]
+
+/** The deliveries of a job; all conditions must be met, and none means all. */
+export interface JobFilter {
+  /** Parked at this place. */
+  readonly place?: string | undefined
+  /** The recipient's domain. */
+  readonly domain?: string | undefined
+  readonly accountId?: number | undefined
+  readonly class?: DeliveryClass | undefined
+  readonly tag?: string | undefined
+  /** Accepted before this time, in ISO 8601. */
+  readonly before?: string | undefined
+}
+
+/**
+ * The condition on rows of `delivery_queue q`. In flight is none of them. `release` concerns held mail; `hold` all other mail that may become due
+ * by itself; `fail` all. `flush` leaves out scheduled mail, mail that an operator or a paused batch holds, mail at a paused place, and mail whose wait is a
+ * precaution: after an indeterminate attempt, or after the death of a worker.
+ *
+ * Comparisons are such that cannot use an index: the rows are found by others.
+ */
+export function filterOf(sql: AnySql, action: QueueAction, filter: JobFilter): Fragment {
+  const { place, domain, accountId, class: of, tag, before } = filter
+  const when = (condition: boolean, fragment: () => Fragment): Fragment => (condition ? fragment() : sql``)
+  return sql`
+    q.worker_id is null and ${ofAction(sql, action)}
+    ${when(place !== undefined, () => sql`and q.place is not distinct from ${place as string}::text`)}
+    ${when(domain !== undefined, () => sql`and q.recipient_domain = ${domain as string}::text`)}
+    ${when(accountId !== undefined, () => sql`and q.account_id is not distinct from ${accountId as number}::int`)}
+    ${when(of !== undefined, () => sql`and q.class = ${of as number}::int`)}
+    ${when(before !== undefined, () => sql`and q.message_id < uuidv7_floor(${before as string}::text::timestamptz)`)}
+    ${when(
+      tag !== undefined,
+      () =>
+        sql`and exists (select from messages m where m.id = q.message_id and ${tag as string}::text = any(m.tags) offset 0)`,
+    )}`
+}
+
+function ofAction(sql: AnySql, action: QueueAction): Fragment {
+  const isHeld = sql`q.waiting_for is not distinct from 'hold'`
+  switch (action) {
+    case 'fail':
+      return sql`true`
+    case 'release':
+      return sql`${isHeld}`
+    case 'hold':
+      return sql`not (${isHeld}) and q.set_aside is null and q.next_at < ${NEVER}::timestamptz`
+    case 'flush':
+      return sql`
+        not (${isHeld}) and q.set_aside is null and q.state <> 'scheduled' and q.only_host is null and q.blamed = 0
+        and (q.next_at > service_now() or q.place is not null)
+        and (q.place is null or not exists (
+              select from limit_overrides o
+               where o.place = q.place and o.setting = 'pause' and o.until > service_now()
+                 and (o.account_id is null or o.account_id = q.account_id)))`
+  }
+}

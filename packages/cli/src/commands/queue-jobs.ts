@@ -118,7 +118,7 @@ function confirm(call: Call, action: QueueAction): Promise<Answer> {
 function classOption(call: Call): DeliveryClass | undefined {
   const text = textOption(call, 'class')
   if (text === undefined) return undefined
-  const at = DELIVERY_CLASSES.findIndex((name) => name === text)
+  const at = (DELIVERY_CLASSES as readonly string[]).indexOf(text)
   if (at === -1) throw new UsageError(`--class must be one of ${DELIVERY_CLASSES.join(', ')} (got "${text}")`)
   return at as DeliveryClass
 }

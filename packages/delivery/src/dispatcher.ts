@@ -165,6 +165,7 @@ export class Dispatcher {
 
   async #route(inFlight: InFlightDelivery): Promise<void> {
     const { delivery } = inFlight
+    if (delivery.isHeld) return this.#outcomes.finish(delivery, endedWaiting('hold'), inFlight.message)
     const route = await this.#options.routes.route(delivery.recipientDomain)
     if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, inFlight.message)
     const place = this.#places.named(route.place)

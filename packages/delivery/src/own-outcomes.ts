@@ -26,12 +26,13 @@ export const TOO_LATE: Deferred = {
 }
 
 /** The outcome without an attempt of a message whose lifetime ended while its place had no capacity for it. It is expired. */
-export function endedWaiting(waitingFor: WaitingFor): Deferred {
+export function endedWaiting(waitingFor: WaitingFor | 'hold'): Deferred {
   const text = `not attempted: ${WAITED[waitingFor]} until the message expired`
   return { ...INTERNAL_ERROR, reply: { code: 0, enhanced: '4.4.7', text } }
 }
 
-const WAITED: Readonly<Record<WaitingFor, string>> = {
+const WAITED: Readonly<Record<WaitingFor | 'hold', string>> = {
+  hold: 'the operator held it',
   connections: 'all connections that the provider allows were in use',
   rate: 'the rate that the provider allows was used up',
   pause: 'delivery to the provider was paused',

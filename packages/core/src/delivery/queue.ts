@@ -29,6 +29,8 @@ export interface ClaimedDelivery {
   readonly expiresAt: number
   /** Milliseconds from the claim until then; negative if it has passed. */
   readonly lifetimeLeft: number
+  /** The operator held it until the end of its lifetime: it is not sent. */
+  readonly isHeld: boolean
   /** How often a worker died with this delivery in flight. */
   readonly abandoned: number
 }
@@ -63,7 +65,7 @@ export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promi
   return sql<ClaimedDelivery[]>`
     with worker as materialized (select id from workers where id = ${workerId} for key share), due as materialized (
       select found.* from ${flow} cross join lateral (
-        select message_id, recipient_no from delivery_queue
+        select message_id, recipient_no, waiting_for from delivery_queue
          where worker_id is null and account_id = flow.account_id and class = flow.class::smallint and ${where}
          order by next_at limit flow.most
          for update skip locked) found)
@@ -72,7 +74,7 @@ export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promi
       from due, worker where q.message_id = due.message_id and q.recipient_no = due.recipient_no
     returning q.message_id as "messageId", q.recipient_no as "recipientNo", q.account_id as "accountId", q.class, q.attempt,
               q.recipient, q.recipient_domain as "recipientDomain", q.personal, q.group_id as "groupId", q.bypass,
-              q.only_host as "onlyHost", q.abandoned, (${suppression} limit 1) as suppression,
+              q.only_host as "onlyHost", q.abandoned, due.waiting_for is not distinct from 'hold' as "isHeld", (${suppression} limit 1) as suppression,
               floor(extract(epoch from q.next_at) * 1000)::float8 as "dueAt",
               floor(extract(epoch from q.expires_at) * 1000)::float8 as "expiresAt",
               floor(extract(epoch from q.expires_at - service_now()) * 1000)::float8 as "lifetimeLeft"`

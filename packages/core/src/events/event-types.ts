@@ -93,7 +93,7 @@ export const EVENT_TYPE_TABLE = {
     producers: [
       'messages/insert-messages.ts',
       'messages/batches.ts',
-      'messages/cancel-message.ts',
+      'delivery/drop-queued.ts',
       'delivery/record.ts',
       'delivery/set-aside.ts',
       'retention/privacy/erase-traces.ts',

@@ -60,9 +60,9 @@ export const BREAKS: readonly Break[] = [
   {
     name: 'opens connections without waiting for slots',
     file: 'packages/delivery/src/slots.ts',
-    find: 'const taken = await this.#taking.add(request)',
-    replace:
-      'const taken = Array.from({ length: request.count }, (_, at) => at + this.#taken.size + this.#checks * 1000)',
+    find: 'const slots = await core.deliveries.slots.take(workerId, requests)',
+    replace: `const slots = requests.flatMap(({ place, count }) =>
+        Array.from({ length: count }, (_, at) => ({ place, no: at + this.#inUse.size + this.#checks * 1000 })))`,
     journey: 'test/journeys/connection-limit.test.ts',
   },
   {

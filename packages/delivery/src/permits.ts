@@ -1,5 +1,7 @@
 import type { Slots } from './slots.ts'
 
+/** Milliseconds after a connection was closed in which its permit is not used: the server may see the next one before it notices. */
+const CLOSING_MS = 20
 /** Milliseconds that an unused permit is kept. */
 const UNUSED_MS = 1000
 /** Milliseconds until the next request, if there were too few slots. */
@@ -49,8 +51,10 @@ export class Permits {
 
   /** The connection of this permit is closed, or was never opened. */
   give(no: number): void {
-    this.#free.push({ no, since: performance.now() })
-    this.#options.onAnswer()
+    setTimeout(() => {
+      this.#free.push({ no, since: performance.now() })
+      this.#options.onAnswer()
+    }, CLOSING_MS)
   }
 
   /** Asks for more permits, so that there are `wanted` free ones, and no more than `limit` in all. */

@@ -10,9 +10,6 @@ import { TIMEOUTS } from './timeouts.ts'
 /** Maximum bytes of a reply kept with its step; the decisive reply is kept whole with the attempt. */
 const STEP_TEXT = 256
 
-/** Milliseconds until a closed connection is closed for the server, too: it may see the next one before it notices. */
-const CLOSING_MS = 20
-
 interface Waiting {
   readonly stage: Stage
   readonly since: number
@@ -72,7 +69,7 @@ export class SmtpConnection {
     this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#lose(error.code ?? error.message))
     this.#socket.on('close', () => {
       this.#lose('the server closed the connection')
-      setTimeout(this.#closed.resolve, CLOSING_MS)
+      this.#closed.resolve()
     })
   }
 

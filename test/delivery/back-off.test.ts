@@ -174,6 +174,22 @@ t.test('an address or a domain that contains the text of a rule does not count w
   t.strictSame(await overridesOf('echo'), [])
 })
 
+t.test('neither a limit nor the log contains the recipient that a reply quotes', async (t) => {
+  const host = await internet.host(
+    t,
+    { rcpt: ({ command }) => `421 4.7.0 <${/<(.*)>/.exec(command)?.[1]?.toUpperCase()}>: [TSS04] Try Later` },
+    'shared.example',
+  )
+  const domain = internet.domain([host])
+  const personalizations = [1, 2, 3].map((at) => ({ recipient: `quotedrecipient${at}@${domain}` }))
+  const base = `http://127.0.0.1:${service.config.apiPort}`
+  await sendV2(base, internet.sender.apiKey, v2Body(internet.sender, { personalizations }))
+  await until('the pause', async () => (await overridesOf('shared')).length > 0 || undefined)
+  t.match(await overridesOf('shared'), [{ reason: /^[^@]*: \[TSS04\] Try Later$/ }])
+  t.notMatch(JSON.stringify(await overridesOf('shared')), /quotedrecipient/i)
+  t.notMatch(JSON.stringify(internet.worker.log), /quotedrecipient/i)
+})
+
 t.test('a rate holds for all the domains of a provider, and what is beyond it waits', async (t) => {
   const provider = await makeProvider(t, 'rated', () => undefined)
   const began = performance.now()

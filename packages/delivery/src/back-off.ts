@@ -1,4 +1,5 @@
 import {
+  ADAPTIVE_RULE,
   type BackOffRule,
   type BounceClass,
   bounceClass,
@@ -69,11 +70,12 @@ export class BackOff {
   }
 
   /** The same for a reply that is not the outcome of an attempt. */
-  heardReply(place: Place, sender: Sender, reply: ServerReply, isProbe: boolean): void {
+  heardReply(place: Place, sender: Sender, heard: ServerReply, isProbe: boolean): void {
     const { providers } = this.#options
     const provider = providers.named(place.name)
-    if (provider && provider.mx.length > 0 && providers.ofHost(reply.host) !== provider) return
-    const rule = reply.code >= 400 ? providers.ruleFor(provider, withoutRecipient(reply, sender)) : undefined
+    if (provider && provider.mx.length > 0 && providers.ofHost(heard.host) !== provider) return
+    const reply = heard.code >= 400 ? withoutRecipient(heard, sender) : heard
+    const rule = reply.code >= 400 ? providers.ruleFor(provider, reply) : undefined
     const isSlowing = rule !== undefined && rule.effect.kind !== 'finding'
     if (rule?.effect.kind === 'finding') this.#find(place, sender, reply)
     if (isSlowing) this.#hit(place, rule, rule.scope === 'account' ? sender.accountId : null, reply.text)
@@ -107,7 +109,7 @@ export class BackOff {
         const counted = { place: place.name, rule: rule.id, accountId: accountId ?? 0, count, within: rule.within }
         if ((await core.deliveries.limits.countHits(counted)) < rule.times) return
         await core.deliveries.limits.set({ ...(await this.#effectOf(rule, place)), accountId, reason: reply })
-        log.warn({ place: place.name, rule: rule.id, reply }, 'a provider asks for less mail; a back-off rule applies')
+        log.warn({ place: place.name, rule: rule.id }, 'a provider asks for less mail; a back-off rule applies')
         await limits.read()
       })
     }
@@ -139,9 +141,9 @@ export class BackOff {
     place.recent.add(refused)
     if (!refused) return
     const { core, limits } = this.#options
-    const isSlowed = limits.overridesOf(place.name).some(({ rule }) => rule === 'adaptive')
+    const isSlowed = limits.overridesOf(place.name).some(({ rule }) => rule === ADAPTIVE_RULE)
     if (isSlowed) {
-      const counted = { place: place.name, rule: 'adaptive', accountId: 0, count: 1, within: 300 }
+      const counted = { place: place.name, rule: ADAPTIVE_RULE, accountId: 0, count: 1, within: 300 }
       void this.#try(async () => void (await core.deliveries.limits.countHits(counted)))
     }
     const { tries, refused: all } = place.recent.counts
@@ -150,7 +152,7 @@ export class BackOff {
       place: place.name,
       accountId: null,
       setting: 'rate',
-      rule: 'adaptive',
+      rule: ADAPTIVE_RULE,
       lasts: ADAPTIVE.seconds,
     } as const
     void this.#try(async () => {
@@ -158,10 +160,7 @@ export class BackOff {
       place.recent.clear()
       const half = await halving
       await core.deliveries.limits.set({ ...slowed, ...half, reason: reply.text })
-      this.#options.log.warn(
-        { place: place.name, ...half, reply: reply.text },
-        'most mail is refused for now; slowed down',
-      )
+      this.#options.log.warn({ place: place.name, ...half }, 'most mail is refused for now; slowed down')
       await limits.read()
     })
   }
@@ -197,13 +196,31 @@ function serverReply(outcome: Outcome): ServerReply | undefined {
   return reply.code === 0 || reply.own ? undefined : { ...reply, host }
 }
 
-/** The reply without the recipient that it quotes: anybody may choose an address or a domain that contains the text of a rule. */
+/**
+ * The reply without the recipient that it quotes. Anybody may choose an address or a domain that contains the text of a rule; and what is
+ * stored of the reply is kept longer than the data of the recipient.
+ */
 function withoutRecipient(reply: ServerReply, { recipient }: Sender): ServerReply {
   const at = recipient.lastIndexOf('@')
-  const quoted = [recipient, recipient.slice(0, at), recipient.slice(at + 1)].map((part) => part.toLowerCase())
-  let text = reply.text.toLowerCase()
-  for (const part of quoted) if (part.length >= MIN_QUOTED) text = text.replaceAll(part, ' ')
+  const quoted = [recipient, recipient.slice(0, at), recipient.slice(at + 1)]
+  const text = quoted.reduce((left, part) => (part.length < MIN_QUOTED ? left : without(left, part)), reply.text)
   return { ...reply, text }
+}
+
+/** Regardless of case. */
+function without(text: string, part: string): string {
+  const lower = text.toLowerCase()
+  // Some letters have a lower case of another length.
+  if (lower.length !== text.length) return without(lower, part)
+  const quoted = part.toLowerCase()
+  const pieces = lower.split(quoted)
+  let at = 0
+  const kept = pieces.map((piece) => {
+    const own = text.slice(at, at + piece.length)
+    at += piece.length + quoted.length
+    return own
+  })
+  return kept.join('…')
 }
 
 function isRefusalForNow({ code, enhanced, text }: Reply): boolean {

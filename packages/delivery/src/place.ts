@@ -116,14 +116,18 @@ export class Place {
 
   /** Whether mail of some account can be started. */
   get isOpen(): boolean {
-    return !(this.#limits.isPaused && this.#probes === 0) && !this.#gate.isClosed && !this.#connections.isExhausted
+    return this.#closedForAll === undefined
+  }
+
+  get #closedForAll(): WaitingFor | undefined {
+    if (this.#limits.isPaused && this.#probes === 0) return 'pause'
+    if (this.#gate.isClosed) return 'rate'
+    return this.#connections.isExhausted ? 'connections' : undefined
   }
 
   /** Why no delivery of this flow can be started now and for some time; undefined if one can. */
   closedFor({ accountId }: Flow): WaitingFor | undefined {
-    if ((this.#limits.isPaused && this.#probes === 0) || this.#limits.pausedAccounts.has(accountId)) return 'pause'
-    if (this.#gate.isClosed) return 'rate'
-    return this.#connections.isExhausted ? 'connections' : undefined
+    return this.#limits.pausedAccounts.has(accountId) ? 'pause' : this.#closedForAll
   }
 
   /** How many deliveries can be started at once at most, apart from the limit of connections. */
@@ -150,14 +154,11 @@ export class Place {
 
   /** Parks what waits here and cannot be started for some time. */
   #parkClosed(): void {
-    if (this.#waiting.length === 0) return
-    const closed = new Map<WaitingFor, RoutedDelivery[]>()
-    for (const one of this.#waiting.drain()) {
-      const waitingFor = this.closedFor(one.delivery)
-      if (!waitingFor) this.#waiting.push(one.delivery, one)
-      else closed.set(waitingFor, [...(closed.get(waitingFor) ?? []), one])
+    if (this.#waiting.length === 0 || (this.isOpen && this.#limits.pausedAccounts.size === 0)) return
+    for (const [waitingFor, deliveries] of Map.groupBy(this.#waiting.drain(), (one) => this.closedFor(one.delivery))) {
+      if (waitingFor) this.#options.park(deliveries, this, waitingFor)
+      else for (const one of deliveries) this.#waiting.push(one.delivery, one)
     }
-    for (const [waitingFor, deliveries] of closed) this.#options.park(deliveries, this, waitingFor)
   }
 
   /** Whether parked mail can be started; if it lacks a connection, one is requested. */
@@ -229,7 +230,7 @@ export class Place {
       tooMany ||= !may
       return may
     }
-    while (this.#waiting.length > 0 && this.progress.count < this.#limit && this.#isOpen()) {
+    while (this.#waiting.length > 0 && this.progress.count < this.#limit && this.#mayStartNow()) {
       const idle = this.#isMixed ? 0 : this.#connections.idle
       this.#connections.ask(Math.min(this.#waiting.length, this.#limit - this.progress.count) - idle)
       if (!this.#connections.hasFree) break
@@ -243,7 +244,7 @@ export class Place {
     if (tooMany) conversations.wait(this)
   }
 
-  #isOpen(): boolean {
+  #mayStartNow(): boolean {
     if (this.#holds > 0 && performance.now() < this.#heldUntil) return false
     return (!this.#limits.isPaused || this.#probes > 0) && this.#gate.isOpen()
   }

@@ -60,7 +60,7 @@ export type { LostWorkers, WorkerLease } from './lease.ts'
 export type { HeldLease } from './lease-thread.ts'
 export type * from './outcome.ts'
 
-export type { LimitSetting, NewOverride, Override } from './overrides.ts'
+export { ADAPTIVE_RULE, type LimitSetting, type NewOverride, type Override } from './overrides.ts'
 export { hasMoreParked, type ParkedFlow, type WaitingFor } from './parking.ts'
 
 export { effectiveLimits, type PlaceLimits } from './place-limits.ts'

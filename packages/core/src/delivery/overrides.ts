@@ -34,7 +34,7 @@ export interface NewOverride
 }
 
 /** The rule of limits that follow from how much is refused, and of those that the operator sets. */
-const ADAPTIVE = 'adaptive'
+export const ADAPTIVE_RULE = 'adaptive'
 export const OPERATOR_RULE = 'operator'
 /** Seconds between two deliveries that are tried during a pause, and between two raises of an adaptive limit. */
 const STEP_SECONDS = 300
@@ -75,7 +75,7 @@ export async function pausesOf(sql: AnySql, accountId: number, places: readonly 
 export async function setOverride(sql: AnySql, override: NewOverride): Promise<void> {
   const { place, accountId, setting, value, seconds, rule, reason, lasts } = override
   const isProbed = setting === 'pause' && rule !== OPERATOR_RULE && lasts >= PROBED_FROM_SECONDS && accountId === null
-  const isStepped = rule === ADAPTIVE || isProbed
+  const isStepped = rule === ADAPTIVE_RULE || isProbed
   await sql`
     with written as (
       insert into limit_overrides as o (place, account_id, setting, value, seconds, rule, reason, since, until, step_at)
@@ -106,10 +106,10 @@ export async function raiseRates(sql: AnySql): Promise<void> {
     update limit_overrides o
        set step_at = service_now() + make_interval(secs => ${STEP_SECONDS}),
            value = case when exists (select from rule_hits h
-                                      where h.place = o.place and h.rule = ${ADAPTIVE} and h.account_id = 0
+                                      where h.place = o.place and h.rule = ${ADAPTIVE_RULE} and h.account_id = 0
                                         and h.minute > service_now() - make_interval(secs => ${STEP_SECONDS}))
                         then value else ceil(value * 1.25) end
-     where id in (select id from limit_overrides where rule = ${ADAPTIVE} and step_at <= service_now() and until > service_now()
+     where id in (select id from limit_overrides where rule = ${ADAPTIVE_RULE} and step_at <= service_now() and until > service_now()
                    limit 1000 for update skip locked)`
 }
 

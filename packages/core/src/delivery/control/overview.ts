@@ -68,7 +68,10 @@ export async function readOverview(
 ): Promise<QueueOverview> {
   const { counts, partial } = await countInTime(sql, by)
   const byKey = Map.groupBy(counts, ({ key }) => key)
-  const overrides = await readOverrides(sql)
+  const overrides = await readOverrides(
+    sql,
+    providers.all.map(({ name }) => name),
+  )
   const slots = await readSlots(sql)
   const concerned = by === 'provider' ? [...slots.keys(), ...overrides.map(({ place }) => place)] : []
   const keys = new Set([...byKey.keys(), ...concerned])

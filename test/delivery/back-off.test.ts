@@ -146,7 +146,7 @@ t.test('what others than the hosts of a provider reply does not count against it
   const mixed = internet.domain({
     mx: [
       [10, own.name],
-      [10, provider.host.name],
+      [20, provider.host.name],
     ] as const,
   })
   const behind = internet.domain([provider.host, own])

@@ -108,6 +108,7 @@ create table attempts (
   enhanced text,
   reply text,
   conversation json,
+  place text,
   constraint attempts_pkey primary key (message_id, recipient_no, attempt),
   constraint attempts_outcome_check check (outcome = any (array['delivered'::text, 'deferred'::text, 'bounced'::text, 'abandoned'::text]))
 ) partition by range (message_id);
@@ -236,6 +237,7 @@ create table delivery_queue (
   place text,
   waiting_for text,
   held_next_at timestamptz,
+  pool_id integer,
   constraint delivery_queue_pkey primary key (message_id, recipient_no),
   constraint delivery_queue_kind_check check (kind = any (array['to'::text, 'cc'::text, 'bcc'::text])),
   constraint delivery_queue_state_check check (state = any (array['scheduled'::text, 'queued'::text, 'deferred'::text, 'sending'::text]))
@@ -600,6 +602,30 @@ create table messages (
 ) partition by range (id);
 create index messages_account on messages (account_id, id) include (recipients);
 
+create table pool_rules (
+  id integer not null generated always as identity,
+  position integer not null,
+  pool_id integer not null,
+  account_id integer,
+  class smallint,
+  sending_domain text,
+  tag text,
+  constraint pool_rules_pkey primary key (id),
+  constraint pool_rules_account_id_fkey foreign key (account_id) references accounts(id),
+  constraint pool_rules_pool_id_fkey foreign key (pool_id) references pools(id) on delete cascade
+);
+
+create table pools (
+  id integer not null generated always as identity,
+  name text not null,
+  fallback_id integer,
+  reserved boolean not null default false,
+  created_at timestamptz not null default service_now(),
+  constraint pools_pkey primary key (id),
+  constraint pools_name_key unique (name),
+  constraint pools_fallback_id_fkey foreign key (fallback_id) references pools(id)
+);
+
 create table queue_jobs (
   id bigint not null generated always as identity,
   action text not null,
@@ -690,6 +716,36 @@ create table schema_migrations (
   digest text not null,
   applied_at timestamptz not null default now(),
   constraint schema_migrations_pkey primary key (name)
+);
+
+create table source_workers (
+  source_id integer not null,
+  worker_id integer not null,
+  constraint source_workers_pkey primary key (source_id, worker_id),
+  constraint source_workers_source_id_fkey foreign key (source_id) references sources(id) on delete cascade,
+  constraint source_workers_worker_id_fkey foreign key (worker_id) references workers(id) on delete cascade
+);
+create index source_workers_worker on source_workers (worker_id);
+
+create table sources (
+  id integer not null generated always as identity,
+  name text not null,
+  pool_id integer not null,
+  address inet not null,
+  address6 inet,
+  bind inet,
+  helo text not null,
+  weight integer not null default 10,
+  state text not null default 'active'::text,
+  reason text,
+  created_at timestamptz not null default service_now(),
+  constraint sources_pkey primary key (id),
+  constraint sources_address6_key unique (address6),
+  constraint sources_address_key unique (address),
+  constraint sources_name_key unique (name),
+  constraint sources_state_check check (state = any (array['active'::text, 'paused'::text])),
+  constraint sources_weight_check check (weight >= 1 and weight <= 100),
+  constraint sources_pool_id_fkey foreign key (pool_id) references pools(id)
 );
 
 create table suppressions (

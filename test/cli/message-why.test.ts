@@ -1,6 +1,7 @@
 import type { MessageWhy } from '@postrider/core'
 import t from 'tap'
 import { DEFERRED, makeQueue, recipients } from '../core/delivery/queue-of.ts'
+import { parkedAt } from '../helpers/claim.ts'
 import { answered, postrider } from './postrider.ts'
 
 t.test('message why explains each delivery, of one message of any account', async (t) => {
@@ -14,7 +15,7 @@ t.test('message why explains each delivery, of one message of any account', asyn
   const [first, second, third] = (await claimAll(workerId)).sort((a, b) => a.recipientNo - b.recipientNo)
   if (!first || !second || !third) throw new Error('not claimed')
   await core.deliveries.record([{ ...first, workerId, outcome: DEFERRED }])
-  await core.deliveries.park(workerId, [second], { place: 'yahoo', waitingFor: 'connections' })
+  await core.deliveries.park(workerId, parkedAt([second], { place: 'yahoo', waitingFor: 'connections' }))
   const pause = { place: 'yahoo', accountId: null, setting: 'pause', value: null, seconds: null } as const
   await core.deliveries.limits.set({ ...pause, rule: 'yahoo-tss04', lasts: 600, reason: '421 [TSS04] later' })
 

@@ -3,6 +3,7 @@ import t from 'tap'
 import { fillQueue } from '../core/delivery/filled-queue.ts'
 import { makeQueue } from '../core/delivery/queue-of.ts'
 import { acceptMessage, envelopeTo } from '../core/submission.ts'
+import { parkedAt } from '../helpers/claim.ts'
 import { makeGrownService } from '../helpers/grown.ts'
 import { nodesOf, planOf, recordStatements, wholeScans } from '../helpers/statements.ts'
 import { answered, postrider } from './postrider.ts'
@@ -46,9 +47,9 @@ t.test('queue shows what is due, later, parked, held and in flight, by each grou
   const workerId = await register()
   const claimed = await claimAll(workerId)
   const of = (no: number) => claimed.filter(({ recipientNo }) => recipientNo === no)
-  await core.deliveries.park(workerId, of(0), { place: 'google', waitingFor: 'pause' })
-  await core.deliveries.park(workerId, of(1), { place: 'google', waitingFor: 'connections' })
-  await core.deliveries.park(workerId, of(2), { place: 'yahoo', waitingFor: 'rate' })
+  await core.deliveries.park(workerId, parkedAt(of(0), { place: 'google', waitingFor: 'pause' }))
+  await core.deliveries.park(workerId, parkedAt(of(1), { place: 'google', waitingFor: 'connections' }))
+  await core.deliveries.park(workerId, parkedAt(of(2), { place: 'yahoo', waitingFor: 'rate' }))
   await core.deliveries.release(workerId, of(3), 600)
   await core.deliveries.slots.take(workerId, [{ place: 'google', limit: 10, count: 2 }])
   const base = { accountId: null, value: null, seconds: null, reason: '421 slow down', lasts: 600 }
@@ -110,7 +111,7 @@ t.test('queue show lists limits with their sources, overrides, connections, rule
   const { service, core, sender, accept, register, claimAll } = await makeQueue(t)
   await accept(['a@harbor.example', 'b@harbor.example'])
   const workerId = await register()
-  await core.deliveries.park(workerId, await claimAll(workerId), { place: 'google', waitingFor: 'rate' })
+  await core.deliveries.park(workerId, parkedAt(await claimAll(workerId), { place: 'google', waitingFor: 'rate' }))
   await core.deliveries.slots.take(workerId, [{ place: 'google', limit: 10, count: 2 }])
   const base = { place: 'google', accountId: null, reason: '421 slow down', lasts: 600 }
   await core.deliveries.limits.set({ ...base, setting: 'rate', value: 5, seconds: 60, rule: 'google-rate' })

@@ -27,6 +27,7 @@ function loaded(format: 'mime' | 'content', octets: readonly Buffer[], settings 
     dueFrom: new Date(),
     format,
     nullReturnPath: false,
+    tags: [],
     settings,
     size,
     parts,

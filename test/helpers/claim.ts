@@ -1,4 +1,4 @@
-import type { ClaimedDelivery, Core } from '@postrider/core'
+import type { ClaimedDelivery, Core, DeliveryKey, ParkedDelivery } from '@postrider/core'
 
 export interface Claimed {
   readonly workerId: number
@@ -14,4 +14,12 @@ export async function claimDue(
 ): Promise<ClaimedDelivery[]> {
   const flows = await deliveries.dueFlows()
   return deliveries.claim({ workerId, shares: flows.map((flow) => ({ ...flow, ...share })) })
+}
+
+/** These claimed deliveries, to be parked at a place. */
+export function parkedAt(
+  claimed: readonly DeliveryKey[],
+  where: Pick<ParkedDelivery, 'place' | 'waitingFor'>,
+): ParkedDelivery[] {
+  return claimed.map((delivery) => ({ ...delivery, ...where }))
 }

@@ -18,6 +18,9 @@ export interface SinkMessage {
   readonly data: Buffer
   readonly tls: boolean
   readonly session: number
+  /** The client's address and the name it gave. */
+  readonly client: string
+  readonly helo: string
   readonly at: number
 }
 
@@ -95,10 +98,13 @@ export async function startSink(t: Test, options: SinkOptions = {}): Promise<Sin
     #from = ''
     #to: string[] = []
     #inData = false
+    #helo = ''
+    readonly #client: string
 
     constructor(socket: Socket, number: number) {
       this.#socket = socket
       this.#number = number
+      this.#client = socket.remoteAddress ?? ''
     }
 
     start(): void {
@@ -153,6 +159,7 @@ export async function startSink(t: Test, options: SinkOptions = {}): Promise<Sin
       switch (verb) {
         case 'EHLO':
         case 'HELO':
+          this.#helo = line.slice(5)
           await this.#say(line, options.ehlo, verb === 'EHLO' ? this.#capabilities() : '250 sink.test')
           return
         case 'STARTTLS':
@@ -220,6 +227,8 @@ export async function startSink(t: Test, options: SinkOptions = {}): Promise<Sin
         to: [...this.#to],
         tls: this.#tls,
         session: this.#number,
+        client: this.#client,
+        helo: this.#helo,
         ...(data ? { data } : {}),
       }
       return { command, session: this.#number, tls: this.#tls, before, message }

@@ -12,8 +12,10 @@ import { inboxCommands } from './commands/inbox.ts'
 import { keyCommands } from './commands/key.ts'
 import { messageCommands } from './commands/message.ts'
 import { operateCommands } from './commands/operate.ts'
+import { poolCommands } from './commands/pool.ts'
 import { providerCommands } from './commands/provider.ts'
 import { queueCommands } from './commands/queue.ts'
+import { sourceCommands } from './commands/source.ts'
 import { statsCommands } from './commands/stats.ts'
 import { suppressionCommands } from './commands/suppression.ts'
 import { upCommands } from './commands/up.ts'
@@ -33,6 +35,8 @@ const COMMANDS: readonly Command[] = [
   ...messageCommands,
   ...providerCommands,
   ...queueCommands,
+  ...sourceCommands,
+  ...poolCommands,
   ...statsCommands,
   ...eventCommands,
   ...inboxCommands,

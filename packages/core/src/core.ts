@@ -10,6 +10,7 @@ import { type Attachments, createAttachments } from './content/files/index.ts'
 import { createTemplates, type Templates } from './content/templates/index.ts'
 import { createQueueControl, type QueueControl } from './delivery/control/index.ts'
 import { announcer, createDeliveries, type Deliveries } from './delivery/index.ts'
+import { createSources, type Sources } from './delivery/sources/index.ts'
 import type { GivenKey } from './domains/dkim-key.ts'
 import { createDomains, type Domains } from './domains/index.ts'
 import { type Batches, batchesOf, createMessages, EVERYTHING, type Messages, type Share } from './messages/index.ts'
@@ -54,6 +55,7 @@ export interface Core {
   readonly batches: Batches
   readonly deliveries: Deliveries
   readonly queue: QueueControl
+  readonly sources: Sources
   readonly events: Events
   readonly tracking: Tracking
   readonly stats: Stats
@@ -165,6 +167,7 @@ export function createCore({
     privacy: createPrivacy({ sql: work, secrets, forgotten }),
     deliveries,
     queue,
+    sources: createSources(work),
     events: createEvents({ sql: work, alongside: rollUp }),
     stats: createStats(work),
     eventLog: createEventLog({ sql: work, secrets }),

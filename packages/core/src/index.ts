@@ -48,6 +48,7 @@ export {
 export { type Core, type CoreDependencies, createCore } from './core.ts'
 export * from './delivery/control/index.ts'
 export * from './delivery/index.ts'
+export * from './delivery/sources/index.ts'
 export type { DkimSigner, DnsRecord, Domain, DomainSigner, DomainWithRecords } from './domains/domain.ts'
 export type { DomainFinding } from './domains/findings.ts'
 export { senderError } from './domains/sender-error.ts'

@@ -72,7 +72,7 @@ export class BackOff {
   /** The same for a reply that is not the outcome of an attempt. */
   heardReply(place: Place, sender: Sender, heard: ServerReply, isProbe: boolean): void {
     const { providers } = this.#options
-    const provider = providers.named(place.name)
+    const provider = providers.named(place.base)
     if (provider && provider.mx.length > 0 && providers.ofHost(heard.host) !== provider) return
     const reply = heard.code >= 400 ? withoutRecipient(heard, sender) : heard
     const rule = reply.code >= 400 ? providers.ruleFor(provider, reply) : undefined
@@ -84,7 +84,7 @@ export class BackOff {
   }
 
   #find(place: Place, { domainId }: Sender, { enhanced, code, text }: Reply): void {
-    const finding = { place: place.name, code: enhanced || String(code), reply: text }
+    const finding = { place: place.base, code: enhanced || String(code), reply: text }
     void this.#try(() => this.#options.core.domains.noteFinding(domainId, finding))
   }
 

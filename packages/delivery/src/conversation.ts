@@ -4,6 +4,7 @@ import {
   type Parties,
   type Reply,
   type SendPermission,
+  type Source,
   type Stage,
   type Step,
   Unrenderable,
@@ -39,6 +40,8 @@ export interface ConversationOptions {
   /** Number of the attempt, from 1. */
   readonly attempt: number
   readonly routes: Routes
+  /** The source address; the operating system chooses one if undefined. */
+  readonly source: Source | undefined
   readonly heloName: string
   readonly memory: HostMemory
   readonly connections: Connections
@@ -66,7 +69,7 @@ export async function converse(options: ConversationOptions): Promise<Conversati
     await kept.closed
   }
   let last: Deferred | undefined
-  for await (const endpoint of options.routes.endpoints(options.route, options.onlyHost)) {
+  for await (const endpoint of options.routes.endpoints(options.route, options.onlyHost, options.source)) {
     const opened = await open(endpoint, options, steps)
     if (!('usable' in opened)) {
       last = deferral({ ...opened, endpoint, steps, since })

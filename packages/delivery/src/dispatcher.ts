@@ -5,7 +5,6 @@ import {
   type Flow,
   isDatabaseAway,
   isPerishable,
-  type LoadedMessage,
   type Log,
   type Providers,
   type WaitingFor,
@@ -13,6 +12,7 @@ import {
 import type { Backlogged } from './backlog.ts'
 import { Conversations } from './conversations.ts'
 import { deliver, type InFlightDelivery } from './deliver.ts'
+import { GiveBack } from './give-back.ts'
 import { InFlightDeliveries } from './in-flight.ts'
 import { LargeBodies } from './large-bodies.ts'
 import { Outcomes } from './outcomes.ts'
@@ -24,6 +24,7 @@ import type { Recorder } from './recorder.ts'
 import type { Routes } from './routes.ts'
 import { HostMemory } from './smtp/session.ts'
 import { Suspects } from './suspects.ts'
+import { WorkerSources } from './worker-sources.ts'
 
 export interface DispatcherOptions {
   readonly core: Core
@@ -61,8 +62,9 @@ export class Dispatcher {
   readonly #suspects: Suspects
   readonly #inFlight: InFlightDeliveries
   readonly #outcomes: Outcomes
+  readonly #giveBack: GiveBack
+  readonly #sources: WorkerSources
   readonly #looking: NodeJS.Timeout
-  readonly #givingBack = new Set<Promise<void>>()
   #stopping = false
 
   constructor(options: DispatcherOptions) {
@@ -71,12 +73,15 @@ export class Dispatcher {
     this.#suspects = new Suspects(options)
     this.#inFlight = new InFlightDeliveries(options.onCapacity)
     this.#outcomes = new Outcomes({ ...options, inFlight: this.#inFlight })
+    this.#giveBack = new GiveBack({ ...options, inFlight: this.#inFlight })
+    this.#sources = new WorkerSources({ ...options, onChanged: () => this.#routeAgain() })
     this.#places = new Places({
       ...options,
       conversations: this.#conversations,
       siteConnections: options.config.siteConnections,
       mainPlace: options.routes.mainPlace,
-      park: (deliveries, place, waitingFor) => void this.#park(deliveries, place, waitingFor),
+      sources: this.#sources,
+      park: (deliveries, place, waitingFor) => void this.#park(deliveries, place.name, waitingFor),
       run: (inFlight, place, connections, isProbe) => this.#run(inFlight, place, { connections, isProbe }),
     })
     this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS)
@@ -84,6 +89,7 @@ export class Dispatcher {
 
   /** To be called before the first {@link take}. */
   async start(): Promise<void> {
+    await this.#sources.start()
     await this.#places.start()
   }
 
@@ -142,7 +148,7 @@ export class Dispatcher {
         this.#route(inFlight).catch((error: unknown) => this.#outcomes.fault(delivery, error, message))
       }
     } catch (error) {
-      await this.#release(
+      await this.#giveBack.release(
         claimed.map((delivery) => ({ delivery })),
         1,
       )
@@ -156,7 +162,7 @@ export class Dispatcher {
    */
   async reconcile(): Promise<void> {
     const { core, workerId, log } = this.#options
-    await Promise.all(this.#givingBack)
+    await this.#giveBack.settled()
     const unknown = (await core.deliveries.held(workerId)).filter((delivery) => !this.#inFlight.has(delivery))
     if (unknown.length === 0) return
     log.warn({ count: unknown.length }, 'releasing deliveries whose claim response was lost')
@@ -165,14 +171,27 @@ export class Dispatcher {
 
   async #route(inFlight: InFlightDelivery): Promise<void> {
     const { delivery } = inFlight
-    if (delivery.isHeld) return this.#outcomes.finish(delivery, endedWaiting('hold'), inFlight.message)
+    if (delivery.isHeld) return this.#outcomes.finish(delivery, endedWaiting('hold'), inFlight)
     const route = await this.#options.routes.route(delivery.recipientDomain)
-    if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, inFlight.message)
-    const place = this.#places.named(route.place)
-    if (this.#stopping) return this.#release([inFlight], 0)
+    if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, inFlight)
+    if (this.#stopping) return this.#giveBack.release([inFlight], 0)
+    const way = this.#sources.choose(inFlight, route.place)
+    if (!way.isHere) return this.#park([inFlight], way.place, 'source')
+    const place = this.#places.named(way.place)
     const closed = place.closedFor(delivery) ?? (this.#places.roomFor(delivery, place) > 0 ? undefined : 'connections')
-    if (closed) return this.#park([inFlight], place, closed)
+    if (closed) return this.#park([inFlight], place.name, closed)
     place.push({ ...inFlight, site: route.site })
+  }
+
+  /** The sources have changed: what waits for one that cannot send from here is passed to others. */
+  #routeAgain(): void {
+    for (const place of this.#places) {
+      if (place.waiting === 0 || this.#sources.of(place.name) === 'here') continue
+      for (const one of place.drain()) {
+        this.#route(one).catch((error: unknown) => this.#outcomes.fault(one.delivery, error, one.message))
+      }
+    }
+    this.#options.onCapacity()
   }
 
   /**
@@ -184,7 +203,7 @@ export class Dispatcher {
     for (const place of this.#places) {
       slow += place.progress.slow
       place.tidy()
-      if (place.waiting > 0 && this.#places.stalls(place)) void this.#park(place.drain(), place, 'connections')
+      if (place.waiting > 0 && this.#places.stalls(place)) void this.#park(place.drain(), place.name, 'connections')
     }
     this.#inFlight.slow = slow
     this.#conversations.slow = slow
@@ -200,12 +219,13 @@ export class Dispatcher {
       const { core, config, routes, recorder, workerId } = this.#options
       const { delivery, message, site } = inFlight
       if (isPerishable(message.settings) && isTooLate(inFlight))
-        return this.#outcomes.finish(delivery, TOO_LATE, message)
+        return this.#outcomes.finish(delivery, TOO_LATE, { message })
       const route = await routes.route(delivery.recipientDomain)
       // The route may have changed while the delivery waited; it is then passed to the new site.
-      if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, message)
-      if (route.site !== site || route.place !== place.name) return await this.#route(inFlight)
-      if (place.health.isDown(site)) return this.#outcomes.finish(delivery, siteDown(site), message)
+      if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, { message })
+      const way = this.#sources.choose(inFlight, route.place)
+      if (route.site !== site || way.place !== place.name || !way.isHere) return await this.#route(inFlight)
+      if (place.health.isDown(site)) return this.#outcomes.finish(delivery, siteDown(site), { message })
       const sender = { accountId: delivery.accountId, domainId: message.domainId, recipient: delivery.recipient }
       const outcome = await deliver(inFlight, {
         core,
@@ -215,7 +235,8 @@ export class Dispatcher {
         workerId,
         route,
         routes,
-        heloName: config.heloName,
+        source: way.source,
+        heloName: way.source?.helo ?? config.heloName,
         returnPathHost: config.returnPathHost,
         memory: this.#memory,
         tlsRequired: place.limits.tlsRequired,
@@ -227,7 +248,7 @@ export class Dispatcher {
       // A delivery restricted to one host says nothing about the site's other hosts.
       if (outcome && outcome.kind !== 'dropped' && delivery.onlyHost === null) place.heard(site, beginningOf(outcome))
       if (outcome) this.#places.heard(place, sender, outcome, isProbe)
-      this.#outcomes.finish(delivery, outcome, message)
+      this.#outcomes.finish(delivery, outcome, { message, place: place.name })
     } catch (error) {
       if (!isDatabaseAway(error)) return this.#outcomes.fault(inFlight.delivery, error, inFlight.message)
       // Nothing was offered to a server: a failure to record end of data is an outcome, not an error. Other errors may be caused by this
@@ -237,41 +258,16 @@ export class Dispatcher {
         { err: error, messageId, recipientNo },
         'delivery released without an attempt: database unavailable',
       )
-      await this.#release([inFlight], 1)
+      await this.#giveBack.release([inFlight], 1)
     }
   }
 
   /** Leaves deliveries to the database until their place has capacity. */
-  async #park(inFlight: readonly InFlightDelivery[], place: Place, waitingFor: WaitingFor): Promise<void> {
-    const { core, workerId } = this.#options
+  async #park(inFlight: readonly InFlightDelivery[], place: string, waitingFor: WaitingFor): Promise<void> {
     const [ended, others] = [inFlight.filter(hasEnded), inFlight.filter((one) => !hasEnded(one))]
-    for (const { delivery, message } of ended) this.#outcomes.finish(delivery, endedWaiting(waitingFor), message)
+    for (const { delivery, message } of ended) this.#outcomes.finish(delivery, endedWaiting(waitingFor), { message })
     for (const { delivery } of others) this.#places.parked(delivery, place)
-    await this.#give(others, (deliveries) =>
-      core.deliveries.park(workerId, deliveries, { place: place.name, waitingFor }),
-    )
-  }
-
-  async #release(
-    inFlight: readonly { delivery: ClaimedDelivery; message?: LoadedMessage }[],
-    seconds: number,
-  ): Promise<void> {
-    const { core, workerId } = this.#options
-    await this.#give(inFlight, (deliveries) => core.deliveries.release(workerId, deliveries, seconds))
-  }
-
-  async #give(
-    inFlight: readonly { delivery: ClaimedDelivery; message?: LoadedMessage }[],
-    update: (deliveries: readonly ClaimedDelivery[]) => Promise<void>,
-  ): Promise<void> {
-    const deliveries = inFlight.map(({ delivery }) => delivery)
-    // Removed before the database is updated, since this worker may then claim them again at once, under the same attempt number.
-    // reconcile() releases those that the update missed.
-    for (const { delivery, message } of inFlight) this.#inFlight.remove(delivery, message)
-    const release = update(deliveries).catch((err) => this.#options.log.warn({ err }, 'could not release deliveries'))
-    this.#givingBack.add(release)
-    await release
-    this.#givingBack.delete(release)
+    await this.#giveBack.park(others, { place, waitingFor })
   }
 
   /**
@@ -283,7 +279,7 @@ export class Dispatcher {
     clearInterval(this.#looking)
     const deadline = performance.now() + patience
     const unstarted = [...this.#places].flatMap((place) => place.drain())
-    if (unstarted.length > 0) await this.#release(unstarted, 0)
+    if (unstarted.length > 0) await this.#giveBack.release(unstarted, 0)
     let windDownAt = 0
     while (this.#inFlight.count > 0 && performance.now() < deadline) {
       if (performance.now() >= windDownAt) {
@@ -293,7 +289,7 @@ export class Dispatcher {
       }
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    await this.#places.close()
+    await Promise.all([this.#places.close(), this.#sources.close()])
     this.#conversations.close()
   }
 }

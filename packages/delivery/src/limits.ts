@@ -4,9 +4,12 @@ import {
   isDatabaseTrouble,
   type Log,
   type Override,
+  overridesFor,
   type PlaceLimits,
   type Providers,
+  partsOfPlace,
 } from '@postrider/core'
+import { createRefresher } from './refresher.ts'
 
 /** Milliseconds between two reads of the overrides; a notification causes one at once. */
 const READ_EVERY_MS = 1000
@@ -27,8 +30,6 @@ export interface LimitsOptions {
 export class Limits {
   readonly #options: LimitsOptions
   #overrides = new Map<string, Override[]>()
-  #reading: Promise<void> = Promise.resolve()
-  #next: Promise<void> | undefined
   #isRaising = false
   readonly #names: readonly string[]
   readonly #timer: NodeJS.Timeout
@@ -42,22 +43,19 @@ export class Limits {
 
   of(place: string): PlaceLimits {
     const { providers, siteConnections } = this.#options
-    return effectiveLimits({ provider: providers.named(place), siteConnections, overrides: this.overridesOf(place) })
+    return effectiveLimits({
+      provider: providers.named(partsOfPlace(place).base),
+      siteConnections,
+      overrides: this.overridesOf(place),
+    })
   }
 
   overridesOf(place: string): readonly Override[] {
-    return this.#overrides.get(place) ?? []
+    return overridesFor(place, this.#overrides)
   }
 
   /** Reads the overrides: those that are there when it is called are in effect when it resolves. */
-  read(): Promise<void> {
-    this.#next ??= this.#reading.then(() => {
-      this.#next = undefined
-      this.#reading = this.#read()
-      return this.#reading
-    })
-    return this.#next
-  }
+  readonly read = createRefresher(() => this.#read())
 
   async #read(): Promise<void> {
     const { core, log, onChanged, onProbeDue } = this.#options

@@ -10,6 +10,13 @@ export interface OutcomesOptions {
   readonly inFlight: InFlightDeliveries
 }
 
+/** The subject of an outcome. */
+export interface Tried {
+  readonly message: LoadedMessage | undefined
+  /** The place where it was offered; undefined if it was not. */
+  readonly place?: string | undefined
+}
+
 /** Passes the outcomes of deliveries to the recorder. A delivery whose outcome is recorded is no longer in flight. */
 export class Outcomes {
   readonly #options: OutcomesOptions
@@ -22,22 +29,22 @@ export class Outcomes {
   fault(delivery: ClaimedDelivery, error: unknown, message?: LoadedMessage): void {
     const { messageId, recipientNo, attempt } = delivery
     this.#options.log.error({ err: error, messageId, recipientNo, attempt }, 'internal error in delivery')
-    this.finish(delivery, error instanceof DamagedBody ? damaged(error) : INTERNAL_ERROR, message)
+    this.finish(delivery, error instanceof DamagedBody ? damaged(error) : INTERNAL_ERROR, { message })
   }
 
   /**
    * Records an outcome; undefined means that the lease is lost and nothing may be recorded. Does not wait: the connection continues with
    * its next delivery meanwhile.
    */
-  finish(delivery: ClaimedDelivery, outcome: Outcome | undefined, message: LoadedMessage | undefined): void {
-    if (outcome) this.#record(delivery, outcome, message, false)
-    else this.#options.inFlight.remove(delivery, message)
+  finish(delivery: ClaimedDelivery, outcome: Outcome | undefined, tried: Tried): void {
+    if (outcome) this.#record(delivery, outcome, tried, false)
+    else this.#options.inFlight.remove(delivery, tried.message)
   }
 
-  #record(delivery: ClaimedDelivery, outcome: Outcome, message: LoadedMessage | undefined, again: boolean): void {
+  #record(delivery: ClaimedDelivery, outcome: Outcome, { message, place }: Tried, again: boolean): void {
     const { recorder, workerId, log, inFlight } = this.#options
     const { messageId, recipientNo, attempt, class: of } = delivery
-    recorder.record({ messageId, recipientNo, attempt, class: of, workerId, outcome }).then(
+    recorder.record({ messageId, recipientNo, attempt, class: of, workerId, outcome, place }).then(
       (taken) => {
         if (!taken) log.warn({ messageId, recipientNo, attempt }, 'stale result rejected')
         else log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)
@@ -47,7 +54,7 @@ export class Outcomes {
         log.error({ err, messageId, recipientNo, attempt }, 'could not record result')
         // Retry with an outcome that the database cannot reject. If that fails, too, the delivery stays in flight: if it were released,
         // it would be sent again immediately. Its claim ends with this worker's lease, and the recorded end of data shows its state.
-        if (!again) this.#record(delivery, unrecordable(outcome), message, true)
+        if (!again) this.#record(delivery, unrecordable(outcome), { message, place }, true)
       },
     )
   }

@@ -1,4 +1,4 @@
-import { BULK, type Flow, type PlaceLimits, type WaitingFor } from '@postrider/core'
+import { BULK, type Flow, type PlaceLimits, partsOfPlace, type WaitingFor } from '@postrider/core'
 import type { Conversations } from './conversations.ts'
 import type { InFlightDelivery } from './deliver.ts'
 import { FairQueue } from './fair-queue.ts'
@@ -42,6 +42,8 @@ export interface RoutedDelivery extends InFlightDelivery {
  */
 export class Place {
   readonly name: string
+  /** The provider or site. */
+  readonly base: string
   readonly health = new SiteHealth()
   readonly recent = new RecentTries()
   readonly #options: PlaceOptions
@@ -66,6 +68,7 @@ export class Place {
   constructor(options: PlaceOptions) {
     const { name, slots, limits, takeFromRate, onCapacity } = options
     this.name = name
+    this.base = partsOfPlace(name).base
     this.#options = options
     this.#limits = limits
     this.#accepted = limits.connections
@@ -181,7 +184,7 @@ export class Place {
       return
     }
     this.#successes = 0
-    const isOwn = beginning === 'refused' || site === this.name
+    const isOwn = beginning === 'refused' || site === this.base
     if (this.progress.count > 1 && isOwn)
       this.#accepted = Math.max(1, Math.min(this.#accepted, this.progress.count - 1))
     else this.health.failed(site, beginning)

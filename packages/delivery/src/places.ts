@@ -6,6 +6,8 @@ import {
   type Override,
   type ParkedFlow,
   type Providers,
+  partsOfPlace,
+  sourcedPlace,
 } from '@postrider/core'
 import { BackOff } from './back-off.ts'
 import { Backlog, type Backlogged } from './backlog.ts'
@@ -13,6 +15,7 @@ import { MAX_IN_FLIGHT } from './in-flight.ts'
 import { Limits } from './limits.ts'
 import { Place, type PlaceOptions } from './place.ts'
 import { Slots } from './slots.ts'
+import type { WorkerSources } from './worker-sources.ts'
 
 /** Waiting deliveries per connection of a place; above this number its mail is parked. Flows share it. */
 const WAITING_PER_CONNECTION = 8
@@ -21,6 +24,8 @@ const MAX_PLACES = 20_000
 const FORGET_EVERY_MS = 1000
 /** Flows of places whose parked mail is claimed before due mail is claimed again. */
 const AT_ONCE = 64
+/** Deliveries of a flow that are passed to another source at once. */
+const MOVED_AT_ONCE = 50
 
 export interface PlacesOptions extends Omit<PlaceOptions, 'name' | 'limits' | 'slots' | 'takeFromRate' | 'maxWaiting'> {
   readonly core: Core
@@ -29,6 +34,7 @@ export interface PlacesOptions extends Omit<PlaceOptions, 'name' | 'limits' | 's
   readonly providers: Providers
   /** Connections of all workers to a site that belongs to none of the providers. */
   readonly siteConnections: number
+  readonly sources: WorkerSources
   /** The place that all mail goes to, except that of simulated providers; undefined if mail goes to many. */
   readonly mainPlace: string | undefined
 }
@@ -73,8 +79,11 @@ export class Places {
 
   #apply(names: Iterable<string>): void {
     for (const name of names) {
-      const place = this.#places.get(name)
-      if (place) place.limits = this.#limits.of(name)
+      // Limits of a provider may concern its places of all sources.
+      for (const one of [name, ...this.#options.sources.names.map((source) => sourcedPlace({ base: name, source }))]) {
+        const place = this.#places.get(one)
+        if (place) place.limits = this.#limits.of(one)
+      }
     }
   }
 
@@ -103,7 +112,7 @@ export class Places {
       slots: this.#slots,
       takeFromRate: (rate) => this.#options.core.rateLimits.take([rate]),
       maxWaiting: ({ connections }) =>
-        name === this.#options.mainPlace ? MAX_IN_FLIGHT : connections * WAITING_PER_CONNECTION,
+        partsOfPlace(name).base === this.#options.mainPlace ? MAX_IN_FLIGHT : connections * WAITING_PER_CONNECTION,
     })
     this.#places.set(name, place)
     return place
@@ -114,8 +123,8 @@ export class Places {
   }
 
   /** The flow has mail parked there. */
-  parked(flow: Flow, place: Place): void {
-    this.#backlog.add(flow, place.name)
+  parked(flow: Flow, place: string): void {
+    if (this.#options.sources.of(place) !== 'elsewhere') this.#backlog.add(flow, place)
   }
 
   /** The database has no more parked mail of this flow there. */
@@ -125,11 +134,15 @@ export class Places {
 
   /** Parked mail that can be delivered now, and how much of it the places have capacity for. */
   *withCapacity(): Generator<{ readonly backlogged: Backlogged; readonly room: number }> {
+    const { sources } = this.#options
     const isOpen = (name: string): boolean => {
+      const responsibility = sources.of(name)
+      if (responsibility !== 'here') return responsibility === 'move'
       const place = this.named(name)
       return place.isOpen && !this.stalls(place) && place.isReady()
     }
     const roomOf = ({ flow, place: name }: Backlogged): number => {
+      if (sources.of(name) !== 'here') return MOVED_AT_ONCE
       const place = this.named(name)
       if (place.closedFor(flow) || place.waitingOf(flow) > this.#mostOf(place, flow) / 2) return 0
       return Math.min(this.roomFor(flow, place), place.passes)
@@ -152,14 +165,14 @@ export class Places {
 
   /** Its conversations do not end. If all mail goes to one place, there are no others that need capacity. */
   stalls(place: Place): boolean {
-    return place.progress.isStalled && place.name !== this.#options.mainPlace
+    return place.progress.isStalled && place.base !== this.#options.mainPlace
   }
 
   /** Finds parked mail, also of workers that are gone. To be called every second. */
   async look(): Promise<void> {
     const found = await this.#options.core.deliveries.parkedFlows(this.#after)
     this.#after = hasMoreParked(found) ? found.at(-1) : undefined
-    for (const flow of found) this.#backlog.add(flow, flow.place)
+    for (const flow of found) this.parked(flow, flow.place)
   }
 
   /** Closes all connections and frees their slots. */

@@ -1,14 +1,21 @@
-import type { Config, DeliveryRoute, Providers } from '@postrider/core'
+import { isIP } from 'node:net'
+import type { Config, DeliveryRoute, Providers, Source } from '@postrider/core'
 import { createMx, type Mx, type Route, shuffled } from './mx.ts'
 import type { Endpoint } from './smtp/endpoint.ts'
+import { addressesOf } from './worker-sources.ts'
 
 /** Where deliveries are sent according to DELIVERY: the recipients' servers, a relay host, or the sandbox. */
 export interface Routes {
   route(domain: string): Promise<Route> | Route
   /**
-   * The endpoints to try, in order. `onlyHost`: after an indeterminate attempt only that host, unless the route no longer has it.
+   * The endpoints to try, in order. `onlyHost`: after an indeterminate attempt only that host, unless the route no longer has it. With a
+   * source, those that it can reach: one without an IPv6 address uses IPv4 only.
    */
-  endpoints(route: Extract<Route, { kind: 'hosts' }>, onlyHost: string | null): AsyncIterable<Endpoint>
+  endpoints(
+    route: Extract<Route, { kind: 'hosts' }>,
+    onlyHost: string | null,
+    source: Source | undefined,
+  ): AsyncIterable<Endpoint>
   /** The place that all mail goes to, except that of simulated providers; undefined if mail goes to many. Its limit is the overall limit. */
   readonly mainPlace: string | undefined
 }
@@ -43,8 +50,8 @@ function relayRoutes(relay: Extract<DeliveryRoute, { kind: 'relay' }>): Routes {
     mainPlace: 'relay',
     route: () => route,
     // The operating system resolves the configured name, which may be in a hosts file.
-    async *endpoints() {
-      yield { ...endpoint, address: endpoint.host }
+    async *endpoints(_route, _onlyHost, source) {
+      yield* reachable({ ...endpoint, address: endpoint.host }, source)
     },
   }
 }
@@ -62,8 +69,8 @@ function sandboxRoutes(sandbox: { readonly host: string; readonly port: number }
       if (!provider) return route
       return { kind: 'hosts', site: domain, place: provider.name, hosts: [{ name: domain, preference: 0 }] }
     },
-    async *endpoints({ hosts }) {
-      for (const { name } of hosts) yield { host: name, address: sandbox.host, port: sandbox.port }
+    async *endpoints({ hosts }, _onlyHost, source) {
+      for (const { name } of hosts) yield* reachable({ host: name, address: sandbox.host, port: sandbox.port }, source)
     },
   }
 }
@@ -72,11 +79,20 @@ function fixedRoute({ host, port }: { readonly host: string; readonly port: numb
   return { kind: 'hosts', site: `${host}:${port}`, place, hosts: [{ name: host, preference: 0 }] }
 }
 
+/** The endpoint with the local address of the source; nothing if the source has none of that IP version. */
+function reachable(endpoint: Endpoint, source: Source | undefined): Endpoint[] {
+  if (!source) return [endpoint]
+  const version = isIP(endpoint.address)
+  // A name is resolved when the connection is opened, to an address of the same version.
+  const localAddress = addressesOf(source).find((address) => version === 0 || isIP(address) === version)
+  return localAddress === undefined ? [] : [{ ...endpoint, localAddress }]
+}
+
 function mxRoutes(config: Config, mx: Mx): Routes {
   return {
     mainPlace: undefined,
     route: mx.route,
-    async *endpoints({ hosts }, onlyHost) {
+    async *endpoints({ hosts }, onlyHost, source) {
       const held = onlyHost === null ? undefined : hosts.find(({ name }) => name === onlyHost)
       const candidates = held ? [held] : shuffled(hosts)
       // A host with many dead addresses must not use up the attempts of the next one.
@@ -84,9 +100,12 @@ function mxRoutes(config: Config, mx: Mx): Routes {
       let tried = 0
       for (const { name } of candidates) {
         const addresses = await mx.addresses(name).catch(() => [])
-        for (const address of addresses.slice(0, perHost)) {
+        const endpoints = addresses.flatMap((address) =>
+          reachable({ host: name, address, port: config.mxPort }, source),
+        )
+        for (const endpoint of endpoints.slice(0, perHost)) {
           if (++tried > MAX_TRIED) return
-          yield { host: name, address, port: config.mxPort }
+          yield endpoint
         }
       }
     },

@@ -3,6 +3,7 @@ import t from 'tap'
 import { BOUNCED, DEFERRED, DELIVERED, DROPPED, INDETERMINATE, recipients } from '../../core/delivery/queue-of.ts'
 import { acceptMessage } from '../../core/submission.ts'
 import { startInternet } from '../../delivery/outbox.ts'
+import { parkedAt } from '../../helpers/claim.ts'
 import { moveClock } from '../../helpers/database.ts'
 import { until } from '../../helpers/until.ts'
 import { call } from '../call.ts'
@@ -106,7 +107,7 @@ t.test('connections: those to its place are in use, with what is ahead of it the
   const workerId = await register()
   const place = 'mx1.harbor.example'
   const park = async () =>
-    core.deliveries.park(workerId, await claimAll(workerId), { place, waitingFor: 'connections' })
+    core.deliveries.park(workerId, parkedAt(await claimAll(workerId), { place, waitingFor: 'connections' }))
   const id = await accept(recipients(5))
   await park()
   const row = await why(id)
@@ -177,7 +178,7 @@ t.test('no-worker: it is due, parked or claimed, and no worker is alive', async 
   const workerId = await register()
   t.match(await why(id), { waitingFor: 'moment', text: /^The worker that was trying to deliver it has stopped/ })
   const parked = await accept(['mara@harbor.example'])
-  await core.deliveries.park(workerId, await claimAll(workerId), { place: PLACE, waitingFor: 'rate' })
+  await core.deliveries.park(workerId, parkedAt(await claimAll(workerId), { place: PLACE, waitingFor: 'rate' }))
   t.equal((await why(parked)).waitingFor, 'provider-rate')
 })
 

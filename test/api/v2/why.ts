@@ -1,6 +1,7 @@
 import type { Outcome } from '@postrider/core'
 import type { Test } from 'tap'
 import { makeQueue } from '../../core/delivery/queue-of.ts'
+import { parkedAt } from '../../helpers/claim.ts'
 import type { Sender } from '../../helpers/service.ts'
 import { type CallAnswer, call } from '../call.ts'
 
@@ -56,7 +57,7 @@ export async function makeWhy(t: Test) {
     async parked(waitingFor: 'connections' | 'rate' | 'pause', place = PLACE): Promise<string> {
       const id = await queue.accept(['lena@harbor.example'])
       const workerId = await queue.register()
-      await queue.core.deliveries.park(workerId, await queue.claimAll(workerId), { place, waitingFor })
+      await queue.core.deliveries.park(workerId, parkedAt(await queue.claimAll(workerId), { place, waitingFor }))
       return id
     },
     pause: (accountId: number | null, rule = 'yahoo-tss04', lasts = 7200) =>

@@ -63,6 +63,7 @@ function letterOf(octets: number): OutgoingMessage {
       dueFrom: new Date(),
       format: 'content',
       nullReturnPath: false,
+      tags: [],
       settings: {},
       size: body.length,
       parts: new Map([[0, body]]),

@@ -1,5 +1,6 @@
 import { BULK, createCore, createLog, NORMAL, openDatabase, readConfig, URGENT } from '@postrider/core'
 import t from 'tap'
+import { parkedAt } from '../../helpers/claim.ts'
 import { makeService } from '../../helpers/service.ts'
 import { nodesOf, planOf, recordStatements } from '../../helpers/statements.ts'
 
@@ -58,7 +59,7 @@ t.test('a claim takes of each flow what it is given, and reads no mail of others
   t.equal(claimed.find(({ accountId }) => accountId === 3)?.class, URGENT)
 
   await core.deliveries.claim({ workerId, shares: [{ accountId: 1, class: NORMAL, limit: 20 }] })
-  await core.deliveries.park(workerId, claimed, { place: 'd', waitingFor: 'connections' })
+  await core.deliveries.park(workerId, parkedAt(claimed, { place: 'd', waitingFor: 'connections' }))
   const parked = { workerId, place: 'd', shares: [{ accountId: 1, class: NORMAL, limit: 20 }] } as const
   t.equal((await core.deliveries.claim(parked)).length, 20)
   await core.deliveries.dueFlows()

@@ -1,6 +1,6 @@
 import { type ClaimedDelivery, isDatabaseAway } from '@postrider/core'
 import t from 'tap'
-import { claimDue } from '../../helpers/claim.ts'
+import { claimDue, parkedAt } from '../../helpers/claim.ts'
 import { moveClock } from '../../helpers/database.ts'
 import { startLossyProxy } from './lossy-proxy.ts'
 import { DEFERRED, keyOf, makeQueue, openCore, recipients } from './queue-of.ts'
@@ -88,8 +88,8 @@ t.test('parked mail waits at its place, and is claimed there by flow, whenever i
   const workerId = await register()
   const claimed = await claimAll(workerId)
   const [quay, pier] = [claimed.filter(isOf('quay.example')), claimed.filter(isOf('pier.example'))]
-  await core.deliveries.park(workerId, quay, { place: 'quay', waitingFor: 'connections' })
-  await core.deliveries.park(workerId, pier, { place: 'pier', waitingFor: 'pause' })
+  await core.deliveries.park(workerId, parkedAt(quay, { place: 'quay', waitingFor: 'connections' }))
+  await core.deliveries.park(workerId, parkedAt(pier, { place: 'pier', waitingFor: 'pause' }))
   t.same(await claimAll(workerId), [], 'it is not due')
   const [row] = await service.sql`
     select attempt, state, waiting_for, next_at between service_now() + interval '29 minutes' and service_now() + interval '91 minutes' as later
@@ -120,7 +120,7 @@ t.test('parked mail is due at the end of its lifetime at the latest', async (t) 
   await accept(['a@quay.example'])
   const workerId = await register()
   await service.sql`update delivery_queue set expires_at = service_now() + interval '10 minutes'`
-  await core.deliveries.park(workerId, await claimAll(workerId), { place: 'quay', waitingFor: 'pause' })
+  await core.deliveries.park(workerId, parkedAt(await claimAll(workerId), { place: 'quay', waitingFor: 'pause' }))
   const [row] = await service.sql`select next_at = expires_at as last from delivery_queue`
   t.equal(row?.last, true)
 })

@@ -1,5 +1,6 @@
 import { openDatabase } from '@postrider/core'
 import t from 'tap'
+import { parkedAt } from '../../helpers/claim.ts'
 import { makeGrownService } from '../../helpers/grown.ts'
 import { nodesOf, planOf, recordStatements, wholeScans } from '../../helpers/statements.ts'
 import { openCore, recipients } from '../delivery/queue-of.ts'
@@ -24,7 +25,7 @@ t.test('on a grown database every statement reads by an index, whatever the deli
   const { messageId } = await acceptMessage(service, sender, { envelopes })
   const [one, two] = await core.deliveries.claim({ workerId, shares: [{ accountId, class: 1, limit: 2 }] })
   if (!one || !two) throw new Error('nothing was claimed')
-  await core.deliveries.park(workerId, [one], { place: 'yahoo', waitingFor: 'pause' })
+  await core.deliveries.park(workerId, parkedAt([one], { place: 'yahoo', waitingFor: 'pause' }))
   await core.deliveries.release(workerId, [two], 0)
   const batchId = await core.batches.create(accountId)
   await core.batches.hold({ accountId, id: batchId, by: { keyId: null, address: null } }, 'pause')

@@ -20,7 +20,7 @@ const NOT_PARKED = '(not parked)'
 export const queueCommands: readonly Command[] = [
   {
     name: 'queue',
-    usage: '[--by provider|account|class|domain] [--limit N]',
+    usage: '[--by provider|account|class|domain|source] [--limit N]',
     summary:
       'Show what is in the queue, the largest groups first. ">" marks lower bounds: at most 10,000 deliveries of an account and class are ' +
       `counted. By provider, mail that does not wait at one is "${NOT_PARKED}": where it goes is known only when it is claimed`,
@@ -76,8 +76,8 @@ function toAnswer(overview: QueueOverview): Answer {
   return { data: overview, text: lines.join('\n') }
 }
 
-function parked({ parked: { pause, rate, connections } }: QueueGroup): string {
-  const parts = Object.entries({ pause, rate, connections }).filter(([, { count }]) => count > 0)
+function parked({ parked }: QueueGroup): string {
+  const parts = Object.entries(parked).filter(([, { count }]) => count > 0)
   return parts.length === 0 ? '0' : parts.map(([why, count]) => `${bounded(count)} ${why}`).join(', ')
 }
 

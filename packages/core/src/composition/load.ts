@@ -20,6 +20,7 @@ export interface LoadedMessage {
   readonly dueFrom: Date
   readonly format: 'mime' | 'content'
   readonly nullReturnPath: boolean
+  readonly tags: readonly string[]
   /** Added content. */
   readonly settings: AddedContent
   /** Approximate size in memory in bytes. */
@@ -60,7 +61,7 @@ export async function loadMessages(sql: Sql, ids: readonly string[]): Promise<Ma
   const rows = await sql<Row[]>`
     select m.id, m.domain_id as "domainId", m.account_id as "accountId", m.accepted_at as "acceptedAt",
            greatest(m.accepted_at, m.scheduled_at) as "dueFrom", m.format, m.null_return_path as "nullReturnPath", m.size,
-           m.settings, ${lossOf(sql, sql`m.domain_id`)} as loss,
+           m.settings, m.tags, ${lossOf(sql, sql`m.domain_id`)} as loss,
            b.part, b.encoding, b.content, b.digest
       from unnest(${[...ids]}::uuid[]) as wanted(id)
       join messages m on m.id = wanted.id

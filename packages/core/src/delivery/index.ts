@@ -35,7 +35,7 @@ import {
   setOverride,
   takeProbe,
 } from './overrides.ts'
-import { type ParkedFlow, parkDeliveries, parkedFlows, type WaitingFor } from './parking.ts'
+import { type ParkedDelivery, type ParkedFlow, parkDeliveries, parkedFlows } from './parking.ts'
 import { watchPlans } from './plans.ts'
 import {
   type ClaimedDelivery,
@@ -60,10 +60,10 @@ export type { LostWorkers, WorkerLease } from './lease.ts'
 export type { HeldLease } from './lease-thread.ts'
 export type * from './outcome.ts'
 
-export { ADAPTIVE_RULE, type LimitSetting, type NewOverride, type Override } from './overrides.ts'
-export { hasMoreParked, type ParkedFlow, type WaitingFor } from './parking.ts'
-
+export { ADAPTIVE_RULE, type LimitSetting, type NewOverride, type Override, overridesFor } from './overrides.ts'
+export { hasMoreParked, type ParkedDelivery, type ParkedFlow, type WaitingFor } from './parking.ts'
 export { effectiveLimits, type PlaceLimits } from './place-limits.ts'
+export { partsOfPlace, sourcedPlace } from './place-names.ts'
 export type { BackOffRule, RuleEffect } from './providers/back-off-rule.ts'
 export type { Provider } from './providers/provider-file.ts'
 export { defaultProviders, loadProviders, type Providers, readProviders } from './providers/providers.ts'
@@ -94,11 +94,7 @@ export interface Deliveries {
   release(workerId: number, deliveries: readonly DeliveryKey[], seconds: number): Promise<void>
   held(workerId: number): Promise<DeliveryKey[]>
   /** See parking.ts. */
-  park(
-    workerId: number,
-    deliveries: readonly DeliveryKey[],
-    where: { readonly place: string; readonly waitingFor: WaitingFor },
-  ): Promise<void>
+  park(workerId: number, deliveries: readonly ParkedDelivery[]): Promise<void>
   parkedFlows(after?: ParkedFlow): Promise<ParkedFlow[]>
   /** See overrides.ts and rule-hits.ts. */
   readonly limits: {
@@ -175,7 +171,11 @@ export function createDeliveries({
     claim: async (options) => withForgotten(await watched(() => claimDeliveries(sql, options)), forgotten),
     release: (workerId, deliveries, seconds) => releaseDeliveries(sql, workerId, deliveries, seconds),
     held: (workerId) => claimedDeliveries(sql, workerId),
-    park: (workerId, deliveries, where) => parkDeliveries(sql, workerId, deliveries, where),
+    async park(workerId, deliveries) {
+      await parkDeliveries(sql, workerId, deliveries)
+      // For the workers that have the source.
+      if (deliveries.some(({ waitingFor }) => waitingFor === 'source')) await wake(sql, '').catch(() => {})
+    },
     parkedFlows: (after) => watched(() => parkedFlows(sql, after)),
     limits: {
       overrides: (first) => readOverrides(sql, first),
@@ -248,10 +248,8 @@ export function announcer(sql: Sql): (flow: Flow) => void {
     while (queued.size > 0) {
       const payload = queued.size > MAX_NAMED ? '' : [...queued].join(' ')
       queued = new Set()
-      // A lost wake-up delays mail by one poll interval at most. NOTIFY writes a commit record, which need not be flushed.
-      await sql`select set_config('synchronous_commit', 'off', true), pg_notify(${QUEUE_CHANNEL}, ${payload})`.catch(
-        () => {},
-      )
+      // A lost wake-up delays mail by one poll interval at most.
+      await wake(sql, payload).catch(() => {})
     }
     running = false
   }
@@ -259,6 +257,11 @@ export function announcer(sql: Sql): (flow: Flow) => void {
     queued.add(`${accountId}.${of}`)
     if (!running) void run()
   }
+}
+
+/** NOTIFY writes a commit record, which need not be flushed. */
+async function wake(sql: Sql, payload: string): Promise<void> {
+  await sql`select set_config('synchronous_commit', 'off', true), pg_notify(${QUEUE_CHANNEL}, ${payload})`
 }
 
 function readFlows(payload: string): Flow[] | undefined {

@@ -1,4 +1,5 @@
 import type { AnySql, Sql } from '../platform/database/database.ts'
+import { partsOfPlace } from './place-names.ts'
 
 /** The notification channel that tells workers to read the overrides again. */
 export const LIMITS_CHANNEL = 'postrider_limits'
@@ -55,6 +56,22 @@ export async function readOverrides(sql: AnySql, first: readonly string[] = []):
      order by place = any(${[...first]}::text[]) desc, rule = ${OPERATOR_RULE} desc, id desc limit ${MAX_READ}`
 }
 
+/**
+ * Returns the overrides of a place: its own, and those that the operator has set for the provider or site with all its sources. What a
+ * back-off rule has set applies to the source that the provider has refused.
+ */
+export function overridesFor(place: string, byPlace: ReadonlyMap<string, readonly Override[]>): readonly Override[] {
+  const own = byPlace.get(place) ?? []
+  const { base, source } = partsOfPlace(place)
+  if (source === undefined) return own
+  return [...own, ...(byPlace.get(base) ?? []).filter(({ rule }) => rule === OPERATOR_RULE)]
+}
+
+/** The condition that an override `o` concerns a place; see {@link overridesFor}. */
+export function concernsPlace(sql: AnySql, o: ReturnType<AnySql>, place: ReturnType<AnySql>): ReturnType<AnySql> {
+  return sql`(${o}.place = ${place} or ${o}.rule = ${OPERATOR_RULE} and starts_with(${place}, ${o}.place || '@'))`
+}
+
 /** A pause in effect, with whether one delivery is tried from time to time. */
 export interface Pause extends Pick<Override, 'place' | 'accountId' | 'rule' | 'reason' | 'since' | 'until'> {
   readonly isProbed: boolean
@@ -63,11 +80,10 @@ export interface Pause extends Pick<Override, 'place' | 'accountId' | 'rule' | '
 /** Returns the pause of each of these places that holds mail of the account longest. */
 export async function pausesOf(sql: AnySql, accountId: number, places: readonly string[]): Promise<Map<string, Pause>> {
   const pauses = await sql<Pause[]>`
-    select distinct on (place) place, account_id as "accountId", rule, reason, since, until, step_at is not null as "isProbed"
-      from limit_overrides
-     where place = any(${[...places]}::text[]) and setting = 'pause' and until > service_now()
-       and (account_id is null or account_id = ${accountId}::int)
-     order by place, until desc`
+    select distinct on (p.place) p.place, o.account_id as "accountId", o.rule, o.reason, o.since, o.until, o.step_at is not null as "isProbed"
+      from unnest(${[...places]}::text[]) as p(place) join limit_overrides o on ${concernsPlace(sql, sql`o`, sql`p.place`)}
+     where o.setting = 'pause' and o.until > service_now() and (o.account_id is null or o.account_id = ${accountId}::int)
+     order by p.place, o.until desc`
   return new Map(pauses.map((pause) => [pause.place, pause]))
 }
 

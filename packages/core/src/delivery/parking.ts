@@ -3,8 +3,17 @@ import type { AnySql } from '../platform/database/database.ts'
 import type { Flow } from './flows.ts'
 import type { DeliveryKey } from './queue.ts'
 
-/** Why mail waits at its place: connections or the rate are used up, or the place is paused. */
-export type WaitingFor = 'connections' | 'rate' | 'pause'
+/**
+ * Why mail waits at its place: connections or the rate are used up, the place is paused, or this worker does not have the source address, or
+ * none that can send.
+ */
+export type WaitingFor = 'connections' | 'rate' | 'pause' | 'source'
+
+/** A delivery that is left to its place. */
+export interface ParkedDelivery extends DeliveryKey {
+  readonly place: string
+  readonly waitingFor: WaitingFor
+}
 
 /** Seconds after which parked mail is looked at again in any case: spread, so that a million deliveries are not due at once. */
 const LOOK_AGAIN = { least: 1800, most: 5400 } as const
@@ -18,14 +27,13 @@ export interface ParkedFlow extends Flow {
 const MAX_FOUND = 2000
 
 /**
- * Leaves claimed deliveries to their place without an attempt, until it has capacity. They are due again at the end of their lifetime, or
- * after an hour or so, in case no worker knows the place.
+ * Leaves claimed deliveries to their places without an attempt, until those have capacity. They are due again at the end of their
+ * lifetime, or after an hour or so, in case no worker knows the place.
  */
 export async function parkDeliveries(
   sql: AnySql,
   workerId: number,
-  deliveries: readonly DeliveryKey[],
-  { place, waitingFor }: { readonly place: string; readonly waitingFor: WaitingFor },
+  deliveries: readonly ParkedDelivery[],
 ): Promise<void> {
   if (deliveries.length === 0) return
   const { least, most } = LOOK_AGAIN
@@ -33,9 +41,10 @@ export async function parkDeliveries(
     update delivery_queue q
        set worker_id = null, attempt = q.attempt - 1, state = case when q.attempt = 1 then 'queued' else 'deferred' end,
            next_at = least(q.expires_at, service_now() + (${least} + random() * ${most - least}) * interval '1 second'),
-           dot_at = null, dot_host = null, place = ${place}, waiting_for = ${waitingFor}
+           dot_at = null, dot_host = null, place = r.place, waiting_for = r.waiting_for
       from unnest(${deliveries.map((d) => d.messageId)}::uuid[], ${deliveries.map((d) => d.recipientNo)}::int[],
-                  ${deliveries.map((d) => d.attempt)}::int[]) as r(message_id, recipient_no, attempt)
+                  ${deliveries.map((d) => d.attempt)}::int[], ${deliveries.map((d) => d.place)}::text[],
+                  ${deliveries.map((d) => d.waitingFor)}::text[]) as r(message_id, recipient_no, attempt, place, waiting_for)
      where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
        and q.worker_id is not distinct from ${workerId}`
 }

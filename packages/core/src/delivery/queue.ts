@@ -19,6 +19,8 @@ export interface ClaimedDelivery {
   readonly groupId: number | null
   /** The suppression lists that the message bypasses; null if none. */
   readonly bypass: readonly string[] | null
+  /** The pool of sources that the operator has chosen for it; null if none. */
+  readonly poolId: number | null
   /** After an indeterminate attempt, the only host that this attempt may use; otherwise null. */
   readonly onlyHost: string | null
   /** The reason if the recipient was suppressed after the message was accepted; otherwise null. */
@@ -73,7 +75,7 @@ export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promi
        set worker_id = worker.id, state = 'sending', attempt = q.attempt + 1, alone = false, place = null, waiting_for = null
       from due, worker where q.message_id = due.message_id and q.recipient_no = due.recipient_no
     returning q.message_id as "messageId", q.recipient_no as "recipientNo", q.account_id as "accountId", q.class, q.attempt,
-              q.recipient, q.recipient_domain as "recipientDomain", q.personal, q.group_id as "groupId", q.bypass,
+              q.recipient, q.recipient_domain as "recipientDomain", q.personal, q.group_id as "groupId", q.bypass, q.pool_id as "poolId",
               q.only_host as "onlyHost", q.abandoned, due.waiting_for is not distinct from 'hold' as "isHeld", (${suppression} limit 1) as suppression,
               floor(extract(epoch from q.next_at) * 1000)::float8 as "dueAt",
               floor(extract(epoch from q.expires_at) * 1000)::float8 as "expiresAt",

@@ -10,6 +10,8 @@ import { INDETERMINATE_WAIT_SECONDS, retryDelay } from './schedule.ts'
 export interface Result extends DeliveryKey {
   readonly workerId: number
   readonly outcome: Outcome
+  /** Where it was offered; undefined if it was not. */
+  readonly place?: string | undefined
   /** Normal if undefined. */
   readonly class?: DeliveryClass
 }
@@ -33,10 +35,10 @@ with result as materialized (
                     ${column.workerId}::int[], ${column.kind}::text[], ${column.reason}::text[], ${column.delay}::int[],
                     ${column.indeterminate}::text[]::boolean[], ${column.milliseconds}::int[], ${column.stage}::text[],
                     ${column.host}::text[], ${column.address}::text[], ${column.tls}::text[], ${column.code}::int[],
-                    ${column.enhanced}::text[], ${column.reply}::text[], ${column.steps}::text[], ${column.detail}::text[])
+                    ${column.enhanced}::text[], ${column.reply}::text[], ${column.steps}::text[], ${column.detail}::text[], ${column.place}::text[])
              with ordinality
              as r(message_id, recipient_no, attempt, worker_id, kind, reason, delay, indeterminate, milliseconds, stage,
-                  host, address, tls, code, enhanced, reply, steps, detail, at)
+                  host, address, tls, code, enhanced, reply, steps, detail, place, at)
     ), deleted as (
       delete from delivery_queue q using result r
        where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
@@ -58,11 +60,11 @@ with result as materialized (
       returning q.account_id, q.next_at, r.*
     ), verdict as (
       select account_id, message_id, recipient_no, attempt, worker_id, kind, indeterminate, milliseconds, stage, host, address,
-             tls, code, enhanced, reply, steps, detail, at, state, null::timestamptz as next_at
+             tls, code, enhanced, reply, steps, detail, place, at, state, null::timestamptz as next_at
         from deleted
       union all
       select account_id, message_id, recipient_no, attempt, worker_id, kind, indeterminate, milliseconds, stage, host, address,
-             tls, code, enhanced, reply, steps, detail, at, 'deferred', next_at
+             tls, code, enhanced, reply, steps, detail, place, at, 'deferred', next_at
         from kept
     ), finished as (
       ${finishDeliveries(sql, {
@@ -73,10 +75,10 @@ with result as materialized (
       })}
     ), new_attempts as (
       insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, indeterminate, started_at,
-             milliseconds, stage, host, address, tls, code, enhanced, reply, conversation)
+             milliseconds, stage, host, address, tls, code, enhanced, reply, conversation, place)
       select message_id, recipient_no, attempt, account_id, worker_id, kind, indeterminate,
              service_now() - make_interval(secs => milliseconds / 1000.0), milliseconds, stage, host, address, tls, code,
-             enhanced, reply, steps::json
+             enhanced, reply, steps::json, place
         from verdict where kind <> 'dropped'
     ), new_events as (
       ${insertEvents(sql, {
@@ -110,6 +112,7 @@ function columnsOf(results: readonly Result[]) {
     code: attempted.map((outcome) => outcome?.reply.code || null),
     enhanced: attempted.map((outcome) => outcome?.reply.enhanced || null),
     reply: attempted.map((outcome) => outcome?.reply.text ?? null),
+    place: results.map(({ place }) => place ?? null),
     steps: attempted.map((outcome) => JSON.stringify(outcome?.steps ?? [])),
     detail: results.map((result) => JSON.stringify(detailOf(result))),
   }

@@ -138,6 +138,8 @@ export interface MessageSettings extends SettingsDetails {
   readonly unsubscribe?: boolean
   /** The message's unsubscribe group; recipients who unsubscribed from it do not receive the message. */
   readonly group?: number
+  /** The name of the pool of sources that it asks for. */
+  readonly pool?: string
   /** urgent, normal or bulk; not validated yet. */
   readonly class?: string
   /** Seconds after which the message is no longer tried, from when it is due; not validated yet. */

@@ -1,4 +1,4 @@
-import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Reply, Stage, Step } from '@postrider/core'
 import { type Endpoint, placeOf } from './endpoint.ts'
@@ -219,7 +219,9 @@ export class SmtpConnection {
 export async function openSocket(endpoint: Endpoint): Promise<SmtpConnection> {
   const since = performance.now()
   let socket = await new Promise<Socket>((resolve, reject) => {
-    const attempt = connectTcp({ host: endpoint.address, port: endpoint.port, noDelay: true })
+    const { address, port, localAddress } = endpoint
+    const from = localAddress === undefined ? {} : { localAddress, family: isIP(localAddress) }
+    const attempt = connectTcp({ host: address, port, noDelay: true, ...from })
     const timer = setTimeout(() => fail(`no connection within ${TIMEOUTS.connect / 1000} s`), TIMEOUTS.connect)
     function fail(reason: string): void {
       clearTimeout(timer)

@@ -1,11 +1,11 @@
 import type { Step } from '@postrider/core'
 import { elapsed, openSocket, type SmtpConnection } from './connection.ts'
-import { type Endpoint, placeOf } from './endpoint.ts'
+import { type Endpoint, hostKey, placeOf } from './endpoint.ts'
 import { ConnectionLost, SessionRefused } from './errors.ts'
 import type { SmtpReply } from './reply-reader.ts'
 import { TIMEOUTS } from './timeouts.ts'
 
-/** State of hosts that sessions share: TLS sessions to resume, and hosts whose TLS is broken. Bounded. */
+/** State of hosts that sessions share: TLS sessions to resume, and hosts whose TLS is broken. Bounded. `host` is a {@link hostKey}. */
 export class HostMemory {
   readonly #sessions = new Map<string, Buffer>()
   readonly #brokenUntil = new Map<string, number>()
@@ -62,7 +62,7 @@ export async function openSession(endpoint: Endpoint, options: SessionOptions): 
   } catch (error) {
     const tlsFailed = error instanceof ConnectionLost && error.stage === 'tls'
     if (!tlsFailed || endpoint.verify || endpoint.implicitTls || options.tlsRequired) throw error
-    options.memory.markTlsBroken(endpoint.host)
+    options.memory.markTlsBroken(hostKey(endpoint))
     return openOnce(endpoint, options)
   }
 }
@@ -78,7 +78,7 @@ async function openOnce(endpoint: Endpoint, options: SessionOptions): Promise<Sm
     if (
       !connection.tls &&
       connection.capabilities.has('STARTTLS') &&
-      (tlsRequired || !memory.tlsIsBroken(endpoint.host))
+      (tlsRequired || !memory.tlsIsBroken(hostKey(endpoint)))
     )
       await startTls(connection, options)
     if (!connection.tls && tlsRequired)
@@ -125,7 +125,7 @@ function capabilitiesOf({ lines }: SmtpReply): Map<string, string> {
 }
 
 async function startTls(connection: SmtpConnection, { memory, heloName }: SessionOptions): Promise<void> {
-  const { host } = connection.endpoint
+  const host = hostKey(connection.endpoint)
   try {
     const ready = await connection.command('STARTTLS', 'starttls', TIMEOUTS.starttls)
     // A server that offers STARTTLS and then rejects it is used in plain text on the same connection.

@@ -11,6 +11,9 @@ export interface Actor {
 
 export const OPERATOR: Actor = { keyId: null, address: null }
 
+/** The audit log of changes that concern all accounts. */
+export const ALL_ACCOUNTS = 0
+
 export type AuditValues = Readonly<Record<string, unknown>>
 
 export interface Change {

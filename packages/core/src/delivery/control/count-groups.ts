@@ -1,16 +1,17 @@
 import type { AnySql } from '../../platform/database/database.ts'
 import { NEVER } from '../../platform/never.ts'
+import type { WaitingFor } from '../parking.ts'
 
 type Fragment = ReturnType<AnySql>
 
-export const QUEUE_GROUPINGS = ['provider', 'account', 'class', 'domain'] as const
+export const QUEUE_GROUPINGS = ['provider', 'account', 'class', 'domain', 'source'] as const
 export type QueueGrouping = (typeof QUEUE_GROUPINGS)[number]
 
 /** The reason why deliveries wait in the queue; `sending` if they are in flight. */
-export type QueueKind = 'due' | 'later' | 'held' | 'pause' | 'rate' | 'connections' | 'sending'
+export type QueueKind = 'due' | 'later' | 'held' | WaitingFor | 'sending'
 
 export interface GroupCount {
-  /** Place, account id, class or domain; null for mail without a place. */
+  /** Place, account id, class, domain or source; null for mail without a place or source. */
   readonly key: string | null
   readonly kind: QueueKind
   readonly count: number
@@ -127,5 +128,7 @@ function keyOf(sql: AnySql, by: QueueGrouping): Fragment {
       return sql`q.class::text`
     case 'domain':
       return sql`q.recipient_domain`
+    case 'source':
+      return sql`nullif(split_part(q.place, '@', 2), '')`
   }
 }

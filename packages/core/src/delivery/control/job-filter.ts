@@ -1,6 +1,7 @@
 import type { DeliveryClass } from '../../accounts/mail-class.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import { NEVER } from '../../platform/never.ts'
+import { concernsPlace } from '../overrides.ts'
 
 type Fragment = ReturnType<AnySql>
 
@@ -9,7 +10,7 @@ export type QueueAction = (typeof QUEUE_ACTIONS)[number]
 
 /** The deliveries of a job; all conditions must be met, and none means all. */
 export interface JobFilter {
-  /** Parked at this place. */
+  /** Parked at this place, or at one of this provider or site and a source. */
   readonly place?: string | undefined
   /** The recipient's domain. */
   readonly domain?: string | undefined
@@ -32,7 +33,7 @@ export function filterOf(sql: AnySql, action: QueueAction, filter: JobFilter): F
   const when = (condition: boolean, fragment: () => Fragment): Fragment => (condition ? fragment() : sql``)
   return sql`
     q.worker_id is null and ${ofAction(sql, action)}
-    ${when(place !== undefined, () => sql`and q.place is not distinct from ${place as string}::text`)}
+    ${when(place !== undefined, () => sql`and ${isAt(sql, place as string)}`)}
     ${when(domain !== undefined, () => sql`and q.recipient_domain = ${domain as string}::text`)}
     ${when(accountId !== undefined, () => sql`and q.account_id is not distinct from ${accountId as number}::int`)}
     ${when(of !== undefined, () => sql`and q.class = ${of as number}::int`)}
@@ -42,6 +43,10 @@ export function filterOf(sql: AnySql, action: QueueAction, filter: JobFilter): F
       () =>
         sql`and exists (select from messages m where m.id = q.message_id and ${tag as string}::text = any(m.tags) offset 0)`,
     )}`
+}
+
+function isAt(sql: AnySql, place: string): Fragment {
+  return sql`(q.place is not distinct from ${place}::text or starts_with(q.place, ${place}::text || '@'))`
 }
 
 function ofAction(sql: AnySql, action: QueueAction): Fragment {
@@ -59,7 +64,7 @@ function ofAction(sql: AnySql, action: QueueAction): Fragment {
         and (q.next_at > service_now() or q.place is not null)
         and (q.place is null or not exists (
               select from limit_overrides o
-               where o.place = q.place and o.setting = 'pause' and o.until > service_now()
+               where ${concernsPlace(sql, sql`o`, sql`q.place`)} and o.setting = 'pause' and o.until > service_now()
                  and (o.account_id is null or o.account_id = q.account_id)))`
   }
 }

@@ -1,8 +1,7 @@
-import { type Actor, noteChange } from '../../accounts/audit/index.ts'
+import { type Actor, ALL_ACCOUNTS, noteChange } from '../../accounts/audit/index.ts'
 import { type AnySql, onlyRow, type Sql } from '../../platform/database/database.ts'
 import { filterOf, type JobFilter, type QueueAction } from './job-filter.ts'
 import { JOB_COLUMNS, type QueueJob } from './jobs.ts'
-import { ALL_ACCOUNTS } from './pauses.ts'
 
 export interface JobPlan {
   /** The number to confirm. */
@@ -94,7 +93,8 @@ export async function confirmJob(
 function rowsOf(sql: AnySql, { place, accountId }: JobFilter): ReturnType<AnySql> {
   const where =
     place !== undefined
-      ? sql`worker_id is null and place is not null and place = ${place}`
+      ? sql`worker_id is null and place is not null
+            and place in (select ${place}::text union all select ${place}::text || '@' || name from sources)`
       : accountId !== undefined
         ? sql`worker_id is null and account_id = ${accountId}::int`
         : sql`true`

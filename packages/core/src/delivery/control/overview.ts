@@ -1,8 +1,10 @@
 import { DELIVERY_CLASSES } from '../../accounts/mail-class.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { readInOrder } from '../../platform/database/read-in-order.ts'
-import { type Override, readOverrides } from '../overrides.ts'
+import { type Override, overridesFor, readOverrides } from '../overrides.ts'
+import type { WaitingFor } from '../parking.ts'
 import { effectiveLimits } from '../place-limits.ts'
+import { partsOfPlace } from '../place-names.ts'
 import type { Providers } from '../providers/providers.ts'
 import type { MessageRate } from '../providers/units.ts'
 import { countGroups, type GroupCounts, type QueueGrouping, type QueueKind } from './count-groups.ts'
@@ -14,13 +16,13 @@ export interface BoundedCount {
 }
 
 export interface QueueGroup {
-  /** Place, account id, class or domain; null for mail that is not parked, by provider. */
+  /** Place, account id, class, domain or source; by provider or source, null for mail that is not parked there. */
   readonly name: string | null
   readonly due: BoundedCount
   /** Retries and scheduled mail. */
   readonly later: BoundedCount
   /** Parked at its place, by what it waits for. */
-  readonly parked: { readonly pause: BoundedCount; readonly rate: BoundedCount; readonly connections: BoundedCount }
+  readonly parked: Readonly<Record<WaitingFor, BoundedCount>>
   /** Held by the operator, set aside, or of a paused batch. */
   readonly held: BoundedCount
   readonly inFlight: number
@@ -72,11 +74,13 @@ export async function readOverview(
     sql,
     providers.all.map(({ name }) => name),
   )
+  const byPlace = Map.groupBy(overrides, ({ place }) => place)
   const slots = await readSlots(sql)
   const concerned = by === 'provider' ? [...slots.keys(), ...overrides.map(({ place }) => place)] : []
   const keys = new Set([...byKey.keys(), ...concerned])
   const groups = [...keys].map((key): QueueGroup => {
-    const own = overrides.filter((one) => (by === 'provider' ? one.place === key : String(one.accountId) === key))
+    const own =
+      by === 'provider' ? overridesFor(key ?? '', byPlace) : overrides.filter((one) => String(one.accountId) === key)
     const found = byKey.get(key) ?? []
     const of = (...kinds: QueueKind[]): BoundedCount => {
       const those = found.filter(({ kind }) => kinds.length === 0 || kinds.includes(kind))
@@ -88,7 +92,7 @@ export async function readOverview(
       name: by === 'class' ? (DELIVERY_CLASSES[Number(key)] ?? key) : key,
       due: of('due'),
       later: of('later'),
-      parked: { pause: of('pause'), rate: of('rate'), connections: of('connections') },
+      parked: { pause: of('pause'), rate: of('rate'), connections: of('connections'), source: of('source') },
       held: of('held'),
       inFlight: of('sending').count,
       total: of(),
@@ -99,7 +103,7 @@ export async function readOverview(
   })
   function limitsOf(place: string, own: readonly Override[]): GroupLimits {
     const { connections, rate, isPaused } = effectiveLimits({
-      provider: providers.named(place),
+      provider: providers.named(partsOfPlace(place).base),
       siteConnections,
       overrides: own,
     })

@@ -1,10 +1,7 @@
-import { type Actor, noteChange } from '../../accounts/audit/index.ts'
+import { type Actor, ALL_ACCOUNTS, noteChange } from '../../accounts/audit/index.ts'
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import { LIMITS_CHANNEL, OPERATOR_RULE, setOverride } from '../overrides.ts'
-
-/** The audit log of changes that concern the mail of all accounts. */
-export const ALL_ACCOUNTS = 0
 
 export interface PauseTarget {
   readonly place: string

@@ -1,7 +1,8 @@
 import type { Sql } from '../../platform/database/database.ts'
 import { readInOrder } from '../../platform/database/read-in-order.ts'
-import { type LimitSetting, type Override, readOverrides } from '../overrides.ts'
+import { type LimitSetting, type Override, overridesFor, readOverrides } from '../overrides.ts'
 import { effectiveLimits } from '../place-limits.ts'
+import { partsOfPlace } from '../place-names.ts'
 import type { MessageRate } from '../providers/units.ts'
 import { MAX_COUNTED } from './count-groups.ts'
 import type { BoundedCount, OverviewDependencies } from './overview.ts'
@@ -61,8 +62,9 @@ export async function showPlace(
   { sql, providers, siteConnections }: OverviewDependencies,
   place: string,
 ): Promise<PlaceDetails | undefined> {
-  const provider = providers.named(place)
-  const overrides = (await readOverrides(sql)).filter((one) => one.place === place)
+  const provider = providers.named(partsOfPlace(place).base)
+  const byPlace = Map.groupBy(await readOverrides(sql), (one) => one.place)
+  const overrides = overridesFor(place, byPlace)
   const slots = await sql<PlaceDetails['slots'][number][]>`
     select s.worker_id as "workerId", w.host, w.pid, count(*)::int as used
       from connection_slots s left join workers w on w.id = s.worker_id where s.place = ${place} group by 1, 2, 3 order by 1`

@@ -1,0 +1,137 @@
+import type { Egress, Source } from '@postrider/core'
+import {
+  type Answer,
+  type Call,
+  type Command,
+  CommandError,
+  requiredText,
+  requiredWord,
+  table,
+  textOption,
+  UsageError,
+  wholeOption,
+} from '../command.ts'
+
+export const sourceCommands: readonly Command[] = [
+  {
+    name: 'source list',
+    usage: '',
+    summary: 'List the addresses that mail is sent from, with their pools, weights, and how many workers have each',
+    options: {},
+    run: (call) => call.withCore(async (core) => listOf(await core.sources.read())),
+  },
+  {
+    name: 'source add',
+    usage: 'NAME --address IP --helo HOST [--address6 IP] [--bind IP] [--pool POOL] [--weight N]',
+    summary:
+      "Send mail from this address, which a worker's host must have. --bind: its local address behind NAT. Weight: 1 to 100, default 10. " +
+      'Pool: "default", which sends the mail that no rule concerns',
+    words: 1,
+    options: {
+      address: { type: 'string' },
+      address6: { type: 'string' },
+      bind: { type: 'string' },
+      helo: { type: 'string' },
+      pool: { type: 'string' },
+      weight: { type: 'string' },
+    },
+    run: (call) => {
+      const source = {
+        name: requiredWord(call, 'name'),
+        address: requiredText(call, 'address'),
+        address6: textOption(call, 'address6'),
+        bind: textOption(call, 'bind'),
+        helo: requiredText(call, 'helo'),
+        pool: textOption(call, 'pool'),
+        weight: wholeOption(call, 'weight'),
+      }
+      return call.withCore(async (core) => {
+        const added = await core.sources.add(source)
+        return { data: { source: added }, text: `source ${added.name} added` }
+      })
+    },
+  },
+  {
+    name: 'source set',
+    usage: 'NAME [--weight N] [--pool POOL]',
+    summary: 'Change the weight or the pool of a source',
+    words: 1,
+    options: { weight: { type: 'string' }, pool: { type: 'string' } },
+    run: (call) => {
+      const change = { weight: wholeOption(call, 'weight'), pool: textOption(call, 'pool') }
+      if (change.weight === undefined && change.pool === undefined)
+        throw new UsageError('--weight or --pool is required')
+      return changed(call, change, 'changed')
+    },
+  },
+  {
+    name: 'source pause',
+    usage: 'NAME --reason TEXT',
+    summary: 'Send nothing from this address; its mail is sent from the others of its pool, or waits if there are none',
+    words: 1,
+    options: { reason: { type: 'string' } },
+    run: (call) => changed(call, { pause: requiredText(call, 'reason') }, 'paused'),
+  },
+  {
+    name: 'source resume',
+    usage: 'NAME',
+    summary: 'Send from a paused address again',
+    words: 1,
+    options: {},
+    run: (call) => changed(call, { pause: null }, 'resumed'),
+  },
+  {
+    name: 'source remove',
+    usage: 'NAME',
+    summary: 'Remove a source; its mail that waits is sent from the others of its pool',
+    words: 1,
+    options: {},
+    run: (call) => {
+      const name = requiredWord(call, 'name')
+      return call.withCore(async (core) => {
+        await core.sources.remove(name)
+        return { data: { removed: name }, text: `source ${name} removed` }
+      })
+    },
+  },
+]
+
+function changed(
+  call: Call,
+  change: { readonly weight?: number | undefined; readonly pool?: string | undefined; readonly pause?: string | null },
+  done: string,
+): Promise<Answer> {
+  const name = requiredWord(call, 'name')
+  return call.withCore(async (core) => {
+    if (
+      change.pause === null &&
+      !(await core.sources.read()).sources.some((one) => one.name === name && one.isPaused)
+    ) {
+      throw new CommandError(`source ${name} is not paused`)
+    }
+    const source = await core.sources.change(name, change)
+    return { data: { source }, text: `source ${name} ${done}` }
+  })
+}
+
+function listOf({ sources, pools }: Egress): Answer {
+  const poolName = (source: Source): string => pools.find(({ id }) => id === source.poolId)?.name ?? ''
+  const rows = sources.map((source) => [
+    source.name,
+    [source.address, ...(source.address6 === null ? [] : [source.address6])].join(' '),
+    source.helo,
+    poolName(source),
+    source.weight,
+    stateOf(source),
+  ])
+  const data = { sources: sources.map((source) => ({ ...source, pool: poolName(source) })) }
+  const none = 'no sources: the operating system chooses the address of each connection'
+  const text = table(['source', 'address', 'helo', 'pool', 'weight', 'state'], rows)
+  return { data, text: rows.length === 0 ? none : text }
+}
+
+function stateOf({ isPaused, reason, workers }: Source): string {
+  if (isPaused) return `paused: ${reason}`
+  if (workers === 0) return 'no running worker has this address'
+  return `active, ${workers} ${workers === 1 ? 'worker' : 'workers'}`
+}

@@ -1,0 +1,57 @@
+import { type Actor, OPERATOR } from '../../accounts/audit/index.ts'
+import type { Sql } from '../../platform/database/database.ts'
+import { type Egress, type Pool, type PoolRule, readEgress, type Source } from './egress.ts'
+import {
+  addPool,
+  addPoolRule,
+  changePool,
+  type NewPoolRule,
+  type PoolSettings,
+  removePool,
+  removePoolRule,
+} from './manage-pools.ts'
+import {
+  addSource,
+  changeSource,
+  type NewSource,
+  registerSources,
+  removeSource,
+  type SourceChange,
+} from './manage-sources.ts'
+
+export { chooseSource, type SourceChoice, type SourcedMail } from './choose-source.ts'
+export { DEFAULT_POOL, type Egress, type Pool, type PoolRule, type Source } from './egress.ts'
+export type { NewPoolRule, PoolSettings } from './manage-pools.ts'
+export type { NewSource, SourceChange } from './manage-sources.ts'
+
+/** The addresses that mail is sent from, their pools, and the rules that choose a pool. */
+export interface Sources {
+  /** See egress.ts. */
+  read(): Promise<Egress>
+  /** See manage-sources.ts. */
+  add(source: NewSource, by?: Actor): Promise<Source>
+  change(name: string, change: SourceChange, by?: Actor): Promise<Source>
+  remove(name: string, by?: Actor): Promise<void>
+  register(workerId: number, sourceIds: readonly number[]): Promise<number>
+  /** See manage-pools.ts. */
+  addPool(name: string, settings: PoolSettings, by?: Actor): Promise<Pool>
+  changePool(name: string, settings: PoolSettings, by?: Actor): Promise<Pool>
+  removePool(name: string, by?: Actor): Promise<void>
+  addRule(rule: NewPoolRule, by?: Actor): Promise<PoolRule>
+  removeRule(id: number, by?: Actor): Promise<void>
+}
+
+export function createSources(sql: Sql): Sources {
+  return {
+    read: () => readEgress(sql),
+    add: (source, by = OPERATOR) => addSource(sql, source, by),
+    change: (name, change, by = OPERATOR) => changeSource(sql, name, change, by),
+    remove: (name, by = OPERATOR) => removeSource(sql, name, by),
+    register: (workerId, sourceIds) => registerSources(sql, workerId, sourceIds),
+    addPool: (name, settings, by = OPERATOR) => addPool(sql, name, settings, by),
+    changePool: (name, settings, by = OPERATOR) => changePool(sql, name, settings, by),
+    removePool: (name, by = OPERATOR) => removePool(sql, name, by),
+    addRule: (rule, by = OPERATOR) => addPoolRule(sql, rule, by),
+    removeRule: (id, by = OPERATOR) => removePoolRule(sql, id, by),
+  }
+}

@@ -1,0 +1,93 @@
+import {
+  type ClaimedDelivery,
+  type Core,
+  createGroupCommit,
+  isDatabaseTrouble,
+  type LoadedMessage,
+  type Log,
+  type ParkedDelivery,
+  type WaitingFor,
+} from '@postrider/core'
+import type { InFlightDeliveries } from './in-flight.ts'
+
+/** Deliveries parked by one statement, and milliseconds between two of them. */
+const BATCH = 500
+const SPACING_MS = 5
+
+export interface GiveBackOptions {
+  readonly core: Core
+  readonly log: Log
+  readonly workerId: number
+  readonly inFlight: InFlightDeliveries
+}
+
+interface Given {
+  readonly delivery: ClaimedDelivery
+  readonly message?: LoadedMessage
+}
+
+/** Returns claimed deliveries to the database without an attempt. */
+export class GiveBack {
+  readonly #options: GiveBackOptions
+  readonly #parking
+  readonly #inProgress = new Set<Promise<void>>()
+
+  constructor(options: GiveBackOptions) {
+    this.#options = options
+    const { core, workerId } = options
+    this.#parking = createGroupCommit<ParkedDelivery, undefined>({
+      write: async (batch) => {
+        await core.deliveries.park(workerId, batch)
+        return batch.map(() => undefined)
+      },
+      weigh: () => 1,
+      maxItems: BATCH,
+      maxWeight: BATCH,
+      sharedFault: isDatabaseTrouble,
+      spacing: SPACING_MS,
+      lanes: 1,
+    })
+  }
+
+  /** They are due again after some seconds. */
+  async release(given: readonly Given[], seconds: number): Promise<void> {
+    const { core, workerId } = this.#options
+    await this.#give(given, (deliveries) => core.deliveries.release(workerId, deliveries, seconds))
+  }
+
+  /** They wait at their place until it has capacity. */
+  async park(
+    given: readonly Given[],
+    where: { readonly place: string; readonly waitingFor: WaitingFor },
+  ): Promise<void> {
+    await this.#give(given, (deliveries) =>
+      Promise.all(
+        deliveries.map(({ messageId, recipientNo, attempt }) =>
+          this.#parking.add({ messageId, recipientNo, attempt, ...where }),
+        ),
+      ),
+    )
+  }
+
+  async #give(
+    given: readonly Given[],
+    update: (deliveries: readonly ClaimedDelivery[]) => Promise<unknown>,
+  ): Promise<void> {
+    const { inFlight, log } = this.#options
+    // Removed before the database is updated, since this worker may then claim them again at once, under the same attempt number.
+    // reconcile() releases those that the update missed.
+    for (const { delivery, message } of given) inFlight.remove(delivery, message)
+    const updated = update(given.map(({ delivery }) => delivery)).then(
+      () => {},
+      (err) => log.warn({ err }, 'could not release deliveries'),
+    )
+    this.#inProgress.add(updated)
+    await updated
+    this.#inProgress.delete(updated)
+  }
+
+  /** Resolves when all that was given back so far is recorded. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#inProgress)
+  }
+}

@@ -1,0 +1,160 @@
+import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os'
+import {
+  type ClaimedDelivery,
+  type Core,
+  chooseSource,
+  type Egress,
+  isDatabaseTrouble,
+  type LoadedMessage,
+  type Log,
+  NetworkList,
+  partsOfPlace,
+  type Source,
+  sourcedPlace,
+} from '@postrider/core'
+import { createRefresher } from './refresher.ts'
+
+/** Milliseconds between two reads of the sources; a notification causes one at once. */
+const READ_EVERY_MS = 5000
+/** Reads between two registrations of this worker's sources, in case the rows were lost. */
+const REGISTER_EVERY = 12
+
+export interface WorkerSourcesOptions {
+  readonly core: Core
+  readonly log: Log
+  readonly workerId: number
+  /** Called when sources, pools or rules have changed. */
+  readonly onChanged: () => void
+}
+
+/** Where a delivery is sent from, and whether this worker can do that. */
+export interface Way {
+  /** The provider or site, with the source. */
+  readonly place: string
+  /** Undefined if the operating system chooses the address. */
+  readonly source: Source | undefined
+  /** False if another worker has the source, or if the source cannot send now. */
+  readonly isHere: boolean
+}
+
+/**
+ * How this worker treats parked mail of a place: `here`, it delivers it; `elsewhere`, workers that have the source do; `move`, the source
+ * cannot send, but others can; `wait`, none can.
+ */
+export type Responsibility = 'here' | 'elsewhere' | 'move' | 'wait'
+
+const NONE: Egress = { sources: [], pools: [], rules: [] }
+
+/** The source addresses, and which of them this worker's host has. */
+export class WorkerSources {
+  readonly #options: WorkerSourcesOptions
+  #egress: Egress = NONE
+  /** As a text, to see whether it has changed. */
+  #known = ''
+  #byName = new Map<string, Source>()
+  /** Ids of the sources whose addresses this host has. */
+  #own = new Set<number>()
+  #reads = 0
+  readonly #timer: NodeJS.Timeout
+  #listening: { close(): Promise<void> } | undefined
+
+  constructor(options: WorkerSourcesOptions) {
+    this.#options = options
+    this.#timer = setInterval(() => void this.#read(), READ_EVERY_MS)
+  }
+
+  /** Reads the sources, and reads them again whenever they change. */
+  async start(): Promise<void> {
+    await this.#read()
+    this.#listening = await this.#options.core.deliveries.limits.listen(() => void this.#read())
+  }
+
+  get names(): string[] {
+    return [...this.#byName.keys()]
+  }
+
+  /** The source of a delivery to a provider or site. The same for every attempt, as long as it can send. */
+  choose({ delivery, message }: { delivery: ClaimedDelivery; message: LoadedMessage }, base: string): Way {
+    if (this.#egress.sources.length === 0) return { place: base, source: undefined, isHere: true }
+    const choice = chooseSource(
+      this.#egress,
+      { ...delivery, domainId: message.domainId, tags: message.tags, poolName: message.settings.pool },
+      (source) => this.#canSend(source),
+    )
+    if (!choice) return { place: base, source: undefined, isHere: true }
+    const { source, canSend } = choice
+    return { place: sourcedPlace({ base, source: source.name }), source, isHere: canSend && this.#own.has(source.id) }
+  }
+
+  of(place: string): Responsibility {
+    const { source: name } = partsOfPlace(place)
+    if (name === undefined) return 'here'
+    const source = this.#byName.get(name)
+    if (!source) return 'move'
+    if (this.#canSend(source)) return this.#own.has(source.id) ? 'here' : 'elsewhere'
+    return this.#canOthersSend(source) ? 'move' : 'wait'
+  }
+
+  #canSend(source: Source): boolean {
+    return !source.isPaused && (source.workers > 0 || this.#own.has(source.id))
+  }
+
+  #canOthersSend({ poolId }: Source): boolean {
+    const { pools, sources } = this.#egress
+    const chain = new Set<number>()
+    for (let next: number | null = poolId; next !== null && !chain.has(next); ) {
+      chain.add(next)
+      next = pools.find(({ id }) => id === next)?.fallbackId ?? null
+    }
+    return sources.some((one) => chain.has(one.poolId) && this.#canSend(one))
+  }
+
+  readonly #read = createRefresher(() => this.#refresh())
+
+  async #refresh(): Promise<void> {
+    const { core, log, onChanged } = this.#options
+    try {
+      const egress = await core.sources.read()
+      const text = JSON.stringify(egress)
+      await this.#register(egress)
+      if (text === this.#known) return
+      this.#known = text
+      this.#egress = egress
+      this.#byName = new Map(egress.sources.map((source) => [source.name, source]))
+      onChanged()
+    } catch (err) {
+      if (!isDatabaseTrouble(err)) log.error({ err }, 'could not read the source addresses')
+    }
+  }
+
+  async #register({ sources }: Egress): Promise<void> {
+    const { core, log, workerId } = this.#options
+    const local = localAddresses()
+    const own = sources.filter((source) => addressesOf(source).every((address) => local.has(address)))
+    const isSame = own.length === this.#own.size && own.every(({ id }) => this.#own.has(id))
+    if (isSame && (own.length === 0 || ++this.#reads % REGISTER_EVERY !== 0)) return
+    this.#own = new Set(own.map(({ id }) => id))
+    await core.sources.register(workerId, [...this.#own])
+    if (!isSame) log.info({ sources: own.map(({ name }) => name) }, 'source addresses of this host')
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#listening?.close().catch(() => {})
+  }
+}
+
+/** The local addresses that connections of a source begin at. */
+export function addressesOf({ address, address6, bind }: Source): string[] {
+  return [bind ?? address, ...(address6 === null ? [] : [address6])]
+}
+
+/** The addresses of this host. On Linux, all of 127.0.0.0/8 are. */
+function localAddresses(): NetworkList {
+  const all = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses)
+  const isRange = ({ internal, family }: NetworkInterfaceInfo): boolean =>
+    process.platform === 'linux' && internal && family === 'IPv4'
+  return new NetworkList(
+    all.flatMap((one) => (isRange(one) ? (one.cidr ?? one.address) : (one.address.split('%')[0] ?? []))),
+  )
+}

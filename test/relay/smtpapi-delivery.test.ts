@@ -117,11 +117,20 @@ t.test('send_at keeps the message back; what has passed is now', async (t) => {
   await arrived(own)
 })
 
-t.test('ip_pool is accepted and has no effect', async (t) => {
+t.test('ip_pool names a pool of source addresses; any name as long as there are no pools', async (t) => {
   proves(t, 'smtpapi.ip_pool')
+  const { sources } = service.core
   const own = someone()
-  t.strictSame(recipients(await send({ to: [own], ip_pool: 'main' })), [own])
+  const before = await send({ to: [own], ip_pool: 'main' })
+  t.strictSame(recipients(before), [own])
   await arrived(own)
+  await sources.addPool('main', {})
+  t.teardown(() => sources.removePool('main'))
+  await until('the relay to know the pool', async () => {
+    const wrong = await send({ to: [someone()], ip_pool: 'other' })
+    return wrong.deliveries[0]?.state === 'dropped'
+  })
+  t.match((await send({ to: [someone()], ip_pool: 'main' })).settings, { pool: 'main' })
 })
 
 t.test('retired filters and unknown keys are accepted and have no effect', async (t) => {

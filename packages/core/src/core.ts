@@ -108,6 +108,7 @@ export function createCore({
   const renderer = createDynamicRenderer()
   const editableTemplates = createEditableTemplates(sql, renderer)
   const batches = batchesOf(sql)
+  const sources = createSources(sql)
   const attachments = createAttachments({ sql, capacity: config.attachmentStorage })
   const { callsPerMinute, wrongKeysPerMinute } = config
   const auth = createAuth({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinute })
@@ -122,6 +123,7 @@ export function createCore({
     templates,
     editableTemplates,
     batches,
+    sources,
     renderer,
     attachments,
     storedBudget: createByteBudget(config.bodyBudget),
@@ -167,7 +169,7 @@ export function createCore({
     privacy: createPrivacy({ sql: work, secrets, forgotten }),
     deliveries,
     queue,
-    sources: createSources(work),
+    sources,
     events: createEvents({ sql: work, alongside: rollUp }),
     stats: createStats(work),
     eventLog: createEventLog({ sql: work, secrets }),

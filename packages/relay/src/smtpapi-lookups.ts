@@ -5,7 +5,7 @@ import type { SmtpApiProblem } from './smtpapi-values.ts'
 
 /** Reports the objects named in X-SMTPAPI that the account does not have. */
 export async function unknownTo(core: Core, accountId: number, api: SmtpApi): Promise<SmtpApiProblem[]> {
-  const { groupId, batchId } = api
+  const { groupId, batchId, ipPool } = api
   const template = templateKeyOf(api)
   const problems: SmtpApiProblem[] = []
   if (groupId !== undefined && !(await core.groups.known(accountId, [groupId])).has(groupId)) {
@@ -13,6 +13,9 @@ export async function unknownTo(core: Core, accountId: number, api: SmtpApi): Pr
   }
   if (batchId !== undefined && !(await core.batches.isOpen(accountId, batchId))) {
     problems.push({ path: 'batch_id', problem: 'batch does not exist or is closed' })
+  }
+  if (ipPool !== undefined && !(await core.sources.mayUse(ipPool))) {
+    problems.push({ path: 'ip_pool', problem: 'pool does not exist' })
   }
   if (template !== undefined && !(await core.editableTemplates.find(accountId, template.toLowerCase()))) {
     const problem = 'template does not exist or has no active version'

@@ -4,7 +4,7 @@ import type { SmtpApi } from './smtpapi.ts'
 import type { Filters } from './smtpapi-filters.ts'
 
 /** The settings given in X-SMTPAPI. Omitted ones keep the value of X-SETTINGS or of the account. */
-export function settingsOf({ filters, groupId, groupsToDisplay }: SmtpApi): MessageSettings {
+export function settingsOf({ filters, groupId, groupsToDisplay, ipPool }: SmtpApi): MessageSettings {
   const { clickTracking, openTracking, subscriptionTracking, footer, ganalytics } = filters
   const bypass = bypassOf(filters)
   const utm = ganalytics?.enable ? Object.fromEntries([...ganalytics.utm].filter(([, value]) => value !== '')) : {}
@@ -19,7 +19,7 @@ export function settingsOf({ filters, groupId, groupsToDisplay }: SmtpApi): Mess
     ...(Object.keys(utm).length > 0 ? { linkParameters: utm } : {}),
     ...(bypass.length > 0 ? { bypass } : {}),
     ...(groupId === undefined ? {} : { group: groupId, groupLink: true }),
-    ...defined({ groupsToDisplay }),
+    ...defined({ groupsToDisplay, pool: ipPool || undefined }),
   }
 }
 

@@ -1,4 +1,5 @@
 import { DELIVERY_CLASSES, NORMAL } from '../accounts/mail-class.ts'
+import { isEgressName } from '../delivery/sources/change-egress.ts'
 import type { MessageSettings, Submission } from '../submission/submission.ts'
 import { renderMergeTags, withUnsubscribe } from './merge.ts'
 
@@ -29,7 +30,7 @@ export function addedContentOf(submission: Submission, trackingHost: string | nu
   const group = {
     ...(of === DELIVERY_CLASSES[NORMAL] ? {} : { class: of }),
     ...(deadline === undefined ? {} : { deadline }),
-    ...(pool === undefined ? {} : { pool }),
+    ...(pool === undefined || !isEgressName(pool) ? {} : { pool }),
     ...(id === undefined ? {} : { group: id }),
     ...(groupsToDisplay ? { groupsToDisplay } : {}),
     ...(bypass ? { bypass } : {}),

@@ -12,6 +12,7 @@ import type { DynamicRenderer } from '../content/engine/index.ts'
 import type { Attachments } from '../content/files/index.ts'
 import type { Templates } from '../content/templates/index.ts'
 import type { Flow } from '../delivery/flows.ts'
+import type { Sources } from '../delivery/sources/index.ts'
 import type { Domains } from '../domains/index.ts'
 import type { MessageParts } from '../mime/message-parts.ts'
 import { createMessageReader } from '../mime/reader.ts'
@@ -122,6 +123,7 @@ export interface MessagesDependencies {
   readonly templates: Templates
   readonly editableTemplates: EditableTemplates
   readonly batches: Batches
+  readonly sources: Pick<Sources, 'mayUse'>
   readonly renderer: DynamicRenderer
   readonly attachments: Attachments
   readonly forgotten: Forgotten
@@ -159,6 +161,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     templates,
     editableTemplates,
     batches,
+    sources,
     renderer,
     attachments,
     forgotten,
@@ -193,6 +196,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     findTemplate: templates.find,
     findKeyedTemplate: editableTemplates.find,
     isOpenBatch: batches.isOpen,
+    mayUsePool: sources.mayUse,
     findAttachments: attachments.find,
     readAttachments: attachments.read,
     now: clock.now,

@@ -181,6 +181,7 @@ export const ERRORS = {
   keysTooMany: row(181, 'Key', 400, 'Key limit reached: an account can have at most {limit} active keys', 550, '5.6.0'),
 
   batchUnknown: row(127, 'Common', 400, 'Invalid batch id', 550, '5.6.0'),
+  poolUnknown: row(124, 'Common', 400, 'Invalid pool name', 550, '5.6.0'),
   batchHasState: row(128, 'Common', 400, 'The batch is already paused or cancelled', 550, '5.6.0'),
   batchesTooMany: row(
     129,

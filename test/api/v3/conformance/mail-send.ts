@@ -133,8 +133,8 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
   {
     id: 'ip_pool_name',
     parameter: 'ip_pool_name',
-    treatment: 'ignore',
-    note: 'Pools are not supported. Must be a string.',
+    treatment: 'honour',
+    note: 'Must be the name of a pool that is not reserved. As long as the operator has configured no pools, any name is accepted.',
   },
   {
     id: 'sandbox_mode',

@@ -20,7 +20,7 @@ export const SMTPAPI_ROWS: readonly Row[] = [
     treatment: 'honour',
     note: 'An unknown group is treated like invalid JSON. The links of the group are added as with asm.group_id.',
   },
-  { id: 'smtpapi.ip_pool', parameter: 'X-SMTPAPI: ip_pool', treatment: 'ignore' },
+  { id: 'smtpapi.ip_pool', parameter: 'X-SMTPAPI: ip_pool', treatment: 'honour' },
   {
     id: 'smtpapi.invalid',
     parameter: 'X-SMTPAPI: invalid JSON',

@@ -65,7 +65,7 @@ export const HELP_PLACES: Readonly<Record<string, readonly RuleName[]>> = {
   'message.asm': TYPE_ONLY,
   'message.asm.group_id': ['groupInvalid', 'groupUnknown'],
   'message.asm.groups_to_display': ['groupsInvalid', 'groupsTooMany'],
-  'message.ip_pool_name': ['poolInvalid'],
+  'message.ip_pool_name': ['poolInvalid', 'poolUnknown'],
   'message.mail_settings': TYPE_ONLY,
   'message.mail_settings.bypass_list_management': ['bypassConflict'],
   'message.mail_settings.bypass_list_management.enable': SETTING,

@@ -76,6 +76,7 @@ const OWN: Readonly<Record<string, readonly [rule: RuleName, field: string]>> = 
   contentMissing: ['contentMissing', 'content'],
   templateUnknown: ['templateUnknown', 'template_id'],
   batchUnknown: ['batchUnknown', 'batch_id'],
+  poolUnknown: ['poolUnknown', 'ip_pool_name'],
 }
 
 function withV3Text(error: unknown, { templateKey }: Submission, errors: ValidationErrors, publicUrl: string): unknown {

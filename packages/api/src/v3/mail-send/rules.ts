@@ -123,6 +123,7 @@ export const RULES = {
   batchInvalid: rule(56, 'The batch_id must be a string.'),
   batchUnknown: rule(0, 'invalid batch id'),
   poolInvalid: rule(57, 'The ip_pool_name must be a string.'),
+  poolUnknown: rule(57, 'The ip_pool_name must be a valid pool name.'),
   categoriesTooMany: rule(
     58,
     'There is a limit of 10 categories for each email that is sent. You provided {count} categories.',

@@ -4,6 +4,7 @@ import {
   essenceOf,
   invalidParameter,
   LIMITS,
+  type MessageSettings,
   type Principal,
   type Submission,
   type SubmittedAttachment,
@@ -55,12 +56,16 @@ export function toSubmission({ mail, principal, clientAddress, idempotencyKey, n
     attachments: (mail.attachments ?? []).map(toAttachment),
     envelopes: personalizations.map((one) => toEnvelope(one, mail, own)),
     tags: (mail.categories ?? []) as string[],
-    settings: { ...settingsOf(mail), ...urgencyOf(mail) },
+    settings: { ...settingsOf(mail), ...urgencyOf(mail), ...poolOf(mail) },
     scheduledAt: earliest(personalizations.map((one) => timeOf(one.send_at ?? mail.send_at, now))),
     idempotencyKey,
     fingerprint: idempotencyKey === undefined ? undefined : fingerprintOf(mail),
     nameOf: namesOf(mail),
   }
+}
+
+function poolOf({ ip_pool_name: pool }: RawMail): MessageSettings {
+  return isGiven(pool) && pool !== '' ? { pool: String(pool) } : {}
 }
 
 /** Headers that are not copied to the message as they are. */

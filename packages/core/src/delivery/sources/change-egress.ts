@@ -58,9 +58,14 @@ function quoted(name: string): string {
   return JSON.stringify(name.slice(0, 64))
 }
 
-/** The names of sources and pools: one label of a domain name. Throws parameterInvalid. */
+/** Whether a text can be the name of a source or a pool: one label of a domain name. */
+export function isEgressName(text: string): boolean {
+  return /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(text)
+}
+
+/** Throws parameterInvalid. */
 export function requireName(name: string, parameter: string): void {
-  if (/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(name)) return
+  if (isEgressName(name)) return
   throw invalidParameter(
     parameter,
     'must have 1 to 63 lower-case letters, digits and hyphens, and begin and end with a letter or digit',

@@ -1,4 +1,5 @@
 import { type Actor, OPERATOR } from '../../accounts/audit/index.ts'
+import { createCache } from '../../platform/cache.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { type Egress, type Pool, type PoolRule, readEgress, type Source } from './egress.ts'
 import {
@@ -19,6 +20,7 @@ import {
   type SourceChange,
 } from './manage-sources.ts'
 
+export { isEgressName } from './change-egress.ts'
 export { chooseSource, type SourceChoice, type SourcedMail } from './choose-source.ts'
 export { DEFAULT_POOL, type Egress, type Pool, type PoolRule, type Source } from './egress.ts'
 export type { NewPoolRule, PoolSettings } from './manage-pools.ts'
@@ -28,6 +30,8 @@ export type { NewSource, SourceChange } from './manage-sources.ts'
 export interface Sources {
   /** See egress.ts. */
   read(): Promise<Egress>
+  /** Whether messages may name this pool. As long as there are no pools, every name is accepted, and without effect. */
+  mayUse(pool: string): Promise<boolean>
   /** See manage-sources.ts. */
   add(source: NewSource, by?: Actor): Promise<Source>
   change(name: string, change: SourceChange, by?: Actor): Promise<Source>
@@ -41,9 +45,21 @@ export interface Sources {
   removeRule(id: number, by?: Actor): Promise<void>
 }
 
+/** Milliseconds that the names of pools are cached. */
+const NAMES_AGE_MS = 5000
+
 export function createSources(sql: Sql): Sources {
+  const poolNames = createCache({
+    maxAge: NAMES_AGE_MS,
+    maxEntries: 1,
+    load: async () => new Map((await readEgress(sql)).pools.map(({ name, isReserved }) => [name, !isReserved])),
+  })
   return {
     read: () => readEgress(sql),
+    async mayUse(pool) {
+      const names = await poolNames.get('')
+      return names.size === 0 || names.get(pool) === true
+    },
     add: (source, by = OPERATOR) => addSource(sql, source, by),
     change: (name, change, by = OPERATOR) => changeSource(sql, name, change, by),
     remove: (name, by = OPERATOR) => removeSource(sql, name, by),

@@ -27,6 +27,8 @@ export interface Validated {
   readonly findTemplate: (accountId: number, id: number) => Promise<Template | undefined>
   readonly findKeyedTemplate: (accountId: number, key: string) => Promise<KeyedTemplate | undefined>
   readonly isOpenBatch: (accountId: number, id: string) => Promise<boolean>
+  /** Whether messages may name this pool of sources. */
+  readonly mayUsePool: (name: string) => Promise<boolean> | boolean
   readonly findAttachments: (accountId: number, ids: readonly number[]) => Promise<FileSummary[]>
   readonly readAttachments: (files: readonly FileSummary[]) => Promise<StoredAttachment[]>
   /** Takes capacity for stored content until the message is written. Throws overloaded. */
@@ -70,6 +72,7 @@ export const RULES: readonly Rule[] = [
   { name: 'the key allows this mail', doors: EVERY, check: keyAllows },
   { name: 'the data of each recipient can be stored', doors: DETAILED, check: checkKept },
   { name: 'the batch accepts messages', doors: DETAILED, check: batchOpen },
+  { name: 'the pool of sources exists', doors: DETAILED, check: poolKnown },
   { name: 'the template of the entry point is looked up', doors: DETAILED, check: keyedTemplateFound },
   { name: 'a subject is given', doors: HTTP, check: subjectNamed },
   { name: 'the template exists', doors: EVERY, check: templateKnown },
@@ -215,6 +218,13 @@ function batchOpen({ batchId, principal }: Submission, found: Validated): void |
   if (batchId === undefined) return
   return found.isOpenBatch(principal.account.id, batchId).then((open) => {
     if (!open) throw new ServiceError('batchUnknown')
+  })
+}
+
+function poolKnown({ settings: { pool } }: Submission, { mayUsePool }: Validated): void | Promise<void> {
+  if (pool === undefined) return
+  return Promise.resolve(mayUsePool(pool)).then((may) => {
+    if (!may) throw new ServiceError('poolUnknown')
   })
 }
 

@@ -718,6 +718,28 @@ create table schema_migrations (
   constraint schema_migrations_pkey primary key (name)
 );
 
+create table source_results (
+  source_id integer not null,
+  provider text not null,
+  day date not null,
+  tried integer not null,
+  refused integer not null,
+  bounced integer not null,
+  constraint source_results_pkey primary key (source_id, provider, day),
+  constraint source_results_source_id_fkey foreign key (source_id) references sources(id) on delete cascade
+);
+
+create table source_warm_ups (
+  source_id integer not null,
+  provider text not null,
+  day integer not null default 0,
+  began_on date not null,
+  spent_until timestamptz,
+  blocked_on date,
+  constraint source_warm_ups_pkey primary key (source_id, provider),
+  constraint source_warm_ups_source_id_fkey foreign key (source_id) references sources(id) on delete cascade
+);
+
 create table source_workers (
   source_id integer not null,
   worker_id integer not null,
@@ -739,6 +761,7 @@ create table sources (
   state text not null default 'active'::text,
   reason text,
   created_at timestamptz not null default service_now(),
+  warm_up_plan text,
   constraint sources_pkey primary key (id),
   constraint sources_address6_key unique (address6),
   constraint sources_address_key unique (address),

@@ -14,6 +14,7 @@ import {
 } from '@postrider/core'
 import type { Limits } from './limits.ts'
 import type { Place } from './place.ts'
+import type { WorkerSources } from './worker-sources.ts'
 
 /** Tries of a minute from which a place that refuses half of them is slowed, and how long. */
 const ADAPTIVE = { tries: 20, refusedShare: 0.5, seconds: 7200 } as const
@@ -29,6 +30,7 @@ export interface BackOffOptions {
   readonly log: Log
   readonly providers: Providers
   readonly limits: Limits
+  readonly sources: WorkerSources
 }
 
 /** The account and sending domain of a message. */
@@ -99,7 +101,7 @@ export class BackOff {
 
   /** Counts hits until there are none left. The place goes on when the effect of the rule, if any, is known here. */
   async #count(key: string, place: Place): Promise<void> {
-    const { core, limits, log } = this.#options
+    const { core, limits, log, sources } = this.#options
     this.#counting.add(key)
     place.hold()
     for (let hits = this.#hits.get(key); hits; hits = this.#hits.get(key)) {
@@ -109,6 +111,7 @@ export class BackOff {
         const counted = { place: place.name, rule: rule.id, accountId: accountId ?? 0, count, within: rule.within }
         if ((await core.deliveries.limits.countHits(counted)) < rule.times) return
         await core.deliveries.limits.set({ ...(await this.#effectOf(rule, place)), accountId, reason: reply })
+        if (rule.effect.kind === 'pause' && accountId === null) sources.noteBlocked(place.name)
         log.warn({ place: place.name, rule: rule.id }, 'a provider asks for less mail; a back-off rule applies')
         await limits.read()
       })
@@ -137,10 +140,12 @@ export class BackOff {
 
   /** Slows a place that refuses half of what it is offered, although no rule knows its replies; not the sandbox or a relay host. */
   #adapt(place: Place, provider: Provider | undefined, reply: ServerReply, isKnown: boolean): void {
-    const refused = !isKnown && isRefusalForNow(reply)
+    const { core, limits, sources } = this.#options
+    const isRefused = isKnown || isRefusalForNow(reply)
+    sources.noteReply(place.name, reply, isRefused)
+    const refused = isRefused && !isKnown
     place.recent.add(refused)
     if (!refused) return
-    const { core, limits } = this.#options
     const isSlowed = limits.overridesOf(place.name).some(({ rule }) => rule === ADAPTIVE_RULE)
     if (isSlowed) {
       const counted = { place: place.name, rule: ADAPTIVE_RULE, accountId: 0, count: 1, within: 300 }

@@ -15,6 +15,7 @@ import { deliver, type InFlightDelivery } from './deliver.ts'
 import { GiveBack } from './give-back.ts'
 import { InFlightDeliveries } from './in-flight.ts'
 import { LargeBodies } from './large-bodies.ts'
+import { hasEnded, isTooLate } from './lifetime.ts'
 import { Outcomes } from './outcomes.ts'
 import { beginningOf, endedWaiting, siteDown, TOO_LATE } from './own-outcomes.ts'
 import type { Place, RoutedDelivery } from './place.ts'
@@ -40,17 +41,6 @@ export interface DispatcherOptions {
 
 /** Milliseconds between checks of the places. */
 const LOOK_EVERY_MS = 1000
-
-/** Milliseconds after its deadline in which the last attempt of a message begins: it is due when the deadline is reached. */
-const LAST_ATTEMPT_MS = 15_000
-
-function isTooLate({ delivery, takenAt }: InFlightDelivery): boolean {
-  return performance.now() - takenAt > delivery.lifetimeLeft + LAST_ATTEMPT_MS
-}
-
-function hasEnded({ delivery, takenAt }: InFlightDelivery): boolean {
-  return performance.now() - takenAt >= delivery.lifetimeLeft
-}
 
 /** Passes claimed deliveries to their places and outcomes to the recorder. */
 export class Dispatcher {
@@ -81,7 +71,11 @@ export class Dispatcher {
       siteConnections: options.config.siteConnections,
       mainPlace: options.routes.mainPlace,
       sources: this.#sources,
-      park: (deliveries, place, waitingFor) => void this.#park(deliveries, place.name, waitingFor),
+      park: (deliveries, place, waitingFor) => {
+        // Another source may send what this one may not.
+        if (waitingFor === 'warm-up') this.#routeAll(deliveries)
+        else void this.#park(deliveries, place.name, waitingFor)
+      },
       run: (inFlight, place, connections, isProbe) => this.#run(inFlight, place, { connections, isProbe }),
     })
     this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS)
@@ -144,8 +138,7 @@ export class Dispatcher {
           continue
         }
         this.#inFlight.load(message)
-        const inFlight = { delivery, message, takenAt }
-        this.#route(inFlight).catch((error: unknown) => this.#outcomes.fault(delivery, error, message))
+        this.#routeAll([{ delivery, message, takenAt }])
       }
     } catch (error) {
       await this.#giveBack.release(
@@ -176,7 +169,7 @@ export class Dispatcher {
     if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, inFlight)
     if (this.#stopping) return this.#giveBack.release([inFlight], 0)
     const way = this.#sources.choose(inFlight, route.place)
-    if (!way.isHere) return this.#park([inFlight], way.place, 'source')
+    if (!way.isHere) return this.#park([inFlight], way.place, way.waitingFor ?? 'source')
     const place = this.#places.named(way.place)
     const closed = place.closedFor(delivery) ?? (this.#places.roomFor(delivery, place) > 0 ? undefined : 'connections')
     if (closed) return this.#park([inFlight], place.name, closed)
@@ -185,13 +178,18 @@ export class Dispatcher {
 
   /** The sources have changed: what waits for one that cannot send from here is passed to others. */
   #routeAgain(): void {
+    this.#places.sourcesChanged()
     for (const place of this.#places) {
       if (place.waiting === 0 || this.#sources.of(place.name) === 'here') continue
-      for (const one of place.drain()) {
-        this.#route(one).catch((error: unknown) => this.#outcomes.fault(one.delivery, error, one.message))
-      }
+      this.#routeAll(place.drain())
     }
     this.#options.onCapacity()
+  }
+
+  /** Routing continues in the background. */
+  #routeAll(all: Iterable<InFlightDelivery>): void {
+    for (const one of all)
+      this.#route(one).catch((error: unknown) => this.#outcomes.fault(one.delivery, error, one.message))
   }
 
   /**

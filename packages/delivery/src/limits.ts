@@ -8,11 +8,19 @@ import {
   type PlaceLimits,
   type Providers,
   partsOfPlace,
+  type Rate,
 } from '@postrider/core'
 import { createRefresher } from './refresher.ts'
+import type { WorkerSources } from './worker-sources.ts'
 
 /** Milliseconds between two reads of the overrides; a notification causes one at once. */
 const READ_EVERY_MS = 1000
+
+/** The limits of a place for this worker. */
+export interface WorkerLimits extends PlaceLimits {
+  /** The allowances of a source that is warmed up. */
+  readonly warmUp: readonly Rate[]
+}
 
 export interface LimitsOptions {
   readonly core: Core
@@ -20,6 +28,7 @@ export interface LimitsOptions {
   readonly providers: Providers
   /** Connections to a site that belongs to none of the providers, or to a provider without a limit. */
   readonly siteConnections: number
+  readonly sources: WorkerSources
   /** Called with the names of the places whose limits may have changed. */
   readonly onChanged: (places: Iterable<string>) => void
   /** Called with each pause during which a delivery may be tried now. */
@@ -41,13 +50,14 @@ export class Limits {
     this.#timer = setInterval(() => void this.read(), READ_EVERY_MS)
   }
 
-  of(place: string): PlaceLimits {
-    const { providers, siteConnections } = this.#options
-    return effectiveLimits({
+  of(place: string): WorkerLimits {
+    const { providers, siteConnections, sources } = this.#options
+    const limits = effectiveLimits({
       provider: providers.named(partsOfPlace(place).base),
       siteConnections,
       overrides: this.overridesOf(place),
     })
+    return { ...limits, warmUp: sources.warmUpOf(place) }
   }
 
   overridesOf(place: string): readonly Override[] {

@@ -36,6 +36,7 @@ const WAITED: Readonly<Record<WaitingFor | 'hold', string>> = {
   connections: 'all connections that the provider allows were in use',
   rate: 'the rate that the provider allows was used up',
   pause: 'delivery to the provider was paused',
+  'warm-up': 'the daily limit of its source addresses, which are new, was used up',
   source: 'none of its source addresses could send',
 }
 

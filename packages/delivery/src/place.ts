@@ -1,10 +1,11 @@
-import { BULK, type Flow, type PlaceLimits, partsOfPlace, type WaitingFor } from '@postrider/core'
+import { BULK, type Flow, partsOfPlace, type WaitingFor } from '@postrider/core'
 import type { Conversations } from './conversations.ts'
 import type { InFlightDelivery } from './deliver.ts'
 import { FairQueue } from './fair-queue.ts'
+import type { WorkerLimits } from './limits.ts'
 import { type Connections, PlaceConnections } from './place-connections.ts'
 import { Progress } from './progress.ts'
-import { RateGate, type TakeFromRate } from './rate-gate.ts'
+import { RateGate, type TakeFromRates } from './rate-gate.ts'
 import { RecentTries } from './recent-tries.ts'
 import { SiteHealth } from './site-health.ts'
 import type { Slots } from './slots.ts'
@@ -16,16 +17,18 @@ const HOLD_MS = 2000
 
 export interface PlaceOptions {
   readonly name: string
-  readonly limits: PlaceLimits
+  readonly limits: WorkerLimits
   readonly conversations: Conversations
   readonly slots: Slots
   /** Delivers one delivery; never throws. */
   readonly run: (inFlight: RoutedDelivery, place: Place, own: Connections, isProbe: boolean) => Promise<void>
   /** Leaves deliveries to the database: they cannot be started for some time. */
   readonly park: (deliveries: readonly RoutedDelivery[], place: Place, waitingFor: WaitingFor) => void
-  readonly takeFromRate: TakeFromRate
+  readonly takeFromRates: TakeFromRates
+  /** The allowance of its source is used up for some seconds. */
+  readonly onSpent: (place: Place, seconds: number) => void
   /** How many deliveries may wait at a place if this worker has all connections to it. */
-  readonly maxWaiting: (limits: PlaceLimits) => number
+  readonly maxWaiting: (limits: WorkerLimits) => number
   /** Called when the place can have more mail. */
   readonly onCapacity: () => void
 }
@@ -50,7 +53,7 @@ export class Place {
   readonly #waiting = new FairQueue<RoutedDelivery>()
   readonly #connections: PlaceConnections
   readonly #gate: RateGate
-  #limits: PlaceLimits
+  #limits: WorkerLimits
   /** Deliveries that may be tried during a pause. */
   #probes = 0
   /** The site of the last delivery, and whether there are others: an idle session serves only its own site. */
@@ -66,7 +69,7 @@ export class Place {
   #activeBulk = 0
 
   constructor(options: PlaceOptions) {
-    const { name, slots, limits, takeFromRate, onCapacity } = options
+    const { name, slots, limits, takeFromRates, onSpent, onCapacity } = options
     this.name = name
     this.base = partsOfPlace(name).base
     this.#options = options
@@ -78,20 +81,20 @@ export class Place {
       this.#parkExcess()
       if (this.#waiting.length === 0) onCapacity()
     }
-    this.#gate = new RateGate(name, takeFromRate, onAnswer)
-    this.#gate.rate = limits.rate
+    this.#gate = new RateGate({ place: name, takeFromRates, onAnswer, onSpent: (seconds) => onSpent(this, seconds) })
+    this.#gate.rates = limits
     this.#connections = new PlaceConnections({ place: name, slots, onAnswer, limits: () => this.#limits })
   }
 
-  get limits(): PlaceLimits {
+  get limits(): WorkerLimits {
     return this.#limits
   }
 
-  set limits(limits: PlaceLimits) {
+  set limits(limits: WorkerLimits) {
     const { connections, isPaused } = this.#limits
     this.#limits = limits
     if (limits.isPaused && !isPaused) this.#probes = 0
-    this.#gate.rate = limits.rate
+    this.#gate.rates = limits
     if (limits.connections > connections) this.#accepted = limits.connections
     this.#connections.tidy()
     this.#parkClosed()
@@ -124,8 +127,7 @@ export class Place {
 
   get #closedForAll(): WaitingFor | undefined {
     if (this.#limits.isPaused && this.#probes === 0) return 'pause'
-    if (this.#gate.isClosed) return 'rate'
-    return this.#connections.isExhausted ? 'connections' : undefined
+    return this.#gate.closedBy ?? (this.#connections.isExhausted ? 'connections' : undefined)
   }
 
   /** Why no delivery of this flow can be started now and for some time; undefined if one can. */

@@ -27,7 +27,8 @@ const AT_ONCE = 64
 /** Deliveries of a flow that are passed to another source at once. */
 const MOVED_AT_ONCE = 50
 
-export interface PlacesOptions extends Omit<PlaceOptions, 'name' | 'limits' | 'slots' | 'takeFromRate' | 'maxWaiting'> {
+export interface PlacesOptions
+  extends Omit<PlaceOptions, 'name' | 'limits' | 'slots' | 'takeFromRates' | 'onSpent' | 'maxWaiting'> {
   readonly core: Core
   readonly log: Log
   readonly workerId: number
@@ -97,6 +98,11 @@ export class Places {
     onCapacity()
   }
 
+  /** The sources have changed, and with them the allowances of those that are warmed up. */
+  sourcesChanged(): void {
+    for (const place of this) if (place.name !== place.base) place.limits = this.#limits.of(place.name)
+  }
+
   [Symbol.iterator](): Iterator<Place> {
     return this.#places.values()
   }
@@ -110,7 +116,8 @@ export class Places {
       name,
       limits: this.#limits.of(name),
       slots: this.#slots,
-      takeFromRate: (rate) => this.#options.core.rateLimits.take([rate]),
+      takeFromRates: (rates) => this.#options.core.rateLimits.take(rates),
+      onSpent: ({ name }, seconds) => this.#options.sources.noteSpent(name, seconds),
       maxWaiting: ({ connections }) =>
         partsOfPlace(name).base === this.#options.mainPlace ? MAX_IN_FLIGHT : connections * WAITING_PER_CONNECTION,
     })

@@ -6,66 +6,100 @@ const WINDOWS = [10, 60, 600, 3600] as const
 const ENOUGH = 10
 /** Milliseconds until another attempt if the database is away. */
 const RETRY_MS = 1000
+/** Milliseconds after which a rate that was used up is tried again, however long its window is. */
+const MAX_CLOSED_MS = { rate: 60_000, 'warm-up': 5000 } as const
 
-/** Takes one message from a rate that all workers share. */
-export type TakeFromRate = (rate: Rate) => Promise<Standing>
+/** Takes one message from rates that all workers share. */
+export type TakeFromRates = (rates: readonly Rate[]) => Promise<Standing>
 
-/** Lets as many messages pass as the rate of a place allows all workers together. */
+/** The rates of a place: that of the provider, and the allowances of a source that is warmed up. */
+export interface PlaceRates {
+  readonly rate: MessageRate | undefined
+  readonly warmUp: readonly Rate[]
+}
+
+export interface RateGateOptions {
+  readonly place: string
+  readonly takeFromRates: TakeFromRates
+  /** Called when it is known whether a message may pass. */
+  readonly onAnswer: () => void
+  /** Called when the allowance of a source is used up, with the seconds until there is more. */
+  readonly onSpent: (seconds: number) => void
+}
+
+/** Lets as many messages pass as the rates of a place allow all workers together. */
 export class RateGate {
   readonly #place: string
-  readonly #take: TakeFromRate
+  readonly #take: TakeFromRates
   readonly #onAnswer: () => void
-  #rate: Rate | undefined
+  readonly #onSpent: (seconds: number) => void
+  #rates: readonly Rate[] = []
+  #warmUp: readonly Rate[] = []
   /** Messages that may pass now. */
   #passes = 0
   #asking = false
   #closedUntil = 0
+  #closedBy: 'rate' | 'warm-up' = 'rate'
 
-  constructor(place: string, take: TakeFromRate, onAnswer: () => void) {
+  constructor({ place, takeFromRates, onAnswer, onSpent }: RateGateOptions) {
     this.#place = place
-    this.#take = take
+    this.#take = takeFromRates
     this.#onAnswer = onAnswer
+    this.#onSpent = onSpent
   }
 
-  set rate(rate: MessageRate | undefined) {
-    const next = rate && windowOf(this.#place, rate)
-    if (next?.limit === this.#rate?.limit && next?.seconds === this.#rate?.seconds) return
-    this.#rate = next
+  set rates({ rate, warmUp }: PlaceRates) {
+    const next = [...warmUp, ...(rate ? [windowOf(this.#place, rate)] : [])]
+    this.#warmUp = warmUp
+    // The limits are set when the sources have changed, and with them what is left of their allowances.
+    if (this.#closedBy === 'warm-up') this.#closedUntil = 0
+    const isSame = next.every(
+      ({ name, limit }, at) => name === this.#rates[at]?.name && limit === this.#rates[at]?.limit,
+    )
+    if (isSame && next.length === this.#rates.length) return
+    this.#rates = next
     this.#passes = 0
     this.#closedUntil = 0
   }
 
-  /** The rate is used up, and no message passes for some time. */
-  get isClosed(): boolean {
-    return this.#rate !== undefined && performance.now() < this.#closedUntil
+  /** Which of the rates is used up, so that no message passes for some time; undefined if none is. */
+  get closedBy(): 'rate' | 'warm-up' | undefined {
+    return this.#rates.length > 0 && performance.now() < this.#closedUntil ? this.#closedBy : undefined
   }
 
   get hasRate(): boolean {
-    return this.#rate !== undefined
+    return this.#rates.length > 0
   }
 
   /** Whether a message may pass; if not, a pass is requested. */
   isOpen(): boolean {
-    if (!this.#rate || this.#passes > 0) return true
-    if (!this.#asking && !this.isClosed) void this.#ask(this.#rate)
+    if (this.#rates.length === 0 || this.#passes > 0) return true
+    if (!this.#asking && !this.closedBy) void this.#ask(this.#rates)
     return false
   }
 
   pass(): void {
-    if (this.#rate) this.#passes--
+    if (this.#rates.length > 0) this.#passes--
   }
 
-  async #ask(rate: Rate): Promise<void> {
+  async #ask(rates: readonly Rate[]): Promise<void> {
     this.#asking = true
     try {
-      const { refused, retryAfter } = await this.#take(rate)
-      if (this.#rate === rate && refused) this.#closedUntil = performance.now() + retryAfter * 1000
-      if (this.#rate === rate && !refused) this.#passes = 1
+      const standing = await this.#take(rates)
+      if (this.#rates === rates && standing.refused) this.#close(standing)
+      if (this.#rates === rates && !standing.refused) this.#passes = 1
     } catch {
       this.#closedUntil = performance.now() + RETRY_MS
     }
     this.#asking = false
     this.#onAnswer()
+  }
+
+  #close({ rate, retryAfter }: Standing): void {
+    const isWarmUp = this.#warmUp.some(({ name }) => name === rate.name)
+    this.#closedBy = isWarmUp ? 'warm-up' : 'rate'
+    this.#closedUntil = performance.now() + Math.min(retryAfter * 1000, MAX_CLOSED_MS[this.#closedBy])
+    if (isWarmUp) this.#onSpent(retryAfter)
   }
 }
 

@@ -8,11 +8,19 @@ import {
   type LoadedMessage,
   type Log,
   NetworkList,
+  OTHER_PROVIDERS,
+  type Providers,
   partsOfPlace,
+  type Rate,
+  type Reply,
   type Source,
   sourcedPlace,
+  type WarmUpKey,
+  type WarmUpPlan,
+  warmUpRates,
 } from '@postrider/core'
 import { createRefresher } from './refresher.ts'
+import { WarmUps } from './warm-ups.ts'
 
 /** Milliseconds between two reads of the sources; a notification causes one at once. */
 const READ_EVERY_MS = 5000
@@ -23,6 +31,7 @@ export interface WorkerSourcesOptions {
   readonly core: Core
   readonly log: Log
   readonly workerId: number
+  readonly providers: Providers
   /** Called when sources, pools or rules have changed. */
   readonly onChanged: () => void
 }
@@ -35,6 +44,8 @@ export interface Way {
   readonly source: Source | undefined
   /** False if another worker has the source, or if the source cannot send now. */
   readonly isHere: boolean
+  /** Why no source can send it now; undefined if one can, perhaps that of another worker. */
+  readonly waitingFor?: 'warm-up' | 'source'
 }
 
 /**
@@ -55,11 +66,13 @@ export class WorkerSources {
   /** Ids of the sources whose addresses this host has. */
   #own = new Set<number>()
   #reads = 0
+  readonly #warmUps: WarmUps
   readonly #timer: NodeJS.Timeout
   #listening: { close(): Promise<void> } | undefined
 
   constructor(options: WorkerSourcesOptions) {
     this.#options = options
+    this.#warmUps = new WarmUps(options)
     this.#timer = setInterval(() => void this.#read(), READ_EVERY_MS)
   }
 
@@ -79,34 +92,86 @@ export class WorkerSources {
     const choice = chooseSource(
       this.#egress,
       { ...delivery, domainId: message.domainId, tags: message.tags, poolName: message.settings.pool },
-      (source) => this.#canSend(source),
+      (source) => this.#canSend(source, base),
     )
     if (!choice) return { place: base, source: undefined, isHere: true }
     const { source, canSend } = choice
-    return { place: sourcedPlace({ base, source: source.name }), source, isHere: canSend && this.#own.has(source.id) }
+    const place = sourcedPlace({ base, source: source.name })
+    if (canSend) return { place, source, isHere: this.#own.has(source.id) }
+    return { place, source, isHere: false, waitingFor: this.#isUsable(source) ? 'warm-up' : 'source' }
   }
 
   of(place: string): Responsibility {
-    const { source: name } = partsOfPlace(place)
+    const { base, source: name } = partsOfPlace(place)
     if (name === undefined) return 'here'
     const source = this.#byName.get(name)
     if (!source) return 'move'
-    if (this.#canSend(source)) return this.#own.has(source.id) ? 'here' : 'elsewhere'
-    return this.#canOthersSend(source) ? 'move' : 'wait'
+    if (this.#canSend(source, base)) return this.#own.has(source.id) ? 'here' : 'elsewhere'
+    return this.#canOthersSend(source, base) ? 'move' : 'wait'
   }
 
-  #canSend(source: Source): boolean {
+  #canSend(source: Source, base: string): boolean {
+    return this.#isUsable(source) && !this.#isSpent(source, base)
+  }
+
+  #isUsable(source: Source): boolean {
     return !source.isPaused && (source.workers > 0 || this.#own.has(source.id))
   }
 
-  #canOthersSend({ poolId }: Source): boolean {
+  #isSpent(source: Source, base: string): boolean {
+    if (source.warmUpPlan === null) return false
+    const key = { sourceId: source.id, provider: this.#providerOf(base) }
+    const isKnown = source.warmUps.some(({ provider, isSpent }) => provider === key.provider && isSpent)
+    return isKnown || this.#warmUps.isSpent(key)
+  }
+
+  /** The allowances of the source of a place; none if it is not warmed up there. */
+  warmUpOf(place: string): Rate[] {
+    const warmedUp = this.#warmedUp(place)
+    if (!warmedUp) return []
+    const { key, plan, source } = warmedUp
+    return warmUpRates(key, plan, source.warmUps.find(({ provider }) => provider === key.provider)?.day ?? 0)
+  }
+
+  /** The allowance of the source of a place is used up for some seconds. */
+  noteSpent(place: string, seconds: number): void {
+    const key = this.#warmedUp(place)?.key
+    if (key) this.#warmUps.noteSpent(key, seconds)
+  }
+
+  /** A back-off rule paused a place. */
+  noteBlocked(place: string): void {
+    const key = this.#warmedUp(place)?.key
+    if (key) this.#warmUps.noteBlocked(key)
+  }
+
+  /** A server of a place replied to a delivery. See {@link WarmUps.noteReply}. */
+  noteReply(place: string, reply: Reply, isRefused: boolean): void {
+    const key = this.#warmedUp(place)?.key
+    if (key) this.#warmUps.noteReply(key, reply, isRefused)
+  }
+
+  #warmedUp(
+    place: string,
+  ): { readonly key: WarmUpKey; readonly plan: WarmUpPlan; readonly source: Source } | undefined {
+    const { base, source: name } = partsOfPlace(place)
+    const source = name === undefined ? undefined : this.#byName.get(name)
+    if (!source?.warmUpPlan) return undefined
+    return { key: { sourceId: source.id, provider: this.#providerOf(base) }, plan: source.warmUpPlan, source }
+  }
+
+  #providerOf(base: string): string {
+    return this.#options.providers.named(base) ? base : OTHER_PROVIDERS
+  }
+
+  #canOthersSend({ poolId }: Source, base: string): boolean {
     const { pools, sources } = this.#egress
     const chain = new Set<number>()
     for (let next: number | null = poolId; next !== null && !chain.has(next); ) {
       chain.add(next)
       next = pools.find(({ id }) => id === next)?.fallbackId ?? null
     }
-    return sources.some((one) => chain.has(one.poolId) && this.#canSend(one))
+    return sources.some((one) => chain.has(one.poolId) && this.#canSend(one, base))
   }
 
   readonly #read = createRefresher(() => this.#refresh())
@@ -140,6 +205,7 @@ export class WorkerSources {
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    await this.#warmUps.flush()
     await this.#listening?.close().catch(() => {})
   }
 }

@@ -12,6 +12,7 @@ import { runQueueJobLoop } from './queue-job-loop.ts'
 import { createRecorder } from './recorder.ts'
 import { runRetentionLoops } from './retention-loops.ts'
 import { createRoutes } from './routes.ts'
+import { runWarmUpLoop } from './warm-up-loop.ts'
 import { runWebhookLoop } from './webhook-loop.ts'
 
 /** Time for deliveries in flight at SIGTERM; the process has 30 s in total. */
@@ -65,6 +66,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
     runHitLoop({ core, log }),
     webhooks,
     runQueueJobLoop({ core, log }),
+    runWarmUpLoop({ core, log }),
     ...runExportLoops({ core, log }),
     ...runRetentionLoops({ core, log }),
   ]

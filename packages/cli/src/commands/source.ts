@@ -1,4 +1,4 @@
-import type { Egress, Source } from '@postrider/core'
+import { capOf, type Egress, type Source, type SourceChange } from '@postrider/core'
 import {
   type Answer,
   type Call,
@@ -22,10 +22,10 @@ export const sourceCommands: readonly Command[] = [
   },
   {
     name: 'source add',
-    usage: 'NAME --address IP --helo HOST [--address6 IP] [--bind IP] [--pool POOL] [--weight N]',
+    usage: 'NAME --address IP --helo HOST [--address6 IP] [--bind IP] [--pool POOL] [--weight N] [--warm-up PLAN]',
     summary:
       "Send mail from this address, which a worker's host must have. --bind: its local address behind NAT. Weight: 1 to 100, default 10. " +
-      'Pool: "default", which sends the mail that no rule concerns',
+      'Pool: "default", which sends the mail that no rule concerns. Warm-up plans: see "source warm"',
     words: 1,
     options: {
       address: { type: 'string' },
@@ -34,6 +34,7 @@ export const sourceCommands: readonly Command[] = [
       helo: { type: 'string' },
       pool: { type: 'string' },
       weight: { type: 'string' },
+      'warm-up': { type: 'string' },
     },
     run: (call) => {
       const source = {
@@ -44,6 +45,7 @@ export const sourceCommands: readonly Command[] = [
         helo: requiredText(call, 'helo'),
         pool: textOption(call, 'pool'),
         weight: wholeOption(call, 'weight'),
+        warmUpPlan: textOption(call, 'warm-up'),
       }
       return call.withCore(async (core) => {
         const added = await core.sources.add(source)
@@ -62,6 +64,24 @@ export const sourceCommands: readonly Command[] = [
       if (change.weight === undefined && change.pool === undefined)
         throw new UsageError('--weight or --pool is required')
       return changed(call, change, 'changed')
+    },
+  },
+  {
+    name: 'source warm',
+    usage: 'NAME --plan standard|gentle|none',
+    summary:
+      'Warm up a new address at each provider, from the first day of the plan. standard: 200 messages on the first day, 1.4 times as many on ' +
+      'each following day, for 30 days; gentle: 100, 1.25 times, 45 days. A day with refusals or too little mail is repeated. The rest is sent ' +
+      'from the others of the pool',
+    words: 1,
+    options: { plan: { type: 'string' } },
+    run: (call) => {
+      const plan = requiredText(call, 'plan')
+      return changed(
+        call,
+        { warmUpPlan: plan === 'none' ? null : plan },
+        plan === 'none' ? 'has no limit' : 'is warmed up',
+      )
     },
   },
   {
@@ -96,11 +116,7 @@ export const sourceCommands: readonly Command[] = [
   },
 ]
 
-function changed(
-  call: Call,
-  change: { readonly weight?: number | undefined; readonly pool?: string | undefined; readonly pause?: string | null },
-  done: string,
-): Promise<Answer> {
+function changed(call: Call, change: SourceChange, done: string): Promise<Answer> {
   const name = requiredWord(call, 'name')
   return call.withCore(async (core) => {
     if (
@@ -123,11 +139,22 @@ function listOf({ sources, pools }: Egress): Answer {
     poolName(source),
     source.weight,
     stateOf(source),
+    warmUpOf(source),
   ])
   const data = { sources: sources.map((source) => ({ ...source, pool: poolName(source) })) }
   const none = 'no sources: the operating system chooses the address of each connection'
-  const text = table(['source', 'address', 'helo', 'pool', 'weight', 'state'], rows)
+  const text = table(['source', 'address', 'helo', 'pool', 'weight', 'state', 'warm-up'], rows)
   return { data, text: rows.length === 0 ? none : text }
+}
+
+function warmUpOf({ warmUpPlan, warmUps }: Source): string {
+  if (warmUpPlan === null) return ''
+  const at = warmUps.map(({ provider, day, isSpent }) => {
+    const cap = capOf(warmUpPlan, day)
+    const left = isSpent ? ' (used up)' : ''
+    return `${provider} ${cap === undefined ? 'done' : `day ${day + 1}: ${cap}/day${left}`}`
+  })
+  return [warmUpPlan, ...at].join('; ')
 }
 
 function stateOf({ isPaused, reason, workers }: Source): string {

@@ -4,10 +4,10 @@ import type { Flow } from './flows.ts'
 import type { DeliveryKey } from './queue.ts'
 
 /**
- * Why mail waits at its place: connections or the rate are used up, the place is paused, or this worker does not have the source address, or
- * none that can send.
+ * Why mail waits at its place: connections or the rate are used up, the place is paused, the allowance of a new source is used up, or no
+ * source that this worker has can send it.
  */
-export type WaitingFor = 'connections' | 'rate' | 'pause' | 'source'
+export type WaitingFor = 'connections' | 'rate' | 'pause' | 'warm-up' | 'source'
 
 /** A delivery that is left to its place. */
 export interface ParkedDelivery extends DeliveryKey {

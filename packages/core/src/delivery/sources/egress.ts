@@ -1,5 +1,6 @@
 import type { DeliveryClass } from '../../accounts/mail-class.ts'
 import { type AnySql, onlyRow } from '../../platform/database/database.ts'
+import type { WarmUp, WarmUpPlan } from './warm-up.ts'
 
 /** An address that mail is sent from. */
 export interface Source {
@@ -17,6 +18,10 @@ export interface Source {
   /** Its share of the pool's mail, compared with the other weights. */
   readonly weight: number
   readonly isPaused: boolean
+  /** Null if it is not warmed up. */
+  readonly warmUpPlan: WarmUpPlan | null
+  /** Where it is warmed up; elsewhere the plan begins with the first message. */
+  readonly warmUps: readonly WarmUp[]
   /** Why it is paused. */
   readonly reason: string | null
   /** Number of running workers whose host has the address. */
@@ -64,7 +69,10 @@ export async function readEgress(sql: AnySql): Promise<Egress> {
       select
         (select coalesce(json_agg(s order by s.id), '[]') from (
           select s.id, s.name, s.pool_id as "poolId", host(s.address) as address, host(s.address6) as address6, host(s.bind) as bind, s.helo,
-                 s.weight, s.state = 'paused' as "isPaused", s.reason,
+                 s.weight, s.state = 'paused' as "isPaused", s.reason, s.warm_up_plan as "warmUpPlan",
+                 (select coalesce(json_agg(json_build_object('provider', w.provider, 'day', w.day,
+                                                             'isSpent', coalesce(w.spent_until > service_now(), false)) order by w.provider), '[]')
+                    from source_warm_ups w where w.source_id = s.id and s.warm_up_plan is not null) as "warmUps",
                  (select count(*)::int from source_workers w where w.source_id = s.id) as workers
             from sources s) s) as sources,
         (select coalesce(json_agg(p order by p.id), '[]') from (

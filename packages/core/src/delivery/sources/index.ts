@@ -20,11 +20,23 @@ import {
   type SourceChange,
 } from './manage-sources.ts'
 
+import { addResults, advanceWarmUps, noteBlocked, noteSpent, type SourceResults, type WarmUpKey } from './warm-up.ts'
+
 export { isEgressName } from './change-egress.ts'
 export { chooseSource, type SourceChoice, type SourcedMail } from './choose-source.ts'
 export { DEFAULT_POOL, type Egress, type Pool, type PoolRule, type Source } from './egress.ts'
 export type { NewPoolRule, PoolSettings } from './manage-pools.ts'
 export type { NewSource, SourceChange } from './manage-sources.ts'
+export {
+  capOf,
+  OTHER_PROVIDERS,
+  type SourceResults,
+  WARM_UP_PLANS,
+  type WarmUp,
+  type WarmUpKey,
+  type WarmUpPlan,
+  warmUpRates,
+} from './warm-up.ts'
 
 /** The addresses that mail is sent from, their pools, and the rules that choose a pool. */
 export interface Sources {
@@ -37,6 +49,11 @@ export interface Sources {
   change(name: string, change: SourceChange, by?: Actor): Promise<Source>
   remove(name: string, by?: Actor): Promise<void>
   register(workerId: number, sourceIds: readonly number[]): Promise<number>
+  /** See warm-up.ts. */
+  noteSpent(key: WarmUpKey, seconds: number): Promise<void>
+  noteBlocked(key: WarmUpKey): Promise<void>
+  addResults(results: readonly SourceResults[]): Promise<void>
+  advanceWarmUps(): Promise<number>
   /** See manage-pools.ts. */
   addPool(name: string, settings: PoolSettings, by?: Actor): Promise<Pool>
   changePool(name: string, settings: PoolSettings, by?: Actor): Promise<Pool>
@@ -64,6 +81,10 @@ export function createSources(sql: Sql): Sources {
     change: (name, change, by = OPERATOR) => changeSource(sql, name, change, by),
     remove: (name, by = OPERATOR) => removeSource(sql, name, by),
     register: (workerId, sourceIds) => registerSources(sql, workerId, sourceIds),
+    noteSpent: (key, seconds) => noteSpent(sql, key, seconds),
+    noteBlocked: (key) => noteBlocked(sql, key),
+    addResults: (results) => addResults(sql, results),
+    advanceWarmUps: () => advanceWarmUps(sql),
     addPool: (name, settings, by = OPERATOR) => addPool(sql, name, settings, by),
     changePool: (name, settings, by = OPERATOR) => changePool(sql, name, settings, by),
     removePool: (name, by = OPERATOR) => removePool(sql, name, by),

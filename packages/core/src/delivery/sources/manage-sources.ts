@@ -5,6 +5,7 @@ import { onlyRow, type Sql } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import { changeEgress, poolNamed, requireName, sourceNamed } from './change-egress.ts'
 import { DEFAULT_POOL, type Egress, MAX_EGRESS, readEgress, type Source } from './egress.ts'
+import { isWarmUpPlan, WARM_UP_PLANS } from './warm-up.ts'
 
 export interface NewSource {
   readonly name: string
@@ -16,6 +17,8 @@ export interface NewSource {
   readonly pool?: string | undefined
   /** From 1 to 100; 10 if undefined. */
   readonly weight?: number | undefined
+  /** The plan by which it is warmed up; not at all if undefined. */
+  readonly warmUpPlan?: string | undefined
 }
 
 const WEIGHT = { usual: 10, most: 100 } as const
@@ -29,6 +32,7 @@ export async function addSource(sql: Sql, source: NewSource, by: Actor): Promise
   const helo = parseDomain(source.helo)
   if (helo === undefined || !helo.includes('.')) throw invalidParameter('helo', 'must be a fully qualified host name')
   requireWeight(weight)
+  requirePlan(source.warmUpPlan)
   return changeEgress(sql, by, async (transaction, egress) => {
     requireUnused(egress, name, addresses)
     if (poolName === DEFAULT_POOL)
@@ -36,10 +40,10 @@ export async function addSource(sql: Sql, source: NewSource, by: Actor): Promise
     else poolNamed(egress, poolName)
     const { address, address6, bind } = addresses
     await transaction`
-      insert into sources (name, pool_id, address, address6, bind, helo, weight)
-      select ${name}, id, ${address}::inet, ${address6}::inet, ${bind}::inet, ${helo}, ${weight}::int from pools where name = ${poolName}`
+      insert into sources (name, pool_id, address, address6, bind, helo, weight, warm_up_plan)
+      select ${name}, id, ${address}::inet, ${address6}::inet, ${bind}::inet, ${helo}, ${weight}::int, ${source.warmUpPlan ?? null} from pools where name = ${poolName}`
     const result = sourceNamed(await readEgress(transaction), name)
-    const after = { ...addresses, helo, pool: poolName, weight }
+    const after = { ...addresses, helo, pool: poolName, weight, warmUpPlan: source.warmUpPlan }
     return { result, action: 'source.add', object: `source ${name}`, after }
   })
 }
@@ -47,14 +51,17 @@ export async function addSource(sql: Sql, source: NewSource, by: Actor): Promise
 export interface SourceChange {
   readonly weight?: number | undefined
   readonly pool?: string | undefined
+  /** Begins the warm-up again with the first day of a plan; null ends it. */
+  readonly warmUpPlan?: string | null | undefined
   /** The reason of a pause; null ends it. */
   readonly pause?: string | null | undefined
 }
 
 /** Changes a source. Mail of a paused one is sent by the others of its pool. Throws parameterInvalid. */
 export async function changeSource(sql: Sql, name: string, change: SourceChange, by: Actor): Promise<Source> {
-  const { weight, pool: poolName, pause } = change
+  const { weight, pool: poolName, pause, warmUpPlan } = change
   if (weight !== undefined) requireWeight(weight)
+  requirePlan(warmUpPlan)
   if (typeof pause === 'string' && (pause.trim() === '' || pause.length > MAX_REASON)) {
     throw invalidParameter('reason', `must have 1 to ${MAX_REASON} characters`)
   }
@@ -65,7 +72,10 @@ export async function changeSource(sql: Sql, name: string, change: SourceChange,
     const reason = pause === undefined ? before.reason : pause
     const state = reason === null ? 'active' : 'paused'
     await transaction`
-      update sources set weight = ${weight ?? before.weight}::int, pool_id = ${poolId}, state = ${state}, reason = ${reason} where id = ${id}`
+      update sources set weight = ${weight ?? before.weight}::int, pool_id = ${poolId}, state = ${state}, reason = ${reason},
+             warm_up_plan = ${warmUpPlan === undefined ? before.warmUpPlan : warmUpPlan}
+       where id = ${id}`
+    if (warmUpPlan !== undefined) await transaction`delete from source_warm_ups where source_id = ${id}`
     const result = sourceNamed(await readEgress(transaction), name)
     return {
       result,
@@ -171,6 +181,11 @@ function requireOtherSource({ sources, pools, rules }: Egress, source: Source): 
   )
 }
 
-function changeable({ weight, poolId, isPaused, reason }: Omit<Source, 'id'>) {
-  return { weight, poolId, isPaused, reason }
+function requirePlan(plan: string | null | undefined): void {
+  if (plan === undefined || plan === null || isWarmUpPlan(plan)) return
+  throw invalidParameter('plan', `must be one of ${Object.keys(WARM_UP_PLANS).join(', ')}`)
+}
+
+function changeable({ weight, poolId, isPaused, reason, warmUpPlan }: Omit<Source, 'id'>) {
+  return { weight, poolId, isPaused, reason, warmUpPlan }
 }

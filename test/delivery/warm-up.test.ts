@@ -1,0 +1,97 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { sendV2, v2Body } from '../helpers/send.ts'
+import { until } from '../helpers/until.ts'
+import { startInternet } from './outbox.ts'
+
+const FILE = join(t.testdir(), 'providers.yaml')
+writeFileSync(FILE, 'providers:\n  - { name: harbour, mx: [.harbour.example], connections: 10 }\n')
+const internet = await startInternet(t, { PROVIDERS_FILE: FILE })
+const { service, sender } = internet
+const { sources } = service.core
+const HOUR = 60
+/** Of the plan gentle, which allows an eighth of a day's messages per hour. */
+const FIRST_DAY = 100
+const FIRST_HOUR = Math.ceil(FIRST_DAY / 8)
+
+async function sendMany(count: number, domain: string): Promise<void> {
+  const personalizations = Array.from({ length: count }, (_, at) => ({ recipient: `r${at}@${domain}` }))
+  const base = `http://127.0.0.1:${service.config.apiPort}`
+  const { status } = await sendV2(base, sender.apiKey, v2Body(sender, { personalizations }))
+  if (status !== 200) throw new Error('not accepted')
+}
+
+async function untilKnown(): Promise<void> {
+  await until('the worker to have the sources', async () =>
+    (await sources.read()).sources.every(({ workers }) => workers > 0),
+  )
+  await new Promise((resolve) => setTimeout(resolve, 300))
+}
+
+/** The worker reads the sources every five seconds, and when it is told to. */
+async function nextHour(): Promise<void> {
+  await internet.advance(HOUR)
+  // The process asks for a rate that was used up again after two seconds.
+  await new Promise((resolve) => setTimeout(resolve, 2000))
+  await service.sql`select pg_notify('postrider_limits', '')`
+  await new Promise((resolve) => setTimeout(resolve, 1200))
+}
+
+/** Begins with the first minute of a day, so that a test does not pass midnight. */
+async function atMidnight(): Promise<void> {
+  const [row] = await service.sql<{ left: number }[]>`
+    select (extract(epoch from date_trunc('day', service_now() at time zone 'UTC') + interval '1 day' - service_now() at time zone 'UTC') / 60)::int + 1 as left`
+  await internet.advance(row?.left ?? 0)
+}
+
+t.test('a new source sends as much as its plan allows; the others of the pool send the rest', async (t) => {
+  await atMidnight()
+  await sources.add({ name: 'old', address: '127.0.0.2', helo: 'old.example.com' })
+  await sources.add({ name: 'new', address: '127.0.0.3', helo: 'new.example.com', warmUpPlan: 'gentle' })
+  await untilKnown()
+  const host = await internet.host(t, {}, 'harbour.example')
+  const domain = internet.domain([host])
+  await sendMany(100, domain)
+  await until('all of it', () => host.messages.length === 100)
+  const ofNew = () => host.messages.filter(({ client }) => client === '127.0.0.3').length
+  t.equal(ofNew(), FIRST_HOUR, 'of about fifty')
+  const [{ warmUps = [] } = {}] = (await sources.read()).sources.filter(({ name }) => name === 'new')
+  t.match(warmUps, [{ provider: 'harbour', day: 0, isSpent: true }])
+  const elsewhere = await internet.host(t)
+  await sendMany(20, internet.domain([elsewhere]))
+  await until('the mail to another host', () => elsewhere.messages.length === 20)
+  t.ok(
+    elsewhere.messages.some(({ client }) => client === '127.0.0.3'),
+    'each provider has its own allowance',
+  )
+  await nextHour()
+  await sendMany(100, domain)
+  await until('all of it', () => host.messages.length === 200)
+  t.equal(ofNew(), 2 * FIRST_HOUR, 'there is more in the next hour')
+  for (const name of ['old', 'new']) await sources.remove(name)
+})
+
+t.test('without another source its mail waits, and says so; the next day there is more if all went well', async (t) => {
+  await sources.add({ name: 'only', address: '127.0.0.4', helo: 'only.example.com', warmUpPlan: 'gentle' })
+  await untilKnown()
+  await atMidnight()
+  const host = await internet.host(t, {}, 'harbour.example')
+  const domain = internet.domain([host])
+  await sendMany(200, domain)
+  const waiting = async () =>
+    (await service.sql`select 1 from delivery_queue where place = 'harbour@only' and worker_id is null`).length
+  for (let hour = 1; hour < 9; hour++) {
+    await until(`hour ${hour}`, () => host.messages.length >= Math.min(FIRST_DAY, hour * FIRST_HOUR), 30_000)
+    await nextHour()
+  }
+  await until(
+    'the rest to wait',
+    async () => (await waiting()) === 100 || (host.messages.length > 100 ? true : undefined),
+  )
+  t.equal(host.messages.length, FIRST_DAY, 'no more on this day')
+  await atMidnight()
+  const day = async () => (await sources.read()).sources.find(({ name }) => name === 'only')?.warmUps[0]?.day
+  await until('the second day', async () => (await day()) === 1, 20_000)
+  await until('more', () => host.messages.length >= FIRST_DAY + Math.ceil(125 / 8), 30_000)
+})

@@ -718,6 +718,18 @@ create table schema_migrations (
   constraint schema_migrations_pkey primary key (name)
 );
 
+create table smart_hosts (
+  id integer not null generated always as identity,
+  name text not null,
+  url bytea not null,
+  used_for text[] not null,
+  classes smallint[],
+  daily_cap integer,
+  created_at timestamptz not null default service_now(),
+  constraint smart_hosts_pkey primary key (id),
+  constraint smart_hosts_name_key unique (name)
+);
+
 create table source_results (
   source_id integer not null,
   provider text not null,

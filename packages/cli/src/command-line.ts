@@ -15,6 +15,7 @@ import { operateCommands } from './commands/operate.ts'
 import { poolCommands } from './commands/pool.ts'
 import { providerCommands } from './commands/provider.ts'
 import { queueCommands } from './commands/queue.ts'
+import { smartHostCommands } from './commands/smart-host.ts'
 import { sourceCommands } from './commands/source.ts'
 import { statsCommands } from './commands/stats.ts'
 import { suppressionCommands } from './commands/suppression.ts'
@@ -37,6 +38,7 @@ const COMMANDS: readonly Command[] = [
   ...queueCommands,
   ...sourceCommands,
   ...poolCommands,
+  ...smartHostCommands,
   ...statsCommands,
   ...eventCommands,
   ...inboxCommands,

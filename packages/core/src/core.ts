@@ -108,7 +108,7 @@ export function createCore({
   const renderer = createDynamicRenderer()
   const editableTemplates = createEditableTemplates(sql, renderer)
   const batches = batchesOf(sql)
-  const sources = createSources(sql)
+  const sources = createSources({ sql, secrets })
   const attachments = createAttachments({ sql, capacity: config.attachmentStorage })
   const { callsPerMinute, wrongKeysPerMinute } = config
   const auth = createAuth({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinute })

@@ -60,7 +60,14 @@ export { type ByteBudget, createByteBudget } from './platform/budget.ts'
 export { type Cache, createCache } from './platform/cache.ts'
 export { type Certificate, certificateFile, ensureCertificate } from './platform/certificate.ts'
 export { type Clock, systemClock } from './platform/clock.ts'
-export { type Config, ConfigError, type DeliveryRoute, embeddedUrlFile, readConfig } from './platform/config.ts'
+export {
+  type Config,
+  ConfigError,
+  type DeliveryRoute,
+  embeddedUrlFile,
+  type RelayHost,
+  readConfig,
+} from './platform/config.ts'
 export { csvCell, unguardedCell } from './platform/csv-cell.ts'
 export { isDatabaseAway, isDatabaseTrouble, openDatabase, type Sql } from './platform/database/database.ts'
 export { databaseRefusal } from './platform/database/database-refusal.ts'

@@ -23,8 +23,10 @@ import type { Connections } from './place-connections.ts'
 import { Places } from './places.ts'
 import type { Recorder } from './recorder.ts'
 import type { Routes } from './routes.ts'
+import { SmartHosts } from './smart-hosts.ts'
 import { HostMemory } from './smtp/session.ts'
 import { Suspects } from './suspects.ts'
+import { Ways } from './ways.ts'
 import { WorkerSources } from './worker-sources.ts'
 
 export interface DispatcherOptions {
@@ -54,6 +56,8 @@ export class Dispatcher {
   readonly #outcomes: Outcomes
   readonly #giveBack: GiveBack
   readonly #sources: WorkerSources
+  readonly #smartHosts: SmartHosts
+  readonly #ways: Ways
   readonly #looking: NodeJS.Timeout
   #stopping = false
 
@@ -65,25 +69,28 @@ export class Dispatcher {
     this.#outcomes = new Outcomes({ ...options, inFlight: this.#inFlight })
     this.#giveBack = new GiveBack({ ...options, inFlight: this.#inFlight })
     this.#sources = new WorkerSources({ ...options, onChanged: () => this.#routeAgain() })
+    this.#smartHosts = new SmartHosts(options)
     this.#places = new Places({
       ...options,
       conversations: this.#conversations,
       siteConnections: options.config.siteConnections,
       mainPlace: options.routes.mainPlace,
       sources: this.#sources,
+      smartHosts: this.#smartHosts,
       park: (deliveries, place, waitingFor) => {
-        // Another source may send what this one may not.
-        if (waitingFor === 'warm-up') this.#routeAll(deliveries)
+        // Another source, or a smart host, may send what this place does not take.
+        if (waitingFor === 'warm-up' || !this.#smartHosts.isEmpty) this.#routeAll(deliveries)
         else void this.#park(deliveries, place.name, waitingFor)
       },
       run: (inFlight, place, connections, isProbe) => this.#run(inFlight, place, { connections, isProbe }),
     })
+    this.#ways = new Ways({ ...options, sources: this.#sources, smartHosts: this.#smartHosts, places: this.#places })
     this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS)
   }
 
   /** To be called before the first {@link take}. */
   async start(): Promise<void> {
-    await this.#sources.start()
+    await Promise.all([this.#sources.start(), this.#smartHosts.start()])
     await this.#places.start()
   }
 
@@ -165,15 +172,14 @@ export class Dispatcher {
   async #route(inFlight: InFlightDelivery): Promise<void> {
     const { delivery } = inFlight
     if (delivery.isHeld) return this.#outcomes.finish(delivery, endedWaiting('hold'), inFlight)
-    const route = await this.#options.routes.route(delivery.recipientDomain)
-    if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, inFlight)
+    const way = await this.#ways.choose(inFlight)
+    if (way.kind === 'failed') return this.#outcomes.finish(delivery, way.outcome, inFlight)
     if (this.#stopping) return this.#giveBack.release([inFlight], 0)
-    const way = this.#sources.choose(inFlight, route.place)
     if (!way.isHere) return this.#park([inFlight], way.place, way.waitingFor ?? 'source')
     const place = this.#places.named(way.place)
     const closed = place.closedFor(delivery) ?? (this.#places.roomFor(delivery, place) > 0 ? undefined : 'connections')
     if (closed) return this.#park([inFlight], place.name, closed)
-    place.push({ ...inFlight, site: route.site })
+    place.push({ ...inFlight, site: way.route.site })
   }
 
   /** The sources have changed: what waits for one that cannot send from here is passed to others. */
@@ -214,15 +220,14 @@ export class Dispatcher {
     { connections, isProbe }: { readonly connections: Connections; readonly isProbe: boolean },
   ): Promise<void> {
     try {
-      const { core, config, routes, recorder, workerId } = this.#options
+      const { core, config, recorder, workerId } = this.#options
       const { delivery, message, site } = inFlight
       if (isPerishable(message.settings) && isTooLate(inFlight))
         return this.#outcomes.finish(delivery, TOO_LATE, { message })
-      const route = await routes.route(delivery.recipientDomain)
-      // The route may have changed while the delivery waited; it is then passed to the new site.
-      if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, { message })
-      const way = this.#sources.choose(inFlight, route.place)
-      if (route.site !== site || way.place !== place.name || !way.isHere) return await this.#route(inFlight)
+      const way = await this.#ways.again(inFlight, place.name)
+      if (way.kind === 'failed') return this.#outcomes.finish(delivery, way.outcome, { message })
+      // The way may have changed while the delivery waited; it then waits at another place.
+      if (way.route.site !== site || way.place !== place.name || !way.isHere) return await this.#route(inFlight)
       if (place.health.isDown(site)) return this.#outcomes.finish(delivery, siteDown(site), { message })
       const sender = { accountId: delivery.accountId, domainId: message.domainId, recipient: delivery.recipient }
       const outcome = await deliver(inFlight, {
@@ -231,8 +236,8 @@ export class Dispatcher {
         suspects: this.#suspects,
         site,
         workerId,
-        route,
-        routes,
+        route: way.route,
+        routes: way.routes,
         source: way.source,
         heloName: way.source?.helo ?? config.heloName,
         returnPathHost: config.returnPathHost,
@@ -265,7 +270,7 @@ export class Dispatcher {
     const [ended, others] = [inFlight.filter(hasEnded), inFlight.filter((one) => !hasEnded(one))]
     for (const { delivery, message } of ended) this.#outcomes.finish(delivery, endedWaiting(waitingFor), { message })
     for (const { delivery } of others) this.#places.parked(delivery, place)
-    await this.#giveBack.park(others, { place, waitingFor })
+    await this.#giveBack.park(others, { place, waitingFor }, (one) => this.#ways.lookWithin(one))
   }
 
   /**
@@ -287,7 +292,7 @@ export class Dispatcher {
       }
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    await Promise.all([this.#places.close(), this.#sources.close()])
+    await Promise.all([this.#places.close(), this.#sources.close(), this.#smartHosts.close()])
     this.#conversations.close()
   }
 }

@@ -55,16 +55,18 @@ export class GiveBack {
     await this.#give(given, (deliveries) => core.deliveries.release(workerId, deliveries, seconds))
   }
 
-  /** They wait at their place until it has capacity. */
-  async park(
-    given: readonly Given[],
+  /** They wait at their place until it has capacity. `lookWithin`: see {@link ParkedDelivery}. */
+  async park<T extends Given>(
+    given: readonly T[],
     where: { readonly place: string; readonly waitingFor: WaitingFor },
+    lookWithin: (one: T) => number | undefined,
   ): Promise<void> {
-    await this.#give(given, (deliveries) =>
+    await this.#give(given, () =>
       Promise.all(
-        deliveries.map(({ messageId, recipientNo, attempt }) =>
-          this.#parking.add({ messageId, recipientNo, attempt, ...where }),
-        ),
+        given.map((one) => {
+          const { messageId, recipientNo, attempt } = one.delivery
+          return this.#parking.add({ messageId, recipientNo, attempt, ...where, lookWithin: lookWithin(one) })
+        }),
       ),
     )
   }

@@ -11,6 +11,7 @@ import {
   type Rate,
 } from '@postrider/core'
 import { createRefresher } from './refresher.ts'
+import type { SmartHosts } from './smart-hosts.ts'
 import type { WorkerSources } from './worker-sources.ts'
 
 /** Milliseconds between two reads of the overrides; a notification causes one at once. */
@@ -20,6 +21,8 @@ const READ_EVERY_MS = 1000
 export interface WorkerLimits extends PlaceLimits {
   /** The allowances of a source that is warmed up. */
   readonly warmUp: readonly Rate[]
+  /** Other limits of messages. */
+  readonly others: readonly Rate[]
 }
 
 export interface LimitsOptions {
@@ -29,6 +32,7 @@ export interface LimitsOptions {
   /** Connections to a site that belongs to none of the providers, or to a provider without a limit. */
   readonly siteConnections: number
   readonly sources: WorkerSources
+  readonly smartHosts: SmartHosts
   /** Called with the names of the places whose limits may have changed. */
   readonly onChanged: (places: Iterable<string>) => void
   /** Called with each pause during which a delivery may be tried now. */
@@ -51,13 +55,13 @@ export class Limits {
   }
 
   of(place: string): WorkerLimits {
-    const { providers, siteConnections, sources } = this.#options
+    const { providers, siteConnections, sources, smartHosts } = this.#options
     const limits = effectiveLimits({
       provider: providers.named(partsOfPlace(place).base),
       siteConnections,
       overrides: this.overridesOf(place),
     })
-    return { ...limits, warmUp: sources.warmUpOf(place) }
+    return { ...limits, warmUp: sources.warmUpOf(place), others: smartHosts.allowancesOf(place) }
   }
 
   overridesOf(place: string): readonly Override[] {

@@ -20,8 +20,8 @@ export function placeName(
   if (provider && hosts.every(({ name }) => providers.ofHost(name) === provider)) return provider.name
   // A host may be called like a provider.
   if (providers.named(site)) return `${site}.`
-  // An @ separates the name of a source address (sourcedPlace).
-  const plain = site.replaceAll('@', '?')
+  // An @ separates the name of a source address, a colon that of a smart host (sourcedPlace, smartHostPlace).
+  const plain = site.replace(/[@:]/g, '?')
   if (plain.length <= MAX_LENGTH) return plain
   const digest = createHash('sha256').update(site).digest('hex').slice(0, 16)
   return `${plain.slice(0, MAX_LENGTH)}… ${digest}`

@@ -3,6 +3,7 @@ import {
   type Flow,
   hasMoreParked,
   type Log,
+  OPERATOR_RULE,
   type Override,
   type ParkedFlow,
   type Providers,
@@ -15,6 +16,7 @@ import { MAX_IN_FLIGHT } from './in-flight.ts'
 import { Limits } from './limits.ts'
 import { Place, type PlaceOptions } from './place.ts'
 import { Slots } from './slots.ts'
+import type { SmartHosts } from './smart-hosts.ts'
 import type { WorkerSources } from './worker-sources.ts'
 
 /** Waiting deliveries per connection of a place; above this number its mail is parked. Flows share it. */
@@ -36,6 +38,7 @@ export interface PlacesOptions
   /** Connections of all workers to a site that belongs to none of the providers. */
   readonly siteConnections: number
   readonly sources: WorkerSources
+  readonly smartHosts: SmartHosts
   /** The place that all mail goes to, except that of simulated providers; undefined if mail goes to many. */
   readonly mainPlace: string | undefined
 }
@@ -156,6 +159,15 @@ export class Places {
     }
     for (const backlogged of this.#backlog.next(AT_ONCE, isOpen, (one) => roomOf(one) > 0))
       yield { backlogged, room: roomOf(backlogged) }
+  }
+
+  /** For how many milliseconds back-off rules have paused a place for this mail; 0 if they have not. */
+  pausedByRule(place: string, { accountId }: Flow): number {
+    const pauses = this.#limits
+      .overridesOf(place)
+      .filter((one) => one.setting === 'pause' && one.rule !== OPERATOR_RULE)
+      .filter((one) => one.accountId === null || one.accountId === accountId)
+    return Math.max(0, ...pauses.map(({ left }) => left))
   }
 
   /** How many more deliveries of a flow may wait at a place. */

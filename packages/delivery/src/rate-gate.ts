@@ -16,6 +16,7 @@ export type TakeFromRates = (rates: readonly Rate[]) => Promise<Standing>
 export interface PlaceRates {
   readonly rate: MessageRate | undefined
   readonly warmUp: readonly Rate[]
+  readonly others: readonly Rate[]
 }
 
 export interface RateGateOptions {
@@ -48,8 +49,8 @@ export class RateGate {
     this.#onSpent = onSpent
   }
 
-  set rates({ rate, warmUp }: PlaceRates) {
-    const next = [...warmUp, ...(rate ? [windowOf(this.#place, rate)] : [])]
+  set rates({ rate, warmUp, others }: PlaceRates) {
+    const next = [...warmUp, ...others, ...(rate ? [windowOf(this.#place, rate)] : [])]
     this.#warmUp = warmUp
     // The limits are set when the sources have changed, and with them what is left of their allowances.
     if (this.#closedBy === 'warm-up') this.#closedUntil = 0

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Config, DeliveryRoute, Providers, Source } from '@postrider/core'
+import type { Config, Providers, RelayHost, Source } from '@postrider/core'
 import { createMx, type Mx, type Route, shuffled } from './mx.ts'
 import type { Endpoint } from './smtp/endpoint.ts'
 import { addressesOf } from './worker-sources.ts'
@@ -22,7 +22,7 @@ export interface Routes {
 
 export function createRoutes(config: Config, providers: Providers): Routes {
   const { delivery, sandboxHost, sandboxSmtpPort } = config
-  if (delivery.kind === 'relay') return relayRoutes(delivery)
+  if (delivery.kind === 'relay') return relayRoutes(delivery, 'relay')
   if (delivery.kind === 'sandbox') return sandboxRoutes({ host: sandboxHost, port: sandboxSmtpPort }, providers)
   return mxRoutes(config, createMx(config, providers))
 }
@@ -30,7 +30,7 @@ export function createRoutes(config: Config, providers: Providers): Routes {
 /** Maximum number of addresses per attempt: each may take half a minute (V68; like Postfix's smtp_mx_address_limit). */
 const MAX_TRIED = 5
 
-function relayEndpoint(relay: Extract<DeliveryRoute, { kind: 'relay' }>): Omit<Endpoint, 'address'> {
+function relayEndpoint(relay: RelayHost): Omit<Endpoint, 'address'> {
   const { host, port, tls, user, password } = relay
   const local = host === 'localhost' || host === '::1' || host.startsWith('127.')
   return {
@@ -43,11 +43,12 @@ function relayEndpoint(relay: Extract<DeliveryRoute, { kind: 'relay' }>): Omit<E
   }
 }
 
-function relayRoutes(relay: Extract<DeliveryRoute, { kind: 'relay' }>): Routes {
+/** All mail goes to one host, which is a place of its own. */
+export function relayRoutes(relay: RelayHost, place: string): Routes {
   const endpoint = relayEndpoint(relay)
-  const route = fixedRoute(endpoint, 'relay')
+  const route = fixedRoute(endpoint, place)
   return {
-    mainPlace: 'relay',
+    mainPlace: place,
     route: () => route,
     // The operating system resolves the configured name, which may be in a hosts file.
     async *endpoints(_route, _onlyHost, source) {

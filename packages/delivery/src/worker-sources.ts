@@ -37,7 +37,7 @@ export interface WorkerSourcesOptions {
 }
 
 /** Where a delivery is sent from, and whether this worker can do that. */
-export interface Way {
+export interface SourceWay {
   /** The provider or site, with the source. */
   readonly place: string
   /** Undefined if the operating system chooses the address. */
@@ -87,7 +87,7 @@ export class WorkerSources {
   }
 
   /** The source of a delivery to a provider or site. The same for every attempt, as long as it can send. */
-  choose({ delivery, message }: { delivery: ClaimedDelivery; message: LoadedMessage }, base: string): Way {
+  choose({ delivery, message }: { delivery: ClaimedDelivery; message: LoadedMessage }, base: string): SourceWay {
     if (this.#egress.sources.length === 0) return { place: base, source: undefined, isHere: true }
     const choice = chooseSource(
       this.#egress,

@@ -44,6 +44,7 @@ import {
   claimedDeliveries,
   type DeliveryKey,
   type EndOfData,
+  hadSession,
   recordEndOfData,
   releaseDeliveries,
   type SendPermission,
@@ -60,7 +61,14 @@ export type { LostWorkers, WorkerLease } from './lease.ts'
 export type { HeldLease } from './lease-thread.ts'
 export type * from './outcome.ts'
 
-export { ADAPTIVE_RULE, type LimitSetting, type NewOverride, type Override, overridesFor } from './overrides.ts'
+export {
+  ADAPTIVE_RULE,
+  type LimitSetting,
+  type NewOverride,
+  OPERATOR_RULE,
+  type Override,
+  overridesFor,
+} from './overrides.ts'
 export { hasMoreParked, type ParkedDelivery, type ParkedFlow, type WaitingFor } from './parking.ts'
 export { effectiveLimits, type PlaceLimits } from './place-limits.ts'
 export { partsOfPlace, sourcedPlace } from './place-names.ts'
@@ -72,7 +80,7 @@ export type { MessageRate } from './providers/units.ts'
 
 export type { ClaimedDelivery, DeliveryKey, EndOfData, SendPermission } from './queue.ts'
 export type { Result } from './record.ts'
-export { isPerishable } from './schedule.ts'
+export { isPerishable, lifetimeOf } from './schedule.ts'
 export type { SetAside } from './set-aside.ts'
 export { DELIVERY_STATES, type DeliveryState } from './states.ts'
 
@@ -119,6 +127,8 @@ export interface Deliveries {
     keep(workerId: number, slots: readonly Slot[]): Promise<void>
     freeThoseOfOthers(): Promise<void>
   }
+  /** Whether an attempt of the delivery got beyond the beginning of a session. */
+  hadSession(messageId: string, recipientNo: number): Promise<boolean>
   recordEndOfData(ends: readonly EndOfData[]): Promise<SendPermission[]>
   /** See set-aside.ts. */
   noteAlone(workerId: number, now: DeliveryKey | undefined, before: DeliveryKey | undefined): Promise<void>
@@ -199,6 +209,7 @@ export function createDeliveries({
       keep: (workerId, slots) => keepSlots(sql, workerId, slots),
       freeThoseOfOthers: () => freeSlotsOfOthers(sql),
     },
+    hadSession: (messageId, recipientNo) => hadSession(sql, messageId, recipientNo),
     recordEndOfData: (ends) => recordEndOfData(sql, ends),
     noteAlone: (workerId, now, before) => noteAlone(sql, workerId, now, before),
     setAside: () => listSetAside(sql),

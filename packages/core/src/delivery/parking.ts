@@ -13,6 +13,8 @@ export type WaitingFor = 'connections' | 'rate' | 'pause' | 'warm-up' | 'source'
 export interface ParkedDelivery extends DeliveryKey {
   readonly place: string
   readonly waitingFor: WaitingFor
+  /** Seconds after which it is looked at again in any case; an hour or so if undefined. */
+  readonly lookWithin?: number | undefined
 }
 
 /** Seconds after which parked mail is looked at again in any case: spread, so that a million deliveries are not due at once. */
@@ -40,11 +42,12 @@ export async function parkDeliveries(
   await sql`
     update delivery_queue q
        set worker_id = null, attempt = q.attempt - 1, state = case when q.attempt = 1 then 'queued' else 'deferred' end,
-           next_at = least(q.expires_at, service_now() + (${least} + random() * ${most - least}) * interval '1 second'),
+           next_at = least(q.expires_at, service_now() + coalesce(r.look_within, ${least} + random() * ${most - least}) * interval '1 second'),
            dot_at = null, dot_host = null, place = r.place, waiting_for = r.waiting_for
       from unnest(${deliveries.map((d) => d.messageId)}::uuid[], ${deliveries.map((d) => d.recipientNo)}::int[],
                   ${deliveries.map((d) => d.attempt)}::int[], ${deliveries.map((d) => d.place)}::text[],
-                  ${deliveries.map((d) => d.waitingFor)}::text[]) as r(message_id, recipient_no, attempt, place, waiting_for)
+                  ${deliveries.map((d) => d.waitingFor)}::text[], ${deliveries.map((d) => d.lookWithin ?? null)}::int[])
+             as r(message_id, recipient_no, attempt, place, waiting_for, look_within)
      where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
        and q.worker_id is not distinct from ${workerId}`
 }

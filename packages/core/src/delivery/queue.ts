@@ -3,6 +3,7 @@ import { lossOf } from '../domains/loss.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { type LookedUp, matchingSuppression } from '../suppressions/store.ts'
 import type { FlowShare } from './flows.ts'
+import type { Stage } from './outcome.ts'
 
 /** A claimed delivery. This worker holds its lease, and the result must carry the number `attempt`. */
 export interface ClaimedDelivery {
@@ -188,4 +189,15 @@ function queued(sql: AnySql): LookedUp {
     group: sql`q.group_id`,
     bypass: sql`q.bypass`,
   }
+}
+
+/** The stages before mail is offered. */
+const SESSION_STAGES: readonly Stage[] = ['mx', 'connect', 'greeting', 'ehlo', 'starttls', 'tls', 'auth']
+
+/** Whether an attempt of a delivery got beyond the beginning of a session. */
+export async function hadSession(sql: AnySql, messageId: string, recipientNo: number): Promise<boolean> {
+  const rows = await sql`
+    select 1 from attempts
+     where message_id = ${messageId}::uuid and recipient_no = ${recipientNo}::int and stage <> all(${[...SESSION_STAGES]}::text[]) limit 1`
+  return rows.length > 0
 }

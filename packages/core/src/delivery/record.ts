@@ -6,6 +6,7 @@ import { finishDeliveries } from './finish-deliveries.ts'
 import type { Bounced, Outcome, Stage } from './outcome.ts'
 import type { DeliveryKey } from './queue.ts'
 import { INDETERMINATE_WAIT_SECONDS, retryDelay } from './schedule.ts'
+import { smartHostOf } from './sources/smart-hosts.ts'
 
 export interface Result extends DeliveryKey {
   readonly workerId: number
@@ -158,15 +159,17 @@ function suppressHardBounces(sql: AnySql, days: number) {
 }
 
 /** Returns the details of the event. */
-function detailOf({ outcome, attempt }: Result): Record<string, unknown> {
+function detailOf({ outcome, attempt, place }: Result): Record<string, unknown> {
   if (outcome.kind === 'dropped') {
     const { reason, problem } = outcome
     return { reason, ...(problem === undefined ? {} : { problem }) }
   }
   const { reply, host, tls } = outcome
+  const via = smartHostOf(place ?? '')
   return {
     attempt,
     ...(host ? { host } : {}),
+    ...(via === undefined ? {} : { via }),
     ...(tls ? { tls } : {}),
     ...(reply.code ? { code: reply.code } : {}),
     ...(reply.enhanced ? { enhanced: reply.enhanced } : {}),

@@ -14,7 +14,7 @@ import { file, hostName, listenHost, networks, oneOf, port, wholeNumber } from '
 
 export { ConfigError } from './config/config-error.ts'
 export { embeddedUrlFile } from './config/database-url.ts'
-export type { DeliveryRoute } from './config/delivery-route.ts'
+export type { DeliveryRoute, RelayHost } from './config/delivery-route.ts'
 
 export interface Config extends OutboundAccess {
   readonly databaseUrl: string | undefined

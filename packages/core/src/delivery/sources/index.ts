@@ -1,6 +1,7 @@
 import { type Actor, OPERATOR } from '../../accounts/audit/index.ts'
 import { createCache } from '../../platform/cache.ts'
 import type { Sql } from '../../platform/database/database.ts'
+import type { Secrets } from '../../platform/secrets.ts'
 import { type Egress, type Pool, type PoolRule, readEgress, type Source } from './egress.ts'
 import {
   addPool,
@@ -19,7 +20,14 @@ import {
   removeSource,
   type SourceChange,
 } from './manage-sources.ts'
-
+import {
+  addSmartHost,
+  type NewSmartHost,
+  type OpenSmartHost,
+  readSmartHosts,
+  removeSmartHost,
+  type SmartHost,
+} from './smart-hosts.ts'
 import { addResults, advanceWarmUps, noteBlocked, noteSpent, type SourceResults, type WarmUpKey } from './warm-up.ts'
 
 export { isEgressName } from './change-egress.ts'
@@ -27,6 +35,16 @@ export { chooseSource, type SourceChoice, type SourcedMail } from './choose-sour
 export { DEFAULT_POOL, type Egress, type Pool, type PoolRule, type Source } from './egress.ts'
 export type { NewPoolRule, PoolSettings } from './manage-pools.ts'
 export type { NewSource, SourceChange } from './manage-sources.ts'
+export {
+  type NewSmartHost,
+  type OpenSmartHost,
+  SMART_HOST_USES,
+  type SmartHost,
+  type SmartHostUse,
+  smartHostOf,
+  smartHostPlace,
+  withoutSecret,
+} from './smart-hosts.ts'
 export {
   capOf,
   OTHER_PROVIDERS,
@@ -54,6 +72,10 @@ export interface Sources {
   noteBlocked(key: WarmUpKey): Promise<void>
   addResults(results: readonly SourceResults[]): Promise<void>
   advanceWarmUps(): Promise<number>
+  /** See smart-hosts.ts. */
+  smartHosts(): Promise<OpenSmartHost[]>
+  addSmartHost(host: NewSmartHost, by?: Actor): Promise<SmartHost>
+  removeSmartHost(name: string, by?: Actor): Promise<void>
   /** See manage-pools.ts. */
   addPool(name: string, settings: PoolSettings, by?: Actor): Promise<Pool>
   changePool(name: string, settings: PoolSettings, by?: Actor): Promise<Pool>
@@ -65,7 +87,7 @@ export interface Sources {
 /** Milliseconds that the names of pools are cached. */
 const NAMES_AGE_MS = 5000
 
-export function createSources(sql: Sql): Sources {
+export function createSources({ sql, secrets }: { readonly sql: Sql; readonly secrets: Secrets }): Sources {
   const poolNames = createCache({
     maxAge: NAMES_AGE_MS,
     maxEntries: 1,
@@ -85,6 +107,9 @@ export function createSources(sql: Sql): Sources {
     noteBlocked: (key) => noteBlocked(sql, key),
     addResults: (results) => addResults(sql, results),
     advanceWarmUps: () => advanceWarmUps(sql),
+    smartHosts: () => readSmartHosts(sql, secrets),
+    addSmartHost: (host, by = OPERATOR) => addSmartHost(sql, secrets, host, by),
+    removeSmartHost: (name, by = OPERATOR) => removeSmartHost(sql, name, by),
     addPool: (name, settings, by = OPERATOR) => addPool(sql, name, settings, by),
     changePool: (name, settings, by = OPERATOR) => changePool(sql, name, settings, by),
     removePool: (name, by = OPERATOR) => removePool(sql, name, by),

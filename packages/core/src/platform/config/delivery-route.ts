@@ -6,29 +6,36 @@ import { decoded } from './values.ts'
 export type DeliveryRoute =
   | { readonly kind: 'sandbox' }
   | { readonly kind: 'mx' }
-  | {
-      readonly kind: 'relay'
-      readonly host: string
-      readonly port: number
-      readonly tls: boolean
-      readonly user: string | undefined
-      readonly password: string | undefined
-    }
+  | ({ readonly kind: 'relay' } & RelayHost)
+
+/** An SMTP server that accepts mail for all domains. */
+export interface RelayHost {
+  readonly host: string
+  readonly port: number
+  /** Implicit TLS. */
+  readonly tls: boolean
+  readonly user: string | undefined
+  readonly password: string | undefined
+}
 
 export function deliveryRoute(text: string): DeliveryRoute {
   if (text === 'sandbox' || text === 'mx') return { kind: text }
-  if (!/^smtps?:\/\//.test(text) || !URL.canParse(text)) {
-    throw new ConfigError('DELIVERY', 'must be sandbox, mx, or smtp://user:pass@host:port')
-  }
-  const url = new URL(text)
-  if (!url.hostname) throw new ConfigError('DELIVERY', 'must contain the name of the relay host')
-  const tls = url.protocol === 'smtps:'
-  const [user, password] = [decoded(url.username), decoded(url.password)]
-  if (user === undefined || password === undefined) {
+  const relay = relayHostOf(text)
+  if (relay) return { kind: 'relay', ...relay }
+  if (/^smtps?:\/\/./.test(text) && URL.canParse(text)) {
     throw new ConfigError('DELIVERY', 'must have special characters in the user name and password percent-encoded')
   }
+  throw new ConfigError('DELIVERY', 'must be sandbox, mx, or smtp://user:pass@host:port')
+}
+
+/** The relay host of a URL such as smtp://user:password@host:port; undefined if it is not valid. */
+export function relayHostOf(text: string): RelayHost | undefined {
+  if (!/^smtps?:\/\//.test(text) || !URL.canParse(text)) return undefined
+  const url = new URL(text)
+  const tls = url.protocol === 'smtps:'
+  const [user, password] = [decoded(url.username), decoded(url.password)]
+  if (!url.hostname || user === undefined || password === undefined) return undefined
   return {
-    kind: 'relay',
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port ? Number(url.port) : tls ? 465 : 25,
     tls,

@@ -1,0 +1,75 @@
+import { text } from 'node:stream/consumers'
+import { CLASS_PROBLEM, classOf, DELIVERY_CLASSES, isClassName, type SmartHost, withoutSecret } from '@postrider/core'
+import { type Command, requiredText, requiredWord, table, textOption, UsageError, wholeOption } from '../command.ts'
+
+export const smartHostCommands: readonly Command[] = [
+  {
+    name: 'smart-host list',
+    usage: '',
+    summary: 'List the relay hosts that deliver what the usual way cannot',
+    options: {},
+    run: (call) =>
+      call.withCore(async (core) => {
+        const all = (await core.sources.smartHosts()).map(withoutSecret)
+        const rows = all.map((one) => [one.name, `${one.host}:${one.port}`, one.usedFor.join(','), ...limitsOf(one)])
+        const heading = ['smart host', 'host', 'for', 'classes', 'daily cap']
+        return { data: { smartHosts: all }, text: all.length === 0 ? 'no smart hosts' : table(heading, rows) }
+      }),
+  },
+  {
+    name: 'smart-host add',
+    usage: 'NAME --url URL|- --for USES [--class CLASSES] [--daily-cap N]',
+    summary:
+      'Deliver through this relay host: blocked, if a back-off rule pauses the provider until after the lifetime of a message; deadline, if half ' +
+      'of the lifetime has passed without a session; spill, if the allowances of new sources are used up. URL: smtp://user:password@host:port; ' +
+      '"-" reads it from stdin. Allow the addresses of the relay host in the SPF record of RETURN_PATH_HOST',
+    words: 1,
+    options: {
+      url: { type: 'string' },
+      for: { type: 'string' },
+      class: { type: 'string' },
+      'daily-cap': { type: 'string' },
+    },
+    run: async (call) => {
+      const name = requiredWord(call, 'name')
+      const usedFor = listOf(requiredText(call, 'for'))
+      const classes = textOption(call, 'class')
+      const classNames = classes === undefined ? undefined : listOf(classes)
+      if (classNames && !classNames.every(isClassName))
+        throw new UsageError(`--class ${CLASS_PROBLEM}, or several of them`)
+      const dailyCap = wholeOption(call, 'daily-cap')
+      const option = requiredText(call, 'url')
+      const url = (option === '-' ? await text(process.stdin) : option).trim()
+      return call.withCore(async (core) => {
+        const added = { name, url, usedFor, classes: classNames?.map(classOf), dailyCap }
+        const smartHost = await core.sources.addSmartHost(added)
+        return { data: { smartHost }, text: `smart host ${name} added` }
+      })
+    },
+  },
+  {
+    name: 'smart-host remove',
+    usage: 'NAME',
+    summary: 'Remove a smart host; the mail that waits for it goes the usual way',
+    words: 1,
+    options: {},
+    run: (call) => {
+      const name = requiredWord(call, 'name')
+      return call.withCore(async (core) => {
+        await core.sources.removeSmartHost(name)
+        return { data: { removed: name }, text: `smart host ${name} removed` }
+      })
+    },
+  },
+]
+
+function listOf(option: string): string[] {
+  return option
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean)
+}
+
+function limitsOf({ classes, dailyCap }: SmartHost): unknown[] {
+  return [classes === null ? 'all' : classes.map((one) => DELIVERY_CLASSES[one]).join(','), dailyCap ?? 'none']
+}

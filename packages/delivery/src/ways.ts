@@ -1,0 +1,110 @@
+import { type Core, lifetimeOf, type Outcome, type SmartHostUse } from '@postrider/core'
+import type { InFlightDelivery } from './deliver.ts'
+import type { Route } from './mx.ts'
+import type { Places } from './places.ts'
+import type { Routes } from './routes.ts'
+import type { SmartHosts } from './smart-hosts.ts'
+import type { SourceWay, WorkerSources } from './worker-sources.ts'
+
+/** How a delivery is sent: to which hosts, from which source, and whether this worker can do that. */
+export interface Way extends SourceWay {
+  readonly kind: 'way'
+  readonly route: Extract<Route, { kind: 'hosts' }>
+  readonly routes: Routes
+}
+
+type Failed = { readonly kind: 'failed'; readonly outcome: Outcome }
+
+export interface WaysOptions {
+  readonly core: Core
+  readonly routes: Routes
+  readonly sources: WorkerSources
+  readonly smartHosts: SmartHosts
+  readonly places: Places
+}
+
+/** Finds out how deliveries are sent: usually to the recipient's hosts, in some situations to a smart host. */
+export class Ways {
+  readonly #options: WaysOptions
+
+  constructor(options: WaysOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The way of a delivery. A smart host never replaces the usual way after an indeterminate attempt, nor the other way round: the message
+   * may already be with the host that was tried.
+   */
+  async choose(inFlight: InFlightDelivery): Promise<Way | Failed> {
+    const { routes, smartHosts } = this.#options
+    const { recipientDomain, onlyHost } = inFlight.delivery
+    if (!smartHosts.isEmpty && onlyHost !== null) {
+      const again = this.#viaSmartHost(smartHosts.placeWithHost(onlyHost), recipientDomain)
+      if (again) return again
+    }
+    const route = await routes.route(recipientDomain)
+    const usual = route.kind === 'failed' ? route : this.#usual(inFlight, route)
+    if (smartHosts.isEmpty || onlyHost !== null || (usual.kind === 'failed' && usual.outcome.kind !== 'deferred'))
+      return usual
+    return (await this.#failover(inFlight, usual)) ?? usual
+  }
+
+  /** The way of a delivery that has waited at a place: the same one if it still exists, or the one that is to be used now. */
+  async again(inFlight: InFlightDelivery, place: string): Promise<Way | Failed> {
+    const { routes } = this.#options
+    const { recipientDomain } = inFlight.delivery
+    const smart = this.#viaSmartHost(place, recipientDomain)
+    if (smart) return smart
+    const route = await routes.route(recipientDomain)
+    return route.kind === 'failed' ? route : this.#usual(inFlight, route)
+  }
+
+  #usual(inFlight: InFlightDelivery, route: Extract<Route, { kind: 'hosts' }>): Way {
+    const { sources, routes } = this.#options
+    return { kind: 'way', ...sources.choose(inFlight, route.place), route, routes }
+  }
+
+  #viaSmartHost(place: string | undefined, domain: string): Way | undefined {
+    const routes = place === undefined ? undefined : this.#options.smartHosts.routesOf(place)
+    const route = routes?.route(domain) as Way['route'] | undefined
+    return routes && route && { kind: 'way', place: route.place, source: undefined, isHere: true, route, routes }
+  }
+
+  async #failover(inFlight: InFlightDelivery, usual: Way | Failed): Promise<Way | undefined> {
+    const { places, smartHosts } = this.#options
+    const { delivery } = inFlight
+    for (const use of this.#situations(inFlight, usual)) {
+      for (const place of smartHosts.placesFor(use, delivery.class)) {
+        if (places.named(place).closedFor(delivery)) continue
+        if (use === 'deadline' && (await this.#hadSession(inFlight))) continue
+        return this.#viaSmartHost(place, delivery.recipientDomain)
+      }
+    }
+    return undefined
+  }
+
+  *#situations({ delivery, message, takenAt }: InFlightDelivery, usual: Way | Failed): Generator<SmartHostUse> {
+    const left = delivery.lifetimeLeft - (performance.now() - takenAt)
+    if (usual.kind === 'way') {
+      if (usual.waitingFor === 'warm-up') yield 'spill'
+      if (this.#options.places.pausedByRule(usual.place, delivery) > left) yield 'blocked'
+    }
+    if (left < (lifetimeOf(message.settings) * 1000) / 2) yield 'deadline'
+  }
+
+  /**
+   * Seconds after which a parked delivery is looked at again, so that a smart host gets it after half of its lifetime; undefined if there
+   * is no such smart host.
+   */
+  lookWithin({ delivery, message, takenAt }: InFlightDelivery): number | undefined {
+    const { done } = this.#options.smartHosts.placesFor('deadline', delivery.class).next()
+    if (done) return undefined
+    const left = delivery.lifetimeLeft - (performance.now() - takenAt)
+    const untilHalf = left / 1000 - lifetimeOf(message.settings) / 2
+    return untilHalf > 0 ? Math.ceil(untilHalf) + 1 : undefined
+  }
+
+  async #hadSession({ delivery: { messageId, recipientNo, attempt } }: InFlightDelivery): Promise<boolean> {
+    return attempt > 1 && this.#options.core.deliveries.hadSession(messageId, recipientNo)
+  }
+}

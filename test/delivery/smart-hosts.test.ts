@@ -1,0 +1,116 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { SILENCE, startSink } from '../helpers/sink.ts'
+import { until } from '../helpers/until.ts'
+import { startInternet } from './outbox.ts'
+
+const FILE = join(t.testdir(), 'providers.yaml')
+writeFileSync(
+  FILE,
+  `providers:
+  - name: harbour
+    mx: [.harbour.example]
+    rules:
+      - { id: harbour-blocked, reply: 'blocked', pause: 1h }
+`,
+)
+const internet = await startInternet(t, { PROVIDERS_FILE: FILE })
+const { service } = internet
+const { sources } = service.core
+
+/** A relay host for these situations, until the end of the test. */
+async function makeSmartHost(t: Test, name: string, usedFor: string, settings = {}) {
+  const sink = await startSink(t)
+  const url = `smtp://127.0.0.1:${sink.port}`
+  await sources.addSmartHost({ name, url, usedFor: [usedFor], ...settings })
+  t.teardown(async () => {
+    await sources.removeSmartHost(name)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+  })
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  return sink
+}
+
+t.test('mail that a provider blocks until after its deadline is sent by a smart host, and says so', async (t) => {
+  const relay = await makeSmartHost(t, 'backup', 'blocked')
+  const host = await internet.host(t, { rcpt: () => '421 4.7.0 blocked for now' }, 'harbour.example')
+  const domain = internet.domain([host])
+  const patient = await internet.send(`first@${domain}`)
+  await until('the pause', async () => (await service.core.deliveries.limits.overrides()).length === 1)
+  const urgent = await internet.send(`urgent@${domain}`, { settings: { class: 'urgent' } })
+  await internet.inState(urgent, 'delivered')
+  t.strictSame(
+    relay.messages.map(({ to }) => to),
+    [[`urgent@${domain}`]],
+  )
+  t.match(await internet.story(urgent), { deliveries: [{ attempts: [{ host: '127.0.0.1' }] }] })
+  const [row] = await service.sql`select place from attempts where place like 'smarthost:%'`
+  t.equal(row?.place, 'smarthost:backup')
+  const [event] = await service.sql`select detail from events where type = 'sent' and detail ? 'via'`
+  t.equal(event?.detail.via, 'backup')
+  const later = await internet.send(`later@${domain}`)
+  await until(
+    'it waits',
+    async () => (await service.sql`select 1 from delivery_queue where place = 'harbour'`).length > 0,
+  )
+  t.equal(relay.messages.length, 1, 'mail that can wait for the end of the pause does')
+  for (const id of [patient, later]) t.match(await internet.story(id), { deliveries: [{ finishedAt: null }] })
+  await service.core.queue.resume({ place: 'harbour', accountId: null }, { rules: true })
+})
+
+t.test('mail without a session for half of its lifetime is sent by a smart host for its class', async (t) => {
+  const relay = await makeSmartHost(t, 'late', 'deadline', { classes: [1], dailyCap: 2 })
+  const domain = internet.domain([{ name: 'nowhere.example' }])
+  const send = (name: string, extra = {}) =>
+    internet.send(`${name}@${domain}`, { settings: { deadline: 3600, ...extra } })
+  const ids = [await send('a'), await send('b'), await send('c')]
+  const bulk = await send('bulk', { class: 'bulk' })
+  for (const id of [...ids, bulk]) await internet.attempted(id, 1)
+  await internet.advance(20)
+  for (const id of ids) await internet.attempted(id, 2)
+  t.equal(relay.messages.length, 0)
+  await internet.advance(20)
+  await until('two, as many as the daily limit', () => relay.messages.length === 2)
+  await internet.attempted(bulk, 3)
+  await new Promise((resolve) => setTimeout(resolve, 1000))
+  t.equal(relay.messages.length, 2)
+})
+
+t.test('mail of a host that answers is never sent by a smart host; nor after an indeterminate attempt', async (t) => {
+  const relay = await makeSmartHost(t, 'late', 'deadline')
+  const busy = await internet.host(t, { rcpt: () => '451 4.3.2 busy' })
+  let isFirst = true
+  const silent = await internet.host(t, {
+    dot: ({ message }) => {
+      const answer = isFirst ? SILENCE : undefined
+      isFirst = false
+      return message.data ? answer : undefined
+    },
+  })
+  const settings = { settings: { deadline: 3600 } }
+  const refused = await internet.send(`a@${internet.domain([busy])}`, settings)
+  const unsure = await internet.send(`b@${internet.domain([silent])}`, settings)
+  await internet.attempted(refused, 1)
+  await until('it to be offered', () => silent.commands.includes('DATA'))
+  await silent.close()
+  await internet.attempted(unsure, 1)
+  await internet.advance(20)
+  await internet.attempted(refused, 2)
+  await internet.advance(20)
+  await internet.attempted(refused, 3)
+  await internet.attempted(unsure, 2)
+  t.equal(relay.messages.length, 0)
+})
+
+t.test('what new sources may not send is sent by a smart host', async (t) => {
+  await sources.add({ name: 'new', address: '127.0.0.3', helo: 'new.example.com', warmUpPlan: 'gentle' })
+  t.teardown(() => sources.remove('new'))
+  const relay = await makeSmartHost(t, 'spill', 'spill')
+  await until('the worker to have it', async () => (await sources.read()).sources.every(({ workers }) => workers > 0))
+  const host = await internet.host(t)
+  const domain = internet.domain([host])
+  for (let at = 0; at < 30; at++) await internet.send(`r${at}@${domain}`)
+  await until('all of it', () => host.messages.length + relay.messages.length === 30)
+  t.equal(host.messages.length, 13, 'an eighth of the hundred of the first day')
+})

@@ -464,6 +464,18 @@ create table finished_deliveries (
 ) partition by range (message_id);
 create index finished_deliveries_person on finished_deliveries (hashtextextended(recipient_key, account_id::bigint));
 
+create unlogged table flow_progress (
+  place text not null,
+  account_id integer not null,
+  class smallint not null,
+  since timestamptz not null,
+  tried integer not null,
+  constraint flow_progress_pkey primary key (place, account_id, class, since)
+) with (
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 2000
+);
+
 create table forget_messages (
   request_id uuid not null,
   subject_no integer not null,

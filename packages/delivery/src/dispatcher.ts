@@ -251,6 +251,7 @@ export class Dispatcher {
       // A delivery restricted to one host says nothing about the site's other hosts.
       if (outcome && outcome.kind !== 'dropped' && delivery.onlyHost === null) place.heard(site, beginningOf(outcome))
       if (outcome) this.#places.heard(place, sender, outcome, isProbe)
+      this.#places.tried(delivery, place.name)
       this.#outcomes.finish(delivery, outcome, { message, place: place.name })
     } catch (error) {
       if (!isDatabaseAway(error)) return this.#outcomes.fault(inFlight.delivery, error, inFlight.message)

@@ -12,6 +12,7 @@ import {
 } from '@postrider/core'
 import { BackOff } from './back-off.ts'
 import { Backlog, type Backlogged } from './backlog.ts'
+import { FlowTries } from './flow-tries.ts'
 import { MAX_IN_FLIGHT } from './in-flight.ts'
 import { Limits } from './limits.ts'
 import { Place, type PlaceOptions } from './place.ts'
@@ -51,12 +52,14 @@ export class Places {
   readonly #slots: Slots
   readonly #limits: Limits
   readonly #backOff: BackOff
+  readonly #tries: FlowTries
   #after: ParkedFlow | undefined
   #forgotAt = Number.NEGATIVE_INFINITY
 
   constructor(options: PlacesOptions) {
     this.#options = options
     this.#slots = new Slots(options)
+    this.#tries = new FlowTries(options)
     this.#limits = new Limits({
       ...options,
       onChanged: (names) => this.#apply(names),
@@ -137,6 +140,11 @@ export class Places {
     if (this.#options.sources.of(place) !== 'elsewhere') this.#backlog.add(flow, place)
   }
 
+  /** A delivery was tried at a place. */
+  tried(flow: Flow, place: string): void {
+    if (this.#backlog.has(place)) this.#tries.add(flow, place)
+  }
+
   /** The database has no more parked mail of this flow there. */
   clear(backlogged: Backlogged): void {
     this.#backlog.remove(backlogged)
@@ -197,7 +205,7 @@ export class Places {
   /** Closes all connections and frees their slots. */
   async close(): Promise<void> {
     this.windDown()
-    await Promise.all([this.#limits.close(), this.#slots.close()])
+    await Promise.all([this.#limits.close(), this.#slots.close(), this.#tries.flush()])
   }
 
   /** Closes idle sessions and frees what is not in use: this worker stops. */

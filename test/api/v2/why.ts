@@ -1,4 +1,4 @@
-import type { Outcome } from '@postrider/core'
+import type { Outcome, WaitingFor } from '@postrider/core'
 import type { Test } from 'tap'
 import { makeQueue } from '../../core/delivery/queue-of.ts'
 import { parkedAt } from '../../helpers/claim.ts'
@@ -54,7 +54,7 @@ export async function makeWhy(t: Test) {
       return id
     },
     /** Accepts a message and parks it. */
-    async parked(waitingFor: 'connections' | 'rate' | 'pause', place = PLACE): Promise<string> {
+    async parked(waitingFor: WaitingFor, place = PLACE): Promise<string> {
       const id = await queue.accept(['lena@harbor.example'])
       const workerId = await queue.register()
       await queue.core.deliveries.park(workerId, parkedAt(await queue.claimAll(workerId), { place, waitingFor }))

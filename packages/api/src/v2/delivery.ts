@@ -31,6 +31,9 @@ const Attempt = Type.Object({
   }),
   stage: Type.Union([Type.String(), Type.Null()], { description: 'the step of the SMTP session that was reached' }),
   host: TextOrNull,
+  place: Type.Union([Type.String(), Type.Null()], {
+    description: 'the provider or site, with the source address if there are several: google@mta-1',
+  }),
   code: Type.Union([Type.Integer(), Type.Null()]),
   enhanced: TextOrNull,
   reply: TextOrNull,
@@ -92,6 +95,7 @@ const example: Static<typeof Row> = {
       indeterminate: false,
       stage: 'rcpt',
       host: 'mx.harbor.example',
+      place: 'mx.harbor.example',
       code: 451,
       enhanced: '4.7.1',
       reply: 'greylisted',

@@ -13,6 +13,7 @@ import {
   slotsSince,
   takeSlots,
 } from './connection-slots.ts'
+import { addProgress, type FlowProgress, forgetProgress } from './flow-progress.ts'
 import { type DueFlow, dueFlows, type Flow } from './flows.ts'
 import {
   countWorkers,
@@ -56,6 +57,7 @@ import { failSetAside, listSetAside, noteAlone, releaseSetAside, type SetAside }
 
 export { type BounceClass, bounceClass, type Parties } from './bounce-rules.ts'
 export type { Slot, SlotRequest } from './connection-slots.ts'
+export type { FlowProgress } from './flow-progress.ts'
 export type { Flow, FlowShare } from './flows.ts'
 export type { LostWorkers, WorkerLease } from './lease.ts'
 export type { HeldLease } from './lease-thread.ts'
@@ -118,6 +120,8 @@ export interface Deliveries {
     listen(onChanged: () => void): Promise<{ close(): Promise<void> }>
     forgetOld(): Promise<number>
   }
+  /** See flow-progress.ts. */
+  addProgress(progress: readonly FlowProgress[]): Promise<void>
   /** See connection-slots.ts. */
   readonly slots: {
     take(workerId: number, requests: readonly SlotRequest[]): Promise<Slot[]>
@@ -199,8 +203,9 @@ export function createDeliveries({
         const listening = await sql.listen(LIMITS_CHANNEL, onChanged, onChanged)
         return { close: listening.unlisten }
       },
-      forgetOld: async () => (await forgetOverrides(sql)) + (await forgetHits(sql)),
+      forgetOld: async () => (await forgetOverrides(sql)) + (await forgetHits(sql)) + (await forgetProgress(sql)),
     },
+    addProgress: (progress) => addProgress(sql, progress),
     slots: {
       take: (workerId, requests) => takeSlots(sql, workerId, requests),
       free: (workerId, slots) => freeSlots(sql, workerId, slots),

@@ -1,13 +1,17 @@
+import { flowRates } from '../../delivery/flow-progress.ts'
 import { livingWorkers } from '../../delivery/lease.ts'
 import { type AheadByNo, aheadAtPlaces, aheadInFlow, isOtherFlowDue } from '../../delivery/line.ts'
 import { pausesOf } from '../../delivery/overrides.ts'
+import { partsOfPlace } from '../../delivery/place-names.ts'
+import { readEgress } from '../../delivery/sources/egress.ts'
 import type { DeliveryState } from '../../delivery/states.ts'
 import { parseAddress } from '../../mime/address.ts'
 import type { AnySql, Sql } from '../../platform/database/database.ts'
 import { readInOrder } from '../../platform/database/read-in-order.ts'
 import { messageIdText } from '../../submission/message-id.ts'
 import { transactionNumber } from '../../submission/transaction-numbers.ts'
-import { type Expectation, type Finding, findReason, type WaitingReason, waitingOf } from './reason.ts'
+import type { Expectation, Finding, WaitingReason } from './finding.ts'
+import { findReason, waitingOf } from './reason.ts'
 import {
   type DeliveryRow,
   findMessage,
@@ -20,7 +24,7 @@ import {
   type WhyQuery,
 } from './rows.ts'
 
-export { type Expectation, WAITING_REASONS, type WaitingReason } from './reason.ts'
+export { type Expectation, WAITING_REASONS, type WaitingReason } from './finding.ts'
 export { MAX_EXPLAINED, type WhyAttempt, type WhyQuery } from './rows.ts'
 
 export interface MessageWhy {
@@ -144,6 +148,8 @@ async function createFinder(
     ahead: new Map([...aheadOfDue, ...aheadOfParked]),
     workers: isQueued ? await livingWorkers(sql) : new Set(),
     pauses: parked.length > 0 ? await pausesOf(sql, message.accountId, places) : new Map(),
+    sources: places.some((place) => partsOfPlace(place).source !== undefined) ? (await readEgress(sql)).sources : [],
+    rates: parked.length > 0 ? await flowRates(sql, flow, places) : new Map(),
     batch: waiting.has('held') ? await pausedBatchOf(sql, message) : undefined,
     isOtherFlowDue: due.length > 0 && (await isOtherFlowDue(sql, flow)),
     recent: [...aheadOfDue.values()].some(({ count }) => count > 0)

@@ -1,73 +1,21 @@
-import type { Ahead, AheadByNo } from '../../delivery/line.ts'
-import type { Pause } from '../../delivery/overrides.ts'
 import { NEVER } from '../../platform/never.ts'
+import type { Expectation, Facts, Finding } from './finding.ts'
+import { parked } from './parked.ts'
 import type { DeliveryRow, MessageRow, RecentAttempts, WhyAttempt } from './rows.ts'
 import * as texts from './texts.ts'
-
-/** The reasons for which deliveries wait, with their meanings. */
-export const WAITING_REASONS = {
-  scheduled: 'the time that the sender requested',
-  'batch-paused': 'its batch to be resumed',
-  retry: 'the next attempt after a temporary rejection or a failure',
-  'provider-pause': 'the end of a pause: the provider requested less mail, or the operator paused it',
-  'provider-rate': 'the rate that the provider allows',
-  connections: 'a free connection to the provider',
-  'fair-share': 'its turn: other mail is due as well',
-  'no-worker': 'a worker: none is running',
-  'set-aside': 'the operator, because workers died while they built the message',
-  indeterminate:
-    'five minutes or more after the connection was lost at a moment at which the server may have accepted the message',
-  dns: 'the next attempt after the mail servers of the domain could not be found',
-  moment: 'nothing: it is due now, or an attempt is in progress',
-} as const
-
-export type WaitingReason = keyof typeof WAITING_REASONS
-
-/** When the delivery is expected to be tried. */
-export interface Expectation {
-  /** As likely before as after; null if there is no estimate, for the reason in `basis`. */
-  readonly p50: Date | null
-  /** With a probability of nine in ten before; null if unknown. */
-  readonly p90: Date | null
-  /** The figures that the times are derived from. */
-  readonly basis: string
-}
-
-/** The part of an explanation that depends on the reason. */
-export interface Finding {
-  readonly waitingFor: WaitingReason | null
-  readonly text: string
-  readonly since: Date | null
-  readonly nextAt: Date | null
-  readonly expected: Expectation | null
-  readonly ahead: number | null
-}
-
-export interface Facts {
-  readonly message: MessageRow
-  /** The reply that caused a pause may be to another account's mail, so only the operator sees it. */
-  readonly isOperator: boolean
-  readonly ahead: AheadByNo
-  /** The workers that are alive. */
-  readonly workers: ReadonlySet<number>
-  /** By place. */
-  readonly pauses: ReadonlyMap<string, Pause>
-  readonly batch: string | undefined
-  readonly isOtherFlowDue: boolean
-  readonly recent: RecentAttempts | undefined
-}
 
 /** Attempts within five minutes below which they say nothing about the next minutes. */
 const MIN_SAMPLES = 20
 const NEXT_ATTEMPT = 'next attempt'
 
-type Waiting = 'finished' | 'aside' | 'claimed' | 'parked' | 'held' | 'later' | 'due'
+type Waiting = 'finished' | 'aside' | 'on-hold' | 'claimed' | 'parked' | 'held' | 'later' | 'due'
 
 /** How the delivery is in the queue. Parked mail has a due time only as a safeguard. */
 export function waitingOf(row: DeliveryRow, now: Date): Waiting {
   if (row.finishedAt) return 'finished'
   if (row.setAside !== null) return 'aside'
   if (row.workerId !== null) return 'claimed'
+  if (row.parkedFor === 'hold') return 'on-hold'
   if (row.place !== null) return 'parked'
   if (row.nextAt?.getTime() === Date.parse(NEVER)) return 'held'
   return row.nextAt && row.nextAt > now ? 'later' : 'due'
@@ -83,7 +31,6 @@ export function findReason(facts: Facts): (row: DeliveryRow, attempts: readonly 
   }
 }
 
-const NONE: Ahead = { count: 0, isMinimum: false }
 const NOTHING = { nextAt: null, expected: null, ahead: null } as const
 
 function reasonOf(facts: Facts, row: DeliveryRow, last: WhyAttempt | undefined): Finding {
@@ -95,6 +42,8 @@ function reasonOf(facts: Facts, row: DeliveryRow, last: WhyAttempt | undefined):
       return { ...NOTHING, waitingFor: null, text: texts.finished(row, last, now), since: row.finishedAt }
     case 'aside':
       return { ...NOTHING, waitingFor: 'set-aside', text: texts.setAside(row.setAside), since }
+    case 'on-hold':
+      return { ...NOTHING, waitingFor: 'operator-hold', text: texts.onHold(row.expiresAt, now), since }
     case 'held':
       return { ...NOTHING, waitingFor: 'batch-paused', text: texts.batchPaused(batch), since: message.acceptedAt }
     case 'claimed':
@@ -123,34 +72,6 @@ function claimed({ message: { now }, workers }: Facts, row: DeliveryRow, waited:
   return { ...NOTHING, waitingFor: 'moment', text, since }
 }
 
-function parked(facts: Facts, row: DeliveryRow, since: Date): Finding {
-  const { message, pauses, workers, isOperator } = facts
-  const { now } = message
-  const { place } = row
-  if (place === null) throw new Error('not parked')
-  const line = facts.ahead.get(row.recipientNo) ?? NONE
-  const ahead = line.count
-  const pause = pauses.get(place)
-  if (pause) {
-    const reply = isOperator || pause.accountId !== null ? pause.reason : undefined
-    const text = texts.paused(pause, { place, reply, now })
-    const expected = { p50: pause.until, p90: null, basis: 'end of the pause' }
-    return { waitingFor: 'provider-pause', text, since: pause.since, nextAt: pause.until, expected, ahead }
-  }
-  if (workers.size === 0) return { ...NOTHING, waitingFor: 'no-worker', text: texts.NO_WORKER, since, ahead }
-  const expected = {
-    p50: null,
-    p90: null,
-    basis: 'no estimate: how much mail a provider accepts is not counted by time',
-  }
-  const found = { since, nextAt: null, expected, ahead }
-  if (row.parkedFor === 'rate') return { ...found, waitingFor: 'provider-rate', text: texts.rate(place, line) }
-  if (row.parkedFor === 'connections')
-    return { ...found, waitingFor: 'connections', text: texts.connections(place, line) }
-  if (ahead > 0) return { ...found, waitingFor: 'fair-share', text: texts.pauseEnded(place, line) }
-  return { ...NOTHING, waitingFor: 'moment', text: texts.pauseEnded(place, line), since, ahead }
-}
-
 function later({ message }: Facts, row: DeliveryRow, last: WhyAttempt | undefined, since: Date): Finding {
   const { nextAt } = row
   const { now } = message
@@ -172,7 +93,7 @@ function later({ message }: Facts, row: DeliveryRow, last: WhyAttempt | undefine
 function due(facts: Facts, row: DeliveryRow): Finding {
   const { message, workers, isOtherFlowDue, recent } = facts
   const { now } = message
-  const line = facts.ahead.get(row.recipientNo) ?? NONE
+  const line = facts.ahead.get(row.recipientNo) ?? texts.NONE_AHEAD
   const ahead = line.count
   const found = { ...NOTHING, since: row.nextAt, ahead }
   if (workers.size === 0) return { ...found, waitingFor: 'no-worker', text: texts.NO_WORKER }

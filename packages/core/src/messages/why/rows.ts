@@ -43,6 +43,8 @@ export interface WhyAttempt {
   readonly milliseconds: number
   readonly stage: string | null
   readonly host: string | null
+  /** The provider or site where it was offered, with the source; null if it was not offered. */
+  readonly place: string | null
   readonly code: number | null
   readonly enhanced: string | null
   readonly reply: string | null
@@ -125,7 +127,7 @@ export async function readAttempts(
 ): Promise<Map<number, WhyAttempt[]>> {
   const rows = await sql<(WhyAttempt & { recipientNo: number })[]>`
     select a.* from unnest(${[...recipientNos]}::int[]) as d(no) cross join lateral (
-      select recipient_no as "recipientNo", attempt, started_at as "startedAt", outcome, indeterminate, milliseconds, stage, host, code,
+      select recipient_no as "recipientNo", attempt, started_at as "startedAt", outcome, indeterminate, milliseconds, stage, host, place, code,
              enhanced, reply
         from attempts where message_id = ${messageId}::uuid and recipient_no = d.no order by attempt desc limit ${MAX_ATTEMPTS}) a
      order by a."recipientNo", a.attempt`

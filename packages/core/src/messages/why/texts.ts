@@ -1,5 +1,7 @@
 import type { Ahead } from '../../delivery/line.ts'
 import type { Pause } from '../../delivery/overrides.ts'
+import { partsOfPlace } from '../../delivery/place-names.ts'
+import { smartHostOf } from '../../delivery/sources/smart-hosts.ts'
 import type { DeliveryRow, WhyAttempt } from './rows.ts'
 
 /** The sentences that explain to a sender what a delivery waits for. */
@@ -8,6 +10,7 @@ import type { DeliveryRow, WhyAttempt } from './rows.ts'
 const MAX_REPLY = 200
 
 export const NO_WORKER = 'No delivery worker is running. It is tried as soon as one is.'
+export const NONE_AHEAD: Ahead = { count: 0, isMinimum: false }
 export const WORKER_DIED =
   'The worker that was trying to deliver it has stopped. Another one takes it over within a minute.'
 
@@ -30,7 +33,11 @@ function shortened(text: string): string {
 
 /** A site has the names of its hosts, a provider has one without a dot. */
 function placeText(place: string): string {
-  return place.includes('.') ? `the mail servers ${place}` : `the provider ${place}`
+  const { base, source } = partsOfPlace(place)
+  const smartHost = smartHostOf(base)
+  if (smartHost !== undefined) return `the smart host ${smartHost}`
+  const hosts = base.includes('.') ? `the mail servers ${base}` : `the provider ${base}`
+  return source === undefined ? hosts : `${hosts} from the source address ${source}`
 }
 
 function capitalized(text: string): string {
@@ -116,6 +123,27 @@ export function rate(place: string, ahead: Ahead): string {
 
 export function connections(place: string, ahead: Ahead): string {
   return `All connections that ${placeText(place)} allows are in use. ${aheadText(ahead)}`
+}
+
+export function handedOver(place: string): string {
+  return `A worker that has the source address ${partsOfPlace(place).source} delivers it next.`
+}
+
+export function sourcePaused(source: string, reason: string | null): string {
+  const why = reason === null ? '' : ` Reason: ${shortened(reason)}`
+  return `The source address ${source} is paused, and no other one of its pool can send.${why}`
+}
+
+export function noSource(source: string): string {
+  return `No running worker has the source address ${source}, and no other one of its pool can send.`
+}
+
+export function warmUp(source: string, place: string): string {
+  return `The source address ${source} is new. It has sent what it may send to ${placeText(place)} within this hour or day, and no other one of its pool can send.`
+}
+
+export function onHold(expiresAt: Date | null, now: Date): string {
+  return `The operator holds it.${expiresAt ? ` It expires at ${at(expiresAt, now)} unless it is released before.` : ''}`
 }
 
 export function indeterminate({ host }: WhyAttempt, nextAt: Date, now: Date): string {

@@ -1,0 +1,66 @@
+import type { FlowRate } from '../../delivery/flow-progress.ts'
+import type { AheadByNo } from '../../delivery/line.ts'
+import type { Pause } from '../../delivery/overrides.ts'
+import type { Source } from '../../delivery/sources/egress.ts'
+import type { MessageRow, RecentAttempts } from './rows.ts'
+
+/** The reasons for which deliveries wait, with their meanings. */
+export const WAITING_REASONS = {
+  scheduled: 'the time that the sender requested',
+  'batch-paused': 'its batch to be resumed',
+  retry: 'the next attempt after a temporary rejection or a failure',
+  'provider-pause': 'the end of a pause: the provider requested less mail, or the operator paused it',
+  'provider-rate': 'the rate that the provider allows',
+  connections: 'a free connection to the provider',
+  'warm-up': 'the next hour or day: a new source address may send only a limited number of messages',
+  'source-paused': 'its source address, which is paused, or another one of the pool',
+  'no-source': 'a worker whose host has the source address',
+  'operator-hold': 'the operator to release it',
+  'fair-share': 'its turn: other mail is due as well',
+  'no-worker': 'a worker: none is running',
+  'set-aside': 'the operator, because workers died while they built the message',
+  indeterminate:
+    'five minutes or more after the connection was lost at a moment at which the server may have accepted the message',
+  dns: 'the next attempt after the mail servers of the domain could not be found',
+  moment: 'nothing: it is due now, or an attempt is in progress',
+} as const
+
+export type WaitingReason = keyof typeof WAITING_REASONS
+
+/** When the delivery is expected to be tried. */
+export interface Expectation {
+  /** As likely before as after; null if there is no estimate, for the reason in `basis`. */
+  readonly p50: Date | null
+  /** With a probability of nine in ten before; null if unknown. */
+  readonly p90: Date | null
+  /** The figures that the times are derived from. */
+  readonly basis: string
+}
+
+/** The part of an explanation that depends on the reason. */
+export interface Finding {
+  readonly waitingFor: WaitingReason | null
+  readonly text: string
+  readonly since: Date | null
+  readonly nextAt: Date | null
+  readonly expected: Expectation | null
+  readonly ahead: number | null
+}
+
+export interface Facts {
+  readonly message: MessageRow
+  /** The reply that caused a pause may be to another account's mail, so only the operator sees it. */
+  readonly isOperator: boolean
+  readonly ahead: AheadByNo
+  /** The workers that are alive. */
+  readonly workers: ReadonlySet<number>
+  /** By place. */
+  readonly pauses: ReadonlyMap<string, Pause>
+  readonly batch: string | undefined
+  /** The source addresses, if mail is parked for one. */
+  readonly sources: readonly Source[]
+  /** How fast the mail of this flow is tried, by place. */
+  readonly rates: ReadonlyMap<string, FlowRate>
+  readonly isOtherFlowDue: boolean
+  readonly recent: RecentAttempts | undefined
+}

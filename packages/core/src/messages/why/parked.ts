@@ -1,0 +1,68 @@
+import type { FlowRate } from '../../delivery/flow-progress.ts'
+import { partsOfPlace } from '../../delivery/place-names.ts'
+import type { Source } from '../../delivery/sources/egress.ts'
+import type { Expectation, Facts, Finding } from './finding.ts'
+import type { DeliveryRow } from './rows.ts'
+import * as texts from './texts.ts'
+
+/** Deliveries below which a rate says nothing about the next minutes, and seconds below which it says too little. */
+const MIN_SAMPLE = { tried: 20, seconds: 10 } as const
+
+/** Why a delivery waits at its place. */
+export function parked(facts: Facts, row: DeliveryRow, since: Date): Finding {
+  const { message, pauses, workers, isOperator } = facts
+  const { now } = message
+  const { place } = row
+  if (place === null) throw new Error('not parked')
+  const line = facts.ahead.get(row.recipientNo) ?? texts.NONE_AHEAD
+  const ahead = line.count
+  const found = { since, nextAt: null, expected: expectedAt(facts, place, ahead), ahead }
+  const pause = pauses.get(place)
+  if (pause) {
+    const reply = isOperator || pause.accountId !== null ? pause.reason : undefined
+    const text = texts.paused(pause, { place, reply, now })
+    const expected = { p50: pause.until, p90: null, basis: 'end of the pause' }
+    return { waitingFor: 'provider-pause', text, since: pause.since, nextAt: pause.until, expected, ahead }
+  }
+  if (workers.size === 0) return { ...found, expected: null, waitingFor: 'no-worker', text: texts.NO_WORKER }
+  const ofSource = sourceReason(facts, row, place)
+  if (ofSource) return { ...found, expected: null, ...ofSource }
+  if (row.parkedFor === 'rate') return { ...found, waitingFor: 'provider-rate', text: texts.rate(place, line) }
+  if (row.parkedFor === 'connections') {
+    return { ...found, waitingFor: 'connections', text: texts.connections(place, line) }
+  }
+  // Another worker has the source.
+  if (row.parkedFor === 'source')
+    return { ...found, expected: null, waitingFor: 'moment', text: texts.handedOver(place) }
+  if (ahead > 0) return { ...found, waitingFor: 'fair-share', text: texts.pauseEnded(place, line) }
+  return { ...found, expected: null, waitingFor: 'moment', text: texts.pauseEnded(place, line) }
+}
+
+/** Why the source of a place cannot send; undefined if it can. */
+function sourceReason(
+  { sources, isOperator }: Facts,
+  { parkedFor }: DeliveryRow,
+  place: string,
+): Pick<Finding, 'waitingFor' | 'text'> | undefined {
+  const { base, source: name } = partsOfPlace(place)
+  const source: Source | undefined = sources.find((one) => one.name === name)
+  if (name === undefined) return undefined
+  if (source?.isPaused) {
+    return { waitingFor: 'source-paused', text: texts.sourcePaused(name, isOperator ? source.reason : null) }
+  }
+  if (!source || source.workers === 0) return { waitingFor: 'no-source', text: texts.noSource(name) }
+  if (parkedFor === 'warm-up') return { waitingFor: 'warm-up', text: texts.warmUp(name, base) }
+  return undefined
+}
+
+/** When the delivery is tried if mail of its flow goes on to be tried there as fast as lately. */
+function expectedAt({ message: { now }, rates }: Facts, place: string, ahead: number): Expectation {
+  const { tried = 0, seconds = 0 }: Partial<FlowRate> = rates.get(place) ?? {}
+  if (tried < MIN_SAMPLE.tried || seconds < MIN_SAMPLE.seconds) {
+    const basis = `no estimate: fewer than ${MIN_SAMPLE.tried} deliveries of the account were tried there within the last two minutes`
+    return { p50: null, p90: null, basis }
+  }
+  const wait = ((ahead + 1) / tried) * seconds * 1000
+  const basis = `${ahead} are ahead, and ${tried} deliveries of the account were tried there within the last ${Math.ceil(seconds)} s`
+  return { p50: new Date(now.getTime() + wait), p90: null, basis }
+}

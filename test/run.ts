@@ -59,6 +59,8 @@ const CHANGED = '--changed'
 interface Ran extends Count {
   readonly file: string
   readonly seconds: number
+  /** Of processor time, without the database's. */
+  readonly busy: number
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -72,7 +74,10 @@ async function main(named: string[]): Promise<number> {
   return withPostgres(async ({ url, folder }) => {
     const env = { ...process.env, ...BARE_ENVIRONMENT, TEST_DATABASE_URL: url, TEST_FOLDER: folder }
     const { ran, problems } = await runAll(files, { env, patience: PATIENCE, debug: DEBUG })
-    if (ran.length > SLOWEST) process.stdout.write(slowest(ran))
+    if (ran.length > SLOWEST)
+      process.stdout.write(
+        ranking('slowest', ran, ({ seconds }) => seconds) + ranking('most processor time', ran, ({ busy }) => busy),
+      )
     for (const problem of problems) print(problem)
     const sum = (which: keyof Count) => ran.reduce((all, one) => all + one[which], 0)
     print(`tests: ${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`)
@@ -184,12 +189,13 @@ async function run(file: string, act: (report: TestReport) => Promise<void>): Pr
   await act(report)
   const seconds = (performance.now() - began) / 1000
   const failed = report.count.failed > 0
-  print(`${failed ? 'FAILED' : 'ok    '} ${file} # ${seconds.toFixed(1)} s`)
+  const busy = report.processorSeconds ?? 0
+  print(`${failed ? 'FAILED' : 'ok    '} ${file} # ${seconds.toFixed(1)} s, ${busy.toFixed(1)} s of processor time`)
   if (failed) for (const line of report.lines) print(`    ${line}`)
-  return { file, seconds, ...report.count }
+  return { file, seconds, busy, ...report.count }
 }
 
-function slowest(ran: readonly Ran[]): string {
-  const most = ran.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST)
-  return `slowest:\n${most.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(8)} s ${file}\n`).join('')}`
+function ranking(what: string, ran: readonly Ran[], of: (one: Ran) => number): string {
+  const first = ran.toSorted((a, b) => of(b) - of(a)).slice(0, SLOWEST)
+  return `${what}:\n${first.map((one) => `${of(one).toFixed(1).padStart(8)} s ${one.file}\n`).join('')}`
 }

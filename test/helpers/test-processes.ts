@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { TestReport } from './test-report.ts'
@@ -92,12 +93,15 @@ export function openTestProcess({ env, patience: seconds, debug }: Given): TestP
     async run(file, report) {
       files.push(file)
       const timer = setTimeout(() => endGroup(child), (patience + BEYOND_TAP) * 1000)
+      const before = processorSeconds(child)
       await new Promise<void>((done) => {
         current = { file, report, done }
         if (status === undefined) child.stdin.write(`${file}\n`)
         else finish()
       })
       clearTimeout(timer)
+      const after = processorSeconds(child)
+      if (before !== undefined && after !== undefined) report.processorSeconds = after - before
     },
     async end() {
       child.stdin.end()
@@ -132,6 +136,24 @@ function start(env: NodeJS.ProcessEnv, debug: boolean) {
     })
   })
   return { child, ended, lines }
+}
+
+/**
+ * Returns the processor time of a process and of those it started and has waited for; undefined if it has ended, or where there is no
+ * /proc. proc_pid_stat(5) counts it in ticks, of which USER_HZ is 100 on every platform of Linux that Node runs on.
+ */
+function processorSeconds({ pid }: ChildProcess): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const [user = 0, system = 0, childrenUser = 0, childrenSystem = 0] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 15)
+      .map(Number)
+    return (user + system + childrenUser + childrenSystem) / 100
+  } catch {
+    return undefined
+  }
 }
 
 /** tap's teardowns do not run on a signal, so all that a file started goes with it; what has a group of its own looks after itself. */

@@ -13,6 +13,8 @@ const RESULT = /^(not )?ok \d+ - (.*)$/
 export class TestReport {
   readonly lines: string[] = []
   readonly count: Count = { passed: 0, failed: 0, skipped: 0 }
+  /** What the file's process and those it started used, without the database; undefined if unknown. */
+  processorSeconds: number | undefined
   readonly #print: (line: string) => void
 
   /** `print` receives what is worth a line although every test passed. */

@@ -38,12 +38,17 @@ const FIRST = [
   'test/hostile/quick.test.ts',
   'test/cli/start-again.test.ts',
   'test/core/retention/privacy/forget.test.ts',
+  'test/core/delivery/lease.test.ts',
+  'test/api/large-calls.test.ts',
+  'test/core/platform/database/silent-connections.test.ts',
+  'test/core/retention/interrupted.test.ts',
   'test/relay/costly.test.ts',
   'test/core/reporting/statistics/',
   'test/cli/',
   'test/journeys/',
   'test/hostile/',
   'test/delivery/',
+  'test/sandbox/',
 ]
 /** Folders whose files test modules in their own process, most of what such a file takes being to load those. */
 const SHARED = /^test\/(api|cli|core|delivery|journeys|relay|sandbox)\//

@@ -14,6 +14,7 @@ import { createSources, type Sources } from './delivery/sources/index.ts'
 import type { GivenKey } from './domains/dkim-key.ts'
 import { createDomains, type Domains } from './domains/index.ts'
 import { type Batches, batchesOf, createMessages, EVERYTHING, type Messages, type Share } from './messages/index.ts'
+import { createFinishedSource } from './messages/requeue/finished-source.ts'
 import { createByteBudget } from './platform/budget.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
@@ -138,7 +139,7 @@ export function createCore({
   const tracking = createTracking({ sql, secrets, log })
   const http = createOutboundHttp(config)
   const exports = createExports({ sql: work, secrets, config, messages, principalOf: auth.principalOf, http })
-  const queue = createQueueControl({ sql: work, config })
+  const queue = createQueueControl({ sql: work, config, finished: createFinishedSource(forgotten) })
   const deliveries = createDeliveries({
     sql,
     log,

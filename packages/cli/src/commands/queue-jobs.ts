@@ -1,8 +1,9 @@
 import {
   type ConfirmProblem,
   DELIVERY_CLASSES,
-  type DeliveryClass,
+  hasSelectors,
   type JobPlan,
+  type LeftOut,
   type QueueAction,
   type QueueJob,
 } from '@postrider/core'
@@ -12,15 +13,19 @@ import {
   type Command,
   CommandError,
   requiredTarget,
+  requiredText,
   table,
   textOption,
   UsageError,
   wholeOption,
 } from '../command.ts'
-import { accountOption, durationOption, requireAccount } from './queue-place.ts'
+import { accountOption } from './queue-place.ts'
 
 const SELECTORS =
   '--place PLACE | --domain DOMAIN | --account ID | --class CLASS | --tag TAG | --older DURATION | --all'
+const FINISHED_SELECTORS =
+  '--since TIME [--until TIME] [--state bounced|expired] [--bounce-class CLASS] [--provider NAME] [--domain DOMAIN] [--account ID] ' +
+  '[--class CLASS] [--tag TAG]'
 const SUMMARIES: Readonly<Record<QueueAction, string>> = {
   flush:
     'Make retries and parked mail due now. Does not lift pauses: mail at a paused place stays there. Scheduled and held mail, and mail after an ' +
@@ -28,6 +33,9 @@ const SUMMARIES: Readonly<Record<QueueAction, string>> = {
   fail: 'Drop waiting mail, also scheduled and held mail',
   hold: 'Hold waiting and scheduled mail until it is released; it still expires',
   release: 'Release held mail; it is due when it was before',
+  requeue:
+    'Send again what bounced or expired in a period, if its body is still stored. Never what was delivered, may have been delivered, or is ' +
+    'suppressed. Times are ISO 8601, or durations such as 2h (before now)',
 }
 
 export const queueJobCommands: readonly Command[] = [
@@ -69,35 +77,34 @@ export const queueJobCommands: readonly Command[] = [
 
 function actionCommand(action: QueueAction, summary: string): Command {
   const text = { type: 'string' } as const
+  const ofWaiting = { place: text, older: text, all: { type: 'boolean' } } as const
+  const ofFinished = { since: text, until: text, state: text, 'bounce-class': text, provider: text } as const
+  const selectors = action === 'requeue' ? FINISHED_SELECTORS : SELECTORS
   return {
     name: `queue ${action}`,
-    usage: `${SELECTORS} | --confirm ID`,
+    usage: `${selectors} | --confirm ID`,
     summary: `${summary}. Selectors are combined. Prints a plan; --confirm ID executes it in the background. Deliveries in flight are not affected`,
     options: {
-      ...{ place: text, domain: text, account: text, class: text, tag: text, older: text },
-      ...{ all: { type: 'boolean' }, confirm: text },
+      ...{ domain: text, account: text, class: text, tag: text, confirm: text },
+      ...(action === 'requeue' ? ofFinished : ofWaiting),
     },
     run: (call) => (textOption(call, 'confirm') === undefined ? plan(call, action) : confirm(call, action)),
   }
 }
 
 function plan(call: Call, action: QueueAction): Promise<Answer> {
-  const accountId = accountOption(call) ?? undefined
-  const older = durationOption(call, 'older')
-  const filter = {
-    place: textOption(call, 'place'),
-    domain: textOption(call, 'domain')?.toLowerCase(),
-    accountId,
-    class: classOption(call),
-    tag: textOption(call, 'tag'),
-    before: older === undefined ? undefined : new Date(Date.now() - older * 1000).toISOString(),
+  const text = (name: string) => textOption(call, name)
+  const all = call.options.all === true
+  const selectors = {
+    ...{ place: text('place'), provider: text('provider'), domain: text('domain'), class: text('class') },
+    ...{ account: accountOption(call) ?? undefined, tag: text('tag'), older: text('older') },
+    ...{ since: text('since'), until: text('until'), state: text('state'), bounceClass: text('bounce-class'), all },
   }
-  const given = Object.values(filter).some((value) => value !== undefined)
-  if (!given && call.options.all !== true) throw new UsageError('missing selector; --all selects the whole queue')
-  if (given && call.options.all === true) throw new UsageError('--all cannot be combined with other selectors')
+  if (action === 'requeue') requiredText(call, 'since')
+  else if (!hasSelectors(selectors) && !all) throw new UsageError('missing selector; --all selects the whole queue')
+  else if (hasSelectors(selectors) && all) throw new UsageError('--all cannot be combined with other selectors')
   return call.withCore(async (core) => {
-    await requireAccount(core, accountId ?? null)
-    const made = await core.queue.plan(action, filter)
+    const made = await core.queue.plan(action, selectors)
     return { data: made, text: planText(made) }
   })
 }
@@ -114,23 +121,16 @@ function confirm(call: Call, action: QueueAction): Promise<Answer> {
   })
 }
 
-/** Throws {@link UsageError}. */
-function classOption(call: Call): DeliveryClass | undefined {
-  const text = textOption(call, 'class')
-  if (text === undefined) return undefined
-  const at = (DELIVERY_CLASSES as readonly string[]).indexOf(text)
-  if (at === -1) throw new UsageError(`--class must be one of ${DELIVERY_CLASSES.join(', ')} (got "${text}")`)
-  return at as DeliveryClass
-}
-
-function planText({ id, action, count, partial, byPlace, byAccount, sample, expiresAt }: JobPlan): string {
-  if (count === 0) return 'no deliveries match'
+function planText(plan: JobPlan): string {
+  const { id, action, count, partial, byPlace, byAccount, sample, expiresAt } = plan
+  if (count === 0) return ['no deliveries match', ...leftOutText(plan)].join('\n')
   return [
     `plan ${id}: ${action} ${partial ? 'at least ' : ''}${count} ${count === 1 ? 'delivery' : 'deliveries'}`,
+    ...leftOutText(plan),
     '',
     table(
-      ['place', 'deliveries'],
-      byPlace.map((one) => [one.place ?? '(not parked)', one.count]),
+      [action === 'requeue' ? 'provider' : 'place', 'deliveries'],
+      byPlace.map((one) => [one.place ?? (action === 'requeue' ? '(others)' : '(not parked)'), one.count]),
     ),
     '',
     table(
@@ -145,6 +145,21 @@ function planText({ id, action, count, partial, byPlace, byAccount, sample, expi
     '',
     `to execute it: postrider queue ${action} --confirm ${id} (until ${expiresAt.toISOString()})`,
   ].join('\n')
+}
+
+const LEFT_OUT: Readonly<Record<LeftOut, string>> = {
+  suppressed: 'suppressed',
+  indeterminate: 'may have been delivered',
+  erased: 'recipient erased',
+  'body-deleted': 'body no longer stored',
+  'domain-lost': 'sending domain lost or rejected',
+  erasing: 'recipients of the account are being erased',
+  state: 'in the queue again',
+}
+
+function leftOutText({ leftOut = {} }: JobPlan): string[] {
+  const parts = Object.entries(leftOut).map(([why, count]) => `${count} ${LEFT_OUT[why as LeftOut]}`)
+  return parts.length === 0 ? [] : [`left out: ${parts.join(', ')}`]
 }
 
 function problemText(problem: ConfirmProblem, id: number, action: QueueAction): string {

@@ -1,4 +1,4 @@
-import { type Core, type LimitInEffect, PAUSE_SECONDS, type PlaceDetails } from '@postrider/core'
+import { type Core, type LimitInEffect, PAUSE_SECONDS, type PlaceDetails, readDuration } from '@postrider/core'
 import {
   type Call,
   type Command,
@@ -98,15 +98,10 @@ export async function requireAccount(core: Core, accountId: number | null): Prom
   throw new CommandError(`account ${accountId} not found; "account list" lists all accounts`)
 }
 
-const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
-
-/** Seconds. Throws {@link UsageError}. */
-export function durationOption(call: Call, name: string): number | undefined {
+/** Seconds. Throws parameterInvalid. */
+function durationOption(call: Call, name: string): number | undefined {
   const text = textOption(call, name)
-  if (text === undefined) return undefined
-  const [, digits, unit = ''] = /^(\d{1,7})([smhd])$/.exec(text) ?? []
-  if (digits === undefined) throw new UsageError(`--${name} must be a number followed by s, m, h or d (got "${text}")`)
-  return Number(digits) * (UNITS[unit] as number)
+  return text === undefined ? undefined : readDuration(name, text)
 }
 
 function textOf(details: PlaceDetails): string {

@@ -2,20 +2,11 @@
  * The reason why a server rejected mail, derived from its reply. The first matching rule wins. A new wording needs one line
  * here and one line in the test. Enhanced codes are those of RFC 3463 and its IANA registry.
  */
-export type BounceClass =
-  | 'bad-mailbox'
-  | 'bad-domain'
-  | 'mailbox-full'
-  | 'mailbox-inactive'
-  | 'too-large'
-  | 'policy'
-  | 'spam'
-  | 'authentication'
-  | 'rate'
-  | 'relay'
-  | 'protocol'
-  | 'network'
-  | 'other'
+export const BOUNCE_CLASSES = [
+  ...(['bad-mailbox', 'bad-domain', 'mailbox-full', 'mailbox-inactive', 'too-large', 'policy', 'spam'] as const),
+  ...(['authentication', 'rate', 'relay', 'protocol', 'network', 'other'] as const),
+] as const
+export type BounceClass = (typeof BOUNCE_CLASSES)[number]
 
 export interface BounceRule {
   readonly class: BounceClass

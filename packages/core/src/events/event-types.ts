@@ -67,7 +67,7 @@ export const EVENT_TYPE_TABLE = {
   },
   deferred: {
     meaning: 'An attempt failed temporarily, or the operator requeued the delivery; the message is tried again.',
-    producers: ['delivery/record.ts', 'delivery/lease.ts', 'messages/requeue-message.ts'],
+    producers: ['delivery/record.ts', 'delivery/lease.ts', 'messages/requeue/move.ts'],
     v2: null,
     v3: 'deferred',
     log: { filter: null, statuses: [], indexed: false },

@@ -3,20 +3,25 @@ import type { Config } from '../../platform/config.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { loadProviders } from '../providers/providers.ts'
 import type { QueueGrouping } from './count-groups.ts'
-import type { JobFilter, QueueAction } from './job-filter.ts'
+import type { FinishedSource } from './finished.ts'
+import type { QueueAction } from './job-filter.ts'
 import { type ConfirmProblem, confirmJob, type JobPlan, planJob } from './job-plan.ts'
 import { workOnJob } from './job-work.ts'
 import { findJob, forgetJobs, listJobs, type QueueJob, stopJob } from './jobs.ts'
 import { type QueueOverview, readOverview } from './overview.ts'
 import { type NewPause, type PauseTarget, pausePlace, resumePlace } from './pauses.ts'
+import { readSelectors, type Selectors } from './selectors.ts'
 import { type PlaceDetails, showPlace } from './show-place.ts'
 
 export { MAX_COUNTED, QUEUE_GROUPINGS, type QueueGrouping } from './count-groups.ts'
+export { readDuration } from './duration.ts'
+export type { LeftOut } from './finished.ts'
 export { type JobFilter, QUEUE_ACTIONS, type QueueAction } from './job-filter.ts'
 export type { ConfirmProblem, JobPlan } from './job-plan.ts'
 export type { QueueJob } from './jobs.ts'
 export type { BoundedCount, GroupLimits, QueueGroup, QueueOverview } from './overview.ts'
 export { type NewPause, PAUSE_SECONDS, type PauseTarget } from './pauses.ts'
+export { hasSelectors, type Selectors } from './selectors.ts'
 export type { LimitInEffect, PlaceDetails } from './show-place.ts'
 
 /** The operator's view of the queue, and changes to it. */
@@ -28,8 +33,8 @@ export interface QueueControl {
   /** See pauses.ts. */
   pause(pause: NewPause, by?: Actor): Promise<Date>
   resume(target: PauseTarget, options: { readonly rules: boolean; readonly by?: Actor }): Promise<string[]>
-  /** See job-plan.ts. */
-  plan(action: QueueAction, filter: JobFilter): Promise<JobPlan>
+  /** See job-plan.ts. Throws parameterInvalid and parameterMissing (the selectors). */
+  plan(action: QueueAction, selectors: Selectors): Promise<JobPlan>
   confirm(id: number, action: QueueAction, by?: Actor): Promise<QueueJob | ConfirmProblem>
   /** See jobs.ts. */
   jobs(): Promise<QueueJob[]>
@@ -40,20 +45,33 @@ export interface QueueControl {
   forgetOld(): Promise<number>
 }
 
-export function createQueueControl({ sql, config }: { readonly sql: Sql; readonly config: Config }): QueueControl {
-  const { siteConnections } = config
-  const dependencies = () => ({ sql, siteConnections, providers: loadProviders(config.providersFile) })
+export interface QueueControlDependencies {
+  readonly sql: Sql
+  readonly config: Config
+  readonly finished: FinishedSource
+}
+
+export function createQueueControl({ sql, config, finished }: QueueControlDependencies): QueueControl {
+  const { siteConnections, bodyDays } = config
+  const dependencies = () => ({
+    sql,
+    finished,
+    siteConnections,
+    bodyDays,
+    providers: loadProviders(config.providersFile),
+  })
   return {
     overview: (query) => readOverview(dependencies(), query),
     place: (name) => showPlace(dependencies(), name),
     pause: (pause, by = OPERATOR) => pausePlace(sql, pause, by),
     resume: (target, { rules, by = OPERATOR }) => resumePlace(sql, target, { rules, by }),
-    plan: (action, filter) => planJob(sql, action, filter),
-    confirm: (id, action, by = OPERATOR) => confirmJob(sql, id, { action, by }),
+    plan: async (action, selectors) =>
+      planJob(dependencies(), action, await readSelectors(dependencies(), action, selectors)),
+    confirm: (id, action, by = OPERATOR) => confirmJob(dependencies(), id, { action, by }),
     jobs: () => listJobs(sql),
     job: (id) => findJob(sql, id),
     stop: (id, by = OPERATOR) => stopJob(sql, id, by),
-    workSome: () => workOnJob(sql),
+    workSome: () => workOnJob(sql, dependencies()),
     forgetOld: () => forgetJobs(sql),
   }
 }

@@ -1,12 +1,15 @@
 import type { DeliveryClass } from '../../accounts/mail-class.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import { NEVER } from '../../platform/never.ts'
+import type { BounceClass } from '../bounce-rules.ts'
 import { concernsPlace } from '../overrides.ts'
 
 type Fragment = ReturnType<AnySql>
 
-export const QUEUE_ACTIONS = ['flush', 'fail', 'hold', 'release'] as const
+/** Actions on deliveries in the queue, and `requeue`, which concerns finished ones. */
+export const QUEUE_ACTIONS = ['flush', 'fail', 'hold', 'release', 'requeue'] as const
 export type QueueAction = (typeof QUEUE_ACTIONS)[number]
+export type WaitingAction = Exclude<QueueAction, 'requeue'>
 
 /** The deliveries of a job; all conditions must be met, and none means all. */
 export interface JobFilter {
@@ -19,6 +22,13 @@ export interface JobFilter {
   readonly tag?: string | undefined
   /** Accepted before this time, in ISO 8601. */
   readonly before?: string | undefined
+  /** Of finished deliveries: bounced or expired at this time or later, and before that time; ISO 8601. */
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+  readonly state?: 'bounced' | 'expired' | undefined
+  readonly bounceClass?: BounceClass | undefined
+  /** The provider of the host of the last attempt. */
+  readonly provider?: string | undefined
 }
 
 /**
@@ -28,7 +38,7 @@ export interface JobFilter {
  *
  * Comparisons are such that cannot use an index: the rows are found by others.
  */
-export function filterOf(sql: AnySql, action: QueueAction, filter: JobFilter): Fragment {
+export function filterOf(sql: AnySql, action: WaitingAction, filter: JobFilter): Fragment {
   const { place, domain, accountId, class: of, tag, before } = filter
   const when = (condition: boolean, fragment: () => Fragment): Fragment => (condition ? fragment() : sql``)
   return sql`
@@ -49,7 +59,7 @@ function isAt(sql: AnySql, place: string): Fragment {
   return sql`(q.place is not distinct from ${place}::text or starts_with(q.place, ${place}::text || '@'))`
 }
 
-function ofAction(sql: AnySql, action: QueueAction): Fragment {
+function ofAction(sql: AnySql, action: WaitingAction): Fragment {
   const isHeld = sql`q.waiting_for is not distinct from 'hold'`
   switch (action) {
     case 'fail':

@@ -1,14 +1,16 @@
 import { OPERATOR } from '../../accounts/audit/index.ts'
 import type { AnySql, Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { dropQueued } from '../drop-queued.ts'
-import { filterOf } from './job-filter.ts'
+import { filterOf, type WaitingAction } from './job-filter.ts'
 import { JOB_COLUMNS, noteAccounts, type QueueJob } from './jobs.ts'
+import { type FinishedDependencies, findPage } from './match-finished.ts'
 
 /** Deliveries changed at a time, and rows of the queue that are read for them. */
 const CHUNK = { changed: 1000, read: 10_000 } as const
 
 interface Running extends QueueJob {
   readonly accounts: Record<string, number>
+  readonly accountId: number
   readonly messageId: string
   readonly recipientNo: number
   readonly endId: string
@@ -19,23 +21,37 @@ interface Key {
   readonly recipientNo: number
 }
 
+/** The result of one chunk. */
+interface Chunk {
+  readonly changed: readonly { readonly accountId: number }[]
+  /** Where the job goes on; undefined if it is finished. */
+  readonly next: (Key & { readonly accountId?: number }) | undefined
+}
+
 /**
  * Processes one chunk of the oldest running job; false if there is none. The chunk and the job's progress are one transaction, which holds the
  * job's row: no two workers process a job at once, and if one dies, the next goes on where the last commit was.
  */
-export async function workOnJob(sql: Sql): Promise<boolean> {
+export async function workOnJob(sql: Sql, dependencies: FinishedDependencies): Promise<boolean> {
   return sql.begin(async (transaction) => {
     const [job] = await transaction<Running[]>`
-      select ${JOB_COLUMNS(transaction)}, accounts, message_id::text as "messageId", recipient_no as "recipientNo", end_id::text as "endId"
+      select ${JOB_COLUMNS(transaction)}, accounts, account_id as "accountId", message_id::text as "messageId",
+             recipient_no as "recipientNo", end_id::text as "endId"
         from queue_jobs where state = 'running' order by id limit 1 for update skip locked`
     if (!job) return false
-    const { keys, next } = await findChunk(transaction, job)
-    const changed = keys.length > 0 ? await changeChunk(transaction, job, keys) : []
+    const { action } = job
+    const chunk =
+      action === 'requeue'
+        ? await requeueChunk(transaction, dependencies, job)
+        : await changeWaiting(transaction, { ...job, action })
+    if (!chunk) return false
+    const { changed, next } = chunk
     const accounts = { ...job.accounts }
     for (const { accountId } of changed) accounts[accountId] = (accounts[accountId] ?? 0) + 1
+    const { accountId, messageId, recipientNo } = { ...job, ...next }
     await transaction`
       update queue_jobs
-         set message_id = ${next?.messageId ?? job.messageId}::uuid, recipient_no = ${next?.recipientNo ?? job.recipientNo}::int,
+         set account_id = ${accountId}::int, message_id = ${messageId}::uuid, recipient_no = ${recipientNo}::int,
              done = done + ${changed.length}, accounts = ${JSON.stringify(accounts)}::text::jsonb,
              state = ${next ? 'running' : 'done'}, finished_at = case when ${next ? 'running' : 'done'}::text = 'done' then service_now() end
        where id = ${job.id}`
@@ -44,10 +60,29 @@ export async function workOnJob(sql: Sql): Promise<boolean> {
   }) as Promise<boolean>
 }
 
+/** Undefined if nothing can be requeued now. */
+async function requeueChunk(
+  sql: SqlTransaction,
+  dependencies: FinishedDependencies,
+  job: Running,
+): Promise<Chunk | undefined> {
+  const { found, next } = await findPage(dependencies, sql, job.filter, job, CHUNK.changed)
+  const changed = found.length > 0 ? await dependencies.finished.requeue(sql, found) : []
+  return changed && { changed, next }
+}
+
+/** A job over deliveries in the queue. */
+type WaitingJob = Running & { readonly action: WaitingAction }
+
+async function changeWaiting(sql: SqlTransaction, job: WaitingJob): Promise<Chunk> {
+  const { keys, next } = await findChunk(sql, job)
+  return { changed: keys.length > 0 ? await changeChunk(sql, job, keys) : [], next }
+}
+
 /** Returns the next deliveries in the order of the primary key, and where to go on; nowhere if these are the last. */
 async function findChunk(
   sql: SqlTransaction,
-  { action, filter, messageId, recipientNo, endId }: Running,
+  { action, filter, messageId, recipientNo, endId }: WaitingJob,
 ): Promise<{ keys: Key[]; next: Key | undefined }> {
   const rows = await sql<(Key & { wanted: boolean; read: number })[]>`
     with walked as materialized (
@@ -64,13 +99,13 @@ async function findChunk(
   const keys = rows.filter(({ wanted }) => wanted)
   const last = rows.find(({ wanted }) => !wanted)
   const next = keys.length === CHUNK.changed ? keys.at(-1) : (last?.read ?? 0) === CHUNK.read ? last : undefined
-  return { keys, next }
+  return { keys, next: next && { messageId: next.messageId, recipientNo: next.recipientNo } }
 }
 
 /** Changes those of them that still meet the filter: others may have been claimed since. */
 async function changeChunk(
   sql: SqlTransaction,
-  { action, filter }: Running,
+  { action, filter }: WaitingJob,
   keys: readonly Key[],
 ): Promise<{ accountId: number }[]> {
   const chosen = sql`

@@ -1,0 +1,48 @@
+import type { AnySql, SqlTransaction } from '../../platform/database/database.ts'
+import type { JobFilter } from './job-filter.ts'
+
+/** A position among finished deliveries, which are ordered by account, message and recipient number. */
+export interface FinishedPosition {
+  readonly accountId: number
+  /** UUID. */
+  readonly messageId: string
+  readonly recipientNo: number
+}
+
+/** A delivery that bounced or expired. */
+export interface FinishedDelivery extends FinishedPosition {
+  readonly recipient: string
+  readonly state: string
+  /** The host of the last attempt; null if no host was reached. */
+  readonly host: string | null
+}
+
+export interface FinishedPage {
+  readonly found: readonly FinishedDelivery[]
+  /** Undefined if these are the last. */
+  readonly next: FinishedPosition | undefined
+}
+
+/** Why a delivery of a page is left out. */
+export type LeftOut = 'suppressed' | 'indeterminate' | 'erased' | 'body-deleted' | 'domain-lost' | 'erasing' | 'state'
+
+export interface JudgedPage {
+  readonly wanted: readonly FinishedDelivery[]
+  readonly leftOut: readonly LeftOut[]
+}
+
+/** Finished deliveries, and the rules by which they return to the queue. Implemented above this module (messages/requeue). */
+export interface FinishedSource {
+  /** Returns a page of those that meet the filter; `limit`: how many bounces and expiries are looked at. */
+  find(sql: AnySql, filter: JobFilter, after: FinishedPosition, limit: number): Promise<FinishedPage>
+  /** Returns which of them may be requeued, and why the others may not. */
+  judge(sql: AnySql, found: readonly FinishedDelivery[]): Promise<JudgedPage>
+  /** Requeues those that may be. Returns undefined if none can be now, because expired data is being deleted. */
+  requeue(sql: SqlTransaction, found: readonly FinishedDelivery[]): Promise<readonly FinishedDelivery[] | undefined>
+}
+
+export const FIRST_POSITION: FinishedPosition = {
+  accountId: 0,
+  messageId: '00000000-0000-0000-0000-000000000000',
+  recipientNo: -1,
+}

@@ -614,6 +614,20 @@ create table messages (
 ) partition by range (id);
 create index messages_account on messages (account_id, id) include (recipients);
 
+create table operator_keys (
+  id integer not null default nextval('api_keys_id_seq'::regclass),
+  name text not null default ''::text,
+  prefix text not null,
+  hash bytea not null,
+  networks cidr[] not null default '{}'::cidr[],
+  created_at timestamptz not null default service_now(),
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  last_used_at timestamptz,
+  constraint operator_keys_pkey primary key (id),
+  constraint operator_keys_hash_key unique (hash)
+);
+
 create table pool_rules (
   id integer not null generated always as identity,
   position integer not null,

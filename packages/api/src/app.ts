@@ -7,11 +7,13 @@ import { refuseMalformed } from './http/malformed.ts'
 import { createLargeCalls } from './large-calls/index.ts'
 import { openDoors } from './open-doors.ts'
 import { openapi } from './openapi.ts'
+import { operator } from './operator/index.ts'
 import { tracking } from './tracking/index.ts'
 import { sendFailure } from './v2/envelope.ts'
 import { helpPage } from './v3/mail-send/help-page.ts'
 import { sendRefusal } from './v3/refusal.ts'
 
+export { OPERATIONS as OPERATOR_OPERATIONS } from './operator/operations.ts'
 export { OPERATIONS } from './v2/operations.ts'
 export type { Operation as V3Operation } from './v3/operation.ts'
 export { OPERATIONS as V3_OPERATIONS } from './v3/operations.ts'
@@ -88,6 +90,7 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   await app.register(tracking, { prefix: '/t', core })
   await app.register(exportLinks, { core })
   await openapi(app)
+  await app.register(operator, { prefix: '/operator/v1', core, config, isStopping })
   await app.register(helpPage)
   await openDoors(app, { core, publicUrl: config.publicUrl, entrance: { budget, largeCalls, isStopping } })
   return app

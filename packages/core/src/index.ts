@@ -10,6 +10,7 @@ export {
   holderOf,
   type KeyChange,
   type KeySecret,
+  type OperatorKey,
   type Principal,
   type Restrictions,
   type RestrictionsChange,
@@ -81,6 +82,7 @@ export { isPrivateAddress, NetworkList, plainAddress } from './platform/networks
 export * from './platform/outbound-http.ts'
 export { release } from './platform/release.ts'
 export { createSecrets } from './platform/secrets.ts'
+export { createSemaphore, type Semaphore } from './platform/semaphore.ts'
 export { SETTINGS } from './platform/settings.ts'
 export { bareThread } from './platform/threads/bare-thread.ts'
 export { garbageCollector, RELEASE_FROM_BYTES } from './platform/threads/garbage.ts'

@@ -31,6 +31,9 @@ export const OPERATIONS = rowsOf(
     'v3 suppressions: 400,000 wrong addresses': postV3('/asm/suppressions/global', () => ({
       recipient_emails: Array(400_000).fill('@'),
     })),
+    'operator: a plan of 28 MB, with the key of an account': post('/operator/v1/plans', () => ({
+      tag: fill('a', 28 * MB),
+    })),
     'forget: an address of 28 MB': post('/v2/gdpr/forget', () => ({ email: fill('a.', 28 * MB) })),
     'forget: 28 MB of commas': post('/v2/gdpr/forget', () => ({ email: fill(',', 28 * MB) })),
     'forget: 400,000 addresses': post('/v2/gdpr/forget', () => ({ email: emails(400_000) })),

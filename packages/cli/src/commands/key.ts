@@ -14,6 +14,8 @@ import {
   wholeOption,
 } from '../command.ts'
 
+import { createOperatorKey, listOperatorKeys } from './operator-key.ts'
+
 const SETTINGS = {
   name: { type: 'string' },
   ip: { type: 'string', multiple: true },
@@ -34,10 +36,11 @@ const SETTINGS_USAGE =
 export const keyCommands: readonly Command[] = [
   {
     name: 'key create',
-    usage: `--account ID ${SETTINGS_USAGE}`,
-    summary: 'Create an API key (shown once), optionally restricted',
-    options: { account: { type: 'string' }, ...SETTINGS },
+    usage: `--account ID ${SETTINGS_USAGE} | --operator [--name NAME] [--ip NETWORK]... [--until TIME]`,
+    summary: 'Create an API key (shown once), optionally restricted; or an operator key, for /operator/v1',
+    options: { account: { type: 'string' }, operator: { type: 'boolean' }, ...SETTINGS },
     run: (call) => {
+      if (call.options.operator === true) return createOperatorKey(call)
       const newKey = { accountId: requiredId(call, 'account'), ...changeOf(call) }
       return call.withCore(async (core) => {
         const { key, secret } = await core.auth.createKey(newKey)
@@ -47,10 +50,11 @@ export const keyCommands: readonly Command[] = [
   },
   {
     name: 'key list',
-    usage: '--account ID',
-    summary: "List an account's API keys",
-    options: { account: { type: 'string' } },
+    usage: '--account ID | --operator',
+    summary: "List an account's API keys, or the operator keys",
+    options: { account: { type: 'string' }, operator: { type: 'boolean' } },
     run: (call) => {
+      if (call.options.operator === true) return listOperatorKeys(call)
       const account = requiredId(call, 'account')
       return call.withCore(async (core) => {
         const keys = await core.auth.listKeys(account)
@@ -99,12 +103,16 @@ export const keyCommands: readonly Command[] = [
   {
     name: 'key revoke',
     usage: 'ID',
-    summary: 'Revoke a key. Takes effect within 5 seconds',
+    summary: 'Revoke an API key or an operator key. Takes effect within 5 seconds',
     words: 1,
     options: { key: { type: 'string' } },
     run: (call) => {
       const id = requiredTarget(call, 'key')
-      return call.withCore(async (core) => keyAnswer(await core.auth.revokeKey(id), 'is revoked'))
+      return call.withCore(async (core) => {
+        const operatorKey = await core.auth.revokeOperatorKey(id)
+        if (operatorKey) return { data: operatorKey, text: `operator key ${id} is revoked` }
+        return keyAnswer(await core.auth.revokeKey(id), 'is revoked')
+      })
     },
   },
 ]

@@ -1,5 +1,5 @@
 import {
-  type ConfirmProblem,
+  confirmProblemText,
   DELIVERY_CLASSES,
   hasSelectors,
   type JobPlan,
@@ -113,7 +113,7 @@ function confirm(call: Call, action: QueueAction): Promise<Answer> {
   const id = wholeOption(call, 'confirm') as number
   return call.withCore(async (core) => {
     const result = await core.queue.confirm(id, action)
-    if ('why' in result) throw new CommandError(problemText(result, id, action))
+    if ('why' in result) throw new CommandError(confirmProblemText(result, id, action))
     return {
       data: result,
       text: `job ${id} began: ${action} ${result.planned} deliveries; "queue jobs ${id}" shows its progress`,
@@ -160,21 +160,6 @@ const LEFT_OUT: Readonly<Record<LeftOut, string>> = {
 function leftOutText({ leftOut = {} }: JobPlan): string[] {
   const parts = Object.entries(leftOut).map(([why, count]) => `${count} ${LEFT_OUT[why as LeftOut]}`)
   return parts.length === 0 ? [] : [`left out: ${parts.join(', ')}`]
-}
-
-function problemText(problem: ConfirmProblem, id: number, action: QueueAction): string {
-  switch (problem.why) {
-    case 'unknown':
-      return `plan ${id} of queue ${action} not found`
-    case 'expired':
-      return `plan ${id} has expired; make a new one`
-    case 'confirmed':
-      return `plan ${id} was already confirmed; "queue jobs ${id}" shows its progress`
-    case 'empty':
-      return `no deliveries match plan ${id}`
-    case 'moved':
-      return `plan ${id} was for ${problem.planned} deliveries, now there are ${problem.now}; make a new one`
-  }
 }
 
 function jobsTable(jobs: readonly QueueJob[]): string {

@@ -45,11 +45,11 @@ export const queuePlaceCommands: readonly Command[] = [
       const seconds = durationOption(call, 'for') ?? PAUSE_SECONDS.usual
       return call.withCore(async (core) => {
         await requireAccount(core, accountId)
-        const known = (await core.queue.place(place)) !== undefined
-        const until = await core.queue.pause({ place, accountId, seconds, reason })
+        const paused = await core.queue.pause({ place, accountId, seconds, reason })
+        const { known, until } = paused
         const note = known ? [] : [`no provider, and no site with waiting mail, is called ${place}; "queue" lists them`]
         const text = [`paused ${nameOf(place, accountId)} until ${until.toISOString()}`, ...note].join('\n')
-        return { data: { place, accountId, until, known }, text }
+        return { data: paused, text }
       })
     },
   },

@@ -1,6 +1,7 @@
 import {
   MAX_COUNTED,
   type MessageRate,
+  OVERVIEW_LIMIT,
   type Override,
   QUEUE_GROUPINGS,
   type QueueGroup,
@@ -12,7 +13,6 @@ import { bounded, duration, rateText } from './queue-format.ts'
 import { queueJobCommands } from './queue-jobs.ts'
 import { queuePlaceCommands } from './queue-place.ts'
 
-const LIMIT = { usual: 20, most: 1000 } as const
 const HEADING = ['due', 'later', 'parked', 'held', 'in flight', 'oldest']
 /** The group of mail that is not parked; the place that it goes to is found when it is claimed. */
 const NOT_PARKED = '(not parked)'
@@ -44,8 +44,9 @@ function groupingOption(call: Call): QueueGrouping {
 
 /** Throws {@link UsageError}. */
 function limitOption(call: Call): number {
-  const limit = wholeOption(call, 'limit') ?? LIMIT.usual
-  if (limit < 1 || limit > LIMIT.most) throw new UsageError(`--limit must be from 1 to ${LIMIT.most} (got ${limit})`)
+  const limit = wholeOption(call, 'limit') ?? OVERVIEW_LIMIT.usual
+  if (limit < 1 || limit > OVERVIEW_LIMIT.most)
+    throw new UsageError(`--limit must be from 1 to ${OVERVIEW_LIMIT.most} (got ${limit})`)
   return limit
 }
 

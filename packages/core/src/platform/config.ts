@@ -43,6 +43,8 @@ export interface Config extends OutboundAccess {
   /** Scheme of links on custom tracking hosts. */
   readonly trackingScheme: 'http' | 'https'
   readonly trustProxy: readonly string[]
+  /** Networks from which /operator/v1 can be reached. */
+  readonly operatorNetworks: readonly string[]
   readonly logLevel: string
   readonly secretKey: string | undefined
   readonly mxPort: number
@@ -108,6 +110,7 @@ export function readConfig(env: Environment): Config {
     publicUrl: url,
     trackingScheme: oneOf(env, 'TRACKING_SCHEME', ['http', 'https'], url.startsWith('https:') ? 'https' : 'http'),
     trustProxy: networks(env, 'TRUST_PROXY'),
+    operatorNetworks: networks(env, 'OPERATOR_NETWORKS', LOOPBACK),
     logLevel: oneOf(env, 'LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
     secretKey: secretKey(env.SECRET_KEY),
     mxPort: port(env, 'MX_PORT', 25),
@@ -126,6 +129,8 @@ export function readConfig(env: Environment): Config {
     exportStorage: wholeNumber(env, 'EXPORT_STORAGE_MB', 2048, 1, 1_000_000) * 1024 * 1024,
   }
 }
+
+const LOOPBACK = '127.0.0.0/8, ::1'
 
 function defaultHeloName(): string {
   const name = hostname().toLowerCase()

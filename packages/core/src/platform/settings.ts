@@ -97,6 +97,12 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     meaning: 'IP addresses or networks of reverse proxies whose X-Forwarded-For is trusted, comma-separated.',
   },
   {
+    name: 'OPERATOR_NETWORKS',
+    default: '127.0.0.0/8, ::1',
+    meaning:
+      'IP addresses or networks from which /operator/v1 can be reached with an operator key, comma-separated. Behind a reverse proxy, TRUST_PROXY must be set.',
+  },
+  {
     name: 'LOG_LEVEL',
     default: 'info',
     meaning: 'Lowest level to log: trace, debug, info, warn, error, fatal or silent.',

@@ -3,7 +3,7 @@ import type { Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { Principal } from './api-key.ts'
 import type { InvalidKeyThrottle } from './invalid-key-throttle.ts'
-import { KEY_AGE_MS } from './key-holders.ts'
+import { KEY_AGE_MS } from './key-lookup.ts'
 import { ratesFor } from './rates.ts'
 import { type Subaccount, selectSubaccount, selectUsernames } from './store.ts'
 

@@ -8,6 +8,7 @@ import { createSharedCount, InvalidKeyThrottle } from './invalid-key-throttle.ts
 import { createKeyHolders, principalFor } from './key-holders.ts'
 import { createKeys, type Keys } from './keys.ts'
 import { createLastUsed } from './last-used.ts'
+import { createOperatorKeys, type OperatorKeys } from './operator-keys.ts'
 import { selectKeyHolder } from './store.ts'
 
 export {
@@ -21,10 +22,11 @@ export {
   UNRESTRICTED,
 } from './api-key.ts'
 export type { KeyCaller, KeyChange, KeySecret, NewKey } from './keys.ts'
+export type { OperatorKey } from './operator-keys.ts'
 export { requireScope } from './require-scope.ts'
 export type { RestrictionsChange } from './restrictions.ts'
 
-export interface Auth extends Keys {
+export interface Auth extends Keys, OperatorKeys {
   /**
    * Returns the principal of a key presented from an address. Throws keyMissing, wrongKeysTooMany, keyInvalid,
    * addressNotAllowed, in this order (v2 contract section 3), and accountSuspended for a subaccount disabled by its
@@ -38,8 +40,6 @@ export interface Auth extends Keys {
    * expired.
    */
   principalOf(keyId: number): Promise<Principal | null>
-  /** Writes pending updates. */
-  close(): Promise<void>
 }
 
 export interface AuthDependencies {
@@ -59,14 +59,18 @@ export function createAuth({ sql, log, rateLimits, callsPerMinute, wrongKeysPerM
   const holderOf = createKeyHolders({ sql, callsPerMinute, throttle })
   const actingFor = createActingFor(sql, throttle)
   const lastUsed = createLastUsed(sql, log)
+  const operatorKeys = createOperatorKeys({ sql, log, throttle })
   return {
     ...createKeys(sql),
+    ...operatorKeys,
     authenticate: (secret, address, onBehalfOf) =>
       authenticate({ holderOf, actingFor, lastUsed }, secret, address, onBehalfOf),
     async principalOf(keyId) {
       const holder = await selectKeyHolder(sql, { id: keyId })
       return holder && principalFor(holder, callsPerMinute)
     },
-    close: () => lastUsed.close(),
+    close: async () => {
+      await Promise.all([lastUsed.close(), operatorKeys.close()])
+    },
   }
 }

@@ -240,7 +240,8 @@ function auditValues({ name, scopes, networks, restrictions, v3Rights, revokedAt
   }
 }
 
-function validName(name: string): string {
+/** Throws parameterInvalid. */
+export function validName(name: string): string {
   const clean = name.trim()
   if (clean.length > 100) throw invalidParameter('name', 'must have at most 100 characters')
   if (/\p{C}/u.test(clean)) throw invalidParameter('name', 'must not contain control characters')
@@ -260,7 +261,8 @@ function validScopes(scopes: readonly string[]): Scope[] {
 
 const MAX_NETWORKS = 100
 
-function validNetworks(networks: readonly string[]): string[] {
+/** Throws parameterInvalid. */
+export function validNetworks(networks: readonly string[]): string[] {
   if (networks.length > MAX_NETWORKS) throw invalidParameter('networks', `must have at most ${MAX_NETWORKS} entries`)
   try {
     return parseNetworks(networks)

@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database/database.ts'
+import type { AnySql, Sql } from '../../platform/database/database.ts'
 import type { Log } from '../../platform/log.ts'
 import { recordKeyUse } from './store.ts'
 
@@ -12,8 +12,17 @@ export interface LastUsed {
   close(): Promise<void>
 }
 
+export interface LastUsedOptions {
+  readonly every?: number
+  readonly record?: (sql: AnySql, ids: readonly number[]) => Promise<void>
+}
+
 /** Records roughly when keys were used, without delaying responses. Updates that a process could not write are lost. */
-export function createLastUsed(sql: Sql, log: Log, every = INTERVAL_MS): LastUsed {
+export function createLastUsed(
+  sql: Sql,
+  log: Log,
+  { every = INTERVAL_MS, record = recordKeyUse }: LastUsedOptions = {},
+): LastUsed {
   const noted = new Map<number, number>()
   let used = new Set<number>()
   let timer: NodeJS.Timeout | undefined
@@ -25,7 +34,7 @@ export function createLastUsed(sql: Sql, log: Log, every = INTERVAL_MS): LastUse
     const old = performance.now() - every
     for (const [id, at] of noted) if (at <= old) noted.delete(id)
     if (ids.length === 0) return
-    await recordKeyUse(sql, ids).catch((err: unknown) => log.debug({ err }, 'could not record last use of keys'))
+    await record(sql, ids).catch((err: unknown) => log.debug({ err }, 'could not record last use of keys'))
   }
 
   return {

@@ -9,7 +9,7 @@ import { type ConfirmProblem, confirmJob, type JobPlan, planJob } from './job-pl
 import { workOnJob } from './job-work.ts'
 import { findJob, forgetJobs, listJobs, type QueueJob, stopJob } from './jobs.ts'
 import { type QueueOverview, readOverview } from './overview.ts'
-import { type NewPause, type PauseTarget, pausePlace, resumePlace } from './pauses.ts'
+import { type NewPause, type PauseResult, type PauseTarget, pausePlace, resumePlace } from './pauses.ts'
 import { readSelectors, type Selectors } from './selectors.ts'
 import { type PlaceDetails, showPlace } from './show-place.ts'
 
@@ -17,10 +17,10 @@ export { MAX_COUNTED, QUEUE_GROUPINGS, type QueueGrouping } from './count-groups
 export { readDuration } from './duration.ts'
 export type { LeftOut } from './finished.ts'
 export { type JobFilter, QUEUE_ACTIONS, type QueueAction } from './job-filter.ts'
-export type { ConfirmProblem, JobPlan } from './job-plan.ts'
+export { type ConfirmProblem, confirmProblemText, type JobPlan } from './job-plan.ts'
 export type { QueueJob } from './jobs.ts'
-export type { BoundedCount, GroupLimits, QueueGroup, QueueOverview } from './overview.ts'
-export { type NewPause, PAUSE_SECONDS, type PauseTarget } from './pauses.ts'
+export { type BoundedCount, type GroupLimits, OVERVIEW_LIMIT, type QueueGroup, type QueueOverview } from './overview.ts'
+export { type NewPause, PAUSE_SECONDS, type PauseResult, type PauseTarget } from './pauses.ts'
 export { hasSelectors, type Selectors } from './selectors.ts'
 export type { LimitInEffect, PlaceDetails } from './show-place.ts'
 
@@ -31,7 +31,7 @@ export interface QueueControl {
   /** See show-place.ts. */
   place(name: string): Promise<PlaceDetails | undefined>
   /** See pauses.ts. */
-  pause(pause: NewPause, by?: Actor): Promise<Date>
+  pause(pause: NewPause, by?: Actor): Promise<PauseResult>
   resume(target: PauseTarget, options: { readonly rules: boolean; readonly by?: Actor }): Promise<string[]>
   /** See job-plan.ts. Throws parameterInvalid and parameterMissing (the selectors). */
   plan(action: QueueAction, selectors: Selectors): Promise<JobPlan>
@@ -63,7 +63,11 @@ export function createQueueControl({ sql, config, finished }: QueueControlDepend
   return {
     overview: (query) => readOverview(dependencies(), query),
     place: (name) => showPlace(dependencies(), name),
-    pause: (pause, by = OPERATOR) => pausePlace(sql, pause, by),
+    async pause(pause, by = OPERATOR) {
+      const known = (await showPlace(dependencies(), pause.place)) !== undefined
+      const { place, accountId } = pause
+      return { place, accountId, until: await pausePlace(sql, pause, by), known }
+    },
     resume: (target, { rules, by = OPERATOR }) => resumePlace(sql, target, { rules, by }),
     plan: async (action, selectors) =>
       planJob(dependencies(), action, await readSelectors(dependencies(), action, selectors)),

@@ -1,4 +1,4 @@
-import { type Actor, ALL_ACCOUNTS, noteChange } from '../../accounts/audit/index.ts'
+import type { Actor } from '../../accounts/audit/index.ts'
 import { type AnySql, onlyRow, type Sql } from '../../platform/database/database.ts'
 import type { Providers } from '../providers/providers.ts'
 import type { FinishedSource } from './finished.ts'
@@ -7,6 +7,7 @@ import { JOB_COLUMNS, type QueueJob } from './jobs.ts'
 import { matchFinished } from './match-finished.ts'
 import { matchWaiting } from './match-waiting.ts'
 import type { Matches } from './matches.ts'
+import { noteOperatorChange } from './note-operator-change.ts'
 
 export interface JobPlan extends Matches {
   /** The number to confirm. */
@@ -19,6 +20,22 @@ export interface JobPlan extends Matches {
 export type ConfirmProblem =
   | { readonly why: 'unknown' | 'expired' | 'confirmed' | 'empty' }
   | { readonly why: 'moved'; readonly planned: number; readonly now: number }
+
+/** Returns the message for the operator. */
+export function confirmProblemText(problem: ConfirmProblem, id: number, action: QueueAction): string {
+  switch (problem.why) {
+    case 'unknown':
+      return `plan ${id} of queue ${action} not found`
+    case 'expired':
+      return `plan ${id} has expired; make a new one`
+    case 'confirmed':
+      return `plan ${id} was already confirmed; "queue jobs ${id}" shows its progress`
+    case 'empty':
+      return `no deliveries match plan ${id}`
+    case 'moved':
+      return `plan ${id} was for ${problem.planned} deliveries, now there are ${problem.now}; make a new one`
+  }
+}
 
 const PLAN_MINUTES = 10
 /** The share by which the count may differ when the plan is confirmed. */
@@ -77,12 +94,12 @@ export async function confirmJob(
     if (Math.abs(now - planned) > planned * TOLERANCE) return { why: 'moved', planned, now }
     if (now === 0) return { why: 'empty' }
     const change = {
-      accountId: filter.accountId ?? ALL_ACCOUNTS,
+      accountId: filter.accountId ?? null,
       by,
       action: `queue.${action}`,
       object: `queue job ${id}`,
     }
-    await noteChange(transaction, { ...change, after: { filter, planned: now } })
+    await noteOperatorChange(transaction, { ...change, after: { filter, planned: now } })
     return onlyRow(
       await transaction<QueueJob[]>`
         update queue_jobs set state = 'running', confirmed_at = service_now(), planned = ${now},

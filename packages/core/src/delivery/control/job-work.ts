@@ -1,4 +1,3 @@
-import { OPERATOR } from '../../accounts/audit/index.ts'
 import type { AnySql, Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { dropQueued } from '../drop-queued.ts'
 import { filterOf, type WaitingAction } from './job-filter.ts'
@@ -55,7 +54,7 @@ export async function workOnJob(sql: Sql, dependencies: FinishedDependencies): P
              done = done + ${changed.length}, accounts = ${JSON.stringify(accounts)}::text::jsonb,
              state = ${next ? 'running' : 'done'}, finished_at = case when ${next ? 'running' : 'done'}::text = 'done' then service_now() end
        where id = ${job.id}`
-    if (!next) await noteAccounts(transaction, { ...job, accounts }, OPERATOR)
+    if (!next) await noteAccounts(transaction, { ...job, accounts })
     return true
   }) as Promise<boolean>
 }

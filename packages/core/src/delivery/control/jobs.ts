@@ -1,6 +1,7 @@
-import { type Actor, lockLogs, noteChange } from '../../accounts/audit/index.ts'
+import { type Actor, lockLogs, noteChange, OPERATOR } from '../../accounts/audit/index.ts'
 import type { AnySql, Sql, SqlTransaction } from '../../platform/database/database.ts'
 import type { JobFilter, QueueAction } from './job-filter.ts'
+import { noteOperatorChange } from './note-operator-change.ts'
 
 /** A plan, or the job that it became. */
 export interface QueueJob {
@@ -40,7 +41,12 @@ export async function stopJob(sql: Sql, id: number, by: Actor): Promise<QueueJob
       returning ${JOB_COLUMNS(transaction)}, accounts`
     if (!job) return undefined
     const { accounts, ...shown } = job
-    await noteAccounts(transaction, { ...job, accounts }, by)
+    // Everything else about the job is in the logs already.
+    if (by.keyId !== null) {
+      const stop = { accountId: null, by, action: 'queue.stop', object: `queue job ${id}` }
+      await noteOperatorChange(transaction, { ...stop, after: { done: job.done } })
+    }
+    await noteAccounts(transaction, { ...job, accounts })
     return shown
   }) as Promise<QueueJob | undefined>
 }
@@ -49,13 +55,12 @@ export async function stopJob(sql: Sql, id: number, by: Actor): Promise<QueueJob
 export async function noteAccounts(
   sql: SqlTransaction,
   { id, action, accounts }: Pick<QueueJob, 'id' | 'action'> & { readonly accounts: Readonly<Record<string, number>> },
-  by: Actor,
 ): Promise<void> {
   const ids = Object.keys(accounts).map(Number)
   await lockLogs(sql, ids)
   for (const accountId of ids) {
     const after = { deliveries: accounts[accountId] }
-    await noteChange(sql, { accountId, by, action: `queue.${action}`, object: `queue job ${id}`, after })
+    await noteChange(sql, { accountId, by: OPERATOR, action: `queue.${action}`, object: `queue job ${id}`, after })
   }
 }
 

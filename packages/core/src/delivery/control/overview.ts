@@ -52,6 +52,9 @@ export interface QueueOverview {
   readonly partial: boolean
 }
 
+/** Number of groups shown. */
+export const OVERVIEW_LIMIT = { usual: 20, most: 1000 } as const
+
 export interface OverviewDependencies {
   readonly sql: Sql
   readonly providers: Providers

@@ -1,7 +1,9 @@
-import { type Actor, ALL_ACCOUNTS, noteChange } from '../../accounts/audit/index.ts'
+import type { Actor } from '../../accounts/audit/index.ts'
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import { LIMITS_CHANNEL, OPERATOR_RULE, setOverride } from '../overrides.ts'
+import { noteOperatorChange } from './note-operator-change.ts'
+import { requireAccount } from './require-account.ts'
 
 export interface PauseTarget {
   readonly place: string
@@ -14,6 +16,13 @@ export interface NewPause extends PauseTarget {
   readonly reason: string
 }
 
+export interface PauseResult extends PauseTarget {
+  /** When it ends. */
+  readonly until: Date
+  /** Whether the place is a provider, or a site with waiting mail. */
+  readonly known: boolean
+}
+
 export const PAUSE_SECONDS = { usual: 24 * 3600, most: 30 * 24 * 3600 } as const
 const MAX_LENGTH = { place: 300, reason: 1000 } as const
 
@@ -21,7 +30,7 @@ const MAX_LENGTH = { place: 300, reason: 1000 } as const
  * Pauses a place for all mail or for that of one account. Workers offer nothing there from then on; deliveries in flight end as usual. A pause
  * replaces one that the operator has set before, also if it is shorter. Returns when it ends.
  *
- * Throws parameterInvalid.
+ * Throws parameterInvalid (place, reason, for, account).
  */
 export async function pausePlace(sql: Sql, pause: NewPause, by: Actor): Promise<Date> {
   const { place, accountId, seconds, reason } = pause
@@ -30,6 +39,7 @@ export async function pausePlace(sql: Sql, pause: NewPause, by: Actor): Promise<
     throw invalidParameter('reason', `must have 1 to ${MAX_LENGTH.reason} characters`)
   }
   if (seconds < 1 || seconds > PAUSE_SECONDS.most) throw invalidParameter('for', 'must be from 1 second to 30 days')
+  await requireAccount(sql, accountId)
   return sql.begin(async (transaction) => {
     await deletePauses(transaction, pause, { rules: false, pausesOnly: true })
     const value = { setting: 'pause', value: null, seconds: null, rule: OPERATOR_RULE, reason, lasts: seconds } as const
@@ -39,7 +49,7 @@ export async function pausePlace(sql: Sql, pause: NewPause, by: Actor): Promise<
        where place = ${place} and account_id is not distinct from ${accountId}::int and setting = 'pause' and rule = ${OPERATOR_RULE}`
     const until = row?.until as Date
     const after = { reason, until: until.toISOString() }
-    await noteChange(transaction, { ...changeOf(pause, by), action: 'queue.pause', after })
+    await noteOperatorChange(transaction, { ...changeOf(pause, by), action: 'queue.pause', after })
     return until
   }) as Promise<Date>
 }
@@ -57,7 +67,7 @@ export async function resumePlace(
     const ended = await deletePauses(transaction, target, { rules, pausesOnly: false })
     if (ended.length === 0) return []
     await transaction`select pg_notify(${LIMITS_CHANNEL}, '')`
-    await noteChange(transaction, { ...changeOf(target, by), action: 'queue.resume', before: { rules: ended } })
+    await noteOperatorChange(transaction, { ...changeOf(target, by), action: 'queue.resume', before: { rules: ended } })
     return ended
   }) as Promise<string[]>
 }
@@ -76,5 +86,5 @@ async function deletePauses(
 }
 
 function changeOf({ place, accountId }: PauseTarget, by: Actor) {
-  return { accountId: accountId ?? ALL_ACCOUNTS, by, object: `place ${place}` }
+  return { accountId, by, object: `place ${place}` }
 }

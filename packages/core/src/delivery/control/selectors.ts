@@ -5,6 +5,7 @@ import { BOUNCE_CLASSES, type BounceClass } from '../bounce-rules.ts'
 import type { Providers } from '../providers/providers.ts'
 import { readDuration, readTime } from './duration.ts'
 import type { JobFilter, QueueAction } from './job-filter.ts'
+import { requireAccount } from './require-account.ts'
 
 /** The selectors of a plan, as the operator gives them; all are combined. */
 export interface Selectors {
@@ -58,11 +59,8 @@ export async function readSelectors(
   requireFitting(action, selectors)
   for (const name of ['place', 'domain', 'tag'] as const) requireLength(name, selectors[name])
   const { account, place, tag, provider, older } = selectors
-  const { now, exists } = onlyRow(
-    await sql<{ now: Date; exists: boolean }[]>`
-      select service_now() as now, exists (select from accounts where id = ${account ?? null}::int) as exists`,
-  )
-  if (account !== undefined && !exists) throw invalidParameter('account', `account ${account} not found`)
+  await requireAccount(sql, account)
+  const { now } = onlyRow(await sql<{ now: Date }[]>`select service_now() as now`)
   const before =
     older === undefined ? undefined : new Date(now.getTime() - readDuration('older', older) * 1000).toISOString()
   if (provider !== undefined && (providers.named(provider)?.mx.length ?? 0) === 0) {

@@ -51,9 +51,9 @@ export function hostName(env: Environment, name: string, byDefault: string): str
   return text.toLowerCase()
 }
 
-export function networks(env: Environment, name: string): string[] {
+export function networks(env: Environment, name: string, byDefault = ''): string[] {
   try {
-    return parseNetworks((env[name] ?? '').split(','))
+    return parseNetworks((env[name] || byDefault).split(','))
   } catch (error) {
     throw new ConfigError(
       name,

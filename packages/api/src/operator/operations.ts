@@ -1,0 +1,6 @@
+import { JOBS } from './jobs.ts'
+import type { Operation } from './operation.ts'
+import { QUEUES } from './queues.ts'
+
+/** All operations of the operator's interface. */
+export const OPERATIONS: readonly Operation[] = [...QUEUES, ...JOBS]

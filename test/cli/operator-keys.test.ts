@@ -45,3 +45,27 @@ t.test('what does not apply to operator keys is refused', async (t) => {
     t.match(await postrider(env, 'key', 'create', '--operator', ...args), { code, stderr: problem })
   }
 })
+
+t.test('the audit log of the installation or of an account is listed, page by page', async (t) => {
+  const { env, makeSender } = await makeService(t)
+  const { accountId } = await makeSender()
+  t.match(await postrider(env, 'audit', 'list'), { code: 0, stdout: 'no entries\n' })
+  await postrider(env, 'queue', 'pause', 'google', '--reason', 'trial')
+  await postrider(env, 'queue', 'resume', 'google')
+  const [first, ...rest] = await answered<{ number: number; action: string }[]>(env, 'audit', 'list')
+  t.match(
+    [first, ...rest],
+    [
+      { number: 1, action: 'queue.pause' },
+      { number: 2, action: 'queue.resume' },
+    ],
+  )
+  t.notOk(first && 'hash' in first)
+  t.match(
+    (await postrider(env, 'audit', 'list', '--limit', '1')).stdout,
+    /operator .*queue\.pause.*"reason":"trial".*\nthere may be more; continue with --after 1\n$/s,
+  )
+  t.match((await postrider(env, 'audit', 'list', '--after', '1')).stdout, /queue\.resume/)
+  t.match((await postrider(env, 'audit', 'list', '--account', String(accountId))).stdout, /key\.create/)
+  t.match(await postrider(env, 'audit', 'list', '--limit', '0'), { code: 2, stderr: /--limit must be from 1 to 1000/ })
+})

@@ -15,6 +15,7 @@ interface Plan {
   readonly count: number
   readonly partial: boolean
   readonly byPlace: readonly { place: string | null; count: number }[]
+  readonly byBounceClass: readonly { bounceClass: string | null; count: number }[]
   readonly byAccount: readonly { accountId: number; count: number }[]
   readonly sample: readonly { recipient: string; state: string }[]
   readonly leftOut: Readonly<Record<string, number>>
@@ -164,6 +165,11 @@ t.test('each selector chooses what it names', async (t) => {
   t.match((await plan('--since', '1h')).byPlace, [
     { place: null, count: 3 },
     { place: 'google', count: 1 },
+  ])
+  t.match((await plan('--since', '1h')).byBounceClass, [
+    { bounceClass: 'policy', count: 2 },
+    { bounceClass: 'spam', count: 1 },
+    { bounceClass: null, count: 1 },
   ])
 })
 

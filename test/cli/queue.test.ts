@@ -41,7 +41,7 @@ t.test('queue shows what is due, later, parked, held and in flight, by each grou
   const other = await service.makeSender()
   const { env } = service
   const show = (...args: string[]) => answered<Overview>(env, 'queue', ...args)
-  t.equal((await postrider(env, 'queue')).stdout, 'the queue is empty\n')
+  t.equal((await postrider(env, 'queue')).stdout, 'the queue is empty\nno delivery worker is running\n')
 
   await accept(['a@harbor.example', 'b@harbor.example', 'c@pier.example', 'd@pier.example', 'e@pier.example'])
   const workerId = await register()

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { ConfigError, EXIT_CONFIG, readConfig, ServiceError } from '@postrider/core'
 import { type Answer, type Command, CommandError, type Output, printable, UsageError } from './command.ts'
 import { accountCommands } from './commands/account.ts'
+import { auditCommands } from './commands/audit.ts'
 import { certificateCommands } from './commands/certificate.ts'
 import { contentCommands } from './commands/content.ts'
 import { creditsCommands } from './commands/credits.ts'
@@ -40,6 +41,7 @@ const COMMANDS: readonly Command[] = [
   ...poolCommands,
   ...smartHostCommands,
   ...statsCommands,
+  ...auditCommands,
   ...eventCommands,
   ...inboxCommands,
 ]

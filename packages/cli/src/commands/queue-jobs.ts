@@ -122,7 +122,7 @@ function confirm(call: Call, action: QueueAction): Promise<Answer> {
 }
 
 function planText(plan: JobPlan): string {
-  const { id, action, count, partial, byPlace, byAccount, sample, expiresAt } = plan
+  const { id, action, count, partial, byPlace, byBounceClass, byAccount, sample, expiresAt } = plan
   if (count === 0) return ['no deliveries match', ...leftOutText(plan)].join('\n')
   return [
     `plan ${id}: ${action} ${partial ? 'at least ' : ''}${count} ${count === 1 ? 'delivery' : 'deliveries'}`,
@@ -132,6 +132,15 @@ function planText(plan: JobPlan): string {
       [action === 'requeue' ? 'provider' : 'place', 'deliveries'],
       byPlace.map((one) => [one.place ?? (action === 'requeue' ? '(others)' : '(not parked)'), one.count]),
     ),
+    ...(byBounceClass
+      ? [
+          '',
+          table(
+            ['bounce class', 'deliveries'],
+            byBounceClass.map((one) => [one.bounceClass ?? '(expired)', one.count]),
+          ),
+        ]
+      : []),
     '',
     table(
       ['account', 'deliveries'],

@@ -51,7 +51,7 @@ function limitOption(call: Call): number {
 }
 
 function toAnswer(overview: QueueOverview): Answer {
-  const { by, groups, others, partial } = overview
+  const { by, groups, workers, others, partial } = overview
   const now = Date.now()
   const limits = by === 'provider' ? ['connections', 'limits'] : by === 'account' ? ['limits'] : []
   const rows = groups.map((group) => [
@@ -67,6 +67,7 @@ function toAnswer(overview: QueueOverview): Answer {
   ])
   const lines = [
     rows.length > 0 ? table([by, ...HEADING, ...limits], rows) : 'the queue is empty',
+    ...(workers === 0 ? ['no delivery worker is running'] : []),
     ...(others > 0 ? [`${others} more groups; show them with --limit`] : []),
     ...(partial
       ? [

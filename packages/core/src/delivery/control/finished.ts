@@ -15,6 +15,8 @@ export interface FinishedDelivery extends FinishedPosition {
   readonly state: string
   /** The host of the last attempt; null if no host was reached. */
   readonly host: string | null
+  /** Null if it expired. */
+  readonly bounceClass: string | null
 }
 
 export interface FinishedPage {

@@ -6,6 +6,7 @@ import {
   type FinishedPage,
   type FinishedPosition,
   type FinishedSource,
+  type LeftOut,
 } from './finished.ts'
 import type { JobFilter } from './job-filter.ts'
 import { MAX_SHOWN, type Matches, SAMPLE } from './matches.ts'
@@ -24,8 +25,10 @@ export async function matchFinished(
   { sql, finished, providers }: FinishedDependencies & { readonly sql: AnySql },
   filter: JobFilter,
 ): Promise<Matches> {
-  const leftOut: Record<string, number> = {}
-  const [byPlace, byAccount] = [new Map<string | null, number>(), new Map<number, number>()]
+  const leftOut = new Map<LeftOut, number>()
+  const byPlace = new Map<string | null, number>()
+  const byAccount = new Map<number, number>()
+  const byBounceClass = new Map<string | null, number>()
   const sample: FinishedDelivery[] = []
   let count = 0
   let after: FinishedPosition | undefined = FIRST_POSITION
@@ -34,9 +37,9 @@ export async function matchFinished(
     const judged = await finished.judge(sql, page.found)
     for (const why of judged.leftOut) add(leftOut, why)
     for (const one of judged.wanted) {
-      const place = providerOf(providers, one)
-      byPlace.set(place, (byPlace.get(place) ?? 0) + 1)
-      byAccount.set(one.accountId, (byAccount.get(one.accountId) ?? 0) + 1)
+      add(byPlace, providerOf(providers, one))
+      add(byAccount, one.accountId)
+      add(byBounceClass, one.bounceClass)
       if (sample.length < SAMPLE) sample.push(one)
     }
     count += judged.wanted.length
@@ -54,7 +57,10 @@ export async function matchFinished(
       recipient,
       state,
     })),
-    leftOut,
+    byBounceClass: [...byBounceClass]
+      .sort(([, a], [, b]) => b - a)
+      .map(([bounceClass, count]) => ({ bounceClass, count })),
+    leftOut: Object.fromEntries(leftOut),
   }
 }
 
@@ -76,8 +82,8 @@ function providerOf(providers: Providers, { host }: FinishedDelivery): string | 
   return host === null ? null : (providers.ofHost(host.toLowerCase().replace(/\.$/, ''))?.name ?? null)
 }
 
-function add(counts: Record<string, number>, name: string): void {
-  counts[name] = (counts[name] ?? 0) + 1
+function add<K>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
 function largest<K>(counts: ReadonlyMap<K, number>): [K, number][] {

@@ -19,10 +19,12 @@ export interface Matches {
     readonly recipient: string
     readonly state: string
   }[]
+  /** For requeue: by the class of the bounce; null for what expired. */
+  readonly byBounceClass?: readonly { readonly bounceClass: string | null; readonly count: number }[]
   /** For requeue: how many of those found are left out, by reason. */
   readonly leftOut?: Readonly<Partial<Record<LeftOut, number>>>
 }
 
-/** Maximum number of places and accounts in a plan, and of deliveries. */
+/** Maximum number of places, accounts and classes in a plan, and of deliveries. */
 export const MAX_SHOWN = 10
 export const SAMPLE = 5

@@ -1,6 +1,7 @@
 import { DELIVERY_CLASSES } from '../../accounts/mail-class.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { readInOrder } from '../../platform/database/read-in-order.ts'
+import { livingWorkers } from '../lease.ts'
 import { type Override, overridesFor, readOverrides } from '../overrides.ts'
 import type { WaitingFor } from '../parking.ts'
 import { effectiveLimits } from '../place-limits.ts'
@@ -46,6 +47,8 @@ export interface QueueOverview {
   readonly by: QueueGrouping
   /** The largest groups first. */
   readonly groups: readonly QueueGroup[]
+  /** Number of running delivery workers, on all hosts. */
+  readonly workers: number
   /** Number of groups found beyond these. */
   readonly others: number
   /** Whether there may be groups that were not found, because the queue is read only in part. */
@@ -79,6 +82,7 @@ export async function readOverview(
   )
   const byPlace = Map.groupBy(overrides, ({ place }) => place)
   const slots = await readSlots(sql)
+  const workers = await livingWorkers(sql)
   const concerned = by === 'provider' ? [...slots.keys(), ...overrides.map(({ place }) => place)] : []
   const keys = new Set([...byKey.keys(), ...concerned])
   const groups = [...keys].map((key): QueueGroup => {
@@ -119,7 +123,13 @@ export async function readOverview(
     return { connections: { used: slots.get(place) ?? 0, limit: connections }, rate: rate ?? null, isPaused }
   }
   groups.sort((a, b) => b.total.count - a.total.count || String(a.name).localeCompare(String(b.name)))
-  return { by, groups: groups.slice(0, limit), others: Math.max(0, groups.length - limit), partial }
+  return {
+    by,
+    workers: workers.size,
+    groups: groups.slice(0, limit),
+    others: Math.max(0, groups.length - limit),
+    partial,
+  }
 }
 
 async function countInTime(sql: Sql, by: QueueGrouping): Promise<GroupCounts> {

@@ -31,7 +31,7 @@ export async function findFinished(
        order by a.id, e.message_id, e.recipient_no limit ${limit}
     )
     select w.account_id as "accountId", w.message_id::text as "messageId", w.recipient_no as "recipientNo", f.recipient, f.state,
-           w.detail->>'host' as host,
+           w.detail->>'host' as host, w.detail->>'class' as "bounceClass",
            f.state is not null ${when(domain !== undefined, () => sql`and f.recipient_domain = ${domain as string}::text`)}
              ${when(bounceClass !== undefined, () => sql`and w.detail->>'class' = ${bounceClass as string}::text`)}
              ${when(tag !== undefined, () => sql`and ${tag as string}::text = any(m.tags)`)} as wanted,

@@ -1,0 +1,50 @@
+import type { AuditEntry } from '@postrider/core'
+import {
+  type Answer,
+  type Call,
+  type Command,
+  requiredId,
+  table,
+  textOption,
+  UsageError,
+  wholeOption,
+} from '../command.ts'
+
+const LIMIT = { usual: 50, most: 1000 } as const
+/** The log of the installation. */
+const INSTALLATION = 0
+
+export const auditCommands: readonly Command[] = [
+  {
+    name: 'audit list',
+    usage: '[--account ID] [--after NUMBER] [--limit N]',
+    summary:
+      'List the audit log of an account, oldest first; by default that of the installation: changes that concern all accounts, and those that ' +
+      'were made with operator keys',
+    options: { account: { type: 'string' }, after: { type: 'string' }, limit: { type: 'string' } },
+    run: (call) => {
+      const accountId = textOption(call, 'account') === undefined ? INSTALLATION : requiredId(call, 'account')
+      const page = { after: wholeOption(call, 'after') ?? 0, limit: limitOption(call) }
+      return call.withCore(async (core) => toAnswer(await core.audit.list(accountId, page), page.limit))
+    },
+  },
+]
+
+/** Throws {@link UsageError}. */
+function limitOption(call: Call): number {
+  const limit = wholeOption(call, 'limit') ?? LIMIT.usual
+  if (limit < 1 || limit > LIMIT.most) throw new UsageError(`--limit must be from 1 to ${LIMIT.most} (got ${limit})`)
+  return limit
+}
+
+function toAnswer(entries: readonly AuditEntry[], limit: number): Answer {
+  const data = entries.map(({ previousHash: _previous, hash: _hash, ...entry }) => entry)
+  const rows = data.map(({ number, at, keyId, address, action, object, before, after }) => [
+    ...[number, at, keyId === null ? 'operator' : `key ${keyId}`, address, action, object],
+    JSON.stringify(after ?? before ?? {}),
+  ])
+  const text =
+    rows.length > 0 ? table(['no', 'time', 'by', 'address', 'action', 'object', 'values'], rows) : 'no entries'
+  const last = entries.length === limit ? entries.at(-1)?.number : undefined
+  return { data, text: last === undefined ? text : `${text}\nthere may be more; continue with --after ${last}` }
+}

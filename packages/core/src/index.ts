@@ -1,7 +1,7 @@
 /** The only public entry point of this package; thread entry modules import thread-orders.ts directly. */
 
 export type { Account } from './accounts/account.ts'
-export { type Actor, type AuditEntry, OPERATOR } from './accounts/audit/index.ts'
+export { type Actor, ALL_ACCOUNTS, type AuditEntry, OPERATOR } from './accounts/audit/index.ts'
 export type * from './accounts/credits/index.ts'
 export type { AccountLimits, AccountSettings, MostDays } from './accounts/index.ts'
 export {

@@ -88,13 +88,13 @@ t.test('an expired plan, an empty one and one whose deliveries have moved are re
 t.test('requeue has its own selectors', async (t) => {
   const { call } = await makeOperator(t)
   const plan = (body: object) => call('/plans', { body: { action: 'requeue', ...body } })
-  t.match(await plan({ since: '2h', bounceClass: 'policy', state: 'bounced', provider: 'google' }), {
+  t.match(await plan({ since: '2h', bounceClass: 'policy', state: 'bounced', place: 'google' }), {
     status: 200,
     body: { count: 0, leftOut: {} },
   })
   t.match(await plan({}), { status: 400, body: { error: { code: 'parameterMissing', parameter: 'since' } } })
-  t.match(await plan({ since: '2h', place: 'google' }), {
+  t.match(await plan({ since: '2h', older: '2h' }), {
     status: 400,
-    body: { error: { parameter: 'place', message: /is not a selector of requeue/ } },
+    body: { error: { parameter: 'older', message: /is not a selector of requeue/ } },
   })
 })

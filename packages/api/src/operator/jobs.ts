@@ -16,7 +16,7 @@ export const JOBS: readonly Operation[] = [
     params: NOTHING,
     input: Type.Object({
       action: ACTION,
-      ...{ place: TEXT, provider: TEXT, domain: TEXT, class: TEXT, tag: TEXT, older: TEXT, since: TEXT, until: TEXT },
+      ...{ place: TEXT, domain: TEXT, class: TEXT, tag: TEXT, older: TEXT, since: TEXT, until: TEXT },
       ...{ state: TEXT, bounceClass: TEXT },
       account: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
       all: Type.Optional(Type.Boolean()),

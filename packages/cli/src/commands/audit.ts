@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@postrider/core'
+import { ALL_ACCOUNTS, type AuditEntry } from '@postrider/core'
 import {
   type Answer,
   type Call,
@@ -11,8 +11,6 @@ import {
 } from '../command.ts'
 
 const LIMIT = { usual: 50, most: 1000 } as const
-/** The log of the installation. */
-const INSTALLATION = 0
 
 export const auditCommands: readonly Command[] = [
   {
@@ -23,7 +21,7 @@ export const auditCommands: readonly Command[] = [
       'were made with operator keys',
     options: { account: { type: 'string' }, after: { type: 'string' }, limit: { type: 'string' } },
     run: (call) => {
-      const accountId = textOption(call, 'account') === undefined ? INSTALLATION : requiredId(call, 'account')
+      const accountId = textOption(call, 'account') === undefined ? ALL_ACCOUNTS : requiredId(call, 'account')
       const page = { after: wholeOption(call, 'after') ?? 0, limit: limitOption(call) }
       return call.withCore(async (core) => toAnswer(await core.audit.list(accountId, page), page.limit))
     },

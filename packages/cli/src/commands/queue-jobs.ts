@@ -24,7 +24,7 @@ import { accountOption } from './queue-place.ts'
 const SELECTORS =
   '--place PLACE | --domain DOMAIN | --account ID | --class CLASS | --tag TAG | --older DURATION | --all'
 const FINISHED_SELECTORS =
-  '--since TIME [--until TIME] [--state bounced|expired] [--bounce-class CLASS] [--provider NAME] [--domain DOMAIN] [--account ID] ' +
+  '--since TIME [--until TIME] [--state bounced|expired] [--bounce-class CLASS] [--place PLACE] [--domain DOMAIN] [--account ID] ' +
   '[--class CLASS] [--tag TAG]'
 const SUMMARIES: Readonly<Record<QueueAction, string>> = {
   flush:
@@ -77,15 +77,15 @@ export const queueJobCommands: readonly Command[] = [
 
 function actionCommand(action: QueueAction, summary: string): Command {
   const text = { type: 'string' } as const
-  const ofWaiting = { place: text, older: text, all: { type: 'boolean' } } as const
-  const ofFinished = { since: text, until: text, state: text, 'bounce-class': text, provider: text } as const
+  const ofWaiting = { older: text, all: { type: 'boolean' } } as const
+  const ofFinished = { since: text, until: text, state: text, 'bounce-class': text } as const
   const selectors = action === 'requeue' ? FINISHED_SELECTORS : SELECTORS
   return {
     name: `queue ${action}`,
     usage: `${selectors} | --confirm ID`,
     summary: `${summary}. Selectors are combined. Prints a plan; --confirm ID executes it in the background. Deliveries in flight are not affected`,
     options: {
-      ...{ domain: text, account: text, class: text, tag: text, confirm: text },
+      ...{ place: text, domain: text, account: text, class: text, tag: text, confirm: text },
       ...(action === 'requeue' ? ofFinished : ofWaiting),
     },
     run: (call) => (textOption(call, 'confirm') === undefined ? plan(call, action) : confirm(call, action)),
@@ -96,7 +96,7 @@ function plan(call: Call, action: QueueAction): Promise<Answer> {
   const text = (name: string) => textOption(call, name)
   const all = call.options.all === true
   const selectors = {
-    ...{ place: text('place'), provider: text('provider'), domain: text('domain'), class: text('class') },
+    ...{ place: text('place'), domain: text('domain'), class: text('class') },
     ...{ account: accountOption(call) ?? undefined, tag: text('tag'), older: text('older') },
     ...{ since: text('since'), until: text('until'), state: text('state'), bounceClass: text('bounce-class'), all },
   }
@@ -129,8 +129,8 @@ function planText(plan: JobPlan): string {
     ...leftOutText(plan),
     '',
     table(
-      [action === 'requeue' ? 'provider' : 'place', 'deliveries'],
-      byPlace.map((one) => [one.place ?? (action === 'requeue' ? '(others)' : '(not parked)'), one.count]),
+      ['place', 'deliveries'],
+      byPlace.map((one) => [one.place ?? (action === 'requeue' ? '(unknown)' : '(not parked)'), one.count]),
     ),
     ...(byBounceClass
       ? [

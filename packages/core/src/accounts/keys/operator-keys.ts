@@ -2,7 +2,7 @@ import { type AnySql, onlyRow, type Sql } from '../../platform/database/database
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
 import { NetworkList } from '../../platform/networks.ts'
-import { noteChange, OPERATOR } from '../audit/index.ts'
+import { ALL_ACCOUNTS, noteChange, OPERATOR } from '../audit/index.ts'
 import type { InvalidKeyThrottle } from './invalid-key-throttle.ts'
 import { apiKeyPrefix, hashApiKey, makeApiKey } from './key-format.ts'
 import { createKeyLookup } from './key-lookup.ts'
@@ -46,8 +46,6 @@ export interface OperatorKeys {
   close(): Promise<void>
 }
 
-/** Account 0 stands for the installation in the audit log. */
-const INSTALLATION = 0
 const MAX_KEYS = 1000
 
 const columns = (sql: AnySql) => sql`
@@ -107,7 +105,7 @@ async function create(sql: Sql, { name = '', networks = [], until }: NewOperator
                 ${until ?? null}::timestamptz)
         returning ${columns(transaction)}`,
     )
-    const change = { accountId: INSTALLATION, by: OPERATOR, object: `key ${key.id}` }
+    const change = { accountId: ALL_ACCOUNTS, by: OPERATOR, object: `key ${key.id}` }
     await noteChange(transaction, { ...change, action: 'operator-key.create', after: { ...wanted, until: key.until } })
     return { key, secret }
   }) as Promise<{ key: OperatorKey; secret: string }>
@@ -121,7 +119,7 @@ async function revoke(sql: Sql, id: number): Promise<OperatorKey | undefined> {
        where k.id = before.key_id returning ${columns(transaction)}, was`
     if (!key) return undefined
     const { was, ...revoked } = key
-    const change = { accountId: INSTALLATION, by: OPERATOR, object: `key ${id}` }
+    const change = { accountId: ALL_ACCOUNTS, by: OPERATOR, object: `key ${id}` }
     if (!was) await noteChange(transaction, { ...change, action: 'operator-key.revoke' })
     return revoked
   }) as Promise<OperatorKey | undefined>

@@ -13,8 +13,8 @@ export interface FinishedPosition {
 export interface FinishedDelivery extends FinishedPosition {
   readonly recipient: string
   readonly state: string
-  /** The host of the last attempt; null if no host was reached. */
-  readonly host: string | null
+  /** Where the last attempt was made; null if that is unknown. */
+  readonly place: string | null
   /** Null if it expired. */
   readonly bounceClass: string | null
 }

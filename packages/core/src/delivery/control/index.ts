@@ -75,7 +75,7 @@ export function createQueueControl({ sql, config, finished }: QueueControlDepend
     jobs: () => listJobs(sql),
     job: (id) => findJob(sql, id),
     stop: (id, by = OPERATOR) => stopJob(sql, id, by),
-    workSome: () => workOnJob(sql, dependencies()),
+    workSome: () => workOnJob(sql, finished),
     forgetOld: () => forgetJobs(sql),
   }
 }

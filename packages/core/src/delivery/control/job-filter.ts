@@ -13,7 +13,7 @@ export type WaitingAction = Exclude<QueueAction, 'requeue'>
 
 /** The deliveries of a job; all conditions must be met, and none means all. */
 export interface JobFilter {
-  /** Parked at this place, or at one of this provider or site and a source. */
+  /** Parked at this place, or at one of this provider or site and a source; of finished deliveries, tried there last. */
   readonly place?: string | undefined
   /** The recipient's domain. */
   readonly domain?: string | undefined
@@ -27,8 +27,6 @@ export interface JobFilter {
   readonly until?: string | undefined
   readonly state?: 'bounced' | 'expired' | undefined
   readonly bounceClass?: BounceClass | undefined
-  /** The provider of the host of the last attempt. */
-  readonly provider?: string | undefined
 }
 
 /**

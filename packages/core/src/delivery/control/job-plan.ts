@@ -1,6 +1,5 @@
 import type { Actor } from '../../accounts/audit/index.ts'
 import { type AnySql, onlyRow, type Sql } from '../../platform/database/database.ts'
-import type { Providers } from '../providers/providers.ts'
 import type { FinishedSource } from './finished.ts'
 import type { JobFilter, QueueAction } from './job-filter.ts'
 import { JOB_COLUMNS, type QueueJob } from './jobs.ts'
@@ -44,7 +43,6 @@ const TOLERANCE = 0.1
 export interface PlanDependencies {
   readonly sql: Sql
   readonly finished: FinishedSource
-  readonly providers: Providers
 }
 
 /** Stores a plan, and returns what the job would do now. */
@@ -66,11 +64,11 @@ export async function planJob(
 }
 
 function findMatches(
-  { sql, finished, providers }: Omit<PlanDependencies, 'sql'> & { readonly sql: AnySql },
+  { sql, finished }: Omit<PlanDependencies, 'sql'> & { readonly sql: AnySql },
   action: QueueAction,
   filter: JobFilter,
 ): Promise<Matches> {
-  return action === 'requeue' ? matchFinished({ sql, finished, providers }, filter) : matchWaiting(sql, action, filter)
+  return action === 'requeue' ? matchFinished(finished, sql, filter) : matchWaiting(sql, action, filter)
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { AnySql, Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { dropQueued } from '../drop-queued.ts'
+import type { FinishedSource } from './finished.ts'
 import { filterOf, type WaitingAction } from './job-filter.ts'
 import { JOB_COLUMNS, noteAccounts, type QueueJob } from './jobs.ts'
-import { type FinishedDependencies, findPage } from './match-finished.ts'
 
 /** Deliveries changed at a time, and rows of the queue that are read for them. */
 const CHUNK = { changed: 1000, read: 10_000 } as const
@@ -31,7 +31,7 @@ interface Chunk {
  * Processes one chunk of the oldest running job; false if there is none. The chunk and the job's progress are one transaction, which holds the
  * job's row: no two workers process a job at once, and if one dies, the next goes on where the last commit was.
  */
-export async function workOnJob(sql: Sql, dependencies: FinishedDependencies): Promise<boolean> {
+export async function workOnJob(sql: Sql, finished: FinishedSource): Promise<boolean> {
   return sql.begin(async (transaction) => {
     const [job] = await transaction<Running[]>`
       select ${JOB_COLUMNS(transaction)}, accounts, account_id as "accountId", message_id::text as "messageId",
@@ -41,7 +41,7 @@ export async function workOnJob(sql: Sql, dependencies: FinishedDependencies): P
     const { action } = job
     const chunk =
       action === 'requeue'
-        ? await requeueChunk(transaction, dependencies, job)
+        ? await requeueChunk(transaction, finished, job)
         : await changeWaiting(transaction, { ...job, action })
     if (!chunk) return false
     const { changed, next } = chunk
@@ -60,13 +60,9 @@ export async function workOnJob(sql: Sql, dependencies: FinishedDependencies): P
 }
 
 /** Undefined if nothing can be requeued now. */
-async function requeueChunk(
-  sql: SqlTransaction,
-  dependencies: FinishedDependencies,
-  job: Running,
-): Promise<Chunk | undefined> {
-  const { found, next } = await findPage(dependencies, sql, job.filter, job, CHUNK.changed)
-  const changed = found.length > 0 ? await dependencies.finished.requeue(sql, found) : []
+async function requeueChunk(sql: SqlTransaction, finished: FinishedSource, job: Running): Promise<Chunk | undefined> {
+  const { found, next } = await finished.find(sql, job.filter, job, CHUNK.changed)
+  const changed = found.length > 0 ? await finished.requeue(sql, found) : []
   return changed && { changed, next }
 }
 

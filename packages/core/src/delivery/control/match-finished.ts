@@ -1,5 +1,4 @@
 import type { AnySql } from '../../platform/database/database.ts'
-import type { Providers } from '../providers/providers.ts'
 import {
   FIRST_POSITION,
   type FinishedDelivery,
@@ -15,16 +14,8 @@ import { MAX_SHOWN, type Matches, SAMPLE } from './matches.ts'
 const MAX_READ = 50_000
 const PAGE = 2000
 
-export interface FinishedDependencies {
-  readonly finished: FinishedSource
-  readonly providers: Providers
-}
-
 /** Returns what a job would do to finished deliveries: page by page, by the rules that the job follows. */
-export async function matchFinished(
-  { sql, finished, providers }: FinishedDependencies & { readonly sql: AnySql },
-  filter: JobFilter,
-): Promise<Matches> {
+export async function matchFinished(finished: FinishedSource, sql: AnySql, filter: JobFilter): Promise<Matches> {
   const leftOut = new Map<LeftOut, number>()
   const byPlace = new Map<string | null, number>()
   const byAccount = new Map<number, number>()
@@ -33,11 +24,11 @@ export async function matchFinished(
   let count = 0
   let after: FinishedPosition | undefined = FIRST_POSITION
   for (let read = 0; after && read < MAX_READ; read += PAGE) {
-    const page: FinishedPage = await findPage({ finished, providers }, sql, filter, after, PAGE)
+    const page: FinishedPage = await finished.find(sql, filter, after, PAGE)
     const judged = await finished.judge(sql, page.found)
     for (const why of judged.leftOut) add(leftOut, why)
     for (const one of judged.wanted) {
-      add(byPlace, providerOf(providers, one))
+      add(byPlace, one.place)
       add(byAccount, one.accountId)
       add(byBounceClass, one.bounceClass)
       if (sample.length < SAMPLE) sample.push(one)
@@ -62,24 +53,6 @@ export async function matchFinished(
       .map(([bounceClass, count]) => ({ bounceClass, count })),
     leftOut: Object.fromEntries(leftOut),
   }
-}
-
-/** Returns a page of the deliveries that meet the filter. */
-export async function findPage(
-  { finished, providers }: FinishedDependencies,
-  sql: AnySql,
-  filter: JobFilter,
-  after: FinishedPosition,
-  limit: number,
-): Promise<FinishedPage> {
-  const { found, next } = await finished.find(sql, filter, after, limit)
-  const { provider } = filter
-  if (provider === undefined) return { found, next }
-  return { found: found.filter((one) => providerOf(providers, one) === provider), next }
-}
-
-function providerOf(providers: Providers, { host }: FinishedDelivery): string | null {
-  return host === null ? null : (providers.ofHost(host.toLowerCase().replace(/\.$/, ''))?.name ?? null)
 }
 
 function add<K>(counts: Map<K, number>, key: K): void {

@@ -6,8 +6,8 @@ export interface Matches {
   /** Whether there may be more: what is read is bounded. */
   readonly partial: boolean
   /**
-   * The ten largest of each. A place is null for mail that is not parked; for requeue it is the provider of the last attempt's host, and null
-   * if that host belongs to none.
+   * The ten largest of each. A place is null for mail that is not parked; for requeue it is where the last attempt was made, and null if that
+   * is unknown.
    */
   readonly byPlace: readonly { readonly place: string | null; readonly count: number }[]
   readonly byAccount: readonly { readonly accountId: number; readonly count: number }[]

@@ -1,8 +1,5 @@
-import { type Change, noteChange, OPERATOR } from '../../accounts/audit/index.ts'
+import { ALL_ACCOUNTS, type Change, noteChange, OPERATOR } from '../../accounts/audit/index.ts'
 import type { AnySql } from '../../platform/database/database.ts'
-
-/** The audit log of the installation: changes that concern all accounts, and all that were made with an operator key. */
-export const INSTALLATION = 0
 
 /**
  * Appends a change to the log of the account that it concerns; null: to that of the installation. A change that was made with an operator key
@@ -13,6 +10,6 @@ export async function noteOperatorChange(
   { accountId, by, ...change }: Omit<Change, 'accountId'> & { readonly accountId: number | null },
 ): Promise<void> {
   // The lower number first, as lockLogs does.
-  if (accountId === null || by.keyId !== null) await noteChange(sql, { ...change, accountId: INSTALLATION, by })
+  if (accountId === null || by.keyId !== null) await noteChange(sql, { ...change, accountId: ALL_ACCOUNTS, by })
   if (accountId !== null) await noteChange(sql, { ...change, accountId, by: OPERATOR })
 }

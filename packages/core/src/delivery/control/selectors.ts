@@ -2,7 +2,6 @@ import { CLASS_PROBLEM, classOf, isClassName } from '../../accounts/mail-class.t
 import { type AnySql, onlyRow } from '../../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import { BOUNCE_CLASSES, type BounceClass } from '../bounce-rules.ts'
-import type { Providers } from '../providers/providers.ts'
 import { readDuration, readTime } from './duration.ts'
 import type { JobFilter, QueueAction } from './job-filter.ts'
 import { requireAccount } from './require-account.ts'
@@ -10,7 +9,6 @@ import { requireAccount } from './require-account.ts'
 /** The selectors of a plan, as the operator gives them; all are combined. */
 export interface Selectors {
   readonly place?: string | undefined
-  readonly provider?: string | undefined
   readonly domain?: string | undefined
   readonly account?: number | undefined
   readonly class?: string | undefined
@@ -28,12 +26,9 @@ export interface Selectors {
 
 export type SelectorName = Exclude<keyof Selectors, 'all'>
 
-const EVERY_ACTION = ['domain', 'account', 'class', 'tag'] as const
-const OF_WAITING: readonly SelectorName[] = [...EVERY_ACTION, 'place', 'older']
-const OF_FINISHED: readonly SelectorName[] = [
-  ...EVERY_ACTION,
-  ...(['since', 'until', 'state', 'bounceClass', 'provider'] as const),
-]
+const EVERY_ACTION = ['place', 'domain', 'account', 'class', 'tag'] as const
+const OF_WAITING: readonly SelectorName[] = [...EVERY_ACTION, 'older']
+const OF_FINISHED: readonly SelectorName[] = [...EVERY_ACTION, ...(['since', 'until', 'state', 'bounceClass'] as const)]
 
 const MAX_LENGTH = 300
 const DAY_MS = 86_400_000
@@ -45,27 +40,23 @@ export function hasSelectors({ all: _, ...selectors }: Selectors): boolean {
 
 export interface SelectorContext {
   readonly sql: AnySql
-  readonly providers: Providers
   /** Days for which bodies are kept. */
   readonly bodyDays: number
 }
 
 /** Returns the filter of these selectors. Throws parameterInvalid and parameterMissing, which name the selector. */
 export async function readSelectors(
-  { sql, providers, bodyDays }: SelectorContext,
+  { sql, bodyDays }: SelectorContext,
   action: QueueAction,
   selectors: Selectors,
 ): Promise<JobFilter> {
   requireFitting(action, selectors)
   for (const name of ['place', 'domain', 'tag'] as const) requireLength(name, selectors[name])
-  const { account, place, tag, provider, older } = selectors
+  const { account, place, tag, older } = selectors
   await requireAccount(sql, account)
   const { now } = onlyRow(await sql<{ now: Date }[]>`select service_now() as now`)
   const before =
     older === undefined ? undefined : new Date(now.getTime() - readDuration('older', older) * 1000).toISOString()
-  if (provider !== undefined && (providers.named(provider)?.mx.length ?? 0) === 0) {
-    throw invalidParameter('provider', 'must be a provider with MX hosts; "provider list" lists them')
-  }
   return {
     place,
     domain: selectors.domain?.toLowerCase(),
@@ -73,7 +64,6 @@ export async function readSelectors(
     class: readClass(selectors.class),
     tag,
     before,
-    provider,
     state: readOneOf('state', ['bounced', 'expired'], selectors.state),
     bounceClass: readOneOf<BounceClass>('bounceClass', BOUNCE_CLASSES, selectors.bounceClass),
     ...(action === 'requeue' ? readPeriod(selectors, now, bodyDays) : {}),

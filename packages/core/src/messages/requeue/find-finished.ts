@@ -21,7 +21,7 @@ export async function findFinished(
   after: FinishedPosition,
   limit: number,
 ): Promise<FinishedPage> {
-  const { accountId = null, domain, class: of, tag, bounceClass } = filter
+  const { accountId = null, place, domain, class: of, tag, bounceClass } = filter
   const from = accountId === null ? after.accountId : Math.max(after.accountId, accountId)
   const when = (condition: boolean, fragment: () => Fragment): Fragment => (condition ? fragment() : sql``)
   const rows = await sql<Row[]>`
@@ -31,8 +31,10 @@ export async function findFinished(
        order by a.id, e.message_id, e.recipient_no limit ${limit}
     )
     select w.account_id as "accountId", w.message_id::text as "messageId", w.recipient_no as "recipientNo", f.recipient, f.state,
-           w.detail->>'host' as host, w.detail->>'class' as "bounceClass",
-           f.state is not null ${when(domain !== undefined, () => sql`and f.recipient_domain = ${domain as string}::text`)}
+           a.place, w.detail->>'class' as "bounceClass",
+           f.state is not null
+             ${when(place !== undefined, () => sql`and (a.place = ${place as string}::text or starts_with(a.place, ${place as string}::text || '@'))`)}
+             ${when(domain !== undefined, () => sql`and f.recipient_domain = ${domain as string}::text`)}
              ${when(bounceClass !== undefined, () => sql`and w.detail->>'class' = ${bounceClass as string}::text`)}
              ${when(tag !== undefined, () => sql`and ${tag as string}::text = any(m.tags)`)} as wanted,
            m.settings->>'class' as "mailClass"
@@ -41,6 +43,9 @@ export async function findFinished(
         select * from finished_deliveries
          where message_id = w.message_id and recipient_no = w.recipient_no and state in ('bounced', 'expired')
            and finished_at = w.occurred_at offset 0) f on true
+      left join lateral (
+        select place from attempts
+         where message_id = w.message_id and recipient_no = w.recipient_no and attempt = f.attempt offset 0) a on true
       left join lateral (select tags, settings from messages where id = w.message_id offset 0) m on true
      order by 1, 2, 3`
   const last = rows.at(-1)

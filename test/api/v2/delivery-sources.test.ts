@@ -48,7 +48,11 @@ t.test('the source is named with the limits of its place, and a pause of one sou
     reason: '421 slow',
   } as const
   await core.deliveries.limits.set({ ...pause, place: 'yahoo', rule: 'yahoo-tss04' })
-  t.match(await why(await mailAt('pause')), { waitingFor: 'fair-share' }, 'a rule pauses one source, not the others')
+  t.match(
+    await why(await mailAt('pause')),
+    { waitingFor: /^(fair-share|moment)$/ },
+    'a rule pauses one source, not the others',
+  )
   await core.deliveries.limits.set({ ...pause, place: 'yahoo', rule: 'operator' })
   t.match(await why(await mailAt('pause')), { waitingFor: 'provider-pause' }, 'the operator pauses all')
 })
@@ -64,18 +68,22 @@ t.test('operator-hold: the operator holds it until its lifetime ends', async (t)
 })
 
 t.test('the expected time follows from how fast the mail of the account was tried there lately', async (t) => {
-  const [first, second] = [await parked('rate', 'quay'), await parked('rate', 'quay')]
-  t.match(await why(second), { expected: { p50: null, basis: /^no estimate: fewer than 20/ } })
+  const ids = [await parked('rate', 'quay'), await parked('rate', 'quay')]
+  // Parked mail is looked at in random order.
+  const inOrder = async () =>
+    (await Promise.all(ids.map((id) => why(id)))).sort((a, b) => Number(a.ahead) - Number(b.ahead))
+  t.match((await inOrder())[1], { expected: { p50: null, basis: /^no estimate: fewer than 20/ } })
   const [row] = await service.sql<{ accountId: number }[]>`
     select account_id as "accountId" from delivery_queue where place = 'quay' limit 1`
   const flow = { accountId: row?.accountId as number, class: 1, place: 'quay' } as const
   await core.deliveries.addProgress([{ ...flow, tried: 100 }])
   await service.sql`update flow_progress set since = since - interval '100 seconds'`
   await core.deliveries.addProgress([{ ...flow, tried: 100 }])
-  const { expected, ahead } = await why(second)
+  const [first, second] = await inOrder()
+  const { expected, ahead } = second ?? {}
   t.equal(ahead, 1)
   t.match(expected?.basis, /^1 are ahead, and 200 deliveries of the account were tried there within the last 1\d\d s$/)
   const wait = Date.parse(expected?.p50 ?? '') - Date.now()
   t.ok(wait > 500 && wait < 1500, `${wait} ms`)
-  t.ok(Date.parse((await why(first)).expected?.p50 ?? '') < Date.parse(expected?.p50 ?? ''))
+  t.ok(Date.parse(first?.expected?.p50 ?? '') < Date.parse(expected?.p50 ?? ''))
 })

@@ -669,7 +669,7 @@ create table queue_jobs (
   accounts jsonb not null default '{}'::jsonb,
   account_id integer not null default 0,
   constraint queue_jobs_pkey primary key (id),
-  constraint queue_jobs_action_check check (action = any (array['flush'::text, 'fail'::text, 'hold'::text, 'release'::text, 'requeue'::text])),
+  constraint queue_jobs_action_check check (action = any (array['flush'::text, 'fail'::text, 'hold'::text, 'release'::text, 'reroute'::text, 'requeue'::text])),
   constraint queue_jobs_state_check check (state = any (array['planned'::text, 'running'::text, 'done'::text, 'stopped'::text]))
 );
 create index queue_jobs_running on queue_jobs (id) where state = 'running'::text;

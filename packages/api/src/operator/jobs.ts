@@ -17,7 +17,7 @@ export const JOBS: readonly Operation[] = [
     input: Type.Object({
       action: ACTION,
       ...{ place: TEXT, domain: TEXT, class: TEXT, tag: TEXT, older: TEXT, since: TEXT, until: TEXT },
-      ...{ state: TEXT, bounceClass: TEXT },
+      ...{ state: TEXT, bounceClass: TEXT, to: TEXT },
       account: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
       all: Type.Optional(Type.Boolean()),
     }),

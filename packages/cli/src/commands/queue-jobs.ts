@@ -33,6 +33,8 @@ const SUMMARIES: Readonly<Record<QueueAction, string>> = {
   fail: 'Drop waiting mail, also scheduled and held mail',
   hold: 'Hold waiting and scheduled mail until it is released; it still expires',
   release: 'Release held mail; it is due when it was before',
+  reroute:
+    'Send waiting mail from another pool of source addresses; --to none lets the rules choose again. Parked mail is due now',
   requeue:
     'Send again what bounced or expired in a period, if its body is still stored. Never what was delivered, may have been delivered, or is ' +
     'suppressed. Times are ISO 8601, or durations such as 2h (before now)',
@@ -79,7 +81,8 @@ function actionCommand(action: QueueAction, summary: string): Command {
   const text = { type: 'string' } as const
   const ofWaiting = { older: text, all: { type: 'boolean' } } as const
   const ofFinished = { since: text, until: text, state: text, 'bounce-class': text } as const
-  const selectors = action === 'requeue' ? FINISHED_SELECTORS : SELECTORS
+  const ofAction = { reroute: `--to POOL|none ${SELECTORS}`, requeue: FINISHED_SELECTORS }
+  const selectors = ofAction[action as keyof typeof ofAction] ?? SELECTORS
   return {
     name: `queue ${action}`,
     usage: `${selectors} | --confirm ID`,
@@ -87,6 +90,7 @@ function actionCommand(action: QueueAction, summary: string): Command {
     options: {
       ...{ place: text, domain: text, account: text, class: text, tag: text, confirm: text },
       ...(action === 'requeue' ? ofFinished : ofWaiting),
+      ...(action === 'reroute' ? { to: text } : {}),
     },
     run: (call) => (textOption(call, 'confirm') === undefined ? plan(call, action) : confirm(call, action)),
   }
@@ -99,7 +103,9 @@ function plan(call: Call, action: QueueAction): Promise<Answer> {
     ...{ place: text('place'), domain: text('domain'), class: text('class') },
     ...{ account: accountOption(call) ?? undefined, tag: text('tag'), older: text('older') },
     ...{ since: text('since'), until: text('until'), state: text('state'), bounceClass: text('bounce-class'), all },
+    to: text('to'),
   }
+  if (action === 'reroute') requiredText(call, 'to')
   if (action === 'requeue') requiredText(call, 'since')
   else if (!hasSelectors(selectors) && !all) throw new UsageError('missing selector; --all selects the whole queue')
   else if (hasSelectors(selectors) && all) throw new UsageError('--all cannot be combined with other selectors')

@@ -7,7 +7,7 @@ import { concernsPlace } from '../overrides.ts'
 type Fragment = ReturnType<AnySql>
 
 /** Actions on deliveries in the queue, and `requeue`, which concerns finished ones. */
-export const QUEUE_ACTIONS = ['flush', 'fail', 'hold', 'release', 'requeue'] as const
+export const QUEUE_ACTIONS = ['flush', 'fail', 'hold', 'release', 'reroute', 'requeue'] as const
 export type QueueAction = (typeof QUEUE_ACTIONS)[number]
 export type WaitingAction = Exclude<QueueAction, 'requeue'>
 
@@ -22,6 +22,8 @@ export interface JobFilter {
   readonly tag?: string | undefined
   /** Accepted before this time, in ISO 8601. */
   readonly before?: string | undefined
+  /** Of `reroute`: the id of the pool of sources that they are to be sent from; null to let rules choose. */
+  readonly toPool?: number | null | undefined
   /** Of finished deliveries: bounced or expired at this time or later, and before that time; ISO 8601. */
   readonly since?: string | undefined
   readonly until?: string | undefined
@@ -31,16 +33,16 @@ export interface JobFilter {
 
 /**
  * The condition on rows of `delivery_queue q`. In flight is none of them. `release` concerns held mail; `hold` all other mail that may become due
- * by itself; `fail` all. `flush` leaves out scheduled mail, mail that an operator or a paused batch holds, mail at a paused place, and mail whose wait is a
+ * by itself; `reroute` what goes to another pool; `fail` all. `flush` leaves out scheduled mail, mail that an operator or a paused batch holds, mail at a paused place, and mail whose wait is a
  * precaution: after an indeterminate attempt, or after the death of a worker.
  *
  * Comparisons are such that cannot use an index: the rows are found by others.
  */
 export function filterOf(sql: AnySql, action: WaitingAction, filter: JobFilter): Fragment {
-  const { place, domain, accountId, class: of, tag, before } = filter
+  const { place, domain, accountId, class: of, tag, before, toPool = null } = filter
   const when = (condition: boolean, fragment: () => Fragment): Fragment => (condition ? fragment() : sql``)
   return sql`
-    q.worker_id is null and ${ofAction(sql, action)}
+    q.worker_id is null and ${ofAction(sql, action, toPool)}
     ${when(place !== undefined, () => sql`and ${isAt(sql, place as string)}`)}
     ${when(domain !== undefined, () => sql`and q.recipient_domain = ${domain as string}::text`)}
     ${when(accountId !== undefined, () => sql`and q.account_id is not distinct from ${accountId as number}::int`)}
@@ -57,7 +59,7 @@ function isAt(sql: AnySql, place: string): Fragment {
   return sql`(q.place is not distinct from ${place}::text or starts_with(q.place, ${place}::text || '@'))`
 }
 
-function ofAction(sql: AnySql, action: WaitingAction): Fragment {
+function ofAction(sql: AnySql, action: WaitingAction, toPool: number | null): Fragment {
   const isHeld = sql`q.waiting_for is not distinct from 'hold'`
   switch (action) {
     case 'fail':
@@ -66,6 +68,8 @@ function ofAction(sql: AnySql, action: WaitingAction): Fragment {
       return sql`${isHeld}`
     case 'hold':
       return sql`not (${isHeld}) and q.set_aside is null and q.next_at < ${NEVER}::timestamptz`
+    case 'reroute':
+      return sql`q.set_aside is null and q.pool_id is distinct from ${toPool}::int`
     case 'flush':
       return sql`
         not (${isHeld}) and q.set_aside is null and q.state <> 'scheduled' and q.only_host is null and q.blamed = 0

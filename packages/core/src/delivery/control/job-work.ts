@@ -114,6 +114,10 @@ async function changeChunk(
     hold: sql`
       held_next_at = case when q.place is null then q.next_at else service_now() end, next_at = q.expires_at,
       place = null, waiting_for = 'hold'`,
+    // Parked mail is due now, so that its source is chosen again.
+    reroute: sql`
+      pool_id = ${filter.toPool ?? null}::int, next_at = case when q.place is null then q.next_at else service_now() end,
+      waiting_for = case when q.place is null then q.waiting_for end, place = null`,
     release: sql`next_at = coalesce(q.held_next_at, service_now()), held_next_at = null, waiting_for = null`,
   }[action]
   return sql<{ accountId: number }[]>`

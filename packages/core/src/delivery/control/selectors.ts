@@ -2,6 +2,8 @@ import { CLASS_PROBLEM, classOf, isClassName } from '../../accounts/mail-class.t
 import { type AnySql, onlyRow } from '../../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import { BOUNCE_CLASSES, type BounceClass } from '../bounce-rules.ts'
+import { poolNamed } from '../sources/change-egress.ts'
+import { readEgress } from '../sources/egress.ts'
 import { readDuration, readTime } from './duration.ts'
 import type { JobFilter, QueueAction } from './job-filter.ts'
 import { requireAccount } from './require-account.ts'
@@ -20,11 +22,13 @@ export interface Selectors {
   readonly until?: string | undefined
   readonly state?: string | undefined
   readonly bounceClass?: string | undefined
+  /** Of `reroute`: the pool that the mail is to be sent from, or `none` to let rules choose. */
+  readonly to?: string | undefined
   /** The whole queue, instead of other selectors. */
   readonly all?: boolean | undefined
 }
 
-export type SelectorName = Exclude<keyof Selectors, 'all'>
+export type SelectorName = Exclude<keyof Selectors, 'all' | 'to'>
 
 const EVERY_ACTION = ['place', 'domain', 'account', 'class', 'tag'] as const
 const OF_WAITING: readonly SelectorName[] = [...EVERY_ACTION, 'older']
@@ -34,7 +38,7 @@ const MAX_LENGTH = 300
 const DAY_MS = 86_400_000
 
 /** Whether anything is selected other than `all`. */
-export function hasSelectors({ all: _, ...selectors }: Selectors): boolean {
+export function hasSelectors({ all: _, to: __, ...selectors }: Selectors): boolean {
   return Object.values(selectors).some((value) => value !== undefined)
 }
 
@@ -67,13 +71,20 @@ export async function readSelectors(
     state: readOneOf('state', ['bounced', 'expired'], selectors.state),
     bounceClass: readOneOf<BounceClass>('bounceClass', BOUNCE_CLASSES, selectors.bounceClass),
     ...(action === 'requeue' ? readPeriod(selectors, now, bodyDays) : {}),
+    ...(action === 'reroute' ? { toPool: await readPool(sql, selectors.to) } : {}),
   }
 }
 
 function requireFitting(action: QueueAction, selectors: Selectors): void {
   const fitting = action === 'requeue' ? OF_FINISHED : OF_WAITING
   for (const [name, value] of Object.entries(selectors)) {
-    if (value === undefined || name === 'all' || fitting.includes(name as SelectorName)) continue
+    if (
+      value === undefined ||
+      name === 'all' ||
+      (name === 'to' && action === 'reroute') ||
+      fitting.includes(name as SelectorName)
+    )
+      continue
     throw invalidParameter(name, `is not a selector of ${action}`)
   }
   if (action === 'requeue') {
@@ -90,6 +101,12 @@ function requireFitting(action: QueueAction, selectors: Selectors): void {
   if (!selectors.all && !hasSelectors(selectors)) {
     throw invalidParameter('all', 'must be given if there is no other selector')
   }
+}
+
+/** Throws parameterInvalid and parameterMissing. */
+async function readPool(sql: AnySql, name: string | undefined): Promise<number | null> {
+  if (name === undefined) throw new ServiceError('parameterMissing', { values: { parameter: 'to' } })
+  return name === 'none' ? null : poolNamed(await readEgress(sql), name, 'to').id
 }
 
 function requireLength(name: string, text: string | undefined): void {

@@ -1,8 +1,8 @@
+import { printableValue } from '../platform/dns-lookup.ts'
 import type { SeenRecord, WantedRecord } from './domain.ts'
 
 /** Maximum number of unexpected values that are kept for display. */
 const MAX_SHOWN = 5
-const MAX_SHOWN_LENGTH = 500
 
 /** Compares the values found at a record's host and type with the wanted record. */
 export function judgeRecord(wanted: WantedRecord, values: readonly string[]): SeenRecord {
@@ -16,15 +16,7 @@ const RIGHT: SeenRecord = { state: 'right' }
 const MISSING: SeenRecord = { state: 'missing' }
 
 function wrong(found: readonly string[], problem: string): SeenRecord {
-  return { state: 'wrong', found: found.slice(0, MAX_SHOWN).map(printable), problem }
-}
-
-/**
- * Replaces characters that are invisible or harmful in a log, terminal or database, since anyone may publish anything.
- * Cut first, as cutting may split a surrogate pair.
- */
-function printable(value: string): string {
-  return value.slice(0, MAX_SHOWN_LENGTH).replace(/\p{C}/gu, '\ufffd')
+  return { state: 'wrong', found: found.slice(0, MAX_SHOWN).map(printableValue), problem }
 }
 
 function judgeCname(target: string, values: readonly string[]): SeenRecord {

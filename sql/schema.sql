@@ -757,6 +757,32 @@ create table smart_hosts (
   constraint smart_hosts_name_key unique (name)
 );
 
+create table source_checks (
+  source_id integer not null,
+  records jsonb not null default '[]'::jsonb,
+  checked_at timestamptz,
+  check_at timestamptz not null default service_now(),
+  listings_at timestamptz not null default service_now(),
+  constraint source_checks_pkey primary key (source_id),
+  constraint source_checks_source_id_fkey foreign key (source_id) references sources(id) on delete cascade
+);
+
+create table source_listings (
+  source_id integer not null,
+  address inet not null,
+  list text not null,
+  state text not null,
+  codes text[] not null,
+  severe boolean not null,
+  overruled boolean not null default false,
+  problem text,
+  since timestamptz not null,
+  checked_at timestamptz not null,
+  constraint source_listings_pkey primary key (source_id, address, list),
+  constraint source_listings_state_check check (state = any (array['clean'::text, 'policy'::text, 'listed'::text, 'unknown'::text])),
+  constraint source_listings_source_id_fkey foreign key (source_id) references sources(id) on delete cascade
+);
+
 create table source_results (
   source_id integer not null,
   provider text not null,
@@ -801,6 +827,7 @@ create table sources (
   reason text,
   created_at timestamptz not null default service_now(),
   warm_up_plan text,
+  paused_by text,
   constraint sources_pkey primary key (id),
   constraint sources_address6_key unique (address6),
   constraint sources_address_key unique (address),

@@ -10,6 +10,7 @@ export interface Zone {
   /** Goes as several strings where it is long (RFC 1035 3.3.14). */
   readonly txt?: readonly string[]
   readonly cname?: string
+  readonly ptr?: readonly string[]
   /** The server fails, or never answers. */
   readonly fails?: 'servfail' | 'silence'
 }
@@ -59,6 +60,7 @@ function answersTo(type: string, name: string, zone: Zone): Answer[] {
   if (type === 'A') return (zone.a ?? []).map((data) => ({ type, name, ttl, data }))
   if (type === 'AAAA') return (zone.aaaa ?? []).map((data) => ({ type, name, ttl, data }))
   if (type === 'TXT') return (zone.txt ?? []).map((text) => ({ type, name, ttl, data: strings(Buffer.from(text)) }))
+  if (type === 'PTR') return (zone.ptr ?? []).map((data) => ({ type, name, ttl, data }))
   if (type === 'CNAME' && zone.cname) return [{ type, name, ttl, data: zone.cname }]
   return []
 }

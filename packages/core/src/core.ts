@@ -10,7 +10,7 @@ import { type Attachments, createAttachments } from './content/files/index.ts'
 import { createTemplates, type Templates } from './content/templates/index.ts'
 import { createQueueControl, type QueueControl } from './delivery/control/index.ts'
 import { announcer, createDeliveries, type Deliveries } from './delivery/index.ts'
-import { createSources, type Sources } from './delivery/sources/index.ts'
+import { createSourceChecks, createSources, type SourceChecks, type Sources } from './delivery/sources/index.ts'
 import type { GivenKey } from './domains/dkim-key.ts'
 import { createDomains, type Domains } from './domains/index.ts'
 import { type Batches, batchesOf, createMessages, EVERYTHING, type Messages, type Share } from './messages/index.ts'
@@ -57,6 +57,7 @@ export interface Core {
   readonly deliveries: Deliveries
   readonly queue: QueueControl
   readonly sources: Sources
+  readonly sourceChecks: SourceChecks
   readonly events: Events
   readonly tracking: Tracking
   readonly stats: Stats
@@ -109,7 +110,8 @@ export function createCore({
   const renderer = createDynamicRenderer()
   const editableTemplates = createEditableTemplates(sql, renderer)
   const batches = batchesOf(sql)
-  const sources = createSources({ sql, secrets })
+  const sourceChecks = createSourceChecks({ sql: work, log, config })
+  const sources = createSources({ sql, secrets, confirm: sourceChecks.confirm })
   const attachments = createAttachments({ sql, capacity: config.attachmentStorage })
   const { callsPerMinute, wrongKeysPerMinute } = config
   const auth = createAuth({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinute })
@@ -171,6 +173,7 @@ export function createCore({
     deliveries,
     queue,
     sources,
+    sourceChecks,
     events: createEvents({ sql: work, alongside: rollUp }),
     stats: createStats(work),
     eventLog: createEventLog({ sql: work, secrets }),

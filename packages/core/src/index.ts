@@ -62,6 +62,7 @@ export { type Cache, createCache } from './platform/cache.ts'
 export { type Certificate, certificateFile, ensureCertificate } from './platform/certificate.ts'
 export { type Clock, systemClock } from './platform/clock.ts'
 export {
+  asksDns,
   type Config,
   ConfigError,
   type DeliveryRoute,

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { loadProviders, type RunningProcess, runProcess, type ServiceContext, withCore } from '@postrider/core'
+import { asksDns, loadProviders, type RunningProcess, runProcess, type ServiceContext, withCore } from '@postrider/core'
 import { type ClaimLoop, runClaimLoop } from './claim-loop.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { runDomainLoop } from './domain-loop.ts'
@@ -12,6 +12,7 @@ import { runQueueJobLoop } from './queue-job-loop.ts'
 import { createRecorder } from './recorder.ts'
 import { runRetentionLoops } from './retention-loops.ts'
 import { createRoutes } from './routes.ts'
+import { runSourceLoops } from './source-loops.ts'
 import { runWarmUpLoop } from './warm-up-loop.ts'
 import { runWebhookLoop } from './webhook-loop.ts'
 
@@ -55,8 +56,6 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
   await dispatcher.start()
   claims = runClaimLoop({ core, log, workerId, dispatcher, onAnswer: lease.answered })
   const listening = await core.deliveries.listen(claims.wake)
-  // In the sandbox nothing leaves the machine, including DNS queries, unless resolvers are configured.
-  const checksDomains = config.delivery.kind !== 'sandbox' || config.dnsServers.length > 0
   const leases = runLeaseLoop({ core, log, workerId, onTakenOver: claims.wake, onAnswer: lease.answered })
   const webhooks = runWebhookLoop({ core, log })
   const numbered = await core.events.listen(webhooks.wake)
@@ -69,8 +68,9 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
     runWarmUpLoop({ core, log }),
     ...runExportLoops({ core, log }),
     ...runRetentionLoops({ core, log }),
+    ...runSourceLoops({ core, log }),
   ]
-  if (checksDomains) background.push(runDomainLoop({ core, log }))
+  if (asksDns(config)) background.push(runDomainLoop({ core, log }))
   return {
     async close() {
       const atRest = Promise.all(background.map((loop) => loop.stop()))

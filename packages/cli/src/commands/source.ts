@@ -1,4 +1,4 @@
-import { capOf, type Egress, type Source, type SourceChange } from '@postrider/core'
+import { capOf, type Egress, type Source, type SourceChange, type SourceStatus } from '@postrider/core'
 import {
   type Answer,
   type Call,
@@ -11,21 +11,25 @@ import {
   UsageError,
   wholeOption,
 } from '../command.ts'
+import { listingsInBrief, NOT_CHECKED, recordsInBrief, statusText, warningsOf } from './source-status.ts'
 
 export const sourceCommands: readonly Command[] = [
   {
     name: 'source list',
     usage: '',
-    summary: 'List the addresses that mail is sent from, with their pools, weights, and how many workers have each',
+    summary:
+      'List the addresses that mail is sent from, with their pools, weights, how many workers have each, and the results of their last checks',
     options: {},
-    run: (call) => call.withCore(async (core) => listOf(await core.sources.read())),
+    run: (call) => call.withCore(async (core) => listOf(await core.sources.read(), await core.sourceChecks.read())),
   },
   {
     name: 'source add',
-    usage: 'NAME --address IP --helo HOST [--address6 IP] [--bind IP] [--pool POOL] [--weight N] [--warm-up PLAN]',
+    usage:
+      'NAME --address IP --helo HOST [--address6 IP] [--bind IP] [--pool POOL] [--weight N] [--warm-up PLAN] [--force]',
     summary:
       "Send mail from this address, which a worker's host must have. --bind: its local address behind NAT. Weight: 1 to 100, default 10. " +
-      'Pool: "default", which sends the mail that no rule concerns. Warm-up plans: see "source warm"',
+      'Pool: "default", which sends the mail that no rule concerns. Warm-up plans: see "source warm". ' +
+      '--force: also without a PTR record that resolves back to the address',
     words: 1,
     options: {
       address: { type: 'string' },
@@ -35,6 +39,7 @@ export const sourceCommands: readonly Command[] = [
       pool: { type: 'string' },
       weight: { type: 'string' },
       'warm-up': { type: 'string' },
+      force: { type: 'boolean' },
     },
     run: (call) => {
       const source = {
@@ -46,10 +51,31 @@ export const sourceCommands: readonly Command[] = [
         pool: textOption(call, 'pool'),
         weight: wholeOption(call, 'weight'),
         warmUpPlan: textOption(call, 'warm-up'),
+        force: call.options.force === true,
       }
       return call.withCore(async (core) => {
         const added = await core.sources.add(source)
-        return { data: { source: added }, text: `source ${added.name} added` }
+        const status = await core.sourceChecks.check(added.name)
+        const text = `source ${added.name} added\n\n${statusText(status)}`
+        return { data: { source: added, ...status }, text }
+      })
+    },
+  },
+  {
+    name: 'source check',
+    usage: 'NAME',
+    summary: 'Check the DNS records of a source and look it up in block lists now; exit status 1 if something is wrong',
+    words: 1,
+    options: {},
+    run: (call) => {
+      const name = requiredWord(call, 'name')
+      return call.withCore(async (core) => {
+        const status = await core.sourceChecks.check(name)
+        const source = (await core.sources.read()).sources.find((one) => one.name === name)
+        const text = `${name}: ${source ? stateOf(source) : 'removed'}\n\n${statusText(status)}`
+        const warnings = warningsOf(name, status)
+        const failure = warnings.length === 0 ? {} : { failure: `source ${name} needs attention` }
+        return { data: { source: name, ...status }, text, ...failure }
       })
     },
   },
@@ -130,21 +156,33 @@ function changed(call: Call, change: SourceChange, done: string): Promise<Answer
   })
 }
 
-function listOf({ sources, pools }: Egress): Answer {
+function listOf({ sources, pools }: Egress, statuses: ReadonlyMap<number, SourceStatus>): Answer {
   const poolName = (source: Source): string => pools.find(({ id }) => id === source.poolId)?.name ?? ''
-  const rows = sources.map((source) => [
-    source.name,
-    [source.address, ...(source.address6 === null ? [] : [source.address6])].join(' '),
-    source.helo,
-    poolName(source),
-    source.weight,
-    stateOf(source),
-    warmUpOf(source),
-  ])
-  const data = { sources: sources.map((source) => ({ ...source, pool: poolName(source) })) }
-  const none = 'no sources: the operating system chooses the address of each connection'
-  const text = table(['source', 'address', 'helo', 'pool', 'weight', 'state', 'warm-up'], rows)
-  return { data, text: rows.length === 0 ? none : text }
+  const rows = sources.map((source) => {
+    const status = statuses.get(source.id) ?? NOT_CHECKED
+    return [
+      source.name,
+      [source.address, ...(source.address6 === null ? [] : [source.address6])].join(' '),
+      source.helo,
+      poolName(source),
+      source.weight,
+      recordsInBrief(status),
+      listingsInBrief(status),
+      stateOf(source),
+      warmUpOf(source),
+    ]
+  })
+  const data = {
+    sources: sources.map((source) => {
+      return { ...source, pool: poolName(source), ...(statuses.get(source.id) ?? NOT_CHECKED) }
+    }),
+  }
+  if (rows.length === 0)
+    return { data, text: 'no sources: the operating system chooses the address of each connection' }
+  const headings = ['source', 'address', 'helo', 'pool', 'weight', 'dns', 'block lists', 'state', 'warm-up']
+  const warnings = sources.flatMap(({ id, name }) => warningsOf(name, statuses.get(id) ?? NOT_CHECKED))
+  const text = table(headings, rows)
+  return { data, text: warnings.length === 0 ? text : `${text}\n\n${warnings.join('\n')}` }
 }
 
 function warmUpOf({ warmUpPlan, warmUps }: Source): string {

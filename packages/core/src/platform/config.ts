@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { blockLists, spamhausKey } from './config/block-lists.ts'
 import { ConfigError, type Environment } from './config/config-error.ts'
 import { databaseUrl } from './config/database-url.ts'
 import { type DeliveryRoute, deliveryRoute, dnsServers } from './config/delivery-route.ts'
@@ -14,7 +15,7 @@ import { file, hostName, listenHost, networks, oneOf, port, wholeNumber } from '
 
 export { ConfigError } from './config/config-error.ts'
 export { embeddedUrlFile } from './config/database-url.ts'
-export type { DeliveryRoute, RelayHost } from './config/delivery-route.ts'
+export { asksDns, type DeliveryRoute, type RelayHost } from './config/delivery-route.ts'
 
 export interface Config extends OutboundAccess {
   readonly databaseUrl: string | undefined
@@ -35,6 +36,10 @@ export interface Config extends OutboundAccess {
   readonly sandboxNames: readonly string[]
   readonly delivery: DeliveryRoute
   readonly dnsServers: readonly string[]
+  /** Zones of the DNS block lists; undefined: the built-in ones. */
+  readonly blockLists: readonly string[] | undefined
+  /** The key for Spamhaus' Data Query Service. */
+  readonly spamhausKey: string | undefined
   readonly heloName: string
   readonly returnPathHost: string
   /** Hours a domain stays active after its DNS records stop being valid. */
@@ -104,6 +109,8 @@ export function readConfig(env: Environment): Config {
     sandboxNames: sandboxNames(env),
     delivery: deliveryRoute(env.DELIVERY || 'sandbox'),
     dnsServers: dnsServers(env.DNS_SERVERS),
+    blockLists: blockLists(env.BLOCK_LISTS),
+    spamhausKey: spamhausKey(env.SPAMHAUS_KEY),
     heloName,
     returnPathHost: hostName(env, 'RETURN_PATH_HOST', heloName),
     domainGraceHours: wholeNumber(env, 'DOMAIN_GRACE_HOURS', 72, 1, 8760),

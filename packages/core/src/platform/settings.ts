@@ -66,6 +66,18 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     meaning: 'DNS resolvers, comma-separated, each as address or address:port. If empty, those of the system.',
   },
   {
+    name: 'BLOCK_LISTS',
+    default: '(built-in lists)',
+    meaning:
+      'DNS block lists in which source addresses are looked up every 30 minutes, comma-separated; none: no lookups. The built-in lists are zen.spamhaus.org, b.barracudacentral.org, bl.spamcop.net, bl.mailspike.net and psbl.surriel.com. Nothing is looked up with DELIVERY=sandbox, nor for private addresses.',
+  },
+  {
+    name: 'SPAMHAUS_KEY',
+    default: '',
+    meaning:
+      "Key of Spamhaus' Data Query Service, which is used for zen.spamhaus.org. Without it, Spamhaus does not answer public resolvers.",
+  },
+  {
     name: 'HELO_NAME',
     default: '(host name)',
     meaning: 'Host name the service uses in SMTP (EHLO); its forward and reverse DNS records should match.',

@@ -23,13 +23,24 @@ export async function changeEgress<T>(
   by: Actor,
   act: (transaction: SqlTransaction, egress: Egress) => Promise<EgressChange<T>>,
 ): Promise<T> {
+  return changeEgressIf(sql, by, act) as Promise<T>
+}
+
+/** Like {@link changeEgress}; returns undefined if `act` changes nothing. */
+export async function changeEgressIf<T>(
+  sql: Sql,
+  by: Actor,
+  act: (transaction: SqlTransaction, egress: Egress) => Promise<EgressChange<T> | undefined>,
+): Promise<T | undefined> {
   return sql.begin(async (transaction) => {
     await transaction`select pg_advisory_xact_lock(${LOCK}, 0)`
-    const { result, ...change } = await act(transaction, await readEgress(transaction))
+    const changed = await act(transaction, await readEgress(transaction))
+    if (!changed) return undefined
+    const { result, ...change } = changed
     await transaction`select pg_notify(${LIMITS_CHANNEL}, '')`
     await noteChange(transaction, { ...change, accountId: ALL_ACCOUNTS, by })
     return result
-  }) as Promise<T>
+  }) as Promise<T | undefined>
 }
 
 /** Throws parameterInvalid. */

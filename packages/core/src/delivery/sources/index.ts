@@ -14,6 +14,7 @@ import {
 } from './manage-pools.ts'
 import {
   addSource,
+  type ConfirmAddresses,
   changeSource,
   type NewSource,
   registerSources,
@@ -31,6 +32,7 @@ import {
 import { addResults, advanceWarmUps, noteBlocked, noteSpent, type SourceResults, type WarmUpKey } from './warm-up.ts'
 
 export { isEgressName } from './change-egress.ts'
+export * from './checks/index.ts'
 export { chooseSource, type SourceChoice, type SourcedMail } from './choose-source.ts'
 export { DEFAULT_POOL, type Egress, type Pool, type PoolRule, type Source } from './egress.ts'
 export type { NewPoolRule, PoolSettings } from './manage-pools.ts'
@@ -87,7 +89,14 @@ export interface Sources {
 /** Milliseconds that the names of pools are cached. */
 const NAMES_AGE_MS = 5000
 
-export function createSources({ sql, secrets }: { readonly sql: Sql; readonly secrets: Secrets }): Sources {
+export interface SourcesDependencies {
+  readonly sql: Sql
+  readonly secrets: Secrets
+  /** Called for new sources. */
+  readonly confirm: ConfirmAddresses
+}
+
+export function createSources({ sql, secrets, confirm }: SourcesDependencies): Sources {
   const poolNames = createCache({
     maxAge: NAMES_AGE_MS,
     maxEntries: 1,
@@ -99,7 +108,7 @@ export function createSources({ sql, secrets }: { readonly sql: Sql; readonly se
       const names = await poolNames.get('')
       return names.size === 0 || names.get(pool) === true
     },
-    add: (source, by = OPERATOR) => addSource(sql, source, by),
+    add: (source, by = OPERATOR) => addSource({ sql, confirm }, source, by),
     change: (name, change, by = OPERATOR) => changeSource(sql, name, change, by),
     remove: (name, by = OPERATOR) => removeSource(sql, name, by),
     register: (workerId, sourceIds) => registerSources(sql, workerId, sourceIds),

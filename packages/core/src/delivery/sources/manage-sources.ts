@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { Actor } from '../../accounts/audit/index.ts'
 import { parseDomain } from '../../mime/address.ts'
-import { onlyRow, type Sql } from '../../platform/database/database.ts'
+import { onlyRow, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import { changeEgress, poolNamed, requireName, sourceNamed } from './change-egress.ts'
 import { DEFAULT_POOL, type Egress, MAX_EGRESS, readEgress, type Source } from './egress.ts'
@@ -19,13 +19,26 @@ export interface NewSource {
   readonly weight?: number | undefined
   /** The plan by which it is warmed up; not at all if undefined. */
   readonly warmUpPlan?: string | undefined
+  /** Adds it without a PTR record that resolves back to the address. */
+  readonly force?: boolean | undefined
 }
+
+/** Throws parameterInvalid unless the DNS has what receivers require of these addresses. */
+export type ConfirmAddresses = (source: {
+  readonly address: string
+  readonly address6: string | null
+  readonly helo: string
+}) => Promise<void>
 
 const WEIGHT = { usual: 10, most: 100 } as const
 const MAX_REASON = 1000
 
-/** Adds a source; the pool `default` is created with its first one. Throws parameterInvalid. */
-export async function addSource(sql: Sql, source: NewSource, by: Actor): Promise<Source> {
+/** Adds a source that `confirm` accepts; the pool `default` is created with its first one. Throws parameterInvalid. */
+export async function addSource(
+  { sql, confirm }: { readonly sql: Sql; readonly confirm: ConfirmAddresses },
+  source: NewSource,
+  by: Actor,
+): Promise<Source> {
   const { name, pool: poolName = DEFAULT_POOL, weight = WEIGHT.usual } = source
   requireName(name, 'name')
   const addresses = addressesOf(source)
@@ -33,6 +46,8 @@ export async function addSource(sql: Sql, source: NewSource, by: Actor): Promise
   if (helo === undefined || !helo.includes('.')) throw invalidParameter('helo', 'must be a fully qualified host name')
   requireWeight(weight)
   requirePlan(source.warmUpPlan)
+  requireUnused(await readEgress(sql), name, addresses)
+  if (!source.force) await confirm({ ...addresses, helo })
   return changeEgress(sql, by, async (transaction, egress) => {
     requireUnused(egress, name, addresses)
     if (poolName === DEFAULT_POOL)
@@ -76,6 +91,7 @@ export async function changeSource(sql: Sql, name: string, change: SourceChange,
              warm_up_plan = ${warmUpPlan === undefined ? before.warmUpPlan : warmUpPlan}
        where id = ${id}`
     if (warmUpPlan !== undefined) await transaction`delete from source_warm_ups where source_id = ${id}`
+    if (pause !== undefined) await noteWhoPaused(transaction, id, pause !== null)
     const result = sourceNamed(await readEgress(transaction), name)
     return {
       result,
@@ -85,6 +101,12 @@ export async function changeSource(sql: Sql, name: string, change: SourceChange,
       after: changeable(result),
     }
   })
+}
+
+/** A pause of the operator is not ended by the service, and a source that the operator has resumed is not paused for the same listing. */
+async function noteWhoPaused(sql: SqlTransaction, id: number, isPaused: boolean): Promise<void> {
+  await sql`update sources set paused_by = ${isPaused ? 'operator' : null} where id = ${id}`
+  if (!isPaused) await sql`update source_listings set overruled = true where source_id = ${id} and severe`
 }
 
 /** Removes a source. Its mail that waits is sent by the others of its pool. Throws parameterInvalid. */

@@ -56,3 +56,14 @@ export function dnsServers(text: string | undefined): string[] {
   }
   return servers
 }
+
+/** In the sandbox nothing leaves the machine, including DNS queries, unless resolvers are configured. */
+export function asksDns({
+  delivery,
+  dnsServers,
+}: {
+  readonly delivery: DeliveryRoute
+  readonly dnsServers: readonly string[]
+}): boolean {
+  return delivery.kind !== 'sandbox' || dnsServers.length > 0
+}

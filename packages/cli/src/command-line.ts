@@ -6,6 +6,7 @@ import { auditCommands } from './commands/audit.ts'
 import { certificateCommands } from './commands/certificate.ts'
 import { contentCommands } from './commands/content.ts'
 import { creditsCommands } from './commands/credits.ts'
+import { dnsCommands } from './commands/dns.ts'
 import { domainCommands } from './commands/domain.ts'
 import { eventCommands } from './commands/events.ts'
 import { importCommands } from './commands/import.ts'
@@ -31,6 +32,7 @@ const COMMANDS: readonly Command[] = [
   ...creditsCommands,
   ...keyCommands,
   ...domainCommands,
+  ...dnsCommands,
   ...contentCommands,
   ...suppressionCommands,
   ...importCommands,

@@ -8,11 +8,13 @@ import { type BlockList, blockListsOf } from './block-lists.ts'
 import { checkDueSources, type Round } from './check-due.ts'
 import { checkListings } from './check-listings.ts'
 import { checkRecords, requireReverse } from './check-records.ts'
+import { type DnsPlan, planDns } from './dns-plan.ts'
 import { ListProver } from './list-prover.ts'
 import { settlePauses } from './settle-pauses.ts'
 import { readStatuses, type SourceStatus } from './source-status.ts'
 import { type CheckedSource, readNow } from './store.ts'
 
+export type { DnsPlan } from './dns-plan.ts'
 export type { CheckPurpose, CheckState, RecordCheck } from './record-check.ts'
 export type { SourceStatus } from './source-status.ts'
 export type { Listing } from './store.ts'
@@ -28,6 +30,8 @@ export interface SourceChecks {
   checkDueRecords(round: Round): Promise<number>
   /** The same for block lists; then pauses sources because of listings, and ends such pauses. */
   checkDueListings(round: Round): Promise<number>
+  /** All records that the operator's own domain and addresses need, with their states; takes at most a minute. */
+  planDns(): Promise<DnsPlan>
 }
 
 export interface SourceChecksDependencies {
@@ -73,5 +77,6 @@ export function createSourceChecks({ sql, log, config }: SourceChecksDependencie
       await settlePauses(sql, log)
       return due
     },
+    planDns: () => planDns({ sql, config }),
   }
 }

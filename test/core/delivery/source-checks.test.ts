@@ -106,6 +106,16 @@ t.test('SPF that does not permit the address is wrong, with the reason', async (
   t.match(await spf('not spf'), { state: 'missing' })
 })
 
+t.test('records with control characters are shown without them', async (t) => {
+  const source = fresh()
+  zones[`${numbers}.0.0.45.in-addr.arpa`] = { ptr: ['odd\u0000\u001b[2J.example'] }
+  zones['bounces.example'] = { txt: ['v=spf1 \u0000\u001b[2J ~all'] }
+  await sources.add({ ...source, force: true })
+  const { records } = await sourceChecks.check(source.name)
+  t.match(records, [{ state: 'wrong' }, { state: 'wrong' }, {}, { state: 'wrong' }])
+  t.notMatch(JSON.stringify(records), /\\u00/)
+})
+
 t.test('an IPv6 address has checks of its own', async (t) => {
   const source = { ...fresh(), address6: '2a01:4f8::25' }
   publishSource(dns, source.address, source.helo)

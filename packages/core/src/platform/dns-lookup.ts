@@ -10,7 +10,7 @@ export type DnsAnswer =
 
 export type DnsType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'PTR' | 'TXT'
 
-/** Never throws: a query that fails, times out or begins after the deadline is `unanswered`. MX values are like "10 mx.example.com". */
+/** Never throws: a query that fails, times out or begins after the deadline or signal is `unanswered`. MX values are like "10 mx.example.com". */
 export type DnsQuery = (type: DnsType, host: string) => Promise<DnsAnswer>
 
 const DNS = { timeout: 2500, tries: 2 }
@@ -24,7 +24,7 @@ export interface DnsOptions {
   /** If empty, those of the system. */
   readonly servers: readonly string[]
   readonly signal?: AbortSignal | undefined
-  /** Milliseconds after which all further queries are unanswered; 8 s by default. */
+  /** Milliseconds after which all queries are unanswered (ETIMEOUT; after the signal, ECANCELLED); 8 s by default. */
   readonly deadlineMs?: number | undefined
 }
 
@@ -38,12 +38,15 @@ export async function withDns<T>(options: DnsOptions, act: (query: DnsQuery) => 
     isOver = true
     resolver.cancel()
   }
+  const over = (): DnsAnswer => ({ kind: 'unanswered', code: signal?.aborted ? 'ECANCELLED' : 'ETIMEOUT' })
   const deadline = setTimeout(stop, deadlineMs)
   signal?.addEventListener('abort', stop, { once: true })
   try {
-    return await act(async (type, host) =>
-      isOver ? { kind: 'unanswered', code: 'ECANCELLED' } : ask(resolver, type, host),
-    )
+    return await act(async (type, host) => {
+      if (isOver) return over()
+      const answer = await ask(resolver, type, host)
+      return answer.kind === 'unanswered' && isOver ? over() : answer
+    })
   } finally {
     clearTimeout(deadline)
     signal?.removeEventListener('abort', stop)
@@ -56,9 +59,12 @@ async function ask(resolver: dns.Resolver, type: DnsType, host: string): Promise
     return { kind: 'records', values: values.slice(0, MAX_VALUES).map((value) => value.slice(0, MAX_CHARACTERS)) }
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'EUNKNOWN'
-    return code === 'ENOTFOUND' || code === 'ENODATA' ? { kind: 'records', values: [] } : { kind: 'unanswered', code }
+    return NO_RECORDS.includes(code) ? { kind: 'records', values: [] } : { kind: 'unanswered', code }
   }
 }
+
+/** EBADNAME: a host that is not a domain name has no records. */
+const NO_RECORDS = ['ENOTFOUND', 'ENODATA', 'EBADNAME']
 
 const RESOLVE: Record<DnsType, (resolver: dns.Resolver, host: string) => Promise<string[]>> = {
   A: (resolver, host) => resolver.resolve4(host),

@@ -71,11 +71,13 @@ export function createSourceChecks({ sql, log, config }: SourceChecksDependencie
         checkRecords(source, { ...recordOptions, signal: round.signal }),
       ),
     async checkDueListings(round) {
-      const due = await checkDueSources(sql, 'listings', round, (source, now) =>
-        checkListings(source, { ...listingOptions, now, signal: round.signal }),
-      )
-      await settlePauses(sql, log)
-      return due
+      try {
+        return await checkDueSources(sql, 'listings', round, (source, now) =>
+          checkListings(source, { ...listingOptions, now, signal: round.signal }),
+        )
+      } finally {
+        await settlePauses(sql, log)
+      }
     },
     planDns: () => planDns({ sql, config }),
   }

@@ -12,6 +12,7 @@ const VALID_MS = 24 * 3_600_000
 const FAILED_MS = 600_000
 
 interface Proof {
+  /** Milliseconds since 1970; 0 if it is not kept. */
   readonly until: number
   /** Undefined if the list is proven. */
   readonly problem: string | undefined
@@ -40,7 +41,7 @@ export class ListProver {
     const known = this.#proofs.get(list.zone)
     if (known && (known instanceof Promise || known.until > now.getTime())) return known
     const proof = this.#prove(list, query, now).then((result) => {
-      this.#note(list, known, result)
+      if (result.until > 0) this.#note(list, known, result)
       this.#proofs.set(list.zone, result)
       return result
     })
@@ -49,10 +50,12 @@ export class ListProver {
   }
 
   async #prove(list: BlockList, query: DnsQuery, now: Date): Promise<Proof> {
-    const [listed, clean] = await Promise.all(
-      [LISTED, NEVER_LISTED].map(async (address) => verdictOf(await query('A', entry(list, address)), list)),
-    )
+    const answers = await Promise.all([LISTED, NEVER_LISTED].map((address) => query('A', entry(list, address))))
+    const [listed, clean] = answers.map((answer) => verdictOf(answer, list))
     const problem = listed && clean && problemOf(listed, clean)
+    // This process is stopping, which says nothing about the list.
+    if (answers.some((answer) => answer.kind === 'unanswered' && answer.code === 'ECANCELLED'))
+      return { until: 0, problem }
     return { until: now.getTime() + (problem === undefined ? VALID_MS : FAILED_MS), problem }
   }
 

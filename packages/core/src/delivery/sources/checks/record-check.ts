@@ -41,7 +41,7 @@ export function right(wanted: Wanted, found: readonly string[]): RecordCheck {
 export function notRight(wanted: Wanted, found: readonly string[], problem: string): RecordCheck {
   return found.length === 0
     ? { ...wanted, found: [], state: 'missing', problem: 'does not exist' }
-    : { ...wanted, found: shown(found), state: 'wrong', problem }
+    : { ...wanted, found: shown(found), state: 'wrong', problem: printableValue(problem) }
 }
 
 export function unanswered(wanted: Wanted, code: string): RecordCheck {
@@ -78,6 +78,7 @@ export function plainName(name: string): string {
   return name.toLowerCase().replace(/\.$/, '')
 }
 
-function shown(found: readonly string[]): string[] {
+/** The values for display: anyone may publish anything. */
+export function shown(found: readonly string[]): string[] {
   return found.slice(0, MAX_SHOWN).map(printableValue)
 }

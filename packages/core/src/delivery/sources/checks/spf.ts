@@ -1,4 +1,5 @@
-import type { DnsAnswer, DnsQuery, DnsType } from '../../../platform/dns-lookup.ts'
+import { type DnsAnswer, type DnsQuery, type DnsType, printableValue } from '../../../platform/dns-lookup.ts'
+import { shown } from './record-check.ts'
 
 /** Whether the SPF record of a host permits an address (RFC 7208). */
 export interface SpfResult {
@@ -17,6 +18,11 @@ const MAX_MS = 8000
  * mailauth is loaded when it is first needed, since most processes never need it.
  */
 export async function checkSpf(query: DnsQuery, host: string, address: string): Promise<SpfResult> {
+  const { found, problem, ...result } = await evaluate(query, host, address)
+  return { ...result, found: shown(found), ...(problem === undefined ? {} : { problem: printableValue(problem) }) }
+}
+
+async function evaluate(query: DnsQuery, host: string, address: string): Promise<SpfResult> {
   const answer = await query('TXT', host)
   if (answer.kind === 'unanswered')
     return { state: 'unknown', found: [], problem: `DNS lookup failed (${answer.code})` }

@@ -34,7 +34,10 @@ export class ListProver {
   async lookUp(list: BlockList, address: string, query: DnsQuery, now: Date): Promise<Verdict> {
     const { problem } = await this.#proof(list, query, now)
     if (problem !== undefined) return unknown(problem)
-    return verdictOf(await query('A', entry(list, address)), list)
+    const verdict = verdictOf(await query('A', entry(list, address)), list)
+    // Before the next lookup, the list is proven again, so that one that has become silent costs few of them.
+    if (verdict.state === 'unknown') this.#proofs.delete(list.zone)
+    return verdict
   }
 
   #proof(list: BlockList, query: DnsQuery, now: Date): Proof | Promise<Proof> {

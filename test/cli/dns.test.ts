@@ -117,11 +117,25 @@ t.test('a return path needs a host that accepts mail', async (t) => {
 
 t.test('a DNS that does not answer is unknown, and no record is reported as missing', async (t) => {
   const { env, dns } = await start(t)
+  publishAll(dns)
   for (const name of ['bounces', 'click', 'mail']) dns.zones[`${name}.service.example`] = { fails: 'servfail' }
   const { records } = await answeredPlan(env)
   t.match(
     records.slice(-3).map(({ state }) => state),
     ['unknown', 'unknown', 'unknown'],
+  )
+  t.match(await postrider(env, 'dns'), { code: 1, stderr: /records could not be looked up/ })
+})
+
+t.test('SPF must also permit smart hosts and the relay host, whose addresses are not known', async (t) => {
+  const { env, core, dns } = await start(t, { DELIVERY: 'smtp://relay.service.example' })
+  await core.sources.addSmartHost({ name: 'spare', url: 'smtp://spare.service.example', usedFor: ['blocked'] })
+  publishAll(dns)
+  const { records, notes } = await answeredPlan(env)
+  t.match(notes.slice(1), [/addresses from which relay\.service\.example sends/, /smart hosts send: spare/])
+  t.match(
+    records.find(({ purpose }) => purpose === 'spf'),
+    { state: 'right' },
   )
 })
 

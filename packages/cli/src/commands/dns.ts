@@ -7,7 +7,7 @@ export const dnsCommands: readonly Command[] = [
     name: 'dns',
     usage: '',
     summary:
-      'Show and check the DNS records that the service itself needs: its addresses, HELO, return path and tracked links; exit status 1 if one is missing or wrong',
+      'Show and check the DNS records that the service itself needs: its addresses, HELO, return path and tracked links; exit status 1 unless all are right',
     options: {},
     run: (call) => call.withCore(async (core) => shown(await core.sourceChecks.planDns())),
   },
@@ -18,8 +18,12 @@ function shown({ records, notes }: DnsPlan): Answer {
   const parts = [recordTable(records), ...notes.map((note) => `note: ${note}`)]
   const lines = wrong.flatMap((record) => zoneLine(record) ?? [])
   if (lines.length > 0) parts.push(`Records to publish, as lines of a zone file:\n\n${lines.join('\n')}`)
-  const failure =
-    wrong.length === 0 ? {} : { failure: `${wrong.length} of ${records.length} records are missing or wrong` }
+  const failed = records.filter(({ state }) => state === 'unknown').length
+  const failures = [
+    ...(wrong.length > 0 ? [`${wrong.length} of ${records.length} records are missing or wrong`] : []),
+    ...(failed > 0 ? [`${failed} of ${records.length} records could not be looked up`] : []),
+  ]
+  const failure = failures.length === 0 ? {} : { failure: failures.join('; ') }
   return { data: { records, notes }, text: parts.join('\n\n'), ...failure }
 }
 

@@ -4,6 +4,9 @@ import { table } from '../command.ts'
 /** The status of a source that no worker has checked yet. */
 export const NOT_CHECKED: SourceStatus = { records: [], checkedAt: null, listings: [] }
 
+/** Maximum number of block lists that are named in a cell. */
+const MAX_NAMES = 2
+
 const PURPOSES: Readonly<Record<CheckPurpose, string>> = {
   reverse: 'PTR and back',
   reverseHelo: 'PTR is HELO',
@@ -46,8 +49,9 @@ export function listingsInBrief({ listings }: SourceStatus): string {
   if (listings.length === 0) return 'not checked'
   const worst = (['listed', 'policy', 'unknown'] as const).find((state) => listings.some((one) => one.state === state))
   if (worst === undefined) return 'clean'
-  const names = listings.filter(({ state }) => state === worst).map(({ list }) => list)
-  return `${worst}: ${[...new Set(names)].join(', ')}`
+  const names = [...new Set(listings.filter(({ state }) => state === worst).map(({ list }) => list))]
+  const others = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : ''
+  return `${worst}: ${names.slice(0, MAX_NAMES).join(', ')}${others}`
 }
 
 export function recordTable(records: readonly RecordCheck[]): string {

@@ -41,6 +41,7 @@ const MAX_SPF = 450
 /** Looks up all of them. Private addresses, and all in the sandbox, are `skipped`. */
 export async function planDns({ sql, config }: DnsPlanOptions): Promise<DnsPlan> {
   const { sources } = await readEgress(sql)
+  const smartHosts = await sql<{ name: string }[]>`select name from smart_hosts order by id`
   const skip = asksDns(config) ? undefined : (reasonToSkip('', false) as string)
   return withDns({ servers: config.dnsServers, deadlineMs: DEADLINE_MS }, async (resolve) => {
     const query = memoized(resolve)
@@ -54,7 +55,10 @@ export async function planDns({ sql, config }: DnsPlanOptions): Promise<DnsPlan>
       spf,
       skip === undefined ? await checkTracking(config, query) : skipped(trackingRecord(config), skip),
     )
-    return { records: unique(records), notes: notesOf(config, sources.length, spf) }
+    return {
+      records: unique(records),
+      notes: notesOf(config, { sources: sources.length, smartHosts: smartHosts.map(({ name }) => name), spf }),
+    }
   })
 }
 
@@ -171,7 +175,15 @@ async function checkTracking(config: DnsPlanOptions['config'], query: DnsQuery):
   return found.length === 0 ? notRight(wanted, [], '') : right(wanted, found)
 }
 
-function notesOf(config: DnsPlanOptions['config'], sources: number, spf: RecordCheck): string[] {
+interface Noted {
+  /** Their number. */
+  readonly sources: number
+  /** Their names. */
+  readonly smartHosts: readonly string[]
+  readonly spf: RecordCheck
+}
+
+function notesOf(config: DnsPlanOptions['config'], { sources, smartHosts, spf }: Noted): string[] {
   const { hostname } = new URL(config.publicUrl)
   const { delivery, heloName } = config
   return [
@@ -179,6 +191,9 @@ function notesOf(config: DnsPlanOptions['config'], sources: number, spf: RecordC
       ? [`no sources: the operating system chooses the address; ${heloName} (HELO_NAME) should have it`]
       : []),
     ...(delivery.kind === 'relay' ? [`SPF must permit the addresses from which ${delivery.host} sends`] : []),
+    ...(smartHosts.length > 0
+      ? [`SPF must also permit the addresses from which these smart hosts send: ${smartHosts.join(', ')}`]
+      : []),
     ...(!heloName.includes('.') ? ['HELO_NAME is not a fully qualified host name; receivers refuse it'] : []),
     ...(isIP(hostname) > 0 || !hostname.includes('.')
       ? [`PUBLIC_URL has no host name of the public DNS (${hostname}); links in mail lead there`]

@@ -21,13 +21,20 @@ interface TestSource {
   state(): Promise<{ isPaused: boolean; reason: string | null } | undefined>
 }
 
-/** A source that the worker has, with a public address; it is removed at the end of the test. */
-async function addSource(t: { teardown(fn: () => unknown): void }, pool?: string): Promise<TestSource> {
+/**
+ * A source that the worker has, with a public address; it is removed at the end of the test. Unless it is left to the worker, it is checked
+ * at once, so that the worker does not look it up while the test changes its listings.
+ */
+async function addSource(
+  t: { teardown(fn: () => unknown): void },
+  { pool, leftToWorker = false }: { pool?: string; leftToWorker?: boolean } = {},
+): Promise<TestSource> {
   const number = ++numbers
   const [name, address, helo] = [`mta-${number}`, `45.0.0.${number}`, `mta-${number}.sends.example`]
   publishSource(dns, address, helo)
   await sources.add({ name, address, helo, bind: `127.0.0.${number + 1}`, pool })
   t.teardown(() => sources.remove(name))
+  if (!leftToWorker) await sourceChecks.check(name)
   const state = async () => (await sources.read()).sources.find((one) => one.name === name)
   await until('the worker to have the source', async () => ((await state())?.workers ?? 0) > 0 || undefined)
   return {
@@ -44,7 +51,7 @@ async function addSource(t: { teardown(fn: () => unknown): void }, pool?: string
 const ACTIVE = { isPaused: false, reason: null }
 
 t.test('a worker checks sources by itself, and logs records that become wrong, and listings', async (t) => {
-  const { name, address } = await addSource(t)
+  const { name, address } = await addSource(t, { leftToWorker: true })
   const status = await until(
     'the checks',
     async () => {
@@ -93,7 +100,7 @@ t.test('listings of other kinds pause nothing', async (t) => {
 
 t.test('the last source of a pool that can send is never paused', async (t) => {
   await sources.addPool('other', {}).catch(() => {})
-  await addSource(t, 'other')
+  await addSource(t, { pool: 'other' })
   const [first, second] = [await addSource(t), await addSource(t)]
   await first.list(ZEN, '127.0.0.2')
   await second.list(ZEN, '127.0.0.3')

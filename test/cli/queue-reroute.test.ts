@@ -42,6 +42,6 @@ t.test('reroute names what is wrong', async (t) => {
   t.match(await postrider(env, 'queue', 'reroute', '--all'), { code: 2, stderr: /missing option --to/ })
   t.match(await postrider(env, 'queue', 'reroute', '--to', 'spare'), { code: 2, stderr: /missing selector/ })
   const unknown = await postrider(env, 'queue', 'reroute', '--to', 'nowhere', '--all')
-  t.match(unknown, { code: 1, stderr: /\[to\] is invalid: "nowhere" does not exist; existing pools: default, spare/ })
+  t.match(unknown, { code: 1, stderr: /--to: "nowhere" does not exist; existing pools: default, spare/ })
   t.match(await postrider(env, 'queue', 'flush', '--to', 'spare', '--all'), { code: 2, stderr: /--to/ })
 })

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { SILENCE, startSink } from '../helpers/sink.ts'
+import { HANG_UP, type SinkOptions, startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
 import { startInternet } from './outbox.ts'
 
@@ -20,8 +20,8 @@ const { service } = internet
 const { sources } = service.core
 
 /** A relay host for these situations, until the end of the test. */
-async function makeSmartHost(t: Test, name: string, usedFor: string, settings = {}) {
-  const sink = await startSink(t)
+async function makeSmartHost(t: Test, name: string, usedFor: string, settings = {}, behaviour: SinkOptions = {}) {
+  const sink = await startSink(t, behaviour)
   const url = `smtp://127.0.0.1:${sink.port}`
   await sources.addSmartHost({ name, url, usedFor: [usedFor], ...settings })
   t.teardown(async () => {
@@ -77,31 +77,68 @@ t.test('mail without a session for half of its lifetime is sent by a smart host 
   t.equal(relay.messages.length, 2)
 })
 
-t.test('mail of a host that answers is never sent by a smart host; nor after an indeterminate attempt', async (t) => {
+t.test('mail of a host that answers is not sent by a smart host because of its deadline', async (t) => {
   const relay = await makeSmartHost(t, 'late', 'deadline')
   const busy = await internet.host(t, { rcpt: () => '451 4.3.2 busy' })
-  let isFirst = true
-  const silent = await internet.host(t, {
-    dot: ({ message }) => {
-      const answer = isFirst ? SILENCE : undefined
-      isFirst = false
-      return message.data ? answer : undefined
-    },
-  })
-  const settings = { settings: { deadline: 3600 } }
-  const refused = await internet.send(`a@${internet.domain([busy])}`, settings)
-  const unsure = await internet.send(`b@${internet.domain([silent])}`, settings)
+  const refused = await internet.send(`a@${internet.domain([busy])}`, { settings: { deadline: 3600 } })
   await internet.attempted(refused, 1)
-  await until('it to be offered', () => silent.commands.includes('DATA'))
-  await silent.close()
-  await internet.attempted(unsure, 1)
   await internet.advance(20)
   await internet.attempted(refused, 2)
   await internet.advance(20)
   await internet.attempted(refused, 3)
-  await internet.attempted(unsure, 2)
   t.equal(relay.messages.length, 0)
 })
+
+t.test(
+  'after an indeterminate attempt, mail stays with the host that may have it, also if that is a smart host',
+  async (t) => {
+    const { limits } = service.core.deliveries
+    let isLost = true
+    const losing = { dot: () => (isLost ? HANG_UP : undefined) }
+    const host = await internet.host(t, losing, 'harbour.example')
+    const domain = internet.domain([host])
+    const settings = { settings: { deadline: 3600 } }
+    const direct = await internet.send(`direct@${domain}`, settings)
+    t.match(await internet.attempted(direct, 1), { attempts: [{ indeterminate: true }] })
+    const pause = { place: 'harbour', accountId: null, setting: 'pause', value: null, seconds: null } as const
+    await limits.set({ ...pause, rule: 'harbour-blocked', reason: 'blocked', lasts: 7200 })
+    const relay = await makeSmartHost(t, 'backup', 'blocked', {}, losing)
+    const relayed = await internet.send(`relayed@${domain}`, settings)
+    t.match(await internet.attempted(relayed, 1), { attempts: [{ indeterminate: true, host: '127.0.0.1' }] })
+    isLost = false
+    await service.core.queue.resume({ place: 'harbour', accountId: null }, { rules: true })
+    await internet.advance(10)
+    await internet.inState(relayed, 'delivered')
+    t.strictSame(
+      relay.messages.map(({ to }) => to),
+      [[`relayed@${domain}`]],
+      'again by the smart host, although nothing is paused',
+    )
+    await internet.inState(direct, 'delivered')
+    t.strictSame(
+      host.messages.map(({ to }) => to),
+      [[`direct@${domain}`]],
+    )
+
+    isLost = true
+    const again = await internet.send(`again@${domain}`, settings)
+    t.match(await internet.attempted(again, 1), { attempts: [{ indeterminate: true }] })
+    isLost = false
+    await limits.set({ ...pause, rule: 'harbour-blocked', reason: 'blocked', lasts: 7200 })
+    await internet.advance(10)
+    await until(
+      'it to wait',
+      async () => (await service.sql`select 1 from delivery_queue where place = 'harbour'`).length === 1,
+    )
+    t.strictSame(
+      relay.messages.map(({ to }) => to),
+      [[`relayed@${domain}`]],
+      'never by the smart host',
+    )
+    await service.core.queue.resume({ place: 'harbour', accountId: null }, { rules: true })
+    await internet.inState(again, 'delivered')
+  },
+)
 
 t.test('what new sources may not send is sent by a smart host', async (t) => {
   await sources.add({ name: 'new', address: '127.0.0.3', helo: 'new.example.com', warmUpPlan: 'gentle' })

@@ -87,7 +87,8 @@ export class Ways {
     const left = delivery.lifetimeLeft - (performance.now() - takenAt)
     if (usual.kind === 'way') {
       if (usual.waitingFor === 'warm-up') yield 'spill'
-      if (this.#options.places.pausedByRule(usual.place, delivery) > left) yield 'blocked'
+      // Mail that is tried for the last time has nothing left.
+      if (this.#options.places.pausedByRule(usual.place, delivery) > Math.max(0, left)) yield 'blocked'
     }
     if (left < (lifetimeOf(message.settings) * 1000) / 2) yield 'deadline'
   }

@@ -45,7 +45,7 @@ export async function addSource(
   const helo = parseDomain(source.helo)
   if (helo === undefined || !helo.includes('.')) throw invalidParameter('helo', 'must be a fully qualified host name')
   requireWeight(weight)
-  requirePlan(source.warmUpPlan)
+  requirePlan(source.warmUpPlan, 'warm-up')
   requireUnused(await readEgress(sql), name, addresses)
   if (!source.force) await confirm({ ...addresses, helo })
   return changeEgress(sql, by, async (transaction, egress) => {
@@ -76,7 +76,7 @@ export interface SourceChange {
 export async function changeSource(sql: Sql, name: string, change: SourceChange, by: Actor): Promise<Source> {
   const { weight, pool: poolName, pause, warmUpPlan } = change
   if (weight !== undefined) requireWeight(weight)
-  requirePlan(warmUpPlan)
+  requirePlan(warmUpPlan, 'plan')
   if (typeof pause === 'string' && (pause.trim() === '' || pause.length > MAX_REASON)) {
     throw invalidParameter('reason', `must have 1 to ${MAX_REASON} characters`)
   }
@@ -203,9 +203,9 @@ function requireOtherSource({ sources, pools, rules }: Egress, source: Source): 
   )
 }
 
-function requirePlan(plan: string | null | undefined): void {
+function requirePlan(plan: string | null | undefined, parameter: string): void {
   if (plan === undefined || plan === null || isWarmUpPlan(plan)) return
-  throw invalidParameter('plan', `must be one of ${Object.keys(WARM_UP_PLANS).join(', ')}`)
+  throw invalidParameter(parameter, `must be one of ${Object.keys(WARM_UP_PLANS).join(', ')}`)
 }
 
 function changeable({ weight, poolId, isPaused, reason, warmUpPlan }: Omit<Source, 'id'>) {

@@ -48,7 +48,7 @@ t.test(
       const actual = arrived.get(recipient) ?? 0
       return Math.abs(at - actual) <= Math.max(5000, 0.3 * (actual - askedAt))
     })
-    t.comment(`${right.length} of ${expected.size} within 30 % or 5 s`)
+    t.comment(`figures: ${right.length} of ${expected.size} within 30 % or 5 s`)
     t.ok(right.length >= expected.size * 0.9)
   },
 )

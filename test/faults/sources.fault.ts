@@ -77,7 +77,7 @@ t.test(
     await until('all of it', () => total() === SHARED, 900_000)
     for (const [at, weight] of weights.entries()) {
       const share = (counts.get(`127.0.0.${at + 2}`) ?? 0) / SHARED
-      t.comment(`weight ${weight}: ${(100 * share).toFixed(2)} %`)
+      t.comment(`figures: weight ${weight}: ${(100 * share).toFixed(2)} %`)
       t.ok(Math.abs(share - weight / 100) < 0.02 * (SHARED < 50_000 ? 2 : 1), `weight ${weight}`)
     }
     t.equal(places.size, SHARED, 'each once')
@@ -135,7 +135,7 @@ t.test(
       await service.sql`select pg_notify('postrider_limits', '')`
       await new Promise((resolve) => setTimeout(resolve, 600))
     }
-    t.comment(`sent of the cap, by day: ${days.join(' ')}`)
+    t.comment(`figures: sent of the cap, by day: ${days.join(' ')}`)
     t.ok(((await warmUp())?.day ?? 0) >= 3, 'it advances as long as half of the cap is used')
   },
 )

@@ -16,6 +16,8 @@ const PER_CALL = 500
 const FILE = join(t.testdir(), 'providers.yaml')
 writeFileSync(FILE, 'providers:\n  - { name: harbour, mx: [.harbour.example], connections: 20 }\n')
 
+t.setTimeout(3_000_000)
+
 async function start() {
   const internet = await startInternet(t, {
     PROVIDERS_FILE: FILE,

@@ -94,6 +94,29 @@ t.test('queue shows what is due, later, parked, held and in flight, by each grou
   t.equal((await postrider(env, 'queue', '--by', 'color')).code, 2)
 })
 
+t.test('queue shows how fast parked mail is tried, and how long the rest takes', async (t) => {
+  const { service, core, sender, accept, register, claimAll } = await makeQueue(t)
+  const workerId = await register()
+  await accept(Array.from({ length: 50 }, (_, at) => `r${at}@harbor.example`))
+  await core.deliveries.park(
+    workerId,
+    parkedAt(await claimAll(workerId), { place: 'google', waitingFor: 'connections' }),
+  )
+  const flow = { place: 'google', accountId: sender.accountId, class: 1, tried: 30 } as const
+  await core.deliveries.addProgress([flow])
+  await service.sql`update flow_progress set since = service_now() - interval '60 seconds'`
+  for (const by of ['provider', 'account', 'class']) {
+    const { groups } = await answered<{ groups: { rate: object; doneAt: string }[] }>(service.env, 'queue', '--by', by)
+    t.match(groups, [{ rate: { tried: 30 } }], by)
+    const seconds = (Date.parse(groups[0]?.doneAt ?? '') - Date.now()) / 1000
+    t.ok(seconds > 90 && seconds < 115, `${by}: ${seconds} s of a hundred`)
+  }
+  t.match(
+    (await postrider(service.env, 'queue')).stdout,
+    /oldest +tried +done in +connections.*\ngoogle .* (29|30)\/min +\d+s/,
+  )
+})
+
 t.test('counts end at 10,000 of a flow, and are shown as lower bounds', async (t) => {
   const { service, sender } = await makeQueue(t)
   const parked = { place: "case when n % 2 = 0 then 'google' end", waiting_for: "case when n % 2 = 0 then 'rate' end" }

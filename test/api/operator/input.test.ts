@@ -39,7 +39,12 @@ t.test('a wrong parameter is named, and changes nothing', async (t) => {
     ['/queues/google/pause?for=2h', pause, 'for', /must be in the body/],
     ['/queues/google/resume', { rules: 'yes' }, 'rules', /must be true or false/],
     ['/plans', {}, 'action', /not passed/],
-    ['/plans', { action: 'delete', all: true }, 'action', /must be one of flush, fail, hold, release, requeue/],
+    [
+      '/plans',
+      { action: 'delete', all: true },
+      'action',
+      /must be one of flush, fail, hold, release, reroute, requeue/,
+    ],
     ['/plans', { action: 'fail' }, 'all', /must be given if there is no other selector/],
     ['/plans', { action: 'fail', all: true, tag: 'x' }, 'all', /cannot be combined/],
     ['/plans', { action: 'fail', all: 'true' }, 'all', /must be true or false/],

@@ -54,6 +54,7 @@ function toAnswer(overview: QueueOverview): Answer {
   const { by, groups, workers, others, partial } = overview
   const now = Date.now()
   const limits = by === 'provider' ? ['connections', 'limits'] : by === 'account' ? ['limits'] : []
+  const isTried = groups.some(({ rate }) => rate !== null)
   const rows = groups.map((group) => [
     group.name ?? NOT_PARKED,
     bounded(group.due),
@@ -62,11 +63,14 @@ function toAnswer(overview: QueueOverview): Answer {
     bounded(group.held),
     group.inFlight,
     group.oldest === null ? '' : duration(now - group.oldest.getTime()),
+    ...(isTried ? progress(group, now) : []),
     ...(by === 'provider' ? [connections(group)] : []),
     ...(limits.length > 0 ? [limitsText(group)] : []),
   ])
   const lines = [
-    rows.length > 0 ? table([by, ...HEADING, ...limits], rows) : 'the queue is empty',
+    rows.length > 0
+      ? table([by, ...HEADING, ...(isTried ? ['tried', 'done in'] : []), ...limits], rows)
+      : 'the queue is empty',
     ...(workers === 0 ? ['no delivery worker is running'] : []),
     ...(others > 0 ? [`${others} more groups; show them with --limit`] : []),
     ...(partial
@@ -76,6 +80,14 @@ function toAnswer(overview: QueueOverview): Answer {
       : []),
   ]
   return { data: overview, text: lines.join('\n') }
+}
+
+/** How fast parked mail of the group is tried, and when all of it is. */
+function progress({ rate, doneAt }: QueueGroup, now: number): [string, string] {
+  return [
+    rate === null ? '' : `${Math.round((60 * rate.tried) / Math.max(rate.seconds, 1))}/min`,
+    doneAt === null ? '' : duration(doneAt.getTime() - now),
+  ]
 }
 
 function parked({ parked }: QueueGroup): string {

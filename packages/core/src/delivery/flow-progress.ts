@@ -48,6 +48,24 @@ export async function flowRates(
   return new Map(rows.map(({ place, ...rate }) => [place, rate]))
 }
 
+/** Returns the rates of all groups within the last two minutes, by place, source, account or class. */
+export async function groupRates(
+  sql: AnySql,
+  by: 'provider' | 'source' | 'account' | 'class',
+): Promise<Map<string, FlowRate>> {
+  const key = {
+    provider: sql`place`,
+    source: sql`nullif(split_part(place, '@', 2), '')`,
+    account: sql`account_id::text`,
+    class: sql`class::text`,
+  }[by]
+  const rows = await sql<(FlowRate & { key: string | null })[]>`
+    select ${key} as key, sum(tried)::int as tried,
+           least(${COUNTED_SECONDS}::float8, extract(epoch from service_now() - min(since))::float8) as seconds
+      from flow_progress where since > service_now() - make_interval(secs => ${COUNTED_SECONDS}) group by 1`
+  return new Map(rows.flatMap(({ key, ...rate }) => (key === null ? [] : [[key, rate]])))
+}
+
 /** Deletes what is too old. Returns the number of rows. */
 export async function forgetProgress(sql: Sql): Promise<number> {
   return (await sql`delete from flow_progress where since < service_now() - interval '10 minutes'`).count

@@ -1,6 +1,7 @@
 import { DELIVERY_CLASSES } from '../../accounts/mail-class.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { readInOrder } from '../../platform/database/read-in-order.ts'
+import { type FlowRate, groupRates } from '../flow-progress.ts'
 import { livingWorkers } from '../lease.ts'
 import { type Override, overridesFor, readOverrides } from '../overrides.ts'
 import type { WaitingFor } from '../parking.ts'
@@ -27,6 +28,10 @@ export interface QueueGroup {
   /** Held by the operator, set aside, or of a paused batch. */
   readonly held: BoundedCount
   readonly inFlight: number
+  /** How much of its parked mail was tried lately, at most within two minutes; null if none was, and by domain. */
+  readonly rate: FlowRate | null
+  /** When all that is parked now is tried, if it goes on like this; null if unknown, if some is paused, or if the count is a lower bound. */
+  readonly doneAt: Date | null
   readonly total: BoundedCount
   /** When the oldest message that was counted was accepted. */
   readonly oldest: Date | null
@@ -82,6 +87,7 @@ export async function readOverview(
   )
   const byPlace = Map.groupBy(overrides, ({ place }) => place)
   const slots = await readSlots(sql)
+  const rates: ReadonlyMap<string, FlowRate> = by === 'domain' ? new Map() : await groupRates(sql, by)
   const workers = await livingWorkers(sql)
   const concerned = by === 'provider' ? [...slots.keys(), ...overrides.map(({ place }) => place)] : []
   const keys = new Set([...byKey.keys(), ...concerned])
@@ -94,6 +100,7 @@ export async function readOverview(
       return { count: those.reduce((sum, { count }) => sum + count, 0), more: those.some(({ more }) => more) }
     }
     const [oldest] = found.map((one) => one.oldest).sort()
+    const rate = rates.get(key ?? '') ?? null
     const limits = by === 'provider' && key !== null ? limitsOf(key, own) : null
     return {
       name: by === 'class' ? (DELIVERY_CLASSES[Number(key)] ?? key) : key,
@@ -108,6 +115,8 @@ export async function readOverview(
       },
       held: of('held'),
       inFlight: of('sending').count,
+      rate,
+      doneAt: doneAt(rate, of('rate', 'connections', 'warm-up', 'source'), of('pause')),
       total: of(),
       oldest: oldest === undefined ? null : acceptedAt(oldest),
       limits,
@@ -130,6 +139,11 @@ export async function readOverview(
     others: Math.max(0, groups.length - limit),
     partial,
   }
+}
+
+function doneAt(rate: FlowRate | null, waiting: BoundedCount, paused: BoundedCount): Date | null {
+  if (!rate || rate.tried === 0 || waiting.count === 0 || waiting.more || paused.count > 0) return null
+  return new Date(Date.now() + (waiting.count / rate.tried) * rate.seconds * 1000)
 }
 
 async function countInTime(sql: Sql, by: QueueGrouping): Promise<GroupCounts> {

@@ -9,7 +9,7 @@ import {
 } from '@postrider/core'
 
 /** Milliseconds after which all workers know that an allowance is used up. */
-const KNOWN_BY_THEN_MS = 3000
+const KNOWN_BY_THEN_MS = 1500
 /** Milliseconds between two statements that record results. */
 const FLUSH_EVERY_MS = 1000
 

@@ -31,6 +31,10 @@ t.test('reroute sends waiting mail from another pool, and --to none lets the rul
   await finish(all)
   for (const id of ids) await internet.inState(id, 'delivered')
   t.strictSame([...new Set(host.messages.map(({ client }) => client))], ['127.0.0.2'])
+  t.match(
+    (await postrider(env, 'message', 'show', ids[0] as string)).stdout,
+    /attempt 1: delivered .* from spare-1 250/,
+  )
   const again = await internet.send(`d@${domain}`)
   await until('it to wait', async () => (await parked()) === 1)
   t.equal((await plan('--to', 'none', '--all')).count, 0, 'it has no pool of its own')
@@ -38,10 +42,32 @@ t.test('reroute sends waiting mail from another pool, and --to none lets the rul
   await internet.inState(again, 'delivered')
 })
 
+t.test('a provider is shown and resumed with its places of all sources', async (t) => {
+  const pause = {
+    accountId: null,
+    setting: 'pause',
+    value: null,
+    seconds: null,
+    lasts: 7200,
+    reason: '421 slow',
+  } as const
+  await service.core.deliveries.limits.set({ ...pause, place: 'google@spare-1', rule: 'google-slow' })
+  t.match((await postrider(env, 'queue', 'show', 'google')).stdout, /of single sources, see also: google@spare-1\n/)
+  t.match((await postrider(env, 'queue', 'show', 'google@spare-1')).stdout, /google-slow +pause/)
+  t.match(await postrider(env, 'queue', 'show', 'google@nowhere'), { code: 1, stderr: /no provider or site/ })
+  t.match(await answered(env, 'queue', 'resume', 'google', '--rules'), { ended: ['google-slow'] })
+  t.equal((await service.core.deliveries.limits.overrides()).length, 0)
+  await sources.addSmartHost({ name: 'backup', url: 'smtp://127.0.0.1:9', usedFor: ['spill'] })
+  t.match(await postrider(env, 'queue', 'show', 'smarthost:backup'), { code: 0, stdout: /smarthost:backup/ })
+})
+
 t.test('reroute names what is wrong', async (t) => {
   t.match(await postrider(env, 'queue', 'reroute', '--all'), { code: 2, stderr: /missing option --to/ })
   t.match(await postrider(env, 'queue', 'reroute', '--to', 'spare'), { code: 2, stderr: /missing selector/ })
   const unknown = await postrider(env, 'queue', 'reroute', '--to', 'nowhere', '--all')
   t.match(unknown, { code: 1, stderr: /--to: "nowhere" does not exist; existing pools: default, spare/ })
+  const made = await answered<{ id: number }>(env, 'queue', 'reroute', '--to', 'spare', '--all')
+  const again = ['queue', 'reroute', '--to', 'default', '--confirm', String(made.id)] as const
+  t.match(await postrider(env, ...again), { code: 2, stderr: /--to cannot be combined with --confirm/ })
   t.match(await postrider(env, 'queue', 'flush', '--to', 'spare', '--all'), { code: 2, stderr: /--to/ })
 })

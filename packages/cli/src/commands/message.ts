@@ -1,4 +1,4 @@
-import type { Core, MessageDetails } from '@postrider/core'
+import { type Core, type MessageDetails, partsOfPlace, smartHostOf } from '@postrider/core'
 import { type Call, type Command, CommandError, requiredWord, table } from '../command.ts'
 import { messageListCommands } from './message-list.ts'
 import { messageNotFound } from './message-not-found.ts'
@@ -101,18 +101,39 @@ function aside(deliveries: MessageDetails['deliveries']): string[] {
   return ['', ...why, '"postrider message release ID" retries it, "postrider message fail ID" drops it']
 }
 
+/** The source address of an attempt, or the smart host, if it has one. */
+function from(place: string | null): string {
+  const { source } = partsOfPlace(place ?? '')
+  const smartHost = smartHostOf(place ?? '')
+  return smartHost === undefined ? (source === undefined ? '' : `from ${source}`) : `via ${smartHost}`
+}
+
 /** Attempts and events of all deliveries in time order. */
 function timeline({ deliveries, events }: Pick<MessageDetails, 'deliveries' | 'events'>): unknown[][] {
   const attempts = deliveries
     .flatMap((delivery) => delivery.attempts)
-    .map(({ startedAt, recipientNo, attempt, outcome, indeterminate, host, code, enhanced, reply, milliseconds }) => ({
-      at: startedAt,
-      row: [
+    .map(
+      ({
+        startedAt,
         recipientNo,
-        `attempt ${attempt}: ${outcome}${indeterminate ? ' (indeterminate)' : ''}`,
-        [host, code, enhanced, reply, `${milliseconds} ms`].filter(Boolean).join(' '),
-      ],
-    }))
+        attempt,
+        outcome,
+        indeterminate,
+        host,
+        place,
+        code,
+        enhanced,
+        reply,
+        milliseconds,
+      }) => ({
+        at: startedAt,
+        row: [
+          recipientNo,
+          `attempt ${attempt}: ${outcome}${indeterminate ? ' (indeterminate)' : ''}`,
+          [host, from(place), code, enhanced, reply, `${milliseconds} ms`].filter(Boolean).join(' '),
+        ],
+      }),
+    )
   const happened = events.map(({ occurredAt, recipientNo, type, detail }) => ({
     at: occurredAt,
     row: [recipientNo ?? '', type, detail ? JSON.stringify(detail) : ''],

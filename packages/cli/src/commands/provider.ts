@@ -49,9 +49,11 @@ function planOf(before: Providers, after: Providers): Answer {
 }
 
 function changesOf(provider: string, before: Provider | undefined, after: Provider | undefined): Change[] {
-  if (!before || !after) {
-    const [was, is] = [before, after].map((one) => one?.mx.join(' ') ?? ABSENT)
-    return [{ provider, limit: 'mx', before: was ?? ABSENT, after: is ?? ABSENT }]
+  if (!after) return [{ provider, limit: 'mx', before: before?.mx.join(' ') ?? ABSENT, after: ABSENT }]
+  if (!before) {
+    const limits = LIMITS.map((limit) => ({ provider, limit, before: ABSENT, after: limitsOf(after)[limit] }))
+    const hosts = { provider, limit: 'mx', before: ABSENT, after: after.mx.join(' ') }
+    return [hosts, ...limits, ...ruleChanges(provider, [], after.rules)]
   }
   const [was, is] = [limitsOf(before), limitsOf(after)]
   const changed = LIMITS.filter((limit) => was[limit] !== is[limit])

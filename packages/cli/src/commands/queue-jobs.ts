@@ -92,7 +92,13 @@ function actionCommand(action: QueueAction, summary: string): Command {
       ...(action === 'requeue' ? ofFinished : ofWaiting),
       ...(action === 'reroute' ? { to: text } : {}),
     },
-    run: (call) => (textOption(call, 'confirm') === undefined ? plan(call, action) : confirm(call, action)),
+    run: (call) => {
+      if (textOption(call, 'confirm') === undefined) return plan(call, action)
+      const surplus = Object.keys(call.options).find((name) => !['confirm', 'json', 'help'].includes(name))
+      if (surplus !== undefined)
+        throw new UsageError(`--${surplus} cannot be combined with --confirm, which executes the plan as it is`)
+      return confirm(call, action)
+    },
   }
 }
 

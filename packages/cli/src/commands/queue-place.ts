@@ -105,11 +105,12 @@ function durationOption(call: Call, name: string): number | undefined {
 }
 
 function textOf(details: PlaceDetails): string {
-  const { place, isProvider, limits, overrides, slots, ruleHits, parked, sample } = details
+  const { place, isProvider, ofSources, limits, overrides, slots, ruleHits, parked, sample } = details
   const section = (heading: readonly string[], rows: unknown[][]): string[] =>
     rows.length > 0 ? ['', table(heading, rows)] : []
   return [
     `${isProvider ? 'provider' : 'site'} ${place}`,
+    ...(ofSources.length > 0 ? [`of single sources, see also: ${ofSources.join(', ')}`] : []),
     ...section(
       ['limit', 'value', 'account', 'from', 'until'],
       limits.map((one) => [one.setting, valueText(one), one.accountId ?? 'all', one.from, one.until]),

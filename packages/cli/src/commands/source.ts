@@ -106,7 +106,7 @@ export const sourceCommands: readonly Command[] = [
       return changed(
         call,
         { warmUpPlan: plan === 'none' ? null : plan },
-        plan === 'none' ? 'has no limit' : 'is warmed up',
+        plan === 'none' ? 'has no limit' : 'begins with the first day of the plan',
       )
     },
   },
@@ -189,7 +189,7 @@ function warmUpOf({ warmUpPlan, warmUps }: Source): string {
   if (warmUpPlan === null) return ''
   const at = warmUps.map(({ provider, day, isSpent }) => {
     const cap = capOf(warmUpPlan, day)
-    const left = isSpent ? ' (used up)' : ''
+    const left = isSpent ? ' (used up for now)' : ''
     return `${provider} ${cap === undefined ? 'done' : `day ${day + 1}: ${cap}/day${left}`}`
   })
   return [warmUpPlan, ...at].join('; ')

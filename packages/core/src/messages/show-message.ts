@@ -43,6 +43,8 @@ export interface AttemptDetails {
   readonly stage: string | null
   readonly host: string | null
   readonly address: string | null
+  /** The provider or site where it was offered, with the source address if one is configured; null if it was not offered. */
+  readonly place: string | null
   readonly tls: string | null
   readonly code: number | null
   readonly enhanced: string | null
@@ -79,7 +81,7 @@ async function readDetails(sql: AnySql, messageId: string): Promise<MessageDetai
   if (!message) return undefined
   const attempts = await sql<AttemptDetails[]>`
     select recipient_no as "recipientNo", attempt, outcome, indeterminate, started_at as "startedAt", milliseconds, stage,
-           host, address, tls, code, enhanced, reply, conversation
+           host, address, place, tls, code, enhanced, reply, conversation
       from attempts where message_id = ${messageId}::uuid order by recipient_no, attempt`
   const deliveries = await sql<Omit<DeliveryDetails, 'transactionNumber' | 'attempts'>[]>`
     select recipient_no as "recipientNo", state, recipient, kind, reference, attempt, next_at as "nextAt",

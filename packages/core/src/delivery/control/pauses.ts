@@ -56,7 +56,7 @@ export async function pausePlace(sql: Sql, pause: NewPause, by: Actor): Promise<
 
 /**
  * Ends what the operator has set for a place; with `rules`, also what back-off rules and the adaptive limit have set. Without an account these are
- * the limits for the mail of all accounts; those of single accounts stay. Returns the rules whose overrides were deleted.
+ * the limits for the mail of all accounts; those of single accounts stay. A provider or site is resumed for all its sources. Returns the rules whose overrides were deleted.
  */
 export async function resumePlace(
   sql: Sql,
@@ -79,7 +79,8 @@ async function deletePauses(
 ): Promise<string[]> {
   const rows = await sql<{ rule: string; ended: boolean }[]>`
     delete from limit_overrides
-     where place = ${place} and account_id is not distinct from ${accountId}::int
+     where (place = ${place} ${pausesOnly ? sql`` : sql`or starts_with(place, ${place}::text || '@')`})
+       and account_id is not distinct from ${accountId}::int
        ${rules ? sql`` : sql`and rule = ${OPERATOR_RULE}`} ${pausesOnly ? sql`and setting = 'pause'` : sql``}
     returning rule, until <= service_now() as ended`
   return [...new Set(rows.filter(({ ended }) => !ended).map(({ rule }) => rule))]

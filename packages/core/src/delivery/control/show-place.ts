@@ -2,8 +2,10 @@ import type { Sql } from '../../platform/database/database.ts'
 import { readInOrder } from '../../platform/database/read-in-order.ts'
 import { type LimitSetting, type Override, overridesFor, readOverrides } from '../overrides.ts'
 import { effectiveLimits } from '../place-limits.ts'
-import { partsOfPlace } from '../place-names.ts'
+import { partsOfPlace, sourcedPlace } from '../place-names.ts'
 import type { MessageRate } from '../providers/units.ts'
+import { readEgress } from '../sources/egress.ts'
+import { smartHostOf } from '../sources/smart-hosts.ts'
 import { MAX_COUNTED } from './count-groups.ts'
 import type { BoundedCount, OverviewDependencies } from './overview.ts'
 
@@ -28,6 +30,8 @@ export interface PlaceDetails {
   readonly place: string
   /** Whether it is one of the providers; otherwise it is a site. */
   readonly isProvider: boolean
+  /** The places of this provider or site and single sources that have limits of their own or parked mail. */
+  readonly ofSources: readonly string[]
   readonly limits: readonly LimitInEffect[]
   readonly overrides: readonly Override[]
   /** Connection slots, by worker. */
@@ -72,11 +76,23 @@ export async function showPlace(
     select rule, nullif(account_id, 0) as "accountId", sum(hits)::int as hits from rule_hits
      where place = ${place} and minute > service_now() - interval '1 hour' group by 1, 2 order by 3 desc`
   const parked = await countParkedAt(sql, place)
-  const known = [overrides, slots, ruleHits, parked].some(({ length }) => length > 0)
-  if (!provider && !known) return undefined
+  const { base, source } = partsOfPlace(place)
+  const egress = await readEgress(sql)
+  const ofSources =
+    source === undefined
+      ? await activePlaces(
+          sql,
+          egress.sources.map(({ name }) => sourcedPlace({ base, source: name })),
+          byPlace,
+        )
+      : []
+  const known = [overrides, slots, ruleHits, parked, ofSources].some(({ length }) => length > 0)
+  const isNamed = provider !== undefined && (source === undefined || egress.sources.some(({ name }) => name === source))
+  if (!isNamed && !known && !(await isSmartHost(sql, place))) return undefined
   return {
     place,
     isProvider: provider !== undefined,
+    ofSources,
     limits: limitsInEffect({ provider, siteConnections, overrides }),
     overrides,
     slots,
@@ -84,6 +100,23 @@ export async function showPlace(
     parked,
     sample: await readSample(sql, place),
   }
+}
+
+async function activePlaces(
+  sql: Sql,
+  places: readonly string[],
+  overrides: ReadonlyMap<string, unknown>,
+): Promise<string[]> {
+  const rows = await sql<{ place: string }[]>`
+    select p.place from unnest(${[...places]}::text[]) as p(place)
+     where exists (select from delivery_queue q where q.worker_id is null and q.place is not null and q.place = p.place)`
+  const parked = new Set(rows.map(({ place }) => place))
+  return places.filter((place) => parked.has(place) || overrides.has(place))
+}
+
+async function isSmartHost(sql: Sql, place: string): Promise<boolean> {
+  const name = smartHostOf(place)
+  return name !== undefined && (await sql`select 1 from smart_hosts where name = ${name}`).length > 0
 }
 
 /** Each with its strictest source: an override before the file, if they are equal. */

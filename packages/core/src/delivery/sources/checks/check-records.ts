@@ -60,7 +60,7 @@ export async function requireReverse(
     throw invalidParameter(
       address === source.address ? 'address' : 'address6',
       `needs a PTR record that resolves back to it. PTR ${host}${now}: ${problem}. It should be ${expected}, which should resolve to ` +
-        `${address} (force adds the source nevertheless)`,
+        `${address} (--force adds the source nevertheless)`,
     )
   }
 }

@@ -126,3 +126,17 @@ t.test('cleanup deletes windows long past, in bounded batches', async (t) => {
   t.strictSame([...(await sql`select count(*)::int as old from allowances where name like 'old %'`)], [{ old: 0 }])
   t.equal(await taken(rate), 1)
 })
+
+t.test('what was taken within a day counts until its end, also after a cleanup', async (t) => {
+  const rate = rateOf(3, 86_400)
+  const midnight = -new Date().getUTCHours()
+  await stopClock(sql, { hours: midnight + 1 })
+  const limits = anotherProcess(t)
+  t.equal(allowed([await limits.take([rate]), await limits.take([rate]), await limits.take([rate])]), 3)
+  await stopClock(sql, { hours: midnight + 23 })
+  await service.core.cleanUp()
+  t.ok((await anotherProcess(t).take([rate])).refused, 'another process gives nothing on the same day')
+  await stopClock(sql, { hours: midnight + 27 })
+  await service.core.cleanUp()
+  t.equal(await taken(rate), 0, 'the next day it is deleted')
+})

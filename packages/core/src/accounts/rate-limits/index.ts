@@ -5,7 +5,7 @@ import type { Rate, RateLimitStatus } from './rate.ts'
 import { forgetWindows, takeFromQuota } from './store.ts'
 
 export type { Rate, RateLimitStatus as Standing } from './rate.ts'
-export { HOUR, MINUTE } from './rate.ts'
+export { DAY, HOUR, MINUTE } from './rate.ts'
 
 export interface RateLimits {
   /**

@@ -1,11 +1,11 @@
-/** A rate limit: a maximum per time window. Windows begin at full minutes or hours of the database's clock. */
+/** A rate limit: a maximum per time window. Windows begin at full minutes, hours or days (UTC) of the database's clock. */
 export interface Rate {
   /** Identifies what is counted and for whom, such as `calls 12`. Rates with the same name share one quota. */
   readonly name: string
   /** Text for the error message: `calls per minute`. */
   readonly what: string
   readonly limit: number
-  /** Length of the window in seconds: {@link MINUTE} or {@link HOUR}. */
+  /** Length of the window in seconds: at most {@link HOUR}, or {@link DAY}. */
   readonly seconds: number
 }
 
@@ -24,3 +24,4 @@ export interface RateLimitStatus {
 
 export const MINUTE = 60
 export const HOUR = 3600
+export const DAY = 24 * HOUR

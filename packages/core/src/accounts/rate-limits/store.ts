@@ -36,15 +36,16 @@ export async function takeFromQuota(sql: AnySql, rate: Rate, needed: number, wan
   )
 }
 
-/** Hours that windows are kept; well above the longest window. */
+/** Hours that windows are kept; well above the length of all but those of a day. */
 const RETENTION_HOURS = 2
 
-/** Deletes a batch of past windows. Returns how many. */
+/** Deletes a batch of past windows. Returns how many. Windows that began with the day (UTC) are kept until it ends: some are a day long. */
 export async function forgetWindows(sql: Sql): Promise<number> {
   const rows = await sql`
     delete from allowances where (name, starts_at) in (
       select name, starts_at from allowances
        where starts_at < service_now() - make_interval(hours => ${RETENTION_HOURS})
+         and starts_at <> date_bin('1 day', service_now(), 'epoch')
        order by starts_at limit 5000 for update skip locked)`
   return rows.count
 }

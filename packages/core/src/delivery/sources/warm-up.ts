@@ -1,4 +1,4 @@
-import type { Rate } from '../../accounts/rate-limits/rate.ts'
+import { DAY, HOUR, type Rate } from '../../accounts/rate-limits/rate.ts'
 import type { AnySql, Sql } from '../../platform/database/database.ts'
 import { LIMITS_CHANNEL } from '../overrides.ts'
 
@@ -43,8 +43,6 @@ export function capOf(plan: WarmUpPlan, day: number): number | undefined {
 
 /** The part of a day's messages that may be offered within an hour: three times as many as if they were spread evenly. */
 const HOURLY_SHARE = 3 / 24
-const HOUR = 3600
-const DAY = 24 * HOUR
 
 /** The allowances that each message of a source at a provider is taken from; none if the plan has ended there. */
 export function warmUpRates({ sourceId, provider }: WarmUpKey, plan: WarmUpPlan, day: number): Rate[] {

@@ -69,7 +69,7 @@ export class Dispatcher {
     this.#outcomes = new Outcomes({ ...options, inFlight: this.#inFlight })
     this.#giveBack = new GiveBack({ ...options, inFlight: this.#inFlight })
     this.#sources = new WorkerSources({ ...options, onChanged: () => this.#routeAgain() })
-    this.#smartHosts = new SmartHosts(options)
+    this.#smartHosts = new SmartHosts({ ...options, onChanged: () => this.#places.allowancesChanged() })
     this.#places = new Places({
       ...options,
       conversations: this.#conversations,
@@ -184,7 +184,7 @@ export class Dispatcher {
 
   /** The sources have changed: what waits for one that cannot send from here is passed to others. */
   #routeAgain(): void {
-    this.#places.sourcesChanged()
+    this.#places.allowancesChanged()
     for (const place of this.#places) {
       if (place.waiting === 0 || this.#sources.of(place.name) === 'here') continue
       this.#routeAll(place.drain())

@@ -8,6 +8,7 @@ import {
   type ParkedFlow,
   type Providers,
   partsOfPlace,
+  smartHostOf,
   sourcedPlace,
 } from '@postrider/core'
 import { BackOff } from './back-off.ts'
@@ -104,9 +105,11 @@ export class Places {
     onCapacity()
   }
 
-  /** The sources have changed, and with them the allowances of those that are warmed up. */
-  sourcesChanged(): void {
-    for (const place of this) if (place.name !== place.base) place.limits = this.#limits.of(place.name)
+  /** Sources or smart hosts have changed, and with them the allowances of those that have some. */
+  allowancesChanged(): void {
+    for (const place of this) {
+      if (place.name !== place.base || smartHostOf(place.name) !== undefined) place.limits = this.#limits.of(place.name)
+    }
   }
 
   [Symbol.iterator](): Iterator<Place> {

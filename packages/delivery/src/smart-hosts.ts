@@ -19,6 +19,8 @@ const DAY = 86_400
 export interface SmartHostsOptions {
   readonly core: Core
   readonly log: Log
+  /** Called when smart hosts, and with them their daily limits, have changed. */
+  readonly onChanged: () => void
 }
 
 interface Known {
@@ -30,6 +32,8 @@ interface Known {
 export class SmartHosts {
   readonly #options: SmartHostsOptions
   #byName = new Map<string, Known>()
+  /** As a text, to see whether they have changed. */
+  #known = '[]'
   readonly #timer: NodeJS.Timeout
   #listening: { close(): Promise<void> } | undefined
 
@@ -75,15 +79,19 @@ export class SmartHosts {
   }
 
   readonly #read = createRefresher(async () => {
-    const { core, log } = this.#options
+    const { core, log, onChanged } = this.#options
     try {
       const all = await core.sources.smartHosts()
+      const text = JSON.stringify(all)
+      if (text === this.#known) return
+      this.#known = text
       this.#byName = new Map(
         all.map((smartHost) => {
           const routes = relayRoutes(smartHost.relay, smartHostPlace(smartHost.name))
           return [smartHost.name, { smartHost, routes }]
         }),
       )
+      onChanged()
     } catch (err) {
       if (!isDatabaseTrouble(err)) log.error({ err }, 'could not read the smart hosts')
     }

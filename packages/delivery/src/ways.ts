@@ -1,4 +1,4 @@
-import { type Core, lifetimeOf, type Outcome, type SmartHostUse } from '@postrider/core'
+import { type Core, lifetimeOf, type Outcome, type SmartHostUse, smartHostOf } from '@postrider/core'
 import type { InFlightDelivery } from './deliver.ts'
 import type { Route } from './mx.ts'
 import type { Places } from './places.ts'
@@ -75,9 +75,11 @@ export class Ways {
     const { delivery } = inFlight
     for (const use of this.#situations(inFlight, usual)) {
       for (const place of smartHosts.placesFor(use, delivery.class)) {
-        if (places.named(place).closedFor(delivery)) continue
-        if (use === 'deadline' && (await this.#hadSession(inFlight))) continue
-        return this.#viaSmartHost(place, delivery.recipientDomain)
+        const way = this.#viaSmartHost(place, delivery.recipientDomain)
+        const { health } = places.named(place)
+        if (!way || places.named(place).closedFor(delivery) || health.isDown(way.route.site)) continue
+        if (use === 'deadline' && (await this.#isUsualWayNext(inFlight))) continue
+        return way
       }
     }
     return undefined
@@ -105,7 +107,10 @@ export class Ways {
     return untilHalf > 0 ? Math.ceil(untilHalf) + 1 : undefined
   }
 
-  async #hadSession({ delivery: { messageId, recipientNo, attempt } }: InFlightDelivery): Promise<boolean> {
-    return attempt > 1 && this.#options.core.deliveries.hadSession(messageId, recipientNo)
+  /** A host had a session with it, or the last attempt was at a smart host: it takes turns with the usual way, which may work again. */
+  async #isUsualWayNext({ delivery: { messageId, recipientNo, attempt } }: InFlightDelivery): Promise<boolean> {
+    if (attempt === 1) return false
+    const { hadSession, lastPlace } = await this.#options.core.deliveries.attemptsSoFar(messageId, recipientNo)
+    return hadSession || smartHostOf(lastPlace ?? '') !== undefined
   }
 }

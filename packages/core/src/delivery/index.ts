@@ -39,13 +39,14 @@ import {
 import { type ParkedDelivery, type ParkedFlow, parkDeliveries, parkedFlows } from './parking.ts'
 import { watchPlans } from './plans.ts'
 import {
+  type AttemptsSoFar,
+  attemptsSoFar,
   type ClaimedDelivery,
   type ClaimOptions,
   claimDeliveries,
   claimedDeliveries,
   type DeliveryKey,
   type EndOfData,
-  hadSession,
   recordEndOfData,
   releaseDeliveries,
   type SendPermission,
@@ -132,7 +133,7 @@ export interface Deliveries {
     freeThoseOfOthers(): Promise<void>
   }
   /** Whether an attempt of the delivery got beyond the beginning of a session. */
-  hadSession(messageId: string, recipientNo: number): Promise<boolean>
+  attemptsSoFar(messageId: string, recipientNo: number): Promise<AttemptsSoFar>
   recordEndOfData(ends: readonly EndOfData[]): Promise<SendPermission[]>
   /** See set-aside.ts. */
   noteAlone(workerId: number, now: DeliveryKey | undefined, before: DeliveryKey | undefined): Promise<void>
@@ -214,7 +215,7 @@ export function createDeliveries({
       keep: (workerId, slots) => keepSlots(sql, workerId, slots),
       freeThoseOfOthers: () => freeSlotsOfOthers(sql),
     },
-    hadSession: (messageId, recipientNo) => hadSession(sql, messageId, recipientNo),
+    attemptsSoFar: (messageId, recipientNo) => attemptsSoFar(sql, messageId, recipientNo),
     recordEndOfData: (ends) => recordEndOfData(sql, ends),
     noteAlone: (workerId, now, before) => noteAlone(sql, workerId, now, before),
     setAside: () => listSetAside(sql),

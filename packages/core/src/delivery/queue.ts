@@ -1,6 +1,6 @@
 import type { DeliveryClass } from '../accounts/mail-class.ts'
 import { lossOf } from '../domains/loss.ts'
-import type { AnySql } from '../platform/database/database.ts'
+import { type AnySql, onlyRow } from '../platform/database/database.ts'
 import { type LookedUp, matchingSuppression } from '../suppressions/store.ts'
 import type { FlowShare } from './flows.ts'
 import type { Stage } from './outcome.ts'
@@ -194,10 +194,19 @@ function queued(sql: AnySql): LookedUp {
 /** The stages before mail is offered. */
 const SESSION_STAGES: readonly Stage[] = ['mx', 'connect', 'greeting', 'ehlo', 'starttls', 'tls', 'auth']
 
-/** Whether an attempt of a delivery got beyond the beginning of a session. */
-export async function hadSession(sql: AnySql, messageId: string, recipientNo: number): Promise<boolean> {
-  const rows = await sql`
-    select 1 from attempts
-     where message_id = ${messageId}::uuid and recipient_no = ${recipientNo}::int and stage <> all(${[...SESSION_STAGES]}::text[]) limit 1`
-  return rows.length > 0
+/** The attempts of a delivery, as far as the next one depends on them. */
+export interface AttemptsSoFar {
+  /** Whether one of them got beyond the beginning of a session. */
+  readonly hadSession: boolean
+  /** Where the last one was; null if it reached no place. */
+  readonly lastPlace: string | null
+}
+
+export async function attemptsSoFar(sql: AnySql, messageId: string, recipientNo: number): Promise<AttemptsSoFar> {
+  return onlyRow(
+    await sql<AttemptsSoFar[]>`
+      select coalesce(bool_or(stage <> all(${[...SESSION_STAGES]}::text[])), false) as "hadSession",
+             (array_agg(place order by attempt desc))[1] as "lastPlace"
+        from attempts where message_id = ${messageId}::uuid and recipient_no = ${recipientNo}::int`,
+  )
 }

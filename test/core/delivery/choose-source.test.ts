@@ -71,3 +71,14 @@ t.test('two pools that are the fallback of each other do not end in a circle', a
     'the system chooses',
   )
 })
+
+t.test('a pool without sources does not let the system choose: the default pool sends', async (t) => {
+  const hollow = { ...POOL, id: 2, name: 'hollow', fallbackId: 3 }
+  const pools = [POOL, hollow, { ...POOL, id: 3, name: 'spare' }]
+  const [mail] = deliveries as [SourcedMail]
+  const egress = { pools, sources: [source(1, 10)], rules: [] }
+  t.match(
+    chooseSource(egress, { ...mail, poolName: 'hollow' }, () => true),
+    { source: { id: 1 }, canSend: true },
+  )
+})

@@ -35,8 +35,20 @@ export function chooseSource(
   mail: SourcedMail,
   canSend: (source: Source) => boolean,
 ): SourceChoice | undefined {
+  const first = fromPools(egress, mail, poolOf(egress, mail), canSend)
+  // A pool without any sources must not let mail leave from whatever address the operating system chooses.
+  return first ?? fromPools(egress, mail, defaultPool(egress), canSend)
+}
+
+/** From a pool or its fallback pools; undefined if they have no sources. */
+function fromPools(
+  egress: Egress,
+  mail: SourcedMail,
+  begin: Pool | undefined,
+  canSend: (source: Source) => boolean,
+): SourceChoice | undefined {
   let first: Source | undefined
-  for (const pool of poolsOf(egress, mail)) {
+  for (const pool of withFallbacks(egress, begin)) {
     const inOrder = ranked(egress.sources, pool, mail)
     first ??= inOrder[0]
     const source = inOrder.find(canSend)
@@ -45,20 +57,44 @@ export function chooseSource(
   return first && { source: first, canSend: false }
 }
 
-/** The pool of a delivery, then the fallback pools. */
-function* poolsOf({ pools, rules }: Egress, mail: SourcedMail): Generator<Pool> {
-  const withId = (id: number | null): Pool | undefined => pools.find((pool) => pool.id === id)
-  const seen = new Set<Pool>()
-  let pool =
-    withId(mail.poolId) ??
+/** The pool that the operator, the message or a rule has chosen for a delivery. */
+function poolOf(egress: Egress, mail: SourcedMail): Pool | undefined {
+  const { pools, rules } = egress
+  return (
+    withId(egress, mail.poolId) ??
     pools.find(({ name, isReserved }) => name === mail.poolName && !isReserved) ??
-    withId(rules.find((rule) => concerns(rule, mail))?.poolId ?? null) ??
-    pools.find(({ name }) => name === DEFAULT_POOL)
+    withId(egress, rules.find((rule) => concerns(rule, mail))?.poolId ?? null) ??
+    defaultPool(egress)
+  )
+}
+
+function defaultPool({ pools }: Egress): Pool | undefined {
+  return pools.find(({ name }) => name === DEFAULT_POOL)
+}
+
+function withId({ pools }: Egress, id: number | null): Pool | undefined {
+  return id === null ? undefined : pools.find((pool) => pool.id === id)
+}
+
+/** The pool, then its fallback pools. */
+function* withFallbacks(egress: Egress, begin: Pool | undefined): Generator<Pool> {
+  const seen = new Set<Pool>()
   // Two pools may be the fallback of each other.
-  for (; pool && !seen.has(pool); pool = withId(pool.fallbackId)) {
+  for (let pool = begin; pool && !seen.has(pool); pool = withId(egress, pool.fallbackId)) {
     seen.add(pool)
     yield pool
   }
+}
+
+/** Whether a pool or one of its fallback pools has sources. */
+export function canEverSend(egress: Egress, pool: Pool): boolean {
+  const ids = new Set([...withFallbacks(egress, pool)].map(({ id }) => id))
+  return egress.sources.some(({ poolId }) => ids.has(poolId))
+}
+
+/** Whether mail may use a pool because of a rule, or because it is the fallback of another one. */
+export function isUsed({ pools, rules }: Egress, { id }: Pool): boolean {
+  return rules.some(({ poolId }) => poolId === id) || pools.some(({ fallbackId }) => fallbackId === id)
 }
 
 function concerns(rule: PoolRule, mail: SourcedMail): boolean {

@@ -4,7 +4,8 @@ import { parseDomain } from '../../mime/address.ts'
 import { onlyRow, type Sql } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import { changeEgress, poolNamed, requireName } from './change-egress.ts'
-import { type Egress, MAX_EGRESS, type Pool, type PoolRule, readEgress } from './egress.ts'
+import { canEverSend, isUsed } from './choose-source.ts'
+import { MAX_EGRESS, type Pool, type PoolRule, readEgress } from './egress.ts'
 
 export interface PoolSettings {
   /** The name of the pool that sends if no source of this one can; null: none. */
@@ -38,6 +39,10 @@ export async function changePool(sql: Sql, name: string, settings: PoolSettings,
     const fallbackId =
       fallback === undefined ? before.fallbackId : fallback === null ? null : poolNamed(egress, fallback, 'fallback').id
     if (fallbackId === before.id) throw invalidParameter('fallback', 'must be another pool')
+    const pools = egress.pools.map((pool) => (pool.id === before.id ? { ...pool, fallbackId } : pool))
+    const cannotSend = canEverSend(egress, before) && !canEverSend({ ...egress, pools }, { ...before, fallbackId })
+    if (cannotSend && isUsed(egress, before))
+      throw invalidParameter('fallback', `must have sources: ${name}, which rules or other pools use, has none`)
     await transaction`
       update pools set fallback_id = ${fallbackId}::int, reserved = ${String(isReserved)}::text::boolean where id = ${before.id}`
     const result = poolNamed(await readEgress(transaction), name)
@@ -119,17 +124,6 @@ export async function removePoolRule(sql: Sql, id: number, by: Actor): Promise<v
     await transaction`delete from pool_rules where id = ${id}`
     return { result: undefined, action: 'pool.rule.remove', object: `pool rule ${id}`, before: { ...rule } }
   })
-}
-
-function canEverSend({ sources, pools }: Egress, pool: Pool): boolean {
-  const seen = new Set<Pool>()
-  for (let next: Pool | undefined = pool; next && !seen.has(next); ) {
-    const { id, fallbackId }: Pool = next
-    if (sources.some(({ poolId }) => poolId === id)) return true
-    seen.add(next)
-    next = pools.find((one) => one.id === fallbackId)
-  }
-  return false
 }
 
 async function requireAccount(sql: Parameters<typeof readEgress>[0], id: number): Promise<void> {

@@ -4,6 +4,7 @@ import { parseDomain } from '../../mime/address.ts'
 import { onlyRow, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import { changeEgress, poolNamed, requireName, sourceNamed } from './change-egress.ts'
+import { canEverSend, isUsed } from './choose-source.ts'
 import { DEFAULT_POOL, type Egress, MAX_EGRESS, readEgress, type Source } from './egress.ts'
 import { isWarmUpPlan, WARM_UP_PLANS } from './warm-up.ts'
 
@@ -160,6 +161,9 @@ function addressesOf({ address, address6, bind }: NewSource): Addresses {
   return { address: plain(address), address6: plain(address6), bind: plain(bind) }
 }
 
+/** IPv6 addresses that contain an IPv4 one (RFC 4291 2.5.5), in their shortest form: they would be that address a second time. */
+const CONTAINS_IPV4 = /^::(?:ffff:)?[0-9a-f]{1,4}:[0-9a-f]{1,4}$/
+
 /** The shortest form of an IPv6 address (RFC 5952). */
 function plain(address: string): string
 function plain(address: string | undefined): string | null
@@ -171,6 +175,7 @@ function plain(address: string | undefined): string | null {
 function familyOf(address: string, parameter: string): number {
   const family = address.includes('%') ? 0 : isIP(address)
   if (family === 0 || /^[0:.]+$/.test(address)) throw invalidParameter(parameter, 'must be an IP address')
+  if (CONTAINS_IPV4.test(plain(address))) throw invalidParameter(parameter, 'must be given in the form of IPv4')
   return family
 }
 
@@ -190,13 +195,11 @@ function requireUnused({ sources }: Egress, name: string, { address, address6 }:
   }
 }
 
-/** Mail must not be sent from any address because the last one of its pool is gone. */
-function requireOtherSource({ sources, pools, rules }: Egress, source: Source): void {
-  const isLast = !sources.some(({ id, poolId }) => id !== source.id && poolId === source.poolId)
-  const pool = pools.find(({ id }) => id === source.poolId)
-  const isUsed =
-    rules.some(({ poolId }) => poolId === source.poolId) || pools.some(({ fallbackId }) => fallbackId === source.poolId)
-  if (!isLast || !isUsed || pool?.fallbackId !== null) return
+/** Mail must not be sent from other addresses because the last one of its pool, and of the fallback pools, is gone. */
+function requireOtherSource(egress: Egress, source: Source): void {
+  const pool = egress.pools.find(({ id }) => id === source.poolId)
+  const sources = egress.sources.filter(({ id }) => id !== source.id)
+  if (!pool || !isUsed(egress, pool) || canEverSend({ ...egress, sources }, pool)) return
   throw invalidParameter(
     'source',
     `is the last one of the pool ${pool.name}, which rules or other pools use; add another source, or remove these rules first`,

@@ -17,7 +17,7 @@ import { InFlightDeliveries } from './in-flight.ts'
 import { LargeBodies } from './large-bodies.ts'
 import { hasEnded, isTooLate } from './lifetime.ts'
 import { Outcomes } from './outcomes.ts'
-import { beginningOf, endedWaiting, siteDown, TOO_LATE } from './own-outcomes.ts'
+import { beginningOf, endedWaiting, isWithoutAddress, siteDown, TOO_LATE } from './own-outcomes.ts'
 import type { Place, RoutedDelivery } from './place.ts'
 import type { Connections } from './place-connections.ts'
 import { Places } from './places.ts'
@@ -156,17 +156,9 @@ export class Dispatcher {
     }
   }
 
-  /**
-   * Releases deliveries that the database has as claimed by this worker but that are not in flight here: the response to their claim was
-   * lost with the connection. Must be called between two claims.
-   */
+  /** See {@link GiveBack.reconcile}. */
   async reconcile(): Promise<void> {
-    const { core, workerId, log } = this.#options
-    await this.#giveBack.settled()
-    const unknown = (await core.deliveries.held(workerId)).filter((delivery) => !this.#inFlight.has(delivery))
-    if (unknown.length === 0) return
-    log.warn({ count: unknown.length }, 'releasing deliveries whose claim response was lost')
-    await core.deliveries.release(workerId, unknown, 0)
+    await this.#giveBack.reconcile()
   }
 
   async #route(inFlight: InFlightDelivery): Promise<void> {
@@ -248,6 +240,9 @@ export class Dispatcher {
         recordEndOfData: (own, host) =>
           recorder.recordEndOfData({ ...own, workerId, host, domainId: message.domainId }),
       })
+      // The address is gone from this host: another worker or source sends it.
+      if (way.source && isWithoutAddress(outcome) && !this.#sources.stillHas(way.source))
+        return await this.#route(inFlight)
       // A delivery restricted to one host says nothing about the site's other hosts.
       if (outcome && outcome.kind !== 'dropped' && delivery.onlyHost === null) place.heard(site, beginningOf(outcome))
       if (outcome) this.#places.heard(place, sender, outcome, isProbe)

@@ -88,8 +88,16 @@ export class GiveBack {
     this.#inProgress.delete(updated)
   }
 
-  /** Resolves when all that was given back so far is recorded. */
-  async settled(): Promise<void> {
+  /**
+   * Releases deliveries that the database has as claimed by this worker but that are not in flight here: the response to their claim was
+   * lost with the connection. Must be called between two claims.
+   */
+  async reconcile(): Promise<void> {
+    const { core, workerId, log, inFlight } = this.#options
     await Promise.all(this.#inProgress)
+    const unknown = (await core.deliveries.held(workerId)).filter((delivery) => !inFlight.has(delivery))
+    if (unknown.length === 0) return
+    log.warn({ count: unknown.length }, 'releasing deliveries whose claim response was lost')
+    await core.deliveries.release(workerId, unknown, 0)
   }
 }

@@ -9,6 +9,12 @@ export function beginningOf({ stage }: { stage: Stage }): 'unreachable' | 'refus
 /** The stages before mail is offered. */
 const SESSION_STAGES: ReadonlySet<Stage> = new Set(['greeting', 'ehlo', 'starttls', 'tls', 'auth'])
 
+/** Whether no connection could be opened because the source address is not one of this host. */
+export function isWithoutAddress(outcome: Outcome | undefined): boolean {
+  if (outcome?.kind !== 'deferred' || outcome.stage !== 'connect') return false
+  return outcome.reply.code === 0 && outcome.reply.text === 'EADDRNOTAVAIL'
+}
+
 /** An error of this service, so that the delivery is tried again. */
 export const INTERNAL_ERROR: Deferred = {
   kind: 'deferred',

@@ -16,6 +16,8 @@ export interface Routes {
     onlyHost: string | null,
     source: Source | undefined,
   ): AsyncIterable<Endpoint>
+  /** The IP versions of the addresses that the hosts have. */
+  versions(route: Extract<Route, { kind: 'hosts' }>): Promise<ReadonlySet<number>>
   /** The place that all mail goes to, except that of simulated providers; undefined if mail goes to many. Its limit is the overall limit. */
   readonly mainPlace: string | undefined
 }
@@ -50,6 +52,7 @@ export function relayRoutes(relay: RelayHost, place: string): Routes {
   return {
     mainPlace: place,
     route: () => route,
+    versions: async () => versionsOf(endpoint.host),
     // The operating system resolves the configured name, which may be in a hosts file.
     async *endpoints(_route, _onlyHost, source) {
       yield* reachable({ ...endpoint, address: endpoint.host }, source)
@@ -65,6 +68,7 @@ function sandboxRoutes(sandbox: { readonly host: string; readonly port: number }
   const route = fixedRoute(sandbox, 'sandbox')
   return {
     mainPlace: 'sandbox',
+    versions: async () => versionsOf(sandbox.host),
     route: (domain) => {
       const provider = providers.ofHost(domain)
       if (!provider) return route
@@ -80,6 +84,11 @@ function fixedRoute({ host, port }: { readonly host: string; readonly port: numb
   return { kind: 'hosts', site: `${host}:${port}`, place, hosts: [{ name: host, preference: 0 }] }
 }
 
+/** Of a fixed host; a name may have addresses of both. */
+function versionsOf(host: string): ReadonlySet<number> {
+  return new Set(isIP(host) === 0 ? [4, 6] : [isIP(host)])
+}
+
 /** The endpoint with the local address of the source; nothing if the source has none of that IP version. */
 function reachable(endpoint: Endpoint, source: Source | undefined): Endpoint[] {
   if (!source) return [endpoint]
@@ -93,6 +102,10 @@ function mxRoutes(config: Config, mx: Mx): Routes {
   return {
     mainPlace: undefined,
     route: mx.route,
+    async versions({ hosts }) {
+      const addresses = await Promise.all(hosts.map(({ name }) => mx.addresses(name).catch(() => [])))
+      return new Set(addresses.flat().map(isIP))
+    },
     async *endpoints({ hosts }, onlyHost, source) {
       const held = onlyHost === null ? undefined : hosts.find(({ name }) => name === onlyHost)
       const candidates = held ? [held] : shuffled(hosts)

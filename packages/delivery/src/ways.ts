@@ -43,7 +43,7 @@ export class Ways {
       if (again) return again
     }
     const route = await routes.route(recipientDomain)
-    const usual = route.kind === 'failed' ? route : this.#usual(inFlight, route)
+    const usual = route.kind === 'failed' ? route : await this.#usual(inFlight, route)
     if (smartHosts.isEmpty || onlyHost !== null || (usual.kind === 'failed' && usual.outcome.kind !== 'deferred'))
       return usual
     return (await this.#failover(inFlight, usual)) ?? usual
@@ -59,9 +59,10 @@ export class Ways {
     return route.kind === 'failed' ? route : this.#usual(inFlight, route)
   }
 
-  #usual(inFlight: InFlightDelivery, route: Extract<Route, { kind: 'hosts' }>): Way {
+  async #usual(inFlight: InFlightDelivery, route: Extract<Route, { kind: 'hosts' }>): Promise<Way> {
     const { sources, routes } = this.#options
-    return { kind: 'way', ...sources.choose(inFlight, route.place), route, routes }
+    const versions = sources.needVersions ? await routes.versions(route) : undefined
+    return { kind: 'way', ...sources.choose(inFlight, route.place, versions), route, routes }
   }
 
   #viaSmartHost(place: string | undefined, domain: string): Way | undefined {

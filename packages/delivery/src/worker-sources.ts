@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os'
 import {
   type ClaimedDelivery,
@@ -63,8 +64,10 @@ export class WorkerSources {
   /** As a text, to see whether it has changed. */
   #known = ''
   #byName = new Map<string, Source>()
-  /** Ids of the sources whose addresses this host has. */
+  #hasIpv6Only = false
+  /** Ids of the sources whose addresses this host has, and of those that the database knows it has. */
   #own = new Set<number>()
+  #registered = new Set<number>()
   #reads = 0
   readonly #warmUps: WarmUps
   readonly #timer: NodeJS.Timeout
@@ -86,19 +89,39 @@ export class WorkerSources {
     return [...this.#byName.keys()]
   }
 
-  /** The source of a delivery to a provider or site. The same for every attempt, as long as it can send. */
-  choose({ delivery, message }: { delivery: ClaimedDelivery; message: LoadedMessage }, base: string): SourceWay {
+  /** Whether the choice depends on the IP versions of the recipient's hosts: a source has no IPv4 address. */
+  get needVersions(): boolean {
+    return this.#hasIpv6Only
+  }
+
+  /**
+   * The source of a delivery to a provider or site. The same for every attempt, as long as it can send. `versions`: the IP versions of the hosts,
+   * if they are needed. If no source can reach them, the one that is chosen says so.
+   */
+  choose(
+    { delivery, message }: { delivery: ClaimedDelivery; message: LoadedMessage },
+    base: string,
+    versions?: ReadonlySet<number>,
+  ): SourceWay {
     if (this.#egress.sources.length === 0) return { place: base, source: undefined, isHere: true }
-    const choice = chooseSource(
-      this.#egress,
-      { ...delivery, domainId: message.domainId, tags: message.tags, poolName: message.settings.pool },
-      (source) => this.#canSend(source, base),
-    )
+    const mail = { ...delivery, domainId: message.domainId, tags: message.tags, poolName: message.settings.pool }
+    const choose = (mayUse: (source: Source) => boolean) =>
+      chooseSource(this.#egress, mail, (source) => this.#canSend(source, base) && mayUse(source))
+    const reaching = versions && choose((source) => addressesOf(source).some((address) => versions.has(isIP(address))))
+    const choice = reaching?.canSend ? reaching : choose(() => true)
     if (!choice) return { place: base, source: undefined, isHere: true }
     const { source, canSend } = choice
     const place = sourcedPlace({ base, source: source.name })
     if (canSend) return { place, source, isHere: this.#own.has(source.id) }
     return { place, source, isHere: false, waitingFor: this.#isUsable(source) ? 'warm-up' : 'source' }
+  }
+
+  /** Whether this host still has a source that could not be used; if not, all workers learn of it. */
+  stillHas(source: Source): boolean {
+    if (hasAll(localAddresses(), source)) return true
+    this.#own.delete(source.id)
+    void this.#read()
+    return false
   }
 
   of(place: string): Responsibility {
@@ -185,6 +208,7 @@ export class WorkerSources {
       if (text === this.#known) return
       this.#known = text
       this.#egress = egress
+      this.#hasIpv6Only = egress.sources.some((source) => isIP(source.address) === 6)
       this.#byName = new Map(egress.sources.map((source) => [source.name, source]))
       onChanged()
     } catch (err) {
@@ -195,11 +219,12 @@ export class WorkerSources {
   async #register({ sources }: Egress): Promise<void> {
     const { core, log, workerId } = this.#options
     const local = localAddresses()
-    const own = sources.filter((source) => addressesOf(source).every((address) => local.has(address)))
-    const isSame = own.length === this.#own.size && own.every(({ id }) => this.#own.has(id))
-    if (isSame && (own.length === 0 || ++this.#reads % REGISTER_EVERY !== 0)) return
+    const own = sources.filter((source) => hasAll(local, source))
     this.#own = new Set(own.map(({ id }) => id))
+    const isSame = own.length === this.#registered.size && own.every(({ id }) => this.#registered.has(id))
+    if (isSame && (own.length === 0 || ++this.#reads % REGISTER_EVERY !== 0)) return
     await core.sources.register(workerId, [...this.#own])
+    this.#registered = new Set(own.map(({ id }) => id))
     if (!isSame) log.info({ sources: own.map(({ name }) => name) }, 'source addresses of this host')
   }
 
@@ -213,6 +238,10 @@ export class WorkerSources {
 /** The local addresses that connections of a source begin at. */
 export function addressesOf({ address, address6, bind }: Source): string[] {
   return [bind ?? address, ...(address6 === null ? [] : [address6])]
+}
+
+function hasAll(local: NetworkList, source: Source): boolean {
+  return addressesOf(source).every((address) => local.has(address))
 }
 
 /** The addresses of this host. On Linux, all of 127.0.0.0/8 are. */

@@ -3,6 +3,7 @@ import type { Actor } from '../../accounts/audit/index.ts'
 import { parseDomain } from '../../mime/address.ts'
 import { onlyRow, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
+import { LIMITS_CHANNEL } from '../overrides.ts'
 import { changeEgress, poolNamed, requireName, sourceNamed } from './change-egress.ts'
 import { canEverSend, isUsed } from './choose-source.ts'
 import { DEFAULT_POOL, type Egress, MAX_EGRESS, readEgress, type Source } from './egress.ts'
@@ -126,7 +127,10 @@ export async function removeSource(sql: Sql, name: string, by: Actor): Promise<v
   })
 }
 
-/** The sources that this worker can use. Returns how many rows were changed. Without effect if the worker was presumed dead. */
+/**
+ * The sources that this worker can use; all others learn of a change at once. Returns how many rows were changed. Without effect if the worker
+ * was presumed dead.
+ */
 export async function registerSources(sql: Sql, workerId: number, sourceIds: readonly number[]): Promise<number> {
   const { changed } = onlyRow(
     await sql<{ changed: number }[]>`
@@ -139,7 +143,8 @@ export async function registerSources(sql: Sql, workerId: number, sourceIds: rea
         select own.id, w.id from own, (select id from workers where id = ${workerId} for key share) w
         on conflict do nothing returning 1
       )
-      select ((select count(*) from gone) + (select count(*) from added))::int as changed`,
+      select changed, case when changed > 0 then pg_notify(${LIMITS_CHANNEL}, '')::text end
+        from (select ((select count(*) from gone) + (select count(*) from added))::int) as c(changed)`,
   )
   return changed
 }

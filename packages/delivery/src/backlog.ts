@@ -39,6 +39,11 @@ export class Backlog {
     if (flows.size === 0) this.#places.delete(place)
   }
 
+  removePlace(place: string): void {
+    this.#size -= this.#places.get(place)?.size ?? 0
+    this.#places.delete(place)
+  }
+
   has(place: string): boolean {
     return this.#places.has(place)
   }

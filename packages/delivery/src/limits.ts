@@ -34,7 +34,7 @@ export interface LimitsOptions {
   readonly sources: WorkerSources
   readonly smartHosts: SmartHosts
   /** Called with the names of the places whose limits may have changed. */
-  readonly onChanged: (places: Iterable<string>) => void
+  readonly onChanged: (places: ReadonlySet<string>) => void
   /** Called with each pause during which a delivery may be tried now. */
   readonly onProbeDue: (pause: Override) => void
 }

@@ -8,8 +8,6 @@ import {
   type ParkedFlow,
   type Providers,
   partsOfPlace,
-  smartHostOf,
-  sourcedPlace,
 } from '@postrider/core'
 import { BackOff } from './back-off.ts'
 import { Backlog, type Backlogged } from './backlog.ts'
@@ -85,13 +83,11 @@ export class Places {
     this.#backOff.heardReply(...heard)
   }
 
-  #apply(names: Iterable<string>): void {
-    for (const name of names) {
+  #apply(names: ReadonlySet<string>): void {
+    if (names.size === 0) return
+    for (const place of this) {
       // Limits of a provider may concern its places of all sources.
-      for (const one of [name, ...this.#options.sources.names.map((source) => sourcedPlace({ base: name, source }))]) {
-        const place = this.#places.get(one)
-        if (place) place.limits = this.#limits.of(one)
-      }
+      if (names.has(place.name) || names.has(place.base)) place.limits = this.#limits.of(place.name)
     }
   }
 
@@ -107,8 +103,12 @@ export class Places {
 
   /** Sources or smart hosts have changed, and with them the allowances of those that have some. */
   allowancesChanged(): void {
+    const { sources, smartHosts } = this.#options
     for (const place of this) {
-      if (place.name !== place.base || smartHostOf(place.name) !== undefined) place.limits = this.#limits.of(place.name)
+      // Most places have none, and there may be many.
+      const had = place.limits.warmUp.length + place.limits.others.length > 0
+      const has = had || sources.warmUpOf(place.name).length + smartHosts.allowancesOf(place.name).length > 0
+      if (has) place.limits = this.#limits.of(place.name)
     }
   }
 
@@ -140,7 +140,13 @@ export class Places {
 
   /** The flow has mail parked there. */
   parked(flow: Flow, place: string): void {
-    if (this.#options.sources.of(place) !== 'elsewhere') this.#backlog.add(flow, place)
+    if (this.#concerns(place)) this.#backlog.add(flow, place)
+  }
+
+  /** Whether this worker has something to do with parked mail. It must not look at that of a source that cannot send again and again. */
+  #concerns(place: string): boolean {
+    const responsibility = this.#options.sources.of(place)
+    return responsibility === 'here' || responsibility === 'move'
   }
 
   /** A delivery was tried at a place. */
@@ -157,8 +163,12 @@ export class Places {
   *withCapacity(): Generator<{ readonly backlogged: Backlogged; readonly room: number }> {
     const { sources } = this.#options
     const isOpen = (name: string): boolean => {
-      const responsibility = sources.of(name)
-      if (responsibility !== 'here') return responsibility === 'move'
+      if (!this.#concerns(name)) {
+        // It is found again when that changes.
+        this.#backlog.removePlace(name)
+        return false
+      }
+      if (sources.of(name) === 'move') return true
       const place = this.named(name)
       return place.isOpen && !this.stalls(place) && place.isReady()
     }

@@ -85,10 +85,6 @@ export class WorkerSources {
     this.#listening = await this.#options.core.deliveries.limits.listen(() => void this.#read())
   }
 
-  get names(): string[] {
-    return [...this.#byName.keys()]
-  }
-
   /** Whether the choice depends on the IP versions of the recipient's hosts: a source has no IPv4 address. */
   get needVersions(): boolean {
     return this.#hasIpv6Only

@@ -1,0 +1,39 @@
+import { createLog, defaultProviders } from '@postrider/core'
+import t from 'tap'
+import { Conversations } from '../../packages/delivery/src/conversations.ts'
+import { Places } from '../../packages/delivery/src/places.ts'
+import { SmartHosts } from '../../packages/delivery/src/smart-hosts.ts'
+import { WorkerSources } from '../../packages/delivery/src/worker-sources.ts'
+import { makeService } from '../helpers/service.ts'
+import { until } from '../helpers/until.ts'
+
+const { core } = await makeService(t)
+const { workerId } = await core.deliveries.hold({ host: 'test', pid: process.pid, onLost: () => {} })
+const base = { core, log: createLog('test', 'silent'), workerId, providers: defaultProviders(), onChanged: () => {} }
+const [sources, smartHosts, conversations] = [new WorkerSources(base), new SmartHosts(base), new Conversations()]
+const ignore = async () => {}
+const places = new Places({
+  ...{ ...base, sources, smartHosts, conversations, siteConnections: 10, mainPlace: undefined },
+  ...{ run: ignore, park: ignore, onCapacity: () => {} },
+})
+t.teardown(async () => {
+  conversations.close()
+  await Promise.all([places.close(), sources.close(), smartHosts.close()])
+})
+
+t.test(
+  'mail that waits for a source that no worker has does not keep parked mail of others from being found',
+  async (t) => {
+    await core.sources.add({ name: 'far', address: '192.0.2.77', helo: 'far.example.com' })
+    await sources.start()
+    const waiting = { accountId: 1, class: 1 } as const
+    const other = { accountId: 2, class: 1 } as const
+    for (let no = 0; no < 50_000; no++) places.parked(waiting, `mx${no}.example@far`)
+    places.parked(other, 'mx.example')
+    const [found] = await until('its place to have a connection', () => {
+      const found = [...places.withCapacity()]
+      return found.length > 0 ? found : undefined
+    })
+    t.match(found, { backlogged: { flow: other, place: 'mx.example' } })
+  },
+)

@@ -84,7 +84,7 @@ function fixedRoute({ host, port }: { readonly host: string; readonly port: numb
   return { kind: 'hosts', site: `${host}:${port}`, place, hosts: [{ name: host, preference: 0 }] }
 }
 
-/** Of a fixed host; a name may have addresses of both. */
+/** The IP versions of a fixed host. A name may have addresses of both. */
 function versionsOf(host: string): ReadonlySet<number> {
   return new Set(isIP(host) === 0 ? [4, 6] : [isIP(host)])
 }

@@ -80,7 +80,8 @@ export class Ways {
         const { health } = places.named(place)
         if (!way || places.named(place).closedFor(delivery) || health.isDown(way.route.site)) continue
         if (use === 'deadline' && (await this.#isUsualWayNext(inFlight))) continue
-        return way
+        // Its daily limit may have been reached meanwhile; mail would wait for the next day there.
+        if (!places.named(place).closedFor(delivery)) return way
       }
     }
     return undefined

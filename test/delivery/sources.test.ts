@@ -243,6 +243,26 @@ t.test('mail whose source no worker has waits, says so, and is sent when one has
   for (const name of ['far-1', 'far-2']) await sources.remove(name)
 })
 
+// The last one, since it stops the worker.
+t.test('a worker that stops gives its sources up at once, and ends what it has begun', async (t) => {
+  await addSource(t, { address: '127.0.0.16' })
+  let isOffered = false
+  const { host, domain } = await makeHost(t, {
+    dot: async () => {
+      isOffered = true
+      await new Promise((resolve) => setTimeout(resolve, 3000))
+      return undefined
+    },
+  })
+  const id = await sendMany(1, domain)
+  await until('it to be offered', () => isOffered)
+  const stopped = internet.worker.stop()
+  await until('the source to be without a worker', async () => (await sources.read()).sources[0]?.workers === 0)
+  t.equal(host.messages.length, 0, 'while the conversation goes on')
+  t.equal(await stopped, 0)
+  await internet.inState(id, 'delivered')
+})
+
 /** Waits until the last attempts are recorded. */
 async function untilDeferred(domain: string, count: number): Promise<void> {
   await until('deferred', async () => {

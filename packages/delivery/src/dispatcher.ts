@@ -276,6 +276,7 @@ export class Dispatcher {
   async drain(patience: number): Promise<void> {
     this.#stopping = true
     clearInterval(this.#looking)
+    void this.#sources.leave()
     const deadline = performance.now() + patience
     const unstarted = [...this.#places].flatMap((place) => place.drain())
     if (unstarted.length > 0) await this.#giveBack.release(unstarted, 0)

@@ -69,6 +69,7 @@ export class WorkerSources {
   #own = new Set<number>()
   #registered = new Set<number>()
   #reads = 0
+  #isLeaving = false
   readonly #warmUps: WarmUps
   readonly #timer: NodeJS.Timeout
   #listening: { close(): Promise<void> } | undefined
@@ -213,6 +214,7 @@ export class WorkerSources {
   }
 
   async #register({ sources }: Egress): Promise<void> {
+    if (this.#isLeaving) return
     const { core, log, workerId } = this.#options
     const local = localAddresses()
     const own = sources.filter((source) => hasAll(local, source))
@@ -222,6 +224,12 @@ export class WorkerSources {
     await core.sources.register(workerId, [...this.#own])
     this.#registered = new Set(own.map(({ id }) => id))
     if (!isSame) log.info({ sources: own.map(({ name }) => name) }, 'source addresses of this host')
+  }
+
+  /** This worker takes no more mail: that of its sources is sent from others of their pools, unless another worker has them. */
+  async leave(): Promise<void> {
+    this.#isLeaving = true
+    await this.#options.core.sources.register(this.#options.workerId, []).catch(() => {})
   }
 
   async close(): Promise<void> {

@@ -72,7 +72,8 @@ export const RULES: readonly Rule[] = [
   { name: 'the key allows this mail', doors: EVERY, check: keyAllows },
   { name: 'the data of each recipient can be stored', doors: DETAILED, check: checkKept },
   { name: 'the batch accepts messages', doors: DETAILED, check: batchOpen },
-  { name: 'the pool of sources exists', doors: DETAILED, check: poolKnown },
+  // Over SMTP, X-SMTPAPI is checked before: its sender is notified.
+  { name: 'the pool of sources exists', doors: ['v3'], check: poolKnown },
   { name: 'the template of the entry point is looked up', doors: DETAILED, check: keyedTemplateFound },
   { name: 'a subject is given', doors: HTTP, check: subjectNamed },
   { name: 'the template exists', doors: EVERY, check: templateKnown },

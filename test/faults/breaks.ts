@@ -34,7 +34,7 @@ export const BREAKS: readonly Break[] = [
     file: 'packages/core/src/delivery/queue.ts',
     find: 'worker_id is null and account_id = flow.account_id',
     replace: 'account_id = flow.account_id',
-    journey: 'test/journeys/crashes.test.ts',
+    journey: 'test/core/delivery/queue.test.ts',
   },
   {
     name: 'claims only with capacity, whoever uses it up',

@@ -179,10 +179,13 @@ t.test('each mistake is an error that names the parameter, and changes nothing',
       ['pool', 'set', 'default', '--fallback', 'default'],
       /(?:--fallback|\[fallback\] is invalid): must be another pool/,
     ],
-    [['pool', 'rule', 'add', 'default'], /(?:--account|\[account\] is invalid): is missing/],
+    [
+      ['pool', 'rule', 'add', 'default'],
+      /(?:--account|\[account\] is invalid): must be given, or class, domain or tag/,
+    ],
     [
       ['pool', 'rule', 'add', 'default', '--account', '999999'],
-      /(?:--account|\[account\] is invalid): 999999 does not exist/,
+      /(?:--account|\[account\] is invalid): account 999999 not found/,
     ],
     [['pool', 'rule', 'add', 'default', '--domain', 'a b'], /(?:--domain|\[domain\] is invalid): /],
     [

@@ -130,7 +130,9 @@ t.test(
     await internet.advance(10)
     await until(
       'it to wait',
-      async () => (await service.sql`select 1 from delivery_queue where place = 'harbour'`).length === 1,
+      async () =>
+        (await service.sql`select 1 from delivery_queue where place = 'harbour' and recipient = ${`again@${domain}`}`)
+          .length === 1,
     )
     t.strictSame(
       relay.messages.map(({ to }) => to),

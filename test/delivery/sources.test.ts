@@ -194,9 +194,11 @@ t.test('rules send mail of an account, class, domain or tag from a pool; the fir
   await addSource(t, { address: '127.0.0.12', pool: 'bulk-pool' })
   const tagged = await addSource(t, { address: '127.0.0.13', pool: 'tag-pool' })
   await addSource(t, { address: '127.0.0.14', pool: 'fallback-pool' })
+  const other = await service.makeSender()
   const rules = [
     await sources.addRule({ pool: 'bulk-pool', accountId: internet.sender.accountId, class: 2 }),
     await sources.addRule({ pool: 'tag-pool', tag: 'receipt', position: 1 }),
+    await sources.addRule({ pool: 'bulk-pool', sendingDomain: other.domain.toUpperCase() }),
   ]
   await new Promise((resolve) => setTimeout(resolve, 300))
   const sentFrom = async (extra = {}, sender = internet.sender) => {
@@ -212,6 +214,7 @@ t.test('rules send mail of an account, class, domain or tag from a pool; the fir
     '127.0.0.11',
     'of another account',
   )
+  t.equal(await sentFrom({}, other), '127.0.0.12', 'by its sending domain')
   await sources.changePool('tag-pool', { fallback: 'fallback-pool' })
   await sources.change(tagged, { pause: 'listed' })
   await new Promise((resolve) => setTimeout(resolve, 300))

@@ -78,8 +78,9 @@ export class Dispatcher {
       sources: this.#sources,
       smartHosts: this.#smartHosts,
       park: (deliveries, place, waitingFor) => {
-        // Another source, or a smart host, may send what this place does not take.
-        if (waitingFor === 'warm-up' || !this.#smartHosts.isEmpty) this.#routeAll(deliveries)
+        // Another source, or a smart host, may send what this place does not take now. Of mail that is too much for it, this would be repeated.
+        const mayGoElsewhere = waitingFor === 'warm-up' || !this.#smartHosts.isEmpty
+        if (mayGoElsewhere && waitingFor !== 'connections') this.#routeAll(deliveries)
         else void this.#park(deliveries, place.name, waitingFor)
       },
       run: (inFlight, place, connections, isProbe) => this.#run(inFlight, place, { connections, isProbe }),

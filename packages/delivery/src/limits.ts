@@ -21,8 +21,8 @@ const READ_EVERY_MS = 1000
 export interface WorkerLimits extends PlaceLimits {
   /** The allowances of a source that is warmed up. */
   readonly warmUp: readonly Rate[]
-  /** Other limits of messages. */
-  readonly others: readonly Rate[]
+  /** The daily limit of a smart host. */
+  readonly perDay: readonly Rate[]
 }
 
 export interface LimitsOptions {
@@ -61,7 +61,7 @@ export class Limits {
       siteConnections,
       overrides: this.overridesOf(place),
     })
-    return { ...limits, warmUp: sources.warmUpOf(place), others: smartHosts.allowancesOf(place) }
+    return { ...limits, warmUp: sources.warmUpOf(place), perDay: smartHosts.allowancesOf(place) }
   }
 
   overridesOf(place: string): readonly Override[] {

@@ -39,7 +39,8 @@ export interface RoutedDelivery extends InFlightDelivery {
 }
 
 /**
- * The unit that limits of connections apply to: a site (the domains with the same MX hosts), or a mailbox provider with all its sites. It has its own
+ * The unit that limits of connections apply to: a site (the domains with the same MX hosts), or a mailbox provider with all its sites, as seen from
+ * one source; or a smart host. It has its own
  * queue and connections, so that a slow or dead one does not delay others. Flows take turns on its connections, and bulk mail leaves
  * one of them to others.
  */

@@ -106,7 +106,7 @@ export class Places {
     const { sources, smartHosts } = this.#options
     for (const place of this) {
       // Most places have none, and there may be many.
-      const had = place.limits.warmUp.length + place.limits.others.length > 0
+      const had = place.limits.warmUp.length + place.limits.perDay.length > 0
       const has = had || sources.warmUpOf(place.name).length + smartHosts.allowancesOf(place.name).length > 0
       if (has) place.limits = this.#limits.of(place.name)
     }
@@ -140,13 +140,9 @@ export class Places {
 
   /** The flow has mail parked there. */
   parked(flow: Flow, place: string): void {
-    if (this.#concerns(place)) this.#backlog.add(flow, place)
-  }
-
-  /** Whether this worker has something to do with parked mail. It must not look at that of a source that cannot send again and again. */
-  #concerns(place: string): boolean {
     const responsibility = this.#options.sources.of(place)
-    return responsibility === 'here' || responsibility === 'move'
+    // This worker must not look again and again at mail of a source that cannot send.
+    if (responsibility === 'here' || responsibility === 'move') this.#backlog.add(flow, place)
   }
 
   /** A delivery was tried at a place. */
@@ -163,12 +159,13 @@ export class Places {
   *withCapacity(): Generator<{ readonly backlogged: Backlogged; readonly room: number }> {
     const { sources } = this.#options
     const isOpen = (name: string): boolean => {
-      if (!this.#concerns(name)) {
+      const responsibility = sources.of(name)
+      if (responsibility === 'move') return true
+      if (responsibility !== 'here') {
         // It is found again when that changes.
         this.#backlog.removePlace(name)
         return false
       }
-      if (sources.of(name) === 'move') return true
       const place = this.named(name)
       return place.isOpen && !this.stalls(place) && place.isReady()
     }

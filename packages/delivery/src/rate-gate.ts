@@ -12,11 +12,11 @@ const MAX_CLOSED_MS = { rate: 60_000, 'warm-up': 5000 } as const
 /** Takes one message from rates that all workers share. */
 export type TakeFromRates = (rates: readonly Rate[]) => Promise<Standing>
 
-/** The rates of a place: that of the provider, and the allowances of a source that is warmed up. */
+/** The rates of a place: that of the provider, the allowances of a source that is warmed up, and the daily limit of a smart host. */
 export interface PlaceRates {
   readonly rate: MessageRate | undefined
   readonly warmUp: readonly Rate[]
-  readonly others: readonly Rate[]
+  readonly perDay: readonly Rate[]
 }
 
 export interface RateGateOptions {
@@ -49,8 +49,8 @@ export class RateGate {
     this.#onSpent = onSpent
   }
 
-  set rates({ rate, warmUp, others }: PlaceRates) {
-    const next = [...warmUp, ...others, ...(rate ? [windowOf(this.#place, rate)] : [])]
+  set rates({ rate, warmUp, perDay }: PlaceRates) {
+    const next = [...warmUp, ...perDay, ...(rate ? [windowOf(this.#place, rate)] : [])]
     this.#warmUp = warmUp
     // The limits are set when the sources have changed, and with them what is left of their allowances.
     if (this.#closedBy === 'warm-up') this.#closedUntil = 0

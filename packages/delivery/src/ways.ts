@@ -77,11 +77,11 @@ export class Ways {
     for (const use of this.#situations(inFlight, usual)) {
       for (const place of smartHosts.placesFor(use, delivery.class)) {
         const way = this.#viaSmartHost(place, delivery.recipientDomain)
-        const { health } = places.named(place)
-        if (!way || places.named(place).closedFor(delivery) || health.isDown(way.route.site)) continue
+        const smartHost = places.named(place)
+        if (!way || smartHost.closedFor(delivery) || smartHost.health.isDown(way.route.site)) continue
         if (use === 'deadline' && (await this.#isUsualWayNext(inFlight))) continue
         // Its daily limit may have been reached meanwhile; mail would wait for the next day there.
-        if (!places.named(place).closedFor(delivery)) return way
+        if (!smartHost.closedFor(delivery)) return way
       }
     }
     return undefined

@@ -5,6 +5,7 @@ import {
   type Core,
   chooseSource,
   type Egress,
+  hasSource,
   isDatabaseTrouble,
   type LoadedMessage,
   type Log,
@@ -127,7 +128,7 @@ export class WorkerSources {
     const source = this.#byName.get(name)
     if (!source) return 'move'
     if (this.#canSend(source, base)) return this.#own.has(source.id) ? 'here' : 'elsewhere'
-    return this.#canOthersSend(source, base) ? 'move' : 'wait'
+    return hasSource(this.#egress, source.poolId, (one) => this.#canSend(one, base)) ? 'move' : 'wait'
   }
 
   #canSend(source: Source, base: string): boolean {
@@ -184,16 +185,6 @@ export class WorkerSources {
     return this.#options.providers.named(base) ? base : OTHER_PROVIDERS
   }
 
-  #canOthersSend({ poolId }: Source, base: string): boolean {
-    const { pools, sources } = this.#egress
-    const chain = new Set<number>()
-    for (let next: number | null = poolId; next !== null && !chain.has(next); ) {
-      chain.add(next)
-      next = pools.find(({ id }) => id === next)?.fallbackId ?? null
-    }
-    return sources.some((one) => chain.has(one.poolId) && this.#canSend(one, base))
-  }
-
   readonly #read = createRefresher(() => this.#refresh())
 
   async #refresh(): Promise<void> {
@@ -214,22 +205,26 @@ export class WorkerSources {
   }
 
   async #register({ sources }: Egress): Promise<void> {
-    if (this.#isLeaving) return
     const { core, log, workerId } = this.#options
     const local = localAddresses()
     const own = sources.filter((source) => hasAll(local, source))
+    // A worker that leaves ends what it has begun, from its own sources.
     this.#own = new Set(own.map(({ id }) => id))
-    const isSame = own.length === this.#registered.size && own.every(({ id }) => this.#registered.has(id))
-    if (isSame && (own.length === 0 || ++this.#reads % REGISTER_EVERY !== 0)) return
-    await core.sources.register(workerId, [...this.#own])
-    this.#registered = new Set(own.map(({ id }) => id))
-    if (!isSame) log.info({ sources: own.map(({ name }) => name) }, 'source addresses of this host')
+    const offered = this.#isLeaving ? [] : own
+    const isSame = offered.length === this.#registered.size && offered.every(({ id }) => this.#registered.has(id))
+    if (isSame && (offered.length === 0 || ++this.#reads % REGISTER_EVERY !== 0)) return
+    await core.sources.register(
+      workerId,
+      offered.map(({ id }) => id),
+    )
+    this.#registered = new Set(offered.map(({ id }) => id))
+    if (!isSame) log.info({ sources: offered.map(({ name }) => name) }, 'source addresses of this host')
   }
 
   /** This worker takes no more mail: that of its sources is sent from others of their pools, unless another worker has them. */
   async leave(): Promise<void> {
     this.#isLeaving = true
-    await this.#options.core.sources.register(this.#options.workerId, []).catch(() => {})
+    await this.#read()
   }
 
   async close(): Promise<void> {

@@ -11,6 +11,7 @@ import {
   UsageError,
   wholeOption,
 } from '../command.ts'
+import { removeCommand } from './remove-command.ts'
 
 export const poolCommands: readonly Command[] = [
   {
@@ -57,20 +58,11 @@ export const poolCommands: readonly Command[] = [
       })
     },
   },
-  {
-    name: 'pool remove',
-    usage: 'NAME',
+  removeCommand({
+    kind: 'pool',
     summary: 'Remove a pool that has no sources and that no rule or other pool uses',
-    words: 1,
-    options: {},
-    run: (call) => {
-      const name = requiredWord(call, 'name')
-      return call.withCore(async (core) => {
-        await core.sources.removePool(name)
-        return { data: { removed: name }, text: `pool ${name} removed` }
-      })
-    },
-  },
+    remove: (core, name) => core.sources.removePool(name),
+  }),
   {
     name: 'pool rule add',
     usage: 'POOL [--account ID] [--class CLASS] [--domain DOMAIN] [--tag TAG] [--position N]',

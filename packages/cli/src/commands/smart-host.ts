@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { CLASS_PROBLEM, classOf, DELIVERY_CLASSES, isClassName, type SmartHost, withoutSecret } from '@postrider/core'
 import { type Command, requiredText, requiredWord, table, textOption, UsageError, wholeOption } from '../command.ts'
+import { removeCommand } from './remove-command.ts'
 
 export const smartHostCommands: readonly Command[] = [
   {
@@ -47,20 +48,11 @@ export const smartHostCommands: readonly Command[] = [
       })
     },
   },
-  {
-    name: 'smart-host remove',
-    usage: 'NAME',
+  removeCommand({
+    kind: 'smart-host',
     summary: 'Remove a smart host; the mail that waits for it goes the usual way',
-    words: 1,
-    options: {},
-    run: (call) => {
-      const name = requiredWord(call, 'name')
-      return call.withCore(async (core) => {
-        await core.sources.removeSmartHost(name)
-        return { data: { removed: name }, text: `smart host ${name} removed` }
-      })
-    },
-  },
+    remove: (core, name) => core.sources.removeSmartHost(name),
+  }),
 ]
 
 function listOf(option: string): string[] {

@@ -11,6 +11,7 @@ import {
   UsageError,
   wholeOption,
 } from '../command.ts'
+import { removeCommand } from './remove-command.ts'
 import { listingsInBrief, NOT_CHECKED, recordsInBrief, statusText, warningsOf } from './source-status.ts'
 
 export const sourceCommands: readonly Command[] = [
@@ -126,20 +127,11 @@ export const sourceCommands: readonly Command[] = [
     options: {},
     run: (call) => changed(call, { pause: null }, 'resumed'),
   },
-  {
-    name: 'source remove',
-    usage: 'NAME',
+  removeCommand({
+    kind: 'source',
     summary: 'Remove a source; its mail that waits is sent from the others of its pool',
-    words: 1,
-    options: {},
-    run: (call) => {
-      const name = requiredWord(call, 'name')
-      return call.withCore(async (core) => {
-        await core.sources.remove(name)
-        return { data: { removed: name }, text: `source ${name} removed` }
-      })
-    },
-  },
+    remove: (core, name) => core.sources.remove(name),
+  }),
 ]
 
 function changed(call: Call, change: SourceChange, done: string): Promise<Answer> {

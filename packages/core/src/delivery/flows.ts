@@ -40,3 +40,18 @@ export async function dueFlows(sql: AnySql): Promise<DueFlow[]> {
      where exists (select from delivery_queue q where q.worker_id is null and q.account_id = flow.account_id
                                                   and q.class = flow.class and q.next_at <= service_now())`
 }
+
+/**
+ * The body of a recursive query `flow`: a row for each flow that has mail in the queue, due or not, numbered from 1. One index probe per flow.
+ * {@link dueFlows} walks over all of them.
+ */
+export function flowWalk(sql: AnySql, most: number): ReturnType<AnySql> {
+  return sql`
+    (select account_id, class, 1 as no from delivery_queue where worker_id is null order by account_id, class limit 1)
+    union all
+    select next.account_id, next.class, flow.no + 1 from flow cross join lateral (
+      select account_id, class from delivery_queue
+       where worker_id is null and (account_id, class) > (flow.account_id, flow.class)
+       order by account_id, class limit 1) next
+     where flow.no < ${most}`
+}

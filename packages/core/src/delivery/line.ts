@@ -1,6 +1,6 @@
 import { URGENT } from '../accounts/mail-class.ts'
 import type { AnySql } from '../platform/database/database.ts'
-import type { Flow } from './flows.ts'
+import { type Flow, flowWalk } from './flows.ts'
 
 /** Number of deliveries up to which those that are ahead of another one are counted. */
 const MAX_AHEAD = 10_000
@@ -84,15 +84,7 @@ function completed(
 /** Returns whether another flow has due mail, among the first 1,000 flows. At most two index probes per flow. */
 export async function isOtherFlowDue(sql: AnySql, { accountId, class: of }: Flow): Promise<boolean> {
   const rows = await sql`
-    with recursive flow as (
-      (select account_id, class, 1 as no from delivery_queue where worker_id is null order by account_id, class limit 1)
-      union all
-      select next.account_id, next.class, flow.no + 1 from flow cross join lateral (
-        select account_id, class from delivery_queue
-         where worker_id is null and (account_id, class) > (flow.account_id, flow.class)
-         order by account_id, class limit 1) next
-       where flow.no < ${MAX_FLOWS}
-    )
+    with recursive flow as (${flowWalk(sql, MAX_FLOWS)})
     select 1 from flow
      where (account_id, class) <> (${accountId}::int, ${of}::smallint)
        and exists (select from delivery_queue q where q.worker_id is null and q.account_id = flow.account_id

@@ -57,19 +57,26 @@ export async function parkDeliveries(
  * index probe per flow, however much mail it has parked.
  */
 export async function parkedFlows(sql: AnySql, after?: ParkedFlow): Promise<ParkedFlow[]> {
-  const first = after ?? { place: '', class: 0 as DeliveryClass, accountId: 0 }
   return sql<ParkedFlow[]>`
-    with recursive flow as (
-      select ${first.place}::text as place, ${first.class}::smallint as class, ${first.accountId}::int as account_id, 0 as no
-      union all
-      select next.place, next.class, next.account_id, flow.no + 1 from flow cross join lateral (
-        select place, class, account_id from delivery_queue
-         where worker_id is null and place is not null
-           and (place, class, account_id) > (flow.place, flow.class, flow.account_id)
-         order by place, class, account_id limit 1) next
-       where flow.no < ${MAX_FOUND}
-    )
+    with recursive flow as (${parkedWalk(sql, MAX_FOUND, after)})
     select place, class, account_id as "accountId" from flow where no > 0`
+}
+
+/**
+ * The body of a recursive query `flow`: a row for each flow that has mail parked at a place, after the first row, which has number 0 and is none.
+ * One index probe per flow.
+ */
+export function parkedWalk(sql: AnySql, most: number, after?: ParkedFlow): ReturnType<AnySql> {
+  const first = after ?? { place: '', class: 0 as DeliveryClass, accountId: 0 }
+  return sql`
+    select ${first.place}::text as place, ${first.class}::smallint as class, ${first.accountId}::int as account_id, 0 as no
+    union all
+    select next.place, next.class, next.account_id, flow.no + 1 from flow cross join lateral (
+      select place, class, account_id from delivery_queue
+       where worker_id is null and place is not null
+         and (place, class, account_id) > (flow.place, flow.class, flow.account_id)
+       order by place, class, account_id limit 1) next
+     where flow.no < ${most}`
 }
 
 /** Whether {@link parkedFlows} may have left out some. */

@@ -1,3 +1,5 @@
+import type { AnySql } from '../platform/database/database.ts'
+
 /** The name of a place in parts. */
 interface PlaceParts {
   /** The provider or site. */
@@ -17,4 +19,9 @@ export function sourcedPlace({ base, source }: PlaceParts): string {
 export function partsOfPlace(place: string): PlaceParts {
   const at = place.lastIndexOf('@')
   return at === -1 ? { base: place, source: undefined } : { base: place.slice(0, at), source: place.slice(at + 1) }
+}
+
+/** The condition that a column has a place, or that place from any source: `google` is also `google@mta-1`. Cannot use an index. */
+export function isAtPlace(sql: AnySql, column: ReturnType<AnySql>, place: string): ReturnType<AnySql> {
+  return sql`(${column} is not distinct from ${place}::text or starts_with(${column}, ${place}::text || '@'))`
 }

@@ -1,6 +1,7 @@
 import type { AnySql } from '../../platform/database/database.ts'
 import { NEVER } from '../../platform/never.ts'
-import type { WaitingFor } from '../parking.ts'
+import { flowWalk } from '../flows.ts'
+import { parkedWalk, type WaitingFor } from '../parking.ts'
 
 type Fragment = ReturnType<AnySql>
 
@@ -61,15 +62,7 @@ function countWaiting(sql: AnySql, by: QueueGrouping, budget: number): Promise<C
       order by next_at limit share.most + 1)`
   const ofFlow: Fragment = sql`account_id = flow.account_id and class = flow.class`
   return sql<Counted[]>`
-    with recursive flow as (
-      (select account_id, class, 1 as no from delivery_queue where worker_id is null order by account_id, class limit 1)
-      union all
-      select next.account_id, next.class, flow.no + 1 from flow cross join lateral (
-        select account_id, class from delivery_queue
-         where worker_id is null and (account_id, class) > (flow.account_id, flow.class)
-         order by account_id, class limit 1) next
-       where flow.no < ${MAX_FLOWS}
-    ), share as materialized (${shareOf(sql, budget, ofFlow)}), found as (
+    with recursive flow as (${flowWalk(sql, MAX_FLOWS)}), share as materialized (${shareOf(sql, budget, ofFlow)}), found as (
       select flow.account_id, flow.class, one.*, count(*) over (partition by flow.account_id, flow.class, one.arm) > share.most as more,
              share.flows
         from share cross join flow cross join lateral (
@@ -87,16 +80,7 @@ function countWaiting(sql: AnySql, by: QueueGrouping, budget: number): Promise<C
 function countParked(sql: AnySql, by: QueueGrouping, budget: number): Promise<Counted[]> {
   const atPlace: Fragment = sql`place is not null and place = flow.place and class = flow.class and account_id = flow.account_id`
   return sql<Counted[]>`
-    with recursive flow as (
-      select ''::text as place, 0::smallint as class, 0 as account_id, 0 as no
-      union all
-      select next.place, next.class, next.account_id, flow.no + 1 from flow cross join lateral (
-        select place, class, account_id from delivery_queue
-         where worker_id is null and place is not null
-           and (place, class, account_id) > (flow.place, flow.class, flow.account_id)
-         order by place, class, account_id limit 1) next
-       where flow.no < ${MAX_FLOWS}
-    ), share as materialized (${shareOf(sql, budget, atPlace)}), found as (
+    with recursive flow as (${parkedWalk(sql, MAX_FLOWS)}), share as materialized (${shareOf(sql, budget, atPlace)}), found as (
       select flow.place, flow.class, flow.account_id, one.*,
              count(*) over (partition by flow.place, flow.class, flow.account_id) > share.most as more, share.flows
         from share cross join flow cross join lateral (

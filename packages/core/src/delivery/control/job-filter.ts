@@ -3,6 +3,7 @@ import type { AnySql } from '../../platform/database/database.ts'
 import { NEVER } from '../../platform/never.ts'
 import type { BounceClass } from '../bounce-rules.ts'
 import { concernsPlace } from '../overrides.ts'
+import { isAtPlace } from '../place-names.ts'
 
 type Fragment = ReturnType<AnySql>
 
@@ -43,7 +44,7 @@ export function filterOf(sql: AnySql, action: WaitingAction, filter: JobFilter):
   const when = (condition: boolean, fragment: () => Fragment): Fragment => (condition ? fragment() : sql``)
   return sql`
     q.worker_id is null and ${ofAction(sql, action, toPool)}
-    ${when(place !== undefined, () => sql`and ${isAt(sql, place as string)}`)}
+    ${when(place !== undefined, () => sql`and ${isAtPlace(sql, sql`q.place`, place as string)}`)}
     ${when(domain !== undefined, () => sql`and q.recipient_domain = ${domain as string}::text`)}
     ${when(accountId !== undefined, () => sql`and q.account_id is not distinct from ${accountId as number}::int`)}
     ${when(of !== undefined, () => sql`and q.class = ${of as number}::int`)}
@@ -53,10 +54,6 @@ export function filterOf(sql: AnySql, action: WaitingAction, filter: JobFilter):
       () =>
         sql`and exists (select from messages m where m.id = q.message_id and ${tag as string}::text = any(m.tags) offset 0)`,
     )}`
-}
-
-function isAt(sql: AnySql, place: string): Fragment {
-  return sql`(q.place is not distinct from ${place}::text or starts_with(q.place, ${place}::text || '@'))`
 }
 
 function ofAction(sql: AnySql, action: WaitingAction, toPool: number | null): Fragment {

@@ -2,8 +2,9 @@ import type { Actor } from '../../accounts/audit/index.ts'
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import { LIMITS_CHANNEL, OPERATOR_RULE, setOverride } from '../overrides.ts'
+import { isAtPlace } from '../place-names.ts'
+import { requireAccount } from '../require-account.ts'
 import { noteOperatorChange } from './note-operator-change.ts'
-import { requireAccount } from './require-account.ts'
 
 export interface PauseTarget {
   readonly place: string
@@ -79,7 +80,7 @@ async function deletePauses(
 ): Promise<string[]> {
   const rows = await sql<{ rule: string; ended: boolean }[]>`
     delete from limit_overrides
-     where (place = ${place} ${pausesOnly ? sql`` : sql`or starts_with(place, ${place}::text || '@')`})
+     where ${pausesOnly ? sql`place = ${place}` : isAtPlace(sql, sql`place`, place)}
        and account_id is not distinct from ${accountId}::int
        ${rules ? sql`` : sql`and rule = ${OPERATOR_RULE}`} ${pausesOnly ? sql`and setting = 'pause'` : sql``}
     returning rule, until <= service_now() as ended`

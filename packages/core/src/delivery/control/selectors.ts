@@ -2,11 +2,11 @@ import { CLASS_PROBLEM, classOf, isClassName } from '../../accounts/mail-class.t
 import { type AnySql, onlyRow } from '../../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import { BOUNCE_CLASSES, type BounceClass } from '../bounce-rules.ts'
+import { requireAccount } from '../require-account.ts'
 import { poolNamed } from '../sources/change-egress.ts'
 import { readEgress } from '../sources/egress.ts'
 import { readDuration, readTime } from './duration.ts'
 import type { JobFilter, QueueAction } from './job-filter.ts'
-import { requireAccount } from './require-account.ts'
 
 /** The selectors of a plan, as the operator gives them; all are combined. */
 export interface Selectors {

@@ -86,10 +86,10 @@ function* withFallbacks(egress: Egress, begin: Pool | undefined): Generator<Pool
   }
 }
 
-/** Whether a pool or one of its fallback pools has sources. */
-export function canEverSend(egress: Egress, pool: Pool): boolean {
-  const ids = new Set([...withFallbacks(egress, pool)].map(({ id }) => id))
-  return egress.sources.some(({ poolId }) => ids.has(poolId))
+/** Whether a pool or one of its fallback pools has a source that meets the condition; without one, whether it has any. */
+export function hasSource(egress: Egress, poolId: number, is: (source: Source) => boolean = () => true): boolean {
+  const ids = new Set([...withFallbacks(egress, withId(egress, poolId))].map(({ id }) => id))
+  return egress.sources.some((source) => ids.has(source.poolId) && is(source))
 }
 
 /** Whether mail may use a pool because of a rule, or because it is the fallback of another one. */
@@ -101,7 +101,7 @@ function concerns(rule: PoolRule, mail: SourcedMail): boolean {
   return (
     (rule.accountId === null || rule.accountId === mail.accountId) &&
     (rule.class === null || rule.class === mail.class) &&
-    (rule.sendingDomain === null || rule.domainIds.includes(mail.domainId)) &&
+    (rule.sendingDomain === null || rule.domainId === mail.domainId) &&
     (rule.tag === null || mail.tags.includes(rule.tag))
   )
 }

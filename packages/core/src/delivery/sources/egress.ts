@@ -44,8 +44,8 @@ export interface PoolRule {
   readonly accountId: number | null
   readonly class: DeliveryClass | null
   readonly sendingDomain: string | null
-  /** The sending domains of this name, one per account at most. */
-  readonly domainIds: readonly number[]
+  /** The id of that domain; null if no account has it. */
+  readonly domainId: number | null
   readonly tag: string | null
 }
 
@@ -79,7 +79,8 @@ export async function readEgress(sql: AnySql): Promise<Egress> {
           select id, name, fallback_id as "fallbackId", reserved as "isReserved" from pools) p) as pools,
         (select coalesce(json_agg(r order by r.position, r.id), '[]') from (
           select r.id, r.position, r.pool_id as "poolId", r.account_id as "accountId", r.class, r.sending_domain as "sendingDomain", r.tag,
-                 coalesce((select json_agg(d.id) from domains d where d.name = r.sending_domain), '[]') as "domainIds"
+                 (select d.id from domains d
+                    where d.name = r.sending_domain and d.deleted_at is null and d.state <> 'pending') as "domainId"
             from pool_rules r) r) as rules`,
   )
 }

@@ -3,8 +3,9 @@ import type { DeliveryClass } from '../../accounts/mail-class.ts'
 import { parseDomain } from '../../mime/address.ts'
 import { onlyRow, type Sql } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
+import { requireAccount } from '../require-account.ts'
 import { changeEgress, poolNamed, requireName } from './change-egress.ts'
-import { canEverSend, isUsed } from './choose-source.ts'
+import { hasSource, isUsed } from './choose-source.ts'
 import { MAX_EGRESS, type Pool, type PoolRule, readEgress } from './egress.ts'
 
 export interface PoolSettings {
@@ -21,7 +22,7 @@ export async function addPool(sql: Sql, name: string, settings: PoolSettings, by
     if (egress.pools.some((pool) => pool.name === name))
       throw invalidParameter('pool', `${JSON.stringify(name)} exists`)
     if (egress.pools.length >= MAX_EGRESS.pools)
-      throw invalidParameter('pool', `there are ${MAX_EGRESS.pools} pools, the maximum`)
+      throw invalidParameter('pool', `the limit of ${MAX_EGRESS.pools} pools is reached`)
     const { fallback = null, isReserved = false } = settings
     const fallbackId = fallback === null ? null : poolNamed(egress, fallback, 'fallback').id
     await transaction`
@@ -40,7 +41,7 @@ export async function changePool(sql: Sql, name: string, settings: PoolSettings,
       fallback === undefined ? before.fallbackId : fallback === null ? null : poolNamed(egress, fallback, 'fallback').id
     if (fallbackId === before.id) throw invalidParameter('fallback', 'must be another pool')
     const pools = egress.pools.map((pool) => (pool.id === before.id ? { ...pool, fallbackId } : pool))
-    const cannotSend = canEverSend(egress, before) && !canEverSend({ ...egress, pools }, { ...before, fallbackId })
+    const cannotSend = hasSource(egress, before.id) && !hasSource({ ...egress, pools }, before.id)
     if (cannotSend && isUsed(egress, before))
       throw invalidParameter('fallback', `must have sources: ${name}, which rules or other pools use, has none`)
     await transaction`
@@ -86,19 +87,19 @@ export async function addPoolRule(sql: Sql, rule: NewPoolRule, by: Actor): Promi
   if (tag !== undefined && (tag === '' || tag.length > MAX_TAG))
     throw invalidParameter('tag', `must have 1 to ${MAX_TAG} characters`)
   if ([accountId, of, sendingDomain, tag].every((condition) => condition === undefined)) {
-    throw invalidParameter('account', 'is missing: give at least one of account, class, domain and tag')
+    throw invalidParameter('account', 'must be given, or class, domain or tag')
   }
   return changeEgress(sql, by, async (transaction, egress) => {
     const pool = poolNamed(egress, rule.pool)
     if (egress.rules.length >= MAX_EGRESS.rules)
-      throw invalidParameter('pool', `there are ${MAX_EGRESS.rules} rules, the maximum`)
-    if (!canEverSend(egress, pool))
+      throw invalidParameter('pool', `the limit of ${MAX_EGRESS.rules} rules is reached`)
+    if (!hasSource(egress, pool.id))
       throw invalidParameter('pool', `${pool.name} has no sources, and neither has its fallback; add one first`)
     const at = position ?? egress.rules.length + 1
     if (!Number.isInteger(at) || at < 1 || at > egress.rules.length + 1) {
       throw invalidParameter('position', `must be from 1 to ${egress.rules.length + 1}`)
     }
-    if (accountId !== undefined) await requireAccount(transaction, accountId)
+    await requireAccount(transaction, accountId)
     const order = egress.rules.map(({ id }) => id)
     const { id } = onlyRow(
       await transaction<{ id: number }[]>`
@@ -124,9 +125,4 @@ export async function removePoolRule(sql: Sql, id: number, by: Actor): Promise<v
     await transaction`delete from pool_rules where id = ${id}`
     return { result: undefined, action: 'pool.rule.remove', object: `pool rule ${id}`, before: { ...rule } }
   })
-}
-
-async function requireAccount(sql: Parameters<typeof readEgress>[0], id: number): Promise<void> {
-  const rows = await sql`select 1 from accounts where id = ${id}`
-  if (rows.length === 0) throw invalidParameter('account', `${id} does not exist`)
 }

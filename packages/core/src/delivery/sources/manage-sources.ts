@@ -5,7 +5,7 @@ import { onlyRow, type Sql, type SqlTransaction } from '../../platform/database/
 import { invalidParameter } from '../../platform/errors.ts'
 import { LIMITS_CHANNEL } from '../overrides.ts'
 import { changeEgress, poolNamed, requireName, sourceNamed } from './change-egress.ts'
-import { canEverSend, isUsed } from './choose-source.ts'
+import { hasSource, isUsed } from './choose-source.ts'
 import { DEFAULT_POOL, type Egress, MAX_EGRESS, readEgress, type Source } from './egress.ts'
 import { isWarmUpPlan, WARM_UP_PLANS } from './warm-up.ts'
 
@@ -179,7 +179,7 @@ function plain(address: string | undefined): string | null {
 
 function familyOf(address: string, parameter: string): number {
   const family = address.includes('%') ? 0 : isIP(address)
-  if (family === 0 || /^[0:.]+$/.test(address)) throw invalidParameter(parameter, 'must be an IP address')
+  if (family === 0 || /^[0:.]+$/.test(address)) throw invalidParameter(parameter, 'must be the IP address of a host')
   if (CONTAINS_IPV4.test(plain(address))) throw invalidParameter(parameter, 'must be given in the form of IPv4')
   return family
 }
@@ -191,7 +191,7 @@ function requireWeight(weight: number): void {
 
 function requireUnused({ sources }: Egress, name: string, { address, address6 }: Addresses): void {
   if (sources.length >= MAX_EGRESS.sources)
-    throw invalidParameter('name', `there are ${MAX_EGRESS.sources} sources, the maximum`)
+    throw invalidParameter('name', `the limit of ${MAX_EGRESS.sources} sources is reached`)
   if (sources.some((one) => one.name === name))
     throw invalidParameter('name', `${JSON.stringify(name)} is in use by another source`)
   for (const [parameter, given] of Object.entries({ address, address6 })) {
@@ -204,7 +204,7 @@ function requireUnused({ sources }: Egress, name: string, { address, address6 }:
 function requireOtherSource(egress: Egress, source: Source): void {
   const pool = egress.pools.find(({ id }) => id === source.poolId)
   const sources = egress.sources.filter(({ id }) => id !== source.id)
-  if (!pool || !isUsed(egress, pool) || canEverSend({ ...egress, sources }, pool)) return
+  if (!pool || !isUsed(egress, pool) || hasSource({ ...egress, sources }, pool.id)) return
   throw invalidParameter(
     'source',
     `is the last one of the pool ${pool.name}, which rules or other pools use; add another source, or remove these rules first`,

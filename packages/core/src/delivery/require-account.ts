@@ -1,5 +1,5 @@
-import { type AnySql, onlyRow } from '../../platform/database/database.ts'
-import { invalidParameter } from '../../platform/errors.ts'
+import { type AnySql, onlyRow } from '../platform/database/database.ts'
+import { invalidParameter } from '../platform/errors.ts'
 
 /** Throws parameterInvalid (account) if there is no such account. Null and undefined mean all accounts. */
 export async function requireAccount(sql: AnySql, accountId: number | null | undefined): Promise<void> {

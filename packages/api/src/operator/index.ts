@@ -9,6 +9,7 @@ import {
 } from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { clientAddress } from '../http/client-address.ts'
+import { type KnownPath, refuseOtherMethods, unreachable } from '../http/known-paths.ts'
 import { keepRate } from '../http/rate-headers.ts'
 import { sendFailure } from '../v2/envelope.ts'
 import { inputOf, readBodies, requireJson } from './input.ts'
@@ -55,10 +56,7 @@ export async function operator(app: FastifyInstance, { core, config, isStopping 
     if (request.routeOptions.config.allow !== undefined) throw new ServiceError('methodNotAllowed')
     if (isStopping()) throw new ServiceError('notReady', { reason: 'the process is stopping' })
   })
-  for (const { url, methods } of pathsOf(OPERATIONS)) {
-    const others = app.supportedMethods.filter((method) => !methods.includes(method))
-    app.route({ url, method: others, config: { allow: methods.join(', ') }, handler: unreachable })
-  }
+  refuseOtherMethods(app, pathsOf(OPERATIONS))
   await app.register(async (inner) => {
     inner.addHook('onRequest', async (request, reply) => {
       const { id } = await core.auth.authenticateOperator(bearerOf(request), clientAddress(request))
@@ -100,12 +98,7 @@ function rateOf(keyId: number): Rate {
   }
 }
 
-interface Path {
-  readonly url: string
-  readonly methods: readonly HTTPMethods[]
-}
-
-function pathsOf(operations: readonly Operation[]): Path[] {
+function pathsOf(operations: readonly Operation[]): KnownPath[] {
   return [...Map.groupBy(operations, ({ path }) => path)].map(([url, those]) => {
     const methods: HTTPMethods[] = those.map(({ method }) => method)
     // HEAD is GET without the body (RFC 9110 9.3.2).
@@ -116,8 +109,4 @@ function pathsOf(operations: readonly Operation[]): Path[] {
 /** Returns the key of `Authorization: Bearer` (RFC 6750 2.1); undefined for any other scheme. */
 function bearerOf({ headers }: FastifyRequest): string | undefined {
   return /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
-}
-
-async function unreachable(): Promise<never> {
-  throw new Error('unreachable: the hook sends the response')
 }

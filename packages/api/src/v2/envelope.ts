@@ -36,7 +36,6 @@ export type OperationGroup =
 declare module 'fastify' {
   interface FastifyContextConfig {
     readonly group?: OperationGroup
-    readonly allow?: string
   }
 }
 

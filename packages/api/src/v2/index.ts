@@ -4,6 +4,7 @@ import type { FastifyInstance, HTTPMethods } from 'fastify'
 import type { Doors } from '../doors.ts'
 import { reserveAsItComes, reserveBody, reserveStream } from '../http/body-budget.ts'
 import { clientAddress } from '../http/client-address.ts'
+import { type KnownPath, refuseOtherMethods } from '../http/known-paths.ts'
 import { keepRate } from '../http/rate-headers.ts'
 import { countBytes } from '../http/zipped.ts'
 import { answerLargeCalls } from '../large-calls/index.ts'
@@ -18,8 +19,7 @@ declare module 'fastify' {
   }
 }
 
-interface Path {
-  readonly url: string
+interface Path extends KnownPath {
   readonly group: OperationGroup
   readonly methods: HTTPMethods[]
 }
@@ -51,10 +51,7 @@ export async function v2(app: FastifyInstance, { core, entrance, letIn }: Doors)
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.allow !== undefined) throw new ServiceError('methodNotAllowed')
   })
-  for (const { url, methods, group } of PATHS) {
-    const others = app.supportedMethods.filter((method) => !methods.includes(method))
-    app.route({ url, method: others, config: { group, allow: methods.join(', ') }, handler: unreachable })
-  }
+  refuseOtherMethods(app, PATHS, ({ group }) => ({ group }))
   await app.register(async (inner) => {
     inner.addHook('onRequest', async (request, reply) => {
       if (letIn) request.principal = letIn()
@@ -86,8 +83,4 @@ export async function v2(app: FastifyInstance, { core, entrance, letIn }: Doors)
     if (entrance) answerLargeCalls(inner, entrance.largeCalls, sendFailure)
     await inner.register(operationRoutes, { core })
   })
-}
-
-async function unreachable(): Promise<never> {
-  throw new Error('unreachable: the hook sends the response')
 }

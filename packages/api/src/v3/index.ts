@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Doors } from '../doors.ts'
 import { reserveAsItComes, reserveBody } from '../http/body-budget.ts'
 import { clientAddress } from '../http/client-address.ts'
+import { methodOf, refuseOtherMethods, unreachable } from '../http/known-paths.ts'
 import { keepRate } from '../http/rate-headers.ts'
 import { countBytes, isZipped, unzipped } from '../http/zipped.ts'
 import { answerLargeCalls } from '../large-calls/index.ts'
@@ -25,14 +26,11 @@ export async function v3(app: FastifyInstance, { core, publicUrl, entrance, letI
     const { allow, sends = false } = request.routeOptions.config
     setCorsHeaders(reply, sends, publicUrl)
     if (allow === undefined) return
-    if (request.method !== 'OPTIONS') throw new ServiceError('methodNotAllowed')
+    if (methodOf(request) !== 'OPTIONS') throw new ServiceError('methodNotAllowed')
     sayPreflight(reply, sends)
     await reply.code(204).header('allow', allow).send()
   })
-  for (const { url, methods, sends } of PATHS) {
-    const others = app.supportedMethods.filter((method) => !methods.includes(method))
-    app.route({ url, method: others, config: { sends, allow: methods.join(', ') }, handler: unreachable })
-  }
+  refuseOtherMethods(app, PATHS, ({ sends }) => ({ sends }))
   await app.register(async (inner) => {
     inner.addHook('onRequest', async (request, reply) => {
       if (letIn) request.principal = letIn()
@@ -76,8 +74,4 @@ function bearerOf({ headers }: FastifyRequest): string | undefined {
 
 function one(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header
-}
-
-async function unreachable(): Promise<never> {
-  throw new Error('unreachable: the hook sends the response')
 }

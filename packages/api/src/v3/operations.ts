@@ -9,6 +9,7 @@ import {
 } from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { clientAddress } from '../http/client-address.ts'
+import type { KnownPath } from '../http/known-paths.ts'
 import { ACCOUNT_SETTINGS } from './account-settings.ts'
 import { BOUNCE_CLASSES } from './bounce-classifications.ts'
 import { CATEGORIES } from './categories.ts'
@@ -45,15 +46,13 @@ export const OPERATIONS: readonly Operation[] = [
 ]
 
 /** A v3 path and the methods it accepts; any other method returns 405. */
-export interface KnownPath {
-  readonly url: string
+interface Path extends KnownPath {
   readonly sends: boolean
-  readonly methods: readonly HTTPMethods[]
 }
 
-export const PATHS: readonly KnownPath[] = knownPaths()
+export const PATHS: readonly Path[] = knownPaths()
 
-function knownPaths(): KnownPath[] {
+function knownPaths(): Path[] {
   // Paths that differ only in parameter names are the same path.
   const shapes = Map.groupBy(OPERATIONS, ({ path }) => path.replace(/:\w+/g, ':'))
   return [...shapes.values()].map((operations) => {

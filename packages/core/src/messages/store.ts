@@ -25,8 +25,10 @@ export interface Write {
  */
 export async function writeMessages({ sql, batch, forgotten, isWanted }: Write): Promise<Written[]> {
   const deadline = performance.now() + RETRY_TIMEOUT
+  let lacked = false
   for (let attempt = 1; ; attempt++) {
     try {
+      if (lacked) await ensurePartitions(sql)
       const found = attempt > 1 ? await findStored(sql, batch) : undefined
       if (found && found.size > 0) return batch.map(({ id }) => ({ stored: found.has(id), queued: found.has(id) }))
       const wanted = batch.filter((_message, at) => isWanted(at))
@@ -34,11 +36,10 @@ export async function writeMessages({ sql, batch, forgotten, isWanted }: Write):
       const written = wanted.length > 0 ? await insertOnce(sql, wanted, forgotten) : []
       return batch.map((message) => written[wanted.indexOf(message)] ?? REPEATED)
     } catch (error) {
-      if (lacksPartition(error) && attempt === 1) {
-        await ensurePartitions(sql)
-        continue
-      }
-      const again = isDatabaseAway(error) || isRetryable(error) || (attempt > 1 && isOwnDuplicate(error))
+      const lacks = lacksPartition(error)
+      const again =
+        isDatabaseAway(error) || isRetryable(error) || (lacks && !lacked) || (attempt > 1 && isOwnDuplicate(error))
+      lacked ||= lacks
       if (!again || performance.now() > deadline) throw error
       await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 500) * (0.5 + Math.random())))
     }

@@ -242,7 +242,10 @@ t.test('a refusal of the sending domain slows nothing, and becomes a finding of 
 t.test('mail whose lifetime ends during a pause expires, and says why', async (t) => {
   const provider = await makeProvider(t, 'expiring', () => TSS04)
   await sendMany(10, provider.domainOf)
-  await until('the pause', async () => (await overridesOf('expiring')).length > 0 || undefined)
+  await until('a worker that knows the pause', async () => {
+    await sendMany(1, provider.domainOf)
+    return (await parkedAt('expiring')).length > 0
+  })
   const id = await sendMany(1, provider.domainOf, internet.sender, { settings: { deadline: 60 } })
   await until(
     'it to wait',

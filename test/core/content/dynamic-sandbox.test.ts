@@ -6,6 +6,7 @@ import {
   type TemplateData,
 } from '@postrider/core'
 import t from 'tap'
+import { takesLinearTime } from '../../helpers/linear.ts'
 
 const renderer = createDynamicRenderer({ threads: 1 })
 t.teardown(() => renderer.close())
@@ -208,7 +209,6 @@ t.test('a closed renderer refuses, and closing twice does nothing', async (t) =>
   t.equal((refused as ServiceError).errorName, 'overloaded')
 })
 
-const N = 25_000
 /** Texts that are slow for patterns with two ways to match, and for parsers that look back. */
 const FAMILIES: readonly (readonly [what: string, of: (size: number) => string])[] = [
   ['new lines', (n) => `${'\n'.repeat(n)}x{{a}}`],
@@ -235,23 +235,7 @@ const FAMILIES: readonly (readonly [what: string, of: (size: number) => string])
 
 for (const [what, of] of FAMILIES) {
   t.test(`${what}: four times as much takes no more than six times as long, and 100 kB less than 100 ms`, (t) => {
-    const once = fastest(() => checkDynamic(of(N)))
-    const four = fastest(() => checkDynamic(of(4 * N)))
-    // Below a few milliseconds there is nothing to compare.
-    t.ok(four < 6 * Math.max(once, 3), `${once.toFixed(2)} ms, ${four.toFixed(2)} ms`)
-    t.ok(four < 100, `${four.toFixed(2)} ms`)
+    takesLinearTime(t, (times) => checkDynamic(of(times * 25_000)))
     t.end()
   })
-}
-
-/** Milliseconds of computing, since others want the processor too. */
-function fastest(act: () => unknown): number {
-  let best = Number.POSITIVE_INFINITY
-  for (let round = 0; round < 5; round++) {
-    const began = process.threadCpuUsage()
-    act()
-    const { user, system } = process.threadCpuUsage(began)
-    best = Math.min(best, (user + system) / 1000)
-  }
-  return best
 }

@@ -11,6 +11,7 @@ import { fairness } from './cases/fairness.ts'
 import { fullQueue, manyEvents, workers } from './cases/growth.ts'
 import { httpAccept } from './cases/http-accept.ts'
 import { idleLatency, waitFor250 } from './cases/latency.ts'
+import { queueJobs } from './cases/queue-jobs.ts'
 import { smtpAccept } from './cases/smtp-accept.ts'
 import { tarpit } from './cases/tarpit.ts'
 import type { Case } from './harness/context.ts'
@@ -38,7 +39,7 @@ Cases: `
 
 const CASES: readonly Case[] = [
   ...[smtpAccept, endToEnd, httpAccept, waitFor250, idleLatency, underAccept],
-  ...[snapshot, client, fullQueue, fairness, backlog, tarpit, claimFlows, claimLatency, manyEvents, workers],
+  ...[snapshot, client, fullQueue, fairness, backlog, tarpit, claimFlows, claimLatency, queueJobs, manyEvents, workers],
 ]
 
 /** What `--json` promises to name, whether it was measured or not. */

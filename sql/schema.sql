@@ -391,10 +391,10 @@ create table events (
   constraint events_type_check check (type = any (array['processed'::text, 'sent'::text, 'deferred'::text, 'bounced'::text, 'dropped'::text, 'invalid'::text, 'expired'::text, 'opened'::text, 'clicked'::text, 'unsubscribed'::text, 'complained'::text, 'domain'::text]))
 ) partition by range (occurred_at);
 create index events_account on events (account_id, transaction);
-create index events_hard_bounces on events (account_id, message_id, recipient_no, occurred_at) where type = 'bounced'::text and ((detail ->> 'class'::text) = any (array['bad-mailbox'::text, 'bad-domain'::text, 'mailbox-inactive'::text])) and not coalesce(detail ? 'machine'::text, false);
+create index events_hard_bounces on events (account_id, message_id, recipient_no, occurred_at) where type = 'bounced'::text and ((detail ->> 'class'::text) = any (array['bad-mailbox'::text, 'bad-domain'::text, 'moved'::text, 'not-accepting'::text])) and not coalesce(detail ? 'machine'::text, false);
 create index events_message on events (message_id);
 create index events_notable on events (account_id, type, message_id, recipient_no, occurred_at) where (type = any (array['bounced'::text, 'expired'::text, 'dropped'::text, 'invalid'::text, 'opened'::text, 'clicked'::text, 'unsubscribed'::text, 'complained'::text])) and not coalesce(detail ? 'machine'::text, false);
-create index events_soft_bounces on events (account_id, message_id, recipient_no, occurred_at) where (type = 'expired'::text or type = 'bounced'::text and (coalesce(detail ->> 'class'::text, ''::text) <> all (array['bad-mailbox'::text, 'bad-domain'::text, 'mailbox-inactive'::text]))) and not coalesce(detail ? 'machine'::text, false);
+create index events_soft_bounces on events (account_id, message_id, recipient_no, occurred_at) where (type = 'expired'::text or type = 'bounced'::text and (coalesce(detail ->> 'class'::text, ''::text) <> all (array['bad-mailbox'::text, 'bad-domain'::text, 'moved'::text, 'not-accepting'::text]))) and not coalesce(detail ? 'machine'::text, false);
 create index events_transaction on events (transaction);
 
 create table export_jobs (

@@ -22,7 +22,6 @@ const WORDINGS: Readonly<Record<BounceClass, readonly string[]>> = {
     '550 5.2.1 <lena@harbor.example>... User Unknown',
     '550 5.7.1 550 User Unknown: lena@harbor.example',
     '550 5.0.0 <lena@harbor.example>... User unknown',
-    '550 5.1.6 recipient no longer on server: lena@harbor.example',
     '550 lena@harbor.example... No such user',
     '550 No such user here',
     '550 Unknown user lena@harbor.example',
@@ -32,12 +31,27 @@ const WORDINGS: Readonly<Record<BounceClass, readonly string[]>> = {
     '550 Requested action not taken: mailbox unavailable',
     '550 5.1.1 Adresse d au moins un destinataire invalide. Invalid recipient. OFR_416 [416]',
     '551 not our user',
+    '550 Sorry, no mailbox here by that name. (#5.1.1)',
+    '550 Rejected (#5.1.1)',
   ],
   'bad-domain': [
     '550 5.1.2 the domain does not exist',
-    '556 5.1.10 the domain accepts no mail (null MX)',
     '450 4.1.2 <lena@harbor.example>: Recipient address rejected: Domain not found',
+    '550 5.1.2 Host unknown (Name server: mx.harbor.example: host not found)',
+    '554 5.4.4 Unable to route',
+    '554 The mail could not be delivered because the domain is not reachable. Please check the domain',
   ],
+  moved: [
+    '550 5.1.6 recipient no longer on server: lena@harbor.example',
+    '551 5.1.6 lena has moved to lena@quay.example',
+    '551 User not local; please try <lena@quay.example>',
+  ],
+  'not-accepting': [
+    '556 5.1.10 the domain accepts no mail (null MX)',
+    '550 5.7.27 Host does not accept mail',
+    '521 harbor.example does not accept mail: the server does not accept e-mail',
+  ],
+  filtered: ['550 5.2.0 Unknown user lena@harbor.example', '550 5.2.0 : User unknown'],
   'mailbox-full': [
     '552 5.2.2 <lena@harbor.example>: user is over quota',
     "552 5.2.2 The recipient's inbox is out of storage space and inactive.",
@@ -45,6 +59,8 @@ const WORDINGS: Readonly<Record<BounceClass, readonly string[]>> = {
     '550 Mailbox quota exceeded',
     '554 mailbox is full',
     "550 5.1.0 - Unknown error 550-'5.2.2 <lena@harbor.example>... Mailbox Full'",
+    "550 5.1.0 - Unknown address error 550-'5.2.2 <lena@harbor.example>' (delivery attempts: 0)",
+    '550 <lena@harbor.example>: no such user: mailbox full',
   ],
   'mailbox-inactive': [
     '550 5.2.1 The email account that you tried to reach is disabled.',
@@ -62,6 +78,12 @@ const WORDINGS: Readonly<Record<BounceClass, readonly string[]>> = {
     '552 Message too big',
   ],
   policy: [
+    '550 <lena@harbor.example>: Recipient address rejected',
+    "550 5.1.0 - Unknown address error 550-'5.7.1 <lena@harbor.example>... Access denied' (delivery attempts: 0)",
+    '554 5.7.1 Virus detected in message',
+    '550 Denied by policy',
+    '450 4.7.1 <mx.ship.example>: Helo command rejected: Host not found',
+    '553 5.1.8 <desk@ship.example>: Domain not found',
     '550 5.7.0 Local Policy Violation',
     '554 5.7.9 Message not accepted for policy reasons.',
     '554 5.7.1 <lena@harbor.example>: Recipient address rejected: Access denied',
@@ -72,6 +94,8 @@ const WORDINGS: Readonly<Record<BounceClass, readonly string[]>> = {
     '550 5.1.0 <desk@ship.example> sender rejected. AUP#CDRBL',
   ],
   spam: [
+    '554 Blocked - see https://harbor.example/why?ip=192.0.2.1',
+    '550 5.2.0 Mail rejete. Mail rejected. OFR_506 [506]',
     '550 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org',
     "550 5.7.1 messages from [192.0.2.1] weren't sent; part of their network is on our block list (S3150).",
     '550 5.7.1 IP address blacklisted by recipient',
@@ -81,6 +105,8 @@ const WORDINGS: Readonly<Record<BounceClass, readonly string[]>> = {
     '554 5.7.1 The message was rejected because of low reputation',
   ],
   authentication: [
+    '450 4.7.1 Client host rejected: cannot find your reverse hostname, [192.0.2.1]',
+    '554 5.7.1 The server sending your mail [192.0.2.1] does not have a reverse DNS entry. Connection rejected: no PTR',
     '550-5.7.26 The MAIL FROM domain has an SPF record with a hard fail policy\r\n550 5.7.26 (-all)',
     '550 5.7.515 Access denied, sending domain ship.example does not meet the required authentication level.',
     '550 5.7.1 Email rejected per DMARC policy for ship.example',
@@ -99,9 +125,25 @@ const WORDINGS: Readonly<Record<BounceClass, readonly string[]>> = {
     '421 too many connections from your host',
     '550 Ip frequency limited [192.0.2.22].',
   ],
-  relay: ['554 5.7.1 <lena@harbor.example>: Relay access denied', '550 relaying not permitted'],
+  relay: [
+    '554 5.7.1 <lena@harbor.example>: Relay access denied',
+    '550 relaying not permitted',
+    '550 5.7.1 Unable to relay',
+    '550 We do not relay',
+  ],
   protocol: ['501 5.5.4 Invalid arguments', '503 5.5.1 bad sequence', '550 5.6.7 SMTPUTF8 is needed'],
-  network: ['451 4.4.3 the DNS did not answer', '550 4.4.7 QUEUE.Expired; message expired', '550 5.4.6 loop'],
+  network: [
+    '451 4.4.3 the DNS did not answer',
+    '550 5.4.6 loop',
+    '550 5.4.4 Name service error for name=harbor.example type=MX: Malformed reply',
+  ],
+  expired: ['550 4.4.7 QUEUE.Expired; message expired', '554 delivery time expired'],
+  system: [
+    '554 5.3.5 Local configuration error',
+    '550 procmail: Couldn\'t create "/var/spool/mail/lena" id: lena: No such user',
+    '554 No space left on device',
+    '451 4.3.0 Other mail system problem',
+  ],
   other: ['550 Rejected', '554 Transaction failed', '550'],
 }
 
@@ -137,10 +179,28 @@ t.test('a reply that quotes the return path and not the recipient is about the s
     ['Verification failed for <b-abc@bounces.ship.example>: User unknown', 'policy'],
     ['<lena@harbor.example>: Recipient address rejected: Sender verify failed: user unknown', 'policy'],
   ] as const) {
-    t.equal(bounceClass('', text, parties), expected, text)
+    t.equal(bounceClass('', text, { parties }), expected, text)
   }
-  t.equal(bounceClass('', 'User unknown', { ...parties, sender: '' }), 'bad-mailbox', 'there is no return path')
+  t.equal(
+    bounceClass('', 'User unknown', { parties: { ...parties, sender: '' } }),
+    'bad-mailbox',
+    'there is no return path',
+  )
 })
+
+t.test(
+  '"user unknown", said after the message, is the word of a filter, unless it comes with the code for it',
+  async (t) => {
+    for (const stage of ['data', 'dot'] as const) {
+      t.equal(bounceClass('', 'User unknown', { stage }), 'filtered', stage)
+      t.equal(bounceClass('5.7.1', '550 User Unknown', { stage }), 'filtered', stage)
+      t.equal(bounceClass('5.1.1', 'User unknown', { stage }), 'bad-mailbox', stage)
+      t.equal(bounceClass('', 'no mailbox here by that name (#5.1.1)', { stage }), 'bad-mailbox', stage)
+      t.equal(bounceClass('', 'mailbox is full', { stage }), 'mailbox-full', stage)
+    }
+    t.equal(bounceClass('', 'User unknown', { stage: 'rcpt' }), 'bad-mailbox')
+  },
+)
 
 for (const [expected, replies] of Object.entries(WORDINGS)) {
   t.test(`replies of class ${expected} are known by their words`, async (t) => {

@@ -190,12 +190,27 @@ for (const [what, script] of [
   ['a full mailbox', { rcpt: () => '552 5.2.2 mailbox full' }],
   ['a message that is refused as spam', { dot: () => '550 5.7.1 looks like spam' }],
   ['a sender the server does not know', { mail: () => '550 5.1.1 no such user' }],
+  ['"unknown user" that is said of the message', { dot: () => '550 User unknown' }],
+  ['a mailbox that is disabled', { rcpt: () => '550 5.2.1 mailbox disabled' }],
+  ['a domain that accepts no mail', { rcpt: () => '550 5.7.27 Host does not accept mail' }],
 ] as const) {
   t.test(`${what} suppresses nobody`, async (t) => {
     const host = await internet.host(t, script)
     const recipient = `kept@${internet.domain([host])}`
     await internet.inState(await internet.send(recipient), 'bounced')
     t.equal((await service.core.suppressions.holding(sender.accountId, recipient)).length, 0)
+  })
+}
+
+for (const [what, script] of [
+  ['has moved', { rcpt: () => '551 5.1.6 has moved' }],
+  ['does not exist, as is said after the message with the code for it', { dot: () => '550 5.1.1 no such user' }],
+] as const) {
+  t.test(`an address that ${what}, is suppressed`, async (t) => {
+    const host = await internet.host(t, script)
+    const recipient = `gone@${internet.domain([host])}`
+    await internet.inState(await internet.send(recipient), 'bounced')
+    t.match(await service.core.suppressions.holding(sender.accountId, recipient), [{ reason: 'hardbounce' }])
   })
 }
 

@@ -118,7 +118,7 @@ t.test('mail to a domain with a null MX bounces with 5.1.10, and no connection i
   t.match(found.deliveries[0]?.attempts, [
     { outcome: 'bounced', stage: 'mx', code: 556, enhanced: '5.1.10', host: null },
   ])
-  t.match(eventsOf(found).at(-1), ['bounced', { enhanced: '5.1.10', class: 'bad-domain' }])
+  t.match(eventsOf(found).at(-1), ['bounced', { enhanced: '5.1.10', class: 'not-accepting' }])
   t.equal(host.sessions, 0)
 })
 

@@ -157,7 +157,7 @@ t.test('drops are told by their reason, and what was asked for is told once', as
       { ...later, type: 'expired' },
     ],
     ...[
-      { ...later, type: 'bounced', detail: { class: 'mailbox-inactive' } },
+      { ...later, type: 'bounced', detail: { class: 'moved' } },
       { ...later, type: 'complained' },
     ],
     ...[

@@ -214,7 +214,7 @@ t.test('a block is a bounce that says nothing about the address', async (t) => {
   await make({ url: receiver.url, bounce: true })
   const bounce = (name: string) =>
     addEvents(service, sender, 1, { type: 'bounced', detail: { code: 550, class: name } })
-  for (const name of ['bad-domain', 'mailbox-inactive', 'mailbox-full', 'spam']) await bounce(name)
+  for (const name of ['bad-domain', 'moved', 'mailbox-inactive', 'spam']) await bounce(name)
   await addEvents(service, sender, 1, { type: 'expired', detail: { code: 451 } })
   await until('all events', () => eventsIn(receiver.batches()).length === 5)
   t.strictSame(

@@ -1,10 +1,13 @@
+import type { Parties, Stage } from './outcome.ts'
+
 /**
  * The reason why a server rejected mail, derived from its reply. The first matching rule wins. A new wording needs one line
  * here and one line in the test. Enhanced codes are those of RFC 3463 and its IANA registry.
  */
 export const BOUNCE_CLASSES = [
-  ...(['bad-mailbox', 'bad-domain', 'mailbox-full', 'mailbox-inactive', 'too-large', 'policy', 'spam'] as const),
-  ...(['authentication', 'rate', 'relay', 'protocol', 'network', 'other'] as const),
+  ...(['bad-mailbox', 'bad-domain', 'moved', 'not-accepting', 'mailbox-full', 'mailbox-inactive', 'filtered'] as const),
+  ...(['too-large', 'policy', 'spam', 'authentication', 'rate', 'relay', 'protocol', 'network', 'expired'] as const),
+  ...(['system', 'other'] as const),
 ] as const
 export type BounceClass = (typeof BOUNCE_CLASSES)[number]
 
@@ -26,25 +29,45 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
   // Classified as bad-mailbox, these replies would suppress recipients whose mailboxes exist.
   { class: 'policy', text: ABOUT_SENDER },
   { class: 'policy', text: PERHAPS_ABOUT_SENDER, unlessOfRecipient: true },
-  // This wording is unambiguous, so it outranks the enhanced code: Exchange sends it with 5.1.10, others with 5.2.1, 5.7.1 or
-  // 5.0.0.
-  {
-    class: 'bad-mailbox',
-    text: /\b(unknown|no such) (user|recipient|mailbox|address)|\b(user|recipient) (is )?(unknown|not found|not exist)/i,
-  },
-  { class: 'bad-domain', enhanced: /^[45]\.1\.(2|10)$/ },
   // The server rejected the sender address, even if the text says that something does not exist.
   { class: 'policy', enhanced: /^[45]\.1\.[78]$/ },
+  { class: 'policy', text: /\b(helo|ehlo)\b.{0,30}\b(rejected|refused|denied|invalid)\b/i },
+  // Wordings of a domain or host, with codes of all kinds.
+  {
+    class: 'not-accepting',
+    text: /\b(host|domain|server) (does|do|will) not accept (any )?(e?-?mail|messages)\b|\baccepts no (e?-?mail|messages)\b|\bnull mx\b/i,
+  },
+  {
+    class: 'bad-domain',
+    text: /\b(unknown (host|domain)|(host|domain) (is )?(unknown|not (found|reachable))|host or domain name not found|no such (host|domain))\b/i,
+  },
+  // Before the wordings of unknown users: a mailbox that is full exists.
   { class: 'mailbox-full', enhanced: /^[45]\.2\.2$/ },
   {
     class: 'mailbox-full',
     text: /(mailbox|quota|inbox|storage).{0,40}(\bfull\b|exceed|over\s?(quota|limit))|over\s?quota|out of storage/i,
   },
+  // A program of the recipient's server reports a missing user of its own.
+  {
+    class: 'system',
+    text: /\b(could ?n.t|cannot|can.t|unable to) (create|open|write|lock|exec)|\bcommand (died|failed)|\bno space left|\bdisk (is )?full|\b(local|server) configuration error|\binternal (server )?error/i,
+  },
+  // This wording is unambiguous, so it outranks the enhanced code: Exchange sends it with 5.1.10, others with 5.2.1, 5.7.1 or
+  // 5.0.0.
+  {
+    class: 'bad-mailbox',
+    text: /\b(unknown|no such) (user|recipient|mailbox|address)|\b(user|recipient) (is )?(unknown|not found|not exist)|\bno mailbox here/i,
+  },
+  { class: 'network', text: /\bname service error\b/i },
+  { class: 'not-accepting', enhanced: /^5\.1\.10$/ },
+  { class: 'bad-domain', enhanced: /^([45]\.1\.(2|10)|5\.4\.4)$/ },
   { class: 'rate', enhanced: /^4\.7\.28$/ },
   {
     class: 'rate',
     text: /too many (connections|messages|recipients)|rate limit|frequency limit|throttl|gr[ae]y\s?list|at a rate that|unexpected volume|unusual rate/i,
   },
+  { class: 'moved', enhanced: /^5\.1\.6$/ },
+  { class: 'moved', text: /\b(has|have|was) moved\b|\bno longer (on|at|with|here)\b|\buser not local.{0,20}try\b/i },
   { class: 'mailbox-inactive', enhanced: /^[45]\.(2\.1|7\.13)$/ },
   {
     class: 'mailbox-inactive',
@@ -53,13 +76,14 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
   { class: 'authentication', enhanced: /^[45]\.7\.(20|21|22|23|24|25|26|27|29|30|509|515)$/ },
   {
     class: 'authentication',
-    text: /\b(dmarc|dkim|spf|ptr)\b|reverse dns|unauthenticated|authentication (information|level)|mismatches client ip/i,
+    text: /\b(dmarc|dkim|spf|ptr|rdns)\b|reverse (dns|hostname|lookup)|cannot find your (reverse )?hostname|unauthenticated|authentication (information|level)|mismatches client ip/i,
   },
   {
     class: 'spam',
-    text: /\bspam|black\s?list|block\s?list|\brbl\b|spamhaus|barracuda|unsolicited|\bube\b|reputation|banned sending|blocked using/i,
+    text: /\bspam|black\s?list|block\s?list|\brbl\b|spamhaus|barracuda|unsolicited|\bube\b|reputation|banned sending|blocked using|\bblocked - see\b|\bOFR[_ ]506\b/i,
   },
-  { class: 'bad-mailbox', enhanced: /^5\.1\.(1|3|6)$/ },
+  { class: 'policy', text: /\b(virus|malware)\b|\bdenied by policy\b/i },
+  { class: 'bad-mailbox', enhanced: /^5\.1\.(1|3)$/ },
   // Microsoft 365: the recipient is not in the directory.
   { class: 'bad-mailbox', enhanced: /^5\.4\.1$/, text: /recipient address rejected/i },
   {
@@ -68,35 +92,59 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
   },
   { class: 'too-large', enhanced: /^[45]\.(3\.4|2\.3)$/ },
   { class: 'too-large', text: /(message|size).{0,30}(too (big|large)|exceed)/i },
-  { class: 'relay', text: /relay(ing)? (access )?(denied|not (allowed|permitted))/i },
+  {
+    class: 'relay',
+    text: /relay(ing)? (access )?(denied|not (allowed|permitted))|\bunable to relay\b|\bdo(es)? not relay\b/i,
+  },
+  // Without a reason, after the rules for those that have one: it may be a filter's word.
+  { class: 'policy', text: /\brecipient address rejected\b/i },
+  { class: 'expired', enhanced: /^[45]\.4\.7$/ },
+  { class: 'expired', text: /\b(message|delivery time) (has )?expired\b|\btoo (long|old) in (the )?queue\b/i },
   { class: 'policy', enhanced: /^[45]\.7\./ },
   { class: 'network', enhanced: /^[45]\.4\./ },
   { class: 'protocol', enhanced: /^[45]\.[56]\./ },
+  { class: 'system', enhanced: /^[45]\.3\./ },
 ]
 
-/** The envelope addresses of the rejected transaction. */
-export interface Parties {
-  /** The return path; empty for the null sender. */
-  readonly sender: string
-  readonly recipient: string
+/** How a reply was said. */
+export interface Said {
+  readonly parties?: Parties | undefined
+  readonly stage?: Stage | undefined
 }
 
 /** Classes that describe the recipient's address. */
 const ADDRESS_CLASSES: ReadonlySet<BounceClass> = new Set([
   'bad-mailbox',
   'bad-domain',
+  'moved',
+  'not-accepting',
   'mailbox-inactive',
   'mailbox-full',
 ])
+/** Codes that say nothing more than the reply's own. */
+const GENERAL = /^$|^[45]\.[01]\.0$/
+/** A code within the text: `(#5.1.1)` of qmail, or that of another server, which this one quotes. */
+const CODE_WITHIN = /(?:#|\b[45]\d\d[- ]['"]?)([45]\.[0-7]\.\d{1,3})\b/
+/** The words of a gateway before the reply that it quotes. */
+const OF_GATEWAY = /^(?:5\.1\.0 )?- unknown (?:address )?error /i
+/** The codes of an address that does not exist, whenever they are said. */
+const NO_SUCH_ADDRESS = /^5\.1\.(1|3|10)$/
+/** Something else about a mailbox that exists. */
+const OTHER_OF_MAILBOX = /^5\.2\.0$/
+const AFTER_DATA: ReadonlySet<Stage | undefined> = new Set<Stage>(['data', 'dot'])
 
 /**
  * Returns the bounce class of a reply. A reply that quotes our return path but not the recipient concerns the return path,
- * whatever its wording.
+ * whatever its wording. "Unknown user", said after the message and without the code for it, is a filter's word: of this mail, and not of the mailbox.
  */
-export function bounceClass(enhanced: string, text: string, parties?: Parties): BounceClass {
+export function bounceClass(enhanced: string, reply: string, { parties, stage }: Said = {}): BounceClass {
+  const text = reply.replace(OF_GATEWAY, '')
   const quoted = parties ? quotedIn(text.toLowerCase(), parties) : { sender: false, recipient: false }
-  const found = byRules(enhanced, text, quoted.recipient && !quoted.sender)
-  return ADDRESS_CLASSES.has(found) && quoted.sender && !quoted.recipient ? 'policy' : found
+  const code = GENERAL.test(enhanced) ? (CODE_WITHIN.exec(text)?.[1] ?? enhanced) : enhanced
+  const found = byRules(code, text, quoted.recipient && !quoted.sender)
+  if (ADDRESS_CLASSES.has(found) && quoted.sender && !quoted.recipient) return 'policy'
+  const isFilters = OTHER_OF_MAILBOX.test(code) || (AFTER_DATA.has(stage) && !NO_SUCH_ADDRESS.test(code))
+  return found === 'bad-mailbox' && isFilters ? 'filtered' : found
 }
 
 function quotedIn(text: string, { sender, recipient }: Parties): Record<keyof Parties, boolean> {

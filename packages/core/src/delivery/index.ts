@@ -56,7 +56,7 @@ import { makeReturnPath, type ReturnPathTarget, readReturnPath } from './return-
 import { countHits, forgetHits, type RuleHits } from './rule-hits.ts'
 import { failSetAside, listSetAside, noteAlone, releaseSetAside, type SetAside } from './set-aside.ts'
 
-export { type BounceClass, bounceClass, type Parties } from './bounce-rules.ts'
+export { type BounceClass, bounceClass } from './bounce-rules.ts'
 export type { Slot, SlotRequest } from './connection-slots.ts'
 export type { FlowProgress } from './flow-progress.ts'
 export type { Flow, FlowShare } from './flows.ts'

@@ -1,5 +1,3 @@
-import type { Parties } from './bounce-rules.ts'
-
 /** The outcome of one attempt. A rejection by the remote server is a value, never an exception. */
 export type Outcome = Delivered | Deferred | Bounced | Dropped
 
@@ -11,6 +9,13 @@ export interface Reply {
   readonly text: string
   /** Made by this service, not by a server. */
   readonly own?: true
+}
+
+/** The envelope addresses of the rejected transaction. */
+export interface Parties {
+  /** The return path; empty for the null sender. */
+  readonly sender: string
+  readonly recipient: string
 }
 
 /** The stage that a conversation had reached. */

@@ -133,13 +133,15 @@ function delayOf({ outcome, attempt, class: of = NORMAL }: Result): number {
  */
 function suppressesRecipient({ outcome }: Result): boolean {
   if (outcome.kind !== 'bounced' || !RECIPIENT_NAMED.has(outcome.stage)) return false
-  return classOf(outcome) === 'bad-mailbox'
+  return SUPPRESSED.includes(classOf(outcome))
 }
 
-function classOf({ reply, parties }: Bounced): BounceClass {
-  return bounceClass(reply.enhanced, reply.text, parties)
+function classOf({ reply, parties, stage }: Bounced): BounceClass {
+  return bounceClass(reply.enhanced, reply.text, { parties, stage })
 }
 
+/** Classes of an address to which no mail will ever be delivered. Not those of its domain, which its owner can correct. */
+const SUPPRESSED: readonly BounceClass[] = ['bad-mailbox', 'moved']
 const RECIPIENT_NAMED: ReadonlySet<Stage> = new Set(['rcpt', 'data', 'dot'])
 
 /** Part of the statement that records outcomes. An existing entry is kept, unless it was added automatically and expires. */
@@ -149,7 +151,7 @@ function suppressHardBounces(sql: AnySql, days: number) {
       select distinct account_id, 'address', recipient_key, 'hardbounce',
              case when ${days}::int > 0 then service_now() + make_interval(days => ${days}::int) end
         from deleted
-       where kind = 'bounced' and stage = any(${[...RECIPIENT_NAMED]}::text[]) and detail::jsonb->>'class' = 'bad-mailbox'
+       where kind = 'bounced' and stage = any(${[...RECIPIENT_NAMED]}::text[]) and detail::jsonb->>'class' = any(${[...SUPPRESSED]}::text[])
        -- Every writer locks rows in the same order, so two batches never deadlock.
        order by account_id, recipient_key
       on conflict (account_id, value, group_id) do update

@@ -70,7 +70,9 @@ const TYPES = [
   ...(['opened', 'opened', 'clicked', 'unsubscribed', 'complained', 'domain'] as const),
 ]
 const DETAILS: Readonly<Record<string, readonly object[]>> = {
-  bounced: ['bad-mailbox', 'bad-domain', 'mailbox-inactive', 'mailbox-full', 'other'].map((name) => ({ class: name })),
+  bounced: ['bad-mailbox', 'bad-domain', 'moved', 'not-accepting', 'mailbox-inactive', 'mailbox-full', 'other'].map(
+    (name) => ({ class: name }),
+  ),
   dropped: ['unsubscribe', 'manual', 'global', 'hardbounce', 'abuse', 'cancelled'].map((reason) => ({ reason })),
   opened: [{ first: true, rules: 1 }, { rules: 1 }, { machine: 'proxy' }],
   clicked: [{ first: true, url: 'x' }, { url: 'x' }, { machine: 'head' }],

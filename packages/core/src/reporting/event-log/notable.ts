@@ -19,10 +19,10 @@ const byHumans = (sql: AnySql) => sql`not coalesce(e.detail ? 'machine', false)`
 /** Conditions with the classes of HARD_BOUNCES, worded as in the indexes `events_hard_bounces` and `events_soft_bounces`. */
 const bounced: Record<'hard' | 'soft', (sql: AnySql) => Fragment> = {
   hard: (sql) => sql`
-    e.type = 'bounced' and e.detail->>'class' in ('bad-mailbox', 'bad-domain', 'mailbox-inactive')`,
+    e.type = 'bounced' and e.detail->>'class' in ('bad-mailbox', 'bad-domain', 'moved', 'not-accepting')`,
   soft: (sql) => sql`
     (e.type = 'expired'
-     or (e.type = 'bounced' and coalesce(e.detail->>'class', '') not in ('bad-mailbox', 'bad-domain', 'mailbox-inactive')))`,
+     or (e.type = 'bounced' and coalesce(e.detail->>'class', '') not in ('bad-mailbox', 'bad-domain', 'moved', 'not-accepting')))`,
 }
 
 /** Condition for a notable event to be one of these. */

@@ -7,7 +7,7 @@ import type { EventDetail } from '../../events/event-detail.ts'
  * others, and expired mail, are soft bounces: the address may accept the next message. The indexes of the event log have these
  * classes in their conditions (reporting/event-log/notable.ts).
  */
-export const HARD_BOUNCES: readonly string[] = ['bad-mailbox', 'bad-domain', 'mailbox-inactive']
+export const HARD_BOUNCES: readonly string[] = ['bad-mailbox', 'bad-domain', 'moved', 'not-accepting']
 
 /** Returns whether a bounce class (delivery/bounce-rules.ts) is a hard bounce. */
 export function isHardBounce(bounceClass: string | undefined): boolean {

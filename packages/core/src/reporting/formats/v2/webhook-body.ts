@@ -27,9 +27,12 @@ export const BOUNCE_REASONS: Readonly<Record<BounceClass, readonly [id: number, 
   protocol: [11, 'protocol error'],
   network: [12, 'network error'],
   other: [13, 'other'],
+  expired: [14, 'no delivery in time'],
+  filtered: [15, 'refused by a filter'],
+  moved: [16, 'address has moved'],
+  'not-accepting': [17, 'domain accepts no mail'],
+  system: [18, 'error of the server'],
 }
-/** Reason of expired mail. */
-const EXPIRED = [14, 'no delivery in time'] as const
 
 /** Returns a batch in the v2 format: a JSON array (v2 contract 16.3). */
 export function v2Body(events: readonly Event[], options: V2Options): string {
@@ -79,7 +82,7 @@ function recipientValues(type: WebhookEvent, detail: EventDetail, delivery: Even
 
 function bounceValues(type: WebhookEvent, detail: EventDetail): Record<string, string | number> {
   const known = BOUNCE_REASONS[(detail.class ?? 'other') as BounceClass] ?? BOUNCE_REASONS.other
-  const [id, text] = type === 'expired' ? EXPIRED : known
+  const [id, text] = type === 'expired' ? BOUNCE_REASONS.expired : known
   const hard = type === 'bounced' && isHardBounce(detail.class)
   return { BOUNCE_TYPE: hard ? 'HARDBOUNCE' : 'SOFTBOUNCE', BOUNCE_REASON: text, BOUNCE_REASONID: id }
 }

@@ -8,8 +8,11 @@ export type BounceClassification = (typeof BOUNCE_CLASSIFICATIONS)[number]
 const BY_CLASS: Readonly<Record<string, BounceClassification>> = {
   'bad-mailbox': 'Invalid Address',
   'bad-domain': 'Invalid Address',
+  moved: 'Invalid Address',
+  'not-accepting': 'Invalid Address',
   'mailbox-full': 'Mailbox Unavailable',
   'mailbox-inactive': 'Mailbox Unavailable',
+  filtered: 'Reputation',
   'too-large': 'Content',
   policy: 'Reputation',
   spam: 'Reputation',
@@ -18,6 +21,8 @@ const BY_CLASS: Readonly<Record<string, BounceClassification>> = {
   relay: 'Technical Failure',
   protocol: 'Technical Failure',
   network: 'Technical Failure',
+  expired: 'Technical Failure',
+  system: 'Technical Failure',
 }
 
 /** Returns the classification of a bounce class; undefined stands for expired mail. */

@@ -40,3 +40,16 @@ for await (const file of createInterface({ input: process.stdin })) {
     await import(url)
   })
 }
+
+/** Half of the time in which the runner expects the process to end. Otherwise what keeps it alive would be lost with it. */
+const SOON_MS = 30_000
+setTimeout(() => process.stderr.write(`kept alive by ${openResources()}\n`), SOON_MS).unref()
+
+function openResources(): string {
+  const { _getActiveHandles: handles } = process as unknown as { _getActiveHandles?: () => object[] }
+  const shown = (handles?.call(process) ?? []).map((handle) => {
+    const { pid, remotePort, localPort, spawnargs } = handle as Record<string, unknown>
+    return [handle.constructor.name, pid, spawnargs, localPort, remotePort].filter(Boolean).join(' ')
+  })
+  return [...process.getActiveResourcesInfo(), ...shown].join(', ')
+}

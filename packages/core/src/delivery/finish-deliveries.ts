@@ -9,6 +9,8 @@ export interface FinishedDeliveries {
   readonly state: 'delivered' | 'bounced' | 'expired' | 'dropped' | Fragment
   /** The reason of a drop; null for other states. */
   readonly reason: string | Fragment
+  /** When they were finished; default: the time of the statement. */
+  readonly at?: Fragment
   /** Expressions for columns whose value is not that of the queue's column with the same name. */
   readonly columns?: Partial<Record<Column, Fragment>>
 }
@@ -19,7 +21,10 @@ type Column = 'recipient' | 'recipientKey' | 'recipientDomain' | 'kind' | 'refer
  * Returns the statement that records deliveries as finished. It must be part of the statement that removes them from the queue,
  * together with `insertEvents` for their events.
  */
-export function finishDeliveries(sql: AnySql, { from, state, reason, columns = {} }: FinishedDeliveries): Fragment {
+export function finishDeliveries(
+  sql: AnySql,
+  { from, state, reason, at = sql`service_now()`, columns = {} }: FinishedDeliveries,
+): Fragment {
   const text = (value: string | Fragment): Fragment => (typeof value === 'string' ? sql`${value}::text` : value)
   return sql`
     insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key,
@@ -27,6 +32,6 @@ export function finishDeliveries(sql: AnySql, { from, state, reason, columns = {
     select message_id, recipient_no, account_id, ${text(state)}, ${columns.recipient ?? sql`recipient`},
            ${columns.recipientKey ?? sql`recipient_key`}, ${columns.recipientDomain ?? sql`recipient_domain`},
            ${columns.kind ?? sql`kind`}, ${columns.reference ?? sql`reference`}, ${columns.personal ?? sql`personal`},
-           ${columns.attempt ?? sql`attempt`}, ${text(reason)}, service_now()
+           ${columns.attempt ?? sql`attempt`}, ${text(reason)}, ${at}
       from ${from}`
 }

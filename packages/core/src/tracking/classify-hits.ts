@@ -1,3 +1,4 @@
+import { type Sign, settleDelivered } from '../delivery/settle-delivered.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import type { Sql, SqlTransaction } from '../platform/database/database.ts'
 import type { Log } from '../platform/log.ts'
@@ -54,10 +55,11 @@ async function classifyBatch(sql: Sql, limit: number): Promise<boolean> {
        order by at, id limit ${limit}`
     if (due.length === 0) return false
     await markLinks(transaction, [...new Set(due.map(({ messageId }) => messageId))])
-    await makeEvents(
+    const byHumans = await makeEvents(
       transaction,
       due.map(({ id }) => id),
     )
+    await settleDelivered(transaction, byHumans)
     return due.length === limit
   }) as Promise<boolean>
 }
@@ -77,13 +79,13 @@ async function markLinks(sql: SqlTransaction, messageIds: readonly string[]): Pr
 }
 
 /**
- * Creates the events. The lock on a delivery makes a concurrent erasure of its recipient wait, or makes this statement see the
+ * Creates the events, and returns the hits by humans on mail that waits for another attempt. The lock on a delivery makes a concurrent erasure of its recipient wait, or makes this statement see the
  * erasure (retention/privacy/erase-batch.ts, which locks the delivery before its events). Event times are at most one day ago: no older
  * time is plausible, and its partition may have been dropped.
  */
-async function makeEvents(sql: SqlTransaction, ids: readonly string[]): Promise<void> {
+async function makeEvents(sql: SqlTransaction, ids: readonly string[]): Promise<Sign[]> {
   const { seconds } = DELIVERY_RULES.soon
-  await sql`
+  return sql<Sign[]>`
     with hit as materialized (
       delete from hits h using unnest(${[...ids]}::uuid[]) as due(id) where h.id = due.id
       returning h.*
@@ -131,7 +133,7 @@ async function makeEvents(sql: SqlTransaction, ids: readonly string[]): Promise<
                       and c.machine = (j.rule is not null)
         join engaged m on m.message_id = j.message_id and m.recipient_no = j.recipient_no and m.kind = j.kind
                   and m.machine = (j.rule is not null)
-    )
+    ), new_events as (
     ${insertEvents(sql, {
       from: sql`placed where place <= ${HITS_AN_HOUR} order by at, id`,
       type: sql`kind`,
@@ -140,5 +142,8 @@ async function makeEvents(sql: SqlTransaction, ids: readonly string[]): Promise<
           'ip', case when not privacy_mode then ip end, 'userAgent', case when not privacy_mode then user_agent end,
           'url', url, 'machine', rule, 'rules', rules, 'first', case when rule is null and number = 1 then true end))`,
       at: sql`greatest(at, service_now() - interval '1 day')`,
-    })}`
+    })}
+    )
+    select message_id as "messageId", recipient_no as "recipientNo", kind, at from checked
+     where rule is null and id in (select id from waiting where state = 'deferred')`
 }

@@ -1,4 +1,5 @@
 import type { TrackingTarget } from '../composition/links/token.ts'
+import { settleDelivered } from '../delivery/settle-delivered.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import type { Sql, SqlTransaction } from '../platform/database/database.ts'
 
@@ -42,6 +43,8 @@ export async function unsubscribe(sql: Sql, request: UnsubscribeRequest): Promis
       select 1 from accounts where id = ${target.accountId} and state <> 'deleted'`
     // A deleted account no longer sends mail.
     if (!account) return 'done'
+    // Before the delivery is locked: to delete a row that another transaction has locked, too, each would wait for the other.
+    await settleDelivered(transaction, [{ ...target, kind: 'unsubscribed' }])
     const key = await recipientKey(transaction, target)
     if (key) {
       await suppress(transaction, request, key)

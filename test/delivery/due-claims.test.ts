@@ -2,12 +2,13 @@ import { BULK, type DeliveryClass, NORMAL, URGENT } from '@postrider/core'
 import t, { type Test } from 'tap'
 import type { Dispatcher } from '../../packages/delivery/src/dispatcher.ts'
 import { DueClaims } from '../../packages/delivery/src/due-claims.ts'
+import { registerWorker } from '../helpers/lease.ts'
 import { makeService } from '../helpers/service.ts'
 
 /** A queue with due mail of accounts that exist there only, and a worker's claims of it. */
 async function makeQueue(t: Test, { capacity = 2000, reserve = () => 0 as number } = {}) {
   const { sql, core } = await makeService(t)
-  const { workerId } = await core.deliveries.register({ host: 'due-claims.test', pid: 1 })
+  const { workerId } = await registerWorker(t, core)
   const counts = new Map<string, number>()
   const dispatcher = {
     capacity,

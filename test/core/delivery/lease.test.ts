@@ -6,6 +6,7 @@ import { type ClaimedDelivery, type Core, createCore, createLog, type Result } f
 import t, { type Test } from 'tap'
 import { claimDue } from '../../helpers/claim.ts'
 import { moveClock } from '../../helpers/database.ts'
+import { registerWorker } from '../../helpers/lease.ts'
 import { BARE_ENVIRONMENT } from '../../helpers/processes.ts'
 import { makeService, type TestService } from '../../helpers/service.ts'
 import { until } from '../../helpers/until.ts'
@@ -61,7 +62,7 @@ async function makeQueue(t: Test) {
 const observers = new WeakMap<Core, Promise<{ readonly workerId: number }>>()
 
 async function claimAll(core: Core): Promise<ClaimedDelivery[]> {
-  const observer = observers.get(core) ?? core.deliveries.register({ host: 'observer', pid: process.pid })
+  const observer = observers.get(core) ?? registerWorker(t, core, 'observer')
   observers.set(core, observer)
   const { workerId } = await observer
   return [...(await claimDue(core, { workerId, limit: 100 }))]
@@ -183,7 +184,7 @@ t.test(
 
 t.test('a worker that was taken over claims nothing more', async (t) => {
   const { service, watch, clock, story } = await makeQueue(t)
-  const { workerId } = await service.core.deliveries.register({ host: 'observer', pid: process.pid })
+  const { workerId } = await registerWorker(t, service.core, 'observer')
   await watch.takeOver()
   clock.ahead += 61_000
   await watch.takeOver()

@@ -1,6 +1,7 @@
 import { type ClaimedDelivery, type Core, createCore, createLog, type Outcome, openDatabase } from '@postrider/core'
 import type { Test } from 'tap'
 import { claimDue } from '../../helpers/claim.ts'
+import { registerWorker } from '../../helpers/lease.ts'
 import { makeService, type Sender, type TestService } from '../../helpers/service.ts'
 import { acceptMessage, envelopeTo } from '../submission.ts'
 
@@ -32,7 +33,7 @@ export async function makeQueue(t: Test): Promise<TestQueue> {
       return (await acceptMessage(service, sender, { envelopes, scheduledAt })).messageId
     },
     async register() {
-      return (await leases.deliveries.register({ host: 'worker.example', pid: process.pid })).workerId
+      return (await registerWorker(t, leases)).workerId
     },
     claimAll: (workerId) => claimDue(core, { workerId, limit: 10_000 }),
   }

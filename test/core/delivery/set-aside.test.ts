@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { Suspects } from '../../../packages/delivery/src/suspects.ts'
 import { answered, postrider } from '../../cli/postrider.ts'
 import { moveClock } from '../../helpers/database.ts'
+import { registerWorker } from '../../helpers/lease.ts'
 import { makeQueue, openCore, recipients } from './queue-of.ts'
 
 /** A queue with one message to three, and workers that can be lost. */
@@ -26,7 +27,7 @@ async function makeLosses(t: Test) {
   async function lose(
     at?: (claimed: readonly ClaimedDelivery[], workerId: number) => Promise<void>,
   ): Promise<number[]> {
-    const { workerId } = await leases.deliveries.register({ host: 'worker.example', pid: 1 })
+    const { workerId } = await registerWorker(t, leases)
     const claimed = await queue.claimAll(workerId)
     await at?.(claimed, workerId)
     await watch.takeOver()

@@ -2,6 +2,7 @@ import { dueFromOf, type LoadedMessage } from '@postrider/core'
 import t from 'tap'
 import { claimDue } from '../../helpers/claim.ts'
 import { moveClock } from '../../helpers/database.ts'
+import { registerWorker } from '../../helpers/lease.ts'
 import { makeService, type Sender, type TestService } from '../../helpers/service.ts'
 import { refused } from '../refused.ts'
 import { acceptMessage } from '../submission.ts'
@@ -137,7 +138,7 @@ t.test('what was held back is dated from its release, and what was not from when
   await core.batches.hold(act, 'pause')
   await moveClock(sql, '9 days')
   await core.batches.resume(act)
-  const { workerId } = await core.deliveries.register({ host: 'worker.example', pid: process.pid })
+  const { workerId } = await registerWorker(t, core)
   const claimed = await claimDue(core, { workerId, limit: 10 })
   const messages = await core.messages.load(claimed.map(({ messageId }) => messageId))
   const plain = (id: string): string => id.replaceAll('-', '')

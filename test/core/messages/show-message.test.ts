@@ -3,12 +3,13 @@ import type { ClaimedDelivery, Outcome, Result } from '@postrider/core'
 import t from 'tap'
 import { claimDue } from '../../helpers/claim.ts'
 import { moveClock } from '../../helpers/database.ts'
+import { registerWorker } from '../../helpers/lease.ts'
 import { makeService, type TestService } from '../../helpers/service.ts'
 import { acceptMessage, envelopeTo } from '../submission.ts'
 
 /** A worker that claims what is due and says what became of it. */
 async function makeWorker({ core }: TestService) {
-  const { workerId } = await core.deliveries.register({ host: 'mx.test', pid: process.pid })
+  const { workerId } = await registerWorker(t, core, 'mx.test')
   const result = (
     { messageId, recipientNo, attempt }: ClaimedDelivery,
     kind: 'delivered' | 'deferred',

@@ -2,6 +2,7 @@ import { openDatabase } from '@postrider/core'
 import t from 'tap'
 import { parkedAt } from '../../helpers/claim.ts'
 import { makeGrownService } from '../../helpers/grown.ts'
+import { registerWorker } from '../../helpers/lease.ts'
 import { nodesOf, planOf, recordStatements, wholeScans } from '../../helpers/statements.ts'
 import { openCore, recipients } from '../delivery/queue-of.ts'
 import { acceptMessage, envelopeTo } from '../submission.ts'
@@ -20,7 +21,7 @@ t.test('on a grown database every statement reads by an index, whatever the deli
                         'enable_seqscan', 'enable_material', 'enable_partition_pruning']) name`
   const sender = await service.makeSender()
   const { accountId } = sender
-  const { workerId } = await core.deliveries.register({ host: 'worker.example', pid: 1 })
+  const { workerId } = await registerWorker(t, core)
   const envelopes = recipients(3).map((to) => envelopeTo(to))
   const { messageId } = await acceptMessage(service, sender, { envelopes })
   const [one, two] = await core.deliveries.claim({ workerId, shares: [{ accountId, class: 1, limit: 2 }] })

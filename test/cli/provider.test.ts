@@ -1,10 +1,11 @@
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { makeService } from '../helpers/service.ts'
 import { answered, postrider } from './postrider.ts'
 
-const { env } = await makeService(t)
+const service = await makeService(t)
+const { env } = service
 const folder = t.testdir()
 
 function file(text: string): string {
@@ -53,4 +54,53 @@ t.test('a file with a mistake is reported with its line, and a missing one by na
   t.match(bad, { code: 78, stderr: /FILE is invalid: .*, line 2: / })
   t.match(await postrider(env, 'provider', 'plan', join(folder, 'absent.yaml')), { code: 78, stderr: /ENOENT/ })
   t.match(await postrider(env, 'provider', 'plan'), { code: 2, stderr: /missing argument: file of providers/ })
+})
+
+t.test('a plan shows how long mail that waits for a limit would take', async (t) => {
+  const park = (place: string, waitingFor: string, count: number) => service.sql`
+    insert into delivery_queue (message_id, recipient_no, account_id, class, state, recipient, recipient_key, recipient_domain,
+           kind, next_at, expires_at, place, waiting_for)
+    select uuidv7(), 0, 1, 1, 'queued', 'a@d.example', 'a@d.example', 'd.example', 'to', now(), now() + interval '1 day', ${place},
+           ${waitingFor}
+      from generate_series(1, ${count}::int)`
+  const try_ = (place: string, tried: number) => service.sql`
+    insert into flow_progress (place, account_id, class, since, tried)
+    values (${place}, 1, 1, service_now() - interval '100 seconds', ${tried})`
+  await park('google', 'connections', 600)
+  await try_('google', 100)
+  await park('google@mta-1', 'connections', 60)
+  await park('yahoo', 'connections', 50)
+  await park('outlook', 'connections', 50)
+  await service.core.queue.pause({ place: 'outlook', accountId: null, seconds: 3600, reason: 'night' })
+  const path = file(`providers:
+  - { name: google, mx: [.google.com, .googlemail.com], connections: 20, rate: 2/s }
+  - { name: outlook, mx: [.outlook.com], connections: 50 }
+`)
+  const { drains } = await answered<{ drains: { place: string; before: number | null; after: number | null }[] }>(
+    env,
+    ...['provider', 'plan', path],
+  )
+  const of = (place: string) => drains.find((one) => one.place === place)
+  const { before, after } = of('google') ?? {}
+  t.ok((before ?? 0) > 580 && (before ?? 0) < 640, `600 at one a second: ${before}`)
+  t.equal(after, 300, 'four times the connections, up to the rate')
+  t.match(of('google@mta-1'), { waiting: { count: 60 }, before: null, after: null }, 'nothing was tried there')
+  t.match(of('outlook'), { before: null, after: null }, 'paused')
+  t.notOk(of('yahoo'), 'its limits stay')
+  const faster = file('providers:\n  - { name: google, mx: [.google.com], connections: 10 }\n')
+  const { drains: unlimited } = await answered<{ drains: typeof drains }>(env, 'provider', 'plan', faster)
+  const half = unlimited.find((one) => one.place === 'google')?.after ?? 0
+  t.ok(half > 290 && half < 320, `twice the connections: ${half}`)
+  const { stdout } = await postrider(env, 'provider', 'plan', path)
+  t.match(stdout, /^google +600 +\d+m +5m$/m)
+  t.match(stdout, /^google@mta-1 +60 +unknown +unknown$/m)
+})
+
+t.test('a file is checked without a database, and none is made', async (t) => {
+  const dataDir = t.testdir()
+  const { DATABASE_URL: _, ...rest } = env
+  const path = file('providers:\n  - { name: partner, mx: [mx.partner.example], connections: 2 }\n')
+  const checked = await postrider({ ...rest, DATA_DIR: dataDir }, 'provider', 'plan', path)
+  t.match(checked, { code: 0, stdout: /No database can be used/ })
+  t.strictSame(readdirSync(dataDir), [])
 })

@@ -1,5 +1,17 @@
-import { type BackOffRule, loadProviders, type MessageRate, type Provider, type Providers } from '@postrider/core'
-import { type Answer, type Command, requiredWord, table } from '../command.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type BackOffRule,
+  type DrainTime,
+  drainTimes,
+  loadProviders,
+  type MessageRate,
+  OVERVIEW_LIMIT,
+  type Provider,
+  type Providers,
+} from '@postrider/core'
+import { type Answer, type Call, type Command, CommandError, requiredWord, table } from '../command.ts'
+import { bounded, duration } from './queue-format.ts'
 
 export const providerCommands: readonly Command[] = [
   {
@@ -17,12 +29,15 @@ export const providerCommands: readonly Command[] = [
   {
     name: 'provider plan',
     usage: 'FILE',
-    summary: 'Check a file of providers, and show the changes of limits and rules if it became PROVIDERS_FILE',
+    summary:
+      'Check a file of providers, and show the changes of limits and rules if it became PROVIDERS_FILE, and how long mail that waits for ' +
+      'them would take',
     words: 1,
     options: {},
     async run(call) {
       const planned = loadProviders(requiredWord(call, 'file of providers'), 'FILE')
-      return planOf(loadProviders(call.config.providersFile), planned)
+      const before = loadProviders(call.config.providersFile)
+      return planOf({ before, after: planned, drains: await drainTimesOf(call, before, planned) })
     },
   },
 ]
@@ -39,13 +54,43 @@ interface Change {
 
 const ABSENT = '(none)'
 
-function planOf(before: Providers, after: Providers): Answer {
+interface Plan {
+  readonly before: Providers
+  readonly after: Providers
+  /** Undefined if no database can be used: a file can be checked without one. */
+  readonly drains: readonly DrainTime[] | undefined
+}
+
+async function drainTimesOf(call: Call, before: Providers, after: Providers): Promise<DrainTime[] | undefined> {
+  const { siteConnections, dataDir } = call.config
+  // A check of a file does not create a database.
+  if (!call.env.DATABASE_URL && !existsSync(join(dataDir, 'postgres'))) return undefined
+  try {
+    const query = { by: 'provider', limit: OVERVIEW_LIMIT.most } as const
+    const { groups } = await call.withCore((core) => core.queue.overview(query))
+    return drainTimes({ groups, before, after, siteConnections })
+  } catch (error) {
+    if (error instanceof CommandError) return undefined
+    throw error
+  }
+}
+
+function planOf({ before, after, drains }: Plan): Answer {
   const names = new Set([...before.all, ...after.all].map(({ name }) => name))
   const changes = [...names].flatMap((name) => changesOf(name, before.named(name), after.named(name)))
   changes.push(...ruleChanges('(all hosts)', before.generalRules, after.generalRules))
   const rows = changes.map((one) => [one.provider, one.limit, one.before, one.after])
-  const text = table(['provider', 'limit', 'before', 'after'], rows)
-  return { data: { changes }, text: changes.length === 0 ? 'the file is valid and changes nothing' : text }
+  if (changes.length === 0) return { data: { changes, drains }, text: 'the file is valid and changes nothing' }
+  const text = [table(['provider', 'limit', 'before', 'after'], rows), ...drainLines(drains)].join('\n')
+  return { data: { changes, drains }, text }
+}
+
+function drainLines(drains: readonly DrainTime[] | undefined): string[] {
+  if (!drains) return ['', 'No database can be used, so it is unknown what waits for these limits.']
+  if (drains.length === 0) return []
+  const time = (seconds: number | null): string => (seconds === null ? 'unknown' : duration(seconds * 1000))
+  const rows = drains.map((one) => [one.place, bounded(one.waiting), time(one.before), time(one.after)])
+  return ['', table(['place', 'waiting', 'done in', 'with the file'], rows)]
 }
 
 function changesOf(provider: string, before: Provider | undefined, after: Provider | undefined): Change[] {

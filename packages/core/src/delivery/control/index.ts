@@ -14,6 +14,7 @@ import { readSelectors, type Selectors } from './selectors.ts'
 import { type PlaceDetails, showPlace } from './show-place.ts'
 
 export { MAX_COUNTED, QUEUE_GROUPINGS, type QueueGrouping } from './count-groups.ts'
+export { type DrainTime, drainTimes } from './drain-times.ts'
 export { readDuration } from './duration.ts'
 export type { LeftOut } from './finished.ts'
 export { type JobFilter, QUEUE_ACTIONS, type QueueAction } from './job-filter.ts'

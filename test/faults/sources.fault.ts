@@ -23,6 +23,8 @@ async function start() {
     PROVIDERS_FILE: FILE,
     SITE_CONNECTIONS: '20',
     WRONG_KEYS_PER_MINUTE: '1000',
+    // Ids have the database's own time, which stands still for forty days: its week's partition must not be dropped.
+    BODY_DAYS: '90',
   })
   const { service, sender } = internet
   const base = `http://127.0.0.1:${service.config.apiPort}`

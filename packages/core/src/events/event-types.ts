@@ -49,7 +49,7 @@ export const EVENT_TYPE_TABLE = {
   },
   sent: {
     meaning: "The recipient's server accepted the message.",
-    producers: ['delivery/record.ts'],
+    producers: ['delivery/record.ts', 'delivery/settle-delivered.ts'],
     v2: 'sent',
     v3: 'delivered',
     log: { filter: 'sent', statuses: [], indexed: false },

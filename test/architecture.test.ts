@@ -19,6 +19,7 @@ const ROOMS = [
   'delivery',
   'composition',
   'messages',
+  'returns',
   'tracking',
   'reporting',
   'retention',
@@ -133,6 +134,17 @@ t.test('mime, the template engine and substitution know no database, no clock an
   t.strictSame(places(broken), [])
   const clocks = files.filter((file) => PURE.test(file) && /\bDate\.now\(|\bnew Date\(\)/.test(text.get(file) ?? ''))
   t.strictSame(clocks, [])
+})
+
+t.test('the readers of returned messages know only mime, bounce rules and types', async (t) => {
+  const readers = imports.filter(({ file }) => file.startsWith('packages/core/src/returns/read/'))
+  t.ok(readers.length > 20, `${readers.length} imports`)
+  const broken = readers.filter(
+    ({ target, typesOnly }) =>
+      target === undefined ||
+      !(typesOnly || /^packages\/core\/src\/(returns\/read|mime)\/|\/delivery\/bounce-rules\.ts$/.test(target)),
+  )
+  t.strictSame(places(broken), [])
 })
 
 t.test('there is no import cycle, not even of types', async (t) => {

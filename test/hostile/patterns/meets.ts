@@ -35,6 +35,10 @@ export const MEETS: Readonly<Record<string, Meets>> = {
     longest: MB,
   },
   'packages/core/src/mime/': MESSAGE,
+  'packages/core/src/returns/read/': {
+    text: 'the text of a returned message, of which 64 KiB are read',
+    longest: 64 * kB,
+  },
   'packages/core/src/mime/address.ts': VALUE,
   'packages/core/src/platform/networks.ts': { text: 'a network address, cut or made by Node', longest: 64 },
   'packages/core/src/content/': { text: 'the content of a template', longest: 10 * MB },

@@ -20,7 +20,7 @@ export interface BounceRule {
 }
 
 /** Sender verification (Postfix, Exim callouts) precedes the recipient check: the address reported missing is our return path. */
-const ABOUT_SENDER = /\bsender (address )?(verif|rejected|refused|denied)/i
+const ABOUT_SENDER = /\bsender (address )?(verif|rejected|refused|denied)|\bdomain of sender\b/i
 /** Wordings about the sender, unless the reply quotes the recipient. */
 const PERHAPS_ABOUT_SENDER =
   /\bverification failed for\b|\b(sender|return[- ]path|mail[- ]?from|envelope[- ]from)( address| domain| is| was| does| could| be| not){0,4} (rejected|refused|denied|verif|unverif|invalid|unknown|not found|not exist|exist|found)|\b(unknown|invalid|unverified|unroutable|non-?existent) (sender|return[- ]path|mail[- ]?from)\b(?!\/)/i
@@ -35,11 +35,11 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
   // Wordings of a domain or host, with codes of all kinds.
   {
     class: 'not-accepting',
-    text: /\b(host|domain|server) (does|do|will) not accept (any )?(e?-?mail|messages)\b|\baccepts no (e?-?mail|messages)\b|\bnull mx\b/i,
+    text: /\b(host|domain|server) (does|do|will) not accept (any )?(e?-?mail|messages)\b|\baccepts no (e?-?mail|messages)\b|\bnull ?mx\b/i,
   },
   {
     class: 'bad-domain',
-    text: /\b(unknown (host|domain)|(host|domain) (is )?(unknown|not (found|reachable))|host or domain name not found|no such (host|domain))\b/i,
+    text: /\b(unknown (host|domain)|(host|domain) (is )?(unknown|not found)|domain is not reachable|domain name not found|no such (host|domain))\b/i,
   },
   // Before the wordings of unknown users: a mailbox that is full exists.
   { class: 'mailbox-full', enhanced: /^[45]\.2\.2$/ },
@@ -57,6 +57,10 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
   {
     class: 'bad-mailbox',
     text: /\b(unknown|no such) (user|recipient|mailbox|address)|\b(user|recipient) (is )?(unknown|not found|not exist)|\bno mailbox here/i,
+  },
+  {
+    class: 'bad-mailbox',
+    text: /\bno such (local user|person|e?-?mail)\b|\bunknown local[- ]part\b|\bnot an? (valid|known|existing) (user|recipient|mailbox|address)\b|\bno account by that name\b|\b(is|has|have) no account here\b|\bnot have an account\b|\bunroute?able address\b|\bbad destination (mailbox|e?-?mail) address\b|\b(account|mailbox) has been (deleted|removed)\b/i,
   },
   { class: 'network', text: /\bname service error\b/i },
   { class: 'not-accepting', enhanced: /^5\.1\.10$/ },
@@ -129,6 +133,8 @@ const CODE_WITHIN = /(?:#|\b[45]\d\d[- ]['"]?)([45]\.[0-7]\.\d{1,3})\b/
 const OF_GATEWAY = /^(?:5\.1\.0 )?- unknown (?:address )?error /i
 /** The codes of an address that does not exist, whenever they are said. */
 const NO_SUCH_ADDRESS = /^5\.1\.(1|3|10)$/
+/** A statement about the account itself, which no filter makes. Yahoo says it only after the message. */
+const NO_SUCH_ACCOUNT = /\bthis user does ?n.t have an? \S{1,255} account\b/i
 /** Something else about a mailbox that exists. */
 const OTHER_OF_MAILBOX = /^5\.2\.0$/
 const AFTER_DATA: ReadonlySet<Stage | undefined> = new Set<Stage>(['data', 'dot'])
@@ -143,7 +149,8 @@ export function bounceClass(enhanced: string, reply: string, { parties, stage }:
   const code = GENERAL.test(enhanced) ? (CODE_WITHIN.exec(text)?.[1] ?? enhanced) : enhanced
   const found = byRules(code, text, quoted.recipient && !quoted.sender)
   if (ADDRESS_CLASSES.has(found) && quoted.sender && !quoted.recipient) return 'policy'
-  const isFilters = OTHER_OF_MAILBOX.test(code) || (AFTER_DATA.has(stage) && !NO_SUCH_ADDRESS.test(code))
+  const isFilters =
+    OTHER_OF_MAILBOX.test(code) || (AFTER_DATA.has(stage) && !NO_SUCH_ADDRESS.test(code) && !NO_SUCH_ACCOUNT.test(text))
   return found === 'bad-mailbox' && isFilters ? 'filtered' : found
 }
 

@@ -85,7 +85,7 @@ class Walk {
 
   #leaf(head: PartInfo, start: number, end: number, { related }: Position): void {
     const { fields, type, parameters, disposition } = head
-    const octets = decoded(
+    const octets = decodeOctets(
       this.#message.subarray(start, end),
       parseField(fields, 'content-transfer-encoding', '')?.value,
     )
@@ -120,7 +120,7 @@ class Walk {
       this.complete = false
       return undefined
     }
-    const text = inCharset(octets, parameterText(parameters, 'charset') ?? '').replaceAll('\r\n', '\n')
+    const text = decodeText(octets, parameterText(parameters, 'charset') ?? '').replaceAll('\r\n', '\n')
     if (parameters.get('format')?.toLowerCase() !== 'flowed') return text
     return unflowed(text, parameters.get('delsp')?.toLowerCase() === 'yes')
   }
@@ -145,14 +145,15 @@ function contentIdOf(fields: readonly PartField[]): string | undefined {
 }
 
 /** Decodes as much as possible: a file that lost an octet in transit is still useful. */
-function decoded(octets: Buffer, encoding = ''): Buffer {
+export function decodeOctets(octets: Buffer, encoding = ''): Buffer {
   const known = transferEncodingOf(encoding)
   if (known === undefined) return octets
   if (known === 'base64') return Buffer.from(octets.toString('latin1'), 'base64')
   return decodeTransfer(octets, known) ?? octets
 }
 
-function inCharset(octets: Buffer, name: string): string {
+/** Decodes a text; if its charset is unknown or unspecified, as UTF-8 if valid, otherwise as Windows-1252. */
+export function decodeText(octets: Buffer, name: string): string {
   const plain = /^$|^(us-)?ascii$|^utf-?8$/i.test(name)
   const label = plain || name === '' ? (isUtf8(octets) ? 'utf-8' : 'windows-1252') : name
   try {

@@ -1,0 +1,94 @@
+import type { Stage } from '../../delivery/outcome.ts'
+import type { Action } from './return-reading.ts'
+
+/**
+ * A format of bounce reports for people. A report in it has lines from one that matches `from`, up to one that matches `to` or the
+ * end. Each recipient begins with a line that begins with the address, or with one that matches `recipient`; the lines that follow
+ * are the reason.
+ */
+export interface ForeignFormat {
+  readonly name: string
+  /** Matched against the fields From and Subject, with their names. If absent, `from` is sufficient. */
+  readonly when?: RegExp
+  readonly from: RegExp
+  readonly to?: RegExp
+  /** Its first group contains the address. The line is part of the reason. */
+  readonly recipient?: RegExp
+  /** The place of the reason: before the line of its recipient, or only the line that matches `from`. By default, after it. */
+  readonly reason?: 'before' | 'first-line'
+  /** The stage at which servers with this format reject recipients, if they do not say it. */
+  readonly stage?: Stage
+  /** `failed` by default. */
+  readonly action?: Action
+}
+
+/** The first format that fits is used. */
+export const FOREIGN_FORMATS: readonly ForeignFormat[] = [
+  {
+    name: 'exim-delay',
+    from: /^The address(?:es)? to which the message has not yet been delivered (?:is|are):$/,
+    to: /^No action is required/,
+    action: 'delayed',
+  },
+  { name: 'gmail-delay', from: /^Delivery to the following recipients? has been delayed:$/, action: 'delayed' },
+  { name: 'gmail', from: /^Delivery to the following recipients? failed permanently:$/ },
+  { name: 'exim', from: /^(?:.{0,80} )?following address(?:\(es\)|es)? failed:$/ },
+  { name: 'gmx', from: /^failed:$/, when: /^Subject: Mail delivery failed/i },
+  { name: 'zoho', from: /^A message that you sent could not be delivered/, when: /^From: .{0,60}zoho/i },
+  {
+    name: 'qmail',
+    from: /^Hi\. (?:This is the|The) .{0,80}(?:qmail|MTA|program)|^I.m afraid I was ?n.t able to deliver/i,
+  },
+  { name: 'yahoo', from: /^Sorry, we were unable to deliver your message/i },
+  { name: 'postini', from: /^Your mail message to the following address\(es\) could not be delivered/ },
+  { name: 'yahoo-japan', from: /^Unable to deliver message to the following address/ },
+  {
+    name: 'mailfoundry',
+    from: /^Unable to deliver message to:/,
+    recipient: /^Unable to deliver message to: <([^<>]*)>/,
+  },
+  { name: 'opensmtpd', from: /^ *the following list of recipients:$/ },
+  {
+    name: 'dragonfly',
+    from: /^There was an error delivering your mail to </,
+    recipient: /^There was an error delivering your mail to <([^<>]*)>/,
+  },
+  { name: 'domino', from: /^was not delivered to:$/ },
+  { name: 'exchange', from: /^did not reach the following recipient\(s\):$/ },
+  { name: 'exchange-online', from: /^Diagnostic information for administrators:$/ },
+  { name: 'postfix', from: /^(?:If you do so, please include|below\. If the message|attached returned message\.)/ },
+  {
+    name: 'imail',
+    when: /^Subject: Undeliverable Mail/i,
+    from: /^[A-Za-z][\w ,.'-]{1,60}: [^\s@]{1,64}@\S{1,255}$/,
+    recipient: /^[A-Za-z][\w ,.'-]{1,60}: ([^\s@]{1,64}@\S{1,255})$/,
+  },
+  { name: 'm-filter', from: /^-+server message$/, stage: 'data', recipient: /<([^<>]*)>/ },
+  {
+    name: 'apache-james',
+    from: /^Error message below:$/,
+    recipient: /^ *RCPT TO: (.*)/,
+    reason: 'before',
+    stage: 'dot',
+  },
+  { name: 'active-hunter', from: /addresses had permanent fatal errors -+$/, recipient: /^>>> \S{1,320} <([^<>]*)>/ },
+  { name: 'addresses', from: /^ *-+ ?The following addresses had (?:permanent |delivery |transient )/ },
+  {
+    name: 'sendmail-transcript',
+    from: /^ *-+ ?Transcript of session follows/,
+    recipient: /^[45]\d\d (?:[45]\.\d\.\d )?<([^<>]*)>\.\.\. /,
+    reason: 'before',
+  },
+  { name: 'notes', from: /^-+ Failure Reasons +-+$/ },
+  { name: 'surfcontrol', from: /^Failed to send to identified host,$/ },
+  { name: 'x6', from: /^\d+ error\(s\):$/, recipient: /^The following recipients returned permanent errors: (.*)/ },
+  { name: 'kddi', from: /Could not be delivered to: </, recipient: /Could not be delivered to: <([^<>]*)>/ },
+  { name: 'ezweb-account', from: /^The user\(s\) account is /, reason: 'first-line' },
+  { name: 'ezweb-late', from: /^Your message was not delivered within \d/, reason: 'first-line' },
+  {
+    name: 'ezweb',
+    from: /^Each of the following recipients was rejected by a remote/,
+    recipient: /^ *Recipient: <([^<>]*)>/,
+  },
+  { name: 'verizon', from: /^Message could not be delivered to mobile/ },
+]

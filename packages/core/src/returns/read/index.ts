@@ -1,0 +1,10 @@
+export { readReturn } from './read-return.ts'
+export type {
+  Action,
+  BounceReading,
+  ComplaintReading,
+  FeedbackType,
+  Marks,
+  ReportedRecipient,
+  ReturnReading,
+} from './return-reading.ts'

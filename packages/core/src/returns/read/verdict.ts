@@ -1,0 +1,86 @@
+import { type BounceClass, bounceClass, type Said } from '../../delivery/bounce-rules.ts'
+import type { Stage } from '../../delivery/outcome.ts'
+import type { Action, ReportedRecipient } from './return-reading.ts'
+import { type FoundReply, oneLine, replyIn } from './smtp-reply.ts'
+
+/** The statement of a report about one recipient. */
+export interface Finding {
+  readonly recipient: string
+  readonly action: Action
+  /** From a field of its own; empty if there is none. */
+  readonly status: string
+  readonly text: string
+  readonly stage: Stage | undefined
+}
+
+/** Classes of an address to which no mail will ever be delivered. */
+const HARD: ReadonlySet<BounceClass> = new Set(['bad-mailbox', 'bad-domain', 'moved', 'not-accepting'])
+/** Before RCPT, a server does not know the recipient, so a missing mailbox is that of the return path. */
+const BEFORE_RCPT: ReadonlySet<Stage | undefined> = new Set<Stage>([
+  'connect',
+  'greeting',
+  'ehlo',
+  'starttls',
+  'tls',
+  'auth',
+  'mail',
+])
+/**
+ * Words of servers about their own attempts, which are in their reports and not in replies: Exim, Domino, Exchange, Yahoo, OpenSMTPD,
+ * qmail, DragonFly and Verizon.
+ */
+const OWN_WORDS: readonly { readonly class: BounceClass; readonly text: RegExp }[] = [
+  {
+    class: 'bad-domain',
+    text: /\bMX records point to non-existent hosts\b|\bunrouteable mail domain\b|\bhost address lookups failed permanently\b|\bDNS lookup failure: host\b|\binvalid domain name\b|\bfind any host named\b|\bunknown host or domain\b|\bresponded with code NXDOMAIN\b/i,
+  },
+  {
+    class: 'not-accepting',
+    text: /\bindicated no SMTP service\b|\bno mx record found for domain\b|\bseems? to reject all mails\b/i,
+  },
+  {
+    class: 'bad-mailbox',
+    text: /\bnot listed in (the )?(Domino Directory|public name)|\brecipient name is not recognized\b|\bno valid recipients for this MM\b/i,
+  },
+  { class: 'mailbox-full', text: /\bmail ?folder is full\b|\bexceeded the local limit\b|\bexceeds allowed size\b/i },
+  {
+    class: 'expired',
+    text: /\benvelope expired\b|\bnot deliver for the last\b|\bmultiple retries, giving up\b|\bin the queue too long\b|\bnot delivered within\b|\bretry time(out)? exceeded\b/i,
+  },
+]
+/** Codes that name a detail, unlike `5.0.0`. */
+const IS_GENERAL = /^$|^[245]\.0\.0$/
+
+/**
+ * Classifies what a report says about a recipient. `returnPath` is the address that the report was sent to. Only a permanent failure
+ * of the address is hard; whatever is in doubt is soft, because a hard bounce suppresses the recipient.
+ */
+export function verdictOf(finding: Finding, returnPath: string): ReportedRecipient {
+  const reply = replyIn(oneLine(finding.text))
+  const status = finerOf(finding.status, reply.enhanced)
+  const parties = { sender: returnPath, recipient: finding.recipient || '\0' }
+  const said = classOf(status, reply, { stage: finding.stage, parties })
+  const isAddress = said === 'bad-mailbox' || said === 'moved'
+  const of: BounceClass = isAddress && BEFORE_RCPT.has(finding.stage) ? 'policy' : said
+  const isPermanent = finding.action === 'failed' && !status.startsWith('4') && Math.floor(reply.code / 100) !== 4
+  return {
+    recipient: finding.recipient,
+    action: finding.action,
+    status,
+    code: reply.code,
+    text: reply.text,
+    class: of,
+    hard: isPermanent && HARD.has(of),
+  }
+}
+
+function classOf(status: string, { code, text }: FoundReply, how: Said): BounceClass {
+  const found = bounceClass(status, text, how)
+  if (found !== 'other' || code !== 0) return found
+  return OWN_WORDS.find((words) => words.text.test(text))?.class ?? found
+}
+
+/** The code within a reply is that of the server that rejected the message, and the field may be a translation of its reply code. */
+function finerOf(status: string, within: string): string {
+  return IS_GENERAL.test(within) ? status || within : within
+}

@@ -16,8 +16,9 @@ export interface LocatedAddress {
   readonly end: number
 }
 
-export function locateAddress(text: string): LocatedAddress | undefined {
-  for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {
+/** Returns the first address that ends after `from`; undefined if there is none. */
+export function locateAddress(text: string, from = 0): LocatedAddress | undefined {
+  for (let at = text.indexOf('@', from); at !== -1; at = text.indexOf('@', at + 1)) {
     let start = at
     while (start > 0 && at - start < MAX_LOCAL && BEFORE.test(text[start - 1] as string)) start--
     if (start === at) continue

@@ -10,10 +10,9 @@ const OWN_FIELDS = [
   'x-autoresponder',
   'x-vacation',
 ] as const
-const REPLY_SUBJECT =
-  /^(re|aw|sv|antw|vs|odp|res|rif|r) ?:|^(automatic|auto)[- ]?(reply|response|responder)\b|^auto ?:|^out of (the )?office\b|^(abwesenheit|automatische antwort|réponse automatique|respuesta automática|risposta automatica|resposta automática|automatisch antwoord|autosvar|自動応答|自动答复)/i
+const REPLY_SUBJECT = /^(re|aw|sv|antw|vs|odp|res|rif|r) ?:/i
 const AUTOMATIC_SUBJECT =
-  /^(automatic|auto)[- ]?(reply|response|responder)\b|^auto ?:|^out of (the )?office\b|^(abwesenheit|automatische antwort|réponse automatique|respuesta automática|risposta automatica|resposta automática|automatisch antwoord|autosvar|自動応答|自动答复)/i
+  /^(automatic|auto)[- ]?(reply|response|responder)\b|^auto ?:|^out of (the )?office\b|^(abwesenheit|automatische antwort|réponse automatique|respuesta automática|risposta automatica|resposta automática|automatisch antwoord|autosvar|vacation\b|abwesend|自動応答|自动答复)/i
 const DAEMON = /\b(mailer-daemon|mail delivery (sub)?system|postmaster)\b/i
 
 /**
@@ -28,13 +27,23 @@ export function isAutoReply(fields: HeaderFields): boolean {
   if (/^auto[_-]?reply\b/i.test(fields.get('precedence') ?? '')) return true
   if (/^vacation$/i.test(fields.get('x-apple-action') ?? '')) return true
   const subject = decodeWords((fields.get('subject') ?? '').slice(0, 500)).trim()
-  return (
-    AUTOMATIC_SUBJECT.test(subject) ||
-    (fields.get('x-auto-response-suppress') !== undefined && REPLY_SUBJECT.test(subject))
-  )
+  if (AUTOMATIC_SUBJECT.test(subject)) return true
+  // Outlook sets it in its own replies, but also in messages to which it wants none.
+  return fields.get('x-auto-response-suppress') !== undefined && REPLY_SUBJECT.test(subject)
 }
 
 /** Whether the message says that it comes from a mail system. */
 export function isFromDaemon(fields: HeaderFields): boolean {
   return DAEMON.test((fields.get('from') ?? '').slice(0, 500)) || fields.get('x-failed-recipients') !== undefined
+}
+
+const FAILURE_SUBJECT =
+  /undeliver|\bnon-?deliver|\bdelivery\b|\breturned\b|\breturn(ing)? message\b|\bfail(ure|ed)?\b|\brejected\b|\bbounced?\b|\berror\b|\bunzustellbar|\bnon remis|\bwarning\b/i
+
+/** Whether the message may be a bounce report, rather than a letter that a person wrote to the return path. */
+export function mayBeBounce(fields: HeaderFields): boolean {
+  if (isFromDaemon(fields)) return true
+  if (/^<? ?>?$/.test(fields.get('return-path') ?? 'unknown')) return true
+  if (/^multipart\/report\b/i.test(fields.get('content-type') ?? '')) return true
+  return FAILURE_SUBJECT.test(decodeWords((fields.get('subject') ?? '').slice(0, 500)))
 }

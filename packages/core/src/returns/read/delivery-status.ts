@@ -10,8 +10,8 @@ import type { Finding } from './verdict.ts'
 /** RFC 3464, RFC 6533; the first one also under names that servers made up. */
 const STATUS_TYPE = /^message\/(x-)?(global-)?delivery-status$/
 const MAX_OCTETS = 64 * 1024
-/** Recipients per report. */
-export const MAX_RECIPIENTS = 100
+/** Recipients per report: a message of this service has one, which a server may replace by several. */
+export const MAX_RECIPIENTS = 20
 
 export function isDeliveryStatus({ type }: Leaf): boolean {
   return STATUS_TYPE.test(type)

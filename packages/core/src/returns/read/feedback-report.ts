@@ -1,6 +1,7 @@
 import { type HeaderFields, headerFields } from '../../mime/header-fields.ts'
 import type { Leaves } from '../../mime/read-leaves.ts'
 import { addressIn } from './address-in.ts'
+import type { HumanText } from './human-text.ts'
 import { marksOf, originalsOf } from './original.ts'
 import type { FeedbackType, ReturnReading } from './return-reading.ts'
 
@@ -18,11 +19,11 @@ const KINDS: Readonly<Record<string, 'not-spam' | 'opt-out' | 'auth-failure' | F
 }
 
 /** Reads a feedback report (RFC 5965); undefined if the message is not one, or names no type. */
-export function readFeedbackReport(message: Leaves, lines: readonly string[]): ReturnReading | undefined {
+export function readFeedbackReport(message: Leaves, { lines, whole }: HumanText): ReturnReading | undefined {
   const report = reportOf(message, lines)
   const type = /^[\w-]{1,40}/.exec(report?.get('feedback-type') ?? '')?.[0].toLowerCase()
   if (!report || type === undefined) return undefined
-  const marks = marksOf(originalsOf(message), [report])
+  const marks = marksOf(originalsOf(message, whole), [report])
   const kind = KINDS[type] ?? 'other'
   if (kind === 'not-spam' || kind === 'opt-out' || kind === 'auth-failure') return { kind, marks }
   const recipients = report
@@ -42,11 +43,11 @@ function reportOf({ leaves, fields }: Leaves, lines: readonly string[]): HeaderF
 }
 
 /** Complaints of JMRP before 2026: the whole message attached, without a report. */
-export function readJunkMailReport(message: Leaves): ReturnReading | undefined {
+export function readJunkMailReport(message: Leaves, { whole }: HumanText): ReturnReading | undefined {
   const { fields } = message
   if (!/\bstaff@hotmail\.com\b/i.test((fields.get('from') ?? '').slice(0, 500))) return undefined
-  const originals = originalsOf(message)
-  if (originals.length === 0 && !/^complaint about message/i.test(fields.get('subject') ?? '')) return undefined
+  const originals = originalsOf(message, whole)
+  if (!message.leaves.some(({ type }) => type === 'message/rfc822')) return undefined
   const recipients = originals.flatMap((original) => addressIn(original.get('x-hmxmroriginalrecipient') ?? '') ?? [])
   return { kind: 'complaint', feedbackType: 'abuse', recipients, marks: marksOf(originals) }
 }

@@ -18,9 +18,7 @@ const BEGINS_ORIGINAL: readonly RegExp[] = [
 export interface HumanText {
   /** Lines of the report, without those of the returned message. Empty lines are kept, but not several in succession. */
   readonly lines: readonly string[]
-  /** The text after them: the returned message or its header, if it is quoted. */
-  readonly quoted: string
-  /** Both, undivided. */
+  /** With the returned message, if it is quoted. */
   readonly whole: string
 }
 
@@ -53,7 +51,7 @@ function divide(text: string): HumanText {
     if (BEGINS_ORIGINAL.some((pattern) => pattern.test(line))) break
     if (line !== '' || (lines.at(-1) ?? '') !== '') lines.push(line)
   }
-  return { lines, quoted: text.slice(at).trimStart(), whole: text }
+  return { lines, whole: text }
 }
 
 const TAG = /<[^<>]*>/g

@@ -1,8 +1,10 @@
-import type { HeaderFields } from '../../mime/header-fields.ts'
+import { type HeaderFields, headerFields } from '../../mime/header-fields.ts'
 import { type Leaf, type Leaves, readHeader } from '../../mime/read-leaves.ts'
 import type { Marks } from './return-reading.ts'
 
 const EMBEDDED = /^(message\/(rfc822|global|partial)|(text|message)\/(rfc822|global)-headers)$/
+/** Fields that parts of a message do not have. */
+const FIELDS_OF_MESSAGES = ['message-id', 'from', 'to', 'subject', 'return-path', 'received'] as const
 /** Values kept per field. */
 const MAX_VALUES = 5
 const MAX_VALUE_LENGTH = 2048
@@ -15,20 +17,15 @@ const MAX_HEAD_OCTETS = 64 * 1024
 export function isOriginal({ type, fields }: Leaf, { fields: own }: Leaves): boolean {
   if (fields === own) return false
   if (EMBEDDED.test(type)) return true
-  return fields.get('message-id') !== undefined || (fields.get('from') !== undefined && fields.get('to') !== undefined)
+  return FIELDS_OF_MESSAGES.filter((name) => fields.get(name) !== undefined).length >= 2
 }
 
-/** Returns the headers of the returned messages among the parts. */
-export function originalsOf(message: Leaves): HeaderFields[] {
-  return message.leaves
+/** Returns the headers of the returned messages: those among the parts, otherwise those quoted in the text. */
+export function originalsOf(message: Leaves, text: string): HeaderFields[] {
+  const embedded = message.leaves
     .filter((leaf) => isOriginal(leaf, message))
     .map((leaf) => (EMBEDDED.test(leaf.type) ? readHeader(leaf.octets(MAX_HEAD_OCTETS)) : leaf.fields))
-}
-
-/** Returns the header of a returned message that is quoted in a text. */
-export function quotedOriginal(quoted: string): HeaderFields[] {
-  const fields = readHeader(Buffer.from(quoted.slice(0, MAX_HEAD_OCTETS)))
-  return fields.size > 0 ? [fields] : []
+  return embedded.length > 0 ? embedded : [headerFields(Buffer.from(text))]
 }
 
 /** Collects the values in which a mark of this service may be, from returned messages and the fields of a feedback report. */

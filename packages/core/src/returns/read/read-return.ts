@@ -1,15 +1,15 @@
 import { type Leaves, readLeaves } from '../../mime/read-leaves.ts'
 import { addressIn } from './address-in.ts'
-import { isAutoReply, isFromDaemon } from './auto-reply.ts'
+import { isAutoReply, isFromDaemon, mayBeBounce } from './auto-reply.ts'
 import { findingsIn, isDeliveryStatus, MAX_RECIPIENTS, readDeliveryStatus } from './delivery-status.ts'
 import { readFeedbackReport, readJunkMailReport } from './feedback-report.ts'
 import { type HumanText, humanText } from './human-text.ts'
-import { marksOf, originalsOf, quotedOriginal } from './original.ts'
+import { marksOf, originalsOf } from './original.ts'
 import { readForeign } from './read-foreign.ts'
 import type { ReturnReading } from './return-reading.ts'
 import { readSesNotification } from './ses-notification.ts'
-import { replyIn, stageIn } from './smtp-reply.ts'
-import { stageFor } from './transcript.ts'
+import { MAX_SEARCHED, replyIn, stageIn } from './smtp-reply.ts'
+import { stagesIn } from './transcript.ts'
 import { type Finding, verdictOf } from './verdict.ts'
 
 const MAX_EMBEDDED = 256 * 1024
@@ -29,8 +29,8 @@ function read(message: Leaves): ReturnReading | undefined {
   const human = humanText(message)
   return (
     deliveryStatus(message, human) ??
-    readFeedbackReport(message, human.lines) ??
-    readJunkMailReport(message) ??
+    readFeedbackReport(message, human) ??
+    readJunkMailReport(message, human) ??
     bounce(message, human, 'fields-in-text', fieldsInText(human)) ??
     sesNotification(message, human) ??
     foreign(message, human) ??
@@ -59,11 +59,13 @@ function deliveryStatus(message: Leaves, human: HumanText): ReturnReading | unde
     const key = finding.recipient.toLowerCase()
     if (!told.has(key)) told.set(key, finding)
   }
-  const alone = findings.length === 1
+  const stages = findings.length === 1 ? undefined : stagesIn(human.lines)
+  const alone = stages ? undefined : stageIn(human.lines.join(' ').slice(0, MAX_SEARCHED))
   const completed = findings.map((finding) => {
-    const other = told.get(finding.recipient.toLowerCase())
+    const key = finding.recipient.toLowerCase()
+    const other = told.get(key)
     const text = finding.text || other?.text || ''
-    const stage = finding.stage ?? other?.stage ?? stageFor(finding.recipient, human.lines, alone)
+    const stage = finding.stage ?? other?.stage ?? alone ?? stages?.get(key)
     return { ...finding, text, stage }
   })
   return bounce(message, human, 'delivery-status', completed)
@@ -83,20 +85,14 @@ function sesNotification(message: Leaves, human: HumanText): ReturnReading | und
 
 function bounce(
   message: Leaves,
-  { quoted }: HumanText,
+  { whole }: HumanText,
   format: string,
   findings: readonly Finding[],
 ): ReturnReading | undefined {
   if (findings.length === 0) return undefined
   const returnPath = addressIn((message.fields.get('to') ?? '').slice(0, 1000)) ?? ''
   const recipients = findings.map((finding) => verdictOf(finding, returnPath))
-  const originals = originalsOf(message)
-  return {
-    kind: 'bounce',
-    format,
-    recipients,
-    marks: marksOf(originals.length > 0 ? originals : quotedOriginal(quoted)),
-  }
+  return { kind: 'bounce', format, recipients, marks: marksOf(originalsOf(message, whole)) }
 }
 
 /** Some servers write the fields of a report into its text. */
@@ -108,13 +104,22 @@ function fieldsInText({ lines }: HumanText): readonly Finding[] {
 /** A reply at the beginning of a line, or after the words that announce it. */
 const SAID = /^(?:.{0,300}[:;.>)] ?)?["'<([]{0,2}[45][0-5]\d[- ]/
 
-/** The first reply in the text, if a format is unknown. */
+/**
+ * The first reply in the text, if a format is unknown. Not that of a letter, in which numbers are no replies, unless its enhanced code
+ * makes it certain.
+ */
 function replyInText({ fields }: Leaves, { lines }: HumanText): readonly Finding[] {
   const failed = fields.get('x-failed-recipients')
-  const at = lines.findIndex((line) => SAID.test(line) && replyIn(line).code !== 0)
+  const isLikely = mayBeBounce(fields)
+  const at = lines.findIndex((line) => SAID.test(line) && isReply(line, isLikely))
   if (at === -1 && failed === undefined) return []
   const end = at === -1 ? -1 : lines.indexOf('', at)
   const text = (at === -1 ? lines : lines.slice(at, end === -1 ? undefined : end)).join(' ')
   const recipient = addressIn((failed ?? '').slice(0, 1000)) ?? ''
-  return [{ recipient, action: 'failed', status: '', text, stage: stageIn(lines.join(' ').slice(0, 4096)) }]
+  return [{ recipient, action: 'failed', status: '', text, stage: stageIn(lines.join(' ').slice(0, MAX_SEARCHED)) }]
+}
+
+function isReply(line: string, isLikely: boolean): boolean {
+  const { code, enhanced } = replyIn(line)
+  return code !== 0 && (isLikely || enhanced !== '')
 }

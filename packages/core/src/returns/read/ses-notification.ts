@@ -1,3 +1,4 @@
+import { MAX_RECIPIENTS } from './delivery-status.ts'
 import { ACTIONS } from './return-reading.ts'
 import { stageIn } from './smtp-reply.ts'
 import type { Finding } from './verdict.ts'
@@ -9,7 +10,6 @@ export interface SesNotification {
 }
 
 const KINDS = ['Bounce', 'Complaint', 'Delivery'] as const
-const MAX_RECIPIENTS = 100
 
 /** Undefined if the text is not such a notification. */
 export function readSesNotification(text: string): SesNotification | undefined {

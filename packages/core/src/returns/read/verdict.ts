@@ -15,16 +15,8 @@ export interface Finding {
 
 /** Classes of an address to which no mail will ever be delivered. */
 const HARD: ReadonlySet<BounceClass> = new Set(['bad-mailbox', 'bad-domain', 'moved', 'not-accepting'])
-/** Before RCPT, a server does not know the recipient, so a missing mailbox is that of the return path. */
-const BEFORE_RCPT: ReadonlySet<Stage | undefined> = new Set<Stage>([
-  'connect',
-  'greeting',
-  'ehlo',
-  'starttls',
-  'tls',
-  'auth',
-  'mail',
-])
+/** Before RCPT, a server does not know the recipient: a missing mailbox or domain is that of the return path. */
+const BEFORE_RCPT: ReadonlySet<Stage | undefined> = new Set<Stage>(['greeting', 'ehlo', 'mail'])
 /**
  * Words of servers about their own attempts, which are in their reports and not in replies: Exim, Domino, Exchange, Yahoo, OpenSMTPD,
  * qmail, DragonFly and Verizon.
@@ -60,7 +52,7 @@ export function verdictOf(finding: Finding, returnPath: string): ReportedRecipie
   const status = finerOf(finding.status, reply.enhanced)
   const parties = { sender: returnPath, recipient: finding.recipient || '\0' }
   const said = classOf(status, reply, { stage: finding.stage, parties })
-  const isAddress = said === 'bad-mailbox' || said === 'moved'
+  const isAddress = said === 'bad-mailbox' || said === 'moved' || said === 'bad-domain'
   const of: BounceClass = isAddress && BEFORE_RCPT.has(finding.stage) ? 'policy' : said
   const isPermanent = finding.action === 'failed' && !status.startsWith('4') && Math.floor(reply.code / 100) !== 4
   return {

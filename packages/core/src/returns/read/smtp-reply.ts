@@ -14,11 +14,11 @@ export interface FoundReply {
 }
 
 /** A code is followed by a space or a hyphen, and is not part of a number, an address or a name. */
-const CODE = /(?<![\w.@/#=+-]|\d:)([45][0-5]\d)(?=[- ,;]|$)(?! [45]\d\d[- ])/
+const CODE = /(?<![\w.@/#=+-]|\d:)([45][0-5]\d)(?=[- ,;:]|$)(?! [45]\d\d[- ])/
 /** RFC 3463 2. Not part of an IP address. */
 const ENHANCED = /(?<![\w.])([245]\.\d{1,3}\.\d{1,3})(?![\w]|\.\d)/
 /** Immediately after the code, or quoted after it. */
-const AFTER_CODE = /^[45]\d\d[- ,][ '"(#]{0,3}(?:ERROR_CODE :)?([245]\.\d{1,3}\.\d{1,3})(?![\w]|\.\d)/
+const AFTER_CODE = /^[45]\d\d[- ,;:][ '"(#]{0,3}(?:ERROR_CODE :)?([245]\.\d{1,3}\.\d{1,3})(?![\w]|\.\d)/
 
 /** Finds the first reply with a 4xx or 5xx code in a text of one line. */
 export function replyIn(text: string): FoundReply {
@@ -54,7 +54,7 @@ const STAGES: readonly StageRule[] = [
     stage: 'dot',
   },
   {
-    text: /\b(after|in reply to|response to|our|pipelined) (the )?(pipelined )?rcpt\b|\[RCPT_TO\]|\(state 1[34]\)|\bSMTP:RCPT\b/i,
+    text: /\b(after|in reply to|response to|our|pipelined) (the )?(pipelined )?rcpt\b|\[RCPT_TO\]|\(state 1[34]\)|\bSMTP:RCPT\b|\bSMTP command rcpt\b/i,
     stage: 'rcpt',
   },
   {

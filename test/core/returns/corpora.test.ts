@@ -1,0 +1,84 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { type ReturnReading, readReturn } from '@postrider/core'
+import t from 'tap'
+
+const CORPORA = '../shared/corpora/'
+const skip = existsSync(CORPORA) ? false : 'the corpora are not here'
+
+interface ExpectedBounce {
+  readonly reason: string
+  readonly hard: boolean
+}
+
+/** Who is right about these is a matter of opinion: they count neither as right nor as wrong. */
+const DISPUTED: ReadonlySet<string> = new Set(['filtered', 'suspend'])
+
+function readAll<Expected>(folder: string): { file: string; reading: ReturnReading; expected: readonly Expected[] }[] {
+  const all = JSON.parse(readFileSync(`${CORPORA}${folder}/expected.json`, 'utf8')) as Record<string, Expected[]>
+  return Object.entries(all).map(([file, expected]) => ({
+    file,
+    expected,
+    reading: readReturn(readFileSync(`${CORPORA}${folder}/${file}`)),
+  }))
+}
+
+t.test('bounce reports of real servers are read, and hard ones known from soft ones', { skip }, async (t) => {
+  const wrong: string[] = []
+  let [rows, soft, falselyHard, unread] = [0, 0, 0, 0]
+  for (const { file, reading, expected } of readAll<ExpectedBounce>('bounces')) {
+    if (reading.kind === 'unrecognised') unread++
+    for (const [at, { reason, hard }] of expected.entries()) {
+      if (DISPUTED.has(reason)) continue
+      rows++
+      const found = reading.kind === 'bounce' ? reading.recipients[at] : undefined
+      const isRight = reason === 'feedback' ? reading.kind === 'complaint' : found?.hard === hard
+      if (!isRight) wrong.push(`${file}: ${reason}: ${found?.class ?? reading.kind} ${found?.text ?? ''}`)
+      if (hard) continue
+      soft++
+      if (found?.hard) falselyHard++
+    }
+  }
+  const right = (100 * (rows - wrong.length)) / rows
+  t.comment(
+    `figures: ${right.toFixed(2)} % of ${rows} recipients right; ${falselyHard} of ${soft} falsely hard; ${unread} files unrecognised`,
+  )
+  t.comment(wrong.join('\n'))
+  t.ok(rows > 250, `${rows} recipients`)
+  t.ok(right >= 97, `${right} % right`)
+  t.ok(falselyHard <= soft * 0.01, `${falselyHard} of ${soft} falsely hard`)
+})
+
+interface ExpectedFeedback {
+  readonly reason: string
+  readonly feedbackType?: string
+}
+
+function kindOf({ reason, feedbackType }: ExpectedFeedback): ReturnReading['kind'] {
+  if (reason === 'vacation') return 'auto-reply'
+  if (feedbackType === 'opt-out' || feedbackType === 'auth-failure' || feedbackType === 'not-spam') return feedbackType
+  return 'complaint'
+}
+
+t.test('all complaints and automatic replies of the corpus are read by kind', { skip }, async (t) => {
+  const readings = readAll<ExpectedFeedback>('feedback')
+  for (const { file, reading, expected } of readings) {
+    for (const row of expected) {
+      t.equal(reading.kind, kindOf(row), file)
+      if (reading.kind === 'complaint') t.equal(reading.feedbackType, row.feedbackType, file)
+    }
+  }
+  t.comment(`figures: ${readings.length} complaints and automatic replies`)
+  t.ok(readings.length > 10)
+})
+
+t.test('bounce reports cut at any place are read or unrecognised', { skip }, async (t) => {
+  const kinds = new Set<string>()
+  for (const file of readdirSync(`${CORPORA}bounces`).filter((name) => name.endsWith('.eml'))) {
+    const raw = readFileSync(`${CORPORA}bounces/${file}`)
+    for (const share of [0.1, 0.3, 0.5, 0.7, 0.9]) {
+      kinds.add(readReturn(raw.subarray(0, Math.floor(raw.length * share))).kind)
+    }
+  }
+  t.ok(kinds.has('bounce') && kinds.has('unrecognised'))
+  for (const kind of kinds) t.match(kind, /^(bounce|unrecognised|auto-reply|complaint)$/)
+})

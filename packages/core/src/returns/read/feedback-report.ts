@@ -8,15 +8,15 @@ import type { FeedbackType, ReturnReading } from './return-reading.ts'
 const MAX_OCTETS = 64 * 1024
 const MAX_NAMED = 100
 /** RFC 5965 7.3, RFC 6430, RFC 6591, and what providers write for them. */
-const KINDS: Readonly<Record<string, 'not-spam' | 'opt-out' | 'auth-failure' | FeedbackType>> = {
-  abuse: 'abuse',
-  fraud: 'fraud',
-  virus: 'virus',
-  'not-spam': 'not-spam',
-  'opt-out': 'opt-out',
-  'opt-out-list': 'opt-out',
-  'auth-failure': 'auth-failure',
-}
+const KINDS: ReadonlyMap<string, 'not-spam' | 'opt-out' | 'auth-failure' | FeedbackType> = new Map([
+  ['abuse', 'abuse'],
+  ['fraud', 'fraud'],
+  ['virus', 'virus'],
+  ['not-spam', 'not-spam'],
+  ['opt-out', 'opt-out'],
+  ['opt-out-list', 'opt-out'],
+  ['auth-failure', 'auth-failure'],
+])
 
 /** Reads a feedback report (RFC 5965); undefined if the message is not one, or names no type. */
 export function readFeedbackReport(message: Leaves, { lines, whole }: HumanText): ReturnReading | undefined {
@@ -24,7 +24,7 @@ export function readFeedbackReport(message: Leaves, { lines, whole }: HumanText)
   const type = /^[\w-]{1,40}/.exec(report?.get('feedback-type') ?? '')?.[0].toLowerCase()
   if (!report || type === undefined) return undefined
   const marks = marksOf(originalsOf(message, whole), [report])
-  const kind = KINDS[type] ?? 'other'
+  const kind = KINDS.get(type) ?? 'other'
   if (kind === 'not-spam' || kind === 'opt-out' || kind === 'auth-failure') return { kind, marks }
   const recipients = report
     .all('original-rcpt-to')

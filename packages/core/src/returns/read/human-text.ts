@@ -55,11 +55,18 @@ function divide(text: string): HumanText {
 }
 
 const TAG = /<[^<>]*>/g
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', nbsp: ' ', '#39': "'" }
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['lt', '<'],
+  ['gt', '>'],
+  ['amp', '&'],
+  ['quot', '"'],
+  ['nbsp', ' '],
+  ['#39', "'"],
+])
 
 function withoutTags(html: string): string {
   return html
-    .replace(/<(?:br|p|div|tr|li|h\d)\b[^<>]*>/gi, '\n')
+    .replace(/<\/?(?:br|p|div|tr|li|h\d)\b[^<>]*>/gi, '\n')
     .replace(TAG, '')
-    .replace(/&(lt|gt|amp|quot|nbsp|#39);/g, (_written, name: string) => ENTITIES[name] ?? '')
+    .replace(/&(lt|gt|amp|quot|nbsp|#39);/g, (_written, name: string) => ENTITIES.get(name) ?? '')
 }

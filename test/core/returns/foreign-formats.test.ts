@@ -51,6 +51,11 @@ const CASES: readonly Case[] = [
     expected: [`${LENA} delayed soft bad-mailbox`],
   },
   {
+    format: 'exim-delay',
+    text: ['The following address(es) have not yet been delivered:', '', `  ${LENA}: 451 try later`],
+    expected: [`${LENA} delayed soft other`],
+  },
+  {
     format: 'gmail',
     text: [
       'Delivery to the following recipient failed permanently:',
@@ -198,6 +203,7 @@ const CASES: readonly Case[] = [
   {
     format: 'postfix',
     text: [
+      'This is the mail system at host mx.harbor.example.',
       'If you do so, please include this problem report. You can',
       'delete your own text from the attached returned message.',
       '',
@@ -210,6 +216,12 @@ const CASES: readonly Case[] = [
     format: 'imail',
     header: ['From: postmaster@harbor.example', 'Subject: Undeliverable Mail'],
     text: [`Unknown user: ${LENA}`, '', 'Original message follows.'],
+    expected: [`${LENA} failed hard bad-mailbox`],
+  },
+  {
+    format: 'imail-response',
+    header: ['From: postmaster@harbor.example', 'Subject: Undeliverable Mail'],
+    text: [`undeliverable to ${LENA}`, '', 'Body of message generated response:', '550 5.1.1 User unknown'],
     expected: [`${LENA} failed hard bad-mailbox`],
   },
   {

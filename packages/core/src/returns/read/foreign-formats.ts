@@ -26,7 +26,7 @@ export interface ForeignFormat {
 export const FOREIGN_FORMATS: readonly ForeignFormat[] = [
   {
     name: 'exim-delay',
-    from: /^The address(?:es)? to which the message has not yet been delivered (?:is|are):$/,
+    from: /^The (?:address(?:es)? to which the message has not yet been delivered (?:is|are)|following address(?:\(es\))? ha(?:s|ve) not yet been delivered):$/,
     to: /^No action is required/,
     action: 'delayed',
   },
@@ -56,12 +56,18 @@ export const FOREIGN_FORMATS: readonly ForeignFormat[] = [
   { name: 'domino', from: /^was not delivered to:$/ },
   { name: 'exchange', from: /^did not reach the following recipient\(s\):$/ },
   { name: 'exchange-online', from: /^Diagnostic information for administrators:$/ },
-  { name: 'postfix', from: /^(?:If you do so, please include|below\. If the message|attached returned message\.)/ },
+  { name: 'postfix', from: /^This is the .{1,60} at host |^If you do so, please include/ },
   {
     name: 'imail',
     when: /^Subject: Undeliverable Mail/i,
     from: /^[A-Za-z][\w ,.'-]{1,60}: [^\s@]{1,64}@\S{1,255}$/,
     recipient: /^[A-Za-z][\w ,.'-]{1,60}: ([^\s@]{1,64}@\S{1,255})$/,
+  },
+  {
+    name: 'imail-response',
+    when: /^Subject: Undeliverable Mail/i,
+    from: /^undeliverable to \S/i,
+    recipient: /^undeliverable to (\S{1,320})/i,
   },
   { name: 'm-filter', from: /^-+server message$/, to: /^-+original /, stage: 'data' },
   {
@@ -88,7 +94,7 @@ export const FOREIGN_FORMATS: readonly ForeignFormat[] = [
   {
     name: 'sendmail-transcript',
     from: /^ *-+ ?Transcript of session follows/,
-    recipient: /^[45]\d\d (?:[45]\.\d\.\d )?<([^<>]*)>\.\.\. /,
+    recipient: /^[45]\d\d (?:[45]\.\d\.\d )?(\S{1,320})\.\.\. /,
     reason: 'before',
   },
   { name: 'notes', from: /^-+ Failure Reasons +-+$/ },

@@ -24,7 +24,7 @@ const BEFORE_RCPT: ReadonlySet<Stage | undefined> = new Set<Stage>(['greeting', 
 const OWN_WORDS: readonly { readonly class: BounceClass; readonly text: RegExp }[] = [
   {
     class: 'bad-domain',
-    text: /\bMX records point to non-existent hosts\b|\bunrouteable mail domain\b|\bhost address lookups failed permanently\b|\bDNS lookup failure: host\b|\binvalid domain name\b|\bfind any host named\b|\bunknown host or domain\b|\bresponded with code NXDOMAIN\b|\bdomain does not exist\b/i,
+    text: /\bMX records point to non-existent hosts\b|\bunrouteable mail domain\b|\bhost address lookups failed permanently\b|\bDNS lookup failure: host\b|\binvalid domain name\b|\bfind any host named\b|\bunknown host or domain\b|\bresponded with code NXDOMAIN\b|\bdomain does ?n.t exist\b|\bdomain does not exist\b/i,
   },
   {
     class: 'not-accepting',
@@ -32,7 +32,7 @@ const OWN_WORDS: readonly { readonly class: BounceClass; readonly text: RegExp }
   },
   {
     class: 'bad-mailbox',
-    text: /\bnot listed in (the )?(Domino Directory|public name)|\brecipient name is not recognized\b|\bno valid recipients for this MM\b/i,
+    text: /\bnot listed in (the )?(Domino Directory|public name)|ディレクトリのリストにありません|\brecipient name is not recognized\b|\bno valid recipients for this MM\b/i,
   },
   { class: 'mailbox-full', text: /\bmail ?folder is full\b|\bexceeded the local limit\b|\bexceeds allowed size\b/i },
   {

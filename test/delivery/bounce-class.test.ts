@@ -33,12 +33,23 @@ const WORDINGS: Readonly<Record<BounceClass, readonly string[]>> = {
     '551 not our user',
     '550 Sorry, no mailbox here by that name. (#5.1.1)',
     '550 Rejected (#5.1.1)',
+    '550 Unrouteable address',
+    '550 No such local user',
+    '550 no such person at this address',
+    '550 Unknown local part lena in <lena@harbor.example>',
+    '550 <lena@harbor.example> is not a valid mailbox',
+    '550 Not a known user',
+    '550 sorry, no account by that name here',
+    '550 <lena@harbor.example> does not have an account here',
+    '550 bad destination mailbox address',
+    '550 this account has been deleted',
   ],
   'bad-domain': [
     '550 5.1.2 the domain does not exist',
     '450 4.1.2 <lena@harbor.example>: Recipient address rejected: Domain not found',
     '550 5.1.2 Host unknown (Name server: mx.harbor.example: host not found)',
     '554 5.4.4 Unable to route',
+    '550 Domain name not found: harbor.example',
     '554 The mail could not be delivered because the domain is not reachable. Please check the domain',
   ],
   moved: [
@@ -49,6 +60,7 @@ const WORDINGS: Readonly<Record<BounceClass, readonly string[]>> = {
   'not-accepting': [
     '556 5.1.10 the domain accepts no mail (null MX)',
     '550 5.7.27 Host does not accept mail',
+    '550 5.1.0 harbor.example does not accept mail (nullMX)',
     '521 harbor.example does not accept mail: the server does not accept e-mail',
   ],
   filtered: ['550 5.2.0 Unknown user lena@harbor.example', '550 5.2.0 : User unknown'],
@@ -144,7 +156,7 @@ const WORDINGS: Readonly<Record<BounceClass, readonly string[]>> = {
     '554 No space left on device',
     '451 4.3.0 Other mail system problem',
   ],
-  other: ['550 Rejected', '554 Transaction failed', '550'],
+  other: ['550 Rejected', '554 Transaction failed', '550', '550 Host not reachable'],
 }
 
 /** Postfix, Exim, cPanel, MailEnable and others, where they look the return path up before they take mail for anybody. */
@@ -160,6 +172,8 @@ const ABOUT_SENDER = [
   '550 Unknown sender',
   '553 5.1.3 Invalid return path',
   '550 5.1.0 MAIL FROM address is unknown',
+  '550 Mail from <desk@ship.example> rejected: unknown domain',
+  '550 Domain of sender address desk@ship.example does not exist',
 ]
 
 t.test('a reply about the sender says nothing of the mailbox of the recipient', async (t) => {
@@ -199,6 +213,8 @@ t.test(
       t.equal(bounceClass('', 'mailbox is full', { stage }), 'mailbox-full', stage)
     }
     t.equal(bounceClass('', 'User unknown', { stage: 'rcpt' }), 'bad-mailbox')
+    const yahoo = "delivery error: dd This user doesn't have a harbor.example account (lena@harbor.example) [0]"
+    t.equal(bounceClass('', yahoo, { stage: 'dot' }), 'bad-mailbox', 'a statement about the account')
   },
 )
 

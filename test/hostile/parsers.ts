@@ -1,4 +1,4 @@
-import { atOnce, checkDynamic, createSubstituter, parseAddress, parseDomain } from '@postrider/core'
+import { atOnce, checkDynamic, createSubstituter, parseAddress, parseDomain, readReturn } from '@postrider/core'
 import { parseStrictJson } from '../../packages/api/src/http/strict-json.ts'
 import { isOneClick } from '../../packages/api/src/tracking/one-click.ts'
 import { formFields, toObject } from '../../packages/api/src/v2/form.ts'
@@ -182,5 +182,21 @@ export const PARSERS: readonly Parser[] = [
     ...new ReplyReader().push(Buffer.from(text)),
   ]),
   parser('bounce class', REPLY, (text) => bounceClass('', text.slice(0, 1024))),
+  parser(
+    'returned message',
+    [
+      ...MIME,
+      'From: mailer-daemon',
+      'Content-Type: message/delivery-status',
+      'Final-Recipient: ',
+      'Diagnostic-Code: ',
+      'The following address(es) failed:',
+      '>>> DATA',
+      '550 ',
+      '5.1.1',
+      'a@b.c',
+    ],
+    (text) => readReturn(Buffer.from(text, 'latin1')),
+  ),
   parser('asked wait', REPLY, (text) => retryAfterOf(text.slice(0, 1024))),
 ]

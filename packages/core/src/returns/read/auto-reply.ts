@@ -26,7 +26,7 @@ export function isAutoReply(fields: HeaderFields): boolean {
   if (OWN_FIELDS.some((name) => fields.get(name) !== undefined)) return true
   if (/^auto[_-]?reply\b/i.test(fields.get('precedence') ?? '')) return true
   if (/^vacation$/i.test(fields.get('x-apple-action') ?? '')) return true
-  const subject = decodeWords((fields.get('subject') ?? '').slice(0, 500)).trim()
+  const subject = subjectOf(fields)
   if (AUTOMATIC_SUBJECT.test(subject)) return true
   // Outlook sets it in its own replies, but also in messages to which it wants none.
   return fields.get('x-auto-response-suppress') !== undefined && REPLY_SUBJECT.test(subject)
@@ -45,5 +45,10 @@ export function mayBeBounce(fields: HeaderFields): boolean {
   if (isFromDaemon(fields)) return true
   if (/^<? ?>?$/.test(fields.get('return-path') ?? 'unknown')) return true
   if (/^multipart\/report\b/i.test(fields.get('content-type') ?? '')) return true
-  return FAILURE_SUBJECT.test(decodeWords((fields.get('subject') ?? '').slice(0, 500)))
+  const subject = subjectOf(fields)
+  return FAILURE_SUBJECT.test(subject) && !REPLY_SUBJECT.test(subject)
+}
+
+function subjectOf(fields: HeaderFields): string {
+  return decodeWords((fields.get('subject') ?? '').slice(0, 500)).trim()
 }

@@ -8,7 +8,7 @@ const MAX_LINE_LENGTH = 1000
 
 /** Lines after which a report quotes the returned message. */
 const BEGINS_ORIGINAL: readonly RegExp[] = [
-  /^[- ]*(below this line|enclosed|this|included|here|below|the following) (is|are|was) (a copy of )?(the )?(a copy|original|copy|header|body|first|returned|message header)/i,
+  /^[- ]*(below this line|enclosed|this|included|here|below|the following) (is|are|was) (a copy of )?(the )?(a copy|original|copy|header|body|returned|message header)/i,
   /^ *-{2,} ?(this is a copy|below this line|enclosed is|the (header|body) of|original (?:message|mail)|included is|unsent message|returned message|message (header|follow)|the original|copy of|non-delivered message|attached)/i,
   /^(original|message) (message )?(headers?|follows?)( follows?)?[.:]*$/i,
   /^original message( headers)?:? ?(follows[.:]?)?$/i,

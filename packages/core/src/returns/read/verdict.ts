@@ -1,4 +1,4 @@
-import { type BounceClass, bounceClass, type Said } from '../../delivery/bounce-rules.ts'
+import { type BounceClass, bounceClass, HARD_CLASSES, type Said } from '../../delivery/bounce-rules.ts'
 import type { Stage } from '../../delivery/outcome.ts'
 import type { Action, ReportedRecipient } from './return-reading.ts'
 import { type FoundReply, oneLine, replyIn } from './smtp-reply.ts'
@@ -13,8 +13,6 @@ export interface Finding {
   readonly stage: Stage | undefined
 }
 
-/** Classes of an address to which no mail will ever be delivered. */
-const HARD: ReadonlySet<BounceClass> = new Set(['bad-mailbox', 'bad-domain', 'moved', 'not-accepting'])
 /** Before RCPT, a server does not know the recipient: a missing mailbox or domain is that of the return path. */
 const BEFORE_RCPT: ReadonlySet<Stage | undefined> = new Set<Stage>(['greeting', 'ehlo', 'mail'])
 /**
@@ -49,7 +47,7 @@ const IS_GENERAL = /^$|^[245]\.0\.0$/
  */
 export function verdictOf(finding: Finding, returnPath: string): ReportedRecipient {
   const reply = replyIn(oneLine(finding.text))
-  const status = finerOf(finding.status, reply.enhanced)
+  const status = finestOf(reply.enhanced, finding.status, reply.mentioned)
   const parties = { sender: returnPath, recipient: finding.recipient || '\0' }
   const said = classOf(status, reply, { stage: finding.stage, parties })
   const isAddress = said === 'bad-mailbox' || said === 'moved' || said === 'bad-domain'
@@ -62,7 +60,7 @@ export function verdictOf(finding: Finding, returnPath: string): ReportedRecipie
     code: reply.code,
     text: reply.text,
     class: of,
-    hard: isPermanent && HARD.has(of),
+    hard: isPermanent && HARD_CLASSES.includes(of),
   }
 }
 
@@ -72,7 +70,7 @@ function classOf(status: string, { code, text }: FoundReply, how: Said): BounceC
   return OWN_WORDS.find((words) => words.text.test(text))?.class ?? found
 }
 
-/** The code within a reply is that of the server that rejected the message, and the field may be a translation of its reply code. */
-function finerOf(status: string, within: string): string {
-  return IS_GENERAL.test(within) ? status || within : within
+/** The first code that names a detail. That of the reply is the server's own; the field may be a translation of the reply code. */
+function finestOf(...codes: readonly string[]): string {
+  return codes.find((code) => !IS_GENERAL.test(code)) ?? codes.find((code) => code !== '') ?? ''
 }

@@ -129,6 +129,8 @@ t.test('the code within the reply is used if it says more than the field', async
     ['5.1.1', '550 5.0.0 no', '5.1.1'],
     ['5.1.1', '550 no', '5.1.1'],
     ['5.4.7', 'no reply from 5.1.1.2', '5.4.7'],
+    ['5.1.1', 'said by Mailer 5.7.1', '5.1.1'],
+    ['5.1.1', 'no mailbox for this (#5.7.1)', '5.7.1'],
   ] as const) {
     const raw = report({
       status: [
@@ -256,6 +258,11 @@ t.test('fields divided by empty lines, in a part of another report type, or in t
   t.strictSame(verdicts(bare), ['lena@harbor.example failed hard bad-mailbox'], 'bare line feeds')
 })
 
+t.test('a recipient without an address is one without a name', async (t) => {
+  const status = ['Final-Recipient: rfc822; @harbor.example', 'Action: failed', 'Status: 5.1.1']
+  t.strictSame(verdicts(report({ status })), [' failed hard bad-mailbox'])
+})
+
 t.test('a report within the returned message is not the report', async (t) => {
   const raw = report({
     status: ['Final-Recipient: rfc822; lena@harbor.example', 'Action: delayed', 'Status: 4.4.1', ''],
@@ -335,4 +342,32 @@ t.test('the returned message shows where our marks may be, as a part or quoted i
     'Hi',
   )
   t.strictSame(readBounce(quoted).marks, expected)
+})
+
+t.test('at most five values of a mark are kept, each cut to 2,048 characters', async (t) => {
+  const original = Array.from({ length: 100 }, (_, n) => `X-PR-Ref: ${n}${'x'.repeat(5000)}`)
+  const status = ['Final-Recipient: rfc822; lena@harbor.example', 'Action: failed', 'Status: 5.1.1', '']
+  t.strictSame(
+    readBounce(report({ status, original: original.slice(0, 10) })).marks.references.map(({ length }) => length),
+    [2048, 2048, 2048, 2048, 2048],
+  )
+})
+
+t.test('parts are read to a depth of 8', async (t) => {
+  const formatAt = (depth: number) => {
+    const lines = Array.from({ length: depth }, (_, at) => [
+      `Content-Type: multipart/mixed; boundary=b${at}`,
+      '',
+      `--b${at}`,
+    ])
+    const status = [
+      'Content-Type: message/delivery-status',
+      '',
+      'Final-Recipient: rfc822; a@b.example',
+      'Action: failed',
+    ]
+    return readBounce(message(...lines.flat(), ...status)).format
+  }
+  t.equal(formatAt(8), 'delivery-status')
+  t.equal(formatAt(9), 'fields-in-text', 'the rest is text')
 })

@@ -24,6 +24,7 @@ const CASES: readonly Case[] = [
       `  ${LENA}`,
       `    SMTP error from remote mail server after RCPT TO:<${LENA}>:`,
       '    host mx.harbor.example [192.0.2.1]: 550 No Such User Here',
+      '    <boss@harbor.example>: ask them',
       `  ${OLAF}`,
       '    mailbox is full: retry timeout exceeded',
       '',
@@ -124,8 +125,17 @@ const CASES: readonly Case[] = [
       '',
       `<${OLAF}>:`,
       'Sorry, no mailbox here by that name. (#5.1.1)',
+      '',
+      '<inga@harbor.example>:',
+      'Remote host said: 550 Rejected',
+      '',
+      'Our mailbox is full of such letters.',
     ],
-    expected: [`${LENA} failed hard bad-mailbox`, `${OLAF} failed hard bad-mailbox`],
+    expected: [
+      `${LENA} failed hard bad-mailbox`,
+      `${OLAF} failed hard bad-mailbox`,
+      'inga@harbor.example failed soft other',
+    ],
   },
   {
     format: 'yahoo',
@@ -285,6 +295,8 @@ const CASES: readonly Case[] = [
     format: 'sendmail-transcript',
     text: [
       '   ----- Transcript of session follows -----',
+      '>>> QUIT',
+      '<<< 421 try later',
       'While talking to mx.harbor.example:',
       `>>> RCPT To:<${LENA}>`,
       '<<< 550 No such user here',
@@ -427,6 +439,9 @@ t.test('notifications of Amazon SES by mail are read', async (t) => {
     },
   })
   t.strictSame(verdicts(bounced), [`${LENA} failed hard bad-mailbox`])
+  const divided = Buffer.from(bounced.toString().replace('"status"', '"st!\r\n atus"'))
+  t.strictSame(verdicts(divided), [`${LENA} failed hard bad-mailbox`], 'a long line was divided')
+  t.equal(readBounce(divided).format, 'ses')
   const delivered = of({ notificationType: 'Delivery', delivery: { recipients: [LENA], smtpResponse: '250 2.6.0 ok' } })
   t.strictSame(verdicts(delivered), [`${LENA} delivered soft other`])
   const complaint = of({ notificationType: 'Complaint', complaint: { complainedRecipients: [{ emailAddress: LENA }] } })

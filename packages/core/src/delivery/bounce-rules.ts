@@ -29,12 +29,13 @@ export interface BounceRule {
 const ABOUT_SENDER = /\bsender (address )?(verif|rejected|refused|denied)|\bdomain of sender\b/i
 /** Wordings about the sender, unless the reply quotes the recipient. */
 const PERHAPS_ABOUT_SENDER =
-  /\bverification failed for\b|\b(sender|return[- ]path|mail[- ]?from|envelope[- ]from)( address| domain| is| was| does| could| be| not){0,4} (rejected|refused|denied|verif|unverif|invalid|unknown|not found|not exist|exist|found)|\bmail from:? ?<?\S{1,255}>?:? (rejected|refused|denied)\b|\b(unknown|invalid|unverified|unroutable|non-?existent) (sender|return[- ]path|mail[- ]?from)\b(?!\/)/i
+  /\bverification failed for\b|\b(sender|return[- ]path|mail[- ]?from|envelope[- ]from)( address| domain| is| was| does| could| be| not){0,4} (rejected|refused|denied|verif|unverif|invalid|unknown|not found|not exist|exist|found)|\b(unknown|invalid|unverified|unroutable|non-?existent) (sender|return[- ]path|mail[- ]?from)\b(?!\/)/i
 
 export const BOUNCE_RULES: readonly BounceRule[] = [
   // Classified as bad-mailbox, these replies would suppress recipients whose mailboxes exist.
   { class: 'policy', text: ABOUT_SENDER },
   { class: 'policy', text: PERHAPS_ABOUT_SENDER, unlessOfRecipient: true },
+  { class: 'policy', text: /\bmail from:? \S{1,255} (rejected|refused|denied)\b/i, unlessOfRecipient: true },
   // The server rejected the sender address, even if the text says that something does not exist.
   { class: 'policy', enhanced: /^[45]\.1\.[78]$/ },
   { class: 'policy', text: /\b(helo|ehlo)\b.{0,30}\b(rejected|refused|denied|invalid)\b/i },

@@ -8,7 +8,8 @@ const MAX_LINE_LENGTH = 1000
 
 /** Lines after which a report quotes the returned message. */
 const BEGINS_ORIGINAL: readonly RegExp[] = [
-  /^[- ]*(below this line|enclosed|this|included|here|below|the following) (is|are|was) (a copy of )?(the )?(a copy|original|copy|header|body|returned|message header)/i,
+  /^[- ]{0,20}(below this line|enclosed|this|included|here|below) (is|was) (a copy of|a copy|the original|the header|the body|the returned)\b/i,
+  /^[- ]{0,20}the following (is|are|was) (a copy|the original|the header)\b/i,
   /^ *-{2,} ?(this is a copy|below this line|enclosed is|the (header|body) of|original (?:message|mail)|included is|unsent message|returned message|message (header|follow)|the original|copy of|non-delivered message|attached)/i,
   /^(original|message) (message )?(headers?|follows?)( follows?)?[.:]*$/i,
   /^original message( headers)?:? ?(follows[.:]?)?$/i,

@@ -108,10 +108,19 @@ t.test('a report whose parts lost their types is read from its text', async (t) 
     '--x',
     '',
     'Feedback-Type: abuse',
+    'Version: 1',
     'X-PR-Ref: ref',
     '--x--',
   )
   t.match(readReturn(raw), { kind: 'complaint', marks: { references: ['ref'] } })
+  const letter = message('Subject: a question', '', 'What does this mean?', 'Feedback-Type: abuse')
+  t.equal(readReturn(letter).kind, 'unrecognised', 'one line is not a report')
+})
+
+t.test('a message of Apple Mail to the address for unsubscribing is an opt-out', async (t) => {
+  const of = (value: string) => message('From: lena@harbor.example', `X-Apple-Unsubscribe: ${value}`, '', 'Unsubscribe')
+  t.equal(readReturn(of('true')).kind, 'opt-out')
+  t.equal(readReturn(of('false')).kind, 'unrecognised')
 })
 
 t.test('a report without a type is not a complaint', async (t) => {

@@ -33,13 +33,19 @@ export function readFeedbackReport(message: Leaves, { lines, whole }: HumanText)
   return { kind: 'complaint', feedbackType: kind, recipients, marks }
 }
 
-function reportOf({ leaves, fields }: Leaves, lines: readonly string[]): HeaderFields | undefined {
+function reportOf({ leaves }: Leaves, lines: readonly string[]): HeaderFields | undefined {
   const part = leaves.find(({ type }) => type === 'message/feedback-report' || type === 'message/x-feedback-report')
   if (part) return headerFields(part.octets(MAX_OCTETS))
-  // The type of the part was lost on the way: the whole message says what it is.
-  if (!/feedback-report/i.test(fields.get('content-type') ?? '')) return undefined
+  // The type of the part was lost on the way.
   const at = lines.findIndex((line) => /^(feedback-type|user-agent|version):/i.test(line))
-  return at === -1 ? undefined : headerFields(Buffer.from(lines.slice(at).join('\n')))
+  const fields = at === -1 ? undefined : headerFields(Buffer.from(lines.slice(at).join('\n')))
+  return fields?.get('version') === undefined && fields?.get('user-agent') === undefined ? undefined : fields
+}
+
+/** A message that Apple Mail sent to the address in List-Unsubscribe, when its user chose to unsubscribe. */
+export function readUnsubscribe(message: Leaves, { whole }: HumanText): ReturnReading | undefined {
+  if (!/^true$/i.test(message.fields.get('x-apple-unsubscribe') ?? '')) return undefined
+  return { kind: 'opt-out', marks: marksOf(originalsOf(message, whole)) }
 }
 
 /** Complaints of JMRP before 2026: the whole message attached, without a report. */

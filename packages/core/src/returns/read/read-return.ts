@@ -2,7 +2,7 @@ import { type Leaves, readLeaves } from '../../mime/read-leaves.ts'
 import { addressIn } from './address-in.ts'
 import { isAutoReply, isFromDaemon, mayBeBounce } from './auto-reply.ts'
 import { findingsIn, isDeliveryStatus, MAX_RECIPIENTS, readDeliveryStatus } from './delivery-status.ts'
-import { readFeedbackReport, readJunkMailReport } from './feedback-report.ts'
+import { readFeedbackReport, readJunkMailReport, readUnsubscribe } from './feedback-report.ts'
 import { type HumanText, humanText } from './human-text.ts'
 import { marksOf, originalsOf } from './original.ts'
 import { readForeign } from './read-foreign.ts'
@@ -31,6 +31,7 @@ function read(message: Leaves): ReturnReading | undefined {
     deliveryStatus(message, human) ??
     readFeedbackReport(message, human) ??
     readJunkMailReport(message, human) ??
+    readUnsubscribe(message, human) ??
     bounce(message, human, 'fields-in-text', fieldsInText(human)) ??
     sesNotification(message, human) ??
     foreign(message, human) ??

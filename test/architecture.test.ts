@@ -19,8 +19,8 @@ const ROOMS = [
   'delivery',
   'composition',
   'messages',
-  'returns',
   'tracking',
+  'returns',
   'reporting',
   'retention',
 ]

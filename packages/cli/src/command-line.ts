@@ -1,6 +1,14 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, EXIT_CONFIG, readConfig, ServiceError } from '@postrider/core'
-import { type Answer, type Command, CommandError, type Output, printable, UsageError } from './command.ts'
+import {
+  type Answer,
+  type Command,
+  CommandError,
+  type Output,
+  printable,
+  TemporaryError,
+  UsageError,
+} from './command.ts'
 import { accountCommands } from './commands/account.ts'
 import { auditCommands } from './commands/audit.ts'
 import { certificateCommands } from './commands/certificate.ts'
@@ -17,6 +25,7 @@ import { operateCommands } from './commands/operate.ts'
 import { poolCommands } from './commands/pool.ts'
 import { providerCommands } from './commands/provider.ts'
 import { queueCommands } from './commands/queue.ts'
+import { returnCommands } from './commands/returns.ts'
 import { smartHostCommands } from './commands/smart-host.ts'
 import { sourceCommands } from './commands/source.ts'
 import { statsCommands } from './commands/stats.ts'
@@ -35,6 +44,7 @@ const COMMANDS: readonly Command[] = [
   ...dnsCommands,
   ...contentCommands,
   ...suppressionCommands,
+  ...returnCommands,
   ...importCommands,
   ...messageCommands,
   ...providerCommands,
@@ -59,9 +69,12 @@ export interface Streams {
   readonly stderr: Output
 }
 
+/** EX_TEMPFAIL of sysexits.h. */
+const EXIT_TEMPORARY = 75
+
 /**
  * Runs the command in `args`, the arguments after `postrider`. Resolves with the exit status: 0 success, 1 rejected or failed, 2 usage
- * error, 78 invalid setting.
+ * error, 75 to be tried again, 78 invalid setting.
  */
 export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams: Streams): Promise<number> {
   const json = args.includes('--json')
@@ -149,6 +162,7 @@ function fail(error: unknown, command: Command, printing: Printing & { readonly 
   complain(error instanceof UsageError ? `${message}\n${usage}` : message, printing)
   if (!known && printing.debug) printing.streams.stderr.write(`${(error as Error).stack}\n`)
   if (error instanceof ConfigError) return EXIT_CONFIG
+  if (error instanceof TemporaryError) return EXIT_TEMPORARY
   return error instanceof UsageError ? 2 : 1
 }
 

@@ -43,6 +43,9 @@ export class UsageError extends Error {}
 /** The command failed; the message is for the user. Exit status 1. */
 export class CommandError extends Error {}
 
+/** The command may succeed later. Exit status 75 (EX_TEMPFAIL of sysexits.h), at which a mail server tries again. */
+export class TemporaryError extends CommandError {}
+
 export function textOption(call: Call, name: string): string | undefined {
   const value = call.options[name]
   return typeof value === 'string' ? value : undefined

@@ -33,6 +33,7 @@ import { createStats, rollUp, type Stats } from './reporting/statistics/index.ts
 import { createWebhooks, type Webhooks } from './reporting/webhooks/index.ts'
 import { createRetention, type Retention } from './retention/index.ts'
 import { createPrivacy, type Privacy } from './retention/privacy/index.ts'
+import { createReturns, type Returns } from './returns/index.ts'
 import { createForgotten } from './suppressions/forgotten.ts'
 import { createGroups, type Groups } from './suppressions/groups.ts'
 import { createSuppressions, type Suppressions } from './suppressions/index.ts'
@@ -60,6 +61,7 @@ export interface Core {
   readonly sourceChecks: SourceChecks
   readonly events: Events
   readonly tracking: Tracking
+  readonly returns: Returns
   readonly stats: Stats
   readonly eventLog: EventLog
   readonly exports: Exports
@@ -178,6 +180,7 @@ export function createCore({
     stats: createStats(work),
     eventLog: createEventLog({ sql: work, secrets }),
     tracking,
+    returns: createReturns({ sql: work, secrets, now: () => clock.now(), hardBounceDays: config.hardBounceDays }),
     retention: createRetention(work, config),
     webhooks: createWebhooks({ sql: work, secrets, http }),
     readiness,

@@ -3,6 +3,7 @@ import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { type BounceClass, bounceClass } from './bounce-rules.ts'
 import { finishDeliveries } from './finish-deliveries.ts'
+import { SUPPRESSED, suppressHardBounces } from './hard-bounces.ts'
 import type { Bounced, Outcome, Stage } from './outcome.ts'
 import type { DeliveryKey } from './queue.ts'
 import { INDETERMINATE_WAIT_SECONDS, retryDelay } from './schedule.ts'
@@ -28,7 +29,7 @@ export async function recordOutcomes(
 ): Promise<boolean[]> {
   const column = columnsOf(results)
   // Few batches contain a hard bounce; only those get the longer statement.
-  const suppressed = results.some(suppressesRecipient) ? suppressHardBounces(sql, hardBounceDays) : sql``
+  const suppressed = results.some(suppressesRecipient) ? hardBounces(sql, hardBounceDays) : sql``
   const rows = await sql<{ at: number }[]>`
 with result as materialized (
       select *
@@ -128,8 +129,7 @@ function delayOf({ outcome, attempt, class: of = NORMAL }: Result): number {
 
 /**
  * Whether the outcome adds the recipient to the suppressions: a server that had received the address permanently rejected it because
- * the mailbox does not exist. Sending to it again would harm the sender's reputation. Fewer outcomes than count as a hard bounce in
- * reports (reporting/events/texts.ts).
+ * the mailbox does not exist (hard-bounces.ts).
  */
 function suppressesRecipient({ outcome }: Result): boolean {
   if (outcome.kind !== 'bounced' || !RECIPIENT_NAMED.has(outcome.stage)) return false
@@ -140,24 +140,14 @@ function classOf({ reply, parties, stage }: Bounced): BounceClass {
   return bounceClass(reply.enhanced, reply.text, { parties, stage })
 }
 
-/** Classes of an address to which no mail will ever be delivered. Not those of its domain, which its owner can correct. */
-const SUPPRESSED: readonly BounceClass[] = ['bad-mailbox', 'moved']
 const RECIPIENT_NAMED: ReadonlySet<Stage> = new Set(['rcpt', 'data', 'dot'])
 
-/** Part of the statement that records outcomes. An existing entry is kept, unless it was added automatically and expires. */
-function suppressHardBounces(sql: AnySql, days: number) {
-  return sql`, hard_bounces as (
-      insert into suppressions as s (account_id, scope, value, reason, held_until)
-      select distinct account_id, 'address', recipient_key, 'hardbounce',
-             case when ${days}::int > 0 then service_now() + make_interval(days => ${days}::int) end
-        from deleted
-       where kind = 'bounced' and stage = any(${[...RECIPIENT_NAMED]}::text[]) and detail::jsonb->>'class' = any(${[...SUPPRESSED]}::text[])
-       -- Every writer locks rows in the same order, so two batches never deadlock.
-       order by account_id, recipient_key
-      on conflict (account_id, value, group_id) do update
-         set since = excluded.since, reason = excluded.reason, held_until = excluded.held_until
-       where s.held_until is not null
-    )`
+/** Part of the statement that records outcomes. */
+function hardBounces(sql: AnySql, days: number) {
+  const named: ReturnType<AnySql> = sql`
+    deleted where kind = 'bounced' and stage = any(${[...RECIPIENT_NAMED]}::text[])
+                  and detail::jsonb->>'class' = any(${[...SUPPRESSED]}::text[])`
+  return sql`, hard_bounces as (${suppressHardBounces(sql, named, days)})`
 }
 
 /** Returns the details of the event. */

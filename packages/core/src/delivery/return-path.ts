@@ -31,8 +31,13 @@ export function makeReturnPath(secrets: Secrets, target: ReturnPathTarget, since
   return PREFIX + toBase32(Buffer.concat([payload, sign(secrets, payload)]))
 }
 
-/** Returns the delivery that a return path identifies; undefined if it is not signed by this service, altered or too old. */
-export function readReturnPath(secrets: Secrets, local: string, now: number): ReturnPathTarget | undefined {
+/** Returns the delivery that a return path identifies; undefined if it is not signed by this service, altered or older than `validDays`. */
+export function readReturnPath(
+  secrets: Secrets,
+  local: string,
+  now: number,
+  validDays: number = VALID_DAYS,
+): ReturnPathTarget | undefined {
   const text = local.toLowerCase()
   if (!text.startsWith(PREFIX)) return undefined
   const bytes = fromBase32(text.slice(PREFIX.length))
@@ -41,7 +46,7 @@ export function readReturnPath(secrets: Secrets, local: string, now: number): Re
   if (!sameSecret(bytes.subarray(PAYLOAD), sign(secrets, payload))) return undefined
   const age = Math.floor(now / DAY_MS) - payload.readUInt16BE(19)
   // Tolerates one day in the future, because the clocks of two hosts differ around midnight.
-  if (age < -1 || age > VALID_DAYS) return undefined
+  if (age < -1 || age > validDays) return undefined
   return { messageId: payload.toString('hex', 1, 17), recipientNo: payload.readUInt16BE(17) }
 }
 

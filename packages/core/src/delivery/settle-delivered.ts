@@ -6,7 +6,7 @@ import { finishDeliveries } from './finish-deliveries.ts'
 export interface Sign {
   readonly messageId: string
   readonly recipientNo: number
-  readonly kind: 'opened' | 'clicked' | 'unsubscribed'
+  readonly kind: 'opened' | 'clicked' | 'unsubscribed' | 'complained'
   /** If undefined, now. */
   readonly at?: Date
 }
@@ -21,6 +21,7 @@ const WHAT = {
   opened: 'has opened the message',
   clicked: 'has followed a link',
   unsubscribed: 'has unsubscribed',
+  complained: 'has marked it as spam',
 } as const
 
 /**

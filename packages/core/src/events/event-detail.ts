@@ -11,6 +11,10 @@ export interface EventDetail {
   /** bounced: the bounce class (delivery/bounce-rules.ts). processed: the class, if it is lower than the requested one. */
   readonly class?: string
   readonly indeterminate?: boolean
+  /** bounced: reported after the server had accepted the message. */
+  readonly late?: true
+  /** complained: the type that the mailbox provider reports (RFC 5965 7.3). */
+  readonly feedback?: string
   readonly nextAt?: string
   /**
    * dropped: a suppression's reason, or why the message could not be built (reporting/events/texts.ts). deferred: `operator` if the delivery

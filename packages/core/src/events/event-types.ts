@@ -78,7 +78,7 @@ export const EVENT_TYPE_TABLE = {
   },
   bounced: {
     meaning: 'A server rejected the message permanently.',
-    producers: ['delivery/record.ts'],
+    producers: ['delivery/record.ts', 'returns/late-bounce.ts'],
     v2: 'bounced',
     v3: 'bounce',
     log: { filter: 'bounce', statuses: ['hardbounce', 'softbounce'], indexed: true },
@@ -162,10 +162,9 @@ export const EVENT_TYPE_TABLE = {
     byReader: true,
     sample: READER,
   },
-  // All reports support this type, but nothing produces it yet: reports of mailbox providers are not processed.
   complained: {
     meaning: 'The recipient marked the message as spam.',
-    producers: [],
+    producers: ['returns/complaint.ts'],
     v2: 'spam',
     v3: 'spamreport',
     log: { filter: 'spam', statuses: ['spam'], indexed: true },

@@ -12,7 +12,8 @@ export type Unsubscribed =
 
 export interface UnsubscribeRequest {
   readonly target: TrackingTarget
-  readonly ip: string
+  /** Null if a mailbox provider reports it. */
+  readonly ip: string | null
   readonly userAgent: string | null
 }
 

@@ -1,0 +1,52 @@
+import { readTrackingToken } from '../composition/links/token.ts'
+import { type ReturnPathTarget, readReturnPath } from '../delivery/return-path.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import type { ReturnReading } from './read/index.ts'
+
+/** Days after which a complaint has no effect. Recipients complain about mail that they find weeks later. */
+const COMPLAINT_DAYS = 90
+/** Values of a report that are looked at. */
+const MAX_CANDIDATES = 50
+
+export interface TargetQuestion {
+  readonly secrets: Secrets
+  /** The recipients of the report: addresses of the envelope, or those that the server of the operator wrote into its header. */
+  readonly recipients: readonly string[]
+  readonly reading: ReturnReading
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/**
+ * Returns the delivery of a report; undefined if nothing in it is signed by this service. A bounce report is tied by the return path that it was
+ * sent to, a complaint also by one in the returned message, or by its link to unsubscribe: anybody may forge the rest.
+ */
+export function findTarget({ secrets, recipients, reading, now }: TargetQuestion): ReturnPathTarget | undefined {
+  const marks = 'marks' in reading && reading.kind !== 'bounce' ? reading.marks : undefined
+  const paths = [...recipients, ...(marks?.returnPaths ?? []), ...(marks?.originalMailFrom ?? [])]
+  const days = marks ? COMPLAINT_DAYS : undefined
+  for (const path of paths.slice(0, MAX_CANDIDATES)) {
+    const found = readReturnPath(secrets, localPartOf(path), now, days)
+    if (found) return found
+  }
+  for (const list of (marks?.listUnsubscribe ?? []).slice(0, MAX_CANDIDATES)) {
+    const found = unsubscribeTarget(secrets, list)
+    if (found) return found
+  }
+  return undefined
+}
+
+function localPartOf(path: string): string {
+  const text = path.trim().replace(/^</, '')
+  return text.slice(0, Math.max(text.indexOf('@'), 0))
+}
+
+/** Of `<https://host/t/u/TOKEN>, <mailto:…>`. */
+function unsubscribeTarget(secrets: Secrets, list: string): ReturnPathTarget | undefined {
+  for (const part of list.split(/[\s,<>]/)) {
+    const token = part.slice(part.lastIndexOf('/') + 1)
+    const target = part.startsWith('http') ? readTrackingToken(secrets, token) : undefined
+    if (target?.kind === 'unsubscribe') return target
+  }
+  return undefined
+}

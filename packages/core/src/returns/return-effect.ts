@@ -1,0 +1,20 @@
+/** The effect of a report. */
+export interface ReturnEffect {
+  readonly effect: 'bounced' | 'complained' | 'unsubscribed' | 'none'
+  /** Why there is none; null if there is one. */
+  readonly why: keyof typeof NO_EFFECT | null
+}
+
+export const NO_EFFECT = {
+  unrecognised: 'not a report that can be read',
+  'auto-reply': 'an automatic reply',
+  'not-spam': 'the recipient says that the message is not spam',
+  'auth-failure': 'a report on the authentication of a message',
+  'not-failed': 'no failure is reported',
+  unsigned: 'neither its recipient nor the returned message has a valid mark of this service',
+  gone: 'the message is no longer stored, or its recipient was erased',
+  'in-flight': 'an attempt is in progress; its result must be known first',
+  waiting: 'the delivery waits for another attempt, and no server has the message as far as is known',
+  'not-delivered': 'the delivery had failed before',
+  repeated: 'reported before',
+} as const

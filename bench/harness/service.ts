@@ -144,7 +144,10 @@ export async function openService({ postgres: settings = [], flags = [] }: Servi
     },
     async drained(messages) {
       await until('the queue to be empty', async () => {
-        const [row] = await sql`select 1 from delivery_queue where next_at < now() + interval '1 hour' limit 1`
+        // Parked mail, and mail in flight, is due when its lifetime ends.
+        const [row] = await sql`
+          select 1 from delivery_queue
+           where place is not null or worker_id is not null or next_at < now() + interval '1 hour' limit 1`
         return row === undefined
       })
       const [row] = await sql<{ finished: number; attempts: number }[]>`

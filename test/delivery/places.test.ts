@@ -4,11 +4,12 @@ import { Conversations } from '../../packages/delivery/src/conversations.ts'
 import { Places } from '../../packages/delivery/src/places.ts'
 import { SmartHosts } from '../../packages/delivery/src/smart-hosts.ts'
 import { WorkerSources } from '../../packages/delivery/src/worker-sources.ts'
+import { registerWorker } from '../helpers/lease.ts'
 import { makeService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
 
 const { core } = await makeService(t)
-const { workerId } = await core.deliveries.hold({ host: 'test', pid: process.pid, onLost: () => {} })
+const { workerId } = await registerWorker(t, core)
 const base = { core, log: createLog('test', 'silent'), workerId, providers: defaultProviders(), onChanged: () => {} }
 const [sources, smartHosts, conversations] = [new WorkerSources(base), new SmartHosts(base), new Conversations()]
 const ignore = async () => {}

@@ -1,11 +1,9 @@
 import { open } from 'node:fs/promises'
-import { NO_EFFECT, type ReturnResult } from '@postrider/core'
+import { NO_EFFECT, type ReturnResult, type TakenReturn } from '@postrider/core'
 import { type Answer, type Call, type Command, CommandError, TemporaryError, textOption } from '../command.ts'
 
 /** Bytes of a message that are read; the rest of a larger one is the returned message. */
 const MAX_OCTETS = 10 * 1024 * 1024
-/** Header fields in which servers note the recipients of a message that they deliver. */
-const RECIPIENT_FIELDS = /^(?:delivered-to|x-original-to|x-envelope-to|envelope-to|to)$/i
 
 export const returnCommands: readonly Command[] = [
   {
@@ -20,13 +18,12 @@ export const returnCommands: readonly Command[] = [
     async run(call) {
       const raw = await readMessage(call.words[0])
       const recipient = textOption(call, 'recipient')
-      const recipients = recipient === undefined ? recipientsOf(raw) : [recipient]
-      return toAnswer(await take(call, { raw, recipients }))
+      return toAnswer(await take(call, { raw, recipients: recipient === undefined ? undefined : [recipient] }))
     },
   },
 ]
 
-async function take(call: Call, taken: { readonly raw: Buffer; readonly recipients: string[] }): Promise<ReturnResult> {
+async function take(call: Call, taken: TakenReturn): Promise<ReturnResult> {
   try {
     const result = await call.withCore((core) => core.returns.take(taken))
     if (result.why === 'in-flight') throw new TemporaryError(NO_EFFECT['in-flight'])
@@ -57,18 +54,6 @@ async function firstOctets(stream: AsyncIterable<Buffer | string>): Promise<Buff
     length += piece.length
   }
   return Buffer.concat(pieces).subarray(0, MAX_OCTETS)
-}
-
-/** The addresses in these fields of the header, which may be folded. */
-function recipientsOf(raw: Buffer): string[] {
-  const [head = ''] = raw.toString('latin1', 0, 64 * 1024).split(/\r?\n\r?\n/, 1)
-  return head
-    .replace(/\r?\n[ \t]/g, ' ')
-    .split(/\r?\n/)
-    .filter((line) => RECIPIENT_FIELDS.test(line.slice(0, Math.max(line.indexOf(':'), 0))))
-    .flatMap((line) => line.slice(line.indexOf(':') + 1).split(/[\s,;<>]/))
-    .filter((word) => word.includes('@'))
-    .slice(0, 50)
 }
 
 const EFFECTS = {

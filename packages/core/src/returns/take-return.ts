@@ -5,6 +5,7 @@ import { unsubscribe } from '../tracking/unsubscribe.ts'
 import { complain } from './complaint.ts'
 import { findTarget } from './find-target.ts'
 import { bounceLate } from './late-bounce.ts'
+import { notedRecipients } from './noted-recipients.ts'
 import { type BounceReading, type ReportedRecipient, type ReturnReading, readReturn } from './read/index.ts'
 import { lockReported, type ReportedDelivery } from './reported-delivery.ts'
 import type { ReturnEffect } from './return-effect.ts'
@@ -12,8 +13,8 @@ import type { ReturnEffect } from './return-effect.ts'
 export interface TakenReturn {
   /** The message that came back, with its header. */
   readonly raw: Buffer
-  /** Its recipients, among them the return path that it was sent to. */
-  readonly recipients: readonly string[]
+  /** Its recipients, among them the return path that it was sent to. If undefined, those that servers noted in its header. */
+  readonly recipients?: readonly string[] | undefined
 }
 
 export interface ReturnResult extends ReturnEffect {
@@ -35,7 +36,7 @@ export interface ReturnDependencies {
  */
 export async function takeReturn(
   dependencies: ReturnDependencies,
-  { raw, recipients }: TakenReturn,
+  { raw, recipients = notedRecipients(raw) }: TakenReturn,
 ): Promise<ReturnResult> {
   const { sql, secrets, now } = dependencies
   const reading = readReturn(raw)

@@ -2,6 +2,7 @@ import { createLog } from '@postrider/core'
 import t from 'tap'
 import { runExportLoops } from '../../packages/delivery/src/export-loops.ts'
 import { moveClock } from '../helpers/database.ts'
+import { erase } from '../helpers/erase.ts'
 import { startProcess } from '../helpers/processes.ts'
 import { startReceiver } from '../helpers/receiver.ts'
 import { makeService } from '../helpers/service.ts'
@@ -81,11 +82,7 @@ t.test('when a person is forgotten, finished files go and one under way is begun
            attempt, finished_at)
     select message_id, 0, account_id, 'delivered', 'lena@harbor.example', 'lena@harbor.example', 'harbor.example', 'to', 1,
            service_now() from (select distinct message_id, account_id from events where recipient_no = 0) one`
-  const { id: requestId } = await service.core.privacy.forget(sender.accountId, ['lena@harbor.example'])
-  await until('the person to be forgotten', async () => {
-    await service.core.privacy.forgetSome()
-    return (await service.core.privacy.request(sender.accountId, requestId)).state === 'done'
-  })
+  await erase(service.core, sender.accountId, ['lena@harbor.example'])
   await t.rejects(service.core.exports.show(sender.accountId, finished.id), /Invalid jobId/)
   while (await service.core.exports.workSome());
   let text = ''

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { erase } from '../../helpers/erase.ts'
 import { makeService, type Sender } from '../../helpers/service.ts'
-import { until } from '../../helpers/until.ts'
 import { asForm, type CallAnswer, call, errorText, FORM, JSON_TYPE } from '../call.ts'
 import { addPast, type Past } from './history.ts'
 
@@ -325,11 +325,7 @@ t.test('the address of a person who was forgotten is in no row, and the row is s
   const sender = await service.makeSender()
   await addPast(service, sender, { ...BERTH, transactionBase: '17676078720000400' })
   const { accountId } = sender
-  const { id } = await service.core.privacy.forget(accountId, ['lena@harbor.example'])
-  await until('the person to be forgotten', async () => {
-    await service.core.privacy.forgetSome()
-    return (await service.core.privacy.request(accountId, id)).state === 'done'
-  })
+  await erase(service.core, accountId, ['lena@harbor.example'])
   const query = 'startdate=2026-01-01&enddate=2026-01-31'
   const answer = await ask(sender, query)
   t.notMatch(answer.text, /lena|192\.0\.2\.9|order-9001|Berth 4|b\/4/)

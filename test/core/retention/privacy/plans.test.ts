@@ -16,7 +16,9 @@ t.test('what is swept of a person is found by its messages, never by the account
   const sql = openDatabase({ url: recorder.url, name: 'test', connections: 1 })
   t.teardown(() => sql.end())
   const subject = { key: PERSON, pseudonym: 'forgotten-00000000000000000000' }
-  const messages = firstFew(await findFinished(sql, { accountId, key: PERSON, until: new Date(), limit: 10 }))
+  const messages = firstFew(
+    await findFinished(sql, { accountId, key: PERSON, until: new Date().toISOString(), limit: 10 }),
+  )
   const { touched } = await eraseBatch(sql, { accountId, subject, messages })
   t.equal(touched.deliveries, 10)
   for (const statement of recorder.statements()) {

@@ -109,7 +109,7 @@ async function pageFrom(sql: Sql, question: PersonQuestion, from: Place): Promis
 }
 
 async function pageOfQueue(sql: Sql, { accountId, key, limit }: PersonQuestion, after: Place): Promise<Page> {
-  const until = new Date(Date.now() + DAY)
+  const until = new Date(Date.now() + DAY).toISOString()
   const { found, next } = await findQueued(sql, { accountId, keys: [key], until, after, limit })
   return { found, next: next ? { part: 'waiting', ...next } : { ...BEGINNING, part: 'finished' } }
 }

@@ -14,8 +14,8 @@ export interface QueueSlice {
 export interface QueueQuestion {
   readonly accountId: number
   readonly keys: readonly string[]
-  /** Only messages accepted at this time or earlier. */
-  readonly until: Date
+  /** Only messages accepted at this time or earlier, to the microsecond. Passed as text, since postgres.js cuts times to milliseconds. */
+  readonly until: string
   readonly after: { readonly messageId: string; readonly recipientNo: number } | undefined
   /** Maximum number of deliveries. */
   readonly limit?: number
@@ -33,7 +33,7 @@ export async function findQueued(
       from (${waitingFor(sql, accountId, keys)}) q join messages m on m.id = q.message_id
      where (q.message_id, q.recipient_no) > (${after.messageId}::uuid, ${after.recipientNo}::int)
        -- The time in the id is that of another host's clock.
-       and q.message_id < uuidv7_floor(${until}::timestamptz + interval '1 day') and m.accepted_at <= ${until}
+       and q.message_id < uuidv7_floor(${until}::text::timestamptz + interval '1 day') and m.accepted_at <= ${until}::text::timestamptz
      order by q.message_id, q.recipient_no limit ${limit}`
   const last = found.length === limit ? found.at(-1) : undefined
   return { found, next: last && { messageId: last.messageId, recipientNo: last.recipientNo } }
@@ -49,7 +49,7 @@ export interface FoundMessage {
 /** Returns up to `limit` messages with a finished delivery to the recipient. Uses the index `finished_deliveries_person`. */
 export async function findFinished(
   sql: AnySql,
-  { accountId, key, until, limit }: { accountId: number; key: string; until: Date; limit: number },
+  { accountId, key, until, limit }: { accountId: number; key: string; until: string; limit: number },
 ): Promise<FoundMessage[]> {
   return sql<FoundMessage[]>`
     select distinct m.id, m.accepted_at as "acceptedAt", m.recipients, m.size
@@ -57,7 +57,7 @@ export async function findFinished(
              where hashtextextended(f.recipient_key, f.account_id) = hashtextextended(${key}::text, ${accountId}::int)
                and f.recipient_key = ${key}::text and f.account_id = ${accountId}::int
                -- accepted_at is the database's time; the id contains that of another host.
-               and exists (select from messages a where a.id = f.message_id and a.accepted_at <= ${until})
+               and exists (select from messages a where a.id = f.message_id and a.accepted_at <= ${until}::text::timestamptz)
              limit ${limit}) found
       join messages m on m.id = found.message_id
      order by m.id`

@@ -53,7 +53,8 @@ export interface Subject {
 export interface RequestInWork {
   readonly uuid: string
   readonly accountId: number
-  readonly requestedAt: Date
+  /** As PostgreSQL writes it: a Date has no microseconds, and messages accepted just before the request belong to it. */
+  readonly requestedAt: string
   readonly stage: Stage
   readonly queueMessage: string | null
   readonly queueRecipient: number | null

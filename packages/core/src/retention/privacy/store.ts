@@ -49,7 +49,7 @@ export async function selectRequest(
  */
 export async function takeRequest(sql: AnySql): Promise<RequestInWork | undefined> {
   const [row] = await sql<RequestInWork[]>`
-    select id as uuid, account_id as "accountId", requested_at as "requestedAt", stage, queue_message as "queueMessage",
+    select id as uuid, account_id as "accountId", requested_at::text as "requestedAt", stage, queue_message as "queueMessage",
            queue_recipient as "queueRecipient", subject_no as "subjectNo", sealed, receipt, batch_size as "batchSize"
       from forget_requests
      where state <> 'done' and due_at <= service_now()

@@ -689,6 +689,29 @@ create table retention_turns (
   constraint retention_turns_pkey primary key (name)
 );
 
+create table returns (
+  id uuid not null default uuidv7(),
+  received_at timestamptz not null default service_now(),
+  kind text not null,
+  message_id uuid,
+  recipient_no integer,
+  account_id integer,
+  role text,
+  effect text not null,
+  why text,
+  class text,
+  reporter text not null,
+  size integer not null,
+  content bytea,
+  sent_to text,
+  constraint returns_pkey primary key (id)
+);
+create index returns_by_kind on returns (kind, id);
+create index returns_by_message on returns (message_id, recipient_no) where message_id is not null;
+create index returns_by_time on returns (received_at);
+create index returns_kept on returns ((message_id is null), id) where content is not null;
+create index returns_unmatched on returns (id) where message_id is null;
+
 create table roll_ups (
   account_id integer not null,
   subject text collate "C" not null,

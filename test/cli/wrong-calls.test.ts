@@ -104,7 +104,7 @@ const WRONG: readonly (readonly [line: string, status: number, said: RegExp])[] 
   [`message fail ${'0'.repeat(32)}`, 1, /message "0+" not found/],
   ['inbox list', 1, /could not reach the sandbox at http:.*npm start/],
   ['inbox show', 2, /missing argument: message id/],
-  ['health mail', 2, /unknown process "mail"; must be one of api, relay, delivery, sandbox/],
+  ['health mail', 2, /unknown process "mail"; must be one of api, relay, delivery, returns, sandbox/],
   ['health', 1, /health check of http.*health\/ready failed/],
   ['health relay', 1, /health check of 127\.0\.0\.1.* failed \(no SMTP greeting\)/],
   ['health delivery', 1, /no running delivery worker/],

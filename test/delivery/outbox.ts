@@ -18,6 +18,17 @@ export function stepsOf({ attempts }: DeliveryDetails): Step[] {
   return (attempts.at(-1)?.conversation ?? []) as Step[]
 }
 
+/** Makes a finished delivery one whose attempt is in progress, by a worker that does not exist. */
+export async function putInFlight({ sql }: Pick<TestService, 'sql'>, id: string): Promise<void> {
+  await sql`
+    with gone as (delete from finished_deliveries where message_id = ${id}::uuid returning *)
+    insert into delivery_queue (message_id, recipient_no, account_id, class, state, recipient, recipient_key, recipient_domain, kind,
+           next_at, expires_at, worker_id)
+    select message_id, recipient_no, account_id, 1, 'sending', recipient, recipient_key, recipient_domain, kind, now(),
+           now() + interval '1 day', 999999
+      from gone`
+}
+
 /** A service that accepts mail and a real worker that delivers it. */
 export interface Outbox {
   readonly service: TestService

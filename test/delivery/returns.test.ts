@@ -4,7 +4,7 @@ import type { ReturnResult } from '@postrider/core'
 import t, { type Test } from 'tap'
 import { postrider, postriderProcess } from '../cli/postrider.ts'
 import { HANG_UP, type SinkAnswer, startSink } from '../helpers/sink.ts'
-import { startOutbox } from './outbox.ts'
+import { putInFlight, startOutbox } from './outbox.ts'
 import { bounceReport, complaintReport } from './reports.ts'
 
 /** What the server answers to the message for each recipient, after it has all of it. */
@@ -140,7 +140,7 @@ t.test('a return path that is too old has no effect on a bounce, and one on a co
     const { createReturns } = await import('../../packages/core/src/returns/index.ts')
     const { createSecrets } = await import('../../packages/core/src/platform/secrets.ts')
     const secrets = createSecrets(service.env.SECRET_KEY as string)
-    const returns = createReturns({ sql: service.sql, secrets, now, hardBounceDays: 0 })
+    const returns = createReturns({ sql: service.sql, secrets, now, config: service.config })
     return returns.take({ raw: Buffer.from(report), recipients: [path] })
   }
   t.match(await of(31, bounceReport(path)), { why: 'unsigned' })
@@ -178,13 +178,7 @@ t.test('mail that no server has is not ended by a report', async (t) => {
 
 t.test('a report that comes while the attempt is in progress is to be taken again', async (t) => {
   const { id, path, to } = await makeDelivered()
-  await service.sql`
-    with gone as (delete from finished_deliveries where message_id = ${id}::uuid returning *)
-    insert into delivery_queue (message_id, recipient_no, account_id, class, state, recipient, recipient_key, recipient_domain, kind,
-           next_at, expires_at, worker_id)
-    select message_id, recipient_no, account_id, 1, 'sending', recipient, recipient_key, recipient_domain, kind, now(),
-           now() + interval '1 day', 999999
-      from gone`
+  await putInFlight(service, id)
   t.match(await take(bounceReport(path)), { code: 75, stderr: /an attempt is in progress/ })
   await service.sql`delete from delivery_queue where message_id = ${id}::uuid`
   t.match(await take(bounceReport(path)), { code: 0, effect: 'none', why: 'gone' })

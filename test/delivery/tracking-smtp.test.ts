@@ -296,7 +296,7 @@ t.test('unsubscribing by SMTP: the signed header below our trace field, the tag 
   const header = headerOf(data)
   t.match(
     header,
-    /^DKIM-Signature:(.|\r\n )*\r\nReceived:(.|\r\n )*\r\nList-Unsubscribe: <\S+\/t\/u\/\S+>\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\nFrom:/,
+    /^DKIM-Signature:(.|\r\n )*\r\nX-PR-Ref: \S+\r\nFeedback-ID: \S+\r\nReceived:(.|\r\n )*\r\nList-Unsubscribe: <\S+\/t\/u\/\S+>\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\nFrom:/,
   )
   t.equal(await verdict(sender, data), PASS)
   const { text, html } = await simpleParser(data)

@@ -142,4 +142,19 @@ export const BREAKS: readonly Break[] = [
     replace: 'if (first.fingerprint.length === 0) throw',
     journey: 'test/relay/idempotency.test.ts',
   },
+  {
+    name: 'answers a report before its effect is committed',
+    file: 'packages/relay/src/returns/return-data.ts',
+    find: 'const { kind, effect, why } = await taken',
+    replace:
+      "void taken.catch(() => {})\n    const { kind, effect, why } = { kind: 'bounce', effect: 'none', why: 'gone' as string }",
+    journey: 'test/relay/returns/receiving.test.ts',
+  },
+  {
+    name: 'counts a report as often as it comes',
+    file: 'packages/core/src/returns/late-bounce.ts',
+    find: "if (await hasEvent(sql, delivery, 'bounced')) return { effect: 'none', why: 'repeated' }",
+    replace: '',
+    journey: 'test/delivery/returns.test.ts',
+  },
 ]

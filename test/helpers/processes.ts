@@ -4,12 +4,13 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { COMPILE_CACHE } from '../../packages/cli/src/compile-cache.ts'
 
-export type ProcessName = 'api' | 'relay' | 'delivery' | 'sandbox'
+export type ProcessName = 'api' | 'relay' | 'delivery' | 'returns' | 'sandbox'
 
 export const FILES: Record<ProcessName, string> = {
   api: 'packages/api/src/server.ts',
   relay: 'packages/relay/src/server.ts',
   delivery: 'packages/delivery/src/worker.ts',
+  returns: 'packages/relay/src/returns-server.ts',
   sandbox: 'packages/sandbox/src/server.ts',
 }
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))

@@ -29,6 +29,8 @@ export interface TestService {
   openApi(): Promise<string>
   /** Opens the relay on its two ports. */
   openRelay(): Promise<void>
+  /** Opens the port for mail that comes back. */
+  openReturns(): Promise<void>
 }
 
 let senders = 0
@@ -57,7 +59,7 @@ export async function makeServiceOn(
   database: TestDatabase,
   settings: Record<string, string> = {},
 ): Promise<TestService> {
-  const [api, relay, relayTls, smtp, http] = await freePorts(5)
+  const [api, relay, relayTls, smtp, http, returns] = await freePorts(6)
   const env = {
     DATABASE_URL: database.url,
     DATA_DIR: mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'data-')),
@@ -66,6 +68,7 @@ export async function makeServiceOn(
     RELAY_TLS_PORT: String(relayTls),
     SANDBOX_SMTP_PORT: String(smtp),
     SANDBOX_HTTP_PORT: String(http),
+    RETURNS_PORT: String(returns),
     HELO_NAME: 'relay.test',
     SECRET_KEY: 'a secret key that only tests may know',
     LOG_LEVEL: 'silent',
@@ -110,6 +113,12 @@ export async function makeServiceOn(
     async openRelay() {
       const { createRelay } = await import('@postrider/relay')
       const server = createRelay({ core, config, log, certificate: await ensureCertificate(config) })
+      await server.listen()
+      t.teardown(() => server.close())
+    },
+    async openReturns() {
+      const { createReturns } = await import('@postrider/relay/returns')
+      const server = createReturns({ core, config, log, certificate: await ensureCertificate(config) })
       await server.listen()
       t.teardown(() => server.close())
     },

@@ -83,6 +83,22 @@ export function isoTime(text: string, option: string): Date {
   return time
 }
 
+/** The time in an option, if it is given. Throws {@link UsageError}. */
+export function timeOption(call: Call, name: string): Date | undefined {
+  const text = textOption(call, name)
+  return text === undefined ? undefined : isoTime(text, `--${name}`)
+}
+
+/** Rows of a list. */
+const LIMIT = { usual: 50, most: 1000 } as const
+
+/** The limit of a list. Throws {@link UsageError}. */
+export function limitOption(call: Call): number {
+  const limit = wholeOption(call, 'limit') ?? LIMIT.usual
+  if (limit < 1 || limit > LIMIT.most) throw new UsageError(`--limit must be from 1 to ${LIMIT.most} (got ${limit})`)
+  return limit
+}
+
 /** The id of an account or a key, given as argument or as option. Throws {@link UsageError}. */
 export function requiredTarget(call: Call, name: string): number {
   const option = textOption(call, name)

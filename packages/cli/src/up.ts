@@ -79,11 +79,12 @@ function programs(config: Config): Program[] {
     program('api', '@postrider/api/server'),
     program('relay', '@postrider/relay/server'),
     program('delivery', '@postrider/delivery'),
+    program('returns', '@postrider/relay/returns-server'),
   ]
 }
 
 function summary(config: Config): string {
-  const { apiHost, apiPort, relayHost, relayPort, relayTlsPort, delivery } = config
+  const { apiHost, apiPort, relayHost, relayPort, relayTlsPort, returnsHost, returnsPort, delivery } = config
   const where = {
     sandbox: `to the sandbox inbox, ${sandboxUrl(config)}/ (nothing leaves this machine)`,
     mx: "to the recipients' servers",
@@ -93,6 +94,7 @@ function summary(config: Config): string {
     `API       http://${reachable(apiHost)}:${apiPort}/v2`,
     `SMTP      ${reachable(relayHost)}:${relayPort} (STARTTLS), ${relayTlsPort} (TLS)`,
     `Delivery  ${where}`,
+    `Returns   ${reachable(returnsHost)}:${returnsPort} (bounce reports and complaints)`,
     'Running. Ctrl-C stops everything.',
   ].join('\n')
 }

@@ -73,7 +73,7 @@ export interface Core {
   readonly clock: Clock
   /**
    * Periodic cleanup that any process may run: creates partitions ahead of time and deletes expired idempotency keys,
-   * rate-limit windows, suppressions, export files and batches.
+   * rate-limit windows, suppressions, export files, batches and returns.
    */
   readonly cleanUp: () => Promise<void>
   readonly close: () => Promise<void>
@@ -141,6 +141,7 @@ export function createCore({
     onFull: readiness.noteFull,
   })
   const tracking = createTracking({ sql, secrets, log })
+  const returns = createReturns({ sql: work, secrets, config, now: () => clock.now() })
   const http = createOutboundHttp(config)
   const exports = createExports({ sql: work, secrets, config, messages, principalOf: auth.principalOf, http })
   const queue = createQueueControl({ sql: work, config, finished: createFinishedSource(forgotten) })
@@ -153,6 +154,7 @@ export function createCore({
     clock: hostClock,
     forgotten,
     hardBounceDays: config.hardBounceDays,
+    feedbackSenderId: config.feedbackSenderId,
   })
 
   return {
@@ -180,7 +182,7 @@ export function createCore({
     stats: createStats(work),
     eventLog: createEventLog({ sql: work, secrets }),
     tracking,
-    returns: createReturns({ sql: work, secrets, now: () => clock.now(), hardBounceDays: config.hardBounceDays }),
+    returns,
     retention: createRetention(work, config),
     webhooks: createWebhooks({ sql: work, secrets, http }),
     readiness,
@@ -194,10 +196,11 @@ export function createCore({
         batches.forgetOld,
         deliveries.limits.forgetOld,
         queue.forgetOld,
+        returns.forgetOld,
       ]),
     async close() {
       readiness.close()
-      await Promise.all([auth.close(), tracking.close(), renderer.close(), messages.close()])
+      await Promise.all([auth.close(), tracking.close(), renderer.close(), messages.close(), returns.close()])
       await pool.end({ timeout: 5 })
     },
   }

@@ -172,15 +172,17 @@ function fail(log: Log, config: Config, error: unknown): never {
 /** Explains which setting caused a failure to listen on a port or address; undefined for any other error. */
 function listenProblem(config: Config, error: unknown): string | undefined {
   const { code, syscall, port, address, hostname } = error as NodeJS.ErrnoException & Record<string, unknown>
-  const { apiPort, relayPort, relayTlsPort, sandboxSmtpPort, sandboxHttpPort, apiHost, relayHost, sandboxHost } = config
+  const { apiPort, relayPort, relayTlsPort, returnsPort, sandboxSmtpPort, sandboxHttpPort } = config
+  const { apiHost, relayHost, returnsHost, sandboxHost } = config
   const ports = {
     API_PORT: apiPort,
     RELAY_PORT: relayPort,
     RELAY_TLS_PORT: relayTlsPort,
+    RETURNS_PORT: returnsPort,
     SANDBOX_SMTP_PORT: sandboxSmtpPort,
     SANDBOX_HTTP_PORT: sandboxHttpPort,
   }
-  const hosts = { API_HOST: apiHost, RELAY_HOST: relayHost, SANDBOX_HOST: sandboxHost }
+  const hosts = { API_HOST: apiHost, RELAY_HOST: relayHost, RETURNS_HOST: returnsHost, SANDBOX_HOST: sandboxHost }
   const naming = (settings: Record<string, unknown>, value: unknown): string =>
     Object.keys(settings)
       .filter((name) => settings[name] === value)

@@ -8,6 +8,7 @@ import {
   release,
   type SendPermission,
 } from '@postrider/core'
+import { addedFields } from './added-fields.ts'
 import { type ConversationEnd, type ConversationOptions, converse, type OutgoingMessage } from './conversation.ts'
 import type { LargeBodies } from './large-bodies.ts'
 import { signMessage } from './sign-message.ts'
@@ -92,10 +93,17 @@ async function buildMessage({ delivery, message }: LoadedDelivery, options: Deli
   const rendering = core.messages.render(message, delivery)
   // Rendering is usually synchronous.
   const rendered = rendering instanceof Promise ? await rendering : rendering
+  const dueFrom = dueFromOf(message, delivery)
+  const target = { messageId: messageIdText(delivery.messageId), recipientNo: delivery.recipientNo }
+  const returnPath = core.deliveries.returnPath(target, dueFrom)
+  const reference = core.deliveries.reference(target, dueFrom)
+  const signer = await signerOf(message, core)
+  const { feedbackSender } = core.deliveries
+  const added = addedFields(message, delivery, rendered, { reference, feedbackSender })
   return {
-    from: await returnPath(delivery, message, options),
+    from: message.nullReturnPath ? '' : `${returnPath}@${signer.returnPathHost ?? options.returnPathHost}`,
     to: delivery.recipient,
-    head: await sign(message, delivery, rendered, core),
+    head: (await signMessage(message, rendered, { added, signer, signedAt: dueFrom })) + added,
     message: rendered,
     release: () => releaseLarge(rendered, message),
     utf8: needsUtf8(delivery.recipient, rendered, message),
@@ -110,35 +118,10 @@ function releaseLarge(rendered: Buffer, { parts }: LoadedMessage): void {
   if (rendered.length > LARGE_BYTES && rendered !== parts?.get(0)) release(rendered)
 }
 
-/** Recipients of a relayed message who get identical bytes share one signature. */
-const shared = new WeakMap<LoadedMessage, Promise<string>>()
-
-function sign(message: LoadedMessage, delivery: ClaimedDelivery, rendered: Buffer, core: Core): Promise<string> {
-  const dueFrom = dueFromOf(message, delivery)
-  const make = async (): Promise<string> => {
-    return signMessage(message, rendered, { signer: await signerOf(message, core), signedAt: dueFrom })
-  }
-  if (rendered !== message.parts?.get(0) || dueFrom !== message.dueFrom.getTime()) return make()
-  let signature = shared.get(message)
-  if (!signature) shared.set(message, (signature = make()))
-  return signature
-}
-
 async function signerOf({ domainId }: LoadedMessage, core: Core): Promise<DomainSigner> {
   const signer = await core.domains.signer(domainId)
   if (!signer) throw new Error('the sending domain has no DKIM key')
   return signer
-}
-
-async function returnPath(
-  delivery: ClaimedDelivery,
-  message: LoadedMessage,
-  { core, returnPathHost }: DeliverOptions,
-): Promise<string> {
-  if (message.nullReturnPath) return ''
-  const target = { messageId: messageIdText(delivery.messageId), recipientNo: delivery.recipientNo }
-  const ownHost = (await signerOf(message, core)).returnPathHost
-  return `${core.deliveries.returnPath(target, dueFromOf(message, delivery))}@${ownHost ?? returnPathHost}`
 }
 
 const HEADERS_END = Buffer.from('\r\n\r\n')

@@ -32,6 +32,8 @@ const SIGNED = [
   'resent-to',
   'resent-date',
   'resent-message-id',
+  // added-fields.ts; Gmail uses Feedback-ID only if it is signed.
+  ...['x-pr-ref', 'feedback-id'],
 ]
 
 /** Validity of a signature in seconds: a message is retried for three days, and may then wait in remote queues. */
@@ -41,10 +43,10 @@ const VALID_SECONDS = 7 * 86_400
  * The DKIM-Signature field of a message, with its CRLF. Deterministic for a message and time, so a retry sends the same bytes. The RSA
  * operation runs in the thread pool: this takes 28 µs of the main loop instead of 225.
  *
- * `head` ends with the CRLF of its last field; `bodyHash` is that of relaxed-body.ts; `signedAt` is in milliseconds.
+ * `head` is the header as latin1, with the CRLF of its last field; `bodyHash` is that of relaxed-body.ts; `signedAt` is in milliseconds.
  */
 export async function dkimSignature(
-  head: Buffer,
+  head: string,
   bodyHash: string,
   { signer, signedAt }: { signer: DkimSigner; signedAt: number },
 ): Promise<string> {
@@ -79,11 +81,8 @@ function signRsa(signer: DkimSigner, text: string): Promise<string> {
 }
 
 /** Header fields with their continuation lines, without the last CRLF. */
-function fieldsOf(head: Buffer): string[] {
-  return head
-    .toString('latin1')
-    .trimEnd()
-    .split(/\r\n(?![ \t])/)
+function fieldsOf(head: string): string[] {
+  return head.trimEnd().split(/\r\n(?![ \t])/)
 }
 
 function groupFields(fields: readonly string[]): Map<string, string[]> {

@@ -36,6 +36,11 @@ export class Permits {
     return this.#held
   }
 
+  /** A request for slots is under way, so this worker may get some. */
+  get isAsking(): boolean {
+    return this.#asking
+  }
+
   get free(): number {
     return this.#free.length
   }

@@ -44,6 +44,11 @@ export class PlaceConnections {
     return this.#permits.held
   }
 
+  /** Whether it has no permits, and asks for none. */
+  get isEmpty(): boolean {
+    return this.#permits.held === 0 && !this.#permits.isAsking
+  }
+
   get isExhausted(): boolean {
     return this.#permits.isExhausted
   }

@@ -117,6 +117,11 @@ export class Place {
     return this.#waiting.flows + (this.#waiting.countOf(flow) > 0 ? 0 : 1)
   }
 
+  /** Whether this worker has no connection slot of it, and asks for none. */
+  get hasNoSlots(): boolean {
+    return this.#connections.isEmpty
+  }
+
   get isIdle(): boolean {
     return this.progress.count === 0 && this.#waiting.length === 0 && this.#connections.held === 0
   }

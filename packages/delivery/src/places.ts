@@ -24,6 +24,9 @@ const WAITING_PER_CONNECTION = 8
 const MAX_PLACES = 20_000
 /** Milliseconds between two searches for places to forget: each looks at all of them. */
 const FORGET_EVERY_MS = 1000
+/** Milliseconds that servers have to close their connections when this worker stops, and between two checks of it. */
+const CLOSE_MS = 2000
+const CLOSE_CHECK_MS = 10
 /** Flows of places whose parked mail is claimed before due mail is claimed again. */
 const AT_ONCE = 64
 /** Deliveries of a flow that are passed to another source at once. */
@@ -212,9 +215,17 @@ export class Places {
     for (const flow of found) this.parked(flow, flow.place)
   }
 
-  /** Closes all connections and frees their slots. */
+  /**
+   * Closes all connections and frees their slots, so that other workers need not look for them. Servers have two seconds to close theirs:
+   * a slot that is free before its connection is closed would be one too many.
+   */
   async close(): Promise<void> {
+    const deadline = performance.now() + CLOSE_MS
     this.windDown()
+    while ([...this].some((place) => !place.hasNoSlots) && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, CLOSE_CHECK_MS))
+      this.windDown()
+    }
     await Promise.all([this.#limits.close(), this.#slots.close(), this.#tries.flush()])
   }
 

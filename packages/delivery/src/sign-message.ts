@@ -15,14 +15,22 @@ interface Halves {
 /** Hashes of stored bodies, by their buffer: recipients of relayed mail share them, even with different header fields. */
 const shared = new WeakMap<Buffer, string | Promise<string>>()
 
+export interface Signing {
+  readonly signer: DkimSigner
+  /** Milliseconds since 1970. */
+  readonly signedAt: number
+  /** Header fields above those of the message, with CRLF. */
+  readonly added: string
+}
+
 /** The DKIM-Signature field of a message to one recipient, with its CRLF. `rendered` was built from `message`. */
 export async function signMessage(
   message: LoadedMessage,
   rendered: Buffer,
-  signing: { signer: DkimSigner; signedAt: number },
+  { added, ...signing }: Signing,
 ): Promise<string> {
   const { head, body } = halvesOf(rendered)
-  return dkimSignature(head, await hashOf(body, message), signing)
+  return dkimSignature(added + head.toString('latin1'), await hashOf(body, message), signing)
 }
 
 function hashOf(body: Buffer, { format, parts }: LoadedMessage): string | Promise<string> {

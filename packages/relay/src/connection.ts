@@ -14,6 +14,7 @@ const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
 export class RelayConnection extends SMTPConnection {
   /** performance.now() since which the client has to send a complete command or message data. */
   owesSince = performance.now()
+  readonly openedAt = performance.now()
   #plainEhlo = false
 
   override init(): void {

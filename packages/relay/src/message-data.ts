@@ -32,6 +32,17 @@ export class BodyReservation {
   }
 }
 
+export interface DataRules {
+  /** Maximum bytes of a message. */
+  readonly most: number
+  /** Bytes of its beginning that are collected; the rest is read and discarded. */
+  readonly collected: number
+  /** Whether line ends and header are checked, without which a message must not be passed on. */
+  readonly checked: boolean
+}
+
+const RELAYED: DataRules = { most: LIMITS.messageSize, collected: LIMITS.messageSize, checked: true }
+
 /**
  * Collects the data of one message in chunks, the first of which contains the whole header. A message that is rejected is still read
  * to its end, because the reply comes after the final dot; it is not kept, and its reservation is released at once.
@@ -39,7 +50,11 @@ export class BodyReservation {
  * Throws tooLarge, overloaded, lineEndingInvalid, messageMalformed; an error with the code CLIENT_LOST. The caller must release the
  * message's reservation.
  */
-export function collectMessage(stream: SMTPServerDataStream, reservation: BodyReservation): Promise<readonly Buffer[]> {
+export function collectMessage(
+  stream: SMTPServerDataStream,
+  reservation: BodyReservation,
+  { most, collected, checked }: DataRules = RELAYED,
+): Promise<readonly Buffer[]> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
     const lines = new LineEndings()
@@ -48,18 +63,20 @@ export function collectMessage(stream: SMTPServerDataStream, reservation: BodyRe
     let refusal: ServiceError | undefined
     stream.on('data', (piece: Buffer) => {
       if (refusal) return
+      const isBeyond = length >= collected
       length += piece.length
       refusal =
-        length > LIMITS.messageSize
-          ? tooLarge()
-          : (lines.check(piece) ?? head.check(piece) ?? reserve(piece.length, reservation))
+        length > most
+          ? tooLarge(most)
+          : ((checked ? (lines.check(piece) ?? head.check(piece)) : undefined) ??
+            (isBeyond ? undefined : reserve(piece.length, reservation)))
       if (refusal) {
         pieces.length = 0
         reservation.leave()
-      } else pieces.push(piece)
+      } else if (!isBeyond) pieces.push(piece)
     })
     stream.once('end', () => {
-      refusal ??= lines.end()
+      if (checked) refusal ??= lines.end()
       if (refusal) reject(refusal)
       else resolve(head.first(pieces))
     })
@@ -106,8 +123,8 @@ function reserve(octets: number, reservation: BodyReservation): ServiceError | u
     : new ServiceError('overloaded', { reason: 'body budget exhausted' })
 }
 
-export function tooLarge(): ServiceError {
-  return new ServiceError('tooLarge', { values: { limit: `${LIMITS.messageSize} bytes` } })
+export function tooLarge(most: number = LIMITS.messageSize): ServiceError {
+  return new ServiceError('tooLarge', { values: { limit: `${most} bytes` } })
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type Certificate, type Config, type Core, createByteBudget, LIMITS, type Log } from '@postrider/core'
-import { type RelayConnection, RelayServer } from './connection.ts'
+import { RelayServer } from './connection.ts'
 import { sessionHandlers } from './session.ts'
+import { CLOSE_MS, COMMAND_MS, runSmtpServers, type SmtpServers } from './smtp-servers.ts'
 
 export interface RelayOptions {
   readonly core: Core
@@ -9,24 +10,10 @@ export interface RelayOptions {
   readonly certificate: Certificate
 }
 
-export interface Relay {
-  listen(): Promise<void>
-  /** Accepts no new connection and no new command (421); messages being received are completed. */
-  close(): Promise<void>
-}
-
 const MAX_CLIENTS = 2000
-/** Maximum milliseconds between commands; RFC 5321 4.5.3.2.7 requires at least five minutes. */
-const COMMAND_MS = 300_000
-/** Minimum bytes per second of a message after the first minute; slower clients are disconnected (V10). */
-const MIN_BYTES_PER_SECOND = 500
-const RATE_GRACE_MS = 60_000
-const CHECK_INTERVAL_MS = 5000
-/** Sessions still open this long after close() are ended. */
-const CLOSE_MS = 20_000
 
 /** The SMTP relay on its two ports: STARTTLS and implicit TLS. */
-export function createRelay({ core, config, log, certificate }: RelayOptions): Relay {
+export function createRelay({ core, config, log, certificate }: RelayOptions): SmtpServers {
   const budget = createByteBudget(config.bodyBudget)
   const make = (secure: boolean): RelayServer => {
     const server = new RelayServer({
@@ -55,52 +42,11 @@ export function createRelay({ core, config, log, certificate }: RelayOptions): R
     server.on('error', (err) => log.debug({ err }, 'connection failed'))
     return server
   }
-  const servers = [
-    { server: make(false), port: config.relayPort },
-    { server: make(true), port: config.relayTlsPort },
-  ]
-  const checks = setInterval(() => {
-    for (const { server } of servers)
-      for (const connection of server.connections) endIfSlow(connection as RelayConnection)
-  }, CHECK_INTERVAL_MS)
-
-  return {
-    async listen() {
-      for (const { server, port } of servers) {
-        await new Promise<void>((resolve, reject) => {
-          server.server.once('error', reject)
-          server.listen(port, config.relayHost, () => resolve())
-        })
-      }
-    },
-    async close() {
-      clearInterval(checks)
-      await Promise.all(servers.map(({ server }) => closeServer(server)))
-    },
-  }
-}
-
-async function closeServer(server: RelayServer): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  // Idle sessions get 421 now instead of after their next command.
-  for (const connection of server.connections) {
-    const idle = !connection._dataStream && !connection._handlerPending && !connection.session.envelope?.mailFrom
-    if (idle) connection.send(421, '4.3.2 Server shutting down')
-  }
-  await closed
-}
-
-/** Ends sessions that send slowly: each byte resets the socket's own timeout. */
-function endIfSlow(connection: RelayConnection): void {
-  const now = performance.now()
-  const since = now - connection.owesSince
-  if (!connection._dataStream) {
-    if (since > COMMAND_MS) connection.send(421, '4.4.2 Timeout - closing connection')
-    return
-  }
-  const parser = connection._parser || undefined
-  // The message is complete; the client is waiting for a reply.
-  if (!parser?._dataMode) return
-  const slow = since > RATE_GRACE_MS && parser.dataBytes / (since / 1000) < MIN_BYTES_PER_SECOND
-  if (slow) connection.send(421, '4.4.2 Message data too slow')
+  return runSmtpServers(
+    [
+      { server: make(false), port: config.relayPort },
+      { server: make(true), port: config.relayTlsPort },
+    ],
+    config.relayHost,
+  )
 }

@@ -1,8 +1,18 @@
 import { databaseRefusal, ERRORS, type ErrorRow, type Log, ServiceError } from '@postrider/core'
+import { CLIENT_LOST } from './message-data.ts'
 
 /** An error that smtp-server turns into a reply: `message` begins with the enhanced status code. */
 export interface ReplyError extends Error {
   responseCode: number
+}
+
+/** The reply to whatever a handler of a session threw. */
+export function asReply(error: unknown, log: Log): Error {
+  const { responseCode, code } = error as { responseCode?: number; code?: string }
+  if (responseCode !== undefined) return error as Error
+  // The client is gone, and nothing was stored.
+  if (code === CLIENT_LOST) return protocolReply(421, '4.4.2 Connection lost')
+  return replyFor(error, log)
 }
 
 /** Client errors become the reply of their row in the table. Other errors are logged and become a temporary failure. */

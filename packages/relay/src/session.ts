@@ -1,7 +1,6 @@
-import type { Log } from '@postrider/core'
 import type { SMTPServerOptions } from 'smtp-server'
-import { CLIENT_LOST, tooLarge } from './message-data.ts'
-import { protocolReply, replyFor } from './replies.ts'
+import { tooLarge } from './message-data.ts'
+import { asReply } from './replies.ts'
 import { logIn, loginReply } from './session-auth.ts'
 import { createSessionContext, type SessionDependencies } from './session-context.ts'
 import { data } from './session-data.ts'
@@ -41,12 +40,4 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
       )
     },
   }
-}
-
-function asReply(error: unknown, log: Log): Error {
-  const { responseCode, code } = error as { responseCode?: number; code?: string }
-  if (responseCode !== undefined) return error as Error
-  // The client is gone, and nothing was stored.
-  if (code === CLIENT_LOST) return protocolReply(421, '4.4.2 Connection lost')
-  return replyFor(error, log)
 }

@@ -1,3 +1,5 @@
+import type { ReportKind } from './reports.ts'
+
 /** The providers that the sandbox simulates: the recipient's local part, otherwise its domain, selects a behaviour. A test compares the README with this table. */
 export interface Reply {
   readonly code: number
@@ -15,6 +17,8 @@ export type Behaviour =
   | { readonly at: 'hangup'; readonly when: 'rcpt' | 'dot'; readonly stored: boolean }
   /** Accepts the message, after a wait before the last reply. */
   | { readonly at: 'slow'; readonly milliseconds: number }
+  /** Accepts the message and reports something about it afterwards. */
+  | { readonly at: 'report'; readonly kind: ReportKind }
   /** Over TLS the session ends and the next TLS handshake fails; in plain text the message is accepted. */
   | { readonly at: 'tls' }
 
@@ -115,6 +119,30 @@ export const BEHAVIOURS: readonly Rule[] = [
     pattern: /^throttle$/,
     does: 'ends the session at the recipient as a provider that asks for less mail: 421 4.7.0 [TSS04]. No back-off rule applies at other domains than throttling.test: the message is retried as usual',
     play: () => ({ at: 'rcpt', reply: THROTTLED }),
+  },
+  {
+    part: 'local',
+    pattern: /^late-bounce$/,
+    does: 'accepts the message, then reports to its return path that the mailbox does not exist: 5.1.1',
+    play: () => ({ at: 'report', kind: 'late-bounce' }),
+  },
+  {
+    part: 'local',
+    pattern: /^mailbox-full$/,
+    does: 'accepts the message, then reports to its return path that the mailbox is full: 5.2.2',
+    play: () => ({ at: 'report', kind: 'mailbox-full' }),
+  },
+  {
+    part: 'local',
+    pattern: /^complain$/,
+    does: 'accepts the message, then reports to fbl@ that the recipient has marked it as spam',
+    play: () => ({ at: 'report', kind: 'complaint' }),
+  },
+  {
+    part: 'local',
+    pattern: /^vacation$/,
+    does: 'accepts the message, then sends an automatic reply to its return path',
+    play: () => ({ at: 'report', kind: 'auto-reply' }),
   },
   {
     part: 'domain',

@@ -17,6 +17,8 @@ const MAX_MESSAGES = 10_000
 /** Age after which an incomplete file was left by a crash, and is not in use by another process. */
 const STALE_MS = 60_000
 
+const MAX_HEADER = 64 * 1024
+
 /** Mail is private: other users of this machine must not read it. */
 const PRIVATE = { mode: 0o600 }
 const PRIVATE_FOLDER = 0o700
@@ -66,6 +68,15 @@ export class Inbox {
       await rm(file, { force: true })
       throw error
     }
+  }
+
+  /** The header of a received message, at most its first 64 KiB. */
+  async headerOf({ file }: Received): Promise<Buffer> {
+    await using handle = await open(file)
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_HEADER), 0, MAX_HEADER, 0)
+    const start = buffer.subarray(0, bytesRead)
+    const end = start.indexOf('\r\n\r\n')
+    return end === -1 ? start : start.subarray(0, end + 2)
   }
 
   /** Resolves once the message is listed. Its file is linked, once for each recipient. */

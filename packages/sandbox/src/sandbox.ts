@@ -3,6 +3,7 @@ import { ensureCertificate, type ProcessContext, type RunningProcess, systemCloc
 import { createSandboxHttp } from './http.ts'
 import { Inbox } from './inbox.ts'
 import { createMessageReader } from './message-reader.ts'
+import { createReportSender } from './report-sender.ts'
 import { createSandboxSmtp } from './smtp.ts'
 
 /** Starts the sandbox: its SMTP and HTTP servers, with a common inbox in DATA_DIR. */
@@ -10,7 +11,8 @@ export async function startSandbox({ config, log }: ProcessContext, clock = syst
   const reader = createMessageReader()
   const inbox = new Inbox(join(config.dataDir, 'inbox'), reader)
   const certificate = await ensureCertificate(config)
-  const smtp = createSandboxSmtp({ inbox, certificate, name: 'sandbox', log, clock })
+  const reports = createReportSender(config, log)
+  const smtp = createSandboxSmtp({ inbox, reports, certificate, name: 'sandbox', log, clock })
   await new Promise<void>((resolve, reject) => {
     smtp.server.once('error', reject)
     smtp.listen(config.sandboxSmtpPort, config.sandboxHost, () => resolve())
@@ -25,6 +27,7 @@ export async function startSandbox({ config, log }: ProcessContext, clock = syst
         // Sessions kept open by idle workers are not waited for.
         for (const connection of smtp.connections) connection.close()
       })
+      reports.close()
       await reader.close()
     },
   }

@@ -3,11 +3,13 @@ import type { Attempts } from './attempts.ts'
 import type { Connections } from './connections.ts'
 import { errorReply } from './error-reply.ts'
 import type { Inbox, Received } from './inbox.ts'
+import type { ReportSender } from './report-sender.ts'
 
 interface DataDependencies {
   readonly inbox: Inbox
   readonly attempts: Attempts
   readonly connections: Connections
+  readonly reports: ReportSender
 }
 
 /** DATA. Returns the text of the 250 reply, or undefined if the connection was closed instead. Throws an error reply. */
@@ -27,7 +29,7 @@ export async function data(
 }
 
 async function deliver(
-  { inbox, attempts, connections }: DataDependencies,
+  { inbox, attempts, connections, reports }: DataDependencies,
   received: Received,
   session: SMTPServerSession,
 ): Promise<string | undefined> {
@@ -40,7 +42,11 @@ async function deliver(
     if (played?.at === 'dot') throw errorReply(played.reply)
     if (played?.at === 'slow') await new Promise((resolve) => setTimeout(resolve, played.milliseconds))
     if (played?.at === 'hangup') hungUp = true
-    if (played?.at !== 'hangup' || played.stored) stored = (await inbox.add(from, address, received)).id
+    if (played?.at === 'hangup' && !played.stored) continue
+    const header = played?.at === 'report' ? await inbox.headerOf(received) : undefined
+    const entry = await inbox.add(from, address, received)
+    stored = entry.id
+    if (played?.at === 'report' && header) reports.send(played.kind, { entry, header }, from)
   }
   if (!hungUp) return `2.0.0 Ok: stored as ${stored}`
   connections.hangUp(session)

@@ -3,6 +3,7 @@ import { SMTPServer } from 'smtp-server'
 import { Attempts } from './attempts.ts'
 import { Connections } from './connections.ts'
 import type { Inbox } from './inbox.ts'
+import type { ReportSender } from './report-sender.ts'
 import { data } from './smtp-data.ts'
 import { rcptTo } from './smtp-rcpt.ts'
 
@@ -11,6 +12,7 @@ const SIZE = 64 * 1024 * 1024
 
 export interface SandboxSmtpOptions {
   readonly inbox: Inbox
+  readonly reports: ReportSender
   readonly certificate: Certificate
   readonly name: string
   readonly log: Log
@@ -18,7 +20,7 @@ export interface SandboxSmtpOptions {
 }
 
 /** The SMTP server of the sandbox: accepts mail for all recipients, or simulates a provider's failures. */
-export function createSandboxSmtp({ inbox, certificate, name, log, clock }: SandboxSmtpOptions): SMTPServer {
+export function createSandboxSmtp({ inbox, reports, certificate, name, log, clock }: SandboxSmtpOptions): SMTPServer {
   const server: SMTPServer = new SMTPServer({
     ...certificate,
     name,
@@ -36,7 +38,7 @@ export function createSandboxSmtp({ inbox, certificate, name, log, clock }: Sand
     onAuth: (auth, _session, done) => done(null, { user: auth.username ?? 'anybody' }),
     onRcptTo: ({ address }, session, done) => rcptTo({ attempts, connections }, address, session, done),
     onData: (stream, session, done) => {
-      data({ inbox, attempts, connections }, stream, session).then((text) => {
+      data({ inbox, attempts, connections, reports }, stream, session).then((text) => {
         if (text !== undefined) done(null, text)
       }, done)
     },

@@ -10,15 +10,14 @@ import {
   type Call,
   type Command,
   CommandError,
-  isoTime,
+  limitOption,
   requiredId,
   table,
   textOption,
+  timeOption,
   UsageError,
-  wholeOption,
 } from '../command.ts'
 
-const LIMIT = { usual: 50, most: 1000 } as const
 const HEADING = ['message', 'no', 'account', 'recipient', 'state', 'attempts', 'accepted', 'next try', 'finished']
 
 export const messageListCommands: readonly Command[] = [
@@ -67,18 +66,6 @@ function stateOption(call: Call): DeliveryState | undefined {
   const state = states.find((one) => one === text)
   if (!state) throw new UsageError(`--state must be one of ${states.join(', ')} (got "${text}")`)
   return state
-}
-
-function timeOption(call: Call, name: string): Date | undefined {
-  const text = textOption(call, name)
-  return text === undefined ? undefined : isoTime(text, `--${name}`)
-}
-
-/** Throws {@link UsageError}. */
-function limitOption(call: Call): number {
-  const limit = wholeOption(call, 'limit') ?? LIMIT.usual
-  if (limit < 1 || limit > LIMIT.most) throw new UsageError(`--limit must be from 1 to ${LIMIT.most} (got ${limit})`)
-  return limit
 }
 
 function toAnswer({ deliveries, next, partial }: DeliveryPage): Answer {

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { type Call, type Command, CommandError, UsageError } from '../command.ts'
 import { firstSteps, makeDemoAccount, reachable } from '../first-run.ts'
 
-const PROCESSES = ['api', 'relay', 'delivery', 'sandbox'] as const
+const PROCESSES = ['api', 'relay', 'delivery', 'returns', 'sandbox'] as const
 type ProcessName = (typeof PROCESSES)[number]
 
 /** Commands for containers and scripts; on a single machine `up` does the same. */
@@ -24,7 +24,7 @@ export const operateCommands: readonly Command[] = [
   },
   {
     name: 'health',
-    usage: '[api|relay|delivery|sandbox]',
+    usage: '[api|relay|delivery|returns|sandbox]',
     summary: 'Check the health of a process on this host (exit status 0 or 1)',
     words: 1,
     options: {},
@@ -49,6 +49,7 @@ const CHECKS: Record<ProcessName, (call: Call) => Promise<void>> = {
     requireHttp(`http://${reachable(local(config.sandboxHost))}:${config.sandboxHttpPort}/messages`),
   relay: ({ config }) => requireGreeting(local(config.relayHost), config.relayPort),
   delivery: requireWorker,
+  returns: ({ config }) => requireGreeting(local(config.returnsHost), config.returnsPort),
 }
 
 /** A process in a container listens on all addresses and is checked on loopback. */

@@ -1,9 +1,39 @@
 import { open } from 'node:fs/promises'
-import { NO_EFFECT, type ReturnResult, type TakenReturn } from '@postrider/core'
-import { type Answer, type Call, type Command, CommandError, TemporaryError, textOption } from '../command.ts'
+import {
+  type Core,
+  type KeptReturn,
+  NO_EFFECT,
+  RETURN_KINDS,
+  type RereadCount,
+  type ReturnEffect,
+  type ReturnKind,
+  type ReturnResult,
+  type StoredReturn,
+  type TakenReturn,
+} from '@postrider/core'
+import {
+  type Answer,
+  type Call,
+  type Command,
+  CommandError,
+  limitOption,
+  requiredText,
+  requiredWord,
+  TemporaryError,
+  table,
+  textOption,
+  timeOption,
+  UsageError,
+} from '../command.ts'
 
 /** Bytes of a message that are read; the rest of a larger one is the returned message. */
 const MAX_OCTETS = 10 * 1024 * 1024
+const DAY_MS = 86_400_000
+/** Days of kept returns that are read again. */
+const REREAD_DAYS = 7
+/** Kinds of which contents are kept. */
+const REREADABLE: readonly ReturnKind[] = ['unrecognised', 'failed', 'letter', 'complaint', 'opt-out']
+const HEADING = ['id', 'received', 'kind', 'effect', 'message', 'no', 'class', 'from', 'size', 'kept'] as const
 
 export const returnCommands: readonly Command[] = [
   {
@@ -20,6 +50,87 @@ export const returnCommands: readonly Command[] = [
       const recipient = textOption(call, 'recipient')
       return toAnswer(await take(call, { raw, recipients: recipient === undefined ? undefined : [recipient] }))
     },
+  },
+  {
+    name: 'returns list',
+    usage: '[--kind KIND] [--from DOMAIN] [--since TIME] [--limit N] [--before ID]',
+    summary: `List mail that came back, newest first. KIND is one of ${RETURN_KINDS.join(', ')}; --from: the domain that its sender names`,
+    options: {
+      kind: { type: 'string' },
+      from: { type: 'string' },
+      since: { type: 'string' },
+      limit: { type: 'string' },
+      before: { type: 'string' },
+    },
+    run(call) {
+      const filter = {
+        kind: kindOption(call, RETURN_KINDS),
+        reporter: textOption(call, 'from')?.toLowerCase(),
+        since: timeOption(call, 'since'),
+        before: beforeOption(call),
+        limit: limitOption(call),
+      }
+      return call.withCore(async (core) => listAnswer(await core.returns.list(filter), filter.limit))
+    },
+  },
+  {
+    name: 'returns show',
+    usage: '[--raw] ID',
+    summary:
+      'Show what followed from a message that came back, and its content if it is kept: of letters, and of what could not be read. --raw: only ' +
+      'the content, unchanged',
+    words: 1,
+    options: { raw: { type: 'boolean' } },
+    run(call) {
+      const id = idOf(requiredWord(call, 'id'), 'id')
+      return call.withCore(async (core) => showAnswer(await requireReturn(core, id), call.options.raw === true))
+    },
+  },
+  {
+    name: 'returns reread',
+    usage: '[--kind KIND] [--since TIME]',
+    summary: `Read kept messages again, after an update with new rules, and record what they report; those of the last ${REREAD_DAYS} days by default. KIND is one of ${REREADABLE.join(', ')}`,
+    options: { kind: { type: 'string' }, since: { type: 'string' } },
+    run(call) {
+      const kind = kindOption(call, REREADABLE)
+      const kinds = kind === undefined ? REREADABLE : [kind]
+      return call.withCore(async (core) => {
+        const since = timeOption(call, 'since') ?? new Date(core.clock.now() - REREAD_DAYS * DAY_MS)
+        const told = await core.returns.reread({ kinds, since }, (count) => {
+          if (call.stderr.isTTY) call.stderr.write(`${progress(count)}\n`)
+        })
+        return { data: told, text: progress(told) }
+      })
+    },
+  },
+  {
+    name: 'returns delete',
+    usage: '--kind KIND [--from DOMAIN]',
+    summary: `Delete what is stored of a kind, for example letters; --from: only those whose sender names this domain. KIND is one of ${RETURN_KINDS.join(', ')}`,
+    options: { kind: { type: 'string' }, from: { type: 'string' } },
+    run(call) {
+      requiredText(call, 'kind')
+      const kind = kindOption(call, RETURN_KINDS) as ReturnKind
+      return call.withCore(async (core) => {
+        const deleted = await core.returns.delete(kind, textOption(call, 'from')?.toLowerCase())
+        return { data: { deleted }, text: `${deleted} deleted` }
+      })
+    },
+  },
+  {
+    name: 'returns feedback',
+    usage: '',
+    summary:
+      'Show the stored complaints by the domain that reports them; unmatched: those without a valid mark, from which nothing followed',
+    options: {},
+    run: (call) =>
+      call.withCore(async (core) => {
+        const reporters = await core.returns.feedback()
+        const rows = reporters.map((one) => [one.reporter, one.complaints, one.unmatched, one.firstAt, one.lastAt])
+        const text =
+          rows.length > 0 ? table(['from', 'complaints', 'unmatched', 'first', 'last'], rows) : 'no complaints'
+        return { data: reporters, text }
+      }),
   },
 ]
 
@@ -56,15 +167,82 @@ async function firstOctets(stream: AsyncIterable<Buffer | string>): Promise<Buff
   return Buffer.concat(pieces).subarray(0, MAX_OCTETS)
 }
 
+/** Throws {@link UsageError}. */
+function kindOption(call: Call, kinds: readonly ReturnKind[]): ReturnKind | undefined {
+  const text = textOption(call, 'kind')
+  if (text === undefined) return undefined
+  const kind = kinds.find((one) => one === text)
+  if (!kind) throw new UsageError(`--kind must be one of ${kinds.join(', ')} (got "${text}")`)
+  return kind
+}
+
+function beforeOption(call: Call): string | undefined {
+  const text = textOption(call, 'before')
+  return text === undefined ? undefined : idOf(text, '--before')
+}
+
+/** Throws {@link UsageError}. */
+function idOf(text: string, what: string): string {
+  if (!/^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i.test(text)) {
+    throw new UsageError(`${what} must be an id from "returns list" (got "${text}")`)
+  }
+  return text
+}
+
+async function requireReturn(core: Core, id: string): Promise<KeptReturn> {
+  const found = await core.returns.show(id)
+  if (!found) throw new CommandError(`return ${id} not found; "returns list" lists those that are stored`)
+  return found
+}
+
 const EFFECTS = {
-  bounced: 'the delivery has bounced',
-  complained: 'a complaint was recorded, and the recipient is suppressed',
+  bounced: 'a bounce was recorded',
+  complained: 'a complaint was recorded',
   unsubscribed: 'the recipient is unsubscribed',
 } as const
 
+function effectText({ effect, why }: ReturnEffect): string {
+  return effect === 'none' ? `no effect: ${why === null ? '' : NO_EFFECT[why]}` : EFFECTS[effect]
+}
+
 function toAnswer(result: ReturnResult): Answer {
-  const { kind, delivery, effect, why } = result
-  const text = effect === 'none' ? `no effect: ${why === null ? '' : NO_EFFECT[why]}` : EFFECTS[effect]
+  const { kind, delivery } = result
   const about = delivery ? ` (message ${delivery.messageId}, recipient ${delivery.recipientNo})` : ''
-  return { data: result, text: `${kind}: ${text}${about}` }
+  return { data: result, text: `${kind}: ${effectText(result)}${about}` }
+}
+
+function listAnswer(returns: readonly StoredReturn[], limit: number): Answer {
+  const rows = returns.map((one) => {
+    const { id, receivedAt, kind, effect, why, messageId, recipientNo, class: of, reporter, size, isKept } = one
+    return [id, receivedAt, kind, why ?? effect, messageId, recipientNo, of, reporter, size, isKept ? 'yes' : '']
+  })
+  const more = returns.length === limit ? [`there may be more; continue with --before ${returns.at(-1)?.id}`] : []
+  return { data: returns, text: rows.length > 0 ? [table(HEADING, rows), ...more].join('\n') : 'nothing came back' }
+}
+
+function showAnswer({ content, ...told }: KeptReturn, onlyContent: boolean): Answer {
+  if (onlyContent) {
+    if (!content)
+      throw new CommandError('its content is not kept; only that of letters and of what could not be read is')
+    return { data: { ...told, content: content.toString('latin1') }, text: content }
+  }
+  const { id, receivedAt, kind, messageId, recipientNo, accountId, role, reporter, size } = told
+  const about =
+    messageId === null ? [] : [`message     ${messageId}, recipient ${recipientNo}, account ${accountId ?? 'unknown'}`]
+  const lines = [
+    `id          ${id}`,
+    `received    ${receivedAt.toISOString()}`,
+    `kind        ${kind}${told.class === null ? '' : `, ${told.class}`}`,
+    `effect      ${effectText(told)}`,
+    ...about,
+    `sent to     ${role === null ? 'a return path' : `${role}@`}`,
+    `from        ${reporter === '' ? 'unknown' : reporter} (unverified), ${size} bytes`,
+    ...(content ? ['', content.toString()] : []),
+  ]
+  return { data: { ...told, content: content?.toString('latin1') ?? null }, text: lines.join('\n') }
+}
+
+function progress({ read, recognised, effects, inFlight }: RereadCount): string {
+  const again = inFlight > 0 ? `; ${inFlight} must be read once more, because an attempt is in progress` : ''
+  return `${read} read again: ${recognised} recognised, ${effects} with an effect${again}`
 }

@@ -52,7 +52,7 @@ import {
   type SendPermission,
 } from './queue.ts'
 import { type Result, recordOutcomes } from './record.ts'
-import { makeReturnPath, type ReturnPathTarget, readReturnPath } from './return-path.ts'
+import { makeMark, type ReturnPathTarget, readMark } from './return-path.ts'
 import { countHits, forgetHits, type RuleHits } from './rule-hits.ts'
 import { failSetAside, listSetAside, noteAlone, releaseSetAside, type SetAside } from './set-aside.ts'
 
@@ -147,6 +147,10 @@ export interface Deliveries {
    * the message was first due. It is the same for every attempt, because greylisting servers identify a sender by it.
    */
   returnPath(target: ReturnPathTarget, since: number): string
+  /** Returns the delivery's mark for X-PR-Ref, in the same way. */
+  reference(target: ReturnPathTarget, since: number): string
+  /** The name of this installation in Feedback-ID. */
+  readonly feedbackSender: string
   /** Returns the delivery that a return path identifies; undefined if it is forged, altered or too old. */
   readReturnPath(local: string): ReturnPathTarget | undefined
   /**
@@ -165,6 +169,7 @@ export interface DeliveriesDependencies {
   readonly forgotten: Forgotten
   /** Days for which a hard bounce suppresses its address; 0 if permanently. */
   readonly hardBounceDays: number
+  readonly feedbackSenderId: string | undefined
 }
 
 export function createDeliveries({
@@ -175,6 +180,7 @@ export function createDeliveries({
   clock,
   forgotten,
   hardBounceDays,
+  feedbackSenderId,
 }: DeliveriesDependencies): Deliveries {
   const watched = watchPlans(sql)
   return {
@@ -222,8 +228,11 @@ export function createDeliveries({
     releaseSetAside: (messageId) => releaseSetAside(sql, messageId),
     failSetAside: (messageId) => failSetAside(sql, messageId),
     record: (results) => watched(() => recordOutcomes(sql, results, hardBounceDays)),
-    returnPath: (target, since) => makeReturnPath(secrets, target, since),
-    readReturnPath: (local) => readReturnPath(secrets, local, clock.now()),
+    returnPath: (target, since) => makeMark(secrets, 'returnPath', target, since),
+    reference: (target, since) => makeMark(secrets, 'reference', target, since),
+    // The same for every host of the installation.
+    feedbackSender: feedbackSenderId || `pr${secrets.mac('feedback sender', Buffer.alloc(0)).toString('hex', 0, 4)}`,
+    readReturnPath: (local) => readMark(secrets, 'returnPath', { local, now: clock.now() }),
     async listen(onQueued) {
       const listening = await sql.listen(
         QUEUE_CHANNEL,

@@ -7,6 +7,7 @@ import { SUPPRESSED, suppressHardBounces } from './hard-bounces.ts'
 import type { Bounced, Outcome, Stage } from './outcome.ts'
 import type { DeliveryKey } from './queue.ts'
 import { INDETERMINATE_WAIT_SECONDS, retryDelay } from './schedule.ts'
+import { isSoftBounce, suppressRepeatedSoftBounces } from './soft-bounces.ts'
 import { smartHostOf } from './sources/smart-hosts.ts'
 
 export interface Result extends DeliveryKey {
@@ -91,7 +92,14 @@ with result as materialized (
     )${suppressed}
     select at::int as at from verdict`
   const taken = new Set(rows.map(({ at }) => at))
+  const soft = results.filter((result, at) => taken.has(at + 1) && isSoftlyBounced(result))
+  // The outcomes are recorded; without this statement the next soft bounce suppresses the recipient.
+  if (soft.length > 0) await suppressRepeatedSoftBounces(sql, soft).catch(() => {})
   return results.map((_result, at) => taken.has(at + 1))
+}
+
+function isSoftlyBounced({ outcome }: Result): boolean {
+  return outcome.kind === 'bounced' && isSoftBounce(classOf(outcome))
 }
 
 function columnsOf(results: readonly Result[]) {

@@ -6,8 +6,12 @@ import { type Secrets, sameSecret } from '../platform/secrets.ts'
  *
  *     b-<base32 of: version, message id (16 bytes), recipient number (2), day (2), signature (10)>@host
  */
-const PREFIX = 'b-'
-const VERSION = 1
+const MARKS = { returnPath: { prefix: 'b-', version: 1 }, reference: { prefix: 'c-', version: 2 } } as const
+/**
+ * A reference (X-PR-Ref) is in the message and therefore known to everybody who is shown it, also later. Only complaints are matched by
+ * it; no mail is taken for it.
+ */
+export type MarkKind = keyof typeof MARKS
 const SIGNATURE = 10
 const PAYLOAD = 1 + 16 + 2 + 2
 const DAY_MS = 86_400_000
@@ -21,27 +25,28 @@ export interface ReturnPathTarget {
   readonly recipientNo: number
 }
 
-/** Returns the local part of a delivery's return path: 52 characters, case-insensitive. */
-export function makeReturnPath(secrets: Secrets, target: ReturnPathTarget, since: number): string {
+/** Returns the local part of a delivery's return path, or its reference: 52 characters, case-insensitive. */
+export function makeMark(secrets: Secrets, kind: MarkKind, target: ReturnPathTarget, since: number): string {
+  const { prefix, version } = MARKS[kind]
   const payload = Buffer.alloc(PAYLOAD)
-  payload[0] = VERSION
+  payload[0] = version
   payload.write(target.messageId, 1, 'hex')
   payload.writeUInt16BE(target.recipientNo, 17)
   payload.writeUInt16BE(Math.floor(since / DAY_MS), 19)
-  return PREFIX + toBase32(Buffer.concat([payload, sign(secrets, payload)]))
+  return prefix + toBase32(Buffer.concat([payload, sign(secrets, payload)]))
 }
 
-/** Returns the delivery that a return path identifies; undefined if it is not signed by this service, altered or older than `validDays`. */
-export function readReturnPath(
+/** Returns the delivery that a mark of this kind identifies; undefined if it is not signed by this service, altered or older than `validDays`. */
+export function readMark(
   secrets: Secrets,
-  local: string,
-  now: number,
-  validDays: number = VALID_DAYS,
+  kind: MarkKind,
+  { local, now, validDays = VALID_DAYS }: { readonly local: string; readonly now: number; readonly validDays?: number },
 ): ReturnPathTarget | undefined {
+  const { prefix, version } = MARKS[kind]
   const text = local.toLowerCase()
-  if (!text.startsWith(PREFIX)) return undefined
-  const bytes = fromBase32(text.slice(PREFIX.length))
-  if (bytes?.length !== PAYLOAD + SIGNATURE || bytes[0] !== VERSION) return undefined
+  if (!text.startsWith(prefix)) return undefined
+  const bytes = fromBase32(text.slice(prefix.length))
+  if (bytes?.length !== PAYLOAD + SIGNATURE || bytes[0] !== version) return undefined
   const payload = bytes.subarray(0, PAYLOAD)
   if (!sameSecret(bytes.subarray(PAYLOAD), sign(secrets, payload))) return undefined
   const age = Math.floor(now / DAY_MS) - payload.readUInt16BE(19)

@@ -25,6 +25,10 @@ export interface Config extends OutboundAccess {
   readonly relayHost: string
   readonly relayPort: number
   readonly relayTlsPort: number
+  readonly returnsHost: string
+  readonly returnsPort: number
+  /** Days that mail which came back is stored. */
+  readonly returnDays: number
   /** Undefined if there are none. */
   readonly relayTrusted: TrustedClients | undefined
   readonly tlsCert: string | undefined
@@ -42,6 +46,8 @@ export interface Config extends OutboundAccess {
   readonly spamhausKey: string | undefined
   readonly heloName: string
   readonly returnPathHost: string
+  /** The name of this installation in Feedback-ID; undefined: one is derived from the secret key. */
+  readonly feedbackSenderId: string | undefined
   /** Hours a domain stays active after its DNS records stop being valid. */
   readonly domainGraceHours: number
   readonly publicUrl: string
@@ -100,6 +106,9 @@ export function readConfig(env: Environment): Config {
     relayHost: listenHost(env, 'RELAY_HOST'),
     relayPort: port(env, 'RELAY_PORT', 2525),
     relayTlsPort: port(env, 'RELAY_TLS_PORT', 2465),
+    returnsHost: listenHost(env, 'RETURNS_HOST'),
+    returnsPort: port(env, 'RETURNS_PORT', 2527),
+    returnDays: wholeNumber(env, 'RETURN_DAYS', 30, 1, 365),
     relayTrusted: relayTrusted(env),
     tlsCert,
     tlsKey,
@@ -113,6 +122,7 @@ export function readConfig(env: Environment): Config {
     spamhausKey: spamhausKey(env.SPAMHAUS_KEY),
     heloName,
     returnPathHost: hostName(env, 'RETURN_PATH_HOST', heloName),
+    feedbackSenderId: feedbackSenderId(env),
     domainGraceHours: wholeNumber(env, 'DOMAIN_GRACE_HOURS', 72, 1, 8760),
     publicUrl: url,
     trackingScheme: oneOf(env, 'TRACKING_SCHEME', ['http', 'https'], url.startsWith('https:') ? 'https' : 'http'),
@@ -154,4 +164,12 @@ function publicUrl(text: string | undefined, apiPort: number): string {
   if (!text) return `http://localhost:${apiPort}`
   if (!URL.canParse(text) || !/^https?:/.test(text)) throw new ConfigError('PUBLIC_URL', 'must be an http or https URL')
   return text.replace(/\/+$/, '')
+}
+
+/** Gmail's Feedback-ID requires 5 to 15 characters. */
+function feedbackSenderId(env: Environment): string | undefined {
+  const text = env.FEEDBACK_SENDER_ID
+  if (!text) return undefined
+  if (!/^[a-z0-9]{5,15}$/i.test(text)) throw new ConfigError('FEEDBACK_SENDER_ID', 'must be 5 to 15 letters and digits')
+  return text
 }

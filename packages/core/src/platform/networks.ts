@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, isIPv6 } from 'node:net'
 
 /**
  * Validates a list of addresses and networks (CIDR), IPv4 or IPv6, and returns them trimmed. Blank entries are dropped.
@@ -93,4 +93,22 @@ const PRIVATE = new NetworkList([
 /** Whether no public host can have this address. True for text that is not an address. */
 export function isPrivateAddress(address: string): boolean {
   return isIP(plainAddress(address)) === 0 || PRIVATE.has(address)
+}
+
+/**
+ * An IPv4 address, or the /64 of an IPv6 address, since a client usually controls all addresses of its /64 (RFC 6177).
+ */
+export function networkOf(address: string): string {
+  const plain = plainAddress(address)
+  if (!isIPv6(plain)) return plain
+  const [head = '', tail] = plain.toLowerCase().split('::')
+  const first = head === '' ? [] : head.split(':')
+  const last = tail ? tail.split(':') : []
+  // A trailing IPv4 address counts as two groups.
+  const length = first.length + last.length + (plain.includes('.') ? 1 : 0)
+  const groups = tail === undefined ? first : [...first, ...Array<string>(8 - length).fill('0'), ...last]
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`
 }

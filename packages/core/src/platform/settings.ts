@@ -25,6 +25,22 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
   { name: 'RELAY_PORT', default: '2525', meaning: 'Port of the SMTP relay with STARTTLS.' },
   { name: 'RELAY_TLS_PORT', default: '2465', meaning: 'Port of the SMTP relay with implicit TLS.' },
   {
+    name: 'RETURNS_HOST',
+    default: '127.0.0.1',
+    meaning:
+      'IP address or host name at which mail to return paths is received, and to which the sandbox inbox sends its reports.',
+  },
+  {
+    name: 'RETURNS_PORT',
+    default: '2527',
+    meaning: 'SMTP port at which mail to return paths is received. Servers on the internet use port 25.',
+  },
+  {
+    name: 'RETURN_DAYS',
+    default: '30',
+    meaning: 'Days that received bounce reports, complaints and letters are stored (1 to 365).',
+  },
+  {
     name: 'RELAY_TRUSTED_NETWORKS',
     default: '',
     meaning:
@@ -86,6 +102,12 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'RETURN_PATH_HOST',
     default: '(HELO_NAME)',
     meaning: 'Host of the return path for sending domains without a custom return path.',
+  },
+  {
+    name: 'FEEDBACK_SENDER_ID',
+    default: '(derived from SECRET_KEY)',
+    meaning:
+      'Name of this installation in the header field Feedback-ID, by which Gmail counts complaints; 5 to 15 letters and digits.',
   },
   {
     name: 'DOMAIN_GRACE_HOURS',

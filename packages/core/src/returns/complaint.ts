@@ -3,7 +3,7 @@ import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql, SqlTransaction } from '../platform/database/database.ts'
 import type { FeedbackType } from './read/index.ts'
 import { hasEvent, type ReportedDelivery } from './reported-delivery.ts'
-import type { ReturnEffect } from './return-effect.ts'
+import type { ReturnEffect } from './return-result.ts'
 
 /**
  * A recipient has marked a message as spam: no more mail of the account is sent to it, whatever was the reason of an existing entry. A message

@@ -1,7 +1,7 @@
 import { readTrackingToken } from '../composition/links/token.ts'
-import { type ReturnPathTarget, readReturnPath } from '../delivery/return-path.ts'
+import { type ReturnPathTarget, readMark } from '../delivery/return-path.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import type { ReturnReading } from './read/index.ts'
+import type { Reading } from './return-result.ts'
 
 /** Days after which a complaint has no effect. Recipients complain about mail that they find weeks later. */
 const COMPLAINT_DAYS = 90
@@ -12,21 +12,25 @@ export interface TargetQuestion {
   readonly secrets: Secrets
   /** The recipients of the report: addresses of the envelope, or those that the server of the operator wrote into its header. */
   readonly recipients: readonly string[]
-  readonly reading: ReturnReading
+  readonly reading: Reading
   /** Milliseconds since 1970. */
   readonly now: number
 }
 
 /**
  * Returns the delivery of a report; undefined if nothing in it is signed by this service. A bounce report is tied by the return path that it was
- * sent to, a complaint also by one in the returned message, or by its link to unsubscribe: anybody may forge the rest.
+ * sent to; a complaint also by that of the returned message, its X-PR-Ref, or its link to unsubscribe: anybody may forge the rest.
  */
 export function findTarget({ secrets, recipients, reading, now }: TargetQuestion): ReturnPathTarget | undefined {
   const marks = 'marks' in reading && reading.kind !== 'bounce' ? reading.marks : undefined
-  const paths = [...recipients, ...(marks?.returnPaths ?? []), ...(marks?.originalMailFrom ?? [])]
-  const days = marks ? COMPLAINT_DAYS : undefined
-  for (const path of paths.slice(0, MAX_CANDIDATES)) {
-    const found = readReturnPath(secrets, localPartOf(path), now, days)
+  const { references = [], returnPaths = [], originalMailFrom = [] } = marks ?? {}
+  const validity = { now, ...(marks ? { validDays: COMPLAINT_DAYS } : {}) }
+  const candidates = [
+    ...references.map((text) => ({ kind: 'reference', text }) as const),
+    ...[...recipients, ...returnPaths, ...originalMailFrom].map((text) => ({ kind: 'returnPath', text }) as const),
+  ]
+  for (const { kind, text } of candidates.slice(0, MAX_CANDIDATES)) {
+    const found = readMark(secrets, kind, { local: localPartOf(text), ...validity })
     if (found) return found
   }
   for (const list of (marks?.listUnsubscribe ?? []).slice(0, MAX_CANDIDATES)) {
@@ -36,9 +40,9 @@ export function findTarget({ secrets, recipients, reading, now }: TargetQuestion
   return undefined
 }
 
+/** X-PR-Ref has no host. */
 function localPartOf(path: string): string {
-  const text = path.trim().replace(/^</, '')
-  return text.slice(0, Math.max(text.indexOf('@'), 0))
+  return path.trim().replace(/^</, '').split('@', 1)[0] ?? ''
 }
 
 /** Of `<https://host/t/u/TOKEN>, <mailto:…>`. */

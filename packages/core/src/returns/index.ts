@@ -1,15 +1,71 @@
-import { type ReturnDependencies, type ReturnResult, type TakenReturn, takeReturn } from './take-return.ts'
+import type { Config } from '../platform/config.ts'
+import { type FeedbackOfReporter, selectFeedback } from './feedback.ts'
+import { type RereadCount, type RereadFilter, rereadReturns } from './reread-returns.ts'
+import { type ReturnAddress, readReturnAddress } from './return-address.ts'
+import { createReturnReader } from './return-reader.ts'
+import type { ReturnKind, ReturnResult } from './return-result.ts'
+import {
+  deleteOldReturns,
+  deleteReturns,
+  type KeptReturn,
+  type ReturnFilter,
+  type StoredReturn,
+  selectReturn,
+  selectReturns,
+} from './store.ts'
+import { type ReturnDependencies, type TakenReturn, takeReturn } from './take-return.ts'
 
+export type { FeedbackOfReporter } from './feedback.ts'
 export * from './read/index.ts'
-export { NO_EFFECT, type ReturnEffect } from './return-effect.ts'
-export type { ReturnResult, TakenReturn } from './take-return.ts'
+export type { RereadCount, RereadFilter } from './reread-returns.ts'
+export type { ReturnAddress } from './return-address.ts'
+export { NO_EFFECT, RETURN_KINDS, type ReturnEffect, type ReturnKind, type ReturnResult } from './return-result.ts'
+export type { KeptReturn, ReturnFilter, StoredReturn } from './store.ts'
+export type { TakenReturn } from './take-return.ts'
 
-/** Bounce reports and complaints. */
+/** Mail that comes back: bounce reports, complaints, automatic replies, letters to the operator. */
 export interface Returns {
+  /** Returns what mail to this address is about; undefined if none is taken for it. Asks no database. */
+  addressOf(address: string): ReturnAddress | undefined
   /** See take-return.ts. */
   take(taken: TakenReturn): Promise<ReturnResult>
+  /** Returns the newest first. */
+  list(filter: ReturnFilter): Promise<StoredReturn[]>
+  /** Returns a stored return with the content that is kept; undefined if it does not exist. */
+  show(id: string): Promise<KeptReturn | undefined>
+  /** See reread-returns.ts. */
+  reread(filter: RereadFilter, onProgress?: (count: RereadCount) => void): Promise<RereadCount>
+  /** Returns the stored complaints by the domain that sent them, most first. */
+  feedback(): Promise<FeedbackOfReporter[]>
+  /** Deletes those of a kind, from one domain if it is given. Returns their number. */
+  delete(kind: ReturnKind, reporter?: string): Promise<number>
+  /** Deletes some that are older than RETURN_DAYS. Returns their number. */
+  forgetOld(): Promise<number>
+  close(): Promise<void>
 }
 
-export function createReturns(dependencies: ReturnDependencies): Returns {
-  return { take: (taken) => takeReturn(dependencies, taken) }
+export interface ReturnsOptions extends Omit<ReturnDependencies, 'reader' | 'config' | 'hardBounceDays'> {
+  readonly config: Pick<Config, 'returnPathHost' | 'heloName' | 'hardBounceDays' | 'returnDays'>
+}
+
+export function createReturns(options: ReturnsOptions): Returns {
+  const { sql, config } = options
+  const { hardBounceDays, returnDays } = config
+  const reader = createReturnReader()
+  const dependencies: ReturnDependencies = { ...options, hardBounceDays, reader }
+  return {
+    addressOf: (address) => readReturnAddress(dependencies, address),
+    take: (taken) => takeReturn(dependencies, taken),
+    list: (filter) => selectReturns(sql, filter),
+    show: (id) => selectReturn(sql, id),
+    reread: (filter, onProgress) => rereadReturns(dependencies, filter, onProgress),
+    feedback: () => selectFeedback(sql),
+    async delete(kind, reporter) {
+      let deleted = 0
+      for (let more = 1; more > 0; deleted += more) more = await deleteReturns(sql, kind, reporter)
+      return deleted
+    },
+    forgetOld: () => deleteOldReturns(sql, returnDays),
+    close: () => reader.close(),
+  }
 }

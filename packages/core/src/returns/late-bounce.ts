@@ -1,10 +1,11 @@
 import { finishDeliveries } from '../delivery/finish-deliveries.ts'
 import { SUPPRESSED, suppressHardBounces } from '../delivery/hard-bounces.ts'
+import { isSoftBounce, suppressRepeatedSoftBounces } from '../delivery/soft-bounces.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql, SqlTransaction } from '../platform/database/database.ts'
 import type { ReportedRecipient } from './read/index.ts'
 import { hasEvent, type ReportedDelivery } from './reported-delivery.ts'
-import type { ReturnEffect } from './return-effect.ts'
+import type { ReturnEffect } from './return-result.ts'
 
 /**
  * A server reports that it could not deliver a message after all. A delivered message stays delivered, and its event says that the bounce came
@@ -37,5 +38,6 @@ export async function bounceLate(
   }
   await sql`${insertEvents(sql, { from: own, type: 'bounced', detail })}`
   if (hard && SUPPRESSED.includes(of)) await sql`${suppressHardBounces(sql, own, hardBounceDays)}`
+  if (isSoftBounce(of)) await suppressRepeatedSoftBounces(sql, [{ messageId, recipientNo }])
   return { effect: 'bounced', why: null }
 }

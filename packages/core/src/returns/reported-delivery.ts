@@ -1,5 +1,5 @@
 import type { ReturnPathTarget } from '../delivery/return-path.ts'
-import type { SqlTransaction } from '../platform/database/database.ts'
+import type { AnySql, SqlTransaction } from '../platform/database/database.ts'
 
 /** The delivery that a report is about. */
 export interface ReportedDelivery extends ReturnPathTarget {
@@ -42,9 +42,9 @@ export async function lockReported(
 
 /** Whether such an event of the delivery is stored: each kind of report has its effect once. */
 export async function hasEvent(
-  sql: SqlTransaction,
+  sql: AnySql,
   delivery: ReportedDelivery,
-  type: 'bounced' | 'complained',
+  type: 'bounced' | 'complained' | 'unsubscribed',
 ): Promise<boolean> {
   const { messageId, recipientNo, accountId } = delivery
   const rows = await sql`

@@ -1,88 +1,77 @@
-import type { ReturnPathTarget } from '../delivery/return-path.ts'
 import type { Sql } from '../platform/database/database.ts'
+import { ServiceError } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { unsubscribe } from '../tracking/unsubscribe.ts'
-import { complain } from './complaint.ts'
+import { applyReading } from './apply-reading.ts'
 import { findTarget } from './find-target.ts'
-import { bounceLate } from './late-bounce.ts'
 import { notedRecipients } from './noted-recipients.ts'
-import { type BounceReading, type ReportedRecipient, type ReturnReading, readReturn } from './read/index.ts'
-import { lockReported, type ReportedDelivery } from './reported-delivery.ts'
-import type { ReturnEffect } from './return-effect.ts'
+import { type ReturnAddress, type ReturnAddressReader, readReturnAddress } from './return-address.ts'
+import type { ReturnReader } from './return-reader.ts'
+import type { Reading, ReturnResult } from './return-result.ts'
+import { countKept, insertReturn, isKept, packed } from './store.ts'
 
 export interface TakenReturn {
-  /** The message that came back, with its header. */
+  /** The message that came back, with its header; its beginning suffices. */
   readonly raw: Buffer
+  /** Its size in bytes, if that is not all of it. */
+  readonly size?: number
   /** Its recipients, among them the return path that it was sent to. If undefined, those that servers noted in its header. */
   readonly recipients?: readonly string[] | undefined
+  /** The network that it came from, if it came by SMTP. */
+  readonly client?: string | undefined
 }
 
-export interface ReturnResult extends ReturnEffect {
-  readonly kind: ReturnReading['kind']
-  /** Null if it has no valid mark. */
-  readonly delivery: ReturnPathTarget | null
-}
-
-export interface ReturnDependencies {
+export interface ReturnDependencies extends ReturnAddressReader {
   readonly sql: Sql
   readonly secrets: Secrets
-  readonly now: () => number
   readonly hardBounceDays: number
+  readonly reader: ReturnReader
 }
 
+/** Messages whose content is kept at once: of those with a valid mark, and of others, since anybody can write to the operator. */
+const MAX_KEPT = 10_000
+/** Rows without a valid mark. */
+const MAX_UNMATCHED = 100_000
+
 /**
- * Reads a message that came back, and does what follows from it, in one transaction that is committed when this returns. Each kind of report has
- * its effect once per delivery; one without a valid mark of this service has none. Throws if the database is unavailable.
+ * Reads a message that came back, does what follows from it, and stores that, in one transaction that is committed when this returns. Each kind of
+ * report has its effect once per delivery; one without a valid mark of this service has none. Nothing is stored if neither a recipient nor
+ * a mark is valid, nor while an attempt is in progress (`in-flight`): it must then be taken again.
+ *
+ * Throws `overloaded` if it would have to be kept for the operator and too many are; and the database's errors.
  */
 export async function takeReturn(
   dependencies: ReturnDependencies,
-  { raw, recipients = notedRecipients(raw) }: TakenReturn,
+  { raw, size = raw.length, recipients = notedRecipients(raw), client }: TakenReturn,
 ): Promise<ReturnResult> {
-  const { sql, secrets, now } = dependencies
-  const reading = readReturn(raw)
-  const target = findTarget({ secrets, recipients, reading, now: now() })
-  const known = { kind: reading.kind, delivery: target ?? null }
-  const none = withoutEffect(reading)
-  if (none) return { ...known, effect: 'none', why: none }
-  if (!target) return { ...known, effect: 'none', why: 'unsigned' }
-  if (reading.kind === 'opt-out') return { ...known, ...(await optOut(dependencies, target)) }
-  const effect = await sql.begin(async (transaction): Promise<ReturnEffect> => {
-    const delivery = await lockReported(transaction, target)
-    if (!delivery) return { effect: 'none', why: 'gone' }
-    if (reading.kind === 'complaint') return complain(transaction, delivery, reading.feedbackType)
-    const recipient = failedRecipient(reading as BounceReading, delivery) as ReportedRecipient
-    return bounceLate(transaction, delivery, { recipient, hardBounceDays: dependencies.hardBounceDays })
+  const { sql, secrets, reader, now } = dependencies
+  const addressed = recipients.map((sentTo) => ({ sentTo, address: readReturnAddress(dependencies, sentTo) }))
+  // A report to a return path is about that delivery, even if an address of the operator gets it, too.
+  const taken = addressed.find(isReturnPath) ?? addressed.find(({ address }) => address !== undefined)
+  const returnPath = taken && isReturnPath(taken) ? taken.sentTo : undefined
+  const { reading: read, reporter } = await reader.read(raw, { returnPath, client })
+  const role = taken?.address?.kind === 'role' ? taken.address.role : null
+  const target = findTarget({ secrets, recipients, reading: read, now: now() })
+  const reading = letterIn(read, { isForOperator: role !== null && !target })
+  if (reading.kind === 'letter' && (await countKept(sql, MAX_KEPT)) >= MAX_KEPT) {
+    throw new ServiceError('overloaded', { reason: `${MAX_KEPT} letters to the operator are kept` })
+  }
+  const about = { messageId: target?.messageId ?? null, recipientNo: target?.recipientNo ?? null }
+  const { effect, why } = await applyReading(dependencies, { reading, target }, async (transaction, applied) => {
+    if (!target && role === null) return
+    const row = { ...about, reading, reporter, role, size, applied }
+    const kept = isKept(row) ? { content: packed(raw), sentTo: taken?.sentTo ?? null } : NOT_KEPT
+    await insertReturn(transaction, { ...row, ...kept }, { kept: MAX_KEPT, unmatched: MAX_UNMATCHED })
   })
-  return { ...known, ...(effect as ReturnEffect) }
+  return { kind: reading.kind, delivery: target ?? null, effect, why }
 }
 
-function withoutEffect(reading: ReturnReading): ReturnEffect['why'] {
-  const { kind } = reading
-  if (kind === 'bounce') return reading.recipients.some(({ action }) => action === 'failed') ? null : 'not-failed'
-  return kind === 'complaint' || kind === 'opt-out' ? null : kind
+const NOT_KEPT = { content: null, sentTo: null } as const
+
+function isReturnPath({ address }: { readonly address: ReturnAddress | undefined }): boolean {
+  return address?.kind === 'return-path'
 }
 
-/**
- * Returns the recipient of the report that failed. A delivery has one recipient, but a list may have passed the message on to many, whose names
- * the report has: a soft failure then decides, because the address itself exists.
- */
-function failedRecipient(
-  { recipients }: BounceReading,
-  { recipientKey }: ReportedDelivery,
-): ReportedRecipient | undefined {
-  const failed = recipients.filter(({ action }) => action === 'failed')
-  return (
-    failed.find(({ recipient }) => recipient.toLowerCase() === recipientKey) ??
-    failed.find(({ hard }) => !hard) ??
-    failed[0]
-  )
-}
-
-async function optOut({ sql }: ReturnDependencies, target: ReturnPathTarget): Promise<ReturnEffect> {
-  const delivery = await sql.begin((transaction) => lockReported(transaction, target))
-  if (!delivery) return { effect: 'none', why: 'gone' }
-  const { accountId, messageId, recipientNo } = delivery as ReportedDelivery
-  const link = { kind: 'unsubscribe', accountId, messageId, recipientNo, group: 0, link: 0, url: '' } as const
-  await unsubscribe(sql, { target: link, ip: null, userAgent: null })
-  return { effect: 'unsubscribed', why: null }
+/** Mail to the operator that is not a report is a letter. */
+function letterIn(reading: Reading, { isForOperator }: { readonly isForOperator: boolean }): Reading {
+  return reading.kind === 'unrecognised' && isForOperator ? { kind: 'letter' } : reading
 }

@@ -1,6 +1,7 @@
 import t from 'tap'
-import { InvalidKeyThrottle, sourceOf } from '../../../../packages/core/src/accounts/keys/invalid-key-throttle.ts'
+import { InvalidKeyThrottle } from '../../../../packages/core/src/accounts/keys/invalid-key-throttle.ts'
 import type { Look } from '../../../../packages/core/src/accounts/keys/shared-look.ts'
+import { networkOf } from '../../../../packages/core/src/platform/networks.ts'
 
 /** Shows a key that was seen and was none, or with `unseen` one that nobody has seen. */
 const shows = (brake: InvalidKeyThrottle, name: string, unseen?: Look): Promise<boolean | 'refused'> =>
@@ -64,6 +65,6 @@ t.test('a source is an IPv4 address or the /64 of an IPv6 address', (t) => {
     ['0.0.0.0', '0.0.0.0'],
     ['', ''],
   ]
-  for (const [address, source] of same) t.equal(sourceOf(address), source, address)
+  for (const [address, source] of same) t.equal(networkOf(address), source, address)
   t.end()
 })

@@ -1,6 +1,4 @@
-import { isIPv6 } from 'node:net'
 import { ServiceError } from '../../platform/errors.ts'
-import { plainAddress } from '../../platform/networks.ts'
 import { MINUTE, type RateLimits } from '../rate-limits/index.ts'
 import { type Look, SharedLook } from './shared-look.ts'
 
@@ -121,22 +119,4 @@ export function createSharedCount(rateLimits: RateLimits, limit: number): Shared
       }
     },
   }
-}
-
-/**
- * An IPv4 address, or the /64 of an IPv6 address, since a client usually controls all addresses of its /64 (RFC 6177).
- */
-export function sourceOf(address: string): string {
-  const plain = plainAddress(address)
-  if (!isIPv6(plain)) return plain
-  const [head = '', tail] = plain.toLowerCase().split('::')
-  const first = head === '' ? [] : head.split(':')
-  const last = tail ? tail.split(':') : []
-  // A trailing IPv4 address counts as two groups.
-  const length = first.length + last.length + (plain.includes('.') ? 1 : 0)
-  const groups = tail === undefined ? first : [...first, ...Array<string>(8 - length).fill('0'), ...last]
-  return `${groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`
 }

@@ -1,6 +1,7 @@
 import { createCache } from '../../platform/cache.ts'
 import { ServiceError } from '../../platform/errors.ts'
-import { type InvalidKeyThrottle, sourceOf } from './invalid-key-throttle.ts'
+import { networkOf } from '../../platform/networks.ts'
+import type { InvalidKeyThrottle } from './invalid-key-throttle.ts'
 import { hashApiKey, looksLikeApiKey } from './key-format.ts'
 import type { Look } from './shared-look.ts'
 
@@ -38,11 +39,11 @@ export function createKeyLookup<Holder extends object>({
 
   return async (secret, address) => {
     const wrong = async (reason: string): Promise<ServiceError> => {
-      await throttle.note(sourceOf(address))
+      await throttle.note(networkOf(address))
       return new ServiceError('keyInvalid', { reason })
     }
     const admit = (key: string, wrong: boolean): Promise<boolean> =>
-      throttle.admit(sourceOf(address), { key, wrong }, look)
+      throttle.admit(networkOf(address), { key, wrong }, look)
     let hash = hashes.get(secret)
     if (hash === undefined) {
       if (!looksLikeApiKey(secret)) {

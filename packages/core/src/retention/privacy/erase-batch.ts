@@ -5,6 +5,7 @@ import {
   deleteBodies,
   deleteKeys,
   discardHits,
+  discardReturns,
   eraseAttempts,
   eraseDeliveries,
   eraseEvents,
@@ -49,6 +50,7 @@ export async function eraseBatch(sql: AnySql, { accountId, subject, messages }: 
   const attempts = await eraseAttempts(sql, recipient)
   const events = await eraseEvents(sql, recipient, since)
   await discardHits(sql, recipient)
+  await discardReturns(sql, recipient)
   await deleteKeys(sql, recipient)
   const changed = await eraseMessages(sql, recipient, quiet)
   const bodies = await deleteBodies(sql, quiet)

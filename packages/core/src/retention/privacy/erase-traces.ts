@@ -5,7 +5,7 @@ import { type AnySql, notByIndex, onlyRow } from '../../platform/database/databa
 /** Fields of an event's detail that are kept: numbers and names defined by Postrider, no text from servers or mail clients. */
 const RETAINED_DETAIL = [
   ...['attempt', 'code', 'enhanced', 'class', 'indeterminate', 'reason', 'nextAt'],
-  ...['first', 'machine', 'rules', 'group'],
+  ...['first', 'machine', 'rules', 'group', 'late', 'feedback'],
 ]
 /** Matches pseudonyms (makePseudonym in index.ts). */
 const PSEUDONYM = '^forgotten-[0-9a-f]{20}$'
@@ -173,6 +173,16 @@ export async function eraseMessages(
          and (m.client_address is not null or (subjects.hide and m.subject <> '') or position(${key} in lower(m.tags::text)) > 0)
       returning 1)
     select count(*)::int as count from own`)
+}
+
+/**
+ * Discards the contents of reports on these messages that could not be read, which may name any of the recipients, and the domains of those
+ * who sent a report or an automatic reply.
+ */
+export async function discardReturns(sql: AnySql, { ids }: ErasedRecipient): Promise<void> {
+  await sql`
+    update returns r set content = null, reporter = '' from unnest(${[...ids]}::uuid[]) as w(id)
+     where r.message_id = w.id and (r.content is not null or r.reporter <> '')`
 }
 
 /** Deletes the bodies of messages. Returns the number of parts. */

@@ -17,15 +17,25 @@ const MAX_EMBEDDED = 256 * 1024
 /**
  * Reads a message that came back to a return path or to the address for complaints. Pure; takes time linear to its length, and never
  * throws, whatever the octets are. At most 10 MiB are read, of them 50 parts to a depth of 8, and 64 KiB of each header and of the
- * text. Nothing in the result is verified: the report may be forged, and it may name other recipients than those of the delivery.
+ * text. `returnPath` is the address that it was sent to; if it is not known, that in To. Nothing in the result is verified: the report may
+ * be forged, and it may name other recipients than those of the delivery.
  */
-export function readReturn(raw: Buffer): ReturnReading {
-  const message = readLeaves(raw)
+export function readReturn(raw: Buffer, returnPath?: string): ReturnReading {
+  const message = returnedTo(readLeaves(raw), returnPath)
   return read(message) ?? embeddedReport(message) ?? { kind: 'unrecognised' }
 }
 
+/** A message, and the address that it was sent to, which is that of the sender in replies that it quotes. */
+interface Returned extends Leaves {
+  readonly returnPath: string
+}
+
+function returnedTo(message: Leaves, returnPath: string | undefined): Returned {
+  return { ...message, returnPath: returnPath ?? addressIn((message.fields.get('to') ?? '').slice(0, 1000)) ?? '' }
+}
+
 /** The order matters: mail systems also mark their bounce reports as automatic. */
-function read(message: Leaves): ReturnReading | undefined {
+function read(message: Returned): ReturnReading | undefined {
   const human = humanText(message)
   return (
     deliveryStatus(message, human) ??
@@ -41,18 +51,18 @@ function read(message: Leaves): ReturnReading | undefined {
 }
 
 /** A gateway may attach the report that it received to one of its own, without details. */
-function embeddedReport(message: Leaves): ReturnReading | undefined {
+function embeddedReport(message: Returned): ReturnReading | undefined {
   if (!isFromDaemon(message.fields)) return undefined
   for (const leaf of message.leaves) {
     if (leaf.type !== 'message/rfc822') continue
-    const inner = readLeaves(leaf.octets(MAX_EMBEDDED))
+    const inner = returnedTo(readLeaves(leaf.octets(MAX_EMBEDDED)), message.returnPath)
     if (isFromDaemon(inner.fields)) return deliveryStatus(inner, humanText(inner))
   }
   return undefined
 }
 
 /** RFC 3464. Details that its fields lack are taken from the text for people. */
-function deliveryStatus(message: Leaves, human: HumanText): ReturnReading | undefined {
+function deliveryStatus(message: Returned, human: HumanText): ReturnReading | undefined {
   const findings = message.leaves.filter(isDeliveryStatus).flatMap(readDeliveryStatus).slice(0, MAX_RECIPIENTS)
   if (findings.length === 0) return undefined
   const told = new Map<string, Finding>()
@@ -72,12 +82,12 @@ function deliveryStatus(message: Leaves, human: HumanText): ReturnReading | unde
   return bounce(message, human, 'delivery-status', completed)
 }
 
-function foreign(message: Leaves, human: HumanText): ReturnReading | undefined {
+function foreign(message: Returned, human: HumanText): ReturnReading | undefined {
   const report = readForeign(message.fields, human.lines)
   return report && bounce(message, human, report.format, report.findings)
 }
 
-function sesNotification(message: Leaves, human: HumanText): ReturnReading | undefined {
+function sesNotification(message: Returned, human: HumanText): ReturnReading | undefined {
   const notification = readSesNotification(human.whole)
   if (notification?.kind !== 'Complaint') return notification && bounce(message, human, 'ses', notification.findings)
   const recipients = notification.findings.map(({ recipient }) => recipient)
@@ -85,14 +95,13 @@ function sesNotification(message: Leaves, human: HumanText): ReturnReading | und
 }
 
 function bounce(
-  message: Leaves,
+  message: Returned,
   { whole }: HumanText,
   format: string,
   findings: readonly Finding[],
 ): ReturnReading | undefined {
   if (findings.length === 0) return undefined
-  const returnPath = addressIn((message.fields.get('to') ?? '').slice(0, 1000)) ?? ''
-  const recipients = findings.map((finding) => verdictOf(finding, returnPath))
+  const recipients = findings.map((finding) => verdictOf(finding, message.returnPath))
   return { kind: 'bounce', format, recipients, marks: marksOf(originalsOf(message, whole)) }
 }
 

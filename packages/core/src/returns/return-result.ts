@@ -1,3 +1,23 @@
+import type { ReturnPathTarget } from '../delivery/return-path.ts'
+import type { ReturnReading } from './read/index.ts'
+
+/** The content of a message. `failed`: reading it took too long; `letter`: it is for the operator, and not a report. */
+export type Reading = ReturnReading | { readonly kind: 'failed' } | { readonly kind: 'letter' }
+export type ReturnKind = Reading['kind']
+
+/** In the order of the documentation. */
+export const RETURN_KINDS = [
+  'bounce',
+  'complaint',
+  'opt-out',
+  'not-spam',
+  'auth-failure',
+  'auto-reply',
+  'letter',
+  'unrecognised',
+  'failed',
+] as const satisfies readonly ReturnKind[]
+
 /** The effect of a report. */
 export interface ReturnEffect {
   readonly effect: 'bounced' | 'complained' | 'unsubscribed' | 'none'
@@ -5,8 +25,16 @@ export interface ReturnEffect {
   readonly why: keyof typeof NO_EFFECT | null
 }
 
+export interface ReturnResult extends ReturnEffect {
+  readonly kind: ReturnKind
+  /** Null if it has no valid mark. */
+  readonly delivery: ReturnPathTarget | null
+}
+
 export const NO_EFFECT = {
   unrecognised: 'not a report that can be read',
+  failed: 'reading it took too long',
+  letter: 'a letter to the operator',
   'auto-reply': 'an automatic reply',
   'not-spam': 'the recipient says that the message is not spam',
   'auth-failure': 'a report on the authentication of a message',

@@ -1,0 +1,79 @@
+import { ServiceError } from '../platform/errors.ts'
+import { createThreadPool, ThreadStopped } from '../platform/threads/guarded-thread.ts'
+import type { ReturnReading } from './read/index.ts'
+import type { Reading } from './return-result.ts'
+
+/** A message that came back, as the thread has read it. */
+export interface ThreadReading {
+  readonly reading: ReturnReading
+  /** The domain of the address in From, in lower case; empty if there is none. Unverified. */
+  readonly reporter: string
+}
+
+export interface ReadMessage {
+  readonly reading: Reading
+  readonly reporter: string
+}
+
+/** A message to be read. */
+export interface ReadingOrder {
+  readonly octets: Uint8Array
+  /** The return path that it was sent to, if it is known. */
+  readonly returnPath: string | undefined
+}
+
+export interface ReadingSource {
+  readonly returnPath?: string | undefined
+  /** Messages of one client are read one after another, so that many of them delay those of others by one. */
+  readonly client?: string | undefined
+}
+
+/** Reads messages that came back in a thread, since anybody can send them. */
+export interface ReturnReader {
+  /** Throws `overloaded`. */
+  read(raw: Buffer, from: ReadingSource): Promise<ReadMessage>
+  close(): Promise<void>
+}
+
+export function createReturnReader(): ReturnReader {
+  const pool = createThreadPool<ReadingOrder, ThreadReading>({
+    name: 'report reading',
+    url: new URL('./reading-thread.ts', import.meta.url),
+    // The worst 10 MiB known take 0.4 s.
+    threads: 1,
+    waiting: 1000,
+    mostCpu: 2000,
+    longest: 15_000,
+    heap: 128,
+  })
+  /** The last reading of each client that has one. */
+  const last = new Map<string, Promise<unknown>>()
+
+  async function read(raw: Buffer, returnPath: string | undefined): Promise<ReadMessage> {
+    const octets = new Uint8Array(raw)
+    try {
+      return await pool.ask({ octets, returnPath }, [octets.buffer as ArrayBuffer])
+    } catch (error) {
+      if (!(error instanceof ThreadStopped)) throw error
+      if (error.why === 'busy') throw new ServiceError('overloaded', { reason: error.message })
+      return { reading: { kind: 'failed' }, reporter: '' }
+    }
+  }
+
+  function inTurn(client: string, act: () => Promise<ReadMessage>): Promise<ReadMessage> {
+    const result = (last.get(client) ?? Promise.resolve()).then(act)
+    const settled = result
+      .catch(() => {})
+      .then(() => {
+        if (last.get(client) === settled) last.delete(client)
+      })
+    last.set(client, settled)
+    return result
+  }
+
+  return {
+    read: (raw, { returnPath, client }) =>
+      client === undefined ? read(raw, returnPath) : inTurn(client, () => read(raw, returnPath)),
+    close: () => pool.close(),
+  }
+}

@@ -1,0 +1,48 @@
+import { type Certificate, type Config, type Core, createByteBudget, type Log } from '@postrider/core'
+import { RelayServer } from '../connection.ts'
+import { CLOSE_MS, COMMAND_MS, runSmtpServers, type SmtpServers } from '../smtp-servers.ts'
+import { createClientCount } from './client-count.ts'
+import { MAX_OCTETS } from './return-data.ts'
+import { returnHandlers } from './return-session.ts'
+
+export interface ReturnsOptions {
+  readonly core: Core
+  readonly config: Config
+  readonly log: Log
+  readonly certificate: Certificate
+}
+
+const MAX_CLIENTS = 500
+/**
+ * A report has one recipient. Others get 452, at which a server sends them a copy of their own: one result for several would have to be repeated
+ * for all of them.
+ */
+const MAX_RECIPIENTS = 1
+/** Milliseconds of a session. */
+const MAX_SESSION_MS = 900_000
+
+/**
+ * The SMTP server that mail to return paths, and to the operator's addresses, comes to. Everybody may use it, so it offers no AUTH; nothing
+ * is passed on, and no mail is sent in return.
+ */
+export function createReturns({ core, config, log, certificate }: ReturnsOptions): SmtpServers {
+  const server: RelayServer = new RelayServer({
+    ...certificate,
+    ...returnHandlers({ core, log, budget: createByteBudget(config.bodyBudget), clients: createClientCount() }),
+    name: config.heloName,
+    banner: 'Postrider',
+    size: MAX_OCTETS,
+    maxRecipients: MAX_RECIPIENTS,
+    maxClients: MAX_CLIENTS,
+    socketTimeout: COMMAND_MS,
+    closeTimeout: CLOSE_MS,
+    authOptional: true,
+    disabledCommands: ['AUTH', 'WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'],
+    disableReverseLookup: true,
+    hideENHANCEDSTATUSCODES: false,
+    logger: false,
+  })
+  // Without a listener, one invalid TLS record would end the process.
+  server.on('error', (err) => log.debug({ err }, 'connection failed'))
+  return runSmtpServers([{ server, port: config.returnsPort }], config.returnsHost, MAX_SESSION_MS)
+}

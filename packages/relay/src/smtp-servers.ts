@@ -1,0 +1,71 @@
+import type { RelayConnection, RelayServer } from './connection.ts'
+
+export interface SmtpServers {
+  listen(): Promise<void>
+  /** Accepts no new connection and no new command (421); messages being received are completed. */
+  close(): Promise<void>
+}
+
+/** Maximum milliseconds between commands; RFC 5321 4.5.3.2.7 requires at least five minutes. */
+export const COMMAND_MS = 300_000
+/** Sessions still open this long after close() are ended. */
+export const CLOSE_MS = 20_000
+/** Minimum bytes per second of a message after the first minute; slower clients are disconnected (V10). */
+const MIN_BYTES_PER_SECOND = 500
+const RATE_GRACE_MS = 60_000
+const CHECK_INTERVAL_MS = 5000
+
+/** Runs the servers of a process, each on its port, and ends sessions that send slowly, or are older than `maxSessionMs`. */
+export function runSmtpServers(
+  servers: readonly { readonly server: RelayServer; readonly port: number }[],
+  host: string,
+  maxSessionMs = Number.POSITIVE_INFINITY,
+): SmtpServers {
+  const checks = setInterval(() => {
+    for (const { server } of servers)
+      for (const connection of server.connections) endIfSlow(connection as RelayConnection, maxSessionMs)
+  }, CHECK_INTERVAL_MS)
+  return {
+    async listen() {
+      for (const { server, port } of servers) {
+        await new Promise<void>((resolve, reject) => {
+          server.server.once('error', reject)
+          server.listen(port, host, () => resolve())
+        })
+      }
+    },
+    async close() {
+      clearInterval(checks)
+      await Promise.all(servers.map(({ server }) => closeServer(server)))
+    },
+  }
+}
+
+async function closeServer(server: RelayServer): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  // Idle sessions get 421 now instead of after their next command.
+  for (const connection of server.connections) {
+    const idle = !connection._dataStream && !connection._handlerPending && !connection.session.envelope?.mailFrom
+    if (idle) connection.send(421, '4.3.2 Server shutting down')
+  }
+  await closed
+}
+
+/** Ends sessions that send slowly: each byte resets the socket's own timeout. */
+function endIfSlow(connection: RelayConnection, maxSessionMs: number): void {
+  const now = performance.now()
+  const since = now - connection.owesSince
+  const parser = connection._parser || undefined
+  // The message is complete; the client is waiting for a reply.
+  if (connection._dataStream && !parser?._dataMode) return
+  if (now - connection.openedAt > maxSessionMs) {
+    connection.send(421, '4.7.0 Session too long - closing connection')
+    return
+  }
+  if (!connection._dataStream || !parser) {
+    if (since > COMMAND_MS) connection.send(421, '4.4.2 Timeout - closing connection')
+    return
+  }
+  const slow = since > RATE_GRACE_MS && parser.dataBytes / (since / 1000) < MIN_BYTES_PER_SECOND
+  if (slow) connection.send(421, '4.4.2 Message data too slow')
+}

@@ -12,6 +12,7 @@ import { fullQueue, manyEvents, workers } from './cases/growth.ts'
 import { httpAccept } from './cases/http-accept.ts'
 import { idleLatency, waitFor250 } from './cases/latency.ts'
 import { queueJobs } from './cases/queue-jobs.ts'
+import { returns } from './cases/returns.ts'
 import { smtpAccept } from './cases/smtp-accept.ts'
 import { tarpit } from './cases/tarpit.ts'
 import type { Case } from './harness/context.ts'
@@ -39,7 +40,20 @@ Cases: `
 
 const CASES: readonly Case[] = [
   ...[smtpAccept, endToEnd, httpAccept, waitFor250, idleLatency, underAccept],
-  ...[snapshot, client, fullQueue, fairness, backlog, tarpit, claimFlows, claimLatency, queueJobs, manyEvents, workers],
+  ...[
+    snapshot,
+    client,
+    fullQueue,
+    fairness,
+    backlog,
+    tarpit,
+    claimFlows,
+    claimLatency,
+    queueJobs,
+    returns,
+    manyEvents,
+    workers,
+  ],
 ]
 
 /** What `--json` promises to name, whether it was measured or not. */
@@ -112,7 +126,7 @@ async function measure(
 }
 
 function memory(service: Service): Finding[] {
-  const parts: readonly Part[] = ['relay', 'api', 'delivery']
+  const parts: readonly Part[] = ['relay', 'api', 'delivery', 'returns']
   const mib = Object.fromEntries(parts.map((part) => [part, [service.peakKib(part) / 1024]] as const))
   const most = Math.max(...Object.values(mib).map(([value = 0]) => value))
   const target = { sense: 'at most', value: MOST_RSS_MIB } as const
@@ -124,7 +138,7 @@ function memory(service: Service): Finding[] {
       key: 'max_rss_mib',
       target,
     },
-    { title: 'most memory: relay, API, worker', unit: 'MiB resident', rounds: mib },
+    { title: 'most memory: relay, API, worker, returns', unit: 'MiB resident', rounds: mib },
   ]
 }
 

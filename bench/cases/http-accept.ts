@@ -18,6 +18,8 @@ export const httpAccept: Case = {
       return findings
     } finally {
       await service.stop('api')
+      // Calls that were in progress at the end of a round are stored while it is counted.
+      await service.empty()
     }
   },
 }

@@ -17,6 +17,8 @@ export interface PostfixOptions {
   readonly sinkPort?: number
   /** Sign with OpenDKIM (RSA-2048). */
   readonly signFor?: string
+  /** More lines of main.cf. */
+  readonly settings?: readonly string[]
 }
 
 const SERVICES = `
@@ -41,7 +43,7 @@ scache unix - - n - 1 scache
 `
 
 /** Throws an Error when Postfix is not installed, or this is not root. */
-export async function startPostfix({ sinkPort, signFor }: PostfixOptions): Promise<Postfix> {
+export async function startPostfix({ sinkPort, signFor, settings: own = [] }: PostfixOptions): Promise<Postfix> {
   if (process.getuid?.() !== 0) throw new Error('Postfix starts as root only')
   const folder = mkdtempSync(join(tmpdir(), 'postrider-bench-postfix-'))
   chmodSync(folder, 0o755)
@@ -70,6 +72,7 @@ export async function startPostfix({ sinkPort, signFor }: PostfixOptions): Promi
       ? [`relayhost = [127.0.0.1]:${sinkPort}`, 'smtp_connection_cache_on_demand = yes']
       : ['smtpd_client_restrictions = check_client_access static:HOLD']),
     ...(dkim ? [`smtpd_milters = inet:127.0.0.1:${dkim.port}`, 'milter_default_action = tempfail'] : []),
+    ...own,
   ]
   writeFileSync(join(config, 'main.cf'), `${settings.join('\n')}\n`)
   writeFileSync(join(config, 'master.cf'), `127.0.0.1:${port} inet n - n - - smtpd${SERVICES}`)

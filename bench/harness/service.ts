@@ -7,16 +7,26 @@ import { MEMORY } from '../../packages/cli/src/memory.ts'
 import { expectCount } from './context.ts'
 import { freePort, type Running, start, until } from './processes.ts'
 
-export type Part = 'api' | 'relay' | 'delivery'
+export type Part = 'api' | 'relay' | 'delivery' | 'returns'
 
 const FILES: Readonly<Record<Part, string>> = {
   api: 'packages/api/src/server.ts',
   relay: 'packages/relay/src/server.ts',
   delivery: 'packages/delivery/src/worker.ts',
+  returns: 'packages/relay/src/returns-server.ts',
 }
 
 /** What is emptied between rounds, so that every round begins with the same tables. */
-const TABLES = ['messages', 'bodies', 'delivery_queue', 'finished_deliveries', 'attempts', 'events', 'idempotency_keys']
+const TABLES = [
+  'messages',
+  'bodies',
+  'delivery_queue',
+  'finished_deliveries',
+  'attempts',
+  'events',
+  'idempotency_keys',
+  'returns',
+]
 
 /** The service on an embedded Postgres with fsync on, each part a process of its own as in production. */
 export interface Service {
@@ -26,6 +36,7 @@ export interface Service {
   readonly apiUrl: string
   readonly relayPort: number
   readonly relayTlsPort: number
+  readonly returnsPort: number
   readonly accountId: number
   readonly apiKey: string
   readonly domain: string
@@ -71,6 +82,7 @@ export async function openService({ postgres: settings = [], flags = [] }: Servi
     API_PORT: String(await freePort()),
     RELAY_PORT: String(await freePort()),
     RELAY_TLS_PORT: String(await freePort()),
+    RETURNS_PORT: String(await freePort()),
     SECRET_KEY: 'a secret key that only benchmarks know',
     HELO_NAME: 'bench.test',
     LOG_LEVEL: 'warn',
@@ -120,6 +132,7 @@ export async function openService({ postgres: settings = [], flags = [] }: Servi
     apiUrl: `http://127.0.0.1:${config.apiPort}`,
     relayPort: config.relayPort,
     relayTlsPort: config.relayTlsPort,
+    returnsPort: config.returnsPort,
     ...sender,
     async start(part, { sinkPort, count = 1, settings = {} } = {}) {
       await stop(part)

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { makeMessage } from '../harness/messages.ts'
+import { expectReply, smtpReplies } from '../harness/smtp-replies.ts'
 
 /**
  * SMTP clients that measure the wait for each 250, which smtp-source does not, and that can AUTH over TLS. One connection for
@@ -32,23 +33,23 @@ process.stdout.write(JSON.stringify({ seconds, messages: waits.length, waits }))
 
 async function session(): Promise<void> {
   const socket = await open()
-  const reply = replies(socket)
-  await expect(reply(), '220')
+  const reply = smtpReplies(socket)
+  await expectReply(reply(), '220')
   socket.write('EHLO bench.test\r\n')
-  await expect(reply(), '250')
+  await expectReply(reply(), '250')
   if (order.apiKey) {
     socket.write(`AUTH PLAIN ${Buffer.from(`\0apikey\0${order.apiKey}`).toString('base64')}\r\n`)
-    await expect(reply(), '235')
+    await expectReply(reply(), '235')
   }
   const over = began + (order.seconds ?? 3600) * 1000
   while (left-- > 0 && performance.now() < over) {
     socket.write(`MAIL FROM:<${order.from}>\r\nRCPT TO:<someone@harbor.example>\r\nDATA\r\n`)
-    await expect(reply(), '250')
-    await expect(reply(), '250')
-    await expect(reply(), '354')
+    await expectReply(reply(), '250')
+    await expectReply(reply(), '250')
+    await expectReply(reply(), '354')
     const sent = performance.now()
     socket.write(`${message}.\r\n`)
-    await expect(reply(), '250')
+    await expectReply(reply(), '250')
     waits.push(performance.now() - sent)
     if (order.pause) await new Promise((resolve) => setTimeout(resolve, order.pause))
   }
@@ -63,32 +64,4 @@ function open(): Promise<Socket> {
       : connect({ port, host: '127.0.0.1', noDelay: true }, () => resolve(socket))
     socket.once('error', reject)
   })
-}
-
-function replies(socket: Socket): () => Promise<string> {
-  let text = ''
-  let wake = (): void => {}
-  socket.on('data', (chunk: Buffer) => {
-    text += chunk.toString('latin1')
-    wake()
-  })
-  socket.on('close', () => {
-    text += '421 closed\r\n'
-    wake()
-  })
-  return async () => {
-    for (;;) {
-      const whole = /^(?:\d{3}-.*\r\n)*\d{3}(?: .*)?\r\n/.exec(text)
-      if (whole) {
-        text = text.slice(whole[0].length)
-        return whole[0]
-      }
-      await new Promise<void>((resolve) => (wake = resolve))
-    }
-  }
-}
-
-async function expect(reply: Promise<string>, code: string): Promise<void> {
-  const text = await reply
-  if (!text.startsWith(code)) throw new Error(`expected ${code}, got ${text.trim()}`)
 }

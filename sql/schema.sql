@@ -1,6 +1,46 @@
 -- The schema after all migrations, written from the catalogs of a migrated database by `npm run docs`: to be read, not to be run.
 -- Changes are made in a new migration (sql/README.md). Partitions are left out: each has the columns and indexes of its parent.
 
+create table account_counts (
+  account_id integer not null,
+  hour timestamptz not null,
+  accepted integer not null,
+  delivered integer not null,
+  hard integer not null,
+  soft integer not null,
+  complained integer not null,
+  constraint account_counts_pkey primary key (account_id, hour)
+);
+create index account_counts_hour on account_counts (hour);
+
+create table account_holds (
+  account_id integer not null,
+  rule text not null,
+  level text not null,
+  classes smallint[] not null,
+  rate integer,
+  figures jsonb not null,
+  reason text,
+  since timestamptz not null,
+  until timestamptz,
+  good_since timestamptz,
+  check_at timestamptz not null,
+  constraint account_holds_pkey primary key (account_id, rule),
+  constraint account_holds_level_check check (level = any (array['warned'::text, 'slowed'::text, 'held'::text])),
+  constraint account_holds_account_id_fkey foreign key (account_id) references accounts(id) on delete cascade
+);
+create index account_holds_check on account_holds (check_at);
+
+create table account_reputation (
+  account_id integer not null,
+  rules text,
+  since timestamptz,
+  base jsonb,
+  constraint account_reputation_pkey primary key (account_id),
+  constraint account_reputation_rules_check check (rules = any (array['none'::text, 'standard'::text, 'strict'::text])),
+  constraint account_reputation_account_id_fkey foreign key (account_id) references accounts(id) on delete cascade
+);
+
 create table accounts (
   id integer not null generated always as identity,
   name text not null,
@@ -209,6 +249,28 @@ create table credit_usage (
   autovacuum_vacuum_cost_delay = 0
 );
 
+create table delivery_counts (
+  account_id integer not null,
+  hour timestamptz not null,
+  domain_id integer not null,
+  class smallint not null,
+  provider text not null,
+  source text not null,
+  accepted integer not null,
+  attempts integer not null,
+  delivered integer not null,
+  deferred integer not null,
+  hard integer not null,
+  soft integer not null,
+  blocked integer not null,
+  late integer not null,
+  complained integer not null,
+  unsubscribed integer not null,
+  constraint delivery_counts_pkey primary key (account_id, hour, domain_id, class, provider, source)
+);
+create index delivery_counts_complained on delivery_counts (hour) where complained > 0;
+create index delivery_counts_hour on delivery_counts (hour);
+
 create table delivery_queue (
   message_id uuid not null,
   recipient_no integer not null,
@@ -388,7 +450,7 @@ create table events (
   recipient_no integer,
   detail jsonb,
   transaction xid8 not null default pg_current_xact_id(),
-  constraint events_type_check check (type = any (array['processed'::text, 'sent'::text, 'deferred'::text, 'bounced'::text, 'dropped'::text, 'invalid'::text, 'expired'::text, 'opened'::text, 'clicked'::text, 'unsubscribed'::text, 'complained'::text, 'domain'::text]))
+  constraint events_type_check check (type = any (array['processed'::text, 'sent'::text, 'deferred'::text, 'bounced'::text, 'dropped'::text, 'invalid'::text, 'expired'::text, 'opened'::text, 'clicked'::text, 'unsubscribed'::text, 'complained'::text, 'domain'::text, 'account'::text])) not valid
 ) partition by range (occurred_at);
 create index events_account on events (account_id, transaction);
 create index events_hard_bounces on events (account_id, message_id, recipient_no, occurred_at) where type = 'bounced'::text and ((detail ->> 'class'::text) = any (array['bad-mailbox'::text, 'bad-domain'::text, 'moved'::text, 'not-accepting'::text])) and not coalesce(detail ? 'machine'::text, false);
@@ -673,6 +735,11 @@ create table queue_jobs (
   constraint queue_jobs_state_check check (state = any (array['planned'::text, 'running'::text, 'done'::text, 'stopped'::text]))
 );
 create index queue_jobs_running on queue_jobs (id) where state = 'running'::text;
+
+create unlogged table reputation_due (
+  account_id integer not null,
+  constraint reputation_due_pkey primary key (account_id)
+);
 
 create table retention_cursors (
   account_id integer not null,

@@ -22,6 +22,7 @@ const ROOMS = [
   'tracking',
   'returns',
   'reporting',
+  'reputation',
   'retention',
 ]
 /** What may stand beside the rooms. `core.ts` and `process.ts` wire, `index.ts` is the door. */

@@ -1,5 +1,6 @@
 import { createLog, defaultProviders } from '@postrider/core'
 import t from 'tap'
+import { AccountHolds } from '../../packages/delivery/src/account-holds.ts'
 import { Conversations } from '../../packages/delivery/src/conversations.ts'
 import { Places } from '../../packages/delivery/src/places.ts'
 import { SmartHosts } from '../../packages/delivery/src/smart-hosts.ts'
@@ -12,14 +13,15 @@ const { core } = await makeService(t)
 const { workerId } = await registerWorker(t, core)
 const base = { core, log: createLog('test', 'silent'), workerId, providers: defaultProviders(), onChanged: () => {} }
 const [sources, smartHosts, conversations] = [new WorkerSources(base), new SmartHosts(base), new Conversations()]
+const holds = new AccountHolds(base)
 const ignore = async () => {}
 const places = new Places({
-  ...{ ...base, sources, smartHosts, conversations, siteConnections: 10, mainPlace: undefined },
+  ...{ ...base, holds, sources, smartHosts, conversations, siteConnections: 10, mainPlace: undefined },
   ...{ run: ignore, park: ignore, onCapacity: () => {} },
 })
 t.teardown(async () => {
   conversations.close()
-  await Promise.all([places.close(), sources.close(), smartHosts.close()])
+  await Promise.all([places.close(), sources.close(), smartHosts.close(), holds.close()])
 })
 
 t.test(

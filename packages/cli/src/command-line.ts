@@ -10,6 +10,7 @@ import {
   UsageError,
 } from './command.ts'
 import { accountCommands } from './commands/account.ts'
+import { accountStandingCommands } from './commands/account-standing.ts'
 import { auditCommands } from './commands/audit.ts'
 import { certificateCommands } from './commands/certificate.ts'
 import { contentCommands } from './commands/content.ts'
@@ -38,6 +39,7 @@ const COMMANDS: readonly Command[] = [
   ...operateCommands,
   ...certificateCommands,
   ...accountCommands,
+  ...accountStandingCommands,
   ...creditsCommands,
   ...keyCommands,
   ...domainCommands,

@@ -31,6 +31,7 @@ import { createEvents, type Events } from './reporting/events/index.ts'
 import { createExports, type Exports } from './reporting/exports/index.ts'
 import { createStats, rollUp, type Stats } from './reporting/statistics/index.ts'
 import { createWebhooks, type Webhooks } from './reporting/webhooks/index.ts'
+import { createReputation, type Reputation } from './reputation/index.ts'
 import { createRetention, type Retention } from './retention/index.ts'
 import { createPrivacy, type Privacy } from './retention/privacy/index.ts'
 import { createReturns, type Returns } from './returns/index.ts'
@@ -63,6 +64,7 @@ export interface Core {
   readonly tracking: Tracking
   readonly returns: Returns
   readonly stats: Stats
+  readonly reputation: Reputation
   readonly eventLog: EventLog
   readonly exports: Exports
   readonly privacy: Privacy
@@ -73,7 +75,7 @@ export interface Core {
   readonly clock: Clock
   /**
    * Periodic cleanup that any process may run: creates partitions ahead of time and deletes expired idempotency keys,
-   * rate-limit windows, suppressions, export files, batches and returns.
+   * rate-limit windows, suppressions, export files, batches, returns and counts.
    */
   readonly cleanUp: () => Promise<void>
   readonly close: () => Promise<void>
@@ -145,6 +147,7 @@ export function createCore({
   const http = createOutboundHttp(config)
   const exports = createExports({ sql: work, secrets, config, messages, principalOf: auth.principalOf, http })
   const queue = createQueueControl({ sql: work, config, finished: createFinishedSource(forgotten) })
+  const reputation = createReputation({ sql: work, config })
   const deliveries = createDeliveries({
     sql,
     log,
@@ -178,8 +181,15 @@ export function createCore({
     queue,
     sources,
     sourceChecks,
-    events: createEvents({ sql: work, alongside: rollUp }),
+    events: createEvents({
+      sql: work,
+      async alongside(transaction, batch) {
+        await rollUp(transaction, batch)
+        await reputation.count(transaction, batch)
+      },
+    }),
     stats: createStats(work),
+    reputation,
     eventLog: createEventLog({ sql: work, secrets }),
     tracking,
     returns,
@@ -197,6 +207,7 @@ export function createCore({
         deliveries.limits.forgetOld,
         queue.forgetOld,
         returns.forgetOld,
+        reputation.forgetOld,
       ]),
     async close() {
       readiness.close()

@@ -3,12 +3,14 @@ import {
   type Config,
   type Core,
   type Flow,
+  HELD_PLACE,
   isDatabaseAway,
   isPerishable,
   type Log,
   type Providers,
   type WaitingFor,
 } from '@postrider/core'
+import { AccountHolds } from './account-holds.ts'
 import type { Backlogged } from './backlog.ts'
 import { Conversations } from './conversations.ts'
 import { deliver, type InFlightDelivery } from './deliver.ts'
@@ -58,6 +60,7 @@ export class Dispatcher {
   readonly #sources: WorkerSources
   readonly #smartHosts: SmartHosts
   readonly #ways: Ways
+  readonly #holds: AccountHolds
   readonly #looking: NodeJS.Timeout
   #stopping = false
 
@@ -70,8 +73,10 @@ export class Dispatcher {
     this.#giveBack = new GiveBack({ ...options, inFlight: this.#inFlight })
     this.#sources = new WorkerSources({ ...options, onChanged: () => this.#routeAgain() })
     this.#smartHosts = new SmartHosts({ ...options, onChanged: () => this.#places.allowancesChanged() })
+    this.#holds = new AccountHolds(options)
     this.#places = new Places({
       ...options,
+      holds: this.#holds,
       conversations: this.#conversations,
       siteConnections: options.config.siteConnections,
       mainPlace: options.routes.mainPlace,
@@ -91,7 +96,7 @@ export class Dispatcher {
 
   /** To be called before the first {@link take}. */
   async start(): Promise<void> {
-    await Promise.all([this.#sources.start(), this.#smartHosts.start()])
+    await Promise.all([this.#sources.start(), this.#smartHosts.start(), this.#holds.start()])
     await this.#places.start()
   }
 
@@ -165,6 +170,8 @@ export class Dispatcher {
   async #route(inFlight: InFlightDelivery): Promise<void> {
     const { delivery } = inFlight
     if (delivery.isHeld) return this.#outcomes.finish(delivery, endedWaiting('hold'), inFlight)
+    const mayPass = this.#holds.mayPass(delivery)
+    if (!(mayPass === true || (await mayPass))) return this.#park([inFlight], HELD_PLACE, 'account')
     const way = await this.#ways.choose(inFlight)
     if (way.kind === 'failed') return this.#outcomes.finish(delivery, way.outcome, inFlight)
     if (this.#stopping) return this.#giveBack.release([inFlight], 0)
@@ -217,6 +224,7 @@ export class Dispatcher {
       const { delivery, message, site } = inFlight
       if (isPerishable(message.settings) && isTooLate(inFlight))
         return this.#outcomes.finish(delivery, TOO_LATE, { message })
+      if (this.#holds.isHeld(delivery)) return await this.#park([inFlight], HELD_PLACE, 'account')
       const way = await this.#ways.again(inFlight, place.name)
       if (way.kind === 'failed') return this.#outcomes.finish(delivery, way.outcome, { message })
       // The way may have changed while the delivery waited; it then waits at another place.
@@ -251,14 +259,7 @@ export class Dispatcher {
       this.#outcomes.finish(delivery, outcome, { message, place: place.name })
     } catch (error) {
       if (!isDatabaseAway(error)) return this.#outcomes.fault(inFlight.delivery, error, inFlight.message)
-      // Nothing was offered to a server: a failure to record end of data is an outcome, not an error. Other errors may be caused by this
-      // message and must count as an attempt.
-      const { messageId, recipientNo } = inFlight.delivery
-      this.#options.log.warn(
-        { err: error, messageId, recipientNo },
-        'delivery released without an attempt: database unavailable',
-      )
-      await this.#giveBack.release([inFlight], 1)
+      await this.#giveBack.releaseUnoffered(inFlight, error)
     }
   }
 
@@ -290,7 +291,7 @@ export class Dispatcher {
       }
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    await Promise.all([this.#places.close(), this.#sources.close(), this.#smartHosts.close()])
+    await Promise.all([this.#places.close(), this.#sources.close(), this.#smartHosts.close(), this.#holds.close()])
     this.#conversations.close()
   }
 }

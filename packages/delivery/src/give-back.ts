@@ -55,6 +55,19 @@ export class GiveBack {
     await this.#give(given, (deliveries) => core.deliveries.release(workerId, deliveries, seconds))
   }
 
+  /**
+   * Because of an error of the database, before anything was offered to a server: a failure to record end of data is an outcome. Other errors
+   * may be caused by the message and must count as an attempt.
+   */
+  async releaseUnoffered(given: Given, err: unknown): Promise<void> {
+    const { messageId, recipientNo } = given.delivery
+    this.#options.log.warn(
+      { err, messageId, recipientNo },
+      'delivery released without an attempt: database unavailable',
+    )
+    await this.release([given], 1)
+  }
+
   /** They wait at their place until it has capacity. `lookWithin`: see {@link ParkedDelivery}. */
   async park<T extends Given>(
     given: readonly T[],

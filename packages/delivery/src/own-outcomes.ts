@@ -44,6 +44,7 @@ const WAITED: Readonly<Record<WaitingFor | 'hold', string>> = {
   pause: 'delivery to the provider was paused',
   'warm-up': 'the daily limit of its source addresses, which are new, was used up',
   source: 'none of its source addresses could send',
+  account: 'mail of the account was held or slowed',
 }
 
 /** Temporary: if the body is restored in time, the message is still delivered. */

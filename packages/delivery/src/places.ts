@@ -1,6 +1,7 @@
 import {
   type Core,
   type Flow,
+  HELD_PLACE,
   hasMoreParked,
   type Log,
   OPERATOR_RULE,
@@ -9,6 +10,7 @@ import {
   type Providers,
   partsOfPlace,
 } from '@postrider/core'
+import type { AccountHolds } from './account-holds.ts'
 import { BackOff } from './back-off.ts'
 import { Backlog, type Backlogged } from './backlog.ts'
 import { FlowTries } from './flow-tries.ts'
@@ -42,6 +44,7 @@ export interface PlacesOptions
   readonly siteConnections: number
   readonly sources: WorkerSources
   readonly smartHosts: SmartHosts
+  readonly holds: AccountHolds
   /** The place that all mail goes to, except that of simulated providers; undefined if mail goes to many. */
   readonly mainPlace: string | undefined
 }
@@ -160,8 +163,9 @@ export class Places {
 
   /** Parked mail that can be delivered now, and how much of it the places have capacity for. */
   *withCapacity(): Generator<{ readonly backlogged: Backlogged; readonly room: number }> {
-    const { sources } = this.#options
+    const { sources, holds } = this.#options
     const isOpen = (name: string): boolean => {
+      if (name === HELD_PLACE) return true
       const responsibility = sources.of(name)
       if (responsibility === 'move') return true
       if (responsibility !== 'here') {
@@ -173,6 +177,7 @@ export class Places {
       return place.isOpen && !this.stalls(place) && place.isReady()
     }
     const roomOf = ({ flow, place: name }: Backlogged): number => {
+      if (name === HELD_PLACE) return holds.roomFor(flow)
       if (sources.of(name) !== 'here') return MOVED_AT_ONCE
       const place = this.named(name)
       if (place.closedFor(flow) || place.waitingOf(flow) > this.#mostOf(place, flow) / 2) return 0

@@ -105,7 +105,7 @@ export class RateGate {
 }
 
 /** The window in which a rate is counted. Each has a name of its own, since they begin at the same times. */
-function windowOf(place: string, { messages, seconds }: MessageRate): Rate {
+export function windowOf(place: string, { messages, seconds }: MessageRate): Rate {
   const per = (window: number): number => (messages * window) / seconds
   const window = WINDOWS.find((one) => per(one) >= ENOUGH || (per(one) >= 1 && Number.isInteger(per(one)))) ?? 3600
   return {

@@ -10,6 +10,7 @@ import { runLeaseLoop } from './lease-loop.ts'
 import { runPrivacyLoop } from './privacy-loop.ts'
 import { runQueueJobLoop } from './queue-job-loop.ts'
 import { createRecorder } from './recorder.ts'
+import { runReputationLoop } from './reputation-loop.ts'
 import { runRetentionLoops } from './retention-loops.ts'
 import { createRoutes } from './routes.ts'
 import { runSourceLoops } from './source-loops.ts'
@@ -66,6 +67,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
     webhooks,
     runQueueJobLoop({ core, log }),
     runWarmUpLoop({ core, log }),
+    runReputationLoop({ core, log }),
     ...runExportLoops({ core, log }),
     ...runRetentionLoops({ core, log }),
     ...runSourceLoops({ core, log }),

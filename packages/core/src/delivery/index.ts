@@ -3,6 +3,7 @@ import type { Sql } from '../platform/database/database.ts'
 import type { Log } from '../platform/log.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
+import { type AccountHold, readAccountHolds } from './account-holds.ts'
 import {
   freeSlots,
   freeSlotsOfOthers,
@@ -51,11 +52,13 @@ import {
   releaseDeliveries,
   type SendPermission,
 } from './queue.ts'
+import { QUEUE_CHANNEL, readFlows, wake } from './queue-channel.ts'
 import { type Result, recordOutcomes } from './record.ts'
 import { makeMark, type ReturnPathTarget, readMark } from './return-path.ts'
 import { countHits, forgetHits, type RuleHits } from './rule-hits.ts'
 import { failSetAside, listSetAside, noteAlone, releaseSetAside, type SetAside } from './set-aside.ts'
 
+export { type AccountHold, HELD_PLACE, HOLD_LEVELS, type HoldLevel } from './account-holds.ts'
 export { type BounceClass, bounceClass } from './bounce-rules.ts'
 export type { Slot, SlotRequest } from './connection-slots.ts'
 export type { FlowProgress } from './flow-progress.ts'
@@ -82,13 +85,11 @@ export { ProvidersError } from './providers/providers-error.ts'
 export type { MessageRate } from './providers/units.ts'
 
 export type { ClaimedDelivery, DeliveryKey, EndOfData, SendPermission } from './queue.ts'
+export { announcer, QUEUE_CHANNEL } from './queue-channel.ts'
 export type { Result } from './record.ts'
 export { isPerishable, lifetimeOf } from './schedule.ts'
 export type { SetAside } from './set-aside.ts'
 export { DELIVERY_STATES, type DeliveryState } from './states.ts'
-
-/** The notification channel that wakes workers after a message is accepted. */
-export const QUEUE_CHANNEL = 'postrider_queue'
 
 export interface Deliveries {
   /** See lease.ts. */
@@ -110,6 +111,8 @@ export interface Deliveries {
   /** See overrides.ts and rule-hits.ts. */
   readonly limits: {
     overrides(first?: readonly string[]): Promise<Override[]>
+    /** See account-holds.ts. */
+    accountHolds(): Promise<AccountHold[]>
     set(override: NewOverride): Promise<void>
     raise(): Promise<void>
     takeProbe(place: string): Promise<boolean>
@@ -200,6 +203,7 @@ export function createDeliveries({
     parkedFlows: (after) => watched(() => parkedFlows(sql, after)),
     limits: {
       overrides: (first) => readOverrides(sql, first),
+      accountHolds: () => readAccountHolds(sql),
       set: (override) => setOverride(sql, override),
       raise: () => raiseRates(sql),
       takeProbe: (place) => takeProbe(sql, place),
@@ -257,43 +261,4 @@ async function withForgotten(claimed: ClaimedDelivery[], forgotten: Forgotten): 
     })),
   )
   return claimed.map((delivery, at) => ({ ...delivery, suppression: delivery.suppression ?? reasons[at] ?? null }))
-}
-
-/** Flows beyond which a notification names none: a payload holds 8000 bytes. */
-const MAX_NAMED = 400
-
-/**
- * Returns a function that wakes the workers after a commit. NOTIFY stays outside the transaction that accepts a message,
- * because it takes a lock that all committing sessions share. Only one runs at a time, because one wake-up serves all.
- */
-export function announcer(sql: Sql): (flow: Flow) => void {
-  let running = false
-  let queued = new Set<string>()
-  const run = async (): Promise<void> => {
-    running = true
-    while (queued.size > 0) {
-      const payload = queued.size > MAX_NAMED ? '' : [...queued].join(' ')
-      queued = new Set()
-      // A lost wake-up delays mail by one poll interval at most.
-      await wake(sql, payload).catch(() => {})
-    }
-    running = false
-  }
-  return ({ accountId, class: of }) => {
-    queued.add(`${accountId}.${of}`)
-    if (!running) void run()
-  }
-}
-
-/** NOTIFY writes a commit record, which need not be flushed. */
-async function wake(sql: Sql, payload: string): Promise<void> {
-  await sql`select set_config('synchronous_commit', 'off', true), pg_notify(${QUEUE_CHANNEL}, ${payload})`
-}
-
-function readFlows(payload: string): Flow[] | undefined {
-  if (!/^(?:\d{1,10}\.[012](?: |$)){1,1000}$/.test(payload)) return undefined
-  return payload.split(' ').map((flow) => {
-    const [accountId, of] = flow.split('.').map(Number)
-    return { accountId: accountId as number, class: of as Flow['class'] }
-  })
 }

@@ -5,9 +5,9 @@ import type { DeliveryKey } from './queue.ts'
 
 /**
  * Why mail waits at its place: connections or the rate are used up, the place is paused, the allowance of a new source is used up, or no
- * source that this worker has can send it.
+ * source that this worker has can send it. Or mail of its account is held or slowed.
  */
-export type WaitingFor = 'connections' | 'rate' | 'pause' | 'warm-up' | 'source'
+export type WaitingFor = 'connections' | 'rate' | 'pause' | 'warm-up' | 'source' | 'account'
 
 /** A delivery that is left to its place. */
 export interface ParkedDelivery extends DeliveryKey {

@@ -36,7 +36,10 @@ export interface EventDetail {
   readonly url?: string
   /** unsubscribed: the group; absent for all mail. */
   readonly group?: number
-  /** domain: its name, and its states before and after. */
+  /** account: the rule, and the figures that it judged. */
+  readonly rule?: string
+  readonly figures?: Readonly<Record<string, number>>
+  /** domain: its name, and its states before and after. account: the levels before and after. */
   readonly domain?: string
   readonly before?: string
   readonly after?: string

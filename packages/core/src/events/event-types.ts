@@ -173,6 +173,18 @@ export const EVENT_TYPE_TABLE = {
     byReader: true,
     sample: {},
   },
+  account: {
+    meaning:
+      'Mail of the account is slowed, held or released, or its figures are a reason for a warning. It belongs to no message.',
+    producers: ['reputation/evaluate.ts', 'reputation/standing.ts'],
+    v2: null,
+    v3: null,
+    log: { filter: null, statuses: [], indexed: false },
+    exportKinds: [],
+    countedAs: [],
+    byReader: false,
+    sample: {},
+  },
   domain: {
     meaning: 'A sending domain became active or ceased to be. It belongs to no message.',
     producers: ['domains/store.ts'],

@@ -73,6 +73,8 @@ export interface Config extends OutboundAccess {
   readonly wrongKeysPerMinute: number
   /** Days a hard bounce suppresses its address; 0 means permanently. */
   readonly hardBounceDays: number
+  /** The consequences of bad figures of an account that has no rules of its own (reputation/rules.ts). */
+  readonly reputationRules: 'none' | 'standard' | 'strict'
   /** Maximum number of days that events and bodies are retained. */
   readonly eventDays: number
   readonly bodyDays: number
@@ -98,6 +100,9 @@ export function readConfig(env: Environment): Config {
       'must also be set: a certificate and its key are configured together',
     )
   }
+  const delivery = deliveryRoute(env.DELIVERY || 'sandbox')
+  // In the sandbox, bounces are tests.
+  const usualRules = delivery.kind === 'sandbox' ? 'none' : 'standard'
   return {
     databaseUrl: databaseUrl(env, dataDir),
     dataDir,
@@ -116,7 +121,7 @@ export function readConfig(env: Environment): Config {
     sandboxSmtpPort: port(env, 'SANDBOX_SMTP_PORT', 2526),
     sandboxHttpPort: port(env, 'SANDBOX_HTTP_PORT', 8025),
     sandboxNames: sandboxNames(env),
-    delivery: deliveryRoute(env.DELIVERY || 'sandbox'),
+    delivery,
     dnsServers: dnsServers(env.DNS_SERVERS),
     blockLists: blockLists(env.BLOCK_LISTS),
     spamhausKey: spamhausKey(env.SPAMHAUS_KEY),
@@ -140,6 +145,7 @@ export function readConfig(env: Environment): Config {
     providersFile: file(env, 'PROVIDERS_FILE'),
     callsPerMinute: wholeNumber(env, 'CALLS_PER_MINUTE', 600, 0, 1_000_000),
     wrongKeysPerMinute: wholeNumber(env, 'WRONG_KEYS_PER_MINUTE', 10, 0, 1_000_000),
+    reputationRules: oneOf(env, 'REPUTATION_RULES', ['none', 'standard', 'strict'], usualRules),
     hardBounceDays: wholeNumber(env, 'SUPPRESSION_HARDBOUNCE_DAYS', 0, 0, 36500),
     eventDays: wholeNumber(env, 'EVENT_DAYS', 90, 7, 3650),
     bodyDays: wholeNumber(env, 'BODY_DAYS', 30, 7, 3650),

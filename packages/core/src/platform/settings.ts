@@ -183,6 +183,12 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
       'Days an address stays suppressed after a server reported that its mailbox does not exist. 0 means until the entry is removed.',
   },
   {
+    name: 'REPUTATION_RULES',
+    default: '',
+    meaning:
+      'What follows when much mail of an account bounces or is complained about: standard (it is slowed or held), strict (at half of the shares) or none (warnings only). `postrider account rules` sets it for one account. Default: standard, and none with DELIVERY=sandbox. See docs/reputation.md.',
+  },
+  {
     name: 'EVENT_DAYS',
     default: '90',
     meaning:

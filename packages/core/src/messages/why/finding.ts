@@ -1,3 +1,4 @@
+import type { HoldReason } from '../../delivery/account-holds.ts'
 import type { FlowRate } from '../../delivery/flow-progress.ts'
 import type { AheadByNo } from '../../delivery/line.ts'
 import type { Pause } from '../../delivery/overrides.ts'
@@ -16,6 +17,8 @@ export const WAITING_REASONS = {
   'source-paused': 'its source address, which is paused, or another one of the pool',
   'no-source': 'a worker whose host has the source address',
   'operator-hold': 'the operator to release it',
+  'account-held':
+    'mail of the account to be released: too much of it bounced or was complained about, or the operator holds it',
   'fair-share': 'its turn: other mail is due as well',
   'no-worker': 'a worker: none is running',
   'set-aside': 'the operator, because workers died while they built the message',
@@ -62,5 +65,7 @@ export interface Facts {
   /** How fast the mail of this flow is tried, by place. */
   readonly rates: ReadonlyMap<string, FlowRate>
   readonly isOtherFlowDue: boolean
+  /** Why mail of the account and class is held or slowed; undefined if it is not. */
+  readonly hold: HoldReason | undefined
   readonly recent: RecentAttempts | undefined
 }

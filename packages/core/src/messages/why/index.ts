@@ -1,3 +1,4 @@
+import { HELD_PLACE, holdOf } from '../../delivery/account-holds.ts'
 import { flowRates } from '../../delivery/flow-progress.ts'
 import { livingWorkers } from '../../delivery/lease.ts'
 import { type AheadByNo, aheadAtPlaces, aheadInFlow, isOtherFlowDue } from '../../delivery/line.ts'
@@ -150,6 +151,7 @@ async function createFinder(
     pauses: parked.length > 0 ? await pausesOf(sql, message.accountId, places) : new Map(),
     sources: places.some((place) => partsOfPlace(place).source !== undefined) ? (await readEgress(sql)).sources : [],
     rates: parked.length > 0 ? await flowRates(sql, flow, places) : new Map(),
+    hold: places.includes(HELD_PLACE) ? await holdOf(sql, flow) : undefined,
     batch: waiting.has('held') ? await pausedBatchOf(sql, message) : undefined,
     isOtherFlowDue: due.length > 0 && (await isOtherFlowDue(sql, flow)),
     recent: [...aheadOfDue.values()].some(({ count }) => count > 0)

@@ -1,3 +1,4 @@
+import { HELD_PLACE } from '../../delivery/account-holds.ts'
 import type { FlowRate } from '../../delivery/flow-progress.ts'
 import { partsOfPlace } from '../../delivery/place-names.ts'
 import type { Source } from '../../delivery/sources/egress.ts'
@@ -17,6 +18,17 @@ export function parked(facts: Facts, row: DeliveryRow, since: Date): Finding {
   const line = facts.ahead.get(row.recipientNo) ?? texts.NONE_AHEAD
   const ahead = line.count
   const found = { since, nextAt: null, expected: expectedAt(facts, place, ahead), ahead }
+  if (place === HELD_PLACE) {
+    const text = texts.accountHeld(facts.hold, isOperator)
+    return {
+      ...found,
+      expected: null,
+      ahead: null,
+      since: facts.hold?.since ?? since,
+      waitingFor: 'account-held',
+      text,
+    }
+  }
   const pause = pauses.get(place)
   if (pause) {
     const reply = isOperator || pause.accountId !== null ? pause.reason : undefined

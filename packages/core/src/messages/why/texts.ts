@@ -1,3 +1,4 @@
+import type { HoldReason } from '../../delivery/account-holds.ts'
 import type { Ahead } from '../../delivery/line.ts'
 import type { Pause } from '../../delivery/overrides.ts'
 import { partsOfPlace } from '../../delivery/place-names.ts'
@@ -163,4 +164,20 @@ export function retry(last: WhyAttempt, nextAt: Date, now: Date): string {
   const isRejected = last.host !== null && last.code !== null
   const what = isRejected ? `${last.host} rejected it temporarily` : 'The last attempt failed'
   return `${what} (${replyOf(last)}). ${next}`
+}
+
+/** `hold`: undefined if it has just ended. The operator's reason is not for the sender. */
+export function accountHeld(hold: HoldReason | undefined, isOperator: boolean): string {
+  if (!hold) return 'Mail of the account was held or slowed, and is sent again now.'
+  const why = HOLD_TEXTS[hold.rule] ?? 'The operator holds mail of this account'
+  const reason = isOperator && hold.reason !== null ? `: ${shortened(hold.reason)}` : ''
+  if (hold.level === 'held') return `${why}${reason}. It waits until the operator releases it, or expires.`
+  return `${why}${reason}. At most ${hold.rate} messages per hour of the account are sent.`
+}
+
+const HOLD_TEXTS: Readonly<Record<string, string>> = {
+  'unknown-recipients': 'Mail of the account is held, because much of it went to addresses that do not exist',
+  'sudden-volume': 'Mail of the account is slowed, because there is far more of it than usual',
+  bounces: 'Mail of the account is held back, because much of it bounced',
+  complaints: 'Mail of the account is held back, because recipients reported it as spam',
 }

@@ -1,0 +1,203 @@
+import type { HoldLevel } from '../delivery/account-holds.ts'
+import { LIMITS_CHANNEL } from '../delivery/overrides.ts'
+import { insertEvents } from '../events/insert-events.ts'
+import { onlyRow, type Sql, type SqlTransaction } from '../platform/database/database.ts'
+import { type Figures, figuresOf, type HourCounts, minus } from './figures.ts'
+import {
+  HOLD_RULES,
+  type HoldRule,
+  isStricter,
+  type Judged,
+  judge,
+  judgeRecovery,
+  type ReputationRules,
+  type Verdict,
+} from './rules.ts'
+
+/** Accounts per round. */
+const BATCH = 50
+/** Complaints within 30 days from which the deliveries to providers that report them are counted. */
+const COUNTED_COMPLAINTS = 5
+/** Hours of good figures after which a hold ends. */
+const RECOVERY_HOURS = 24
+/** Holds that end by hand only: what caused them is known only to the account's owner. */
+const BY_HAND: ReadonlySet<string> = new Set(['unknown-recipients held', 'complaints held'])
+
+/** A change of an account's standing. */
+export interface StandingChange {
+  readonly accountId: number
+  readonly rule: HoldRule
+  readonly before: HoldLevel | 'good'
+  readonly after: HoldLevel | 'good'
+  readonly figures: Readonly<Record<string, number>>
+}
+
+export interface EvaluateDependencies {
+  readonly sql: Sql
+  /** The rules of accounts that have none of their own. */
+  readonly defaultRules: ReputationRules
+}
+
+/**
+ * Judges some accounts whose counts have changed or whose holds are due to be looked at again, in one transaction with all that follows: holds and
+ * events. Returns the changes, and whether there may be more accounts. Any number of workers may do so at once.
+ */
+export async function evaluateSome({ sql, defaultRules }: EvaluateDependencies): Promise<{
+  readonly changes: readonly StandingChange[]
+  readonly more: boolean
+}> {
+  return sql.begin(async (transaction) => {
+    const due = await transaction<{ accountId: number }[]>`
+      with taken as (
+        delete from reputation_due where account_id in (
+          select account_id from reputation_due limit ${BATCH} for update skip locked)
+        returning account_id
+      )
+      select account_id as "accountId" from taken
+      union
+      (select account_id from account_holds where check_at <= service_now() limit ${BATCH})`
+    const changes: StandingChange[] = []
+    // In the order of ids: two workers may have the same account.
+    for (const { accountId } of due.toSorted((a, b) => a.accountId - b.accountId)) {
+      changes.push(...(await evaluate(transaction, accountId, defaultRules)))
+    }
+    if (changes.length > 0) await transaction`select pg_notify(${LIMITS_CHANNEL}, '')`
+    return { changes, more: due.length >= BATCH }
+  }) as Promise<{ changes: StandingChange[]; more: boolean }>
+}
+
+interface Account {
+  readonly rules: ReputationRules | null
+  readonly since: Date | null
+  readonly base: HourCounts | null
+  readonly now: Date
+}
+
+interface Hold {
+  readonly rule: HoldRule
+  readonly level: HoldLevel
+  readonly classes: readonly number[]
+  readonly rate: number | null
+  readonly hours: number
+  readonly goodHours: number | null
+  readonly hasEnded: boolean
+}
+
+async function evaluate(
+  sql: SqlTransaction,
+  accountId: number,
+  defaultRules: ReputationRules,
+): Promise<StandingChange[]> {
+  // Locks the account's row, so that two workers do not write the same event.
+  const [account] = await sql<Account[]>`
+    select r.rules, r.since, r.base, service_now() as now from accounts a left join account_reputation r on r.account_id = a.id
+     where a.id = ${accountId} for no key update of a`
+  if (!account) return []
+  const holds = await selectHolds(sql, accountId)
+  const figures = figuresOf(await selectHours(sql, accountId, account), account.now)
+  const judged: Judged = {
+    figures,
+    rules: account.rules ?? defaultRules,
+    complaints: await complaintsOf(sql, accountId, figures),
+    isBulkHeld: holds.some(({ rule, level, hours }) => rule === 'bounces' && level === 'held' && hours >= 1),
+  }
+  const changes: StandingChange[] = []
+  const [verdicts, lasting] = [judge(judged), judgeRecovery(judged)]
+  for (const rule of HOLD_RULES) {
+    const hold = holds.find((one) => one.rule === rule)
+    const verdict = verdicts.find((one) => one.rule === rule)
+    const isGood = !verdict && !lasting.some((one) => one.rule === rule)
+    const after = await change(sql, accountId, { rule, hold, verdict, isGood })
+    if (after === undefined) continue
+    changes.push({ accountId, rule, before: hold?.level ?? 'good', after, figures: verdict?.figures ?? {} })
+  }
+  for (const { rule, before, after, figures } of changes) {
+    await insertEvents(sql, {
+      from: sql`(select ${accountId}::int as account_id, null::uuid as message_id, null::int as recipient_no) account`,
+      type: 'account',
+      detail: { rule, before, after, ...(Object.keys(figures).length > 0 ? { figures } : {}) },
+    })
+  }
+  return changes
+}
+
+async function selectHolds(sql: SqlTransaction, accountId: number): Promise<Hold[]> {
+  return sql<Hold[]>`
+    select rule, level, classes, rate, extract(epoch from service_now() - since)::float8 / 3600 as hours,
+           extract(epoch from service_now() - good_since)::float8 / 3600 as "goodHours",
+           coalesce(until <= service_now(), false) as "hasEnded"
+      from account_holds where account_id = ${accountId} and rule = any(${[...HOLD_RULES]}::text[])`
+}
+
+async function selectHours(sql: SqlTransaction, accountId: number, { since, base }: Account): Promise<HourCounts[]> {
+  const rows = await sql<HourCounts[]>`
+    select hour, accepted, delivered, hard, complained from account_counts
+     where account_id = ${accountId} and hour > service_now() - interval '30 days'
+       and hour >= coalesce(date_trunc('hour', ${since?.toISOString() ?? null}::text::timestamptz, 'UTC'), '-infinity')
+     order by hour desc`
+  const last = rows.at(-1)
+  if (!base || !last || last.hour.getTime() !== Date.parse(String(base.hour))) return rows
+  return [...rows.slice(0, -1), { hour: last.hour, ...minus(last, base) }]
+}
+
+/** Complaints, and deliveries to the providers that have reported some to this installation within 30 days: others never do. */
+async function complaintsOf(
+  sql: SqlTransaction,
+  accountId: number,
+  { recent }: Figures,
+): Promise<Judged['complaints']> {
+  const { complained, since } = recent
+  if (complained < COUNTED_COMPLAINTS) return undefined
+  const { delivered } = onlyRow(
+    await sql<{ delivered: number }[]>`
+      select coalesce(sum(delivered), 0)::int as delivered from delivery_counts
+       where account_id = ${accountId} and hour >= ${since.toISOString()}::text::timestamptz
+         and provider in (select provider from delivery_counts
+                           where complained > 0 and hour > service_now() - interval '30 days')`,
+  )
+  return { complained, delivered }
+}
+
+interface Change {
+  readonly rule: HoldRule
+  readonly hold: Hold | undefined
+  readonly verdict: Verdict | undefined
+  /** The figures are below half of the lowest limit. */
+  readonly isGood: boolean
+}
+
+/** Writes what has changed of one hold. Returns the level after it; undefined if that is the same as before. */
+async function change(
+  sql: SqlTransaction,
+  accountId: number,
+  { rule, hold, verdict, isGood }: Change,
+): Promise<HoldLevel | 'good' | undefined> {
+  const isWider = verdict && hold && verdict.level === hold.level && verdict.classes.length > hold.classes.length
+  if (verdict && (isWider || isStricter(verdict.level, hold?.level))) {
+    await insertHold(sql, accountId, verdict)
+    return verdict.level
+  }
+  if (!hold) return undefined
+  const endsByItself = !BY_HAND.has(`${rule} ${hold.level}`)
+  if (endsByItself && (hold.hasEnded || (isGood && (hold.goodHours ?? 0) >= RECOVERY_HOURS))) {
+    await sql`delete from account_holds where account_id = ${accountId} and rule = ${rule}`
+    return 'good'
+  }
+  await sql`
+    update account_holds
+       set good_since = case when ${String(isGood)}::text::boolean then coalesce(good_since, service_now()) end,
+           check_at = service_now() + interval '1 hour'
+     where account_id = ${accountId} and rule = ${rule}`
+  return undefined
+}
+
+/** A hold because of sudden volume ends after a day: if the volume stays, it is the usual one. */
+async function insertHold(sql: SqlTransaction, accountId: number, { rule, level, classes, rate, figures }: Verdict) {
+  await sql`
+    insert into account_holds (account_id, rule, level, classes, rate, figures, since, until, check_at)
+    values (${accountId}, ${rule}, ${level}, ${[...classes]}::smallint[], ${rate}, ${JSON.stringify(figures)}::text::jsonb, service_now(),
+            ${rule === 'sudden-volume' ? sql`service_now() + interval '1 day'` : sql`null`}, service_now() + interval '1 hour')
+    on conflict (account_id, rule) do update
+       set level = excluded.level, classes = excluded.classes, rate = excluded.rate, figures = excluded.figures, since = excluded.since,
+           until = excluded.until, good_since = null, check_at = excluded.check_at`
+}

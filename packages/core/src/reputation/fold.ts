@@ -1,0 +1,37 @@
+import type { Sql } from '../platform/database/database.ts'
+
+/** Days for which counts are kept by hour, and by day; and the sums of accounts. */
+const DAYS = { hours: 14, all: 400, sums: 31 } as const
+/** Rows changed at once. */
+const CHUNK = 5000
+
+/** Adds old hours up to days, and deletes what is older still. Returns the number of rows that were changed. */
+export async function foldCounts(sql: Sql): Promise<number> {
+  const folded = await sql`
+    with old as (
+      delete from delivery_counts where (account_id, hour, domain_id, class, provider, source) in (
+        select account_id, hour, domain_id, class, provider, source from delivery_counts
+         where hour < date_trunc('day', service_now(), 'UTC') - make_interval(days => ${DAYS.hours})
+           and hour <> date_trunc('day', hour, 'UTC')
+           and hour > service_now() - make_interval(days => ${DAYS.hours + 14})
+         limit ${CHUNK} for update skip locked)
+      returning *
+    )
+    insert into delivery_counts as d
+    select account_id, date_trunc('day', hour, 'UTC') as day, domain_id, class, provider, source, sum(accepted), sum(attempts), sum(delivered),
+           sum(deferred), sum(hard), sum(soft), sum(blocked), sum(late), sum(complained), sum(unsubscribed)
+      from old group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
+    on conflict (account_id, hour, domain_id, class, provider, source) do update
+       set accepted = d.accepted + excluded.accepted, attempts = d.attempts + excluded.attempts, delivered = d.delivered + excluded.delivered,
+           deferred = d.deferred + excluded.deferred, hard = d.hard + excluded.hard, soft = d.soft + excluded.soft,
+           blocked = d.blocked + excluded.blocked, late = d.late + excluded.late, complained = d.complained + excluded.complained,
+           unsubscribed = d.unsubscribed + excluded.unsubscribed`
+  const deleted = await sql`
+    delete from delivery_counts where (account_id, hour, domain_id, class, provider, source) in (
+      select account_id, hour, domain_id, class, provider, source from delivery_counts
+       where hour < service_now() - make_interval(days => ${DAYS.all}) limit ${CHUNK})`
+  const sums = await sql`
+    delete from account_counts where (account_id, hour) in (
+      select account_id, hour from account_counts where hour < service_now() - make_interval(days => ${DAYS.sums}) limit ${CHUNK})`
+  return folded.count + deleted.count + sums.count
+}

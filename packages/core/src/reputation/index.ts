@@ -1,0 +1,61 @@
+import { type Actor, OPERATOR } from '../accounts/audit/index.ts'
+import { BULK, NORMAL, URGENT } from '../accounts/mail-class.ts'
+import { loadProviders } from '../delivery/providers/providers.ts'
+import type { Config } from '../platform/config.ts'
+import type { Sql, SqlTransaction } from '../platform/database/database.ts'
+import type { Batch } from '../reporting/events/index.ts'
+import { countDeliveries } from './count-deliveries.ts'
+import { evaluateSome, type StandingChange } from './evaluate.ts'
+import { foldCounts } from './fold.ts'
+import {
+  type AccountStanding,
+  holdAccount,
+  listHolds,
+  type NewHold,
+  type Purged,
+  purgeAccount,
+  releaseAccount,
+  type ShownHold,
+  setRules,
+  showStanding,
+} from './standing.ts'
+
+export type { StandingChange } from './evaluate.ts'
+export type { AccountStanding, Purged, ShownHold } from './standing.ts'
+
+/** How mail of an account fares, and what follows from it. */
+export interface Reputation {
+  /** See count-deliveries.ts. */
+  count(sql: SqlTransaction, batch: Batch): Promise<void>
+  /** See evaluate.ts. */
+  evaluateSome(): Promise<{ readonly changes: readonly StandingChange[]; readonly more: boolean }>
+  /** See standing.ts. */
+  show(accountId: number): Promise<AccountStanding>
+  list(): Promise<(ShownHold & { readonly accountId: number })[]>
+  setRules(accountId: number, rules: string | null, by?: Actor): Promise<void>
+  /** All classes if they are not given. */
+  hold(hold: Omit<NewHold, 'classes'> & Partial<Pick<NewHold, 'classes'>>, by?: Actor): Promise<void>
+  release(accountId: number, by?: Actor): Promise<string[]>
+  purge(accountId: number, options?: { by?: Actor; onProgress?: (dropped: number) => void }): Promise<Purged>
+  /** See fold.ts. */
+  forgetOld(): Promise<number>
+}
+
+export function createReputation({ sql, config }: { readonly sql: Sql; readonly config: Config }): Reputation {
+  const { reputationRules } = config
+  let providers: readonly string[] | undefined
+  return {
+    count(transaction, batch) {
+      providers ??= loadProviders(config.providersFile).all.map(({ name }) => name)
+      return countDeliveries(transaction, batch, providers)
+    },
+    evaluateSome: () => evaluateSome({ sql, defaultRules: reputationRules }),
+    show: (accountId) => showStanding(sql, accountId, reputationRules),
+    list: () => listHolds(sql),
+    setRules: (accountId, rules, by = OPERATOR) => setRules(sql, accountId, { rules, by }),
+    hold: ({ classes = [URGENT, NORMAL, BULK], ...hold }, by = OPERATOR) => holdAccount(sql, { ...hold, classes }, by),
+    release: (accountId, by = OPERATOR) => releaseAccount(sql, accountId, by),
+    purge: (accountId, { by = OPERATOR, onProgress } = {}) => purgeAccount(sql, accountId, { by, onProgress }),
+    forgetOld: () => foldCounts(sql),
+  }
+}

@@ -1,0 +1,101 @@
+import { type AccountHold, type Core, type Flow, isDatabaseTrouble, type Log, type Rate } from '@postrider/core'
+import { flowKey } from './fair-queue.ts'
+import { windowOf } from './rate-gate.ts'
+import { createRefresher } from './refresher.ts'
+
+/** Milliseconds between two reads of the holds; a notification causes one at once. */
+const READ_EVERY_MS = 1000
+/** Deliveries of a flow that are claimed at once after its hold has ended, and while it is slowed. */
+const AT_ONCE = { released: 50, slowed: 5 } as const
+/** Milliseconds after which a rate that was used up is tried again, however long its window is. */
+const MAX_CLOSED_MS = 60_000
+
+export interface AccountHoldsOptions {
+  readonly core: Core
+  readonly log: Log
+}
+
+interface Held {
+  /** Null if no mail is sent. */
+  readonly rate: Rate | null
+  /** The rate is used up until then. */
+  closedUntil: number
+}
+
+/** Which flows are held or slowed because of their account's reputation, or by the operator (core/reputation). */
+export class AccountHolds {
+  readonly #options: AccountHoldsOptions
+  #byFlow = new Map<number, Held>()
+  readonly #timer: NodeJS.Timeout
+  #listening: { close(): Promise<void> } | undefined
+
+  constructor(options: AccountHoldsOptions) {
+    this.#options = options
+    this.#timer = setInterval(() => void this.read(), READ_EVERY_MS)
+  }
+
+  /** Reads the holds, and reads them again whenever they change. */
+  async start(): Promise<void> {
+    await this.read()
+    this.#listening = await this.#options.core.deliveries.limits.listen(() => void this.read())
+  }
+
+  /** Whether no mail of the flow is sent. */
+  isHeld(flow: Flow): boolean {
+    return this.#byFlow.size > 0 && this.#byFlow.get(flowKey(flow))?.rate === null
+  }
+
+  /** Whether a delivery of the flow may be sent now; of a slowed flow, it is counted. */
+  mayPass(flow: Flow): boolean | Promise<boolean> {
+    const held = this.#byFlow.size > 0 ? this.#byFlow.get(flowKey(flow)) : undefined
+    if (!held) return true
+    if (held.rate === null || performance.now() < held.closedUntil) return false
+    return this.#take(held, held.rate)
+  }
+
+  async #take(held: Held, rate: Rate): Promise<boolean> {
+    const { refused, retryAfter } = await this.#options.core.rateLimits.take([rate])
+    if (refused) held.closedUntil = performance.now() + Math.min(retryAfter * 1000, MAX_CLOSED_MS)
+    return !refused
+  }
+
+  /** How many deliveries of the flow may be claimed of those that are parked because it was held. */
+  roomFor(flow: Flow): number {
+    const held = this.#byFlow.get(flowKey(flow))
+    if (!held) return AT_ONCE.released
+    return held.rate === null || performance.now() < held.closedUntil ? 0 : AT_ONCE.slowed
+  }
+
+  /** Those that are there when it is called are in effect when it resolves. */
+  readonly read = createRefresher(() => this.#read())
+
+  async #read(): Promise<void> {
+    const { core, log } = this.#options
+    try {
+      this.#set(await core.deliveries.limits.accountHolds())
+    } catch (err) {
+      if (!isDatabaseTrouble(err)) log.error({ err }, 'could not read which accounts are held')
+    }
+  }
+
+  #set(holds: readonly AccountHold[]): void {
+    const before = this.#byFlow
+    this.#byFlow = new Map()
+    for (const { accountId, classes, rate } of holds) {
+      for (const of of classes) {
+        const key = flowKey({ accountId, class: of })
+        const known = this.#byFlow.get(key)
+        const limit = rate === null ? null : windowOf(`account ${accountId}`, { messages: rate, seconds: 3600 })
+        // The strictest applies.
+        if (known && (known.rate === null || (limit !== null && limit.limit >= known.rate.limit))) continue
+        const closedUntil = before.get(key)?.rate?.name === limit?.name ? (before.get(key)?.closedUntil ?? 0) : 0
+        this.#byFlow.set(key, { rate: limit, closedUntil })
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#listening?.close().catch(() => {})
+  }
+}

@@ -1,0 +1,165 @@
+import t from 'tap'
+import { answered, postrider } from '../cli/postrider.ts'
+import { sendV2, v2Body } from '../helpers/send.ts'
+import type { Sender } from '../helpers/service.ts'
+import { startSink } from '../helpers/sink.ts'
+import { until } from '../helpers/until.ts'
+import { startOutbox } from './outbox.ts'
+
+const sink = await startSink(t, {
+  rcpt: ({ command }) => (command.includes('<gone') ? '550 5.1.1 no such user' : undefined),
+})
+const outbox = await startOutbox(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}`, REPUTATION_RULES: 'standard' })
+const { service } = outbox
+const { core, sql, env } = service
+
+/** An account, and what became of its mail. */
+async function makeAccount() {
+  const sender = await service.makeSender()
+  return {
+    sender,
+    id: String(sender.accountId),
+    send: (recipient: string, extra = {}) => sendAs(sender, recipient, extra),
+    async waiting() {
+      const rows = await sql<{ place: string; waiting: string; count: number }[]>`
+        select place, waiting_for as waiting, count(*)::int as count from delivery_queue where account_id = ${sender.accountId} group by 1, 2`
+      return rows.map(({ place, waiting, count }) => `${count} ${place} ${waiting}`)
+    },
+    got: () =>
+      sink.messages
+        .filter(({ from }) => from !== undefined)
+        .filter(({ data }) => String(data).includes(`@${sender.domain}`)).length,
+  }
+}
+
+async function sendAs(sender: Sender, recipient: string, extra: object): Promise<string> {
+  const base = `http://127.0.0.1:${service.config.apiPort}`
+  const answer = await sendV2(base, sender.apiKey, v2Body(sender, { personalizations: [{ recipient }], ...extra }))
+  const id = answer.body.data?.message_id
+  if (!id) throw new Error(`not accepted: ${JSON.stringify(answer.body)}`)
+  return id
+}
+const HELD = 'account:held account'
+
+t.test('held mail is accepted and waits, and is sent when the account is released', async (t) => {
+  const [held, other] = [await makeAccount(), await makeAccount()]
+  const text = (await postrider(env, 'account', 'hold', held.id, '--reason', 'we asked about their list')).stdout
+  t.match(text, `account ${held.id}: all mail is held`)
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  const ids = await Promise.all(['a', 'b', 'c'].map((name) => held.send(`${name}@harbor.example`)))
+  await until('it to wait', async () => (await held.waiting())[0] === `3 ${HELD}`)
+  await outbox.inState(await other.send('lena@harbor.example'), 'delivered')
+  t.equal(held.got(), 0)
+  const why = await core.messages.why({ messageId: ids[0] as string })
+  t.match(why?.deliveries[0], {
+    waitingFor: 'account-held',
+    text: /^The operator holds mail of this account: we asked about their list\. It waits/,
+  })
+  const sender = await core.messages.why({ messageId: ids[0] as string, accountId: held.sender.accountId })
+  t.notMatch(sender?.deliveries[0]?.text, 'we asked', 'the reason is for the operator')
+  t.match(await answered(env, 'account', 'standing', held.id), {
+    holds: [{ rule: 'operator', reason: 'we asked about their list' }],
+  })
+  t.match((await postrider(env, 'account', 'standing')).stdout, new RegExp(`^${held.id} +operator +held`, 'm'))
+  t.match((await postrider(env, 'queue')).stdout, /account:held/)
+
+  t.match((await postrider(env, 'account', 'release', held.id)).stdout, `released account ${held.id} (operator)`)
+  for (const id of ids) await outbox.inState(id, 'delivered')
+  t.match((await postrider(env, 'account', 'release', held.id)).stdout, 'was not held')
+})
+
+t.test('mail of one class is held, and that of others is sent', async (t) => {
+  const account = await makeAccount()
+  await answered(env, 'account', 'hold', account.id, '--reason', 'bulk first', '--class', 'bulk')
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  await account.send('bulk@harbor.example', { settings: { class: 'bulk' } })
+  await outbox.inState(await account.send('normal@harbor.example'), 'delivered')
+  await until('the other to wait', async () => (await account.waiting())[0] === `1 ${HELD}`)
+  await core.reputation.release(account.sender.accountId)
+  t.ok(await until('the other', () => account.got() === 2))
+})
+
+t.test(
+  'an account whose mail goes to unknown recipients is held within seconds, and purged or released exactly',
+  async (t) => {
+    const account = await makeAccount()
+    await Promise.all(Array.from({ length: 60 }, (_, at) => account.send(`gone${at}@harbor.example`)))
+    const since = performance.now()
+    const [hold] = await until(
+      'the hold',
+      async () => {
+        const { holds } = await core.reputation.show(account.sender.accountId)
+        return holds.length > 0 ? holds : undefined
+      },
+      30_000,
+    )
+    t.match(hold, { rule: 'unknown-recipients', level: 'held' })
+    t.comment(`held ${Math.round(performance.now() - since)} ms after the last was accepted`)
+    const scheduled = new Date(Date.now() + 3_600_000).toISOString()
+    await account.send('later@harbor.example', { schedule: scheduled })
+    const ids = await Promise.all(Array.from({ length: 25 }, (_, at) => account.send(`lena${at}@harbor.example`)))
+    await until('it to wait', async () => (await account.waiting()).includes(`25 ${HELD}`))
+    const purged = await answered<{ dropped: number }>(env, 'account', 'release', account.id, '--purge')
+    t.match(purged, { dropped: 25, rules: ['unknown-recipients'] })
+    for (const id of ids)
+      t.match(await outbox.story(id), {
+        deliveries: [{ state: 'dropped' }],
+        events: [{}, { type: 'dropped', detail: { reason: 'operator' } }],
+      })
+    t.equal(account.got(), 0)
+    await outbox.inState(await account.send('lena@harbor.example'), 'delivered')
+    t.equal((await account.waiting()).length, 1, 'what is scheduled is kept')
+  },
+)
+
+t.test('slowed mail is sent at its rate, and the rest waits', async (t) => {
+  const account = await makeAccount()
+  const { accountId } = account.sender
+  await sql`
+    insert into account_holds (account_id, rule, level, classes, rate, figures, since, check_at)
+    values (${accountId}, 'bounces', 'slowed', '{1,2}', 600, '{}', service_now(), 'infinity')`
+  await sql`select pg_notify('postrider_limits', '')`
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  await Promise.all(Array.from({ length: 30 }, (_, at) => account.send(`lena${at}@harbor.example`)))
+  await until('the first', () => account.got() >= 10)
+  await new Promise((resolve) => setTimeout(resolve, 3000))
+  t.ok(account.got() <= 20, `ten a minute, perhaps of two minutes: ${account.got()}`)
+  await until('the rest to wait', async () => (await account.waiting()).length === 1)
+  t.match(await account.waiting(), [new RegExp(`^\\d+ ${HELD}$`)])
+  const [left] = await sql<
+    { id: string }[]
+  >`select message_id::text as id from delivery_queue where account_id = ${accountId} limit 1`
+  t.match(await core.messages.why({ messageId: left?.id ?? '' }), {
+    deliveries: [{ waitingFor: 'account-held', text: /At most 600 messages per hour/ }],
+  })
+  await outbox.inState(await account.send('urgent@harbor.example', { settings: { class: 'urgent' } }), 'delivered')
+  await core.reputation.release(accountId)
+  await until('all', () => account.got() === 31)
+})
+
+t.test('held mail expires at the end of its lifetime', async (t) => {
+  const account = await makeAccount()
+  await core.reputation.hold({ accountId: account.sender.accountId, reason: 'a test' })
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  const id = await account.send('lena@harbor.example', { settings: { deadline: 60 } })
+  await until('it to wait', async () => (await account.waiting()).length === 1)
+  await outbox.advance(5)
+  await outbox.inState(id, 'expired')
+  t.match((await outbox.story(id)).events.at(-1), {
+    type: 'expired',
+    detail: { reply: /mail of the account was held or slowed until/ },
+  })
+})
+
+t.test('wrong calls say what is wrong', async (t) => {
+  const wrong = async (...args: string[]) => (await postrider(env, 'account', ...args)).stderr
+  t.match(await wrong('hold', '1'), '--reason')
+  t.match(
+    await wrong('hold', '1', '--reason', 'x', '--class', 'fast'),
+    '--class must be urgent, normal, bulk (got "fast")',
+  )
+  t.match(await wrong('hold', '999999', '--reason', 'x'), 'account 999999 not found')
+  t.match(await wrong('rules', '1'), 'missing argument: rules')
+  t.match(await wrong('rules', '1', 'lax'), 'must be none, standard, strict or default')
+  t.match(await wrong('release', '999999', '--purge'), 'account 999999 not found')
+})

@@ -73,6 +73,27 @@ create table account_holds (
 );
 create index account_holds_check on account_holds (check_at);
 
+-- How often a recipient got messages with one subject, by minute, over all workers: only those that a worker has sent several. The recipient is
+-- a keyed hash. Without WAL: after a crash of the database counting begins again.
+create unlogged table recipient_repeats (
+  account_id  integer not null,
+  recipient   bigint not null,
+  subject     bigint not null,
+  minute      timestamptz not null,
+  messages    integer not null,
+  primary key (account_id, recipient, subject, minute)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+create index recipient_repeats_minute on recipient_repeats (minute);
+
+-- Recipients who got one message again and again: their mail waits until then.
+create table recipient_holds (
+  account_id  integer not null references accounts (id) on delete cascade,
+  recipient   bigint not null,
+  since       timestamptz not null,
+  until       timestamptz not null,
+  primary key (account_id, recipient)
+);
+
 -- The constraint is not checked for rows that exist: with 'account', it allows more than before.
 alter table events
   drop constraint events_type_check,

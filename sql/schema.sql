@@ -736,6 +736,28 @@ create table queue_jobs (
 );
 create index queue_jobs_running on queue_jobs (id) where state = 'running'::text;
 
+create table recipient_holds (
+  account_id integer not null,
+  recipient bigint not null,
+  since timestamptz not null,
+  until timestamptz not null,
+  constraint recipient_holds_pkey primary key (account_id, recipient),
+  constraint recipient_holds_account_id_fkey foreign key (account_id) references accounts(id) on delete cascade
+);
+
+create unlogged table recipient_repeats (
+  account_id integer not null,
+  recipient bigint not null,
+  subject bigint not null,
+  minute timestamptz not null,
+  messages integer not null,
+  constraint recipient_repeats_pkey primary key (account_id, recipient, subject, minute)
+) with (
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 2000
+);
+create index recipient_repeats_minute on recipient_repeats (minute);
+
 create unlogged table reputation_due (
   account_id integer not null,
   constraint reputation_due_pkey primary key (account_id)

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { answered, postrider } from '../cli/postrider.ts'
+import { tablesWith } from '../helpers/dump.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import type { Sender } from '../helpers/service.ts'
 import { startSink } from '../helpers/sink.ts'
@@ -135,6 +136,42 @@ t.test('slowed mail is sent at its rate, and the rest waits', async (t) => {
   await outbox.inState(await account.send('urgent@harbor.example', { settings: { class: 'urgent' } }), 'delivered')
   await core.reputation.release(accountId)
   await until('all', () => account.got() === 31)
+})
+
+t.test('a recipient who gets one message again and again waits for an hour, and no other does', async (t) => {
+  const account = await makeAccount()
+  const { accountId } = account.sender
+  const loop = async (count: number, extra = {}) => {
+    for (let no = 0; no < count; no++) await account.send('Loop@harbor.example', { subject: 'Alarm', ...extra })
+  }
+  for (let no = 0; no < 25; no++) await account.send('loop@harbor.example', { subject: `Berth ${no}` })
+  await loop(20)
+  await until('them', () => account.got() === 45)
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  t.equal((await core.reputation.show(accountId)).heldRecipients, 0, 'other subjects, and twenty messages, are no loop')
+  await loop(5)
+  await until('the hold', async () => (await core.reputation.show(accountId)).heldRecipients === 1)
+  const got = account.got()
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  const id = await account.send('loop@harbor.example', { subject: 'Alarm' })
+  await outbox.inState(await account.send('lena@harbor.example', { subject: 'Alarm' }), 'delivered')
+  await until('it to wait', async () => (await account.waiting()).includes('1 account:recipient account'))
+  t.equal(account.got(), got + 1)
+  t.match(await core.messages.why({ messageId: id }), {
+    deliveries: [{ waitingFor: 'account-held', text: /more than twenty times within ten minutes/ }],
+  })
+  const events = await sql`select detail from events where account_id = ${accountId} and type = 'account'`
+  t.match([...events], [{ detail: { rule: 'repeated-recipient', after: 'held', figures: { minutes: 10 } } }])
+  t.strictSame(
+    (await tablesWith(sql, 'loop@harbor.example')).filter((name) => name.includes('recipient_')),
+    [],
+  )
+  t.match(
+    (await postrider(env, 'account', 'standing', account.id)).stdout,
+    '1 recipients got one message again and again: mail to them waits',
+  )
+  t.strictSame(await core.reputation.release(accountId), ['repeated-recipient'])
+  await outbox.inState(id, 'delivered')
 })
 
 t.test('held mail expires at the end of its lifetime', async (t) => {

@@ -1,6 +1,17 @@
-import { type AccountHold, type Core, type Flow, isDatabaseTrouble, type Log, type Rate } from '@postrider/core'
+import {
+  type AccountHold,
+  type ClaimedDelivery,
+  type Core,
+  type Flow,
+  HELD_PLACE,
+  HELD_RECIPIENT_PLACE,
+  isDatabaseTrouble,
+  type Log,
+  type Rate,
+} from '@postrider/core'
 import { flowKey } from './fair-queue.ts'
 import { windowOf } from './rate-gate.ts'
+import { RecipientRepeats } from './recipient-repeats.ts'
 import { createRefresher } from './refresher.ts'
 
 /** Milliseconds between two reads of the holds; a notification causes one at once. */
@@ -25,12 +36,16 @@ interface Held {
 /** Which flows are held or slowed because of their account's reputation, or by the operator (core/reputation). */
 export class AccountHolds {
   readonly #options: AccountHoldsOptions
+  readonly repeats: RecipientRepeats
   #byFlow = new Map<number, Held>()
+  /** The hashes of recipients by account. */
+  #recipients = new Map<number, Set<string>>()
   readonly #timer: NodeJS.Timeout
   #listening: { close(): Promise<void> } | undefined
 
   constructor(options: AccountHoldsOptions) {
     this.#options = options
+    this.repeats = new RecipientRepeats(options)
     this.#timer = setInterval(() => void this.read(), READ_EVERY_MS)
   }
 
@@ -40,17 +55,27 @@ export class AccountHolds {
     this.#listening = await this.#options.core.deliveries.limits.listen(() => void this.read())
   }
 
-  /** Whether no mail of the flow is sent. */
-  isHeld(flow: Flow): boolean {
-    return this.#byFlow.size > 0 && this.#byFlow.get(flowKey(flow))?.rate === null
+  /** Whether no account is held. */
+  get isEmpty(): boolean {
+    return this.#byFlow.size === 0 && this.#recipients.size === 0
   }
 
-  /** Whether a delivery of the flow may be sent now; of a slowed flow, it is counted. */
-  mayPass(flow: Flow): boolean | Promise<boolean> {
-    const held = this.#byFlow.size > 0 ? this.#byFlow.get(flowKey(flow)) : undefined
-    if (!held) return true
-    if (held.rate === null || performance.now() < held.closedUntil) return false
-    return this.#take(held, held.rate)
+  /** Where a delivery waits whose account or recipient is held; undefined if neither is. */
+  heldAt(delivery: ClaimedDelivery): string | undefined {
+    if (this.isEmpty) return undefined
+    const { accountId, recipient } = delivery
+    if (this.#byFlow.get(flowKey(delivery))?.rate === null) return HELD_PLACE
+    const recipients = this.#recipients.get(accountId)
+    return recipients?.has(this.#options.core.deliveries.recipientHash(recipient)) ? HELD_RECIPIENT_PLACE : undefined
+  }
+
+  /** The same, also of a delivery whose account is slowed; if it may be sent, it is counted. */
+  async placeOf(delivery: ClaimedDelivery): Promise<string | undefined> {
+    const heldAt = this.heldAt(delivery)
+    const held = this.#byFlow.get(flowKey(delivery))
+    if (heldAt !== undefined || !held?.rate) return heldAt
+    if (performance.now() < held.closedUntil) return HELD_PLACE
+    return (await this.#take(held, held.rate)) ? undefined : HELD_PLACE
   }
 
   async #take(held: Held, rate: Rate): Promise<boolean> {
@@ -60,7 +85,8 @@ export class AccountHolds {
   }
 
   /** How many deliveries of the flow may be claimed of those that are parked because it was held. */
-  roomFor(flow: Flow): number {
+  roomFor(flow: Flow, place: string): number {
+    if (place === HELD_RECIPIENT_PLACE) return this.#recipients.has(flow.accountId) ? 0 : AT_ONCE.released
     const held = this.#byFlow.get(flowKey(flow))
     if (!held) return AT_ONCE.released
     return held.rate === null || performance.now() < held.closedUntil ? 0 : AT_ONCE.slowed
@@ -72,7 +98,13 @@ export class AccountHolds {
   async #read(): Promise<void> {
     const { core, log } = this.#options
     try {
-      this.#set(await core.deliveries.limits.accountHolds())
+      const { accountHolds, recipientHolds } = core.deliveries.limits
+      const [accounts, recipients] = await Promise.all([accountHolds(), recipientHolds()])
+      this.#set(accounts)
+      const byAccount = Map.groupBy(recipients, ({ accountId }) => accountId)
+      this.#recipients = new Map(
+        [...byAccount].map(([id, own]) => [id, new Set(own.map(({ recipient }) => recipient))]),
+      )
     } catch (err) {
       if (!isDatabaseTrouble(err)) log.error({ err }, 'could not read which accounts are held')
     }
@@ -96,6 +128,12 @@ export class AccountHolds {
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    this.repeats.close()
     await this.#listening?.close().catch(() => {})
   }
+}
+
+/** Whether mail is parked there because its account or recipient is held. */
+export function isHeldPlace(place: string): boolean {
+  return place === HELD_PLACE || place === HELD_RECIPIENT_PLACE
 }

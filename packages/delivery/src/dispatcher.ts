@@ -3,7 +3,6 @@ import {
   type Config,
   type Core,
   type Flow,
-  HELD_PLACE,
   isDatabaseAway,
   isPerishable,
   type Log,
@@ -170,8 +169,8 @@ export class Dispatcher {
   async #route(inFlight: InFlightDelivery): Promise<void> {
     const { delivery } = inFlight
     if (delivery.isHeld) return this.#outcomes.finish(delivery, endedWaiting('hold'), inFlight)
-    const mayPass = this.#holds.mayPass(delivery)
-    if (!(mayPass === true || (await mayPass))) return this.#park([inFlight], HELD_PLACE, 'account')
+    const heldAt = this.#holds.isEmpty ? undefined : await this.#holds.placeOf(delivery)
+    if (heldAt !== undefined) return this.#park([inFlight], heldAt, 'account')
     const way = await this.#ways.choose(inFlight)
     if (way.kind === 'failed') return this.#outcomes.finish(delivery, way.outcome, inFlight)
     if (this.#stopping) return this.#giveBack.release([inFlight], 0)
@@ -224,7 +223,9 @@ export class Dispatcher {
       const { delivery, message, site } = inFlight
       if (isPerishable(message.settings) && isTooLate(inFlight))
         return this.#outcomes.finish(delivery, TOO_LATE, { message })
-      if (this.#holds.isHeld(delivery)) return await this.#park([inFlight], HELD_PLACE, 'account')
+      const heldAt = this.#holds.heldAt(delivery)
+      if (heldAt !== undefined) return await this.#park([inFlight], heldAt, 'account')
+      if (delivery.attempt === 1) this.#holds.repeats.add(delivery)
       const way = await this.#ways.again(inFlight, place.name)
       if (way.kind === 'failed') return this.#outcomes.finish(delivery, way.outcome, { message })
       // The way may have changed while the delivery waited; it then waits at another place.

@@ -1,7 +1,6 @@
 import {
   type Core,
   type Flow,
-  HELD_PLACE,
   hasMoreParked,
   type Log,
   OPERATOR_RULE,
@@ -10,7 +9,7 @@ import {
   type Providers,
   partsOfPlace,
 } from '@postrider/core'
-import type { AccountHolds } from './account-holds.ts'
+import { type AccountHolds, isHeldPlace } from './account-holds.ts'
 import { BackOff } from './back-off.ts'
 import { Backlog, type Backlogged } from './backlog.ts'
 import { FlowTries } from './flow-tries.ts'
@@ -165,7 +164,7 @@ export class Places {
   *withCapacity(): Generator<{ readonly backlogged: Backlogged; readonly room: number }> {
     const { sources, holds } = this.#options
     const isOpen = (name: string): boolean => {
-      if (name === HELD_PLACE) return true
+      if (isHeldPlace(name)) return true
       const responsibility = sources.of(name)
       if (responsibility === 'move') return true
       if (responsibility !== 'here') {
@@ -177,7 +176,7 @@ export class Places {
       return place.isOpen && !this.stalls(place) && place.isReady()
     }
     const roomOf = ({ flow, place: name }: Backlogged): number => {
-      if (name === HELD_PLACE) return holds.roomFor(flow)
+      if (isHeldPlace(name)) return holds.roomFor(flow, name)
       if (sources.of(name) !== 'here') return MOVED_AT_ONCE
       const place = this.named(name)
       if (place.closedFor(flow) || place.waitingOf(flow) > this.#mostOf(place, flow) / 2) return 0

@@ -3,7 +3,13 @@ import type { Sql } from '../platform/database/database.ts'
 import type { Log } from '../platform/log.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
-import { type AccountHold, readAccountHolds } from './account-holds.ts'
+import {
+  type AccountHold,
+  type RecipientHold,
+  readAccountHolds,
+  readRecipientHolds,
+  recipientHash,
+} from './account-holds.ts'
 import {
   freeSlots,
   freeSlotsOfOthers,
@@ -58,7 +64,14 @@ import { makeMark, type ReturnPathTarget, readMark } from './return-path.ts'
 import { countHits, forgetHits, type RuleHits } from './rule-hits.ts'
 import { failSetAside, listSetAside, noteAlone, releaseSetAside, type SetAside } from './set-aside.ts'
 
-export { type AccountHold, HELD_PLACE, HOLD_LEVELS, type HoldLevel } from './account-holds.ts'
+export {
+  type AccountHold,
+  HELD_PLACE,
+  HELD_RECIPIENT_PLACE,
+  HOLD_LEVELS,
+  type HoldLevel,
+  type RecipientHold,
+} from './account-holds.ts'
 export { type BounceClass, bounceClass } from './bounce-rules.ts'
 export type { Slot, SlotRequest } from './connection-slots.ts'
 export type { FlowProgress } from './flow-progress.ts'
@@ -113,6 +126,7 @@ export interface Deliveries {
     overrides(first?: readonly string[]): Promise<Override[]>
     /** See account-holds.ts. */
     accountHolds(): Promise<AccountHold[]>
+    recipientHolds(): Promise<RecipientHold[]>
     set(override: NewOverride): Promise<void>
     raise(): Promise<void>
     takeProbe(place: string): Promise<boolean>
@@ -152,6 +166,8 @@ export interface Deliveries {
   returnPath(target: ReturnPathTarget, since: number): string
   /** Returns the delivery's mark for X-PR-Ref, in the same way. */
   reference(target: ReturnPathTarget, since: number): string
+  /** See account-holds.ts. */
+  recipientHash(recipient: string): string
   /** The name of this installation in Feedback-ID. */
   readonly feedbackSender: string
   /** Returns the delivery that a return path identifies; undefined if it is forged, altered or too old. */
@@ -204,6 +220,7 @@ export function createDeliveries({
     limits: {
       overrides: (first) => readOverrides(sql, first),
       accountHolds: () => readAccountHolds(sql),
+      recipientHolds: () => readRecipientHolds(sql),
       set: (override) => setOverride(sql, override),
       raise: () => raiseRates(sql),
       takeProbe: (place) => takeProbe(sql, place),
@@ -234,6 +251,7 @@ export function createDeliveries({
     record: (results) => watched(() => recordOutcomes(sql, results, hardBounceDays)),
     returnPath: (target, since) => makeMark(secrets, 'returnPath', target, since),
     reference: (target, since) => makeMark(secrets, 'reference', target, since),
+    recipientHash: (recipient) => recipientHash(secrets, recipient),
     // The same for every host of the installation.
     feedbackSender: feedbackSenderId || `pr${secrets.mac('feedback sender', Buffer.alloc(0)).toString('hex', 0, 4)}`,
     readReturnPath: (local) => readMark(secrets, 'returnPath', { local, now: clock.now() }),

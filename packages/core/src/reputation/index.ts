@@ -7,6 +7,7 @@ import type { Batch } from '../reporting/events/index.ts'
 import { countDeliveries } from './count-deliveries.ts'
 import { evaluateSome, type StandingChange } from './evaluate.ts'
 import { foldCounts } from './fold.ts'
+import { forgetRepeats, noteRepeats, type Repeated } from './repeats.ts'
 import {
   type AccountStanding,
   holdAccount,
@@ -21,6 +22,7 @@ import {
 } from './standing.ts'
 
 export type { StandingChange } from './evaluate.ts'
+export type { Repeated } from './repeats.ts'
 export type { AccountStanding, Purged, ShownHold } from './standing.ts'
 
 /** How mail of an account fares, and what follows from it. */
@@ -29,6 +31,8 @@ export interface Reputation {
   count(sql: SqlTransaction, batch: Batch): Promise<void>
   /** See evaluate.ts. */
   evaluateSome(): Promise<{ readonly changes: readonly StandingChange[]; readonly more: boolean }>
+  /** See repeats.ts. */
+  noteRepeats(repeated: readonly Repeated[]): Promise<number[]>
   /** See standing.ts. */
   show(accountId: number): Promise<AccountStanding>
   list(): Promise<(ShownHold & { readonly accountId: number })[]>
@@ -37,7 +41,7 @@ export interface Reputation {
   hold(hold: Omit<NewHold, 'classes'> & Partial<Pick<NewHold, 'classes'>>, by?: Actor): Promise<void>
   release(accountId: number, by?: Actor): Promise<string[]>
   purge(accountId: number, options?: { by?: Actor; onProgress?: (dropped: number) => void }): Promise<Purged>
-  /** See fold.ts. */
+  /** See fold.ts and repeats.ts. */
   forgetOld(): Promise<number>
 }
 
@@ -50,12 +54,13 @@ export function createReputation({ sql, config }: { readonly sql: Sql; readonly 
       return countDeliveries(transaction, batch, providers)
     },
     evaluateSome: () => evaluateSome({ sql, defaultRules: reputationRules }),
+    noteRepeats: (repeated) => noteRepeats(sql, repeated, reputationRules),
     show: (accountId) => showStanding(sql, accountId, reputationRules),
     list: () => listHolds(sql),
     setRules: (accountId, rules, by = OPERATOR) => setRules(sql, accountId, { rules, by }),
     hold: ({ classes = [URGENT, NORMAL, BULK], ...hold }, by = OPERATOR) => holdAccount(sql, { ...hold, classes }, by),
     release: (accountId, by = OPERATOR) => releaseAccount(sql, accountId, by),
     purge: (accountId, { by = OPERATOR, onProgress } = {}) => purgeAccount(sql, accountId, { by, onProgress }),
-    forgetOld: () => foldCounts(sql),
+    forgetOld: async () => (await foldCounts(sql)) + (await forgetRepeats(sql)),
   }
 }

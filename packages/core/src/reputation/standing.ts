@@ -34,6 +34,8 @@ export interface AccountStanding {
   /** The counts before this time do not matter: the account was released then. */
   readonly since: Date | null
   readonly holds: readonly ShownHold[]
+  /** Number of recipients whose mail waits for an hour, because they got one message again and again. */
+  readonly heldRecipients: number
   /** The counts of the last 24 hours. */
   readonly day: {
     readonly accepted: number
@@ -44,6 +46,8 @@ export interface AccountStanding {
   }
 }
 
+/** The rule that holds single recipients (repeats.ts). */
+export const REPEATED_RECIPIENT = 'repeated-recipient'
 const MAX_REASON = 1000
 /** Accounts with holds that are listed. */
 const MAX_LISTED = 1000
@@ -68,6 +72,10 @@ export async function showStanding(
   const holds = await sql<ShownHold[]>`
     select ${holdColumns(sql)} from account_holds
      where account_id = ${accountId} and (until is null or until > service_now()) order by since`
+  const recipients = onlyRow(
+    await sql<{ count: number }[]>`
+      select count(*)::int as count from recipient_holds where account_id = ${accountId} and until > service_now()`,
+  )
   const day = onlyRow(
     await sql<AccountStanding['day'][]>`
       select coalesce(sum(accepted), 0)::int as accepted, coalesce(sum(delivered), 0)::int as delivered, coalesce(sum(hard), 0)::int as hard,
@@ -80,6 +88,7 @@ export async function showStanding(
     hasOwnRules: own.rules !== null,
     since: own.since,
     holds: [...holds],
+    heldRecipients: recipients.count,
     day,
   }
 }
@@ -157,7 +166,8 @@ async function release(sql: SqlTransaction, accountId: number, by: Actor): Promi
   await lockAccount(sql, accountId)
   const ended = await sql<{ rule: string; level: HoldLevel }[]>`
     delete from account_holds where account_id = ${accountId} returning rule, level`
-  if (ended.length === 0) return []
+  const recipients = await sql`delete from recipient_holds where account_id = ${accountId} and until > service_now()`
+  if (ended.length + recipients.count === 0) return []
   await sql`
     insert into account_reputation (account_id, since, base)
     select ${accountId}, service_now(), (
@@ -165,7 +175,7 @@ async function release(sql: SqlTransaction, accountId: number, by: Actor): Promi
        where account_id = ${accountId} and hour = date_trunc('hour', service_now(), 'UTC'))
     on conflict (account_id) do update set since = excluded.since, base = excluded.base`
   for (const { rule, level } of ended) await noteEvent(sql, accountId, { rule, before: level, after: 'good' })
-  const rules = ended.map(({ rule }) => rule)
+  const rules = [...ended.map(({ rule }) => rule), ...(recipients.count > 0 ? [REPEATED_RECIPIENT] : [])]
   await noteOperatorChange(sql, { ...changeOf(accountId, by, 'account.release'), before: { rules } })
   await sql`select pg_notify(${LIMITS_CHANNEL}, '')`
   return rules

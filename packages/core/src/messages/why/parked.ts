@@ -1,4 +1,4 @@
-import { HELD_PLACE } from '../../delivery/account-holds.ts'
+import { HELD_PLACE, HELD_RECIPIENT_PLACE } from '../../delivery/account-holds.ts'
 import type { FlowRate } from '../../delivery/flow-progress.ts'
 import { partsOfPlace } from '../../delivery/place-names.ts'
 import type { Source } from '../../delivery/sources/egress.ts'
@@ -18,8 +18,8 @@ export function parked(facts: Facts, row: DeliveryRow, since: Date): Finding {
   const line = facts.ahead.get(row.recipientNo) ?? texts.NONE_AHEAD
   const ahead = line.count
   const found = { since, nextAt: null, expected: expectedAt(facts, place, ahead), ahead }
-  if (place === HELD_PLACE) {
-    const text = texts.accountHeld(facts.hold, isOperator)
+  if (place === HELD_PLACE || place === HELD_RECIPIENT_PLACE) {
+    const text = place === HELD_PLACE ? texts.accountHeld(facts.hold, isOperator) : texts.RECIPIENT_HELD
     return {
       ...found,
       expected: null,

@@ -166,6 +166,9 @@ export function retry(last: WhyAttempt, nextAt: Date, now: Date): string {
   return `${what} (${replyOf(last)}). ${next}`
 }
 
+export const RECIPIENT_HELD =
+  'The recipient got the same message more than twenty times within ten minutes. Mail of this account to the recipient waits for an hour.'
+
 /** `hold`: undefined if it has just ended. The operator's reason is not for the sender. */
 export function accountHeld(hold: HoldReason | undefined, isOperator: boolean): string {
   if (!hold) return 'Mail of the account was held or slowed, and is sent again now.'

@@ -75,6 +75,8 @@ export async function makeServiceOn(
     // A test makes in seconds the calls, and the mistakes, of hours.
     CALLS_PER_MINUTE: '100000',
     WRONG_KEYS_PER_MINUTE: '100000',
+    // It also bounces as much as a bad list.
+    REPUTATION_RULES: 'none',
     ...settings,
   }
   const config = readConfig(env)

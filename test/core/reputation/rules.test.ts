@@ -91,3 +91,41 @@ t.test('a hold keeps its reason until the figures are below half of the first li
   t.equal(of(200).length, 1)
   t.equal(of(199).length, 0)
 })
+
+/** A generator of numbers from 0 to 1 (mulberry32), so that every run sees the same traffic. */
+function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+t.test('eight days of ordinary traffic hold and slow no account', async (t) => {
+  const random = seeded(7)
+  for (const usual of [5, 60, 900, 20_000]) {
+    const hours: HourCounts[] = []
+    for (let no = 0; no < 8 * 24; no++) {
+      // By day and night, with a campaign now and then.
+      const accepted = Math.round(
+        usual * (1 + Math.sin((no / 24) * 2 * Math.PI)) * random() * (random() < 0.02 ? 5 : 1),
+      )
+      const hard = Math.round(accepted * 0.03 * random())
+      const complained = Math.round(accepted * 0.0004 * random())
+      const at = new Date(Date.parse('2026-03-01T00:00Z') + no * 3_600_000)
+      hours.unshift({ hour: at, accepted, delivered: accepted - hard, hard, complained })
+      for (const minutes of [10, 35, 59]) {
+        const part = { ...hours[0] } as { -readonly [K in keyof HourCounts]: HourCounts[K] }
+        for (const name of ['accepted', 'delivered', 'hard', 'complained'] as const)
+          part[name] = Math.round((part[name] * minutes) / 60)
+        const figures = figuresOf([part, ...hours.slice(1)], new Date(at.getTime() + minutes * 60_000))
+        const complaints = { complained: figures.recent.complained, delivered: figures.recent.delivered }
+        const found = judge({ figures, rules: 'standard', complaints, isBulkHeld: false })
+        if (found.some(({ level }) => level !== 'warned')) t.fail(`hour ${no}: ${JSON.stringify(found)}`)
+      }
+    }
+    t.pass(`${usual} per hour`)
+  }
+})

@@ -7,7 +7,7 @@ import { ask, makeOperator } from './operator.ts'
 
 const CALLS = OPERATOR_OPERATIONS.map(({ method, path }) => ({
   method,
-  path: path.replace(':place', 'google').replace(':id', '1'),
+  path: path.replace(':place', 'google').replace(':id', '1').replace(':account', '1'),
 }))
 
 t.test('no key of an account is valid here, whatever its rights, and an unknown key is counted', async (t) => {

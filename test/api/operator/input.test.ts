@@ -6,7 +6,8 @@ t.test('a wrong parameter is named, and changes nothing', async (t) => {
   const { call, service } = await makeOperator(t)
   const state = () => service.sql`
     select (select count(*)::int from queue_jobs) as jobs, (select count(*)::int from limit_overrides) as overrides,
-           (select count(*)::int from audit_log) as entries`
+           (select count(*)::int from audit_log) as entries,
+           (select count(*)::int from account_holds) as holds, (select count(*)::int from account_reputation) as rules`
   const before = await state()
   const pause = { reason: 'x' }
   for (const [path, body, parameter, problem] of [
@@ -38,6 +39,11 @@ t.test('a wrong parameter is named, and changes nothing', async (t) => {
     ['/queues/google/pause', { ...pause, seconds: 5 }, 'seconds', /is unknown/],
     ['/queues/google/pause?for=2h', pause, 'for', /must be in the body/],
     ['/queues/google/resume', { rules: 'yes' }, 'rules', /must be true or false/],
+    ['/accounts/999/standing', undefined, 'account', /account 999 not found/],
+    ['/accounts/1/rules', { rules: 'lax' }, 'rules', /must be none, standard, strict or default/],
+    ['/accounts/1/hold', { reason: 'x', class: 'fast' }, 'class', /must be one of urgent, normal, bulk/],
+    ['/accounts/1/hold', { reason: ' ' }, 'reason', /must have 1 to 1000 characters/],
+    ['/accounts/999/release', {}, 'account', /account 999 not found/],
     ['/plans', {}, 'action', /not passed/],
     [
       '/plans',
@@ -99,7 +105,7 @@ t.test('a body that is not an object of JSON is refused', async (t) => {
 t.test('every operation refuses a parameter that it does not know', async (t) => {
   const { call } = await makeOperator(t)
   for (const { name, method, path } of OPERATOR_OPERATIONS) {
-    const at = path.replace(':place', 'google').replace(':id', '1')
+    const at = path.replace(':place', 'google').replace(':id', '1').replace(':account', '1')
     const answer = method === 'GET' ? await call(`${at}?strange=1`) : await call(at, { body: { strange: 1 } })
     t.match(answer, { status: 400, body: { error: { code: 'parameterInvalid', parameter: 'strange' } } }, name)
   }

@@ -1,6 +1,7 @@
+import { ACCOUNTS } from './accounts.ts'
 import { JOBS } from './jobs.ts'
 import type { Operation } from './operation.ts'
 import { QUEUES } from './queues.ts'
 
 /** All operations of the operator's interface. */
-export const OPERATIONS: readonly Operation[] = [...QUEUES, ...JOBS]
+export const OPERATIONS: readonly Operation[] = [...QUEUES, ...JOBS, ...ACCOUNTS]

@@ -1,0 +1,61 @@
+import { classOf, DELIVERY_CLASSES } from '@postrider/core'
+import { Type } from 'typebox'
+import { type Operation, operation } from './operation.ts'
+
+const NOTHING = Type.Object({})
+/** Ids are Postgres integers. */
+const ACCOUNT = Type.Object({ account: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) })
+
+/** The standing of accounts (docs/reputation.md). Purging a held account is left to the command: it may take minutes. */
+export const ACCOUNTS: readonly Operation[] = [
+  operation({
+    name: 'listHolds',
+    method: 'GET',
+    path: '/holds',
+    params: NOTHING,
+    input: NOTHING,
+    act: async (_input, { core }) => ({ holds: await core.reputation.list() }),
+  }),
+  operation({
+    name: 'getStanding',
+    method: 'GET',
+    path: '/accounts/:account/standing',
+    params: ACCOUNT,
+    input: NOTHING,
+    act: ({ account }, { core }) => core.reputation.show(account),
+  }),
+  operation({
+    name: 'setAccountRules',
+    method: 'POST',
+    path: '/accounts/:account/rules',
+    params: ACCOUNT,
+    input: Type.Object({ rules: Type.String({ maxLength: 20 }) }),
+    async act({ account, rules }, { core, by }) {
+      await core.reputation.setRules(account, rules === 'default' ? null : rules, by)
+      return core.reputation.show(account)
+    },
+  }),
+  operation({
+    name: 'holdAccount',
+    method: 'POST',
+    path: '/accounts/:account/hold',
+    params: ACCOUNT,
+    input: Type.Object({
+      reason: Type.String({ maxLength: 1000 }),
+      class: Type.Optional(Type.Enum([...DELIVERY_CLASSES])),
+    }),
+    async act({ account, reason, class: name }, { core, by }) {
+      const classes = name === undefined ? {} : { classes: [classOf(name)] }
+      await core.reputation.hold({ accountId: account, reason, ...classes }, by)
+      return core.reputation.show(account)
+    },
+  }),
+  operation({
+    name: 'releaseAccount',
+    method: 'POST',
+    path: '/accounts/:account/release',
+    params: ACCOUNT,
+    input: NOTHING,
+    act: async ({ account }, { core, by }) => ({ dropped: 0, rules: await core.reputation.release(account, by) }),
+  }),
+]

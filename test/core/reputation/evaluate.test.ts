@@ -147,6 +147,25 @@ t.test('complaints count against the deliveries of providers that report them', 
   await reputation.release(accountId)
 })
 
+t.test('far more mail than in any hour of the week before slows an account for a day', async (t) => {
+  const sender = await service.makeSender()
+  const { accountId } = sender
+  await sql`
+    insert into account_counts (account_id, hour, accepted, delivered, hard, soft, complained)
+    select ${accountId}, date_trunc('hour', service_now(), 'UTC') - make_interval(hours => no), 100, 100, 0, 0, 0 from generate_series(2, 180) no`
+  const accept = (count: number) => sql`
+    insert into events (occurred_at, account_id, type, message_id, recipient_no)
+    select service_now(), ${accountId}, 'processed', gen_random_uuid(), 0 from generate_series(1, ${count}::int)`
+  await accept(1000)
+  t.strictSame(await happened(sender, {}), [])
+  await accept(1)
+  t.match(await happened(sender, {}), [
+    { rule: 'sudden-volume', after: 'slowed', figures: { accepted: 1001, busiestHour: 100 } },
+  ])
+  t.match(await holdsOf(sender), [{ rate: 1000, classes: ['normal', 'bulk'], until: Date }])
+  await reputation.release(accountId)
+})
+
 t.test('ten workers write one event', async (t) => {
   const sender = await service.makeSender()
   await happened(sender, { sent: 199, bounced: 0 })

@@ -1,3 +1,4 @@
+import { openDatabase } from '@postrider/core'
 import t from 'tap'
 import { moveClock } from '../../helpers/database.ts'
 import { makeService, type Sender } from '../../helpers/service.ts'
@@ -181,6 +182,27 @@ t.test('ten workers write one event', async (t) => {
   )
   t.equal((await eventsOf(sender)).length, 1)
   await reputation.release(sender.accountId)
+})
+
+t.test('what is counted while an account is judged is judged, too', async (t) => {
+  const sender = await service.makeSender()
+  const { accountId } = sender
+  await happened(sender, { sent: 10, bounced: 1 })
+  await sql`insert into reputation_due values (${accountId})`
+  const other = openDatabase({ url: service.env.DATABASE_URL as string, name: 'test', connections: 1 })
+  t.teardown(() => other.end())
+  await sql`
+    insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
+    select service_now(), ${accountId}, 'bounced', gen_random_uuid(), 0, '{"class": "bad-mailbox"}' from generate_series(1, 60)`
+  await other.begin(async (transaction) => {
+    const [batch] = await transaction<{ after: string; to: string }[]>`
+      select c.transaction::text as after, max(e.transaction::text::bigint)::text as to
+        from event_cursors c join events e on e.transaction > c.transaction where c.name = 'numbers' group by 1`
+    await reputation.count(transaction, batch as { after: string; to: string })
+    t.strictSame(await judgeAll(), [], 'it is not committed yet')
+  })
+  t.match(await judgeAll(), [{ accountId, rule: 'unknown-recipients', after: 'held' }])
+  await reputation.release(accountId)
 })
 
 t.test(

@@ -80,5 +80,6 @@ export async function countDeliveries(
     union
     select account_id from counted where hard > 0 or complained > 0
      order by account_id
-    on conflict do nothing`
+    -- The lock makes an evaluation that began before this transaction ends wait for its counts.
+    on conflict (account_id) do update set account_id = excluded.account_id`
 }

@@ -39,31 +39,37 @@ export interface EvaluateDependencies {
 }
 
 /**
- * Judges some accounts whose counts have changed or whose holds are due to be looked at again, in one transaction with all that follows: holds and
- * events. Returns the changes, and whether there may be more accounts. Any number of workers may do so at once.
+ * Judges some accounts whose counts have changed or whose holds are due to be looked at again, each in one transaction with all that follows:
+ * holds and events. Returns the changes, and whether there may be more accounts. Any number of workers may do so at once.
  */
 export async function evaluateSome({ sql, defaultRules }: EvaluateDependencies): Promise<{
   readonly changes: readonly StandingChange[]
   readonly more: boolean
 }> {
-  return sql.begin(async (transaction) => {
-    const due = await transaction<{ accountId: number }[]>`
-      with taken as (
-        delete from reputation_due where account_id in (
-          select account_id from reputation_due limit ${BATCH} for update skip locked)
-        returning account_id
-      )
-      select account_id as "accountId" from taken
-      union
-      (select account_id from account_holds where check_at <= service_now() limit ${BATCH})`
-    const changes: StandingChange[] = []
-    // In the order of ids: two workers may have the same account.
-    for (const { accountId } of due.toSorted((a, b) => a.accountId - b.accountId)) {
-      changes.push(...(await evaluate(transaction, accountId, defaultRules)))
-    }
-    if (changes.length > 0) await transaction`select pg_notify(${LIMITS_CHANNEL}, '')`
-    return { changes, more: due.length >= BATCH }
-  }) as Promise<{ changes: StandingChange[]; more: boolean }>
+  const due = await sql<{ accountId: number }[]>`
+    (select account_id as "accountId" from reputation_due limit ${BATCH})
+    union
+    (select account_id from account_holds where check_at <= service_now() limit ${BATCH})`
+  const changes: StandingChange[] = []
+  for (const { accountId } of due) {
+    const own = await sql.begin(async (transaction) => {
+      const isDue = await takeDue(transaction, accountId)
+      return isDue ? evaluate(transaction, accountId, defaultRules) : []
+    })
+    changes.push(...(own as StandingChange[]))
+  }
+  return { changes, more: due.length >= BATCH }
+}
+
+/** Returns whether the account is still to be judged, by this worker. What is counted from now on makes it due again. */
+async function takeDue(sql: SqlTransaction, accountId: number): Promise<boolean> {
+  const { count } = await sql`
+    delete from reputation_due where account_id in (
+      select account_id from reputation_due where account_id = ${accountId} for update skip locked)`
+  if (count > 0) return true
+  const [hold] = await sql`
+    select 1 from account_holds where account_id = ${accountId} and check_at <= service_now() limit 1 for update skip locked`
+  return hold !== undefined
 }
 
 interface Account {
@@ -118,6 +124,7 @@ async function evaluate(
       detail: { rule, before, after, ...(Object.keys(figures).length > 0 ? { figures } : {}) },
     })
   }
+  if (changes.length > 0) await sql`select pg_notify(${LIMITS_CHANNEL}, '')`
   return changes
 }
 

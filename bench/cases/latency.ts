@@ -80,13 +80,9 @@ export const idleLatency: Case = {
   async run({ service, rounds, quick, report }) {
     report('idle latency, SMTP to sink, one message at a time')
     const sink = await startClockedSink()
-    const postfix = await startPostfix({ sinkPort: sink.port })
-    await service.start('relay')
-    await service.start('delivery', { sinkPort: sink.port })
+    let postfix: Awaited<ReturnType<typeof startPostfix>> | undefined
     const messages = quick ? 40 : 100
     const load = { from: `desk@${service.domain}`, sessions: 20, octets: 10_000, kept: true }
-    await smtpSource({ ...load, port: service.relayPort }, WARM_UP)
-    await service.drained(WARM_UP)
     const round =
       (port: number): Round =>
       async () => {
@@ -94,18 +90,27 @@ export const idleLatency: Case = {
         const envelope = { from: `desk@${service.domain}`, to: 'someone@harbor.example' }
         const raw = makeMessage(envelope.from, 10_000)
         const times: number[] = []
-        for (let at = 0; at < messages; at++) {
-          const before = sink.arrivals.length
-          const sent = performance.now()
-          await transport.sendMail({ envelope, raw })
-          await until('the arrival', () => sink.arrivals.length > before, { every: 1, seconds: 10 })
-          times.push((sink.arrivals.at(-1) ?? 0) - sent)
-          await pause(50)
+        try {
+          for (let at = 0; at < messages; at++) {
+            const before = sink.arrivals.length
+            const sent = performance.now()
+            await transport.sendMail({ envelope, raw })
+            await until('the arrival', () => sink.arrivals.length > before, { every: 1, seconds: 10 })
+            times.push((sink.arrivals.at(-1) ?? 0) - sent)
+            await pause(50)
+          }
+        } finally {
+          transport.close()
         }
-        transport.close()
         return median(times)
       }
+    // The sink is in this process, which does not end while it listens.
     try {
+      postfix = await startPostfix({ sinkPort: sink.port })
+      await service.start('relay')
+      await service.start('delivery', { sinkPort: sink.port })
+      await smtpSource({ ...load, port: service.relayPort }, WARM_UP)
+      await service.drained(WARM_UP)
       await round(service.relayPort)()
       await round(postfix.port)()
       const found = await alternate(
@@ -119,7 +124,7 @@ export const idleLatency: Case = {
       const title = 'idle latency, SMTP to sink, median'
       return [{ title, unit: 'ms', rounds: found, key: 'idle_latency_vs_postfix', target, ...(ratio && { ratio }) }]
     } finally {
-      await postfix.stop()
+      await postfix?.stop()
       await service.stop('relay')
       await service.stop('delivery')
       await sink.stop()

@@ -65,6 +65,19 @@ t.test('a complaint mailed to fbl@ finds its delivery by X-PR-Ref alone, which D
   t.match((await stored(id))[0], { kind: 'complaint', effect: 'complained', role: 'fbl' })
 })
 
+t.test('complaints are counted once per delivery, at the domain that reported it first', async (t) => {
+  const { text } = await makeDelivered()
+  const report = complaintReport(/^X-PR-Ref: .*\r\n/m.exec(text)?.[0] ?? '').replace('arf.harbor', 'first.harbor')
+  t.match(await mail(t, 'fbl@bounces.test', report), /^250 /)
+  t.match(await mail(t, 'fbl@bounces.test', report), /^250 /)
+  t.match(await mail(t, 'fbl@bounces.test', report.replace('first.harbor', 'second.harbor')), /^250 /)
+  const reporters = await core.returns.feedback()
+  t.match(
+    reporters.filter(({ reporter }) => /^(first|second)\.harbor/.test(reporter)),
+    [{ reporter: 'first.harbor.example', complaints: 1, unmatched: 0 }],
+  )
+})
+
 t.test('only signed return paths and the addresses of the operator are accepted as recipients', async (t) => {
   const { path, text } = await makeDelivered()
   const reference = /^X-PR-Ref: (\S+)/m.exec(text)?.[1]

@@ -1,4 +1,4 @@
-import type { Bounced, Outcome } from '@postrider/core'
+import { type Bounced, createCore, createLog, type Outcome } from '@postrider/core'
 import t from 'tap'
 import { moveClock } from '../../helpers/database.ts'
 import { BOUNCED, DELIVERED, makeQueue, type TestQueue } from './queue-of.ts'
@@ -65,6 +65,44 @@ t.test('an entry of the account is kept', async (t) => {
   await moveClock(queue.service.sql, '2 days')
   await core.deliveries.record(claimed.map((key) => ({ ...key, workerId, outcome: FULL })))
   t.match([...(await stored(queue))], [{ reason: 'manual', days: null }])
+})
+
+t.test('of the addresses of one batch, twenty are looked at, and the others when they next bounce', async (t) => {
+  const queue = await makeQueue(t)
+  const { core, service, accept, claimAll } = queue
+  const to = Array.from({ length: 25 }, (_, at) => `r${at}@harbor.example`)
+  const counts: number[] = []
+  for (const day of [0, 1, 2, 3]) {
+    await moveClock(service.sql, `${day} days`)
+    const workerId = await queue.register()
+    await accept(to)
+    const claimed = await claimAll(workerId)
+    // Those that were looked at last are first the next time.
+    const results = day === 3 ? claimed.toReversed() : claimed
+    await core.deliveries.record(results.map((key) => ({ ...key, workerId, outcome: FULL })))
+    counts.push((await stored(queue)).length)
+  }
+  t.strictSame(counts, [0, 0, 20, 25])
+})
+
+t.test('a failure of the rule is logged, and the outcomes are recorded', async (t) => {
+  const queue = await makeQueue(t)
+  const { service, accept, claimAll } = queue
+  const lines: unknown[][] = []
+  const log = createLog('test', 'silent')
+  log.warn = (...line: unknown[]) => void lines.push(line)
+  const core = createCore({ sql: service.sql, config: service.config, log })
+  t.teardown(() => core.readiness.close())
+  const workerId = await queue.register()
+  const id = await accept([TO])
+  const claimed = await claimAll(workerId)
+  await service.sql`alter table suppressions rename to moved`
+  const recorded = await core.deliveries.record(claimed.map((key) => ({ ...key, workerId, outcome: FULL })))
+  await service.sql`alter table moved rename to suppressions`
+  t.strictSame(recorded, [true])
+  t.equal((await core.messages.show(id))?.deliveries[0]?.state, 'bounced')
+  t.match(lines, [[{ deliveries: 1, err: { code: '42P01' } }, 'could not apply the rule for soft bounces']])
+  t.equal(lines.length, 1)
 })
 
 t.test('an address with two hundred deliveries is not that of a person', async (t) => {

@@ -248,7 +248,7 @@ export function createDeliveries({
     setAside: () => listSetAside(sql),
     releaseSetAside: (messageId) => releaseSetAside(sql, messageId),
     failSetAside: (messageId) => failSetAside(sql, messageId),
-    record: (results) => watched(() => recordOutcomes(sql, results, hardBounceDays)),
+    record: (results) => watched(() => recordOutcomes(sql, results, { hardBounceDays, log })),
     returnPath: (target, since) => makeMark(secrets, 'returnPath', target, since),
     reference: (target, since) => makeMark(secrets, 'reference', target, since),
     recipientHash: (recipient) => recipientHash(secrets, recipient),

@@ -1,6 +1,7 @@
 import { type DeliveryClass, NORMAL } from '../accounts/mail-class.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql } from '../platform/database/database.ts'
+import type { Log } from '../platform/log.ts'
 import { type BounceClass, bounceClass } from './bounce-rules.ts'
 import { finishDeliveries } from './finish-deliveries.ts'
 import { SUPPRESSED, suppressHardBounces } from './hard-bounces.ts'
@@ -26,7 +27,7 @@ export interface Result extends DeliveryKey {
 export async function recordOutcomes(
   sql: AnySql,
   results: readonly Result[],
-  hardBounceDays: number,
+  { hardBounceDays, log }: { readonly hardBounceDays: number; readonly log: Log },
 ): Promise<boolean[]> {
   const column = columnsOf(results)
   // Few batches contain a hard bounce; only those get the longer statement.
@@ -94,7 +95,11 @@ with result as materialized (
   const taken = new Set(rows.map(({ at }) => at))
   const soft = results.filter((result, at) => taken.has(at + 1) && isSoftlyBounced(result))
   // The outcomes are recorded; without this statement the next soft bounce suppresses the recipient.
-  if (soft.length > 0) await suppressRepeatedSoftBounces(sql, soft).catch(() => {})
+  if (soft.length > 0) {
+    await suppressRepeatedSoftBounces(sql, soft).catch((err: unknown) =>
+      log.warn({ err, deliveries: soft.length }, 'could not apply the rule for soft bounces'),
+    )
+  }
   return results.map((_result, at) => taken.has(at + 1))
 }
 

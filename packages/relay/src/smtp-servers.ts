@@ -15,15 +15,22 @@ const MIN_BYTES_PER_SECOND = 500
 const RATE_GRACE_MS = 60_000
 const CHECK_INTERVAL_MS = 5000
 
-/** Runs the servers of a process, each on its port, and ends sessions that send slowly, or are older than `maxSessionMs`. */
+/** Returns the milliseconds that a session may last, when its server has this many connections. */
+export type SessionLimit = (connection: RelayConnection, connections: number) => number
+
+/** Runs the servers of a process, each on its port, and ends sessions that send slowly, or are older than `maxSessionMs` allows. */
 export function runSmtpServers(
   servers: readonly { readonly server: RelayServer; readonly port: number }[],
   host: string,
-  maxSessionMs = Number.POSITIVE_INFINITY,
+  maxSessionMs: SessionLimit = () => Number.POSITIVE_INFINITY,
 ): SmtpServers {
   const checks = setInterval(() => {
-    for (const { server } of servers)
-      for (const connection of server.connections) endIfSlow(connection as RelayConnection, maxSessionMs)
+    for (const { server } of servers) {
+      for (const one of server.connections) {
+        const connection = one as RelayConnection
+        endIfSlow(connection, maxSessionMs(connection, server.connections.size))
+      }
+    }
   }, CHECK_INTERVAL_MS)
   return {
     async listen() {

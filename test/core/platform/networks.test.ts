@@ -1,6 +1,6 @@
 import { NetworkList, plainAddress } from '@postrider/core'
 import t from 'tap'
-import { parseNetworks } from '../../../packages/core/src/platform/networks.ts'
+import { parseNetworks, siteNetworkOf } from '../../../packages/core/src/platform/networks.ts'
 
 const CASES: readonly { networks: readonly string[]; in: readonly string[]; out: readonly string[] }[] = [
   {
@@ -54,4 +54,16 @@ t.test('plainAddress takes the IPv4-mapped prefix and the zone away', async (t) 
   t.equal(plainAddress('::ffff:127.0.0.1'), '127.0.0.1')
   t.equal(plainAddress('fe80::1%eth0'), 'fe80::1')
   t.equal(plainAddress('::1'), '::1')
+})
+
+t.test('siteNetworkOf returns the /16 of an IPv4 address and the /48 of an IPv6 one', async (t) => {
+  for (const [address, site] of [
+    ['192.0.2.7', '192.0.0.0/16'],
+    ['::ffff:192.0.2.7', '192.0.0.0/16'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+    ['2001:DB8:0001:ffff::9', '2001:db8:1::/48'],
+    ['::1', '0:0:0::/48'],
+    ['fe80::1%eth0', 'fe80:0:0::/48'],
+  ] as const)
+    t.equal(siteNetworkOf(address), site, address)
 })

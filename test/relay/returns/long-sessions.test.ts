@@ -1,5 +1,6 @@
 import t from 'tap'
 import { RelayServer } from '../../../packages/relay/src/connection.ts'
+import { createSessionTime } from '../../../packages/relay/src/returns/session-time.ts'
 import { runSmtpServers } from '../../../packages/relay/src/smtp-servers.ts'
 import { freePorts } from '../../helpers/ports.ts'
 import { CLOSED, SmtpClient } from '../../helpers/smtp-client.ts'
@@ -15,7 +16,7 @@ t.test('a session that lasts too long is ended, and one that waits for its reply
       void answered.promise.then(() => done(null, '2.0.0 Ok'))
     },
   })
-  const servers = runSmtpServers([{ server, port }], '127.0.0.1', 100)
+  const servers = runSmtpServers([{ server, port }], '127.0.0.1', () => 100)
   await servers.listen()
   t.teardown(() => servers.close())
   const open = async () => {
@@ -31,4 +32,38 @@ t.test('a session that lasts too long is ended, and one that waits for its reply
   t.equal(await idle.reply(), CLOSED)
   answered.resolve()
   t.match(await waiting.reply(), /^250 2\.0\.0 Ok/)
+})
+
+t.test('while connections are scarce, sessions that have sent no message are ended early', async (t) => {
+  const [port = 0] = await freePorts(1)
+  const time = createSessionTime({ maxClients: 4, maxMs: 900_000, crowdedMs: 100 })
+  const server = new RelayServer({
+    authOptional: true,
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    onData(stream, session, done) {
+      stream.resume()
+      stream.on('end', () => {
+        time.noteTaken(session)
+        done(null, '2.0.0 Ok')
+      })
+    },
+  })
+  const servers = runSmtpServers([{ server, port }], '127.0.0.1', time.of)
+  await servers.listen()
+  t.teardown(() => servers.close())
+  const open = async () => {
+    const client = await SmtpClient.connect(t, { port })
+    await client.reply()
+    await client.command('EHLO client.test')
+    return client
+  }
+  const [productive, inData, idle] = [await open(), await open(), await open()]
+  t.match(await productive.submit('desk@ship.example', 'lena@harbor.example', 'Subject: x\r\n\r\nhello'), /^250 /)
+  await inData.begin('desk@ship.example', 'lena@harbor.example')
+  await new Promise((resolve) => setTimeout(resolve, 6000))
+  t.match(await idle.command('NOOP'), /^250 /, 'three of four connections are not scarce')
+  await open()
+  t.match(await idle.reply(), /^421 4\.7\.0 Session too long/)
+  t.match(await inData.finish('Subject: x\r\n\r\nhello'), /^250 /)
+  t.match(await productive.command('NOOP'), /^250 /)
 })

@@ -283,6 +283,23 @@ t.test('one network has at most twenty connections, and others still connect', a
   })
 })
 
+t.test('the /16 of IPv4 addresses has at most a hundred connections, and others still connect', async (t) => {
+  const connectFrom = async (from: string) => {
+    const client = await SmtpClient.connect(t, { port: config.returnsPort, from })
+    return { client, reply: await client.reply() }
+  }
+  const sessions: { client: SmtpClient; reply: string }[] = []
+  for (let at = 0; at < 100; at++) sessions.push(await connectFrom(`127.7.${at % 7}.${at % 50}`))
+  t.ok(sessions.every(({ reply }) => reply.startsWith('220 ')))
+  t.match((await connectFrom('127.7.200.1')).reply, /^421 4\.7\.0 Too many connections from your network/)
+  t.match((await connectFrom('127.8.200.1')).reply, /^220 /)
+  sessions[0]?.client.destroy()
+  const { until } = await import('../../helpers/until.ts')
+  await until('a connection to be counted as closed', async () =>
+    (await connectFrom('127.7.200.1')).reply.startsWith('220'),
+  )
+})
+
 t.test('what came back is deleted after RETURN_DAYS', async (t) => {
   const { id, path } = await makeDelivered()
   t.match(await mail(t, path, bounceReport(path)), /^250 /)

@@ -112,3 +112,11 @@ export function networkOf(address: string): string {
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':')}::/64`
 }
+
+/** The /16 of an IPv4 address, or the /48 of an IPv6 address: what one organization may have (RFC 6177). */
+export function siteNetworkOf(address: string): string {
+  const network = networkOf(address)
+  const isIPv4 = !network.includes(':')
+  const [one, two, three] = network.split(isIPv4 ? '.' : ':')
+  return isIPv4 ? `${one}.${two}.0.0/16` : `${one}:${two}:${three}::/48`
+}

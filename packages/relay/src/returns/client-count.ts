@@ -1,30 +1,41 @@
-import { networkOf } from '@postrider/core'
+import { networkOf, siteNetworkOf } from '@postrider/core'
 
 /** Connections at once of one IPv4 address, or of the /64 of an IPv6 address. */
-const MAX_CONNECTIONS = 20
+const MAX_OF_CLIENT = 20
+/** Connections at once of an IPv4 /16, or of an IPv6 /48: a fifth of all, and five servers of a large provider. */
+const MAX_OF_SITE = 100
 
-/** Counts connections by client, so that one of them does not take all. */
+/** Counts connections by client and by the network around it, so that neither takes all. */
 export interface ClientCount {
-  /** Returns false if the client has as many connections as it may have; this one is then not counted. */
+  /** Returns false if the client, or its network, has as many connections as it may have; this one is then not counted. */
   enter(address: string): boolean
   leave(address: string): void
 }
 
 export function createClientCount(): ClientCount {
-  const counts = new Map<string, number>()
+  const clients = new Map<string, number>()
+  const sites = new Map<string, number>()
   return {
     enter(address) {
-      const name = networkOf(address)
-      const count = counts.get(name) ?? 0
-      if (count >= MAX_CONNECTIONS) return false
-      counts.set(name, count + 1)
+      const [client, site] = [networkOf(address), siteNetworkOf(address)]
+      if (countOf(clients, client) >= MAX_OF_CLIENT || countOf(sites, site) >= MAX_OF_SITE) return false
+      add(clients, client, 1)
+      add(sites, site, 1)
       return true
     },
     leave(address) {
-      const name = networkOf(address)
-      const count = counts.get(name) ?? 0
-      if (count > 1) counts.set(name, count - 1)
-      else counts.delete(name)
+      add(clients, networkOf(address), -1)
+      add(sites, siteNetworkOf(address), -1)
     },
   }
+}
+
+function countOf(counts: ReadonlyMap<string, number>, name: string): number {
+  return counts.get(name) ?? 0
+}
+
+function add(counts: Map<string, number>, name: string, change: number): void {
+  const count = countOf(counts, name) + change
+  if (count > 0) counts.set(name, count)
+  else counts.delete(name)
 }

@@ -5,9 +5,11 @@ import { asReply, protocolReply } from '../replies.ts'
 import { requireKnown, requireUtf8 } from '../session-parameters.ts'
 import type { ClientCount } from './client-count.ts'
 import { MAX_OCTETS, type ReturnDataDependencies, returnData } from './return-data.ts'
+import type { SessionTime } from './session-time.ts'
 
 export interface ReturnSessionDependencies extends ReturnDataDependencies {
   readonly clients: ClientCount
+  readonly time: SessionTime
 }
 
 const MAX_MESSAGES = 50
@@ -24,7 +26,7 @@ const UNKNOWN_MAILBOX = protocolReply(
 
 /** The handlers of a session. Until DATA, none of them asks the database: a flood of invalid recipients costs it nothing. */
 export function returnHandlers(dependencies: ReturnSessionDependencies): Partial<SMTPServerOptions> {
-  const { core, log, clients } = dependencies
+  const { core, log, clients, time } = dependencies
   const counted = new WeakSet<SMTPServerSession>()
   const messages = new WeakMap<SMTPServerSession, number>()
   const refused = new WeakMap<SMTPServerSession, number>()
@@ -71,7 +73,10 @@ export function returnHandlers(dependencies: ReturnSessionDependencies): Partial
       ),
     onData(stream, session, done) {
       returnData(dependencies, stream, session).then(
-        (text) => done(null, text),
+        (text) => {
+          time.noteTaken(session)
+          done(null, text)
+        },
         (error: unknown) => done(asReply(stream.sizeExceeded ? tooLarge(MAX_OCTETS) : error, log)),
       )
     },

@@ -4,6 +4,7 @@ import { CLOSE_MS, COMMAND_MS, runSmtpServers, type SmtpServers } from '../smtp-
 import { createClientCount } from './client-count.ts'
 import { MAX_OCTETS } from './return-data.ts'
 import { returnHandlers } from './return-session.ts'
+import { createSessionTime } from './session-time.ts'
 
 export interface ReturnsOptions {
   readonly core: Core
@@ -18,17 +19,19 @@ const MAX_CLIENTS = 500
  * for all of them.
  */
 const MAX_RECIPIENTS = 1
-/** Milliseconds of a session. */
+/** Milliseconds of a session; and of one without a message while connections are scarce. */
 const MAX_SESSION_MS = 900_000
+const CROWDED_MS = 30_000
 
 /**
  * The SMTP server that mail to return paths, and to the operator's addresses, comes to. Everybody may use it, so it offers no AUTH; nothing
  * is passed on, and no mail is sent in return.
  */
 export function createReturns({ core, config, log, certificate }: ReturnsOptions): SmtpServers {
+  const time = createSessionTime({ maxClients: MAX_CLIENTS, maxMs: MAX_SESSION_MS, crowdedMs: CROWDED_MS })
   const server: RelayServer = new RelayServer({
     ...certificate,
-    ...returnHandlers({ core, log, budget: createByteBudget(config.bodyBudget), clients: createClientCount() }),
+    ...returnHandlers({ core, log, budget: createByteBudget(config.bodyBudget), clients: createClientCount(), time }),
     name: config.heloName,
     banner: 'Postrider',
     size: MAX_OCTETS,
@@ -44,5 +47,5 @@ export function createReturns({ core, config, log, certificate }: ReturnsOptions
   })
   // Without a listener, one invalid TLS record would end the process.
   server.on('error', (err) => log.debug({ err }, 'connection failed'))
-  return runSmtpServers([{ server, port: config.returnsPort }], config.returnsHost, MAX_SESSION_MS)
+  return runSmtpServers([{ server, port: config.returnsPort }], config.returnsHost, time.of)
 }

@@ -38,6 +38,7 @@ t.test('what came back is listed newest first, by kind and by sender, in pages',
   t.match(await answered(env, 'returns', 'list', '--kind', 'letter'), [{ kind: 'letter' }])
   t.match(await answered(env, 'returns', 'list', '--from', 'Quay.example'), [{ kind: 'letter' }])
   t.strictSame(await answered(env, 'returns', 'list', '--since', '2100-01-01'), [])
+  t.strictSame(await answered(env, 'returns', 'list', '--message', '0'.repeat(32)), [])
   const first = await postrider(env, 'returns', 'list', '--limit', '1')
   t.match(first.stdout, /^id +received +kind/)
   t.match(first.stdout, `continue with --before ${all[0]?.id}`)
@@ -81,6 +82,7 @@ t.test('wrong options are named', async (t) => {
     [['list', '--limit', '0'], /--limit must be from 1 to 1000/],
     [['list', '--before', 'x'], /--before must be an id/],
     [['list', '--since', 'yesterday'], /--since must be an ISO 8601 time/],
+    [['list', '--message', '12'], /--message must be the id of a message \(got "12"\)/],
     [['show', '12'], /id must be an id from "returns list"/],
     [['reread', '--kind', 'bounce'], /--kind must be one of unrecognised/],
   ] as const) {

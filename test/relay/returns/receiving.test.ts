@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { answered, postrider } from '../../cli/postrider.ts'
 import { putInFlight, startOutbox } from '../../delivery/outbox.ts'
 import { bounceReport, complaintReport } from '../../delivery/reports.ts'
 import { erase } from '../../helpers/erase.ts'
@@ -298,6 +299,23 @@ t.test('the /16 of IPv4 addresses has at most a hundred connections, and others 
   await until('a connection to be counted as closed', async () =>
     (await connectFrom('127.7.200.1')).reply.startsWith('220'),
   )
+})
+
+t.test('what came back for one message is listed, and shown with the message', async (t) => {
+  const [one, other] = [await makeDelivered(), await makeDelivered()]
+  for (const { path } of [one, other]) t.match(await mail(t, path, bounceReport(path)), /^250 /)
+  t.match(await mail(t, one.path, bounceReport(one.path)), /^250 /)
+  const listed = await answered<{ id: string }[]>(service.env, 'returns', 'list', '--message', one.id)
+  t.match(listed, [
+    { messageId: one.id, why: 'repeated' },
+    { messageId: one.id, effect: 'bounced' },
+  ])
+  t.equal(listed.length, 2)
+  t.match(await answered(service.env, 'message', 'show', one.id), { id: one.id, returns: listed })
+  const { stdout } = await postrider(service.env, 'message', 'show', one.id)
+  t.match(stdout, new RegExp(` 0 +return: bounce +${listed[1]?.id} a bounce was recorded$`, 'm'))
+  t.match(stdout, new RegExp(` 0 +return: bounce +${listed[0]?.id} no effect: reported before$`, 'm'))
+  t.notMatch(stdout, new RegExp((await stored(other.id))[0]?.id ?? 'none'))
 })
 
 t.test('what came back is deleted after RETURN_DAYS', async (t) => {

@@ -1,21 +1,33 @@
-import { type Core, type MessageDetails, partsOfPlace, smartHostOf } from '@postrider/core'
+import { type Core, type MessageDetails, partsOfPlace, type StoredReturn, smartHostOf } from '@postrider/core'
 import { type Call, type Command, CommandError, requiredWord, table } from '../command.ts'
 import { messageListCommands } from './message-list.ts'
 import { messageNotFound } from './message-not-found.ts'
 import { messageQueueCommands } from './message-queue.ts'
 import { messageSendCommands } from './message-send.ts'
 import { messageWhyCommands } from './message-why.ts'
+import { effectText } from './returns.ts'
+
+/** Reports on a message that are shown. At most a few are stored for a delivery. */
+const MAX_RETURNS = 1000
+
+interface Shown extends MessageDetails {
+  readonly returns: readonly StoredReturn[]
+}
 
 export const messageCommands: readonly Command[] = [
   ...messageListCommands,
   {
     name: 'message show',
     usage: 'ID',
-    summary: 'Show a message with its deliveries, attempts and events in time order',
+    summary:
+      'Show a message with its deliveries, attempts, events, and the reports that came back for it, in time order',
     words: 1,
     options: {},
     run: (call) => {
-      return withDetails(call, async (details) => ({ data: details, text: textOf(details) }))
+      return withDetails(call, async (details, core) => {
+        const returns = await core.returns.list({ messageId: details.id, limit: MAX_RETURNS })
+        return { data: { ...details, returns }, text: textOf({ ...details, returns }) }
+      })
     },
   },
   ...messageWhyCommands,
@@ -72,8 +84,8 @@ function endSetAside(call: Call, done: 'released' | 'failed', act: (core: Core, 
   })
 }
 
-function textOf(details: MessageDetails): string {
-  const { id, door, acceptedAt, from, subject, size, deliveries, events } = details
+function textOf(details: Shown): string {
+  const { id, door, acceptedAt, from, subject, size, deliveries, events, returns } = details
   const states = deliveries.map(({ recipientNo, kind, recipient, state, attempt, nextAt, reason }) => [
     ...[recipientNo, kind, recipient, isAside({ state, reason }) ? 'set aside' : state, attempt],
     nextAt && state !== 'sending' && !isAside({ state, reason }) ? nextAt : '',
@@ -85,7 +97,7 @@ function textOf(details: MessageDetails): string {
     table(['no', 'kind', 'recipient', 'state', 'attempts', 'next'], states),
     ...aside(deliveries),
     '',
-    table(['time', 'no', 'event', 'detail'], timeline({ deliveries, events })),
+    table(['time', 'no', 'event', 'detail'], timeline({ deliveries, events, returns })),
   ].join('\n')
 }
 
@@ -108,8 +120,8 @@ function from(place: string | null): string {
   return smartHost === undefined ? (source === undefined ? '' : `from ${source}`) : `via ${smartHost}`
 }
 
-/** Attempts and events of all deliveries in time order. */
-function timeline({ deliveries, events }: Pick<MessageDetails, 'deliveries' | 'events'>): unknown[][] {
+/** Attempts, events and reports of all deliveries in time order. */
+function timeline({ deliveries, events, returns }: Pick<Shown, 'deliveries' | 'events' | 'returns'>): unknown[][] {
   const attempts = deliveries
     .flatMap((delivery) => delivery.attempts)
     .map(
@@ -138,5 +150,11 @@ function timeline({ deliveries, events }: Pick<MessageDetails, 'deliveries' | 'e
     at: occurredAt,
     row: [recipientNo ?? '', type, detail ? JSON.stringify(detail) : ''],
   }))
-  return [...attempts, ...happened].sort((a, b) => a.at.getTime() - b.at.getTime()).map(({ at, row }) => [at, ...row])
+  const cameBack = returns.map((one) => ({
+    at: one.receivedAt,
+    row: [one.recipientNo ?? '', `return: ${one.kind}`, `${one.id} ${effectText(one)}`],
+  }))
+  return [...attempts, ...happened, ...cameBack]
+    .sort((a, b) => a.at.getTime() - b.at.getTime())
+    .map(({ at, row }) => [at, ...row])
 }

@@ -3,6 +3,7 @@ import {
   type Core,
   type KeptReturn,
   NO_EFFECT,
+  parseMessageId,
   RETURN_KINDS,
   type RereadCount,
   type ReturnEffect,
@@ -53,11 +54,12 @@ export const returnCommands: readonly Command[] = [
   },
   {
     name: 'returns list',
-    usage: '[--kind KIND] [--from DOMAIN] [--since TIME] [--limit N] [--before ID]',
-    summary: `List mail that came back, newest first. KIND is one of ${RETURN_KINDS.join(', ')}; --from: the domain that its sender names`,
+    usage: '[--kind KIND] [--from DOMAIN] [--message ID] [--since TIME] [--limit N] [--before ID]',
+    summary: `List mail that came back, newest first. KIND is one of ${RETURN_KINDS.join(', ')}; --from: the domain that its sender names; --message: what came back for this message`,
     options: {
       kind: { type: 'string' },
       from: { type: 'string' },
+      message: { type: 'string' },
       since: { type: 'string' },
       limit: { type: 'string' },
       before: { type: 'string' },
@@ -66,6 +68,7 @@ export const returnCommands: readonly Command[] = [
       const filter = {
         kind: kindOption(call, RETURN_KINDS),
         reporter: textOption(call, 'from')?.toLowerCase(),
+        messageId: messageOption(call),
         since: timeOption(call, 'since'),
         before: beforeOption(call),
         limit: limitOption(call),
@@ -176,6 +179,15 @@ function kindOption(call: Call, kinds: readonly ReturnKind[]): ReturnKind | unde
   return kind
 }
 
+/** Throws {@link UsageError}. */
+function messageOption(call: Call): string | undefined {
+  const text = textOption(call, 'message')
+  if (text === undefined) return undefined
+  const id = parseMessageId(text)
+  if (id === undefined) throw new UsageError(`--message must be the id of a message (got "${text}")`)
+  return id
+}
+
 function beforeOption(call: Call): string | undefined {
   const text = textOption(call, 'before')
   return text === undefined ? undefined : idOf(text, '--before')
@@ -201,7 +213,8 @@ const EFFECTS = {
   unsubscribed: 'the recipient is unsubscribed',
 } as const
 
-function effectText({ effect, why }: ReturnEffect): string {
+/** Returns what followed from a report. */
+export function effectText({ effect, why }: ReturnEffect): string {
   return effect === 'none' ? `no effect: ${why === null ? '' : NO_EFFECT[why]}` : EFFECTS[effect]
 }
 

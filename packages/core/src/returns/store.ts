@@ -144,6 +144,8 @@ export interface ReturnFilter {
   readonly kind?: ReturnKind | undefined
   readonly reporter?: string | undefined
   readonly since?: Date | undefined
+  /** Only those about this message. */
+  readonly messageId?: string | undefined
   /** Only those before this id. */
   readonly before?: string | undefined
   readonly limit: number
@@ -151,9 +153,14 @@ export interface ReturnFilter {
 
 /** Returns the newest returns first. */
 export async function selectReturns(sql: AnySql, filter: ReturnFilter): Promise<StoredReturn[]> {
-  const { kind, reporter, since, before, limit } = filter
+  const { kind, reporter, since, messageId, before, limit } = filter
+  // A subquery, since the planner would otherwise read all returns in the order of their ids until it finds those of the message.
+  const source =
+    messageId === undefined
+      ? sql`returns`
+      : sql`(select * from returns where message_id = ${messageId}::uuid offset 0) returns`
   return sql<StoredReturn[]>`
-    select ${columns(sql)} from returns
+    select ${columns(sql)} from ${source}
      where ${kind === undefined ? sql`true` : sql`kind = ${kind}`}
        and ${reporter === undefined ? sql`true` : sql`reporter = ${reporter}`}
        and ${since === undefined ? sql`true` : sql`received_at >= ${since}`}

@@ -58,7 +58,7 @@ t.test('inbox list and inbox show tell what arrived, newest last', async (t) => 
   t.match(unknown.stderr, /message not found in the inbox; "inbox list" lists the ids/)
 })
 
-t.test('message show tells the deliveries, attempts and events in time order', async (t) => {
+t.test('message show tells the deliveries, attempts, events and suppressions in time order', async (t) => {
   const id = await send('bounce@harbor.example', 'Returned')
   await until('the bounce', async () => (await service.core.messages.show(id))?.deliveries[0]?.state === 'bounced')
   const story = await answered<Story>(env, 'message', 'show', id)
@@ -72,9 +72,9 @@ t.test('message show tells the deliveries, attempts and events in time order', a
   )
   const { stdout } = await postrider(env, 'message', 'show', id)
   t.match(stdout, new RegExp(`^message ${id} via v2, accepted 20`))
-  t.match(stdout, /processed.*\n.*attempt 1: bounced .*550 5\.1\.1 .*ms\n.*bounced/)
+  t.match(stdout, /processed.*\n.*attempt 1: bounced .*550 5\.1\.1 .*ms\n.*bounced.*\n.*suppressed: hardbounce/)
   const times = [...stdout.split('\ntime ')[1]!.matchAll(/^(\S+Z) /gm)].map(([, time]) => time)
-  t.equal(times.length, 3)
+  t.equal(times.length, 4)
   t.strictSame(times, [...times].sort())
 })
 

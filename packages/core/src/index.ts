@@ -121,8 +121,11 @@ export {
   EVERY_ACCOUNT,
   type ImportRow,
   SUPPRESSION_REASONS,
+  SUPPRESSION_RULES,
   type Suppression,
+  type SuppressionCause,
   type SuppressionReason,
+  type SuppressionRule,
 } from './suppressions/index.ts'
 export {
   HITS_AN_HOUR,

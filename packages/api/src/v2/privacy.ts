@@ -4,6 +4,7 @@ import { timeText } from '../http/time-text.ts'
 import { commaList } from './comma-list.ts'
 import { type Operation, operation } from './operation.ts'
 import { Count, exactNumber, pageOf } from './shapes.ts'
+import { Cause, causeOf } from './suppressions.ts'
 
 const RequestId = Type.String({ description: '`gd_` and 32 hex digits' })
 const Email = Type.Union([Type.String(), Type.Array(Type.String())], {
@@ -69,6 +70,7 @@ const Person = Type.Object({
       reason: Type.String(),
       addedTime: Type.String(),
       hashed: Type.Boolean({ description: 'stored as a keyed hash, since the recipient was erased' }),
+      cause: Type.Optional(Cause),
     }),
   ),
   webhookEvents: Type.Integer(),
@@ -177,11 +179,12 @@ function personOf({ email, deliveries, suppressions, next }: PersonPage): Static
   return {
     email,
     logs: deliveries.map(logOf),
-    suppression: suppressions.map(({ group, reason, since, hashed }) => ({
+    suppression: suppressions.map(({ group, reason, since, hashed, cause }) => ({
       ...(group > 0 ? { email, type: 'group' as const, group } : { email, type: 'email' as const }),
       reason,
       addedTime: timeText(since),
       hashed,
+      ...causeOf(cause),
     })),
     webhookEvents: 0,
     ...(next ? { next } : {}),

@@ -5,7 +5,9 @@ import {
   parseAddress,
   ServiceError,
   SUPPRESSION_REASONS,
+  SUPPRESSION_RULES,
   type Suppression,
+  type SuppressionCause,
 } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { timeText } from '../http/time-text.ts'
@@ -24,6 +26,16 @@ const Named = Type.Object({
   group: Type.Optional(Group),
 })
 
+/** Additional to the contract, like the calls that read the list. */
+export const Cause = Type.Object(
+  {
+    rule: Type.Enum([...SUPPRESSION_RULES]),
+    class: Type.Optional(Type.String({ description: 'the bounce class, or the type of the complaint' })),
+    messageId: Type.String(),
+  },
+  { description: 'what made the entry; absent if it was added by a call' },
+)
+
 const Entry = Type.Object({
   email: Type.Optional(Type.String()),
   domain: Type.Optional(Type.String()),
@@ -31,6 +43,7 @@ const Entry = Type.Object({
   group: Type.Optional(Type.Integer()),
   reason: Reason,
   addedTime: Type.String({ description: 'yyyy-mm-dd hh:mm:ss, UTC' }),
+  cause: Type.Optional(Cause),
 })
 
 const common = { group: 'Suppression', scope: 'suppressions' } as const
@@ -119,6 +132,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
           group: Type.Optional(Type.Integer()),
           reason: Reason,
           since: Type.String({ description: 'yyyy-mm-dd hh:mm:ss, UTC' }),
+          cause: Type.Optional(Cause),
         }),
       ),
     }),
@@ -133,12 +147,13 @@ export const SUPPRESSIONS: readonly Operation[] = [
     },
     async act({ email, group }, { core, principal }) {
       const found = await core.suppressions.holding(principal.account.id, email, group)
-      const heldBy = found.map(({ scope, value, group: own, reason, since, global }) => ({
+      const heldBy = found.map(({ scope, value, group: own, reason, since, global, cause }) => ({
         scope: global ? ('global' as const) : scope,
         value,
         reason,
         since: timeText(since),
         ...(own > 0 ? { group: own } : {}),
+        ...causeOf(cause),
       }))
       return { data: { email, suppressed: heldBy.length > 0, heldBy } }
     },
@@ -226,12 +241,20 @@ function listOf(values: Given): readonly string[] {
   return pieces.length < MAX_PIECES ? pieces.filter((piece) => piece.trim() !== '') : pieces
 }
 
-function shown({ scope, value, group, reason, since }: Suppression): Static<typeof Entry> {
+/** Without the report, which belongs to the operator. */
+export function causeOf(cause: SuppressionCause | null): { cause?: Static<typeof Cause> } {
+  if (!cause) return {}
+  const { rule, class: of, messageId } = cause
+  return { cause: { rule, ...(of === null ? {} : { class: of }), messageId } }
+}
+
+function shown({ scope, value, group, reason, since, cause }: Suppression): Static<typeof Entry> {
   return {
     ...(scope === 'domain' ? { domain: value } : { email: value }),
     type: scope === 'address' ? 'email' : scope,
     ...(group > 0 ? { group } : {}),
     reason,
     addedTime: timeText(since),
+    ...causeOf(cause),
   }
 }

@@ -6,6 +6,7 @@ import { messageQueueCommands } from './message-queue.ts'
 import { messageSendCommands } from './message-send.ts'
 import { messageWhyCommands } from './message-why.ts'
 import { effectText } from './returns.ts'
+import { ruleText } from './suppression-cause.ts'
 
 /** Reports on a message that are shown. At most a few are stored for a delivery. */
 const MAX_RETURNS = 1000
@@ -85,7 +86,7 @@ function endSetAside(call: Call, done: 'released' | 'failed', act: (core: Core, 
 }
 
 function textOf(details: Shown): string {
-  const { id, door, acceptedAt, from, subject, size, deliveries, events, returns } = details
+  const { id, door, acceptedAt, from, subject, size, deliveries } = details
   const states = deliveries.map(({ recipientNo, kind, recipient, state, attempt, nextAt, reason }) => [
     ...[recipientNo, kind, recipient, isAside({ state, reason }) ? 'set aside' : state, attempt],
     nextAt && state !== 'sending' && !isAside({ state, reason }) ? nextAt : '',
@@ -97,7 +98,7 @@ function textOf(details: Shown): string {
     table(['no', 'kind', 'recipient', 'state', 'attempts', 'next'], states),
     ...aside(deliveries),
     '',
-    table(['time', 'no', 'event', 'detail'], timeline({ deliveries, events, returns })),
+    table(['time', 'no', 'event', 'detail'], timeline(details)),
   ].join('\n')
 }
 
@@ -120,8 +121,8 @@ function from(place: string | null): string {
   return smartHost === undefined ? (source === undefined ? '' : `from ${source}`) : `via ${smartHost}`
 }
 
-/** Attempts, events and reports of all deliveries in time order. */
-function timeline({ deliveries, events, returns }: Pick<Shown, 'deliveries' | 'events' | 'returns'>): unknown[][] {
+/** Attempts, events, reports and suppressions of all deliveries in time order. */
+function timeline({ deliveries, events, returns, suppressions }: Shown): unknown[][] {
   const attempts = deliveries
     .flatMap((delivery) => delivery.attempts)
     .map(
@@ -154,7 +155,11 @@ function timeline({ deliveries, events, returns }: Pick<Shown, 'deliveries' | 'e
     at: one.receivedAt,
     row: [one.recipientNo ?? '', `return: ${one.kind}`, `${one.id} ${effectText(one)}`],
   }))
-  return [...attempts, ...happened, ...cameBack]
+  const suppressed = suppressions.map(({ since, reason, group, cause }) => ({
+    at: since,
+    row: [cause?.recipientNo, `suppressed: ${reason}${group > 0 ? `, group ${group}` : ''}`, ruleText(cause)],
+  }))
+  return [...attempts, ...happened, ...cameBack, ...suppressed]
     .sort((a, b) => a.at.getTime() - b.at.getTime())
     .map(({ at, row }) => [at, ...row])
 }

@@ -1,5 +1,6 @@
 import { EVERY_ACCOUNT, SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '@postrider/core'
-import { type Call, type Command, requiredId, table, textOption, UsageError } from '../command.ts'
+import { type Call, type Command, requiredId, requiredText, table, textOption, UsageError } from '../command.ts'
+import { ruleText, sourceText } from './suppression-cause.ts'
 
 const SCOPE_USAGE = '(--account ID | --global)'
 const VALUE_USAGE = '(--email ADDRESS | --domain DOMAIN)'
@@ -50,7 +51,7 @@ export const suppressionCommands: readonly Command[] = [
   {
     name: 'suppression list',
     usage: `${SCOPE_USAGE} [--email ADDRESS | --domain DOMAIN] [--reason REASON]`,
-    summary: `List suppressions, at most ${LIMIT}`,
+    summary: `List suppressions, at most ${LIMIT}, with the rule that made them`,
     options: { ...whose, ...what, reason: { type: 'string' } },
     run: (call) => {
       const accountId = requiredList(call)
@@ -61,15 +62,35 @@ export const suppressionCommands: readonly Command[] = [
         const { suppressions } = await core.suppressions.list(accountId, filter)
         return {
           data: suppressions,
-          text: table(['value', 'scope', 'group', 'reason', 'since'], suppressions.map(row)),
+          text: table(HEADING, suppressions.map(row)),
         }
+      })
+    },
+  },
+  {
+    name: 'suppression show',
+    usage: '--account ID --email ADDRESS [--group ID]',
+    summary:
+      'Show all entries that suppress an address at an account, those of the operator, too, and what made each; --group: for mail of this unsubscribe group',
+    options: { account: { type: 'string' }, email: { type: 'string' }, group: { type: 'string' } },
+    run: (call) => {
+      const accountId = requiredId(call, 'account')
+      const email = requiredText(call, 'email')
+      const group = textOption(call, 'group') === undefined ? undefined : requiredId(call, 'group')
+      return call.withCore(async (core) => {
+        const found = await core.suppressions.holding(accountId, email, group)
+        const rows = found.map((one) => [...row(one), sourceText(one.cause)])
+        const text = found.length > 0 ? table([...HEADING, 'source'], rows) : `${email} is not suppressed`
+        return { data: found, text }
       })
     },
   },
 ]
 
-function row({ value, scope, group, reason, since }: Suppression): unknown[] {
-  return [value, scope, group || '', reason, since]
+const HEADING = ['value', 'scope', 'group', 'reason', 'since', 'rule'] as const
+
+function row({ value, scope, group, reason, since, cause }: Suppression): unknown[] {
+  return [value, scope, group || '', reason, since, ruleText(cause)]
 }
 
 /** The list's scope. It is always explicit, to prevent accidental global suppressions. Throws {@link UsageError}. */

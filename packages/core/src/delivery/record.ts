@@ -157,10 +157,11 @@ const RECIPIENT_NAMED: ReadonlySet<Stage> = new Set(['rcpt', 'data', 'dot'])
 
 /** Part of the statement that records outcomes. */
 function hardBounces(sql: AnySql, days: number) {
-  const named: ReturnType<AnySql> = sql`
-    deleted where kind = 'bounced' and stage = any(${[...RECIPIENT_NAMED]}::text[])
-                  and detail::jsonb->>'class' = any(${[...SUPPRESSED]}::text[])`
-  return sql`, hard_bounces as (${suppressHardBounces(sql, named, days)})`
+  const named: ReturnType<AnySql> = sql`(
+    select account_id, recipient_key, message_id, recipient_no, detail::jsonb->>'class' as class from deleted
+     where kind = 'bounced' and stage = any(${[...RECIPIENT_NAMED]}::text[])
+                  and detail::jsonb->>'class' = any(${[...SUPPRESSED]}::text[])) named`
+  return sql`, hard_bounces as (${suppressHardBounces(sql, named, { days })})`
 }
 
 /** Returns the details of the event. */

@@ -36,9 +36,13 @@ export function isSoftBounce(of: BounceClass): boolean {
 
 /**
  * Suppresses the recipients of deliveries with a soft bounce, if {@link SOFT_BOUNCE_RULE} applies to them. Reads only their own deliveries. An
- * entry that exists is kept.
+ * entry that exists is kept. `returnId`: the report of the bounce, if there is one.
  */
-export async function suppressRepeatedSoftBounces(sql: AnySql, bounced: readonly SoftBounced[]): Promise<void> {
+export async function suppressRepeatedSoftBounces(
+  sql: AnySql,
+  bounced: readonly SoftBounced[],
+  returnId: string | null = null,
+): Promise<void> {
   const { classes, days, within, suppressedFor } = SOFT_BOUNCE_RULE
   const looked = bounced.slice(0, MAX_ADDRESSES)
   await sql`
@@ -50,7 +54,7 @@ export async function suppressRepeatedSoftBounces(sql: AnySql, bounced: readonly
        -- The pseudonym of an erased recipient has no @.
        where position('@' in f.recipient_key) > 0
     ), bounce as (
-      select a.account_id, a.recipient_key, e.occurred_at,
+      select a.account_id, a.recipient_key, e.occurred_at, e.class, latest.message_id, latest.recipient_no,
              max(latest.finished_at) filter (where latest.state = 'delivered' and e.occurred_at is null)
                over (partition by a.account_id, a.recipient_key) as delivered_at,
              count(*) over (partition by a.account_id, a.recipient_key) as deliveries
@@ -63,12 +67,14 @@ export async function suppressRepeatedSoftBounces(sql: AnySql, bounced: readonly
              and f.message_id >= uuidv7_floor(service_now() - make_interval(days => ${within + MAX_LIFETIME_DAYS}::int))
            limit ${MAX_DELIVERIES}::int) latest
         left join lateral (
-          select min(e.occurred_at) as occurred_at from events e
+          select min(e.occurred_at) as occurred_at, min(e.detail->>'class') as class from events e
            where e.message_id = latest.message_id and e.recipient_no = latest.recipient_no and e.type = 'bounced'
              and e.detail->>'class' = any(${[...classes]}::text[])) e on true
     )
-    insert into suppressions (account_id, scope, value, reason, held_until)
-    select account_id, 'address', recipient_key, 'hardbounce', service_now() + make_interval(days => ${suppressedFor}::int)
+    insert into suppressions (account_id, scope, value, reason, held_until, rule, class, message_id, recipient_no, return_id)
+    select account_id, 'address', recipient_key, 'hardbounce', service_now() + make_interval(days => ${suppressedFor}::int),
+           'soft-bounces', (array_agg(class order by occurred_at desc))[1], (array_agg(message_id order by occurred_at desc))[1],
+           (array_agg(recipient_no order by occurred_at desc))[1], ${returnId}::uuid
       from bounce
      where occurred_at is not null and (delivered_at is null or occurred_at > delivered_at) and deliveries < ${MAX_DELIVERIES}::int
      group by account_id, recipient_key

@@ -1,6 +1,8 @@
 import type { AnySql, Sql } from '../platform/database/database.ts'
 import { parseMessageId } from '../submission/message-id.ts'
 import { transactionNumber } from '../submission/transaction-numbers.ts'
+import { selectCausedBy } from '../suppressions/store.ts'
+import type { Suppression } from '../suppressions/suppression.ts'
 
 export interface MessageDetails {
   readonly id: string
@@ -15,6 +17,8 @@ export interface MessageDetails {
   readonly size: number
   readonly deliveries: readonly DeliveryDetails[]
   readonly events: readonly EventDetails[]
+  /** Those that its deliveries caused and that still exist. */
+  readonly suppressions: readonly Suppression[]
 }
 
 export interface DeliveryDetails {
@@ -60,7 +64,7 @@ export interface EventDetails {
   readonly detail: unknown
 }
 
-type MessageRow = Omit<MessageDetails, 'deliveries' | 'events'> & { transactionBase: string }
+type MessageRow = Omit<MessageDetails, 'deliveries' | 'events' | 'suppressions'> & { transactionBase: string }
 
 /**
  * Returns a message with its deliveries, attempts and events from one snapshot, so that a state is never shown without the attempt
@@ -91,6 +95,7 @@ async function readDetails(sql: AnySql, messageId: string): Promise<MessageDetai
     select id, occurred_at as "occurredAt", type, recipient_no as "recipientNo", detail
       from events where message_id = ${messageId}::uuid and occurred_at >= ${message.acceptedAt} - interval '1 day'
      order by occurred_at, id`
+  const suppressions = await selectCausedBy(sql, message.accountId, messageId)
   const { transactionBase, ...rest } = message
   const byRecipient = Map.groupBy(attempts, ({ recipientNo }) => recipientNo)
   return {
@@ -101,5 +106,6 @@ async function readDetails(sql: AnySql, messageId: string): Promise<MessageDetai
       attempts: byRecipient.get(delivery.recipientNo) ?? [],
     })),
     events,
+    suppressions,
   }
 }

@@ -13,6 +13,8 @@ export interface Applied extends ReturnEffect {
 }
 
 export interface ReadReturn {
+  /** The id under which it is stored, if it is. */
+  readonly returnId: string
   readonly reading: Reading
   /** The delivery that it is about; undefined if it has no valid mark. */
   readonly target: ReturnPathTarget | undefined
@@ -24,12 +26,12 @@ export interface ReadReturn {
  */
 export async function applyReading(
   { sql, hardBounceDays }: { readonly sql: Sql; readonly hardBounceDays: number },
-  { reading, target }: ReadReturn,
+  { returnId, reading, target }: ReadReturn,
   note: (transaction: SqlTransaction, applied: Applied) => Promise<void>,
 ): Promise<Applied> {
   const none = withoutEffect(reading)
   // In a transaction of its own, which locks in another order. If only this one is committed, the report is taken again.
-  const isOptedOut = reading.kind === 'opt-out' && target !== undefined && (await optOut(sql, target))
+  const isOptedOut = reading.kind === 'opt-out' && target !== undefined && (await optOut(sql, target, returnId))
   const applied = await sql.begin(async (transaction): Promise<Applied> => {
     const delivery = target && (await lockReported(transaction, target))
     const effect = none ? ({ effect: 'none', why: none } as const) : await apply(transaction, delivery)
@@ -44,9 +46,10 @@ export async function applyReading(
     if (!delivery) return { effect: 'none', why: 'gone' }
     if (reading.kind === 'opt-out')
       return isOptedOut ? { effect: 'unsubscribed', why: null } : { effect: 'none', why: 'repeated' }
-    if (reading.kind === 'complaint') return complain(transaction, delivery, reading.feedbackType)
+    if (reading.kind === 'complaint')
+      return complain(transaction, delivery, { feedback: reading.feedbackType, returnId })
     const recipient = failedRecipient(reading as BounceReading, delivery) as ReportedRecipient
-    return bounceLate(transaction, delivery, { recipient, hardBounceDays })
+    return bounceLate(transaction, delivery, { recipient, hardBounceDays, returnId })
   }
 }
 
@@ -73,7 +76,7 @@ function failedRecipient(
 }
 
 /** Returns false if the recipient had unsubscribed because of this message before: an old report does not undo a later consent. */
-async function optOut(sql: Sql, target: ReturnPathTarget): Promise<boolean> {
+async function optOut(sql: Sql, target: ReturnPathTarget, returnId: string): Promise<boolean> {
   const delivery = (await sql.begin(async (transaction) => {
     const found = await lockReported(transaction, target)
     return found && !(await hasEvent(transaction, found, 'unsubscribed')) ? found : undefined
@@ -81,7 +84,7 @@ async function optOut(sql: Sql, target: ReturnPathTarget): Promise<boolean> {
   if (!delivery) return false
   const { accountId, messageId, recipientNo } = delivery
   const link = { kind: 'unsubscribe', accountId, messageId, recipientNo, group: 0, link: 0, url: '' } as const
-  await unsubscribe(sql, { target: link, ip: null, userAgent: null })
+  await unsubscribe(sql, { target: link, ip: null, userAgent: null, returnId })
   // There is no event if the address was unsubscribed already.
   return hasEvent(sql, delivery, 'unsubscribed')
 }

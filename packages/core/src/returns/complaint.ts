@@ -1,6 +1,7 @@
 import { settleDelivered } from '../delivery/settle-delivered.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql, SqlTransaction } from '../platform/database/database.ts'
+import { sameCause } from '../suppressions/store.ts'
 import type { FeedbackType } from './read/index.ts'
 import { hasEvent, type ReportedDelivery } from './reported-delivery.ts'
 import type { ReturnEffect } from './return-result.ts'
@@ -12,14 +13,15 @@ import type { ReturnEffect } from './return-result.ts'
 export async function complain(
   sql: SqlTransaction,
   delivery: ReportedDelivery,
-  feedback: FeedbackType,
+  { feedback, returnId }: { readonly feedback: FeedbackType; readonly returnId: string },
 ): Promise<ReturnEffect> {
   const { accountId, messageId, recipientNo, recipientKey } = delivery
   if (await hasEvent(sql, delivery, 'complained')) return { effect: 'none', why: 'repeated' }
   await settleDelivered(sql, [{ messageId, recipientNo, kind: 'complained' }])
   await sql`
-    insert into suppressions as s (account_id, scope, value, reason) values (${accountId}, 'address', ${recipientKey}, 'abuse')
-    on conflict (account_id, value, group_id) do update set reason = excluded.reason, since = service_now(), held_until = null
+    insert into suppressions as s (account_id, scope, value, reason, rule, class, message_id, recipient_no, return_id)
+    values (${accountId}, 'address', ${recipientKey}, 'abuse', 'complaint', ${feedback}, ${messageId}::uuid, ${recipientNo}, ${returnId}::uuid)
+    on conflict (account_id, value, group_id) do update set reason = excluded.reason, since = service_now(), held_until = null, ${sameCause(sql)}
      where s.reason <> 'abuse' or s.held_until is not null`
   const from: ReturnType<AnySql> = sql`(
     select ${accountId}::int as account_id, ${messageId}::uuid as message_id, ${recipientNo}::int as recipient_no) reported`

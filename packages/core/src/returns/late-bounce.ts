@@ -7,6 +7,12 @@ import type { ReportedRecipient } from './read/index.ts'
 import { hasEvent, type ReportedDelivery } from './reported-delivery.ts'
 import type { ReturnEffect } from './return-result.ts'
 
+export interface LateBounce {
+  readonly recipient: ReportedRecipient
+  readonly hardBounceDays: number
+  readonly returnId: string
+}
+
 /**
  * A server reports that it could not deliver a message after all. A delivered message stays delivered, and its event says that the bounce came
  * late; one whose reply was lost has bounced, and no further copy is sent. The recipient is suppressed as after a refusal.
@@ -14,7 +20,7 @@ import type { ReturnEffect } from './return-result.ts'
 export async function bounceLate(
   sql: SqlTransaction,
   delivery: ReportedDelivery,
-  { recipient, hardBounceDays }: { readonly recipient: ReportedRecipient; readonly hardBounceDays: number },
+  { recipient, hardBounceDays, returnId }: LateBounce,
 ): Promise<ReturnEffect> {
   const { state, accountId, messageId, recipientNo, recipientKey } = delivery
   if (state === 'waiting' || state === 'in-flight') return { effect: 'none', why: state }
@@ -28,7 +34,7 @@ export async function bounceLate(
   }
   const own: ReturnType<AnySql> = sql`(
     select ${accountId}::int as account_id, ${messageId}::uuid as message_id, ${recipientNo}::int as recipient_no,
-           ${recipientKey}::text as recipient_key) reported`
+           ${recipientKey}::text as recipient_key, ${of}::text as class) reported`
   if (state === 'indeterminate') {
     await sql`
       with deleted as (
@@ -37,7 +43,7 @@ export async function bounceLate(
       ${finishDeliveries(sql, { from: sql`deleted`, state: 'bounced', reason: sql`null::text` })}`
   }
   await sql`${insertEvents(sql, { from: own, type: 'bounced', detail })}`
-  if (hard && SUPPRESSED.includes(of)) await sql`${suppressHardBounces(sql, own, hardBounceDays)}`
-  if (isSoftBounce(of)) await suppressRepeatedSoftBounces(sql, [{ messageId, recipientNo }])
+  if (hard && SUPPRESSED.includes(of)) await sql`${suppressHardBounces(sql, own, { days: hardBounceDays, returnId })}`
+  if (isSoftBounce(of)) await suppressRepeatedSoftBounces(sql, [{ messageId, recipientNo }], returnId)
   return { effect: 'bounced', why: null }
 }

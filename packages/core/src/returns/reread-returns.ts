@@ -66,9 +66,13 @@ async function reread(
   if (reading.kind === kept.kind && !target) return 'unchanged'
   let isStored = false
   const about = { messageId: target?.messageId ?? null, recipientNo: target?.recipientNo ?? null }
-  const { effect, why } = await applyReading(dependencies, { reading, target }, async (transaction, applied) => {
-    isStored = await updateReturn(transaction, id, { ...about, reading, applied })
-  })
+  const { effect, why } = await applyReading(
+    dependencies,
+    { returnId: id, reading, target },
+    async (transaction, applied) => {
+      isStored = await updateReturn(transaction, id, { ...about, reading, applied })
+    },
+  )
   if (why === 'in-flight') return 'in-flight'
   if (!isStored) return 'unchanged'
   return effect === 'none' ? 'recognised' : 'effect'

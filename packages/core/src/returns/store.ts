@@ -15,6 +15,7 @@ interface Outcome {
 }
 
 export interface NewReturn extends Outcome {
+  readonly id: string
   /** Null if it has no valid mark. */
   readonly messageId: string | null
   readonly recipientNo: number | null
@@ -69,9 +70,14 @@ function unpacked(content: Uint8Array): Buffer {
   return inflateSync(content, { maxOutputLength: MAX_CONTENT })
 }
 
+/** Returns the id of a new return. It is the database's, as its time orders the list. */
+export async function newReturnId(sql: AnySql): Promise<string> {
+  return onlyRow(await sql<{ id: string }[]>`select uuidv7() as id`).id
+}
+
 /** Stores a return, unless enough without an effect are stored for its delivery, or without a delivery. */
 export async function insertReturn(sql: AnySql, row: NewReturn, limits: ReturnLimits): Promise<void> {
-  const { messageId, recipientNo, role, size, content, sentTo, applied, reading } = row
+  const { id, messageId, recipientNo, role, size, content, sentTo, applied, reading } = row
   const { effect, why, delivery } = applied
   // The domain of an automatic reply is that of its recipient, who may have been erased.
   const reporter = messageId !== null && !delivery ? '' : row.reporter
@@ -83,8 +89,8 @@ export async function insertReturn(sql: AnySql, row: NewReturn, limits: ReturnLi
              ) < ${limits.kept}::int then ${content}::bytea end as content
        where ${content}::bytea is not null
     )
-    insert into returns (kind, message_id, recipient_no, account_id, role, effect, why, class, reporter, size, content, sent_to)
-    select ${reading.kind}, ${messageId}::uuid, ${recipientNo}::int, ${delivery?.accountId ?? null}::int, ${role}, ${effect}, ${why},
+    insert into returns (id, kind, message_id, recipient_no, account_id, role, effect, why, class, reporter, size, content, sent_to)
+    select ${id}::uuid, ${reading.kind}, ${messageId}::uuid, ${recipientNo}::int, ${delivery?.accountId ?? null}::int, ${role}, ${effect}, ${why},
            ${classOf(row)}, ${reporter}, ${size}::int, (select content from kept), ${sentTo}
      where ${effect} <> 'none'
         or case when ${messageId}::uuid is null

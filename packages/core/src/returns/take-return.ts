@@ -7,7 +7,7 @@ import { notedRecipients } from './noted-recipients.ts'
 import { type ReturnAddress, type ReturnAddressReader, readReturnAddress } from './return-address.ts'
 import type { ReturnReader } from './return-reader.ts'
 import type { Reading, ReturnResult } from './return-result.ts'
-import { countKept, insertReturn, isKept, packed } from './store.ts'
+import { countKept, insertReturn, isKept, newReturnId, packed } from './store.ts'
 
 export interface TakenReturn {
   /** The message that came back, with its header; its beginning suffices. */
@@ -55,13 +55,18 @@ export async function takeReturn(
   if (reading.kind === 'letter' && (await countKept(sql, MAX_KEPT)) >= MAX_KEPT) {
     throw new ServiceError('overloaded', { reason: `${MAX_KEPT} letters to the operator are kept` })
   }
+  const returnId = await newReturnId(sql)
   const about = { messageId: target?.messageId ?? null, recipientNo: target?.recipientNo ?? null }
-  const { effect, why } = await applyReading(dependencies, { reading, target }, async (transaction, applied) => {
-    if (!target && role === null) return
-    const row = { ...about, reading, reporter, role, size, applied }
-    const kept = isKept(row) ? { content: packed(raw), sentTo: taken?.sentTo ?? null } : NOT_KEPT
-    await insertReturn(transaction, { ...row, ...kept }, { kept: MAX_KEPT, unmatched: MAX_UNMATCHED })
-  })
+  const { effect, why } = await applyReading(
+    dependencies,
+    { returnId, reading, target },
+    async (transaction, applied) => {
+      if (!target && role === null) return
+      const row = { ...about, id: returnId, reading, reporter, role, size, applied }
+      const kept = isKept(row) ? { content: packed(raw), sentTo: taken?.sentTo ?? null } : NOT_KEPT
+      await insertReturn(transaction, { ...row, ...kept }, { kept: MAX_KEPT, unmatched: MAX_UNMATCHED })
+    },
+  )
   return { kind: reading.kind, delivery: target ?? null, effect, why }
 }
 

@@ -17,7 +17,7 @@ export async function holding(
   const hashed = await forgotten.entries({ accountId, key, group: group ?? null })
   return [
     ...hashed.map((entry): MatchingSuppression => {
-      return { ...entry, scope: entry.group > 0 ? 'group' : 'address', value: key, global: false }
+      return { ...entry, scope: entry.group > 0 ? 'group' : 'address', value: key, cause: null, global: false }
     }),
     ...(await selectHolding(sql, { accountId, key, domain, group })),
   ]

@@ -44,7 +44,17 @@ export function matchingSuppression(
      order by s.account_id desc, s.scope`
 }
 
-const columnsOf = (sql: AnySql): Fragment => sql`s.scope, s.value, s.group_id as "group", s.reason, s.since`
+/** Sets the cause of an existing entry to that of the new one, in `on conflict`. */
+export const sameCause = (sql: AnySql): Fragment => sql`
+  rule = excluded.rule, class = excluded.class, message_id = excluded.message_id, recipient_no = excluded.recipient_no,
+  return_id = excluded.return_id`
+
+/** The cause of an entry `s`, as JSON. */
+export const causeOf = (sql: AnySql): Fragment => sql`
+  case when s.rule is not null then jsonb_build_object('rule', s.rule, 'class', s.class, 'messageId', replace(s.message_id::text, '-', ''),
+       'recipientNo', s.recipient_no, 'returnId', replace(s.return_id::text, '-', '')) end`
+const columnsOf = (sql: AnySql): Fragment =>
+  sql`s.scope, s.value, s.group_id as "group", s.reason, s.since, ${causeOf(sql)} as cause`
 
 export async function selectHolding(
   sql: AnySql,
@@ -59,6 +69,16 @@ export async function selectHolding(
   }
   return sql<MatchingSuppression[]>`
     ${matchingSuppression(sql, lookedUp, sql`${columnsOf(sql)}, s.account_id = ${EVERY_ACCOUNT} as global`)}`
+}
+
+/** Returns the entries that deliveries of a message caused, found by its recipients. */
+export async function selectCausedBy(sql: AnySql, accountId: number, messageId: string): Promise<Suppression[]> {
+  return sql<Suppression[]>`
+    select ${columnsOf(sql)}
+      from (select distinct recipient_key from deliveries where message_id = ${messageId}::uuid) d
+      join suppressions s on s.account_id = ${accountId} and s.value = d.recipient_key
+     where s.message_id = ${messageId}::uuid and ${isActive(sql)}
+     order by s.recipient_no, s.group_id`
 }
 
 /** Whether the account exists; the operator's list always does. */

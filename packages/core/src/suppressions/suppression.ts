@@ -11,6 +11,22 @@ export type SuppressionScope = 'address' | 'domain' | 'group'
 /** Account number of the operator's entries, which apply to all accounts. */
 export const EVERY_ACCOUNT = 0
 
+/** The rules that add entries. `unsubscribe` is a link or a click, `opt-out` a report. */
+export const SUPPRESSION_RULES = ['hard-bounce', 'soft-bounces', 'complaint', 'opt-out', 'unsubscribe'] as const
+export type SuppressionRule = (typeof SUPPRESSION_RULES)[number]
+
+/** The fact that made an entry, at its time `since`. */
+export interface SuppressionCause {
+  readonly rule: SuppressionRule
+  /** The bounce class, the last one of several soft bounces; or the type of a complaint; null for other rules. */
+  readonly class: string | null
+  /** 32 hex digits. The delivery may be deleted meanwhile. */
+  readonly messageId: string
+  readonly recipientNo: number
+  /** The id of the report that came back; null if there is none. It may be deleted meanwhile. */
+  readonly returnId: string | null
+}
+
 /** An entry that prevents mail to an address or domain. */
 export interface Suppression {
   readonly scope: SuppressionScope
@@ -20,6 +36,8 @@ export interface Suppression {
   readonly group: number
   readonly reason: SuppressionReason
   readonly since: Date
+  /** Null if an account or the operator added it, or if that is not known. */
+  readonly cause: SuppressionCause | null
 }
 
 /** An entry that applies to an address, and whether it is the operator's. */

@@ -2,6 +2,7 @@ import type { TrackingTarget } from '../composition/links/token.ts'
 import { settleDelivered } from '../delivery/settle-delivered.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import type { Sql, SqlTransaction } from '../platform/database/database.ts'
+import { sameCause } from '../suppressions/store.ts'
 
 /** The result of an unsubscribe request. */
 export type Unsubscribed =
@@ -15,6 +16,8 @@ export interface UnsubscribeRequest {
   /** Null if a mailbox provider reports it. */
   readonly ip: string | null
   readonly userAgent: string | null
+  /** The report, if it came by one. */
+  readonly returnId?: string | null
 }
 
 /** The sender of a message, for the confirmation page. */
@@ -80,16 +83,17 @@ async function recipientKey(sql: SqlTransaction, target: TrackingTarget): Promis
  */
 async function suppress(
   sql: SqlTransaction,
-  { target, ip, userAgent }: UnsubscribeRequest,
+  { target, ip, userAgent, returnId = null }: UnsubscribeRequest,
   key: string,
 ): Promise<void> {
   const { accountId, messageId, recipientNo, group } = target
   await sql`
     with entry as (
-      insert into suppressions as s (account_id, scope, value, group_id, reason)
-      values (${accountId}, ${group > 0 ? 'group' : 'address'}, ${key}, ${group}, 'unsubscribe')
+      insert into suppressions as s (account_id, scope, value, group_id, reason, rule, message_id, recipient_no, return_id)
+      values (${accountId}, ${group > 0 ? 'group' : 'address'}, ${key}, ${group}, 'unsubscribe',
+              ${returnId === null ? 'unsubscribe' : 'opt-out'}, ${messageId}::uuid, ${recipientNo}, ${returnId}::uuid)
       on conflict (account_id, value, group_id) do update
-         set reason = excluded.reason, since = service_now(), held_until = null
+         set reason = excluded.reason, since = service_now(), held_until = null, ${sameCause(sql)}
        where s.reason not in ('unsubscribe', 'abuse') or s.held_until is not null
       returning account_id
     )

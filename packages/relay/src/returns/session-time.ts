@@ -26,7 +26,7 @@ export function createSessionTime({ maxClients, maxMs, crowdedMs }: SessionTimeO
     noteTaken: (session) => void productive.add(session),
     of(connection, connections) {
       if (connections <= maxClients * CROWDED) return maxMs
-      // From its opening, because each NOOP would start an idle time anew. The octets of a message have a minimum rate of their own.
+      // From its opening, because each NOOP would begin another idle time. The octets of a message have a minimum rate of their own.
       const isProductive = productive.has(connection.session) || Boolean(connection._dataStream)
       return isProductive ? maxMs : crowdedMs
     },

@@ -2,6 +2,8 @@ import { messageIdText, transactionNumber } from '../../messages/index.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import type { Forgotten } from '../../suppressions/forgotten.ts'
+import { causeOf } from '../../suppressions/store.ts'
+import type { SuppressionCause } from '../../suppressions/suppression.ts'
 import { findQueued } from './find.ts'
 
 /** Maximum number of attempts on one page; each may contain a conversation of a few kilobytes. */
@@ -39,6 +41,8 @@ export interface KeptSuppression {
   readonly since: Date
   /** Whether only a hash of the address is stored, because the recipient was erased. */
   readonly hashed: boolean
+  /** Null if it was added by hand, or if that is not known. */
+  readonly cause: SuppressionCause | null
 }
 
 export interface PersonPage {
@@ -209,10 +213,10 @@ async function suppressionsOf(
   { accountId, key }: PersonQuestion,
 ): Promise<KeptSuppression[]> {
   return sql<KeptSuppression[]>`
-    select group_id as "group", reason, since, false as hashed from suppressions
+    select group_id as "group", reason, since, false as hashed, ${causeOf(sql)} as cause from suppressions s
      where account_id = ${accountId} and value = ${key}
     union all
-    select group_id, reason, since, true from forgotten
+    select group_id, reason, since, true, null from forgotten
      where account_id = ${accountId} and hash = decode(${forgotten.hash(accountId, key).toString('hex')}, 'hex')`
 }
 

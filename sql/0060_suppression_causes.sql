@@ -1,0 +1,11 @@
+-- What made an entry: null if an account or the operator added it, and for entries of before. The columns have no default, so no row is
+-- rewritten.
+alter table suppressions
+  -- hard-bounce, soft-bounces, complaint, opt-out or unsubscribe (core/suppressions/suppression.ts).
+  add column rule text,
+  -- The bounce class, or the type of the complaint.
+  add column class text,
+  -- The delivery, whose event has the same time; and the report, if it came by one (returns.id).
+  add column message_id uuid,
+  add column recipient_no integer,
+  add column return_id uuid;

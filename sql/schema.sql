@@ -198,6 +198,15 @@ create table bodies (
   constraint bodies_encoding_check check (encoding = any (array['deflate'::text, 'raw'::text]))
 ) partition by range (message_id);
 
+create table cleared_failures (
+  account_id integer not null,
+  kind text not null,
+  address text not null,
+  until timestamptz not null default service_now(),
+  constraint cleared_failures_pkey primary key (account_id, kind, address)
+);
+create index cleared_failures_until on cleared_failures (until);
+
 create unlogged table connection_slots (
   place text not null,
   no integer not null,

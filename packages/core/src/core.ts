@@ -29,6 +29,7 @@ import { createSecrets, loadSecretKey } from './platform/secrets.ts'
 import { createEventLog, type EventLog } from './reporting/event-log/index.ts'
 import { createEvents, type Events } from './reporting/events/index.ts'
 import { createExports, type Exports } from './reporting/exports/index.ts'
+import { createFailures, type Failures } from './reporting/failures/index.ts'
 import { createStats, rollUp, type Stats } from './reporting/statistics/index.ts'
 import { createWebhooks, type Webhooks } from './reporting/webhooks/index.ts'
 import { createReputation, type Reputation } from './reputation/index.ts'
@@ -66,6 +67,7 @@ export interface Core {
   readonly stats: Stats
   readonly reputation: Reputation
   readonly eventLog: EventLog
+  readonly failures: Failures
   readonly exports: Exports
   readonly privacy: Privacy
   readonly retention: Retention
@@ -120,6 +122,7 @@ export function createCore({
   const { callsPerMinute, wrongKeysPerMinute } = config
   const auth = createAuth({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinute })
   const forgotten = createForgotten({ sql, secrets })
+  const failures = createFailures({ sql: work, eventDays: config.eventDays })
   const suppressions = createSuppressions({ sql: work, secrets, forgotten })
   const messages = createMessages({
     share,
@@ -191,6 +194,7 @@ export function createCore({
     stats: createStats(work),
     reputation,
     eventLog: createEventLog({ sql: work, secrets }),
+    failures,
     tracking,
     returns,
     retention: createRetention(work, config),
@@ -202,6 +206,7 @@ export function createCore({
         messages.forgetOldAnswers,
         rateLimits.forgetOldWindows,
         suppressions.forgetEnded,
+        failures.forgetOld,
         exports.forgetOld,
         batches.forgetOld,
         deliveries.limits.forgetOld,

@@ -103,6 +103,7 @@ export {
 export * from './reporting/event-log/index.ts'
 export * from './reporting/events/index.ts'
 export type * from './reporting/exports/index.ts'
+export type * from './reporting/failures/index.ts'
 export type * from './reporting/statistics/index.ts'
 export { MAILBOX_PROVIDERS, OTHER_PROVIDERS } from './reporting/statistics/mailbox-providers.ts'
 export * from './reporting/webhooks/index.ts'

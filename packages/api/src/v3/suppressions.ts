@@ -1,11 +1,12 @@
-import { type BrowsedSuppression, type BrowseFilter, replyLine, type SuppressionReason } from '@postrider/core'
+import { replyLine } from '@postrider/core'
 import Type from 'typebox'
+import { type AddressList, failedWith, type Listed, suppressedFor } from './address-lists.ts'
 import { GLOBAL_REASONS, OfAddress, unixSeconds } from './group-suppressions.ts'
-import { type Call, type Operation, operation } from './operation.ts'
+import { type Operation, operation } from './operation.ts'
 import { sendPageLinks, totalOf } from './page-links.ts'
 import { badRequest, notFound } from './refusal.ts'
 
-/** One of v3's lists: the global suppressions with certain reasons. */
+/** One of v3's lists. */
 interface List {
   readonly path: string
   readonly noun: string
@@ -13,13 +14,13 @@ interface List {
   readonly right: string
   /** Path of one entry in official examples, in addition to the list's own path (contract, corrections). */
   readonly singular?: { readonly path: string; readonly noun: string }
-  readonly reasons: readonly SuppressionReason[]
-  readonly shown: (entry: BrowsedSuppression) => Readonly<Record<string, unknown>>
+  readonly addresses: AddressList
+  readonly shown: (entry: Listed) => Readonly<Record<string, unknown>>
 }
 
 /** Code and text of the server's reply (pair P45). */
-function reasonOf({ code, status, reply }: BrowsedSuppression): string {
-  if (reply === null) return 'suppressed manually'
+function reasonOf({ code, status, reply }: Listed, otherwise: string): string {
+  if (reply === null) return otherwise
   return replyLine({ reply, ...(code === null ? {} : { code }), ...(status === null ? {} : { enhanced: status }) })
 }
 
@@ -29,36 +30,40 @@ const LISTS: readonly List[] = [
     noun: 'Bounces',
     summary: 'the bounced addresses',
     right: 'suppression.bounces',
-    reasons: ['hardbounce'],
+    addresses: suppressedFor(['hardbounce']),
     shown: (entry) => ({
       created: unixSeconds(entry.since),
       email: entry.email,
-      reason: reasonOf(entry),
+      reason: reasonOf(entry, 'suppressed manually'),
       status: entry.status ?? '',
     }),
   },
   {
-    // Temporary failures do not suppress recipients in this service.
+    // The recipients of events that v3's webhooks call blocked; they are not suppressed.
     path: '/suppression/blocks',
     noun: 'Blocks',
-    summary: 'temporary blocks (always empty)',
+    summary: 'the addresses that a message could not be delivered to for reasons other than the address',
     right: 'suppression.blocks',
-    reasons: [],
+    addresses: failedWith('block'),
     shown: (entry) => ({
       created: unixSeconds(entry.since),
       email: entry.email,
-      reason: reasonOf(entry),
+      reason: reasonOf(entry, 'message expired'),
       status: entry.status ?? '',
     }),
   },
   {
-    // A malformed address causes an event and is not on any list.
+    // Recipients that do not exist at a domain that does are suppressed, and among the bounces.
     path: '/suppression/invalid_emails',
     noun: 'InvalidEmails',
-    summary: 'malformed addresses (always empty)',
+    summary: 'the addresses that are not valid, or whose domain does not exist or accepts no mail',
     right: 'suppression.invalid_emails',
-    reasons: [],
-    shown: (entry) => ({ created: unixSeconds(entry.since), email: entry.email, reason: reasonOf(entry) }),
+    addresses: failedWith('invalid'),
+    shown: (entry) => ({
+      created: unixSeconds(entry.since),
+      email: entry.email,
+      reason: reasonOf(entry, 'Invalid'),
+    }),
   },
   {
     path: '/suppression/spam_reports',
@@ -66,7 +71,7 @@ const LISTS: readonly List[] = [
     summary: 'spam complaints',
     right: 'suppression.spam_reports',
     singular: { path: '/suppression/spam_report', noun: 'SpamReport' },
-    reasons: ['abuse'],
+    addresses: suppressedFor(['abuse']),
     shown: ({ email, since }) => ({ created: unixSeconds(since), email, ip: '' }),
   },
   {
@@ -74,7 +79,7 @@ const LISTS: readonly List[] = [
     noun: 'Unsubscribes',
     summary: 'the global unsubscribes',
     right: 'suppression.unsubscribes',
-    reasons: GLOBAL_REASONS,
+    addresses: suppressedFor(GLOBAL_REASONS),
     shown: ({ email, since }) => ({ created: unixSeconds(since), email }),
   },
 ]
@@ -84,16 +89,14 @@ const Removed = Type.Object({
   delete_all: Type.Optional(Type.Boolean()),
   emails: Type.Optional(Type.Array(Type.String())),
 })
-/** Addresses removed per transaction. */
-const BATCH_SIZE = 5000
 /** v3's name of the permission to read all of these lists. */
 export const READS = { alsoRight: 'suppression.read' } as const
 const DELETES = { alsoRight: 'suppression.delete' } as const
 const common = { scope: 'suppressions', section: '7.1' } as const
 
-/** Global suppressions, with a list for each kind of reason (contract 7.1). */
+/** Lists of addresses, one for each kind of reason (contract 7.1). */
 export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operation[] => {
-  const { path, noun, singular, summary, right, reasons, shown } = list
+  const { path, noun, singular, summary, right, addresses, shown } = list
   const all = operation({
     name: `list${noun}`,
     summary: `List ${summary}`,
@@ -114,17 +117,15 @@ export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operatio
       const { start_time, end_time, offset = 0, email } = query
       const limit = Math.min(query.limit ?? PAGE, PAGE)
       const filter = {
-        reasons,
-        group: 0,
         limit,
         offset,
         prefix: email?.toLowerCase(),
         from: start_time === undefined ? undefined : new Date(start_time * 1000),
         to: end_time === undefined ? undefined : new Date(end_time * 1000),
       }
-      const found = await browse(call, filter)
+      const found = await addresses.browse(call, filter)
       if (limit > 0) {
-        const total = await totalOf(filter, found.length, () => countBrowsed(call, filter))
+        const total = await totalOf(filter, found.length, () => addresses.count(call, filter))
         sendPageLinks(call, { limit, offset, total })
       }
       return found.map(shown)
@@ -147,7 +148,7 @@ export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operatio
       body: Removed,
       act: async ({ body: { delete_all: all = false, emails = [] } }, call) => {
         if (all === emails.length > 0) throw badRequest()
-        await remove(call, reasons, all ? undefined : emails)
+        await addresses.remove(call, all ? undefined : emails.map((email) => email.toLowerCase()))
       },
     }),
     deleteOne(list, { path, noun: `${noun}Of` }),
@@ -157,7 +158,7 @@ export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operatio
 
 type Named = Pick<List, 'path' | 'noun'>
 
-function viewOne({ summary, right, reasons, shown }: List, { path, noun }: Named): Operation {
+function viewOne({ summary, right, addresses, shown }: List, { path, noun }: Named): Operation {
   return operation({
     name: `view${noun}`,
     summary: `Show one entry of ${summary}, or []`,
@@ -168,11 +169,12 @@ function viewOne({ summary, right, reasons, shown }: List, { path, noun }: Named
     ...READS,
     status: 200,
     params: OfAddress,
-    act: async ({ params }, call) => (await one(call, reasons, params.email)).map(shown),
+    act: async ({ params: { email } }, call) =>
+      (await addresses.browse(call, { emails: [email.toLowerCase()], limit: 1, offset: 0 })).map(shown),
   })
 }
 
-function deleteOne({ summary, right, reasons }: List, { path, noun }: Named): Operation {
+function deleteOne({ summary, right, addresses }: List, { path, noun }: Named): Operation {
   return operation({
     name: `delete${noun}`,
     summary: `Remove one entry of ${summary}`,
@@ -184,40 +186,10 @@ function deleteOne({ summary, right, reasons }: List, { path, noun }: Named): Op
     status: 204,
     params: OfAddress,
     act: async ({ params }, call) => {
-      if ((await remove(call, reasons, [params.email])) === 0) throw notFound()
+      if ((await addresses.remove(call, [params.email.toLowerCase()])) === 0) throw notFound()
     },
   })
 }
 
 /** Maximum number of entries per response (contract 1.7). */
 const PAGE = 500
-
-async function browse({ core, principal }: Call, filter: BrowseFilter): Promise<BrowsedSuppression[]> {
-  return filter.reasons.length === 0 ? [] : core.suppressions.browse(principal.account.id, filter)
-}
-
-async function countBrowsed({ core, principal }: Call, filter: BrowseFilter): Promise<number> {
-  return filter.reasons.length === 0 ? 0 : core.suppressions.countBrowsed(principal.account.id, filter)
-}
-
-function one(call: Call, reasons: readonly SuppressionReason[], email: string): Promise<BrowsedSuppression[]> {
-  return browse(call, { reasons, group: 0, emails: [email.toLowerCase()], limit: 1, offset: 0 })
-}
-
-/** Removes the named entries, or all entries, of the list and returns how many were removed. */
-async function remove(call: Call, reasons: readonly SuppressionReason[], named?: readonly string[]): Promise<number> {
-  const { core, principal, by } = call
-  let removed = 0
-  for (let at = 0; named === undefined || at < named.length; at += BATCH_SIZE) {
-    const emails = named?.slice(at, at + BATCH_SIZE).map((email) => email.toLowerCase())
-    const found = (await browse(call, { reasons, group: 0, emails, limit: BATCH_SIZE, offset: 0 })).map(
-      ({ email }) => email,
-    )
-    if (found.length === 0 && named === undefined) break
-    if (found.length === 0) continue
-    const count = await core.suppressions.removeAll({ accountId: principal.account.id, emails: found, by })
-    if (count === 0 && named === undefined) break
-    removed += count
-  }
-  return removed
-}

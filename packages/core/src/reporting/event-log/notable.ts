@@ -14,10 +14,11 @@ export const notable = (sql: AnySql) => sql`
   e.type in (${sql.unsafe(INDEXED)})
   and ${byHumans(sql)}`
 
-const byHumans = (sql: AnySql) => sql`not coalesce(e.detail ? 'machine', false)`
+/** Condition for events that no machine caused. Worded as in the event indexes. */
+export const byHumans = (sql: AnySql) => sql`not coalesce(e.detail ? 'machine', false)`
 
 /** Conditions with the classes of HARD_BOUNCES, worded as in the indexes `events_hard_bounces` and `events_soft_bounces`. */
-const bounced: Record<'hard' | 'soft', (sql: AnySql) => Fragment> = {
+export const bounced: Record<'hard' | 'soft', (sql: AnySql) => Fragment> = {
   hard: (sql) => sql`
     e.type = 'bounced' and e.detail->>'class' in ('bad-mailbox', 'bad-domain', 'moved', 'not-accepting')`,
   soft: (sql) => sql`

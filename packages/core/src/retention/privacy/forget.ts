@@ -75,6 +75,10 @@ const STAGES: Readonly<Record<RequestInWork['stage'], StageHandler>> = {
     await sql`
       delete from idempotency_keys
        where account_id = ${request.accountId} and key = any(${subjects.map(({ key }) => key)}::text[])`
+    await sql`
+      delete from cleared_failures
+       where account_id = ${request.accountId}
+         and exists (select from unnest(${subjects.map(({ key }) => key)}::text[]) as k(key) where position(k.key in address) > 0)`
     const progress = await hashSuppressions(sql, request, subjects, forgotten)
     // Exports of events contain the addresses of all recipients.
     if (progress.stage === 'done') await sql`select forget_export_files(${request.accountId}::int)`

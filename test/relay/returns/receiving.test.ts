@@ -170,7 +170,9 @@ t.test('what was kept has its effect once it can be read', async (t) => {
   t.match(await core.returns.reread({ kinds: ['unrecognised'], since }), { recognised: 1, effects: 1 })
   t.match(await lastEvent(id), { type: 'bounced' })
   t.strictSame(await reasonsOf(to), ['hardbounce'])
-  t.match(await stored(id), [{ kind: 'bounce', effect: 'bounced', isKept: false }])
+  const [read] = await stored(id)
+  t.match(read, { kind: 'bounce', effect: 'bounced', isKept: false })
+  t.match(await core.suppressions.holding(sender.accountId, to), [{ cause: { returnId: read?.id } }])
   t.match(await core.returns.reread({ kinds: ['unrecognised'], since }), { recognised: 0 })
 })
 

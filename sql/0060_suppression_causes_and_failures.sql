@@ -1,4 +1,4 @@
--- What made an entry: null if an account or the operator added it, and for entries of before. The columns have no default, so no row is
+-- What made an entry: null if an account or the operator added it, and for entries that exist already. The columns have no default, so no row is
 -- rewritten.
 alter table suppressions
   -- hard-bounce, soft-bounces, complaint, opt-out or unsubscribe (core/suppressions/suppression.ts).

@@ -184,7 +184,8 @@ t.test('--help shows every command, and of one command its usage, whatever the s
     names.filter((name) => /^(account|key|domain|message|inbox) /.test(name)),
     [
       ...['account create', 'account list', 'account suspend', 'account resume', 'account expire'],
-      ...['account limit', 'account settings', 'key create', 'key list', 'key update', 'key rotate', 'key revoke'],
+      ...['account limit', 'account settings', 'account standing', 'account rules', 'account hold', 'account release'],
+      ...['key create', 'key list', 'key update', 'key rotate', 'key revoke'],
       ...['domain add', 'domain list', 'domain activate', 'domain dns', 'domain check'],
       ...['message list', 'message show', 'message why', 'message send', 'message cancel', 'message requeue'],
       ...['message aside', 'message release', 'message fail'],

@@ -70,7 +70,7 @@ t.test('each type is reported by the feed, the log, statistics, exports and webh
     const { messageId } = await acceptMessage(service, sender)
     await countAll(service)
     const before = await totals(accountId)
-    const ofMessage = type === 'domain' ? {} : { messageId }
+    const ofMessage = type === 'domain' || type === 'account' ? {} : { messageId }
     await happen(service, accountId, { type, ...ofMessage, detail: { ...row.sample } })
     await countAll(service)
 

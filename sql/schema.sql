@@ -343,6 +343,46 @@ create table dkim_keys (
 );
 create unique index dkim_keys_current on dkim_keys (domain_id, state) where state = any (array['next'::text, 'active'::text]);
 
+create table dmarc_reports (
+  id uuid not null default uuidv7(),
+  domain_id integer not null,
+  account_id integer not null,
+  policy_domain text not null,
+  organization text not null,
+  report_id text not null,
+  begin_at timestamptz not null,
+  end_at timestamptz not null,
+  policy jsonb not null,
+  reporter text not null,
+  authenticated boolean not null,
+  received_at timestamptz not null default service_now(),
+  rows integer not null,
+  messages bigint not null,
+  aligned bigint not null,
+  ours bigint not null,
+  ours_aligned bigint not null,
+  constraint dmarc_reports_pkey primary key (id),
+  constraint dmarc_reports_domain_id_fkey foreign key (domain_id) references domains(id) on delete cascade
+);
+create index dmarc_reports_by_account on dmarc_reports (account_id);
+create index dmarc_reports_by_domain on dmarc_reports (domain_id, received_at);
+create index dmarc_reports_by_time on dmarc_reports (received_at);
+create unique index dmarc_reports_once on dmarc_reports (domain_id, authenticated, reporter, organization, report_id, policy_domain);
+
+create table dmarc_rows (
+  report uuid not null,
+  no integer not null,
+  count bigint not null,
+  source_ip inet,
+  disposition text,
+  dkim boolean,
+  spf boolean,
+  header_from text,
+  ours boolean,
+  constraint dmarc_rows_pkey primary key (report, no),
+  constraint dmarc_rows_report_fkey foreign key (report) references dmarc_reports(id) on delete cascade
+);
+
 create table domain_findings (
   domain_id integer not null,
   place text not null,
@@ -1014,6 +1054,42 @@ create table templates (
 );
 create index templates_account on templates (account_id, id);
 create unique index templates_name on templates (account_id, lower(name));
+
+create table tls_report_rows (
+  report uuid not null,
+  no integer not null,
+  policy_type text not null,
+  result_type text,
+  receiving_mx text,
+  successful bigint not null,
+  failed bigint not null,
+  constraint tls_report_rows_pkey primary key (report, no),
+  constraint tls_report_rows_report_fkey foreign key (report) references tls_reports(id) on delete cascade
+);
+
+create table tls_reports (
+  id uuid not null default uuidv7(),
+  domain_id integer,
+  account_id integer,
+  policy_domain text not null,
+  organization text not null,
+  report_id text not null,
+  begin_at timestamptz not null,
+  end_at timestamptz not null,
+  reporter text not null,
+  authenticated boolean not null,
+  received_at timestamptz not null default service_now(),
+  rows integer not null,
+  successful bigint not null,
+  failed bigint not null,
+  constraint tls_reports_pkey primary key (id),
+  constraint tls_reports_domain_id_fkey foreign key (domain_id) references domains(id) on delete cascade
+);
+create index tls_reports_by_account on tls_reports (account_id);
+create index tls_reports_by_domain on tls_reports (policy_domain, received_at);
+create index tls_reports_by_time on tls_reports (received_at);
+create index tls_reports_of_domain on tls_reports (domain_id);
+create unique index tls_reports_once on tls_reports (policy_domain, coalesce(domain_id, 0), authenticated, reporter, organization, report_id);
 
 create table unsubscribe_groups (
   account_id integer not null,

@@ -140,7 +140,13 @@ t.test('a return path that is too old has no effect on a bounce, and one on a co
     const { createReturns } = await import('../../packages/core/src/returns/index.ts')
     const { createSecrets } = await import('../../packages/core/src/platform/secrets.ts')
     const secrets = createSecrets(service.env.SECRET_KEY as string)
-    const returns = createReturns({ sql: service.sql, secrets, now, config: service.config })
+    const returns = createReturns({
+      sql: service.sql,
+      secrets,
+      now,
+      config: service.config,
+      aggregateReports: service.core.aggregateReports,
+    })
     return returns.take({ raw: Buffer.from(report), recipients: [path] })
   }
   t.match(await of(31, bounceReport(path)), { why: 'unsigned' })

@@ -35,6 +35,7 @@ import { createWebhooks, type Webhooks } from './reporting/webhooks/index.ts'
 import { createReputation, type Reputation } from './reputation/index.ts'
 import { createRetention, type Retention } from './retention/index.ts'
 import { createPrivacy, type Privacy } from './retention/privacy/index.ts'
+import { type AggregateReports, createAggregateReports } from './returns/aggregate/index.ts'
 import { createReturns, type Returns } from './returns/index.ts'
 import { createForgotten } from './suppressions/forgotten.ts'
 import { createGroups, type Groups } from './suppressions/groups.ts'
@@ -64,6 +65,7 @@ export interface Core {
   readonly events: Events
   readonly tracking: Tracking
   readonly returns: Returns
+  readonly aggregateReports: AggregateReports
   readonly stats: Stats
   readonly reputation: Reputation
   readonly eventLog: EventLog
@@ -146,7 +148,8 @@ export function createCore({
     onFull: readiness.noteFull,
   })
   const tracking = createTracking({ sql, secrets, log })
-  const returns = createReturns({ sql: work, secrets, config, now: () => clock.now() })
+  const aggregateReports = createAggregateReports({ sql: work, config, now: () => clock.now() })
+  const returns = createReturns({ sql: work, secrets, config, aggregateReports, now: () => clock.now() })
   const http = createOutboundHttp(config)
   const exports = createExports({ sql: work, secrets, config, messages, principalOf: auth.principalOf, http })
   const queue = createQueueControl({ sql: work, config, finished: createFinishedSource(forgotten) })
@@ -197,6 +200,7 @@ export function createCore({
     failures,
     tracking,
     returns,
+    aggregateReports,
     retention: createRetention(work, config),
     webhooks: createWebhooks({ sql: work, secrets, http }),
     readiness,
@@ -213,10 +217,12 @@ export function createCore({
         queue.forgetOld,
         returns.forgetOld,
         reputation.forgetOld,
+        aggregateReports.forgetOld,
       ]),
     async close() {
       readiness.close()
-      await Promise.all([auth.close(), tracking.close(), renderer.close(), messages.close(), returns.close()])
+      const closed = [auth, tracking, renderer, messages, returns, aggregateReports].map((part) => part.close())
+      await Promise.all(closed)
       await pool.end({ timeout: 5 })
     },
   }

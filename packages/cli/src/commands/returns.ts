@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import {
   type Core,
+  isTemporary,
   type KeptReturn,
   NO_EFFECT,
   parseMessageId,
@@ -140,7 +141,7 @@ export const returnCommands: readonly Command[] = [
 async function take(call: Call, taken: TakenReturn): Promise<ReturnResult> {
   try {
     const result = await call.withCore((core) => core.returns.take(taken))
-    if (result.why === 'in-flight') throw new TemporaryError(NO_EFFECT['in-flight'])
+    if (isTemporary(result.why)) throw new TemporaryError(NO_EFFECT[result.why])
     return result
   } catch (error) {
     // A mail server takes any other status for final, and the report would be lost.
@@ -211,6 +212,7 @@ const EFFECTS = {
   bounced: 'a bounce was recorded',
   complained: 'a complaint was recorded',
   unsubscribed: 'the recipient is unsubscribed',
+  recorded: 'the report was recorded',
 } as const
 
 /** Returns what followed from a report. */

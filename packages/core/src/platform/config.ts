@@ -29,6 +29,8 @@ export interface Config extends OutboundAccess {
   readonly returnsPort: number
   /** Days that mail which came back is stored. */
   readonly returnDays: number
+  /** Days that DMARC and TLS reports are stored. */
+  readonly reportDays: number
   /** Undefined if there are none. */
   readonly relayTrusted: TrustedClients | undefined
   readonly tlsCert: string | undefined
@@ -46,6 +48,8 @@ export interface Config extends OutboundAccess {
   readonly spamhausKey: string | undefined
   readonly heloName: string
   readonly returnPathHost: string
+  /** Whether RETURN_PATH_HOST is set, so that reports of other servers can be expected there. */
+  readonly receivesReports: boolean
   /** The name of this installation in Feedback-ID; undefined: one is derived from the secret key. */
   readonly feedbackSenderId: string | undefined
   /** Hours a domain stays active after its DNS records stop being valid. */
@@ -114,6 +118,7 @@ export function readConfig(env: Environment): Config {
     returnsHost: listenHost(env, 'RETURNS_HOST'),
     returnsPort: port(env, 'RETURNS_PORT', 2527),
     returnDays: wholeNumber(env, 'RETURN_DAYS', 30, 1, 365),
+    reportDays: wholeNumber(env, 'REPORT_DAYS', 90, 20, 730),
     relayTrusted: relayTrusted(env),
     tlsCert,
     tlsKey,
@@ -127,6 +132,7 @@ export function readConfig(env: Environment): Config {
     spamhausKey: spamhausKey(env.SPAMHAUS_KEY),
     heloName,
     returnPathHost: hostName(env, 'RETURN_PATH_HOST', heloName),
+    receivesReports: Boolean(env.RETURN_PATH_HOST),
     feedbackSenderId: feedbackSenderId(env),
     domainGraceHours: wholeNumber(env, 'DOMAIN_GRACE_HOURS', 72, 1, 8760),
     publicUrl: url,

@@ -41,6 +41,11 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     meaning: 'Days that received bounce reports, complaints and letters are stored (1 to 365).',
   },
   {
+    name: 'REPORT_DAYS',
+    default: '90',
+    meaning: 'Days that received DMARC and TLS reports are stored (20 to 730).',
+  },
+  {
     name: 'RELAY_TRUSTED_NETWORKS',
     default: '',
     meaning:

@@ -15,11 +15,20 @@ import {
 } from './store.ts'
 import { type ReturnDependencies, type TakenReturn, takeReturn } from './take-return.ts'
 
+export * from './aggregate/index.ts'
 export type { FeedbackOfReporter } from './feedback.ts'
 export * from './read/index.ts'
 export type { RereadCount, RereadFilter } from './reread-returns.ts'
 export type { ReturnAddress } from './return-address.ts'
-export { NO_EFFECT, RETURN_KINDS, type ReturnEffect, type ReturnKind, type ReturnResult } from './return-result.ts'
+export { isReportRole } from './return-address.ts'
+export {
+  isTemporary,
+  NO_EFFECT,
+  RETURN_KINDS,
+  type ReturnEffect,
+  type ReturnKind,
+  type ReturnResult,
+} from './return-result.ts'
 export type { KeptReturn, ReturnFilter, StoredReturn } from './store.ts'
 export type { TakenReturn } from './take-return.ts'
 

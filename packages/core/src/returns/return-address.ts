@@ -3,11 +3,16 @@ import type { Config } from '../platform/config.ts'
 import type { Secrets } from '../platform/secrets.ts'
 
 /**
- * The operator's own addresses: for complaints of feedback loops, and those that RFC 2142 and RFC 5321 4.5.1 require of a host that receives
- * mail.
+ * The operator's own addresses: for complaints of feedback loops, those that RFC 2142 and RFC 5321 4.5.1 require of a host that receives
+ * mail, and for aggregate reports.
  */
-const ROLES = ['fbl', 'abuse', 'postmaster'] as const
+const ROLES = ['fbl', 'abuse', 'postmaster', 'dmarc', 'tlsrpt'] as const
 export type Role = (typeof ROLES)[number]
+
+/** Whether mail to it is an aggregate report, which has to be read as a whole. */
+export function isReportRole(role: Role | null): role is 'dmarc' | 'tlsrpt' {
+  return role === 'dmarc' || role === 'tlsrpt'
+}
 
 /** An address that mail is taken for. */
 export type ReturnAddress =

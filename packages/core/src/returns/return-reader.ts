@@ -1,5 +1,6 @@
 import { ServiceError } from '../platform/errors.ts'
 import { createThreadPool, ThreadStopped } from '../platform/threads/guarded-thread.ts'
+import { createClientTurns } from './client-turns.ts'
 import type { ReturnReading } from './read/index.ts'
 import type { Reading } from './return-result.ts'
 
@@ -46,8 +47,7 @@ export function createReturnReader(): ReturnReader {
     longest: 15_000,
     heap: 128,
   })
-  /** The last reading of each client that has one. */
-  const last = new Map<string, Promise<unknown>>()
+  const turns = createClientTurns()
 
   async function read(raw: Buffer, returnPath: string | undefined): Promise<ReadMessage> {
     const octets = new Uint8Array(raw)
@@ -60,20 +60,8 @@ export function createReturnReader(): ReturnReader {
     }
   }
 
-  function inTurn(client: string, act: () => Promise<ReadMessage>): Promise<ReadMessage> {
-    const result = (last.get(client) ?? Promise.resolve()).then(act)
-    const settled = result
-      .catch(() => {})
-      .then(() => {
-        if (last.get(client) === settled) last.delete(client)
-      })
-    last.set(client, settled)
-    return result
-  }
-
   return {
-    read: (raw, { returnPath, client }) =>
-      client === undefined ? read(raw, returnPath) : inTurn(client, () => read(raw, returnPath)),
+    read: (raw, { returnPath, client }) => turns.inTurn(client, () => read(raw, returnPath)),
     close: () => pool.close(),
   }
 }

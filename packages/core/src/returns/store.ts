@@ -2,15 +2,18 @@ import { deflateSync, inflateSync } from 'node:zlib'
 import { type AnySql, onlyRow } from '../platform/database/database.ts'
 import type { Applied } from './apply-reading.ts'
 import type { Role } from './return-address.ts'
-import type { Reading, ReturnEffect, ReturnKind } from './return-result.ts'
+import type { Reading, ReportKind, ReturnEffect, ReturnKind } from './return-result.ts'
 
 /** Octets of a message that are kept. The beginning of a report says what happened; the rest is the returned message. */
 const MAX_CONTENT = 256 * 1024
 /** Reports without an effect that are stored for one delivery. A server may send one every hour. */
 const MAX_WITHOUT_EFFECT = 5
 
+/** Messages whose content is kept at once: of those with a valid mark, and of others, since anybody can write to the operator; rows without a mark. */
+export const RETURN_LIMITS: ReturnLimits = { kept: 10_000, unmatched: 100_000 }
+
 interface Outcome {
-  readonly reading: Reading
+  readonly reading: Reading | { readonly kind: ReportKind }
   readonly applied: Applied
 }
 

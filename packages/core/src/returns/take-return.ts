@@ -1,16 +1,17 @@
 import type { Sql } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import type { AggregateReports } from './aggregate/index.ts'
 import { applyReading } from './apply-reading.ts'
 import { findTarget } from './find-target.ts'
 import { notedRecipients } from './noted-recipients.ts'
-import { type ReturnAddress, type ReturnAddressReader, readReturnAddress } from './return-address.ts'
+import { isReportRole, type ReturnAddress, type ReturnAddressReader, readReturnAddress } from './return-address.ts'
 import type { ReturnReader } from './return-reader.ts'
 import type { Reading, ReturnResult } from './return-result.ts'
-import { countKept, insertReturn, isKept, newReturnId, packed } from './store.ts'
+import { countKept, insertReturn, isKept, newReturnId, packed, RETURN_LIMITS } from './store.ts'
 
 export interface TakenReturn {
-  /** The message that came back, with its header; its beginning suffices. */
+  /** The message that came back, with its header. Its beginning suffices, except of an aggregate report. */
   readonly raw: Buffer
   /** Its size in bytes, if that is not all of it. */
   readonly size?: number
@@ -25,17 +26,13 @@ export interface ReturnDependencies extends ReturnAddressReader {
   readonly secrets: Secrets
   readonly hardBounceDays: number
   readonly reader: ReturnReader
+  readonly aggregateReports: Pick<AggregateReports, 'take'>
 }
-
-/** Messages whose content is kept at once: of those with a valid mark, and of others, since anybody can write to the operator. */
-const MAX_KEPT = 10_000
-/** Rows without a valid mark. */
-const MAX_UNMATCHED = 100_000
 
 /**
  * Reads a message that came back, does what follows from it, and stores that, in one transaction that is committed when this returns. Each kind of
  * report has its effect once per delivery; one without a valid mark of this service has none. Nothing is stored if neither a recipient nor
- * a mark is valid, nor while an attempt is in progress (`in-flight`): it must then be taken again.
+ * a mark is valid, nor while an attempt is in progress (`in-flight`): it must then be taken again. Aggregate reports: see take-report.ts.
  *
  * Throws `overloaded` if it would have to be kept for the operator and too many are; and the database's errors.
  */
@@ -47,13 +44,14 @@ export async function takeReturn(
   const addressed = recipients.map((sentTo) => ({ sentTo, address: readReturnAddress(dependencies, sentTo) }))
   // A report to a return path is about that delivery, even if an address of the operator gets it, too.
   const taken = addressed.find(isReturnPath) ?? addressed.find(({ address }) => address !== undefined)
+  const role = taken?.address?.kind === 'role' ? taken.address.role : null
+  if (isReportRole(role)) return dependencies.aggregateReports.take({ raw, size, role, client })
   const returnPath = taken && isReturnPath(taken) ? taken.sentTo : undefined
   const { reading: read, reporter } = await reader.read(raw, { returnPath, client })
-  const role = taken?.address?.kind === 'role' ? taken.address.role : null
   const target = findTarget({ secrets, recipients, reading: read, now: now() })
   const reading = letterIn(read, { isForOperator: role !== null && !target })
-  if (reading.kind === 'letter' && (await countKept(sql, MAX_KEPT)) >= MAX_KEPT) {
-    throw new ServiceError('overloaded', { reason: `${MAX_KEPT} letters to the operator are kept` })
+  if (reading.kind === 'letter' && (await countKept(sql, RETURN_LIMITS.kept)) >= RETURN_LIMITS.kept) {
+    throw new ServiceError('overloaded', { reason: `${RETURN_LIMITS.kept} letters to the operator are kept` })
   }
   const returnId = await newReturnId(sql)
   const about = { messageId: target?.messageId ?? null, recipientNo: target?.recipientNo ?? null }
@@ -64,7 +62,7 @@ export async function takeReturn(
       if (!target && role === null) return
       const row = { ...about, id: returnId, reading, reporter, role, size, applied }
       const kept = isKept(row) ? { content: packed(raw), sentTo: taken?.sentTo ?? null } : NOT_KEPT
-      await insertReturn(transaction, { ...row, ...kept }, { kept: MAX_KEPT, unmatched: MAX_UNMATCHED })
+      await insertReturn(transaction, { ...row, ...kept }, RETURN_LIMITS)
     },
   )
   return { kind: reading.kind, delivery: target ?? null, effect, why }

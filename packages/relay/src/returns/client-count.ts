@@ -1,24 +1,25 @@
 import { networkOf, siteNetworkOf } from '@postrider/core'
 
-/** Connections at once of one IPv4 address, or of the /64 of an IPv6 address. */
-const MAX_OF_CLIENT = 20
-/** Connections at once of an IPv4 /16, or of an IPv6 /48: a fifth of all, and five servers of a large provider. */
-const MAX_OF_SITE = 100
+/** The most at once of one IPv4 address, or of the /64 of an IPv6 address; and of an IPv4 /16, or of an IPv6 /48. */
+export interface ClientLimits {
+  readonly ofClient: number
+  readonly ofSite: number
+}
 
-/** Counts connections by client and by the network around it, so that neither takes all. */
+/** Counts connections, or what they do, by client and by the network around it, so that neither takes all. */
 export interface ClientCount {
-  /** Returns false if the client, or its network, has as many connections as it may have; this one is then not counted. */
+  /** Returns false if the client, or its network, has as many as it may have; this one is then not counted. */
   enter(address: string): boolean
   leave(address: string): void
 }
 
-export function createClientCount(): ClientCount {
+export function createClientCount({ ofClient, ofSite }: ClientLimits): ClientCount {
   const clients = new Map<string, number>()
   const sites = new Map<string, number>()
   return {
     enter(address) {
       const [client, site] = [networkOf(address), siteNetworkOf(address)]
-      if (countOf(clients, client) >= MAX_OF_CLIENT || countOf(sites, site) >= MAX_OF_SITE) return false
+      if (countOf(clients, client) >= ofClient || countOf(sites, site) >= ofSite) return false
       add(clients, client, 1)
       add(sites, site, 1)
       return true

@@ -14,6 +14,11 @@ export interface ReturnsOptions {
 }
 
 const MAX_CLIENTS = 500
+/** Connections of a client, and of the network around it: a fifth of all, and five servers of a large provider. */
+const MAX_CONNECTIONS = { ofClient: 20, ofSite: 100 } as const
+/** DMARC and TLS reports at once: bytes of all of them, and their number. */
+const REPORT_BUDGET = 64 * 1024 * 1024
+const MAX_REPORTS = { ofClient: 4, ofSite: 10 } as const
 /**
  * A report has one recipient. Others get 452, at which a server sends them a copy of their own: one result for several would have to be repeated
  * for all of them.
@@ -29,9 +34,18 @@ const CROWDED_MS = 30_000
  */
 export function createReturns({ core, config, log, certificate }: ReturnsOptions): SmtpServers {
   const time = createSessionTime({ maxClients: MAX_CLIENTS, maxMs: MAX_SESSION_MS, crowdedMs: CROWDED_MS })
+  const dependencies = {
+    core,
+    log,
+    budget: createByteBudget(config.bodyBudget),
+    reportBudget: createByteBudget(REPORT_BUDGET),
+    clients: createClientCount(MAX_CONNECTIONS),
+    reportClients: createClientCount(MAX_REPORTS),
+    time,
+  }
   const server: RelayServer = new RelayServer({
     ...certificate,
-    ...returnHandlers({ core, log, budget: createByteBudget(config.bodyBudget), clients: createClientCount(), time }),
+    ...returnHandlers(dependencies),
     name: config.heloName,
     banner: 'Postrider',
     size: MAX_OCTETS,

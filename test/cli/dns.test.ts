@@ -26,6 +26,7 @@ async function start(test: Parameters<typeof makeService>[0], settings: Record<s
 function publishAll({ zones }: DnsServer): void {
   zones['bounces.service.example'] = { mx: [[10, 'mail.service.example']], txt: ['v=spf1 ip4:45.0.0.0/24 ~all'] }
   zones['mail.service.example'] = { ...zones['mail.service.example'], a: ['45.0.0.1'] }
+  zones['any-domain._report._dmarc.bounces.service.example'] = { txt: ['v=DMARC1;'] }
   zones['click.service.example'] = { a: ['45.0.0.200'] }
 }
 
@@ -38,6 +39,7 @@ t.test('with sources, every record that they need is shown with its state', asyn
   const { code, stdout, stderr } = await postrider(env, 'dns')
   t.equal(code, 1)
   t.match(stderr, /9 of 9 records are missing or wrong/)
+  t.match(stdout, 'published: *._report._dmarc.bounces.service.example. 3600 IN TXT "v=DMARC1;"')
   const zone = stdout.split('zone file:\n\n')[1]?.trim().split('\n')
   t.strictSame(zone?.toSorted(), [
     '1.0.0.45.in-addr.arpa. 3600 IN PTR mta-1.service.example.',

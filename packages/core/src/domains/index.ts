@@ -103,7 +103,10 @@ export interface DomainsDependencies {
   readonly sql: Sql
   readonly secrets: Secrets
   readonly rateLimits: RateLimits
-  readonly config: Pick<Config, 'returnPathHost' | 'publicUrl' | 'heloName' | 'dnsServers' | 'domainGraceHours'>
+  readonly config: Pick<
+    Config,
+    'returnPathHost' | 'receivesReports' | 'publicUrl' | 'heloName' | 'dnsServers' | 'domainGraceHours'
+  >
   readonly givenKey?: GivenKey | undefined
 }
 

@@ -6,6 +6,8 @@ import type { StoredPublicKey } from './keys-store.ts'
 export interface ServiceHosts {
   readonly returnPath: string
   readonly tracking: string
+  /** The address that DMARC reports are sent to; undefined if none are expected. */
+  readonly dmarcReports?: string | undefined
 }
 
 /** Label of the host below a domain whose CNAME gives the domain its own return path. */
@@ -35,8 +37,12 @@ export function wantedRecords(
     { type: 'TXT', host: name, value: `v=spf1 include:${hosts.returnPath} ~all`, purpose: 'spf' },
     { type: 'CNAME', host: returnPathHostOf(name), value: hosts.returnPath, purpose: 'returnPath' },
     ...tracking,
-    { type: 'TXT', host: `_dmarc.${name}`, value: 'v=DMARC1; p=none', purpose: 'dmarc' },
+    { type: 'TXT', host: `_dmarc.${name}`, value: dmarcRecord(hosts), purpose: 'dmarc' },
   ]
+}
+
+function dmarcRecord({ dmarcReports }: ServiceHosts): string {
+  return dmarcReports === undefined ? 'v=DMARC1; p=none' : `v=DMARC1; p=none; rua=mailto:${dmarcReports}`
 }
 
 /** Returns the domain's own tracking host if the last check found that it points to the service, otherwise null. */

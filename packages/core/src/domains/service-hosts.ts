@@ -10,8 +10,10 @@ export function serviceHosts({
   returnPathHost,
   publicUrl,
   heloName,
-}: Pick<Config, 'returnPathHost' | 'publicUrl' | 'heloName'>): ServiceHosts {
+  receivesReports,
+}: Pick<Config, 'returnPathHost' | 'receivesReports' | 'publicUrl' | 'heloName'>): ServiceHosts {
   const { hostname } = new URL(publicUrl)
   const named = hostname.includes('.') && isIP(hostname) === 0
-  return { returnPath: returnPathHost, tracking: named ? hostname : heloName }
+  const dmarcReports = receivesReports ? `dmarc@${returnPathHost}` : undefined
+  return { returnPath: returnPathHost, tracking: named ? hostname : heloName, dmarcReports }
 }

@@ -29,7 +29,10 @@ export interface DnsPlan {
 
 export interface DnsPlanOptions {
   readonly sql: AnySql
-  readonly config: Pick<Config, 'delivery' | 'dnsServers' | 'returnPathHost' | 'publicUrl' | 'heloName'>
+  readonly config: Pick<
+    Config,
+    'delivery' | 'dnsServers' | 'returnPathHost' | 'receivesReports' | 'publicUrl' | 'heloName'
+  >
 }
 
 /** Milliseconds for a thousand sources. */
@@ -57,7 +60,12 @@ export async function planDns({ sql, config }: DnsPlanOptions): Promise<DnsPlan>
     )
     return {
       records: unique(records),
-      notes: notesOf(config, { sources: sources.length, smartHosts: smartHosts.map(({ name }) => name), spf }),
+      notes: notesOf(config, {
+        sources: sources.length,
+        smartHosts: smartHosts.map(({ name }) => name),
+        spf,
+        takesReports: await takesReports(config, query, skip),
+      }),
     }
   })
 }
@@ -181,9 +189,11 @@ interface Noted {
   /** Their names. */
   readonly smartHosts: readonly string[]
   readonly spf: RecordCheck
+  /** Whether receivers may send DMARC reports about any domain, or none are expected. */
+  readonly takesReports: boolean
 }
 
-function notesOf(config: DnsPlanOptions['config'], { sources, smartHosts, spf }: Noted): string[] {
+function notesOf(config: DnsPlanOptions['config'], { sources, smartHosts, spf, takesReports }: Noted): string[] {
   const { hostname } = new URL(config.publicUrl)
   const { delivery, heloName } = config
   return [
@@ -198,10 +208,27 @@ function notesOf(config: DnsPlanOptions['config'], { sources, smartHosts, spf }:
     ...(isIP(hostname) > 0 || !hostname.includes('.')
       ? [`PUBLIC_URL has no host name of the public DNS (${hostname}); links in mail lead there`]
       : []),
+    ...(takesReports ? [] : [reportsNote(config.returnPathHost)]),
     ...(spf.expected.length > MAX_SPF
       ? ['the SPF record is long: split it into records of at most 450 characters that it includes (RFC 7208 3.4)']
       : []),
   ]
+}
+
+/** RFC 7489 7.1, RFC 9990: a receiver asks for each domain of another organization whether this host takes its reports. */
+async function takesReports(
+  { receivesReports, returnPathHost }: DnsPlanOptions['config'],
+  query: DnsQuery,
+  skip: string | undefined,
+): Promise<boolean> {
+  if (!receivesReports) return true
+  if (skip !== undefined) return false
+  const found = await query('TXT', `any-domain._report._dmarc.${returnPathHost}`)
+  return valuesOf(found).some((value) => /^v=DMARC1\b/.test(value))
+}
+
+function reportsNote(host: string): string {
+  return `receivers send DMARC reports about domains of other organizations once this is published: *._report._dmarc.${host}. 3600 IN TXT "v=DMARC1;"`
 }
 
 function valuesOf(answer: DnsAnswer): readonly string[] {

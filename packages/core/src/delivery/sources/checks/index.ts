@@ -39,7 +39,14 @@ export interface SourceChecksDependencies {
   readonly log: Log
   readonly config: Pick<
     Config,
-    'delivery' | 'dnsServers' | 'returnPathHost' | 'publicUrl' | 'heloName' | 'blockLists' | 'spamhausKey'
+    | 'delivery'
+    | 'dnsServers'
+    | 'returnPathHost'
+    | 'receivesReports'
+    | 'publicUrl'
+    | 'heloName'
+    | 'blockLists'
+    | 'spamhausKey'
   >
 }
 

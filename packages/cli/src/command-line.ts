@@ -15,6 +15,7 @@ import { auditCommands } from './commands/audit.ts'
 import { certificateCommands } from './commands/certificate.ts'
 import { contentCommands } from './commands/content.ts'
 import { creditsCommands } from './commands/credits.ts'
+import { dmarcCommands } from './commands/dmarc.ts'
 import { dnsCommands } from './commands/dns.ts'
 import { domainCommands } from './commands/domain.ts'
 import { eventCommands } from './commands/events.ts'
@@ -31,6 +32,7 @@ import { smartHostCommands } from './commands/smart-host.ts'
 import { sourceCommands } from './commands/source.ts'
 import { statsCommands } from './commands/stats.ts'
 import { suppressionCommands } from './commands/suppression.ts'
+import { tlsReportCommands } from './commands/tls-reports.ts'
 import { upCommands } from './commands/up.ts'
 import { withInstallation } from './installation.ts'
 
@@ -47,6 +49,8 @@ const COMMANDS: readonly Command[] = [
   ...contentCommands,
   ...suppressionCommands,
   ...returnCommands,
+  ...dmarcCommands,
+  ...tlsReportCommands,
   ...importCommands,
   ...messageCommands,
   ...providerCommands,

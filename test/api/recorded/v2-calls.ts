@@ -91,6 +91,7 @@ async function recordDomains(row: Row, { zones }: World): Promise<void> {
     zones[host] = type === 'TXT' ? { txt: [value] } : { cname: value }
   }
   await row('verifyDomain', 'POST /domain/verify', { domain })
+  await row('showDmarc', 'GET /domain/dmarc', { domain, days: 30 })
   await row('rotateDkim', 'POST /domain/rotateDkim', { domain })
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,

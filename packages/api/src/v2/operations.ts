@@ -9,6 +9,7 @@ import { AUDIT } from './audit.ts'
 import { takeStreams } from './bodies.ts'
 import { CREDITS } from './credits.ts'
 import { DELIVERY } from './delivery.ts'
+import { DOMAIN_DMARC } from './domain-dmarc.ts'
 import { DOMAINS } from './domains.ts'
 import { success } from './envelope.ts'
 import { EVENTS } from './events.ts'
@@ -27,6 +28,7 @@ import { WEBHOOKS } from './webhooks.ts'
 export const OPERATIONS: readonly Operation[] = [
   ...SEND_EMAIL,
   ...DOMAINS,
+  ...DOMAIN_DMARC,
   ...SUPPRESSIONS,
   ...TEMPLATES,
   ...ATTACHMENTS,

@@ -31,5 +31,6 @@ export const domains: Wall = {
   deleteDomain: one(),
   rotateDkim: one(),
   setDkimKey: one({ selector: 'own', privateKey }),
+  showDmarc: one(),
   shareDomain: one({ shared: true }),
 }

@@ -279,6 +279,7 @@ create table delivery_counts (
 );
 create index delivery_counts_complained on delivery_counts (hour) where complained > 0;
 create index delivery_counts_hour on delivery_counts (hour);
+create index delivery_counts_provider on delivery_counts (provider, hour);
 
 create table delivery_queue (
   message_id uuid not null,
@@ -739,6 +740,20 @@ create table operator_keys (
   constraint operator_keys_hash_key unique (hash)
 );
 
+create table past_limits (
+  id bigint not null generated always as identity,
+  place text,
+  account_id integer,
+  setting text not null,
+  value integer,
+  seconds integer,
+  rule text not null,
+  since timestamptz not null,
+  until timestamptz not null,
+  constraint past_limits_pkey primary key (id)
+);
+create index past_limits_until on past_limits (until);
+
 create table pool_rules (
   id integer not null generated always as identity,
   position integer not null,
@@ -762,6 +777,17 @@ create table pools (
   constraint pools_name_key unique (name),
   constraint pools_fallback_id_fkey foreign key (fallback_id) references pools(id)
 );
+
+create table provider_figures (
+  provider text not null,
+  subject text not null,
+  day date not null,
+  name text not null,
+  value text not null,
+  imported_at timestamptz not null default service_now(),
+  constraint provider_figures_pkey primary key (provider, subject, day, name)
+);
+create index provider_figures_day on provider_figures (day);
 
 create table queue_jobs (
   id bigint not null generated always as identity,

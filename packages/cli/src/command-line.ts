@@ -26,6 +26,7 @@ import { messageCommands } from './commands/message.ts'
 import { operateCommands } from './commands/operate.ts'
 import { poolCommands } from './commands/pool.ts'
 import { providerCommands } from './commands/provider.ts'
+import { evidenceCommands } from './commands/provider-evidence.ts'
 import { queueCommands } from './commands/queue.ts'
 import { returnCommands } from './commands/returns.ts'
 import { smartHostCommands } from './commands/smart-host.ts'
@@ -54,6 +55,7 @@ const COMMANDS: readonly Command[] = [
   ...importCommands,
   ...messageCommands,
   ...providerCommands,
+  ...evidenceCommands,
   ...queueCommands,
   ...sourceCommands,
   ...poolCommands,

@@ -32,6 +32,7 @@ import { createExports, type Exports } from './reporting/exports/index.ts'
 import { createFailures, type Failures } from './reporting/failures/index.ts'
 import { createStats, rollUp, type Stats } from './reporting/statistics/index.ts'
 import { createWebhooks, type Webhooks } from './reporting/webhooks/index.ts'
+import { createEvidencePacks, type EvidencePacks } from './reputation/evidence/index.ts'
 import { createReputation, type Reputation } from './reputation/index.ts'
 import { createRetention, type Retention } from './retention/index.ts'
 import { createPrivacy, type Privacy } from './retention/privacy/index.ts'
@@ -68,6 +69,7 @@ export interface Core {
   readonly aggregateReports: AggregateReports
   readonly stats: Stats
   readonly reputation: Reputation
+  readonly evidence: EvidencePacks
   readonly eventLog: EventLog
   readonly failures: Failures
   readonly exports: Exports
@@ -196,6 +198,7 @@ export function createCore({
     }),
     stats: createStats(work),
     reputation,
+    evidence: createEvidencePacks({ sql: work, secrets, sourceChecks, config }),
     eventLog: createEventLog({ sql: work, secrets }),
     failures,
     tracking,

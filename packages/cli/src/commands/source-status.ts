@@ -7,7 +7,7 @@ export const NOT_CHECKED: SourceStatus = { records: [], checkedAt: null, listing
 /** Maximum number of block lists that are named in a cell. */
 const MAX_NAMES = 2
 
-const PURPOSES: Readonly<Record<CheckPurpose, string>> = {
+export const PURPOSES: Readonly<Record<CheckPurpose, string>> = {
   reverse: 'PTR and back',
   reverseHelo: 'PTR is HELO',
   helo: 'HELO',

@@ -44,6 +44,7 @@ import {
   takeProbe,
 } from './overrides.ts'
 import { type ParkedDelivery, type ParkedFlow, parkDeliveries, parkedFlows } from './parking.ts'
+import { forgetPastLimits } from './past-limits.ts'
 import { watchPlans } from './plans.ts'
 import {
   type AttemptsSoFar,
@@ -231,7 +232,11 @@ export function createDeliveries({
         const listening = await sql.listen(LIMITS_CHANNEL, onChanged, onChanged)
         return { close: listening.unlisten }
       },
-      forgetOld: async () => (await forgetOverrides(sql)) + (await forgetHits(sql)) + (await forgetProgress(sql)),
+      forgetOld: async () =>
+        (await forgetOverrides(sql)) +
+        (await forgetPastLimits(sql)) +
+        (await forgetHits(sql)) +
+        (await forgetProgress(sql)),
     },
     addProgress: (progress) => addProgress(sql, progress),
     slots: {

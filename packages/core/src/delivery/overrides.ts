@@ -1,4 +1,5 @@
 import type { AnySql, Sql } from '../platform/database/database.ts'
+import { keepPastLimits } from './past-limits.ts'
 import { partsOfPlace } from './place-names.ts'
 
 /** The notification channel that tells workers to read the overrides again. */
@@ -93,7 +94,13 @@ export async function setOverride(sql: AnySql, override: NewOverride): Promise<v
   const isProbed = setting === 'pause' && rule !== OPERATOR_RULE && lasts >= PROBED_FROM_SECONDS && accountId === null
   const isStepped = rule === ADAPTIVE_RULE || isProbed
   await sql`
-    with written as (
+    with ended as (
+      select * from limit_overrides
+       where place = ${place} and account_id is not distinct from ${accountId}::int and setting = ${setting} and rule = ${rule}
+         and until <= service_now()
+    ), kept as (
+      ${keepPastLimits(sql, sql`ended`)}
+    ), written as (
       insert into limit_overrides as o (place, account_id, setting, value, seconds, rule, reason, since, until, step_at)
       select ${place}, ${accountId}::int, ${setting}, ${value}::int, ${seconds}::int, ${rule}, ${reason}, service_now(),
              service_now() + make_interval(secs => ${lasts}),
@@ -135,12 +142,21 @@ export async function endPauses(sql: AnySql, place: string): Promise<void> {
     with deleted as (
       delete from limit_overrides
        where place = ${place} and setting = 'pause' and step_at is not null
-      returning 1
+      returning *
+    ), kept as (
+      ${keepPastLimits(sql, sql`deleted`)}
     )
     select pg_notify(${LIMITS_CHANNEL}, '') from deleted limit 1`
 }
 
 /** Deletes overrides that have ended. Returns how many. */
 export async function forgetOverrides(sql: Sql): Promise<number> {
-  return (await sql`delete from limit_overrides where until < service_now() - interval '1 hour'`).count
+  const [deleted] = await sql<{ count: number }[]>`
+    with deleted as (
+      delete from limit_overrides where until < service_now() - interval '1 hour' returning *
+    ), kept as (
+      ${keepPastLimits(sql, sql`deleted`)}
+    )
+    select count(*)::int as count from deleted`
+  return deleted?.count ?? 0
 }

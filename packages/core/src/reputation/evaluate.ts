@@ -1,5 +1,6 @@
 import type { HoldLevel } from '../delivery/account-holds.ts'
 import { LIMITS_CHANNEL } from '../delivery/overrides.ts'
+import { keepPastHolds } from '../delivery/past-limits.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import { onlyRow, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { type Figures, figuresOf, type HourCounts, minus } from './figures.ts'
@@ -187,7 +188,9 @@ async function change(
   if (!hold) return undefined
   const endsByItself = !BY_HAND.has(`${rule} ${hold.level}`)
   if (endsByItself && (hold.hasEnded || (isGood && (hold.goodHours ?? 0) >= RECOVERY_HOURS))) {
-    await sql`delete from account_holds where account_id = ${accountId} and rule = ${rule}`
+    await sql`
+      with deleted as (delete from account_holds where account_id = ${accountId} and rule = ${rule} returning *)
+      ${keepPastHolds(sql, sql`deleted`)}`
     return 'good'
   }
   await sql`

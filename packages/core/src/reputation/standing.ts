@@ -4,6 +4,7 @@ import type { HoldLevel } from '../delivery/account-holds.ts'
 import { noteOperatorChange } from '../delivery/control/note-operator-change.ts'
 import { dropQueued } from '../delivery/drop-queued.ts'
 import { LIMITS_CHANNEL, OPERATOR_RULE } from '../delivery/overrides.ts'
+import { keepPastHolds } from '../delivery/past-limits.ts'
 import { requireAccount } from '../delivery/require-account.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import { type AnySql, onlyRow, type Sql, type SqlTransaction } from '../platform/database/database.ts'
@@ -165,7 +166,12 @@ export async function releaseAccount(sql: Sql, accountId: number, by: Actor): Pr
 async function release(sql: SqlTransaction, accountId: number, by: Actor): Promise<string[]> {
   await lockAccount(sql, accountId)
   const ended = await sql<{ rule: string; level: HoldLevel }[]>`
-    delete from account_holds where account_id = ${accountId} returning rule, level`
+    with deleted as (
+      delete from account_holds where account_id = ${accountId} returning *
+    ), kept as (
+      ${keepPastHolds(sql, sql`deleted`)}
+    )
+    select rule, level from deleted`
   const recipients = await sql`delete from recipient_holds where account_id = ${accountId} and until > service_now()`
   if (ended.length + recipients.count === 0) return []
   await sql`

@@ -2,6 +2,7 @@ import type { Actor } from '../../accounts/audit/index.ts'
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import { LIMITS_CHANNEL, OPERATOR_RULE, setOverride } from '../overrides.ts'
+import { keepPastLimits } from '../past-limits.ts'
 import { isAtPlace } from '../place-names.ts'
 import { requireAccount } from '../require-account.ts'
 import { noteOperatorChange } from './note-operator-change.ts'
@@ -79,11 +80,16 @@ async function deletePauses(
   { rules, pausesOnly }: { readonly rules: boolean; readonly pausesOnly: boolean },
 ): Promise<string[]> {
   const rows = await sql<{ rule: string; ended: boolean }[]>`
-    delete from limit_overrides
-     where ${pausesOnly ? sql`place = ${place}` : isAtPlace(sql, sql`place`, place)}
-       and account_id is not distinct from ${accountId}::int
-       ${rules ? sql`` : sql`and rule = ${OPERATOR_RULE}`} ${pausesOnly ? sql`and setting = 'pause'` : sql``}
-    returning rule, until <= service_now() as ended`
+    with deleted as (
+      delete from limit_overrides
+       where ${pausesOnly ? sql`place = ${place}` : isAtPlace(sql, sql`place`, place)}
+         and account_id is not distinct from ${accountId}::int
+         ${rules ? sql`` : sql`and rule = ${OPERATOR_RULE}`} ${pausesOnly ? sql`and setting = 'pause'` : sql``}
+      returning *
+    ), kept as (
+      ${keepPastLimits(sql, sql`deleted`)}
+    )
+    select rule, until <= service_now() as ended from deleted`
   return [...new Set(rows.filter(({ ended }) => !ended).map(({ rule }) => rule))]
 }
 

@@ -18,6 +18,8 @@ export interface Provider {
   readonly rules: readonly BackOffRule[]
   /** Where the figures are from. */
   readonly source?: string
+  /** The page on which the provider takes questions of senders. */
+  readonly contact?: string
 }
 
 /** A provider with its positions in a file. */
@@ -38,7 +40,7 @@ export interface ProviderFile {
 const MAX_PROVIDERS = 1000
 const MAX_RULES = 200
 const MAX_SUFFIXES = 1000
-const KEYS = ['name', 'mx', 'connections', 'messagesPerConnection', 'rate', 'tls', 'source', 'rules']
+const KEYS = ['name', 'mx', 'connections', 'messagesPerConnection', 'rate', 'tls', 'source', 'contact', 'rules']
 
 /** Parses a file of providers. Throws {@link ProvidersError} for the first thing in it that is invalid. */
 export function parseProviderFile(text: string, file: string): ProviderFile {
@@ -96,9 +98,18 @@ function readProvider(node: YamlNode): LocatedProvider {
       messagesPerConnection: limit('messagesPerConnection'),
       rate: entry.has('rate') ? entry.rate('rate') : undefined,
       source: entry.has('source') ? entry.text('source').text.trim() : undefined,
+      contact: entry.has('contact') ? readContact(entry) : undefined,
     }),
   }
   return { name, suffixes, rules, provider }
+}
+
+function readContact(entry: Entry): string {
+  const text = entry.text('contact').text.trim()
+  if (!/^https:\/\/[!-~]{1,300}$/.test(text) || !URL.canParse(text)) {
+    throw entry.problem('contact', `"contact" must be an https URL (got ${JSON.stringify(text.slice(0, 60))})`)
+  }
+  return text
 }
 
 /** At least two labels: a suffix such as .com would be half of all hosts. */

@@ -27,6 +27,7 @@ import { operateCommands } from './commands/operate.ts'
 import { poolCommands } from './commands/pool.ts'
 import { providerCommands } from './commands/provider.ts'
 import { evidenceCommands } from './commands/provider-evidence.ts'
+import { providerFigureCommands } from './commands/provider-figures.ts'
 import { queueCommands } from './commands/queue.ts'
 import { returnCommands } from './commands/returns.ts'
 import { smartHostCommands } from './commands/smart-host.ts'
@@ -56,6 +57,7 @@ const COMMANDS: readonly Command[] = [
   ...messageCommands,
   ...providerCommands,
   ...evidenceCommands,
+  ...providerFigureCommands,
   ...queueCommands,
   ...sourceCommands,
   ...poolCommands,

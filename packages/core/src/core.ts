@@ -34,6 +34,7 @@ import { createStats, rollUp, type Stats } from './reporting/statistics/index.ts
 import { createWebhooks, type Webhooks } from './reporting/webhooks/index.ts'
 import { createEvidencePacks, type EvidencePacks } from './reputation/evidence/index.ts'
 import { createReputation, type Reputation } from './reputation/index.ts'
+import { createProviderFigures, type ProviderFigures } from './reputation/provider-figures/index.ts'
 import { createRetention, type Retention } from './retention/index.ts'
 import { createPrivacy, type Privacy } from './retention/privacy/index.ts'
 import { type AggregateReports, createAggregateReports } from './returns/aggregate/index.ts'
@@ -70,6 +71,7 @@ export interface Core {
   readonly stats: Stats
   readonly reputation: Reputation
   readonly evidence: EvidencePacks
+  readonly providerFigures: ProviderFigures
   readonly eventLog: EventLog
   readonly failures: Failures
   readonly exports: Exports
@@ -156,6 +158,7 @@ export function createCore({
   const exports = createExports({ sql: work, secrets, config, messages, principalOf: auth.principalOf, http })
   const queue = createQueueControl({ sql: work, config, finished: createFinishedSource(forgotten) })
   const reputation = createReputation({ sql: work, config })
+  const providerFigures = createProviderFigures(work)
   const deliveries = createDeliveries({
     sql,
     log,
@@ -199,6 +202,7 @@ export function createCore({
     stats: createStats(work),
     reputation,
     evidence: createEvidencePacks({ sql: work, secrets, sourceChecks, config }),
+    providerFigures,
     eventLog: createEventLog({ sql: work, secrets }),
     failures,
     tracking,
@@ -221,6 +225,7 @@ export function createCore({
         returns.forgetOld,
         reputation.forgetOld,
         aggregateReports.forgetOld,
+        providerFigures.forgetOld,
       ]),
     async close() {
       readiness.close()

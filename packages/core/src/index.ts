@@ -109,6 +109,7 @@ export { MAILBOX_PROVIDERS, OTHER_PROVIDERS } from './reporting/statistics/mailb
 export * from './reporting/webhooks/index.ts'
 export * from './reputation/evidence/index.ts'
 export type * from './reputation/index.ts'
+export * from './reputation/provider-figures/index.ts'
 export type * from './retention/privacy/index.ts'
 export * from './returns/index.ts'
 export { isFieldName, isMessageId, isReservedField } from './submission/header-rules.ts'

@@ -1,0 +1,42 @@
+import { FIGURE_FILE, FIGURE_SERVICES, type FigureService, loadProviders } from '@postrider/core'
+import { type Command, CommandError, requiredWord, table, textOption, UsageError } from '../command.ts'
+import { readBounded } from './read-bounded.ts'
+
+export const providerFigureCommands: readonly Command[] = [
+  {
+    name: 'provider import',
+    usage: `${FIGURE_SERVICES.join('|')} FILE [--domain DOMAIN]`,
+    summary:
+      'Import the figures of Google Postmaster Tools (JSON of its API, or CSV) or Microsoft SNDS (CSV); --domain names the domain of a CSV file of Google',
+    words: 2,
+    options: { domain: { type: 'string' } },
+    async run(call) {
+      const service = requiredWord(call, `service (${FIGURE_SERVICES.join(' or ')})`)
+      if (!FIGURE_SERVICES.some((one) => one === service)) {
+        throw new UsageError(`the service must be ${FIGURE_SERVICES.join(' or ')} (got "${service}")`)
+      }
+      const path = call.words[1]
+      if (!path) throw new UsageError('missing argument: file')
+      const text = readBounded(path, { name: 'the file', maxBytes: FIGURE_FILE.maxBytes })
+      const file = { service: service as FigureService, text, domain: textOption(call, 'domain') }
+      const imported = await call.withCore((core) => core.providerFigures.import(file))
+      return { data: imported, text: `${imported.figures} figures of ${imported.provider} imported` }
+    },
+  },
+  {
+    name: 'provider figures',
+    usage: '[NAME]',
+    summary: 'List the imported figures of providers, the latest first',
+    words: 1,
+    options: {},
+    async run(call) {
+      const [name] = call.words
+      if (name !== undefined && !loadProviders(call.config.providersFile).named(name)) {
+        throw new CommandError(`provider "${name}" not found; "provider list" lists them`)
+      }
+      const figures = await call.withCore((core) => core.providerFigures.list(name))
+      const rows = figures.map((one) => [one.day, one.provider, one.subject, one.name, one.value, one.importedAt])
+      return { data: figures, text: table(['day', 'provider', 'subject', 'figure', 'value', 'imported at'], rows) }
+    },
+  },
+]

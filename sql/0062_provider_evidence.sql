@@ -30,3 +30,15 @@ create index provider_figures_day on provider_figures (day);
 
 -- Counts of one provider: rows are only ever added by their hour, and updates change no indexed column.
 create index delivery_counts_provider on delivery_counts (provider, hour);
+
+-- What large receivers demand of a sending domain beyond its own records: the DMARC record that applies to it, found by the tree walk of RFC 9989.
+create table domain_guards (
+  domain_id       integer primary key references domains (id) on delete cascade,
+  -- {state, host, problem}: where the record was found.
+  dmarc           jsonb not null,
+  -- The domain that the mail of all its subdomains is counted for.
+  organisational  text not null,
+  checked_at      timestamptz not null,
+  -- When a missing requirement was last logged.
+  warned_at       timestamptz
+);

@@ -396,6 +396,16 @@ create table domain_findings (
   constraint domain_findings_domain_id_fkey foreign key (domain_id) references domains(id) on delete cascade
 );
 
+create table domain_guards (
+  domain_id integer not null,
+  dmarc jsonb not null,
+  organisational text not null,
+  checked_at timestamptz not null,
+  warned_at timestamptz,
+  constraint domain_guards_pkey primary key (domain_id),
+  constraint domain_guards_domain_id_fkey foreign key (domain_id) references domains(id) on delete cascade
+);
+
 create table domains (
   id integer not null generated always as identity,
   account_id integer not null,

@@ -33,6 +33,7 @@ import { createFailures, type Failures } from './reporting/failures/index.ts'
 import { createStats, rollUp, type Stats } from './reporting/statistics/index.ts'
 import { createWebhooks, type Webhooks } from './reporting/webhooks/index.ts'
 import { createEvidencePacks, type EvidencePacks } from './reputation/evidence/index.ts'
+import { createGuard, type Guard } from './reputation/guard/index.ts'
 import { createReputation, type Reputation } from './reputation/index.ts'
 import { createProviderFigures, type ProviderFigures } from './reputation/provider-figures/index.ts'
 import { createRetention, type Retention } from './retention/index.ts'
@@ -72,6 +73,7 @@ export interface Core {
   readonly reputation: Reputation
   readonly evidence: EvidencePacks
   readonly providerFigures: ProviderFigures
+  readonly guard: Guard
   readonly eventLog: EventLog
   readonly failures: Failures
   readonly exports: Exports
@@ -203,6 +205,7 @@ export function createCore({
     reputation,
     evidence: createEvidencePacks({ sql: work, secrets, sourceChecks, config }),
     providerFigures,
+    guard: createGuard(work),
     eventLog: createEventLog({ sql: work, secrets }),
     failures,
     tracking,

@@ -5,6 +5,7 @@ import { Dispatcher } from './dispatcher.ts'
 import { runDomainLoop } from './domain-loop.ts'
 import { runEventLoop } from './event-loop.ts'
 import { runExportLoops } from './export-loops.ts'
+import { runGuardLoop } from './guard-loop.ts'
 import { runHitLoop } from './hit-loop.ts'
 import { runLeaseLoop } from './lease-loop.ts'
 import { runPrivacyLoop } from './privacy-loop.ts'
@@ -68,6 +69,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
     runQueueJobLoop({ core, log }),
     runWarmUpLoop({ core, log }),
     runReputationLoop({ core, log }),
+    runGuardLoop({ core, log }),
     ...runExportLoops({ core, log }),
     ...runRetentionLoops({ core, log }),
     ...runSourceLoops({ core, log }),

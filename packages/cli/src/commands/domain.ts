@@ -1,4 +1,12 @@
-import { type Core, type DomainFinding, type DomainWithRecords, OPERATOR, ServiceError } from '@postrider/core'
+import {
+  type Core,
+  type DomainFinding,
+  type DomainWithRecords,
+  type GuardAlarm,
+  OPERATOR,
+  type Requirement,
+  ServiceError,
+} from '@postrider/core'
 import {
   type Answer,
   type Call,
@@ -30,14 +38,17 @@ export const domainCommands: readonly Command[] = [
   {
     name: 'domain list',
     usage: '[--account ID]',
-    summary: 'List sending domains',
+    summary:
+      'List sending domains, with a warning at those that send much to a large receiver and lack what it demands',
     options: { account: { type: 'string' } },
     run: (call) => {
       const account = accountOption(call)
       return call.withCore(async (core) => {
-        const domains = await core.domains.list(account)
-        const rows = domains.map(({ name, accountId, state }) => [name, accountId, state])
-        return { data: domains, text: table(['domain', 'account', 'state'], rows) }
+        const [domains, alarms] = await Promise.all([core.domains.list(account), core.guard.alarms()])
+        const lacking = new Map(alarms.map(({ domainId, missing }) => [domainId, missing.map(({ name }) => name)]))
+        const data = domains.map((domain) => ({ ...domain, lacks: lacking.get(domain.id) ?? [] }))
+        const rows = data.map(({ name, accountId, state, lacks }) => [name, accountId, state, lackText(lacks)])
+        return { data, text: table(['domain', 'account', 'state', 'warning'], rows) }
       })
     },
   },
@@ -77,7 +88,13 @@ export const domainCommands: readonly Command[] = [
         async (core, name) => {
           const domain = await core.domains.show(name, accountId)
           const verified = await core.domains.verify(domain.accountId, domain.name, OPERATOR)
-          return checked(verified, await core.domains.findings(domain.id))
+          const [findings, requirements, alarms] = await Promise.all([
+            core.domains.findings(domain.id),
+            core.guard.requirements(domain.id),
+            core.guard.alarms(),
+          ])
+          const alarm = alarms.find(({ domainId }) => domainId === domain.id)
+          return checked(verified, { findings, requirements, alarm })
         },
         unknown,
       )
@@ -127,13 +144,44 @@ function withNextSteps(answer: Answer, name: string): Answer {
   return { data: answer.data, text: `${answer.text}\n\n${steps}` }
 }
 
-/** The records with the result of their last check, and refusals of providers that are about the domain. */
-function checked(domain: DomainWithRecords, findings: readonly DomainFinding[]): Answer {
+interface Guarded {
+  readonly findings: readonly DomainFinding[]
+  readonly requirements: readonly Requirement[]
+  readonly alarm: GuardAlarm | undefined
+}
+
+/** The records with the result of their last check, what large receivers demand, and refusals of providers that are about the domain. */
+function checked(domain: DomainWithRecords, { findings, requirements, alarm }: Guarded): Answer {
   const rows = domain.dns.map(({ purpose, host, state, required, problem }) => {
     return [purpose, host, required ? state : `${state} (optional)`, problem]
   })
-  const text = `${domain.name} is ${domain.state}\n\n${table(['purpose', 'host', 'state', 'problem'], rows)}`
-  return { data: { ...domain, findings }, text: findings.length === 0 ? text : `${text}\n\n${findingsText(findings)}` }
+  const sections = [
+    `${domain.name} is ${domain.state}`,
+    table(['purpose', 'host', 'state', 'problem'], rows),
+    requirementsText(requirements, alarm),
+    ...(findings.length === 0 ? [] : [findingsText(findings)]),
+  ]
+  return { data: { ...domain, findings, requirements, alarm: alarm ?? null }, text: sections.join('\n\n') }
+}
+
+const REQUIREMENTS: Readonly<Record<Requirement['name'], string>> = {
+  dkim: 'DKIM',
+  spf: 'SPF or own return path',
+  dmarc: 'DMARC',
+  oneClick: 'one-click unsubscribe',
+  ptr: 'PTR of the sources',
+}
+
+function requirementsText(requirements: readonly Requirement[], alarm: GuardAlarm | undefined): string {
+  const rows = requirements.map(({ name, state, problem }) => [REQUIREMENTS[name], state, problem])
+  const text = `Required by large receivers of those who send much:\n\n${table(['requirement', 'state', 'problem'], rows)}`
+  if (!alarm) return text
+  const { organisational, delivered, receiver } = alarm
+  return `${text}\n\nwarning: ${delivered} messages of ${organisational} were delivered to ${receiver} within 24 hours, which demands what is missing`
+}
+
+function lackText(names: readonly Requirement['name'][]): string {
+  return names.length === 0 ? '' : `lacks ${names.map((name) => REQUIREMENTS[name]).join(', ')}`
 }
 
 function findingsText(findings: readonly DomainFinding[]): string {

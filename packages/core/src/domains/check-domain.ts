@@ -1,6 +1,7 @@
 import { type Actor, noteChange, OPERATOR } from '../accounts/audit/index.ts'
 import { isUniqueViolation, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import type { DnsAnswer } from '../platform/dns-lookup.ts'
+import { lookUpDmarc, saveDmarc } from './check-guard.ts'
 import type { DnsRecord, SeenRecord, WantedRecord } from './domain.ts'
 import { type DomainStatus, type Finding, findingOf, standingAfter } from './domain-state.ts'
 import { judgeRecord } from './judge-record.ts'
@@ -28,8 +29,12 @@ export interface CheckOptions {
 export async function checkDomain(domain: StoredDomain, options: CheckOptions): Promise<StoredDomain> {
   const { sql, hosts, dnsServers, signal } = options
   const wanted = wantedRecords(domain, await selectPublicKeys(sql, [domain.id]), hosts)
-  const responses = await lookUp(dnsServers, wanted, signal)
+  const [responses, dmarc] = await Promise.all([
+    lookUp(dnsServers, wanted, signal),
+    lookUpDmarc(dnsServers, domain, signal),
+  ])
   if (signal?.aborted) return domain
+  await saveDmarc(sql, domain, dmarc)
   const finding = found(wanted, responses, domain)
   const lostOwnerId =
     domain.state === 'pending' && finding === 'right' ? await ownerWithoutRecords(domain.name, options) : undefined

@@ -41,9 +41,10 @@ export async function readAuthentication(sql: AnySql, span: Span): Promise<Evide
     select coalesce(d.name, '') as name, s.attempts, coalesce(${state(sql`'TXT ' || k.selector || '._domainkey.' || d.name`)}, 'unchecked') as dkim,
            ${state(sql`'TXT ' || d.name`)} as spf,
            case when d.return_path_host is not null then 'right' else ${state(sql`'CNAME pr-bounces.' || d.name`)} end as "returnPath",
-           ${state(sql`'TXT _dmarc.' || d.name`)} as dmarc
+           coalesce(g.dmarc->>'state', ${state(sql`'TXT _dmarc.' || d.name`)}) as dmarc
       from sums s
       left join domains d on d.id = s.domain_id
+      left join domain_guards g on g.domain_id = d.id
       left join lateral (select selector from dkim_keys where domain_id = d.id and state = 'active' limit 1) k on true
      order by s.attempts desc, name`
   const isRight = (...states: RecordState[]) => states.includes('right')

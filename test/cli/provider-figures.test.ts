@@ -103,19 +103,19 @@ t.test('data of SNDS is imported, without its samples', async (t) => {
 t.test('a file with a mistake changes nothing, and the line and reason are said', async (t) => {
   const good = SNDS('192.0.2.9')
   await refused(t, 'snds', `${good}\n${SNDS('192.0.2.256')}\n`, /line 2: "192\.0\.2\.256" is not an IP address/)
-  await refused(t, 'snds', `${good}\n\n${good},more`, /line 3: it must have 13 or 14 cells \(got 15\)/)
+  await refused(t, 'snds', `${good}\n\n${good},more`, /line 3: must have 13 or 14 cells \(got 15\)/)
   await refused(t, 'snds', `${good}\n${SNDS('192.0.2.9', 'many')}`, /line 2: complaintRate must be a share/)
   await refused(t, 'snds', SNDS('192.0.2.9', '1%', 'BLUE'), /line 1: filterResult must be GREEN/)
   await refused(t, 'snds', good.replace('1/30/2030', '2/30/2030'), /line 1: its date does not exist/)
   await refused(t, 'snds', good.replace('1/30/2030', '30.1.2030'), /line 1: the begin of activity/)
   await refused(t, 'snds', `${good}\n"open`, /line 2: a quotation mark is not closed/)
   await refused(t, 'snds', `"a"b,c`, /line 1: text after the closing quotation mark/)
-  await refused(t, 'snds', '', /line 1: there are no rows/)
-  await refused(t, 'google', '{"domainStats": [\n  {,}\n]}', /line 2: it is not valid JSON/)
+  await refused(t, 'snds', '', /line 1: no rows/)
+  await refused(t, 'google', '{"domainStats": [\n  {,}\n]}', /line 2: not valid JSON/)
   await refused(t, 'google', '{"stats": []}', /must have the list domainStats/)
   const stats = (...entries: unknown[]) =>
     JSON.stringify({ domainStats: [stat('ok', { intValue: '1' }, 28), ...entries] })
-  await refused(t, 'google', stats(null), /entry 2 of domainStats: it must be an object/)
+  await refused(t, 'google', stats(null), /entry 2 of domainStats: must be an object/)
   await refused(t, 'google', stats(stat('a', {})), /entry 2 of domainStats: its value \{\} must have intValue/)
   await refused(t, 'google', stats(stat('a', { intValue: '1' }, 32)), /entry 2 of domainStats: its date does not exist/)
   await refused(
@@ -136,7 +136,7 @@ t.test('a file with a mistake changes nothing, and the line and reason are said'
     t,
     'google',
     'Domain,Date,Rate\na.example,2030-01-01\n',
-    /line 2: it has 2 cells, but the heading has 3/,
+    /line 2: must have 3 cells, as the heading has \(got 2\)/,
   )
   await refused(t, 'google', 'Domain,Date,Rate\na.example,1/2/2030,1\n', /line 2: the date "1\/2\/2030" must be like/)
 })

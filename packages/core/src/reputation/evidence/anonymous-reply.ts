@@ -17,7 +17,7 @@ export function anonymousReply(reply: string, recipient: string): string {
   return text.slice(0, MAX_KEPT)
 }
 
-/** What replies of the same kind have in common: numbers and ids differ. */
+/** Returns the part of a reply that all of its kind have in common: numbers and ids differ. */
 export function kindOfReply(reply: string): string {
   return reply
     .split(' ')

@@ -2,7 +2,7 @@ import type { Listing, RecordCheck } from '../../delivery/sources/index.ts'
 import type { RecordState } from '../../domains/domain.ts'
 import type { ProviderFigure } from '../provider-figures/store.ts'
 
-/** What to collect. */
+/** Selects the mail that evidence is collected of. */
 export interface EvidenceQuery {
   /** A provider of the providers' file. */
   readonly provider: string
@@ -12,7 +12,7 @@ export interface EvidenceQuery {
   readonly days: number
 }
 
-/** What became of mail. */
+/** Counts of results. */
 export interface Outcomes {
   readonly attempts: number
   readonly delivered: number
@@ -52,7 +52,7 @@ export interface EvidenceDomain {
   readonly dmarc: RecordState
 }
 
-/** A kind of refusal: replies that are the same but for numbers, ids and addresses. */
+/** A kind of refusal: replies that differ only in numbers, ids and addresses. */
 export interface Refusal {
   readonly code: number
   readonly enhanced: string
@@ -80,7 +80,7 @@ export interface AttemptSample {
   readonly refusals: readonly Refusal[]
 }
 
-/** What was done. */
+/** A limit or hold, now or in the past. */
 export interface Measure {
   /** Null if it concerned all mail of the account. */
   readonly place: string | null
@@ -103,7 +103,7 @@ export interface Complaints {
   readonly suppressed: number
 }
 
-/** What this installation knows of its mail to a provider. Contains no address and no name of a recipient. */
+/** The facts that this installation has about its mail to a provider. Contains no address and no name of a recipient. */
 export interface Evidence {
   readonly kind: 'postrider-evidence'
   readonly version: 1

@@ -6,7 +6,7 @@ export { EVIDENCE_DAYS } from './collect-evidence.ts'
 export type * from './evidence.ts'
 export type { SignedEvidence } from './signed-evidence.ts'
 
-/** What can be shown to a provider about the mail that it was sent. */
+/** Facts for a provider about the mail that it was sent. */
 export interface EvidencePacks {
   /** See collect-evidence.ts. */
   collect(query: EvidenceQuery): Promise<SignedEvidence>

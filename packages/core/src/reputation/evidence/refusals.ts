@@ -13,7 +13,7 @@ export interface RefusedAttempt {
   readonly recipientKey: string | null
 }
 
-/** Kinds that are told apart; the texts are the provider's. */
+/** Maximum number of kinds; the texts are the provider's. */
 const MAX_KINDS = 2000
 const MAX_HASHES = 5
 const COMMONEST = 10

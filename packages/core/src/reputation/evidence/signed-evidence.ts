@@ -20,7 +20,7 @@ export function signText(secrets: Secrets, text: string): string {
 }
 
 /**
- * Whether a file is as one of these functions has made it. JSON must have the same text but for white space around it: two readers may see
+ * Whether a file is as one of these functions has made it. JSON must have the same text, except white space around it: two readers may see
  * different values in JSON that repeats a key.
  */
 export function isUnchanged(secrets: Secrets, file: string): boolean {

@@ -1,7 +1,7 @@
 import { BULK, DELIVERY_CLASSES } from '../../accounts/mail-class.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 
-/** What large receivers demand of those who send much. `dkim`, `spf` and `dmarc` are those of the domain; `ptr` is that of the source addresses. */
+/** Demands of large receivers on those who send much. `dkim`, `spf` and `dmarc` are those of the domain; `ptr` is that of the source addresses. */
 export type RequirementName = 'dkim' | 'spf' | 'dmarc' | 'oneClick' | 'ptr'
 
 export interface Requirement {

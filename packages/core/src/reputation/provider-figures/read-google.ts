@@ -22,7 +22,7 @@ function readJson(text: string): ProviderFigure[] {
   } catch (error) {
     const [, position] = /position (\d+)/.exec((error as Error).message) ?? []
     const line = text.slice(0, position === undefined ? text.length : Number(position)).split('\n').length
-    throw fileProblem(`line ${line}`, 'it is not valid JSON')
+    throw fileProblem(`line ${line}`, 'not valid JSON')
   }
   const stats = statsIn(value)
   requireFew({ rows: stats.length })
@@ -30,24 +30,24 @@ function readJson(text: string): ProviderFigure[] {
 }
 
 function statsIn(value: unknown): readonly unknown[] {
-  if (!isObject(value)) throw fileProblem('line 1', 'it must be an object')
+  if (!isObject(value)) throw fileProblem('line 1', 'must be an object')
   if (Array.isArray(value.results)) {
     return value.results.flatMap((result, at) => {
       if (isObject(result) && isObject(result.response)) return [...statsIn(result.response)]
-      throw fileProblem(`entry ${at + 1} of results`, 'it must have a response')
+      throw fileProblem(`entry ${at + 1} of results`, 'must have a response')
     })
   }
-  if (!Array.isArray(value.domainStats)) throw fileProblem('line 1', 'it must have the list domainStats')
+  if (!Array.isArray(value.domainStats)) throw fileProblem('line 1', 'must have the list domainStats')
   return value.domainStats
 }
 
 function readStat(stat: unknown, place: string): ProviderFigure {
-  if (!isObject(stat)) throw fileProblem(place, 'it must be an object')
+  if (!isObject(stat)) throw fileProblem(place, 'must be an object')
   const { name, metric, date } = stat
   const [, subject] = typeof name === 'string' ? (/^domains\/([^/]{1,300})\//.exec(name) ?? []) : []
   if (subject === undefined) throw fileProblem(place, 'its name must be like domains/example.com/domainStats/…')
   if (typeof metric !== 'string') throw fileProblem(place, 'its metric must be text')
-  if (!isObject(date)) throw fileProblem(place, 'it must have a date (query with the granularity DAILY)')
+  if (!isObject(date)) throw fileProblem(place, 'must have a date (query with the granularity DAILY)')
   const day = dayOf(Number(date.year), Number(date.month), Number(date.day), place)
   return figureOf({ subject: domainIn(subject, place), day, name: metric, value: valueIn(stat.value, place) }, place)
 }
@@ -81,7 +81,7 @@ function readCsv(text: string, domain: string | undefined): ProviderFigure[] {
   return rows.flatMap(({ line, cells }) => {
     const place = `line ${line}`
     if (cells.length !== names.length) {
-      throw fileProblem(place, `it has ${cells.length} cells, but the heading has ${names.length}`)
+      throw fileProblem(place, `must have ${names.length} cells, as the heading has (got ${cells.length})`)
     }
     const subject = domainIn(domainAt === -1 ? (domain as string) : (cells[domainAt] as string), place)
     const day = csvDay(cells[dateAt] as string, place)

@@ -25,7 +25,7 @@ const FORMS: Readonly<Record<(typeof FIRST_COLUMNS)[number] | 'trapHits', readon
 export function readSnds(text: string): ProviderFigure[] {
   const rows = csvRows(text)
   const withoutHeading = /^ip/i.test(rows[0]?.cells[0] ?? '') ? rows.slice(1) : rows
-  if (withoutHeading.length === 0) throw fileProblem('line 1', 'there are no rows')
+  if (withoutHeading.length === 0) throw fileProblem('line 1', 'no rows')
   requireFew({ rows: withoutHeading.length })
   return withoutHeading.flatMap(readRow)
 }
@@ -33,7 +33,7 @@ export function readSnds(text: string): ProviderFigure[] {
 function readRow({ line, cells }: CsvRow): ProviderFigure[] {
   const place = `line ${line}`
   const trapHitsAt = TRAP_HITS_AT[cells.length]
-  if (trapHitsAt === undefined) throw fileProblem(place, `it must have 13 or 14 cells (got ${cells.length})`)
+  if (trapHitsAt === undefined) throw fileProblem(place, `must have 13 or 14 cells (got ${cells.length})`)
   const subject = addressIn(cells[0] as string, place)
   const day = usDay(cells[1] as string, place)
   const named = [

@@ -18,7 +18,7 @@ export interface StoredFigure extends ProviderFigure {
 
 /** Figures shown, the latest first. */
 const MAX_SHOWN = 1000
-const KEPT_DAYS = 400
+const RETENTION_DAYS = 400
 /** Rows written, or deleted, at once. */
 const CHUNK = 5000
 
@@ -61,6 +61,6 @@ export async function forgetFigures(sql: Sql): Promise<number> {
   const { count } = await sql`
     delete from provider_figures where (provider, subject, day, name) in (
       select provider, subject, day, name from provider_figures
-       where day < (service_now() at time zone 'UTC')::date - ${KEPT_DAYS}::int limit ${CHUNK})`
+       where day < (service_now() at time zone 'UTC')::date - ${RETENTION_DAYS}::int limit ${CHUNK})`
   return count
 }

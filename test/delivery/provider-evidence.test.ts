@@ -7,6 +7,7 @@ import { sendV2, v2Body } from '../helpers/send.ts'
 import { publishSource } from '../helpers/source-zones.ts'
 import { until } from '../helpers/until.ts'
 import { startInternet } from './outbox.ts'
+import { complaintReport } from './reports.ts'
 
 const folder = t.testdir()
 const FILE = join(folder, 'providers.yaml')
@@ -139,6 +140,42 @@ t.test('limits are in it with their times while they last, and after they ended'
   )
   t.ok(measures.every(({ since, until: end }) => String(since) <= String(end)))
   t.match((await answered<SignedEvidence>(env, 'provider', 'evidence', 'other')).measures, [{ setting: 'held' }])
+})
+
+t.test('complaints about its mail are counted, and that they suppressed their recipients', async (t) => {
+  const [original] = host.messages.filter(({ to }) => to[0]?.startsWith('good'))
+  const fields = `${original?.data.toString().slice(0, original.data.indexOf('\r\n\r\n'))}\r\n`
+  const report = Buffer.from(complaintReport(fields, { to: 'fbl@mail.ship.example' }))
+  for (const effect of ['complained', 'none'])
+    t.match(await service.core.returns.take({ raw: report, recipients: ['fbl@mail.ship.example'] }), { effect })
+  const evidence = await until('the complaint to be counted', async () => {
+    const found = await collect()
+    return found.outcomes.complained > 0 ? found : undefined
+  })
+  t.match(evidence.complaints, { reports: 2, suppressed: 1 })
+  t.match(await answered(env, 'provider', 'evidence', 'other'), { complaints: { reports: 0, suppressed: 0 } })
+  t.match((await postrider(env, 'provider', 'evidence', 'harbor')).stdout, /Of 2 stored reports, 1 suppressed/)
+})
+
+t.test('evidence of one source has only its mail', async (t) => {
+  publishSource(internet.dns, '45.0.0.26', 'mta-1.ship.example')
+  await service.core.sources.add({ name: 'mta-1', address: '45.0.0.26', helo: 'mta-1.ship.example', bind: '127.0.0.1' })
+  const [message] = await sql<{ id: string }[]>`select id from messages limit 1`
+  await sql`
+    insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, started_at, milliseconds, place, stage, code)
+    values (${message?.id ?? ''}::uuid, 0, 9, ${sender.accountId}, 1, 'deferred', service_now(), 5, 'harbor@mta-1', 'rcpt', 450)`
+  await sql`
+    insert into delivery_counts
+    select account_id, hour, domain_id, 2, provider, 'mta-1', 0, 1, 0, 1, 0, 0, 0, 0, 0, 0 from delivery_counts where provider = 'harbor' limit 1`
+  const evidence = await collect('--source', 'mta-1')
+  t.match(evidence, {
+    source: 'mta-1',
+    outcomes: { attempts: 1, delivered: 0, deferred: 1 },
+    sample: { count: 1, tls: [{ version: '', attempts: 1 }], refusals: [{ code: 450 }] },
+    sender: { sources: [{ name: 'mta-1', addresses: ['45.0.0.26'], helo: 'mta-1.ship.example' }], records: [] },
+  })
+  t.match((await collect()).outcomes, { attempts: 14 })
+  await service.core.sources.remove('mta-1')
 })
 
 t.test('an altered file is found, in either form', async (t) => {

@@ -66,6 +66,8 @@ const KINDS: Readonly<Record<string, readonly Row[]>> = {
     provider('    connections: [5]', /^line 4: "connections" must be a whole number .* \(got a list\)/),
     provider('    connections:', /^line 4: "connections" must be a whole number .* \(got null\)/),
     provider('    source: [a]', /^line 4: "source" must be text/),
+    provider('    contact: http://a.example', /^line 4: "contact" must be an https URL \(got "http:/),
+    provider('    contact: "https://[a"', /^line 4: "contact" must be an https URL/),
     provider('    tls: true', /^line 4: "tls" must be required \(got true\)/),
     mx('[7]', /^line 4: "mx" must be text/),
     mx('[{ a: b }]', /^line 4: "mx" must be text/),

@@ -149,6 +149,8 @@ create table attempts (
   reply text,
   conversation json,
   place text,
+  tls_policy text,
+  tls_verified boolean,
   constraint attempts_pkey primary key (message_id, recipient_no, attempt),
   constraint attempts_outcome_check check (outcome = any (array['delivered'::text, 'deferred'::text, 'bounced'::text, 'abandoned'::text]))
 ) partition by range (message_id);
@@ -736,6 +738,23 @@ create table messages (
 ) partition by range (id);
 create index messages_account on messages (account_id, id) include (recipients);
 
+create table mta_sts_policies (
+  domain text not null,
+  policy_id text,
+  mode text not null,
+  mx text[] not null default '{}'::text[],
+  max_age integer not null default 0,
+  fetched_at timestamptz,
+  expires_at timestamptz,
+  used_at timestamptz not null,
+  error text,
+  failures integer not null default 0,
+  retry_at timestamptz,
+  constraint mta_sts_policies_pkey primary key (domain),
+  constraint mta_sts_policies_mode_check check (mode = any (array['none'::text, 'testing'::text, 'enforce'::text]))
+);
+create index mta_sts_policies_unused on mta_sts_policies (used_at);
+
 create table operator_keys (
   id integer not null default nextval('api_keys_id_seq'::regclass),
   name text not null default ''::text,
@@ -1126,6 +1145,17 @@ create index tls_reports_by_domain on tls_reports (policy_domain, received_at);
 create index tls_reports_by_time on tls_reports (received_at);
 create index tls_reports_of_domain on tls_reports (domain_id);
 create unique index tls_reports_once on tls_reports (policy_domain, coalesce(domain_id, 0), authenticated, reporter, organization, report_id);
+
+create table tls_rules (
+  id integer not null generated always as identity,
+  account_id integer,
+  domain text,
+  level text not null,
+  created_at timestamptz not null default service_now(),
+  constraint tls_rules_pkey primary key (id),
+  constraint tls_rules_target unique nulls not distinct (account_id, domain),
+  constraint tls_rules_level_check check (level = any (array['required'::text, 'verified'::text]))
+);
 
 create table unsubscribe_groups (
   account_id integer not null,

@@ -1,77 +1,29 @@
-import { createRequire } from 'node:module'
 import type { Socket } from 'node:net'
-import {
-  createSecureContext,
-  getCACertificates,
-  type SecureContextOptions,
-  setDefaultCACertificates,
-  TLSSocket,
-} from 'node:tls'
+import { createSecureContext, getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls'
 import { ensureCertificate } from '@postrider/core'
 import t, { type Test } from 'tap'
 import type { Endpoint } from '../../packages/delivery/src/smtp/endpoint.ts'
 import { ConnectionLost, SessionRefused } from '../../packages/delivery/src/smtp/errors.ts'
 import { HostMemory, openSession } from '../../packages/delivery/src/smtp/session.ts'
 import { HANG_UP } from '../helpers/sink.ts'
+import { makeAuthority } from './authority.ts'
 import { startInternet, startOutbox, stepsOf } from './outbox.ts'
 import { type RawServer, type Says, startRawServer, talkSmtp } from './raw-server.ts'
+import { startTlsServer, type TlsServerOptions } from './tls-server.ts'
 
 const internet = await startInternet(t)
 /** For relay.test, localhost and 127.0.0.1, signed by itself. */
 const certificate = await ensureCertificate(internet.service.config)
 
-interface Generated {
-  readonly cert: string
-  readonly private: string
-}
-/** With the generator that the service makes its own certificate with. */
-const { generate } = createRequire(import.meta.resolve('@postrider/core'))('selfsigned') as {
-  generate(subject: readonly object[], options: object): Promise<Generated>
-}
+const authority = await makeAuthority()
 
-async function expired(): Promise<{ cert: string; key: string }> {
-  const made = await generate([{ name: 'commonName', value: 'another.example' }], {
-    keyType: 'ec',
-    notBeforeDate: new Date('2020-01-01'),
-    notAfterDate: new Date('2021-01-01'),
-  })
-  return { cert: made.cert, key: made.private }
-}
-
-/** A raw server that does STARTTLS; `context` says how well. `says` hears the lines of both halves. */
-function withStartTls(
-  t: Test,
-  options: { context: SecureContextOptions; requestCert?: boolean; says?: Says; refuses?: string },
-): Promise<RawServer> {
-  const { context, requestCert = false, says = () => undefined, refuses } = options
-  return startRawServer(t, { host: internet.newAddress(), port: internet.port }, (socket) => {
-    talkSmtp(
-      socket,
-      (line) => {
-        if (line !== 'STARTTLS') return says(line, socket)
-        if (refuses === undefined) setImmediate(() => upgrade(socket, context, requestCert, says))
-        return refuses ?? '220 2.0.0 go ahead\r\n'
-      },
-      ['STARTTLS'],
-    )
-  })
-}
-
-function upgrade(socket: Socket, context: SecureContextOptions, requestCert: boolean, says: Says): void {
-  socket.removeAllListeners('data')
-  const secured = new TLSSocket(socket, {
-    isServer: true,
-    secureContext: createSecureContext(context),
-    requestCert,
-    rejectUnauthorized: requestCert,
-  })
-  secured.on('error', () => socket.destroy())
-  talkSmtp(secured, (line) => (line === '' ? '' : says(line, secured)))
+function withStartTls(t: Test, options: TlsServerOptions): Promise<RawServer> {
+  return startTlsServer(t, { host: internet.newAddress(), port: internet.port }, options)
 }
 
 for (const [what, tls] of [
   ['signed by itself', certificate],
-  ['for another name and long expired', await expired()],
+  ['for another name and long expired', await authority.issue(['another.example'], { expired: true })],
 ] as const) {
   t.test(`STARTTLS is used where offered, with a certificate ${what}`, async (t) => {
     const host = await internet.host(t, { tls })
@@ -106,14 +58,29 @@ t.test('where the TLS handshake fails, mail goes in plain text, and TLS is left 
   t.equal(first.attempts[0]?.tls, null)
   t.strictSame(
     stepsOf(first).map(({ step }) => step),
-    ['connect', 'greeting', 'ehlo', 'starttls', 'tls', 'connect', 'greeting', 'ehlo', 'mail', 'rcpt', 'data', 'dot'],
-    'the attempt tells that TLS was tried',
+    [
+      'connect',
+      'greeting',
+      'ehlo',
+      'starttls',
+      'tls',
+      'connect',
+      'greeting',
+      'ehlo',
+      'starttls',
+      'mail',
+      'rcpt',
+      'data',
+      'dot',
+    ],
+    'the attempt says that TLS was tried, and that plain text followed',
   )
   t.match(stepsOf(first).find(({ step }) => step === 'tls')?.text, /\S/)
   // Another site with the same host, so that no kept session serves.
   const again = internet.domain([host, { name: 'nowhere.example' }])
   const second = await internet.inState(await internet.send(`b@${again}`), 'delivered')
   t.equal(second.attempts[0]?.tls, null)
+  t.match(stepsOf(second)[3], { step: 'starttls', text: /^not used: TLS with this host failed/ })
   t.equal(host.commands.filter((command) => command === 'STARTTLS').length, 1)
 })
 

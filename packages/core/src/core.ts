@@ -11,6 +11,7 @@ import { createTemplates, type Templates } from './content/templates/index.ts'
 import { createQueueControl, type QueueControl } from './delivery/control/index.ts'
 import { announcer, createDeliveries, type Deliveries } from './delivery/index.ts'
 import { createSourceChecks, createSources, type SourceChecks, type Sources } from './delivery/sources/index.ts'
+import { createTls, type Tls } from './delivery/tls/index.ts'
 import type { GivenKey } from './domains/dkim-key.ts'
 import { createDomains, type Domains } from './domains/index.ts'
 import { type Batches, batchesOf, createMessages, EVERYTHING, type Messages, type Share } from './messages/index.ts'
@@ -65,6 +66,7 @@ export interface Core {
   readonly queue: QueueControl
   readonly sources: Sources
   readonly sourceChecks: SourceChecks
+  readonly tls: Tls
   readonly events: Events
   readonly tracking: Tracking
   readonly returns: Returns
@@ -194,6 +196,7 @@ export function createCore({
     queue,
     sources,
     sourceChecks,
+    tls: createTls(sql),
     events: createEvents({
       sql: work,
       async alongside(transaction, batch) {

@@ -1,5 +1,6 @@
 import {
   type Deferred,
+  isAtLeast,
   type Outcome,
   type Parties,
   type Reply,
@@ -7,6 +8,7 @@ import {
   type Source,
   type Stage,
   type Step,
+  type TlsLevel,
   Unrenderable,
 } from '@postrider/core'
 import type { Route } from './mx.ts'
@@ -14,7 +16,7 @@ import type { Connections } from './place-connections.ts'
 import type { Routes } from './routes.ts'
 import { elapsed, type SmtpConnection } from './smtp/connection.ts'
 import type { Endpoint } from './smtp/endpoint.ts'
-import { ConnectionLost, SessionRefused } from './smtp/errors.ts'
+import { ConnectionLost, SessionRefused, TlsRefused } from './smtp/errors.ts'
 import { cutText, MAX_KEPT_BYTES } from './smtp/reply-reader.ts'
 import { type HostMemory, openSession } from './smtp/session.ts'
 import { runTransaction, type TransactionEnd } from './smtp/transaction.ts'
@@ -45,7 +47,8 @@ export interface ConversationOptions {
   readonly heloName: string
   readonly memory: HostMemory
   readonly connections: Connections
-  readonly tlsRequired: boolean
+  /** What is demanded of the connection. */
+  readonly tls: TlsLevel
   /** Called with the reply by which a server ended a kept session before the message was offered. */
   readonly onSessionEnded: (host: string, reply: Reply) => void
 }
@@ -72,18 +75,18 @@ export async function converse(options: ConversationOptions): Promise<Conversati
   for await (const endpoint of options.routes.endpoints(options.route, options.onlyHost, options.source)) {
     const opened = await open(endpoint, options, steps)
     if (!('usable' in opened)) {
-      last = deferral({ ...opened, endpoint, steps, since })
+      last = deferral({ ...opened, endpoint, steps, since, tls: options.tls })
       continue
     }
     const end = await offer(opened, options, steps)
     if (end.kind === 'lost' && end.stage === 'mail') {
       await opened.closed
-      last = deferral({ stage: end.stage, reply: lostReply(end.reason), endpoint, steps, since })
+      last = deferral({ stage: end.stage, reply: lostReply(end.reason), endpoint, steps, since, tls: options.tls })
       continue
     }
     return conclude(end, opened, options, { steps, since })
   }
-  return last ?? deferral({ stage: 'mx', reply: NO_HOST, endpoint: undefined, steps, since })
+  return last ?? deferral({ stage: 'mx', reply: NO_HOST, endpoint: undefined, steps, since, tls: options.tls })
 }
 
 /** The message could not be built, and nothing was sent to the server. */
@@ -108,10 +111,15 @@ function endedBetweenMessages(end: OfferEnd): boolean {
 
 const NO_HOST: Reply = { code: 451, enhanced: '4.4.3', text: 'no mail host of the domain has an address', own: true }
 
-async function keptConnection({ connections, onlyHost }: ConversationOptions): Promise<SmtpConnection | undefined> {
+async function keptConnection({
+  connections,
+  onlyHost,
+  tls,
+}: ConversationOptions): Promise<SmtpConnection | undefined> {
   const { kept } = connections
   if (!kept) return undefined
-  if (kept.usable && (onlyHost === null || kept.endpoint.host === onlyHost)) return kept
+  const isSecure = isAtLeast(kept.level, tls)
+  if (kept.usable && isSecure && (onlyHost === null || kept.endpoint.host === onlyHost)) return kept
   kept.close()
   await kept.closed
   return undefined
@@ -119,11 +127,11 @@ async function keptConnection({ connections, onlyHost }: ConversationOptions): P
 
 async function open(
   endpoint: Endpoint,
-  { heloName, memory, connections, tlsRequired }: ConversationOptions,
+  { heloName, memory, connections, tls }: ConversationOptions,
   steps: Step[],
 ): Promise<SmtpConnection | { stage: Stage; reply: Reply }> {
   try {
-    return await openSession(endpoint, { heloName, memory, steps, opened: connections.opened, tlsRequired })
+    return await openSession(endpoint, { heloName, memory, steps, opened: connections.opened, level: tls })
   } catch (error) {
     return sessionFailure(error)
   }
@@ -133,7 +141,12 @@ async function open(
 function sessionFailure(error: unknown): { stage: Stage; reply: Reply } {
   if (error instanceof SessionRefused) return { stage: error.stage, reply: error.reply }
   if (error instanceof ConnectionLost) return { stage: error.stage, reply: lostReply(error.message) }
+  if (error instanceof TlsRefused) return { stage: error.stage, reply: tlsReply(error) }
   throw error
+}
+
+function tlsReply({ enhanced, message }: TlsRefused): Reply {
+  return { code: 451, enhanced, text: cutText(message, MAX_KEPT_BYTES), own: true }
 }
 
 function lostReply(reason: string): Reply {
@@ -165,7 +178,7 @@ async function offer(
 function conclude(
   end: OfferEnd,
   connection: SmtpConnection,
-  { connections, attempt }: ConversationOptions,
+  { connections, attempt, tls }: ConversationOptions,
   { steps, since }: { steps: Step[]; since: number },
 ): ConversationEnd {
   if (connection.usable) connections.keep(connection)
@@ -173,7 +186,8 @@ function conclude(
   const tried = {
     host,
     address: connection.address,
-    ...(connection.tls ? { tls: connection.tls } : {}),
+    ...(connection.tls ? { tls: connection.tls, tlsVerified: connection.isVerified } : {}),
+    ...demanded(tls),
     steps,
     milliseconds: elapsed(since),
   }
@@ -218,20 +232,26 @@ function isTooManyRecipients(stage: Stage, { code, text }: Reply): boolean {
   return stage === 'rcpt' && code === 552 && /too many (recipients|rcpts?)\b/i.test(text)
 }
 
+function demanded(tls: TlsLevel): Pick<Deferred, 'tlsPolicy'> {
+  return tls === 'opportunistic' ? {} : { tlsPolicy: tls }
+}
+
 function deferral(failure: {
   stage: Stage
   reply: Reply
   endpoint: Endpoint | undefined
   steps: Step[]
   since: number
+  tls: TlsLevel
 }): Deferred {
-  const { stage, reply, endpoint, steps, since } = failure
+  const { stage, reply, endpoint, steps, since, tls } = failure
   return {
     kind: 'deferred',
     indeterminate: false,
     stage,
     reply,
     ...(endpoint ? { host: endpoint.host, address: endpoint.address } : {}),
+    ...demanded(tls),
     steps,
     milliseconds: elapsed(since),
   }

@@ -27,6 +27,7 @@ import type { Routes } from './routes.ts'
 import { SmartHosts } from './smart-hosts.ts'
 import { HostMemory } from './smtp/session.ts'
 import { Suspects } from './suspects.ts'
+import { TlsPolicy } from './tls/policy.ts'
 import { Ways } from './ways.ts'
 import { WorkerSources } from './worker-sources.ts'
 
@@ -58,6 +59,7 @@ export class Dispatcher {
   readonly #giveBack: GiveBack
   readonly #sources: WorkerSources
   readonly #smartHosts: SmartHosts
+  readonly #tls: TlsPolicy
   readonly #ways: Ways
   readonly #holds: AccountHolds
   readonly #looking: NodeJS.Timeout
@@ -89,13 +91,15 @@ export class Dispatcher {
       },
       run: (inFlight, place, connections, isProbe) => this.#run(inFlight, place, { connections, isProbe }),
     })
-    this.#ways = new Ways({ ...options, sources: this.#sources, smartHosts: this.#smartHosts, places: this.#places })
+    this.#tls = new TlsPolicy(options)
+    const [sources, smartHosts, places, tls] = [this.#sources, this.#smartHosts, this.#places, this.#tls]
+    this.#ways = new Ways({ ...options, sources, smartHosts, places, tls })
     this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS)
   }
 
   /** To be called before the first {@link take}. */
   async start(): Promise<void> {
-    await Promise.all([this.#sources.start(), this.#smartHosts.start(), this.#holds.start()])
+    await Promise.all([this.#sources.start(), this.#smartHosts.start(), this.#holds.start(), this.#tls.start()])
     await this.#places.start()
   }
 
@@ -178,7 +182,7 @@ export class Dispatcher {
     const place = this.#places.named(way.place)
     const closed = place.closedFor(delivery) ?? (this.#places.roomFor(delivery, place) > 0 ? undefined : 'connections')
     if (closed) return this.#park([inFlight], place.name, closed)
-    place.push({ ...inFlight, site: way.route.site })
+    place.push({ ...inFlight, site: way.site })
   }
 
   /** The sources have changed: what waits for one that cannot send from here is passed to others. */
@@ -229,8 +233,8 @@ export class Dispatcher {
       const way = await this.#ways.again(inFlight, place.name)
       if (way.kind === 'failed') return this.#outcomes.finish(delivery, way.outcome, { message })
       // The way may have changed while the delivery waited; it then waits at another place.
-      if (way.route.site !== site || way.place !== place.name || !way.isHere) return await this.#route(inFlight)
-      if (place.health.isDown(site)) return this.#outcomes.finish(delivery, siteDown(site), { message })
+      if (way.site !== site || way.place !== place.name || !way.isHere) return await this.#route(inFlight)
+      if (place.health.isDown(site)) return this.#outcomes.finish(delivery, siteDown(place, site), { message })
       const sender = { accountId: delivery.accountId, domainId: message.domainId, recipient: delivery.recipient }
       const outcome = await deliver(inFlight, {
         core,
@@ -244,7 +248,7 @@ export class Dispatcher {
         heloName: way.source?.helo ?? config.heloName,
         returnPathHost: config.returnPathHost,
         memory: this.#memory,
-        tlsRequired: place.limits.tlsRequired,
+        tls: way.tls,
         onSessionEnded: (host, reply) => this.#places.heardReply(place, sender, { ...reply, host }, false),
         connections: this.#stopping ? { ...connections, keep: (connection) => connection.close() } : connections,
         recordEndOfData: (own, host) =>
@@ -292,7 +296,8 @@ export class Dispatcher {
       }
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    await Promise.all([this.#places.close(), this.#sources.close(), this.#smartHosts.close(), this.#holds.close()])
+    const own = [this.#places, this.#sources, this.#smartHosts, this.#holds, this.#tls]
+    await Promise.all(own.map((one) => one.close()))
     this.#conversations.close()
   }
 }

@@ -20,7 +20,14 @@ export interface MailHost {
 /** Where a domain's mail goes: the hosts, or the reason why there are none. */
 export type Route =
   /** `site` identifies the set of hosts: domains with the same set share connections. `place`: what limits apply to (place-name.ts). */
-  | { readonly kind: 'hosts'; readonly site: string; readonly place: string; readonly hosts: readonly MailHost[] }
+  | {
+      readonly kind: 'hosts'
+      readonly site: string
+      readonly place: string
+      readonly hosts: readonly MailHost[]
+      /** The hosts are those that the MTA-STS policy of the domain lists, and their certificates must be verified. */
+      readonly published?: 'sts'
+    }
   | { readonly kind: 'failed'; readonly outcome: Outcome }
 
 export interface Mx {

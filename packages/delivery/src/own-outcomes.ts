@@ -1,8 +1,12 @@
-import type { DamagedBody, Deferred, Outcome, Stage, WaitingFor } from '@postrider/core'
+import type { DamagedBody, Deferred, Outcome, Reply, Stage, WaitingFor } from '@postrider/core'
+import type { Place } from './place.ts'
+import type { Beginning } from './site-health.ts'
+import { siteOfSessions } from './tls/policy.ts'
 
 /** How far the last host of the site accepted the session. */
-export function beginningOf({ stage }: { stage: Stage }): 'unreachable' | 'refused' | 'session' {
+export function beginningOf({ stage, reply }: { stage: Stage; reply: Reply }): Beginning {
   if (stage === 'connect') return 'unreachable'
+  if (reply.own && (stage === 'starttls' || stage === 'tls')) return 'no-tls'
   return SESSION_STAGES.has(stage) ? 'refused' : 'session'
 }
 
@@ -58,18 +62,23 @@ export function unrecordable(outcome: Outcome): Deferred {
   return { ...INTERNAL_ERROR, indeterminate: true, stage: 'dot', host: outcome.host }
 }
 
-/** The outcome without an attempt, while the hosts of a site are known to be unreachable. */
-export function siteDown(name: string): Outcome {
-  const reply = {
+/** The outcome without an attempt, while the hosts of a site are known to be unreachable, or without the TLS that is demanded. */
+export function siteDown({ health }: Place, sessions: string): Outcome {
+  const name = siteOfSessions(sessions)
+  const lacksTls = health.lacksTls(sessions)
+  const problem = lacksTls ? 'did not have the TLS that is required' : 'were unreachable'
+  const reply: Reply = {
     code: 0,
-    enhanced: '4.4.1',
-    text: 'not attempted: the hosts were unreachable within the last 30 seconds',
+    enhanced: lacksTls ? '4.7.5' : '4.4.1',
+    text: `not attempted: the hosts ${problem} within the last 30 seconds`,
+    ...(lacksTls ? { own: true } : {}),
   }
-  const steps = [{ step: 'connect', ms: 0, text: reply.text }]
+  const stage = lacksTls ? 'tls' : 'connect'
+  const steps = [{ step: stage, ms: 0, text: reply.text }]
   return {
     kind: 'deferred',
     indeterminate: false,
-    stage: 'connect',
+    stage,
     reply,
     host: name.split(' ')[0] ?? name,
     steps,

@@ -7,8 +7,9 @@ import { type Connections, PlaceConnections } from './place-connections.ts'
 import { Progress } from './progress.ts'
 import { RateGate, type TakeFromRates } from './rate-gate.ts'
 import { RecentTries } from './recent-tries.ts'
-import { SiteHealth } from './site-health.ts'
+import { type Beginning, SiteHealth } from './site-health.ts'
 import type { Slots } from './slots.ts'
+import { siteOfSessions } from './tls/policy.ts'
 
 /** Successful conversations after which a place that rejected some is given one more connection. */
 const GROW_AFTER = 10
@@ -33,7 +34,7 @@ export interface PlaceOptions {
   readonly onCapacity: () => void
 }
 
-/** A delivery and the site it goes to. */
+/** A delivery, and the sessions with the site it goes to (tls/policy.ts). */
 export interface RoutedDelivery extends InFlightDelivery {
   readonly site: string
 }
@@ -181,18 +182,18 @@ export class Place {
   }
 
   /**
-   * Reports how a conversation with a site began: its last host was unreachable, rejected the session, or accepted it. If other
-   * conversations are in progress, a rejection means too many connections (many hosts allow few), and one less is used. If there are
-   * none, or if one of the many hosts of a provider is unreachable, it concerns the site.
+   * Reports how a conversation with a site began. If other conversations are in progress, a rejection means too many connections (many
+   * hosts allow few), and one less is used. If there are none, or if one of the many hosts of a provider is unreachable, it concerns the
+   * site, as does a lack of TLS.
    */
-  heard(site: string, beginning: 'unreachable' | 'refused' | 'session'): void {
+  heard(site: string, beginning: Beginning): void {
     if (beginning === 'session') {
       this.health.accepted(site)
       if (this.#accepted < this.#limits.connections && ++this.#successes >= GROW_AFTER) this.#grow()
       return
     }
     this.#successes = 0
-    const isOwn = beginning === 'refused' || site === this.base
+    const isOwn = beginning === 'refused' || (beginning === 'unreachable' && siteOfSessions(site) === this.base)
     if (this.progress.count > 1 && isOwn)
       this.#accepted = Math.max(1, Math.min(this.#accepted, this.progress.count - 1))
     else this.health.failed(site, beginning)

@@ -5,7 +5,14 @@ const MAX_REJECTED = 5
 /** Maximum number of sites remembered; those of a provider may be many. */
 const MAX_SITES = 1000
 
+/**
+ * How a conversation with a site began: its last host was unreachable, rejected the session, did not have the TLS that is demanded, or
+ * accepted the session.
+ */
+export type Beginning = 'unreachable' | 'refused' | 'no-tls' | 'session'
+
 interface Health {
+  last: Beginning
   downUntil: number
   rejectedInARow: number
 }
@@ -19,13 +26,19 @@ export class SiteHealth {
     return (this.#sites.get(site)?.downUntil ?? 0) > performance.now()
   }
 
+  /** Whether the last session with it failed because of the TLS that was demanded. */
+  lacksTls(site: string): boolean {
+    return this.#sites.get(site)?.last === 'no-tls'
+  }
+
   accepted(site: string): void {
     this.#sites.delete(site)
   }
 
   /** No host of the site could be reached, or the last one rejected the session. */
-  failed(site: string, beginning: 'unreachable' | 'refused'): void {
-    const health = this.#sites.get(site) ?? { downUntil: 0, rejectedInARow: 0 }
+  failed(site: string, beginning: Exclude<Beginning, 'session'>): void {
+    const health = this.#sites.get(site) ?? { last: beginning, downUntil: 0, rejectedInARow: 0 }
+    health.last = beginning
     health.rejectedInARow++
     if (beginning === 'unreachable' || health.rejectedInARow >= MAX_REJECTED)
       health.downUntil = performance.now() + DOWN_MS

@@ -1,9 +1,10 @@
-import { type Core, lifetimeOf, type Outcome, type SmartHostUse, smartHostOf } from '@postrider/core'
+import { type Core, lifetimeOf, type Outcome, type SmartHostUse, smartHostOf, type TlsLevel } from '@postrider/core'
 import type { InFlightDelivery } from './deliver.ts'
 import type { Route } from './mx.ts'
 import type { Places } from './places.ts'
 import type { Routes } from './routes.ts'
 import type { SmartHosts } from './smart-hosts.ts'
+import { sessionsOf, type TlsPolicy } from './tls/policy.ts'
 import type { SourceWay, WorkerSources } from './worker-sources.ts'
 
 /** How a delivery is sent: to which hosts, from which source, and whether this worker can do that. */
@@ -11,6 +12,10 @@ export interface Way extends SourceWay {
   readonly kind: 'way'
   readonly route: Extract<Route, { kind: 'hosts' }>
   readonly routes: Routes
+  /** What it demands of the connection. */
+  readonly tls: TlsLevel
+  /** The sessions that it can use (policy.ts). */
+  readonly site: string
 }
 
 type Failed = { readonly kind: 'failed'; readonly outcome: Outcome }
@@ -21,6 +26,7 @@ export interface WaysOptions {
   readonly sources: WorkerSources
   readonly smartHosts: SmartHosts
   readonly places: Places
+  readonly tls: TlsPolicy
 }
 
 /** Finds out how deliveries are sent: usually to the recipient's hosts, in some situations to a smart host. */
@@ -39,7 +45,7 @@ export class Ways {
     const { routes, smartHosts } = this.#options
     const { recipientDomain, onlyHost } = inFlight.delivery
     if (!smartHosts.isEmpty && onlyHost !== null) {
-      const again = this.#viaSmartHost(smartHosts.placeWithHost(onlyHost), recipientDomain)
+      const again = this.#viaSmartHost(smartHosts.placeWithHost(onlyHost), inFlight)
       if (again) return again
     }
     const route = await routes.route(recipientDomain)
@@ -52,23 +58,32 @@ export class Ways {
   /** The way of a delivery that has waited at a place: the same one if it still exists, or the one that is to be used now. */
   async again(inFlight: InFlightDelivery, place: string): Promise<Way | Failed> {
     const { routes } = this.#options
-    const { recipientDomain } = inFlight.delivery
-    const smart = this.#viaSmartHost(place, recipientDomain)
+    const smart = this.#viaSmartHost(place, inFlight)
     if (smart) return smart
-    const route = await routes.route(recipientDomain)
+    const route = await routes.route(inFlight.delivery.recipientDomain)
     return route.kind === 'failed' ? route : this.#usual(inFlight, route)
   }
 
   async #usual(inFlight: InFlightDelivery, route: Extract<Route, { kind: 'hosts' }>): Promise<Way> {
     const { sources, routes } = this.#options
     const versions = sources.needVersions ? await routes.versions(route) : undefined
-    return { kind: 'way', ...sources.choose(inFlight, route.place, versions), route, routes }
+    return this.#withTls(inFlight, { ...sources.choose(inFlight, route.place, versions), route, routes })
   }
 
-  #viaSmartHost(place: string | undefined, domain: string): Way | undefined {
+  #withTls({ delivery, message }: InFlightDelivery, way: Omit<Way, 'kind' | 'tls' | 'site'>): Way {
+    const { accountId, recipientDomain } = delivery
+    const { place, route } = way
+    const question = { accountId, recipientDomain, asked: message.settings.tls, place, published: route.published }
+    const tls = this.#options.tls.levelOf(question)
+    return { kind: 'way', ...way, tls, site: sessionsOf(route.site, tls) }
+  }
+
+  #viaSmartHost(place: string | undefined, inFlight: InFlightDelivery): Way | undefined {
     const routes = place === undefined ? undefined : this.#options.smartHosts.routesOf(place)
-    const route = routes?.route(domain) as Way['route'] | undefined
-    return routes && route && { kind: 'way', place: route.place, source: undefined, isHere: true, route, routes }
+    const route = routes?.route(inFlight.delivery.recipientDomain) as Way['route'] | undefined
+    return (
+      routes && route && this.#withTls(inFlight, { place: route.place, source: undefined, isHere: true, route, routes })
+    )
   }
 
   async #failover(inFlight: InFlightDelivery, usual: Way | Failed): Promise<Way | undefined> {
@@ -76,9 +91,9 @@ export class Ways {
     const { delivery } = inFlight
     for (const use of this.#situations(inFlight, usual)) {
       for (const place of smartHosts.placesFor(use, delivery.class)) {
-        const way = this.#viaSmartHost(place, delivery.recipientDomain)
+        const way = this.#viaSmartHost(place, inFlight)
         const smartHost = places.named(place)
-        if (!way || smartHost.closedFor(delivery) || smartHost.health.isDown(way.route.site)) continue
+        if (!way || smartHost.closedFor(delivery) || smartHost.health.isDown(way.site)) continue
         if (use === 'deadline' && (await this.#isUsualWayNext(inFlight))) continue
         // Its daily limit may have been reached meanwhile; mail would wait for the next day there.
         if (!smartHost.closedFor(delivery)) return way

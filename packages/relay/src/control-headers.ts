@@ -23,6 +23,7 @@ const CONTROL_FIELDS = new Set([
   'idempotency-key',
   'x-pr-class',
   'x-pr-deadline',
+  'x-pr-tls',
   // Read by smtpapi.ts; if there are several, the first one counts.
   'x-smtpapi',
 ])
@@ -89,6 +90,7 @@ export function* readControls(fields: readonly Field[]): Stoppable<Controls> {
     unsubscribe: yield* flag('x-unsubscribe', 'unsubscribe'),
     class: (yield* text('x-pr-class'))?.toLowerCase(),
     deadline: readDeadline(yield* text('x-pr-deadline')),
+    tls: (yield* text('x-pr-tls'))?.toLowerCase(),
   }
   return {
     reference: yield* text('x-apiheader'),

@@ -26,6 +26,7 @@ const NAMES: Partial<Record<SubmissionField, string>> = {
   idempotencyKey: 'Idempotency-Key',
   class: 'X-PR-CLASS',
   deadline: 'X-PR-DEADLINE',
+  tls: 'X-PR-TLS',
 }
 
 /** The name of a field in errors over SMTP: that of its header field. */

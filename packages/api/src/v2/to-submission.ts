@@ -198,6 +198,7 @@ function settingsOf(settings: Exclude<SendEmail['settings'], null | undefined | 
     group: groupOf(settings.group),
     class: textOf(settings.class),
     deadline: readDeadline(settings.deadline),
+    tls: textOf(settings.tls),
   }
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 }
@@ -249,6 +250,7 @@ const TOP_LEVEL: Partial<Record<SubmissionField, string>> = {
   idempotencyKey: 'Idempotency-Key',
   class: 'settings.class',
   deadline: 'settings.deadline',
+  tls: 'settings.tls',
 }
 const OF_ENVELOPE: Partial<Record<SubmissionField, string>> = {
   recipient: 'recipient',

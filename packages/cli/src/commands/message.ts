@@ -121,6 +121,14 @@ function from(place: string | null): string {
   return smartHost === undefined ? (source === undefined ? '' : `from ${source}`) : `via ${smartHost}`
 }
 
+type Attempt = MessageDetails['deliveries'][number]['attempts'][number]
+
+/** The TLS of an attempt, and what was demanded of it. */
+function tlsText({ tls, tlsPolicy, tlsVerified }: Pick<Attempt, 'tls' | 'tlsPolicy' | 'tlsVerified'>): string {
+  const had = tls === null ? '' : `${tls}${tlsVerified ? ' verified' : ''}`
+  return tlsPolicy === null ? had : `${had || 'no TLS'} (${tlsPolicy})`
+}
+
 /** Attempts, events, reports and suppressions of all deliveries in time order. */
 function timeline({ deliveries, events, returns, suppressions }: Shown): unknown[][] {
   const attempts = deliveries
@@ -138,12 +146,17 @@ function timeline({ deliveries, events, returns, suppressions }: Shown): unknown
         enhanced,
         reply,
         milliseconds,
+        tls,
+        tlsPolicy,
+        tlsVerified,
       }) => ({
         at: startedAt,
         row: [
           recipientNo,
           `attempt ${attempt}: ${outcome}${indeterminate ? ' (indeterminate)' : ''}`,
-          [host, from(place), code, enhanced, reply, `${milliseconds} ms`].filter(Boolean).join(' '),
+          [host, from(place), tlsText({ tls, tlsPolicy, tlsVerified }), code, enhanced, reply, `${milliseconds} ms`]
+            .filter(Boolean)
+            .join(' '),
         ],
       }),
     )

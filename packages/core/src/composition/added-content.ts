@@ -25,11 +25,12 @@ export interface Footer {
  */
 export function addedContentOf(submission: Submission, trackingHost: string | null): AddedContent {
   const { settings, principal } = submission
-  const { group: id, groupsToDisplay, bypass, deadline, pool } = settings
+  const { group: id, groupsToDisplay, bypass, deadline, pool, tls } = settings
   const of = settings.class ?? principal.restrictions?.class ?? principal.mailDefaults.mailClass
   const group = {
     ...(of === DELIVERY_CLASSES[NORMAL] ? {} : { class: of }),
     ...(deadline === undefined ? {} : { deadline }),
+    ...(tls === undefined ? {} : { tls }),
     ...(pool === undefined || !isEgressName(pool) ? {} : { pool }),
     ...(id === undefined ? {} : { group: id }),
     ...(groupsToDisplay ? { groupsToDisplay } : {}),

@@ -1,3 +1,5 @@
+import type { TlsLevel } from './tls/levels.ts'
+
 /** The outcome of one attempt. A rejection by the remote server is a value, never an exception. */
 export type Outcome = Delivered | Deferred | Bounced | Dropped
 
@@ -49,6 +51,10 @@ interface Tried {
   readonly host?: string
   readonly address?: string
   readonly tls?: string
+  /** What was demanded; undefined if TLS was to be used where it is offered. */
+  readonly tlsPolicy?: TlsLevel
+  /** Whether the certificate was valid for the host; undefined without TLS. */
+  readonly tlsVerified?: boolean
   readonly steps: readonly Step[]
   readonly milliseconds: number
 }

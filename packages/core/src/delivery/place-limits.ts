@@ -12,7 +12,6 @@ export interface PlaceLimits {
   readonly messagesPerConnection: number
   /** Messages that all workers together may offer. */
   readonly rate: MessageRate | undefined
-  readonly tlsRequired: boolean
   /** No mail is offered. */
   readonly isPaused: boolean
   /** Accounts whose mail is not offered. */
@@ -38,7 +37,6 @@ export function effectiveLimits({ provider, siteConnections, overrides }: Source
     connections: least('connections', provider?.connections ?? siteConnections),
     messagesPerConnection: least('messagesPerConnection', provider?.messagesPerConnection ?? MESSAGES_PER_CONNECTION),
     rate: slowest([provider?.rate, ...general.map(rateOf)]),
-    tlsRequired: provider?.tlsRequired ?? false,
     isPaused: pauses.some(({ accountId }) => accountId === null),
     pausedAccounts: new Set(pauses.flatMap(({ accountId }) => accountId ?? [])),
   }

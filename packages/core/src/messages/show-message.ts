@@ -50,6 +50,10 @@ export interface AttemptDetails {
   /** The provider or site where it was offered, with the source address if one is configured; null if it was not offered. */
   readonly place: string | null
   readonly tls: string | null
+  /** What was demanded: required, verified or sts; null if TLS was to be used where it is offered. */
+  readonly tlsPolicy: string | null
+  /** Whether the certificate was valid for the host; null without TLS. */
+  readonly tlsVerified: boolean | null
   readonly code: number | null
   readonly enhanced: string | null
   readonly reply: string | null
@@ -85,7 +89,7 @@ async function readDetails(sql: AnySql, messageId: string): Promise<MessageDetai
   if (!message) return undefined
   const attempts = await sql<AttemptDetails[]>`
     select recipient_no as "recipientNo", attempt, outcome, indeterminate, started_at as "startedAt", milliseconds, stage,
-           host, address, place, tls, code, enhanced, reply, conversation
+           host, address, place, tls, tls_policy as "tlsPolicy", tls_verified as "tlsVerified", code, enhanced, reply, conversation
       from attempts where message_id = ${messageId}::uuid order by recipient_no, attempt`
   const deliveries = await sql<Omit<DeliveryDetails, 'transactionNumber' | 'attempts'>[]>`
     select recipient_no as "recipientNo", state, recipient, kind, reference, attempt, next_at as "nextAt",

@@ -81,6 +81,7 @@ export type SubmissionField =
   | 'groups'
   | 'class'
   | 'deadline'
+  | 'tls'
 
 export type SubmittedContent = ContentParts | MimeContent
 
@@ -140,6 +141,8 @@ export interface MessageSettings extends SettingsDetails {
   readonly group?: number
   /** The name of the pool of sources that it asks for. */
   readonly pool?: string
+  /** required or verified: what it demands of the connections to recipients' servers; not validated yet. */
+  readonly tls?: string
   /** urgent, normal or bulk; not validated yet. */
   readonly class?: string
   /** Seconds after which the message is no longer tried, from when it is due; not validated yet. */

@@ -1,10 +1,10 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import type { Reply, Stage, Step } from '@postrider/core'
+import type { Reply, Stage, Step, TlsLevel } from '@postrider/core'
 import { type Endpoint, placeOf } from './endpoint.ts'
 import { ConnectionLost } from './errors.ts'
 import { cutText, ProtocolError, ReplyReader, type SmtpReply } from './reply-reader.ts'
-import { secure } from './secure.ts'
+import { type SecureOptions, secure } from './secure.ts'
 import { TIMEOUTS } from './timeouts.ts'
 
 /** Maximum bytes of a reply kept with its step; the decisive reply is kept whole with the attempt. */
@@ -27,6 +27,10 @@ export class SmtpConnection {
   capabilities: ReadonlyMap<string, string> = new Map()
   /** For instance "TLSv1.3"; undefined for plain text. */
   tls: string | undefined
+  /** Whether the server's certificate is valid for its host. */
+  isVerified = false
+  /** What was demanded when the session began: it serves no mail that demands more. */
+  readonly level: TlsLevel
   /** Number of transactions in this session. */
   transactions = 0
   /** The steps since the last {@link takeSteps}. */
@@ -39,8 +43,9 @@ export class SmtpConnection {
   readonly openedAt = performance.now()
   readonly #closed = Promise.withResolvers<void>()
 
-  constructor(endpoint: Endpoint, socket: Socket) {
+  constructor(endpoint: Endpoint, socket: Socket, level: TlsLevel) {
     this.endpoint = endpoint
+    this.level = level
     this.#socket = socket
     this.#address = socket.remoteAddress ?? endpoint.address
     this.#listen()
@@ -168,14 +173,16 @@ export class SmtpConnection {
   }
 
   /** Upgrades to TLS. Everything received in plain text before is discarded with the session (RFC 3207 4.2). */
-  async startTls(session: Buffer | undefined, onSession: (session: Buffer) => void): Promise<void> {
+  async startTls(options: Omit<SecureOptions, 'level'>): Promise<void> {
     const since = performance.now()
     try {
       this.requireOpen('tls')
       if (!this.#reader.isEmpty) throw new ConnectionLost('tls', 'the server sent plain text after STARTTLS')
       const plain = this.#socket
       plain.removeAllListeners('data').removeAllListeners('error').removeAllListeners('close')
-      this.#socket = await secure(plain, this.endpoint, session, onSession)
+      const { socket, isVerified } = await secure(plain, this.endpoint, { ...options, level: this.level })
+      this.#socket = socket
+      this.isVerified = isVerified
     } catch (error) {
       this.#steps.push({ step: 'tls', ms: elapsed(since), text: (error as Error).message })
       this.#socket.destroy()
@@ -216,9 +223,9 @@ export class SmtpConnection {
 }
 
 /** Opens the TCP connection, with implicit TLS if configured. Throws {@link ConnectionLost}. */
-export async function openSocket(endpoint: Endpoint): Promise<SmtpConnection> {
+export async function openSocket(endpoint: Endpoint, level: TlsLevel): Promise<SmtpConnection> {
   const since = performance.now()
-  let socket = await new Promise<Socket>((resolve, reject) => {
+  const plain = await new Promise<Socket>((resolve, reject) => {
     const { address, port, localAddress } = endpoint
     const from = localAddress === undefined ? {} : { localAddress, family: isIP(localAddress) }
     const attempt = connectTcp({ host: address, port, noDelay: true, ...from })
@@ -235,9 +242,12 @@ export async function openSocket(endpoint: Endpoint): Promise<SmtpConnection> {
       resolve(attempt)
     })
   })
-  if (endpoint.implicitTls) socket = await secure(socket, endpoint, undefined, () => {})
-  const connection = new SmtpConnection(endpoint, socket)
-  if (endpoint.implicitTls) connection.tls = (socket as TLSSocket).getProtocol() ?? 'TLS'
+  const secured = endpoint.implicitTls ? await secure(plain, endpoint, { level }) : undefined
+  const connection = new SmtpConnection(endpoint, secured?.socket ?? plain, level)
+  if (secured) {
+    connection.tls = secured.socket.getProtocol() ?? 'TLS'
+    connection.isVerified = secured.isVerified
+  }
   connection.note({ step: 'connect', ms: elapsed(since), text: placeOf(endpoint) })
   return connection
 }

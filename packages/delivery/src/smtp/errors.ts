@@ -22,3 +22,17 @@ export class SessionRefused extends Error {
     this.reply = reply
   }
 }
+
+/** TLS is demanded, and this host does not offer it, or not with the certificate that is demanded. */
+export class TlsRefused extends Error {
+  readonly stage: 'starttls' | 'tls'
+  /** 4.7.4: not offered; 4.7.5: it could not be started, or the certificate is not valid (RFC 3463 3.8). */
+  readonly enhanced: '4.7.4' | '4.7.5'
+
+  constructor(stage: 'starttls' | 'tls', enhanced: '4.7.4' | '4.7.5', message: string) {
+    super(message)
+    this.name = 'TlsRefused'
+    this.stage = stage
+    this.enhanced = enhanced
+  }
+}

@@ -1,24 +1,47 @@
 import type { Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { isAtLeast, type TlsLevel } from '@postrider/core'
+import { judgeCertificate, type Verdict } from '../tls/verify.ts'
 import type { Endpoint } from './endpoint.ts'
 import { ConnectionLost } from './errors.ts'
 import { TIMEOUTS } from './timeouts.ts'
 
+/** A TLS session to resume, with the verdict on the certificate when it began. */
+export interface Ticket {
+  readonly session: Buffer
+  readonly verdict: Verdict
+}
+
+export interface SecureOptions {
+  readonly level: TlsLevel
+  /** Of a session with the same host at the same level. */
+  readonly ticket?: Ticket | undefined
+  readonly onTicket?: (ticket: Ticket) => void
+}
+
+export interface Secured {
+  readonly socket: TLSSocket
+  /** Whether the certificate is valid for the host. */
+  readonly isVerified: boolean
+}
+
 /**
- * Begins TLS on a connection. Throws {@link ConnectionLost}. Without `verify`, TLS is opportunistic: any certificate is better than none (RFC 7435).
+ * Begins TLS on a connection. Throws {@link ConnectionLost}. Below the level `verified`, and without `verify`, any certificate is better
+ * than none (RFC 7435).
  */
 export function secure(
   plain: Socket,
   { host, verify = false }: Endpoint,
-  session: Buffer | undefined,
-  onSession: (session: Buffer) => void,
-): Promise<TLSSocket> {
+  { level, ticket, onTicket }: SecureOptions,
+): Promise<Secured> {
   return new Promise((resolve, reject) => {
     const tls = connectTls({
       socket: plain,
       rejectUnauthorized: verify,
+      // Names are checked below, also in sessions that are resumed; those of relay hosts that get a password by Node, too.
+      ...(verify ? {} : { checkServerIdentity: () => undefined }),
       ...(isHostName(host) ? { servername: host } : {}),
-      ...(session ? { session } : {}),
+      ...(ticket ? { session: ticket.session } : {}),
     })
     const timer = setTimeout(() => fail('no TLS within 30 s'), TIMEOUTS.tls)
     function fail(reason: string): void {
@@ -27,16 +50,28 @@ export function secure(
       plain.destroy()
       reject(new ConnectionLost('tls', reason))
     }
+    // With TLS 1.2 the ticket arrives before the handshake has ended.
+    let early: Buffer | undefined
+    let verdict: Verdict | undefined
+    const keep = (session: Buffer): void => {
+      if (verdict === undefined) early = session
+      else onTicket?.({ session, verdict })
+    }
     // The plain socket's errors surface on the TLS socket; unhandled here they would end the process.
     plain.on('error', () => {})
     tls.once('error', (error: NodeJS.ErrnoException) => fail(error.code ?? error.message))
     tls.once('close', () => fail('the server closed the connection during TLS'))
-    tls.on('session', onSession)
+    tls.on('session', keep)
     tls.once('secureConnect', () => {
+      const judged = judgeCertificate(tls, host, ticket?.verdict)
+      if (!judged.isValid && isAtLeast(level, 'verified'))
+        return fail(`the server's certificate is not valid for ${host} (${judged.problem})`)
       clearTimeout(timer)
+      verdict = judged
+      if (early) keep(early)
       tls.removeAllListeners('error').removeAllListeners('close')
       tls.setNoDelay(true)
-      resolve(tls)
+      resolve({ socket: tls, isVerified: judged.isValid })
     })
   })
 }

@@ -1,25 +1,34 @@
-import type { Step } from '@postrider/core'
+import type { Step, TlsLevel } from '@postrider/core'
 import { elapsed, openSocket, type SmtpConnection } from './connection.ts'
 import { type Endpoint, hostKey, placeOf } from './endpoint.ts'
-import { ConnectionLost, SessionRefused } from './errors.ts'
-import type { SmtpReply } from './reply-reader.ts'
+import { ConnectionLost, SessionRefused, TlsRefused } from './errors.ts'
+import { cutText, MAX_KEPT_BYTES, type SmtpReply } from './reply-reader.ts'
+import type { Ticket } from './secure.ts'
 import { TIMEOUTS } from './timeouts.ts'
 
 /** State of hosts that sessions share: TLS sessions to resume, and hosts whose TLS is broken. Bounded. `host` is a {@link hostKey}. */
 export class HostMemory {
-  readonly #sessions = new Map<string, Buffer>()
+  readonly #tickets = new Map<string, Ticket>()
   readonly #brokenUntil = new Map<string, number>()
   /** Milliseconds during which a host whose TLS failed is contacted in plain text. */
   static readonly BROKEN_MS = 3_600_000
   static readonly MOST = 10_000
 
-  session(host: string): Buffer | undefined {
-    return this.#sessions.get(host)
+  /**
+   * The ticket of the last session with the host, of which as much was demanded. A session that began with less is never resumed: without
+   * a verified certificate it would pass for verified.
+   */
+  ticket({ endpoint, level }: SmtpConnection): Ticket | undefined {
+    return this.#tickets.get(ticketKey(endpoint, level))
   }
 
-  keepSession(host: string, session: Buffer): void {
-    bounded(this.#sessions)
-    this.#sessions.set(host, session)
+  keepTicket({ endpoint, level }: SmtpConnection, ticket: Ticket): void {
+    bounded(this.#tickets)
+    this.#tickets.set(ticketKey(endpoint, level), ticket)
+  }
+
+  forgetTicket(endpoint: Endpoint, level: TlsLevel): void {
+    this.#tickets.delete(ticketKey(endpoint, level))
   }
 
   tlsIsBroken(host: string): boolean {
@@ -28,9 +37,12 @@ export class HostMemory {
 
   markTlsBroken(host: string): void {
     bounded(this.#brokenUntil)
-    this.#sessions.delete(host)
     this.#brokenUntil.set(host, performance.now() + HostMemory.BROKEN_MS)
   }
+}
+
+function ticketKey(endpoint: Endpoint, level: TlsLevel): string {
+  return `${level}${endpoint.verify ? ' with password' : ''} ${hostKey(endpoint)}`
 }
 
 function bounded(map: Map<string, unknown>): void {
@@ -44,45 +56,55 @@ export interface SessionOptions {
   readonly memory: HostMemory
   /** Receives the steps of sessions that failed. */
   readonly steps: Step[]
-  /** Without TLS there is no session. The certificate is not verified: hosts of mail rarely have one for the name in the MX record. */
-  readonly tlsRequired?: boolean
+  /** What is demanded of the connection; opportunistic if undefined. */
+  readonly level?: TlsLevel
   /** Called with each connection that was opened, at once. The one before it is closed. */
   readonly opened?: (connection: SmtpConnection) => void
 }
 
 /**
  * Connects and prepares a session: greeting, EHLO (or HELO if it is rejected), STARTTLS if offered, and AUTH if there are credentials.
- * If TLS fails, the host is tried again in plain text (opportunistic, RFC 7435), unless its certificate must be verified.
+ * If TLS fails, the host is tried again in plain text (opportunistic, RFC 7435), unless TLS is demanded.
  *
- * Throws {@link ConnectionLost} or {@link SessionRefused}.
+ * Throws {@link ConnectionLost}, {@link SessionRefused}, or {@link TlsRefused} if the TLS that is demanded cannot be had.
  */
+const TLS_IS_BROKEN = 'not used: TLS with this host failed within the last hour, so plain text is used'
+
+function isDemanded(level: TlsLevel = 'opportunistic'): boolean {
+  return level !== 'opportunistic'
+}
+
 export async function openSession(endpoint: Endpoint, options: SessionOptions): Promise<SmtpConnection> {
   try {
     return await openOnce(endpoint, options)
   } catch (error) {
-    const tlsFailed = error instanceof ConnectionLost && error.stage === 'tls'
-    if (!tlsFailed || endpoint.verify || endpoint.implicitTls || options.tlsRequired) throw error
-    options.memory.markTlsBroken(hostKey(endpoint))
+    const { level = 'opportunistic', memory } = options
+    if (!(error instanceof ConnectionLost && error.stage === 'tls')) throw error
+    // It may be the reason, and the next attempt must not fail because of it.
+    memory.forgetTicket(endpoint, level)
+    if (isDemanded(level)) {
+      throw new TlsRefused('tls', '4.7.5', `TLS is required, but could not be started: ${error.message}`)
+    }
+    if (endpoint.verify || endpoint.implicitTls) throw error
+    memory.markTlsBroken(hostKey(endpoint))
     return openOnce(endpoint, options)
   }
 }
 
 async function openOnce(endpoint: Endpoint, options: SessionOptions): Promise<SmtpConnection> {
-  const { heloName, memory, steps, tlsRequired = false } = options
-  const connection = await connect(endpoint, steps)
+  const { heloName, memory, steps, level } = options
+  const connection = await connect(endpoint, options)
   options.opened?.(connection)
   try {
     const greeting = await connection.reply('greeting', TIMEOUTS.greeting)
     if (greeting.code !== 220) throw new SessionRefused('greeting', greeting)
     await hello(connection, heloName)
-    if (
-      !connection.tls &&
-      connection.capabilities.has('STARTTLS') &&
-      (tlsRequired || !memory.tlsIsBroken(hostKey(endpoint)))
-    )
-      await startTls(connection, options)
-    if (!connection.tls && tlsRequired)
-      throw new ConnectionLost('starttls', 'the host does not offer TLS, which is required for this provider')
+    if (!connection.tls && connection.capabilities.has('STARTTLS')) {
+      if (isDemanded(level) || !memory.tlsIsBroken(hostKey(endpoint))) await startTls(connection, options)
+      else connection.note({ step: 'starttls', ms: 0, text: TLS_IS_BROKEN })
+    }
+    if (!connection.tls && isDemanded(level))
+      throw new TlsRefused('starttls', '4.7.4', `TLS is required, but was not offered by host ${placeOf(endpoint)}`)
     if (endpoint.credentials) await authenticate(connection)
     return connection
   } catch (error) {
@@ -93,10 +115,13 @@ async function openOnce(endpoint: Endpoint, options: SessionOptions): Promise<Sm
   }
 }
 
-async function connect(endpoint: Endpoint, steps: Step[]): Promise<SmtpConnection> {
+async function connect(
+  endpoint: Endpoint,
+  { steps, level = 'opportunistic' }: SessionOptions,
+): Promise<SmtpConnection> {
   const since = performance.now()
   try {
-    return await openSocket(endpoint)
+    return await openSocket(endpoint, level)
   } catch (error) {
     if (error instanceof ConnectionLost)
       steps.push({ step: error.stage, ms: elapsed(since), text: `${placeOf(endpoint)}: ${error.message}` })
@@ -124,13 +149,19 @@ function capabilitiesOf({ lines }: SmtpReply): Map<string, string> {
   return capabilities
 }
 
-async function startTls(connection: SmtpConnection, { memory, heloName }: SessionOptions): Promise<void> {
-  const host = hostKey(connection.endpoint)
+async function startTls(connection: SmtpConnection, { memory, heloName, level }: SessionOptions): Promise<void> {
   try {
     const ready = await connection.command('STARTTLS', 'starttls', TIMEOUTS.starttls)
-    // A server that offers STARTTLS and then rejects it is used in plain text on the same connection.
-    if (ready.code !== 220) return
-    await connection.startTls(memory.session(host), (session) => memory.keepSession(host, session))
+    if (ready.code !== 220) {
+      // A server that offers STARTTLS and then rejects it is used in plain text on the same connection.
+      if (!isDemanded(level)) return
+      const text = `TLS is required, but host ${placeOf(connection.endpoint)} refused to start TLS: ${ready.code} ${ready.text}`
+      throw new TlsRefused('starttls', '4.7.4', cutText(text, MAX_KEPT_BYTES))
+    }
+    await connection.startTls({
+      ticket: memory.ticket(connection),
+      onTicket: (ticket) => memory.keepTicket(connection, ticket),
+    })
     await hello(connection, heloName)
   } catch (error) {
     // At any stage: under TLS 1.3, a server that rejects the handshake reports it only after the client's side has finished.

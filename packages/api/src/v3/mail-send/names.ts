@@ -23,6 +23,7 @@ const TOP_LEVEL: Partial<Record<SubmissionField, string>> = {
   groups: 'asm.groups_to_display',
   class: 'headers.X-PR-Class',
   deadline: 'headers.X-PR-Deadline',
+  tls: 'headers.X-PR-TLS',
 }
 const OF_ENVELOPE: Partial<Record<SubmissionField, string>> = {
   recipient: 'to',

@@ -15,9 +15,9 @@ import {
 import { refuse } from '../refusal.ts'
 import { isGiven, type RawMail, type RawMailbox, type RawPersonalization } from './body.ts'
 import { namesOf } from './names.ts'
+import { headerSettingsOf, SETTING_HEADERS } from './own-headers.ts'
 import { withoutQuotes } from './quoted-name.ts'
 import { settingsOf } from './to-settings.ts'
-import { URGENCY_HEADERS, urgencyOf } from './urgency.ts'
 
 export interface MailCall {
   /** The message after validation. */
@@ -56,7 +56,7 @@ export function toSubmission({ mail, principal, clientAddress, idempotencyKey, n
     attachments: (mail.attachments ?? []).map(toAttachment),
     envelopes: personalizations.map((one) => toEnvelope(one, mail, own)),
     tags: (mail.categories ?? []) as string[],
-    settings: { ...settingsOf(mail), ...urgencyOf(mail), ...poolOf(mail) },
+    settings: { ...settingsOf(mail), ...headerSettingsOf(mail), ...poolOf(mail) },
     scheduledAt: earliest(personalizations.map((one) => timeOf(one.send_at ?? mail.send_at, now))),
     idempotencyKey,
     fingerprint: idempotencyKey === undefined ? undefined : fingerprintOf(mail),
@@ -69,7 +69,7 @@ function poolOf({ ip_pool_name: pool }: RawMail): MessageSettings {
 }
 
 /** Headers that are not copied to the message as they are. */
-const OWN_HEADERS: readonly string[] = ['message-id', 'x-smtpapi', ...URGENCY_HEADERS]
+const OWN_HEADERS: readonly string[] = ['message-id', 'x-smtpapi', ...SETTING_HEADERS]
 
 /** Checked before the headers are copied to every personalization. Throws parameterInvalid. */
 function requireFewHeaders({ headers }: RawMail): void {
@@ -215,7 +215,7 @@ function toAttachment(
 
 /**
  * Returns the headers; those of the personalization win. Message-ID belongs to the message. X-SMTPAPI is an instruction to the
- * relay, and here it would be disclosed to the recipients (contract section 13). Class and deadline are settings.
+ * relay, and here it would be disclosed to the recipients (contract section 13). Class, deadline and TLS level are settings.
  */
 function headersOf(
   shared: RawMail['headers'],

@@ -14,6 +14,7 @@ import { checkCopies, checkFields, checkMergedContent, checkMergedHeaders } from
 import { keyAllows } from './key-rules.ts'
 import { type Filled, fillTemplate, type KeyedTemplate, templateSize } from './keyed-template.ts'
 import { checkKept, checkSubstituted } from './recipient-rules.ts'
+import { checkTls } from './tls.ts'
 import { checkUrgency } from './urgency.ts'
 
 /** The lookups of the rules, and their results. */
@@ -65,6 +66,7 @@ export const RULES: readonly Rule[] = [
   { name: 'no field exceeds its limits or injects header fields', doors: EVERY, check: checkFields },
   { name: 'nor do the detailed fields', doors: EVERY, check: checkDetails },
   { name: 'the class exists, and the deadline is within its limits', doors: EVERY, check: checkUrgency },
+  { name: 'the TLS level exists', doors: EVERY, check: checkTls },
   { name: 'the sender is on an active domain of the account', doors: EVERY, check: senderActive },
   { name: 'a recipient is given', doors: EVERY, check: recipientNamed },
   { name: 'the number of recipients is within the limit', doors: EVERY, check: recipientsCounted },

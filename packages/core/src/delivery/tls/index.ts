@@ -1,0 +1,40 @@
+import { type Actor, OPERATOR } from '../../accounts/audit/index.ts'
+import type { Sql } from '../../platform/database/database.ts'
+import type { TlsDemand } from './levels.ts'
+import {
+  accountTls,
+  listTlsRules,
+  readTlsRules,
+  setTlsRule,
+  TLS_CHANNEL,
+  type TlsRule,
+  type TlsTarget,
+  tlsDomain,
+} from './rules.ts'
+
+export * from './levels.ts'
+export type { TlsRule, TlsTarget } from './rules.ts'
+
+/** What is demanded of the connections to recipients' servers. */
+export interface Tls {
+  /** See rules.ts. */
+  rules(): Promise<TlsRule[]>
+  list(filter: { readonly domain?: string | undefined; readonly limit: number }): Promise<TlsRule[]>
+  ofAccount(accountId: number): Promise<TlsDemand | 'none'>
+  set(target: TlsTarget, level: string, by?: Actor): Promise<TlsTarget & { readonly level: TlsDemand | 'none' }>
+  /** Calls back when the rules have changed, or may have. */
+  listen(onChanged: () => void): Promise<{ close(): Promise<void> }>
+}
+
+export function createTls(sql: Sql): Tls {
+  return {
+    rules: () => readTlsRules(sql),
+    list: ({ domain, limit }) => listTlsRules(sql, domain === undefined ? undefined : tlsDomain(domain), limit),
+    ofAccount: (accountId) => accountTls(sql, accountId),
+    set: (target, level, by = OPERATOR) => setTlsRule(sql, target, level, by),
+    async listen(onChanged) {
+      const listening = await sql.listen(TLS_CHANNEL, onChanged, onChanged)
+      return { close: listening.unlisten }
+    },
+  }
+}

@@ -35,6 +35,7 @@ import { sourceCommands } from './commands/source.ts'
 import { statsCommands } from './commands/stats.ts'
 import { suppressionCommands } from './commands/suppression.ts'
 import { tlsReportCommands } from './commands/tls-reports.ts'
+import { tlsCommands } from './commands/tls.ts'
 import { upCommands } from './commands/up.ts'
 import { withInstallation } from './installation.ts'
 
@@ -62,6 +63,7 @@ const COMMANDS: readonly Command[] = [
   ...sourceCommands,
   ...poolCommands,
   ...smartHostCommands,
+  ...tlsCommands,
   ...statsCommands,
   ...auditCommands,
   ...eventCommands,

@@ -47,7 +47,7 @@ export interface ConversationOptions {
   readonly heloName: string
   readonly memory: HostMemory
   readonly connections: Connections
-  /** What is demanded of the connection. */
+  /** The TLS level that is demanded. */
   readonly tls: TlsLevel
   /** Called with the reply by which a server ended a kept session before the message was offered. */
   readonly onSessionEnded: (host: string, reply: Reply) => void

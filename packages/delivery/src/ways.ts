@@ -12,7 +12,7 @@ export interface Way extends SourceWay {
   readonly kind: 'way'
   readonly route: Extract<Route, { kind: 'hosts' }>
   readonly routes: Routes
-  /** What it demands of the connection. */
+  /** The TLS level that it demands. */
   readonly tls: TlsLevel
   /** The sessions that it can use (policy.ts). */
   readonly site: string

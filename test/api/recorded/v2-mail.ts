@@ -86,6 +86,7 @@ const MESSAGES: readonly (readonly [title: string, over: Fields])[] = [
   ['a setting as text', { settings: { footer: 'perhaps' } }],
   ['a blind copy that is no address', { settings: { bcc: 'nobody' } }],
   ['an unknown group', { settings: { group: 77 } }],
+  ['an unknown TLS level', { settings: { tls: 'always' } }],
   ['a group as text', { settings: { group: 'news' } }],
   ['tags as object', { tags: { a: 1 } }],
   ['too many tags', { tags: Array.from({ length: 60 }, (_, at) => `t${at}`) }],

@@ -248,4 +248,16 @@ async function recordSettings(row: Row): Promise<void> {
     await row(`list ${kind}`, `GET /${kind}`)
   }
   await row('viewUsername', 'GET /user/username')
+  const tls = '/user/settings/enforced_tls'
+  await row('viewEnforcedTls', `GET ${tls}`)
+  for (const [what, body] of [
+    ['', { require_tls: true }],
+    [' certificates', { require_valid_cert: true }],
+    [' contradiction', { require_tls: false, require_valid_cert: true }],
+    [' version', { version: 1.3 }],
+    [' text', { require_tls: 'yes' }],
+    [' off', { require_tls: false }],
+  ] as const) {
+    await row(`changeEnforcedTls${what}`, `PATCH ${tls}`, { body })
+  }
 }

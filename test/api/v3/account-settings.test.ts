@@ -100,3 +100,40 @@ t.test('@sendgrid/client reads and changes settings and reads the user name', as
   const who = [200, { username: accountName, user_id: accountId }]
   t.same(await request({ method: 'GET', url: '/v3/user/username' }), who)
 })
+
+t.test('an account demands TLS, or valid certificates, of the recipients of its mail', async (t) => {
+  proves(t, 'operation.viewEnforcedTls', 'operation.changeEnforcedTls')
+  const { call, accountId } = await makeCaller()
+  const path = '/user/settings/enforced_tls'
+  const shown = (tls: boolean, certificate: boolean) => ({
+    require_tls: tls,
+    require_valid_cert: certificate,
+    version: 1.2,
+  })
+  t.strictSame((await call('GET', path)).json, shown(false, false))
+  for (const [body, after] of [
+    [{ require_tls: true }, shown(true, false)],
+    [{}, shown(true, false)],
+    [{ require_valid_cert: true }, shown(true, true)],
+    [{ require_tls: true }, shown(true, true)],
+    [{ require_valid_cert: false }, shown(true, false)],
+    [{ require_tls: true, require_valid_cert: true, version: 1.1 }, shown(true, true)],
+    [{ require_tls: false }, shown(false, false)],
+    [{ require_valid_cert: true }, shown(true, true)],
+    [shown(false, false), shown(false, false)],
+  ] as const) {
+    const answer = await call('PATCH', path, body)
+    t.strictSame([answer.status, answer.json], [200, after], JSON.stringify(body))
+    t.strictSame((await call('GET', path)).json, after)
+  }
+  refusedV3(t, await call('PATCH', path, { require_tls: false, require_valid_cert: true }), [
+    400,
+    /require_tls must be true/,
+    'require_tls',
+  ])
+  refusedV3(t, await call('PATCH', path, { require_tls: true, version: 1.3 }), [400, /1\.1 or 1\.2/, 'version'])
+  t.match(await call('PATCH', path, { require_tls: 'yes' }), { status: 400 })
+  t.strictSame((await call('GET', path)).json, shown(false, false), 'nothing was changed by these')
+  const entries = await service.core.audit.list(accountId, { after: 0, limit: 100 })
+  t.match(entries.filter(({ action }) => action === 'tls.set').at(0), { object: 'tls', after: { level: 'required' } })
+})

@@ -13,6 +13,7 @@ import type { KnownPath } from '../http/known-paths.ts'
 import { ACCOUNT_SETTINGS } from './account-settings.ts'
 import { BOUNCE_CLASSES } from './bounce-classifications.ts'
 import { CATEGORIES } from './categories.ts'
+import { ENFORCED_TLS } from './enforced-tls.ts'
 import { GROUP_SUPPRESSIONS } from './group-suppressions.ts'
 import { inputOf } from './input.ts'
 import { KEYS } from './keys.ts'
@@ -43,6 +44,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...KEYS,
   ...WEBHOOKS,
   ...ACCOUNT_SETTINGS,
+  ...ENFORCED_TLS,
 ]
 
 /** A v3 path and the methods it accepts; any other method returns 405. */

@@ -51,7 +51,7 @@ interface Tried {
   readonly host?: string
   readonly address?: string
   readonly tls?: string
-  /** What was demanded; undefined if TLS was to be used where it is offered. */
+  /** The TLS level that was demanded; undefined if TLS was to be used where it is offered. */
   readonly tlsPolicy?: TlsLevel
   /** Whether the certificate was valid for the host; undefined without TLS. */
   readonly tlsVerified?: boolean

@@ -141,7 +141,7 @@ export interface MessageSettings extends SettingsDetails {
   readonly group?: number
   /** The name of the pool of sources that it asks for. */
   readonly pool?: string
-  /** required or verified: what it demands of the connections to recipients' servers; not validated yet. */
+  /** The TLS level that it demands of the connections to recipients' servers: required or verified; not validated yet. */
   readonly tls?: string
   /** urgent, normal or bulk; not validated yet. */
   readonly class?: string

@@ -29,7 +29,7 @@ export class SmtpConnection {
   tls: string | undefined
   /** Whether the server's certificate is valid for its host. */
   isVerified = false
-  /** What was demanded when the session began: it serves no mail that demands more. */
+  /** The TLS level that was demanded when the session began: it serves no mail that demands more. */
   readonly level: TlsLevel
   /** Number of transactions in this session. */
   transactions = 0

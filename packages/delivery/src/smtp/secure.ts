@@ -14,7 +14,7 @@ export interface Ticket {
 
 export interface SecureOptions {
   readonly level: TlsLevel
-  /** Of a session with the same host at the same level. */
+  /** The ticket of a session with the same host at the same level. */
   readonly ticket?: Ticket | undefined
   readonly onTicket?: (ticket: Ticket) => void
 }

@@ -56,7 +56,7 @@ export interface SessionOptions {
   readonly memory: HostMemory
   /** Receives the steps of sessions that failed. */
   readonly steps: Step[]
-  /** What is demanded of the connection; opportunistic if undefined. */
+  /** The TLS level that is demanded; opportunistic if undefined. */
   readonly level?: TlsLevel
   /** Called with each connection that was opened, at once. The one before it is closed. */
   readonly opened?: (connection: SmtpConnection) => void

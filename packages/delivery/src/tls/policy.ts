@@ -22,15 +22,15 @@ export interface TlsPolicyOptions {
   readonly providers: Providers
 }
 
-/** What the level of a delivery depends on. */
+/** The origins of a delivery's TLS level. */
 export interface TlsQuestion {
   readonly accountId: number
   readonly recipientDomain: string
-  /** What the message demands. */
+  /** The demand of the message. */
   readonly asked: string | undefined
   /** Where it is to be offered. */
   readonly place: string
-  /** What the MTA-STS policy of the recipient's domain demands. */
+  /** The demand of the recipient's domain, by its MTA-STS policy. */
   readonly published: 'sts' | undefined
 }
 

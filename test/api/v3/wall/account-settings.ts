@@ -57,4 +57,19 @@ export const accountSettings: Wall = {
     },
   },
   viewUsername: { kind: 'list', make: async (_setting, { accountId }) => `"user_id":${accountId}}` },
+  viewEnforcedTls: {
+    kind: 'list',
+    async make({ act }, owner) {
+      await act(owner, 'changeEnforcedTls', { body: { require_tls: true } })
+      return '"require_tls":true'
+    },
+  },
+  changeEnforcedTls: {
+    kind: 'own',
+    async make({ act }, owner) {
+      await act(owner, 'changeEnforcedTls', { body: { require_tls: true } })
+    },
+    input: { body: { require_tls: false } },
+    seen: ['viewEnforcedTls', {}],
+  },
 }

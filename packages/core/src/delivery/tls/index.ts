@@ -15,7 +15,7 @@ import {
 export * from './levels.ts'
 export type { TlsRule, TlsTarget } from './rules.ts'
 
-/** What is demanded of the connections to recipients' servers. */
+/** Demands on the connections to recipients' servers. */
 export interface Tls {
   /** See rules.ts. */
   rules(): Promise<TlsRule[]>

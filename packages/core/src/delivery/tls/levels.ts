@@ -1,5 +1,5 @@
 /**
- * What is demanded of the connection to a recipient's server, the weakest first. `opportunistic`: TLS where it is offered (RFC 7435);
+ * TLS levels, the weakest first: demands on the connection to a recipient's server. `opportunistic`: TLS where it is offered (RFC 7435);
  * `required`: TLS with any certificate; `verified`: with a certificate that is valid for the host; `sts`: verified, and the host is
  * listed in the MTA-STS policy of the recipient's domain (RFC 8461).
  */

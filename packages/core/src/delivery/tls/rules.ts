@@ -8,11 +8,11 @@ import { isTlsDemand, type TlsDemand } from './levels.ts'
 /** The notification channel that tells workers to read the rules again. */
 export const TLS_CHANNEL = 'postrider_tls'
 
-/** What mail of an account, or of all of them, demands of the connection to a recipient's domain, or to all of them. */
+/** A demand of the mail of an account, or of all accounts, on the connections for a recipient's domain, or for all domains. */
 export interface TlsRule {
-  /** Null: the mail of all accounts. */
+  /** Null if it applies to the mail of all accounts. */
   readonly accountId: number | null
-  /** Null: all domains. */
+  /** Null if it applies to all domains. */
   readonly domain: string | null
   readonly level: TlsDemand
 }

@@ -159,6 +159,7 @@ export function createCore({
   const aggregateReports = createAggregateReports({ sql: work, config, now: () => clock.now() })
   const returns = createReturns({ sql: work, secrets, config, aggregateReports, now: () => clock.now() })
   const http = createOutboundHttp(config)
+  const tls = createTls({ sql, log, config })
   const exports = createExports({ sql: work, secrets, config, messages, principalOf: auth.principalOf, http })
   const queue = createQueueControl({ sql: work, config, finished: createFinishedSource(forgotten) })
   const reputation = createReputation({ sql: work, config })
@@ -196,7 +197,7 @@ export function createCore({
     queue,
     sources,
     sourceChecks,
-    tls: createTls(sql),
+    tls,
     events: createEvents({
       sql: work,
       async alongside(transaction, batch) {
@@ -232,6 +233,7 @@ export function createCore({
         reputation.forgetOld,
         aggregateReports.forgetOld,
         providerFigures.forgetOld,
+        tls.sts.forgetOld,
       ]),
     async close() {
       readiness.close()

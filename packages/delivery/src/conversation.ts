@@ -1,6 +1,7 @@
 import {
   type Deferred,
   isAtLeast,
+  isListed,
   type Outcome,
   type Parties,
   type Reply,
@@ -78,6 +79,7 @@ export async function converse(options: ConversationOptions): Promise<Conversati
       last = deferral({ ...opened, endpoint, steps, since, tls: options.tls })
       continue
     }
+    noteTested(opened, options.route)
     const end = await offer(opened, options, steps)
     if (end.kind === 'lost' && end.stage === 'mail') {
       await opened.closed
@@ -135,6 +137,15 @@ async function open(
   } catch (error) {
     return sessionFailure(error)
   }
+}
+
+/** Under a policy that is only tested, mail is delivered all the same, and the attempt says what the policy would have refused (RFC 8461 5). */
+function noteTested(connection: SmtpConnection, { policy }: ConversationOptions['route']): void {
+  if (policy?.mode !== 'testing') return
+  const { endpoint, tls, isVerified } = connection
+  const note = (problem: string): void => connection.note({ step: 'mta-sts', ms: 0, text: `testing: ${problem}` })
+  if (!isListed(endpoint.host, policy.mx)) note('the policy does not list this host')
+  else if (!isVerified) note(tls === undefined ? 'no TLS' : 'the certificate is not valid for this host')
 }
 
 /** A rejection before mail was offered concerns the session, not the message: it is temporary. */

@@ -3,10 +3,13 @@ import {
   type Cache,
   type Config,
   createCache,
+  type DomainPolicy,
+  isListed,
   isPrivateAddress,
   type Outcome,
   type Providers,
   type Reply,
+  type StsPolicies,
 } from '@postrider/core'
 import { placeName } from './place-name.ts'
 
@@ -25,8 +28,8 @@ export type Route =
       readonly site: string
       readonly place: string
       readonly hosts: readonly MailHost[]
-      /** The hosts are those that the MTA-STS policy of the domain lists, and their certificates must be verified. */
-      readonly published?: 'sts'
+      /** The MTA-STS policy of the domain. If it is enforced, these are the hosts that it lists. */
+      readonly policy?: DomainPolicy
     }
   | { readonly kind: 'failed'; readonly outcome: Outcome }
 
@@ -47,15 +50,25 @@ const FAILURE_AGE_MS = 3000
 const MAX_HOSTS = 10
 const MAX_ADDRESSES = 5
 
-export function createMx(config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 'heloName'>, providers: Providers): Mx {
+export interface MxOptions {
+  readonly config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 'heloName'>
+  readonly providers: Providers
+  readonly sts: Pick<StsPolicies, 'policyOf'>
+}
+
+export function createMx({ config, providers, sts }: MxOptions): Mx {
   const resolver = new dns.Resolver(DNS)
   if (config.dnsServers.length > 0) resolver.setServers([...config.dnsServers])
   const routes: Cache<Route> = createCache<Route>({
     maxAge: ROUTE_AGE_MS,
     maxEntries: 50_000,
     load: async (domain) => {
-      const found = await findRoute(resolver, domain, config.heloName)
-      const route: Route = found.kind === 'failed' ? found : { ...found, place: placeName(found, providers) }
+      const [found, policy] = await Promise.all([
+        findRoute(resolver, domain, config.heloName),
+        sts.policyOf(domain).catch(() => 'unknown' as const),
+      ])
+      const route =
+        found.kind === 'failed' ? found : withPolicy({ ...found, place: placeName(found, providers) }, policy)
       if (route.kind === 'failed' && route.outcome.kind === 'deferred')
         setTimeout(() => routes.forget(domain), FAILURE_AGE_MS).unref()
       return route
@@ -73,6 +86,18 @@ export function createMx(config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 
     route: (domain) => routes.get(domain),
     addresses: async (host) => addresses.get(host),
   }
+}
+
+/** The route under the MTA-STS policy of its domain, which may list only some of the hosts (RFC 8461 5). */
+function withPolicy(route: Extract<Route, { kind: 'hosts' }>, policy: DomainPolicy | 'unknown' | undefined): Route {
+  if (policy === undefined) return route
+  if (policy === 'unknown') return failed('deferred', 451, '4.3.0', 'the MTA-STS policies could not be read')
+  if (policy.mode === 'testing') return { ...route, policy }
+  const hosts = route.hosts.filter(({ name }) => isListed(name, policy.mx))
+  if (hosts.length === 0)
+    return failed('deferred', 451, '4.7.5', 'the MTA-STS policy of the domain lists none of its mail hosts')
+  // The place stays that of all hosts: the limits of a provider apply to mail under any policy.
+  return { ...route, site: siteOf(hosts), hosts, policy }
 }
 
 type Resolver = InstanceType<typeof dns.Resolver>

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Config, Providers, RelayHost, Source } from '@postrider/core'
+import type { Config, Providers, RelayHost, Source, StsPolicies } from '@postrider/core'
 import { createMx, type Mx, type Route, shuffled } from './mx.ts'
 import type { Endpoint } from './smtp/endpoint.ts'
 import { addressesOf } from './worker-sources.ts'
@@ -22,11 +22,11 @@ export interface Routes {
   readonly mainPlace: string | undefined
 }
 
-export function createRoutes(config: Config, providers: Providers): Routes {
+export function createRoutes(config: Config, providers: Providers, sts: StsPolicies): Routes {
   const { delivery, sandboxHost, sandboxSmtpPort } = config
   if (delivery.kind === 'relay') return relayRoutes(delivery, 'relay')
   if (delivery.kind === 'sandbox') return sandboxRoutes({ host: sandboxHost, port: sandboxSmtpPort }, providers)
-  return mxRoutes(config, createMx(config, providers))
+  return mxRoutes(config, createMx({ config, providers, sts }))
 }
 
 /** Maximum number of addresses per attempt: each may take half a minute (V68; like Postfix's smtp_mx_address_limit). */

@@ -73,7 +73,13 @@ export class Ways {
   #withTls({ delivery, message }: InFlightDelivery, way: Omit<Way, 'kind' | 'tls' | 'site'>): Way {
     const { accountId, recipientDomain } = delivery
     const { place, route } = way
-    const question = { accountId, recipientDomain, asked: message.settings.tls, place, published: route.published }
+    const question = {
+      accountId,
+      recipientDomain,
+      asked: message.settings.tls,
+      place,
+      published: route.policy?.mode === 'enforce' ? ('sts' as const) : undefined,
+    }
     const tls = this.#options.tls.levelOf(question)
     return { kind: 'way', ...way, tls, site: sessionsOf(route.site, tls) }
   }

@@ -15,6 +15,7 @@ import { runReputationLoop } from './reputation-loop.ts'
 import { runRetentionLoops } from './retention-loops.ts'
 import { createRoutes } from './routes.ts'
 import { runSourceLoops } from './source-loops.ts'
+import { runStsLoop } from './tls/sts-loop.ts'
 import { runWarmUpLoop } from './warm-up-loop.ts'
 import { runWebhookLoop } from './webhook-loop.ts'
 
@@ -50,7 +51,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
     config,
     log,
     workerId,
-    routes: createRoutes(config, providers),
+    routes: createRoutes(config, providers, core.tls.sts),
     providers,
     recorder,
     onCapacity: () => claims?.capacityAppeared(),
@@ -75,6 +76,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
     ...runSourceLoops({ core, log }),
   ]
   if (asksDns(config)) background.push(runDomainLoop({ core, log }))
+  if (config.delivery.kind === 'mx') background.push(runStsLoop({ core, log }))
   return {
     async close() {
       const atRest = Promise.all(background.map((loop) => loop.stop()))

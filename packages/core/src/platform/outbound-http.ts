@@ -26,6 +26,8 @@ export interface OutboundAnswer {
    */
   readonly status: number
   readonly retryAfter: string | undefined
+  /** The Content-Type field; empty if there is none. */
+  readonly contentType: string
   /** The raw bytes up to the limit, not decompressed. */
   readonly body: Buffer
   /** The body exceeded the size limit or the time limit. */
@@ -245,7 +247,8 @@ function exchange(
       const finish = (truncated: boolean) => {
         clearTimeout(bodyTimer)
         const { statusCode: status = 0, headers: received } = response
-        resolve({ status, retryAfter: received['retry-after'], body: Buffer.concat(kept), truncated })
+        const contentType = received['content-type'] ?? ''
+        resolve({ status, retryAfter: received['retry-after'], contentType, body: Buffer.concat(kept), truncated })
         request.destroy()
       }
       const bodyTimer = setTimeout(() => finish(true), BODY_MS)

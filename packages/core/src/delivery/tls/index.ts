@@ -1,5 +1,7 @@
 import { type Actor, OPERATOR } from '../../accounts/audit/index.ts'
+import type { Config } from '../../platform/config.ts'
 import type { Sql } from '../../platform/database/database.ts'
+import type { Log } from '../../platform/log.ts'
 import type { TlsDemand } from './levels.ts'
 import {
   accountTls,
@@ -11,9 +13,13 @@ import {
   type TlsTarget,
   tlsDomain,
 } from './rules.ts'
+import { createStsPolicies, type StsPolicies } from './sts-policies.ts'
 
+export { isListed } from './fetch-policy.ts'
 export * from './levels.ts'
 export type { TlsRule, TlsTarget } from './rules.ts'
+export type { DomainPolicy, StsPolicies } from './sts-policies.ts'
+export type { StoredPolicy } from './sts-store.ts'
 
 /** Demands on the connections to recipients' servers. */
 export interface Tls {
@@ -24,9 +30,17 @@ export interface Tls {
   set(target: TlsTarget, level: string, by?: Actor): Promise<TlsTarget & { readonly level: TlsDemand | 'none' }>
   /** Calls back when the rules have changed, or may have. */
   listen(onChanged: () => void): Promise<{ close(): Promise<void> }>
+  /** See sts-policies.ts. */
+  readonly sts: StsPolicies
 }
 
-export function createTls(sql: Sql): Tls {
+export interface TlsDependencies {
+  readonly sql: Sql
+  readonly log: Log
+  readonly config: Pick<Config, 'dnsServers' | 'allowPrivateMx'>
+}
+
+export function createTls({ sql, log, config }: TlsDependencies): Tls {
   return {
     rules: () => readTlsRules(sql),
     list: ({ domain, limit }) => listTlsRules(sql, domain === undefined ? undefined : tlsDomain(domain), limit),
@@ -36,5 +50,6 @@ export function createTls(sql: Sql): Tls {
       const listening = await sql.listen(TLS_CHANNEL, onChanged, onChanged)
       return { close: listening.unlisten }
     },
+    sts: createStsPolicies({ sql, log, config }),
   }
 }

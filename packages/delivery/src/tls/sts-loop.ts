@@ -1,0 +1,17 @@
+import type { Core, Log } from '@postrider/core'
+import { type Loop, runLoop } from '../loop.ts'
+
+/** Maximum number of policies per round. */
+const LIMIT = 20
+const EVERY_MS = 300_000
+
+/** Fetches again, once per day, the MTA-STS policies of domains that got mail within a week. Workers share the work. */
+export function runStsLoop({ core, log }: { core: Core; log: Log }): Loop {
+  return runLoop({
+    name: 'MTA-STS',
+    log,
+    act: async (signal) => (await core.tls.sts.refreshDue({ limit: LIMIT, signal })) === LIMIT,
+    every: EVERY_MS,
+    breath: 0,
+  })
+}

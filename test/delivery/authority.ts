@@ -48,7 +48,15 @@ export async function makeAuthority(): Promise<Authority> {
       const made = await generate([{ name: 'commonName', value: subject }], {
         ...KEYS,
         ca: { key: root.private, cert: root.cert },
-        extensions: [{ name: 'subjectAltName', altNames: names.map((value) => ({ type: 2, value })) }],
+        extensions: [
+          {
+            name: 'subjectAltName',
+            altNames:
+              names.length === 0
+                ? [{ type: 6, value: 'https://mail.example/' }]
+                : names.map((value) => ({ type: 2, value })),
+          },
+        ],
         ...(expired ? { notBeforeDate: new Date('2020-01-01'), notAfterDate: new Date('2021-01-01') } : {}),
       })
       return { cert: made.cert, key: made.private }

@@ -1,6 +1,7 @@
 import { TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { answered, postrider } from '../cli/postrider.ts'
 import { freePorts } from '../helpers/ports.ts'
 import { makeAuthority, selfSigned } from './authority.ts'
 import { startInternet, stepsOf } from './outbox.ts'
@@ -140,4 +141,26 @@ t.test('a demand of the message is met at the hosts that the policy lists', asyn
   const domain = await domainWith(t, [host], { mx: [host.name] })
   for (const tls of ['required', 'verified'])
     t.match((await delivered(domain, { tls })).attempts, [{ tlsPolicy: 'sts', tlsVerified: true }])
+})
+
+t.test('tls show tells rules, policy and hosts of a domain', async (t) => {
+  const [listed, unlisted] = [await startHost(t), await startHost(t)]
+  const domain = await domainWith(t, [listed, unlisted], { mx: [listed.name] })
+  const { env } = internet.service
+  const show = async () => (await postrider(env, 'tls', 'show', domain)).stdout
+  t.match(await show(), /^no TLS rules\n\nno MTA-STS policy was fetched\n/)
+  await delivered(domain)
+  await postrider(env, 'tls', 'set', domain, 'required')
+  const text = await show()
+  t.match(text, new RegExp(`^${domain} +all +required$`, 'm'))
+  t.match(text, new RegExp(`^MTA-STS: enforce until 20\\S+, hosts ${listed.name}$`, 'm'))
+  t.match(text, new RegExp(`^${listed.name} +listed\n${unlisted.name} +not listed$`, 'm'))
+  t.match(await answered(env, 'tls', 'show', domain), {
+    domain,
+    isInEffect: true,
+    policy: { mode: 'enforce', error: null },
+    hosts: [{ isListed: true }, { isListed: false }],
+  })
+  t.match(await postrider(env, 'tls', 'show', 'all'), { code: 2, stderr: /"tls list" lists the rules/ })
+  t.match(await postrider(env, 'tls', 'show'), { code: 2, stderr: /missing argument: domain/ })
 })

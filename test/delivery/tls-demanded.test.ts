@@ -80,7 +80,7 @@ const HOSTS: Readonly<
     notValid('ERR_TLS_CERT_ALTNAME_INVALID'),
   ],
   'its name in the common name only': [
-    async (name) => ({ context: await authority.issue(['other.example'], { subject: name }) }),
+    async (name) => ({ context: await authority.issue([], { subject: name }) }),
     unverified,
     unverified,
     notValid('ERR_TLS_CERT_ALTNAME_INVALID'),
@@ -189,4 +189,19 @@ t.test('a kept session serves no mail that demands more than it did', async (t) 
   t.equal(host.server.sockets.length, 2)
   await sendAt('required')
   t.equal(host.server.sockets.length, 3)
+})
+
+t.test('a host that lacks the TLS which is demanded gets other mail all the same', async (t) => {
+  const host = await startHost(t, async () => ({}))
+  const domain = internet.domain([host])
+  const demanding = async () =>
+    (await internet.attempted(await internet.send(`a@${domain}`, { settings: { tls: 'required' } }))).attempts
+  for (let time = 0; time < 5; time++) t.match(await demanding(), [{ enhanced: '4.7.4' }])
+  const contacted = host.server.sockets.length
+  t.match(await demanding(), [
+    { enhanced: '4.7.5', reply: /^not attempted: the hosts did not have the TLS that is required/ },
+  ])
+  t.equal(host.server.sockets.length, contacted, 'it is left alone for a while')
+  const other = await internet.inState(await internet.send(`b@${domain}`), 'delivered')
+  t.match(other.attempts, [{ outcome: 'delivered', tlsPolicy: null }])
 })

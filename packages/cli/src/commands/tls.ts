@@ -1,4 +1,4 @@
-import { isTlsDemand, parseDomain, type TlsRule } from '@postrider/core'
+import { type DomainTls, isTlsDemand, parseDomain, type TlsRule } from '@postrider/core'
 import { type Call, type Command, limitOption, requiredWord, table, UsageError } from '../command.ts'
 import { accountOption } from './queue-place.ts'
 
@@ -23,6 +23,22 @@ export const tlsCommands: readonly Command[] = [
         const of = `${accountId === null ? 'mail' : `mail of account ${accountId}`} to ${rule.domain ?? 'all domains'}`
         const text = rule.level === 'none' ? `no rule for ${of}` : `${of} demands TLS: ${rule.level}`
         return { data: rule, text }
+      })
+    },
+  },
+  {
+    name: 'tls show',
+    usage: 'DOMAIN',
+    summary:
+      "Show what is demanded for mail to a recipient's domain, its MTA-STS policy as last fetched, and its mail hosts",
+    words: 1,
+    options: {},
+    run: (call) => {
+      const domain = domainOf(call)
+      if (domain === null) throw new UsageError('"tls list" lists the rules for all domains')
+      return call.withCore(async (core) => {
+        const shown = await core.tls.show(domain)
+        return { data: shown, text: domainText(shown) }
       })
     },
   },
@@ -56,6 +72,32 @@ function levelOf(call: Call): string {
   if (level === undefined) throw new UsageError('missing argument: required, verified or none')
   if (level === 'none' || isTlsDemand(level)) return level
   throw new UsageError(`the level must be required, verified or none (got "${level}")`)
+}
+
+function domainText({ rules, policy, isInEffect, hosts }: DomainTls): string {
+  const fitting = (isListed: boolean | null): string => (isListed === null ? '' : isListed ? 'listed' : 'not listed')
+  return [
+    rules.length === 0 ? 'no TLS rules' : rulesText(rules),
+    '',
+    ...policyLines(policy, isInEffect),
+    '',
+    hosts === null
+      ? 'the MX records are not known'
+      : table(
+          ['mail host', 'MTA-STS'],
+          hosts.map(({ host, isListed }) => [host, fitting(isListed)]),
+        ),
+  ].join('\n')
+}
+
+function policyLines(policy: DomainTls['policy'], isInEffect: boolean): string[] {
+  if (!policy) return ['no MTA-STS policy was fetched']
+  const { mode, mx, expiresAt, error } = policy
+  const until = expiresAt ? ` until ${expiresAt.toISOString()}` : ''
+  return [
+    isInEffect ? `MTA-STS: ${mode}${until}, hosts ${mx.join(', ')}` : 'no MTA-STS policy is in effect',
+    ...(error === null ? [] : [`the last fetch failed: ${error}`]),
+  ]
 }
 
 function rulesText(rules: readonly TlsRule[]): string {

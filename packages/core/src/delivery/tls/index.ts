@@ -13,11 +13,13 @@ import {
   type TlsTarget,
   tlsDomain,
 } from './rules.ts'
+import { type DomainTls, showDomainTls } from './show.ts'
 import { createStsPolicies, type StsPolicies } from './sts-policies.ts'
 
 export { isListed } from './fetch-policy.ts'
 export * from './levels.ts'
 export type { TlsRule, TlsTarget } from './rules.ts'
+export type { DomainTls } from './show.ts'
 export type { DomainPolicy, StsPolicies } from './sts-policies.ts'
 export type { StoredPolicy } from './sts-store.ts'
 
@@ -26,6 +28,8 @@ export interface Tls {
   /** See rules.ts. */
   rules(): Promise<TlsRule[]>
   list(filter: { readonly domain?: string | undefined; readonly limit: number }): Promise<TlsRule[]>
+  /** See show.ts. */
+  show(domain: string): Promise<DomainTls>
   ofAccount(accountId: number): Promise<TlsDemand | 'none'>
   set(target: TlsTarget, level: string, by?: Actor): Promise<TlsTarget & { readonly level: TlsDemand | 'none' }>
   /** Calls back when the rules have changed, or may have. */
@@ -37,13 +41,14 @@ export interface Tls {
 export interface TlsDependencies {
   readonly sql: Sql
   readonly log: Log
-  readonly config: Pick<Config, 'dnsServers' | 'allowPrivateMx'>
+  readonly config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 'delivery'>
 }
 
 export function createTls({ sql, log, config }: TlsDependencies): Tls {
   return {
     rules: () => readTlsRules(sql),
     list: ({ domain, limit }) => listTlsRules(sql, domain === undefined ? undefined : tlsDomain(domain), limit),
+    show: (domain) => showDomainTls(sql, domain, config),
     ofAccount: (accountId) => accountTls(sql, accountId),
     set: (target, level, by = OPERATOR) => setTlsRule(sql, target, level, by),
     async listen(onChanged) {

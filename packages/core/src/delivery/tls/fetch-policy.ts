@@ -4,7 +4,7 @@ import { printableValue } from '../../platform/dns-lookup.ts'
 import { createOutboundHttp, OutboundError } from '../../platform/outbound-http.ts'
 import type { FetchedPolicy, StsMode } from './sts-store.ts'
 
-/** What the DNS and the policy host of a domain say (RFC 8461). No method throws. */
+/** The DNS and the policy hosts of domains (RFC 8461). */
 export interface PolicySource {
   /** The id of the domain's TXT record; null if it has none, undefined if that could not be found out. */
   idOf(domain: string): Promise<string | null | undefined>

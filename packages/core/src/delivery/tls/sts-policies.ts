@@ -49,7 +49,7 @@ const TIMES = {
 /** Maximum number of domains that are remembered. */
 const MAX_DOMAINS = 50_000
 
-/** What this process knows about a domain. Times are those of performance.now(). */
+/** The knowledge of this process about a domain. Times are those of performance.now(). */
 interface Known {
   policy: (DomainPolicy & { readonly until: number }) | undefined
   row: StoredPolicy | undefined
@@ -148,7 +148,7 @@ export function createStsPolicies({ sql, log, config }: StsOptions): StsPolicies
     domains.set(domain, known)
   }
 
-  /** Whatever is due, in the background. */
+  /** Does what is due, in the background. */
   async function renew(domain: string, known: Known): Promise<void> {
     const now = performance.now()
     if (known.row && now - known.notedAt > TIMES.note) {

@@ -62,18 +62,18 @@ export interface SessionOptions {
   readonly opened?: (connection: SmtpConnection) => void
 }
 
-/**
- * Connects and prepares a session: greeting, EHLO (or HELO if it is rejected), STARTTLS if offered, and AUTH if there are credentials.
- * If TLS fails, the host is tried again in plain text (opportunistic, RFC 7435), unless TLS is demanded.
- *
- * Throws {@link ConnectionLost}, {@link SessionRefused}, or {@link TlsRefused} if the TLS that is demanded cannot be had.
- */
 const TLS_IS_BROKEN = 'not used: TLS with this host failed within the last hour, so plain text is used'
 
 function isDemanded(level: TlsLevel = 'opportunistic'): boolean {
   return level !== 'opportunistic'
 }
 
+/**
+ * Connects and prepares a session: greeting, EHLO (or HELO if it is rejected), STARTTLS if offered, and AUTH if there are credentials.
+ * If TLS fails, the host is tried again in plain text (opportunistic, RFC 7435), unless TLS is demanded.
+ *
+ * Throws {@link ConnectionLost}, {@link SessionRefused}, or {@link TlsRefused} if the TLS that is demanded cannot be had.
+ */
 export async function openSession(endpoint: Endpoint, options: SessionOptions): Promise<SmtpConnection> {
   try {
     return await openOnce(endpoint, options)

@@ -2,9 +2,10 @@ import t from 'tap'
 import { call, JSON_TYPE } from '../api/call.ts'
 import { answered, postrider } from '../cli/postrider.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
+import { startSink } from '../helpers/sink.ts'
 import { mail } from '../relay/session.ts'
 import { selfSigned } from './authority.ts'
-import { startInternet } from './outbox.ts'
+import { startInternet, startOutbox } from './outbox.ts'
 
 const internet = await startInternet(t)
 const { service, sender } = internet
@@ -159,4 +160,15 @@ t.test('tls set names what is wrong with a call, and changes nothing', async (t)
     t.match(answer.stderr, stderr)
   }
   t.equal((await run('tls', 'list')).stdout, before)
+})
+
+t.test('with a relay host, the demand applies to the connection with it', async (t) => {
+  const relay = await startSink(t, { host: '127.8.0.1', tls: await selfSigned('127.8.0.1') })
+  const outbox = await startOutbox(t, { DELIVERY: `smtp://127.8.0.1:${relay.port}` })
+  const attemptsAt = async (settings: Record<string, unknown>) =>
+    (await outbox.attempted(await outbox.send('lena@harbor.example', { settings }))).attempts
+  t.match(await attemptsAt({}), [{ outcome: 'delivered', tls: 'TLSv1.3', tlsPolicy: null, tlsVerified: false }])
+  t.match(await attemptsAt({ tls: 'required' }), [{ outcome: 'delivered', tls: 'TLSv1.3', tlsPolicy: 'required' }])
+  t.match(await attemptsAt({ tls: 'verified' }), [{ outcome: 'deferred', enhanced: '4.7.5', tlsPolicy: 'verified' }])
+  t.equal(relay.messages.length, 2)
 })

@@ -27,7 +27,6 @@ import type { Routes } from './routes.ts'
 import { SmartHosts } from './smart-hosts.ts'
 import { HostMemory } from './smtp/session.ts'
 import { Suspects } from './suspects.ts'
-import { TlsPolicy } from './tls/policy.ts'
 import { Ways } from './ways.ts'
 import { WorkerSources } from './worker-sources.ts'
 
@@ -59,7 +58,6 @@ export class Dispatcher {
   readonly #giveBack: GiveBack
   readonly #sources: WorkerSources
   readonly #smartHosts: SmartHosts
-  readonly #tls: TlsPolicy
   readonly #ways: Ways
   readonly #holds: AccountHolds
   readonly #looking: NodeJS.Timeout
@@ -91,15 +89,13 @@ export class Dispatcher {
       },
       run: (inFlight, place, connections, isProbe) => this.#run(inFlight, place, { connections, isProbe }),
     })
-    this.#tls = new TlsPolicy(options)
-    const [sources, smartHosts, places, tls] = [this.#sources, this.#smartHosts, this.#places, this.#tls]
-    this.#ways = new Ways({ ...options, sources, smartHosts, places, tls })
+    this.#ways = new Ways({ ...options, sources: this.#sources, smartHosts: this.#smartHosts, places: this.#places })
     this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS)
   }
 
   /** To be called before the first {@link take}. */
   async start(): Promise<void> {
-    await Promise.all([this.#sources.start(), this.#smartHosts.start(), this.#holds.start(), this.#tls.start()])
+    await Promise.all([this.#sources.start(), this.#smartHosts.start(), this.#holds.start(), this.#ways.start()])
     await this.#places.start()
   }
 
@@ -296,7 +292,7 @@ export class Dispatcher {
       }
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    const own = [this.#places, this.#sources, this.#smartHosts, this.#holds, this.#tls]
+    const own = [this.#places, this.#sources, this.#smartHosts, this.#holds, this.#ways]
     await Promise.all(own.map((one) => one.close()))
     this.#conversations.close()
   }

@@ -1,10 +1,19 @@
-import { type Core, lifetimeOf, type Outcome, type SmartHostUse, smartHostOf, type TlsLevel } from '@postrider/core'
+import {
+  type Core,
+  type Log,
+  lifetimeOf,
+  type Outcome,
+  type Providers,
+  type SmartHostUse,
+  smartHostOf,
+  type TlsLevel,
+} from '@postrider/core'
 import type { InFlightDelivery } from './deliver.ts'
 import type { Route } from './mx.ts'
 import type { Places } from './places.ts'
 import type { Routes } from './routes.ts'
 import type { SmartHosts } from './smart-hosts.ts'
-import { sessionsOf, type TlsPolicy } from './tls/policy.ts'
+import { sessionsOf, TlsPolicy } from './tls/policy.ts'
 import type { SourceWay, WorkerSources } from './worker-sources.ts'
 
 /** How a delivery is sent: to which hosts, from which source, and whether this worker can do that. */
@@ -22,19 +31,31 @@ type Failed = { readonly kind: 'failed'; readonly outcome: Outcome }
 
 export interface WaysOptions {
   readonly core: Core
+  readonly log: Log
+  readonly providers: Providers
   readonly routes: Routes
   readonly sources: WorkerSources
   readonly smartHosts: SmartHosts
   readonly places: Places
-  readonly tls: TlsPolicy
 }
 
 /** Finds out how deliveries are sent: usually to the recipient's hosts, in some situations to a smart host. */
 export class Ways {
   readonly #options: WaysOptions
+  readonly #tls: TlsPolicy
 
   constructor(options: WaysOptions) {
     this.#options = options
+    this.#tls = new TlsPolicy(options)
+  }
+
+  /** To be called before the first delivery: what mail demands of its connections must be known. */
+  start(): Promise<void> {
+    return this.#tls.start()
+  }
+
+  close(): Promise<void> {
+    return this.#tls.close()
   }
 
   /**
@@ -80,7 +101,7 @@ export class Ways {
       place,
       published: route.policy?.mode === 'enforce' ? ('sts' as const) : undefined,
     }
-    const tls = this.#options.tls.levelOf(question)
+    const tls = this.#tls.levelOf(question)
     return { kind: 'way', ...way, tls, site: sessionsOf(route.site, tls) }
   }
 

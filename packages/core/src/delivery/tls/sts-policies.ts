@@ -192,8 +192,8 @@ export function createStsPolicies({ sql, log, config }: StsOptions): StsPolicies
 }
 
 /** Whether the policy that is in effect has the id of the TXT record. */
-function isCurrent({ row }: Known, id: string): boolean {
-  return row !== undefined && row.left > 0 && row.policyId === id
+function isCurrent({ row, readAt }: Known, id: string): boolean {
+  return row !== undefined && row.left > performance.now() - readAt && row.policyId === id
 }
 
 function isStale({ row, readAt }: Known, now: number): boolean {

@@ -151,8 +151,16 @@ for (const [what, [options, error]] of Object.entries(FAILURES)) {
     t.match(row?.error, error)
     t.ok(Math.abs((row?.retryIn ?? 0) - 300_000) < 30_000)
     const { requests } = host
+    const questions = dns.questions.length
     t.equal(await policies().policyOf(domain), undefined)
     t.equal(host.requests, requests, 'another process does not ask it meanwhile')
+    t.equal(dns.questions.length, questions, 'and waits for nothing')
+    const own = policies()
+    await own.policyOf(domain)
+    await own.policyOf(domain)
+    await until('the question of a process that goes on', () => dns.questions.length > questions)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    t.equal(host.requests, requests, 'which does not ask the policy host either')
   })
 }
 

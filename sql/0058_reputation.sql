@@ -24,6 +24,8 @@ create table delivery_counts (
   primary key (account_id, hour, domain_id, class, provider, source)
 );
 create index delivery_counts_hour on delivery_counts (hour);
+-- Hours that are not yet days.
+create index delivery_counts_hourly on delivery_counts (hour) where extract(hour from hour at time zone 'UTC') <> 0;
 create index delivery_counts_complained on delivery_counts (hour) where complained > 0;
 
 -- The sums of an account, which its reputation is judged by: one row an hour, for 30 days.
@@ -73,15 +75,17 @@ create table account_holds (
 );
 create index account_holds_check on account_holds (check_at);
 
--- How often a recipient got messages with one subject, by minute, over all workers: only those that a worker has sent several. The recipient is
--- a keyed hash. Without WAL: after a crash of the database counting begins again.
+-- How often a recipient got one message, and messages with one subject, by minute, over all workers: only those to whom a worker has sent several.
+-- The recipient is a keyed hash. Without WAL: after a crash of the database counting begins again.
 create unlogged table recipient_repeats (
   account_id  integer not null,
   recipient   bigint not null,
-  subject     bigint not null,
+  -- A hash of the subject, or of all that the recipient sees.
+  message     bigint not null,
+  is_subject  boolean not null,
   minute      timestamptz not null,
   messages    integer not null,
-  primary key (account_id, recipient, subject, minute)
+  primary key (account_id, recipient, message, is_subject, minute)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 create index recipient_repeats_minute on recipient_repeats (minute);
 

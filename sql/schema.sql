@@ -281,6 +281,7 @@ create table delivery_counts (
 );
 create index delivery_counts_complained on delivery_counts (hour) where complained > 0;
 create index delivery_counts_hour on delivery_counts (hour);
+create index delivery_counts_hourly on delivery_counts (hour) where extract(hour from (hour at time zone 'UTC'::text)) <> 0::numeric;
 create index delivery_counts_provider on delivery_counts (provider, hour);
 
 create table delivery_queue (
@@ -852,10 +853,11 @@ create table recipient_holds (
 create unlogged table recipient_repeats (
   account_id integer not null,
   recipient bigint not null,
-  subject bigint not null,
+  message bigint not null,
+  is_subject boolean not null,
   minute timestamptz not null,
   messages integer not null,
-  constraint recipient_repeats_pkey primary key (account_id, recipient, subject, minute)
+  constraint recipient_repeats_pkey primary key (account_id, recipient, message, is_subject, minute)
 ) with (
   autovacuum_vacuum_scale_factor = 0,
   autovacuum_vacuum_threshold = 2000

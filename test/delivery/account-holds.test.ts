@@ -1,4 +1,6 @@
+import { type ClaimedDelivery, type Core, createLog, type Rate } from '@postrider/core'
 import t from 'tap'
+import { AccountHolds } from '../../packages/delivery/src/account-holds.ts'
 import { answered, postrider } from '../cli/postrider.ts'
 import { tablesWith } from '../helpers/dump.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
@@ -138,19 +140,67 @@ t.test('slowed mail is sent at its rate, and the rest waits', async (t) => {
   await until('all', () => account.got() === 31)
 })
 
+t.test('an account is held while its mail is sent, and mail of others goes on', async (t) => {
+  const [held, other] = [await makeAccount(), await makeAccount()]
+  const recipients = Array.from({ length: 100 }, (_, at) => ({ recipient: `many${at}@harbor.example` }))
+  for (let no = 0; no < 8; no++) await held.send('', { personalizations: recipients })
+  await until('the first', () => held.got() > 20)
+  await core.reputation.hold({ accountId: held.sender.accountId, reason: 'a test' })
+  await until('the rest to wait', async () => (await held.waiting()).every((one) => one.endsWith(HELD)))
+  const [got, since] = [held.got(), performance.now()]
+  for (let no = 0; no < 5; no++) await outbox.inState(await other.send(`lena${no}@harbor.example`), 'delivered')
+  t.ok(performance.now() - since < 10_000)
+  t.equal(held.got(), got)
+  await core.reputation.release(held.sender.accountId)
+  await until('all of it', () => held.got() === 800)
+})
+
+t.test('of two rates the lower one applies, whatever windows they are counted in', async (t) => {
+  for (const rates of [
+    [3600, 90],
+    [90, 3600],
+  ]) {
+    const { accountId } = await service.makeSender()
+    for (const [at, rate] of rates.entries())
+      await sql`
+        insert into account_holds (account_id, rule, level, classes, rate, figures, since, check_at)
+        values (${accountId}, ${`rule ${at}`}, 'slowed', '{1,2}', ${rate}, '{}', service_now(), 'infinity')`
+    const taken: Rate[] = []
+    const take: Core['rateLimits']['take'] = async (rates) => {
+      taken.push(...rates)
+      return core.rateLimits.take(rates)
+    }
+    const holds = new AccountHolds({
+      core: { ...core, rateLimits: { ...core.rateLimits, take } },
+      log: createLog('test', 'silent'),
+    })
+    await holds.read()
+    await holds.placeOf({ accountId, class: 1, recipient: 'lena@harbor.example' } as ClaimedDelivery)
+    await holds.close()
+    t.match(taken, [{ limit: 15, seconds: 600 }], '3600 per hour would be 10 in 10 seconds')
+    await core.reputation.release(accountId)
+  }
+})
+
 t.test('a recipient who gets one message again and again waits for an hour, and no other does', async (t) => {
   const account = await makeAccount()
   const { accountId } = account.sender
   const loop = async (count: number, extra = {}) => {
     for (let no = 0; no < count; no++) await account.send('Loop@harbor.example', { subject: 'Alarm', ...extra })
   }
-  for (let no = 0; no < 25; no++) await account.send('loop@harbor.example', { subject: `Berth ${no}` })
+  for (let no = 0; no < 25; no++) {
+    await account.send('loop@harbor.example', { subject: 'New berth', content: `<p>Berth ${no}</p>` })
+  }
   await loop(20)
   await until('them', () => account.got() === 45)
   await new Promise((resolve) => setTimeout(resolve, 1500))
-  t.equal((await core.reputation.show(accountId)).heldRecipients, 0, 'other subjects, and twenty messages, are no loop')
+  t.equal(
+    (await core.reputation.show(accountId)).holds.length,
+    0,
+    'other content, and twenty equal messages, are no loop',
+  )
   await loop(5)
-  await until('the hold', async () => (await core.reputation.show(accountId)).heldRecipients === 1)
+  await until('the hold', async () => (await core.reputation.show(accountId)).holds.length === 1)
   const got = account.got()
   await new Promise((resolve) => setTimeout(resolve, 500))
   const id = await account.send('loop@harbor.example', { subject: 'Alarm' })
@@ -166,12 +216,14 @@ t.test('a recipient who gets one message again and again waits for an hour, and 
     (await tablesWith(sql, 'loop@harbor.example')).filter((name) => name.includes('recipient_')),
     [],
   )
-  t.match(
-    (await postrider(env, 'account', 'standing', account.id)).stdout,
-    '1 recipients got one message again and again: mail to them waits',
-  )
-  t.strictSame(await core.reputation.release(accountId), ['repeated-recipient'])
-  await outbox.inState(id, 'delivered')
+  t.match((await postrider(env, 'account', 'standing', account.id)).stdout, /^repeated-recipient +held +recipients 1 /m)
+  t.match(await answered(env, 'account', 'release', account.id, '--purge'), {
+    dropped: 1,
+    rules: ['repeated-recipient'],
+  })
+  await outbox.inState(id, 'dropped')
+  await loop(25)
+  await until('what is sent after the release', () => account.got() === got + 26)
 })
 
 t.test('held mail expires at the end of its lifetime', async (t) => {

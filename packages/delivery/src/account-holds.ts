@@ -29,6 +29,8 @@ export interface AccountHoldsOptions {
 interface Held {
   /** Null if no mail is sent. */
   readonly rate: Rate | null
+  /** Messages per hour; 0 if none is sent. */
+  readonly perHour: number
   /** The rate is used up until then. */
   closedUntil: number
 }
@@ -79,7 +81,10 @@ export class AccountHolds {
   }
 
   async #take(held: Held, rate: Rate): Promise<boolean> {
-    const { refused, retryAfter } = await this.#options.core.rateLimits.take([rate])
+    // Without the database the delivery cannot be sent either.
+    const standing = await this.#options.core.rateLimits.take([rate]).catch(() => undefined)
+    if (!standing) return false
+    const { refused, retryAfter } = standing
     if (refused) held.closedUntil = performance.now() + Math.min(retryAfter * 1000, MAX_CLOSED_MS)
     return !refused
   }
@@ -117,11 +122,12 @@ export class AccountHolds {
       for (const of of classes) {
         const key = flowKey({ accountId, class: of })
         const known = this.#byFlow.get(key)
-        const limit = rate === null ? null : windowOf(`account ${accountId}`, { messages: rate, seconds: 3600 })
+        const perHour = rate ?? 0
         // The strictest applies.
-        if (known && (known.rate === null || (limit !== null && limit.limit >= known.rate.limit))) continue
+        if (known && known.perHour <= perHour) continue
+        const limit = rate === null ? null : windowOf(`account ${accountId}`, { messages: rate, seconds: 3600 })
         const closedUntil = before.get(key)?.rate?.name === limit?.name ? (before.get(key)?.closedUntil ?? 0) : 0
-        this.#byFlow.set(key, { rate: limit, closedUntil })
+        this.#byFlow.set(key, { rate: limit, perHour, closedUntil })
       }
     }
   }

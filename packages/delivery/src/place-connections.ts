@@ -79,17 +79,24 @@ export class PlaceConnections {
   ): Promise<void> {
     let last = kept
     let isKept = false
+    const transactions = kept?.transactions
+    const keep = (connection: SmtpConnection): void => {
+      const { connections, messagesPerConnection, isPaused } = this.#limits()
+      if (isPaused || this.#permits.held > connections) connection.close()
+      else isKept = this.#idle.keep(site, { connection, permit }, messagesPerConnection)
+    }
     await converse({
       kept,
       opened: (connection) => {
         last = connection
       },
-      keep: (connection) => {
-        const { connections, messagesPerConnection, isPaused } = this.#limits()
-        if (isPaused || this.#permits.held > connections) connection.close()
-        else isKept = this.#idle.keep(site, { connection, permit }, messagesPerConnection)
-      },
+      keep,
     })
+    // It ended before it used the session: the delivery waits or has expired. Otherwise the permit would be free only when the server hangs up.
+    if (kept && last === kept && !isKept && kept.usable) {
+      if (kept.transactions === transactions) keep(kept)
+      else kept.close()
+    }
     if (isKept) return
     if (last) void last.closed.then(() => this.#permits.give(permit))
     else this.#permits.give(permit)

@@ -146,6 +146,8 @@ export class Places {
   /** The flow has mail parked there. */
   parked(flow: Flow, place: string): void {
     const responsibility = this.#options.sources.of(place)
+    // Held mail must not keep this worker from finding what it may send; it is found again each second.
+    if (isHeldPlace(place) && this.#options.holds.roomFor(flow, place) === 0) return
     // This worker must not look again and again at mail of a source that cannot send.
     if (responsibility === 'here' || responsibility === 'move') this.#backlog.add(flow, place)
   }
@@ -162,7 +164,7 @@ export class Places {
 
   /** Parked mail that can be delivered now, and how much of it the places have capacity for. */
   *withCapacity(): Generator<{ readonly backlogged: Backlogged; readonly room: number }> {
-    const { sources, holds } = this.#options
+    const { sources } = this.#options
     const isOpen = (name: string): boolean => {
       if (isHeldPlace(name)) return true
       const responsibility = sources.of(name)
@@ -176,7 +178,7 @@ export class Places {
       return place.isOpen && !this.stalls(place) && place.isReady()
     }
     const roomOf = ({ flow, place: name }: Backlogged): number => {
-      if (isHeldPlace(name)) return holds.roomFor(flow, name)
+      if (isHeldPlace(name)) return this.#heldRoom(flow, name)
       if (sources.of(name) !== 'here') return MOVED_AT_ONCE
       const place = this.named(name)
       if (place.closedFor(flow) || place.waitingOf(flow) > this.#mostOf(place, flow) / 2) return 0
@@ -184,6 +186,12 @@ export class Places {
     }
     for (const backlogged of this.#backlog.next(AT_ONCE, isOpen, (one) => roomOf(one) > 0))
       yield { backlogged, room: roomOf(backlogged) }
+  }
+
+  #heldRoom(flow: Flow, place: string): number {
+    const room = this.#options.holds.roomFor(flow, place)
+    if (room === 0) this.#backlog.remove({ flow, place })
+    return room
   }
 
   /** For how many milliseconds back-off rules have paused a place for this mail; 0 if they have not. */

@@ -31,7 +31,7 @@ export class RecipientRepeats {
   }
 
   /** A delivery is about to be tried for the first time. */
-  add({ accountId, recipient, messageId }: ClaimedDelivery): void {
+  add({ accountId, recipient, messageId, recipientNo }: ClaimedDelivery): void {
     const cell = hashOf(accountId, recipient) & (CELLS - 1)
     const count = this.#cells[cell] as number
     if (count < UNREPORTED) {
@@ -39,7 +39,8 @@ export class RecipientRepeats {
       return
     }
     if (this.#repeated.length >= MAX_REPORTED) return
-    this.#repeated.push({ accountId, recipient: this.#options.core.deliveries.recipientHash(recipient), messageId })
+    const hash = this.#options.core.deliveries.recipientHash(recipient)
+    this.#repeated.push({ accountId, recipient: hash, messageId, recipientNo })
   }
 
   async #report(): Promise<void> {

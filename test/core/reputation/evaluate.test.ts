@@ -63,7 +63,11 @@ t.test('an account is held once, with an event that says why, and what workers n
     { rule: 'unknown-recipients', before: 'good', after: 'held', figures: { bounces: 60, outcomes: 360 } },
     { rule: 'bounces', before: 'good', after: 'held' },
   ])
-  t.match(await core.deliveries.limits.accountHolds(), [{ accountId: sender.accountId, rate: null }, {}])
+  t.match(await core.deliveries.limits.accountHolds(), [
+    { accountId: sender.accountId, classes: [0, 1, 2], rate: null },
+    { classes: [2], rate: null },
+    { classes: [1], rate: 200 },
+  ])
   t.match(await reputation.list(), [{ accountId: sender.accountId }, {}])
   await reputation.release(sender.accountId)
 })
@@ -122,6 +126,50 @@ t.test('the rules of an account are its own, or those of the installation', asyn
   await t.rejects(reputation.setRules(lax.accountId, 'lax'), /\[rules\] is invalid: must be none/)
   await t.rejects(reputation.setRules(999_999, 'strict'), /\[account\] is invalid: account 999999 not found/)
   for (const { accountId } of [lax, strict]) await reputation.release(accountId)
+})
+
+t.test('the rules none end what holds mail, and leave a warning', async (t) => {
+  const { accountId } = await service.makeSender()
+  await happened({ accountId } as Sender, { sent: 300, bounced: 30 })
+  await reputation.setRules(accountId, 'none')
+  t.match(await judgeAll(), [{ accountId, rule: 'bounces', before: 'slowed', after: 'warned' }])
+  t.strictSame(
+    (await core.deliveries.limits.accountHolds()).filter((hold) => hold.accountId === accountId),
+    [],
+  )
+})
+
+t.test('a hold by hand of one class leaves those that are held already', async (t) => {
+  const { accountId } = await service.makeSender()
+  await reputation.hold({ accountId, reason: 'all' })
+  await reputation.hold({ accountId, reason: 'bulk', classes: [2] })
+  t.match((await reputation.show(accountId)).holds, [{ classes: ['urgent', 'normal', 'bulk'], reason: 'bulk' }])
+  t.equal((await eventsOf({ accountId } as Sender)).length, 1)
+  await reputation.release(accountId)
+})
+
+t.test('holds, releases, purges and judgements of an account at once end without a deadlock', async (t) => {
+  const { accountId } = await service.makeSender()
+  const acts = [
+    () => reputation.hold({ accountId, reason: 'x' }),
+    () => reputation.release(accountId),
+    () => reputation.purge(accountId),
+    () => reputation.setRules(accountId, 'strict'),
+    async () => {
+      await sql`insert into reputation_due values (${accountId}) on conflict do nothing`
+      await reputation.evaluateSome()
+    },
+  ]
+  const results = await Promise.allSettled(
+    Array.from({ length: 10 }, async () => {
+      for (let round = 0; round < 10; round++) for (const act of acts) await act()
+    }),
+  )
+  t.strictSame(
+    results.filter(({ status }) => status === 'rejected'),
+    [],
+  )
+  await reputation.release(accountId)
 })
 
 t.test('complaints count against the deliveries of providers that report them', async (t) => {

@@ -75,6 +75,26 @@ t.test('ten times the mail of the busiest hour of a week slows an account to twi
   )
 })
 
+t.test('a newsletter every week or month is the usual volume', async (t) => {
+  for (const every of [168, 336, 600]) {
+    const sent = (hoursAgo: number) => hour(hoursAgo, { accepted: 5000 })
+    const before = [every, 2 * every].filter((hoursAgo) => hoursAgo < 720).map(sent)
+    t.strictSame(levels(judged([sent(0), ...before, hour(700, {})])), [], `every ${every} hours`)
+  }
+  t.strictSame(
+    levels(judged([hour(0, { accepted: 5000 }), hour(700, {})])),
+    [],
+    'nor is the first mail of an account too much',
+  )
+})
+
+t.test('normal mail is slowed while bulk mail is held, at half of the busiest hour of the day', async (t) => {
+  const hours = [hour(0, { delivered: 20 }), hour(5, { delivered: 3000, hard: 400 })]
+  t.match(judge(judged(hours)), [{ level: 'held', classes: [2], rate: 1500 }])
+  const early = [hour(0, { delivered: 190, hard: 15 }), hour(8, { delivered: 10, hard: 5 })]
+  t.match(judge(judged(early)), [{ level: 'slowed', rate: 200 }], 'never less than 200 per hour')
+})
+
 t.test('complaints are compared with the deliveries to those who report them', async (t) => {
   const of = (complained: number, delivered: number) =>
     judged([hour(0, { delivered: 90_000 })], { complaints: { complained, delivered } })

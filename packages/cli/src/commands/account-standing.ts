@@ -95,14 +95,13 @@ function rulesText({ rules, hasOwnRules }: AccountStanding): string {
 }
 
 function standingText(standing: AccountStanding): string {
-  const { accountId, holds, heldRecipients, day, since } = standing
+  const { accountId, holds, day, since } = standing
   const outcomes = day.delivered + day.hard
   const share = outcomes === 0 ? '' : ` (${((day.hard / outcomes) * 100).toFixed(1)} %)`
   const lines = [
     `account ${accountId}, rules ${rulesText(standing)}${since ? `, released ${since.toISOString()}` : ''}`,
     `last 24 hours: ${day.accepted} accepted, ${day.delivered} delivered, ${day.hard} hard bounces${share}, ${day.soft} soft bounces, ${day.complained} complaints`,
   ]
-  if (heldRecipients > 0) lines.push(`${heldRecipients} recipients got one message again and again: mail to them waits`)
   return [...lines, holds.length > 0 ? table(HEADINGS, holds.map(cells)) : 'no holds or warnings'].join('\n')
 }
 

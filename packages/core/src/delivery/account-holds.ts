@@ -1,4 +1,4 @@
-import type { DeliveryClass } from '../accounts/mail-class.ts'
+import { BULK, type DeliveryClass, NORMAL } from '../accounts/mail-class.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import type { Secrets } from '../platform/secrets.ts'
 
@@ -17,11 +17,18 @@ export interface AccountHold {
   readonly rate: number | null
 }
 
-/** Returns what workers must hold or slow. */
+const NOT_URGENT: readonly DeliveryClass[] = [NORMAL, BULK]
+
+/** Returns what workers must hold or slow. A hold with a rate slows the mail that it does not hold, except urgent mail. */
 export async function readAccountHolds(sql: AnySql): Promise<AccountHold[]> {
-  return sql<AccountHold[]>`
-    select account_id as "accountId", classes, case when level = 'slowed' then rate end as rate from account_holds
+  const rows = await sql<(AccountHold & { level: HoldLevel })[]>`
+    select account_id as "accountId", classes, level, rate from account_holds
      where level <> 'warned' and (until is null or until > service_now())`
+  return rows.flatMap(({ accountId, classes, level, rate }) => {
+    if (level === 'slowed') return [{ accountId, classes, rate }]
+    const others = rate === null ? [] : NOT_URGENT.filter((of) => !classes.includes(of))
+    return [{ accountId, classes, rate: null }, ...(others.length > 0 ? [{ accountId, classes: others, rate }] : [])]
+  })
 }
 
 /** A recipient of an account whose mail waits (reputation/repeats.ts). */
@@ -61,9 +68,9 @@ export async function holdOf(
   { accountId, class: of }: { readonly accountId: number; readonly class: DeliveryClass },
 ): Promise<HoldReason | undefined> {
   const [row] = await sql<HoldReason[]>`
-    select rule, level, rate, reason, since from account_holds
-     where account_id = ${accountId} and ${of}::smallint = any(classes) and level <> 'warned'
-       and (until is null or until > service_now())
-     order by level = 'held' desc, rate limit 1`
+    select rule, case when ${of}::smallint = any(classes) then level else 'slowed' end as level, rate, reason, since from account_holds
+     where account_id = ${accountId} and level <> 'warned' and (until is null or until > service_now())
+       and (${of}::smallint = any(classes) or (rate is not null and ${of}::smallint = any(${[...NOT_URGENT]}::smallint[])))
+     order by level = 'held' and ${of}::smallint = any(classes) desc, rate limit 1`
   return row
 }

@@ -52,14 +52,22 @@ export async function evaluateSome({ sql, defaultRules }: EvaluateDependencies):
     union
     (select account_id from account_holds where check_at <= service_now() limit ${BATCH})`
   const changes: StandingChange[] = []
+  const failures: unknown[] = []
   for (const { accountId } of due) {
-    const own = await sql.begin(async (transaction) => {
+    const judged = sql.begin(async (transaction) => {
+      // Against another worker, a release, and new rules; first in all of them.
+      await transaction`select from accounts where id = ${accountId} for no key update`
       const isDue = await takeDue(transaction, accountId)
       return isDue ? evaluate(transaction, accountId, defaultRules) : []
-    })
-    changes.push(...(own as StandingChange[]))
+    }) as Promise<StandingChange[]>
+    // One account must not keep those after it from being judged.
+    await judged.then(
+      (own) => changes.push(...own),
+      (error: unknown) => failures.push(error),
+    )
   }
-  return { changes, more: due.length >= BATCH }
+  if (failures.length > 0 && changes.length === 0) throw failures[0]
+  return { changes, more: due.length >= BATCH && failures.length === 0 }
 }
 
 /** Returns whether the account is still to be judged, by this worker. What is counted from now on makes it due again. */
@@ -95,10 +103,9 @@ async function evaluate(
   accountId: number,
   defaultRules: ReputationRules,
 ): Promise<StandingChange[]> {
-  // Locks the account's row, so that two workers do not write the same event.
   const [account] = await sql<Account[]>`
     select r.rules, r.since, r.base, service_now() as now from accounts a left join account_reputation r on r.account_id = a.id
-     where a.id = ${accountId} for no key update of a`
+     where a.id = ${accountId}`
   if (!account) return []
   const holds = await selectHolds(sql, accountId)
   const figures = figuresOf(await selectHours(sql, accountId, account), account.now)
@@ -114,7 +121,7 @@ async function evaluate(
     const hold = holds.find((one) => one.rule === rule)
     const verdict = verdicts.find((one) => one.rule === rule)
     const isGood = !verdict && !lasting.some((one) => one.rule === rule)
-    const after = await change(sql, accountId, { rule, hold, verdict, isGood })
+    const after = await change(sql, accountId, { rule, hold, verdict, isGood, onlyWarns: judged.rules === 'none' })
     if (after === undefined) continue
     changes.push({ accountId, rule, before: hold?.level ?? 'good', after, figures: verdict?.figures ?? {} })
   }
@@ -148,22 +155,23 @@ async function selectHours(sql: SqlTransaction, accountId: number, { since, base
   return [...rows.slice(0, -1), { hour: last.hour, ...minus(last, base) }]
 }
 
-/** Complaints, and deliveries to the providers that have reported some to this installation within 30 days: others never do. */
+/**
+ * Complaints of the providers that have reported some to this installation within 30 days, and deliveries to them: the others never do. Nor is
+ * it known which of the small ones do.
+ */
 async function complaintsOf(
   sql: SqlTransaction,
   accountId: number,
   { recent }: Figures,
 ): Promise<Judged['complaints']> {
-  const { complained, since } = recent
-  if (complained < COUNTED_COMPLAINTS) return undefined
-  const { delivered } = onlyRow(
-    await sql<{ delivered: number }[]>`
-      select coalesce(sum(delivered), 0)::int as delivered from delivery_counts
-       where account_id = ${accountId} and hour >= ${since.toISOString()}::text::timestamptz
+  if (recent.complained < COUNTED_COMPLAINTS) return undefined
+  return onlyRow(
+    await sql<{ complained: number; delivered: number }[]>`
+      select coalesce(sum(complained), 0)::int as complained, coalesce(sum(delivered), 0)::int as delivered from delivery_counts
+       where account_id = ${accountId} and hour >= ${recent.since.toISOString()}::text::timestamptz
          and provider in (select provider from delivery_counts
-                           where complained > 0 and hour > service_now() - interval '30 days')`,
+                           where complained > 0 and provider <> '' and hour > service_now() - interval '30 days')`,
   )
-  return { complained, delivered }
 }
 
 interface Change {
@@ -172,14 +180,21 @@ interface Change {
   readonly verdict: Verdict | undefined
   /** The figures are below half of the lowest limit. */
   readonly isGood: boolean
+  /** The rules of the account hold and slow nothing. */
+  readonly onlyWarns: boolean
 }
 
 /** Writes what has changed of one hold. Returns the level after it; undefined if that is the same as before. */
 async function change(
   sql: SqlTransaction,
   accountId: number,
-  { rule, hold, verdict, isGood }: Change,
+  { rule, hold, verdict, isGood, onlyWarns }: Change,
 ): Promise<HoldLevel | 'good' | undefined> {
+  if (onlyWarns && hold && hold.level !== 'warned') {
+    await deleteHold(sql, accountId, rule)
+    if (verdict) await insertHold(sql, accountId, verdict)
+    return verdict?.level ?? 'good'
+  }
   const isWider = verdict && hold && verdict.level === hold.level && verdict.classes.length > hold.classes.length
   if (verdict && (isWider || isStricter(verdict.level, hold?.level))) {
     await insertHold(sql, accountId, verdict)
@@ -188,9 +203,7 @@ async function change(
   if (!hold) return undefined
   const endsByItself = !BY_HAND.has(`${rule} ${hold.level}`)
   if (endsByItself && (hold.hasEnded || (isGood && (hold.goodHours ?? 0) >= RECOVERY_HOURS))) {
-    await sql`
-      with deleted as (delete from account_holds where account_id = ${accountId} and rule = ${rule} returning *)
-      ${keepPastHolds(sql, sql`deleted`)}`
+    await deleteHold(sql, accountId, rule)
     return 'good'
   }
   await sql`
@@ -201,13 +214,21 @@ async function change(
   return undefined
 }
 
+async function deleteHold(sql: SqlTransaction, accountId: number, rule: HoldRule): Promise<void> {
+  await sql`
+    with deleted as (delete from account_holds where account_id = ${accountId} and rule = ${rule} returning *)
+    ${keepPastHolds(sql, sql`deleted`)}`
+}
+
 /** A hold because of sudden volume ends after a day: if the volume stays, it is the usual one. */
 async function insertHold(sql: SqlTransaction, accountId: number, { rule, level, classes, rate, figures }: Verdict) {
   await sql`
-    insert into account_holds (account_id, rule, level, classes, rate, figures, since, until, check_at)
+    insert into account_holds as h (account_id, rule, level, classes, rate, figures, since, until, check_at)
     values (${accountId}, ${rule}, ${level}, ${[...classes]}::smallint[], ${rate}, ${JSON.stringify(figures)}::text::jsonb, service_now(),
             ${rule === 'sudden-volume' ? sql`service_now() + interval '1 day'` : sql`null`}, service_now() + interval '1 hour')
     on conflict (account_id, rule) do update
-       set level = excluded.level, classes = excluded.classes, rate = excluded.rate, figures = excluded.figures, since = excluded.since,
+       set level = excluded.level, classes = excluded.classes,
+           -- Mail that was slowed already is not slowed further: its rate is half of that of before.
+           rate = case when excluded.rate is null then null else coalesce(h.rate, excluded.rate) end, figures = excluded.figures, since = excluded.since,
            until = excluded.until, good_since = null, check_at = excluded.check_at`
 }

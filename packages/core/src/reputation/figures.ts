@@ -17,8 +17,10 @@ export interface Figures {
   readonly day: Counts
   /** The same, or the hours with the last 1000 outcomes if those are more. */
   readonly recent: Counts & { readonly since: Date }
-  /** The most messages accepted in one of the hours before the last two; null if the account has a history of less than a week. */
+  /** The most messages accepted in one of the hours of 30 days before the last two; null if the account has a history of less than a week. */
   readonly busiestHour: number | null
+  /** The most messages delivered in the last 60 minutes, or in one of the hours of the day. */
+  readonly deliveredPerHour: number
 }
 
 const HOUR_MS = 3_600_000
@@ -32,14 +34,16 @@ export function figuresOf(hours: readonly HourCounts[], now: Date): Figures {
   const age = ({ hour }: HourCounts): number => current - Math.floor(hour.getTime() / HOUR_MS)
   const left = 1 - (now.getTime() % HOUR_MS) / HOUR_MS
   const at = (hoursAgo: number): Counts => hours.find((one) => age(one) === hoursAgo) ?? ZERO
-  const day = sum(hours.filter((one) => age(one) < 24))
-  const before = hours.filter((one) => age(one) >= 2 && age(one) < HISTORY_HOURS)
+  const today = hours.filter((one) => age(one) < 24)
+  const before = hours.filter((one) => age(one) >= 2)
+  const lastHour = plus(at(0), times(at(1), left))
   const oldest = hours.at(-1)
   return {
-    lastHour: plus(at(0), times(at(1), left)),
-    day,
+    lastHour,
+    day: sum(today),
     recent: recentOf(hours, age),
     busiestHour: oldest && age(oldest) >= HISTORY_HOURS ? Math.max(0, ...before.map(({ accepted }) => accepted)) : null,
+    deliveredPerHour: Math.max(lastHour.delivered, ...today.map(({ delivered }) => delivered)),
   }
 }
 

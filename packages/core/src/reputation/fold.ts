@@ -12,8 +12,7 @@ export async function foldCounts(sql: Sql): Promise<number> {
       delete from delivery_counts where (account_id, hour, domain_id, class, provider, source) in (
         select account_id, hour, domain_id, class, provider, source from delivery_counts
          where hour < date_trunc('day', service_now(), 'UTC') - make_interval(days => ${DAYS.hours})
-           and hour <> date_trunc('day', hour, 'UTC')
-           and hour > service_now() - make_interval(days => ${DAYS.hours + 14})
+           and extract(hour from hour at time zone 'UTC') <> 0
          limit ${CHUNK} for update skip locked)
       returning *
     )

@@ -14,7 +14,7 @@ export interface Verdict {
   readonly rule: HoldRule
   readonly level: HoldLevel
   readonly classes: readonly DeliveryClass[]
-  /** Messages per hour, if the level is `slowed`. */
+  /** Messages per hour, of all classes that are slowed; if bulk mail is held, that of normal mail. */
   readonly rate: number | null
   readonly figures: Readonly<Record<string, number>>
 }
@@ -26,10 +26,10 @@ const COMPLAINTS = { warned: 0.001, slowed: 0.003, held: 0.005 } as const
 const MIN = { outcomes: 200, bounces: 20, complaints: 5 } as const
 /** Many unknown recipients within an hour: an old or bought list, or a form that robots fill in. */
 const STORM = { bounces: 50, share: 0.1 } as const
-/** Much more mail than in any hour of the week before: perhaps the key was stolen. */
+/** Much more mail than in any hour of the month before: perhaps the key was stolen. */
 const SLOPE = { accepted: 1000, times: 10, allowed: 2 } as const
 /** Messages per hour that an account is never slowed below. */
-const MIN_RATE = 60
+const MIN_RATE = 200
 
 const RANKS: Readonly<Record<HoldLevel, number>> = { warned: 1, slowed: 2, held: 3 }
 
@@ -49,8 +49,8 @@ export interface Judged {
 
 /**
  * Returns what the rules say. With `standard`: a warning at 4 % hard bounces or 0.1 % complaints of the last 24 hours (or the last 1000 outcomes),
- * slower mail at 6 % or 0.3 %, and bulk mail held at 10 % or 0.5 %; if bulk mail was held for an hour and bounces go on, normal mail, too. Held at
- * once, urgent mail included: 50 hard bounces in an hour if they are 10 %. Slowed: ten times the mail of the busiest hour of the week. `strict`
+ * slower mail at 6 % or 0.3 %, and bulk mail held (and normal mail slowed) at 10 % or 0.5 %; if bulk mail was held for an hour and bounces go on, normal mail, too. Held at
+ * once, urgent mail included: 50 hard bounces in an hour if they are 10 %. Slowed: ten times the mail of the busiest hour of the month. `strict`
  * halves the shares; `none` only warns.
  */
 export function judge(judged: Judged): Verdict[] {
@@ -79,13 +79,16 @@ function storm({ figures: { lastHour } }: Judged, factor: number): Verdict | und
 
 function slope({ figures: { lastHour, busiestHour } }: Judged): Verdict | undefined {
   const { accepted } = lastHour
-  if (busiestHour === null || accepted <= SLOPE.accepted || accepted <= SLOPE.times * busiestHour) return undefined
+  if (!busiestHour || accepted <= SLOPE.accepted || accepted <= SLOPE.times * busiestHour) return undefined
   // Not slower than what never was too much.
   const rate = Math.max(SLOPE.accepted, SLOPE.allowed * busiestHour)
   return { rule: 'sudden-volume', level: 'slowed', classes: [NORMAL, BULK], rate, figures: { accepted, busiestHour } }
 }
 
-function bounces({ figures: { recent, lastHour }, isBulkHeld }: Judged, factor: number): Verdict | undefined {
+function bounces(
+  { figures: { recent, lastHour, deliveredPerHour }, isBulkHeld }: Judged,
+  factor: number,
+): Verdict | undefined {
   const { hard, delivered } = recent
   const share = shareOf(hard, hard + delivered)
   if (hard + delivered < MIN.outcomes || hard < MIN.bounces) return undefined
@@ -94,11 +97,11 @@ function bounces({ figures: { recent, lastHour }, isBulkHeld }: Judged, factor: 
     lastHour.hard >= MIN.bounces && shareOf(lastHour.hard, lastHour.hard + lastHour.delivered) >= BOUNCES.held * factor
   return verdictOf('bounces', levelOf(share, BOUNCES, factor), figures, {
     held: isBulkHeld && goesOn ? [NORMAL, BULK] : [BULK],
-    rate: lastHour.delivered / 2,
+    rate: deliveredPerHour / 2,
   })
 }
 
-function complaints({ figures: { lastHour }, complaints }: Judged, factor: number): Verdict | undefined {
+function complaints({ figures: { deliveredPerHour }, complaints }: Judged, factor: number): Verdict | undefined {
   if (!complaints || complaints.complained < MIN.complaints) return undefined
   const share = shareOf(complaints.complained, complaints.delivered)
   const level = levelOf(share, COMPLAINTS, factor)
@@ -106,7 +109,7 @@ function complaints({ figures: { lastHour }, complaints }: Judged, factor: numbe
     'complaints',
     level,
     { ...complaints, share: rounded(share) },
-    { held: [BULK], rate: lastHour.delivered / 2 },
+    { held: [BULK], rate: deliveredPerHour / 2 },
   )
 }
 
@@ -118,8 +121,9 @@ function verdictOf(
 ): Verdict | undefined {
   if (level === undefined) return undefined
   if (level === 'warned') return { rule, level, classes: [], rate: null, figures }
-  if (level === 'held') return { rule, level, classes: held, rate: null, figures }
-  return { rule, level, classes: [NORMAL, BULK], rate: Math.max(MIN_RATE, Math.round(rate)), figures }
+  const slowedTo = Math.max(MIN_RATE, Math.round(rate))
+  if (level === 'slowed') return { rule, level, classes: [NORMAL, BULK], rate: slowedTo, figures }
+  return { rule, level, classes: held, rate: held.includes(NORMAL) ? null : slowedTo, figures }
 }
 
 function levelOf(share: number, limits: Readonly<Record<HoldLevel, number>>, factor: number): HoldLevel | undefined {

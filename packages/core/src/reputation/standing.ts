@@ -1,6 +1,6 @@
 import type { Actor } from '../accounts/audit/index.ts'
 import { DELIVERY_CLASSES, type DeliveryClass } from '../accounts/mail-class.ts'
-import type { HoldLevel } from '../delivery/account-holds.ts'
+import { HELD_RECIPIENT_PLACE, type HoldLevel } from '../delivery/account-holds.ts'
 import { noteOperatorChange } from '../delivery/control/note-operator-change.ts'
 import { dropQueued } from '../delivery/drop-queued.ts'
 import { LIMITS_CHANNEL, OPERATOR_RULE } from '../delivery/overrides.ts'
@@ -35,8 +35,6 @@ export interface AccountStanding {
   /** The counts before this time do not matter: the account was released then. */
   readonly since: Date | null
   readonly holds: readonly ShownHold[]
-  /** Number of recipients whose mail waits for an hour, because they got one message again and again. */
-  readonly heldRecipients: number
   /** The counts of the last 24 hours. */
   readonly day: {
     readonly accepted: number
@@ -59,6 +57,18 @@ const holdColumns = (sql: Sql) => sql`
   rule, level, array(select (${[...DELIVERY_CLASSES]}::text[])[class + 1] from unnest(classes) class order by class) as classes, rate, figures,
   reason, since, until`
 
+/** The recipients of each account whose mail waits, as one hold. */
+function recipientHolds(
+  sql: AnySql,
+  where: ReturnType<AnySql>,
+  account: ReturnType<AnySql> = sql``,
+): ReturnType<AnySql> {
+  return sql`
+    select ${account} ${REPEATED_RECIPIENT}::text as rule, 'held'::text as level, '{}'::text[] as classes, null::int as rate,
+           jsonb_build_object('recipients', count(*)) as figures, null::text as reason, min(since) as since, max(until) as until
+      from recipient_holds where until > service_now() and ${where} group by account_id`
+}
+
 /** Returns the standing of an account. Throws parameterInvalid (account). */
 export async function showStanding(
   sql: Sql,
@@ -71,12 +81,11 @@ export async function showStanding(
       select r.rules, r.since from (select ${accountId}::int as id) a left join account_reputation r on r.account_id = a.id`,
   )
   const holds = await sql<ShownHold[]>`
-    select ${holdColumns(sql)} from account_holds
-     where account_id = ${accountId} and (until is null or until > service_now()) order by since`
-  const recipients = onlyRow(
-    await sql<{ count: number }[]>`
-      select count(*)::int as count from recipient_holds where account_id = ${accountId} and until > service_now()`,
-  )
+    select * from (
+      select ${holdColumns(sql)} from account_holds where account_id = ${accountId} and (until is null or until > service_now())
+      union all
+      ${recipientHolds(sql, sql`account_id = ${accountId}`)}) h
+     order by since`
   const day = onlyRow(
     await sql<AccountStanding['day'][]>`
       select coalesce(sum(accepted), 0)::int as accepted, coalesce(sum(delivered), 0)::int as delivered, coalesce(sum(hard), 0)::int as hard,
@@ -89,7 +98,6 @@ export async function showStanding(
     hasOwnRules: own.rules !== null,
     since: own.since,
     holds: [...holds],
-    heldRecipients: recipients.count,
     day,
   }
 }
@@ -97,8 +105,11 @@ export async function showStanding(
 /** Returns all holds and warnings, the latest first; at most 1000. */
 export async function listHolds(sql: Sql): Promise<(ShownHold & { readonly accountId: number })[]> {
   return sql<(ShownHold & { accountId: number })[]>`
-    select account_id as "accountId", ${holdColumns(sql)} from account_holds
-     where until is null or until > service_now() order by since desc, account_id limit ${MAX_LISTED}`
+    select * from (
+      select account_id as "accountId", ${holdColumns(sql)} from account_holds where until is null or until > service_now()
+      union all
+      ${recipientHolds(sql, sql`true`, sql`account_id,`)}) h
+     order by since desc, "accountId" limit ${MAX_LISTED}`
 }
 
 /** Sets the rules of an account; null: those of the installation. Throws parameterInvalid (account, rules). */
@@ -112,8 +123,9 @@ export async function setRules(
   }
   await requireAccount(sql, accountId)
   await sql.begin(async (transaction) => {
+    await lockAccount(transaction, accountId)
     const [before] = await transaction<{ rules: string | null }[]>`
-      select rules from account_reputation where account_id = ${accountId} for update`
+      select rules from account_reputation where account_id = ${accountId}`
     await transaction`
       insert into account_reputation (account_id, rules) values (${accountId}, ${rules})
       on conflict (account_id) do update set rules = excluded.rules`
@@ -140,16 +152,22 @@ export async function holdAccount(sql: Sql, { accountId, classes, reason }: NewH
   await requireAccount(sql, accountId)
   await sql.begin(async (transaction) => {
     await lockAccount(transaction, accountId)
+    const [before] = await transaction<{ classes: DeliveryClass[] }[]>`
+      select classes from account_holds where account_id = ${accountId} and rule = ${OPERATOR_RULE}`
+    // A class that is held already stays so.
+    const all = DELIVERY_CLASSES.flatMap((_name, of) =>
+      [...classes, ...(before?.classes ?? [])].some((one) => one === of) ? [of] : [],
+    )
     await transaction`
       insert into account_holds (account_id, rule, level, classes, figures, reason, since, check_at)
-      values (${accountId}, ${OPERATOR_RULE}, 'held', ${[...classes]}::smallint[], '{}', ${reason}, service_now(), 'infinity')
+      values (${accountId}, ${OPERATOR_RULE}, 'held', ${all}::smallint[], '{}', ${reason}, service_now(), 'infinity')
       on conflict (account_id, rule) do update set classes = excluded.classes, reason = excluded.reason`
-    const names = classes.map((of) => DELIVERY_CLASSES[of])
+    const names = all.map((of) => DELIVERY_CLASSES[of])
     await noteOperatorChange(transaction, {
       ...changeOf(accountId, by, 'account.hold'),
       after: { classes: names, reason },
     })
-    await noteEvent(transaction, accountId, { rule: OPERATOR_RULE, before: 'good', after: 'held' })
+    if (!before) await noteEvent(transaction, accountId, { rule: OPERATOR_RULE, before: 'good', after: 'held' })
     await transaction`select pg_notify(${LIMITS_CHANNEL}, '')`
   })
 }
@@ -193,7 +211,7 @@ export interface Purged {
 }
 
 /**
- * Drops the waiting mail of the classes that are held, each delivery with its event, and then releases the account. Kept are scheduled mail, what
+ * Drops the waiting mail of the classes and recipients that are held, each delivery with its event, and then releases the account. Kept are scheduled mail, what
  * the operator holds or was set aside, and mail accepted meanwhile. `onProgress` is called with the number dropped until then. Throws parameterInvalid (account).
  */
 export async function purgeAccount(
@@ -205,23 +223,35 @@ export async function purgeAccount(
   const { end } = onlyRow(
     await sql<{ end: string }[]>`select uuidv7_floor(service_now() + interval '1 millisecond')::text as end`,
   )
-  const held = await sql<{ class: number }[]>`
+  const held = await sql<{ class: DeliveryClass }[]>`
     select distinct unnest(classes)::int as class from account_holds where account_id = ${accountId} and level = 'held'`
-  const classes = held.map((row) => row.class)
-  let dropped = 0
-  for (;;) {
-    const chunk: ReturnType<AnySql> = sql`
-      (q.message_id, q.recipient_no) in (
+  const isOwn = sql`worker_id is null and account_id = ${accountId} and message_id < ${end}::uuid`
+  // In the order of an index of the account's own mail: the planner would otherwise read that of all.
+  const chunks = [
+    ...held.map(
+      (row) => sql`
         select message_id, recipient_no from delivery_queue
-         where worker_id is null and account_id = ${accountId} and class = any(${classes}::smallint[]) and message_id < ${end}::uuid
-           and state <> 'scheduled' and set_aside is null and waiting_for is distinct from 'hold'
-         limit ${CHUNK})`
-    const { length } = await (dropQueued(sql, chunk) as PromiseLike<readonly unknown[]>)
-    dropped += length
-    if (length === 0) break
-    onProgress?.(dropped)
+         where ${isOwn} and class = ${row.class}::smallint and state <> 'scheduled' and set_aside is null and waiting_for is distinct from 'hold'
+         order by next_at limit ${CHUNK}`,
+    ),
+    ...DELIVERY_CLASSES.map(
+      (_name, of) => sql`
+        select message_id, recipient_no from delivery_queue
+         where ${isOwn} and class = ${of}::smallint and place = ${HELD_RECIPIENT_PLACE}
+         order by next_at limit ${CHUNK}`,
+    ),
+  ]
+  let dropped = 0
+  for (const chunk of chunks) {
+    for (let count = CHUNK; count === CHUNK; ) {
+      const where: ReturnType<AnySql> = sql`(q.message_id, q.recipient_no) in (${chunk})`
+      count = (await (dropQueued(sql, where) as PromiseLike<readonly unknown[]>)).length
+      dropped += count
+      if (count > 0) onProgress?.(dropped)
+    }
   }
   const rules = await sql.begin(async (transaction) => {
+    await lockAccount(transaction, accountId)
     await noteOperatorChange(transaction, {
       ...changeOf(accountId, by, 'account.purge'),
       after: { deliveries: dropped },

@@ -174,7 +174,7 @@ export function accountHeld(hold: HoldReason | undefined, isOperator: boolean): 
   if (!hold) return 'Mail of the account was held or slowed, and is sent again now.'
   const why = HOLD_TEXTS[hold.rule] ?? 'The operator holds mail of this account'
   const reason = isOperator && hold.reason !== null ? `: ${shortened(hold.reason)}` : ''
-  if (hold.level === 'held') return `${why}${reason}. It waits until the operator releases it, or expires.`
+  if (hold.level === 'held') return `${why}${reason}. It waits until it is released, or expires.`
   return `${why}${reason}. At most ${hold.rate} messages per hour of the account are sent.`
 }
 

@@ -78,6 +78,7 @@ const WRONG: readonly (readonly [line: string, status: number, said: RegExp])[] 
   [`suppression add --account ${account} --global --email a@b.example`, 2, /cannot be used together/],
   [`suppression remove --account ${account}`, 2, /missing option --email or --domain/],
   ['suppression list', 2, /missing option --account/],
+  ['suppression show --account 999999 --email lena@harbor.example', 1, /account 999999 not found/],
   ['suppression show --email a@b.example', 2, /missing option --account/],
   [`suppression show --account ${account}`, 2, /missing option --email/],
   [`suppression show --account ${account} --email nobody`, 1, /Invalid email address/],

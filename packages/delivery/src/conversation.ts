@@ -157,7 +157,8 @@ function sessionFailure(error: unknown): { stage: Stage; reply: Reply } {
 }
 
 function tlsReply({ enhanced, message }: TlsRefused): Reply {
-  return { code: 451, enhanced, text: cutText(message, MAX_KEPT_BYTES), own: true }
+  // Without a code, since the host has refused nothing.
+  return { code: 0, enhanced, text: cutText(message, MAX_KEPT_BYTES), own: true }
 }
 
 function lostReply(reason: string): Reply {

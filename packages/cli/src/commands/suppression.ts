@@ -1,5 +1,6 @@
 import { EVERY_ACCOUNT, SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '@postrider/core'
 import { type Call, type Command, requiredId, requiredText, table, textOption, UsageError } from '../command.ts'
+import { requireAccount } from './queue-place.ts'
 import { ruleText, sourceText } from './suppression-cause.ts'
 
 const SCOPE_USAGE = '(--account ID | --global)'
@@ -78,6 +79,7 @@ export const suppressionCommands: readonly Command[] = [
       const email = requiredText(call, 'email')
       const group = textOption(call, 'group') === undefined ? undefined : requiredId(call, 'group')
       return call.withCore(async (core) => {
+        await requireAccount(core, accountId)
         const found = await core.suppressions.holding(accountId, email, group)
         const rows = found.map((one) => [...row(one), sourceText(one.cause)])
         const text = found.length > 0 ? table([...HEADING, 'source'], rows) : `${email} is not suppressed`

@@ -26,7 +26,7 @@ t.test('reports are shown, listed, and summed up as JSON', async (t) => {
   await take(reportMail(gzipped(googleReport({ domain, rows, org: 'g\u202eoogle.com', email: 'a@google.com' }))))
   const { stdout, code } = await postrider(env, 'dmarc', 'show', domain)
   t.equal(code, 0)
-  t.match(stdout, `${domain}: 1 reports of the last 14 days`)
+  t.match(stdout, `${domain}: 1 report of the last 14 days`)
   t.match(stdout, /^policy: p=none; /m)
   t.match(stdout, /^not yet ready for quarantine: 100 % of ours aligned, but reports cover 1 of 14 days$/m)
   t.match(stdout, /^ours +300 +300 +100 %$/m)

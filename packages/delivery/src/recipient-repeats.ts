@@ -5,9 +5,9 @@ const CELLS = 1 << 20
 /** Deliveries to one recipient that are not reported: few get a third message within the time. */
 const UNREPORTED = 2
 const GENERATION_MS = 600_000
-/** Milliseconds between two reports, and deliveries in one. */
+/** Milliseconds between two reports, and deliveries in one: of a flood, some suffice. */
 const REPORT_EVERY_MS = 1000
-const MAX_REPORTED = 5000
+const MAX_REPORTED = 1000
 
 export interface RecipientRepeatsOptions {
   readonly core: Core

@@ -253,6 +253,21 @@ t.test('what is counted while an account is judged is judged, too', async (t) =>
   await reputation.release(accountId)
 })
 
+t.test('a sudden volume is one of the last 60 minutes, also if they are in two hours of the clock', async (t) => {
+  const { accountId } = await service.makeSender()
+  const minutes = 66 - new Date().getUTCMinutes()
+  await moveClock(sql, `${minutes} minutes`)
+  await sql`
+    insert into account_counts (account_id, hour, accepted, delivered, hard, soft, complained)
+    select ${accountId}, date_trunc('hour', service_now(), 'UTC') - make_interval(hours => no), case no when 1 then 900 else 50 end, 50, 0, 0, 0
+      from generate_series(1, 180) no`
+  await sql`
+    insert into events (occurred_at, account_id, type, message_id, recipient_no)
+    select service_now(), ${accountId}, 'processed', gen_random_uuid(), 0 from generate_series(1, 600)`
+  t.match(await happened({ accountId } as Sender, {}), [{ accountId, rule: 'sudden-volume', after: 'slowed' }])
+  await reputation.release(accountId)
+})
+
 t.test(
   'slowed mail goes on as usual after a day of good figures; held mail of complaints or storms waits for the operator',
   async (t) => {

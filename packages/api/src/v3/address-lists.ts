@@ -1,28 +1,13 @@
-import type { FailureKind, SuppressionReason } from '@postrider/core'
+import type { FailedAddress, FailureFilter, FailureKind, SuppressionReason } from '@postrider/core'
 import type { Call } from './operation.ts'
 
 /** A page of a list, or some of its addresses in lower case. */
-export interface Asked {
-  readonly from?: Date | undefined
-  readonly to?: Date | undefined
-  readonly prefix?: string | undefined
-  readonly emails?: readonly string[] | undefined
-  readonly limit: number
-  readonly offset: number
-}
-
-export interface Listed {
-  readonly email: string
-  readonly since: Date
-  readonly code: number | null
-  readonly reply: string | null
-  readonly status: string | null
-}
+type Asked = Omit<FailureFilter, 'kind'>
 
 /** Where the addresses of one of v3's lists come from. */
 export interface AddressList {
   /** Returns a page, sorted by address. */
-  browse(call: Call, asked: Asked): Promise<readonly Listed[]>
+  browse(call: Call, asked: Asked): Promise<readonly FailedAddress[]>
   count(call: Call, asked: Asked): Promise<number>
   /** Removes these addresses, in lower case, or all. Returns how many were on the list. */
   remove(call: Call, emails?: readonly string[]): Promise<number>

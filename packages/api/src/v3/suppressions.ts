@@ -1,6 +1,6 @@
-import { replyLine } from '@postrider/core'
+import { type FailedAddress, replyLine } from '@postrider/core'
 import Type from 'typebox'
-import { type AddressList, failedWith, type Listed, suppressedFor } from './address-lists.ts'
+import { type AddressList, failedWith, suppressedFor } from './address-lists.ts'
 import { GLOBAL_REASONS, OfAddress, unixSeconds } from './group-suppressions.ts'
 import { type Operation, operation } from './operation.ts'
 import { sendPageLinks, totalOf } from './page-links.ts'
@@ -15,11 +15,11 @@ interface List {
   /** Path of one entry in official examples, in addition to the list's own path (contract, corrections). */
   readonly singular?: { readonly path: string; readonly noun: string }
   readonly addresses: AddressList
-  readonly shown: (entry: Listed) => Readonly<Record<string, unknown>>
+  readonly shown: (entry: FailedAddress) => Readonly<Record<string, unknown>>
 }
 
 /** Code and text of the server's reply (pair P45). */
-function reasonOf({ code, status, reply }: Listed, otherwise: string): string {
+function reasonOf({ code, status, reply }: FailedAddress, otherwise: string): string {
   if (reply === null) return otherwise
   return replyLine({ reply, ...(code === null ? {} : { code }), ...(status === null ? {} : { enhanced: status }) })
 }

@@ -55,10 +55,10 @@ function showAnswer(summary: DmarcSummary): Answer {
     ['ours', ours.messages, ours.aligned, share(ours.aligned, ours.messages)],
     ['others', others.messages, others.aligned, share(others.aligned, others.messages)],
   ]
-  const aside = unauthenticated === 0 ? '' : `; ${unauthenticated} others are not authenticated and do not count`
+  const aside = unauthenticated === 0 ? '' : `; not authenticated, and not counted: ${unauthenticated}`
   const tags = Object.entries(policy ?? {}).map(([tag, value]) => `${tag}=${value}`)
   const parts = [
-    `${domain}: ${reports} reports of the last ${days} days${aside}`,
+    `${domain}: ${reports} ${reports === 1 ? 'report' : 'reports'} of the last ${days === 1 ? 'day' : `${days} days`}${aside}`,
     ...(tags.length > 0 ? [`policy: ${tags.join('; ')}`] : []),
     advice.text,
   ]

@@ -20,7 +20,10 @@ export const providerFigureCommands: readonly Command[] = [
       const text = readBounded(path, { name: 'the file', maxBytes: FIGURE_FILE.maxBytes })
       const file = { service: service as FigureService, text, domain: textOption(call, 'domain') }
       const imported = await call.withCore((core) => core.providerFigures.import(file))
-      return { data: imported, text: `${imported.figures} figures of ${imported.provider} imported` }
+      return {
+        data: imported,
+        text: `${imported.figures} ${imported.figures === 1 ? 'figure' : 'figures'} of ${imported.provider} imported`,
+      }
     },
   },
   {
@@ -36,7 +39,8 @@ export const providerFigureCommands: readonly Command[] = [
       }
       const figures = await call.withCore((core) => core.providerFigures.list(name))
       const rows = figures.map((one) => [one.day, one.provider, one.subject, one.name, one.value, one.importedAt])
-      return { data: figures, text: table(['day', 'provider', 'subject', 'figure', 'value', 'imported at'], rows) }
+      const heading = ['day', 'provider', 'subject', 'figure', 'value', 'imported at']
+      return { data: figures, text: rows.length > 0 ? table(heading, rows) : 'no figures; "provider import" adds some' }
     },
   },
 ]

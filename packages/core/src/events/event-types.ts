@@ -176,7 +176,7 @@ export const EVENT_TYPE_TABLE = {
   account: {
     meaning:
       'Mail of the account is slowed, held or released, or its figures are a reason for a warning. It belongs to no message.',
-    producers: ['reputation/evaluate.ts', 'reputation/repeats.ts', 'reputation/standing.ts'],
+    producers: ['reputation/account-change.ts'],
     v2: null,
     v3: null,
     log: { filter: null, statuses: [], indexed: false },

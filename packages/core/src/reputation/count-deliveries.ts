@@ -3,15 +3,15 @@ import { type BounceClass, HARD_CLASSES } from '../delivery/bounce-rules.ts'
 import { eventTypesWhere } from '../events/event-types.ts'
 import type { SqlTransaction } from '../platform/database/database.ts'
 import type { Batch } from '../reporting/events/index.ts'
+import { JUDGED_VOLUME } from './rules.ts'
 
 const TYPES = eventTypesWhere((_row, type) =>
   ['processed', 'sent', 'deferred', 'bounced', 'expired', 'complained', 'unsubscribed'].includes(type),
 )
 /** The bounces that a filter or a policy of the receiver caused. */
 const BLOCKED: readonly BounceClass[] = ['spam', 'policy', 'authentication', 'rate', 'filtered']
-/** Messages accepted within an hour from which an account's volume is judged. */
-const JUDGED_VOLUME = 1000
-const METRICS = [
+/** The columns of delivery_counts that are counts. */
+export const COUNTS = [
   ...['accepted', 'attempts', 'delivered', 'deferred', 'hard', 'soft', 'blocked', 'late', 'complained', 'unsubscribed'],
 ]
 const SUMS = ['accepted', 'delivered', 'hard', 'soft', 'complained']
@@ -26,7 +26,7 @@ export async function countDeliveries(
   providers: readonly string[],
 ): Promise<void> {
   const write = sql.unsafe
-  const names = write(METRICS.join(', '))
+  const names = write(COUNTS.join(', '))
   const added = (table: string, metrics: readonly string[]) =>
     write(metrics.map((metric) => `${metric} = ${table}.${metric} + excluded.${metric}`).join(', '))
   await sql`
@@ -67,7 +67,7 @@ export async function countDeliveries(
       insert into delivery_counts as d (account_id, hour, domain_id, class, provider, source, ${names})
       select account_id, hour, domain_id, class, provider, source, ${names} from counted
        order by account_id, hour, domain_id, class, provider, source
-      on conflict (account_id, hour, domain_id, class, provider, source) do update set ${added('d', METRICS)}
+      on conflict (account_id, hour, domain_id, class, provider, source) do update set ${added('d', COUNTS)}
     ), summed as (
       insert into account_counts as s (account_id, hour, ${write(SUMS.join(', '))})
       select account_id, hour, ${write(SUMS.map((metric) => `sum(${metric})::int`).join(', '))} from counted

@@ -1,8 +1,8 @@
 import type { HoldLevel } from '../delivery/account-holds.ts'
 import { LIMITS_CHANNEL } from '../delivery/overrides.ts'
 import { keepPastHolds } from '../delivery/past-limits.ts'
-import { insertEvents } from '../events/insert-events.ts'
 import { onlyRow, type Sql, type SqlTransaction } from '../platform/database/database.ts'
+import { lockAccount, noteStanding } from './account-change.ts'
 import { type Figures, figuresOf, type HourCounts, minus } from './figures.ts'
 import {
   HOLD_RULES,
@@ -11,14 +11,13 @@ import {
   type Judged,
   judge,
   judgeRecovery,
+  MIN,
   type ReputationRules,
   type Verdict,
 } from './rules.ts'
 
 /** Accounts per round. */
 const BATCH = 50
-/** Complaints within 30 days from which the deliveries to providers that report them are counted. */
-const COUNTED_COMPLAINTS = 5
 /** Hours of good figures after which a hold ends. */
 const RECOVERY_HOURS = 24
 /** Holds that end by hand only: what caused them is known only to the account's owner. */
@@ -55,8 +54,7 @@ export async function evaluateSome({ sql, defaultRules }: EvaluateDependencies):
   const failures: unknown[] = []
   for (const { accountId } of due) {
     const judged = sql.begin(async (transaction) => {
-      // Against another worker, a release, and new rules; first in all of them.
-      await transaction`select from accounts where id = ${accountId} for no key update`
+      await lockAccount(transaction, accountId)
       const isDue = await takeDue(transaction, accountId)
       return isDue ? evaluate(transaction, accountId, defaultRules) : []
     }) as Promise<StandingChange[]>
@@ -126,11 +124,8 @@ async function evaluate(
     changes.push({ accountId, rule, before: hold?.level ?? 'good', after, figures: verdict?.figures ?? {} })
   }
   for (const { rule, before, after, figures } of changes) {
-    await insertEvents(sql, {
-      from: sql`(select ${accountId}::int as account_id, null::uuid as message_id, null::int as recipient_no) account`,
-      type: 'account',
-      detail: { rule, before, after, ...(Object.keys(figures).length > 0 ? { figures } : {}) },
-    })
+    const found = Object.keys(figures).length > 0 ? { figures } : {}
+    await noteStanding(sql, accountId, { rule, before, after, ...found })
   }
   if (changes.length > 0) await sql`select pg_notify(${LIMITS_CHANNEL}, '')`
   return changes
@@ -164,7 +159,7 @@ async function complaintsOf(
   accountId: number,
   { recent }: Figures,
 ): Promise<Judged['complaints']> {
-  if (recent.complained < COUNTED_COMPLAINTS) return undefined
+  if (recent.complained < MIN.complaints) return undefined
   return onlyRow(
     await sql<{ complained: number; delivered: number }[]>`
       select coalesce(sum(complained), 0)::int as complained, coalesce(sum(delivered), 0)::int as delivered from delivery_counts

@@ -1,4 +1,5 @@
 import type { Sql } from '../platform/database/database.ts'
+import { COUNTS } from './count-deliveries.ts'
 
 /** Days for which counts are kept by hour, and by day; and the sums of accounts. */
 const DAYS = { hours: 14, all: 400, sums: 31 } as const
@@ -7,6 +8,7 @@ const CHUNK = 5000
 
 /** Adds old hours up to days, and deletes what is older still. Returns the number of rows that were changed. */
 export async function foldCounts(sql: Sql): Promise<number> {
+  const write = sql.unsafe
   const folded = await sql`
     with old as (
       delete from delivery_counts where (account_id, hour, domain_id, class, provider, source) in (
@@ -16,15 +18,12 @@ export async function foldCounts(sql: Sql): Promise<number> {
          limit ${CHUNK} for update skip locked)
       returning *
     )
-    insert into delivery_counts as d
-    select account_id, date_trunc('day', hour, 'UTC') as day, domain_id, class, provider, source, sum(accepted), sum(attempts), sum(delivered),
-           sum(deferred), sum(hard), sum(soft), sum(blocked), sum(late), sum(complained), sum(unsubscribed)
+    insert into delivery_counts as d (account_id, hour, domain_id, class, provider, source, ${write(COUNTS.join(', '))})
+    select account_id, date_trunc('day', hour, 'UTC') as day, domain_id, class, provider, source,
+           ${write(COUNTS.map((name) => `sum(${name})`).join(', '))}
       from old group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
     on conflict (account_id, hour, domain_id, class, provider, source) do update
-       set accepted = d.accepted + excluded.accepted, attempts = d.attempts + excluded.attempts, delivered = d.delivered + excluded.delivered,
-           deferred = d.deferred + excluded.deferred, hard = d.hard + excluded.hard, soft = d.soft + excluded.soft,
-           blocked = d.blocked + excluded.blocked, late = d.late + excluded.late, complained = d.complained + excluded.complained,
-           unsubscribed = d.unsubscribed + excluded.unsubscribed`
+       set ${write(COUNTS.map((name) => `${name} = d.${name} + excluded.${name}`).join(', '))}`
   const deleted = await sql`
     delete from delivery_counts where (account_id, hour, domain_id, class, provider, source) in (
       select account_id, hour, domain_id, class, provider, source from delivery_counts

@@ -1,6 +1,6 @@
 import { LIMITS_CHANNEL } from '../delivery/overrides.ts'
-import { insertEvents } from '../events/insert-events.ts'
 import type { Sql } from '../platform/database/database.ts'
+import { noteStanding } from './account-change.ts'
 import type { ReputationRules } from './rules.ts'
 import { REPEATED_RECIPIENT } from './standing.ts'
 
@@ -21,6 +21,8 @@ export interface Repeated {
 const LOOP = { equal: 18, sameSubject: 98, minutes: 10, heldSeconds: 3600 } as const
 /** Bytes of each part that are compared. */
 const READ = 8192
+/** Rows deleted at once. */
+const CHUNK = 5000
 /** Seconds after a release of the account in which no recipient is held: what waited is sent then. */
 const RELEASED_SECONDS = 3600
 
@@ -80,20 +82,22 @@ export async function noteRepeats(
       )
       select account_id as "accountId", (loop.messages + 2)::int as messages from held join loop using (account_id, recipient)`
     for (const { accountId, messages } of held) {
-      await insertEvents(transaction, {
-        from: transaction`(select ${accountId}::int as account_id, null::uuid as message_id, null::int as recipient_no) account`,
-        type: 'account',
-        detail: { rule: REPEATED_RECIPIENT, before: 'good', after: 'held', figures: { messages, minutes } },
-      })
+      const detail = { rule: REPEATED_RECIPIENT, before: 'good', after: 'held', figures: { messages, minutes } }
+      await noteStanding(transaction, accountId, detail)
     }
     if (held.length > 0) await transaction`select pg_notify(${LIMITS_CHANNEL}, '')`
     return held.map(({ accountId }) => accountId)
   }) as Promise<number[]>
 }
 
-/** Deletes old counts and ended holds. Returns the number of rows. */
+/** Deletes some old counts and ended holds. Returns the number of rows. */
 export async function forgetRepeats(sql: Sql): Promise<number> {
-  const repeats = await sql`delete from recipient_repeats where minute < service_now() - interval '15 minutes'`
-  const holds = await sql`delete from recipient_holds where until < service_now() - interval '1 hour'`
+  const repeats = await sql`
+    delete from recipient_repeats where (account_id, recipient, message, is_subject, minute) in (
+      select account_id, recipient, message, is_subject, minute from recipient_repeats
+       where minute < service_now() - interval '15 minutes' limit ${CHUNK})`
+  const holds = await sql`
+    delete from recipient_holds where (account_id, recipient) in (
+      select account_id, recipient from recipient_holds where until < service_now() - interval '1 hour' limit ${CHUNK})`
   return repeats.count + holds.count
 }

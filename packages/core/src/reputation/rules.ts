@@ -23,11 +23,13 @@ export interface Verdict {
 const BOUNCES = { warned: 0.04, slowed: 0.06, held: 0.1 } as const
 const COMPLAINTS = { warned: 0.001, slowed: 0.003, held: 0.005 } as const
 /** Counts below which a share says nothing. */
-const MIN = { outcomes: 200, bounces: 20, complaints: 5 } as const
+export const MIN = { outcomes: 200, bounces: 20, complaints: 5 } as const
 /** Many unknown recipients within an hour: an old or bought list, or a form that robots fill in. */
 const STORM = { bounces: 50, share: 0.1 } as const
 /** Much more mail than in any hour of the month before: perhaps the key was stolen. */
 const SLOPE = { accepted: 1000, times: 10, allowed: 2 } as const
+/** Messages accepted within an hour of the clock from which an account is judged: the last 60 minutes may be in two of them. */
+export const JUDGED_VOLUME = SLOPE.accepted / 2
 /** Messages per hour that an account is never slowed below. */
 const MIN_RATE = 200
 

@@ -6,9 +6,9 @@ import { dropQueued } from '../delivery/drop-queued.ts'
 import { LIMITS_CHANNEL, OPERATOR_RULE } from '../delivery/overrides.ts'
 import { keepPastHolds } from '../delivery/past-limits.ts'
 import { requireAccount } from '../delivery/require-account.ts'
-import { insertEvents } from '../events/insert-events.ts'
 import { type AnySql, onlyRow, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { invalidParameter } from '../platform/errors.ts'
+import { lockAccount, noteStanding } from './account-change.ts'
 import { REPUTATION_RULES, type ReputationRules } from './rules.ts'
 
 /** Why mail of an account is slowed or held, or its owner was warned. */
@@ -167,7 +167,7 @@ export async function holdAccount(sql: Sql, { accountId, classes, reason }: NewH
       ...changeOf(accountId, by, 'account.hold'),
       after: { classes: names, reason },
     })
-    if (!before) await noteEvent(transaction, accountId, { rule: OPERATOR_RULE, before: 'good', after: 'held' })
+    if (!before) await noteStanding(transaction, accountId, { rule: OPERATOR_RULE, before: 'good', after: 'held' })
     await transaction`select pg_notify(${LIMITS_CHANNEL}, '')`
   })
 }
@@ -198,7 +198,7 @@ async function release(sql: SqlTransaction, accountId: number, by: Actor): Promi
       select to_jsonb(c) - 'account_id' - 'soft' from account_counts c
        where account_id = ${accountId} and hour = date_trunc('hour', service_now(), 'UTC'))
     on conflict (account_id) do update set since = excluded.since, base = excluded.base`
-  for (const { rule, level } of ended) await noteEvent(sql, accountId, { rule, before: level, after: 'good' })
+  for (const { rule, level } of ended) await noteStanding(sql, accountId, { rule, before: level, after: 'good' })
   const rules = [...ended.map(({ rule }) => rule), ...(recipients.count > 0 ? [REPEATED_RECIPIENT] : [])]
   await noteOperatorChange(sql, { ...changeOf(accountId, by, 'account.release'), before: { rules } })
   await sql`select pg_notify(${LIMITS_CHANNEL}, '')`
@@ -259,23 +259,6 @@ export async function purgeAccount(
     return release(transaction, accountId, by)
   })
   return { dropped, rules: rules as string[] }
-}
-
-async function noteEvent(
-  sql: SqlTransaction,
-  accountId: number,
-  detail: { readonly rule: string; readonly before: string; readonly after: string },
-): Promise<void> {
-  await insertEvents(sql, {
-    from: sql`(select ${accountId}::int as account_id, null::uuid as message_id, null::int as recipient_no) account`,
-    type: 'account',
-    detail,
-  })
-}
-
-/** Against an evaluation at the same time (evaluate.ts). */
-async function lockAccount(sql: SqlTransaction, accountId: number): Promise<void> {
-  await sql`select from accounts where id = ${accountId} for no key update`
 }
 
 function changeOf(accountId: number, by: Actor, action: string) {

@@ -899,11 +899,19 @@ create table returns (
   size integer not null,
   content bytea,
   sent_to text,
+  mail_from text,
+  forward text,
+  forward_at timestamptz,
+  forward_hour timestamptz,
+  forward_tries smallint,
+  forward_message_id uuid,
   constraint returns_pkey primary key (id)
 );
 create index returns_by_kind on returns (kind, id);
 create index returns_by_message on returns (message_id, recipient_no) where message_id is not null;
 create index returns_by_time on returns (received_at);
+create index returns_forward on returns (forward_at) where forward = any (array['waiting'::text, 'excess'::text]);
+create index returns_forwarded on returns (forward_hour) where forward_hour is not null;
 create index returns_kept on returns ((message_id is null), id) where content is not null;
 create index returns_unmatched on returns (id) where message_id is null;
 

@@ -16,6 +16,7 @@ import type { GivenKey } from './domains/dkim-key.ts'
 import { createDomains, type Domains } from './domains/index.ts'
 import { type Batches, batchesOf, createMessages, EVERYTHING, type Messages, type Share } from './messages/index.ts'
 import { createFinishedSource } from './messages/requeue/finished-source.ts'
+import { createServiceMail } from './messages/service-mail.ts'
 import { createByteBudget } from './platform/budget.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
@@ -157,7 +158,8 @@ export function createCore({
   })
   const tracking = createTracking({ sql, secrets, log })
   const aggregateReports = createAggregateReports({ sql: work, config, now: () => clock.now() })
-  const returns = createReturns({ sql: work, secrets, config, aggregateReports, now: () => clock.now() })
+  const serviceMail = createServiceMail({ sql: work, messages, config })
+  const returns = createReturns({ serviceMail, sql: work, secrets, config, aggregateReports, now: () => clock.now() })
   const http = createOutboundHttp(config)
   const tls = createTls({ sql, log, config })
   const exports = createExports({ sql: work, secrets, config, messages, principalOf: auth.principalOf, http })

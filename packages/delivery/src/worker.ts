@@ -14,6 +14,7 @@ import { createRecorder } from './recorder.ts'
 import { runReputationLoop } from './reputation-loop.ts'
 import { runRetentionLoops } from './retention-loops.ts'
 import { createRoutes } from './routes.ts'
+import { runServiceMailLoop } from './service-mail-loop.ts'
 import { runSourceLoops } from './source-loops.ts'
 import { runStsLoop } from './tls/sts-loop.ts'
 import { runWarmUpLoop } from './warm-up-loop.ts'
@@ -71,6 +72,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
     runWarmUpLoop({ core, log }),
     runReputationLoop({ core, log }),
     runGuardLoop({ core, log }),
+    runServiceMailLoop({ core, log }),
     ...runExportLoops({ core, log }),
     ...runRetentionLoops({ core, log }),
     ...runSourceLoops({ core, log }),

@@ -73,6 +73,8 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   HELO_NAME: ['not a host', '-a', 'a-', 'a..b', '[127.0.0.1]', 'm\u00fcnchen.example', 'a'.repeat(254)],
   RETURN_PATH_HOST: ['not a host', 'bounce@ship.example', '.example'],
   FEEDBACK_SENDER_ID: ['four', 'sixteen letters1', 'with space', 'ümlaut'],
+  OPERATOR_MAIL: ['desk', 'Desk <desk@ship.example>', 'a@b.example, c@d.example', 'desk@ship.example\r\nX: y'],
+  SERVICE_DOMAIN: ['not a host', 'desk@ship.example', '.example'],
   DOMAIN_GRACE_HOURS: ['0', '8761', '3d', '-1'],
   PUBLIC_URL: ['ship.example', '/path', 'ftp://ship.example', 'http://', 'https://ship example'],
   TRACKING_SCHEME: ['ftp', 'HTTPS', 'https://'],
@@ -174,6 +176,8 @@ t.test('an empty environment gives the defaults, and blank settings count as lef
     heloName,
     returnPathHost: heloName,
     feedbackSenderId: undefined,
+    operatorMail: undefined,
+    serviceDomain: undefined,
     domainGraceHours: 72,
     publicUrl: 'http://localhost:8080',
     trackingScheme: 'http',
@@ -227,6 +231,13 @@ for (const [setting, value, config] of GOOD) {
     if (setting === 'DATABASE_URL') t.equal(read.databaseUrl, value)
   })
 }
+
+t.test('mail to the operator needs a domain that it is sent from, and must not come back', async (t) => {
+  t.match(refusal({ OPERATOR_MAIL: 'desk@ship.example' })?.message, /^SERVICE_DOMAIN must also be set/)
+  const both = { SERVICE_DOMAIN: 'Ship.example', RETURN_PATH_HOST: 'b.ship.example' }
+  t.match(refusal({ ...both, OPERATOR_MAIL: 'Abuse@B.ship.example' })?.message, /^OPERATOR_MAIL must be an address at/)
+  t.match(readConfig({ ...both, OPERATOR_MAIL: 'abuse@ship.example' }), { serviceDomain: 'ship.example' })
+})
 
 t.test('of two wrong settings one is named, and mending it names the other', async (t) => {
   const env = { API_PORT: 'x', LOG_LEVEL: 'loud' }

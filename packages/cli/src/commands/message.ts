@@ -5,7 +5,7 @@ import { messageNotFound } from './message-not-found.ts'
 import { messageQueueCommands } from './message-queue.ts'
 import { messageSendCommands } from './message-send.ts'
 import { messageWhyCommands } from './message-why.ts'
-import { effectText } from './returns.ts'
+import { effectText } from './return-answers.ts'
 import { ruleText } from './suppression-cause.ts'
 
 /** Reports on a message that are shown. At most a few are stored for a delivery. */

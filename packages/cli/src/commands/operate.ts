@@ -34,14 +34,20 @@ export const operateCommands: readonly Command[] = [
         throw new UsageError(`unknown process "${name}"; must be one of ${PROCESSES.join(', ')}`)
       await CHECKS[name](call)
       const aside = name === 'delivery' ? await call.withCore((core) => core.deliveries.setAside()) : []
-      const warning = `${aside.length} deliveries are set aside; "postrider message aside" lists them`
+      const warnings = [
+        ...(aside.length > 0 ? [`${aside.length} deliveries are set aside; "postrider message aside" lists them`] : []),
+        ...(name === 'returns' && call.config.operatorMail === undefined ? [LETTERS_ARE_KEPT] : []),
+      ]
       return {
         data: { process: name, healthy: true, ...(aside.length > 0 ? { setAside: aside.length } : {}) },
-        text: aside.length > 0 ? `${name} is healthy; ${warning}` : `${name} is healthy`,
+        text: [`${name} is healthy`, ...warnings].join('; '),
       }
     },
   },
 ]
+
+const LETTERS_ARE_KEPT =
+  'OPERATOR_MAIL is not set, so letters to abuse@ and postmaster@ are only kept; "postrider returns list --kind letter" lists them'
 
 const CHECKS: Record<ProcessName, (call: Call) => Promise<void>> = {
   api: ({ config }) => requireHttp(`http://${reachable(local(config.apiHost))}:${config.apiPort}/health/ready`),

@@ -7,10 +7,8 @@ import {
   parseMessageId,
   RETURN_KINDS,
   type RereadCount,
-  type ReturnEffect,
   type ReturnKind,
   type ReturnResult,
-  type StoredReturn,
   type TakenReturn,
 } from '@postrider/core'
 import {
@@ -27,6 +25,7 @@ import {
   timeOption,
   UsageError,
 } from '../command.ts'
+import { effectText, listAnswer, showAnswer } from './return-answers.ts'
 
 /** Bytes of a message that are read; the rest of a larger one is the returned message. */
 const MAX_OCTETS = 10 * 1024 * 1024
@@ -35,8 +34,6 @@ const DAY_MS = 86_400_000
 const REREAD_DAYS = 7
 /** Kinds of which contents are kept. */
 const REREADABLE: readonly ReturnKind[] = ['unrecognised', 'failed', 'letter', 'complaint', 'opt-out']
-const HEADING = ['id', 'received', 'kind', 'effect', 'message', 'no', 'class', 'from', 'size', 'kept'] as const
-
 export const returnCommands: readonly Command[] = [
   {
     name: 'returns take',
@@ -208,53 +205,10 @@ async function requireReturn(core: Core, id: string): Promise<KeptReturn> {
   return found
 }
 
-const EFFECTS = {
-  bounced: 'a bounce was recorded',
-  complained: 'a complaint was recorded',
-  unsubscribed: 'the recipient is unsubscribed',
-  recorded: 'the report was recorded',
-} as const
-
-/** Returns what followed from a report. */
-export function effectText({ effect, why }: ReturnEffect): string {
-  return effect === 'none' ? `no effect: ${why === null ? '' : NO_EFFECT[why]}` : EFFECTS[effect]
-}
-
 function toAnswer(result: ReturnResult): Answer {
   const { kind, delivery } = result
   const about = delivery ? ` (message ${delivery.messageId}, recipient ${delivery.recipientNo})` : ''
   return { data: result, text: `${kind}: ${effectText(result)}${about}` }
-}
-
-function listAnswer(returns: readonly StoredReturn[], limit: number): Answer {
-  const rows = returns.map((one) => {
-    const { id, receivedAt, kind, effect, why, messageId, recipientNo, class: of, reporter, size, isKept } = one
-    return [id, receivedAt, kind, why ?? effect, messageId, recipientNo, of, reporter, size, isKept ? 'yes' : '']
-  })
-  const more = returns.length === limit ? [`there may be more; continue with --before ${returns.at(-1)?.id}`] : []
-  return { data: returns, text: rows.length > 0 ? [table(HEADING, rows), ...more].join('\n') : 'nothing came back' }
-}
-
-function showAnswer({ content, ...told }: KeptReturn, onlyContent: boolean): Answer {
-  if (onlyContent) {
-    if (!content)
-      throw new CommandError('its content is not kept; only that of letters and of what could not be read is')
-    return { data: { ...told, content: content.toString('latin1') }, text: content }
-  }
-  const { id, receivedAt, kind, messageId, recipientNo, accountId, role, reporter, size } = told
-  const about =
-    messageId === null ? [] : [`message     ${messageId}, recipient ${recipientNo}, account ${accountId ?? 'unknown'}`]
-  const lines = [
-    `id          ${id}`,
-    `received    ${receivedAt.toISOString()}`,
-    `kind        ${kind}${told.class === null ? '' : `, ${told.class}`}`,
-    `effect      ${effectText(told)}`,
-    ...about,
-    `sent to     ${role === null ? 'a return path' : `${role}@`}`,
-    `from        ${reporter === '' ? 'unknown' : reporter} (unverified), ${size} bytes`,
-    ...(content ? ['', content.toString()] : []),
-  ]
-  return { data: { ...told, content: content?.toString('latin1') ?? null }, text: lines.join('\n') }
 }
 
 function progress({ read, recognised, effects, inFlight }: RereadCount): string {

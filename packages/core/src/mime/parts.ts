@@ -1,5 +1,5 @@
 import mimeTypes from 'mime-types'
-import { base64Lines, encodeText } from './encode.ts'
+import { base64Lines, encodeText, hasLongLine, withCrlf } from './encode.ts'
 import { fileNameParameter } from './header.ts'
 import { ownParameters, parseMediaType } from './media-type.ts'
 
@@ -54,12 +54,28 @@ export function typeByName(fileName: string): string {
 export function filePart({ fileName, octets, type, inline, contentId }: FilePart): Buffer[] {
   if (!octets) throw new Error('an attachment of the message is missing')
   const { essence, own } = withOwnParameters(type ?? typeByName(fileName))
+  const encoded = encodedFile(essence, octets)
   const head =
     `Content-Type: ${parameterized(essence, own)};\r\n ${fileNameParameter('name', fileName)}\r\n` +
-    'Content-Transfer-Encoding: base64\r\n' +
+    `Content-Transfer-Encoding: ${encoded.encoding}\r\n` +
     `Content-Disposition: ${inline ? 'inline' : 'attachment'};\r\n ${fileNameParameter('filename', fileName)}\r\n` +
     `${contentId === undefined ? '' : `Content-ID: <${contentId}>\r\n`}\r\n`
-  return [Buffer.from(head), base64Lines(octets)]
+  return [Buffer.from(head), encoded.octets]
+}
+
+/** base64, except for a message, which must not be encoded (RFC 2046 5.2.1): unchanged if it is plain text. */
+function encodedFile(essence: string, octets: Buffer): { encoding: '7bit' | 'base64'; octets: Buffer } {
+  if (essence !== 'message/rfc822' || !isSevenBit(octets)) return { encoding: 'base64', octets: base64Lines(octets) }
+  const isEnded = octets.subarray(-2).equals(CRLF)
+  return { encoding: '7bit', octets: isEnded ? octets : Buffer.concat([octets, CRLF]) }
+}
+
+const CRLF = Buffer.from('\r\n')
+
+/** Whether the octets are ASCII in lines that end with CRLF and have at most 998 characters (RFC 2045 2.7). */
+function isSevenBit(octets: Buffer): boolean {
+  const text = octets.toString('latin1')
+  return /^[\t\r\n\x20-\x7e]*$/.test(text) && withCrlf(text) === text && !hasLongLine(text)
 }
 
 export function multipart(

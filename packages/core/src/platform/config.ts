@@ -11,6 +11,7 @@ import {
   sandboxNames,
   type TrustedClients,
 } from './config/network-access.ts'
+import { serviceMail } from './config/service-mail.ts'
 import { file, hostName, listenHost, networks, oneOf, port, wholeNumber } from './config/values.ts'
 
 export { ConfigError } from './config/config-error.ts'
@@ -52,6 +53,10 @@ export interface Config extends OutboundAccess {
   readonly receivesReports: boolean
   /** The name of this installation in Feedback-ID; undefined: one is derived from the secret key. */
   readonly feedbackSenderId: string | undefined
+  /** Where mail to abuse@ and postmaster@ is passed on, and mail of the service to the operator goes. */
+  readonly operatorMail: string | undefined
+  /** The sending domain that the service sends its own mail from; undefined: it sends none. */
+  readonly serviceDomain: string | undefined
   /** Hours a domain stays active after its DNS records stop being valid. */
   readonly domainGraceHours: number
   readonly publicUrl: string
@@ -134,6 +139,7 @@ export function readConfig(env: Environment): Config {
     returnPathHost: hostName(env, 'RETURN_PATH_HOST', heloName),
     receivesReports: Boolean(env.RETURN_PATH_HOST),
     feedbackSenderId: feedbackSenderId(env),
+    ...serviceMail(env, [heloName, hostName(env, 'RETURN_PATH_HOST', heloName)]),
     domainGraceHours: wholeNumber(env, 'DOMAIN_GRACE_HOURS', 72, 1, 8760),
     publicUrl: url,
     trackingScheme: oneOf(env, 'TRACKING_SCHEME', ['http', 'https'], url.startsWith('https:') ? 'https' : 'http'),

@@ -115,6 +115,18 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
       'Name of this installation in the header field Feedback-ID, by which Gmail counts complaints; 5 to 15 letters and digits.',
   },
   {
+    name: 'OPERATOR_MAIL',
+    default: '',
+    meaning:
+      'Email address of the operator, to which letters to abuse@ and postmaster@ are passed on. Requires SERVICE_DOMAIN. If empty, they are only kept ("postrider returns list --kind letter").',
+  },
+  {
+    name: 'SERVICE_DOMAIN',
+    default: '',
+    meaning:
+      'Active sending domain of an account, from which the service sends its own mail as noreply@: letters and notices to the operator, and notices to the owners of accounts. If empty, it sends none.',
+  },
+  {
     name: 'DOMAIN_GRACE_HOURS',
     default: '72',
     meaning: 'Hours a sending domain stays active after its DNS records stop being valid.',

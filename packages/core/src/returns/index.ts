@@ -1,5 +1,7 @@
+import type { ServiceMail } from '../messages/service-mail.ts'
 import type { Config } from '../platform/config.ts'
 import { type FeedbackOfReporter, selectFeedback } from './feedback.ts'
+import { type Forwarded, forwardSome } from './forward.ts'
 import { type RereadCount, type RereadFilter, rereadReturns } from './reread-returns.ts'
 import { type ReturnAddress, readReturnAddress } from './return-address.ts'
 import { createReturnReader } from './return-reader.ts'
@@ -17,11 +19,13 @@ import { type ReturnDependencies, type TakenReturn, takeReturn } from './take-re
 
 export * from './aggregate/index.ts'
 export type { FeedbackOfReporter } from './feedback.ts'
+export type { Forwarded } from './forward.ts'
 export * from './read/index.ts'
 export type { RereadCount, RereadFilter } from './reread-returns.ts'
 export type { ReturnAddress } from './return-address.ts'
 export { isReportRole } from './return-address.ts'
 export {
+  type Forward,
   isTemporary,
   NO_EFFECT,
   RETURN_KINDS,
@@ -44,6 +48,8 @@ export interface Returns {
   show(id: string): Promise<KeptReturn | undefined>
   /** See reread-returns.ts. */
   reread(filter: RereadFilter, onProgress?: (count: RereadCount) => void): Promise<RereadCount>
+  /** See forward.ts. */
+  forwardSome(): Promise<Forwarded | undefined>
   /** Returns the stored complaints by the domain that sent them, most first. */
   feedback(): Promise<FeedbackOfReporter[]>
   /** Deletes those of a kind, from one domain if it is given. Returns their number. */
@@ -53,7 +59,11 @@ export interface Returns {
   close(): Promise<void>
 }
 
-export interface ReturnsOptions extends Omit<ReturnDependencies, 'reader' | 'config' | 'hardBounceDays'> {
+export interface ReturnsOptions extends Omit<ReturnDependencies, 'reader' | 'config' | 'hardBounceDays' | 'forwards'> {
+  /** If omitted, letters are only kept. */
+  readonly serviceMail?: ServiceMail
+  /** Letters that are passed on in an hour; used by tests. */
+  readonly lettersPerHour?: number
   readonly config: Pick<Config, 'returnPathHost' | 'heloName' | 'hardBounceDays' | 'returnDays'>
 }
 
@@ -61,13 +71,22 @@ export function createReturns(options: ReturnsOptions): Returns {
   const { sql, config } = options
   const { hardBounceDays, returnDays } = config
   const reader = createReturnReader()
-  const dependencies: ReturnDependencies = { ...options, hardBounceDays, reader }
+  const dependencies: ReturnDependencies = {
+    ...options,
+    hardBounceDays,
+    reader,
+    forwards: options.serviceMail?.operatorMail !== undefined,
+  }
   return {
     addressOf: (address) => readReturnAddress(dependencies, address),
     take: (taken) => takeReturn(dependencies, taken),
     list: (filter) => selectReturns(sql, filter),
     show: (id) => selectReturn(sql, id),
     reread: (filter, onProgress) => rereadReturns(dependencies, filter, onProgress),
+    async forwardSome() {
+      const { serviceMail, lettersPerHour: perHour } = options
+      return serviceMail && forwardSome({ ...dependencies, serviceMail, perHour })
+    },
     feedback: () => selectFeedback(sql),
     async delete(kind, reporter) {
       let deleted = 0

@@ -2,6 +2,7 @@ import { ServiceError } from '../platform/errors.ts'
 import { createThreadPool, ThreadStopped } from '../platform/threads/guarded-thread.ts'
 import { createClientTurns } from './client-turns.ts'
 import type { ReturnReading } from './read/index.ts'
+import type { Letter } from './read/letter.ts'
 import type { Reading } from './return-result.ts'
 
 /** A message that came back, as the thread has read it. */
@@ -9,6 +10,8 @@ export interface ThreadReading {
   readonly reading: ReturnReading
   /** The domain of the address in From, in lower case; empty if there is none. Unverified. */
   readonly reporter: string
+  /** Set if that was the order. */
+  readonly letter?: Letter
 }
 
 export interface ReadMessage {
@@ -21,6 +24,8 @@ export interface ReadingOrder {
   readonly octets: Uint8Array
   /** The return path that it was sent to, if it is known. */
   readonly returnPath: string | undefined
+  /** Read it as a letter, not as a report. */
+  readonly isLetter?: boolean
 }
 
 export interface ReadingSource {
@@ -33,8 +38,12 @@ export interface ReadingSource {
 export interface ReturnReader {
   /** Throws `overloaded`. */
   read(raw: Buffer, from: ReadingSource): Promise<ReadMessage>
+  /** Reads a letter; all its texts are empty if that takes too long. Throws `overloaded`. */
+  readLetter(raw: Buffer): Promise<Letter>
   close(): Promise<void>
 }
+
+const NO_LETTER: Letter = { author: '', subject: '', text: '', references: [] }
 
 export function createReturnReader(): ReturnReader {
   const pool = createThreadPool<ReadingOrder, ThreadReading>({
@@ -49,10 +58,10 @@ export function createReturnReader(): ReturnReader {
   })
   const turns = createClientTurns()
 
-  async function read(raw: Buffer, returnPath: string | undefined): Promise<ReadMessage> {
+  async function read(raw: Buffer, order: Omit<ReadingOrder, 'octets'>): Promise<ThreadReading | ReadMessage> {
     const octets = new Uint8Array(raw)
     try {
-      return await pool.ask({ octets, returnPath }, [octets.buffer as ArrayBuffer])
+      return await pool.ask({ octets, ...order }, [octets.buffer as ArrayBuffer])
     } catch (error) {
       if (!(error instanceof ThreadStopped)) throw error
       if (error.why === 'busy') throw new ServiceError('overloaded', { reason: error.message })
@@ -61,7 +70,11 @@ export function createReturnReader(): ReturnReader {
   }
 
   return {
-    read: (raw, { returnPath, client }) => turns.inTurn(client, () => read(raw, returnPath)),
+    read: (raw, { returnPath, client }) => turns.inTurn(client, () => read(raw, { returnPath })),
+    async readLetter(raw) {
+      const answer = await read(raw, { returnPath: undefined, isLetter: true })
+      return ('letter' in answer && answer.letter) || NO_LETTER
+    },
     close: () => pool.close(),
   }
 }

@@ -62,3 +62,6 @@ export const NO_EFFECT = {
 export function isTemporary(why: ReturnEffect['why']): why is 'in-flight' | 'dns' {
   return why === 'in-flight' || why === 'dns'
 }
+
+/** The state of a letter that is to be passed on to the operator. */
+export type Forward = 'waiting' | 'excess' | 'sent' | 'summarised' | 'own' | 'automatic' | 'failed'

@@ -2,7 +2,7 @@ import { deflateSync, inflateSync } from 'node:zlib'
 import { type AnySql, onlyRow } from '../platform/database/database.ts'
 import type { Applied } from './apply-reading.ts'
 import type { Role } from './return-address.ts'
-import type { Reading, ReportKind, ReturnEffect, ReturnKind } from './return-result.ts'
+import type { Forward, Reading, ReportKind, ReturnEffect, ReturnKind } from './return-result.ts'
 
 /** Octets of a message that are kept. The beginning of a report says what happened; the rest is the returned message. */
 const MAX_CONTENT = 256 * 1024
@@ -28,6 +28,10 @@ export interface NewReturn extends Outcome {
   /** Null if it is not kept, as is `sentTo`, the address that it was sent to. */
   readonly content: Buffer | null
   readonly sentTo: string | null
+  /** MAIL FROM; null if it is unknown. */
+  readonly mailFrom: string | null
+  /** Whether it is to be passed on to the operator, if its content is kept. */
+  readonly forwarded: boolean
 }
 
 /** Contents kept at once with a mark, and without one; and rows without a mark. Beyond them a content or row is not stored. */
@@ -51,6 +55,14 @@ export interface StoredReturn extends ReturnEffect {
   readonly reporter: string
   readonly size: number
   readonly isKept: boolean
+  /** MAIL FROM; empty for the null sender, null if it is unknown. Unverified. */
+  readonly mailFrom: string | null
+  /** Whether it was passed on to the operator; null if it is only kept. */
+  readonly forward: Forward | null
+  /** When it was passed on, or is tried next. */
+  readonly forwardAt: Date | null
+  /** The message to the operator. */
+  readonly forwardMessageId: string | null
 }
 
 /**
@@ -69,7 +81,8 @@ export function packed(raw: Buffer): Buffer {
   return deflateSync(raw.subarray(0, MAX_CONTENT))
 }
 
-function unpacked(content: Uint8Array): Buffer {
+/** Reverses {@link packed}. */
+export function unpacked(content: Uint8Array): Buffer {
   return inflateSync(content, { maxOutputLength: MAX_CONTENT })
 }
 
@@ -80,10 +93,11 @@ export async function newReturnId(sql: AnySql): Promise<string> {
 
 /** Stores a return, unless enough without an effect are stored for its delivery, or without a delivery. */
 export async function insertReturn(sql: AnySql, row: NewReturn, limits: ReturnLimits): Promise<void> {
-  const { id, messageId, recipientNo, role, size, content, sentTo, applied, reading } = row
+  const { id, messageId, recipientNo, role, size, content, sentTo, mailFrom, forwarded, applied, reading } = row
   const { effect, why, delivery } = applied
   // The domain of an automatic reply is that of its recipient, who may have been erased.
-  const reporter = messageId !== null && !delivery ? '' : row.reporter
+  const isErased = messageId !== null && !delivery
+  const reporter = isErased ? '' : row.reporter
   await sql`
     with kept as (
       select case when (
@@ -92,9 +106,12 @@ export async function insertReturn(sql: AnySql, row: NewReturn, limits: ReturnLi
              ) < ${limits.kept}::int then ${content}::bytea end as content
        where ${content}::bytea is not null
     )
-    insert into returns (id, kind, message_id, recipient_no, account_id, role, effect, why, class, reporter, size, content, sent_to)
+    insert into returns (id, kind, message_id, recipient_no, account_id, role, effect, why, class, reporter, size, content, sent_to,
+                         mail_from, forward, forward_at)
     select ${id}::uuid, ${reading.kind}, ${messageId}::uuid, ${recipientNo}::int, ${delivery?.accountId ?? null}::int, ${role}, ${effect}, ${why},
-           ${classOf(row)}, ${reporter}, ${size}::int, (select content from kept), ${sentTo}
+           ${classOf(row)}, ${reporter}, ${size}::int, (select content from kept), ${sentTo},
+           ${isErased ? null : mailFrom}, f.state, case when f.state is not null then service_now() end
+      from (select case when ${forwarded}::boolean and (select content from kept) is not null then 'waiting' end as state) f
      where ${effect} <> 'none'
         or case when ${messageId}::uuid is null
              then (select count(*) from (select from returns where message_id is null limit ${limits.unmatched}::int) unmatched)
@@ -118,7 +135,8 @@ export async function updateReturn(
   const { count } = await sql`
     update returns
        set kind = ${row.reading.kind}, effect = ${effect}, why = ${why}, class = ${classOf(row)}, message_id = ${row.messageId}::uuid,
-           recipient_no = ${row.recipientNo}::int, account_id = ${delivery?.accountId ?? null}::int, content = null, sent_to = null
+           recipient_no = ${row.recipientNo}::int, account_id = ${delivery?.accountId ?? null}::int, content = null, sent_to = null,
+           forward = nullif(forward, 'waiting')
      where id = ${id}::uuid and content is not null`
   return count === 1
 }
@@ -147,7 +165,8 @@ export async function countKept(sql: AnySql, limit: number): Promise<number> {
 
 const columns = (sql: AnySql) => sql`
   replace(id::text, '-', '') as id, received_at as "receivedAt", kind, replace(message_id::text, '-', '') as "messageId", recipient_no as "recipientNo", account_id as "accountId", role,
-  effect, why, class, reporter, size, content is not null as "isKept"`
+  effect, why, class, reporter, size, content is not null as "isKept", mail_from as "mailFrom",
+  forward, forward_at as "forwardAt", replace(forward_message_id::text, '-', '') as "forwardMessageId"`
 
 export interface ReturnFilter {
   readonly kind?: ReturnKind | undefined

@@ -4,7 +4,8 @@ import type { Secrets } from '../platform/secrets.ts'
 import type { AggregateReports } from './aggregate/index.ts'
 import { applyReading } from './apply-reading.ts'
 import { findTarget } from './find-target.ts'
-import { notedRecipients } from './noted-recipients.ts'
+import { isForwarded } from './forward.ts'
+import { notedRecipients, notedSender } from './noted-recipients.ts'
 import { isReportRole, type ReturnAddress, type ReturnAddressReader, readReturnAddress } from './return-address.ts'
 import type { ReturnReader } from './return-reader.ts'
 import type { Reading, ReturnResult } from './return-result.ts'
@@ -17,6 +18,8 @@ export interface TakenReturn {
   readonly size?: number
   /** Its recipients, among them the return path that it was sent to. If undefined, those that servers noted in its header. */
   readonly recipients?: readonly string[] | undefined
+  /** MAIL FROM, empty for the null sender. If undefined, that of Return-Path in its header, which the server that received it adds. */
+  readonly mailFrom?: string | undefined
   /** The network that it came from, if it came by SMTP. */
   readonly client?: string | undefined
 }
@@ -27,6 +30,8 @@ export interface ReturnDependencies extends ReturnAddressReader {
   readonly hardBounceDays: number
   readonly reader: ReturnReader
   readonly aggregateReports: Pick<AggregateReports, 'take'>
+  /** Whether letters are passed on to the operator. */
+  readonly forwards: boolean
 }
 
 /**
@@ -38,9 +43,10 @@ export interface ReturnDependencies extends ReturnAddressReader {
  */
 export async function takeReturn(
   dependencies: ReturnDependencies,
-  { raw, size = raw.length, recipients = notedRecipients(raw), client }: TakenReturn,
+  { raw, size = raw.length, recipients = notedRecipients(raw), mailFrom: sender, client }: TakenReturn,
 ): Promise<ReturnResult> {
   const { sql, secrets, reader, now } = dependencies
+  const mailFrom = sender ?? notedSender(raw)
   const addressed = recipients.map((sentTo) => ({ sentTo, address: readReturnAddress(dependencies, sentTo) }))
   // A report to a return path is about that delivery, even if an address of the operator gets it, too.
   const taken = addressed.find(isReturnPath) ?? addressed.find(({ address }) => address !== undefined)
@@ -60,7 +66,8 @@ export async function takeReturn(
     { returnId, reading, target },
     async (transaction, applied) => {
       if (!target && role === null) return
-      const row = { ...about, id: returnId, reading, reporter, role, size, applied }
+      const forwarded = dependencies.forwards && reading.kind === 'letter' && isForwarded(role)
+      const row = { ...about, id: returnId, reading, reporter, role, size, mailFrom, forwarded, applied }
       const kept = isKept(row) ? { content: packed(raw), sentTo: taken?.sentTo ?? null } : NOT_KEPT
       await insertReturn(transaction, { ...row, ...kept }, RETURN_LIMITS)
     },

@@ -39,7 +39,8 @@ export async function returnData(
       await collectMessage(stream, reservation, { most: MAX_OCTETS, collected, checked: false }),
     )
     if (isBusy) throw protocolReply(452, '4.7.0 Too many reports at once from your network')
-    const taken = core.returns.take({ raw, size: stream.byteLength, recipients, client })
+    const mailFrom = envelope.mailFrom ? envelope.mailFrom.address : ''
+    const taken = core.returns.take({ raw, size: stream.byteLength, recipients, mailFrom, client })
     const { kind, effect, why } = await taken
     log.info({ kind, effect, why }, 'return received')
     if (isTemporary(why)) throw protocolReply(451, `4.3.0 ${NO_EFFECT[why]}`)

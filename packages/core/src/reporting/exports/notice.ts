@@ -1,7 +1,6 @@
-import type { Account } from '../../accounts/account.ts'
 import { type Principal, requireScope } from '../../accounts/keys/index.ts'
-import { DELIVERY_CLASSES, NORMAL } from '../../accounts/mail-class.ts'
-import type { Messages, Submission } from '../../messages/index.ts'
+import type { Messages } from '../../messages/index.ts'
+import { OPERATOR_PRINCIPAL, type PlainMail, plainMail, plainSender } from '../../messages/plain-mail.ts'
 import type { AnySql, Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { ExportJob } from './export-job.ts'
@@ -41,7 +40,12 @@ export async function mailNotice(
   const principal = await senderFor(dependencies, stored)
   if (!from || !principal || stored.email === null) return
   await dependencies.messages.accept({
-    ...plainMail({ principal, from, to: stored.email, clientAddress: stored.clientAddress ?? '127.0.0.1' }),
+    ...plainMail({
+      principal,
+      from: sender(from),
+      to: stored.email,
+      clientAddress: stored.clientAddress ?? '127.0.0.1',
+    }),
     subject: job.state === 'done' ? `Export ${job.id} is ready` : `Export ${job.id} failed`,
     content: { kind: 'parts', html: undefined, text: textOf(job), amp: undefined },
     // Unlikely to collide with a client's key, because the job's id is random.
@@ -60,48 +64,9 @@ export async function validateNotice(
 ): Promise<void> {
   const principal = await senderFor(dependencies, job)
   if (!principal) throw new ServiceError('keyInvalid', { reason: 'key revoked' })
-  const mail = plainMail({ principal, from: job.from, to: job.to, clientAddress: '127.0.0.1' })
+  const mail = plainMail({ principal, from: sender(job.from), to: job.to, clientAddress: '127.0.0.1' })
   const content = { kind: 'parts', html: undefined, text: 'dry run', amp: undefined } as const
   await dependencies.messages.validateOnly({ ...mail, subject: 'Export', content })
-}
-
-interface PlainMail {
-  readonly principal: Principal
-  readonly from: string
-  readonly to: string
-  readonly clientAddress: string
-}
-
-/** Returns a submission without subject and content. */
-function plainMail({ principal, from, to, clientAddress }: PlainMail): Omit<Submission, 'subject' | 'content'> {
-  return {
-    door: 'v2',
-    principal,
-    clientAddress,
-    from: { email: from, name: '' },
-    replyTo: undefined,
-    templateId: undefined,
-    attachmentIds: [],
-    attachments: [],
-    envelopes: [
-      {
-        to: [to],
-        cc: [],
-        bcc: [],
-        reference: undefined,
-        referenceCc: undefined,
-        attributes: {},
-        headers: { 'Auto-Submitted': 'auto-generated' },
-        attachments: [],
-      },
-    ],
-    tags: [],
-    settings: { footer: false, clickTracking: false, openTracking: false, unsubscribe: false },
-    scheduledAt: undefined,
-    idempotencyKey: undefined,
-    fingerprint: undefined,
-    nameOf: (field) => field,
-  }
 }
 
 /** Returns the job's account with the permissions of the key that requested it; those of the operator are unlimited. */
@@ -110,28 +75,13 @@ async function senderFor(
   { accountId, apiKeyId }: Pick<StoredExport, 'accountId' | 'apiKeyId'>,
 ): Promise<Principal | undefined> {
   const key = apiKeyId === null ? OPERATOR_PRINCIPAL : await principalOf(apiKeyId)
-  const account = await selectAccount(sql, accountId)
-  if (!key || !account) return undefined
-  requireScope(key, 'send')
-  const { expired, ...who } = account
-  // No added content: the download link must not be rewritten for tracking.
-  const mailDefaults = {
-    openTracking: false,
-    clickTracking: false,
-    unsubscribe: false,
-    mailClass: DELIVERY_CLASSES[NORMAL],
-    footerHtml: null,
-    footerText: null,
-  }
-  return { ...key, account: who, expired: expired || key.expired, mailDefaults }
+  const sender = key && (await plainSender(sql, accountId, key))
+  if (sender) requireScope(sender, 'send')
+  return sender ?? undefined
 }
 
-const OPERATOR_PRINCIPAL: Omit<Principal, 'account' | 'mailDefaults'> = {
-  keyId: 0,
-  scopes: ['all'],
-  restrictions: null,
-  expired: false,
-  rates: { calls: null, sends: null, recipients: null },
+function sender(email: string): PlainMail['from'] {
+  return { email, name: '' }
 }
 
 function textOf({ id, state, firstDay, lastDay, rows, url, problem, expiresAt }: ExportJob): string {
@@ -139,15 +89,4 @@ function textOf({ id, state, firstDay, lastDay, rows, url, problem, expiresAt }:
   if (state !== 'done') return `${what} failed: ${problem}.\n`
   const until = expiresAt?.toISOString().slice(0, 16).replace('T', ' ')
   return `${what} is ready: ${rows} events.\n\n${url}\n\nAnyone with this link can download the file until ${until} UTC.\n`
-}
-
-type Sending = Account & { readonly expired: boolean }
-
-async function selectAccount(sql: AnySql, id: number): Promise<Sending | undefined> {
-  const [row] = await sql<Sending[]>`
-    select a.id, a.name, case when p.state <> 'active' then p.state else a.state end as state, a.parent_id as "parentId",
-           a.expires_at as "expiresAt", a.created_at as "createdAt",
-           coalesce(least(a.expires_at, p.expires_at) <= service_now(), false) as expired
-      from accounts a left join accounts p on p.id = a.parent_id where a.id = ${id}`
-  return row
 }

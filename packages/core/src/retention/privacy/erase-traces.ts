@@ -176,13 +176,13 @@ export async function eraseMessages(
 }
 
 /**
- * Discards the contents of reports on these messages that could not be read, which may name any of the recipients, and the domains of those
+ * Discards the contents of reports on these messages that could not be read, which may name any of the recipients, and the domains and addresses of those
  * who sent a report or an automatic reply.
  */
 export async function discardReturns(sql: AnySql, { ids }: ErasedRecipient): Promise<void> {
   await sql`
-    update returns r set content = null, reporter = '' from unnest(${[...ids]}::uuid[]) as w(id)
-     where r.message_id = w.id and (r.content is not null or r.reporter <> '')`
+    update returns r set content = null, reporter = '', mail_from = null from unnest(${[...ids]}::uuid[]) as w(id)
+     where r.message_id = w.id and (r.content is not null or r.reporter <> '' or r.mail_from is not null)`
 }
 
 /** Deletes the bodies of messages. Returns the number of parts. */

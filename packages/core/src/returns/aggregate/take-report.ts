@@ -59,7 +59,16 @@ export async function takeReport(dependencies: ReportDependencies, taken: TakenR
       }
       await insertReturn(
         transaction,
-        { ...row, id: await newReturnId(transaction), messageId: null, recipientNo: null, content: null, sentTo: null },
+        {
+          ...row,
+          id: await newReturnId(transaction),
+          messageId: null,
+          recipientNo: null,
+          content: null,
+          sentTo: null,
+          mailFrom: null,
+          forwarded: false,
+        },
         RETURN_LIMITS,
       )
     }

@@ -64,6 +64,7 @@ create table accounts (
   event_days integer,
   body_days integer,
   mail_class text,
+  trial_address text,
   constraint accounts_pkey primary key (id),
   constraint accounts_calls_per_minute_check check (calls_per_minute > 0),
   constraint accounts_name_check check (name <> ''::text),
@@ -167,6 +168,8 @@ create table audit_log (
   after jsonb,
   previous_hash bytea not null,
   hash bytea not null,
+  actor_user_id integer,
+  version smallint not null default 1,
   constraint audit_log_pkey primary key (account_id, number)
 );
 create trigger audit_log_append_only before delete or update or truncate on audit_log for each statement execute function refuse_change();
@@ -697,6 +700,26 @@ create table instance (
   constraint instance_pkey primary key (name)
 );
 
+create table invitations (
+  id integer not null generated always as identity,
+  hash bytea not null,
+  account_id integer not null,
+  role text not null,
+  email text not null,
+  email_key text not null,
+  invited_by integer,
+  created_at timestamptz not null default service_now(),
+  expires_at timestamptz not null,
+  accepted_at timestamptz,
+  revoked_at timestamptz,
+  constraint invitations_pkey primary key (id),
+  constraint invitations_hash_key unique (hash),
+  constraint invitations_role_check check (role = any (array['owner'::text, 'developer'::text, 'support'::text, 'viewer'::text])),
+  constraint invitations_account_id_fkey foreign key (account_id) references accounts(id),
+  constraint invitations_invited_by_fkey foreign key (invited_by) references users(id) on delete set null
+);
+create index invitations_account on invitations (account_id, id);
+
 create table limit_overrides (
   id bigint not null generated always as identity,
   place text not null,
@@ -713,6 +736,18 @@ create table limit_overrides (
   constraint limit_overrides_place_account_id_setting_rule_key unique nulls not distinct (place, account_id, setting, rule),
   constraint limit_overrides_setting_check check (setting = any (array['pause'::text, 'rate'::text, 'connections'::text, 'messagesPerConnection'::text]))
 );
+
+create table memberships (
+  account_id integer not null,
+  user_id integer not null,
+  role text not null,
+  created_at timestamptz not null default service_now(),
+  constraint memberships_pkey primary key (account_id, user_id),
+  constraint memberships_role_check check (role = any (array['owner'::text, 'developer'::text, 'support'::text, 'viewer'::text])),
+  constraint memberships_account_id_fkey foreign key (account_id) references accounts(id),
+  constraint memberships_user_id_fkey foreign key (user_id) references users(id) on delete cascade
+);
+create index memberships_user on memberships (user_id);
 
 create table messages (
   id uuid not null,
@@ -756,6 +791,22 @@ create table mta_sts_policies (
 );
 create index mta_sts_policies_unused on mta_sts_policies (used_at);
 
+create table one_time_links (
+  hash bytea not null,
+  purpose text not null,
+  user_id integer,
+  account_id integer,
+  data jsonb not null default '{}'::jsonb,
+  created_at timestamptz not null default service_now(),
+  expires_at timestamptz not null,
+  used_at timestamptz,
+  constraint one_time_links_pkey primary key (hash),
+  constraint one_time_links_account_id_fkey foreign key (account_id) references accounts(id),
+  constraint one_time_links_user_id_fkey foreign key (user_id) references users(id) on delete cascade
+);
+create index one_time_links_expiry on one_time_links (expires_at);
+create index one_time_links_user on one_time_links (user_id) where user_id is not null;
+
 create table operator_keys (
   id integer not null default nextval('api_keys_id_seq'::regclass),
   name text not null default ''::text,
@@ -769,6 +820,27 @@ create table operator_keys (
   constraint operator_keys_pkey primary key (id),
   constraint operator_keys_hash_key unique (hash)
 );
+
+create table operators (
+  user_id integer not null,
+  created_at timestamptz not null default service_now(),
+  constraint operators_pkey primary key (user_id),
+  constraint operators_user_id_fkey foreign key (user_id) references users(id) on delete cascade
+);
+
+create table passkeys (
+  credential_id text not null,
+  user_id integer not null,
+  public_key bytea not null,
+  counter bigint not null,
+  transports text[] not null default '{}'::text[],
+  name text not null,
+  created_at timestamptz not null default service_now(),
+  used_at timestamptz,
+  constraint passkeys_pkey primary key (credential_id),
+  constraint passkeys_user_id_fkey foreign key (user_id) references users(id) on delete cascade
+);
+create index passkeys_user on passkeys (user_id);
 
 create table past_limits (
   id bigint not null generated always as identity,
@@ -863,6 +935,13 @@ create unlogged table recipient_repeats (
   autovacuum_vacuum_threshold = 2000
 );
 create index recipient_repeats_minute on recipient_repeats (minute);
+
+create table recovery_codes (
+  user_id integer not null,
+  hash bytea not null,
+  constraint recovery_codes_pkey primary key (user_id, hash),
+  constraint recovery_codes_user_id_fkey foreign key (user_id) references users(id) on delete cascade
+);
 
 create unlogged table reputation_due (
   account_id integer not null,
@@ -970,6 +1049,33 @@ create table schema_migrations (
   applied_at timestamptz not null default now(),
   constraint schema_migrations_pkey primary key (name)
 );
+
+create table sessions (
+  id bigint not null generated always as identity,
+  hash bytea not null,
+  previous_hash bytea,
+  rotated_at timestamptz,
+  rotate boolean not null default false,
+  user_id integer not null,
+  created_at timestamptz not null default service_now(),
+  seen_at timestamptz not null default service_now(),
+  expires_at timestamptz not null,
+  method text not null,
+  address inet,
+  agent text,
+  reauthenticated_at timestamptz not null default service_now(),
+  looks_at integer,
+  constraint sessions_pkey primary key (id),
+  constraint sessions_method_check check (method = any (array['password'::text, 'passkey'::text, 'oidc'::text])),
+  constraint sessions_looks_at_fkey foreign key (looks_at) references accounts(id),
+  constraint sessions_user_id_fkey foreign key (user_id) references users(id) on delete cascade
+) with (
+  fillfactor = 70
+);
+create index sessions_expiry on sessions (expires_at);
+create unique index sessions_hash on sessions (hash);
+create index sessions_previous on sessions (previous_hash) where previous_hash is not null;
+create index sessions_user on sessions (user_id);
 
 create table smart_hosts (
   id integer not null generated always as identity,
@@ -1182,6 +1288,29 @@ create table unsubscribe_groups (
 create unique index unsubscribe_groups_default on unsubscribe_groups (account_id) where is_default and deleted_at is null;
 create unique index unsubscribe_groups_name on unsubscribe_groups (account_id, lower(name)) where deleted_at is null;
 
+create table users (
+  id integer not null generated always as identity,
+  name text not null,
+  email text,
+  email_key text,
+  password text,
+  holder_of integer,
+  oidc_subject text,
+  totp_secret bytea,
+  totp_confirmed_at timestamptz,
+  totp_step bigint,
+  verified_at timestamptz,
+  created_at timestamptz not null default service_now(),
+  disabled_at timestamptz,
+  last_seen_at timestamptz,
+  constraint users_pkey primary key (id),
+  constraint users_identity check (holder_of is not null or email_key is not null),
+  constraint users_holder_of_fkey foreign key (holder_of) references accounts(id)
+);
+create unique index users_email on users (email_key);
+create unique index users_holder on users (holder_of);
+create unique index users_oidc on users (oidc_subject);
+
 create table webhook_batches (
   id uuid not null default gen_random_uuid(),
   webhook_id integer not null,
@@ -1320,12 +1449,24 @@ CREATE OR REPLACE FUNCTION audit_hash(entry audit_log)
  LANGUAGE sql
  IMMUTABLE
 AS $function$
-  select sha256(entry.previous_hash || convert_to(jsonb_build_array(
-    entry.account_id, entry.number, (extract(epoch from entry.at) * 1000000)::bigint, entry.actor_key_id, host(entry.actor_address),
-    entry.action, entry.object, entry.before, entry.after)::text, 'UTF8'))
+  select case entry.version
+    when 1 then sha256(entry.previous_hash || convert_to(jsonb_build_array(
+      entry.account_id, entry.number, (extract(epoch from entry.at) * 1000000)::bigint, entry.actor_key_id, host(entry.actor_address),
+      entry.action, entry.object, entry.before, entry.after)::text, 'UTF8'))
+    else sha256('\x02'::bytea || entry.previous_hash || convert_to(jsonb_build_array(
+      entry.account_id, entry.number, (extract(epoch from entry.at) * 1000000)::bigint, entry.actor_key_id, host(entry.actor_address),
+      entry.action, entry.object, entry.before, entry.after, entry.actor_user_id)::text, 'UTF8'))
+    end
 $function$;
 
 CREATE OR REPLACE FUNCTION audit_note(of_account integer, key_id integer, address inet, what text, which text, was jsonb, became jsonb)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select audit_note(of_account, key_id, address, what, which, was, became, null)
+$function$;
+
+CREATE OR REPLACE FUNCTION audit_note(of_account integer, key_id integer, address inet, what text, which text, was jsonb, became jsonb, user_id integer)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
@@ -1340,6 +1481,8 @@ begin
   entry.at := service_now();
   entry.actor_key_id := key_id;
   entry.actor_address := address;
+  entry.actor_user_id := user_id;
+  entry.version := 2;
   entry.action := what;
   entry.object := which;
   entry.before := was;

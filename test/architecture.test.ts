@@ -23,6 +23,7 @@ const ROOMS = [
   'returns',
   'reporting',
   'reputation',
+  'people',
   'retention',
 ]
 /** What may stand beside the rooms. `core.ts` and `process.ts` wire, `index.ts` is the door. */

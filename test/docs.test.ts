@@ -28,7 +28,7 @@ t.test('.env.example is what the list of settings says', async (t) => {
 t.test('.env.example with every comment mark taken off is a valid environment, equal to an empty one', async (t) => {
   const env: Record<string, string> = {}
   for (const line of read(ENV_EXAMPLE).split('\n')) {
-    const setting = /^#([A-Z_]+)=(.*)$/.exec(line)
+    const setting = /^#([A-Z0-9_]+)=(.*)$/.exec(line)
     if (setting) env[setting[1] as string] = (setting[2] as string).replace('API_PORT', '8080')
   }
   t.strictSame(
@@ -42,7 +42,9 @@ t.test('the list of settings names every setting that is read, and no other', as
   const source = globSync('packages/core/src/platform/{config,config/*}.ts', { cwd: ROOT })
     .map((file) => read(join(ROOT, file)))
     .join()
-  const named = [...source.matchAll(/\benv\.([A-Z_]+)\b|\(env, '([A-Z_]+)'/g)].map((found) => found[1] ?? found[2])
+  const named = [...source.matchAll(/\benv\.([A-Z0-9_]+)\b|\(env, '([A-Z0-9_]+)'/g)].map(
+    (found) => found[1] ?? found[2],
+  )
   // NODE_ENV is everybody's: it only shifts a default, which the list says.
   const wanted = new Set(named.filter((name) => name !== 'NODE_ENV'))
   t.strictSame(new Set(SETTINGS.map(({ name }) => name)), wanted)

@@ -17,6 +17,7 @@ import { createDomains, type Domains } from './domains/index.ts'
 import { type Batches, batchesOf, createMessages, EVERYTHING, type Messages, type Share } from './messages/index.ts'
 import { createFinishedSource } from './messages/requeue/finished-source.ts'
 import { createServiceMail } from './messages/service-mail.ts'
+import { createPeople, type People } from './people/index.ts'
 import { createByteBudget } from './platform/budget.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
@@ -80,6 +81,7 @@ export interface Core {
   readonly eventLog: EventLog
   readonly failures: Failures
   readonly exports: Exports
+  readonly people: People
   readonly privacy: Privacy
   readonly retention: Retention
   readonly webhooks: Webhooks
@@ -166,6 +168,7 @@ export function createCore({
   const queue = createQueueControl({ sql: work, config, finished: createFinishedSource(forgotten) })
   const reputation = createReputation({ sql: work, config })
   const providerFigures = createProviderFigures(work)
+  const people = createPeople({ sql: work, secrets, rateLimits, auth, clock, config })
   const deliveries = createDeliveries({
     sql,
     log,
@@ -194,6 +197,7 @@ export function createCore({
     messages,
     batches,
     exports,
+    people,
     privacy: createPrivacy({ sql: work, secrets, forgotten }),
     deliveries,
     queue,
@@ -236,6 +240,7 @@ export function createCore({
         aggregateReports.forgetOld,
         providerFigures.forgetOld,
         tls.sts.forgetOld,
+        people.forgetOld,
       ]),
     async close() {
       readiness.close()

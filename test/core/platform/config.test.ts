@@ -92,6 +92,7 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   EVENT_DAYS: ['0', '6', '3651', '-1', '1.5', 'ever'],
   BODY_DAYS: ['0', '6', '3651', '-1', '1.5', 'ever'],
   EXPORT_STORAGE_MB: ['0', '1000001', '1GB'],
+  REQUIRE_2FA: ['yes', '2', 'true'],
   MX_PORT: ['0', '65536', 'smtp'],
   MX_PRIVATE_NETWORKS: ['yes', 'Allow', '1'],
   WEBHOOK_PRIVATE_NETWORKS: ['yes', '10.0.0.0/33', 'localhost'],
@@ -201,6 +202,7 @@ t.test('an empty environment gives the defaults, and blank settings count as lef
     eventDays: 90,
     bodyDays: 30,
     exportStorage: 2048 * 1024 * 1024,
+    require2fa: false,
   }
   const blank = Object.fromEntries(SETTINGS.map(({ name }) => [name, '']))
   for (const env of [{}, blank]) t.strictSame({ ...readConfig({ ...env, DATA_DIR: '' }) }, defaults)

@@ -223,6 +223,12 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     meaning: 'Megabytes of compressed export files that one account may store; each file is kept for 7 days.',
   },
   {
+    name: 'REQUIRE_2FA',
+    default: '0',
+    meaning:
+      '1: users who log in to the dashboard by password must set up a passkey or one-time codes before they can do anything else.',
+  },
+  {
     name: 'MX_PORT',
     default: '25',
     meaning: "Port of the recipients' servers with DELIVERY=mx. Change it for tests only.",

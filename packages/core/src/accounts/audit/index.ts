@@ -1,11 +1,16 @@
 import type { AnySql, Sql, SqlTransaction } from '../../platform/database/database.ts'
+import type { Scope } from '../keys/api-key.ts'
 
 /**
- * The author of a change: an API key and its IP address. Both null: the operator on the command line, or the service
- * itself.
+ * The author of a change: an API key or a user, and the IP address. All null: the operator on the command line, or the
+ * service itself.
  */
 export interface Actor {
   readonly keyId: number | null
+  /** The user who is logged in; omitted or null: none. */
+  readonly userId?: number | null
+  /** The scopes of the user's role, within which they manage keys. Omitted: all. */
+  readonly scopes?: readonly Scope[]
   readonly address: string | null
 }
 
@@ -33,6 +38,9 @@ export interface AuditEntry {
   readonly number: number
   readonly at: Date
   readonly keyId: number | null
+  readonly userId: number | null
+  /** The name of the user at present; null if there is none. */
+  readonly userName: string | null
   readonly address: string | null
   readonly action: string
   readonly object: string
@@ -54,7 +62,7 @@ export async function noteChange(sql: AnySql, change: Change): Promise<void> {
   const { accountId, by, action, object, before, after } = change
   await sql`
     select audit_note(${accountId}::int, ${by.keyId}::int, ${by.address}::inet, ${action}::text, ${object}::text,
-                      ${before ? JSON.stringify(before) : null}::text::jsonb, ${after ? JSON.stringify(after) : null}::text::jsonb)`
+                      ${before ? JSON.stringify(before) : null}::text::jsonb, ${after ? JSON.stringify(after) : null}::text::jsonb, ${by.userId ?? null}::int)`
 }
 
 /**
@@ -70,7 +78,8 @@ export async function lockLogs(sql: SqlTransaction, accountIds: readonly number[
 export function createAudit(sql: Sql): Audit {
   return {
     list: (accountId, { after, limit }) => sql<AuditEntry[]>`
-      select number::float8 as number, at, actor_key_id as "keyId", host(actor_address) as address, action, object, before, after,
+      select number::float8 as number, at, actor_key_id as "keyId", actor_user_id as "userId",
+             (select u.name from users u where u.id = actor_user_id) as "userName", host(actor_address) as address, action, object, before, after,
              previous_hash as "previousHash", hash
         from audit_log where account_id = ${accountId} and number > ${after} order by number limit ${limit}`,
     async firstBroken(accountId) {

@@ -2,14 +2,14 @@ import type { Sql } from '../../platform/database/database.ts'
 import type { Log } from '../../platform/log.ts'
 import type { RateLimits } from '../rate-limits/index.ts'
 import { createActingFor } from './acting-for.ts'
-import type { Principal } from './api-key.ts'
+import type { Principal, Scope } from './api-key.ts'
 import { authenticate } from './authenticate.ts'
 import { createSharedCount, InvalidKeyThrottle } from './invalid-key-throttle.ts'
 import { createKeyHolders, principalFor } from './key-holders.ts'
 import { createKeys, type Keys } from './keys.ts'
 import { createLastUsed } from './last-used.ts'
 import { createOperatorKeys, type OperatorKeys } from './operator-keys.ts'
-import { selectKeyHolder } from './store.ts'
+import { selectKeyHolder, selectUserHolder } from './store.ts'
 
 export {
   type ApiKey,
@@ -40,6 +40,8 @@ export interface Auth extends Keys, OperatorKeys {
    * expired.
    */
   principalOf(keyId: number): Promise<Principal | null>
+  /** A user who is logged in, as a principal with the scopes of their role; its `keyId` is 0. Null for an unknown account. */
+  principalOfUser(accountId: number, scopes: readonly Scope[]): Promise<Principal | null>
 }
 
 export interface AuthDependencies {
@@ -67,6 +69,10 @@ export function createAuth({ sql, log, rateLimits, callsPerMinute, wrongKeysPerM
       authenticate({ holderOf, actingFor, lastUsed }, secret, address, onBehalfOf),
     async principalOf(keyId) {
       const holder = await selectKeyHolder(sql, { id: keyId })
+      return holder && principalFor(holder, callsPerMinute)
+    },
+    async principalOfUser(accountId, scopes) {
+      const holder = await selectUserHolder(sql, accountId, scopes)
       return holder && principalFor(holder, callsPerMinute)
     },
     close: async () => {

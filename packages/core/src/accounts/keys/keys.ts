@@ -172,13 +172,20 @@ export async function makeKey(
   return { key, secret }
 }
 
+type CallersRights = Rights & Pick<ApiKey, 'id' | 'countsWith'>
+
 function inTransaction<T>(sql: Sql, fn: (transaction: AnySql) => Promise<T>): Promise<T> {
   return sql.begin(fn) as Promise<T>
 }
 
-/** Returns the caller's key with its current permissions; undefined for the operator. Throws keyInvalid. */
-async function callersKey(sql: AnySql, { keyId }: Actor): Promise<ApiKey | undefined> {
-  if (keyId === null) return undefined
+/**
+ * Returns the caller's key with its current permissions, or what a user's role permits; undefined for the operator. Throws
+ * keyInvalid.
+ */
+async function callersKey(sql: AnySql, { keyId, scopes }: Actor): Promise<CallersRights | undefined> {
+  if (keyId === null) {
+    return scopes && { id: 0, countsWith: null, scopes, networks: [], restrictions: UNRESTRICTED, v3Rights: null }
+  }
   const own = await selectApiKey(sql, { id: keyId })
   if (!own || own.revokedAt || own.expired) throw new ServiceError('keyInvalid', { reason: 'revoked during the call' })
   return own
@@ -193,7 +200,7 @@ async function lockManagedKey(
   id: number,
   accountId: number | undefined,
   by: Actor,
-): Promise<{ key: ApiKey; own: ApiKey | undefined }> {
+): Promise<{ key: ApiKey; own: CallersRights | undefined }> {
   const key = await selectApiKey(sql, { id, accountId, lock: true })
   if (!key) throw new ServiceError('keyUnknown')
   const own = await callersKey(sql, by)

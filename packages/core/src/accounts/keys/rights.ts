@@ -42,7 +42,7 @@ function isAtMost(value: number | null, bound: number | null): boolean {
  * A key with quotas shares them with the keys it creates. It must not manage keys with another quota, which would add
  * to its own.
  */
-export function requireSameQuota(wanted: ApiKey, own: ApiKey): void {
+export function requireSameQuota(wanted: ApiKey, own: Pick<ApiKey, 'id' | 'countsWith' | 'restrictions'>): void {
   const { recipientsPerHour, callsPerMinute } = own.restrictions
   if (recipientsPerHour === null && callsPerMinute === null) return
   if (quotaOf(wanted) !== quotaOf(own)) throw beyond('a quota of its own')

@@ -1,6 +1,6 @@
 import { type AnySql, onlyRow } from '../../platform/database/database.ts'
 import type { Account, MailDefaults } from '../account.ts'
-import type { ApiKey, Restrictions, Scope } from './api-key.ts'
+import { type ApiKey, type Restrictions, type Scope, UNRESTRICTED } from './api-key.ts'
 
 type KeyRow = Omit<ApiKey, 'restrictions'> & Restrictions
 
@@ -247,17 +247,35 @@ export async function selectUsernames(
   return new Set(rows.map(({ username }) => username))
 }
 
+const accountColumns = (sql: AnySql) => sql`
+  a.id, a.name, case when p.state <> 'active' then p.state else a.state end as state, a.parent_id as "parentId",
+  a.expires_at as "expiresAt", a.created_at as "createdAt", ${mailDefaults(sql)},
+  coalesce(least(a.expires_at, p.expires_at) <= service_now(), false) as expired,
+  a.parent_id is not null and a.state = 'suspended' as disabled, a.sends_per_minute as "sendsPerMinute",
+  a.calls_per_minute as "accountCallsPerMinute", p.sends_per_minute as "parentSendsPerMinute"`
+
+/** Returns an account with these scopes in place of a key, or null. Its `keyId` is 0. */
+export async function selectUserHolder(
+  sql: AnySql,
+  accountId: number,
+  scopes: readonly Scope[],
+): Promise<KeyHolder | null> {
+  const rows = await sql<(Omit<KeyHolder, 'account' | 'mailDefaults'> & Account & MailDefaults)[]>`
+    select ${accountColumns(sql)} from accounts a left join accounts p on p.id = a.parent_id
+     where a.id = ${accountId} and a.state <> 'deleted' and p.state is distinct from 'deleted'`
+  const row = rows[0]
+  if (!row) return null
+  const none = { keyId: 0, networks: [], restrictions: UNRESTRICTED, v3Rights: null, countsWith: null }
+  return { ...row, ...none, scopes: [...scopes], account: accountOf(row), mailDefaults: mailDefaultsOf(row) }
+}
+
 /** Returns the valid key with this hash or id, with its account, or null. */
 export async function selectKeyHolder(sql: AnySql, key: { hash: Buffer } | { id: number }): Promise<KeyHolder | null> {
   const rows = await sql<
     (Omit<KeyHolder, 'account' | 'mailDefaults' | 'restrictions'> & Restrictions & Account & MailDefaults)[]
   >`
     select k.id as "keyId", k.scopes, k.networks::text[] as networks, ${restrictions(sql)}, k.v3_rights as "v3Rights",
-           k.counts_with as "countsWith", a.id, a.name, case when p.state <> 'active' then p.state else a.state end as state, a.parent_id as "parentId",
-           a.expires_at as "expiresAt", a.created_at as "createdAt", ${mailDefaults(sql)},
-           coalesce(least(a.expires_at, p.expires_at) <= service_now(), false) as expired,
-           a.parent_id is not null and a.state = 'suspended' as disabled, a.sends_per_minute as "sendsPerMinute",
-           a.calls_per_minute as "accountCallsPerMinute", p.sends_per_minute as "parentSendsPerMinute"
+           k.counts_with as "countsWith", ${accountColumns(sql)}
       from api_keys k join accounts a on a.id = k.account_id left join accounts p on p.id = a.parent_id
      where ${'hash' in key ? sql`k.hash = ${key.hash}` : sql`k.id = ${key.id}`} and k.revoked_at is null and (k.expires_at is null or k.expires_at > service_now())
        and a.state <> 'deleted' and p.state is distinct from 'deleted'`

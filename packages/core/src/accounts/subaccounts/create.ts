@@ -1,12 +1,12 @@
 import { parseAddress } from '../../mime/address.ts'
 import { isUniqueViolation, type Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
+import { type HashPassword, requireStrong } from '../../platform/passwords.ts'
 import type { Account } from '../account.ts'
 import type { Actor } from '../audit/index.ts'
 import { insertBalance } from '../credits/store.ts'
 import { makeKey } from '../keys/keys.ts'
 import { auditBothAccounts } from './note.ts'
-import { type HashPassword, requireStrong } from './password.ts'
 import { insertSubaccount, selectSubaccount } from './store.ts'
 import type { CreditType, Subaccount } from './subaccount.ts'
 

@@ -94,6 +94,9 @@ export async function updateSubaccount(
   await sql`
     update accounts set email = coalesce(${email ?? null}::text, email), password = coalesce(${password ?? null}::text, password)
      where id = ${id}`
+  if (password === undefined) return
+  // The holder must log in again, with the new password.
+  await sql`delete from sessions where user_id in (select u.id from users u where u.holder_of = ${id})`
 }
 
 export async function updateDisabled(sql: AnySql, id: number, disabled: boolean): Promise<void> {

@@ -1,10 +1,10 @@
 import type { Sql } from '../../platform/database/database.ts'
 import { defined } from '../../platform/defined.ts'
+import { type HashPassword, requireStrong } from '../../platform/passwords.ts'
 import { deleteBalance, insertBalance } from '../credits/store.ts'
 import { type SubaccountAct, withSubaccount } from './change-subaccount.ts'
 import { parseEmail } from './create.ts'
 import { known, lockPair, returnCredit } from './move-credit.ts'
-import { type HashPassword, requireStrong } from './password.ts'
 import { selectSubaccount, updateSubaccount as storeChanges } from './store.ts'
 import type { CreditType, Subaccount } from './subaccount.ts'
 

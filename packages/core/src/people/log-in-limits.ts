@@ -1,0 +1,72 @@
+import { HOUR, MINUTE, type Rate, type RateLimits, type Standing } from '../accounts/rate-limits/index.ts'
+import { networkOf } from '../platform/networks.ts'
+import { sha256 } from './tokens.ts'
+
+/** Log-ins that fail: for one name from one network, and from one network for any names. */
+const PER_NAME = { limit: 5, seconds: 15 * MINUTE }
+const PER_NETWORK = { limit: 50, seconds: HOUR }
+/** Codes of a second factor that one user may try, from anywhere. */
+const CODES = { limit: 10, seconds: 15 * MINUTE }
+/** Mails with links to one address, and those that one network may ask for. */
+const MAILS_TO = { limit: 3, seconds: HOUR }
+const MAILS_FROM = { limit: 20, seconds: HOUR }
+
+/** Limits that all processes share. Each returns the seconds to wait, or how to give back what was not a failure. */
+export interface LogInLimits {
+  logIn(name: string, address: string): Promise<Allowed | Refused>
+  code(userId: number): Promise<Allowed | Refused>
+  mail(emailKey: string, address: string): Promise<Allowed | Refused>
+}
+
+export interface Allowed {
+  readonly allowed: true
+  /** For a log-in that succeeded, which does not count. */
+  release(): void
+}
+
+export interface Refused {
+  readonly allowed: false
+  readonly retryAfter: number
+}
+
+export function createLogInLimits(rateLimits: RateLimits): LogInLimits {
+  async function take(rates: readonly Rate[]): Promise<Allowed | Refused> {
+    const taken: Standing[] = []
+    for (const rate of rates) {
+      const standing = await rateLimits.take([rate])
+      if (standing.refused) return { allowed: false, retryAfter: standing.retryAfter }
+      taken.push(standing)
+    }
+    return {
+      allowed: true,
+      release() {
+        for (const standing of taken) rateLimits.release(1, standing)
+      },
+    }
+  }
+  const rate = (name: string, what: string, { limit, seconds }: { limit: number; seconds: number }): Rate => ({
+    name,
+    what,
+    limit,
+    seconds,
+  })
+
+  return {
+    logIn: (name, address) =>
+      take([
+        rate(`log-in from ${networkOf(address)}`, 'log-ins from this network', PER_NETWORK),
+        rate(`log-in ${digest(name)} ${networkOf(address)}`, 'log-ins', PER_NAME),
+      ]),
+    code: (userId) => take([rate(`code ${userId}`, 'codes', CODES)]),
+    mail: (emailKey, address) =>
+      take([
+        rate(`links from ${networkOf(address)}`, 'requests for a link from this network', MAILS_FROM),
+        rate(`links to ${digest(emailKey)}`, 'links to this address', MAILS_TO),
+      ]),
+  }
+}
+
+/** The hash of a name, since clients send names of any length. */
+function digest(name: string): string {
+  return sha256(name).toString('base64url')
+}

@@ -1,0 +1,30 @@
+import { ServiceError } from '../platform/errors.ts'
+import { type LogInDependencies, tooMany } from './log-in.ts'
+import { noteReauthentication, type Session } from './sessions.ts'
+import { selectUser } from './users.ts'
+
+export type Reauthentication =
+  | { readonly kind: 'done'; readonly at: Date }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'too-many'; readonly until: Date }
+
+/** Checks the password of a session's user again. Failures count with those of log-ins. */
+export async function reauthenticate(
+  { sql, clock, limits, passwords, sessions }: LogInDependencies,
+  { user: { id }, sessionId }: Session,
+  { password, address }: { readonly password: string; readonly address: string },
+): Promise<Reauthentication> {
+  const allowed = await limits.logIn(`user ${id}`, address)
+  if (!allowed.allowed) return tooMany(clock, allowed)
+  const user = await selectUser(sql, id)
+  try {
+    if (!(await passwords.matches(password, user?.password ?? null))) return { kind: 'refused' }
+  } catch (error) {
+    if (error instanceof ServiceError && error.errorName === 'overloaded') allowed.release()
+    throw error
+  }
+  allowed.release()
+  const at = await noteReauthentication(sql, sessionId)
+  sessions.forget()
+  return at ? { kind: 'done', at } : { kind: 'refused' }
+}

@@ -1,0 +1,48 @@
+import type { Scope } from '../accounts/keys/index.ts'
+
+/** The roles of an account's members, from the most rights to the fewest. */
+export const ROLES = ['owner', 'developer', 'support', 'viewer'] as const
+export type MemberRole = (typeof ROLES)[number]
+/** `observer`: an operator who looks at the account of others (people.lookAs). */
+export type Role = MemberRole | 'observer'
+
+/** Rights of people in addition to the scopes of keys. */
+export const PEOPLE_RIGHTS = [
+  // Bodies, headers and attachments of messages.
+  'content',
+  // Send an accepted message to its recipient again.
+  'resend',
+  // Invite, change and remove members.
+  'team',
+] as const
+export type PeopleRight = (typeof PEOPLE_RIGHTS)[number]
+
+export interface Rights {
+  /** As those of a key: `requireScope` and `allows` read them. */
+  readonly scopes: readonly Scope[]
+  readonly people: readonly PeopleRight[]
+}
+
+const READING: readonly Scope[] = ['send.read', 'templates.read', 'suppressions.read', 'webhooks.read', 'account.read']
+
+/** The rights of each role. Pages and tests read this table, and nothing else decides. */
+const RIGHTS: Readonly<Record<Role, Rights>> = {
+  owner: { scopes: ['all'], people: PEOPLE_RIGHTS },
+  // Neither members nor credit nor erasure.
+  developer: {
+    scopes: [
+      ...(['send', 'domains', 'templates', 'attachments', 'suppressions', 'keys'] as const),
+      ...(['audit', 'events', 'stats', 'webhooks', 'account'] as const),
+    ],
+    people: ['content', 'resend'],
+  },
+  // Sees what became of mail, never what it says.
+  support: { scopes: ['send.read', 'suppressions', 'events', 'stats'], people: ['resend'] },
+  viewer: { scopes: ['stats'], people: [] },
+  observer: { scopes: [...READING, 'keys.read', 'events', 'stats', 'audit'], people: [] },
+}
+
+/** The rights of a role: one table for pages, tests and the API. */
+export function rightsOf(role: Role): Rights {
+  return RIGHTS[role]
+}

@@ -1,0 +1,202 @@
+import { createCache } from '../platform/cache.ts'
+import { type AnySql, onlyRow, type Sql } from '../platform/database/database.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import type { AccountOfUser, Client, LogInMethod, User } from './person.ts'
+import { selectAccountsOf } from './session-accounts.ts'
+import { createSessionTokens } from './tokens.ts'
+
+/** A valid session, with its user and the accounts they may see. */
+export interface Session {
+  readonly sessionId: number
+  readonly user: User
+  /** Sorted by name. An account that an operator looks at has the role `observer`. */
+  readonly accounts: readonly AccountOfUser[]
+  /** The account that an operator looks at, which is also in `accounts`; otherwise null. */
+  readonly looksAt: number | null
+  /** When the user last proved who they are. */
+  readonly reauthenticatedAt: Date
+  readonly method: LogInMethod
+  /** Whether the user must set up a second factor before anything else (REQUIRE_2FA). */
+  readonly mustEnrol: boolean
+  /** Whether the token must be replaced with `rotate`, because the user's rights have changed. */
+  readonly mustRotate: boolean
+}
+
+/** A session as its user sees it in a list. */
+export interface SessionSummary {
+  readonly id: number
+  readonly createdAt: Date
+  /** Accurate to about a minute. */
+  readonly seenAt: Date
+  readonly expiresAt: Date
+  readonly address: string | null
+  readonly agent: string | null
+  readonly method: LogInMethod
+}
+
+export interface Sessions {
+  /**
+   * The session of a token; undefined if it was ended or has expired: 12 hours after its last request, 30 days after
+   * log-in. Every process notices the end of a session within 5 s.
+   */
+  find(token: string): Promise<Session | undefined>
+  /** Replaces the token of a session. The old one remains valid for 30 s. Undefined if there is no such session. */
+  rotate(token: string): Promise<string | undefined>
+  /** Latest first. */
+  list(userId: number): Promise<SessionSummary[]>
+  /** Ends one session of the user; false if it is not theirs. */
+  end(userId: number, id: number): Promise<boolean>
+  /** Ends all sessions of the user but one. Returns how many. */
+  endAll(userId: number, exceptId?: number): Promise<number>
+  /** Deletes a batch of sessions that have expired. Returns how many. */
+  forgetOld(): Promise<number>
+}
+
+/** Sessions, with functions that only this module calls. */
+export interface SessionKeeper extends Sessions {
+  /** Makes a session and returns its token, which must be stored in the user's browser only. */
+  begin(sql: AnySql, userId: number, method: LogInMethod, client: Client, replaces?: string): Promise<string>
+  /** Makes this process forget what it knows, after a change that applies now. */
+  forget(): void
+}
+
+/** Ended sessions are gone within 5 s in every process, as revoked keys are. */
+const MAX_AGE_MS = 3000
+const MAX_CACHED = 10_000
+const MAX_PER_USER = 50
+const MAX_AGENT = 300
+
+const isLive = (sql: AnySql) => sql`s.expires_at > service_now() and s.seen_at > service_now() - interval '12 hours'`
+
+type Found = Omit<Session, 'user' | 'accounts' | 'mustEnrol' | 'mustRotate'> &
+  Omit<User, 'id'> & { readonly userId: number; readonly stale: boolean; readonly rotate: boolean }
+
+export interface SessionsDependencies {
+  readonly sql: Sql
+  readonly secrets: Secrets
+  /** REQUIRE_2FA. */
+  readonly require2fa: boolean
+}
+
+export function createSessions({ sql, secrets, require2fa }: SessionsDependencies): SessionKeeper {
+  const tokens = createSessionTokens(secrets)
+  const found = createCache<Session | null>({
+    maxAge: MAX_AGE_MS,
+    maxEntries: MAX_CACHED,
+    load: (hash) => loadSession(sql, Buffer.from(hash, 'hex'), require2fa),
+  })
+
+  return {
+    async find(token) {
+      const hash = tokens.hashOf(token)?.toString('hex')
+      return hash === undefined ? undefined : ((await found.get(hash)) ?? undefined)
+    },
+    async rotate(token) {
+      const hash = tokens.hashOf(token)
+      const next = tokens.make()
+      if (!hash) return undefined
+      const rows = await sql`
+        update sessions s set hash = ${next.hash}, previous_hash = s.hash, rotated_at = service_now(), rotate = false
+         where s.hash = ${hash} and ${isLive(sql)}`
+      found.forget(hash.toString('hex'))
+      return rows.count > 0 ? next.token : undefined
+    },
+    list: (userId) => sql<SessionSummary[]>`
+      select s.id::float8 as id, s.created_at as "createdAt", s.seen_at as "seenAt", s.expires_at as "expiresAt",
+             host(s.address) as address, s.agent, s.method
+        from sessions s where s.user_id = ${userId} and ${isLive(sql)} order by s.id desc limit ${MAX_PER_USER}`,
+    async end(userId, id) {
+      const rows = await sql`delete from sessions where id = ${id} and user_id = ${userId}`
+      found.forget()
+      return rows.count > 0
+    },
+    async endAll(userId, exceptId) {
+      const count = await deleteSessions(sql, userId, exceptId)
+      found.forget()
+      return count
+    },
+    async begin(within, userId, method, { address, agent }, replaces) {
+      const { token, hash } = tokens.make()
+      const replaced = replaces === undefined ? undefined : tokens.hashOf(replaces)
+      if (replaced) await within`delete from sessions where hash = ${replaced}`
+      const cut = agent?.replace(/\p{C}/gu, '').slice(0, MAX_AGENT) ?? null
+      await within`
+        insert into sessions (hash, user_id, method, address, agent, expires_at)
+        values (${hash}, ${userId}, ${method}, ${address}::inet, ${cut}, service_now() + interval '30 days')`
+      await within`
+        delete from sessions where id in (
+          select id from sessions where user_id = ${userId} order by id desc offset ${MAX_PER_USER})`
+      if (replaced) found.forget(replaced.toString('hex'))
+      return token
+    },
+    forget: () => found.forget(),
+    async forgetOld() {
+      const rows = await sql`
+        delete from sessions where id in (
+          select id from sessions where expires_at < service_now() or seen_at < service_now() - interval '12 hours'
+           order by expires_at limit 1000 for update skip locked)`
+      return rows.count
+    },
+  }
+}
+
+/** Deletes the sessions of a user but one. Returns how many. */
+export async function deleteSessions(sql: AnySql, userId: number, exceptId?: number): Promise<number> {
+  const rows = await sql`
+    delete from sessions where user_id = ${userId} and (${exceptId ?? null}::bigint is null or id <> ${exceptId ?? null}::bigint)`
+  return rows.count
+}
+
+/** Has every session of the user get a new token at its next request. */
+export async function rotateSessions(sql: AnySql, userId: number): Promise<void> {
+  await sql`update sessions set rotate = true where user_id = ${userId}`
+}
+
+async function loadSession(sql: Sql, hash: Buffer, require2fa: boolean): Promise<Session | null> {
+  const [row] = await sql<Found[]>`
+    select s.id::float8 as "sessionId", s.looks_at as "looksAt", s.reauthenticated_at as "reauthenticatedAt", s.method,
+           s.rotate and s.hash = ${hash} as rotate, s.seen_at < service_now() - interval '1 minute' as stale,
+           u.id as "userId", u.name, u.email, u.verified_at is not null as verified,
+           exists (select from operators o where o.user_id = u.id) as operator,
+           u.totp_confirmed_at is not null or exists (select from passkeys k where k.user_id = u.id) as "secondFactor"
+      from sessions s join users u on u.id = s.user_id
+     where s.id = (
+             select id from sessions where hash = ${hash}
+             union all
+             select id from sessions where previous_hash = ${hash} and rotated_at > service_now() - interval '30 seconds'
+             limit 1)
+       and ${isLive(sql)} and u.disabled_at is null`
+  if (!row) return null
+  if (row.stale) await noteSeen(sql, row.sessionId, row.userId)
+  const { userId, name, email, operator, verified, secondFactor, sessionId, reauthenticatedAt, method, rotate } = row
+  const looksAt = operator ? row.looksAt : null
+  return {
+    sessionId,
+    user: { id: userId, name, email, operator, verified, secondFactor },
+    accounts: await selectAccountsOf(sql, userId, looksAt),
+    looksAt,
+    reauthenticatedAt,
+    method,
+    mustEnrol: require2fa && method === 'password' && !secondFactor,
+    mustRotate: rotate,
+  }
+}
+
+/** Once a minute at most; several processes may do so at once. */
+async function noteSeen(sql: Sql, sessionId: number, userId: number): Promise<void> {
+  const old = sql`service_now() - interval '1 minute'`
+  await sql`
+    update sessions set seen_at = service_now()
+     where id = (select id from sessions where id = ${sessionId} and seen_at < ${old} for no key update skip locked)`
+  await sql`
+    update users set last_seen_at = service_now()
+     where id = (select id from users where id = ${userId} and (last_seen_at is null or last_seen_at < ${old})
+                 for no key update skip locked)`
+}
+
+/** When the session's user proved again who they are. Undefined if the session is gone. */
+export async function noteReauthentication(sql: AnySql, sessionId: number): Promise<Date | undefined> {
+  const rows = await sql<{ at: Date }[]>`
+    update sessions set reauthenticated_at = service_now() where id = ${sessionId} returning reauthenticated_at as at`
+  return rows.length === 0 ? undefined : onlyRow(rows).at
+}

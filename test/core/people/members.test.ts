@@ -1,0 +1,103 @@
+import { allows, type MemberRole, ROLES, SCOPES } from '@postrider/core'
+import t from 'tap'
+import { makeService } from '../../helpers/service.ts'
+import { refused } from '../refused.ts'
+import { anotherProcess, firstUser, makeMember, newClient, PASSWORD, sessionOf, tokenOf } from './people.ts'
+
+const service = await makeService(t)
+const { core } = service
+const owner = await firstUser(service)
+const BY = { keyId: null, address: null }
+const { members } = core.people
+
+t.test('an account keeps an owner who can log in', async (t) => {
+  const second = await makeMember(service, owner.accountId, 'developer')
+  t.equal(await refused(members.change(owner.accountId, owner.userId, 'viewer', BY)), 'lastOwner')
+  t.equal(await refused(members.remove(owner.accountId, owner.userId, BY)), 'lastOwner')
+  t.equal(await refused(core.people.users.disable(owner.userId, BY)), 'lastOwner')
+  t.equal(await refused(core.people.operators.remove(owner.userId, BY)), 'lastOwner')
+  await members.change(owner.accountId, second.userId, 'owner', BY)
+  await core.people.users.disable(second.userId, BY)
+  t.equal(
+    await refused(members.remove(owner.accountId, owner.userId, BY)),
+    'lastOwner',
+    'one who is disabled does not count',
+  )
+  await core.people.users.enable(second.userId, BY)
+  await members.change(owner.accountId, owner.userId, 'developer', BY)
+  await members.change(owner.accountId, owner.userId, 'owner', BY)
+  await members.remove(owner.accountId, second.userId, BY)
+})
+
+t.test('two owners who remove each other in two processes leave one', async (t) => {
+  const { accountId } = await service.makeSender()
+  const [a, b] = [await makeMember(service, accountId, 'owner'), await makeMember(service, accountId, 'owner')]
+  const other = anotherProcess(t, service).people
+  const results = await Promise.all([
+    refused(members.remove(accountId, a.userId, BY)),
+    refused(other.members.remove(accountId, b.userId, BY)),
+  ])
+  t.strictSame(results.filter((error) => error === 'lastOwner').length, 1, String(results))
+  t.equal((await members.list(accountId)).length, 1)
+})
+
+t.test('members of one account are unknown in another', async (t) => {
+  const { accountId } = await service.makeSender()
+  const { userId } = await makeMember(service, accountId, 'owner')
+  t.equal(await refused(members.change(owner.accountId, userId, 'viewer', BY)), 'memberUnknown')
+  t.equal(await refused(members.remove(owner.accountId, userId, BY)), 'memberUnknown')
+  t.equal(await refused(members.add(accountId, userId, 'viewer', BY)), 'parameterInvalid', 'already a member')
+  t.equal(await refused(members.change(accountId, userId, 'root', BY)), 'parameterInvalid')
+})
+
+t.test('every role has the rights of the table, as a principal with its scopes', async (t) => {
+  const { accountId } = await service.makeSender()
+  const expected: Record<MemberRole, { scopes: string[]; content: boolean; team: boolean; resend: boolean }> = {
+    owner: { scopes: [...SCOPES], content: true, team: true, resend: true },
+    developer: {
+      scopes: [
+        ...['send', 'domains', 'templates', 'attachments', 'suppressions', 'keys', 'audit', 'events', 'stats'],
+        ...['webhooks', 'account', 'send.read', 'templates.read', 'suppressions.read', 'keys.read', 'webhooks.read'],
+        'account.read',
+      ],
+      content: true,
+      team: false,
+      resend: true,
+    },
+    support: {
+      scopes: ['suppressions', 'events', 'stats', 'send.read', 'suppressions.read'],
+      content: false,
+      team: false,
+      resend: true,
+    },
+    viewer: { scopes: ['stats'], content: false, team: false, resend: false },
+  }
+  for (const role of ROLES) {
+    const { email } = await makeMember(service, accountId, role)
+    const session = await sessionOf(
+      core,
+      tokenOf(await core.people.logIn({ email, password: PASSWORD, ...newClient() })),
+    )
+    const principal = await core.people.principal(session, accountId)
+    const { scopes, content, team, resend } = expected[role]
+    t.strictSame(SCOPES.filter((scope) => allows(principal?.scopes ?? [], scope)).sort(), [...scopes].sort(), role)
+    const { people } = core.people.rights(role)
+    t.strictSame(
+      [people.includes('content'), people.includes('team'), people.includes('resend')],
+      [content, team, resend],
+    )
+    t.equal(await core.people.principal(session, owner.accountId), null, 'of no other account')
+  }
+})
+
+t.test('a user makes no key with scopes beyond those of their role', async (t) => {
+  const { accountId } = await service.makeSender()
+  const by = { keyId: null, userId: owner.userId, address: null, scopes: core.people.rights('developer').scopes }
+  t.equal(await refused(core.auth.createKey({ accountId, scopes: ['all'] }, by)), 'keyRestricted')
+  t.equal(await refused(core.auth.createKey({ accountId, scopes: ['privacy'] }, by)), 'keyRestricted')
+  const { key } = await core.auth.createKey({ accountId, scopes: ['send'] }, by)
+  const strong = await core.auth.createKey({ accountId, scopes: ['all'] })
+  t.equal(await refused(core.auth.rotateKey(strong.key.id, 0, { accountId, by })), 'keyRestricted')
+  t.same((await core.auth.createKey({ accountId }, by)).key.scopes, by.scopes, 'by default those of the role')
+  t.ok(await core.auth.updateKey(key.id, { name: 'mine' }, { accountId, by }))
+})

@@ -329,6 +329,7 @@ create table delivery_queue (
   vacuum_truncate = false
 );
 create index delivery_queue_flow on delivery_queue (account_id, class, next_at) where worker_id is null;
+create index delivery_queue_listed on delivery_queue (account_id, message_id, recipient_no) where worker_id is null;
 create index delivery_queue_parked on delivery_queue (place, class, account_id, next_at) where worker_id is null and place is not null;
 create index delivery_queue_person on delivery_queue (hashtextextended(recipient_key, account_id::bigint)) where worker_id is null;
 create index delivery_queue_set_aside on delivery_queue (message_id, recipient_no) where set_aside is not null;

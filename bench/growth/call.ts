@@ -10,7 +10,7 @@ export interface Call {
   readonly body?: object
   /** The answer is a stream: measured until its first octets are there. */
   readonly beginning?: boolean
-  /** Pages read on by their scrollid; the last one is measured. */
+  /** Pages read on by their scrollid or cursor; the last one is measured. */
   readonly scroll?: number
 }
 

@@ -25,6 +25,8 @@ export function v2Calls({ day, subaccount, message, last, jobId, webhook, templa
   const person = 'email=person@reader.example'
   const log = (what: string, query: string): Call => get('listEvents', `/events?${query}`, what)
   const stats = (what: string, query: string): Call => get('getStats', `/stats?${query}`, what)
+  const list = (what: string, search: string): Call =>
+    get('listMessages', `/messages?limit=100&search=${encodeURIComponent(search)}`, what)
   return [
     get('listDomains', '/domains', '1,000 of 5,000'),
     get('listDomains', '/domains?limit=1000&offset=4000', 'the last 1,000'),
@@ -90,6 +92,20 @@ export function v2Calls({ day, subaccount, message, last, jobId, webhook, templa
     { ...log('2 weeks, scroll pages of 5,000, the 11th', `${fortnight}&limit=1000&sort=asc`), scroll: 11 },
     { ...log('2 weeks, open, scroll pages, the 5th', `${fortnight}&limit=1000&events=open`), scroll: 5 },
     get('explainDelivery', `/delivery?messageid=${message}`),
+    list('the newest 100', ''),
+    { ...list('100 at a time, page 1,000', ''), scroll: 1000 },
+    list('what waits', 'state:waiting'),
+    { ...list('what waits, page 100', 'state:waiting'), scroll: 100 },
+    list('failed', 'state:failed'),
+    list('a subject that is rare', 'subject:"No such subject"*'),
+    list('a sender and a tag', 'from:desk@large-0.example tag:tag-000001'),
+    list('a person of 10,000', 'to:person@reader.example'),
+    list('a person of 10,000, failed', 'to:person@reader.example state:failed'),
+    list('a domain', 'to:@d77.example'),
+    list('with attachments', 'has:attachment'),
+    list('a week long ago', `after:${day(60)} before:${day(53)} state:bounced`),
+    list('a message', `id:${message}`),
+    get('showMessage', `/messages/${message}`),
     get('readEventFeed', '/events/feed?after=0&limit=1000', 'the first 1,000'),
     get('readEventFeed', `/events/feed?after=${last - 1000}&limit=1000`, 'the last 1,000'),
     get('readEventFeed', `/events/feed?after=${Math.floor(last / 2)}&limit=1000&types=domain`, 'a type that is rare'),

@@ -55,9 +55,11 @@ async function scrolled(doors: Doors, call: Call, pages: number): Promise<string
   let path = call.path
   for (let page = 1; page < pages; page++) {
     const { text } = await ask(doors, { ...call, path })
-    const { scrollid } = JSON.parse(text) as { scrollid?: string }
-    if (scrollid === undefined) return path
-    path = `${call.path.replace('limit=1000', 'limit=5000')}&scrollid=${scrollid}`
+    const { scrollid, next } = JSON.parse(text) as { scrollid?: string; next?: string | null }
+    // Lists of messages have a cursor.
+    if (scrollid === undefined && !next) return path
+    if (next) path = `${call.path}&cursor=${next}`
+    else path = `${call.path.replace('limit=1000', 'limit=5000')}&scrollid=${scrollid}`
   }
   return path
 }

@@ -211,7 +211,8 @@ t.test(
     await suppress('third@harbor.example')
     await core.messages.requeue({
       messageId:
-        (await core.messages.list({ limit: 100, recipient: 'first@harbor.example' })).deliveries[0]?.messageId ?? '',
+        (await core.messages.list({ limit: 100, search: { recipientKey: 'first@harbor.example' } })).deliveries[0]
+          ?.messageId ?? '',
     })
     await end({ first: SPAM })
     await finish()

@@ -85,7 +85,7 @@ const WRONG: readonly (readonly [line: string, status: number, said: RegExp])[] 
   [`suppression show --account ${account} --email a@b.example --group x`, 2, /--group must be/],
   ['suppression list --global --reason none', 2, /--reason must be one of unsubscribe/],
   ['suppression add --account 999999 --domain b.example', 1, /--account: /],
-  ['message list --state lost', 2, /--state must be one of scheduled, .*expired \(got "lost"\)/],
+  ['message list --state lost', 2, /--state must be one or several of scheduled, .*expired, .* \(got "lost"\)/],
   ['message list --limit 0', 2, /--limit must be from 1 to 1000 \(got 0\)/],
   ['message list --since yesterday', 2, /--since must be an ISO 8601 time/],
   ['message list --after x', 1, /--after: must be the cursor of the previous page/],

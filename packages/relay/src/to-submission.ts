@@ -1,4 +1,5 @@
 import {
+  essenceOf,
   inTurns,
   invalidParameter,
   LIMITS,
@@ -77,6 +78,7 @@ async function parseReceived(received: ReceivedMessage, head: Head): Promise<Par
     lacksDate: head.lacksDate,
     lacksMessageId: head.lacksMessageId,
     nullReturnPath: nullSender,
+    ...(head.hasAttachment ? { hasAttachment: true } : {}),
   }
   const submission: Submission = {
     door: 'smtp',
@@ -158,6 +160,7 @@ interface Head extends SplitMessage {
   readonly kept: Buffer
   readonly lacksDate: boolean
   readonly lacksMessageId: boolean
+  readonly hasAttachment: boolean
   /** The value of X-SMTPAPI. */
   readonly written: string | undefined
 }
@@ -183,6 +186,8 @@ function* readHeader(first: Buffer, corrected = false): Stoppable<Head> {
   yield
   const lacksMessageId = !fields.some(({ name }) => name === 'message-id')
   yield
+  const hasAttachment = isOfFiles(fields.find(({ name }) => name === 'content-type')?.value ?? '')
+  yield
   const subject = shownSubject(fields)
   yield
   return {
@@ -195,8 +200,15 @@ function* readHeader(first: Buffer, corrected = false): Stoppable<Head> {
     kept,
     lacksDate,
     lacksMessageId,
+    hasAttachment,
     written: findSmtpApi(fields),
   }
+}
+
+/** Whether a message of this media type has attachments. */
+function isOfFiles(type: string): boolean {
+  const essence = essenceOf(type)
+  return essence === 'multipart/mixed' || /^(?:application|audio|image|video)\//.test(essence)
 }
 
 function checkHops(fields: readonly Field[]): void {

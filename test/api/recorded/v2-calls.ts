@@ -219,6 +219,9 @@ async function recordReports(row: Row): Promise<void> {
   const [{ messageId: messageid, trid }] = sent as unknown as [{ messageId: string; trid: number }]
   await row('explainDelivery', 'GET /delivery', { messageid })
   await row('explainDelivery', 'POST /delivery', { trid })
+  await row('listMessages', 'GET /messages', { search: 'state:delivered', limit: 2, cursor: '' })
+  await row('listMessages', 'POST /messages', { id: messageid, door: 'v2' })
+  await row('showMessage', 'GET /messages/:messageId', { from_recipient: 0 }, { messageId: messageid })
   await row('getStats', 'GET /stats', { ...days, metrics: 'all', aggregated_by: 'day' })
   await row('getStats', 'POST /stats', { startdate, enddate, by: 'domain' })
   await row('getStats', 'GET /stats', { startdate, by: 'domain', domain: 'v2-calls.example' })

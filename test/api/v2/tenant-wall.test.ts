@@ -11,6 +11,7 @@ import type { Caller, Input, Setting, Wall } from './wall/entry.ts'
 import { events } from './wall/events.ts'
 import { exports } from './wall/exports.ts'
 import { keys } from './wall/keys.ts'
+import { messages } from './wall/messages.ts'
 import { privacy } from './wall/privacy.ts'
 import { sendEmail } from './wall/send-email.ts'
 import { stats } from './wall/stats.ts'
@@ -34,6 +35,7 @@ const WALL: Wall = {
   ...keys,
   ...privacy,
   ...events,
+  ...messages,
   ...stats,
   ...exports,
   ...webhooks,

@@ -19,10 +19,11 @@ const Question = Type.Object({
   trid: Text('transaction number: only this delivery'),
 })
 
-const Time = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
-const TextOrNull = Type.Union([Type.String(), Type.Null()])
+/** A time, or null. */
+export const Time = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+export const TextOrNull = Type.Union([Type.String(), Type.Null()])
 
-const Attempt = Type.Object({
+export const Attempt = Type.Object({
   attempt: Type.Integer({ description: 'from 1' }),
   time: Type.String({ description: 'ISO 8601, UTC: its beginning' }),
   outcome: Type.Enum(['delivered', 'deferred', 'bounced', 'abandoned']),
@@ -39,12 +40,8 @@ const Attempt = Type.Object({
   reply: TextOrNull,
 })
 
-const Row = Type.Object({
-  trid: Type.Integer({ description: 'transaction number of this recipient, a multiple of 4' }),
-  messageId: Type.String(),
-  recipient: Type.String(),
-  recipientNo: Type.Integer({ description: 'position among the recipients of the message, from 0' }),
-  state: Type.Enum(namesOf(DELIVERY_STATES)),
+/** The fields that say what a delivery waits for. */
+export const Waiting = {
   waitingFor: Type.Union([Type.Enum(namesOf(WAITING_REASONS)), Type.Null()], { description: 'null if it is finished' }),
   text: Type.String({ description: 'the same as a sentence, with times in UTC' }),
   since: Time('ISO 8601, UTC: since when it has waited for this, or when it was finished'),
@@ -66,10 +63,19 @@ const Row = Type.Object({
   }),
   deadline: Time('ISO 8601, UTC: until when it is tried; null if it is finished'),
   place: Type.Union([Type.String(), Type.Null()], { description: 'the provider or site whose capacity it waits for' }),
+} as const
+
+const Row = Type.Object({
+  trid: Type.Integer({ description: 'transaction number of this recipient, a multiple of 4' }),
+  messageId: Type.String(),
+  recipient: Type.String(),
+  recipientNo: Type.Integer({ description: 'position among the recipients of the message, from 0' }),
+  state: Type.Enum(namesOf(DELIVERY_STATES)),
+  ...Waiting,
   attempts: Type.Array(Attempt, { description: 'the latest ten, the latest last' }),
 })
 
-function namesOf<Name extends string>(table: Readonly<Record<Name, string>>): Name[] {
+export function namesOf<Name extends string>(table: Readonly<Record<Name, string>>): Name[] {
   return Object.keys(table) as Name[]
 }
 
@@ -137,16 +143,24 @@ function exactText(value: string | number | null | undefined): string | null | u
 }
 
 function shown(messageId: string, why: DeliveryWhy): Static<typeof Row> {
-  const { transactionNumber, recipient, recipientNo, state, waitingFor, text, ahead, place, expected } = why
+  const { transactionNumber, recipient, recipientNo, state } = why
   return {
-    ...{ trid: exactNumber(transactionNumber), messageId, recipient, recipientNo, state, waitingFor, text },
+    ...{ trid: exactNumber(transactionNumber), messageId, recipient, recipientNo, state },
+    ...shownWaiting(why),
+    attempts: why.attempts.map(shownAttempt),
+  }
+}
+
+/** The {@link Waiting} fields of an answer. */
+export function shownWaiting({ waitingFor, text, ahead, place, expected, ...why }: DeliveryWhy) {
+  return {
+    ...{ waitingFor, text },
     since: iso(why.since),
     nextAt: iso(why.nextAt),
     expected: expected && { p50: iso(expected.p50), p90: iso(expected.p90), basis: expected.basis },
     ahead,
     deadline: iso(why.deadline),
     place,
-    attempts: why.attempts.map(shownAttempt),
   }
 }
 
@@ -155,6 +169,6 @@ function shownAttempt({ startedAt, milliseconds: _, ...one }: DeliveryWhy['attem
   return { attempt, time: startedAt.toISOString(), ...rest }
 }
 
-function iso(time: Date | null): string | null {
+export function iso(time: Date | null): string | null {
   return time?.toISOString() ?? null
 }

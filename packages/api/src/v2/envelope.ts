@@ -29,6 +29,7 @@ export type OperationGroup =
   | 'Audit'
   | 'Account'
   | 'Events'
+  | 'Message'
   | 'Stats'
   | 'Tags'
   | 'Webhook'

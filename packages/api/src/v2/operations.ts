@@ -16,6 +16,7 @@ import { EVENTS } from './events.ts'
 import { EXPORTS } from './exports.ts'
 import { inputOf } from './input.ts'
 import { KEYS } from './keys.ts'
+import { MESSAGES } from './messages.ts'
 import type { Operation } from './operation.ts'
 import { PRIVACY } from './privacy.ts'
 import { SEND_EMAIL } from './send-email.ts'
@@ -38,6 +39,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...PRIVACY,
   ...EVENTS,
   ...DELIVERY,
+  ...MESSAGES,
   ...STATS,
   ...EXPORTS,
   ...WEBHOOKS,

@@ -1,9 +1,12 @@
 import {
-  DELIVERY_STATES,
+  addToSearch,
   type DeliveryPage,
-  type DeliveryState,
   type ListedDelivery,
   MAX_SEARCHED,
+  type MessageSearch,
+  parseSearch,
+  type SearchKey,
+  ServiceError,
 } from '@postrider/core'
 import {
   type Answer,
@@ -18,14 +21,19 @@ import {
   UsageError,
 } from '../command.ts'
 
+/** Days of messages that are listed without `--since`, and without `after:` in the search. */
+const DEFAULT_DAYS = 7
+
 const HEADING = ['message', 'no', 'account', 'recipient', 'state', 'attempts', 'accepted', 'next try', 'finished']
 
 export const messageListCommands: readonly Command[] = [
   {
     name: 'message list',
     usage:
-      '[--account ID] [--state STATE] [--recipient ADDRESS] [--tag TAG] [--since TIME] [--until TIME] [--limit N] [--after CURSOR]',
-    summary: 'List deliveries, newest first; by default those of messages accepted in the last seven days',
+      '[SEARCH] [--account ID] [--state STATE] [--recipient ADDRESS] [--tag TAG] [--since TIME] [--until TIME] [--limit N] [--after CURSOR]',
+    summary:
+      'List deliveries, newest first; by default those of messages accepted in the last seven days. SEARCH: as in the API, such as \'from:desk@ship.example subject:"Your inv"* state:failed\'',
+    words: 1,
     options: {
       account: { type: 'string' },
       state: { type: 'string' },
@@ -40,11 +48,8 @@ export const messageListCommands: readonly Command[] = [
       const accountId = textOption(call, 'account') === undefined ? undefined : requiredId(call, 'account')
       const query = {
         accountId,
-        state: stateOption(call),
-        recipient: textOption(call, 'recipient'),
-        tag: textOption(call, 'tag'),
-        since: timeOption(call, 'since'),
-        until: timeOption(call, 'until'),
+        search: searchOf(call),
+        days: DEFAULT_DAYS,
         limit: limitOption(call),
         after: textOption(call, 'after'),
       }
@@ -58,14 +63,36 @@ export const messageListCommands: readonly Command[] = [
   },
 ]
 
+/** The options, and the key of the search language that each stands for. */
+const OPTIONS: Readonly<Record<string, SearchKey>> = {
+  state: 'state',
+  recipient: 'to',
+  tag: 'tag',
+  since: 'after',
+  until: 'before',
+}
+
 /** Throws {@link UsageError}. */
-function stateOption(call: Call): DeliveryState | undefined {
-  const text = textOption(call, 'state')
-  if (text === undefined) return undefined
-  const states = Object.keys(DELIVERY_STATES) as DeliveryState[]
-  const state = states.find((one) => one === text)
-  if (!state) throw new UsageError(`--state must be one of ${states.join(', ')} (got "${text}")`)
-  return state
+function searchOf(call: Call): MessageSearch {
+  const [text = ''] = call.words
+  let search = read('search', text, () => parseSearch(text))
+  for (const [option, key] of Object.entries(OPTIONS)) {
+    const isTime = option === 'since' || option === 'until'
+    const value = isTime ? timeOption(call, option)?.toISOString() : textOption(call, option)
+    if (value === undefined) continue
+    search = read(`--${option}`, value, () => addToSearch(search, key, value))
+  }
+  return search
+}
+
+/** Throws {@link UsageError}. */
+function read(name: string, value: string, fn: () => MessageSearch): MessageSearch {
+  try {
+    return fn()
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    throw new UsageError(`${name} ${error.values?.problem ?? error.message} (got "${value}")`)
+  }
 }
 
 function toAnswer({ deliveries, next, partial }: DeliveryPage): Answer {

@@ -7,6 +7,8 @@ import { renderMergeTags, withUnsubscribe } from './merge.ts'
 export interface AddedContent extends MessageSettings {
   /** The domain's custom host for links; undefined if the links use the service's host. */
   readonly trackingHost?: string
+  /** Set for a MIME message with attachments, for searches. Those of a composed message are counted by its parts. */
+  readonly attachments?: true
   /** The template, if the entry point has its own template ids, with its name at that time; no name if it did not exist. */
   readonly template?: { readonly id: string; readonly name?: string }
 }

@@ -35,7 +35,7 @@ import type { Written } from './insert-messages.ts'
 import { type DeliveryPage, type DeliveryQuery, listDeliveries } from './list-deliveries.ts'
 import { type RequeueResult, type RequeueTarget, requeueMessage } from './requeue/requeue-message.ts'
 import { accountMaySend } from './rules/rules.ts'
-import { type MessageDetails, showMessage } from './show-message.ts'
+import { type MessageDetails, type ShowOptions, showMessage } from './show-message.ts'
 import { writeMessages } from './store.ts'
 import type { StoredMessage } from './stored-message.ts'
 import { explainMessage, type MessageWhy, type WhyQuery } from './why/index.ts'
@@ -58,7 +58,15 @@ export type { Cancellation } from './cancel-message.ts'
 export { type DeliveryPage, type DeliveryQuery, type ListedDelivery, MAX_SEARCHED } from './list-deliveries.ts'
 export type { HoldingEntry, RequeuedDelivery, RequeueRefusal } from './requeue/judge.ts'
 export type * from './requeue/requeue-message.ts'
-export type { MessageDetails } from './show-message.ts'
+export {
+  addToSearch,
+  type MessageSearch,
+  parseSearch,
+  SEARCH_KEYS,
+  type SearchKey,
+  STATE_GROUPS,
+} from './search-text.ts'
+export type { AttemptDetails, DeliveryDetails, EventDetails, MessageDetails, ShowOptions } from './show-message.ts'
 export {
   type DeliveryWhy,
   type Expectation,
@@ -81,9 +89,9 @@ export interface Messages {
   requireRecipients(count: number): void
   /**
    * Returns a message with its deliveries, attempts and events in chronological order, by either form of its id; undefined if it
-   * does not exist.
+   * does not exist, or not in the given account. See show-message.ts.
    */
-  show(messageId: string): Promise<MessageDetails | undefined>
+  show(messageId: string, options?: ShowOptions): Promise<MessageDetails | undefined>
   /** Returns what the deliveries of a message wait for. See why/index.ts. */
   why(query: WhyQuery): Promise<MessageWhy | undefined>
   /** See cancel-message.ts. */
@@ -222,7 +230,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     validateOnly: (submission) => validateOnly(submission, { lookups, storedBudget, ready, share }),
     requireMaySend: accountMaySend,
     requireRecipients: (count) => requireShare(count, share.recipients),
-    show: (messageId) => showMessage(sql, messageId),
+    show: (messageId, options) => showMessage(within(sql, 'work'), messageId, options),
     why: (query) => explainMessage(within(sql, 'work'), query),
     cancel: (messageId, by = OPERATOR) => cancelMessage(sql, messageId, by),
     list: (query) => listDeliveries(within(sql, 'work'), query),

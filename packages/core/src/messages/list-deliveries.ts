@@ -1,21 +1,27 @@
 import type { DeliveryState } from '../delivery/states.ts'
-import { parseAddress } from '../mime/address.ts'
 import { type AnySql, onlyRow, type Sql } from '../platform/database/database.ts'
 import { readInOrder } from '../platform/database/read-in-order.ts'
 import { invalidParameter } from '../platform/errors.ts'
 import { NEVER } from '../platform/never.ts'
-import { messageIdText, parseMessageId } from '../submission/message-id.ts'
-import { driverOf, floorOf, type ListFilter, type Position, selectPlaces, type Window } from './list-places.ts'
+import { messageIdText, parseMessageId, timeOfId } from '../submission/message-id.ts'
+import type { EntryPoint } from '../submission/submission.ts'
+import { fromOf, hasAttachment, subjectOf } from './list-conditions.ts'
+import {
+  driverOf,
+  floorOf,
+  isPersonAbove,
+  type ListFilter,
+  type Position,
+  selectPlaces,
+  type Window,
+} from './list-places.ts'
+import type { MessageSearch } from './search-text.ts'
 
 export interface DeliveryQuery {
   readonly accountId?: number | undefined
-  readonly state?: DeliveryState | undefined
-  readonly recipient?: string | undefined
-  readonly tag?: string | undefined
-  /** Accepted at this time or later. Default: seven days before `until`. */
-  readonly since?: Date | undefined
-  /** Accepted before this time. Default: now. */
-  readonly until?: Date | undefined
+  readonly search: MessageSearch
+  /** If `search.since` is absent: only messages accepted within this number of days before `search.until`, or before now. */
+  readonly days?: number | undefined
   readonly limit: number
   /** {@link DeliveryPage.next} of the previous page, with otherwise identical parameters. */
   readonly after?: string | undefined
@@ -25,15 +31,32 @@ export interface ListedDelivery {
   /** 32 hex digits. */
   readonly messageId: string
   readonly recipientNo: number
+  /** v2 TRANSID. */
+  readonly transactionNumber: string
   readonly accountId: number
+  readonly door: EntryPoint
+  readonly from: string
+  /** As submitted, with its merge tags. */
+  readonly subject: string
+  readonly tags: readonly string[]
   readonly recipient: string
+  readonly kind: 'to' | 'cc' | 'bcc'
+  /** The caller's own id of the delivery. */
+  readonly reference: string | null
   readonly state: DeliveryState
+  /** Why it was dropped or set aside; otherwise null. */
+  readonly reason: string | null
   readonly attempts: number
   readonly acceptedAt: Date
   /** Null if it is final, or waits for the operator or for a paused batch. */
   readonly nextAt: Date | null
   /** Null if it is in the queue. */
   readonly finishedAt: Date | null
+  /** Of the latest attempt: the server's code, enhanced code and text. Null if there was no reply. */
+  readonly reply: string | null
+  /** Bytes as submitted. */
+  readonly size: number
+  readonly hasAttachment: boolean
 }
 
 export interface DeliveryPage {
@@ -42,6 +65,8 @@ export interface DeliveryPage {
   readonly next: string | null
   /** Whether the page ended before its limit because {@link MAX_SEARCHED} deliveries had been searched. */
   readonly partial: boolean
+  /** If the page is partial, everything that was accepted at this time or later has been searched; otherwise null. */
+  readonly searchedTo: Date | null
 }
 
 /** Deliveries searched at a time. Most pages are full after the first few. */
@@ -49,27 +74,32 @@ const STEPS = [1000, 9000, 40_000] as const
 /** Maximum number of deliveries searched for a page, which takes about 0.13 s. */
 export const MAX_SEARCHED = STEPS.reduce((sum, step) => sum + step, 0)
 
+/** A recipient's deliveries that are read and sorted for a page. Beyond it, the messages are walked, as for any other search. */
+const MAX_SORTED = 20_000
+
 /**
  * Returns deliveries, newest first. Times are ranges of message ids, so only the weeks in them are read, by index. A page searches a
- * limited number of deliveries, however rare the matches are; then it is `partial`, and `next` continues the search.
+ * limited number of deliveries, however rare the matches are; then it is `partial`, and `next` continues the search. Of all accounts
+ * together, a recipient's deliveries are searched without a limit.
  *
  * Throws parameterInvalid (after).
  */
 export async function listDeliveries(sql: Sql, query: DeliveryQuery): Promise<DeliveryPage> {
-  const { accountId, state, recipient, tag, limit } = query
+  const { accountId, search, limit } = query
   const after = query.after === undefined ? undefined : parseCursor(query.after)
-  const recipientKey = recipient === undefined ? undefined : (parseAddress(recipient)?.key ?? recipient.toLowerCase())
-  const filter: ListFilter = { accountId, state, tag, recipientKey }
+  if (search.messageId === '') return { deliveries: [], next: null, partial: false, searchedTo: null }
   return sql.begin('isolation level repeatable read read only', async (snapshot) => {
     const range = await selectRange(snapshot, query)
-    const window = { from: range.from, after: after ?? { messageId: range.to, recipientNo: 0 } }
-    const { places, searchedTo } = await findPlaces(snapshot, filter, window, limit + 1)
+    const window = { from: range.from, after: after ?? { messageId: range.to, recipientNo: range.recipientNo } }
+    const { places, searchedTo } = await findPlaces(snapshot, { accountId, ...search }, window, limit + 1)
     const shown = places.slice(0, limit)
     const next = places.length > limit ? shown.at(-1) : searchedTo
+    const partial = places.length <= limit && searchedTo !== undefined
     return {
       deliveries: await selectRows(snapshot, shown),
       next: next ? formatCursor(next) : null,
-      partial: places.length <= limit && searchedTo !== undefined,
+      partial,
+      searchedTo: partial ? timeOfId(searchedTo.messageId) : null,
     }
   }) as Promise<DeliveryPage>
 }
@@ -86,15 +116,34 @@ function formatCursor({ messageId, recipientNo }: Position): string {
   return `${messageIdText(messageId)}.${recipientNo}`
 }
 
-async function selectRange(sql: AnySql, { since, until }: DeliveryQuery): Promise<{ from: string; to: string }> {
+interface Range {
+  readonly from: string
+  /** The list begins before this position. */
+  readonly to: string
+  readonly recipientNo: number
+}
+
+async function selectRange(sql: AnySql, { search, days }: DeliveryQuery): Promise<Range> {
+  const { since, until, messageId } = search
   const [end, begin] = [until?.toISOString() ?? null, since?.toISOString() ?? null]
   // Ids have the time of the host that accepted the message, so there may be some from the future.
-  return onlyRow(
+  const { from, to } = onlyRow(
     await sql<{ from: string; to: string }[]>`
-      select uuidv7_floor(coalesce(${begin}::timestamptz, coalesce(${end}::timestamptz, service_now()) - interval '7 days'))::text as "from",
+      select uuidv7_floor(coalesce(${begin}::timestamptz,
+                                   coalesce(${end}::timestamptz, service_now()) - make_interval(days => ${days ?? null}::int),
+                                   'epoch'))::text as "from",
              uuidv7_floor(coalesce(${end}::timestamptz, service_now() + interval '1 day'))::text as "to"`,
   )
+  if (messageId === undefined) return { from, to, recipientNo: 0 }
+  // Of one message, unless it is outside the times. The text of an id has the order of its bytes.
+  const isWithin = (since === undefined || messageId >= from) && (until === undefined || messageId < to)
+  return isWithin
+    ? { from: messageId, to: messageId, recipientNo: LAST_NUMBER }
+    : { from: to, to: from, recipientNo: 0 }
 }
+
+/** Above every recipient number. */
+const LAST_NUMBER = 1_000_000
 
 interface Found {
   readonly places: readonly Position[]
@@ -103,7 +152,9 @@ interface Found {
 }
 
 async function findPlaces(sql: AnySql, filter: ListFilter, whole: Window, limit: number): Promise<Found> {
-  const driver = driverOf(filter)
+  const wanted = driverOf(filter)
+  const isMany = wanted === 'person' && (await isPersonAbove(sql, filter, whole, MAX_SORTED))
+  const driver = isMany ? 'messages' : wanted
   if (driver === 'person' || driver === 'flight') {
     return { places: await selectPlaces(sql, driver, filter, whole, limit), searchedTo: undefined }
   }
@@ -122,18 +173,26 @@ async function findPlaces(sql: AnySql, filter: ListFilter, whole: Window, limit:
 
 async function selectRows(sql: AnySql, places: readonly Position[]): Promise<ListedDelivery[]> {
   if (places.length === 0) return []
+  const columns = sql`account_id, recipient, kind, reference, personal, state, attempt`
   return sql<ListedDelivery[]>`
-    select replace(w.id::text, '-', '') as "messageId", w.no as "recipientNo", d.account_id as "accountId", d.recipient, d.state,
-           d.attempt as attempts, m.accepted_at as "acceptedAt", d.next_at as "nextAt", d.finished_at as "finishedAt"
+    select replace(w.id::text, '-', '') as "messageId", w.no as "recipientNo",
+           (m.transaction_base + 4 * w.no)::text as "transactionNumber", d.account_id as "accountId", m.door,
+           ${fromOf(sql)} as "from", ${subjectOf(sql)} as subject, m.tags, d.recipient, d.kind, d.reference, d.state, d.reason,
+           d.attempt as attempts, m.accepted_at as "acceptedAt", d.next_at as "nextAt", d.finished_at as "finishedAt",
+           nullif(concat_ws(' ', nullif(a.code, 0), a.enhanced, a.reply), '') as reply, m.size,
+           ${hasAttachment(sql)} as "hasAttachment"
       from unnest(${places.map(({ messageId }) => messageId)}::uuid[], ${places.map(({ recipientNo }) => recipientNo)}::int[])
            with ordinality as w(id, no, at)
-     cross join lateral (select accepted_at from messages where id = w.id offset 0) m
+     cross join lateral (select * from messages where id = w.id offset 0) m
      cross join lateral (
-       select f.account_id, f.recipient, f.state, f.attempt, null::timestamptz as next_at, f.finished_at from finished_deliveries f
-        where f.message_id = w.id and f.recipient_no = w.no
+       select ${columns}, reason, null::timestamptz as next_at, finished_at from finished_deliveries
+        where message_id = w.id and recipient_no = w.no
        union all
-       select q.account_id, q.recipient, q.state, q.attempt, case when q.worker_id is null then nullif(q.next_at, ${NEVER}::timestamptz) end, null
-         from delivery_queue q where q.message_id = w.id and q.recipient_no = w.no
+       select ${columns}, set_aside, case when worker_id is null then nullif(next_at, ${NEVER}::timestamptz) end, null
+         from delivery_queue where message_id = w.id and recipient_no = w.no
        limit 1) d
+      left join lateral (
+       select code, enhanced, reply from attempts where message_id = w.id and recipient_no = w.no
+        order by attempt desc limit 1) a on true
      order by w.at`
 }

@@ -1,5 +1,6 @@
-import type { DeliveryState } from '../delivery/states.ts'
 import type { AnySql } from '../platform/database/database.ts'
+import { conditionsOf, readsMessage } from './list-conditions.ts'
+import { type MessageSearch, STATE_GROUPS } from './search-text.ts'
 
 type Fragment = ReturnType<AnySql>
 
@@ -10,12 +11,8 @@ export interface Position {
   readonly recipientNo: number
 }
 
-export interface ListFilter {
+export interface ListFilter extends MessageSearch {
   readonly accountId: number | undefined
-  readonly state: DeliveryState | undefined
-  /** The address in canonical lower-case form. */
-  readonly recipientKey: string | undefined
-  readonly tag: string | undefined
 }
 
 /** A part of the list: after `after`, down to the message `from`. */
@@ -26,17 +23,19 @@ export interface Window {
 
 /**
  * How deliveries are found. `person`: by the indexes of recipients. `flight`: by the index of claimed deliveries. `queue`: by walking the
- * queue. `messages`: by walking the messages, of the account if there is one.
+ * queue, of the account if there is one (`waiting`). `messages`: by walking the messages, likewise.
  */
-export type Driver = 'person' | 'flight' | 'queue' | 'messages'
+export type Driver = 'person' | 'flight' | 'queue' | 'waiting' | 'messages'
+export type WalkingDriver = Exclude<Driver, 'person' | 'flight'>
 
-const QUEUED: ReadonlySet<string> = new Set(['scheduled', 'queued', 'deferred', 'sending'])
+const QUEUED: ReadonlySet<string> = new Set(STATE_GROUPS.waiting)
 
-/** Returns the driver of a filter. An account's messages are its own index, which a busy queue of other accounts does not lengthen. */
-export function driverOf({ recipientKey, state, accountId }: ListFilter): Driver {
+export function driverOf({ messageId, recipientKey, states = [], accountId }: ListFilter): Driver {
+  if (messageId !== undefined) return 'messages'
   if (recipientKey !== undefined) return 'person'
-  if (state === 'sending') return 'flight'
-  return state !== undefined && QUEUED.has(state) && accountId === undefined ? 'queue' : 'messages'
+  if (states.length === 0 || !states.every((state) => QUEUED.has(state))) return 'messages'
+  if (states.every((state) => state === 'sending')) return 'flight'
+  return accountId === undefined ? 'queue' : 'waiting'
 }
 
 /**
@@ -45,7 +44,7 @@ export function driverOf({ recipientKey, state, accountId }: ListFilter): Driver
  */
 export async function floorOf(
   sql: AnySql,
-  driver: 'queue' | 'messages',
+  driver: WalkingDriver,
   { accountId }: ListFilter,
   { from, after }: Window,
   size: number,
@@ -53,17 +52,27 @@ export async function floorOf(
   const within = (id: Fragment): Fragment => sql`
     ${id} >= ${from}::uuid and ${id} <= ${after.messageId}::uuid and (${id} < ${after.messageId}::uuid or ${after.recipientNo}::int > 0)`
   const rows =
-    driver === 'queue'
+    driver === 'messages'
       ? sql<{ id: string }[]>`
-          select message_id::text as id from delivery_queue where ${within(sql`message_id`)}
-           order by message_id desc, recipient_no desc limit 1 offset ${size}`
-      : sql<{ id: string }[]>`
           select id::text as id from (
             select id, sum(recipients) over (order by id desc rows unbounded preceding) as total
               from (select id, recipients from messages where ${within(sql`id`)} ${ofAccount(sql, sql`account_id`, accountId)}
                      order by id desc limit ${size}) first) counted
            where total >= ${size}::int order by id desc limit 1`
+      : sql<{ id: string }[]>`
+          select message_id::text as id from delivery_queue
+           where ${within(sql`message_id`)} ${driver === 'waiting' ? sql`and worker_id is null` : sql``}
+             ${ofAccount(sql, sql`account_id`, accountId)}
+           order by message_id desc, recipient_no desc limit 1 offset ${size}`
   return (await rows)[0]?.id
+}
+
+/** Whether an account has more deliveries to a recipient than `limit`. Never of all accounts together. */
+export async function isPersonAbove(sql: AnySql, filter: ListFilter, window: Window, limit: number): Promise<boolean> {
+  if (filter.accountId === undefined) return false
+  const rows = await sql`
+    select 1 from (${sourceOf(sql, 'person', filter, window)}) d limit 1 offset ${limit}`
+  return rows.length > 0
 }
 
 /** Returns the first `limit` positions of a window. */
@@ -74,18 +83,15 @@ export async function selectPlaces(
   window: Window,
   limit: number,
 ): Promise<Position[]> {
-  const { state, tag } = filter
   const { messageId, recipientNo } = window.after
   const from = sql`(${sourceOf(sql, driver, filter, window)}) d`
   // `offset 0` keeps the planner from walking the messages instead.
-  const tagged =
-    tag === undefined
-      ? sql``
-      : sql`cross join lateral (select m.tags from messages m where m.id = d.message_id offset 0) m`
+  const message = readsMessage(filter)
+    ? sql`cross join lateral (select * from messages m where m.id = d.message_id offset 0) m`
+    : sql``
   return sql<Position[]>`
-    select d.message_id::text as "messageId", d.recipient_no as "recipientNo" from ${from} ${tagged}
-     where (d.message_id < ${messageId}::uuid or d.recipient_no < ${recipientNo}::int)
-       ${state === undefined ? sql`` : sql`and d.state = ${state}`} ${tag === undefined ? sql`` : sql`and ${tag}::text = any(m.tags)`}
+    select d.message_id::text as "messageId", d.recipient_no as "recipientNo" from ${from} ${message}
+     where (d.message_id < ${messageId}::uuid or d.recipient_no < ${recipientNo}::int) ${conditionsOf(sql, filter)}
      order by d.message_id desc, d.recipient_no desc limit ${limit}`
 }
 
@@ -94,22 +100,29 @@ function ofAccount(sql: AnySql, column: Fragment, accountId: number | undefined)
 }
 
 function sourceOf(sql: AnySql, driver: Driver, filter: ListFilter, { from, after }: Window): Fragment {
-  const { accountId, state, recipientKey = '' } = filter
+  const { accountId, states, recipientKey = '' } = filter
   const within = (id: Fragment): Fragment => sql`${id} >= ${from}::uuid and ${id} <= ${after.messageId}::uuid`
-  const columns = sql`message_id, recipient_no, state`
+  const columns = sql`message_id, recipient_no, state, recipient_key, recipient_domain, personal`
+  const claimed: Fragment = sql`
+    select ${columns} from delivery_queue
+     where worker_id is not null and ${within(sql`message_id`)} ${ofAccount(sql, sql`account_id`, accountId)}`
   switch (driver) {
     case 'queue':
       return sql`select ${columns} from delivery_queue where ${within(sql`message_id`)}`
-    case 'flight':
-      return sql`
+    case 'waiting': {
+      const waiting: Fragment = sql`
         select ${columns} from delivery_queue
-         where worker_id is not null and ${within(sql`message_id`)} ${ofAccount(sql, sql`account_id`, accountId)}`
+         where worker_id is null and ${within(sql`message_id`)} ${ofAccount(sql, sql`account_id`, accountId)}`
+      return states?.includes('sending') ? sql`${waiting} union all ${claimed}` : waiting
+    }
+    case 'flight':
+      return claimed
     case 'person': {
       const same = sql`recipient_key = ${recipientKey}::text`
       const hash = sql`hashtextextended(recipient_key, account_id) = hashtextextended(${recipientKey}::text, a.id) and ${same}`
       // In the queue, `offset 0` keeps the range out of the inner query: by the primary key it would read all that waits.
       return sql`
-        select d.message_id, d.recipient_no, d.state
+        select d.message_id, d.recipient_no, d.state, d.recipient_key, d.recipient_domain, d.personal
           from accounts a cross join lateral (
             select ${columns} from finished_deliveries where ${hash} and account_id = a.id and ${within(sql`message_id`)}
             union all
@@ -118,16 +131,21 @@ function sourceOf(sql: AnySql, driver: Driver, filter: ListFilter, { from, after
              where q.account_id = a.id and ${within(sql`q.message_id`)}) d
          where true ${ofAccount(sql, sql`a.id`, accountId)}
         union all
-        select ${columns} from delivery_queue
-         where worker_id is not null and ${same} and ${within(sql`message_id`)} ${ofAccount(sql, sql`account_id`, accountId)}`
+        ${claimed} and ${same}`
     }
     case 'messages': {
-      const finished = sql`
-        select f.recipient_no, f.state from finished_deliveries f where f.message_id = m.id`
-      const queued = sql`select q.recipient_no, q.state from delivery_queue q where q.message_id = m.id`
-      const each = state === undefined ? sql`${finished} union all ${queued}` : QUEUED.has(state) ? queued : finished
+      const of = (table: Fragment): Fragment => sql`select ${columns} from ${table} o where o.message_id = m.id`
+      const [finished, queued] = [of(sql`finished_deliveries`), of(sql`delivery_queue`)]
+      const isQueued = (state: string) => QUEUED.has(state)
+      const each = !states?.some(isQueued)
+        ? states
+          ? finished
+          : sql`${finished} union all ${queued}`
+        : states.every(isQueued)
+          ? queued
+          : sql`${finished} union all ${queued}`
       return sql`
-        select m.id as message_id, d.recipient_no, d.state
+        select m.id as message_id, d.recipient_no, d.state, d.recipient_key, d.recipient_domain, d.personal
           from messages m cross join lateral (${each} offset 0) d
          where ${within(sql`m.id`)} ${ofAccount(sql, sql`m.account_id`, accountId)}`
     }

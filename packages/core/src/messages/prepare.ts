@@ -48,11 +48,12 @@ export function prepare({ submission: given, found, transactionBase, heloName, n
   const attachments = [...submission.attachments, ...(found.attachments ?? []).map(asSubmitted)]
   const shared = attachments.map((attachment) => files.add(attachment))
   const deliveries = prepareRecipients(submission, found, files)
+  const mime = content.kind === 'mime' && !found.template
   const settings = {
     ...addedContentOf(submission, found.domain?.trackingHost ?? null),
     ...templateOf(submission, found),
+    ...(mime && content.hasAttachment ? { attachments: true as const } : {}),
   }
-  const mime = content.kind === 'mime' && !found.template
   const first = mime
     ? traced(content, id, submission, heloName, now)
     : [Buffer.from(JSON.stringify(contentDocument(submission, found, shared, files)))]

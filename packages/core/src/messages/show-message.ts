@@ -3,6 +3,20 @@ import { parseMessageId } from '../submission/message-id.ts'
 import { transactionNumber } from '../submission/transaction-numbers.ts'
 import { selectCausedBy } from '../suppressions/store.ts'
 import type { Suppression } from '../suppressions/suppression.ts'
+import { hasAttachment } from './list-conditions.ts'
+import { type DeliveryWhy, explainIn, MAX_EXPLAINED } from './why/index.ts'
+
+export interface ShowOptions {
+  /** Only a message of this account; any other one does not exist. */
+  readonly accountId?: number | undefined
+  /** A page of a message with many recipients; if absent, all of them with all attempts and events. */
+  readonly page?: MessagePage | undefined
+}
+
+/** The deliveries from a number on, at most {@link MAX_EXPLAINED}, each with an explanation and its latest ten attempts. */
+export interface MessagePage {
+  readonly fromRecipient: number
+}
 
 export interface MessageDetails {
   readonly id: string
@@ -15,8 +29,17 @@ export interface MessageDetails {
   readonly tags: readonly string[]
   readonly settings: unknown
   readonly size: number
+  /** The number of its deliveries. */
+  readonly recipients: number
+  readonly keyId: number | null
+  readonly clientAddress: string | null
+  readonly hasAttachment: boolean
+  /** Whether its body is still stored, so that it can be shown and sent again. */
+  readonly isBodyStored: boolean
   readonly deliveries: readonly DeliveryDetails[]
   readonly events: readonly EventDetails[]
+  /** Whether there are more events of these deliveries than are shown. */
+  readonly hasMoreEvents: boolean
   /** Those that its deliveries caused and that still exist. */
   readonly suppressions: readonly Suppression[]
 }
@@ -35,6 +58,8 @@ export interface DeliveryDetails {
   readonly reason: string | null
   readonly finishedAt: Date | null
   readonly attempts: readonly AttemptDetails[]
+  /** Why it is not further; absent unless a page was requested. */
+  readonly why?: DeliveryWhy | undefined
 }
 
 export interface AttemptDetails {
@@ -68,48 +93,119 @@ export interface EventDetails {
   readonly detail: unknown
 }
 
-type MessageRow = Omit<MessageDetails, 'deliveries' | 'events' | 'suppressions'> & { transactionBase: string }
+type MessageRow = Omit<MessageDetails, 'deliveries' | 'events' | 'hasMoreEvents' | 'suppressions'> & {
+  readonly transactionBase: string
+}
+
+/** The latest attempts of a delivery on a page, and events of all its deliveries. */
+const MAX_ATTEMPTS = 10
+const MAX_EVENTS = 1000
+/** Events of a message that are read for a page of them. They are found by the message alone. */
+const MAX_EVENTS_READ = 50_000
 
 /**
  * Returns a message with its deliveries, attempts and events from one snapshot, so that a state is never shown without the attempt
  * that led to it. Each statement reads only the partitions from the message's week on.
  */
-export async function showMessage(sql: Sql, messageId: string): Promise<MessageDetails | undefined> {
+export async function showMessage(
+  sql: Sql,
+  messageId: string,
+  options: ShowOptions = {},
+): Promise<MessageDetails | undefined> {
   const id = parseMessageId(messageId)
   if (id === undefined) return undefined
-  return sql.begin('isolation level repeatable read read only', (snapshot) => readDetails(snapshot, id))
+  return sql.begin('isolation level repeatable read read only', (snapshot) =>
+    readDetails(snapshot, id, options),
+  ) as Promise<MessageDetails | undefined>
 }
 
-async function readDetails(sql: AnySql, messageId: string): Promise<MessageDetails | undefined> {
+async function readDetails(
+  sql: AnySql,
+  messageId: string,
+  { accountId, page }: ShowOptions,
+): Promise<MessageDetails | undefined> {
   const [message] = await sql<MessageRow[]>`
-    select replace(id::text, '-', '') as id, account_id as "accountId", door, accepted_at as "acceptedAt",
-           scheduled_at as "scheduledAt", from_address as "from", subject, tags, settings, size,
-           transaction_base as "transactionBase"
-      from messages where id = ${messageId}::uuid`
+    select replace(m.id::text, '-', '') as id, account_id as "accountId", door, accepted_at as "acceptedAt",
+           scheduled_at as "scheduledAt", from_address as "from", subject, tags, settings, size, recipients,
+           api_key_id as "keyId", host(client_address) as "clientAddress", ${hasAttachment(sql)} as "hasAttachment",
+           (select count(*) from bodies b where b.message_id = m.id) = parts as "isBodyStored", transaction_base as "transactionBase"
+      from messages m
+     where m.id = ${messageId}::uuid ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}::int`}`
   if (!message) return undefined
-  const attempts = await sql<AttemptDetails[]>`
-    select recipient_no as "recipientNo", attempt, outcome, indeterminate, started_at as "startedAt", milliseconds, stage,
-           host, address, place, tls, tls_policy as "tlsPolicy", tls_verified as "tlsVerified", code, enhanced, reply, conversation
-      from attempts where message_id = ${messageId}::uuid order by recipient_no, attempt`
-  const deliveries = await sql<Omit<DeliveryDetails, 'transactionNumber' | 'attempts'>[]>`
-    select recipient_no as "recipientNo", state, recipient, kind, reference, attempt, next_at as "nextAt",
-           expires_at as "expiresAt", reason, finished_at as "finishedAt"
-      from deliveries where message_id = ${messageId}::uuid order by recipient_no`
-  const events = await sql<EventDetails[]>`
-    select id, occurred_at as "occurredAt", type, recipient_no as "recipientNo", detail
-      from events where message_id = ${messageId}::uuid and occurred_at >= ${message.acceptedAt} - interval '1 day'
-     order by occurred_at, id`
-  const suppressions = await selectCausedBy(sql, message.accountId, messageId)
   const { transactionBase, ...rest } = message
-  const byRecipient = Map.groupBy(attempts, ({ recipientNo }) => recipientNo)
+  const deliveries = await readDeliveries(sql, messageId, page)
+  const numbers = deliveries.map(({ recipientNo }) => recipientNo)
+  const attempts = Map.groupBy(await readAttempts(sql, messageId, page && numbers), ({ recipientNo }) => recipientNo)
+  const { events, hasMoreEvents } = await readEvents(sql, message, messageId, page && numbers)
+  const shown = new Set(numbers)
+  const caused = await selectCausedBy(sql, message.accountId, messageId)
+  const explained = page && (await explainIn(sql, { accountId: message.accountId, messageId, ...page }))
+  const why = new Map(explained?.deliveries.map((one) => [one.recipientNo, one]))
   return {
     ...rest,
     deliveries: deliveries.map((delivery) => ({
       ...delivery,
       transactionNumber: transactionNumber(transactionBase, delivery.recipientNo),
-      attempts: byRecipient.get(delivery.recipientNo) ?? [],
+      attempts: attempts.get(delivery.recipientNo) ?? [],
+      ...(page ? { why: why.get(delivery.recipientNo) } : {}),
     })),
     events,
-    suppressions,
+    hasMoreEvents,
+    suppressions: page
+      ? caused.filter(({ cause }) => cause?.recipientNo != null && shown.has(cause.recipientNo))
+      : caused,
   }
+}
+
+type DeliveryRow = Omit<DeliveryDetails, 'transactionNumber' | 'attempts' | 'why'>
+
+async function readDeliveries(sql: AnySql, messageId: string, page: MessagePage | undefined): Promise<DeliveryRow[]> {
+  const chosen = page
+    ? sql`and recipient_no >= ${page.fromRecipient}::int order by recipient_no limit ${MAX_EXPLAINED}`
+    : sql`order by recipient_no`
+  return sql<DeliveryRow[]>`
+    select recipient_no as "recipientNo", state, recipient, kind, reference, attempt, next_at as "nextAt",
+           expires_at as "expiresAt", reason, finished_at as "finishedAt"
+      from deliveries where message_id = ${messageId}::uuid ${chosen}`
+}
+
+/** Returns the latest attempts of these deliveries, or all attempts of the message. */
+async function readAttempts(
+  sql: AnySql,
+  messageId: string,
+  numbers: readonly number[] | undefined,
+): Promise<AttemptDetails[]> {
+  const columns = sql`
+    recipient_no as "recipientNo", attempt, outcome, indeterminate, started_at as "startedAt", milliseconds, stage,
+    host, address, place, tls, tls_policy as "tlsPolicy", tls_verified as "tlsVerified", code, enhanced, reply, conversation`
+  if (!numbers) {
+    return sql<AttemptDetails[]>`
+      select ${columns} from attempts where message_id = ${messageId}::uuid order by recipient_no, attempt`
+  }
+  return sql<AttemptDetails[]>`
+    select a.* from unnest(${[...numbers]}::int[]) as d(no) cross join lateral (
+      select ${columns} from attempts where message_id = ${messageId}::uuid and recipient_no = d.no
+       order by attempt desc limit ${MAX_ATTEMPTS}) a
+     order by a."recipientNo", a.attempt`
+}
+
+async function readEvents(
+  sql: AnySql,
+  { acceptedAt }: MessageRow,
+  messageId: string,
+  numbers: readonly number[] | undefined,
+): Promise<{ events: EventDetails[]; hasMoreEvents: boolean }> {
+  const own = sql`
+    select id, occurred_at, type, recipient_no, detail
+      from events where message_id = ${messageId}::uuid and occurred_at >= ${acceptedAt} - interval '1 day'`
+  const columns = sql`id, occurred_at as "occurredAt", type, recipient_no as "recipientNo", detail`
+  if (!numbers) {
+    const events = await sql<EventDetails[]>`select ${columns} from (${own}) e order by occurred_at, id`
+    return { events, hasMoreEvents: false }
+  }
+  const events = await sql<EventDetails[]>`
+    select ${columns} from (${own} limit ${MAX_EVENTS_READ}) e
+     where recipient_no is null or recipient_no = any(${[...numbers]}::int[])
+     order by occurred_at, id limit ${MAX_EVENTS + 1}`
+  return { events: events.slice(0, MAX_EVENTS), hasMoreEvents: events.length > MAX_EVENTS }
 }

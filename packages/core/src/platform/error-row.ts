@@ -26,6 +26,7 @@ export type ErrorGroup =
   | 'Privacy'
   | 'Account'
   | 'Events'
+  | 'Message'
   | 'Export'
   | 'Webhook'
   | 'Service'

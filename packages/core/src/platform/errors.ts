@@ -167,6 +167,7 @@ export const ERRORS = {
 
   messageUnknown: row(163, 'Events', 400, 'Invalid messageid', 550, '5.6.0'),
   deliveryUnknown: row(164, 'Events', 400, 'Invalid trid', 550, '5.6.0'),
+  messageNotFound: row(165, 'Message', 404, 'Message not found', 550, '5.6.0'),
 
   usernameInvalid: row(170, 'Subaccount', 400, 'Invalid username', 550, '5.6.0'),
   usernameTaken: row(171, 'Subaccount', 400, 'Username already used', 550, '5.6.0'),

@@ -25,3 +25,8 @@ export function parseMessageId(text: string): string | undefined {
   if (!/^[0-9a-f]{32}$/.test(hex)) return undefined
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
+
+/** Returns the time of a UUIDv7 (RFC 9562 5.7): when its message was accepted, by the clock of the database. */
+export function timeOfId(id: string): Date {
+  return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16))
+}

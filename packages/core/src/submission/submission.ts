@@ -109,6 +109,8 @@ export interface MimeContent {
   readonly nullReturnPath: boolean
   /** Each envelope has one To recipient, and its copies show only that one in To; every other byte is unchanged. */
   readonly ownTo?: boolean
+  /** Whether its media type says that it has attachments; used by searches only. */
+  readonly hasAttachment?: boolean
 }
 
 /** A To recipient list with its cc and bcc recipients: one personalization of v2, or the whole SMTP envelope. */

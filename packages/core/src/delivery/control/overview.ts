@@ -1,6 +1,7 @@
 import { DELIVERY_CLASSES } from '../../accounts/mail-class.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { readInOrder } from '../../platform/database/read-in-order.ts'
+import { timeOfId } from '../../submission/message-id.ts'
 import { type FlowRate, groupRates } from '../flow-progress.ts'
 import { livingWorkers } from '../lease.ts'
 import { type Override, overridesFor, readOverrides } from '../overrides.ts'
@@ -119,7 +120,7 @@ export async function readOverview(
       rate,
       doneAt: doneAt(rate, of('rate', 'connections', 'warm-up', 'source', 'account'), of('pause')),
       total: of(),
-      oldest: oldest === undefined ? null : acceptedAt(oldest),
+      oldest: oldest === undefined ? null : timeOfId(oldest),
       limits,
       overrides: by === 'provider' || by === 'account' ? own : [],
     }
@@ -166,9 +167,4 @@ async function readSlots(sql: Sql): Promise<Map<string, number>> {
   const rows = await sql<{ place: string; used: number }[]>`
     select place, count(*)::int as used from connection_slots group by place`
   return new Map(rows.map(({ place, used }) => [place, used]))
-}
-
-/** The time in a UUIDv7. */
-function acceptedAt(messageId: string): Date {
-  return new Date(Number.parseInt(messageId.replaceAll('-', '').slice(0, 12), 16))
 }

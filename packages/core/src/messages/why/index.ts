@@ -69,18 +69,27 @@ export interface DeliveryWhy {
  * transaction number. All from one snapshot, with the same number of statements for any number of deliveries.
  */
 export async function explainMessage(sql: Sql, query: WhyQuery): Promise<MessageWhy | undefined> {
-  return sql.begin('isolation level repeatable read read only', async (snapshot) => {
-    await readInOrder(snapshot, true)
-    const message = await findMessage(snapshot, query)
-    return message && explain(snapshot, message, query)
-  }) as Promise<MessageWhy | undefined>
+  return sql.begin('isolation level repeatable read read only', (snapshot) => explainIn(snapshot, query)) as Promise<
+    MessageWhy | undefined
+  >
+}
+
+/** As {@link explainMessage}, in a transaction that has one snapshot for all statements. From then on it reads in the order of indexes. */
+export async function explainIn(snapshot: AnySql, query: WhyQuery): Promise<MessageWhy | undefined> {
+  await readInOrder(snapshot, true)
+  const message = await findMessage(snapshot, query)
+  return message && explain(snapshot, message, query)
 }
 
 async function explain(sql: AnySql, message: MessageRow, query: WhyQuery): Promise<MessageWhy | undefined> {
   const recipientNo = recipientNoOf(message, query.transactionNumber)
   if (recipientNo === null) return undefined
   const recipientKey = query.recipient === undefined ? undefined : keyOf(query.recipient)
-  const rows = await readDeliveries(sql, message.id, { recipientNo, recipientKey })
+  const rows = await readDeliveries(sql, message.id, {
+    recipientNo,
+    recipientKey,
+    fromRecipient: query.fromRecipient ?? 0,
+  })
   if (recipientNo !== undefined && rows.length === 0) return undefined
   const all = recipientNo === undefined && recipientKey === undefined
   const attempts = await readAttempts(

@@ -12,6 +12,8 @@ export interface WhyQuery {
   readonly transactionNumber?: string | undefined
   /** Only deliveries to this address, in any case. */
   readonly recipient?: string | undefined
+  /** Only deliveries with this number or a higher one. */
+  readonly fromRecipient?: number | undefined
 }
 
 /** Deliveries shown at a time; a message may have 10,000. */
@@ -94,16 +96,17 @@ export interface Selection {
   readonly recipientNo: number | undefined
   /** The address in canonical lower-case form. */
   readonly recipientKey: string | undefined
+  readonly fromRecipient: number
 }
 
 /** Returns the first deliveries by number. */
 export async function readDeliveries(
   sql: AnySql,
   messageId: string,
-  { recipientNo, recipientKey }: Selection,
+  { recipientNo, recipientKey, fromRecipient }: Selection,
 ): Promise<DeliveryRow[]> {
   const chosen = sql`
-    message_id = ${messageId}::uuid
+    message_id = ${messageId}::uuid ${fromRecipient > 0 ? sql`and recipient_no >= ${fromRecipient}::int` : sql``}
     ${recipientNo === undefined ? sql`` : sql`and recipient_no = ${recipientNo}::int`}
     ${recipientKey === undefined ? sql`` : sql`and recipient_key = ${recipientKey}::text`}
     order by recipient_no limit ${MAX_EXPLAINED}`

@@ -1,9 +1,9 @@
 import { eventTypesWhere } from '../../events/event-types.ts'
 import type { AnySql } from '../../platform/database/database.ts'
+import { timeOfId } from '../../submission/message-id.ts'
 import type { Place } from './cursor.ts'
 import { notable } from './notable.ts'
 import { MAX_HITS, type Notable, type StoredRow } from './row.ts'
-import { timeOf } from './store.ts'
 
 type Fragment = ReturnType<AnySql>
 type DeliveryRow = Omit<StoredRow, 'notable'> & {
@@ -90,7 +90,7 @@ function selectDeliveries(sql: AnySql, accountId: number, places: readonly Place
 async function selectNotable(sql: AnySql, accountId: number, places: readonly Place[]): Promise<EventRow[]> {
   const ids = [...new Set(places.map(({ messageId }) => messageId))].sort()
   // Ids and events have times of different hosts' clocks.
-  const since = new Date(timeOf(ids[0] as string).getTime() - 2 * DAY)
+  const since = new Date(timeOfId(ids[0] as string).getTime() - 2 * DAY)
   return sql<EventRow[]>`
     select e.message_id::text as id, e.recipient_no as no, e.occurred_at as at, e.type, ${localTime(sql, sql`e.occurred_at`)} as time,
            e.detail->>'ip' as ip, e.detail->>'url' as url, e.detail->>'class' as class, case when e.type = 'bounced' then e.detail end as "serverReply"

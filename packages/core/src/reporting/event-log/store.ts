@@ -1,5 +1,6 @@
 import { waitingFor } from '../../delivery/waiting.ts'
 import type { AnySql } from '../../platform/database/database.ts'
+import { timeOfId } from '../../submission/message-id.ts'
 import type { Place } from './cursor.ts'
 import { deliveriesWith, type FirstOf, isWanted, notable } from './notable.ts'
 import type { Filter } from './query.ts'
@@ -176,11 +177,6 @@ function waitingOf(sql: AnySql, { accountId, span, filter: { recipientKey = '' }
 }
 
 function notableOf(sql: AnySql, { accountId, span, filter: { events } }: Search, first?: FirstOf) {
-  const question = { accountId, ...span, since: timeOf(span.from) }
+  const question = { accountId, ...span, since: timeOfId(span.from) }
   return deliveriesWith(sql, events ?? { sent: false, types: [] }, question, first)
-}
-
-/** Returns the time of a UUIDv7 (RFC 9562 5.7). */
-export function timeOf(id: string): Date {
-  return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16))
 }

@@ -31,6 +31,25 @@ create table account_holds (
 );
 create index account_holds_check on account_holds (check_at);
 
+create table account_notices (
+  account_id integer not null,
+  rule text not null,
+  day date not null,
+  level text not null,
+  classes text[] not null,
+  figures jsonb not null,
+  created_at timestamptz not null default service_now(),
+  state text not null default 'waiting'::text,
+  due_at timestamptz not null default service_now(),
+  tries smallint not null default 0,
+  message_id uuid,
+  constraint account_notices_pkey primary key (account_id, rule, day),
+  constraint account_notices_state_check check (state = any (array['waiting'::text, 'sent'::text, 'off'::text, 'no-address'::text, 'failed'::text])),
+  constraint account_notices_account_id_fkey foreign key (account_id) references accounts(id) on delete cascade
+);
+create index account_notices_created on account_notices (created_at);
+create index account_notices_due on account_notices (due_at) where state = 'waiting'::text;
+
 create table account_reputation (
   account_id integer not null,
   rules text,
@@ -65,6 +84,7 @@ create table accounts (
   body_days integer,
   mail_class text,
   trial_address text,
+  account_notices boolean not null default true,
   constraint accounts_pkey primary key (id),
   constraint accounts_calls_per_minute_check check (calls_per_minute > 0),
   constraint accounts_name_check check (name <> ''::text),

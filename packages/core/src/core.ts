@@ -166,7 +166,7 @@ export function createCore({
   const tls = createTls({ sql, log, config })
   const exports = createExports({ sql: work, secrets, config, messages, principalOf: auth.principalOf, http })
   const queue = createQueueControl({ sql: work, config, finished: createFinishedSource(forgotten) })
-  const reputation = createReputation({ sql: work, config })
+  const reputation = createReputation({ sql: work, config, serviceMail })
   const providerFigures = createProviderFigures(work)
   const people = createPeople({ sql: work, secrets, rateLimits, auth, clock, config })
   const deliveries = createDeliveries({

@@ -17,6 +17,7 @@ const Change = Type.Object({
   footerHtml: Type.Optional(Text),
   footerText: Type.Optional(Text),
   privacyMode: Type.Optional(Flag),
+  accountNotices: Type.Optional(Flag),
   timeZone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA name, like Europe/Lisbon' })),
   eventDays: Type.Optional(Days('events')),
   bodyDays: Type.Optional(Days('bodies')),
@@ -35,6 +36,9 @@ const Settings = Type.Object({
   footerHtml: Type.Union([Type.String(), Type.Null()]),
   footerText: Type.Union([Type.String(), Type.Null()]),
   privacyMode: Type.Boolean({ description: 'do not store the IP address and user agent of opens and clicks' }),
+  accountNotices: Type.Boolean({
+    description: 'mail to the owner when mail of the account is slowed or held, or may be',
+  }),
   timeZone: Type.String(),
   eventDays: Kept('events'),
   bodyDays: Kept('bodies'),
@@ -49,6 +53,7 @@ const example: Static<typeof Settings> = {
   footerHtml: '<p>Ship & Co</p>',
   footerText: 'Ship & Co',
   privacyMode: false,
+  accountNotices: true,
   timeZone: 'Europe/Lisbon',
   eventDays: null,
   bodyDays: 7,
@@ -90,8 +95,18 @@ export const ACCOUNT: readonly Operation[] = [
 
 /** A null or blank flag counts as omitted, as in sendEmail. */
 function changeIn(input: Static<typeof Change>): Partial<AccountSettings> {
-  const { openTracking, clickTracking, unsubscribeLink, privacyMode, mailClass, eventDays, bodyDays, ...texts } = input
-  const flags = { openTracking, clickTracking, unsubscribeLink, privacyMode }
+  const {
+    openTracking,
+    clickTracking,
+    unsubscribeLink,
+    privacyMode,
+    accountNotices,
+    mailClass,
+    eventDays,
+    bodyDays,
+    ...texts
+  } = input
+  const flags = { openTracking, clickTracking, unsubscribeLink, privacyMode, accountNotices }
   const read = Object.entries(flags).map(([name, flag]) => [name, parseFlag(flag)] as const)
   return {
     ...texts,

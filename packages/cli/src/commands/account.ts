@@ -17,6 +17,7 @@ const SWITCHES = {
   'click-tracking': 'clickTracking',
   'unsubscribe-link': 'unsubscribeLink',
   'privacy-mode': 'privacyMode',
+  'account-notices': 'accountNotices',
 } as const
 const TEXTS = {
   'mail-class': 'mailClass',
@@ -30,7 +31,7 @@ const settingsCommand: Command = {
   name: 'account settings',
   usage: 'ID [--open-tracking on|off] [--time-zone NAME] [--event-days N] …',
   summary:
-    "Set how an account's mail is tracked, completed and retained (also --click-tracking, --unsubscribe-link, --privacy-mode, --mail-class, --footer-html, --footer-text, --body-days); without options: show the settings",
+    "Set how an account's mail is tracked, completed and retained (also --click-tracking, --unsubscribe-link, --privacy-mode, --account-notices, --mail-class, --footer-html, --footer-text, --body-days); without options: show the settings",
   words: 1,
   options: Object.fromEntries(
     ['account', ...Object.keys({ ...SWITCHES, ...TEXTS, ...DAYS })].map((name) => [name, { type: 'string' } as const]),

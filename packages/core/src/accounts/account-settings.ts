@@ -12,6 +12,8 @@ export interface AccountSettings {
   readonly footerText: string | null
   /** Whether opens and clicks are stored without IP address and user agent. */
   readonly privacyMode: boolean
+  /** Whether the owner is told by mail when mail of the account is slowed or held, or may soon be. */
+  readonly accountNotices: boolean
   /** IANA time zone that defines the days of statistics and the dates in exports. */
   readonly timeZone: string
   /** Days that events are retained; null for the operator's maximum. */

@@ -71,7 +71,7 @@ export function createSettings(sql: Sql, most: MostDays): Settings {
 
 const NAMES = [
   ...(['openTracking', 'clickTracking', 'unsubscribeLink', 'mailClass', 'footerHtml', 'footerText'] as const),
-  ...(['privacyMode', 'timeZone', 'eventDays', 'bodyDays'] as const),
+  ...(['privacyMode', 'accountNotices', 'timeZone', 'eventDays', 'bodyDays'] as const),
 ] as const
 
 function requireKnown<T>(settings: T | undefined): T {

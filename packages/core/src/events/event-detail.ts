@@ -36,8 +36,9 @@ export interface EventDetail {
   readonly url?: string
   /** unsubscribed: the group; absent for all mail. */
   readonly group?: number
-  /** account: the rule, and the figures that it judged. */
+  /** account: the rule, the classes of mail that are slowed or held (absent if it is a warning or an end), and the figures that it judged. */
   readonly rule?: string
+  readonly classes?: readonly string[]
   readonly figures?: Readonly<Record<string, number>>
   /** domain: its name, and its states before and after. account: the levels before and after. */
   readonly domain?: string

@@ -177,13 +177,19 @@ export const EVENT_TYPE_TABLE = {
     meaning:
       'Mail of the account is slowed, held or released, or its figures are a reason for a warning. It belongs to no message.',
     producers: ['reputation/account-change.ts'],
-    v2: null,
-    v3: null,
+    v2: 'account',
+    v3: 'account',
     log: { filter: null, statuses: [], indexed: false },
     exportKinds: [],
     countedAs: [],
     byReader: false,
-    sample: {},
+    sample: {
+      rule: 'bounces',
+      before: 'good',
+      after: 'held',
+      classes: ['bulk'],
+      figures: { bounces: 60, outcomes: 500, share: 0.12 },
+    },
   },
   domain: {
     meaning: 'A sending domain became active or ceased to be. It belongs to no message.',
@@ -208,6 +214,12 @@ export type WebhookEvent = {
   [T in EventType]: Table[T]['v2'] extends null ? (Table[T]['v3'] extends null ? never : T) : T
 }[EventType]
 export const WEBHOOK_EVENTS = EVENT_TYPES.filter(isWebhookEvent)
+
+/**
+ * The events of a webhook for "all": not those without a recipient, which a receiver of the v2 format may not expect. They are only sent to
+ * webhooks that name them.
+ */
+export const RECIPIENT_EVENTS: readonly WebhookEvent[] = WEBHOOK_EVENTS.filter((type) => type !== 'account')
 
 /** Whether a webhook can report events of this type. */
 export function isWebhookEvent(type: EventType): type is WebhookEvent {

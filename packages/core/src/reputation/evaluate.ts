@@ -1,3 +1,4 @@
+import { type ClassName, DELIVERY_CLASSES } from '../accounts/mail-class.ts'
 import type { HoldLevel } from '../delivery/account-holds.ts'
 import { LIMITS_CHANNEL } from '../delivery/overrides.ts'
 import { keepPastHolds } from '../delivery/past-limits.ts'
@@ -29,6 +30,8 @@ export interface StandingChange {
   readonly rule: HoldRule
   readonly before: HoldLevel | 'good'
   readonly after: HoldLevel | 'good'
+  /** The classes that are slowed or held from now on. */
+  readonly classes: readonly ClassName[]
   readonly figures: Readonly<Record<string, number>>
 }
 
@@ -121,10 +124,14 @@ async function evaluate(
     const isGood = !verdict && !lasting.some((one) => one.rule === rule)
     const after = await change(sql, accountId, { rule, hold, verdict, isGood, onlyWarns: judged.rules === 'none' })
     if (after === undefined) continue
-    changes.push({ accountId, rule, before: hold?.level ?? 'good', after, figures: verdict?.figures ?? {} })
+    const classes = (verdict?.classes ?? []).map((of) => DELIVERY_CLASSES[of])
+    changes.push({ accountId, rule, before: hold?.level ?? 'good', after, classes, figures: verdict?.figures ?? {} })
   }
-  for (const { rule, before, after, figures } of changes) {
-    const found = Object.keys(figures).length > 0 ? { figures } : {}
+  for (const { rule, before, after, figures, classes } of changes) {
+    const found = {
+      ...(classes.length > 0 ? { classes } : {}),
+      ...(Object.keys(figures).length > 0 ? { figures } : {}),
+    }
     await noteStanding(sql, accountId, { rule, before, after, ...found })
   }
   if (changes.length > 0) await sql`select pg_notify(${LIMITS_CHANNEL}, '')`

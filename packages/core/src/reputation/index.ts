@@ -1,12 +1,14 @@
 import { type Actor, OPERATOR } from '../accounts/audit/index.ts'
 import { BULK, NORMAL, URGENT } from '../accounts/mail-class.ts'
 import { loadProviders } from '../delivery/providers/providers.ts'
+import type { ServiceMail } from '../messages/service-mail.ts'
 import type { Config } from '../platform/config.ts'
 import type { Sql, SqlTransaction } from '../platform/database/database.ts'
 import type { Batch } from '../reporting/events/index.ts'
 import { countDeliveries } from './count-deliveries.ts'
 import { evaluateSome, type StandingChange } from './evaluate.ts'
 import { foldCounts } from './fold.ts'
+import { forgetNotices, type Notified, notifySome } from './notices.ts'
 import { forgetRepeats, noteRepeats, type Repeated } from './repeats.ts'
 import {
   type AccountStanding,
@@ -22,6 +24,7 @@ import {
 } from './standing.ts'
 
 export type { StandingChange } from './evaluate.ts'
+export type { Notified } from './notices.ts'
 export type { Repeated } from './repeats.ts'
 export type { AccountStanding, Purged, ShownHold } from './standing.ts'
 
@@ -33,6 +36,8 @@ export interface Reputation {
   evaluateSome(): Promise<{ readonly changes: readonly StandingChange[]; readonly more: boolean }>
   /** See repeats.ts. */
   noteRepeats(repeated: readonly Repeated[]): Promise<number[]>
+  /** See notices.ts. */
+  notifySome(): Promise<Notified | undefined>
   /** See standing.ts. */
   show(accountId: number): Promise<AccountStanding>
   list(): Promise<(ShownHold & { readonly accountId: number })[]>
@@ -41,11 +46,17 @@ export interface Reputation {
   hold(hold: Omit<NewHold, 'classes'> & Partial<Pick<NewHold, 'classes'>>, by?: Actor): Promise<void>
   release(accountId: number, by?: Actor): Promise<string[]>
   purge(accountId: number, options?: { by?: Actor; onProgress?: (dropped: number) => void }): Promise<Purged>
-  /** See fold.ts and repeats.ts. */
+  /** See fold.ts, repeats.ts and notices.ts. */
   forgetOld(): Promise<number>
 }
 
-export function createReputation({ sql, config }: { readonly sql: Sql; readonly config: Config }): Reputation {
+export interface ReputationDependencies {
+  readonly sql: Sql
+  readonly config: Config
+  readonly serviceMail: ServiceMail
+}
+
+export function createReputation({ sql, config, serviceMail }: ReputationDependencies): Reputation {
   const { reputationRules } = config
   let providers: readonly string[] | undefined
   return {
@@ -55,12 +66,13 @@ export function createReputation({ sql, config }: { readonly sql: Sql; readonly 
     },
     evaluateSome: () => evaluateSome({ sql, defaultRules: reputationRules }),
     noteRepeats: (repeated) => noteRepeats(sql, repeated, reputationRules),
+    notifySome: () => notifySome({ sql, serviceMail }),
     show: (accountId) => showStanding(sql, accountId, reputationRules),
     list: () => listHolds(sql),
     setRules: (accountId, rules, by = OPERATOR) => setRules(sql, accountId, { rules, by }),
     hold: ({ classes = [URGENT, NORMAL, BULK], ...hold }, by = OPERATOR) => holdAccount(sql, { ...hold, classes }, by),
     release: (accountId, by = OPERATOR) => releaseAccount(sql, accountId, by),
     purge: (accountId, { by = OPERATOR, onProgress } = {}) => purgeAccount(sql, accountId, { by, onProgress }),
-    forgetOld: async () => (await foldCounts(sql)) + (await forgetRepeats(sql)),
+    forgetOld: async () => (await foldCounts(sql)) + (await forgetRepeats(sql)) + (await forgetNotices(sql)),
   }
 }

@@ -162,12 +162,16 @@ export async function holdAccount(sql: Sql, { accountId, classes, reason }: NewH
       insert into account_holds (account_id, rule, level, classes, figures, reason, since, check_at)
       values (${accountId}, ${OPERATOR_RULE}, 'held', ${all}::smallint[], '{}', ${reason}, service_now(), 'infinity')
       on conflict (account_id, rule) do update set classes = excluded.classes, reason = excluded.reason`
-    const names = all.map((of) => DELIVERY_CLASSES[of])
+    const names = DELIVERY_CLASSES.filter((_name, of) => all.includes(of))
     await noteOperatorChange(transaction, {
       ...changeOf(accountId, by, 'account.hold'),
       after: { classes: names, reason },
     })
-    if (!before) await noteStanding(transaction, accountId, { rule: OPERATOR_RULE, before: 'good', after: 'held' })
+    // Also if it becomes wider.
+    if (all.length !== (before?.classes.length ?? 0)) {
+      const was = before ? 'held' : 'good'
+      await noteStanding(transaction, accountId, { rule: OPERATOR_RULE, before: was, after: 'held', classes: names })
+    }
     await transaction`select pg_notify(${LIMITS_CHANNEL}, '')`
   })
 }

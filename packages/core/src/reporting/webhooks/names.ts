@@ -1,5 +1,11 @@
 import type { Event } from '../../events/event.ts'
-import { eventType, isWebhookEvent, WEBHOOK_EVENTS, type WebhookEvent } from '../../events/event-types.ts'
+import {
+  eventType,
+  isWebhookEvent,
+  RECIPIENT_EVENTS,
+  WEBHOOK_EVENTS,
+  type WebhookEvent,
+} from '../../events/event-types.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { WebhookFormat } from './webhook.ts'
 
@@ -37,7 +43,9 @@ export function eventsNamed(names: readonly string[], format: WebhookFormat): We
     const found = WEBHOOK_EVENTS.filter(
       (type) =>
         eventType(type)[format] !== null &&
-        (plain === 'all' || eventType(type).v2 === plain || eventType(type).v3 === name),
+        ((plain === 'all' && RECIPIENT_EVENTS.includes(type)) ||
+          eventType(type).v2 === plain ||
+          eventType(type).v3 === name),
     )
     if (found.length === 0) throw new ServiceError('webhookEventInvalid', { values: { event: given.slice(0, 50) } })
     for (const type of found) wanted.add(type)

@@ -1,4 +1,4 @@
-import { WEBHOOK_EVENTS } from '../../events/event-types.ts'
+import { RECIPIENT_EVENTS } from '../../events/event-types.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { RequestingDependencies } from './dependencies.ts'
 import { requireWebhook } from './require-webhook.ts'
@@ -43,5 +43,5 @@ export async function testUrl(
   const webhook = id === undefined ? undefined : await requireWebhook(dependencies, accountId, id)
   const keys = webhook && (await keysOf(dependencies, webhook))
   const target = { ...UNSIGNED, ...webhook, ...keys, url: cleanUrl(dependencies.http, url) }
-  return dependencies.requests.test(target, sampleEvents(WEBHOOK_EVENTS, new Date()))
+  return dependencies.requests.test(target, sampleEvents(RECIPIENT_EVENTS, new Date()))
 }

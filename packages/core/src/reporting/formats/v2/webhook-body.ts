@@ -40,7 +40,9 @@ export function v2Body(events: readonly Event[], options: V2Options): string {
 }
 
 /** Returns an event as JSON text, because TRANSID may exceed the precision of a double; undefined if v2 does not report it. */
-function v2Object({ id, type, detail, delivery, occurredAt }: Event, options: V2Options): string | undefined {
+function v2Object(event: Event, options: V2Options): string | undefined {
+  const { id, type, detail, delivery, occurredAt } = event
+  if (type === 'account') return accountObject(event, options)
   if (!isWebhookEvent(type) || !delivery) return undefined
   const name = eventName(type, 'v2')
   if (name === null) return undefined
@@ -67,6 +69,22 @@ function v2Object({ id, type, detail, delivery, occurredAt }: Event, options: V2
     ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(options.asText ? String(value) : value)}`,
   )
   return `{"TRANSID":${transaction},${rest.join(',')}}`
+}
+
+/** An event of the account, which has no recipient. */
+function accountObject({ id, detail, occurredAt }: Event, { asText, eventIds }: V2Options): string {
+  const { rule = '', before = '', after = '', classes = [], figures = {} } = detail
+  const seconds = Math.floor(occurredAt.getTime() / 1000)
+  return JSON.stringify({
+    EVENT: 'account',
+    TIMESTAMP: asText ? String(seconds) : seconds,
+    RULE: rule,
+    BEFORE: before,
+    AFTER: after,
+    CLASSES: classes.join(','),
+    FIGURES: asText ? JSON.stringify(figures) : figures,
+    ...(eventIds ? { EVENTID: eventId(id) } : {}),
+  })
 }
 
 /** Fields in the order of recorded events, which differs from that of other events. */

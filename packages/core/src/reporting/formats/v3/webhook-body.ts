@@ -16,6 +16,7 @@ export function v3Body(events: readonly Event[]): string {
 }
 
 function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<string, unknown> | undefined {
+  if (type === 'account') return accountObject(id, detail, occurredAt)
   const name = nameOf({ type, detail }, 'v3')
   if (!isWebhookEvent(type) || !delivery || name === null) return undefined
   const group = detail.group ?? delivery.group
@@ -38,6 +39,13 @@ function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<str
     }
   }
   return values
+}
+
+/** An event of the account, which has no recipient. */
+function accountObject(id: string, detail: EventDetail, occurredAt: Date): Record<string, unknown> {
+  const { rule, before, after, classes = [], figures = {} } = detail
+  const timestamp = Math.floor(occurredAt.getTime() / 1000)
+  return { event: 'account', timestamp, sg_event_id: eventId(id), rule, before, after, classes, figures }
 }
 
 function templateValues({ id, name }: NonNullable<EventDelivery['template']>): Record<string, string> {

@@ -1,0 +1,116 @@
+import type { HoldLevel } from '../delivery/account-holds.ts'
+
+/** The change of an account's standing that its owner is told about. */
+export interface AccountNotice {
+  readonly accountId: number
+  readonly name: string
+  /** A rule of rules.ts, `repeated-recipient` or `operator`. */
+  readonly rule: string
+  readonly level: HoldLevel
+  /** The classes of mail that are slowed or held; empty if all, or for a warning. */
+  readonly classes: readonly string[]
+  readonly figures: Readonly<Record<string, number>>
+  readonly createdAt: Date
+}
+
+interface RuleText {
+  /** Completes "because …". */
+  readonly cause: string
+  readonly advice: string
+}
+
+const LISTS =
+  'Send only to people who want this mail, and remove addresses that bounced or did not react for a long time. Addresses that bounced are suppressed already. If you did not send this mail, an API key may be in the wrong hands: revoke it.'
+
+const RULES: Readonly<Record<string, RuleText>> = {
+  bounces: { cause: 'too much of it goes to mailboxes or domains that do not exist', advice: LISTS },
+  'unknown-recipients': {
+    cause: 'within an hour, much of it went to mailboxes or domains that do not exist',
+    advice: LISTS,
+  },
+  complaints: {
+    cause: 'too many recipients reported it as spam',
+    advice:
+      'Send only to people who want this mail, make it easy to unsubscribe, and say in each message why it is sent. Recipients who complained are suppressed already.',
+  },
+  'sudden-volume': {
+    cause: 'the volume is much higher than in any hour of the month before',
+    advice:
+      'If this is your mail, nothing has to be done: it is sent more slowly. Otherwise an API key may be in the wrong hands: revoke it.',
+  },
+  'repeated-recipient': {
+    cause: 'one recipient got the same message again and again',
+    advice: 'Look for a loop in the program that sends it. Mail to other recipients is not affected.',
+  },
+  operator: {
+    cause: 'the operator of this service holds it',
+    advice: 'Write to the operator of this service.',
+  },
+}
+
+const FIGURES: Readonly<Record<string, string>> = {
+  bounces: 'hard bounces',
+  outcomes: 'deliveries and hard bounces together',
+  complained: 'complaints',
+  delivered: 'deliveries to providers that report complaints',
+  accepted: 'messages within an hour',
+  busiestHour: 'messages in the busiest hour of the month before',
+  messages: 'equal messages to one recipient',
+  minutes: 'minutes in which they were sent',
+}
+
+const LEVELS: Readonly<Record<HoldLevel, { readonly verb: string; readonly meaning: string }>> = {
+  warned: {
+    verb: 'may soon be slowed or held',
+    meaning: 'This is a warning: mail is sent as before. If the figures become worse, it is slowed, and then held.',
+  },
+  slowed: {
+    verb: 'is slowed',
+    meaning:
+      'It is sent with a limit per hour. What exceeds the limit waits, and nothing is lost until its lifetime ends.',
+  },
+  held: {
+    verb: 'is held',
+    meaning:
+      'It is accepted and waits until it is released; it is dropped only if its lifetime ends before. The operator of this service can release it.',
+  },
+}
+
+/** Returns the subject of the mail to the owner. */
+export function noticeSubject({ accountId, name, level }: AccountNotice): string {
+  return `Mail of the account ${name} (${accountId}) ${LEVELS[level].verb}`
+}
+
+/** Returns the text of the mail to the owner: what happened, the figures, and what to do. */
+export function noticeText({ accountId, name, rule, level, classes, figures, createdAt }: AccountNotice): string {
+  const { cause, advice } = RULES[rule] ?? {
+    cause: `of the rule ${rule}`,
+    advice: 'Write to the operator of this service.',
+  }
+  const { verb, meaning } = LEVELS[level]
+  const which = classes.length === 0 || classes.length === 3 ? 'Mail' : `${capitalized(classes.join(' and '))} mail`
+  const lines = Object.entries(figures).map(([figure, value]) => `- ${figureText(figure, value)}`)
+  return [
+    `${which} of the account ${name} (${accountId}) ${verb}, because ${cause}.`,
+    '',
+    `Time: ${createdAt.toISOString()}`,
+    `Rule: ${rule}`,
+    ...(lines.length > 0 ? ['Figures:', ...lines] : []),
+    '',
+    meaning,
+    '',
+    advice,
+    '',
+    'There is at most one such message per rule and day. The account setting accountNotices switches them off.',
+    '',
+  ].join('\n')
+}
+
+function figureText(name: string, value: number): string {
+  if (name === 'share') return `share: ${Number((value * 100).toPrecision(3))} %`
+  return `${FIGURES[name] ?? name}: ${value}`
+}
+
+function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}

@@ -12,7 +12,12 @@ const OCTETS = 28 * 1024 * 1024
 
 const { core } = await makeService(t)
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-const signing = { signer: { domain: 'ship.example', selector: 's1', privateKey }, signedAt: Date.now(), added: '' }
+const signing = {
+  signer: { domain: 'ship.example', selector: 's1', privateKey },
+  operator: null,
+  signedAt: Date.now(),
+  added: '',
+}
 const TRACKED = { openTracking: true, clickTracking: true, unsubscribe: true } as const
 
 function loaded(format: 'mime' | 'content', octets: readonly Buffer[], settings = {}): LoadedMessage {

@@ -98,12 +98,14 @@ async function buildMessage({ delivery, message }: LoadedDelivery, options: Deli
   const returnPath = core.deliveries.returnPath(target, dueFrom)
   const reference = core.deliveries.reference(target, dueFrom)
   const signer = await signerOf(message, core)
+  const signing = core.domains.operatorSigner()
+  const operator = signing instanceof Promise ? await signing : signing
   const { feedbackSender } = core.deliveries
   const added = addedFields(message, delivery, rendered, { reference, feedbackSender })
   return {
     from: message.nullReturnPath ? '' : `${returnPath}@${signer.returnPathHost ?? options.returnPathHost}`,
     to: delivery.recipient,
-    head: (await signMessage(message, rendered, { added, signer, signedAt: dueFrom })) + added,
+    head: (await signMessage(message, rendered, { added, signer, operator, signedAt: dueFrom })) + added,
     message: rendered,
     release: () => releaseLarge(rendered, message),
     utf8: needsUtf8(delivery.recipient, rendered, message),

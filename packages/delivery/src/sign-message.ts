@@ -1,5 +1,5 @@
 import type { DkimSigner, LoadedMessage } from '@postrider/core'
-import { dkimSignature } from './dkim.ts'
+import { dkimSignature, signedHeader } from './dkim.ts'
 import { bodyHash, bodyHashInSlices } from './relaxed-body.ts'
 
 /** Maximum bytes of a body that is hashed synchronously. */
@@ -16,21 +16,31 @@ interface Halves {
 const shared = new WeakMap<Buffer, string | Promise<string>>()
 
 export interface Signing {
+  /** The signer of the sending domain. */
   readonly signer: DkimSigner
+  /** The signer of the operator's own domain, whose signature is added above; null if there is none. */
+  readonly operator: DkimSigner | null
   /** Milliseconds since 1970. */
   readonly signedAt: number
   /** Header fields above those of the message, with CRLF. */
   readonly added: string
 }
 
-/** The DKIM-Signature field of a message to one recipient, with its CRLF. `rendered` was built from `message`. */
+/**
+ * The DKIM-Signature fields of a message to one recipient, with their CRLF: one, or two of one body hash and header. `rendered` was built from
+ * `message`.
+ */
 export async function signMessage(
   message: LoadedMessage,
   rendered: Buffer,
-  { added, ...signing }: Signing,
+  { added, signer, operator, signedAt }: Signing,
 ): Promise<string> {
   const { head, body } = halvesOf(rendered)
-  return dkimSignature(added + head.toString('latin1'), await hashOf(body, message), signing)
+  const header = signedHeader(added + head.toString('latin1'))
+  const hash = await hashOf(body, message)
+  const own = dkimSignature(header, hash, { signer, signedAt })
+  if (!operator || operator.domain === signer.domain) return own
+  return (await Promise.all([dkimSignature(header, hash, { signer: operator, signedAt }), own])).join('')
 }
 
 function hashOf(body: Buffer, { format, parts }: LoadedMessage): string | Promise<string> {

@@ -35,6 +35,7 @@ await runProcess({ name: 'delivery', env: process.env }, withCore({ name: 'deliv
 async function startWorker({ config, log, core }: ServiceContext): Promise<RunningProcess> {
   const providers = loadProviders(config.providersFile)
   await untilReady(core)
+  await checkOperatorSigner(core, config, log)
   const lease = await core.deliveries.hold({
     host: hostname(),
     pid: process.pid,
@@ -91,6 +92,17 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
       await lease.release().catch((err: unknown) => log.warn({ err }, 'could not release lease'))
     },
   }
+}
+
+/** Throws ConfigError if the operator's own DKIM key cannot be read. */
+async function checkOperatorSigner(
+  core: ServiceContext['core'],
+  { operatorDkim }: ServiceContext['config'],
+  log: ServiceContext['log'],
+): Promise<void> {
+  const signer = await core.domains.operatorSigner()
+  if (!operatorDkim || signer) return
+  log.warn({ domain: operatorDkim.domain }, 'OPERATOR_DKIM_DOMAIN is not an active sending domain, so it does not sign')
 }
 
 async function untilReady(core: ServiceContext['core']): Promise<void> {

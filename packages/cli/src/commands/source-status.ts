@@ -14,6 +14,8 @@ export const PURPOSES: Readonly<Record<CheckPurpose, string>> = {
   spf: 'SPF',
   returnPath: 'return path',
   tracking: 'tracked links',
+  reports: 'DMARC reports',
+  dkim: 'DKIM of the operator',
 }
 
 /** Both tables: records, and block lists. */

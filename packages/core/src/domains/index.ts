@@ -7,13 +7,14 @@ import { addDomain, type NewSendingDomain } from './add-domain.ts'
 import { checkDueDomains } from './check-due.ts'
 import type { GivenKey } from './dkim-key.ts'
 import { makeNextKey, takeNextKey } from './dkim-rotation.ts'
-import type { Domain, DomainSigner, DomainState, DomainWithRecords, UsableDomain } from './domain.ts'
+import type { DkimSigner, Domain, DomainSigner, DomainState, DomainWithRecords, UsableDomain } from './domain.ts'
 import { createDomainCache } from './domain-cache.ts'
 import { createDomainChecker } from './domain-checker.ts'
 import { withoutRecords, withRecords } from './domain-records.ts'
 import { type DomainFinding, listFindings, noteFinding } from './findings.ts'
 import { createLimitedKeyMaker } from './limited-key-maker.ts'
 import { activateFor, namedDomain } from './operator.ts'
+import { createOperatorSigner } from './operator-signer.ts'
 import { ownDomain } from './own-domain.ts'
 import { type DomainsPage, pageDomains } from './page-domains.ts'
 import { removeDomain } from './remove-domain.ts'
@@ -97,6 +98,8 @@ export interface Domains {
   findings(domainId: number): Promise<DomainFinding[]>
   /** Returns the signer of this domain, also of a deleted one; null if it never existed. */
   signer(domainId: number): Promise<DomainSigner | null> | DomainSigner | null
+  /** See operator-signer.ts. */
+  operatorSigner(): Promise<DkimSigner | null> | DkimSigner | null
 }
 
 export interface DomainsDependencies {
@@ -105,7 +108,7 @@ export interface DomainsDependencies {
   readonly rateLimits: RateLimits
   readonly config: Pick<
     Config,
-    'returnPathHost' | 'receivesReports' | 'publicUrl' | 'heloName' | 'dnsServers' | 'domainGraceHours'
+    'returnPathHost' | 'receivesReports' | 'operatorDkim' | 'publicUrl' | 'heloName' | 'dnsServers' | 'domainGraceHours'
   >
   readonly givenKey?: GivenKey | undefined
 }
@@ -160,5 +163,6 @@ export function createDomains({ sql, secrets, rateLimits, config, givenKey }: Do
     findActive: (accountId, name, parentId = null) => cache.findActive(accountId, name, parentId),
     stateOf: (accountId, name) => cache.stateOf(accountId, name),
     signer: (domainId) => cache.signer(domainId),
+    operatorSigner: createOperatorSigner(config, { sql, secrets }),
   }
 }

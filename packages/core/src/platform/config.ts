@@ -11,6 +11,7 @@ import {
   sandboxNames,
   type TrustedClients,
 } from './config/network-access.ts'
+import { type OperatorDkim, operatorDkim } from './config/operator-dkim.ts'
 import { serviceMail } from './config/service-mail.ts'
 import { file, hostName, listenHost, networks, oneOf, port, wholeNumber } from './config/values.ts'
 
@@ -57,6 +58,8 @@ export interface Config extends OutboundAccess {
   readonly operatorMail: string | undefined
   /** The sending domain that the service sends its own mail from; undefined: it sends none. */
   readonly serviceDomain: string | undefined
+  /** The operator's own domain, which signs all mail, too; without `keyFile`, by the key of the sending domain of that name. */
+  readonly operatorDkim: OperatorDkim | undefined
   /** Hours a domain stays active after its DNS records stop being valid. */
   readonly domainGraceHours: number
   readonly publicUrl: string
@@ -142,6 +145,7 @@ export function readConfig(env: Environment): Config {
     receivesReports: Boolean(env.RETURN_PATH_HOST),
     feedbackSenderId: feedbackSenderId(env),
     ...serviceMail(env, [heloName, hostName(env, 'RETURN_PATH_HOST', heloName)]),
+    operatorDkim: operatorDkim(env),
     domainGraceHours: wholeNumber(env, 'DOMAIN_GRACE_HOURS', 72, 1, 8760),
     publicUrl: url,
     trackingScheme: oneOf(env, 'TRACKING_SCHEME', ['http', 'https'], url.startsWith('https:') ? 'https' : 'http'),

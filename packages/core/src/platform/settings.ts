@@ -127,6 +127,22 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
       'Active sending domain of an account, from which the service sends its own mail as noreply@: letters and notices to the operator, and notices to the owners of accounts. If empty, it sends none.',
   },
   {
+    name: 'OPERATOR_DKIM_DOMAIN',
+    default: '',
+    meaning:
+      "Domain of the operator that signs all mail with DKIM in addition to the sending domain, so that one enrolment in a feedback loop covers all accounts. Without OPERATOR_DKIM_KEY it must be an active sending domain of an account, whose key signs. If empty, there is only the sending domain's signature.",
+  },
+  {
+    name: 'OPERATOR_DKIM_SELECTOR',
+    default: '',
+    meaning: 'Selector of OPERATOR_DKIM_KEY in the DNS. "postrider dns" shows the record.',
+  },
+  {
+    name: 'OPERATOR_DKIM_KEY',
+    default: '',
+    meaning: 'File with the RSA key of OPERATOR_DKIM_DOMAIN (PEM, at least 1024 bits). Every delivery worker needs it.',
+  },
+  {
     name: 'DOMAIN_GRACE_HOURS',
     default: '72',
     meaning: 'Hours a sending domain stays active after its DNS records stop being valid.',

@@ -16,6 +16,7 @@ import {
 } from './check-address.ts'
 import { forEachOf } from './check-due.ts'
 import { sendingAddresses } from './check-records.ts'
+import { checkOwnRecords } from './own-records.ts'
 import { notRight, plainName, type RecordCheck, right, skipped, unanswered } from './record-check.ts'
 import { reverseName } from './reverse-name.ts'
 import { checkSpf, type SpfResult } from './spf.ts'
@@ -31,7 +32,7 @@ export interface DnsPlanOptions {
   readonly sql: AnySql
   readonly config: Pick<
     Config,
-    'delivery' | 'dnsServers' | 'returnPathHost' | 'receivesReports' | 'publicUrl' | 'heloName'
+    'delivery' | 'dnsServers' | 'returnPathHost' | 'receivesReports' | 'publicUrl' | 'heloName' | 'operatorDkim'
   >
 }
 
@@ -57,6 +58,7 @@ export async function planDns({ sql, config }: DnsPlanOptions): Promise<DnsPlan>
       skip === undefined ? await checkReturnPath(config, query) : skipped(returnPathRecord(config), skip),
       spf,
       skip === undefined ? await checkTracking(config, query) : skipped(trackingRecord(config), skip),
+      ...(await checkOwnRecords(config, query, skip)),
     )
     return {
       records: unique(records),
@@ -64,7 +66,6 @@ export async function planDns({ sql, config }: DnsPlanOptions): Promise<DnsPlan>
         sources: sources.length,
         smartHosts: smartHosts.map(({ name }) => name),
         spf,
-        takesReports: await takesReports(config, query, skip),
       }),
     }
   })
@@ -189,11 +190,9 @@ interface Noted {
   /** Their names. */
   readonly smartHosts: readonly string[]
   readonly spf: RecordCheck
-  /** Whether receivers may send DMARC reports about any domain, or none are expected. */
-  readonly takesReports: boolean
 }
 
-function notesOf(config: DnsPlanOptions['config'], { sources, smartHosts, spf, takesReports }: Noted): string[] {
+function notesOf(config: DnsPlanOptions['config'], { sources, smartHosts, spf }: Noted): string[] {
   const { hostname } = new URL(config.publicUrl)
   const { delivery, heloName } = config
   return [
@@ -208,27 +207,10 @@ function notesOf(config: DnsPlanOptions['config'], { sources, smartHosts, spf, t
     ...(isIP(hostname) > 0 || !hostname.includes('.')
       ? [`PUBLIC_URL has no host name of the public DNS (${hostname}); links in mail lead there`]
       : []),
-    ...(takesReports ? [] : [reportsNote(config.returnPathHost)]),
     ...(spf.expected.length > MAX_SPF
       ? ['the SPF record is long: split it into records of at most 450 characters that it includes (RFC 7208 3.4)']
       : []),
   ]
-}
-
-/** RFC 7489 7.1, RFC 9990: a receiver asks for each domain of another organization whether this host takes its reports. */
-async function takesReports(
-  { receivesReports, returnPathHost }: DnsPlanOptions['config'],
-  query: DnsQuery,
-  skip: string | undefined,
-): Promise<boolean> {
-  if (!receivesReports) return true
-  if (skip !== undefined) return false
-  const found = await query('TXT', `any-domain._report._dmarc.${returnPathHost}`)
-  return valuesOf(found).some((value) => /^v=DMARC1\b/.test(value))
-}
-
-function reportsNote(host: string): string {
-  return `receivers send DMARC reports about domains of other organizations once this is published: *._report._dmarc.${host}. 3600 IN TXT "v=DMARC1;"`
 }
 
 function valuesOf(answer: DnsAnswer): readonly string[] {

@@ -43,6 +43,7 @@ export interface SourceChecksDependencies {
     | 'dnsServers'
     | 'returnPathHost'
     | 'receivesReports'
+    | 'operatorDkim'
     | 'publicUrl'
     | 'heloName'
     | 'blockLists'

@@ -12,8 +12,10 @@ export type CheckState = 'right' | 'wrong' | 'missing' | 'unknown' | 'skipped'
  * - spf: SPF of the return path permits the address
  * - returnPath: returned mail has a host
  * - tracking: the host of tracked links exists
+ * - reports: receivers may send DMARC reports about all sending domains here
+ * - dkim: the operator's own DKIM key
  */
-export type CheckPurpose = 'reverse' | 'reverseHelo' | 'helo' | 'spf' | 'returnPath' | 'tracking'
+export type CheckPurpose = 'reverse' | 'reverseHelo' | 'helo' | 'spf' | 'returnPath' | 'tracking' | 'reports' | 'dkim'
 
 /** A DNS record that the operator publishes, and what was found. */
 export interface RecordCheck {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { blockLists, spamhausKey } from './config/block-lists.ts'
 import { ConfigError, type Environment } from './config/config-error.ts'
 import { databaseUrl } from './config/database-url.ts'
-import { type DeliveryRoute, deliveryRoute, dnsServers } from './config/delivery-route.ts'
+import { type DeliveryRoute, deliveryRoute, dnsServers, dnssecResolver } from './config/delivery-route.ts'
 import {
   type OutboundAccess,
   outbound,
@@ -44,6 +44,8 @@ export interface Config extends OutboundAccess {
   readonly sandboxNames: readonly string[]
   readonly delivery: DeliveryRoute
   readonly dnsServers: readonly string[]
+  /** The resolver that validates DNSSEC; undefined if there is none. */
+  readonly dnssecResolver: { readonly address: string; readonly port: number } | undefined
   /** Zones of the DNS block lists; undefined: the built-in ones. */
   readonly blockLists: readonly string[] | undefined
   /** The key for Spamhaus' Data Query Service. */
@@ -138,6 +140,7 @@ export function readConfig(env: Environment): Config {
     sandboxNames: sandboxNames(env),
     delivery,
     dnsServers: dnsServers(env.DNS_SERVERS),
+    dnssecResolver: dnssecResolver(env.DNSSEC_RESOLVER),
     blockLists: blockLists(env.BLOCK_LISTS),
     spamhausKey: spamhausKey(env.SPAMHAUS_KEY),
     heloName,

@@ -87,6 +87,12 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     meaning: 'DNS resolvers, comma-separated, each as address or address:port. If empty, those of the system.',
   },
   {
+    name: 'DNSSEC_RESOLVER',
+    default: '',
+    meaning:
+      'Resolver that validates DNSSEC, on this host or a private network, as address or address:port. With it and DELIVERY=mx, DANE (RFC 7672) is used. If empty, there is no DANE.',
+  },
+  {
     name: 'BLOCK_LISTS',
     default: '(built-in lists)',
     meaning:

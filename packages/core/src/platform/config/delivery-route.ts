@@ -1,4 +1,6 @@
 import { Resolver } from 'node:dns'
+import { isIP } from 'node:net'
+import { isPrivateAddress } from '../networks.ts'
 import { ConfigError } from './config-error.ts'
 import { decoded } from './values.ts'
 
@@ -55,6 +57,37 @@ export function dnsServers(text: string | undefined): string[] {
     throw new ConfigError('DNS_SERVERS', 'must be a comma-separated list of IP addresses, each with an optional :port')
   }
   return servers
+}
+
+/**
+ * The resolver that validates DNSSEC. Its answers are not protected on the way, so it must be on this host or a network of the operator.
+ *
+ * Throws {@link ConfigError}.
+ */
+export function dnssecResolver(
+  text: string | undefined,
+): { readonly address: string; readonly port: number } | undefined {
+  if (!text) return undefined
+  const { address, port } = addressAndPort(text.trim())
+  if (isIP(address) === 0 || !/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535) {
+    throw new ConfigError(
+      'DNSSEC_RESOLVER',
+      'must be an IP address with an optional port, such as 127.0.0.1:53 or [::1]:53',
+    )
+  }
+  if (!isPrivateAddress(address)) {
+    const reason = 'responses are not protected on the way'
+    throw new ConfigError('DNSSEC_RESOLVER', `must be on this host or on a private network, because ${reason}`)
+  }
+  return { address, port: Number(port) }
+}
+
+function addressAndPort(text: string): { readonly address: string; readonly port: string } {
+  if (isIP(text) !== 0) return { address: text, port: '53' }
+  const at = text.lastIndexOf(':')
+  const whole = text.endsWith(']') || at === -1
+  const address = whole ? text : text.slice(0, at)
+  return { address: address.replace(/^\[|\]$/g, ''), port: whole ? '53' : text.slice(at + 1) }
 }
 
 /** In the sandbox nothing leaves the machine, including DNS queries, unless resolvers are configured. */

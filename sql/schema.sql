@@ -1291,7 +1291,7 @@ create table tls_rules (
   created_at timestamptz not null default service_now(),
   constraint tls_rules_pkey primary key (id),
   constraint tls_rules_target unique nulls not distinct (account_id, domain),
-  constraint tls_rules_level_check check (level = any (array['required'::text, 'verified'::text]))
+  constraint tls_rules_level_check check (level = any (array['required'::text, 'verified'::text, 'dane'::text]))
 );
 
 create table unsubscribe_groups (

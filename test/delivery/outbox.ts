@@ -1,7 +1,7 @@
 import type { MessageDetails, Step } from '@postrider/core'
 import type { Test } from 'tap'
 import { moveClock } from '../helpers/database.ts'
-import { type DnsServer, startDns, type Zone } from '../helpers/dns.ts'
+import { type DnsOptions, type DnsServer, startDns, type Zone } from '../helpers/dns.ts'
 import { freePorts } from '../helpers/ports.ts'
 import { type ServiceProcess, startProcess } from '../helpers/processes.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
@@ -145,8 +145,13 @@ export interface Internet extends Outbox {
   domain(hosts: readonly { readonly name: string }[] | Zone): string
 }
 
-export async function startInternet(t: Test, settings: Record<string, string> = {}): Promise<Internet> {
-  const dns = await startDns(t, {})
+export async function startInternet(
+  t: Test,
+  settings: Record<string, string> = {},
+  { isSigned }: DnsOptions = {},
+): Promise<Internet> {
+  // The name servers of the root tell whether a resolver validates.
+  const dns = await startDns(t, isSigned ? { '.': { ns: ['a.root.example'] } } : {}, isSigned ? { isSigned } : {})
   const [port = 0] = await freePorts(1)
   const outbox = await startOutbox(t, {
     DELIVERY: 'mx',
@@ -154,6 +159,7 @@ export async function startInternet(t: Test, settings: Record<string, string> = 
     MX_PRIVATE_NETWORKS: 'allow',
     DNS_SERVERS: dns.address,
     MX_PORT: String(port),
+    ...(isSigned ? { DNSSEC_RESOLVER: dns.address } : {}),
     ...settings,
   })
   let names = 0

@@ -119,7 +119,7 @@ t.test('a wrong level is named by the entry point that was used, and changes not
   for (const tls of ['none', 'VERIFIED ', 'sts', 'opportunistic', '1']) {
     const answer = await sendV2(base, sender.apiKey, v2Body(sender, { settings: { tls }, personalizations }))
     t.match(answer, { status: 400 }, tls)
-    t.match(JSON.stringify(answer.body), /settings\.tls\] is invalid: must be required or verified/)
+    t.match(JSON.stringify(answer.body), /settings\.tls\] is invalid: must be required, verified or dane/)
   }
   t.match((await v3({ 'X-PR-TLS': 'always' })).json, { errors: [{ field: 'headers.X-PR-TLS' }] })
   const own = await v3({}, { 'X-PR-TLS': 'required' })
@@ -128,7 +128,7 @@ t.test('a wrong level is named by the entry point that was used, and changes not
   const message = mail(sender, 'X-PR-TLS: always\r\n')
   await t.rejects(
     session.submit(`desk@${sender.domain}`, 'lena@harbor.example', message),
-    /X-PR-TLS\] is invalid: must be required or verified/,
+    /X-PR-TLS\] is invalid: must be required, verified or dane/,
   )
 })
 
@@ -148,8 +148,8 @@ t.test('tls set names what is wrong with a call, and changes nothing', async (t)
   const before = (await run('tls', 'list')).stdout
   for (const [args, status, stderr] of [
     [[], 2, /missing argument: domain\nusage: postrider tls set/],
-    [['harbor.example'], 2, /missing argument: required, verified or none/],
-    [['harbor.example', 'always'], 2, /the level must be required, verified or none \(got "always"\)/],
+    [['harbor.example'], 2, /missing argument: required, verified, dane or none/],
+    [['harbor.example', 'always'], 2, /the level must be required, verified, dane or none \(got "always"\)/],
     [['a..b', 'required'], 2, /"a\.\.b" is not a valid domain name/],
     [['harbor.example', 'required', '--account', '999999'], 1, /account 999999 not found/],
     [['harbor.example', 'required', '--account', 'x'], 2, /--account must be a number/],

@@ -21,6 +21,7 @@ import { ConnectionLost, SessionRefused, TlsRefused } from './smtp/errors.ts'
 import { cutText, MAX_KEPT_BYTES } from './smtp/reply-reader.ts'
 import { type HostMemory, openSession } from './smtp/session.ts'
 import { runTransaction, type TransactionEnd } from './smtp/transaction.ts'
+import { isSamePolicy } from './tls/host-level.ts'
 
 /** One message to one recipient, as sent to a server. */
 export interface OutgoingMessage {
@@ -76,14 +77,14 @@ export async function converse(options: ConversationOptions): Promise<Conversati
   for await (const endpoint of options.routes.endpoints(options.route, options.onlyHost, options.source)) {
     const opened = await open(endpoint, options, steps)
     if (!('usable' in opened)) {
-      last = deferral({ ...opened, endpoint, steps, since, tls: options.tls })
+      last = deferral({ ...opened, endpoint, steps, since, tls: demandAt(endpoint, options.tls) })
       continue
     }
     noteTested(opened, options.route)
     const end = await offer(opened, options, steps)
     if (end.kind === 'lost' && end.stage === 'mail') {
       await opened.closed
-      last = deferral({ stage: end.stage, reply: lostReply(end.reason), endpoint, steps, since, tls: options.tls })
+      last = deferral({ stage: end.stage, reply: lostReply(end.reason), endpoint, steps, since, tls: opened.level })
       continue
     }
     return conclude(end, opened, options, { steps, since })
@@ -117,10 +118,12 @@ async function keptConnection({
   connections,
   onlyHost,
   tls,
+  route,
 }: ConversationOptions): Promise<SmtpConnection | undefined> {
   const { kept } = connections
   if (!kept) return undefined
-  const isSecure = isAtLeast(kept.level, tls)
+  const host = route.hosts.find(({ name }) => name === kept.endpoint.host)
+  const isSecure = isAtLeast(kept.level, tls) && isSamePolicy(kept.endpoint, host ?? {})
   if (kept.usable && isSecure && (onlyHost === null || kept.endpoint.host === onlyHost)) return kept
   kept.close()
   await kept.closed
@@ -190,7 +193,7 @@ async function offer(
 function conclude(
   end: OfferEnd,
   connection: SmtpConnection,
-  { connections, attempt, tls }: ConversationOptions,
+  { connections, attempt }: ConversationOptions,
   { steps, since }: { steps: Step[]; since: number },
 ): ConversationEnd {
   if (connection.usable) connections.keep(connection)
@@ -199,7 +202,7 @@ function conclude(
     host,
     address: connection.address,
     ...(connection.tls ? { tls: connection.tls, tlsVerified: connection.isVerified } : {}),
-    ...demanded(tls),
+    ...demanded(connection.level),
     steps,
     milliseconds: elapsed(since),
   }
@@ -242,6 +245,11 @@ function verdict(
 /** RFC 5321 4.5.3.1.10: some servers send 552 instead of 452. A full mailbox has the same code. */
 function isTooManyRecipients(stage: Stage, { code, text }: Reply): boolean {
   return stage === 'rcpt' && code === 552 && /too many (recipients|rcpts?)\b/i.test(text)
+}
+
+/** The TLS level that is demanded of a host. */
+function demandAt({ dane }: Endpoint, tls: TlsLevel): TlsLevel {
+  return dane?.kind === 'usable' ? 'dane' : dane?.kind === 'unusable' && tls === 'opportunistic' ? 'required' : tls
 }
 
 function demanded(tls: TlsLevel): Pick<Deferred, 'tlsPolicy'> {

@@ -3,7 +3,10 @@ import {
   type Cache,
   type Config,
   createCache,
+  type Dane,
+  type Dnssec,
   type DomainPolicy,
+  type HostDane,
   isListed,
   isPrivateAddress,
   type Outcome,
@@ -12,12 +15,15 @@ import {
   type StsPolicies,
 } from '@postrider/core'
 import { placeName } from './place-name.ts'
+import { createMxLookup, daneDigest, type MxLookup, type MxRecords, withDane } from './tls/secure-mx.ts'
 
 /** A host that accepts mail for a domain. */
 export interface MailHost {
   readonly name: string
   /** Lower values first; equal ones in random order (RFC 5321 5.1). */
   readonly preference: number
+  /** The demands of the DNS on its certificate; undefined if there are none. */
+  readonly dane?: HostDane
 }
 
 /** Where a domain's mail goes: the hosts, or the reason why there are none. */
@@ -30,6 +36,8 @@ export type Route =
       readonly hosts: readonly MailHost[]
       /** The MTA-STS policy of the domain. If it is enforced, these are the hosts that it lists. */
       readonly policy?: DomainPolicy
+      /** Identifies the demands of the DNS on the certificates of the hosts; undefined if there are none. */
+      readonly dane?: string
     }
   | { readonly kind: 'failed'; readonly outcome: Outcome }
 
@@ -53,24 +61,28 @@ const MAX_ADDRESSES = 5
 export interface MxOptions {
   readonly config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 'heloName'>
   readonly providers: Providers
-  readonly sts: Pick<StsPolicies, 'policyOf'>
+  readonly tls: { readonly sts: Pick<StsPolicies, 'policyOf'>; readonly dnssec: Dnssec; readonly dane: Dane }
 }
 
-export function createMx({ config, providers, sts }: MxOptions): Mx {
+export function createMx({ config, providers, tls: { sts, dnssec, dane } }: MxOptions): Mx {
   const resolver = new dns.Resolver(DNS)
   if (config.dnsServers.length > 0) resolver.setServers([...config.dnsServers])
+  const lookup = createMxLookup({
+    dnssec,
+    plain: async (domain) => ({ records: await resolver.resolveMx(domain) }),
+  })
   const routes: Cache<Route> = createCache<Route>({
     maxAge: ROUTE_AGE_MS,
     maxEntries: 50_000,
     load: async (domain) => {
       const [found, policy] = await Promise.all([
-        findRoute(resolver, domain, config.heloName),
+        findRoute({ resolver, lookup, domain, ownName: config.heloName }),
         sts.policyOf(domain).catch(() => 'unknown' as const),
       ])
-      const route =
+      const listed =
         found.kind === 'failed' ? found : withPolicy({ ...found, place: placeName(found, providers) }, policy)
-      if (route.kind === 'failed' && route.outcome.kind === 'deferred')
-        setTimeout(() => routes.forget(domain), FAILURE_AGE_MS).unref()
+      const route = listed.kind === 'failed' ? listed : await withCertificates(listed, dane)
+      if (isUnsettled(route)) setTimeout(() => routes.forget(domain), FAILURE_AGE_MS).unref()
       return route
     },
   })
@@ -89,7 +101,10 @@ export function createMx({ config, providers, sts }: MxOptions): Mx {
 }
 
 /** The route under the MTA-STS policy of its domain, which may list only some of the hosts (RFC 8461 5). */
-function withPolicy(route: Extract<Route, { kind: 'hosts' }>, policy: DomainPolicy | 'unknown' | undefined): Route {
+function withPolicy(
+  route: HostsRoute & Secured,
+  policy: DomainPolicy | 'unknown' | undefined,
+): Extract<Route, { kind: 'failed' }> | (HostsRoute & Secured) {
   if (policy === undefined) return route
   if (policy === 'unknown') return failed('deferred', 451, '4.3.0', 'the MTA-STS policies could not be read')
   if (policy.mode === 'testing') return { ...route, policy }
@@ -100,21 +115,52 @@ function withPolicy(route: Extract<Route, { kind: 'hosts' }>, policy: DomainPoli
   return { ...route, site: siteOf(hosts), hosts, policy }
 }
 
-type Resolver = InstanceType<typeof dns.Resolver>
-type FoundRoute = Extract<Route, { kind: 'failed' }> | Omit<Extract<Route, { kind: 'hosts' }>, 'place'>
+/** Whether the DNS may say more soon. */
+function isUnsettled(route: Route): boolean {
+  if (route.kind === 'failed') return route.outcome.kind === 'deferred'
+  return route.hosts.some(({ dane }) => dane?.kind === 'failed')
+}
 
-async function findRoute(resolver: Resolver, domain: string, ownName: string): Promise<FoundRoute> {
-  let records: readonly { exchange: string; priority: number }[]
+/** The route with what the TLSA records of its hosts demand (RFC 7672). */
+async function withCertificates({ secureFor, ...route }: HostsRoute & Secured, dane: Dane): Promise<HostsRoute> {
+  if (secureFor === undefined) return route
+  const hosts = await withDane(route.hosts, secureFor, dane)
+  const digest = daneDigest(hosts)
+  return digest === undefined ? route : { ...route, hosts, dane: digest }
+}
+
+type Resolver = InstanceType<typeof dns.Resolver>
+type HostsRoute = Extract<Route, { kind: 'hosts' }>
+/** `secureFor`: see MxRecords. */
+interface Secured {
+  readonly secureFor?: readonly string[]
+}
+type FoundRoute = Extract<Route, { kind: 'failed' }> | (Omit<HostsRoute, 'place'> & Secured)
+
+interface Question {
+  readonly resolver: Resolver
+  readonly lookup: MxLookup
+  readonly domain: string
+  readonly ownName: string
+}
+
+async function findRoute({ resolver, lookup, domain, ownName }: Question): Promise<FoundRoute> {
+  let found: MxRecords
   try {
-    records = await resolver.resolveMx(domain)
+    found = await lookup.lookUp(domain)
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? ''
     if (code === 'ENOTFOUND') return failed('bounced', 550, '5.1.2', 'the domain does not exist')
     if (code !== 'ENODATA') return failed('deferred', 451, '4.4.3', `DNS lookup failed for the domain (${code})`)
     return implicitRoute(resolver, domain)
   }
+  const { records, secureFor } = found
+  const secured = secureFor ? { secureFor } : {}
   // A CNAME to a host without MX records: the resolver returns an empty list.
-  if (records.length === 0) return implicitRoute(resolver, domain)
+  if (records.length === 0) {
+    const route = await implicitRoute(resolver, domain)
+    return route.kind === 'failed' ? route : { ...route, ...secured }
+  }
   // RFC 7505: a single record for the root means that the domain accepts no mail.
   if (records.every(({ exchange }) => exchange === '' || exchange === '.')) {
     return failed('bounced', 556, '5.1.10', 'the domain accepts no mail (null MX)')
@@ -122,7 +168,7 @@ async function findRoute(resolver: Resolver, domain: string, ownName: string): P
   const hosts = hostsOf(records, ownName)
   if (hosts.length === 0)
     return failed('bounced', 550, '5.4.6', 'the MX records of the domain point back to this service')
-  return { kind: 'hosts', site: siteOf(hosts), hosts }
+  return { kind: 'hosts', site: siteOf(hosts), hosts, ...secured }
 }
 
 /** RFC 5321 5.1: without MX records the domain itself is the host, if it has an address. */

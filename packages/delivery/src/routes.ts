@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Config, Providers, RelayHost, Source, StsPolicies } from '@postrider/core'
+import type { Config, Providers, RelayHost, Source, Tls } from '@postrider/core'
 import { createMx, type Mx, type Route, shuffled } from './mx.ts'
 import type { Endpoint } from './smtp/endpoint.ts'
 import { addressesOf } from './worker-sources.ts'
@@ -22,11 +22,11 @@ export interface Routes {
   readonly mainPlace: string | undefined
 }
 
-export function createRoutes(config: Config, providers: Providers, sts: StsPolicies): Routes {
+export function createRoutes(config: Config, providers: Providers, tls: Tls): Routes {
   const { delivery, sandboxHost, sandboxSmtpPort } = config
   if (delivery.kind === 'relay') return relayRoutes(delivery, 'relay')
   if (delivery.kind === 'sandbox') return sandboxRoutes({ host: sandboxHost, port: sandboxSmtpPort }, providers)
-  return mxRoutes(config, createMx({ config, providers, sts }))
+  return mxRoutes(config, createMx({ config, providers, tls }))
 }
 
 /** Maximum number of addresses per attempt: each may take half a minute (V68; like Postfix's smtp_mx_address_limit). */
@@ -112,11 +112,10 @@ function mxRoutes(config: Config, mx: Mx): Routes {
       // A host with many dead addresses must not use up the attempts of the next one.
       const perHost = candidates.length > 1 ? 2 : MAX_TRIED
       let tried = 0
-      for (const { name } of candidates) {
+      for (const { name, dane } of candidates) {
         const addresses = await mx.addresses(name).catch(() => [])
-        const endpoints = addresses.flatMap((address) =>
-          reachable({ host: name, address, port: config.mxPort }, source),
-        )
+        const endpoint = { host: name, port: config.mxPort, ...(dane ? { dane } : {}) }
+        const endpoints = addresses.flatMap((address) => reachable({ ...endpoint, address }, source))
         for (const endpoint of endpoints.slice(0, perHost)) {
           if (++tried > MAX_TRIED) return
           yield endpoint

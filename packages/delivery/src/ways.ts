@@ -102,7 +102,7 @@ export class Ways {
       published: route.policy?.mode === 'enforce' ? ('sts' as const) : undefined,
     }
     const tls = this.#tls.levelOf(question)
-    return { kind: 'way', ...way, tls, site: sessionsOf(route.site, tls) }
+    return { kind: 'way', ...way, tls, site: sessionsOf(route.site, tls, route.dane) }
   }
 
   #viaSmartHost(place: string | undefined, inFlight: InFlightDelivery): Way | undefined {

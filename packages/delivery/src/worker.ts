@@ -16,7 +16,7 @@ import { runRetentionLoops } from './retention-loops.ts'
 import { createRoutes } from './routes.ts'
 import { runServiceMailLoop } from './service-mail-loop.ts'
 import { runSourceLoops } from './source-loops.ts'
-import { runStsLoop } from './tls/sts-loop.ts'
+import { runDnssecLoop, runStsLoop } from './tls/sts-loop.ts'
 import { runWarmUpLoop } from './warm-up-loop.ts'
 import { runWebhookLoop } from './webhook-loop.ts'
 
@@ -53,7 +53,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
     config,
     log,
     workerId,
-    routes: createRoutes(config, providers, core.tls.sts),
+    routes: createRoutes(config, providers, core.tls),
     providers,
     recorder,
     onCapacity: () => claims?.capacityAppeared(),
@@ -79,7 +79,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
     ...runSourceLoops({ core, log }),
   ]
   if (asksDns(config)) background.push(runDomainLoop({ core, log }))
-  if (config.delivery.kind === 'mx') background.push(runStsLoop({ core, log }))
+  if (config.delivery.kind === 'mx') background.push(runStsLoop({ core, log }), runDnssecLoop({ core, log }))
   return {
     async close() {
       const atRest = Promise.all(background.map((loop) => loop.stop()))

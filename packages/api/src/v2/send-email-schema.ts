@@ -58,7 +58,7 @@ const Settings = Type.Object({
   // Extensions: urgent, normal or bulk; seconds.
   class: Type.Optional(Text),
   deadline: Type.Optional(Type.Union([Type.Integer(), Type.String(), Type.Null()])),
-  // Extension: required or verified.
+  // Extension: required, verified or dane.
   tls: Type.Optional(Text),
   bcc: Type.Optional(Text),
   attachmentid: Type.Optional(Ids),

@@ -43,7 +43,11 @@ export const ENFORCED_TLS: readonly Operation[] = [
 ]
 
 function shown(level: TlsDemand | 'none') {
-  return { require_tls: level !== 'none', require_valid_cert: level === 'verified', version: VERSION }
+  return { require_tls: level !== 'none', require_valid_cert: hasValidCertificate(level), version: VERSION }
+}
+
+function hasValidCertificate(level: TlsDemand | 'none'): boolean {
+  return level !== 'none' && level !== 'required'
 }
 
 /** A valid certificate needs TLS: to demand it is to demand both, and not to require TLS is to require neither. Throws V3Refusal. */
@@ -58,6 +62,8 @@ function levelOf(
     throw refuse(400, 'require_tls must be true if require_valid_cert is.', 'require_tls')
   }
   if (tls === false) return 'none'
-  if (certificate === true || (certificate === undefined && before === 'verified')) return 'verified'
+  // An account may demand more than this format can say.
+  if (certificate !== false && hasValidCertificate(before)) return before
+  if (certificate === true) return 'verified'
   return tls === true || before !== 'none' ? 'required' : 'none'
 }

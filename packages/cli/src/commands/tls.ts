@@ -8,9 +8,9 @@ const ALL_DOMAINS = 'all'
 export const tlsCommands: readonly Command[] = [
   {
     name: 'tls set',
-    usage: 'DOMAIN|all required|verified|none [--account ID]',
+    usage: 'DOMAIN|all required|verified|dane|none [--account ID]',
     summary:
-      "Demand TLS, or TLS with a valid certificate, of a recipient's domain (or of all) before it gets mail; none removes the rule. " +
+      "Demand TLS, TLS with a valid certificate, or DANE, of a recipient's domain (or of all) before it gets mail; none removes the rule. " +
       'Mail waits until the demand can be met. Takes effect within 2 seconds',
     words: 2,
     options: { account: { type: 'string' } },
@@ -30,7 +30,7 @@ export const tlsCommands: readonly Command[] = [
     name: 'tls show',
     usage: 'DOMAIN',
     summary:
-      "Show what is demanded for mail to a recipient's domain, its MTA-STS policy as last fetched, and its mail hosts",
+      "Show what is demanded for mail to a recipient's domain, its MTA-STS policy as last fetched, and its mail hosts with their TLSA records",
     words: 1,
     options: {},
     run: (call) => {
@@ -69,25 +69,45 @@ function domainOf(call: Call): string | null {
 /** Throws {@link UsageError}. */
 function levelOf(call: Call): string {
   const level = call.words[1]
-  if (level === undefined) throw new UsageError('missing argument: required, verified or none')
+  if (level === undefined) throw new UsageError('missing argument: required, verified, dane or none')
   if (level === 'none' || isTlsDemand(level)) return level
-  throw new UsageError(`the level must be required, verified or none (got "${level}")`)
+  throw new UsageError(`the level must be required, verified, dane or none (got "${level}")`)
 }
 
-function domainText({ rules, policy, isInEffect, hosts }: DomainTls): string {
+function domainText({ rules, policy, isInEffect, hosts, dnssec }: DomainTls): string {
   const fitting = (isListed: boolean | null): string => (isListed === null ? '' : isListed ? 'listed' : 'not listed')
   return [
     rules.length === 0 ? 'no TLS rules' : rulesText(rules),
     '',
     ...policyLines(policy, isInEffect),
+    DNSSEC_TEXT[dnssec],
     '',
     hosts === null
       ? 'the MX records are not known'
       : table(
-          ['mail host', 'MTA-STS'],
-          hosts.map(({ host, isListed }) => [host, fitting(isListed)]),
+          ['mail host', 'MTA-STS', 'DANE'],
+          hosts.map((host) => [host.host, fitting(host.isListed), daneText(host)]),
         ),
   ].join('\n')
+}
+
+const DNSSEC_TEXT: Readonly<Record<DomainTls['dnssec'], string>> = {
+  unset: 'DANE is not used: DNSSEC_RESOLVER is not set, or DELIVERY is not mx',
+  'does-not': 'DANE is not used: DNSSEC_RESOLVER does not validate',
+  silent: 'DNSSEC_RESOLVER does not answer: mail waits until it does',
+  validates: 'DNSSEC_RESOLVER validates',
+}
+
+function daneText({ dane, daneProblem, records }: NonNullable<DomainTls['hosts']>[number]): string {
+  if (dane === 'usable') return `TLSA ${records.map(shortened).join(', ')}`
+  if (dane === 'unusable') return 'no usable TLSA record: TLS is required'
+  return daneProblem ?? (dane === 'none' ? 'no TLSA records' : '')
+}
+
+/** A TLSA record with the beginning of its data. */
+function shortened(record: string): string {
+  const [usage, selector, matching, data = ''] = record.split(' ')
+  return `${usage} ${selector} ${matching} ${data.slice(0, 16)}${data.length > 16 ? '…' : ''}`
 }
 
 function policyLines(policy: DomainTls['policy'], isInEffect: boolean): string[] {

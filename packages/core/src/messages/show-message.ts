@@ -75,7 +75,7 @@ export interface AttemptDetails {
   /** The provider or site where it was offered, with the source address if one is configured; null if it was not offered. */
   readonly place: string | null
   readonly tls: string | null
-  /** The TLS level that was demanded: required, verified or sts; null if TLS was to be used where it is offered. */
+  /** The TLS level that was demanded: required, verified, sts or dane; null if TLS was to be used where it is offered. */
   readonly tlsPolicy: string | null
   /** Whether the certificate was valid for the host; null without TLS. */
   readonly tlsVerified: boolean | null

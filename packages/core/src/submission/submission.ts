@@ -143,7 +143,7 @@ export interface MessageSettings extends SettingsDetails {
   readonly group?: number
   /** The name of the pool of sources that it asks for. */
   readonly pool?: string
-  /** The TLS level that it demands of the connections to recipients' servers: required or verified; not validated yet. */
+  /** The TLS level that it demands of the connections to recipients' servers: required, verified or dane; not validated yet. */
   readonly tls?: string
   /** urgent, normal or bulk; not validated yet. */
   readonly class?: string

@@ -29,6 +29,8 @@ export class SmtpConnection {
   tls: string | undefined
   /** Whether the server's certificate is valid for its host. */
   isVerified = false
+  /** The TLSA record that the server's certificate was accepted by. */
+  acceptedBy: string | undefined
   /** The TLS level that was demanded when the session began: it serves no mail that demands more. */
   readonly level: TlsLevel
   /** Number of transactions in this session. */
@@ -180,9 +182,10 @@ export class SmtpConnection {
       if (!this.#reader.isEmpty) throw new ConnectionLost('tls', 'the server sent plain text after STARTTLS')
       const plain = this.#socket
       plain.removeAllListeners('data').removeAllListeners('error').removeAllListeners('close')
-      const { socket, isVerified } = await secure(plain, this.endpoint, { ...options, level: this.level })
+      const { socket, isVerified, by } = await secure(plain, this.endpoint, { ...options, level: this.level })
       this.#socket = socket
       this.isVerified = isVerified
+      this.acceptedBy = by
     } catch (error) {
       this.#steps.push({ step: 'tls', ms: elapsed(since), text: (error as Error).message })
       this.#socket.destroy()

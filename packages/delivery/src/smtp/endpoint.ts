@@ -1,3 +1,5 @@
+import type { HostDane } from '@postrider/core'
+
 /** One address of a host. */
 export interface Endpoint {
   readonly host: string
@@ -9,6 +11,8 @@ export interface Endpoint {
   readonly implicitTls?: boolean
   /** The certificate must be valid for the host; set if credentials are sent. */
   readonly verify?: boolean
+  /** The demands of the DNS on its certificate; undefined if there are none. */
+  readonly dane?: HostDane
   readonly credentials?: { readonly user: string; readonly password: string }
 }
 

@@ -36,3 +36,17 @@ export class TlsRefused extends Error {
     this.enhanced = enhanced
   }
 }
+
+/**
+ * The host's certificate was signed by an authority that a TLSA record of the host names (DANE-TA). OpenSSL can verify that only in a
+ * session that begins with the authority as the only trusted one.
+ */
+export class AuthorityFound extends Error {
+  /** Certificates of such authorities, in PEM. */
+  readonly authorities: readonly string[]
+
+  constructor(authorities: readonly string[]) {
+    super('the authority of the certificate is known now')
+    this.authorities = authorities
+  }
+}

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { isAtLeast, type TlsLevel } from '@postrider/core'
 import { judgeCertificate, type Verdict } from '../tls/verify.ts'
+import { judgeByDane } from '../tls/verify-dane.ts'
 import type { Endpoint } from './endpoint.ts'
 import { ConnectionLost } from './errors.ts'
 import { TIMEOUTS } from './timeouts.ts'
@@ -17,38 +18,49 @@ export interface SecureOptions {
   /** The ticket of a session with the same host at the same level. */
   readonly ticket?: Ticket | undefined
   readonly onTicket?: (ticket: Ticket) => void
+  /** Certificates of the authorities that TLSA records of the host name, as far as they are known, in PEM. */
+  readonly authorities?: readonly string[] | undefined
 }
 
 export interface Secured {
   readonly socket: TLSSocket
   /** Whether the certificate is valid for the host. */
   readonly isVerified: boolean
+  /** The TLSA record that the certificate was accepted by. */
+  readonly by: string | undefined
 }
 
 /**
- * Begins TLS on a connection. Throws {@link ConnectionLost}. Below the level `verified`, and without `verify`, any certificate is better
- * than none (RFC 7435).
+ * Begins TLS on a connection. Throws {@link ConnectionLost}, and AuthorityFound (verify-dane.ts). Below the level `verified`, and without
+ * `verify`, any certificate is better than none (RFC 7435).
  */
 export function secure(
   plain: Socket,
-  { host, verify = false }: Endpoint,
-  { level, ticket, onTicket }: SecureOptions,
+  { host, verify = false, dane }: Endpoint,
+  { level, ticket, onTicket, authorities = [] }: SecureOptions,
 ): Promise<Secured> {
+  const byDane = level === 'dane' && dane?.kind === 'usable' ? dane : undefined
+  const sni = byDane?.names[0] ?? host
+  const judge = (tls: TLSSocket): Verdict =>
+    byDane
+      ? judgeByDane(tls, byDane, { earlier: ticket?.verdict, authorities })
+      : judgeCertificate(tls, host, ticket?.verdict)
   return new Promise((resolve, reject) => {
     const tls = connectTls({
       socket: plain,
       rejectUnauthorized: verify,
       // Names are checked below, also in sessions that are resumed; those of relay hosts that get a password by Node, too.
       ...(verify ? {} : { checkServerIdentity: () => undefined }),
-      ...(isHostName(host) ? { servername: host } : {}),
+      ...(isHostName(sni) ? { servername: sni } : {}),
+      ...(authorities.length > 0 ? { ca: [...authorities], allowPartialTrustChain: true } : {}),
       ...(ticket ? { session: ticket.session } : {}),
     })
     const timer = setTimeout(() => fail('no TLS within 30 s'), TIMEOUTS.tls)
-    function fail(reason: string): void {
+    function fail(reason: string, error: Error = new ConnectionLost('tls', reason)): void {
       clearTimeout(timer)
       tls.destroy()
       plain.destroy()
-      reject(new ConnectionLost('tls', reason))
+      reject(error)
     }
     // With TLS 1.2 the ticket arrives before the handshake has ended.
     let early: Buffer | undefined
@@ -63,7 +75,12 @@ export function secure(
     tls.once('close', () => fail('the server closed the connection during TLS'))
     tls.on('session', keep)
     tls.once('secureConnect', () => {
-      const judged = judgeCertificate(tls, host, ticket?.verdict)
+      let judged: Verdict
+      try {
+        judged = judge(tls)
+      } catch (error) {
+        return fail('', error as Error)
+      }
       if (!judged.isValid && isAtLeast(level, 'verified'))
         return fail(`the server's certificate is not valid for ${host} (${judged.problem})`)
       clearTimeout(timer)
@@ -71,7 +88,7 @@ export function secure(
       if (early) keep(early)
       tls.removeAllListeners('error').removeAllListeners('close')
       tls.setNoDelay(true)
-      resolve({ socket: tls, isVerified: judged.isValid })
+      resolve({ socket: tls, isVerified: judged.isValid, by: judged.isValid ? judged.by : undefined })
     })
   })
 }

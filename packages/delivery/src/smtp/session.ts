@@ -1,7 +1,9 @@
 import type { Step, TlsLevel } from '@postrider/core'
+import { levelAt } from '../tls/host-level.ts'
+import { daneText } from '../tls/secure-mx.ts'
 import { elapsed, openSocket, type SmtpConnection } from './connection.ts'
 import { type Endpoint, hostKey, placeOf } from './endpoint.ts'
-import { ConnectionLost, SessionRefused, TlsRefused } from './errors.ts'
+import { AuthorityFound, ConnectionLost, SessionRefused, TlsRefused } from './errors.ts'
 import { cutText, MAX_KEPT_BYTES, type SmtpReply } from './reply-reader.ts'
 import type { Ticket } from './secure.ts'
 import { TIMEOUTS } from './timeouts.ts'
@@ -10,9 +12,12 @@ import { TIMEOUTS } from './timeouts.ts'
 export class HostMemory {
   readonly #tickets = new Map<string, Ticket>()
   readonly #brokenUntil = new Map<string, number>()
+  /** Certificates of authorities, by a key as of tickets. */
+  readonly #authorities = new Map<string, readonly string[]>()
   /** Milliseconds during which a host whose TLS failed is contacted in plain text. */
   static readonly BROKEN_MS = 3_600_000
   static readonly MOST = 10_000
+  static readonly MAX_AUTHORITIES = 1000
 
   /**
    * The ticket of the last session with the host, of which as much was demanded. A session that began with less is never resumed: without
@@ -31,6 +36,16 @@ export class HostMemory {
     this.#tickets.delete(ticketKey(endpoint, level))
   }
 
+  /** The authorities of the host's TLSA records that it has sent, in PEM. */
+  authorities(endpoint: Endpoint): readonly string[] | undefined {
+    return this.#authorities.get(ticketKey(endpoint, 'dane'))
+  }
+
+  keepAuthorities(endpoint: Endpoint, authorities: readonly string[]): void {
+    bounded(this.#authorities, HostMemory.MAX_AUTHORITIES)
+    this.#authorities.set(ticketKey(endpoint, 'dane'), authorities)
+  }
+
   tlsIsBroken(host: string): boolean {
     return (this.#brokenUntil.get(host) ?? 0) > performance.now()
   }
@@ -42,11 +57,12 @@ export class HostMemory {
 }
 
 function ticketKey(endpoint: Endpoint, level: TlsLevel): string {
-  return `${level}${endpoint.verify ? ' with password' : ''} ${hostKey(endpoint)}`
+  const policy = endpoint.dane ? ` ${daneText(endpoint.dane)}` : ''
+  return `${level}${endpoint.verify ? ' with password' : ''}${policy} ${hostKey(endpoint)}`
 }
 
-function bounded(map: Map<string, unknown>): void {
-  if (map.size < HostMemory.MOST) return
+function bounded(map: Map<string, unknown>, most = HostMemory.MOST): void {
+  if (map.size < most) return
   const oldest = map.keys().next()
   if (!oldest.done) map.delete(oldest.value)
 }
@@ -74,11 +90,13 @@ function isDemanded(level: TlsLevel = 'opportunistic'): boolean {
  *
  * Throws {@link ConnectionLost}, {@link SessionRefused}, or {@link TlsRefused} if the TLS that is demanded cannot be had.
  */
-export async function openSession(endpoint: Endpoint, options: SessionOptions): Promise<SmtpConnection> {
+export async function openSession(endpoint: Endpoint, given: SessionOptions): Promise<SmtpConnection> {
+  const level = levelAt(endpoint, given.level)
+  const options = { ...given, level }
+  const { memory } = options
   try {
-    return await openOnce(endpoint, options)
+    return await openKnowing(endpoint, options)
   } catch (error) {
-    const { level = 'opportunistic', memory } = options
     if (!(error instanceof ConnectionLost && error.stage === 'tls')) throw error
     // It may be the reason, and the next attempt must not fail because of it.
     memory.forgetTicket(endpoint, level)
@@ -88,6 +106,22 @@ export async function openSession(endpoint: Endpoint, options: SessionOptions): 
     if (endpoint.verify || endpoint.implicitTls) throw error
     memory.markTlsBroken(hostKey(endpoint))
     return openOnce(endpoint, options)
+  }
+}
+
+/** Connects once more if the authority that a TLSA record names was seen for the first time. */
+async function openKnowing(endpoint: Endpoint, options: SessionOptions): Promise<SmtpConnection> {
+  try {
+    return await openOnce(endpoint, options)
+  } catch (error) {
+    if (!(error instanceof AuthorityFound)) throw error
+    options.memory.keepAuthorities(endpoint, error.authorities)
+  }
+  try {
+    return await openOnce(endpoint, options)
+  } catch (error) {
+    if (error instanceof AuthorityFound) throw new ConnectionLost('tls', 'the server changes its certificates')
+    throw error
   }
 }
 
@@ -161,13 +195,23 @@ async function startTls(connection: SmtpConnection, { memory, heloName, level }:
     await connection.startTls({
       ticket: memory.ticket(connection),
       onTicket: (ticket) => memory.keepTicket(connection, ticket),
+      authorities: memory.authorities(connection.endpoint),
     })
+    noteDane(connection)
     await hello(connection, heloName)
   } catch (error) {
     // At any stage: under TLS 1.3, a server that rejects the handshake reports it only after the client's side has finished.
     if (error instanceof ConnectionLost) throw new ConnectionLost('tls', error.message)
     throw error
   }
+}
+
+function noteDane(connection: SmtpConnection): void {
+  const { acceptedBy, endpoint } = connection
+  if (acceptedBy !== undefined)
+    connection.note({ step: 'dane', ms: 0, text: `the certificate matches a TLSA record ${acceptedBy}` })
+  else if (endpoint.dane?.kind === 'unusable')
+    connection.note({ step: 'dane', ms: 0, text: 'no TLSA record is usable: TLS is required, with any certificate' })
 }
 
 /** AUTH PLAIN or LOGIN (RFC 4954); without TLS only to this host. */

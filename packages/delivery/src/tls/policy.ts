@@ -93,8 +93,12 @@ function keyOf(accountId: number | null, domain: string | null): string {
 /** Separates the hosts of a site from the level. A host name has no such character. */
 const AT_LEVEL = ' tls:'
 
-/** Names the sessions with the hosts of a site at one level: mail of different levels shares none. */
-export function sessionsOf(site: string, level: TlsLevel): string {
+/**
+ * Names the sessions with the hosts of a site at one level: mail of different levels shares none. Nor does mail for which the DNS says
+ * different things of the certificates; `dane` identifies them.
+ */
+export function sessionsOf(site: string, level: TlsLevel, dane?: string): string {
+  if (dane !== undefined) return `${site}${AT_LEVEL}${level} dane:${dane}`
   return level === 'opportunistic' ? site : `${site}${AT_LEVEL}${level}`
 }
 

@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 
@@ -7,7 +8,12 @@ const CHECK = { subject: 'never', partialWildcards: false, multiLabelWildcards: 
 /** Whether the server's certificate is valid for its host. */
 export type Verdict =
   /** `until`: milliseconds since 1970. */
-  | { readonly isValid: true; readonly until: number }
+  | {
+      readonly isValid: true
+      readonly until: number
+      /** The TLSA record that it was accepted by. */
+      readonly by?: string
+    }
   /** As OpenSSL and Node name the problem. */
   | { readonly isValid: false; readonly problem: string }
 
@@ -22,9 +28,13 @@ export function judgeCertificate(tls: TLSSocket, host: string, earlier: Verdict 
   }
   if (!tls.authorized) return invalid(String(tls.authorizationError ?? 'not trusted'))
   const certificate = tls.getPeerX509Certificate()
-  const name = isIP(host) === 0 ? certificate?.checkHost(host, CHECK) : certificate?.checkIP(host)
-  if (!certificate || name === undefined) return invalid('ERR_TLS_CERT_ALTNAME_INVALID')
+  if (!certificate || !isNamed(certificate, host)) return invalid('ERR_TLS_CERT_ALTNAME_INVALID')
   return { isValid: true, until: certificate.validToDate.getTime() }
+}
+
+/** Whether a certificate is for a host, or an IP address. */
+export function isNamed(certificate: X509Certificate, host: string): boolean {
+  return (isIP(host) === 0 ? certificate.checkHost(host, CHECK) : certificate.checkIP(host)) !== undefined
 }
 
 function invalid(problem: string): Verdict {

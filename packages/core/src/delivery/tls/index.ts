@@ -1,7 +1,9 @@
 import { type Actor, OPERATOR } from '../../accounts/audit/index.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Sql } from '../../platform/database/database.ts'
+import { createDnssec, type Dnssec } from '../../platform/dnssec/index.ts'
 import type { Log } from '../../platform/log.ts'
+import { createDane, type Dane } from './dane.ts'
 import type { TlsDemand } from './levels.ts'
 import {
   accountTls,
@@ -16,12 +18,16 @@ import {
 import { type DomainTls, showDomainTls } from './show.ts'
 import { createStsPolicies, type StsPolicies } from './sts-policies.ts'
 
+export type { Dnssec, SecureAnswer, Validation } from '../../platform/dnssec/index.ts'
+export type { Dane, HostDane } from './dane.ts'
+export { daneFor } from './dane.ts'
 export { isListed } from './fetch-policy.ts'
 export * from './levels.ts'
 export type { TlsRule, TlsTarget } from './rules.ts'
 export type { DomainTls } from './show.ts'
 export type { DomainPolicy, StsPolicies } from './sts-policies.ts'
 export type { StoredPolicy } from './sts-store.ts'
+export { matches, type TlsaRecord } from './tlsa.ts'
 
 /** Demands on the connections to recipients' servers. */
 export interface Tls {
@@ -36,19 +42,25 @@ export interface Tls {
   listen(onChanged: () => void): Promise<{ close(): Promise<void> }>
   /** See sts-policies.ts. */
   readonly sts: StsPolicies
+  /** The resolver that validates DNSSEC. */
+  readonly dnssec: Dnssec
+  /** See dane.ts. */
+  readonly dane: Dane
 }
 
 export interface TlsDependencies {
   readonly sql: Sql
   readonly log: Log
-  readonly config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 'delivery'>
+  readonly config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 'delivery' | 'dnssecResolver' | 'mxPort'>
 }
 
 export function createTls({ sql, log, config }: TlsDependencies): Tls {
+  const dnssec = createDnssec({ config, log })
+  const dane = createDane({ dnssec, mxPort: config.mxPort })
   return {
     rules: () => readTlsRules(sql),
     list: ({ domain, limit }) => listTlsRules(sql, domain === undefined ? undefined : tlsDomain(domain), limit),
-    show: (domain) => showDomainTls(sql, domain, config),
+    show: (domain) => showDomainTls({ sql, config, dnssec, dane }, domain),
     ofAccount: (accountId) => accountTls(sql, accountId),
     set: (target, level, by = OPERATOR) => setTlsRule(sql, target, level, by),
     async listen(onChanged) {
@@ -56,5 +68,7 @@ export function createTls({ sql, log, config }: TlsDependencies): Tls {
       return { close: listening.unlisten }
     },
     sts: createStsPolicies({ sql, log, config }),
+    dnssec,
+    dane,
   }
 }

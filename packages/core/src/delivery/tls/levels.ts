@@ -1,19 +1,20 @@
 /**
  * TLS levels, the weakest first: demands on the connection to a recipient's server. `opportunistic`: TLS where it is offered (RFC 7435);
  * `required`: TLS with any certificate; `verified`: with a certificate that is valid for the host; `sts`: verified, and the host is
- * listed in the MTA-STS policy of the recipient's domain (RFC 8461).
+ * listed in the MTA-STS policy of the recipient's domain (RFC 8461); `dane`: with a certificate that matches the TLSA records of the host
+ * (RFC 7672).
  */
-export const TLS_LEVELS = ['opportunistic', 'required', 'verified', 'sts'] as const
+export const TLS_LEVELS = ['opportunistic', 'required', 'verified', 'sts', 'dane'] as const
 
 export type TlsLevel = (typeof TLS_LEVELS)[number]
 
 /** The levels that a message, an account or the operator can demand. */
-export const TLS_DEMANDS = ['required', 'verified'] as const
+export const TLS_DEMANDS = ['required', 'verified', 'dane'] as const
 
 export type TlsDemand = (typeof TLS_DEMANDS)[number]
 
 /** The error of a wrong level. */
-export const TLS_PROBLEM = 'must be required or verified'
+export const TLS_PROBLEM = 'must be required, verified or dane'
 
 export function isTlsDemand(text: string): text is TlsDemand {
   return (TLS_DEMANDS as readonly string[]).includes(text)

@@ -55,7 +55,8 @@ export async function setTlsRule(
   level: string,
   by: Actor,
 ): Promise<TlsTarget & { readonly level: TlsDemand | 'none' }> {
-  if (level !== 'none' && !isTlsDemand(level)) throw invalidParameter('level', 'must be required, verified or none')
+  if (level !== 'none' && !isTlsDemand(level))
+    throw invalidParameter('level', 'must be required, verified, dane or none')
   const { accountId } = target
   const domain = target.domain === null ? null : tlsDomain(target.domain)
   await requireAccount(sql, accountId)

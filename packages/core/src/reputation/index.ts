@@ -5,6 +5,7 @@ import type { ServiceMail } from '../messages/service-mail.ts'
 import type { Config } from '../platform/config.ts'
 import type { Sql, SqlTransaction } from '../platform/database/database.ts'
 import type { Batch } from '../reporting/events/index.ts'
+import { type CountsOfSpan, type SpanOfCounts, selectAccountHours } from './account-hours.ts'
 import { countDeliveries } from './count-deliveries.ts'
 import { evaluateSome, type StandingChange } from './evaluate.ts'
 import { foldCounts } from './fold.ts'
@@ -23,6 +24,7 @@ import {
   showStanding,
 } from './standing.ts'
 
+export type { CountsOfSpan, SpanOfCounts } from './account-hours.ts'
 export type { StandingChange } from './evaluate.ts'
 export type { Notified } from './notices.ts'
 export type { Repeated } from './repeats.ts'
@@ -46,6 +48,8 @@ export interface Reputation {
   hold(hold: Omit<NewHold, 'classes'> & Partial<Pick<NewHold, 'classes'>>, by?: Actor): Promise<void>
   release(accountId: number, by?: Actor): Promise<string[]>
   purge(accountId: number, options?: { by?: Actor; onProgress?: (dropped: number) => void }): Promise<Purged>
+  /** See account-hours.ts. */
+  counts(accountId: number, span: SpanOfCounts): Promise<CountsOfSpan[]>
   /** See fold.ts, repeats.ts and notices.ts. */
   forgetOld(): Promise<number>
 }
@@ -73,6 +77,7 @@ export function createReputation({ sql, config, serviceMail }: ReputationDepende
     hold: ({ classes = [URGENT, NORMAL, BULK], ...hold }, by = OPERATOR) => holdAccount(sql, { ...hold, classes }, by),
     release: (accountId, by = OPERATOR) => releaseAccount(sql, accountId, by),
     purge: (accountId, { by = OPERATOR, onProgress } = {}) => purgeAccount(sql, accountId, { by, onProgress }),
+    counts: (accountId, span) => selectAccountHours(sql, accountId, span),
     forgetOld: async () => (await foldCounts(sql)) + (await forgetRepeats(sql)) + (await forgetNotices(sql)),
   }
 }

@@ -3,6 +3,7 @@ import { type FeedPage, type FeedQuery, readFeed } from './feed.ts'
 import { type EventPage, type EventQuery, lastNumber, readEvents } from './read.ts'
 import { continueAfterRestore } from './restored.ts'
 import { type Batch, EVENT_CHANNEL, type Sequenced, sequenceEvents } from './sequencer.ts'
+import { createSubscriptions, type Subscriptions } from './subscriptions.ts'
 import { watchEvents } from './watch.ts'
 
 export {
@@ -15,7 +16,7 @@ export type { EventPage, EventQuery as EventQuestion } from './read.ts'
 export type { Batch, Sequenced } from './sequencer.ts'
 export { dropText, HARD_BOUNCES, isHardBounce, replyLine, replyText } from './texts.ts'
 
-export interface Events {
+export interface Events extends Subscriptions {
   /** See sequencer.ts. */
   sequence(): Promise<Sequenced>
   /** See restored.ts. */
@@ -48,5 +49,6 @@ export function createEvents({ sql, alongside }: EventsDependencies): Events {
     lastNumber: (accountId) => lastNumber(sql, accountId),
     feed: (question) => readFeed({ sql, watch }, question),
     listen,
+    ...createSubscriptions(sql, listen),
   }
 }

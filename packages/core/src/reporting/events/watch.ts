@@ -1,4 +1,5 @@
 import type { AnySql } from '../../platform/database/database.ts'
+import { lastNumbers } from './last-numbers.ts'
 
 /** Maximum number of waiting requests, in total and per account. */
 const MAX_WAITING = 500
@@ -95,12 +96,4 @@ export function watchEvents(sql: AnySql, listen: (onEvents: () => void) => Promi
       }
     },
   }
-}
-
-async function lastNumbers(sql: AnySql, accountIds: readonly number[]): Promise<{ accountId: number; last: number }[]> {
-  return sql<{ accountId: number; last: number }[]>`
-    select a.id as "accountId", p.last from unnest(${[...accountIds]}::int[]) as a(id)
-     cross join lateral (
-       select (first_number + count - 1)::float8 as last from event_pages
-        where account_id = a.id order by first_number desc limit 1) p`
 }

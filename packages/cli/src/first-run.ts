@@ -11,6 +11,16 @@ export async function makeDemoAccount(core: Core): Promise<string | undefined> {
   return (await core.auth.createKey({ accountId: account.id, name: 'demo' })).secret
 }
 
+/**
+ * Returns the link with which the first user is made, who then owns the account and operates the installation; undefined if there is an operator
+ * already. A link that an earlier start printed no longer works.
+ */
+export async function makeFirstLink(core: Core, { publicUrl }: Config): Promise<string | undefined> {
+  if (!(await core.people.firstLink.isNeeded())) return undefined
+  const { token } = await core.people.firstLink.create()
+  return `${publicUrl}/app/first?token=${token}`
+}
+
 /** The first steps for a new user: the key, and three lines to paste. `certificate`: file of the relay's certificate on this host. */
 export function firstSteps(key: string, config: Config, certificate?: string): string {
   const api = `http://${reachable(config.apiHost)}:${config.apiPort}`

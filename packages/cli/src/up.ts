@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Config, certificateFile, EXIT_CONFIG } from '@postrider/core'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/index.ts'
-import { firstSteps, makeDemoAccount, reachable, sandboxUrl } from './first-run.ts'
+import { firstSteps, makeDemoAccount, makeFirstLink, reachable, sandboxUrl } from './first-run.ts'
 import { ensureDataDir, onDatabase } from './installation.ts'
 import { type Program, supervise } from './supervisor.ts'
 
@@ -27,10 +27,13 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       const started = await Promise.race([supervisor.started.then(() => true), stopAsked.then(() => false)])
       if (!started) return 0
       // Created last: if a port were taken, a key created earlier would never be shown.
-      const key = await onDatabase(config, url, makeDemoAccount)
+      const { key, link } = await onDatabase(config, url, async (core) => ({
+        key: await makeDemoAccount(core),
+        link: await makeFirstLink(core, config),
+      }))
       const certificate = certificateFile(config)
       if (key) print(firstSteps(key, config, existsSync(certificate) ? certificate : undefined))
-      print(summary(config))
+      print(summary(config, link))
       const broken = await Promise.race([stopAsked.then(() => undefined), supervisor.broken])
       return broken === undefined ? 0 : EXIT_CONFIG
     } catch (error) {
@@ -83,7 +86,8 @@ function programs(config: Config): Program[] {
   ]
 }
 
-function summary(config: Config): string {
+/** `link`: with which the first user is made. */
+function summary(config: Config, link: string | undefined): string {
   const { apiHost, apiPort, relayHost, relayPort, relayTlsPort, returnsHost, returnsPort, delivery } = config
   const where = {
     sandbox: `to the sandbox inbox, ${sandboxUrl(config)}/ (nothing leaves this machine)`,
@@ -91,6 +95,7 @@ function summary(config: Config): string {
     relay: delivery.kind === 'relay' ? `through ${delivery.host}:${delivery.port}` : '',
   }[delivery.kind]
   return [
+    `Dashboard ${link ?? `${config.publicUrl}/app`}${link ? ' (works once, for 24 hours)' : ''}`,
     `API       http://${reachable(apiHost)}:${apiPort}/v2`,
     `SMTP      ${reachable(relayHost)}:${relayPort} (STARTTLS), ${relayTlsPort} (TLS)`,
     `Delivery  ${where}`,

@@ -25,6 +25,8 @@ export const MEETS: Readonly<Record<string, Meets>> = {
   'packages/api/src/v3/': BODY,
   'packages/cli/src/': OPERATOR,
   'packages/core/src/': VALUE,
+  'packages/dashboard/src/': HEAD,
+  'packages/dashboard/src/pages/': { text: 'fields of a form', longest: 2 * MB },
   'packages/core/src/platform/config.ts': OPERATOR,
   'packages/core/src/platform/database/database.ts': OWN,
   'packages/core/src/platform/database/migrate.ts': OWN,
@@ -56,6 +58,7 @@ export const MEETS: Readonly<Record<string, Meets>> = {
   'packages/relay/src/path.ts': { text: 'an SMTP command', longest: 16 * kB },
   'packages/relay/src/session-data.ts': { text: 'an SMTP command', longest: 16 * kB },
   'packages/sandbox/src/': MESSAGE,
+  'packages/ui/src/': MESSAGE,
 }
 
 export function meetsOf(file: string): Meets | undefined {

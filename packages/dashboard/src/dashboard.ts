@@ -1,0 +1,205 @@
+import cookie from '@fastify/cookie'
+import formbody from '@fastify/formbody'
+import { type Config, type Core, type Log, plainAddress } from '@postrider/core'
+import { createFormat, createIcons, loadAssets } from '@postrider/ui'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Answer, redirect } from './frame/answer.ts'
+import type { Call, Form } from './frame/call.ts'
+import { errorPage, failurePage } from './frame/error-pages.ts'
+import { frameWords } from './frame/frame-words.ts'
+import { gateDocument, pageDocument, type Surroundings } from './frame/layout.ts'
+import { isFromHere } from './frame/origin.ts'
+import { languageOf, setPreferences, themeOf } from './frame/preferences.ts'
+import type { Right } from './frame/right.ts'
+import type { DashboardRoute } from './frame/routes.ts'
+import { sendAsset, sendHtml } from './frame/send.ts'
+import { createSessionCookie, findVisitor, mayIn, type VisitedAccount, type Visitor } from './frame/visitor.ts'
+import { openLive } from './live/live.ts'
+import { ROUTES } from './table.ts'
+
+export { ROUTES } from './table.ts'
+
+export interface DashboardOptions {
+  readonly core: Core
+  readonly config: Config
+  readonly log: Log
+  /** Aborted when the process stops; ends the streams. */
+  readonly draining: AbortSignal
+}
+
+/** Maximum octets of a form: a template's editor is the largest. */
+const FORM_LIMIT = 2 * 1024 * 1024
+const ACCOUNT = /^[1-9]\d{0,9}$/
+
+/** Everything about a request that a page and its frame need. */
+interface Visit {
+  readonly call: Call
+  readonly around: Surroundings
+  readonly visitor: Visitor | undefined
+  readonly account: VisitedAccount | undefined
+}
+
+/**
+ * The pages for people, under /app: a plugin of the API's application. It translates between forms, pages and core, and decides nothing: core's
+ * table of roles says who may do what, and every account page passes its account to core.
+ */
+export async function dashboard(
+  app: FastifyInstance,
+  { core, config, log, draining }: DashboardOptions,
+): Promise<void> {
+  const assets = await loadAssets('/app/-')
+  const icon = createIcons(assets)
+  const sessionCookie = createSessionCookie(config.publicUrl)
+  await app.register(cookie)
+  await app.register(formbody, { bodyLimit: FORM_LIMIT })
+
+  async function visit(request: FastifyRequest): Promise<Visit> {
+    const language = languageOf(request)
+    const now = new Date(core.clock.now())
+    const visitor = await findVisitor(core, sessionCookie, request)
+    const params = request.params as Readonly<Record<string, string>>
+    const account = accountOf(visitor, params.account)
+    const timeZone = account ? (await core.accounts.settings.show(account.id)).timeZone : 'UTC'
+    const query = (request.query ?? {}) as Form
+    const call: Call = {
+      core,
+      config,
+      log,
+      request,
+      address: plainAddress(request.ip ?? ''),
+      language,
+      format: createFormat(language, timeZone, now),
+      icon,
+      now,
+      params,
+      query,
+      form: (request.body ?? {}) as Form,
+    }
+    const may = (right: Right) => account !== undefined && mayIn(account, right)
+    const at = request.url.split('?', 1)[0] as string
+    const said = typeof query.said === 'string' ? query.said : ''
+    const around = { assets, config, icon, language, theme: themeOf(request), now, at, said, visitor, account, may }
+    return { call, around, visitor, account }
+  }
+
+  async function answerTo(route: DashboardRoute, { call, around, visitor, account }: Visit): Promise<Answer> {
+    if (route.for === 'everybody') return route.act(call)
+    if (!visitor) return toLogin(call.request)
+    const userCall = { ...call, visitor }
+    const words = frameWords(call.language)
+    const unknown = () => failurePage({ status: 404, title: words.notFound, text: words.notFoundText }, around)
+    if (route.for === 'users') return route.act(userCall)
+    if (route.for === 'operators') return visitor.user.operator ? route.act(userCall) : unknown()
+    if (!account) return unknown()
+    if (route.right !== null && !around.may(route.right)) {
+      const text = words.forbiddenText(words.roles[account.role])
+      return failurePage({ status: 403, title: words.forbidden, text }, around)
+    }
+    const base = `/app/${account.id}`
+    const path = (below = '') => (below === '' ? base : `${base}/${below}`)
+    const by = {
+      keyId: null,
+      userId: visitor.user.id,
+      scopes: core.people.rights(account.role).scopes,
+      address: call.address,
+    }
+    return route.act({ ...userCall, account, by, may: around.may, path })
+  }
+
+  async function send(answer: Answer, { around, call, visitor }: Visit, reply: FastifyReply): Promise<FastifyReply> {
+    const { request } = call
+    switch (answer.kind) {
+      case 'page': {
+        // A visitor without a session sees errors without the frame.
+        const document = visitor
+          ? pageDocument(answer, around)
+          : gateDocument({ kind: 'gate', title: answer.title, body: answer.body }, around)
+        return sendHtml(request, reply, answer.status ?? 200, document)
+      }
+      case 'gate':
+        return sendHtml(request, reply, answer.status ?? 200, gateDocument(answer, around))
+      case 'redirect': {
+        const mark = answer.said === undefined ? '' : `${answer.to.includes('?') ? '&' : '?'}said=${answer.said}`
+        return reply.header('cache-control', 'no-store').redirect(`${answer.to}${mark}`, 303)
+      }
+      case 'session':
+        if (answer.token === null) sessionCookie.clear(reply)
+        else sessionCookie.set(reply, answer.token)
+        return reply.header('cache-control', 'no-store').redirect(answer.to, 303)
+      case 'preferences':
+        setPreferences(reply, answer)
+        return reply.redirect(answer.to, 303)
+      case 'file':
+        return reply
+          .headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', ...answer.headers })
+          .type(answer.type)
+          .send(answer.body)
+    }
+  }
+
+  /** The rights of the visitor changed: the session goes on under a new token. */
+  async function rotate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const token = sessionCookie.read(request)
+    const next = token === undefined ? undefined : await core.people.sessions.rotate(token)
+    if (next !== undefined) sessionCookie.set(reply, next)
+  }
+
+  app.addHook('onRequest', async (request, reply) => {
+    if (isFromHere(request)) return undefined
+    const around = await surroundingsWithoutSession(request)
+    const words = frameWords(around.language)
+    const answer = failurePage({ status: 403, title: words.forbiddenAction, text: words.forbiddenActionText }, around)
+    return sendHtml(request, reply, 403, gateDocument({ ...answer, kind: 'gate' }, around))
+  })
+
+  async function surroundingsWithoutSession(request: FastifyRequest): Promise<Surroundings> {
+    const language = languageOf(request)
+    const now = new Date(core.clock.now())
+    return { assets, config, icon, language, theme: themeOf(request), now, at: request.url, said: '', may: () => false }
+  }
+
+  app.setErrorHandler(async (error, request, reply) => {
+    const around = await surroundingsWithoutSession(request)
+    const answer = errorPage(error, around, request.id)
+    if (answer.status === 500) log.error({ err: error, request: request.id }, 'a page could not be built')
+    return sendHtml(request, reply, answer.status ?? 500, gateDocument({ ...answer, kind: 'gate' }, around))
+  })
+
+  app.get<{ Params: { part: string } }>('/-/:part', async (request, reply) => {
+    const asset = assets.find(request.params.part)
+    return asset ? sendAsset(request, reply, asset) : reply.code(404).send('')
+  })
+  openLive(app, { core, sessionCookie, draining })
+  for (const route of ROUTES) {
+    app.route({
+      method: route.method,
+      url: route.for === 'account' ? `/:account${route.path}` : route.path,
+      handler: async (request, reply) => {
+        const visited = await visit(request)
+        if (visited.visitor?.mustRotate) await rotate(request, reply)
+        return send(await answerTo(route, visited), visited, reply)
+      },
+    })
+  }
+  app.route({
+    method: ['GET', 'POST'],
+    url: '/*',
+    handler: async (request, reply) => {
+      const visited = await visit(request)
+      const words = frameWords(visited.call.language)
+      const failure = { status: 404, title: words.notFound, text: words.notFoundText }
+      return send(failurePage(failure, visited.around), visited, reply)
+    },
+  })
+}
+
+/** Returns the account of the path if the visitor is a member of it. */
+function accountOf(visitor: Visitor | undefined, text: string | undefined): VisitedAccount | undefined {
+  if (text === undefined || !ACCOUNT.test(text)) return undefined
+  return visitor?.accounts.find(({ id }) => id === Number(text))
+}
+
+/** To the log-in, and back to the page afterwards. */
+function toLogin({ method, url }: FastifyRequest): Answer {
+  return redirect(method === 'GET' && url !== '/app' ? `/app/login?to=${encodeURIComponent(url)}` : '/app/login')
+}

@@ -1,0 +1,64 @@
+import type { Html } from '@postrider/ui'
+
+/** A page within the frame. */
+export interface PageAnswer {
+  readonly kind: 'page'
+  readonly title: string
+  /** The way to the page, without its own title: texts and the paths of their pages. */
+  readonly crumbs?: readonly (readonly [text: string, path: string])[]
+  readonly body: Html
+  readonly status?: number
+  /** Whether the page follows what happens: with each change of the account (events), or every five seconds (clock). */
+  readonly live?: 'events' | 'clock'
+}
+
+/** A page without the frame, for visitors who are not logged in. */
+export interface GateAnswer {
+  readonly kind: 'gate'
+  readonly title: string
+  readonly body: Html
+  readonly status?: number
+  readonly wide?: boolean
+}
+
+export interface RedirectAnswer {
+  readonly kind: 'redirect'
+  /** A path of the dashboard, or of an OpenID provider. */
+  readonly to: string
+  /** Name of the sentence in the catalogue (frame/said.ts) that the next page says once. */
+  readonly said?: string
+}
+
+/** Any other response: a download, an image, the HTML of a message. */
+export interface FileAnswer {
+  readonly kind: 'file'
+  readonly type: string
+  readonly body: Buffer | string | NodeJS.ReadableStream
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A log-in or log-out: the session to set or to clear, and where to go. */
+export interface SessionAnswer {
+  readonly kind: 'session'
+  /** If null, the visitor logs out. */
+  readonly token: string | null
+  readonly to: string
+}
+
+/** Sets the cookies of the language and the appearance; undefined leaves one as it is. */
+export interface PreferencesAnswer {
+  readonly kind: 'preferences'
+  readonly to: string
+  readonly language: string | undefined
+  /** "auto": as the system. */
+  readonly theme: string | undefined
+}
+
+export type Answer = PageAnswer | GateAnswer | RedirectAnswer | FileAnswer | SessionAnswer | PreferencesAnswer
+
+export const page = (answer: Omit<PageAnswer, 'kind'>): PageAnswer => ({ kind: 'page', ...answer })
+export const gate = (answer: Omit<GateAnswer, 'kind'>): GateAnswer => ({ kind: 'gate', ...answer })
+export const file = (answer: Omit<FileAnswer, 'kind'>): FileAnswer => ({ kind: 'file', ...answer })
+export const session = (token: string | null, to: string): SessionAnswer => ({ kind: 'session', token, to })
+export const redirect = (to: string, said?: string): RedirectAnswer =>
+  said === undefined ? { kind: 'redirect', to } : { kind: 'redirect', to, said }

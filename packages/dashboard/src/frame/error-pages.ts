@@ -1,0 +1,43 @@
+import { ServiceError } from '@postrider/core'
+import { html } from '@postrider/ui'
+import { type PageAnswer, page } from './answer.ts'
+import { frameWords } from './frame-words.ts'
+import type { Surroundings } from './layout.ts'
+
+interface Failure {
+  readonly status: number
+  readonly title: string
+  readonly text: string
+  /** Id of the request, which the log has, too. */
+  readonly id?: string | undefined
+}
+
+/** Errors of the database that pass: it is down, restarts, or did not respond in time. */
+const DOWN = /^(ECONN|CONNECT|CONNECTION|57P0|08|DATABASE)/
+
+/** Returns the page of an error: what happened, what is safe, and what to do. */
+export function errorPage(error: unknown, around: Pick<Surroundings, 'language' | 'icon'>, id: string): PageAnswer {
+  const words = frameWords(around.language)
+  if (error instanceof ServiceError && error.row.status < 500)
+    return failurePage({ status: error.row.status, title: words.invalid, text: error.message }, around)
+  if (error instanceof ServiceError && error.row.status === 503)
+    return failurePage({ status: 503, title: words.down, text: words.downText, id }, around)
+  const code = String((error as { code?: unknown } | null)?.code ?? '')
+  if (DOWN.test(code)) return failurePage({ status: 503, title: words.down, text: words.downText, id }, around)
+  return failurePage({ status: 500, title: words.failed, text: words.failedText, id }, around)
+}
+
+export function failurePage(
+  { status, title, text, id }: Failure,
+  { language, icon }: Pick<Surroundings, 'language' | 'icon'>,
+): PageAnswer {
+  const words = frameWords(language)
+  return page({
+    status,
+    title,
+    body: html`<section class="box void">${icon(status < 500 ? 'info' : 'warn')}<h1>${title}</h1><p>${text}</p>
+<div class="row"><a class="btn main" href="/app">${words.toOverview}</a></div>${
+      id && html`<p class="hint">${words.errorId}: <code>${id}</code></p>`
+    }</section>`,
+  })
+}

@@ -1,0 +1,202 @@
+import type { Config } from '@postrider/core'
+import {
+  AGO,
+  type Assets,
+  type Html,
+  html,
+  type IconName,
+  type Language,
+  NOTHING,
+  type Tone,
+  type Value,
+} from '@postrider/ui'
+import type { GateAnswer, PageAnswer } from './answer.ts'
+import { frameWords } from './frame-words.ts'
+import { ACCOUNT_SECTIONS, inboxUrl, OPERATOR_ENTRIES } from './navigation.ts'
+import type { Right } from './right.ts'
+import { sentenceOf } from './said.ts'
+import type { VisitedAccount, Visitor } from './visitor.ts'
+
+/** Everything that the frame shows around a page. */
+export interface Surroundings {
+  readonly assets: Assets
+  readonly config: Config
+  readonly icon: (name: IconName, tone?: Tone) => Html
+  readonly language: Language
+  readonly theme: string
+  readonly now: Date
+  /** Path of the request, without its query. */
+  readonly at: string
+  /** Name of the sentence to say; see said.ts. */
+  readonly said: string
+  readonly visitor?: Visitor | undefined
+  readonly account?: VisitedAccount | undefined
+  readonly may: (right: Right) => boolean
+}
+
+/** The whole document of a page for a visitor. */
+export function pageDocument(answer: PageAnswer, around: Surroundings): Html {
+  const words = frameWords(around.language)
+  const live = liveUrl(answer, around)
+  return document(
+    answer.title,
+    around,
+    html`<body class="app" data-now="${around.now.getTime()}" data-keys="on" data-copied="${words.copied}" data-not-copied="${words.notCopied}"
+      data-as-of="${words.asOf}" data-ago="${AGO[around.language]}" data-paused="${words.paused}" data-live="${live ?? ''}">
+<a class="skip" href="#main">${words.skip}</a>
+${topBar(around)}
+${sidebar(around)}
+<main class="sheet" id="main">
+<div class="bar"><nav aria-label="${words.where}" class="tight row"><ol class="crumbs">${(answer.crumbs ?? []).map(
+      ([text, path]) => html`<li><a href="${path}">${text}</a></li>`,
+    )}<li><b class="cut">${answer.title}</b></li></ol></nav>
+<span class="row tight push">${live && html`<span class="live" hidden></span>`}${modeMark(around)}</span></div>
+<div class="page" id="page">${answer.body}</div>
+</main>
+${saidToast(around)}${keysHelp(around)}
+</body>`,
+  )
+}
+
+/** The whole document of a page for visitors who are not logged in. */
+export function gateDocument(answer: GateAnswer, around: Surroundings): Html {
+  const words = frameWords(around.language)
+  return document(
+    answer.title,
+    around,
+    html`<body class="gate" data-now="${around.now.getTime()}" data-copied="${words.copied}" data-not-copied="${words.notCopied}">
+<main id="page" class="${answer.wide ? 'wide' : ''}"><a class="brand" href="/app"><img src="${around.assets.url('wordmark.svg')}" alt="Postrider" height="28" width="131"></a>
+${answer.body}</main>${saidToast(around)}
+</body>`,
+  )
+}
+
+function document(title: string, { assets, language, theme }: Surroundings, body: Html): Html {
+  return html`<!doctype html>
+<html lang="${language}" data-theme="${theme}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="htmx-config" content='{"includeIndicatorCSS":false,"history":false}'>
+<title>${title} · Postrider</title>
+<link rel="icon" href="${assets.url('mark.svg')}" type="image/svg+xml">
+<link rel="stylesheet" href="${assets.url('postrider.css')}">
+<script defer src="${assets.url('htmx.js')}"></script>
+<script defer src="${assets.url('page.js')}"></script>
+</head>
+${body}
+</html>
+`
+}
+
+function liveUrl(answer: PageAnswer, { account }: Surroundings): string | undefined {
+  if (answer.live === undefined) return undefined
+  if (answer.live === 'clock') return '/app/live'
+  return account && `/app/${account.id}/live`
+}
+
+function topBar({ assets, icon, language, account, may }: Surroundings): Html {
+  const words = frameWords(language)
+  return html`<header class="top"><a class="brand" href="/app" aria-label="Postrider"><img src="${assets.url('wordmark.svg')}" alt="" height="24" width="113"></a><span class="push row tight">${
+    account &&
+    may('events') &&
+    html`<a class="btn plain icon" href="/app/${account.id}/messages" aria-label="${words.search}">${icon('search')}</a>`
+  }<button class="btn plain icon" type="button" popovertarget="nav" aria-label="${words.menu}">${icon('menu')}</button></span></header>`
+}
+
+function sidebar(around: Surroundings): Html {
+  const { assets, language, visitor } = around
+  const words = frameWords(language)
+  return html`<nav class="side" id="nav" popover aria-label="${words.nav}">
+<a class="brand wide-only" href="/app" aria-label="Postrider"><img src="${assets.url('wordmark.svg')}" alt="" height="24" width="113"></a>
+${accountSwitcher(around)}
+${accountLinks(around)}
+${visitor?.user.operator && operatorLinks(around)}
+<div class="push-end">${visitor && visitorMenu(around, visitor)}</div>
+</nav>`
+}
+
+function accountSwitcher({ account, visitor, language, icon }: Surroundings): Value {
+  if (!account) return null
+  const words = frameWords(language)
+  const others = visitor?.accounts.filter(({ id }) => id !== account.id) ?? []
+  const shown = html`<span class="face" aria-hidden="true">${initials(account.name)}</span><span><b class="cut">${account.name}</b><small>${words.accountNumber(account.id, words.roles[account.role])}</small></span>`
+  if (others.length === 0) return html`<div class="who still">${shown}</div>`
+  return html`<button class="who" type="button" popovertarget="accounts" title="${words.switchAccount}">${shown}${icon('updown')}</button>
+<div class="menu" id="accounts" popover><div class="stack xs">${others
+    .slice(0, 50)
+    .map(
+      ({ id, name }) => html`<a class="btn plain" href="/app/${id}">${name}</a>`,
+    )}<a class="btn plain" href="/app/accounts">${words.switchAccount}</a></div></div>`
+}
+
+function accountLinks({ account, at, config, icon, language, may }: Surroundings): Value {
+  if (!account) return null
+  const words = frameWords(language)
+  const base = `/app/${account.id}`
+  const inbox = inboxUrl(config)
+  return ACCOUNT_SECTIONS.map(({ title, entries }) => {
+    const seen = entries.filter(({ right }) => right === null || may(right))
+    if (seen.length === 0) return null
+    const links = seen.map(({ name, icon: sign, path, key }) => {
+      const target = path === '' ? base : `${base}/${path}`
+      return html`<li><a href="${target}"${current(at, target, path === '')} data-key="${key ?? ''}">${icon(sign)}${words[name]}</a></li>`
+    })
+    const inboxLink =
+      title === 'developers' && inbox && html`<li><a href="${inbox}">${icon('inbox')}${words.inbox}</a></li>`
+    return html`<div>${title && html`<h2>${words[title]}</h2>`}<ul>${links}${inboxLink}</ul></div>`
+  })
+}
+
+function operatorLinks({ at, icon, language }: Surroundings): Value {
+  if (OPERATOR_ENTRIES.length === 0) return null
+  const words = frameWords(language)
+  return html`<div><h2>${words.operator}</h2><ul>${OPERATOR_ENTRIES.map(({ name, icon: sign, path }) => {
+    const target = `/app/operator/${path}`
+    return html`<li><a href="${target}"${current(at, target)}>${icon(sign)}${words[name]}</a></li>`
+  })}</ul></div>`
+}
+
+function visitorMenu({ icon, language }: Surroundings, { user }: Visitor): Html {
+  const words = frameWords(language)
+  return html`<ul><li><a href="/docs">${icon('book')}${words.documentation}</a></li></ul>
+<button class="who" type="button" popovertarget="you" title="${words.yourMenu}"><span class="face round" aria-hidden="true">${initials(user.name)}</span><span><b class="cut">${user.name}</b></span>${icon('more')}</button>
+<div class="menu" id="you" popover><div class="stack xs"><a class="btn plain" href="/app/security">${icon('lock')}${words.security}</a>
+<form method="post" action="/app/logout"><button class="btn plain" type="submit">${icon('exit')}${words.logOut}</button></form></div></div>`
+}
+
+function modeMark({ config, icon, language }: Surroundings): Value {
+  if (config.delivery.kind !== 'sandbox') return null
+  return html`<span class="mode wide-only">${icon('flask')}${frameWords(language).sandboxMode}</span>`
+}
+
+function saidToast({ language, said }: Surroundings): Value {
+  const sentence = said === '' ? undefined : sentenceOf(language, said)
+  return sentence && html`<div class="toast" role="status" data-fades>${sentence}</div>`
+}
+
+function keysHelp({ language, account, may }: Surroundings): Html {
+  const words = frameWords(language)
+  const goes = account
+    ? ACCOUNT_SECTIONS.flatMap(({ entries }) => entries).filter(
+        ({ key, right }) => key && (right === null || may(right)),
+      )
+    : []
+  return html`<button type="button" hidden data-opens="keys-help">?</button><dialog id="keys-help" aria-labelledby="keys-title"><h2 id="keys-title">${words.keysHelp}</h2>
+<dl class="dl">${goes.map(({ name, key }) => html`<dt><kbd>g</kbd> <kbd>${key}</kbd></dt><dd>${words.keyGo(words[name])}</dd>`)}<dt><kbd>/</kbd></dt><dd>${words.keySearch}</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>${words.keyNext}</dd><dt><kbd>?</kbd></dt><dd>${words.keyHelp}</dd></dl>
+<div class="row push-end"><button class="btn" type="button" data-closes>${words.close}</button></div></dialog>`
+}
+
+function current(at: string, target: string, exactly = false): Html {
+  const is = exactly ? at === target : at === target || at.startsWith(`${target}/`)
+  return is ? html` aria-current="page"` : NOTHING
+}
+
+/** The first letters of the first two words. */
+function initials(name: string): string {
+  const words = name.split(' ', 10).filter((word) => word !== '')
+  return words
+    .slice(0, 2)
+    .map((word) => [...word][0]?.toUpperCase() ?? '')
+    .join('')
+}

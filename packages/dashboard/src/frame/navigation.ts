@@ -1,0 +1,64 @@
+import type { Config } from '@postrider/core'
+import type { IconName } from '@postrider/ui'
+import type { Right } from './right.ts'
+
+interface Entry {
+  /** Name of the text in frame-words.ts. */
+  readonly name:
+    | 'firstSteps'
+    | 'overview'
+    | 'messages'
+    | 'templates'
+    | 'domains'
+    | 'suppressions'
+    | 'statistics'
+    | 'keys'
+    | 'webhooks'
+    | 'inbox'
+    | 'subaccounts'
+    | 'credits'
+    | 'team'
+    | 'settings'
+    | 'audit'
+    | 'accounts'
+    | 'queue'
+    | 'sources'
+    | 'returns'
+    | 'processes'
+  readonly icon: IconName
+  /** Path below the account's, or below /app/operator. */
+  readonly path: string
+  readonly right: Right | null
+  /** The key pressed after g. */
+  readonly key?: string
+}
+
+interface Section {
+  readonly title?: 'developers' | 'account'
+  readonly entries: readonly Entry[]
+}
+
+/** The pages of an account in the sidebar. An entry is shown to roles that have its right. */
+export const ACCOUNT_SECTIONS: readonly Section[] = [
+  {
+    entries: [
+      { name: 'overview', icon: 'overview', path: '', right: null, key: 'o' },
+      { name: 'domains', icon: 'globe', path: 'domains', right: 'domains', key: 'd' },
+      { name: 'suppressions', icon: 'ban', path: 'suppressions', right: 'suppressions', key: 's' },
+    ],
+  },
+  {
+    title: 'developers',
+    entries: [{ name: 'keys', icon: 'key', path: 'keys', right: 'keys', key: 'k' }],
+  },
+]
+
+/** The pages of the installation. */
+export const OPERATOR_ENTRIES: readonly Entry[] = []
+
+/** The sandbox inbox is another program, with its own port. Undefined if mail really leaves. */
+export function inboxUrl({ delivery, sandboxHost, sandboxHttpPort }: Config): string | undefined {
+  if (delivery.kind !== 'sandbox') return undefined
+  const host = sandboxHost === '0.0.0.0' || sandboxHost === '::' ? 'localhost' : sandboxHost
+  return `http://${host.includes(':') ? `[${host}]` : host}:${sandboxHttpPort}/`
+}

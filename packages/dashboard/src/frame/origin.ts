@@ -1,0 +1,16 @@
+import type { FastifyRequest } from 'fastify'
+
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/**
+ * Whether the request may change something: it comes from a page of this origin. Browsers send Sec-Fetch-Site from secure contexts; without it
+ * the Origin must name the host that was asked. A request with neither is refused: no browser that could carry a visitor's cookie sends one.
+ */
+export function isFromHere({ method, headers }: FastifyRequest): boolean {
+  if (SAFE.has(method)) return true
+  const site = headers['sec-fetch-site']
+  if (site !== undefined) return site === 'same-origin'
+  const { origin, host } = headers
+  if (origin === undefined || host === undefined || !URL.canParse(origin)) return false
+  return new URL(origin).host === host.toLowerCase()
+}

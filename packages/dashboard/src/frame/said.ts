@@ -1,0 +1,41 @@
+import { catalogue } from './words.ts'
+
+/** Sentences that a page says once, after an action of the page before it. The URL has only the name, so no link can make a page say anything else. */
+const said = catalogue({
+  en: {
+    saved: 'Saved.',
+    revoked: 'The key is revoked. Every process rejects it within 5 seconds.',
+    added: 'Added.',
+    removed: 'Removed.',
+    sent: 'The test message is accepted.',
+    checked: 'The DNS records were looked up.',
+    cancelled: 'Cancelled.',
+    retried: 'It is tried again now.',
+    invited: 'The invitation is sent.',
+    ended: 'The session is ended. It has no effect from 5 seconds on.',
+    paused: 'Paused.',
+    resumed: 'Resumed.',
+    replayed: 'The events are sent again.',
+  },
+  de: {
+    saved: 'Gespeichert.',
+    revoked: 'Der Schlüssel ist widerrufen. Binnen 5 Sekunden lehnt ihn jeder Prozess ab.',
+    added: 'Hinzugefügt.',
+    removed: 'Entfernt.',
+    sent: 'Die Testnachricht ist angenommen.',
+    checked: 'Die DNS-Einträge wurden abgefragt.',
+    cancelled: 'Abgebrochen.',
+    retried: 'Die Zustellung wird jetzt erneut versucht.',
+    invited: 'Die Einladung ist verschickt.',
+    ended: 'Die Sitzung ist beendet und spätestens nach 5 Sekunden wirkungslos.',
+    paused: 'Angehalten.',
+    resumed: 'Fortgesetzt.',
+    replayed: 'Die Ereignisse werden erneut gesendet.',
+  },
+})
+
+/** Returns the sentence of this name; undefined for any other text. */
+export function sentenceOf(language: Parameters<typeof said>[0], name: string): string | undefined {
+  const sentences: Readonly<Record<string, string>> = said(language)
+  return Object.hasOwn(sentences, name) ? sentences[name] : undefined
+}

@@ -1,0 +1,61 @@
+import {
+  type AccountOfUser,
+  allows,
+  type Core,
+  PEOPLE_RIGHTS,
+  type PeopleRight,
+  rightsOf,
+  type Session,
+} from '@postrider/core'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Right } from './right.ts'
+
+/** The person who asks, with the accounts that this person may see. */
+export type Visitor = Session
+
+/** The account of the page, and the visitor's role in it. */
+export type VisitedAccount = AccountOfUser
+
+const NAME = 'postrider'
+
+/**
+ * The session cookie. With https it has the prefix `__Host-`, so no other host of the domain can set it (RFC 6265bis 4.1.3.2). Lax: a link
+ * in a mail opens the page for a visitor who is logged in, and a form of another site has no cookie.
+ */
+export interface SessionCookie {
+  read(request: FastifyRequest): string | undefined
+  set(reply: FastifyReply, token: string): void
+  clear(reply: FastifyReply): void
+}
+
+export function createSessionCookie(publicUrl: string): SessionCookie {
+  const secure = publicUrl.startsWith('https:')
+  const name = secure ? `__Host-${NAME}` : NAME
+  const options = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const
+  return {
+    read: (request) => request.cookies[name],
+    // A session ends by its row, 30 days after log-in at the latest; the cookie need not outlive it.
+    set: (reply, token) => void reply.setCookie(name, token, { ...options, maxAge: 30 * 24 * 3600 }),
+    clear: (reply) => void reply.clearCookie(name, options),
+  }
+}
+
+/** Returns the visitor of the request; undefined without a session. */
+export async function findVisitor(
+  core: Core,
+  cookie: SessionCookie,
+  request: FastifyRequest,
+): Promise<Visitor | undefined> {
+  const token = cookie.read(request)
+  return token === undefined ? undefined : core.people.sessions.find(token)
+}
+
+/** Whether the visitor's role in the account has the right. */
+export function mayIn({ role }: VisitedAccount, right: Right): boolean {
+  const { scopes, people } = rightsOf(role)
+  return isOfPeople(right) ? people.includes(right) : allows(scopes, right)
+}
+
+function isOfPeople(right: Right): right is PeopleRight {
+  return PEOPLE_RIGHTS.includes(right as PeopleRight)
+}

@@ -1,0 +1,59 @@
+import type { DnsRecord, DomainWithRecords } from '@postrider/core'
+import { type Html, html } from '@postrider/ui'
+import { type Answer, page } from '../../frame/answer.ts'
+import type { AccountCall } from '../../frame/call.ts'
+import { actButton, ask, byApi, copyable, pageHead } from '../../frame/parts.ts'
+import { domainState } from './domain-state.ts'
+import { domainsWords } from './domains-words.ts'
+
+/** One domain: what is still to do, and each record with what was found. */
+export function domainPage(call: AccountCall, domain: DomainWithRecords): Answer {
+  const { icon, language, path } = call
+  const words = domainsWords(language)
+  const { name, dns } = domain
+  const remove = ask({
+    id: 'remove',
+    button: words.remove,
+    title: words.removeTitle(name),
+    text: words.removeText,
+    action: path(`domains/${name}/remove`),
+  })
+  const buttons = html`<a class="btn" href="${path(`domains/${name}/zone`)}">${icon('download')}${words.zone}</a><form method="post" action="${path(`domains/${name}/check`)}"><button class="btn main" type="submit">${icon('retry')}${words.check}</button></form>`
+  return page({
+    title: name,
+    live: 'clock',
+    crumbs: [[words.title, path('domains')]],
+    body: html`${pageHead(html`${name} ${domainState(call, domain)}`, lead(call, domain), buttons)}
+<ul class="box recs">${dns.map((record) => recordItem(call, record))}</ul>
+<div class="row">${actButton(words.rotate, path(`domains/${name}/rotate`))}${remove}</div>
+${byApi(call, { method: 'POST', path: '/v2/domain/verify', body: { domain: name } })}`,
+  })
+}
+
+function lead({ language }: AccountCall, { state, brokenSince, dns }: DomainWithRecords): string {
+  const words = domainsWords(language)
+  if (state === 'rejected') return words.rejected
+  if (brokenSince) return words.broken
+  const missing = dns.filter(({ required, verified }) => required && !verified).length
+  return missing === 0 ? words.allRight : words.toAdd(missing)
+}
+
+const SIGNS = {
+  unchecked: ['clock', 'idle'],
+  right: ['s-delivered', 'good'],
+  wrong: ['s-bounced', 'bad'],
+  missing: ['s-missing', 'wait'],
+} as const
+
+function recordItem(call: AccountCall, record: DnsRecord): Html {
+  const { icon, language } = call
+  const words = domainsWords(language)
+  const { type, host, value, purpose, state, required, found = [], problem, key } = record
+  const [sign, tone] = SIGNS[state]
+  return html`<li class="rec"><details${state !== 'right' && required && html` open`}><summary>${icon('right')}<h2>${words.purposes[purpose]}</h2><span class="state ${tone}">${icon(sign, tone)}<span>${words.found[state]}</span></span><code class="cut dim">${type} ${host}</code><span class="hint">${required ? words.required : words.advised}</span></summary>
+<dl class="dl"><dt>${words.type}</dt><dd>${type}</dd><dt>${words.host}</dt><dd>${copyable(call, host, words.host)}</dd><dt>${words.value}</dt><dd>${copyable(call, value, words.value)}</dd>${
+    key && html`<dt>${words.key}</dt><dd>${words.keys[key]}</dd>`
+  }${found.length > 0 && html`<dt>${words.foundInstead}</dt><dd>${found.slice(0, 10).map((text) => html`<code class="any bad">${text.slice(0, 500)}</code> `)}</dd>`}${
+    problem !== undefined && html`<dt>${words.problem}</dt><dd>${problem}</dd>`
+  }</dl></details></li>`
+}

@@ -1,0 +1,115 @@
+import { type ApiKey, SCOPES } from '@postrider/core'
+import { checkField, type Html, html, inputField } from '@postrider/ui'
+import { type Answer, page, redirect } from '../../frame/answer.ts'
+import { attempt } from '../../frame/attempt.ts'
+import { type AccountCall, field, fields } from '../../frame/call.ts'
+import { frameWords } from '../../frame/frame-words.ts'
+import { byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
+import { account, type DashboardRoute } from '../../frame/routes.ts'
+import { keysTable } from './keys-table.ts'
+import { keysWords } from './keys-words.ts'
+
+export const KEYS: readonly DashboardRoute[] = [
+  account('GET', '/keys', 'keys', (call) => keyList(call)),
+  account('GET', '/keys/new', 'keys', async (call) => keyForm(call)),
+  account('POST', '/keys', 'keys', createKey),
+  account('POST', '/keys/:id/rotate', 'keys', rotateKey),
+  account('POST', '/keys/:id/revoke', 'keys', revokeKey),
+]
+
+/** Keys on a page; an account seldom has more. */
+const PAGE = 200
+
+/** A secret that was made just now, and is on this page only. */
+interface Made {
+  readonly key: ApiKey
+  readonly secret: string
+  readonly note?: string
+}
+
+async function keyList(call: AccountCall, made?: Made): Promise<Answer> {
+  const { core, account: own, language, icon, path, query } = call
+  const words = keysWords(language)
+  const all = await core.auth.listKeys(own.id, { limit: PAGE })
+  const withRevoked = field(query, 'revoked') === '1'
+  const shown = all.filter(({ revokedAt }) => withRevoked || revokedAt === null)
+  const make = html`<a class="btn main" href="${path('keys/new')}">${icon('plus')}${words.make}</a>`
+  return page({
+    title: words.title,
+    body: html`${pageHead(words.title, words.lead, made ? null : make)}${made && madeNote(call, made)}
+${
+  shown.length === 0
+    ? emptyBox(call, 'key', words.none, words.noneText, make)
+    : html`<section class="box">${keysTable(call, shown, made?.key.id)}<footer>${words.footer}</footer></section>`
+}
+${all.length > shown.length || withRevoked ? html`<p><a href="${path('keys')}${withRevoked ? '' : '?revoked=1'}">${withRevoked ? words.hideRevoked : words.showRevoked}</a></p>` : null}
+${byApi(call, { method: 'GET', path: '/v2/keys' }, { method: 'POST', path: '/v2/keys', body: { name: 'shop-backend', scopes: ['send'] } })}`,
+  })
+}
+
+function madeNote({ icon, language, path }: AccountCall, { key, secret, note }: Made): Html {
+  const words = keysWords(language)
+  return html`<section class="note good">${icon('check', 'good')}<div class="stack s"><div><b>${words.made(key.name)}</b>${note && html`<p>${note}</p>`}</div>
+<div class="secret"><code id="secret">${secret}</code><button class="btn main" type="button" data-copy-from="secret">${icon('copy')}${words.copy}</button></div>
+<div class="row"><a href="${path('keys')}">${words.stored}</a></div></div></section>`
+}
+
+/** The scopes that the visitor's role may give. */
+async function ownScopes(call: AccountCall): Promise<readonly string[]> {
+  return SCOPES.filter(
+    (scope) => !scope.includes('.') && (scope === 'all' ? call.account.role === 'owner' : call.may(scope)),
+  )
+}
+
+async function keyForm(call: AccountCall, problem?: string): Promise<Answer> {
+  const { form, language, path } = call
+  const words = keysWords(language)
+  const chosen = fields(form, 'scopes')
+  const scopes = await ownScopes(call)
+  const ticked = (scope: string) => (chosen.length === 0 ? scope === 'send' : chosen.includes(scope))
+  return page({
+    title: words.make,
+    status: problem === undefined ? 200 : 400,
+    crumbs: [[words.title, path('keys')]],
+    body: html`${pageHead(words.make, words.scopesHint)}${problemNote(call, problem)}
+<section class="box"><form class="pad stack" method="post" action="${path('keys')}">
+${inputField({ name: 'name', label: words.name, value: field(form, 'name'), hint: words.nameHint, required: true, autofocus: true, maxlength: 100 })}
+<fieldset class="opts"><legend class="label">${words.scopes}</legend>${scopes.map((scope) =>
+      checkField({
+        name: 'scopes',
+        value: scope,
+        label: scope === 'all' ? words.everything : scope,
+        checked: ticked(scope),
+      }),
+    )}</fieldset>
+${inputField({ name: 'networks', label: words.networks, value: field(form, 'networks'), hint: words.networksHint, placeholder: '192.0.2.0/24' })}
+<div class="row"><button class="btn main" type="submit">${words.make}</button><a class="btn" href="${path('keys')}">${frameWords(language).cancel}</a></div></form></section>`,
+  })
+}
+
+async function createKey(call: AccountCall): Promise<Answer> {
+  const { core, account: own, form, by } = call
+  const networks = field(form, 'networks')
+    .split(',')
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+  const scopes = fields(form, 'scopes')
+  const made = await attempt(() =>
+    core.auth.createKey({ accountId: own.id, name: field(form, 'name'), scopes, networks }, by),
+  )
+  return made.ok ? keyList(call, made.value) : keyForm(call, made.problem)
+}
+
+async function rotateKey(call: AccountCall): Promise<Answer> {
+  const { core, account: own, params, by, language, format } = call
+  const rotated = await core.auth.rotateKey(Number(params.id), HOURS, { accountId: own.id, by })
+  return keyList(call, { ...rotated, note: keysWords(language).rotated(format.number(HOURS)) })
+}
+
+/** How long the old key remains valid. */
+const HOURS = 24
+
+async function revokeKey({ core, account: own, params, by, path }: AccountCall): Promise<Answer> {
+  await core.auth.revokeKey(Number(params.id), { accountId: own.id, by })
+  return redirect(path('keys'), 'revoked')
+}

@@ -1,0 +1,144 @@
+import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '@postrider/core'
+import { foreign, type Html, html, textField, type Value } from '@postrider/ui'
+import { type Answer, file, page, redirect } from '../../frame/answer.ts'
+import { attempt } from '../../frame/attempt.ts'
+import { type AccountCall, field } from '../../frame/call.ts'
+import { frameWords } from '../../frame/frame-words.ts'
+import { pager } from '../../frame/pager.ts'
+import { ask, byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
+import { account, type DashboardRoute } from '../../frame/routes.ts'
+import { suppressionRows } from './suppression-csv.ts'
+import { suppressionsWords } from './suppressions-words.ts'
+
+export const SUPPRESSIONS: readonly DashboardRoute[] = [
+  account('GET', '/suppressions', 'suppressions', (call) => suppressionList(call)),
+  account('GET', '/suppressions/new', 'suppressions', async (call) => suppressionForm(call)),
+  account('POST', '/suppressions', 'suppressions', addSuppressions),
+  account('POST', '/suppressions/remove', 'suppressions', removeSuppression),
+  account('GET', '/suppressions.csv', 'suppressions', async ({ core, account: own }) =>
+    file({
+      type: 'text/csv; charset=utf-8',
+      body: suppressionRows(core.suppressions.pages(own.id)),
+      headers: { 'content-disposition': 'attachment; filename="suppressions.csv"' },
+    }),
+  ),
+]
+
+const PAGE = 50
+
+async function suppressionList(call: AccountCall, problem?: string): Promise<Answer> {
+  const { core, account: own, icon, language, path, query } = call
+  const words = suppressionsWords(language)
+  const search = field(query, 'q')
+  const reason = SUPPRESSION_REASONS.find((one) => one === field(query, 'reason'))
+  const offset = Math.min(9_950, Math.max(0, Math.trunc(Number(field(query, 'offset'))) || 0))
+  const filter = { ...named(search), ...(reason ? { reason } : {}), limit: PAGE, offset }
+  const listed = await attempt(() => core.suppressions.list(own.id, filter))
+  const { suppressions, total } = listed.ok ? listed.value : { suppressions: [], total: 0 }
+  const add = html`<a class="btn main" href="${path('suppressions/new')}">${icon('plus')}${words.add}</a>`
+  const isFiltered = search !== '' || reason !== undefined
+  return page({
+    title: words.title,
+    live: 'events',
+    status: problem === undefined ? 200 : 400,
+    body: html`${pageHead(words.title, words.lead, html`<a class="btn" href="${path('suppressions.csv')}">${icon('download')}${words.export}</a>${add}`)}
+${problemNote(call, problem ?? (listed.ok ? undefined : listed.problem))}
+${searchForm(call, search, reason)}
+${
+  suppressions.length > 0
+    ? html`<section class="box">${table(call, suppressions)}${pager(call, { at: 'suppressions', offset, limit: PAGE, total, query: { q: search, reason: reason ?? '' } })}</section>`
+    : isFiltered
+      ? emptyBox(call, 'search', words.nothing, words.nothingText)
+      : emptyBox(call, 'ban', words.none, words.noneText, add)
+}
+${byApi(call, { method: 'GET', path: '/v2/suppression' }, { method: 'POST', path: '/v2/suppression', body: { email: 'x@harbor.example' } })}`,
+  })
+}
+
+/** The address or the domain of a search. */
+function named(text: string): { emails?: string[]; domains?: string[] } {
+  if (text === '') return {}
+  return text.includes('@') && !text.startsWith('@') ? { emails: [text] } : { domains: [text.replace(/^@/, '')] }
+}
+
+function searchForm(
+  { icon, language, path }: AccountCall,
+  search: string,
+  reason: SuppressionReason | undefined,
+): Html {
+  const words = suppressionsWords(language)
+  const chip = (value: string, label: string) => {
+    const fields = new URLSearchParams({
+      ...(search === '' ? {} : { q: search }),
+      ...(value === '' ? {} : { reason: value }),
+    })
+    return html`<a class="chip" href="${path('suppressions')}?${fields.toString()}"${(reason ?? '') === value && html` aria-current="true"`}>${label}</a>`
+  }
+  return html`<div class="stack s"><form class="row" role="search" action="${path('suppressions')}"><div class="find">${icon('search')}<label class="sr" for="q">${words.search}</label><input class="in" id="q" name="q" type="search" value="${search}" placeholder="${words.search}" autocomplete="off" spellcheck="false" maxlength="320"><kbd class="wide-only">/</kbd></div><button class="btn" type="submit">${words.find}</button></form>
+<nav class="pick" aria-label="${words.reason}">${chip('', words.all)}${SUPPRESSION_REASONS.filter((one) => one !== 'global').map((one) => chip(one, words.reasons[one]))}</nav></div>`
+}
+
+function table(call: AccountCall, suppressions: readonly Suppression[]): Html {
+  const { format, language } = call
+  const words = suppressionsWords(language)
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th>${words.value}</th><th>${words.reason}</th><th class="wide-only">${words.cause}</th><th class="n wide-only">${words.since}</th><th><span class="sr">${words.remove}</span></th></tr></thead><tbody>${suppressions.map(
+    (one, at) =>
+      html`<tr><td><span class="any">${foreign(one.value)}</span>${one.scope === 'domain' && html` <span class="badge">${words.wholeDomain}</span>`}${one.scope === 'group' && html` <span class="badge">${words.group(one.group)}</span>`}</td><td>${words.reasons[one.reason]}</td><td class="wide-only dim">${cause(call, one)}</td><td class="n wide-only faint">${format.time(one.since)}</td><td class="n">${removal(call, one, at)}</td></tr>`,
+  )}</tbody></table></div>`
+}
+
+function cause({ language, may, path }: AccountCall, { cause: made }: Suppression): Value {
+  if (!made) return null
+  const words = suppressionsWords(language)
+  const rule = words.rules[made.rule]
+  return may('events') ? html`${rule}: <a href="${path(`messages/${made.messageId}`)}">${words.message}</a>` : rule
+}
+
+function removal({ language, path }: AccountCall, { scope, value, group }: Suppression, at: number): Html {
+  const words = suppressionsWords(language)
+  return ask({
+    id: `remove-${at}`,
+    button: words.remove,
+    title: words.removeTitle(value),
+    text: words.removeText,
+    action: path('suppressions/remove'),
+    fields: html`<input type="hidden" name="scope" value="${scope}"><input type="hidden" name="value" value="${value}"><input type="hidden" name="group" value="${group}">`,
+  })
+}
+
+function suppressionForm(call: AccountCall, problem?: string): Answer {
+  const { form, language, path, query } = call
+  const words = suppressionsWords(language)
+  return page({
+    title: words.addTitle,
+    status: problem === undefined ? 200 : 400,
+    crumbs: [[words.title, path('suppressions')]],
+    body: html`${pageHead(words.addTitle, null)}${problemNote(call, problem)}<section class="box"><form class="pad stack" method="post" action="${path('suppressions')}">
+${textField({ name: 'entries', label: words.entries, value: field(form, 'entries') || field(query, 'value'), hint: words.entriesHint, required: true, autofocus: true, rows: 6, placeholder: 'x@harbor.example' })}
+<div class="row"><button class="btn main" type="submit">${words.addButton}</button><a class="btn" href="${path('suppressions')}">${frameWords(language).cancel}</a></div></form></section>`,
+  })
+}
+
+/** Entries of one form; a longer list is imported by the API. */
+const MAX_ENTRIES = 10_000
+
+async function addSuppressions(call: AccountCall): Promise<Answer> {
+  const { core, account: own, form, by, path } = call
+  const entries = field(form, 'entries')
+    .split(/[\s,;]+/, MAX_ENTRIES)
+    .filter((text) => text !== '')
+  const emails = entries.filter((text) => named(text).emails)
+  const domains = entries.flatMap((text) => named(text).domains ?? [])
+  const added = await attempt(() => core.suppressions.addAll({ accountId: own.id, emails, domains, by }))
+  return added.ok ? redirect(path('suppressions'), 'added') : suppressionForm(call, added.problem)
+}
+
+async function removeSuppression(call: AccountCall): Promise<Answer> {
+  const { core, account: own, form, by, path } = call
+  const [scope, value, group] = [field(form, 'scope'), field(form, 'value'), Number(field(form, 'group'))]
+  const entry = scope === 'domain' ? { domains: [value] } : { emails: [value] }
+  const removed = await attempt(() =>
+    core.suppressions.removeAll({ accountId: own.id, ...entry, ...(scope === 'group' ? { group } : {}), by }),
+  )
+  return removed.ok ? redirect(path('suppressions'), 'removed') : suppressionList(call, removed.problem)
+}

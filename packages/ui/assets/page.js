@@ -1,0 +1,174 @@
+// What pages do beyond their forms and links: copy buttons, live parts, keys, and times that count on. Every page works without it.
+;(() => {
+  const body = document.body
+  const words = { ...body.dataset }
+
+  // Copying. A button names its text, or the element that has it.
+  document.addEventListener('click', async (event) => {
+    const button = event.target.closest?.('[data-copy], [data-copy-from]')
+    if (!button) return
+    const from = button.dataset.copyFrom
+    const text = from ? document.getElementById(from)?.textContent : button.dataset.copy
+    try {
+      await navigator.clipboard.writeText(text ?? '')
+      toast(words.copied)
+    } catch {
+      toast(words.notCopied)
+    }
+  })
+
+  let toastTimer
+  function toast(text) {
+    let box = document.getElementById('toast')
+    if (!box) {
+      box = document.createElement('div')
+      box.id = 'toast'
+      box.className = 'toast'
+      box.setAttribute('role', 'status')
+      body.append(box)
+    }
+    box.hidden = false
+    box.textContent = text
+    clearTimeout(toastTimer)
+    toastTimer = setTimeout(() => (box.hidden = true), 4000)
+  }
+  const said = document.querySelector('.toast[data-fades]')
+  if (said) setTimeout(() => (said.hidden = true), 6000)
+
+  // Buttons that close the open dialog or the menu around them, and one that opens a dialog.
+  document.addEventListener('click', (event) => {
+    const opener = event.target.closest?.('[data-opens]')
+    if (opener) document.getElementById(opener.dataset.opens)?.showModal()
+    const closer = event.target.closest?.('[data-closes]')
+    if (closer) closer.closest('dialog')?.close()
+  })
+
+  // A select or a switch that submits its own form.
+  document.addEventListener('change', (event) => {
+    if (event.target.matches?.('[data-submits]')) event.target.form?.requestSubmit()
+  })
+
+  // Times that count on: data-since has milliseconds since 1970 by the server's clock, which this one is compared with once.
+  const skew = Number(body.dataset.now ?? Date.now()) - Date.now()
+  const now = () => Date.now() + skew
+  function ago(since) {
+    const seconds = Math.max(0, Math.round((now() - since) / 1000))
+    const [value, unit] =
+      seconds < 60
+        ? [seconds, 's']
+        : seconds < 3600
+          ? [Math.round(seconds / 60), 'min']
+          : [Math.round(seconds / 3600), 'h']
+    return (words.ago ?? '{}').replace('{}', `${value} ${unit}`)
+  }
+
+  // Live parts: the server says that something changed, and the page is fetched again and morphed where it differs.
+  const liveUrl = body.dataset.live
+  let seen = now()
+  let connected = false
+  let lastRefresh = 0
+  let waiting
+
+  function paint() {
+    for (const time of document.querySelectorAll('time[data-since]')) {
+      const text = ago(Number(time.dataset.since))
+      if (time.textContent !== text) time.textContent = text
+    }
+    const mark = document.querySelector('.live')
+    if (!mark) return
+    const stale = !connected && now() - seen > 5000
+    mark.classList.toggle('stale', stale)
+    const text = stale
+      ? `${words.paused} ${new Date(seen).toLocaleTimeString(document.documentElement.lang)}`
+      : `${words.asOf} ${ago(seen)}`
+    if (mark.textContent !== text) mark.textContent = text
+  }
+
+  /** Nothing moves under somebody who types, or who has a dialog or a menu open. */
+  function isBusy() {
+    const active = document.activeElement
+    if (active?.matches('#page input, #page textarea, #page select')) return true
+    return Boolean(document.querySelector('#page dialog[open], #page :popover-open'))
+  }
+
+  async function refresh() {
+    waiting = undefined
+    if (document.hidden || isBusy()) return later(1000)
+    lastRefresh = Date.now()
+    try {
+      await htmx.ajax('GET', location.href, { source: '#page', target: '#page', select: '#page', swap: 'outerMorph' })
+      seen = now()
+      document.dispatchEvent(new Event('postrider:refreshed'))
+    } catch {
+      later(3000)
+    }
+    paint()
+  }
+
+  function later(milliseconds) {
+    waiting ??= setTimeout(refresh, Math.max(milliseconds, 700 - (Date.now() - lastRefresh)))
+  }
+
+  if (liveUrl) {
+    const stream = new EventSource(liveUrl)
+    const mark = document.querySelector('.live')
+    if (mark) mark.hidden = false
+    stream.addEventListener('open', () => {
+      // What happened while the connection was broken is fetched now.
+      if (!connected && now() - seen > 3000) later(0)
+      connected = true
+      seen = now()
+      paint()
+    })
+    stream.addEventListener('error', () => {
+      connected = false
+    })
+    stream.addEventListener('beat', () => {
+      seen = now()
+    })
+    stream.addEventListener('changed', () => later(0))
+    stream.addEventListener('ended', () => location.reload())
+    document.addEventListener('visibilitychange', () => {
+      if (!document.hidden && waiting === undefined && now() - seen > 3000) later(0)
+    })
+  }
+  setInterval(paint, 1000)
+  paint()
+
+  // Keys, unless somebody types. Off with the switch in the settings (WCAG 2.1.4).
+  if (body.dataset.keys === 'on') {
+    let started = 0
+    document.addEventListener('keydown', (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return
+      if (event.target.closest?.('input, textarea, select, [contenteditable], dialog')) return
+      const { key } = event
+      if (key === '/') return press(event, document.getElementById('q') ?? document.querySelector('[type=search]'))
+      if (key === '?') return press(event, document.querySelector('[data-opens=keys-help]'), true)
+      if (key === 'j' || key === 'k') return move(event, key === 'j' ? 1 : -1)
+      if (key === 'g') {
+        started = event.timeStamp
+        return
+      }
+      if (event.timeStamp - started < 1500) {
+        const link = document.querySelector(`.side a[data-key="${CSS.escape(key)}"]`)
+        started = 0
+        if (link) link.click()
+      }
+    })
+  }
+
+  function press(event, element, click = false) {
+    if (!element) return
+    event.preventDefault()
+    if (click) element.click()
+    else element.focus()
+  }
+
+  function move(event, by) {
+    const rows = [...document.querySelectorAll('#page .go[href]')]
+    if (rows.length === 0) return
+    event.preventDefault()
+    const at = rows.indexOf(document.activeElement)
+    rows[Math.min(rows.length - 1, Math.max(0, at + by))]?.focus()
+  }
+})()

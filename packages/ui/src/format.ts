@@ -1,0 +1,124 @@
+import { type Html, html } from './html.ts'
+
+/** Languages of the pages. */
+export const LANGUAGES = ['en', 'de'] as const
+export type Language = (typeof LANGUAGES)[number]
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** Numbers, shares, durations and times as a reader of this language writes them. Times are of `timeZone`. */
+export interface Format {
+  readonly language: Language
+  /** Exact, with separators. */
+  number(value: number): string
+  /** A share of 0 to 1 as per cent: one decimal, two below 1 %. A dash if `of` is 0. */
+  share(part: number, of: number): string
+  /** Milliseconds as "604 ms", "1.4 s", "38 s", "8.0 min", "3 h", "19 days". */
+  duration(milliseconds: number): string
+  /** Octets as "38 kB". */
+  size(octets: number): string
+  /** A time element: today "23:31:46", this year "24 Nov 23:31", else with the year; the title has all of it, with the zone. */
+  time(at: Date): Html
+  /** A time element that counts on: "12 s ago". */
+  ago(at: Date): Html
+  /** The text of `time`, for sentences. */
+  plainTime(at: Date): string
+  /** A day, "24 Nov 2026". */
+  day(at: Date): string
+}
+
+/** `now` is the time of the request, by the database's clock. */
+export function createFormat(language: Language, timeZone: string, now: Date): Format {
+  const locale = language === 'en' ? 'en-GB' : 'de-DE'
+  const exact = numberFormat(locale, 0)
+  const one = numberFormat(locale, 1)
+  const two = numberFormat(locale, 2)
+  const show = (at: Date, options: Intl.DateTimeFormatOptions) =>
+    dateFormat(locale, { ...options, timeZone }).format(at)
+  const dayOf = (at: Date) => show(at, { dateStyle: 'short' })
+
+  function clock(at: Date): string {
+    if (dayOf(at) === dayOf(now)) return show(at, { timeStyle: 'medium' })
+    const sameYear = show(at, { year: 'numeric' }) === show(now, { year: 'numeric' })
+    const day: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', ...(sameYear ? {} : { year: 'numeric' }) }
+    return show(at, sameYear ? { ...day, hour: '2-digit', minute: '2-digit' } : day)
+  }
+
+  function element(at: Date, text: string, counts: boolean): Html {
+    const full = show(at, { dateStyle: 'full', timeStyle: 'long' })
+    return counts
+      ? html`<time datetime="${at.toISOString()}" data-since="${at.getTime()}" title="${full}">${text}</time>`
+      : html`<time datetime="${at.toISOString()}" title="${full}">${text}</time>`
+  }
+
+  return {
+    language,
+    number: (value) => exact.format(value),
+    share(part, of) {
+      if (of === 0) return '–'
+      const percent = (100 * part) / of
+      const digits = percent === 0 || percent === 100 ? exact : percent < 1 ? two : one
+      return `${digits.format(percent)} %`
+    },
+    duration(milliseconds) {
+      if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
+      if (milliseconds < 10_000) return `${one.format(milliseconds / 1000)} s`
+      if (milliseconds < 2 * MINUTE) return `${Math.round(milliseconds / 1000)} s`
+      if (milliseconds < 10 * MINUTE) return `${one.format(milliseconds / MINUTE)} min`
+      if (milliseconds < 2 * HOUR) return `${Math.round(milliseconds / MINUTE)} min`
+      if (milliseconds < 2 * DAY) return `${Math.round(milliseconds / HOUR)} h`
+      const days = Math.round(milliseconds / DAY)
+      return language === 'en' ? `${days} days` : `${days} Tage`
+    },
+    size(octets) {
+      if (octets < 1000) return `${octets} B`
+      if (octets < 1_000_000) return `${exact.format(octets / 1000)} kB`
+      return `${one.format(octets / 1_000_000)} MB`
+    },
+    time: (at) => element(at, clock(at), false),
+    ago(at) {
+      const seconds = Math.max(0, Math.round((now.getTime() - at.getTime()) / 1000))
+      if (seconds >= 48 * 3600) return element(at, clock(at), false)
+      return element(at, agoText(language, seconds), true)
+    },
+    plainTime: clock,
+    day: (at) => show(at, { day: 'numeric', month: 'short', year: 'numeric' }),
+  }
+}
+
+/** How long ago something was, with {} for the number and its unit; pages count on with it. */
+export const AGO: Readonly<Record<Language, string>> = { en: '{} ago', de: 'vor {}' }
+
+function agoText(language: Language, seconds: number): string {
+  const [value, unit] =
+    seconds < 60
+      ? [seconds, 's']
+      : seconds < 3600
+        ? [Math.round(seconds / 60), 'min']
+        : [Math.round(seconds / 3600), 'h']
+  return AGO[language].replace('{}', `${value} ${unit}`)
+}
+
+/** Formatters take 50 µs to make, so each is made once. The keys are few: two locales, and the time zones of accounts. */
+const formats = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat>()
+const MAX_FORMATS = 2000
+
+function cached<F extends Intl.NumberFormat | Intl.DateTimeFormat>(key: string, make: () => F): F {
+  const known = formats.get(key) as F | undefined
+  if (known) return known
+  if (formats.size >= MAX_FORMATS) formats.clear()
+  const made = make()
+  formats.set(key, made)
+  return made
+}
+
+function numberFormat(locale: string, digits: number): Intl.NumberFormat {
+  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+  return cached(`${locale} ${digits}`, () => new Intl.NumberFormat(locale, options))
+}
+
+function dateFormat(locale: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return cached(`${locale} ${JSON.stringify(options)}`, () => new Intl.DateTimeFormat(locale, options))
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import t from 'tap'
+import { openBrowser, skipWithoutBrowser } from '../helpers/browser.ts'
+import { openDashboard } from './dashboard.ts'
+import { PICTURED } from './pictured.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+
+interface Violation {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string }[]
+}
+
+t.test(
+  'no page violates WCAG 2.2 AA in either scheme, breaks its policy, or asks another host',
+  skipWithoutBrowser,
+  async (t) => {
+    const { service, url, owner } = await openDashboard(t)
+    const ada = await owner()
+    await service.core.domains.add({ accountId: ada.accountId, name: 'ship.example' })
+    await service.core.suppressions.addAll({ accountId: ada.accountId, emails: ['x@harbor.example'] })
+    const context = await openBrowser(t)
+    const [name, value] = ada.cookie.split('=') as [string, string]
+    await context.addCookies([{ name, value, url }])
+    const page = await context.newPage()
+    const complaints: string[] = []
+    page.on('console', (message) => message.type() === 'error' && complaints.push(`${page.url()}: ${message.text()}`))
+    page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`))
+    page.on(
+      'request',
+      (request) => request.url().startsWith(url) || request.url().startsWith('data:') || complaints.push(request.url()),
+    )
+    for (const [name, path] of PICTURED) {
+      const target =
+        typeof path === 'string'
+          ? path.replace(':account', String(ada.accountId))
+          : await path(page, `${url}/app/${ada.accountId}`)
+      if (target === undefined) continue
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        await page.goto(`${url}${target}`)
+        // Playwright evaluates outside the page's policy, so the oracle itself needs no exception.
+        await page.evaluate(AXE)
+        const violations = (await page.evaluate(
+          `axe.run(document, { runOnly: ${JSON.stringify(RULES)} }).then((result) => result.violations)`,
+        )) as readonly Violation[]
+        t.strictSame(
+          violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
+          [],
+          `${name}, ${colorScheme}`,
+        )
+      }
+      for (const width of [320, 1440]) {
+        await page.setViewportSize({ width, height: 800 })
+        const over = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+        t.equal(over, 0, `${name} scrolls sideways at ${width} pixels`)
+      }
+    }
+    // A page that is not there is reported as failed by the browser, which is what was asked for.
+    t.strictSame(
+      complaints.filter((one) => !/nothing: Failed to load resource/.test(one)),
+      [],
+    )
+  },
+)

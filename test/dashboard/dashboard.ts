@@ -1,0 +1,69 @@
+import type { Test } from 'tap'
+import { makeService, type TestService } from '../helpers/service.ts'
+
+/** A visitor who is logged in: asks for pages and submits forms as a browser does. */
+export interface TestVisitor {
+  readonly accountId: number
+  /** The Cookie header. */
+  readonly cookie: string
+  get(path: string): Promise<Response>
+  post(path: string, form?: Readonly<Record<string, string>>): Promise<Response>
+}
+
+export interface TestDashboard {
+  readonly service: TestService
+  readonly url: string
+  /** The owner of the first account, who operates the installation. */
+  owner(): Promise<TestVisitor>
+}
+
+export const PASSWORD = 'a horse carries letters'
+
+/** The API with the dashboard, on a database of its own. */
+export async function openDashboard(t: Test, settings: Record<string, string> = {}): Promise<TestDashboard> {
+  const service = await makeService(t, settings)
+  const url = await service.openApi()
+  return {
+    service,
+    url,
+    async owner() {
+      const { token } = await service.core.people.firstLink.create()
+      const email = `ada-${process.pid}@northwind.example`
+      const response = await submit(url, '/app/first', { token, name: 'Ada Lovelace', email, password: PASSWORD })
+      const cookie = sessionCookieOf(response)
+      const session = await service.core.people.sessions.find(decodeURIComponent(cookie.split('=')[1] as string))
+      return visitor(url, cookie, session?.accounts[0]?.id as number)
+    },
+  }
+}
+
+/** Submits a form from a page of the dashboard. */
+export function submit(
+  url: string,
+  path: string,
+  form: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  return fetch(`${url}${path}`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'sec-fetch-site': 'same-origin', ...headers },
+    body: new URLSearchParams(form),
+  })
+}
+
+/** The session cookie that a response sets, as the browser sends it. */
+export function sessionCookieOf(response: Response): string {
+  const cookie = response.headers.getSetCookie().find((one) => one.startsWith('postrider='))
+  if (!cookie) throw new Error(`no session: ${response.status}`)
+  return cookie.split(';')[0] as string
+}
+
+export function visitor(url: string, cookie: string, accountId: number): TestVisitor {
+  return {
+    accountId,
+    cookie,
+    get: (path) => fetch(`${url}${path}`, { headers: { cookie }, redirect: 'manual' }),
+    post: (path, form = {}) => submit(url, path, form, { cookie }),
+  }
+}

@@ -1,0 +1,18 @@
+import type { Page } from 'playwright-core'
+
+/** Finds the path of a page that has an id in it; undefined if there is none yet. */
+type Find = (page: Page, account: string) => Promise<string | undefined>
+
+/** The pages to picture: name, and path with :account. */
+export const PICTURED: readonly (readonly [name: string, path: string | Find])[] = [
+  ['overview', '/app/:account'],
+  ['domains', '/app/:account/domains'],
+  ['domain-new', '/app/:account/domains/new'],
+  ['suppressions', '/app/:account/suppressions'],
+  ['suppression-new', '/app/:account/suppressions/new'],
+  ['keys', '/app/:account/keys'],
+  ['key-new', '/app/:account/keys/new'],
+  ['accounts', '/app/accounts'],
+  ['log-in', '/app/login'],
+  ['not-found', '/app/:account/nothing'],
+]

@@ -1,0 +1,94 @@
+import t from 'tap'
+import { openDashboard } from './dashboard.ts'
+
+t.test('no form of another site changes anything', async (t) => {
+  const { url, owner, service } = await openDashboard(t)
+  const { cookie, accountId } = await owner()
+  const host = new URL(url).host
+  const body = () => new URLSearchParams({ name: 'stolen', scopes: 'all' })
+  const from: readonly Record<string, string>[] = [
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'none' },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: `https://${host}.evil.example` },
+    {},
+  ]
+  for (const headers of from) {
+    const response = await fetch(`${url}/app/${accountId}/keys`, {
+      method: 'POST',
+      headers: { cookie, ...headers },
+      body: body(),
+      redirect: 'manual',
+    })
+    t.equal(response.status, 403, JSON.stringify(headers))
+  }
+  const text = await fetch(`${url}/app/${accountId}/keys`, {
+    method: 'POST',
+    headers: { cookie, 'sec-fetch-site': 'cross-site', 'content-type': 'text/plain' },
+    body: 'name=stolen',
+    redirect: 'manual',
+  })
+  t.equal(text.status, 403)
+  t.strictSame(await service.core.auth.listKeys(accountId), [])
+  const own = await fetch(`${url}/app/${accountId}/keys`, {
+    method: 'POST',
+    headers: { cookie, origin: url },
+    body: body(),
+    redirect: 'manual',
+  })
+  t.equal(own.status, 200, 'a browser that sends only the Origin')
+})
+
+t.test('a page may not be framed, runs no script of its own text, and is not cached', async (t) => {
+  const { owner } = await openDashboard(t)
+  const { get, accountId } = await owner()
+  const { headers } = await get(`/app/${accountId}`)
+  const policy = headers.get('content-security-policy') ?? ''
+  for (const part of [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "frame-ancestors 'none'",
+    "form-action 'self'",
+  ]) {
+    t.match(policy, part)
+  }
+  t.notMatch(policy, 'unsafe')
+  t.equal(headers.get('x-frame-options'), 'DENY')
+  t.equal(headers.get('cache-control'), 'no-store')
+})
+
+t.test('an account of others, and a page that is not there, are not found', async (t) => {
+  const { owner, service } = await openDashboard(t)
+  const { get, accountId } = await owner()
+  const other = await service.core.accounts.create('other')
+  for (const path of [
+    `/app/${other.id}`,
+    `/app/${other.id}/keys`,
+    '/app/999999',
+    '/app/0',
+    '/app/x',
+    `/app/${accountId}/nothing`,
+  ]) {
+    t.equal((await get(path)).status, 404, path)
+  }
+})
+
+t.test('the files of pages are kept by browsers, and change their names with their contents', async (t) => {
+  const { url, owner } = await openDashboard(t)
+  const { get, accountId } = await owner()
+  const page = await (await get(`/app/${accountId}`)).text()
+  const files = [...new Set([...page.matchAll(/\/app\/-\/[\w.-]+/g)].map(([path]) => path))]
+  t.ok(files.length >= 4, files.join(' '))
+  let octets = 0
+  for (const path of files) {
+    const response = await fetch(`${url}${path}`, { headers: { 'accept-encoding': 'gzip' } })
+    t.equal(response.status, 200, path)
+    t.match(response.headers.get('cache-control'), 'immutable')
+    octets += Number(response.headers.get('content-length'))
+  }
+  t.ok(octets < 35_000, `${octets} octets`)
+  t.equal((await fetch(`${url}/app/-/postrider.css`)).status, 404)
+})

@@ -11,6 +11,7 @@ import { startSmtpSink } from './harness/sink.ts'
  * Who uses the processor on a message's way: microseconds a message, end to end, by process and by statement of the database.
  * `node bench/cpu.ts [--messages N] [--profile FOLDER] [--flags="--a --b"] [--waiting] [--one]`: --profile leaves a .cpuprofile of each process in
  * that folder, --flags are for Node. --waiting: with a million deliveries that wait for tomorrow. --one: one message at a time.
+ * --operator-dkim: a domain of the operator signs, too.
  */
 const { values: options } = parseArgs({
   options: {
@@ -19,6 +20,7 @@ const { values: options } = parseArgs({
     flags: { type: 'string' },
     waiting: { type: 'boolean', default: false },
     one: { type: 'boolean', default: false },
+    'operator-dkim': { type: 'boolean', default: false },
   },
 })
 const MESSAGES = Number(options.messages ?? 6000)
@@ -55,7 +57,11 @@ try {
   })
   await service.sql`create extension pg_stat_statements`
   await service.start('relay')
-  await service.start('delivery', { sinkPort: sink.port })
+  if (options['operator-dkim']) {
+    await service.core.domains.add({ accountId: service.accountId, name: 'operator.example', state: 'active' })
+  }
+  const settings: Record<string, string> = options['operator-dkim'] ? { OPERATOR_DKIM_DOMAIN: 'operator.example' } : {}
+  await service.start('delivery', { sinkPort: sink.port, settings })
   const load = {
     port: service.relayPort,
     from: `desk@${service.domain}`,

@@ -64,7 +64,13 @@ t.test('held mail is accepted and waits, and is sent when the account is release
     holds: [{ rule: 'operator', reason: 'we asked about their list' }],
   })
   t.match((await postrider(env, 'account', 'standing')).stdout, new RegExp(`^${held.id} +operator +held`, 'm'))
-  t.match((await postrider(env, 'queue')).stdout, /account:held/)
+  const queue = (await postrider(env, 'queue')).stdout
+  t.match(queue, /^\(account held or slowed\) +0 +0 +3 account /m)
+  t.notMatch(queue, /account:held|0\/10/, 'it is no provider, and has no connections')
+  const [first = ''] = ids
+  t.match((await postrider(env, 'message', 'show', first)).stdout, /^0 +to +a@harbor\.example +\w+ +0 +held$/m)
+  t.match((await postrider(env, 'message', 'list', '--recipient', 'a@harbor.example')).stdout, / held\s*$/m)
+  t.match(await answered(env, 'message', 'show', first), { deliveries: [{ nextAt: null, isHeld: true }] })
 
   t.match((await postrider(env, 'account', 'release', held.id)).stdout, `released account ${held.id} (operator)`)
   for (const id of ids) await outbox.inState(id, 'delivered')
@@ -248,7 +254,7 @@ t.test('wrong calls say what is wrong', async (t) => {
     '--class must be urgent, normal, bulk (got "fast")',
   )
   t.match(await wrong('hold', '999999', '--reason', 'x'), 'account 999999 not found')
-  t.match(await wrong('rules', '1'), 'missing argument: rules')
+  t.match((await postrider(env, 'account', 'rules', '1')).stdout, /^account 1 has the rules \w+ \(default\)$/m, 'shown')
   t.match(await wrong('rules', '1', 'lax'), 'must be none, standard, strict or default')
   t.match(await wrong('release', '999999', '--purge'), 'account 999999 not found')
 })

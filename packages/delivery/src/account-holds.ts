@@ -138,8 +138,3 @@ export class AccountHolds {
     await this.#listening?.close().catch(() => {})
   }
 }
-
-/** Whether mail is parked there because its account or recipient is held. */
-export function isHeldPlace(place: string): boolean {
-  return place === HELD_PLACE || place === HELD_RECIPIENT_PLACE
-}

@@ -2,6 +2,7 @@ import {
   type Core,
   type Flow,
   hasMoreParked,
+  isHeldPlace,
   type Log,
   OPERATOR_RULE,
   type Override,
@@ -9,7 +10,7 @@ import {
   type Providers,
   partsOfPlace,
 } from '@postrider/core'
-import { type AccountHolds, isHeldPlace } from './account-holds.ts'
+import type { AccountHolds } from './account-holds.ts'
 import { BackOff } from './back-off.ts'
 import { Backlog, type Backlogged } from './backlog.ts'
 import { FlowTries } from './flow-tries.ts'

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { postrider } from '../../cli/postrider.ts'
 import { startDns } from '../../helpers/dns.ts'
 import { makeService } from '../../helpers/service.ts'
 import { SmtpClient } from '../../helpers/smtp-client.ts'
@@ -187,6 +188,8 @@ t.test('a report with the id of another one of a forger still counts', async (t)
   t.match(await mail(t, reportMail(of(1))), /^250 /)
   t.match(await mailSigned(t, of(2)), /^250 /)
   t.match(await summary(domain), { reports: 1, unauthenticated: 1, ours: { messages: 2 } })
+  const shown = (await postrider(service.env, 'dmarc', 'show', domain)).stdout
+  t.match(shown, /Not authenticated, so not counted:\nreceived +from +name +report .*\n\S+ +\S+ +\S.* 1 +1$/m)
 })
 
 t.test('a report has to be sent again if the DNS does not answer for its signature', async (t) => {

@@ -104,6 +104,10 @@ t.test('only signed return paths and the addresses of the operator are accepted 
     t.match(await other.command(`RCPT TO:<${to}>`), /^550 5\.1\.1 /, to)
   t.match(await other.command('AUTH PLAIN AGEAYg=='), /^50\d /)
   t.match(await other.command('DATA'), /^503 /)
+  t.match(
+    await other.command('RCPT TO:<abuse@old.test>'),
+    /^550 5\.1\.1 Mail to the operator is not taken at this host/,
+  )
 })
 
 t.test('a letter to the operator is kept whole; one without end is kept in part', async (t) => {

@@ -25,17 +25,16 @@ export const accountStandingCommands: readonly Command[] = [
   },
   {
     name: 'account rules',
-    usage: 'ID none|standard|strict|default',
+    usage: 'ID [none|standard|strict|default]',
     summary:
-      'Set what follows when much mail of an account bounces or is complained about: none (warnings only), standard, strict (at half of the shares), or default (REPUTATION_RULES)',
+      'Set what follows when much mail of an account bounces or is complained about: none (warnings only), standard, strict (at half of the shares), or default (REPUTATION_RULES); without them, show those of the account',
     words: 2,
     options: {},
     run: (call) => {
       const id = requiredTarget(call, 'account')
       const rules = call.words[1]
-      if (!rules) throw new UsageError('missing argument: rules (none, standard, strict or default)')
       return call.withCore(async ({ reputation }) => {
-        await reputation.setRules(id, rules === 'default' ? null : rules)
+        if (rules !== undefined) await reputation.setRules(id, rules === 'default' ? null : rules)
         const standing = await reputation.show(id)
         return { data: standing, text: `account ${id} has the rules ${rulesText(standing)}` }
       })

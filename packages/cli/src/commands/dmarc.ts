@@ -51,6 +51,7 @@ function ignoreInvalid(error: unknown): undefined {
 
 function showAnswer(summary: DmarcSummary): Answer {
   const { domain, days, reports, unauthenticated, policy, ours, others, reporters, otherSources, advice } = summary
+  const { unauthenticatedReports } = summary
   const kinds = [
     ['ours', ours.messages, ours.aligned, share(ours.aligned, ours.messages)],
     ['others', others.messages, others.aligned, share(others.aligned, others.messages)],
@@ -76,6 +77,22 @@ function showAnswer(summary: DmarcSummary): Answer {
       'Sent by others:',
       ['address', 'messages', 'aligned', 'from'],
       otherSources.map((one) => [one.address ?? 'the rest', one.messages, one.aligned, one.headerFrom]),
+    ),
+    ...listed(
+      'Not authenticated, so not counted:',
+      ['received', 'from', 'name', 'report', 'begin', 'end', 'messages', 'ours'],
+      unauthenticatedReports.map((one) => [
+        ...[
+          one.receivedAt,
+          one.reporter,
+          one.organization,
+          one.reportId,
+          one.beginAt,
+          one.endAt,
+          one.messages,
+          one.ours,
+        ],
+      ]),
     ),
   ]
   return { data: summary, text: [parts.join('\n'), ...tables].join('\n\n') }

@@ -102,6 +102,16 @@ function toAnswer({ deliveries, next, partial }: DeliveryPage): Answer {
 }
 
 function row(one: ListedDelivery): unknown[] {
-  const { messageId, recipientNo, accountId, recipient, state, attempts, acceptedAt, nextAt, finishedAt } = one
-  return [messageId, recipientNo, accountId, recipient, state, attempts, acceptedAt, nextAt, finishedAt]
+  const { messageId, recipientNo, accountId, recipient, state, attempts, acceptedAt, nextAt, finishedAt, isHeld } = one
+  return [
+    messageId,
+    recipientNo,
+    accountId,
+    recipient,
+    state,
+    attempts,
+    acceptedAt,
+    isHeld ? 'held' : nextAt,
+    finishedAt,
+  ]
 }

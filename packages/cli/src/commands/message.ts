@@ -87,9 +87,9 @@ function endSetAside(call: Call, done: 'released' | 'failed', act: (core: Core, 
 
 function textOf(details: Shown): string {
   const { id, door, acceptedAt, from, subject, size, deliveries } = details
-  const states = deliveries.map(({ recipientNo, kind, recipient, state, attempt, nextAt, reason }) => [
+  const states = deliveries.map(({ recipientNo, kind, recipient, state, attempt, nextAt, reason, isHeld }) => [
     ...[recipientNo, kind, recipient, isAside({ state, reason }) ? 'set aside' : state, attempt],
-    nextAt && state !== 'sending' && !isAside({ state, reason }) ? nextAt : '',
+    isHeld ? 'held' : nextAt && state !== 'sending' && !isAside({ state, reason }) ? nextAt : '',
   ])
   return [
     `message ${id} via ${door}, accepted ${acceptedAt.toISOString()}`,

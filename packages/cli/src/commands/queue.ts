@@ -1,4 +1,6 @@
 import {
+  HELD_PLACE,
+  HELD_RECIPIENT_PLACE,
   MAX_COUNTED,
   type MessageRate,
   OVERVIEW_LIMIT,
@@ -16,6 +18,11 @@ import { queuePlaceCommands } from './queue-place.ts'
 const HEADING = ['due', 'later', 'parked', 'held', 'in flight', 'oldest']
 /** The group of mail that is not parked; the place that it goes to is found when it is claimed. */
 const NOT_PARKED = '(not parked)'
+/** Names of the places where mail waits for its account, instead of a provider. */
+const HELD_NAMES: ReadonlyMap<string, string> = new Map([
+  [HELD_PLACE, '(account held or slowed)'],
+  [HELD_RECIPIENT_PLACE, '(recipient held)'],
+])
 
 export const queueCommands: readonly Command[] = [
   {
@@ -56,7 +63,7 @@ function toAnswer(overview: QueueOverview): Answer {
   const limits = by === 'provider' ? ['connections', 'limits'] : by === 'account' ? ['limits'] : []
   const isTried = groups.some(({ rate }) => rate !== null)
   const rows = groups.map((group) => [
-    group.name ?? NOT_PARKED,
+    (by === 'provider' ? HELD_NAMES.get(group.name ?? NOT_PARKED) : undefined) ?? group.name ?? NOT_PARKED,
     bounded(group.due),
     bounded(group.later),
     parked(group),

@@ -34,10 +34,10 @@ function listAnswer(domains: readonly TlsListed[], days: number): Answer {
 
 function showAnswer(summary: TlsSummary): Answer {
   const { domain, days, reports, unauthenticated, successful, failed, failures } = summary
-  const aside = unauthenticated === 0 ? '' : `; ${unauthenticated} others are not authenticated and do not count`
+  const aside = unauthenticated === 0 ? '' : `; not authenticated, and not counted: ${unauthenticated}`
   const rows = failures.map((one) => [one.resultType, one.policyType, one.receivingMx, one.reporters, one.failed])
   const lines = [
-    `${domain}: ${reports} reports of the last ${days} days${aside}`,
+    `${domain}: ${reports} ${reports === 1 ? 'report' : 'reports'} of the last ${days === 1 ? 'day' : `${days} days`}${aside}`,
     `sessions: ${successful} successful, ${failed} failed ${share(failed, successful + failed)}`.trimEnd(),
     ...(rows.length > 0 ? ['', table(['failure', 'policy', 'host', 'reporters', 'sessions'], rows)] : []),
   ]

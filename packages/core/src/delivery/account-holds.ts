@@ -6,6 +6,16 @@ import type { Secrets } from '../platform/secrets.ts'
 export const HELD_PLACE = 'account:held'
 export const HELD_RECIPIENT_PLACE = 'account:recipient'
 
+/** Whether waiting mail is parked because its account or recipient is held or slowed. */
+export function isParkedForAccount(sql: AnySql): ReturnType<AnySql> {
+  return sql`coalesce(place in (${HELD_PLACE}, ${HELD_RECIPIENT_PLACE}), false)`
+}
+
+/** Whether a place is one of these, and so no provider or site. */
+export function isHeldPlace(place: string): boolean {
+  return place === HELD_PLACE || place === HELD_RECIPIENT_PLACE
+}
+
 export const HOLD_LEVELS = ['warned', 'slowed', 'held'] as const
 export type HoldLevel = (typeof HOLD_LEVELS)[number]
 

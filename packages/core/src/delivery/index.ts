@@ -71,6 +71,7 @@ export {
   HELD_RECIPIENT_PLACE,
   HOLD_LEVELS,
   type HoldLevel,
+  isHeldPlace,
   type RecipientHold,
 } from './account-holds.ts'
 export { type BounceClass, bounceClass } from './bounce-rules.ts'

@@ -1,3 +1,4 @@
+import { isParkedForAccount } from '../delivery/account-holds.ts'
 import type { AnySql, Sql } from '../platform/database/database.ts'
 import { parseMessageId } from '../submission/message-id.ts'
 import { transactionNumber } from '../submission/transaction-numbers.ts'
@@ -53,7 +54,10 @@ export interface DeliveryDetails {
   readonly kind: string
   readonly reference: string | null
   readonly attempt: number
+  /** Null if it is final, or held with its account. */
   readonly nextAt: Date | null
+  /** Whether it waits because mail of its account or to its recipient is held or slowed. */
+  readonly isHeld: boolean
   readonly expiresAt: Date | null
   readonly reason: string | null
   readonly finishedAt: Date | null
@@ -164,9 +168,13 @@ async function readDeliveries(sql: AnySql, messageId: string, page: MessagePage 
     ? sql`and recipient_no >= ${page.fromRecipient}::int order by recipient_no limit ${MAX_EXPLAINED}`
     : sql`order by recipient_no`
   return sql<DeliveryRow[]>`
-    select recipient_no as "recipientNo", state, recipient, kind, reference, attempt, next_at as "nextAt",
-           expires_at as "expiresAt", reason, finished_at as "finishedAt"
-      from deliveries where message_id = ${messageId}::uuid ${chosen}`
+    select recipient_no as "recipientNo", state, recipient, kind, reference, attempt, case when not held."isHeld" then next_at end as "nextAt",
+           expires_at as "expiresAt", reason, finished_at as "finishedAt", held."isHeld"
+      from deliveries d
+     cross join lateral (
+       select exists (select from delivery_queue q where q.message_id = d.message_id and q.recipient_no = d.recipient_no
+                         and ${isParkedForAccount(sql)}) as "isHeld") held
+     where message_id = ${messageId}::uuid ${chosen}`
 }
 
 /** Returns the latest attempts of these deliveries, or all attempts of the message. */

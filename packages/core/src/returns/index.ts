@@ -3,7 +3,7 @@ import type { Config } from '../platform/config.ts'
 import { type FeedbackOfReporter, selectFeedback } from './feedback.ts'
 import { type Forwarded, forwardSome } from './forward.ts'
 import { type RereadCount, type RereadFilter, rereadReturns } from './reread-returns.ts'
-import { type ReturnAddress, readReturnAddress } from './return-address.ts'
+import { isRoleName, type ReturnAddress, readReturnAddress } from './return-address.ts'
 import { createReturnReader } from './return-reader.ts'
 import type { ReturnKind, ReturnResult } from './return-result.ts'
 import {
@@ -40,6 +40,8 @@ export type { TakenReturn } from './take-return.ts'
 export interface Returns {
   /** Returns what mail to this address is about; undefined if none is taken for it. Asks no database. */
   addressOf(address: string): ReturnAddress | undefined
+  /** See return-address.ts. */
+  isRoleName(address: string): boolean
   /** See take-return.ts. */
   take(taken: TakenReturn): Promise<ReturnResult>
   /** Returns the newest first. */
@@ -79,6 +81,7 @@ export function createReturns(options: ReturnsOptions): Returns {
   }
   return {
     addressOf: (address) => readReturnAddress(dependencies, address),
+    isRoleName,
     take: (taken) => takeReturn(dependencies, taken),
     list: (filter) => selectReturns(sql, filter),
     show: (id) => selectReturn(sql, id),

@@ -14,6 +14,12 @@ export function isReportRole(role: Role | null): role is 'dmarc' | 'tlsrpt' {
   return role === 'dmarc' || role === 'tlsrpt'
 }
 
+/** Whether the address has the name of one of the operator's, at any host. */
+export function isRoleName(address: string): boolean {
+  const local = address.slice(0, Math.max(address.lastIndexOf('@'), 0)).toLowerCase()
+  return ROLES.some((one) => one === local)
+}
+
 /** An address that mail is taken for. */
 export type ReturnAddress =
   | { readonly kind: 'return-path'; readonly target: ReturnPathTarget }

@@ -24,6 +24,12 @@ const UNKNOWN_MAILBOX = protocolReply(
   '5.1.1 No mailbox here by that name; return paths of mail that was sent long ago are no longer valid',
 )
 
+/** Mail to the operator at a host that is not, or no longer, one of the service. */
+const OTHER_HOST = protocolReply(
+  550,
+  '5.1.1 Mail to the operator is not taken at this host name, only at that of the return paths',
+)
+
 /** The handlers of a session. Until DATA, none of them asks the database: a flood of invalid recipients costs it nothing. */
 export function returnHandlers(dependencies: ReturnSessionDependencies): Partial<SMTPServerOptions> {
   const { core, log, clients, time } = dependencies
@@ -61,10 +67,11 @@ export function returnHandlers(dependencies: ReturnSessionDependencies): Partial
         () => {
           requireKnown(address, RCPT_PARAMETERS)
           requireUtf8(address, session)
-          if (!core.returns.addressOf(address.address)) throw UNKNOWN_MAILBOX
+          if (core.returns.addressOf(address.address)) return
+          throw core.returns.isRoleName(address.address) ? OTHER_HOST : UNKNOWN_MAILBOX
         },
         (error) => {
-          if (error !== UNKNOWN_MAILBOX) return done(error)
+          if (error !== UNKNOWN_MAILBOX && error !== OTHER_HOST) return done(error)
           const count = (refused.get(session) ?? 0) + 1
           refused.set(session, count)
           if (count <= MAX_AT_ONCE) done(error)

@@ -2,6 +2,7 @@ import { DELIVERY_CLASSES } from '../../accounts/mail-class.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { readInOrder } from '../../platform/database/read-in-order.ts'
 import { timeOfId } from '../../submission/message-id.ts'
+import { isHeldPlace } from '../account-holds.ts'
 import { type FlowRate, groupRates } from '../flow-progress.ts'
 import { livingWorkers } from '../lease.ts'
 import { type Override, overridesFor, readOverrides } from '../overrides.ts'
@@ -102,7 +103,7 @@ export async function readOverview(
     }
     const [oldest] = found.map((one) => one.oldest).sort()
     const rate = rates.get(key ?? '') ?? null
-    const limits = by === 'provider' && key !== null ? limitsOf(key, own) : null
+    const limits = by === 'provider' && key !== null && !isHeldPlace(key) ? limitsOf(key, own) : null
     return {
       name: by === 'class' ? (DELIVERY_CLASSES[Number(key)] ?? key) : key,
       due: of('due'),

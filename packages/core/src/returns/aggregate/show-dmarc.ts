@@ -28,6 +28,20 @@ export interface OtherSource extends AlignedCount {
   readonly headerFrom: string | null
 }
 
+/** A report without a valid signature of its sender, which anybody can send. */
+export interface UnauthenticatedReport {
+  /** The name and the id that the report gives, and the domain of its sender. */
+  readonly organization: string
+  readonly reportId: string
+  readonly reporter: string
+  readonly beginAt: Date
+  readonly endAt: Date
+  readonly receivedAt: Date
+  readonly messages: number
+  /** Messages that it says came from this service. */
+  readonly ours: number
+}
+
 /** The reports of receivers about a sending domain. Only authenticated reports count. */
 export interface DmarcSummary {
   readonly domain: string
@@ -36,6 +50,8 @@ export interface DmarcSummary {
   readonly reports: number
   /** Reports without a valid signature of their sender, which do not count. */
   readonly unauthenticated: number
+  /** The latest of them, at most 100. */
+  readonly unauthenticatedReports: readonly UnauthenticatedReport[]
   /** The policy in the latest report; null without reports. */
   readonly policy: PublishedPolicy | null
   readonly ours: AlignedCount
@@ -73,12 +89,13 @@ export async function showDmarc(
        and ${accountId === undefined ? sql`state <> 'pending'` : sql`account_id = ${accountId}`}`
   if (!domain) return undefined
   const window = { domainId: domain.id, days }
-  const [totals, lately, policy, reporters, otherSources] = await Promise.all([
+  const [totals, lately, policy, reporters, otherSources, unauthenticatedReports] = await Promise.all([
     selectTotals(sql, window),
     selectTotals(sql, { ...window, days: ADVICE_DAYS }),
     selectPolicy(sql, window),
     selectReporters(sql, window),
     selectOtherSources(sql, window),
+    selectUnauthenticated(sql, window),
   ])
   const { ours, oursAligned, messages, aligned, reports, unauthenticated } = totals
   return {
@@ -90,6 +107,7 @@ export async function showDmarc(
       ours: { messages: ours, aligned: oursAligned },
     })),
     otherSources,
+    unauthenticatedReports,
     advice: adviseOn({ ...lately, policy: policy?.p }, now),
   }
 }
@@ -156,6 +174,13 @@ async function selectOtherSources(sql: AnySql, window: Window): Promise<OtherSou
       from dmarc_rows w
      where w.report in (select r.id from ${reportsOf(sql, window)} and r.authenticated) and w.ours is not true
      group by w.source_ip order by messages desc, address limit ${MAX_LISTED}`
+}
+
+async function selectUnauthenticated(sql: AnySql, window: Window): Promise<UnauthenticatedReport[]> {
+  return sql<UnauthenticatedReport[]>`
+    select organization, report_id as "reportId", reporter, begin_at as "beginAt", end_at as "endAt", received_at as "receivedAt",
+           messages::float8 as messages, ours::float8 as ours
+      from ${reportsOf(sql, window)} and not authenticated order by received_at desc, id desc limit ${MAX_LISTED}`
 }
 
 /** A domain with reports. */

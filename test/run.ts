@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { availableParallelism, cpus } from 'node:os'
+import { availableParallelism, cpus, freemem } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { changedTests } from './helpers/changed-tests.ts'
@@ -16,15 +16,19 @@ import { type Count, TestReport } from './helpers/test-report.ts'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const CORES = availableParallelism()
 /** Files at once, however busy the processors are. */
-const LEAST_AT_ONCE = CORES + 1
-/** Files at once while they leave processors idle: many wait for a lease, a retry or a process. */
-const MOST_AT_ONCE = 3 * CORES
+const LEAST_AT_ONCE = CORES + 2
+/** Files at once while they leave processors idle and memory free: many wait for a lease, a retry or a process. */
+const MOST_AT_ONCE = 5 * CORES
+/** Files at once while one of them is TIMED. */
+const MOST_BESIDE_TIMED = CORES + 1
+/** Bytes of memory that are free when another file begins beside LEAST_AT_ONCE: twice what the processes of one file take. */
+const SPARE_MEMORY = 1.5 * 2 ** 30
 /** The part of all processors' time that is idle from which on another file begins. */
 const IDLE = 0.15
 const LOOK_EVERY_MS = 300
 /** Seconds a file may take. The fault journeys take as long as they are told to. */
 const PATIENCE = process.env.FAULT_SECONDS ? 1200 : 300
-/** Files that judge how long something takes: no more than LEAST_AT_ONCE run beside them, and one of them at a time. */
+/** Files that judge how long something takes: they run one at a time, and few others beside them. */
 const TIMED = [
   'test/hostile/quick.test.ts',
   'test/hostile/search.test.ts',
@@ -32,6 +36,7 @@ const TIMED = [
   'test/core/delivery/plans.test.ts',
   'test/core/retention/privacy/export.test.ts',
   'test/journeys/crashes.test.ts',
+  'test/relay/returns/hostile-reports.test.ts',
 ]
 /** The longest files, which had better not begin last, and the folders where most long ones are. */
 const FIRST = [
@@ -150,8 +155,7 @@ async function runAll(files: readonly string[], given: Given): Promise<{ ran: Ra
     )
   }
   while (left.length > 0 || running.size > 0) {
-    const isTimed = TIMED.some((file) => running.has(file))
-    const most = !isTimed && idle() > IDLE ? Math.min(running.size + 1, MOST_AT_ONCE) : LEAST_AT_ONCE
+    const most = mostAtOnce(running, idle())
     while (running.size < most && left.length > 0 && !interrupted) {
       const next = left.findIndex((file) => !TIMED.includes(file) || mayBeTimed(running))
       if (next === -1) break
@@ -165,8 +169,14 @@ async function runAll(files: readonly string[], given: Given): Promise<{ ran: Ra
   return { ran, problems }
 }
 
+function mostAtOnce(running: ReadonlyMap<string, unknown>, idle: number): number {
+  if (TIMED.some((file) => running.has(file))) return MOST_BESIDE_TIMED
+  const isRoom = idle > IDLE && freemem() > SPARE_MEMORY
+  return Math.max(LEAST_AT_ONCE, isRoom ? Math.min(running.size + 1, MOST_AT_ONCE) : 0)
+}
+
 function mayBeTimed(running: ReadonlyMap<string, unknown>): boolean {
-  return running.size < LEAST_AT_ONCE && !TIMED.some((file) => running.has(file))
+  return running.size < MOST_BESIDE_TIMED && !TIMED.some((file) => running.has(file))
 }
 
 function isShared(file: string): boolean {

@@ -733,6 +733,7 @@ create table invitations (
   expires_at timestamptz not null,
   accepted_at timestamptz,
   revoked_at timestamptz,
+  mailed boolean not null default false,
   constraint invitations_pkey primary key (id),
   constraint invitations_hash_key unique (hash),
   constraint invitations_role_check check (role = any (array['owner'::text, 'developer'::text, 'support'::text, 'viewer'::text])),

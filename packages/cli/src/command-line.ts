@@ -37,6 +37,7 @@ import { suppressionCommands } from './commands/suppression.ts'
 import { tlsCommands } from './commands/tls.ts'
 import { tlsReportCommands } from './commands/tls-reports.ts'
 import { upCommands } from './commands/up.ts'
+import { userCommands } from './commands/user.ts'
 import { withInstallation } from './installation.ts'
 
 const COMMANDS: readonly Command[] = [
@@ -45,6 +46,7 @@ const COMMANDS: readonly Command[] = [
   ...certificateCommands,
   ...accountCommands,
   ...accountStandingCommands,
+  ...userCommands,
   ...creditsCommands,
   ...keyCommands,
   ...domainCommands,

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
-import type { Config, Core } from '@postrider/core'
+import { type Config, type Core, linkTo } from '@postrider/core'
 
-const DOMAIN = 'demo.example'
+export const DEMO_DOMAIN = 'demo.example'
 
 /** Creates a demo account with an active sending domain and returns its key; undefined if there is already an account. */
 export async function makeDemoAccount(core: Core): Promise<string | undefined> {
   if ((await core.accounts.list()).length > 0) return undefined
   const account = await core.accounts.create('demo')
-  await core.domains.add({ accountId: account.id, name: DOMAIN, state: 'active' })
+  await core.domains.add({ accountId: account.id, name: DEMO_DOMAIN, state: 'active' })
   return (await core.auth.createKey({ accountId: account.id, name: 'demo' })).secret
 }
 
@@ -15,10 +15,13 @@ export async function makeDemoAccount(core: Core): Promise<string | undefined> {
  * Returns the link with which the first user is made, who then owns the account and operates the installation; undefined if there is an operator
  * already. A link that an earlier start printed no longer works.
  */
-export async function makeFirstLink(core: Core, { publicUrl }: Config): Promise<string | undefined> {
-  if (!(await core.people.firstLink.isNeeded())) return undefined
-  const { token } = await core.people.firstLink.create()
-  return `${publicUrl}/app/first?token=${token}`
+export async function makeFirstLink(
+  { people }: Core,
+  { publicUrl }: Config,
+): Promise<{ url: string; expiresAt: Date } | undefined> {
+  if (!(await people.firstLink.isNeeded())) return undefined
+  const { token, expiresAt } = await people.firstLink.create()
+  return { url: linkTo(publicUrl, 'first', token), expiresAt }
 }
 
 /** The first steps for a new user: the key, and three lines to paste. `certificate`: file of the relay's certificate on this host. */
@@ -27,12 +30,12 @@ export function firstSteps(key: string, config: Config, certificate?: string): s
   const relay = `smtp://${reachable(config.relayHost)}:${config.relayPort}`
   const body = JSON.stringify({
     personalizations: [{ recipient: 'you@example.org' }],
-    from: { fromEmail: `hello@${DOMAIN}`, fromName: 'Demo' },
+    from: { fromEmail: `hello@${DEMO_DOMAIN}`, fromName: 'Demo' },
     subject: 'My first message',
     content: '<p>It works.</p>',
   })
   const trust = certificate && isForThisHost(config) ? `-s --cacert ${quoted(resolve(certificate))}` : '-sk'
-  const mail = `From: hello@${DOMAIN}\\r\\nTo: you@example.org\\r\\nSubject: By SMTP\\r\\n\\r\\nIt works.\\r\\n`
+  const mail = `From: hello@${DEMO_DOMAIN}\\r\\nTo: you@example.org\\r\\nSubject: By SMTP\\r\\n\\r\\nIt works.\\r\\n`
   return `
 Created a demo account. Its API key (shown once): ${key}
 
@@ -40,7 +43,7 @@ Send a message over HTTP:
   curl -s ${api}/v2/sendEmail -H 'api_key: ${key}' -H 'content-type: application/json' -d '${body}'
 
 Send a message over SMTP (any client: host ${reachable(config.relayHost)}, port ${config.relayPort}, STARTTLS, user apikey, password the key):
-  printf '${mail}' | curl ${trust} --ssl-reqd ${relay} -u 'apikey:${key}' --mail-from hello@${DOMAIN} --mail-rcpt you@example.org -T -
+  printf '${mail}' | curl ${trust} --ssl-reqd ${relay} -u 'apikey:${key}' --mail-from hello@${DEMO_DOMAIN} --mail-rcpt you@example.org -T -
 ${certificate ? `  Clients that verify certificates can trust the relay's certificate, ${certificate} (see "postrider certificate").\n` : ''}
 ${resultSteps(config)}
 `

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Config, certificateFile, EXIT_CONFIG } from '@postrider/core'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/index.ts'
-import { firstSteps, makeDemoAccount, makeFirstLink, reachable, sandboxUrl } from './first-run.ts'
+import { DEMO_DOMAIN, firstSteps, makeDemoAccount, makeFirstLink, reachable, sandboxUrl } from './first-run.ts'
 import { ensureDataDir, onDatabase } from './installation.ts'
 import { type Program, supervise } from './supervisor.ts'
 
@@ -29,7 +29,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       // Created last: if a port were taken, a key created earlier would never be shown.
       const { key, link } = await onDatabase(config, url, async (core) => ({
         key: await makeDemoAccount(core),
-        link: await makeFirstLink(core, config),
+        link: (await makeFirstLink(core, config))?.url,
       }))
       const certificate = certificateFile(config)
       if (key) print(firstSteps(key, config, existsSync(certificate) ? certificate : undefined))
@@ -66,10 +66,12 @@ async function startDatabase(
 
 /**
  * On a developer's machine the webhooks' receivers are local, too, so private networks are allowed if no mail leaves the machine. A
- * process that is started alone does not get this setting and rejects them.
+ * process that is started alone does not get this setting and rejects them. Mail of the service, such as invitations, comes from the domain
+ * of the demo account, so that it is in the sandbox inbox.
  */
 function trialSettings({ delivery }: Config, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return delivery.kind === 'sandbox' && env.NODE_ENV !== 'production' ? { WEBHOOK_PRIVATE_NETWORKS: 'allow' } : {}
+  if (delivery.kind !== 'sandbox' || env.NODE_ENV === 'production') return {}
+  return { WEBHOOK_PRIVATE_NETWORKS: 'allow', SERVICE_DOMAIN: DEMO_DOMAIN }
 }
 
 function programs(config: Config): Program[] {

@@ -168,7 +168,7 @@ export function createCore({
   const queue = createQueueControl({ sql: work, config, finished: createFinishedSource(forgotten) })
   const reputation = createReputation({ sql: work, config, serviceMail })
   const providerFigures = createProviderFigures(work)
-  const people = createPeople({ sql: work, secrets, rateLimits, auth, clock, config })
+  const people = createPeople({ sql: work, secrets, rateLimits, auth, clock, serviceMail, log, config })
   const deliveries = createDeliveries({
     sql,
     log,
@@ -244,7 +244,7 @@ export function createCore({
       ]),
     async close() {
       readiness.close()
-      const closed = [auth, tracking, renderer, messages, returns, aggregateReports].map((part) => part.close())
+      const closed = [auth, people, tracking, renderer, messages, returns, aggregateReports].map((part) => part.close())
       await Promise.all(closed)
       await pool.end({ timeout: 5 })
     },

@@ -104,6 +104,7 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   EVENT_DAYS: ['0', '6', '3651', '-1', '1.5', 'ever'],
   BODY_DAYS: ['0', '6', '3651', '-1', '1.5', 'ever'],
   EXPORT_STORAGE_MB: ['0', '1000001', '1GB'],
+  SIGN_UP: ['yes', 'Open', 'invited'],
   REQUIRE_2FA: ['yes', '2', 'true'],
   MX_PORT: ['0', '65536', 'smtp'],
   MX_PRIVATE_NETWORKS: ['yes', 'Allow', '1'],
@@ -218,6 +219,7 @@ t.test('an empty environment gives the defaults, and blank settings count as lef
     eventDays: 90,
     bodyDays: 30,
     exportStorage: 2048 * 1024 * 1024,
+    signUp: 'invite',
     require2fa: false,
   }
   const blank = Object.fromEntries(SETTINGS.map(({ name }) => [name, '']))

@@ -35,10 +35,15 @@ function limitOption(call: Call): number {
   return limit
 }
 
+function authorOf(keyId: number | null, userId: number | null, userName: string | null): string {
+  if (userId !== null) return `${userName ?? 'user'} (${userId})`
+  return keyId === null ? 'operator' : `key ${keyId}`
+}
+
 function toAnswer(entries: readonly AuditEntry[], limit: number): Answer {
   const data = entries.map(({ previousHash: _previous, hash: _hash, ...entry }) => entry)
-  const rows = data.map(({ number, at, keyId, address, action, object, before, after }) => [
-    ...[number, at, keyId === null ? 'operator' : `key ${keyId}`, address, action, object],
+  const rows = data.map(({ number, at, keyId, userId, userName, address, action, object, before, after }) => [
+    ...[number, at, authorOf(keyId, userId, userName), address, action, object],
     JSON.stringify(after ?? before ?? {}),
   ])
   const text =

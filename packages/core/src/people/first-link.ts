@@ -5,15 +5,10 @@ import { ServiceError } from '../platform/errors.ts'
 import type { PasswordCheck } from '../platform/passwords.ts'
 import { requireUncommon } from './common-passwords.ts'
 import { makeLink, peekLink, takeLink } from './links.ts'
-import type { Client } from './person.ts'
+import type { Client, NewPerson } from './person.ts'
 import type { SessionKeeper } from './sessions.ts'
+import { freeAccountName } from './sign-up.ts'
 import { insertMembership, insertOperator, insertUser, validEmail, validPersonName } from './users.ts'
-
-export interface NewPerson {
-  readonly name: string
-  readonly email: string
-  readonly password: string
-}
 
 /** The link with which the first user is made: owner of the first account, and operator. */
 export interface FirstLink {
@@ -86,12 +81,5 @@ async function accountWithoutMembers(transaction: SqlTransaction): Promise<numbe
     select a.id from accounts a
      where a.parent_id is null and a.deleted_at is null and not exists (select from memberships m where m.account_id = a.id)
      order by a.id limit 1`
-  return account?.id ?? (await insertAccount(transaction, await freeName(transaction))).id
-}
-
-async function freeName(sql: AnySql): Promise<string> {
-  const rows = await sql<{ name: string }[]>`
-    select name from (select ${NAME} as name union all select ${NAME} || n from generate_series(2, 1000) n) names
-     where not exists (select from accounts a where lower(a.name) = names.name and a.deleted_at is null) limit 1`
-  return onlyRow(rows).name
+  return account?.id ?? (await insertAccount(transaction, await freeAccountName(transaction, NAME))).id
 }

@@ -1,29 +1,44 @@
 import type { Auth, Principal } from '../accounts/keys/index.ts'
 import type { RateLimits } from '../accounts/rate-limits/index.ts'
+import type { ServiceMail } from '../messages/service-mail.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Sql } from '../platform/database/database.ts'
+import type { Log } from '../platform/log.ts'
 import { createPasswordCheck } from '../platform/passwords.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { createBackground } from './background.ts'
 import { createFirstLink, type FirstLink } from './first-link.ts'
+import { createInvitations, type Invitations } from './invitations.ts'
 import { forgetLinks } from './links.ts'
 import { type LogIn, type LogInResult, logIn } from './log-in.ts'
 import { createLogInLimits } from './log-in-limits.ts'
+import { createPeopleMail } from './mail.ts'
 import { createUsers, type Users } from './manage-users.ts'
 import { createMembers, type Members } from './members.ts'
 import { createOperators, lookAs, type Operators } from './operators.ts'
+import { createPasswordReset, type PasswordReset } from './password-reset.ts'
 import { type Reauthentication, reauthenticate } from './reauthenticate.ts'
 import { type Rights, type Role, rightsOf } from './roles.ts'
+import { completeLogIn, type SecondFactorRequest } from './second-factor.ts'
 import { createSessions, type Session, type Sessions } from './sessions.ts'
+import { createSignUp, type SignUp } from './sign-up.ts'
+import { createTotp, type Totp } from './totp.ts'
 
-export type { FirstLink, NewPerson } from './first-link.ts'
+export type { FirstLink } from './first-link.ts'
+export type { Invitation, Invitations, OpenInvitation } from './invitations.ts'
 export type { LogIn, LogInResult, SecondFactor } from './log-in.ts'
+export { type LinkPage, linkTo } from './mail.ts'
 export type { UserSummary, Users } from './manage-users.ts'
 export type { Member, Members } from './members.ts'
 export type { Operators } from './operators.ts'
-export type { AccountOfUser, Client, LogInMethod, User } from './person.ts'
+export type { PasswordReset } from './password-reset.ts'
+export type { AccountOfUser, Client, LogInMethod, NewPerson, User } from './person.ts'
 export type { Reauthentication } from './reauthenticate.ts'
 export { type MemberRole, PEOPLE_RIGHTS, type PeopleRight, type Rights, ROLES, type Role, rightsOf } from './roles.ts'
+export type { SecondFactorRequest } from './second-factor.ts'
 export type { Session, SessionSummary, Sessions } from './sessions.ts'
+export type { SignUp } from './sign-up.ts'
+export type { Totp } from './totp.ts'
 
 /** People who log in to the dashboard: users, sessions, roles, and how they prove who they are. */
 export interface People {
@@ -32,8 +47,14 @@ export interface People {
   readonly members: Members
   readonly operators: Operators
   readonly users: Users
+  readonly invitations: Invitations
+  readonly signUp: SignUp
+  readonly passwordReset: PasswordReset
+  readonly totp: Totp
   /** See log-in.ts. At most 5 failures per name and network in 15 minutes, and 50 per network and hour. */
   logIn(request: LogIn): Promise<LogInResult>
+  /** See second-factor.ts. */
+  secondFactor(request: SecondFactorRequest): Promise<LogInResult>
   /** Checks the password again, for what must not be done with a stolen session. */
   reauthenticate(session: Session, password: string, address: string): Promise<Reauthentication>
   /** See operators.ts. */
@@ -46,6 +67,8 @@ export interface People {
   principal(session: Session, accountId: number): Promise<Principal | null>
   /** Deletes a batch of expired sessions and links. Returns how many. */
   forgetOld(): Promise<number>
+  /** Waits until mail that was requested has been accepted. */
+  close(): Promise<void>
 }
 
 export interface PeopleDependencies {
@@ -54,17 +77,25 @@ export interface PeopleDependencies {
   readonly rateLimits: RateLimits
   readonly auth: Auth
   readonly clock: Clock
+  readonly serviceMail: ServiceMail
+  readonly log: Log
   readonly config: PeopleSettings
 }
 
 export interface PeopleSettings {
   readonly require2fa: boolean
+  readonly signUp: 'closed' | 'invite' | 'open'
+  readonly publicUrl: string
 }
 
-export function createPeople({ sql, secrets, rateLimits, auth, clock, config }: PeopleDependencies): People {
+export function createPeople(dependencies: PeopleDependencies): People {
+  const { sql, secrets, rateLimits, auth, clock, config, serviceMail, log } = dependencies
   const passwords = createPasswordCheck()
   const limits = createLogInLimits(rateLimits)
   const sessions = createSessions({ sql, secrets, require2fa: config.require2fa })
+  const mail = createPeopleMail({ serviceMail, publicUrl: config.publicUrl, log })
+  const background = createBackground((err) => log.warn({ err }, 'could not send a link'))
+  const common = { sql, clock, passwords, limits, sessions, mail, background }
   const loggingIn = { sql, clock, passwords, limits, sessions, oidcOnly: false }
   return {
     firstLink: createFirstLink({ sql, passwords, sessions }),
@@ -72,6 +103,15 @@ export function createPeople({ sql, secrets, rateLimits, auth, clock, config }: 
     members: createMembers(sql, sessions),
     operators: createOperators(sql, sessions),
     users: createUsers({ sql, passwords, sessions }),
+    invitations: createInvitations({
+      ...common,
+      closed: config.signUp === 'closed',
+      allowMail: limits.invitation,
+    }),
+    signUp: createSignUp({ ...common, isOpen: config.signUp === 'open' }),
+    passwordReset: createPasswordReset(common),
+    totp: createTotp({ ...common, secrets, issuer: new URL(config.publicUrl).hostname }),
+    secondFactor: (request) => completeLogIn({ ...loggingIn, secrets }, request),
     logIn: (request) => logIn(loggingIn, request),
     reauthenticate: (session, password, address) => reauthenticate(loggingIn, session, { password, address }),
     lookAs: (session, accountId, address) => lookAs({ sql, sessions }, session, accountId, address),
@@ -80,6 +120,7 @@ export function createPeople({ sql, secrets, rateLimits, auth, clock, config }: 
       const account = session.accounts.find(({ id }) => id === accountId)
       return account ? auth.principalOfUser(accountId, rightsOf(account.role).scopes) : null
     },
+    close: background.settled,
     forgetOld: async () => (await sessions.forgetOld()) + (await forgetLinks(sql)),
   }
 }

@@ -1,4 +1,11 @@
-import { HOUR, MINUTE, type Rate, type RateLimits, type Standing } from '../accounts/rate-limits/index.ts'
+import {
+  HOUR,
+  MINUTE,
+  type Rate,
+  type RateLimits,
+  requireAllowed,
+  type Standing,
+} from '../accounts/rate-limits/index.ts'
 import { networkOf } from '../platform/networks.ts'
 import { sha256 } from './tokens.ts'
 
@@ -9,6 +16,8 @@ const PER_NETWORK = { limit: 50, seconds: HOUR }
 const CODES = { limit: 10, seconds: 15 * MINUTE }
 /** Mails with links to one address, and those that one network may ask for. */
 const MAILS_TO = { limit: 3, seconds: HOUR }
+/** Invitations of one account. */
+const INVITATIONS = { limit: 50, seconds: HOUR }
 const MAILS_FROM = { limit: 20, seconds: HOUR }
 
 /** Limits that all processes share. Each returns the seconds to wait, or how to give back what was not a failure. */
@@ -16,6 +25,8 @@ export interface LogInLimits {
   logIn(name: string, address: string): Promise<Allowed | Refused>
   code(userId: number): Promise<Allowed | Refused>
   mail(emailKey: string, address: string): Promise<Allowed | Refused>
+  /** Throws rateLimited. */
+  invitation(accountId: number): Promise<void>
 }
 
 export interface Allowed {
@@ -58,6 +69,9 @@ export function createLogInLimits(rateLimits: RateLimits): LogInLimits {
         rate(`log-in ${digest(name)} ${networkOf(address)}`, 'log-ins', PER_NAME),
       ]),
     code: (userId) => take([rate(`code ${userId}`, 'codes', CODES)]),
+    async invitation(accountId) {
+      requireAllowed(await rateLimits.take([rate(`invitations ${accountId}`, 'invitations per hour', INVITATIONS)]))
+    },
     mail: (emailKey, address) =>
       take([
         rate(`links from ${networkOf(address)}`, 'requests for a link from this network', MAILS_FROM),

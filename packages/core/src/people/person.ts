@@ -32,3 +32,10 @@ export interface AccountOfUser {
 
 /** How a user proved who they are. */
 export type LogInMethod = 'password' | 'passkey' | 'oidc'
+
+/** A person who is to become a user. */
+export interface NewPerson {
+  readonly name: string
+  readonly email: string
+  readonly password: string
+}

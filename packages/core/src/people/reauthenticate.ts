@@ -1,7 +1,17 @@
+import type { Clock } from '../platform/clock.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { type LogInDependencies, tooMany } from './log-in.ts'
 import { noteReauthentication, type Session } from './sessions.ts'
 import { selectUser } from './users.ts'
+
+/** Minutes for which a proof of who the user is counts. */
+const FRESH_MINUTES = 10
+
+/** Throws reauthenticationNeeded unless the user proved who they are within 10 minutes. */
+export function requireFresh({ reauthenticatedAt }: Session, clock: Clock): void {
+  if (clock.now() - reauthenticatedAt.getTime() < FRESH_MINUTES * 60_000) return
+  throw new ServiceError('reauthenticationNeeded')
+}
 
 export type Reauthentication =
   | { readonly kind: 'done'; readonly at: Date }

@@ -94,6 +94,8 @@ export interface Config extends OutboundAccess {
   readonly bodyDays: number
   /** Whether users who log in by password need a second factor. */
   readonly require2fa: boolean
+  /** People who can become users: those whom the operator adds, those whom members invite, or anyone. */
+  readonly signUp: 'closed' | 'invite' | 'open'
   /** Bytes of export files that one account may store. */
   readonly exportStorage: number
 }
@@ -170,6 +172,7 @@ export function readConfig(env: Environment): Config {
     hardBounceDays: wholeNumber(env, 'SUPPRESSION_HARDBOUNCE_DAYS', 0, 0, 36500),
     eventDays: wholeNumber(env, 'EVENT_DAYS', 90, 7, 3650),
     bodyDays: wholeNumber(env, 'BODY_DAYS', 30, 7, 3650),
+    signUp: oneOf(env, 'SIGN_UP', ['closed', 'invite', 'open'], 'invite'),
     require2fa: oneOf(env, 'REQUIRE_2FA', ['0', '1'], '0') === '1',
     exportStorage: wholeNumber(env, 'EXPORT_STORAGE_MB', 2048, 1, 1_000_000) * 1024 * 1024,
   }

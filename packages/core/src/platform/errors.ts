@@ -1,4 +1,5 @@
 import { type ErrorRow, row } from './error-row.ts'
+import { PEOPLE_ERRORS } from './people-errors.ts'
 
 export type { ErrorGroup, ErrorRow } from './error-row.ts'
 
@@ -227,23 +228,7 @@ export const ERRORS = {
   messageMalformed: row(125, 'Common', 400, 'Malformed message: {problem}', 550, '5.6.0'),
   mailLoop: row(126, 'Common', 400, 'Too many hops: the message has more than {limit} Received headers', 554, '5.4.6'),
 
-  linkInvalid: row(
-    210,
-    'Account',
-    400,
-    'The link is invalid, has expired or was already used. Request a new one',
-    550,
-    '5.6.0',
-  ),
-  memberUnknown: row(211, 'Account', 400, 'User is not a member of this account', 550, '5.6.0'),
-  lastOwner: row(
-    212,
-    'Account',
-    400,
-    'The last owner or operator who can log in cannot be removed. Give the role to another user first',
-    550,
-    '5.6.0',
-  ),
+  ...PEOPLE_ERRORS,
 
   overloaded: row(503, 'Service', 503, 'Service temporarily overloaded, try again later', 452, '4.3.1'),
   notReady: row(503, 'Service', 503, 'Service temporarily unavailable, try again later', 451, '4.3.0'),

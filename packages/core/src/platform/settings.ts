@@ -130,7 +130,7 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'SERVICE_DOMAIN',
     default: '',
     meaning:
-      'Active sending domain of an account, from which the service sends its own mail as noreply@: letters and notices to the operator, and notices to the owners of accounts. If empty, it sends none.',
+      'Active sending domain of an account, from which the service sends its own mail as noreply@: letters and notices to the operator, notices to the owners of accounts, and the links of the dashboard. If empty, it sends none; with "postrider up" and DELIVERY=sandbox, demo.example.',
   },
   {
     name: 'OPERATOR_DKIM_DOMAIN',
@@ -243,6 +243,12 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'EXPORT_STORAGE_MB',
     default: '2048',
     meaning: 'Megabytes of compressed export files that one account may store; each file is kept for 7 days.',
+  },
+  {
+    name: 'SIGN_UP',
+    default: 'invite',
+    meaning:
+      'Who can become a user of the dashboard: open (anyone with an email address), invite (those whom members invite) or closed (those whom the operator adds with "postrider user add"). Mail with links needs SERVICE_DOMAIN.',
   },
   {
     name: 'REQUIRE_2FA',

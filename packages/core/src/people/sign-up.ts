@@ -1,0 +1,109 @@
+import { noteChange } from '../accounts/audit/index.ts'
+import { insertAccount } from '../accounts/store.ts'
+import type { Clock } from '../platform/clock.ts'
+import { type AnySql, onlyRow, type Sql } from '../platform/database/database.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { PasswordCheck } from '../platform/passwords.ts'
+import type { Background } from './background.ts'
+import { requireUncommon } from './common-passwords.ts'
+import { makeLink, peekLink, takeLink } from './links.ts'
+import { tooMany } from './log-in.ts'
+import type { LogInLimits } from './log-in-limits.ts'
+import type { PeopleMail } from './mail.ts'
+import type { Client, NewPerson } from './person.ts'
+import type { SessionKeeper } from './sessions.ts'
+import { insertMembership, insertUser, selectUserByEmail, validEmail, validPersonName } from './users.ts'
+
+export interface SignUp {
+  /** Whether anyone may sign up: SIGN_UP=open. */
+  readonly isOpen: boolean
+  /**
+   * Sends a link that verifies the address. Nothing is made before it is followed. The answer is the same, after the same time, for
+   * an address that has a user.
+   *
+   * Throws signUpClosed, parameterInvalid (name, email), passwordWeak and overloaded.
+   */
+  request(person: NewPerson, client: Client): Promise<{ kind: 'sent' } | { kind: 'too-many'; until: Date }>
+  /**
+   * Makes the user and an account, which may send a few test messages to the verified address until it has an active domain.
+   * Throws linkInvalid, also if the address has got a user meanwhile.
+   */
+  verify(token: string, client: Client): Promise<{ userId: number; accountId: number; token: string }>
+}
+
+export interface SignUpDependencies {
+  readonly sql: Sql
+  readonly clock: Clock
+  readonly mail: PeopleMail
+  readonly background: Background
+  readonly limits: LogInLimits
+  readonly passwords: PasswordCheck
+  readonly sessions: SessionKeeper
+  readonly isOpen: boolean
+}
+
+const HOURS = 24
+
+interface Pending {
+  readonly name: string
+  readonly email: string
+  readonly password: string
+}
+
+export function createSignUp(dependencies: SignUpDependencies): SignUp {
+  const { sql, clock, background, limits, passwords, sessions, isOpen } = dependencies
+  return {
+    isOpen,
+    async request(person, { address }) {
+      if (!isOpen) throw new ServiceError('signUpClosed')
+      const name = validPersonName(person.name)
+      const email = validEmail(person.email)
+      await requireUncommon(person.password, [name, email.text])
+      const allowed = await limits.mail(email.key, address)
+      if (!allowed.allowed) return tooMany(clock, allowed)
+      const password = await passwords.hash(person.password)
+      background.run(() => sendLink(dependencies, { name, email: email.text, password }))
+      return { kind: 'sent' }
+    },
+    async verify(token, client) {
+      if (!isOpen || !(await peekLink(sql, 'verify', token))) throw new ServiceError('linkInvalid')
+      return sql.begin(async (transaction) => {
+        const pending = (await takeLink(transaction, 'verify', token)).data as unknown as Pending
+        const email = validEmail(pending.email)
+        if (await selectUserByEmail(transaction, email.key)) throw new ServiceError('linkInvalid')
+        const { name, password } = pending
+        const userId = await insertUser(transaction, { name, email, password, verified: true })
+        const accountId = (await insertAccount(transaction, await freeAccountName(transaction, name))).id
+        await transaction`update accounts set trial_address = ${email.text} where id = ${accountId}`
+        await insertMembership(transaction, accountId, userId, 'owner')
+        const by = { keyId: null, userId, address: client.address }
+        await noteChange(transaction, { accountId, by, action: 'account.create', object: `account ${accountId}` })
+        return { userId, accountId, token: await sessions.begin(transaction, userId, 'password', client) }
+      }) as Promise<{ userId: number; accountId: number; token: string }>
+    },
+  }
+}
+
+async function sendLink({ sql, mail }: SignUpDependencies, pending: Pending): Promise<void> {
+  const { email } = pending
+  const { token } = await makeLink(sql, { purpose: 'verify', minutes: HOURS * 60, data: { ...pending } })
+  const isKnown = await selectUserByEmail(sql, validEmail(email).key)
+  const text = isKnown
+    ? `Someone tried to sign up with ${email}, which already has a user. If it was you, log in, or set a new password there.\n`
+    : `Confirm your address ${email} here:\n\n${mail.url('verify', token)}\n\nThe link works once, for ${HOURS} hours. If you did not sign up, ignore this message.\n`
+  await mail.send({
+    to: email,
+    subject: isKnown ? 'You already have a user' : 'Confirm your address',
+    text,
+    key: token,
+  })
+}
+
+/** A name that no account has: the given one, or with a number behind it. */
+export async function freeAccountName(sql: AnySql, name: string): Promise<string> {
+  const base = name.replaceAll('/', ' ').slice(0, 90)
+  const rows = await sql<{ name: string }[]>`
+    select name from (select ${base}::text as name, 1 as n union all select ${base}::text || ' ' || n, n from generate_series(2, 2000) n) names
+     where not exists (select from accounts a where lower(a.name) = lower(names.name) and a.deleted_at is null) order by n limit 1`
+  return onlyRow(rows).name
+}

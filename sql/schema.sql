@@ -1248,6 +1248,18 @@ create table templates (
 create index templates_account on templates (account_id, id);
 create unique index templates_name on templates (account_id, lower(name));
 
+create table tls_report_days (
+  day date not null,
+  policy_domain text not null,
+  rua text[] not null,
+  due_at timestamptz,
+  tries smallint not null default 0,
+  sent text[] not null default '{}'::text[],
+  problem text,
+  constraint tls_report_days_pkey primary key (day, policy_domain)
+);
+create index tls_report_days_due on tls_report_days (due_at) where due_at is not null;
+
 create table tls_report_rows (
   report uuid not null,
   no integer not null,
@@ -1283,6 +1295,17 @@ create index tls_reports_by_domain on tls_reports (policy_domain, received_at);
 create index tls_reports_by_time on tls_reports (received_at);
 create index tls_reports_of_domain on tls_reports (domain_id);
 create unique index tls_reports_once on tls_reports (policy_domain, coalesce(domain_id, 0), authenticated, reporter, organization, report_id);
+
+create table tls_results (
+  day date not null,
+  policy_domain text not null,
+  policy_type text not null,
+  result text not null,
+  mx text not null,
+  sessions bigint not null,
+  constraint tls_results_pkey primary key (day, policy_domain, policy_type, result, mx),
+  constraint tls_results_policy_type_check check (policy_type = any (array['tlsa'::text, 'sts'::text, 'no-policy-found'::text]))
+);
 
 create table tls_rules (
   id integer not null generated always as identity,

@@ -34,6 +34,7 @@ import { createEvents, type Events } from './reporting/events/index.ts'
 import { createExports, type Exports } from './reporting/exports/index.ts'
 import { createFailures, type Failures } from './reporting/failures/index.ts'
 import { createStats, rollUp, type Stats } from './reporting/statistics/index.ts'
+import { createTlsReports, type TlsReports } from './reporting/tls-reports/index.ts'
 import { createWebhooks, type Webhooks } from './reporting/webhooks/index.ts'
 import { createEvidencePacks, type EvidencePacks } from './reputation/evidence/index.ts'
 import { createGuard, type Guard } from './reputation/guard/index.ts'
@@ -69,6 +70,7 @@ export interface Core {
   readonly sources: Sources
   readonly sourceChecks: SourceChecks
   readonly tls: Tls
+  readonly tlsReports: TlsReports
   readonly events: Events
   readonly tracking: Tracking
   readonly returns: Returns
@@ -204,6 +206,7 @@ export function createCore({
     sources,
     sourceChecks,
     tls,
+    tlsReports: createTlsReports({ sql: work, serviceMail, http, config }),
     events: createEvents({
       sql: work,
       async alongside(transaction, batch) {
@@ -240,6 +243,7 @@ export function createCore({
         aggregateReports.forgetOld,
         providerFigures.forgetOld,
         tls.sts.forgetOld,
+        tls.results.forgetOld,
         people.forgetOld,
       ]),
     async close() {

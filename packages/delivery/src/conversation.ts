@@ -10,6 +10,7 @@ import {
   type Stage,
   type Step,
   type TlsLevel,
+  type TlsSession,
   Unrenderable,
 } from '@postrider/core'
 import type { Route } from './mx.ts'
@@ -22,6 +23,7 @@ import { cutText, MAX_KEPT_BYTES } from './smtp/reply-reader.ts'
 import { type HostMemory, openSession } from './smtp/session.ts'
 import { runTransaction, type TransactionEnd } from './smtp/transaction.ts'
 import { isSamePolicy } from './tls/host-level.ts'
+import { refusedResult, sessionResult } from './tls/session-result.ts'
 
 /** One message to one recipient, as sent to a server. */
 export interface OutgoingMessage {
@@ -51,6 +53,8 @@ export interface ConversationOptions {
   readonly connections: Connections
   /** The TLS level that is demanded. */
   readonly tls: TlsLevel
+  /** Called with the result of each session that was opened, or that TLS has prevented. */
+  readonly onSession?: (session: TlsSession) => void
   /** Called with the reply by which a server ended a kept session before the message was offered. */
   readonly onSessionEnded: (host: string, reply: Reply) => void
 }
@@ -81,6 +85,7 @@ export async function converse(options: ConversationOptions): Promise<Conversati
       continue
     }
     noteTested(opened, options.route)
+    options.onSession?.(sessionResult(opened, options.route.policy))
     const end = await offer(opened, options, steps)
     if (end.kind === 'lost' && end.stage === 'mail') {
       await opened.closed
@@ -132,12 +137,14 @@ async function keptConnection({
 
 async function open(
   endpoint: Endpoint,
-  { heloName, memory, connections, tls }: ConversationOptions,
+  { heloName, memory, connections, tls, route, onSession }: ConversationOptions,
   steps: Step[],
 ): Promise<SmtpConnection | { stage: Stage; reply: Reply }> {
   try {
     return await openSession(endpoint, { heloName, memory, steps, opened: connections.opened, level: tls })
   } catch (error) {
+    const refused = refusedResult(endpoint, route.policy, error)
+    if (refused) onSession?.(refused)
     return sessionFailure(error)
   }
 }

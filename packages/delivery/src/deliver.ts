@@ -7,6 +7,7 @@ import {
   messageIdText,
   release,
   type SendPermission,
+  UNDEMANDING,
 } from '@postrider/core'
 import { addedFields } from './added-fields.ts'
 import { type ConversationEnd, type ConversationOptions, converse, type OutgoingMessage } from './conversation.ts'
@@ -25,7 +26,8 @@ export interface InFlightDelivery extends LoadedDelivery {
   readonly takenAt: number
 }
 
-export interface DeliverOptions extends Omit<ConversationOptions, 'withMessage' | 'onlyHost' | 'attempt'> {
+export interface DeliverOptions
+  extends Omit<ConversationOptions, 'withMessage' | 'onSession' | 'onlyHost' | 'attempt'> {
   readonly core: Core
   readonly bodies: LargeBodies
   readonly suspects: Suspects
@@ -49,6 +51,7 @@ export async function deliver(
     ...options,
     onlyHost: delivery.onlyHost,
     attempt: delivery.attempt,
+    ...countingOf({ delivery, message }, options.core),
     withMessage: (act) => withMessage({ delivery, message }, options, act),
   })
 }
@@ -57,6 +60,12 @@ export async function deliver(
 const EXPANDED = { octets: 1024 * 1024, factor: 4 } as const
 /** Memory of a built message, as a multiple of its length. */
 const MEMORY_FACTOR = 1.5
+
+/** Sessions count for the TLS report of the recipient's domain; those that deliver such reports do not (RFC 8460 5.3). */
+function countingOf({ delivery, message }: LoadedDelivery, { tls }: Core): Pick<ConversationOptions, 'onSession'> {
+  if (message.settings.tls === UNDEMANDING) return {}
+  return { onSession: (session) => tls.results.count(delivery.recipientDomain, session) }
+}
 
 /**
  * Builds the message and runs `act` with it. A message that has become much larger than its body is released and built again (with the

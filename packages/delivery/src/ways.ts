@@ -7,6 +7,7 @@ import {
   type SmartHostUse,
   smartHostOf,
   type TlsLevel,
+  UNDEMANDING,
 } from '@postrider/core'
 import type { InFlightDelivery } from './deliver.ts'
 import type { Route } from './mx.ts'
@@ -93,7 +94,8 @@ export class Ways {
 
   #withTls({ delivery, message }: InFlightDelivery, way: Omit<Way, 'kind' | 'tls' | 'site'>): Way {
     const { accountId, recipientDomain } = delivery
-    const { place, route } = way
+    const route = message.settings.tls === UNDEMANDING ? withoutDane(way.route) : way.route
+    const { place } = way
     const question = {
       accountId,
       recipientDomain,
@@ -102,7 +104,7 @@ export class Ways {
       published: route.policy?.mode === 'enforce' ? ('sts' as const) : undefined,
     }
     const tls = this.#tls.levelOf(question)
-    return { kind: 'way', ...way, tls, site: sessionsOf(route.site, tls, route.dane) }
+    return { kind: 'way', ...way, route, tls, site: sessionsOf(route.site, tls, route.dane) }
   }
 
   #viaSmartHost(place: string | undefined, inFlight: InFlightDelivery): Way | undefined {
@@ -157,4 +159,10 @@ export class Ways {
     const { hadSession, lastPlace } = await this.#options.core.deliveries.attemptsSoFar(messageId, recipientNo)
     return hadSession || smartHostOf(lastPlace ?? '') !== undefined
   }
+}
+
+/** The route without the demands of TLSA records. */
+function withoutDane(route: Way['route']): Way['route'] {
+  const { dane: _, ...rest } = route
+  return { ...rest, hosts: route.hosts.map(({ name, preference }) => ({ name, preference })) }
 }

@@ -16,7 +16,7 @@ import { runRetentionLoops } from './retention-loops.ts'
 import { createRoutes } from './routes.ts'
 import { runServiceMailLoop } from './service-mail-loop.ts'
 import { runSourceLoops } from './source-loops.ts'
-import { runDnssecLoop, runStsLoop } from './tls/sts-loop.ts'
+import { runDnssecLoop, runStsLoop, runTlsReportLoops } from './tls/sts-loop.ts'
 import { runWarmUpLoop } from './warm-up-loop.ts'
 import { runWebhookLoop } from './webhook-loop.ts'
 
@@ -79,7 +79,8 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
     ...runSourceLoops({ core, log }),
   ]
   if (asksDns(config)) background.push(runDomainLoop({ core, log }))
-  if (config.delivery.kind === 'mx') background.push(runStsLoop({ core, log }), runDnssecLoop({ core, log }))
+  if (config.delivery.kind === 'mx')
+    background.push(runStsLoop({ core, log }), runDnssecLoop({ core, log }), ...runTlsReportLoops({ core, log }))
   return {
     async close() {
       const atRest = Promise.all(background.map((loop) => loop.stop()))

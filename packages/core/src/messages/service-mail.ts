@@ -1,8 +1,9 @@
+import { UNDEMANDING } from '../delivery/tls/levels.ts'
 import { selectHolder } from '../domains/store.ts'
 import type { Config } from '../platform/config.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
-import type { SubmittedAttachment } from '../submission/submission.ts'
+import type { MimeContent, SubmittedAttachment } from '../submission/submission.ts'
 import type { Acceptance } from './accept.ts'
 import type { Messages } from './index.ts'
 import { OPERATOR_PRINCIPAL, plainMail, plainSender } from './plain-mail.ts'
@@ -14,6 +15,8 @@ export interface ServiceMessage {
   readonly text: string
   readonly attachments?: readonly SubmittedAttachment[]
   readonly replyTo?: string | undefined
+  /** The whole message, instead of text and attachments, without Date and Message-ID. It is delivered even if TLS fails (RFC 8460 3). */
+  readonly mime?: Buffer
   /** Repeated calls with it send one message, within 24 hours. */
   readonly key: string
 }
@@ -47,7 +50,7 @@ export function createServiceMail({ sql, messages, config }: ServiceMailDependen
   return {
     operatorMail,
     isPossible: serviceDomain !== undefined,
-    async send({ to, subject, text, attachments = [], replyTo, key }) {
+    async send({ to, subject, text, attachments = [], replyTo, key, mime }) {
       const holder = serviceDomain === undefined ? undefined : await selectHolder(sql, serviceDomain)
       const principal = holder && (await plainSender(sql, holder.accountId, OPERATOR_PRINCIPAL))
       if (!principal) {
@@ -59,15 +62,24 @@ export function createServiceMail({ sql, messages, config }: ServiceMailDependen
       return messages.accept({
         ...mail,
         subject,
-        content: { kind: 'parts', html: undefined, text, amp: undefined },
+        content: mime ? wholeMessage(mime) : { kind: 'parts', html: undefined, text, amp: undefined },
         attachments,
         replyTo,
         // Its text may quote what others wrote.
         literal: true,
-        settings: { ...mail.settings, ...(to === operatorMail ? { bypass: ['all'] as const } : {}) },
+        settings: {
+          ...mail.settings,
+          ...(to === operatorMail ? { bypass: ['all'] as const } : {}),
+          ...(mime ? { tls: UNDEMANDING } : {}),
+        },
         idempotencyKey: key,
         fingerprint: Buffer.from(key),
       })
     },
   }
+}
+
+function wholeMessage(mime: Buffer): MimeContent {
+  const trace = { helo: 'localhost', address: '127.0.0.1', protocol: 'ESMTP' }
+  return { kind: 'mime', pieces: [mime], trace, lacksDate: true, lacksMessageId: true, nullReturnPath: false }
 }

@@ -130,7 +130,7 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'SERVICE_DOMAIN',
     default: '',
     meaning:
-      'Active sending domain of an account, from which the service sends its own mail as noreply@: letters and notices to the operator, notices to the owners of accounts, and the links of the dashboard. If empty, it sends none; with "postrider up" and DELIVERY=sandbox, demo.example.',
+      'Active sending domain of an account, from which the service sends its own mail as noreply@: letters and notices to the operator, notices to the owners of accounts, TLS reports to domains that ask for them, and the links of the dashboard. If empty, it sends none; with "postrider up" and DELIVERY=sandbox, demo.example.',
   },
   {
     name: 'OPERATOR_DKIM_DOMAIN',

@@ -28,6 +28,8 @@ export interface Secured {
   readonly isVerified: boolean
   /** The TLSA record that the certificate was accepted by. */
   readonly by: string | undefined
+  /** Why it is not valid. */
+  readonly problem: string | undefined
 }
 
 /**
@@ -88,7 +90,12 @@ export function secure(
       if (early) keep(early)
       tls.removeAllListeners('error').removeAllListeners('close')
       tls.setNoDelay(true)
-      resolve({ socket: tls, isVerified: judged.isValid, by: judged.isValid ? judged.by : undefined })
+      resolve({
+        socket: tls,
+        isVerified: judged.isValid,
+        by: judged.isValid ? judged.by : undefined,
+        problem: judged.isValid ? undefined : judged.problem,
+      })
     })
   })
 }

@@ -8,6 +8,7 @@ import {
   strongestLevel,
   type TlsDemand,
   type TlsLevel,
+  UNDEMANDING,
 } from '@postrider/core'
 import { createRefresher } from '../refresher.ts'
 
@@ -55,6 +56,7 @@ export class TlsPolicy {
 
   /** Returns the strongest level that message, account, rule, provider and recipient's domain demand. */
   levelOf({ accountId, recipientDomain: domain, asked = '', place, published }: TlsQuestion): TlsLevel {
+    if (asked === UNDEMANDING) return 'opportunistic'
     const provider = this.#options.providers.named(partsOfPlace(place).base)
     return strongestLevel([
       isTlsDemand(asked) ? asked : undefined,

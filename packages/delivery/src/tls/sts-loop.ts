@@ -22,6 +22,40 @@ export function runDnssecLoop({ core, log }: { core: Core; log: Log }): Loop {
   })
 }
 
+/** Milliseconds between two writes of counted sessions: those of a process that is killed are lost. */
+const FLUSH_EVERY_MS = 60_000
+const SEND_EVERY_MS = 30_000
+
+/** Stores the results of sessions, and sends the TLS reports of past days. Workers share the work. */
+export function runTlsReportLoops({ core, log }: { core: Core; log: Log }): Loop[] {
+  const flushing = runLoop({
+    name: 'TLS results',
+    log,
+    act: async () => {
+      await core.tls.results.flush()
+      return false
+    },
+    every: FLUSH_EVERY_MS,
+    breath: 0,
+  })
+  const sending = runLoop({
+    name: 'TLS report',
+    log,
+    act: async () => {
+      const sent = await core.tlsReports.sendSome()
+      if (sent?.problem !== undefined) log.warn(sent, 'could not send a TLS report, will retry')
+      return sent !== undefined
+    },
+    every: SEND_EVERY_MS,
+    breath: 20,
+  })
+  const stop = async (): Promise<void> => {
+    await flushing.stop()
+    await core.tls.results.flush().catch((err: unknown) => log.warn({ err }, 'could not store the results of sessions'))
+  }
+  return [{ wake: flushing.wake, stop }, sending]
+}
+
 /** Fetches again, once per day, the MTA-STS policies of domains that got mail within a week. Workers share the work. */
 export function runStsLoop({ core, log }: { core: Core; log: Log }): Loop {
   return runLoop({

@@ -5,6 +5,7 @@ import { createDnssec, type Dnssec } from '../../platform/dnssec/index.ts'
 import type { Log } from '../../platform/log.ts'
 import { createDane, type Dane } from './dane.ts'
 import type { TlsDemand } from './levels.ts'
+import { createTlsResults, type TlsResults } from './results.ts'
 import {
   accountTls,
   listTlsRules,
@@ -23,6 +24,7 @@ export type { Dane, HostDane } from './dane.ts'
 export { daneFor } from './dane.ts'
 export { isListed } from './fetch-policy.ts'
 export * from './levels.ts'
+export type { TlsResult, TlsResults, TlsSession } from './results.ts'
 export type { TlsRule, TlsTarget } from './rules.ts'
 export type { DomainTls } from './show.ts'
 export type { DomainPolicy, StsPolicies } from './sts-policies.ts'
@@ -46,12 +48,17 @@ export interface Tls {
   readonly dnssec: Dnssec
   /** See dane.ts. */
   readonly dane: Dane
+  /** See results.ts. */
+  readonly results: TlsResults
 }
 
 export interface TlsDependencies {
   readonly sql: Sql
   readonly log: Log
-  readonly config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 'delivery' | 'dnssecResolver' | 'mxPort'>
+  readonly config: Pick<
+    Config,
+    'dnsServers' | 'allowPrivateMx' | 'delivery' | 'dnssecResolver' | 'mxPort' | 'serviceDomain'
+  >
 }
 
 export function createTls({ sql, log, config }: TlsDependencies): Tls {
@@ -70,5 +77,6 @@ export function createTls({ sql, log, config }: TlsDependencies): Tls {
     sts: createStsPolicies({ sql, log, config }),
     dnssec,
     dane,
+    results: createTlsResults({ sql, config }),
   }
 }

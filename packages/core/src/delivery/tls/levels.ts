@@ -13,6 +13,9 @@ export const TLS_DEMANDS = ['required', 'verified', 'dane'] as const
 
 export type TlsDemand = (typeof TLS_DEMANDS)[number]
 
+/** The demand of a message that no policy applies to: a TLS report must arrive even if TLS fails. Only the service itself has it. */
+export const UNDEMANDING = 'opportunistic'
+
 /** The error of a wrong level. */
 export const TLS_PROBLEM = 'must be required, verified or dane'
 

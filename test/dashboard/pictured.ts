@@ -10,6 +10,8 @@ export const PICTURED: readonly (readonly [name: string, path: string | Find])[]
   ['domain-new', '/app/:account/domains/new'],
   ['suppressions', '/app/:account/suppressions'],
   ['suppression-new', '/app/:account/suppressions/new'],
+  ['statistics', '/app/:account/statistics'],
+  ['statistics-tags', '/app/:account/statistics?by=tag&from=2026-01-01&to=2027-01-01'],
   ['keys', '/app/:account/keys'],
   ['key-new', '/app/:account/keys/new'],
   ['accounts', '/app/accounts'],

@@ -3,7 +3,15 @@ import { DOMAINS } from './pages/domains/domains.ts'
 import { KEYS } from './pages/keys/keys.ts'
 import { OVERVIEW } from './pages/overview/overview.ts'
 import { START } from './pages/start/start.ts'
+import { STATISTICS } from './pages/statistics/statistics.ts'
 import { SUPPRESSIONS } from './pages/suppressions/suppressions.ts'
 
 /** All pages of the dashboard. test/dashboard/roles.test.ts asks each of them in each role. */
-export const ROUTES: readonly DashboardRoute[] = [...START, ...OVERVIEW, ...DOMAINS, ...SUPPRESSIONS, ...KEYS]
+export const ROUTES: readonly DashboardRoute[] = [
+  ...START,
+  ...OVERVIEW,
+  ...DOMAINS,
+  ...SUPPRESSIONS,
+  ...STATISTICS,
+  ...KEYS,
+]

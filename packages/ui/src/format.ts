@@ -27,6 +27,10 @@ export interface Format {
   plainTime(at: Date): string
   /** A day, "24 Nov 2026". */
   day(at: Date): string
+  /** The day of a time in the account's time zone, as `yyyy-mm-dd`. */
+  dayKey(at: Date): string
+  /** A day that is given as `yyyy-mm-dd`: this year "24 Nov", else with the year. */
+  dayOfKey(day: string): string
 }
 
 /** `now` is the time of the request, by the database's clock. */
@@ -85,6 +89,12 @@ export function createFormat(language: Language, timeZone: string, now: Date): F
     },
     plainTime: clock,
     day: (at) => show(at, { day: 'numeric', month: 'short', year: 'numeric' }),
+    dayKey: (at) => dateFormat('sv-SE', { dateStyle: 'short', timeZone }).format(at),
+    dayOfKey(day) {
+      const year = day.startsWith(show(now, { year: 'numeric' })) ? {} : ({ year: 'numeric' } as const)
+      const options = { day: 'numeric', month: 'short', ...year, timeZone: 'UTC' } as const
+      return dateFormat(locale, options).format(new Date(`${day}T00:00:00Z`))
+    },
   }
 }
 

@@ -45,6 +45,7 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
       { name: 'overview', icon: 'overview', path: '', right: null, key: 'o' },
       { name: 'domains', icon: 'globe', path: 'domains', right: 'domains', key: 'd' },
       { name: 'suppressions', icon: 'ban', path: 'suppressions', right: 'suppressions', key: 's' },
+      { name: 'statistics', icon: 'chart', path: 'statistics', right: 'stats', key: 'n' },
     ],
   },
   {

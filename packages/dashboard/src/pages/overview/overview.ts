@@ -26,7 +26,7 @@ async function overview(call: AccountCall): Promise<Answer> {
     core.stats.sums({
       accountId: own.id,
       subject: 'recipient_domain',
-      first: today(call),
+      first: call.format.dayKey(call.now),
       times: true,
       limit: 10,
       offset: 0,
@@ -53,11 +53,6 @@ ${throughput(call, counts, span)}
 <div class="cols even"><section class="box w7">${deliveryTimes(call, times.stats)}</section><section class="box w5">${needsAttention(call, domains, standing.holds)}</section></div>
 ${reputationMeters(call, sumOf(month ?? counts))}`,
   })
-}
-
-/** Today in UTC; the statistics answer by the account's own days. */
-function today({ now }: AccountCall): string {
-  return now.toISOString().slice(0, 10)
 }
 
 async function unwellDomains({ core, account: own }: AccountCall): Promise<readonly Domain[]> {

@@ -795,6 +795,7 @@ create table messages (
   constraint messages_format_check check (format = any (array['mime'::text, 'content'::text]))
 ) partition by range (id);
 create index messages_account on messages (account_id, id) include (recipients);
+create index messages_resent on messages ((settings ->> 'resentFrom'::text)) where settings ? 'resentFrom'::text;
 
 create table mta_sts_policies (
   domain text not null,

@@ -106,6 +106,11 @@ export function v2Calls({ day, subaccount, message, last, jobId, webhook, templa
     list('a week long ago', `after:${day(60)} before:${day(53)} state:bounced`),
     list('a message', `id:${message}`),
     get('showMessage', `/messages/${message}`),
+    get('messageBody', `/messages/${message}/body`),
+    { ...get('downloadMessage', `/messages/${message}/source`, 'the beginning'), beginning: true },
+    // The measured message has no attachment: what is measured is how long that takes to find.
+    get('downloadAttachment', `/messages/${message}/attachments/0`, 'one that is absent'),
+    get('showKey', '/key'),
     get('readEventFeed', '/events/feed?after=0&limit=1000', 'the first 1,000'),
     get('readEventFeed', `/events/feed?after=${last - 1000}&limit=1000`, 'the last 1,000'),
     get('readEventFeed', `/events/feed?after=${Math.floor(last / 2)}&limit=1000&types=domain`, 'a type that is rare'),

@@ -53,6 +53,9 @@ export function createNormalizer(known: Readonly<Record<string, string>>): (text
       .replace(/(?<![\w.])\d{10}(\d{3})?(?![\w.])/g, (time, milliseconds) =>
         named(Number(milliseconds ? time : `${time}000`), ` in ${milliseconds ? 'milli' : ''}seconds`, time),
       )
+      .replace(/\b\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000/g, (time) =>
+        named(Date.parse(time), ' in a header', time),
+      )
       .replace(/(?<=retry-after: |Retry after )\d{3,4}\b/g, '<seconds>')
       .replace(/(?<="milliseconds":)\d+/g, '<milliseconds>')
       .replace(/\b\d\d:\d\d UTC\b/g, '<minute>')

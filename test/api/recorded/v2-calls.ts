@@ -21,7 +21,8 @@ export async function recordV2(recorder: Recorder, world: World): Promise<void> 
   await recordSubaccounts(row)
   await recordKeys(row)
   for (const tags of ['a', 'a,b', 'c']) {
-    const body = { ...messageFrom(owner), tags }
+    const file = { fileName: 'rules.txt', fileContent: 'cnVsZXM=' }
+    const body = { ...messageFrom(owner), tags, ...(tags === 'c' ? { attachments: [file] } : {}) }
     await recorder.ask(`sendEmail: with tags ${tags}`, { path: '/v2/sendEmail', headers: { api_key: owner.key }, body })
     await world.deliver()
   }
@@ -219,9 +220,18 @@ async function recordReports(row: Row): Promise<void> {
   const [{ messageId: messageid, trid }] = sent as unknown as [{ messageId: string; trid: number }]
   await row('explainDelivery', 'GET /delivery', { messageid })
   await row('explainDelivery', 'POST /delivery', { trid })
-  await row('listMessages', 'GET /messages', { search: 'state:delivered', limit: 2, cursor: '' })
-  await row('listMessages', 'POST /messages', { id: messageid, door: 'v2' })
+  await row('listMessages', 'GET /messages', { search: 'state:delivered before:2099-01-01', limit: 2, cursor: '' })
+  // Ids have the time of this host, which is later than that of the database here.
+  const attached = await row('listMessages', 'POST /messages', { has: 'attachment', door: 'v2', before: '2099-01-01' })
+  const [{ messageId }] = attached as unknown as [{ messageId: string }]
+  await row('downloadAttachment', 'GET /messages/:messageId/attachments/:index', {}, { messageId, index: 0 })
   await row('showMessage', 'GET /messages/:messageId', { from_recipient: 0 }, { messageId: messageid })
+  await row('messageBody', 'GET /messages/:messageId/body', { recipient_no: 0 }, { messageId: messageid })
+  await row('downloadMessage', 'GET /messages/:messageId/source', {}, { messageId: messageid })
+  await row('tryNow', 'POST /messages/:messageId/try-now', {}, { messageId: messageid })
+  await row('cancelMessage', 'POST /messages/:messageId/cancel', {}, { messageId: messageid })
+  await row('resend', 'POST /messages/:messageId/resend', { recipients: [0] }, { messageId: messageid })
+  await row('showKey', 'GET /key')
   await row('getStats', 'GET /stats', { ...days, metrics: 'all', aggregated_by: 'day' })
   await row('getStats', 'POST /stats', { startdate, enddate, by: 'domain' })
   await row('getStats', 'GET /stats', { startdate, by: 'domain', domain: 'v2-calls.example' })

@@ -248,6 +248,10 @@ async function recordSettings(row: Row): Promise<void> {
     await row(`list ${kind}`, `GET /${kind}`)
   }
   await row('viewUsername', 'GET /user/username')
+  await row('viewProfile', 'GET /user/profile')
+  await row('viewAccount', 'GET /user/account')
+  await row('viewEmail', 'GET /user/email')
+  await row('viewCredits', 'GET /user/credits')
   const tls = '/user/settings/enforced_tls'
   await row('viewEnforcedTls', `GET ${tls}`)
   for (const [what, body] of [

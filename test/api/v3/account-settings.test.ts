@@ -101,6 +101,28 @@ t.test('@sendgrid/client reads and changes settings and reads the user name', as
   t.same(await request({ method: 'GET', url: '/v3/user/username' }), who)
 })
 
+t.test('the calls that integrations test their connection with answer', async (t) => {
+  proves(t, 'operation.viewProfile', 'operation.viewAccount', 'operation.viewEmail', 'operation.viewCredits')
+  const { call, accountId, accountName } = await makeCaller()
+  const { core, sql } = service
+  const bodyOf = async (path: string) => (await call('GET', path)).json
+  t.match(await bodyOf('/user/profile'), { company: accountName, first_name: '', last_name: '', city: '', zip: '' })
+  t.strictSame(await bodyOf('/user/account'), { type: 'paid', reputation: 100 })
+  await sql`
+    insert into account_counts (account_id, hour, accepted, delivered, hard, soft, complained)
+    values (${accountId}, date_trunc('hour', service_now()), 200, 190, 10, 0, 1)`
+  t.strictSame(await bodyOf('/user/account'), { type: 'paid', reputation: 94.5 })
+  t.strictSame(await bodyOf('/user/email'), { email: '' })
+  await sql`update accounts set email = 'desk@ship.example' where id = ${accountId}`
+  t.strictSame(await bodyOf('/user/email'), { email: 'desk@ship.example' })
+  t.match(await bodyOf('/user/credits'), { remain: 1_000_000_000, used: 0, overage: 0, reset_frequency: 'monthly' })
+  await core.credits.limit(accountId, 500)
+  await sql`insert into credit_usage (account_id, day, slot, used) values (${accountId}, (service_now() at time zone 'UTC')::date, 0, 7)`
+  t.match(await bodyOf('/user/credits'), {
+    ...{ remain: 500, used: 7, total: 507, last_reset: /^\d{4}-\d\d-01$/, next_reset: /^\d{4}-\d\d-01$/ },
+  })
+})
+
 t.test('an account demands TLS, or valid certificates, of the recipients of its mail', async (t) => {
   proves(t, 'operation.viewEnforcedTls', 'operation.changeEnforcedTls')
   const { call, accountId } = await makeCaller()

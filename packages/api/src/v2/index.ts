@@ -65,7 +65,8 @@ export async function v2(app: FastifyInstance, { core, entrance, letIn }: Doors)
         Array.isArray(onBehalfOf) ? onBehalfOf[0] : onBehalfOf,
       )
       const { calls, sends } = request.principal.rates
-      await keepRate(core.rateLimits, request.routeOptions.config.operation?.submits ? sends : calls, reply)
+      const { operation } = request.routeOptions.config
+      await keepRate(core.rateLimits, operation?.submits || operation?.sends ? sends : calls, reply)
       const reserve = request.routeOptions.config.operation?.takes ? reserveStream : reserveBody
       reserve(entrance.budget, request, reply)
     })

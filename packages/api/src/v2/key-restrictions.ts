@@ -76,7 +76,7 @@ function timeOf(text: string): Date {
   return time
 }
 
-export function shownRestrictions({ restrictions }: ApiKey): Static<typeof ShownRestrictions> {
+export function shownRestrictions({ restrictions }: Pick<ApiKey, 'restrictions'>): Static<typeof ShownRestrictions> {
   const {
     templates,
     senderDomains,

@@ -71,6 +71,8 @@ export const DetailedMessage = Type.Object({
   keyId: Type.Union([Type.Integer(), Type.Null()], { description: 'the API key that it was submitted with' }),
   clientAddress: Type.Union([Type.String(), Type.Null()], { description: 'the IP address that it was submitted from' }),
   bodyStored: Type.Boolean({ description: 'false after the retention period of bodies' }),
+  resentFrom: Type.Union([Type.String(), Type.Null()], { description: 'the message that it is sent again from' }),
+  resentAs: Type.Array(Type.String(), { description: 'the messages by which it was sent again, the first 20' }),
   recipients: Type.Integer({ description: 'the number of its recipients' }),
   deliveries: Type.Array(DetailedDelivery, { description: 'at most 100, by recipientNo' }),
   nextRecipient: Type.Union([Type.Integer(), Type.Null()], {
@@ -133,13 +135,14 @@ type Detailed = Static<typeof DetailedMessage>
 /** A page of a message. */
 export function detailedMessage(details: MessageDetails, returns: Detailed['returns'], isLastPage: boolean): Detailed {
   const { id, from, subject, tags, size, recipients, keyId, clientAddress, hasAttachment, isBodyStored } = details
+  const { resentFrom, resentAs } = details
   const last = details.deliveries.at(-1)
   return {
     ...{ messageId: id, door: details.door as Detailed['door'], fromaddress: from, subject, tags: [...tags], size },
     hasAttachment,
     acceptedAt: details.acceptedAt.toISOString(),
     scheduledAt: iso(details.scheduledAt),
-    ...{ keyId, clientAddress, bodyStored: isBodyStored, recipients },
+    ...{ keyId, clientAddress, bodyStored: isBodyStored, recipients, resentFrom, resentAs: [...resentAs] },
     deliveries: details.deliveries.map(detailedDelivery),
     nextRecipient: isLastPage || !last ? null : last.recipientNo + 1,
     events: details.events.map(({ id, type, occurredAt, recipientNo, detail }) => ({

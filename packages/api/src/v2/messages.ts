@@ -176,7 +176,7 @@ function shownExample(): Static<typeof DetailedMessage> {
   const { trid, recipientNo, recipient, kind, xapiheader, state, reason } = row
   return {
     ...{ messageId, door, fromaddress, subject, tags, size, hasAttachment, acceptedAt, scheduledAt: null, keyId: 12 },
-    ...{ clientAddress: '192.0.2.7', bodyStored: true, recipients: 1 },
+    ...{ clientAddress: '192.0.2.7', bodyStored: true, resentFrom: null, resentAs: [], recipients: 1 },
     deliveries: [
       {
         ...{ trid, recipientNo, recipient, kind, xapiheader, state, reason, waitingFor: 'retry' as const },

@@ -13,7 +13,8 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
   readonly name: string
   readonly summary: string
   readonly group: OperationGroup
-  readonly scope: Exclude<Scope, 'all'>
+  /** The scope that the key must have; null: any key. */
+  readonly scope: Exclude<Scope, 'all'> | null
   /** Paths below /v2 with the methods of each. The first is the documented one, and one of them accepts POST (contract 22). */
   readonly routes: readonly Route[]
   /**
@@ -51,6 +52,8 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
     /** Throws the errors that take precedence over those of the schema. */
     readonly checkBody: (body: unknown) => void
   }
+  /** It sends mail without a submission in its body: the rate limit of sends applies instead of that of calls. */
+  readonly sends?: boolean
   readonly act: (input: Static<Input>, call: Call) => Promise<OperationResult<Static<Answer>> | Streamed>
 }
 
@@ -61,7 +64,7 @@ export interface Envelope {
   /** Whether they replace message and error_info. */
   readonly bare?: boolean
 }
-export type StreamedType = 'text/csv' | 'application/x-ndjson'
+export type StreamedType = 'text/csv' | 'application/x-ndjson' | 'message/rfc822' | 'application/octet-stream'
 
 export type Route = readonly [path: string, ...methods: HTTPMethods[]]
 

@@ -16,8 +16,11 @@ import { EVENTS } from './events.ts'
 import { EXPORTS } from './exports.ts'
 import { inputOf } from './input.ts'
 import { KEYS } from './keys.ts'
+import { MESSAGE_ACTIONS } from './message-actions.ts'
+import { MESSAGE_BODY } from './message-body.ts'
 import { MESSAGES } from './messages.ts'
 import type { Operation } from './operation.ts'
+import { OWN_KEY } from './own-key.ts'
 import { PRIVACY } from './privacy.ts'
 import { SEND_EMAIL } from './send-email.ts'
 import { STATS } from './stats.ts'
@@ -36,10 +39,13 @@ export const OPERATIONS: readonly Operation[] = [
   ...SUBACCOUNTS,
   ...CREDITS,
   ...KEYS,
+  ...OWN_KEY,
   ...PRIVACY,
   ...EVENTS,
   ...DELIVERY,
   ...MESSAGES,
+  ...MESSAGE_BODY,
+  ...MESSAGE_ACTIONS,
   ...STATS,
   ...EXPORTS,
   ...WEBHOOKS,
@@ -72,7 +78,7 @@ function addRoutes(app: FastifyInstance, core: Core, operation: Operation): void
         config: { group: operation.group, operation, documentation },
         ...ofBody,
         onRequest: async ({ principal }) => {
-          requireScope(principal, operation.scope)
+          if (operation.scope !== null) requireScope(principal, operation.scope)
           if (submits) core.messages.requireMaySend(principal)
         },
         handler: (request, reply) => answer(operation, core, request, reply),
@@ -95,21 +101,35 @@ async function answer(
   reply: FastifyReply,
 ): Promise<unknown> {
   if (operation.creates && idempotencyKeyOf(request) !== undefined) {
-    throw invalidParameter('Idempotency-Key', 'is accepted by sendEmail only; repeating this call repeats its effect')
+    throw invalidParameter(
+      'Idempotency-Key',
+      'is accepted by sendEmail and resend only; repeating this call repeats its effect',
+    )
   }
   const input = operation.submits ? (request.body as Record<string, unknown>) : validInputOf(operation, request)
   const { principal } = request
   const by = { keyId: principal.keyId, address: clientAddress(request) }
   const result = await operation.act(input, { core, principal, by, request, reply })
   if ('stream' in result) {
-    reply.type(`${result.type ?? operation.gives?.[0]}; charset=utf-8`)
-    reply.header('content-disposition', `attachment; filename="${result.fileName}"`)
+    const type = result.type ?? operation.gives?.[0] ?? ''
+    reply.type(BINARY.has(type) ? type : `${type}; charset=utf-8`)
+    reply.header('content-disposition', disposition(result.fileName))
     return result.stream
   }
   if (reply.sent) return reply
   const { data, totalRecords, beside } = result
   const counted = totalRecords === undefined ? {} : { totalRecords }
   return { ...(operation.envelope?.bare ? { data } : success(data)), ...counted, ...beside }
+}
+
+const BINARY: ReadonlySet<string> = new Set(['message/rfc822', 'application/octet-stream'])
+
+/** Returns Content-Disposition for a file with any name (RFC 6266 4.3, RFC 8187). */
+function disposition(fileName: string): string {
+  const plain = fileName.replace(/[^A-Za-z0-9._-]/g, '_').slice(0, 100)
+  if (plain === fileName) return `attachment; filename="${plain}"`
+  const encoded = encodeURIComponent(fileName.toWellFormed().slice(0, 200)).replace(/['()*]/g, '_')
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
 }
 
 function validInputOf(operation: Operation, request: FastifyRequest): Record<string, unknown> {

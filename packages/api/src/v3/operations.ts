@@ -26,6 +26,7 @@ import { STATS } from './stats.ts'
 import { SUPPRESSION_GROUPS } from './suppression-groups.ts'
 import { SUPPRESSIONS } from './suppressions.ts'
 import { TEMPLATES } from './templates.ts'
+import { USER_PROBES } from './user-probes.ts'
 import { WEBHOOKS } from './webhooks.ts'
 
 /** All operations of v3. */
@@ -44,6 +45,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...KEYS,
   ...WEBHOOKS,
   ...ACCOUNT_SETTINGS,
+  ...USER_PROBES,
   ...ENFORCED_TLS,
 ]
 

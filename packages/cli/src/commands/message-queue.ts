@@ -15,9 +15,27 @@ export const messageQueueCommands: readonly Command[] = [
     run: (call) => {
       const id = requiredWord(call, 'message id')
       return call.withCore(async (core) => {
-        const result = await core.messages.cancel(id)
+        const result = await core.messages.cancel({ messageId: id })
         if (!result) throw messageNotFound(id)
         return toCancelAnswer(result)
+      })
+    },
+  },
+  {
+    name: 'message try',
+    usage: 'ID',
+    summary: 'Make the deferred deliveries of a message due now; limits, pauses and holds apply as before',
+    words: 1,
+    options: {},
+    run: (call) => {
+      const id = requiredWord(call, 'message id')
+      return call.withCore(async (core) => {
+        const result = await core.messages.tryNow({ messageId: id })
+        if (!result) throw messageNotFound(id)
+        const { due, notYet } = result
+        if (due === 0) throw new CommandError(`no delivery of message ${result.id} can be tried now: ${notYet} not yet`)
+        const left = notYet > 0 ? `; ${notYet} not yet (see "message why")` : ''
+        return { data: result, text: `${deliveries(due)} of message ${result.id} due now${left}` }
       })
     },
   },

@@ -8,6 +8,7 @@ import {
   insertAccount,
   selectAccountLimits,
   selectAccounts,
+  selectEmail,
   updateAccountExpiry,
   updateAccountLimits,
   updateAccountState,
@@ -24,6 +25,8 @@ export interface Accounts {
    */
   create(name: string): Promise<Account>
   list(): Promise<Account[]>
+  /** Returns the address of a subaccount, or of the account's first owner; empty if there is none. */
+  emailOf(id: number): Promise<string>
   /** Takes effect in every process within 5 s. Throws parameterInvalid for an unknown account. */
   suspend(id: number): Promise<Account>
   resume(id: number): Promise<Account>
@@ -73,6 +76,7 @@ export function createAccounts(sql: Sql, most: MostDays): Accounts {
       }
     },
     list: () => selectAccounts(sql),
+    emailOf: (id) => selectEmail(sql, id),
     suspend: (id) =>
       audited('account.suspend', (transaction) => updateAccountState(transaction, id, 'suspended'), stateOf),
     resume: (id) => audited('account.resume', (transaction) => updateAccountState(transaction, id, 'active'), stateOf),

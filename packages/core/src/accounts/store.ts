@@ -9,6 +9,15 @@ export async function insertAccount(sql: AnySql, name: string): Promise<Account>
   return onlyRow(await sql<Account[]>`insert into accounts (name) values (${name}) returning ${columns(sql)}`)
 }
 
+/** The address of the account itself, or of its first owner. */
+export async function selectEmail(sql: AnySql, id: number): Promise<string> {
+  const [row] = await sql<{ email: string | null }[]>`
+    select coalesce(a.email, (select u.email from memberships m join users u on u.id = m.user_id
+                               where m.account_id = a.id and m.role = 'owner' order by m.created_at, u.id limit 1)) as email
+      from accounts a where a.id = ${id}`
+  return row?.email ?? ''
+}
+
 export async function selectAccounts(sql: AnySql): Promise<Account[]> {
   return sql<Account[]>`select ${columns(sql)} from accounts order by id`
 }

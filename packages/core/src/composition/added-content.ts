@@ -9,6 +9,8 @@ export interface AddedContent extends MessageSettings {
   readonly trackingHost?: string
   /** Set for a MIME message with attachments, for searches. Those of a composed message are counted by its parts. */
   readonly attachments?: true
+  /** The id of the message that it is sent again from, in 32 hex digits. */
+  readonly resentFrom?: string
   /** The template, if the entry point has its own template ids, with its name at that time; no name if it did not exist. */
   readonly template?: { readonly id: string; readonly name?: string }
 }

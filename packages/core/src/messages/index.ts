@@ -33,11 +33,21 @@ import { type Cancellation, cancelMessage } from './cancel-message.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
 import type { Written } from './insert-messages.ts'
 import { type DeliveryPage, type DeliveryQuery, listDeliveries } from './list-deliveries.ts'
+import {
+  type AttachmentContent,
+  type BodyQuery,
+  readAttachment,
+  type ShownBody,
+  showBody,
+  withCopy,
+} from './message-body.ts'
 import { type RequeueResult, type RequeueTarget, requeueMessage } from './requeue/requeue-message.ts'
+import { type ResendOrder, resendMessage } from './resend.ts'
 import { accountMaySend } from './rules/rules.ts'
 import { type MessageDetails, type ShowOptions, showMessage } from './show-message.ts'
 import { writeMessages } from './store.ts'
 import type { StoredMessage } from './stored-message.ts'
+import { type TryNowResult, tryNow } from './try-now.ts'
 import { explainMessage, type MessageWhy, type WhyQuery } from './why/index.ts'
 
 export { Unrenderable } from '../composition/fill.ts'
@@ -56,8 +66,10 @@ export type { Acceptance } from './accept.ts'
 export { BATCH_STATES, type Batches, type BatchState, createBatches as batchesOf, type HeldBatch } from './batches.ts'
 export type { Cancellation } from './cancel-message.ts'
 export { type DeliveryPage, type DeliveryQuery, type ListedDelivery, MAX_SEARCHED } from './list-deliveries.ts'
+export type { AttachmentContent, BodyQuery, ShownAttachment, ShownBody, ShownText } from './message-body.ts'
 export type { HoldingEntry, RequeuedDelivery, RequeueRefusal } from './requeue/judge.ts'
 export type * from './requeue/requeue-message.ts'
+export type { ResendOrder } from './resend.ts'
 export {
   addToSearch,
   type MessageSearch,
@@ -67,6 +79,7 @@ export {
   STATE_GROUPS,
 } from './search-text.ts'
 export type { AttemptDetails, DeliveryDetails, EventDetails, MessageDetails, ShowOptions } from './show-message.ts'
+export type { TryNowResult } from './try-now.ts'
 export {
   type DeliveryWhy,
   type Expectation,
@@ -77,6 +90,13 @@ export {
   type WhyAttempt,
   type WhyQuery,
 } from './why/index.ts'
+
+/** One message; with `accountId`, only if it is the account's. */
+export interface MessageTarget {
+  /** Either form of the id. */
+  readonly messageId: string
+  readonly accountId?: number | undefined
+}
 
 export interface Messages {
   /** See accept.ts. */
@@ -95,7 +115,17 @@ export interface Messages {
   /** Returns what the deliveries of a message wait for. See why/index.ts. */
   why(query: WhyQuery): Promise<MessageWhy | undefined>
   /** See cancel-message.ts. */
-  cancel(messageId: string, by?: Actor): Promise<Cancellation | undefined>
+  cancel(target: MessageTarget, by?: Actor): Promise<Cancellation | undefined>
+  /** See try-now.ts. */
+  tryNow(target: MessageTarget, by?: Actor): Promise<TryNowResult | undefined>
+  /** See resend.ts. */
+  resend(order: ResendOrder): Promise<Acceptance>
+  /** See message-body.ts. */
+  body(query: BodyQuery): Promise<ShownBody>
+  /** The whole MIME message of {@link body}. */
+  source(query: BodyQuery): Promise<Buffer>
+  /** See message-body.ts. */
+  attachment(query: BodyQuery & { readonly index: number }): Promise<AttachmentContent>
   /** See list-deliveries.ts. */
   list(query: DeliveryQuery): Promise<DeliveryPage>
   /** See requeue-message.ts. */
@@ -199,6 +229,14 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
   const { publicUrl, trackingScheme } = links
   const threads = createMessageThreads({ secretKey, publicUrl, trackingScheme })
   const rendering = { ...links, queue: createRenderQueue(renderer), threads }
+  const render: Messages['render'] = (message, delivery) =>
+    inItsTurn(() => renderDelivery(message, delivery, rendering))
+  const bodies = {
+    sql: within(sql, 'work'),
+    budget: storedBudget,
+    render,
+    readParts: (message: readonly Buffer[]) => reader.read(message),
+  }
   const lookups = {
     findDomain: domains.findActive,
     stateOfDomain: domains.stateOf,
@@ -211,33 +249,41 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     now: clock.now,
   }
 
+  const acceptSubmission: Messages['accept'] = (submission) =>
+    accept(submission, {
+      lookups,
+      storedBudget,
+      numbers,
+      commit,
+      rateLimits,
+      findRepeat: (accountId, key) => findFirstAnswer(sql, accountId, key),
+      ready,
+      share,
+      clock,
+      heloName,
+      announce,
+      onFull,
+    })
+
   return {
-    accept: (submission) =>
-      accept(submission, {
-        lookups,
-        storedBudget,
-        numbers,
-        commit,
-        rateLimits,
-        findRepeat: (accountId, key) => findFirstAnswer(sql, accountId, key),
-        ready,
-        share,
-        clock,
-        heloName,
-        announce,
-        onFull,
-      }),
+    accept: acceptSubmission,
+    resend: (order) =>
+      resendMessage({ sql: within(sql, 'work'), budget: storedBudget, accept: acceptSubmission }, order),
     validateOnly: (submission) => validateOnly(submission, { lookups, storedBudget, ready, share }),
     requireMaySend: accountMaySend,
     requireRecipients: (count) => requireShare(count, share.recipients),
     show: (messageId, options) => showMessage(within(sql, 'work'), messageId, options),
     why: (query) => explainMessage(within(sql, 'work'), query),
-    cancel: (messageId, by = OPERATOR) => cancelMessage(sql, messageId, by),
+    cancel: (target, by = OPERATOR) => cancelMessage(sql, target, by),
+    tryNow: (target, by = OPERATOR) => tryNow({ sql, announce }, target, by),
+    body: (query) => showBody(bodies, query),
+    source: (query) => withCopy(bodies, query, ({ source }) => source),
+    attachment: (query) => readAttachment(bodies, query),
     list: (query) => listDeliveries(within(sql, 'work'), query),
     requeue: (target, by = OPERATOR) => requeueMessage({ sql, forgotten, announce }, target, by),
     load: (ids) => loadMessages(sql, ids),
     loadParts: (message) => loadParts(sql, message),
-    render: (message, delivery) => inItsTurn(() => renderDelivery(message, delivery, rendering)),
+    render,
     readParts: (message) => reader.read(message),
     renderTemplate: (rendering) => renderTemplate(templates, rendering, share),
     forgetOldAnswers: () => forgetOldAnswers(sql),

@@ -26,6 +26,7 @@ import {
   personalOfMime,
   shownSubject,
 } from './prepare-details.ts'
+import { resentDeliveries, resentSettings } from './prepare-resent.ts'
 import { queueColumnsOf } from './queue-columns.ts'
 import type { Validated } from './rules/rules.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
@@ -40,26 +41,32 @@ export interface SettleOptions {
 }
 
 /** Prepares a validated submission for storage: numbers and deduplicates recipients, fixes the content, encodes body parts. */
-export function prepare({ submission: given, found, transactionBase, heloName, now }: SettleOptions): StoredMessage {
+export function prepare(options: SettleOptions): StoredMessage {
+  const { submission: given, found, transactionBase, heloName, now } = options
   const submission = found.filled?.submission ?? given
   const { content, principal, from } = submission
+  const { resent } = submission
   const id = messageIdOf(now)
   const files = new FileParts()
   const attachments = [...submission.attachments, ...(found.attachments ?? []).map(asSubmitted)]
   const shared = attachments.map((attachment) => files.add(attachment))
-  const deliveries = prepareRecipients(submission, found, files)
+  const deliveries = resent ? resentDeliveries(resent) : prepareRecipients(submission, found, files)
   const mime = content.kind === 'mime' && !found.template
-  const settings = {
-    ...addedContentOf(submission, found.domain?.trackingHost ?? null),
+  const trackingHost = found.domain?.trackingHost ?? null
+  const settings: AddedContent = {
+    ...(resent ? resentSettings(resent, trackingHost) : addedContentOf(submission, trackingHost)),
     ...templateOf(submission, found),
     ...(mime && content.hasAttachment ? { attachments: true as const } : {}),
   }
   const first = mime
-    ? traced(content, id, submission, heloName, now)
+    ? resent?.format === 'content'
+      ? content.pieces
+      : traced(content, id, submission, heloName, now)
     : [Buffer.from(JSON.stringify(contentDocument(submission, found, shared, files)))]
-  const footer = mime ? mergedFooter(submission, settings) : undefined
+  const footer = mime && !resent ? mergedFooter(submission, settings) : undefined
   // A MIME message contains its files, so part 1 is free for the footer.
   if (footer) files.contents.push(Buffer.from(JSON.stringify(footer)))
+  if (resent) files.contents.push(...resent.files)
   const parts = [
     encodePart(first),
     ...files.contents.map((content): EncodedPart => ({ encoding: 'raw', pieces: [content], length: content.length })),
@@ -74,12 +81,12 @@ export function prepare({ submission: given, found, transactionBase, heloName, n
     door: submission.door,
     scheduledAt: submission.scheduledAt,
     fromAddress: parseAddress(from?.email ?? '')?.text ?? '',
-    subject: shownSubject(submission, found.template),
+    subject: resent ? resent.subject : shownSubject(submission, found.template),
     tags: submission.tags,
     settings,
     class: queueColumnsOf(settings).class,
     clientAddress: submission.clientAddress,
-    format: mime ? 'mime' : 'content',
+    format: resent?.format ?? (mime ? 'mime' : 'content'),
     size: [...first, ...files.contents].reduce((sum, piece) => sum + piece.length, 0),
     nullReturnPath: content.nullReturnPath === true,
     transactionBase,

@@ -37,6 +37,10 @@ export interface MessageDetails {
   readonly hasAttachment: boolean
   /** Whether its body is still stored, so that it can be shown and sent again. */
   readonly isBodyStored: boolean
+  /** The message that it is sent again from, in 32 hex digits; null if it is a first one. */
+  readonly resentFrom: string | null
+  /** The messages by which it was sent again, the first 20; 32 hex digits. */
+  readonly resentAs: readonly string[]
   readonly deliveries: readonly DeliveryDetails[]
   readonly events: readonly EventDetails[]
   /** Whether there are more events of these deliveries than are shown. */
@@ -97,13 +101,14 @@ export interface EventDetails {
   readonly detail: unknown
 }
 
-type MessageRow = Omit<MessageDetails, 'deliveries' | 'events' | 'hasMoreEvents' | 'suppressions'> & {
+type MessageRow = Omit<MessageDetails, 'deliveries' | 'events' | 'hasMoreEvents' | 'suppressions' | 'resentAs'> & {
   readonly transactionBase: string
 }
 
 /** The latest attempts of a delivery on a page, and events of all its deliveries. */
 const MAX_ATTEMPTS = 10
 const MAX_EVENTS = 1000
+const MAX_RESENT = 20
 /** Events of a message that are read for a page of them. They are found by the message alone. */
 const MAX_EVENTS_READ = 50_000
 
@@ -132,7 +137,7 @@ async function readDetails(
     select replace(m.id::text, '-', '') as id, account_id as "accountId", door, accepted_at as "acceptedAt",
            scheduled_at as "scheduledAt", from_address as "from", subject, tags, settings, size, recipients,
            api_key_id as "keyId", host(client_address) as "clientAddress", ${hasAttachment(sql)} as "hasAttachment",
-           (select count(*) from bodies b where b.message_id = m.id) = parts as "isBodyStored", transaction_base as "transactionBase"
+           (select count(*) from bodies b where b.message_id = m.id) = parts as "isBodyStored", settings->>'resentFrom' as "resentFrom", transaction_base as "transactionBase"
       from messages m
      where m.id = ${messageId}::uuid ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}::int`}`
   if (!message) return undefined
@@ -142,11 +147,17 @@ async function readDetails(
   const attempts = Map.groupBy(await readAttempts(sql, messageId, page && numbers), ({ recipientNo }) => recipientNo)
   const { events, hasMoreEvents } = await readEvents(sql, message, messageId, page && numbers)
   const shown = new Set(numbers)
+  const resent = await sql<{ id: string }[]>`
+    select replace(id::text, '-', '') as id from messages
+     where settings ? 'resentFrom' and settings->>'resentFrom' = ${message.id} and id > ${messageId}::uuid
+       and account_id is not distinct from ${message.accountId}::int
+     order by messages.id limit ${MAX_RESENT}`
   const caused = await selectCausedBy(sql, message.accountId, messageId)
   const explained = page && (await explainIn(sql, { accountId: message.accountId, messageId, ...page }))
   const why = new Map(explained?.deliveries.map((one) => [one.recipientNo, one]))
   return {
     ...rest,
+    resentAs: resent.map(({ id }) => id),
     deliveries: deliveries.map((delivery) => ({
       ...delivery,
       transactionNumber: transactionNumber(transactionBase, delivery.recipientNo),

@@ -23,6 +23,8 @@ export interface SubmissionDetails {
   readonly literal?: boolean
   /** The batch used to pause or cancel scheduled deliveries. */
   readonly batchId?: string
+  /** An accepted message that is sent again: its content and settings replace those of the submission. */
+  readonly resent?: ResentMessage
   /**
    * Nothing is sent: all deliveries are dropped immediately for this reason. `instructions`: the X-SMTPAPI directives
    * are invalid or cannot be applied.
@@ -30,6 +32,25 @@ export interface SubmissionDetails {
   readonly dropped?: 'instructions'
   /** Describes the error in the directives; stored in the events of these deliveries. */
   readonly droppedProblem?: string
+}
+
+/** The stored parts of a message that is sent again, beside part 0, which is the submission's content. */
+export interface ResentMessage {
+  /** 32 hex digits. */
+  readonly originalId: string
+  readonly format: 'mime' | 'content'
+  readonly subject: string
+  /** As composition/added-content.ts describes them. */
+  readonly settings: object
+  /** Parts 1 and up. */
+  readonly files: readonly Buffer[]
+  readonly recipients: readonly {
+    readonly recipient: string
+    readonly kind: 'to' | 'cc' | 'bcc'
+    readonly reference: string | undefined
+    /** As composition/recipient-data.ts describes them. */
+    readonly personal: object | null
+  }[]
 }
 
 export interface EnvelopeDetails {

@@ -16,6 +16,7 @@ const ofOne = (more: Input): WallEntry => ({
 })
 
 export const keys: Wall = {
+  showKey: { kind: 'list', make: async (_setting, { accountId }) => `"account":{"id":${accountId},` },
   // How many there are: the keys themselves say when they were last used, which goes on.
   createKey: { kind: 'own', input: { name: 'mine' }, seen: ['listKeys', { after: 2_000_000_000 }] },
   listKeys: { kind: 'list', make: async (setting, owner) => (await makeKey(setting, owner)).name },

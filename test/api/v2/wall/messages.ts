@@ -18,5 +18,20 @@ export const messages: Wall = {
       return mark
     },
   },
-  showMessage: { kind: 'object', make: send, missing: UNKNOWN, seen: (input) => ['showMessage', input] },
+  ...Object.fromEntries(
+    ['showMessage', 'messageBody', 'downloadMessage', 'resend', 'tryNow', 'cancelMessage'].map((name) => [
+      name,
+      { kind: 'object', make: send, missing: UNKNOWN, seen: (input: Input) => ['showMessage', input] } as const,
+    ]),
+  ),
+  downloadAttachment: {
+    kind: 'object',
+    make: async ({ service }, owner) => {
+      const attachments = [{ fileName: 'a.txt', content: Buffer.from('a') }]
+      const { messageId } = await acceptMessage(service, { ...owner, accountName: '' }, { attachments })
+      return { messageId, index: 0 }
+    },
+    missing: UNKNOWN,
+    seen: ({ messageId }) => ['showMessage', { messageId }],
+  },
 }

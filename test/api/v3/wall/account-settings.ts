@@ -56,6 +56,29 @@ export const accountSettings: Wall = {
       return '"enabled":true'
     },
   },
+  viewProfile: {
+    kind: 'list',
+    make: async ({ service }, { accountId }) => {
+      const [row] = await service.sql<{ name: string }[]>`select name from accounts where id = ${accountId}`
+      return `"company":"${row?.name}"`
+    },
+  },
+  viewAccount: { kind: 'none' },
+  viewEmail: {
+    kind: 'list',
+    make: async ({ service }, { accountId }) => {
+      const email = `owner-${accountId}@harbor.example`
+      await service.sql`update accounts set email = ${email} where id = ${accountId}`
+      return email
+    },
+  },
+  viewCredits: {
+    kind: 'list',
+    make: async ({ service }, { accountId }) => {
+      await service.core.credits.limit(accountId, 31_415)
+      return '"remain":31415'
+    },
+  },
   viewUsername: { kind: 'list', make: async (_setting, { accountId }) => `"user_id":${accountId}}` },
   viewEnforcedTls: {
     kind: 'list',

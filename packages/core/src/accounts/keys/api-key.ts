@@ -16,6 +16,8 @@ export const SCOPES = [
     'keys',
   ] as const),
   ...(['privacy', 'audit', 'events', 'stats', 'webhooks', 'account'] as const),
+  // Bodies, headers and attachments of messages.
+  'content',
   // Read-only parts of the scope before the dot, used by v3.
   ...(['send.read', 'templates.read', 'suppressions.read', 'keys.read', 'webhooks.read', 'account.read'] as const),
 ] as const

@@ -15,6 +15,7 @@ export const PICTURED: readonly (readonly [name: string, path: string | Find])[]
   ['keys', '/app/:account/keys'],
   ['key-new', '/app/:account/keys/new'],
   ['accounts', '/app/accounts'],
+  ['security', '/app/security'],
   ['log-in', '/app/login'],
   ['not-found', '/app/:account/nothing'],
 ]

@@ -29,6 +29,8 @@ export interface DashboardOptions {
 
 /** Maximum octets of a form: a template's editor is the largest. */
 const FORM_LIMIT = 2 * 1024 * 1024
+/** Pages of a visitor who must set up a second factor first. */
+const ENROLMENT = /^\/(?:security|logout)\b/
 const ACCOUNT = /^[1-9]\d{0,9}$/
 
 /** Everything about a request that a page and its frame need. */
@@ -74,6 +76,8 @@ export async function dashboard(
       params,
       query,
       form: (request.body ?? {}) as Form,
+      visitor,
+      token: sessionCookie.read(request),
     }
     const may = (right: Right) => account !== undefined && mayIn(account, right)
     const at = request.url.split('?', 1)[0] as string
@@ -85,6 +89,7 @@ export async function dashboard(
   async function answerTo(route: DashboardRoute, { call, around, visitor, account }: Visit): Promise<Answer> {
     if (route.for === 'everybody') return route.act(call)
     if (!visitor) return toLogin(call.request)
+    if (visitor.mustEnrol && !ENROLMENT.test(route.path)) return redirect('/app/security')
     const userCall = { ...call, visitor }
     const words = frameWords(call.language)
     const unknown = () => failurePage({ status: 404, title: words.notFound, text: words.notFoundText }, around)

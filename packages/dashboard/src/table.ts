@@ -2,6 +2,7 @@ import type { DashboardRoute } from './frame/routes.ts'
 import { DOMAINS } from './pages/domains/domains.ts'
 import { KEYS } from './pages/keys/keys.ts'
 import { OVERVIEW } from './pages/overview/overview.ts'
+import { SECURITY } from './pages/security/security.ts'
 import { START } from './pages/start/start.ts'
 import { STATISTICS } from './pages/statistics/statistics.ts'
 import { SUPPRESSIONS } from './pages/suppressions/suppressions.ts'
@@ -14,4 +15,5 @@ export const ROUTES: readonly DashboardRoute[] = [
   ...SUPPRESSIONS,
   ...STATISTICS,
   ...KEYS,
+  ...SECURITY,
 ]

@@ -3,6 +3,8 @@ import { type Html, html, type Value } from './html.ts'
 /** A labelled input. `problem` is shown below it, and is what a screen reader says for it. */
 export interface FieldOptions {
   readonly name: string
+  /** Unique on the page; by default the name. */
+  readonly id?: string
   readonly label: string
   readonly type?: 'text' | 'email' | 'password' | 'search' | 'url' | 'number' | 'date' | 'file'
   readonly value?: string
@@ -19,27 +21,27 @@ export interface FieldOptions {
 }
 
 export function inputField(options: FieldOptions): Html {
-  const { name, label, type = 'text', value = '', autocomplete = 'off', placeholder = '', aside } = options
-  return html`<div class="fld"><div class="row"><label for="f-${name}">${label}</label>${aside}</div><input class="in" id="f-${name}" name="${name}" type="${type}" value="${
+  const { name, id = name, label, type = 'text', value = '', autocomplete = 'off', placeholder = '', aside } = options
+  return html`<div class="fld"><div class="row"><label for="f-${id}">${label}</label>${aside}</div><input class="in" id="f-${id}" name="${name}" type="${type}" value="${
     type === 'password' ? '' : value
   }" autocomplete="${autocomplete}" placeholder="${placeholder}" maxlength="${options.maxlength ?? 1000}"${flags(options)}${describedBy(options)}>${notes(options)}</div>`
 }
 
 /** A labelled field of several lines. */
 export function textField(options: Omit<FieldOptions, 'type'> & { readonly rows?: number }): Html {
-  const { name, label, value = '', placeholder = '', rows = 4, aside } = options
-  return html`<div class="fld"><div class="row"><label for="f-${name}">${label}</label>${aside}</div><textarea class="in" id="f-${name}" name="${name}" rows="${rows}" placeholder="${placeholder}" spellcheck="false"${flags(options)}${describedBy(options)}>
+  const { name, id = name, label, value = '', placeholder = '', rows = 4, aside } = options
+  return html`<div class="fld"><div class="row"><label for="f-${id}">${label}</label>${aside}</div><textarea class="in" id="f-${id}" name="${name}" rows="${rows}" placeholder="${placeholder}" spellcheck="false"${flags(options)}${describedBy(options)}>
 ${value}</textarea>${notes(options)}</div>`
 }
 
 /** A labelled choice of one. */
 export function selectField(
-  options: Pick<FieldOptions, 'name' | 'label' | 'value' | 'hint' | 'problem'> & {
+  options: Pick<FieldOptions, 'name' | 'id' | 'label' | 'value' | 'hint' | 'problem'> & {
     readonly choices: readonly (readonly [value: string, label: string])[]
   },
 ): Html {
-  const { name, label, value = '', choices } = options
-  return html`<div class="fld"><label for="f-${name}">${label}</label><select class="in" id="f-${name}" name="${name}"${describedBy(options)}>${choices.map(
+  const { name, id = name, label, value = '', choices } = options
+  return html`<div class="fld"><label for="f-${id}">${label}</label><select class="in" id="f-${id}" name="${name}"${describedBy(options)}>${choices.map(
     ([choice, text]) => html`<option value="${choice}"${choice === value && html` selected`}>${text}</option>`,
   )}</select>${notes(options)}</div>`
 }
@@ -65,14 +67,19 @@ function flags({ required, autofocus, readonly, problem }: Partial<FieldOptions>
   ]
 }
 
-function describedBy({ name, hint, problem }: Pick<FieldOptions, 'name' | 'hint' | 'problem'>): Value {
-  const ids = [problem !== undefined && `p-${name}`, hint !== undefined && `h-${name}`].filter((id) => id !== false)
+function describedBy({
+  name,
+  id = name,
+  hint,
+  problem,
+}: Pick<FieldOptions, 'name' | 'id' | 'hint' | 'problem'>): Value {
+  const ids = [problem !== undefined && `p-${id}`, hint !== undefined && `h-${id}`].filter((id) => id !== false)
   return ids.length > 0 && html` aria-describedby="${ids.join(' ')}"`
 }
 
-function notes({ name, hint, problem }: Pick<FieldOptions, 'name' | 'hint' | 'problem'>): Value {
+function notes({ name, id = name, hint, problem }: Pick<FieldOptions, 'name' | 'id' | 'hint' | 'problem'>): Value {
   return [
-    problem !== undefined && html`<p class="oops" id="p-${name}">${problem}</p>`,
-    hint !== undefined && html`<p class="hint" id="h-${name}">${hint}</p>`,
+    problem !== undefined && html`<p class="oops" id="p-${id}">${problem}</p>`,
+    hint !== undefined && html`<p class="hint" id="h-${id}">${hint}</p>`,
   ]
 }

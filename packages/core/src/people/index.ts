@@ -17,7 +17,7 @@ import { createUsers, type Users } from './manage-users.ts'
 import { createMembers, type Members } from './members.ts'
 import { createOperators, lookAs, type Operators } from './operators.ts'
 import { createPasswordReset, type PasswordReset } from './password-reset.ts'
-import { type Reauthentication, reauthenticate } from './reauthenticate.ts'
+import { isFresh, type Reauthentication, reauthenticate } from './reauthenticate.ts'
 import { type Rights, type Role, rightsOf } from './roles.ts'
 import { completeLogIn, type SecondFactorRequest } from './second-factor.ts'
 import { createSessions, type Session, type Sessions } from './sessions.ts'
@@ -57,6 +57,8 @@ export interface People {
   secondFactor(request: SecondFactorRequest): Promise<LogInResult>
   /** Checks the password again, for what must not be done with a stolen session. */
   reauthenticate(session: Session, password: string, address: string): Promise<Reauthentication>
+  /** Whether the user of the session proved who they are within 10 minutes. */
+  isFresh(session: Session): boolean
   /** See operators.ts. */
   lookAs(session: Session, accountId: number | null, address: string): Promise<void>
   rights(role: Role): Rights
@@ -114,6 +116,7 @@ export function createPeople(dependencies: PeopleDependencies): People {
     secondFactor: (request) => completeLogIn({ ...loggingIn, secrets }, request),
     logIn: (request) => logIn(loggingIn, request),
     reauthenticate: (session, password, address) => reauthenticate(loggingIn, session, { password, address }),
+    isFresh: (session) => isFresh(session, clock),
     lookAs: (session, accountId, address) => lookAs({ sql, sessions }, session, accountId, address),
     rights: rightsOf,
     async principal(session, accountId) {

@@ -7,10 +7,14 @@ import { selectUser } from './users.ts'
 /** Minutes for which a proof of who the user is counts. */
 const FRESH_MINUTES = 10
 
-/** Throws reauthenticationNeeded unless the user proved who they are within 10 minutes. */
-export function requireFresh({ reauthenticatedAt }: Session, clock: Clock): void {
-  if (clock.now() - reauthenticatedAt.getTime() < FRESH_MINUTES * 60_000) return
-  throw new ServiceError('reauthenticationNeeded')
+/** Whether the user proved who they are within 10 minutes. */
+export function isFresh({ reauthenticatedAt }: Session, clock: Clock): boolean {
+  return clock.now() - reauthenticatedAt.getTime() < FRESH_MINUTES * 60_000
+}
+
+/** Throws reauthenticationNeeded unless the session is fresh. */
+export function requireFresh(session: Session, clock: Clock): void {
+  if (!isFresh(session, clock)) throw new ServiceError('reauthenticationNeeded')
 }
 
 export type Reauthentication =

@@ -23,6 +23,10 @@ export interface Call {
   readonly params: Readonly<Record<string, string>>
   readonly query: Form
   readonly form: Form
+  /** The person who asks; undefined without a session. */
+  readonly visitor?: Visitor | undefined
+  /** The session's token, which a log-in makes invalid. */
+  readonly token?: string | undefined
 }
 
 /** The input of a page for a visitor. */
@@ -39,6 +43,12 @@ export interface AccountCall extends UserCall {
   may(right: Right): boolean
   /** Returns the path of another page of this account: `path('messages')` is /app/2/messages. */
   path(below?: string): string
+}
+
+/** Returns a password of the form as it was typed: it may begin or end with a space. */
+export function passwordField(form: Form, name = 'password'): string {
+  const value = form[name]
+  return typeof value === 'string' ? value : ''
 }
 
 /** Returns the first value of a field, trimmed; empty if it was not sent. */

@@ -27,6 +27,12 @@ export function errorPage(error: unknown, around: Pick<Surroundings, 'language' 
   return failurePage({ status: 500, title: words.failed, text: words.failedText, id }, around)
 }
 
+/** The answer to the id of something that does not exist, or belongs to others. */
+export function notFound(call: Pick<Surroundings, 'language' | 'icon'>): PageAnswer {
+  const words = frameWords(call.language)
+  return failurePage({ status: 404, title: words.notFound, text: words.notFoundText }, call)
+}
+
 export function failurePage(
   { status, title, text, id }: Failure,
   { language, icon }: Pick<Surroundings, 'language' | 'icon'>,

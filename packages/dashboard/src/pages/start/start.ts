@@ -1,6 +1,7 @@
+import type { LogInResult } from '@postrider/core'
 import { html, inputField } from '@postrider/ui'
 import { type Answer, gate, page, redirect, session } from '../../frame/answer.ts'
-import { type Call, field, type UserCall } from '../../frame/call.ts'
+import { type Call, field, passwordField, type UserCall } from '../../frame/call.ts'
 import { type DashboardRoute, everybody, users } from '../../frame/routes.ts'
 import { firstForm, useFirstLink } from './first.ts'
 import { ownPath } from './own-path.ts'
@@ -13,6 +14,8 @@ export const START: readonly DashboardRoute[] = [
   users('GET', '/accounts', accountList),
   everybody('GET', '/login', async (call) => logInForm(call)),
   everybody('POST', '/login', logIn),
+  everybody('GET', '/login/code', async () => redirect('/app/login')),
+  everybody('POST', '/login/code', enterCode),
   users('POST', '/logout', logOut),
   everybody('GET', '/first', firstForm),
   everybody('POST', '/first', useFirstLink),
@@ -59,38 +62,54 @@ ${inputField({ name: 'password', label: words.password, type: 'password', autoco
 }
 
 async function logIn(call: Call): Promise<Answer> {
-  const { core, form, request, address, language, format } = call
+  const { core, form, request, address, language, token } = call
   const words = startWords(language)
   const email = field(form, 'email')
-  // A password may begin or end with a space.
-  const password = typeof form.password === 'string' ? form.password : ''
-  const result = await core.people.logIn({ email, password, address, agent: request.headers['user-agent'] })
-  const to = ownPath(field(form, 'to'))
+  const password = passwordField(form)
+  const agent = request.headers['user-agent']
+  const result = await core.people.logIn({ email, password, address, agent, replaces: token })
   switch (result.kind) {
-    case 'session':
-      return session(result.token, to)
-    case 'second-factor':
-      return codeForm(call, result.challenge, to)
     case 'refused':
       return logInForm(call, { email, problem: words.refused, status: 401 })
     case 'too-many':
-      return logInForm(call, {
-        email,
-        problem: `${words.tooMany} ${words.tooManyUntil} ${format.plainTime(result.until)}.`,
-        status: 429,
-      })
+      return logInForm(call, { email, problem: tooManyText(call, result.until), status: 429 })
+    default:
+      return afterPassword(call, result)
   }
 }
 
-function codeForm({ language }: Call, challenge: string, to: string, problem?: string): Answer {
+/** The session after a password or a link, or the form for the second factor. */
+export function afterPassword(call: Call, result: Extract<LogInResult, { kind: 'session' | 'second-factor' }>): Answer {
+  const to = ownPath(field(call.form, 'to'))
+  return result.kind === 'session' ? session(result.token, to) : codeForm(call, result.challenge, to)
+}
+
+export function tooManyText({ format, language }: Call, until: Date): string {
+  const words = startWords(language)
+  return `${words.tooMany} ${words.tooManyUntil} ${format.plainTime(until)}.`
+}
+
+async function enterCode(call: Call): Promise<Answer> {
+  const { core, form, request, address, language, token } = call
+  const words = startWords(language)
+  const [challenge, code, to] = [field(form, 'challenge'), field(form, 'code'), ownPath(field(form, 'to'))]
+  const agent = request.headers['user-agent']
+  const result = await core.people.secondFactor({ challenge, code, address, agent, replaces: token })
+  if (result.kind === 'session') return session(result.token, to)
+  if (result.kind === 'too-many') return codeForm(call, challenge, to, tooManyText(call, result.until), 429)
+  return codeForm(call, challenge, to, words.codeRefused, 401)
+}
+
+function codeForm({ language }: Call, challenge: string, to: string, problem?: string, status = 200): Answer {
   const words = startWords(language)
   return gate({
     title: words.codeTitle,
-    status: problem === undefined ? 200 : 401,
+    status,
     body: html`<div class="card"><h1>${words.codeTitle}</h1><form class="stack s" method="post" action="/app/login/code">
 <input type="hidden" name="to" value="${to}"><input type="hidden" name="challenge" value="${challenge}">
 ${inputField({ name: 'code', label: words.code, autocomplete: 'one-time-code', required: true, autofocus: true, hint: words.codeHint, problem })}
-<button class="btn main wide" type="submit">${words.continue}</button></form></div>`,
+<button class="btn main wide" type="submit">${words.continue}</button></form></div>
+<p class="hint"><a href="/app/login">${words.startOver}</a></p>`,
   })
 }
 

@@ -1,0 +1,91 @@
+import { type Html, html, inputField } from '@postrider/ui'
+import { type Answer, page, redirect } from '../../frame/answer.ts'
+import { attempt } from '../../frame/attempt.ts'
+import { field, type UserCall } from '../../frame/call.ts'
+import { actButton, ask, copyable, pageHead } from '../../frame/parts.ts'
+import { proved } from '../../frame/proof.ts'
+import { qrCode } from './qr-code.ts'
+import { securityWords } from './security-words.ts'
+
+const AT = '/app/security/codes'
+
+/** The part of the page about one-time codes. */
+export async function secondFactorBox({ core, format, icon, language, visitor }: UserCall): Promise<Html> {
+  const words = securityWords(language)
+  const { id, secondFactor } = visitor.user
+  if (!secondFactor) {
+    return html`<section class="box" id="codes"><header><h2>${words.factor}</h2><span class="push state idle">${icon('x', 'idle')}<span>${words.factorOff}</span></span></header><div class="pad stack s"><p class="dim">${words.factorOffText}</p><div class="row">${actButton(words.setUp, AT)}</div></div></section>`
+  }
+  const left = await core.people.totp.recoveryCodesLeft(id)
+  const renew = ask({
+    id: 'renew',
+    button: words.newCodes,
+    title: words.newCodesTitle,
+    text: words.newCodesText,
+    action: `${AT}/recovery`,
+  })
+  const remove = ask({
+    id: 'remove-codes',
+    button: words.removeFactor,
+    title: words.removeFactorTitle,
+    text: words.removeFactorText,
+    action: `${AT}/remove`,
+  })
+  return html`<section class="box" id="codes"><header><h2>${words.factor}</h2><span class="push state good">${icon('check', 'good')}<span>${words.factorOn}</span></span></header><div class="pad stack s"><p class="dim">${words.factorOnText} ${words.codesLeft(format.number(left))}</p><div class="row">${renew}${remove}</div></div></section>`
+}
+
+/** Shows a new secret, which counts once a code of it was entered. */
+export const beginCodes = (call: UserCall): Promise<Answer> =>
+  proved(call, async (call) => {
+    const begun = await attempt(() => call.core.people.totp.begin(call.visitor))
+    if (!begun.ok) return redirect('/app/security')
+    const words = securityWords(call.language)
+    const { secret, url } = begun.value
+    const shown = html`<div class="row gap">${qrCode(url, words.qr)}<div class="stack s"><p class="dim">${words.typeIt}</p>${copyable(call, secret, words.secret)}</div></div>`
+    return codeForm(call, shown)
+  })
+
+function codeForm({ language }: UserCall, shown: Html, problem?: string): Answer {
+  const words = securityWords(language)
+  return page({
+    title: words.scanTitle,
+    status: problem === undefined ? 200 : 400,
+    crumbs: [[words.title, '/app/security']],
+    body: html`${pageHead(words.scanTitle, words.scanLead)}<section class="box pad stack">${shown}
+<form class="stack s" method="post" action="${AT}/confirm">${inputField({ name: 'code', label: words.code, autocomplete: 'one-time-code', required: true, autofocus: true, hint: words.codeHint, maxlength: 10, problem })}
+<div class="row"><button class="btn main" type="submit">${words.turnOn}</button></div></form></section>`,
+  })
+}
+
+export const confirmCodes = (call: UserCall): Promise<Answer> =>
+  proved(call, async (call) => {
+    const { core, form, visitor, address, language } = call
+    const words = securityWords(language)
+    const confirmed = await attempt(() => core.people.totp.confirm(visitor, field(form, 'code'), address))
+    if (confirmed.ok) return recoveryCodes(call, confirmed.value.recoveryCodes)
+    const over = html`<div class="stack s"><p class="dim">${words.againText}</p><div class="row">${actButton(words.again, AT)}</div></div>`
+    return codeForm(call, over, confirmed.problem)
+  })
+
+export const renewRecoveryCodes = (call: UserCall): Promise<Answer> =>
+  proved(call, async (call) => {
+    const made = await attempt(() => call.core.people.totp.newRecoveryCodes(call.visitor, call.address))
+    return made.ok ? recoveryCodes(call, made.value) : redirect('/app/security')
+  })
+
+function recoveryCodes({ icon, language }: UserCall, codes: readonly string[]): Answer {
+  const words = securityWords(language)
+  const text = codes.join('\n')
+  return page({
+    title: words.recoveryTitle,
+    crumbs: [[words.title, '/app/security']],
+    body: html`${pageHead(words.recoveryTitle, words.recoveryLead)}<div class="code"><pre>${text}</pre><button class="btn s copy" type="button" data-copy="${text}">${icon('copy')}${words.copyCodes}</button></div>
+<div class="row"><a class="btn main" href="/app/security">${words.stored}</a></div>`,
+  })
+}
+
+export const removeCodes = (call: UserCall): Promise<Answer> =>
+  proved(call, async ({ core, visitor, address }) => {
+    await core.people.totp.remove(visitor, address)
+    return redirect('/app/security', 'removed')
+  })

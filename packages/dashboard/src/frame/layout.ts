@@ -117,7 +117,7 @@ ${visitor?.user.operator && operatorLinks(around)}
 }
 
 function accountSwitcher({ account, visitor, language, icon }: Surroundings): Value {
-  if (!account) return null
+  if (!account) return ownAccounts(visitor, icon)
   const words = frameWords(language)
   const others = visitor?.accounts.filter(({ id }) => id !== account.id) ?? []
   const shown = html`<span class="face" aria-hidden="true">${initials(account.name)}</span><span><b class="cut">${account.name}</b><small>${words.accountNumber(account.id, words.roles[account.role])}</small></span>`
@@ -128,6 +128,15 @@ function accountSwitcher({ account, visitor, language, icon }: Surroundings): Va
     .map(
       ({ id, name }) => html`<a class="btn plain" href="/app/${id}">${name}</a>`,
     )}<a class="btn plain" href="/app/accounts">${words.switchAccount}</a></div></div>`
+}
+
+/** The way back from a page of no account. */
+function ownAccounts(visitor: Visitor | undefined, icon: Surroundings['icon']): Value {
+  const accounts = visitor?.accounts.slice(0, 10) ?? []
+  return (
+    accounts.length > 0 &&
+    html`<ul>${accounts.map(({ id, name }) => html`<li><a href="/app/${id}">${icon('left')}<span class="cut">${name}</span></a></li>`)}</ul>`
+  )
 }
 
 function accountLinks({ account, at, config, icon, language, may }: Surroundings): Value {

@@ -3,7 +3,7 @@ import { catalogue } from './words.ts'
 export const proofWords = catalogue({
   en: {
     title: 'Confirm that it is you',
-    lead: 'This changes who can log in, so it needs your password. You will not be asked again for 10 minutes.',
+    lead: 'This changes who can log in, so it needs your password, which is then enough for 10 minutes.',
     password: 'Your password',
     confirm: 'Continue',
     refused: 'This is not your password.',

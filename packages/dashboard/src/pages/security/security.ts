@@ -42,7 +42,7 @@ async function securityPage(call: UserCall, problems: Problems = {}): Promise<An
     title: words.title,
     status: refused === undefined ? 200 : 400,
     body: html`${pageHead(words.title, words.lead)}${problemNote(call, refused)}${enrolNote(call)}
-<div class="cols">${profileBox(call)}${codes}${passwordBox(call)}${looksBox(call)}</div>
+<div class="cols even">${profileBox(call)}${codes}${passwordBox(call)}${looksBox(call)}</div>
 ${sessionList(call, sessions)}`,
   })
 }

@@ -28,7 +28,7 @@ function end({ language, visitor }: UserCall, { id }: SessionSummary): Html {
   })
 }
 
-/** What people call browsers and systems, and the sign of each in User-Agent; the first that is there counts. */
+/** Names of browsers and systems, and the sign of each in User-Agent; the first that is there counts. */
 const BROWSERS: readonly (readonly [name: string, sign: string])[] = [
   ['Edge', 'Edg/'],
   ['Opera', 'OPR/'],

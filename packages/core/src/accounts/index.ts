@@ -9,6 +9,7 @@ import {
   selectAccountLimits,
   selectAccounts,
   selectEmail,
+  selectNames,
   updateAccountExpiry,
   updateAccountLimits,
   updateAccountState,
@@ -27,6 +28,8 @@ export interface Accounts {
   list(): Promise<Account[]>
   /** Returns the address of a subaccount, or of the account's first owner; empty if there is none. */
   emailOf(id: number): Promise<string>
+  /** The names of these accounts, by id. */
+  names(ids: readonly number[]): Promise<Map<number, string>>
   /** Takes effect in every process within 5 s. Throws parameterInvalid for an unknown account. */
   suspend(id: number): Promise<Account>
   resume(id: number): Promise<Account>
@@ -77,6 +80,7 @@ export function createAccounts(sql: Sql, most: MostDays): Accounts {
     },
     list: () => selectAccounts(sql),
     emailOf: (id) => selectEmail(sql, id),
+    names: (ids) => selectNames(sql, ids),
     suspend: (id) =>
       audited('account.suspend', (transaction) => updateAccountState(transaction, id, 'suspended'), stateOf),
     resume: (id) => audited('account.resume', (transaction) => updateAccountState(transaction, id, 'active'), stateOf),

@@ -22,6 +22,14 @@ export async function selectAccounts(sql: AnySql): Promise<Account[]> {
   return sql<Account[]>`select ${columns(sql)} from accounts order by id`
 }
 
+export async function selectNames(sql: AnySql, ids: readonly number[]): Promise<Map<number, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await sql<
+    { id: number; name: string }[]
+  >`select id, name from accounts where id = any(${[...ids]}::int[])`
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 export async function updateAccountState(
   sql: AnySql,
   id: number,

@@ -10,6 +10,7 @@ import { workOnJob } from './job-work.ts'
 import { findJob, forgetJobs, listJobs, type QueueJob, stopJob } from './jobs.ts'
 import { type QueueOverview, readOverview } from './overview.ts'
 import { type NewPause, type PauseResult, type PauseTarget, pausePlace, resumePlace } from './pauses.ts'
+import { createRecentOverviews, type RecentOverview } from './recent-overview.ts'
 import { readSelectors, type Selectors } from './selectors.ts'
 import { type PlaceDetails, showPlace } from './show-place.ts'
 
@@ -22,6 +23,7 @@ export { type ConfirmProblem, confirmProblemText, type JobPlan } from './job-pla
 export type { QueueJob } from './jobs.ts'
 export { type BoundedCount, type GroupLimits, OVERVIEW_LIMIT, type QueueGroup, type QueueOverview } from './overview.ts'
 export { type NewPause, PAUSE_SECONDS, type PauseResult, type PauseTarget } from './pauses.ts'
+export type { RecentOverview } from './recent-overview.ts'
 export { hasSelectors, type Selectors } from './selectors.ts'
 export type { LimitInEffect, PlaceDetails } from './show-place.ts'
 
@@ -29,6 +31,8 @@ export type { LimitInEffect, PlaceDetails } from './show-place.ts'
 export interface QueueControl {
   /** See overview.ts. */
   overview(query: { readonly by: QueueGrouping; readonly limit: number }): Promise<QueueOverview>
+  /** See recent-overview.ts. */
+  recentOverview(by: QueueGrouping): Promise<RecentOverview>
   /** See show-place.ts. */
   place(name: string): Promise<PlaceDetails | undefined>
   /** See pauses.ts. */
@@ -61,15 +65,23 @@ export function createQueueControl({ sql, config, finished }: QueueControlDepend
     bodyDays,
     providers: loadProviders(config.providersFile),
   })
+  const recent = createRecentOverviews((query) => readOverview(dependencies(), query))
   return {
     overview: (query) => readOverview(dependencies(), query),
+    recentOverview: recent.get,
     place: (name) => showPlace(dependencies(), name),
     async pause(pause, by = OPERATOR) {
       const known = (await showPlace(dependencies(), pause.place)) !== undefined
       const { place, accountId } = pause
-      return { place, accountId, until: await pausePlace(sql, pause, by), known }
+      const until = await pausePlace(sql, pause, by)
+      recent.forget()
+      return { place, accountId, until, known }
     },
-    resume: (target, { rules, by = OPERATOR }) => resumePlace(sql, target, { rules, by }),
+    async resume(target, { rules, by = OPERATOR }) {
+      const ended = await resumePlace(sql, target, { rules, by })
+      recent.forget()
+      return ended
+    },
     plan: async (action, selectors) =>
       planJob(dependencies(), action, await readSelectors(dependencies(), action, selectors)),
     confirm: (id, action, by = OPERATOR) => confirmJob(dependencies(), id, { action, by }),

@@ -1,4 +1,5 @@
 import type { Actor } from '../../accounts/audit/index.ts'
+import { noteOperatorChange } from '../../accounts/audit/note-operator-change.ts'
 import { type AnySql, onlyRow, type Sql } from '../../platform/database/database.ts'
 import type { FinishedSource } from './finished.ts'
 import type { JobFilter, QueueAction } from './job-filter.ts'
@@ -6,7 +7,6 @@ import { JOB_COLUMNS, type QueueJob } from './jobs.ts'
 import { matchFinished } from './match-finished.ts'
 import { matchWaiting } from './match-waiting.ts'
 import type { Matches } from './matches.ts'
-import { noteOperatorChange } from './note-operator-change.ts'
 
 export interface JobPlan extends Matches {
   /** The number to confirm. */

@@ -1,7 +1,7 @@
 import { type Actor, lockLogs, noteChange, OPERATOR } from '../../accounts/audit/index.ts'
+import { isKnown, noteOperatorChange } from '../../accounts/audit/note-operator-change.ts'
 import type { AnySql, Sql, SqlTransaction } from '../../platform/database/database.ts'
 import type { JobFilter, QueueAction } from './job-filter.ts'
-import { noteOperatorChange } from './note-operator-change.ts'
 
 /** A plan, or the job that it became. */
 export interface QueueJob {
@@ -42,7 +42,7 @@ export async function stopJob(sql: Sql, id: number, by: Actor): Promise<QueueJob
     if (!job) return undefined
     const { accounts, ...shown } = job
     // Everything else about the job is in the logs already.
-    if (by.keyId !== null) {
+    if (isKnown(by)) {
       const stop = { accountId: null, by, action: 'queue.stop', object: `queue job ${id}` }
       await noteOperatorChange(transaction, { ...stop, after: { done: job.done } })
     }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import t from 'tap'
 import { openBrowser, skipWithoutBrowser } from '../helpers/browser.ts'
+import { makeBusyQueue } from './busy-queue.ts'
 import { openDashboard } from './dashboard.ts'
 import { PICTURED } from './pictured.ts'
 
@@ -21,6 +22,7 @@ t.test(
     const ada = await owner()
     await service.core.domains.add({ accountId: ada.accountId, name: 'ship.example' })
     await service.core.suppressions.addAll({ accountId: ada.accountId, emails: ['x@harbor.example'] })
+    await makeBusyQueue(service, ada.accountId)
     const context = await openBrowser(t)
     const [name, value] = ada.cookie.split('=') as [string, string]
     await context.addCookies([{ name, value, url }])

@@ -14,6 +14,8 @@ export const PICTURED: readonly (readonly [name: string, path: string | Find])[]
   ['statistics-tags', '/app/:account/statistics?by=tag&from=2026-01-01&to=2027-01-01'],
   ['keys', '/app/:account/keys'],
   ['key-new', '/app/:account/keys/new'],
+  ['operator-queue', '/app/operator/queue'],
+  ['operator-place', '/app/operator/queue/place?name=google'],
   ['accounts', '/app/accounts'],
   ['security', '/app/security'],
   ['log-in', '/app/login'],

@@ -2,6 +2,7 @@ import type { DashboardRoute } from './frame/routes.ts'
 import { DOMAINS } from './pages/domains/domains.ts'
 import { KEYS } from './pages/keys/keys.ts'
 import { OVERVIEW } from './pages/overview/overview.ts'
+import { QUEUE } from './pages/queue/queue.ts'
 import { SECURITY } from './pages/security/security.ts'
 import { START } from './pages/start/start.ts'
 import { STATISTICS } from './pages/statistics/statistics.ts'
@@ -16,4 +17,5 @@ export const ROUTES: readonly DashboardRoute[] = [
   ...STATISTICS,
   ...KEYS,
   ...SECURITY,
+  ...QUEUE,
 ]

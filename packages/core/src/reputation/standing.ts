@@ -1,7 +1,7 @@
 import type { Actor } from '../accounts/audit/index.ts'
+import { noteOperatorChange } from '../accounts/audit/note-operator-change.ts'
 import { DELIVERY_CLASSES, type DeliveryClass } from '../accounts/mail-class.ts'
 import { HELD_RECIPIENT_PLACE, type HoldLevel } from '../delivery/account-holds.ts'
-import { noteOperatorChange } from '../accounts/audit/note-operator-change.ts'
 import { dropQueued } from '../delivery/drop-queued.ts'
 import { LIMITS_CHANNEL, OPERATOR_RULE } from '../delivery/overrides.ts'
 import { keepPastHolds } from '../delivery/past-limits.ts'

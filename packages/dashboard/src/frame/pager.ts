@@ -14,7 +14,7 @@ export interface Pager {
 
 /** The foot of a list: how much of it is shown, and the way to the next and the previous page. */
 export function pager(
-  { format, icon, language, path }: AccountCall,
+  { format, icon, language, path }: Pick<AccountCall, 'format' | 'icon' | 'language' | 'path'>,
   { at, offset, limit, total, query = {} }: Pager,
 ): Value {
   if (total <= limit && offset === 0) return null

@@ -1,5 +1,5 @@
 import { type Html, html, type Value } from '@postrider/ui'
-import type { AccountCall, Call } from './call.ts'
+import type { Call } from './call.ts'
 import { frameWords } from './frame-words.ts'
 
 /** A button that copies a text. Without script, the text itself can be selected. */
@@ -12,7 +12,7 @@ export function copyable(call: Pick<Call, 'icon' | 'language'>, text: string, wh
   return html`<span class="val"><code class="cut">${text}</code>${copyButton(call, text, what)}</span>`
 }
 
-/** The call of the Web API that answers with what the page shows. `documentation`: path of its page, below /docs. */
+/** The call of the Web API, or of the operator's interface, that answers with what the page shows. */
 export interface ApiCall {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Path with its query, below the service's URL. */
@@ -21,7 +21,7 @@ export interface ApiCall {
 }
 
 /** "Do this by API": the same by curl. The key is left out; only its owner knows it. */
-export function byApi(call: AccountCall, ...calls: readonly ApiCall[]): Html {
+export function byApi(call: Pick<Call, 'config' | 'icon' | 'language'>, ...calls: readonly ApiCall[]): Html {
   const { config, icon, language } = call
   const words = frameWords(language)
   return html`<details class="later"><summary class="q">${words.byApi}</summary><div class="stack s later">${calls.map(
@@ -33,18 +33,13 @@ export function byApi(call: AccountCall, ...calls: readonly ApiCall[]): Html {
 }
 
 function curl(publicUrl: string, { method, path, body }: ApiCall): string {
-  const lines = [
-    `curl -s ${method === 'GET' ? '' : `-X ${method} `}'${publicUrl}${path}' \\`,
-    "  -H 'api_key: YOUR_KEY'",
-  ]
+  const key = path.startsWith('/operator/') ? 'authorization: Bearer OPERATOR_KEY' : 'api_key: YOUR_KEY'
+  const lines = [`curl -s ${method === 'GET' ? '' : `-X ${method} `}'${publicUrl}${path}' \\`, `  -H '${key}'`]
   if (!body) return lines.join('\n')
   const json = JSON.stringify(body).replaceAll("'", "'\\''")
-  return [
-    ...lines.slice(0, 1),
-    "  -H 'api_key: YOUR_KEY' \\",
-    "  -H 'content-type: application/json' \\",
-    `  -d '${json}'`,
-  ].join('\n')
+  return [...lines.slice(0, 1), `  -H '${key}' \\`, "  -H 'content-type: application/json' \\", `  -d '${json}'`].join(
+    '\n',
+  )
 }
 
 /** The beginning of each page: title, one sentence, and at most three buttons. */

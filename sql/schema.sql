@@ -741,6 +741,7 @@ create table invitations (
   constraint invitations_invited_by_fkey foreign key (invited_by) references users(id) on delete set null
 );
 create index invitations_account on invitations (account_id, id);
+create index invitations_email on invitations (email_key) where accepted_at is null and revoked_at is null;
 
 create table limit_overrides (
   id bigint not null generated always as identity,

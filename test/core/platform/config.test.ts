@@ -106,6 +106,11 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   EXPORT_STORAGE_MB: ['0', '1000001', '1GB'],
   SIGN_UP: ['yes', 'Open', 'invited'],
   REQUIRE_2FA: ['yes', '2', 'true'],
+  OIDC_ISSUER: ['provider', 'http://provider.example'],
+  OIDC_CLIENT_ID: [],
+  OIDC_CLIENT_SECRET: [],
+  OIDC_ROLE_CLAIM: [],
+  OIDC_ONLY: ['yes', 'true'],
   MX_PORT: ['0', '65536', 'smtp'],
   MX_PRIVATE_NETWORKS: ['yes', 'Allow', '1'],
   WEBHOOK_PRIVATE_NETWORKS: ['yes', '10.0.0.0/33', 'localhost'],
@@ -221,6 +226,7 @@ t.test('an empty environment gives the defaults, and blank settings count as lef
     exportStorage: 2048 * 1024 * 1024,
     signUp: 'invite',
     require2fa: false,
+    oidc: { issuer: undefined, clientId: '', clientSecret: undefined, roleClaim: undefined, only: false },
   }
   const blank = Object.fromEntries(SETTINGS.map(({ name }) => [name, '']))
   for (const env of [{}, blank]) t.strictSame({ ...readConfig({ ...env, DATA_DIR: '' }) }, defaults)
@@ -327,3 +333,15 @@ function refusal(env: Record<string, string>): Error | undefined {
     return error as Error
   }
 }
+
+t.test(
+  'OIDC_ISSUER requires OIDC_CLIENT_ID, OIDC_ONLY requires OIDC_ISSUER, and http is for localhost only',
+  async (t) => {
+    const issuer = { OIDC_ISSUER: 'https://provider.example' }
+    t.match(refusal(issuer)?.message, /^OIDC_CLIENT_ID must also be set/)
+    t.match(refusal({ OIDC_ONLY: '1' })?.message, /^OIDC_ISSUER must also be set/)
+    const given = { ...issuer, OIDC_CLIENT_ID: 'postrider', OIDC_ONLY: '1' }
+    t.match(readConfig(given).oidc, { issuer: 'https://provider.example', clientId: 'postrider', only: true })
+    t.match(readConfig({ ...given, OIDC_ISSUER: 'http://localhost:9000' }).oidc, { issuer: 'http://localhost:9000' })
+  },
+)

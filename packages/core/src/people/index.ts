@@ -15,7 +15,9 @@ import { createLogInLimits } from './log-in-limits.ts'
 import { createPeopleMail } from './mail.ts'
 import { createUsers, type Users } from './manage-users.ts'
 import { createMembers, type Members } from './members.ts'
+import { createOidc, type Oidc, type OidcSettings } from './oidc.ts'
 import { createOperators, lookAs, type Operators } from './operators.ts'
+import { createPasskeys, type Passkeys } from './passkeys.ts'
 import { createPasswordReset, type PasswordReset } from './password-reset.ts'
 import { isFresh, type Reauthentication, reauthenticate } from './reauthenticate.ts'
 import { type Rights, type Role, rightsOf } from './roles.ts'
@@ -30,7 +32,9 @@ export type { LogIn, LogInResult, SecondFactor } from './log-in.ts'
 export { type LinkPage, linkTo } from './mail.ts'
 export type { UserSummary, Users } from './manage-users.ts'
 export type { Member, Members } from './members.ts'
+export type { Oidc } from './oidc.ts'
 export type { Operators } from './operators.ts'
+export type { Passkey, Passkeys } from './passkeys.ts'
 export type { PasswordReset } from './password-reset.ts'
 export type { AccountOfUser, Client, LogInMethod, NewPerson, User } from './person.ts'
 export type { Reauthentication } from './reauthenticate.ts'
@@ -51,6 +55,8 @@ export interface People {
   readonly signUp: SignUp
   readonly passwordReset: PasswordReset
   readonly totp: Totp
+  readonly passkeys: Passkeys
+  readonly oidc: Oidc
   /** See log-in.ts. At most 5 failures per name and network in 15 minutes, and 50 per network and hour. */
   logIn(request: LogIn): Promise<LogInResult>
   /** See second-factor.ts. */
@@ -88,6 +94,7 @@ export interface PeopleSettings {
   readonly require2fa: boolean
   readonly signUp: 'closed' | 'invite' | 'open'
   readonly publicUrl: string
+  readonly oidc: OidcSettings
 }
 
 export function createPeople(dependencies: PeopleDependencies): People {
@@ -98,7 +105,7 @@ export function createPeople(dependencies: PeopleDependencies): People {
   const mail = createPeopleMail({ serviceMail, publicUrl: config.publicUrl, log })
   const background = createBackground((err) => log.warn({ err }, 'could not send a link'))
   const common = { sql, clock, passwords, limits, sessions, mail, background }
-  const loggingIn = { sql, clock, passwords, limits, sessions, oidcOnly: false }
+  const loggingIn = { sql, clock, passwords, limits, sessions, oidcOnly: config.oidc.only }
   return {
     firstLink: createFirstLink({ sql, passwords, sessions }),
     sessions,
@@ -107,12 +114,14 @@ export function createPeople(dependencies: PeopleDependencies): People {
     users: createUsers({ sql, passwords, sessions }),
     invitations: createInvitations({
       ...common,
-      closed: config.signUp === 'closed',
+      closed: config.signUp === 'closed' || config.oidc.only,
       allowMail: limits.invitation,
     }),
-    signUp: createSignUp({ ...common, isOpen: config.signUp === 'open' }),
-    passwordReset: createPasswordReset(common),
+    signUp: createSignUp({ ...common, isOpen: config.signUp === 'open' && !config.oidc.only }),
+    passwordReset: createPasswordReset({ ...common, isOff: config.oidc.only }),
     totp: createTotp({ ...common, secrets, issuer: new URL(config.publicUrl).hostname }),
+    passkeys: createPasskeys({ ...loggingIn, secrets, publicUrl: config.publicUrl }),
+    oidc: createOidc({ ...loggingIn, secrets, log, publicUrl: config.publicUrl, settings: config.oidc }),
     secondFactor: (request) => completeLogIn({ ...loggingIn, secrets }, request),
     logIn: (request) => logIn(loggingIn, request),
     reauthenticate: (session, password, address) => reauthenticate(loggingIn, session, { password, address }),

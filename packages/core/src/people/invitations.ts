@@ -75,7 +75,7 @@ export interface InvitationsDependencies {
   readonly mail: PeopleMail
   readonly passwords: PasswordCheck
   readonly sessions: SessionKeeper
-  /** SIGN_UP=closed: only the operator on the command line makes users. */
+  /** SIGN_UP=closed or OIDC_ONLY: an invitation makes no user with a password. */
   readonly closed: boolean
   /** Throws rateLimited. */
   readonly allowMail: (accountId: number) => Promise<void>

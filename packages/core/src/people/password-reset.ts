@@ -39,6 +39,8 @@ export interface PasswordResetDependencies {
   readonly limits: LogInLimits
   readonly passwords: PasswordCheck
   readonly sessions: SessionKeeper
+  /** OIDC_ONLY: no link works. */
+  readonly isOff: boolean
 }
 
 const MINUTES = 60
@@ -49,7 +51,7 @@ export function createPasswordReset(dependencies: PasswordResetDependencies): Pa
 
   async function sendLink(emailKey: string): Promise<void> {
     const user = await selectUserByEmail(sql, emailKey)
-    if (!user || user.disabled || user.email === null) return
+    if (dependencies.isOff || !user || user.disabled || user.email === null) return
     const { token } = await makeLink(sql, {
       purpose: 'reset',
       userId: user.id,
@@ -77,7 +79,7 @@ export function createPasswordReset(dependencies: PasswordResetDependencies): Pa
     async use(token, password, client) {
       const link = await peekLink(sql, 'reset', token)
       const user = link?.userId ? await selectUser(sql, link.userId) : undefined
-      if (!user || user.disabled || user.holderOf !== null) throw new ServiceError('linkInvalid')
+      if (dependencies.isOff || !user || user.disabled || user.holderOf !== null) throw new ServiceError('linkInvalid')
       await requireUncommon(password, [user.name, user.email ?? ''])
       const hash = await passwords.hash(password)
       await sql.begin(async (transaction) => {

@@ -11,6 +11,7 @@ import {
   sandboxNames,
   type TrustedClients,
 } from './config/network-access.ts'
+import { type OidcConfig, oidc } from './config/oidc.ts'
 import { type OperatorDkim, operatorDkim } from './config/operator-dkim.ts'
 import { serviceMail } from './config/service-mail.ts'
 import { file, hostName, listenHost, networks, oneOf, port, wholeNumber } from './config/values.ts'
@@ -94,6 +95,7 @@ export interface Config extends OutboundAccess {
   readonly bodyDays: number
   /** Whether users who log in by password need a second factor. */
   readonly require2fa: boolean
+  readonly oidc: OidcConfig
   /** People who can become users: those whom the operator adds, those whom members invite, or anyone. */
   readonly signUp: 'closed' | 'invite' | 'open'
   /** Bytes of export files that one account may store. */
@@ -174,6 +176,7 @@ export function readConfig(env: Environment): Config {
     bodyDays: wholeNumber(env, 'BODY_DAYS', 30, 7, 3650),
     signUp: oneOf(env, 'SIGN_UP', ['closed', 'invite', 'open'], 'invite'),
     require2fa: oneOf(env, 'REQUIRE_2FA', ['0', '1'], '0') === '1',
+    oidc: oidc(env),
     exportStorage: wholeNumber(env, 'EXPORT_STORAGE_MB', 2048, 1, 1_000_000) * 1024 * 1024,
   }
 }

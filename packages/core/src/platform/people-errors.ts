@@ -13,6 +13,7 @@ export const PEOPLE_ERRORS = {
   codeInvalid: row(213, 'Account', 400, 'The code is invalid or was already used', 550, '5.6.0'),
   reauthenticationNeeded: row(214, 'Account', 403, 'Confirm your password first', 550, '5.7.1'),
   signUpClosed: row(215, 'Account', 403, 'Signing up is not possible here; ask for an invitation', 550, '5.7.1'),
+  passkeyInvalid: row(216, 'Account', 400, 'The passkey could not be verified. Try again', 550, '5.6.0'),
   memberUnknown: row(211, 'Account', 400, 'User is not a member of this account', 550, '5.6.0'),
   lastOwner: row(
     212,

@@ -1,3 +1,5 @@
+import { PEOPLE_SETTINGS } from './people-settings.ts'
+
 /**
  * All settings with their descriptions and defaults, in the order of .env.example, which a test compares with this
  * list.
@@ -244,18 +246,7 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     default: '2048',
     meaning: 'Megabytes of compressed export files that one account may store; each file is kept for 7 days.',
   },
-  {
-    name: 'SIGN_UP',
-    default: 'invite',
-    meaning:
-      'Who can become a user of the dashboard: open (anyone with an email address), invite (those whom members invite) or closed (those whom the operator adds with "postrider user add"). Mail with links needs SERVICE_DOMAIN.',
-  },
-  {
-    name: 'REQUIRE_2FA',
-    default: '0',
-    meaning:
-      '1: users who log in to the dashboard by password must set up a passkey or one-time codes before they can do anything else.',
-  },
+  ...PEOPLE_SETTINGS,
   {
     name: 'MX_PORT',
     default: '25',

@@ -16,8 +16,22 @@ export const PICTURED: readonly (readonly [name: string, path: string | Find])[]
   ['key-new', '/app/:account/keys/new'],
   ['operator-queue', '/app/operator/queue'],
   ['operator-place', '/app/operator/queue/place?name=google'],
+  ['webhooks', '/app/:account/webhooks'],
+  ['webhook-new', '/app/:account/webhooks/new'],
+  ['webhook', addedWebhook],
   ['accounts', '/app/accounts'],
   ['security', '/app/security'],
   ['log-in', '/app/login'],
   ['not-found', '/app/:account/nothing'],
 ]
+
+/** Adds a webhook that is not started, whose URL nothing answers. */
+async function addedWebhook(page: Page, account: string): Promise<string> {
+  await page.goto(`${account}/webhooks/new`)
+  await page.fill('[name=url]', 'https://ship.northwind.example/hooks/postrider')
+  await page.uncheck('[name=enabled]')
+  await page.click('#page form button[type=submit]')
+  await page.goto(`${account}/webhooks`)
+  const href = (await page.getAttribute('#page a.go', 'href')) as string
+  return href
+}

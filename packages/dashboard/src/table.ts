@@ -7,6 +7,7 @@ import { SECURITY } from './pages/security/security.ts'
 import { START } from './pages/start/start.ts'
 import { STATISTICS } from './pages/statistics/statistics.ts'
 import { SUPPRESSIONS } from './pages/suppressions/suppressions.ts'
+import { WEBHOOKS } from './pages/webhooks/webhooks.ts'
 
 /** All pages of the dashboard. test/dashboard/roles.test.ts asks each of them in each role. */
 export const ROUTES: readonly DashboardRoute[] = [
@@ -18,4 +19,5 @@ export const ROUTES: readonly DashboardRoute[] = [
   ...KEYS,
   ...SECURITY,
   ...QUEUE,
+  ...WEBHOOKS,
 ]

@@ -50,7 +50,10 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
   },
   {
     title: 'developers',
-    entries: [{ name: 'keys', icon: 'key', path: 'keys', right: 'keys', key: 'k' }],
+    entries: [
+      { name: 'keys', icon: 'key', path: 'keys', right: 'keys', key: 'k' },
+      { name: 'webhooks', icon: 'webhook', path: 'webhooks', right: 'webhooks.read', key: 'w' },
+    ],
   },
 ]
 

@@ -84,25 +84,50 @@ export async function selectPlaces(
   limit: number,
 ): Promise<Position[]> {
   const { messageId, recipientNo } = window.after
-  const from = sql`(${sourceOf(sql, driver, filter, window)}) d`
-  // `offset 0` keeps the planner from walking the messages instead.
-  const message = readsMessage(filter)
-    ? sql`cross join lateral (select * from messages m where m.id = d.message_id offset 0) m`
+  const isWalk = driver === 'messages'
+  // The walk has the message already. `offset 0` keeps the planner from walking the messages for the others.
+  const from = isWalk
+    ? walkOf(sql, filter)
+    : readsMessage(filter)
+      ? sql`(${sourceOf(sql, driver, filter, window)}) d
+            cross join lateral (select * from messages m where m.id = d.message_id offset 0) m`
+      : sql`(${sourceOf(sql, driver, filter, window)}) d`
+  const id = isWalk ? sql`m.id` : sql`d.message_id`
+  const within = isWalk
+    ? sql`and m.id >= ${window.from}::uuid and m.id <= ${messageId}::uuid ${ofAccount(sql, sql`m.account_id`, filter.accountId)}`
     : sql``
   return sql<Position[]>`
-    select d.message_id::text as "messageId", d.recipient_no as "recipientNo" from ${from} ${message}
-     where (d.message_id < ${messageId}::uuid or d.recipient_no < ${recipientNo}::int) ${conditionsOf(sql, filter)}
-     order by d.message_id desc, d.recipient_no desc limit ${limit}`
+    select ${id}::text as "messageId", d.recipient_no as "recipientNo" from ${from}
+     where (${id} < ${messageId}::uuid or d.recipient_no < ${recipientNo}::int) ${within} ${conditionsOf(sql, filter)}
+     order by ${id} desc, d.recipient_no desc limit ${limit}`
 }
+
+/** The messages with their deliveries. */
+function walkOf(sql: AnySql, { states }: ListFilter): Fragment {
+  const of = (table: Fragment): Fragment => sql`select ${columnsOf(sql)} from ${table} o where o.message_id = m.id`
+  const [finished, queued] = [of(sql`finished_deliveries`), of(sql`delivery_queue`)]
+  const isQueued = (state: string) => QUEUED.has(state)
+  const isOfBoth = !states || (states.some(isQueued) && !states.every(isQueued))
+  const each = isOfBoth ? sql`${finished} union all ${queued}` : states.every(isQueued) ? queued : finished
+  return sql`messages m cross join lateral (${each} offset 0) d`
+}
+
+const columnsOf = (sql: AnySql): Fragment =>
+  sql`message_id, recipient_no, state, recipient_key, recipient_domain, personal`
 
 function ofAccount(sql: AnySql, column: Fragment, accountId: number | undefined): Fragment {
   return accountId === undefined ? sql`` : sql`and ${column} = ${accountId}::int`
 }
 
-function sourceOf(sql: AnySql, driver: Driver, filter: ListFilter, { from, after }: Window): Fragment {
+function sourceOf(
+  sql: AnySql,
+  driver: Exclude<Driver, 'messages'>,
+  filter: ListFilter,
+  { from, after }: Window,
+): Fragment {
   const { accountId, states, recipientKey = '' } = filter
   const within = (id: Fragment): Fragment => sql`${id} >= ${from}::uuid and ${id} <= ${after.messageId}::uuid`
-  const columns = sql`message_id, recipient_no, state, recipient_key, recipient_domain, personal`
+  const columns = columnsOf(sql)
   const claimed: Fragment = sql`
     select ${columns} from delivery_queue
      where worker_id is not null and ${within(sql`message_id`)} ${ofAccount(sql, sql`account_id`, accountId)}`
@@ -132,22 +157,6 @@ function sourceOf(sql: AnySql, driver: Driver, filter: ListFilter, { from, after
          where true ${ofAccount(sql, sql`a.id`, accountId)}
         union all
         ${claimed} and ${same}`
-    }
-    case 'messages': {
-      const of = (table: Fragment): Fragment => sql`select ${columns} from ${table} o where o.message_id = m.id`
-      const [finished, queued] = [of(sql`finished_deliveries`), of(sql`delivery_queue`)]
-      const isQueued = (state: string) => QUEUED.has(state)
-      const each = !states?.some(isQueued)
-        ? states
-          ? finished
-          : sql`${finished} union all ${queued}`
-        : states.every(isQueued)
-          ? queued
-          : sql`${finished} union all ${queued}`
-      return sql`
-        select m.id as message_id, d.recipient_no, d.state, d.recipient_key, d.recipient_domain, d.personal
-          from messages m cross join lateral (${each} offset 0) d
-         where ${within(sql`m.id`)} ${ofAccount(sql, sql`m.account_id`, accountId)}`
     }
   }
 }

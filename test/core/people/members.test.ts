@@ -52,25 +52,23 @@ t.test('members of one account are unknown in another', async (t) => {
 
 t.test('every role has the rights of the table, as a principal with its scopes', async (t) => {
   const { accountId } = await service.makeSender()
-  const expected: Record<MemberRole, { scopes: string[]; content: boolean; team: boolean; resend: boolean }> = {
-    owner: { scopes: [...SCOPES], content: true, team: true, resend: true },
+  const expected: Record<MemberRole, { scopes: string[]; team: boolean; resend: boolean }> = {
+    owner: { scopes: [...SCOPES], team: true, resend: true },
     developer: {
       scopes: [
         ...['send', 'domains', 'templates', 'attachments', 'suppressions', 'keys', 'audit', 'events', 'stats'],
         ...['webhooks', 'account', 'send.read', 'templates.read', 'suppressions.read', 'keys.read', 'webhooks.read'],
-        'account.read',
+        ...['account.read', 'content'],
       ],
-      content: true,
       team: false,
       resend: true,
     },
     support: {
       scopes: ['suppressions', 'events', 'stats', 'send.read', 'suppressions.read'],
-      content: false,
       team: false,
       resend: true,
     },
-    viewer: { scopes: ['stats'], content: false, team: false, resend: false },
+    viewer: { scopes: ['stats'], team: false, resend: false },
   }
   for (const role of ROLES) {
     const { email } = await makeMember(service, accountId, role)
@@ -79,13 +77,10 @@ t.test('every role has the rights of the table, as a principal with its scopes',
       tokenOf(await core.people.logIn({ email, password: PASSWORD, ...newClient() })),
     )
     const principal = await core.people.principal(session, accountId)
-    const { scopes, content, team, resend } = expected[role]
+    const { scopes, team, resend } = expected[role]
     t.strictSame(SCOPES.filter((scope) => allows(principal?.scopes ?? [], scope)).sort(), [...scopes].sort(), role)
     const { people } = core.people.rights(role)
-    t.strictSame(
-      [people.includes('content'), people.includes('team'), people.includes('resend')],
-      [content, team, resend],
-    )
+    t.strictSame([people.includes('team'), people.includes('resend')], [team, resend])
     t.equal(await core.people.principal(session, owner.accountId), null, 'of no other account')
   }
 })

@@ -67,6 +67,7 @@ export { BATCH_STATES, type Batches, type BatchState, createBatches as batchesOf
 export type { Cancellation } from './cancel-message.ts'
 export { type DeliveryPage, type DeliveryQuery, type ListedDelivery, MAX_SEARCHED } from './list-deliveries.ts'
 export type { AttachmentContent, BodyQuery, ShownAttachment, ShownBody, ShownText } from './message-body.ts'
+export { plainMail } from './plain-mail.ts'
 export type { HoldingEntry, RequeuedDelivery, RequeueRefusal } from './requeue/judge.ts'
 export type * from './requeue/requeue-message.ts'
 export type { ResendOrder } from './resend.ts'

@@ -8,8 +8,6 @@ export type Role = MemberRole | 'observer'
 
 /** Rights of people in addition to the scopes of keys. */
 export const PEOPLE_RIGHTS = [
-  // Bodies, headers and attachments of messages.
-  'content',
   // Send an accepted message to its recipient again.
   'resend',
   // Invite, change and remove members.
@@ -32,9 +30,9 @@ const RIGHTS: Readonly<Record<Role, Rights>> = {
   developer: {
     scopes: [
       ...(['send', 'domains', 'templates', 'attachments', 'suppressions', 'keys'] as const),
-      ...(['audit', 'events', 'stats', 'webhooks', 'account'] as const),
+      ...(['audit', 'events', 'stats', 'webhooks', 'account', 'content'] as const),
     ],
-    people: ['content', 'resend'],
+    people: ['resend'],
   },
   // Sees what became of mail, never what it says.
   support: { scopes: ['send.read', 'suppressions', 'events', 'stats'], people: ['resend'] },

@@ -1,3 +1,4 @@
+import type { MemberRole } from '@postrider/core'
 import type { Test } from 'tap'
 import { makeService, type TestService } from '../helpers/service.ts'
 
@@ -15,6 +16,8 @@ export interface TestDashboard {
   readonly url: string
   /** The owner of the first account, who operates the installation. */
   owner(): Promise<TestVisitor>
+  /** Another member of the owner's account. Must be called after `owner`. */
+  member(accountId: number, role: MemberRole): Promise<TestVisitor>
 }
 
 export const PASSWORD = 'a horse carries letters'
@@ -33,6 +36,18 @@ export async function openDashboard(t: Test, settings: Record<string, string> = 
       const cookie = sessionCookieOf(response)
       const session = await service.core.people.sessions.find(decodeURIComponent(cookie.split('=')[1] as string))
       return visitor(url, cookie, session?.accounts[0]?.id as number)
+    },
+    async member(accountId, role) {
+      const { people } = service.core
+      const by = { keyId: null, address: null }
+      const email = `${role}-${process.pid}@northwind.example`
+      const userId = await people.users.create({ name: `The ${role}`, email }, by)
+      // The owner's password, so that the test hashes none.
+      await service.sql`
+        update users set password = (select password from users where password is not null limit 1) where id = ${userId}`
+      await people.members.add(accountId, userId, role, by)
+      const response = await submit(url, '/app/login', { email, password: PASSWORD })
+      return visitor(url, sessionCookieOf(response), accountId)
     },
   }
 }

@@ -5,7 +5,12 @@ type Find = (page: Page, account: string) => Promise<string | undefined>
 
 /** The pages to picture: name, and path with :account. */
 export const PICTURED: readonly (readonly [name: string, path: string | Find])[] = [
+  ['first-steps', '/app/:account/first-steps'],
   ['overview', '/app/:account'],
+  ['messages', '/app/:account/messages'],
+  ['message', (page, account) => firstMessage(page, account, '')],
+  ['message-session', (page, account) => firstMessage(page, account, '?tab=transcript')],
+  ['message-source', (page, account) => firstMessage(page, account, '?tab=source')],
   ['domains', '/app/:account/domains'],
   ['domain-new', '/app/:account/domains/new'],
   ['suppressions', '/app/:account/suppressions'],
@@ -34,4 +39,11 @@ async function addedWebhook(page: Page, account: string): Promise<string> {
   await page.goto(`${account}/webhooks`)
   const href = (await page.getAttribute('#page a.go', 'href')) as string
   return href
+}
+
+/** The page of the first message of the list. */
+async function firstMessage(page: Page, account: string, tab: string): Promise<string | undefined> {
+  await page.goto(`${account}/messages`)
+  const href = await page.getAttribute('.msgs .go', 'href', { timeout: 1000 }).catch(() => null)
+  return href === null ? undefined : `${href}${tab}`
 }

@@ -1,6 +1,8 @@
 import type { DashboardRoute } from './frame/routes.ts'
 import { DOMAINS } from './pages/domains/domains.ts'
+import { FIRST_STEPS } from './pages/first-steps/first-steps.ts'
 import { KEYS } from './pages/keys/keys.ts'
+import { MESSAGES } from './pages/messages/message-routes.ts'
 import { OVERVIEW } from './pages/overview/overview.ts'
 import { QUEUE } from './pages/queue/queue.ts'
 import { SECURITY } from './pages/security/security.ts'
@@ -12,7 +14,9 @@ import { WEBHOOKS } from './pages/webhooks/webhooks.ts'
 /** All pages of the dashboard. test/dashboard/roles.test.ts asks each of them in each role. */
 export const ROUTES: readonly DashboardRoute[] = [
   ...START,
+  ...FIRST_STEPS,
   ...OVERVIEW,
+  ...MESSAGES,
   ...DOMAINS,
   ...SUPPRESSIONS,
   ...STATISTICS,

@@ -4,6 +4,8 @@ import type { Html } from '@postrider/ui'
 export interface PageAnswer {
   readonly kind: 'page'
   readonly title: string
+  /** A shorter title for the end of the way to the page. */
+  readonly crumb?: string
   /** The way to the page, without its own title: texts and the paths of their pages. */
   readonly crumbs?: readonly (readonly [text: string, path: string])[]
   readonly body: Html

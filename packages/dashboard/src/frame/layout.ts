@@ -49,7 +49,7 @@ ${sidebar(around)}
 <main class="sheet" id="main">
 <div class="bar"><nav aria-label="${words.where}" class="tight row"><ol class="crumbs">${(answer.crumbs ?? []).map(
       ([text, path]) => html`<li><a href="${path}">${text}</a></li>`,
-    )}<li><b class="cut">${answer.title}</b></li></ol></nav>
+    )}<li><b class="cut">${answer.crumb ?? answer.title}</b></li></ol></nav>
 <span class="row tight push">${live && html`<span class="live" hidden></span>`}${modeMark(around)}</span></div>
 <div class="page" id="page">${answer.body}</div>
 </main>

@@ -42,7 +42,9 @@ interface Section {
 export const ACCOUNT_SECTIONS: readonly Section[] = [
   {
     entries: [
+      { name: 'firstSteps', icon: 'steps', path: 'first-steps', right: 'events', key: 'f' },
       { name: 'overview', icon: 'overview', path: '', right: null, key: 'o' },
+      { name: 'messages', icon: 'mail', path: 'messages', right: 'events', key: 'm' },
       { name: 'domains', icon: 'globe', path: 'domains', right: 'domains', key: 'd' },
       { name: 'suppressions', icon: 'ban', path: 'suppressions', right: 'suppressions', key: 's' },
       { name: 'statistics', icon: 'chart', path: 'statistics', right: 'stats', key: 'n' },

@@ -1,8 +1,9 @@
-import type { LogInResult } from '@postrider/core'
+import type { AccountOfUser, LogInResult } from '@postrider/core'
 import { html, inputField } from '@postrider/ui'
 import { type Answer, gate, page, redirect, session } from '../../frame/answer.ts'
 import { type Call, field, passwordField, type UserCall } from '../../frame/call.ts'
 import { type DashboardRoute, everybody, users } from '../../frame/routes.ts'
+import { mayIn } from '../../frame/visitor.ts'
 import { firstForm, useFirstLink } from './first.ts'
 import { ownPath } from './own-path.ts'
 import { choosePreferences } from './preferences.ts'
@@ -22,10 +23,17 @@ export const START: readonly DashboardRoute[] = [
   everybody('POST', '/preferences', choosePreferences),
 ]
 
-async function home({ visitor }: UserCall): Promise<Answer> {
+async function home({ core, visitor }: UserCall): Promise<Answer> {
   const [first] = visitor.accounts
-  if (first) return redirect(`/app/${first.id}`)
+  if (first) return redirect((await isNew(core, first)) ? `/app/${first.id}/first-steps` : `/app/${first.id}`)
   return redirect('/app/accounts')
+}
+
+/** Whether an account has no mail yet, so that its visitor needs the first steps. */
+async function isNew(core: UserCall['core'], account: AccountOfUser): Promise<boolean> {
+  if (!mayIn(account, 'events')) return false
+  const { deliveries } = await core.messages.list({ accountId: account.id, search: {}, limit: 1 })
+  return deliveries.length === 0
 }
 
 async function accountList({ visitor, language }: UserCall): Promise<Answer> {

@@ -1,0 +1,16 @@
+import { account, type DashboardRoute } from '../../frame/routes.ts'
+import { messagePage } from './message.ts'
+import { cancelMessage, sendAgain, tryMessageNow } from './message-actions.ts'
+import { messageFile, messageHtml, messageSource } from './message-content.ts'
+import { messageList } from './messages.ts'
+
+export const MESSAGES: readonly DashboardRoute[] = [
+  account('GET', '/messages', 'events', messageList),
+  account('GET', '/messages/:message', 'events', messagePage),
+  account('GET', '/messages/:message/html', 'content', messageHtml),
+  account('GET', '/messages/:message/source', 'content', messageSource),
+  account('GET', '/messages/:message/files/:index', 'content', messageFile),
+  account('POST', '/messages/:message/try-now', 'send', tryMessageNow),
+  account('POST', '/messages/:message/cancel', 'send', cancelMessage),
+  account('POST', '/messages/:message/resend', 'resend', sendAgain),
+]

@@ -1,0 +1,88 @@
+import { MAX_EXPLAINED, type MessageDetails } from '@postrider/core'
+import { type Html, html, type Value } from '@postrider/ui'
+import { type Answer, page } from '../../frame/answer.ts'
+import { type AccountCall, field } from '../../frame/call.ts'
+import { ask, byApi, copyable, pageHead } from '../../frame/parts.ts'
+import { requireMessage } from './find-message.ts'
+import { messageTabs } from './message-tabs.ts'
+import { subject } from './messages.ts'
+import { messagesWords } from './messages-words.ts'
+import { recipientList } from './recipients.ts'
+import { stages } from './stages.ts'
+import { timeline } from './timeline.ts'
+
+/** One message: what became of it in a sentence for each recipient, and the proof below. */
+export async function messagePage(call: AccountCall): Promise<Answer> {
+  const { language, query, path } = call
+  const words = messagesWords(language)
+  const fromRecipient = Math.min(1_000_000, Math.max(0, Math.trunc(Number(field(query, 'from'))) || 0))
+  const details = await requireMessage(call, { fromRecipient })
+  const chosen =
+    details.deliveries.find(({ recipientNo }) => String(recipientNo) === field(query, 'to')) ?? details.deliveries[0]
+  const title = details.subject.trim() === '' ? words.noSubject : details.subject
+  return page({
+    title,
+    crumb: details.id.slice(0, 8),
+    live: 'events',
+    crumbs: [[words.title, path('messages')]],
+    body: html`<header class="stack s">${pageHead(subject(call, details.subject), null, buttons(call, details))}${summary(call, details)}</header>
+<div class="cols"><div class="w8 stack">${recipientList(call, details, fromRecipient)}${await messageTabs(call, details, chosen)}</div>
+<aside class="w4 stack">${stages(call, chosen)}${timeline(call, details)}${ids(call, details, chosen)}</aside></div>
+${byApi(call, { method: 'GET', path: `/v2/messages/${details.id}` })}`,
+  })
+}
+
+function summary(
+  { format, language }: AccountCall,
+  { from, recipients, door, size, acceptedAt }: MessageDetails,
+): Html {
+  const words = messagesWords(language)
+  const doors: Readonly<Record<string, string>> = words.doors
+  const dot = html`<span class="faint wide-only">·</span>`
+  return html`<p class="row dim"><span class="any">${from}</span>${dot}<span>${words.recipientCount(format.number(recipients), recipients === 1)}</span>${dot}<span>${doors[door] ?? door}</span>${dot}<span>${format.size(size)}</span>${dot}${format.time(acceptedAt)}</p>`
+}
+
+const WAITING: ReadonlySet<string> = new Set(['scheduled', 'queued', 'deferred'])
+
+function buttons(call: AccountCall, { id, deliveries, isBodyStored, recipients }: MessageDetails): Value {
+  const { icon, language, may, path } = call
+  const words = messagesWords(language)
+  // Beyond the first page of recipients it is not known here what waits.
+  const waits = deliveries.some(({ state }) => WAITING.has(state)) || recipients > MAX_EXPLAINED
+  const deferred = deliveries.some(({ state }) => state === 'deferred') || recipients > MAX_EXPLAINED
+  const act = (action: string, sign: 'play' | 'retry', label: string) =>
+    html`<form method="post" action="${path(`messages/${id}/${action}`)}"><button class="btn" type="submit">${icon(sign)}${label}</button></form>`
+  return [
+    may('send') && deferred && act('try-now', 'play', words.tryNow),
+    may('send') &&
+      waits &&
+      ask({
+        id: 'cancel',
+        button: words.cancel,
+        title: words.cancelTitle,
+        text: words.cancelText,
+        action: path(`messages/${id}/cancel`),
+      }),
+    may('resend') &&
+      isBodyStored &&
+      ask({
+        id: 'again',
+        button: words.again,
+        title: `${words.again}?`,
+        text: words.againText,
+        action: path(`messages/${id}/resend`),
+      }),
+  ]
+}
+
+function ids(
+  call: AccountCall,
+  { id }: MessageDetails,
+  chosen: MessageDetails['deliveries'][number] | undefined,
+): Html {
+  const words = messagesWords(call.language)
+  const row = (name: string, value: string) => html`<dt>${name}</dt><dd>${copyable(call, value, name)}</dd>`
+  return html`<section class="box"><header><h2>${words.ids}</h2></header><div class="pad"><dl class="dl">${row(words.messageId, id)}${
+    chosen && row(words.transactionNumber, chosen.transactionNumber)
+  }${chosen?.reference && row(words.reference, chosen.reference)}</dl></div></section>`
+}

@@ -1,0 +1,55 @@
+import { type DeliveryDetails, type DeliveryState, MAX_EXPLAINED, type MessageDetails } from '@postrider/core'
+import { foreign, type Html, html, type Value } from '@postrider/ui'
+import type { AccountCall } from '../../frame/call.ts'
+import { STATE_SIGNS } from './delivery-state.ts'
+import { messagesWords } from './messages-words.ts'
+
+/** Each recipient with one sentence: the state, what it waits for, and until when. */
+export function recipientList(call: AccountCall, details: MessageDetails, fromRecipient: number): Html {
+  const { language, path } = call
+  const words = messagesWords(language)
+  const { deliveries, id, recipients } = details
+  const last = deliveries.at(-1)
+  const hasMore = last !== undefined && deliveries.length === MAX_EXPLAINED && last.recipientNo + 1 < recipients
+  const page = path(`messages/${id}`)
+  return html`<section class="box"><header><h2>${words.recipients}</h2><p>${states(call, deliveries)}</p></header><ul class="list">${deliveries.map((one) => recipient(call, details, one))}</ul>${
+    (hasMore || fromRecipient > 0) &&
+    html`<footer class="more"><span class="acts">${fromRecipient > 0 && html`<a class="btn s" href="${page}">${words.firstRecipients}</a>`}${
+      hasMore && html`<a class="btn s" href="${page}?from=${last.recipientNo + 1}">${words.moreRecipients}</a>`
+    }</span></footer>`
+  }</section>`
+}
+
+function states({ format, language }: AccountCall, deliveries: readonly DeliveryDetails[]): string {
+  const words = messagesWords(language)
+  const counts = Map.groupBy(deliveries, ({ state }) => state)
+  return [...counts]
+    .map(([state, all]) => `${format.number(all.length)} ${words.states[state as DeliveryState].toLowerCase()}`)
+    .join(', ')
+}
+
+function recipient(call: AccountCall, { suppressions }: MessageDetails, one: DeliveryDetails): Html {
+  const { icon, language, may, path } = call
+  const words = messagesWords(language)
+  const state = one.state as DeliveryState
+  const [sign, tone] = STATE_SIGNS[state]
+  const suppressed = suppressions.some(({ cause }) => cause?.recipientNo === one.recipientNo)
+  const link =
+    may('suppressions') &&
+    html` <a href="${path('suppressions')}?q=${encodeURIComponent(one.recipient)}">${words.toSuppressions}</a>`
+  return html`<li>${icon(sign, tone)}<div><b class="any">${foreign(one.recipient)}</b>${one.kind !== 'to' && html` <span class="badge">${one.kind}</span>`}<p class="sentence">${!one.why?.text.startsWith(words.states[state]) && html`<b class="${tone}">${words.states[state]}.</b> `}${why(call, one)}${
+    suppressed && html` ${words.suppressed}${link}`
+  }</p></div></li>`
+}
+
+/** The sentences of core, and the times that they lead to. */
+function why({ format, language }: AccountCall, { why: known, state }: DeliveryDetails): Value {
+  if (!known) return null
+  const words = messagesWords(language)
+  const expected = known.expected?.p50
+  return [
+    foreign(known.text),
+    expected && state !== 'sending' && html` ${words.expected(format.plainTime(expected))}`,
+    known.deadline && html` <span class="faint">${words.givenUp(format.plainTime(known.deadline))}</span>`,
+  ]
+}

@@ -1,0 +1,133 @@
+import t from 'tap'
+import { openBrowser, skipWithoutBrowser } from '../helpers/browser.ts'
+import { sendV2, v2Body } from '../helpers/send.ts'
+import { openDashboard, type TestDashboard } from './dashboard.ts'
+
+const HOSTILE = `<img src=x onerror=alert(1)> "quoted" & 'single' \u202egnp.exe`
+
+/** The first account with a key and an active domain, and its owner. */
+async function sender({ service, owner }: TestDashboard) {
+  const ada = await owner()
+  const { accountId } = ada
+  const domain = 'ship.example'
+  await service.giveKey(domain)
+  await service.core.domains.add({ accountId, name: domain, state: 'active' })
+  const { secret: apiKey } = await service.core.auth.createKey({ accountId, name: 'test' })
+  return { ...ada, apiKey, domain, accountName: 'main' }
+}
+
+async function send(url: string, from: Awaited<ReturnType<typeof sender>>, extra: Record<string, unknown> = {}) {
+  const { body } = await sendV2(url, from.apiKey, v2Body(from, extra))
+  return body.data?.message_id as string
+}
+
+t.test('the list shows what was accepted, finds by the search language, and says which part is wrong', async (t) => {
+  const dashboard = await openDashboard(t)
+  const ada = await sender(dashboard)
+  const base = `/app/${ada.accountId}/messages`
+  t.match(await (await ada.get(base)).text(), 'No mail yet')
+  await send(dashboard.url, ada, { subject: HOSTILE })
+  await send(dashboard.url, ada, { subject: 'Berth 5', personalizations: [{ recipient: 'mia@souq.example' }] })
+  const all = await (await ada.get(base)).text()
+  t.notMatch(all, '<img src=x')
+  t.match(all, '&lt;img src=x onerror=alert(1)&gt;')
+  t.match(all, '<span class="ctl">U+202E</span>')
+  const found = await (await ada.get(`${base}?q=${encodeURIComponent('to:@souq.example state:waiting')}`)).text()
+  t.match(found, 'Berth 5')
+  t.notMatch(found, '&lt;img')
+  const none = await (await ada.get(`${base}?state=bounced`)).text()
+  t.match(none, 'Nothing matches')
+  const wrong = await ada.get(`${base}?q=${encodeURIComponent('colour:red')}`)
+  t.equal(wrong.status, 400)
+  t.match(await wrong.text(), 'colour: is not a key')
+})
+
+t.test('a message says for each recipient what it waits for, and can be cancelled and sent again', async (t) => {
+  const dashboard = await openDashboard(t)
+  const ada = await sender(dashboard)
+  const id = await send(dashboard.url, ada, { subject: HOSTILE })
+  const page = `/app/${ada.accountId}/messages/${id}`
+  const shown = await (await ada.get(page)).text()
+  t.match(shown, 'lena@harbor.example')
+  t.match(shown, 'Waiting.')
+  t.notMatch(shown, '<img src=x')
+  t.equal((await ada.post(`${page}/cancel`)).status, 303)
+  t.match(await (await ada.get(page)).text(), 'Dropped')
+  const again = await ada.post(`${page}/resend`)
+  t.equal(again.status, 303)
+  const other = again.headers.get('location') ?? ''
+  t.notMatch(other, id)
+  t.match(await (await ada.get(other)).text(), 'Waiting.')
+})
+
+t.test(
+  "a message's HTML is a document without origin and scripts, and loads images only when they are requested",
+  async (t) => {
+    const dashboard = await openDashboard(t)
+    const ada = await sender(dashboard)
+    const id = await send(dashboard.url, ada, { content: '<script>alert(1)</script><p>Hello</p>' })
+    const at = `/app/${ada.accountId}/messages/${id}`
+    const html = await ada.get(`${at}/html`)
+    const policy = html.headers.get('content-security-policy') ?? ''
+    t.match(policy, /^sandbox; default-src 'none'; img-src data:;/)
+    t.match(await html.text(), '<p>Hello</p>')
+    t.match((await ada.get(`${at}/html?images=1`)).headers.get('content-security-policy'), 'img-src https: http: data:')
+    t.match(await (await ada.get(at)).text(), '<iframe class="frame" sandbox ')
+    const source = await ada.get(`${at}/source`)
+    t.match(source.headers.get('content-disposition'), `filename="${id}.eml"`)
+    t.match(await source.text(), 'Subject: Berth 4')
+  },
+)
+
+t.test('the message of another account is not there, whatever is asked of it', async (t) => {
+  const dashboard = await openDashboard(t)
+  const ada = await sender(dashboard)
+  const other = await dashboard.service.makeSender()
+  const { body } = await sendV2(dashboard.url, other.apiKey, v2Body(other))
+  const id = body.data?.message_id as string
+  const base = `/app/${ada.accountId}/messages/${id}`
+  for (const path of ['', '/html', '/source', '/files/0']) t.equal((await ada.get(`${base}${path}`)).status, 404, path)
+  for (const act of ['try-now', 'cancel', 'resend']) t.equal((await ada.post(`${base}/${act}`)).status, 404, act)
+  const states = await dashboard.service.sql`select state from deliveries where message_id = ${id}::uuid`
+  t.strictSame([...states], [{ state: 'queued' }])
+})
+
+t.test('support sees what became of a message, and nothing of what it says', async (t) => {
+  const dashboard = await openDashboard(t)
+  const ada = await sender(dashboard)
+  const id = await send(dashboard.url, ada, { content: '<p>a secret sentence</p>' })
+  const sam = await dashboard.member(ada.accountId, 'support')
+  const base = `/app/${ada.accountId}/messages/${id}`
+  const seen = await sam.get(base)
+  t.equal(seen.status, 200)
+  const text = await seen.text()
+  t.match(text, 'lena@harbor.example')
+  t.notMatch(text, 'secret sentence')
+  for (const path of ['?tab=html', '?tab=text', '?tab=source'])
+    t.notMatch(await (await sam.get(`${base}${path}`)).text(), 'secret sentence')
+  for (const path of ['/html', '/source', '/files/0']) t.equal((await sam.get(`${base}${path}`)).status, 403, path)
+  t.equal((await sam.post(`${base}/cancel`)).status, 403)
+})
+
+t.test(
+  'an open page shows a new message within two seconds, without being loaded again',
+  skipWithoutBrowser,
+  async (t) => {
+    const dashboard = await openDashboard(t)
+    const ada = await sender(dashboard)
+    const context = await openBrowser(t)
+    const [name, value] = ada.cookie.split('=') as [string, string]
+    await context.addCookies([{ name, value, url: dashboard.url }])
+    const page = await context.newPage()
+    await page.goto(`${dashboard.url}/app/${ada.accountId}/messages`)
+    await page.waitForSelector('.live:not([hidden])')
+    await page.evaluate("document.body.dataset.mark = 'the same document'")
+    await send(dashboard.url, ada, { subject: 'It is live' })
+    const numbered = Date.now()
+    while ((await dashboard.service.core.events.sequence()).count === 0);
+    await page.waitForSelector('text=It is live', { timeout: 10_000 })
+    const took = Date.now() - numbered
+    t.ok(took < 2000, `${took} ms`)
+    t.equal(await page.evaluate('document.body.dataset.mark'), 'the same document')
+  },
+)

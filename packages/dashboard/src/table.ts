@@ -1,4 +1,5 @@
 import type { DashboardRoute } from './frame/routes.ts'
+import { OPERATED_ACCOUNTS } from './pages/accounts/accounts.ts'
 import { DOMAINS } from './pages/domains/domains.ts'
 import { FIRST_STEPS } from './pages/first-steps/first-steps.ts'
 import { KEYS } from './pages/keys/keys.ts'
@@ -24,4 +25,5 @@ export const ROUTES: readonly DashboardRoute[] = [
   ...SECURITY,
   ...QUEUE,
   ...WEBHOOKS,
+  ...OPERATED_ACCOUNTS,
 ]

@@ -1,7 +1,8 @@
 import { isUniqueViolation, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { invalidParameter } from '../platform/errors.ts'
 import type { Account } from './account.ts'
-import { noteChange, OPERATOR } from './audit/index.ts'
+import { type Actor, noteChange, OPERATOR } from './audit/index.ts'
+import { noteOperatorChange } from './audit/note-operator-change.ts'
 import { createSettings, type MostDays, type Settings } from './settings.ts'
 import {
   type AccountLimits,
@@ -24,15 +25,15 @@ export interface Accounts {
   /**
    * Throws parameterInvalid if the name is blank or longer than 100 characters, has control characters, or is in use.
    */
-  create(name: string): Promise<Account>
+  create(name: string, by?: Actor): Promise<Account>
   list(): Promise<Account[]>
   /** Returns the address of a subaccount, or of the account's first owner; empty if there is none. */
   emailOf(id: number): Promise<string>
   /** The names of these accounts, by id. */
   names(ids: readonly number[]): Promise<Map<number, string>>
   /** Takes effect in every process within 5 s. Throws parameterInvalid for an unknown account. */
-  suspend(id: number): Promise<Account>
-  resume(id: number): Promise<Account>
+  suspend(id: number, by?: Actor): Promise<Account>
+  resume(id: number, by?: Actor): Promise<Account>
   /** `at` null: expires now. Takes effect in every process within 5 s. */
   expire(id: number, at: Date | null): Promise<Account>
   /**
@@ -45,18 +46,18 @@ export interface Accounts {
 }
 
 export function createAccounts(sql: Sql, most: MostDays): Accounts {
-  /** Makes a change and its audit log entry in one transaction, on behalf of the operator. */
+  /** Makes a change by the operator and its audit log entries in one transaction. */
   function audited(
     action: string,
     fn: (transaction: SqlTransaction) => Promise<Account | undefined>,
-    values: (account: Account) => Record<string, unknown>,
+    { values, by = OPERATOR }: { readonly values: (account: Account) => Record<string, unknown>; readonly by?: Actor },
   ): Promise<Account> {
     return sql.begin(async (transaction) => {
       const account = requireKnown(await fn(transaction))
       const { id } = account
-      await noteChange(transaction, {
+      await noteOperatorChange(transaction, {
         accountId: id,
-        by: OPERATOR,
+        by,
         action,
         object: `account ${id}`,
         after: values(account),
@@ -66,12 +67,15 @@ export function createAccounts(sql: Sql, most: MostDays): Accounts {
   }
 
   return {
-    async create(name) {
+    async create(name, by = OPERATOR) {
       const clean = name.trim()
       if (clean === '' || clean.length > 100) throw invalidParameter('name', 'must have 1 to 100 characters')
       if (/\p{C}/u.test(clean)) throw invalidParameter('name', 'must not contain control characters')
       try {
-        return await audited('account.create', (transaction) => insertAccount(transaction, clean), nameOf)
+        return await audited('account.create', (transaction) => insertAccount(transaction, clean), {
+          values: nameOf,
+          by,
+        })
       } catch (error) {
         if (isUniqueViolation(error, 'accounts_name'))
           throw invalidParameter('name', 'is already used by another account')
@@ -81,10 +85,11 @@ export function createAccounts(sql: Sql, most: MostDays): Accounts {
     list: () => selectAccounts(sql),
     emailOf: (id) => selectEmail(sql, id),
     names: (ids) => selectNames(sql, ids),
-    suspend: (id) =>
-      audited('account.suspend', (transaction) => updateAccountState(transaction, id, 'suspended'), stateOf),
-    resume: (id) => audited('account.resume', (transaction) => updateAccountState(transaction, id, 'active'), stateOf),
-    expire: (id, at) => audited('account.expire', (transaction) => updateAccountExpiry(transaction, id, at), expiryOf),
+    suspend: (id, by = OPERATOR) =>
+      audited('account.suspend', (sql) => updateAccountState(sql, id, 'suspended'), { values: stateOf, by }),
+    resume: (id, by = OPERATOR) =>
+      audited('account.resume', (sql) => updateAccountState(sql, id, 'active'), { values: stateOf, by }),
+    expire: (id, at) => audited('account.expire', (sql) => updateAccountExpiry(sql, id, at), { values: expiryOf }),
     async limit(id, change) {
       for (const [name, value] of Object.entries(change)) {
         const isValid = value === null || (Number.isInteger(value) && value >= 1 && value <= MAX_PER_MINUTE)

@@ -58,10 +58,12 @@ export function createMembers(sql: Sql, sessions: SessionKeeper): Members {
        where m.account_id = ${accountId} order by lower(u.name), u.id limit ${MAX_MEMBERS}`,
     async add(accountId, userId, role, by) {
       const wanted = validRole(role)
-      return sql.begin(async (transaction) => {
+      const added = await sql.begin(async (transaction) => {
         await addMember(transaction, { accountId, userId, role: wanted, by })
         return selectMember(transaction, accountId, userId)
-      }) as Promise<Member>
+      })
+      sessions.forget()
+      return added as Member
     },
     async change(accountId, userId, role, by) {
       const wanted = validRole(role)

@@ -6,6 +6,7 @@ import type { Config } from '../platform/config.ts'
 import type { Sql, SqlTransaction } from '../platform/database/database.ts'
 import type { Batch } from '../reporting/events/index.ts'
 import { type CountsOfSpan, type SpanOfCounts, selectAccountHours } from './account-hours.ts'
+import { type AccountFigures, type AccountQuery, listFigures } from './account-list.ts'
 import { countDeliveries } from './count-deliveries.ts'
 import { evaluateSome, type StandingChange } from './evaluate.ts'
 import { foldCounts } from './fold.ts'
@@ -25,6 +26,7 @@ import {
 } from './standing.ts'
 
 export type { CountsOfSpan, SpanOfCounts } from './account-hours.ts'
+export { ACCOUNT_FILTERS, type AccountFigures, type AccountFilter, type AccountQuery } from './account-list.ts'
 export type { StandingChange } from './evaluate.ts'
 export type { Notified } from './notices.ts'
 export type { Repeated } from './repeats.ts'
@@ -43,6 +45,8 @@ export interface Reputation {
   /** See standing.ts. */
   show(accountId: number): Promise<AccountStanding>
   list(): Promise<(ShownHold & { readonly accountId: number })[]>
+  /** See account-list.ts. */
+  accounts(query: AccountQuery): Promise<{ readonly accounts: readonly AccountFigures[]; readonly total: number }>
   setRules(accountId: number, rules: string | null, by?: Actor): Promise<void>
   /** All classes if they are not given. */
   hold(hold: Omit<NewHold, 'classes'> & Partial<Pick<NewHold, 'classes'>>, by?: Actor): Promise<void>
@@ -73,6 +77,7 @@ export function createReputation({ sql, config, serviceMail }: ReputationDepende
     notifySome: () => notifySome({ sql, serviceMail }),
     show: (accountId) => showStanding(sql, accountId, reputationRules),
     list: () => listHolds(sql),
+    accounts: (query) => listFigures(sql, query),
     setRules: (accountId, rules, by = OPERATOR) => setRules(sql, accountId, { rules, by }),
     hold: ({ classes = [URGENT, NORMAL, BULK], ...hold }, by = OPERATOR) => holdAccount(sql, { ...hold, classes }, by),
     release: (accountId, by = OPERATOR) => releaseAccount(sql, accountId, by),

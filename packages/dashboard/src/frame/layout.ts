@@ -51,11 +51,18 @@ ${sidebar(around)}
       ([text, path]) => html`<li><a href="${path}">${text}</a></li>`,
     )}<li><b class="cut">${answer.crumb ?? answer.title}</b></li></ol></nav>
 <span class="row tight push">${live && html`<span class="live" hidden></span>`}${modeMark(around)}</span></div>
-<div class="page" id="page">${answer.body}</div>
+<div class="page" id="page">${lookNote(around)}${answer.body}</div>
 </main>
 ${saidToast(around)}${keysHelp(around)}
 </body>`,
   )
+}
+
+/** Says on each page of the account that an operator looks at it, and lets them end it. */
+function lookNote({ account, icon, language }: Surroundings): Value {
+  if (account?.role !== 'observer') return null
+  const words = frameWords(language)
+  return html`<div class="note wait" role="note">${icon('eye', 'wait')}<div><b>${words.looking(account.name)}</b><p>${words.lookingText}</p></div><form method="post" action="/app/operator/look-away"><button class="btn s" type="submit">${words.lookAway}</button></form></div>`
 }
 
 /** The whole document of a page for visitors who are not logged in. */

@@ -60,7 +60,10 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
 ]
 
 /** The pages of the installation. */
-export const OPERATOR_ENTRIES: readonly Entry[] = [{ name: 'queue', icon: 'queue', path: 'queue', right: null }]
+export const OPERATOR_ENTRIES: readonly Entry[] = [
+  { name: 'accounts', icon: 'users', path: 'accounts', right: null },
+  { name: 'queue', icon: 'queue', path: 'queue', right: null },
+]
 
 /** The sandbox inbox is another program, with its own port. Undefined if mail really leaves. */
 export function inboxUrl({ delivery, sandboxHost, sandboxHttpPort }: Config): string | undefined {

@@ -104,7 +104,7 @@ function groupName(
   if (name === null) return html`<b>${by === 'source' ? words.noSource : words.noPlace}</b>`
   if (by !== 'account') return html`<b class="any">${foreign(name)}</b>`
   const known = names.get(Number(name))
-  return html`<b>${known === undefined ? name : foreign(known)}</b>${known !== undefined && html`<small>${words.account} ${name}</small>`}`
+  return html`<a class="go" href="${operatorPath(`accounts/${name}`)}">${known === undefined ? name : foreign(known)}</a>${known !== undefined && html`<small>${words.account} ${name}</small>`}`
 }
 
 function groupWhy(call: UserCall, group: QueueGroup): Html {

@@ -110,6 +110,6 @@ function holdsBox(call: UserCall, holds: Holds, names: ReadonlyMap<number, strin
   const words = queueWords(language)
   return html`<section class="box"><header><h2>${words.holds}</h2><p>${words.holdsText}</p></header><div class="scroll" tabindex="0" role="region" aria-label="${words.holds}"><table><thead><tr><th>${words.account}</th><th>${words.state}</th><th>${words.rule}</th><th class="wide-only">${words.figures}</th><th class="n wide-only">${words.sinceHead}</th></tr></thead><tbody>${holds.map(
     (hold) =>
-      html`<tr><td><b>${foreign(names.get(hold.accountId) ?? String(hold.accountId))}</b><small>${words.account} ${hold.accountId}</small></td><td>${levelMark(call, hold.level)}</td><td>${ruleText(call, hold)}</td><td class="wide-only dim">${figuresText(call, hold)}</td><td class="n wide-only faint">${format.ago(hold.since)}</td></tr>`,
+      html`<tr><td><a class="go" href="${operatorPath(`accounts/${hold.accountId}`)}">${foreign(names.get(hold.accountId) ?? String(hold.accountId))}</a><small>${words.account} ${hold.accountId}</small></td><td>${levelMark(call, hold.level)}</td><td>${ruleText(call, hold)}</td><td class="wide-only dim">${figuresText(call, hold)}</td><td class="n wide-only faint">${format.ago(hold.since)}</td></tr>`,
   )}</tbody></table></div></section>`
 }

@@ -21,7 +21,7 @@ t.test('every other method is refused with 405 and told which one is allowed, wi
 })
 
 t.test('a path nobody knows is 404 in the same envelope, with any method, body or key', async (t) => {
-  for (const path of ['/v2/nothing', '/v2', '/v2/sendEmail/1', '/v2.1/x', '/v2/%zz', '/v2/%00', '/', '/sendEmail']) {
+  for (const path of ['/v2/nothing', '/v2', '/v2/sendEmail/1', '/v2.1/x', '/v2/%zz', '/v2/%00', '/sendEmail']) {
     for (const options of [{ method: 'GET' }, { body: '{' }, { method: 'PROPFIND' }, { method: 'PUT', headers: key }]) {
       const { status, json, headers } = await call(base, { path, ...options })
       t.equal(status, 404, path)
@@ -32,4 +32,12 @@ t.test('a path nobody knows is 404 in the same envelope, with any method, body o
       })
     }
   }
+})
+
+t.test('the root leads a browser to the dashboard, and is no path for any other method', async (t) => {
+  const { status, headers } = await call(base, { path: '/', method: 'GET' })
+  t.equal(status, 302)
+  t.equal(headers.location, '/app')
+  for (const method of ['POST', 'PUT', 'PROPFIND'])
+    t.equal((await call(base, { path: '/', method })).status, 404, method)
 })

@@ -16,9 +16,17 @@ export interface TestDashboard {
   readonly url: string
   /** The owner of the first account, who operates the installation. */
   owner(): Promise<TestVisitor>
-  /** Another member of the owner's account. Must be called after `owner`. */
-  member(accountId: number, role: MemberRole): Promise<TestVisitor>
+  /** Another user, who is a member of the account with this role. */
+  member(accountId: number, role: MemberRole): Promise<TestMember>
 }
+
+export interface TestMember extends TestVisitor {
+  readonly userId: number
+  readonly name: string
+  readonly email: string
+}
+
+let members = 0
 
 export const PASSWORD = 'a horse carries letters'
 
@@ -39,15 +47,18 @@ export async function openDashboard(t: Test, settings: Record<string, string> = 
     },
     async member(accountId, role) {
       const { people } = service.core
+      const number = ++members
       const by = { keyId: null, address: null }
-      const email = `${role}-${process.pid}@northwind.example`
-      const userId = await people.users.create({ name: `The ${role}`, email }, by)
+      const person = { name: `Member ${number}`, email: `member${number}-${process.pid}@people.example` }
+      const userId = await people.users.create(person, by)
       // The owner's password, so that the test hashes none.
-      await service.sql`
-        update users set password = (select password from users where password is not null limit 1) where id = ${userId}`
+      const [row] = await service.sql<{ password: string | null }[]>`
+        update users set password = (select password from users where password is not null limit 1) where id = ${userId} returning password`
+      if (!row?.password) await people.users.changePassword(userId, PASSWORD, { sessionId: 0, address: '192.0.2.1' })
       await people.members.add(accountId, userId, role, by)
-      const response = await submit(url, '/app/login', { email, password: PASSWORD })
-      return visitor(url, sessionCookieOf(response), accountId)
+      const result = await people.logIn({ email: person.email, password: PASSWORD, address: `10.9.${number}.1` })
+      if (result.kind !== 'session') throw new Error(`no session: ${result.kind}`)
+      return { ...visitor(url, `postrider=${encodeURIComponent(result.token)}`, accountId), ...person, userId }
     },
   }
 }

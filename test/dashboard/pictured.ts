@@ -28,7 +28,11 @@ export const PICTURED: readonly (readonly [name: string, path: string | Find])[]
   ['webhook-new', '/app/:account/webhooks/new'],
   ['webhook', addedWebhook],
   ['accounts', '/app/accounts'],
+  ['team', '/app/:account/team'],
+  ['team-new', '/app/:account/team/new'],
   ['security', '/app/security'],
+  ['forgotten', '/app/forgotten'],
+  ['sign-up', '/app/sign-up'],
   ['log-in', '/app/login'],
   ['not-found', '/app/:account/nothing'],
 ]

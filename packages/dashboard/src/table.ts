@@ -2,6 +2,7 @@ import type { DashboardRoute } from './frame/routes.ts'
 import { OPERATED_ACCOUNTS } from './pages/accounts/accounts.ts'
 import { DOMAINS } from './pages/domains/domains.ts'
 import { FIRST_STEPS } from './pages/first-steps/first-steps.ts'
+import { JOIN } from './pages/join/join.ts'
 import { KEYS } from './pages/keys/keys.ts'
 import { MESSAGES } from './pages/messages/message-routes.ts'
 import { OVERVIEW } from './pages/overview/overview.ts'
@@ -10,6 +11,7 @@ import { SECURITY } from './pages/security/security.ts'
 import { START } from './pages/start/start.ts'
 import { STATISTICS } from './pages/statistics/statistics.ts'
 import { SUPPRESSIONS } from './pages/suppressions/suppressions.ts'
+import { TEAM } from './pages/team/team.ts'
 import { WEBHOOKS } from './pages/webhooks/webhooks.ts'
 
 /** All pages of the dashboard. test/dashboard/roles.test.ts asks each of them in each role. */
@@ -22,8 +24,10 @@ export const ROUTES: readonly DashboardRoute[] = [
   ...SUPPRESSIONS,
   ...STATISTICS,
   ...KEYS,
+  ...TEAM,
   ...SECURITY,
   ...QUEUE,
   ...WEBHOOKS,
   ...OPERATED_ACCOUNTS,
+  ...JOIN,
 ]

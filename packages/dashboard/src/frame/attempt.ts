@@ -3,7 +3,7 @@ import { ServiceError } from '@postrider/core'
 /** The result of an action, or the sentence that says why core refused it. */
 export type Attempt<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly problem: string; readonly status: number }
+  | { readonly ok: false; readonly problem: string; readonly status: number; readonly errorName: string }
 
 /** Does something that core may refuse because of what the visitor entered. Other errors are thrown. */
 export async function attempt<T>(action: () => Promise<T>): Promise<Attempt<T>> {
@@ -11,6 +11,6 @@ export async function attempt<T>(action: () => Promise<T>): Promise<Attempt<T>> 
     return { ok: true, value: await action() }
   } catch (error) {
     if (!(error instanceof ServiceError) || error.row.status >= 500) throw error
-    return { ok: false, problem: error.message, status: error.row.status }
+    return { ok: false, problem: error.message, status: error.row.status, errorName: error.errorName }
   }
 }

@@ -57,6 +57,10 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
       { name: 'webhooks', icon: 'webhook', path: 'webhooks', right: 'webhooks.read', key: 'w' },
     ],
   },
+  {
+    title: 'account',
+    entries: [{ name: 'team', icon: 'users', path: 'team', right: 'team', key: 't' }],
+  },
 ]
 
 /** The pages of the installation. */

@@ -44,7 +44,6 @@ t.test('a chart says its numbers in a sentence and in a table', async (t) => {
     lineChart({
       series: [{ name: 'Sent <b>', colour: 1, values: [0, 7, 3] }],
       labels: ['a', 'b', 'c'],
-      axis: ['a', 'c'],
       sentence: 'Three numbers',
       number: String,
       table: { summary: 'As a table', first: 'Letter' },

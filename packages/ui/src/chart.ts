@@ -11,8 +11,6 @@ export interface LineChartOptions {
   readonly series: readonly Series[]
   /** A text for each value: the hour or the day. */
   readonly labels: readonly string[]
-  /** Labels below the chart, in equal distances. */
-  readonly axis: readonly string[]
   /** The chart in one sentence, for those who do not see it. */
   readonly sentence: string
   readonly number: (value: number) => string
@@ -21,12 +19,13 @@ export interface LineChartOptions {
 }
 
 const TICKS = 4
+const MAX_AXIS_LABELS = 6
 
 /**
  * A chart as SVG, made by the server: it needs no script, its height is known before it is drawn, and it changes with the page. Each value is said
  * by the title of its column, and by the table below.
  */
-export function lineChart({ series, labels, axis, sentence, number, table }: LineChartOptions): Html {
+export function lineChart({ series, labels, sentence, number, table }: LineChartOptions): Html {
   const top = roundUp(Math.max(1, ...series.flatMap(({ values }) => values)))
   const ticks = Array.from({ length: TICKS + 1 }, (_, at) => (top * (TICKS - at)) / TICKS)
   const width = 100 / Math.max(1, labels.length)
@@ -42,7 +41,7 @@ export function lineChart({ series, labels, axis, sentence, number, table }: Lin
     .reverse()
     .map(
       ({ colour, values }) => html`<path class="c c${colour}" d="${line(values, top)}"/>`,
-    )}${columns}</svg><div class="x" aria-hidden="true">${axis.map((text) => html`<span>${text}</span>`)}</div></div>
+    )}${columns}</svg><div class="x" aria-hidden="true">${axisOf(labels).map((text) => html`<span>${text}</span>`)}</div></div>
 <details class="later"><summary class="q">${table.summary}</summary><div class="scroll" tabindex="0" role="region" aria-label="${table.summary}"><table><thead><tr><th>${table.first}</th>${series.map(
     ({ name }) => html`<th class="n">${name}</th>`,
   )}</tr></thead><tbody>${labels.map(
@@ -63,6 +62,16 @@ export function chartKey(series: readonly Pick<Series, 'name' | 'colour'>[]): Ht
 export function sparkline(values: readonly number[], colour: Series['colour'] = 1): Html {
   const top = Math.max(1, ...values)
   return html`<svg class="spark" viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true"><path class="c c${colour}" d="${line(values, top * 1.1)}"/></svg>`
+}
+
+/** At most six labels in equal distances, the first and the last among them. */
+function axisOf(labels: readonly string[]): readonly string[] {
+  const count = Math.min(MAX_AXIS_LABELS, labels.length)
+  if (count < 2) return labels
+  return Array.from(
+    { length: count },
+    (_, at) => labels[Math.round((at * (labels.length - 1)) / (count - 1))] as string,
+  )
 }
 
 /** The path of a line, on a sheet of 100 by 100. */

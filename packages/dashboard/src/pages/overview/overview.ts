@@ -146,11 +146,9 @@ function throughput({ language, format }: AccountCall, counts: readonly CountsOf
   ]
   const total = sumOf(counts)
   const labels = counts.map(({ at }) => label(at, byDay, span !== 'day'))
-  const every = Math.max(1, Math.floor(labels.length / 6))
   const chart = lineChart({
     series,
     labels,
-    axis: labels.filter((_, at) => at % every === 0),
     sentence: words.sentence(format.number(total.accepted), format.number(total.delivered), words.spans[span]),
     number: format.number,
     table: { summary: words.asTable, first: byDay ? words.dayHead : words.hour },

@@ -40,12 +40,10 @@ function chart(
     values: periods.map(({ stats }) => stats.reduce((sum, { counts }) => sum + of(counts), 0)),
   }))
   const labels = periods.map(({ date }) => format.dayOfKey(date))
-  const every = Math.max(1, Math.ceil(labels.length / 5))
   const totals = series.map(({ name, values }) => `${name} ${format.number(values.reduce((sum, one) => sum + one, 0))}`)
   const drawn = lineChart({
     series,
     labels,
-    axis: labels.filter((_, at) => at % every === 0),
     sentence: words.sentence(format.dayOfKey(first), format.dayOfKey(last), totals.join(', ')),
     number: format.number,
     table: { summary: words.asTable, first: words.periods[period] },

@@ -196,7 +196,8 @@ begin retry
       const gone = new Promise((resolve) => daemon.once('exit', resolve))
       daemon.kill()
       await gone
-      rmSync(folder, { recursive: true, force: true })
+      // A queue runner may still write its log.
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
     },
   }
 }

@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram'
 import { createServer, type Server } from 'node:net'
 import dnsPacket, { type Answer } from 'dns-packet'
 import type { Test } from 'tap'
+import { freePorts } from './ports.ts'
 
 /** What the DNS knows of a name; a name that isn't there does not exist (NXDOMAIN). */
 export interface Zone {
@@ -76,7 +77,9 @@ export async function startDns(
     truncated.writeUInt16BE(truncated.readUInt16BE(2) | dnsPacket.TRUNCATED_RESPONSE, 2)
     socket.send(truncated, from.port, from.address)
   })
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+  // A free port of UDP may be in use for TCP.
+  const [own = 0] = isSigned ? await freePorts(1) : []
+  await new Promise<void>((resolve) => socket.bind(own, '127.0.0.1', resolve))
   t.teardown(() => new Promise<void>((resolve) => socket.close(() => resolve())))
   const { port } = socket.address()
   if (isSigned) {

@@ -172,6 +172,7 @@ create table attempts (
   place text,
   tls_policy text,
   tls_verified boolean,
+  tls_origin text,
   constraint attempts_pkey primary key (message_id, recipient_no, attempt),
   constraint attempts_outcome_check check (outcome = any (array['delivered'::text, 'deferred'::text, 'bounced'::text, 'abandoned'::text]))
 ) partition by range (message_id);

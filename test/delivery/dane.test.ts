@@ -69,7 +69,7 @@ const recordsExpired = () => new Promise((resolve) => setTimeout(resolve, 5500))
 const attempt = async (domain: string, settings?: Record<string, unknown>) =>
   internet.attempted(await internet.send(`a@${domain}`, settings ? { settings } : {}))
 
-const delivered = { outcome: 'delivered', tlsPolicy: 'dane', tlsVerified: true }
+const delivered = { outcome: 'delivered', tlsPolicy: 'dane', tlsOrigin: 'dane', tlsVerified: true }
 const refused = (reply: RegExp) => ({ outcome: 'deferred', enhanced: '4.7.5', stage: 'tls', tlsPolicy: 'dane', reply })
 const MISMATCH = refused(/not valid for \S+ \(it matches none of the TLSA records\)/)
 const WRONG = `3 1 1 ${'ab'.repeat(32)}`
@@ -171,7 +171,7 @@ for (const record of UNUSABLE) {
   t.test(`a host whose only TLSA record is ${record.slice(0, 8)} gets mail over TLS only`, async (t) => {
     const host = await startHost(t, { tlsa: [record] })
     const delivery = await attempt(internet.domain([host]))
-    t.match(delivery.attempts, [{ outcome: 'delivered', tls: 'TLSv1.3', tlsPolicy: 'required', tlsVerified: false }])
+    t.match(delivery.attempts, [{ outcome: 'delivered', tls: 'TLSv1.3', tlsPolicy: 'required', tlsOrigin: 'dane' }])
     t.match(stepsOf(delivery).find(({ step }) => step === 'dane')?.text, /no TLSA record is usable/)
   })
 }
@@ -303,7 +303,7 @@ t.test('a demand of dane is met by records only', async (t) => {
     refused(/has no TLSA record that DNSSEC protects/),
   ])
   t.match((await attempt(internet.domain([unusable]), demand)).attempts, [refused(/has no usable TLSA record/)])
-  t.match((await attempt(internet.domain([withRecords]), demand)).attempts, [delivered])
+  t.match((await attempt(internet.domain([withRecords]), demand)).attempts, [{ ...delivered, tlsOrigin: 'message' }])
   const domain = internet.domain([without])
   t.equal((await postrider(internet.service.env, 'tls', 'set', domain, 'dane')).code, 0)
   const id = await internet.send(`a@${domain}`)

@@ -61,7 +61,7 @@ t.test('mail to a domain that enforces MTA-STS goes to the listed host with a va
   const mx = [unverifiable.name, right.name]
   const domain = await domainWith(t, [unlisted, unverifiable, right], { mx })
   const { attempts } = await delivered(domain)
-  t.match(attempts, [{ host: right.name, tls: 'TLSv1.3', tlsPolicy: 'sts', tlsVerified: true }])
+  t.match(attempts, [{ host: right.name, tls: 'TLSv1.3', tlsPolicy: 'sts', tlsOrigin: 'mta-sts', tlsVerified: true }])
   t.strictSame([...unlisted.groups(), ...unverifiable.groups()], [])
   t.equal(unlisted.server.sockets.length, 0, 'the host that is not listed was not even contacted')
 })

@@ -132,15 +132,47 @@ t.test('a wrong level is named by the entry point that was used, and changes not
   )
 })
 
-t.test('message show says what TLS an attempt had', async (t) => {
+t.test('an attempt notes whose demand is the strongest, of equal ones the most specific', async (t) => {
+  const own = String(sender.accountId)
+  const domain = internet.domain([unverifiable])
+  const originAt = async (to: string, settings?: Record<string, unknown>) => {
+    const id = await internet.send(`a@${to}`, settings ? { settings } : {})
+    return (await internet.attempted(id)).attempts[0]?.tlsOrigin
+  }
+  t.equal(await originAt(domain), null)
+  t.equal(await originAt(domain, { tls: 'required' }), 'message')
+  const rules = [['all'], [domain], ['all', '--account', own], [domain, '--account', own]]
+  const seen: unknown[] = []
+  for (const [of = '', ...rest] of rules) {
+    await run('tls', 'set', of, 'required', ...rest)
+    await soon()
+    seen.push(await originAt(domain))
+  }
+  t.strictSame(seen, ['operator', 'domain', 'account', 'account-domain'])
+  t.equal(await originAt(domain, { tls: 'required' }), 'message')
+  await run('tls', 'set', 'all', 'verified')
+  await soon()
+  t.equal(await originAt(domain, { tls: 'required' }), 'operator')
+  for (const [of = '', ...rest] of rules) await run('tls', 'set', of, 'none', ...rest)
+  await soon()
+})
+
+t.test('message show and message why say what TLS an attempt had, and who demanded it', async (t) => {
   const id = await internet.send(`a@${internet.domain([unverifiable])}`, { settings: { tls: 'required' } })
   await internet.inState(id, 'delivered')
-  t.match((await run('message', 'show', id)).stdout, /attempt 1: delivered .*TLSv1\.3 \(required\) 250/)
+  t.match(
+    (await run('message', 'show', id)).stdout,
+    /attempt 1: delivered .*TLSv1\.3 \(required, demanded by the message\) 250/,
+  )
   const refused = await internet.send(`a@${internet.domain([plain])}`, { settings: { tls: 'verified' } })
   await internet.attempted(refused)
   t.match(
     (await run('message', 'show', refused)).stdout,
-    /attempt 1: deferred .*no TLS \(verified\) 4\.7\.4 TLS is required/,
+    /attempt 1: deferred .*no TLS \(verified, demanded by the message\) 4\.7\.4 TLS is required/,
+  )
+  t.match(
+    (await run('message', 'why', refused)).stdout,
+    /The last attempt failed \(4\.7\.4 TLS is required, .*\)\. TLS with a valid certificate is demanded by the message\. The next/,
   )
 })
 

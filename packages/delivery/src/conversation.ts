@@ -9,7 +9,7 @@ import {
   type Source,
   type Stage,
   type Step,
-  type TlsLevel,
+  type TlsNeed,
   type TlsSession,
   Unrenderable,
 } from '@postrider/core'
@@ -51,8 +51,8 @@ export interface ConversationOptions {
   readonly heloName: string
   readonly memory: HostMemory
   readonly connections: Connections
-  /** The TLS level that is demanded. */
-  readonly tls: TlsLevel
+  /** The TLS level that is demanded, and why. */
+  readonly tls: TlsNeed
   /** Called with the result of each session that was opened, or that TLS has prevented. */
   readonly onSession?: (session: TlsSession) => void
   /** Called with the reply by which a server ended a kept session before the message was offered. */
@@ -81,7 +81,7 @@ export async function converse(options: ConversationOptions): Promise<Conversati
   for await (const endpoint of options.routes.endpoints(options.route, options.onlyHost, options.source)) {
     const opened = await open(endpoint, options, steps)
     if (!('usable' in opened)) {
-      last = deferral({ ...opened, endpoint, steps, since, tls: demandAt(endpoint, options.tls) })
+      last = deferral({ ...opened, endpoint, steps, since, tls: needAt(endpoint, options.tls) })
       continue
     }
     noteTested(opened, options.route)
@@ -89,7 +89,14 @@ export async function converse(options: ConversationOptions): Promise<Conversati
     const end = await offer(opened, options, steps)
     if (end.kind === 'lost' && end.stage === 'mail') {
       await opened.closed
-      last = deferral({ stage: end.stage, reply: lostReply(end.reason), endpoint, steps, since, tls: opened.level })
+      last = deferral({
+        stage: end.stage,
+        reply: lostReply(end.reason),
+        endpoint,
+        steps,
+        since,
+        tls: needAt(endpoint, options.tls),
+      })
       continue
     }
     return conclude(end, opened, options, { steps, since })
@@ -128,7 +135,7 @@ async function keptConnection({
   const { kept } = connections
   if (!kept) return undefined
   const host = route.hosts.find(({ name }) => name === kept.endpoint.host)
-  const isSecure = isAtLeast(kept.level, tls) && isSamePolicy(kept.endpoint, host ?? {})
+  const isSecure = isAtLeast(kept.level, tls.level) && isSamePolicy(kept.endpoint, host ?? {})
   if (kept.usable && isSecure && (onlyHost === null || kept.endpoint.host === onlyHost)) return kept
   kept.close()
   await kept.closed
@@ -141,7 +148,7 @@ async function open(
   steps: Step[],
 ): Promise<SmtpConnection | { stage: Stage; reply: Reply }> {
   try {
-    return await openSession(endpoint, { heloName, memory, steps, opened: connections.opened, level: tls })
+    return await openSession(endpoint, { heloName, memory, steps, opened: connections.opened, level: tls.level })
   } catch (error) {
     const refused = refusedResult(endpoint, route.policy, error)
     if (refused) onSession?.(refused)
@@ -200,7 +207,7 @@ async function offer(
 function conclude(
   end: OfferEnd,
   connection: SmtpConnection,
-  { connections, attempt }: ConversationOptions,
+  { connections, attempt, tls }: ConversationOptions,
   { steps, since }: { steps: Step[]; since: number },
 ): ConversationEnd {
   if (connection.usable) connections.keep(connection)
@@ -209,7 +216,7 @@ function conclude(
     host,
     address: connection.address,
     ...(connection.tls ? { tls: connection.tls, tlsVerified: connection.isVerified } : {}),
-    ...demanded(connection.level),
+    ...demanded(needAt(connection.endpoint, tls)),
     steps,
     milliseconds: elapsed(since),
   }
@@ -254,13 +261,14 @@ function isTooManyRecipients(stage: Stage, { code, text }: Reply): boolean {
   return stage === 'rcpt' && code === 552 && /too many (recipients|rcpts?)\b/i.test(text)
 }
 
-/** The TLS level that is demanded of a host. */
-function demandAt({ dane }: Endpoint, tls: TlsLevel): TlsLevel {
-  return dane?.kind === 'usable' ? 'dane' : dane?.kind === 'unusable' && tls === 'opportunistic' ? 'required' : tls
+/** The TLS level that is demanded of a host: its TLSA records may demand more than the delivery does. */
+function needAt({ dane }: Endpoint, tls: TlsNeed): TlsNeed {
+  if (dane?.kind === 'usable' && tls.level !== 'dane') return { level: 'dane', origin: 'dane' }
+  return dane?.kind === 'unusable' && tls.level === 'opportunistic' ? { level: 'required', origin: 'dane' } : tls
 }
 
-function demanded(tls: TlsLevel): Pick<Deferred, 'tlsPolicy'> {
-  return tls === 'opportunistic' ? {} : { tlsPolicy: tls }
+function demanded({ level, origin }: TlsNeed): Pick<Deferred, 'tlsPolicy' | 'tlsOrigin'> {
+  return origin === undefined ? {} : { tlsPolicy: level, tlsOrigin: origin }
 }
 
 function deferral(failure: {
@@ -269,7 +277,7 @@ function deferral(failure: {
   endpoint: Endpoint | undefined
   steps: Step[]
   since: number
-  tls: TlsLevel
+  tls: TlsNeed
 }): Deferred {
   const { stage, reply, endpoint, steps, since, tls } = failure
   return {

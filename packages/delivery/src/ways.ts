@@ -6,7 +6,7 @@ import {
   type Providers,
   type SmartHostUse,
   smartHostOf,
-  type TlsLevel,
+  type TlsNeed,
   UNDEMANDING,
 } from '@postrider/core'
 import type { InFlightDelivery } from './deliver.ts'
@@ -22,8 +22,8 @@ export interface Way extends SourceWay {
   readonly kind: 'way'
   readonly route: Extract<Route, { kind: 'hosts' }>
   readonly routes: Routes
-  /** The TLS level that it demands. */
-  readonly tls: TlsLevel
+  /** The TLS level that it demands, and why. */
+  readonly tls: TlsNeed
   /** The sessions that it can use (policy.ts). */
   readonly site: string
 }
@@ -103,8 +103,8 @@ export class Ways {
       place,
       published: route.policy?.mode === 'enforce' ? ('sts' as const) : undefined,
     }
-    const tls = this.#tls.levelOf(question)
-    return { kind: 'way', ...way, route, tls, site: sessionsOf(route.site, tls, route.dane) }
+    const tls = this.#tls.needOf(question)
+    return { kind: 'way', ...way, route, tls, site: sessionsOf(route.site, tls.level, route.dane) }
   }
 
   #viaSmartHost(place: string | undefined, inFlight: InFlightDelivery): Way | undefined {

@@ -3,6 +3,7 @@ import {
   type DeliveryWhy,
   MAX_EXPLAINED,
   ServiceError,
+  TLS_ORIGINS,
   WAITING_REASONS,
   type WaitingReason,
 } from '@postrider/core'
@@ -38,6 +39,10 @@ export const Attempt = Type.Object({
   code: Type.Union([Type.Integer(), Type.Null()]),
   enhanced: TextOrNull,
   reply: TextOrNull,
+  tlsPolicy: Type.Union([Type.String(), Type.Null()], { description: 'the TLS level that was demanded, if any' }),
+  tlsOrigin: Type.Union([Type.Enum([...TLS_ORIGINS]), Type.Null()], {
+    description: 'where that demand comes from: the message, a rule, the provider table, MTA-STS or DANE',
+  }),
 })
 
 /** The fields that say what a delivery waits for. */
@@ -105,6 +110,8 @@ const example: Static<typeof Row> = {
       code: 451,
       enhanced: '4.7.1',
       reply: 'greylisted',
+      tlsPolicy: null,
+      tlsOrigin: null,
     },
   ],
 }

@@ -53,7 +53,6 @@ const DetailedAttempt = Type.Object({
   ms: Type.Integer({ description: 'duration of the whole attempt in milliseconds' }),
   address: Type.Union([Type.String(), Type.Null()], { description: 'the IP address of the host' }),
   tls: TextOrNull,
-  tlsPolicy: Type.Union([Type.String(), Type.Null()], { description: 'the TLS level that was demanded, if any' }),
   tlsVerified: Type.Union([Type.Boolean(), Type.Null()]),
   conversation: Type.Union([Type.Array(Step), Type.Null()], { description: 'null if it is not stored' }),
 })
@@ -175,10 +174,10 @@ type ShownAttempt = Detailed['deliveries'][number]['attempts'][number]
 
 function detailedAttempt(one: DeliveryDetails['attempts'][number]): ShownAttempt {
   const { attempt, startedAt, outcome, indeterminate, stage, host, place, code, enhanced, reply } = one
-  const { milliseconds, address, tls, tlsPolicy, tlsVerified, conversation } = one
+  const { milliseconds, address, tls, tlsPolicy, tlsOrigin, tlsVerified, conversation } = one
   return {
     ...{ attempt, time: startedAt.toISOString(), outcome: outcome as ShownAttempt['outcome'], indeterminate, stage },
-    ...{ host, place, code, enhanced, reply, ms: milliseconds, address, tls, tlsPolicy, tlsVerified },
+    ...{ host, place, code, enhanced, reply, ms: milliseconds, address, tls, tlsPolicy, tlsOrigin, tlsVerified },
     conversation: conversation as ShownAttempt['conversation'],
   }
 }

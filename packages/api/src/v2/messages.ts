@@ -195,6 +195,7 @@ function shownExample(): Static<typeof DetailedMessage> {
               address: '192.0.2.25',
               tls: 'TLSv1.3',
               tlsPolicy: null,
+              tlsOrigin: null,
               tlsVerified: true,
             },
             conversation: [{ step: 'rcpt', ms: 12, code: 451, enhanced: '4.7.1', text: 'greylisted' }],

@@ -1,4 +1,11 @@
-import { type Core, type MessageDetails, partsOfPlace, type StoredReturn, smartHostOf } from '@postrider/core'
+import {
+  type Core,
+  type MessageDetails,
+  partsOfPlace,
+  type StoredReturn,
+  smartHostOf,
+  tlsOriginText,
+} from '@postrider/core'
 import { type Call, type Command, CommandError, requiredWord, table } from '../command.ts'
 import { messageListCommands } from './message-list.ts'
 import { messageNotFound } from './message-not-found.ts'
@@ -124,9 +131,16 @@ function from(place: string | null): string {
 type Attempt = MessageDetails['deliveries'][number]['attempts'][number]
 
 /** The TLS of an attempt, and what was demanded of it. */
-function tlsText({ tls, tlsPolicy, tlsVerified }: Pick<Attempt, 'tls' | 'tlsPolicy' | 'tlsVerified'>): string {
+function tlsText({
+  tls,
+  tlsPolicy,
+  tlsOrigin,
+  tlsVerified,
+}: Pick<Attempt, 'tls' | 'tlsPolicy' | 'tlsOrigin' | 'tlsVerified'>): string {
   const had = tls === null ? '' : `${tls}${tlsVerified ? ' verified' : ''}`
-  return tlsPolicy === null ? had : `${had || 'no TLS'} (${tlsPolicy})`
+  if (tlsPolicy === null) return had
+  const by = tlsOrigin === null ? '' : `, demanded by ${tlsOriginText(tlsOrigin)}`
+  return `${had || 'no TLS'} (${tlsPolicy}${by})`
 }
 
 /** Attempts, events, reports and suppressions of all deliveries in time order. */
@@ -148,13 +162,22 @@ function timeline({ deliveries, events, returns, suppressions }: Shown): unknown
         milliseconds,
         tls,
         tlsPolicy,
+        tlsOrigin,
         tlsVerified,
       }) => ({
         at: startedAt,
         row: [
           recipientNo,
           `attempt ${attempt}: ${outcome}${indeterminate ? ' (indeterminate)' : ''}`,
-          [host, from(place), tlsText({ tls, tlsPolicy, tlsVerified }), code, enhanced, reply, `${milliseconds} ms`]
+          [
+            host,
+            from(place),
+            tlsText({ tls, tlsPolicy, tlsOrigin, tlsVerified }),
+            code,
+            enhanced,
+            reply,
+            `${milliseconds} ms`,
+          ]
             .filter(Boolean)
             .join(' '),
         ],

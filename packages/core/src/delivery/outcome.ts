@@ -1,4 +1,4 @@
-import type { TlsLevel } from './tls/levels.ts'
+import type { TlsLevel, TlsOrigin } from './tls/levels.ts'
 
 /** The outcome of one attempt. A rejection by the remote server is a value, never an exception. */
 export type Outcome = Delivered | Deferred | Bounced | Dropped
@@ -53,6 +53,8 @@ interface Tried {
   readonly tls?: string
   /** The TLS level that was demanded; undefined if TLS was to be used where it is offered. */
   readonly tlsPolicy?: TlsLevel
+  /** Where that demand comes from. */
+  readonly tlsOrigin?: TlsOrigin
   /** Whether the certificate was valid for the host; undefined without TLS. */
   readonly tlsVerified?: boolean
   readonly steps: readonly Step[]

@@ -40,10 +40,10 @@ with result as materialized (
                     ${column.indeterminate}::text[]::boolean[], ${column.milliseconds}::int[], ${column.stage}::text[],
                     ${column.host}::text[], ${column.address}::text[], ${column.tls}::text[], ${column.code}::int[],
                     ${column.enhanced}::text[], ${column.reply}::text[], ${column.steps}::text[], ${column.detail}::text[], ${column.place}::text[],
-                    ${column.tlsPolicy}::text[], ${column.tlsVerified}::text[]::boolean[])
+                    ${column.tlsPolicy}::text[], ${column.tlsOrigin}::text[], ${column.tlsVerified}::text[]::boolean[])
              with ordinality
              as r(message_id, recipient_no, attempt, worker_id, kind, reason, delay, indeterminate, milliseconds, stage,
-                  host, address, tls, code, enhanced, reply, steps, detail, place, tls_policy, tls_verified, at)
+                  host, address, tls, code, enhanced, reply, steps, detail, place, tls_policy, tls_origin, tls_verified, at)
     ), deleted as (
       delete from delivery_queue q using result r
        where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
@@ -65,11 +65,11 @@ with result as materialized (
       returning q.account_id, q.next_at, r.*
     ), verdict as (
       select account_id, message_id, recipient_no, attempt, worker_id, kind, indeterminate, milliseconds, stage, host, address,
-             tls, code, enhanced, reply, steps, detail, place, tls_policy, tls_verified, at, state, null::timestamptz as next_at
+             tls, code, enhanced, reply, steps, detail, place, tls_policy, tls_origin, tls_verified, at, state, null::timestamptz as next_at
         from deleted
       union all
       select account_id, message_id, recipient_no, attempt, worker_id, kind, indeterminate, milliseconds, stage, host, address,
-             tls, code, enhanced, reply, steps, detail, place, tls_policy, tls_verified, at, 'deferred', next_at
+             tls, code, enhanced, reply, steps, detail, place, tls_policy, tls_origin, tls_verified, at, 'deferred', next_at
         from kept
     ), finished as (
       ${finishDeliveries(sql, {
@@ -81,10 +81,10 @@ with result as materialized (
     ), new_attempts as (
       insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, indeterminate, started_at,
              milliseconds, stage, host, address, tls, code, enhanced, reply, conversation, place, tls_policy,
-             tls_verified)
+             tls_origin, tls_verified)
       select message_id, recipient_no, attempt, account_id, worker_id, kind, indeterminate,
              service_now() - make_interval(secs => milliseconds / 1000.0), milliseconds, stage, host, address, tls, code,
-             enhanced, reply, steps::json, place, tls_policy, tls_verified
+             enhanced, reply, steps::json, place, tls_policy, tls_origin, tls_verified
         from verdict where kind <> 'dropped'
     ), new_events as (
       ${insertEvents(sql, {
@@ -127,6 +127,7 @@ function columnsOf(results: readonly Result[]) {
     address: attempted.map((outcome) => outcome?.address ?? null),
     tls: attempted.map((outcome) => outcome?.tls ?? null),
     tlsPolicy: attempted.map((outcome) => outcome?.tlsPolicy ?? null),
+    tlsOrigin: attempted.map((outcome) => outcome?.tlsOrigin ?? null),
     // As text, like indeterminate.
     tlsVerified: attempted.map((outcome) => (outcome?.tlsVerified === undefined ? null : String(outcome.tlsVerified))),
     code: attempted.map((outcome) => outcome?.reply.code || null),

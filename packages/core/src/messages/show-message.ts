@@ -1,4 +1,5 @@
 import { isParkedForAccount } from '../delivery/account-holds.ts'
+import type { TlsOrigin } from '../delivery/tls/levels.ts'
 import type { AnySql, Sql } from '../platform/database/database.ts'
 import { parseMessageId } from '../submission/message-id.ts'
 import { transactionNumber } from '../submission/transaction-numbers.ts'
@@ -85,6 +86,8 @@ export interface AttemptDetails {
   readonly tls: string | null
   /** The TLS level that was demanded: required, verified, sts or dane; null if TLS was to be used where it is offered. */
   readonly tlsPolicy: string | null
+  /** Where that demand comes from (levels.ts); null without one. */
+  readonly tlsOrigin: TlsOrigin | null
   /** Whether the certificate was valid for the host; null without TLS. */
   readonly tlsVerified: boolean | null
   readonly code: number | null
@@ -196,7 +199,7 @@ async function readAttempts(
 ): Promise<AttemptDetails[]> {
   const columns = sql`
     recipient_no as "recipientNo", attempt, outcome, indeterminate, started_at as "startedAt", milliseconds, stage,
-    host, address, place, tls, tls_policy as "tlsPolicy", tls_verified as "tlsVerified", code, enhanced, reply, conversation`
+    host, address, place, tls, tls_policy as "tlsPolicy", tls_origin as "tlsOrigin", tls_verified as "tlsVerified", code, enhanced, reply, conversation`
   if (!numbers) {
     return sql<AttemptDetails[]>`
       select ${columns} from attempts where message_id = ${messageId}::uuid order by recipient_no, attempt`

@@ -1,6 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import type { Reply, Stage, Step, TlsLevel } from '@postrider/core'
+import type { Reply, Stage, Step, TlsLevel, TlsResult } from '@postrider/core'
 import { type Endpoint, placeOf } from './endpoint.ts'
 import { ConnectionLost } from './errors.ts'
 import { cutText, ProtocolError, ReplyReader, type SmtpReply } from './reply-reader.ts'
@@ -29,8 +29,8 @@ export class SmtpConnection {
   tls: string | undefined
   /** Whether the server's certificate is valid for its host. */
   isVerified = false
-  /** Why the server's certificate is not valid for its host, as OpenSSL and Node name it. */
-  certificateProblem: string | undefined
+  /** Why the server's certificate is not valid for its host, as TLS reports say it. */
+  certificateResult: TlsResult | undefined
   /** The TLSA record that the server's certificate was accepted by. */
   acceptedBy: string | undefined
   /** The TLS level that was demanded when the session began: it serves no mail that demands more. */
@@ -184,11 +184,11 @@ export class SmtpConnection {
       if (!this.#reader.isEmpty) throw new ConnectionLost('tls', 'the server sent plain text after STARTTLS')
       const plain = this.#socket
       plain.removeAllListeners('data').removeAllListeners('error').removeAllListeners('close')
-      const { socket, isVerified, by, problem } = await secure(plain, this.endpoint, { ...options, level: this.level })
+      const { socket, isVerified, by, result } = await secure(plain, this.endpoint, { ...options, level: this.level })
       this.#socket = socket
       this.isVerified = isVerified
       this.acceptedBy = by
-      this.certificateProblem = problem
+      this.certificateResult = result
     } catch (error) {
       this.#steps.push({ step: 'tls', ms: elapsed(since), text: (error as Error).message })
       this.#socket.destroy()

@@ -1,4 +1,4 @@
-import type { Reply, Stage } from '@postrider/core'
+import type { Reply, Stage, TlsResult } from '@postrider/core'
 
 /** The connection ended without a reply to the last command: closed, timed out, or not SMTP. */
 export class ConnectionLost extends Error {
@@ -23,17 +23,36 @@ export class SessionRefused extends Error {
   }
 }
 
-/** TLS is demanded, and this host does not offer it, or not with the certificate that is demanded. */
-export class TlsRefused extends Error {
+export interface TlsRefusal {
   readonly stage: 'starttls' | 'tls'
   /** 4.7.4: not offered; 4.7.5: it could not be started, or the certificate is not valid (RFC 3463 3.8). */
   readonly enhanced: '4.7.4' | '4.7.5'
+  /** Its type in TLS reports (RFC 8460 4.3). */
+  readonly result: TlsResult
+}
 
-  constructor(stage: 'starttls' | 'tls', enhanced: '4.7.4' | '4.7.5', message: string) {
+/** TLS is demanded, and this host does not offer it, or not with the certificate that is demanded. */
+export class TlsRefused extends Error {
+  readonly stage: TlsRefusal['stage']
+  readonly enhanced: TlsRefusal['enhanced']
+  readonly result: TlsResult
+
+  constructor({ stage, enhanced, result }: TlsRefusal, message: string) {
     super(message)
     this.name = 'TlsRefused'
     this.stage = stage
     this.enhanced = enhanced
+    this.result = result
+  }
+}
+
+/** TLS could be started, but the certificate is not valid for the host, as is demanded. */
+export class CertificateRefused extends ConnectionLost {
+  readonly result: TlsResult
+
+  constructor(host: string, { problem, result }: { readonly problem: string; readonly result: TlsResult }) {
+    super('tls', `the server's certificate is not valid for ${host} (${problem})`)
+    this.result = result
   }
 }
 

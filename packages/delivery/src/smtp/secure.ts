@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
-import { isAtLeast, type TlsLevel } from '@postrider/core'
+import { isAtLeast, type TlsLevel, type TlsResult } from '@postrider/core'
 import { judgeCertificate, type Verdict } from '../tls/verify.ts'
 import { judgeByDane } from '../tls/verify-dane.ts'
 import type { Endpoint } from './endpoint.ts'
-import { ConnectionLost } from './errors.ts'
+import { CertificateRefused, ConnectionLost } from './errors.ts'
 import { TIMEOUTS } from './timeouts.ts'
 
 /** A TLS session to resume, with the verdict on the certificate when it began. */
@@ -28,8 +28,8 @@ export interface Secured {
   readonly isVerified: boolean
   /** The TLSA record that the certificate was accepted by. */
   readonly by: string | undefined
-  /** Why it is not valid. */
-  readonly problem: string | undefined
+  /** Why it is not valid, as TLS reports say it. */
+  readonly result: TlsResult | undefined
 }
 
 /**
@@ -83,8 +83,7 @@ export function secure(
       } catch (error) {
         return fail('', error as Error)
       }
-      if (!judged.isValid && isAtLeast(level, 'verified'))
-        return fail(`the server's certificate is not valid for ${host} (${judged.problem})`)
+      if (!judged.isValid && isAtLeast(level, 'verified')) return fail('', new CertificateRefused(host, judged))
       clearTimeout(timer)
       verdict = judged
       if (early) keep(early)
@@ -94,7 +93,7 @@ export function secure(
         socket: tls,
         isVerified: judged.isValid,
         by: judged.isValid ? judged.by : undefined,
-        problem: judged.isValid ? undefined : judged.problem,
+        result: judged.isValid ? undefined : judged.result,
       })
     })
   })

@@ -3,7 +3,7 @@ import { levelAt } from '../tls/host-level.ts'
 import { daneText } from '../tls/secure-mx.ts'
 import { elapsed, openSocket, type SmtpConnection } from './connection.ts'
 import { type Endpoint, hostKey, placeOf } from './endpoint.ts'
-import { AuthorityFound, ConnectionLost, SessionRefused, TlsRefused } from './errors.ts'
+import { AuthorityFound, CertificateRefused, ConnectionLost, SessionRefused, TlsRefused } from './errors.ts'
 import { cutText, MAX_KEPT_BYTES, type SmtpReply } from './reply-reader.ts'
 import type { Ticket } from './secure.ts'
 import { TIMEOUTS } from './timeouts.ts'
@@ -101,7 +101,9 @@ export async function openSession(endpoint: Endpoint, given: SessionOptions): Pr
     // It may be the reason, and the next attempt must not fail because of it.
     memory.forgetTicket(endpoint, level)
     if (isDemanded(level)) {
-      throw new TlsRefused('tls', '4.7.5', `TLS is required, but could not be started: ${error.message}`)
+      const result = error instanceof CertificateRefused ? error.result : 'validation-failure'
+      const refusal = { stage: 'tls', enhanced: '4.7.5', result } as const
+      throw new TlsRefused(refusal, `TLS is required, but could not be started: ${error.message}`)
     }
     if (endpoint.verify || endpoint.implicitTls) throw error
     memory.markTlsBroken(hostKey(endpoint))
@@ -137,8 +139,10 @@ async function openOnce(endpoint: Endpoint, options: SessionOptions): Promise<Sm
       if (isDemanded(level) || !memory.tlsIsBroken(hostKey(endpoint))) await startTls(connection, options)
       else connection.note({ step: 'starttls', ms: 0, text: TLS_IS_BROKEN })
     }
-    if (!connection.tls && isDemanded(level))
-      throw new TlsRefused('starttls', '4.7.4', `TLS is required, but was not offered by host ${placeOf(endpoint)}`)
+    if (!connection.tls && isDemanded(level)) {
+      const refusal = { stage: 'starttls', enhanced: '4.7.4', result: 'starttls-not-supported' } as const
+      throw new TlsRefused(refusal, `TLS is required, but was not offered by host ${placeOf(endpoint)}`)
+    }
     if (endpoint.credentials) await authenticate(connection)
     return connection
   } catch (error) {
@@ -190,7 +194,8 @@ async function startTls(connection: SmtpConnection, { memory, heloName, level }:
       // A server that offers STARTTLS and then rejects it is used in plain text on the same connection.
       if (!isDemanded(level)) return
       const text = `TLS is required, but host ${placeOf(connection.endpoint)} refused to start TLS: ${ready.code} ${ready.text}`
-      throw new TlsRefused('starttls', '4.7.4', cutText(text, MAX_KEPT_BYTES))
+      const refusal = { stage: 'starttls', enhanced: '4.7.4', result: 'validation-failure' } as const
+      throw new TlsRefused(refusal, cutText(text, MAX_KEPT_BYTES))
     }
     await connection.startTls({
       ticket: memory.ticket(connection),
@@ -201,8 +206,8 @@ async function startTls(connection: SmtpConnection, { memory, heloName, level }:
     await hello(connection, heloName)
   } catch (error) {
     // At any stage: under TLS 1.3, a server that rejects the handshake reports it only after the client's side has finished.
-    if (error instanceof ConnectionLost) throw new ConnectionLost('tls', error.message)
-    throw error
+    if (error instanceof CertificateRefused || !(error instanceof ConnectionLost)) throw error
+    throw new ConnectionLost('tls', error.message)
   }
 }
 

@@ -1,4 +1,4 @@
-import { isAtLeast, type TlsLevel } from '@postrider/core'
+import { isAtLeast, type TlsLevel, type TlsResult } from '@postrider/core'
 import { type Endpoint, placeOf } from '../smtp/endpoint.ts'
 import { TlsRefused } from '../smtp/errors.ts'
 import { daneText } from './secure-mx.ts'
@@ -12,10 +12,12 @@ import { daneText } from './secure-mx.ts'
 export function levelAt(endpoint: Endpoint, demanded: TlsLevel = 'opportunistic'): TlsLevel {
   const { dane } = endpoint
   if (dane?.kind === 'usable') return 'dane'
-  if (dane?.kind === 'failed') throw new TlsRefused('tls', '4.7.5', `TLS cannot be authenticated: ${dane.problem}`)
+  const refused = (result: TlsResult, text: string) => new TlsRefused({ stage: 'tls', enhanced: '4.7.5', result }, text)
+  if (dane?.kind === 'failed') throw refused('dnssec-invalid', `TLS cannot be authenticated: ${dane.problem}`)
   if (demanded === 'dane') {
     const lack = dane ? 'no usable TLSA record' : 'no TLSA record that DNSSEC protects'
-    throw new TlsRefused('tls', '4.7.5', `DANE is required, but host ${placeOf(endpoint)} has ${lack}`)
+    const result = dane ? 'tlsa-invalid' : 'dane-required'
+    throw refused(result, `DANE is required, but host ${placeOf(endpoint)} has ${lack}`)
   }
   return dane && !isAtLeast(demanded, 'required') ? 'required' : demanded
 }

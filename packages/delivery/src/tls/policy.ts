@@ -5,9 +5,11 @@ import {
   type Log,
   type Providers,
   partsOfPlace,
-  strongestLevel,
+  strongestNeed,
   type TlsDemand,
   type TlsLevel,
+  type TlsNeed,
+  type TlsOrigin,
   UNDEMANDING,
 } from '@postrider/core'
 import { createRefresher } from '../refresher.ts'
@@ -54,21 +56,25 @@ export class TlsPolicy {
     for (await this.#read(); !this.#isRead; await this.#read()) await new Promise((done) => setTimeout(done, RETRY_MS))
   }
 
-  /** Returns the strongest level that message, account, rule, provider and recipient's domain demand. */
-  levelOf({ accountId, recipientDomain: domain, asked = '', place, published }: TlsQuestion): TlsLevel {
-    if (asked === UNDEMANDING) return 'opportunistic'
+  /** Returns the strongest level that message, account, rule, provider and recipient's domain demand, and which of them does. */
+  needOf({ accountId, recipientDomain: domain, asked = '', place, published }: TlsQuestion): TlsNeed {
+    if (asked === UNDEMANDING) return { level: 'opportunistic' }
     const provider = this.#options.providers.named(partsOfPlace(place).base)
-    return strongestLevel([
-      isTlsDemand(asked) ? asked : undefined,
-      provider?.tlsRequired ? 'required' : undefined,
-      published,
+    return strongestNeed([
+      ['message', isTlsDemand(asked) ? asked : undefined],
       ...(this.#rules.size === 0 ? [] : this.#ofRules(accountId, domain)),
+      ['provider', provider?.tlsRequired ? 'required' : undefined],
+      ['mta-sts', published],
     ])
   }
 
-  #ofRules(accountId: number, domain: string): (TlsLevel | undefined)[] {
-    const keys = [keyOf(null, null), keyOf(null, domain), keyOf(accountId, null), keyOf(accountId, domain)]
-    return keys.map((key) => this.#rules.get(key))
+  #ofRules(accountId: number, domain: string): [TlsOrigin, TlsLevel | undefined][] {
+    return [
+      ['account-domain', this.#rules.get(keyOf(accountId, domain))],
+      ['account', this.#rules.get(keyOf(accountId, null))],
+      ['domain', this.#rules.get(keyOf(null, domain))],
+      ['operator', this.#rules.get(keyOf(null, null))],
+    ]
   }
 
   readonly #read = createRefresher(async () => {

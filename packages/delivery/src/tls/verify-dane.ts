@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
 import { type HostDane, matches, type TlsaRecord } from '@postrider/core'
 import { AuthorityFound } from '../smtp/errors.ts'
-import { isNamed, type Verdict } from './verify.ts'
+import { isNamed, resumed, untrusted, type Verdict, WRONG_NAME } from './verify.ts'
 
 export type UsableDane = Extract<HostDane, { kind: 'usable' }>
 
@@ -22,26 +22,27 @@ export function judgeByDane(
   { records, names }: UsableDane,
   { earlier, authorities }: { readonly earlier: Verdict | undefined; readonly authorities: readonly string[] },
 ): Verdict {
-  if (tls.isSessionReused()) {
-    if (!earlier?.isValid) return { isValid: false, problem: 'the session was not verified when it began' }
-    return earlier.until > Date.now() ? earlier : { isValid: false, problem: 'CERT_HAS_EXPIRED' }
-  }
+  if (tls.isSessionReused()) return resumed(earlier)
   const certificate = tls.getPeerX509Certificate()
-  if (!certificate) return { isValid: false, problem: 'no certificate' }
+  if (!certificate) return failure('no certificate')
   const own = records.find((record) => record.usage === 3 && matches(record, certificate))
   if (own) return { isValid: true, until: Date.now() + RESUMED_FOR, by: parametersOf(own) }
   const anchors = records.filter(({ usage }) => usage === 2)
   const isAnchor = (issuer: X509Certificate): boolean => anchors.some((record) => matches(record, issuer))
   const found = issuersOf(certificate).filter(isAnchor)
   const [first] = found
-  if (!first) return { isValid: false, problem: 'it matches none of the TLSA records' }
+  if (!first) return failure('it matches none of the TLSA records')
   const inPem = found.map(String)
   if (inPem.some((pem) => !authorities.includes(pem))) throw new AuthorityFound(inPem)
-  if (!tls.authorized) return { isValid: false, problem: String(tls.authorizationError ?? 'not trusted') }
-  if (!names.some((name) => isNamed(certificate, name)))
-    return { isValid: false, problem: 'ERR_TLS_CERT_ALTNAME_INVALID' }
+  if (!tls.authorized) return untrusted(tls)
+  if (!names.some((name) => isNamed(certificate, name))) return WRONG_NAME
   const by = anchors.find((record) => matches(record, first))
   return { isValid: true, until: certificate.validToDate.getTime(), ...(by ? { by: parametersOf(by) } : {}) }
+}
+
+/** The records themselves are right, so the result is not `tlsa-invalid`. */
+function failure(problem: string): Verdict {
+  return { isValid: false, problem, result: 'validation-failure' }
 }
 
 function parametersOf({ usage, selector, matching }: TlsaRecord): string {

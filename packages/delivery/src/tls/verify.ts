@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import type { TlsResult } from '@postrider/core'
 
 /** Only the names of the certificate's DNS-IDs count, and a wildcard only as the whole first label (RFC 8461 4.1). */
 const CHECK = { subject: 'never', partialWildcards: false, multiLabelWildcards: false } as const
@@ -14,8 +15,15 @@ export type Verdict =
       /** The TLSA record that it was accepted by. */
       readonly by?: string
     }
-  /** As OpenSSL and Node name the problem. */
-  | { readonly isValid: false; readonly problem: string }
+  | Invalid
+
+interface Invalid {
+  readonly isValid: false
+  /** As OpenSSL and Node name it. */
+  readonly problem: string
+  /** Its type in TLS reports (RFC 8460 4.3). */
+  readonly result: TlsResult
+}
 
 /**
  * Judges the certificate of a session that has begun. `earlier`: the verdict on the session that was resumed, which is all that is known of
@@ -23,12 +31,11 @@ export type Verdict =
  */
 export function judgeCertificate(tls: TLSSocket, host: string, earlier: Verdict | undefined): Verdict {
   if (tls.isSessionReused()) {
-    if (!earlier?.isValid) return invalid('the session was not verified when it began')
-    return earlier.until > Date.now() ? earlier : invalid('CERT_HAS_EXPIRED')
+    return resumed(earlier)
   }
-  if (!tls.authorized) return invalid(String(tls.authorizationError ?? 'not trusted'))
+  if (!tls.authorized) return untrusted(tls)
   const certificate = tls.getPeerX509Certificate()
-  if (!certificate || !isNamed(certificate, host)) return invalid('ERR_TLS_CERT_ALTNAME_INVALID')
+  if (!certificate || !isNamed(certificate, host)) return WRONG_NAME
   return { isValid: true, until: certificate.validToDate.getTime() }
 }
 
@@ -37,6 +44,25 @@ export function isNamed(certificate: X509Certificate, host: string): boolean {
   return (isIP(host) === 0 ? certificate.checkHost(host, CHECK) : certificate.checkIP(host)) !== undefined
 }
 
-function invalid(problem: string): Verdict {
-  return { isValid: false, problem }
+export const WRONG_NAME: Verdict = {
+  isValid: false,
+  problem: 'ERR_TLS_CERT_ALTNAME_INVALID',
+  result: 'certificate-host-mismatch',
+}
+
+const EXPIRED = 'CERT_HAS_EXPIRED'
+
+/** The verdict on a session that was resumed. */
+export function resumed(earlier: Verdict | undefined): Verdict {
+  if (!earlier?.isValid) {
+    const result = earlier?.result ?? 'validation-failure'
+    return { isValid: false, problem: 'the session was not verified when it began', result }
+  }
+  return earlier.until > Date.now() ? earlier : { isValid: false, problem: EXPIRED, result: 'certificate-expired' }
+}
+
+/** The verdict on a chain that OpenSSL does not trust. */
+export function untrusted(tls: TLSSocket): Verdict {
+  const problem = String(tls.authorizationError ?? 'not trusted')
+  return { isValid: false, problem, result: problem === EXPIRED ? 'certificate-expired' : 'certificate-not-trusted' }
 }

@@ -13,6 +13,45 @@ export const TLS_DEMANDS = ['required', 'verified', 'dane'] as const
 
 export type TlsDemand = (typeof TLS_DEMANDS)[number]
 
+/**
+ * Where a demand comes from: the message, the account's rule for the recipient's domain or for all, the operator's rule for the domain or for
+ * all, the provider table, the MTA-STS policy of the recipient's domain, or the TLSA records of the host.
+ */
+export const TLS_ORIGINS = [
+  'message',
+  'account-domain',
+  'account',
+  'domain',
+  'operator',
+  'provider',
+  'mta-sts',
+  'dane',
+] as const
+
+export type TlsOrigin = (typeof TLS_ORIGINS)[number]
+
+const ORIGINS: Readonly<Record<TlsOrigin, string>> = {
+  message: 'the message',
+  'account-domain': "the account's rule for this domain",
+  account: "the account's rule for all domains",
+  domain: "the operator's rule for this domain",
+  operator: "the operator's rule for all domains",
+  provider: 'the rule of this service for this provider',
+  'mta-sts': "the MTA-STS policy of the recipient's domain",
+  dane: 'the TLSA records of its host (DANE)',
+}
+
+/** The origin of a TLS demand, after "demanded by". */
+export function tlsOriginText(origin: TlsOrigin): string {
+  return ORIGINS[origin]
+}
+
+/** The demand of a delivery on its connection; without an origin there is none. */
+export interface TlsNeed {
+  readonly level: TlsLevel
+  readonly origin?: TlsOrigin
+}
+
 /** The demand of a message that no policy applies to: a TLS report must arrive even if TLS fails. Only the service itself has it. */
 export const UNDEMANDING = 'opportunistic'
 
@@ -28,9 +67,10 @@ export function isAtLeast(level: TlsLevel, least: TlsLevel): boolean {
   return TLS_LEVELS.indexOf(level) >= TLS_LEVELS.indexOf(least)
 }
 
-/** Returns the strongest of the levels; opportunistic if there are none. */
-export function strongestLevel(levels: Iterable<TlsLevel | undefined>): TlsLevel {
-  let strongest: TlsLevel = 'opportunistic'
-  for (const level of levels) if (level !== undefined && isAtLeast(level, strongest)) strongest = level
+/** Returns the strongest of the demands, of equal ones the first; opportunistic if there are none. */
+export function strongestNeed(demands: Iterable<readonly [origin: TlsOrigin, level: TlsLevel | undefined]>): TlsNeed {
+  let strongest: TlsNeed = { level: 'opportunistic' }
+  for (const [origin, level] of demands)
+    if (level !== undefined && !isAtLeast(strongest.level, level)) strongest = { level, origin }
   return strongest
 }

@@ -120,7 +120,7 @@ async function withFetchFailure(sql: AnySql, counted: Counted): Promise<Counted>
   return { ...counted, rows: new Map(rows) }
 }
 
-/** By the messages of fetch-policy.ts. */
+/** By the stored messages of fetch-policy.ts. */
 function fetchResult(error: string): TlsResult {
   if (error.includes('trusted TLS connection')) return 'sts-webpki-invalid'
   return /^the policy (?:is|has)\b/.test(error) ? 'sts-policy-invalid' : 'sts-policy-fetch-error'

@@ -1,5 +1,6 @@
 import type { DeliveryClass } from '../../accounts/mail-class.ts'
 import type { DeliveryState } from '../../delivery/states.ts'
+import type { TlsLevel, TlsOrigin } from '../../delivery/tls/levels.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import { parseMessageId } from '../../submission/message-id.ts'
 
@@ -50,6 +51,9 @@ export interface WhyAttempt {
   readonly code: number | null
   readonly enhanced: string | null
   readonly reply: string | null
+  /** The TLS level that was demanded and where that comes from; null if TLS was to be used where it is offered. */
+  readonly tlsPolicy: TlsLevel | null
+  readonly tlsOrigin: TlsOrigin | null
 }
 
 export interface DeliveryRow {
@@ -131,7 +135,7 @@ export async function readAttempts(
   const rows = await sql<(WhyAttempt & { recipientNo: number })[]>`
     select a.* from unnest(${[...recipientNos]}::int[]) as d(no) cross join lateral (
       select recipient_no as "recipientNo", attempt, started_at as "startedAt", outcome, indeterminate, milliseconds, stage, host, place, code,
-             enhanced, reply
+             enhanced, reply, tls_policy as "tlsPolicy", tls_origin as "tlsOrigin"
         from attempts where message_id = ${messageId}::uuid and recipient_no = d.no order by attempt desc limit ${MAX_ATTEMPTS}) a
      order by a."recipientNo", a.attempt`
   const found = new Map<number, WhyAttempt[]>()

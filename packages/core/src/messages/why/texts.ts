@@ -3,6 +3,7 @@ import type { Ahead } from '../../delivery/line.ts'
 import type { Pause } from '../../delivery/overrides.ts'
 import { partsOfPlace } from '../../delivery/place-names.ts'
 import { smartHostOf } from '../../delivery/sources/smart-hosts.ts'
+import { type TlsLevel, tlsOriginText } from '../../delivery/tls/levels.ts'
 import type { DeliveryRow, WhyAttempt } from './rows.ts'
 
 /** The sentences that explain to a sender what a delivery waits for. */
@@ -32,6 +33,21 @@ function shortened(text: string): string {
   return text.length > MAX_REPLY ? `${text.slice(0, MAX_REPLY)}…` : text
 }
 
+const LEVELS: Readonly<Record<TlsLevel, string>> = {
+  opportunistic: 'no TLS',
+  required: 'TLS',
+  verified: 'TLS with a valid certificate',
+  sts: 'TLS with a valid certificate at a listed host',
+  dane: 'TLS with a certificate that matches TLSA records',
+}
+
+/** An additional sentence if the attempt failed because of the TLS that was demanded; otherwise empty. */
+function demandOf({ tlsPolicy, tlsOrigin, enhanced, code }: WhyAttempt): string {
+  const isTls = code === null && (enhanced === '4.7.4' || enhanced === '4.7.5')
+  if (!isTls || tlsPolicy === null || tlsOrigin === null) return ''
+  return ` ${LEVELS[tlsPolicy]} is demanded by ${tlsOriginText(tlsOrigin)}.`
+}
+
 /** A site has the names of its hosts, a provider has one without a dot. */
 function placeText(place: string): string {
   const { base, source } = partsOfPlace(place)
@@ -58,13 +74,14 @@ export function expiresBefore(expiresAt: Date | null, nextAt: Date | null, now: 
 export function finished({ state, reason, finishedAt }: DeliveryRow, last: WhyAttempt | undefined, now: Date): string {
   const when = finishedAt ? at(finishedAt, now) : 'an unknown time'
   const reply = last ? `: ${replyOf(last)}` : ''
+  const demand = last ? demandOf(last) : ''
   switch (state) {
     case 'delivered':
       return `Delivered at ${when}: ${last?.host ?? 'the server'} accepted it${reply}`
     case 'bounced':
       return `Bounced at ${when}${last?.host ? `: ${last.host} rejected it permanently` : ''}${reply}`
     case 'expired':
-      return `Expired at ${when}: it could not be delivered before its deadline${last ? `. The last attempt${reply}` : ''}`
+      return `Expired at ${when}: it could not be delivered before its deadline${last ? `. The last attempt${reply}${demand && `.${demand}`}` : ''}`
     default:
       return `Dropped at ${when} without being sent${reason === null ? '' : `: ${reason}`}`
   }
@@ -163,7 +180,7 @@ export function retry(last: WhyAttempt, nextAt: Date, now: Date): string {
   // Failures that this service reports have no host, or no code.
   const isRejected = last.host !== null && last.code !== null
   const what = isRejected ? `${last.host} rejected it temporarily` : 'The last attempt failed'
-  return `${what} (${replyOf(last)}). ${next}`
+  return `${what} (${replyOf(last)}).${demandOf(last)} ${next}`
 }
 
 export const RECIPIENT_HELD =

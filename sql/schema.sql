@@ -173,6 +173,7 @@ create table attempts (
   tls_policy text,
   tls_verified boolean,
   tls_origin text,
+  blocked boolean,
   constraint attempts_pkey primary key (message_id, recipient_no, attempt),
   constraint attempts_outcome_check check (outcome = any (array['delivered'::text, 'deferred'::text, 'bounced'::text, 'abandoned'::text]))
 ) partition by range (message_id);
@@ -301,6 +302,7 @@ create table delivery_counts (
   late integer not null,
   complained integer not null,
   unsubscribed integer not null,
+  blocked_deferred integer not null default 0,
   constraint delivery_counts_pkey primary key (account_id, hour, domain_id, class, provider, source)
 );
 create index delivery_counts_complained on delivery_counts (hour) where complained > 0;
@@ -904,6 +906,16 @@ create table pools (
   constraint pools_name_key unique (name),
   constraint pools_fallback_id_fkey foreign key (fallback_id) references pools(id)
 );
+
+create table provider_counts (
+  account_id integer not null,
+  hour timestamptz not null,
+  provider text not null,
+  attempts integer not null,
+  blocked_deferred integer not null,
+  constraint provider_counts_pkey primary key (account_id, hour, provider)
+);
+create index provider_counts_hour on provider_counts (hour);
 
 create table provider_figures (
   provider text not null,

@@ -7,10 +7,14 @@ import { acceptMessage, envelopeTo } from '../submission.ts'
 const service = await makeService(t)
 const { sql, core } = service
 
-async function attempt(messageId: string, accountId: number, { no = 1, place = 'google@mta-1' } = {}): Promise<void> {
+async function attempt(
+  messageId: string,
+  accountId: number,
+  { no = 1, place = 'google@mta-1', blocked = false } = {},
+): Promise<void> {
   await sql`
-    insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, started_at, milliseconds, place)
-    values (${messageId}::uuid, 0, ${no}, ${accountId}, 1, 'deferred', service_now(), 5, ${place})`
+    insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, started_at, milliseconds, place, blocked)
+    values (${messageId}::uuid, 0, ${no}, ${accountId}, 1, 'deferred', service_now(), 5, ${place}, ${blocked ? sql`true` : sql`null`})`
 }
 const countsOf = (accountId: number) => sql`
   select class, provider, source, domain_id > 0 as "hasDomain", accepted, attempts, delivered, deferred, hard, soft, blocked, late, complained,
@@ -86,6 +90,32 @@ t.test('bounces are hard, soft or blocked by their class', async (t) => {
   await happen(service, accountId, { type: 'expired', messageId, detail: { attempt: 9 } })
   await countAll(service)
   t.match([...(await countsOf(accountId))], [{ class: 1, hasDomain: false, attempts: 6, hard: 2, soft: 4, blocked: 2 }])
+})
+
+t.test('deferrals because of a policy count apart, and with all attempts at each provider', async (t) => {
+  const sender = await service.makeSender()
+  const { accountId } = sender
+  for (const [at, place] of ['google@mta-1', 'google@mta-1', 'google@mta-2', 'mx.harbor.example'].entries()) {
+    const { messageId } = await acceptMessage(service, sender)
+    await attempt(messageId, accountId, { place, blocked: at > 0 })
+    await happen(service, accountId, { type: 'deferred', messageId, detail: { attempt: 1 } })
+    await happen(service, accountId, { type: 'sent', messageId, detail: { attempt: 2 } })
+  }
+  await countAll(service)
+  const rows = await sql`
+    select provider, source, deferred, blocked_deferred as "blockedDeferred" from delivery_counts
+     where account_id = ${accountId} and deferred > 0 order by provider, source`
+  t.strictSame(
+    [...rows],
+    [
+      { provider: '', source: '', deferred: 1, blockedDeferred: 1 },
+      { provider: 'google', source: 'mta-1', deferred: 2, blockedDeferred: 1 },
+      { provider: 'google', source: 'mta-2', deferred: 1, blockedDeferred: 1 },
+    ],
+  )
+  const sums = await sql`
+    select provider, attempts, blocked_deferred as "blockedDeferred" from provider_counts where account_id = ${accountId}`
+  t.strictSame([...sums], [{ provider: 'google', attempts: 3, blockedDeferred: 2 }])
 })
 
 t.test('the counts are those of all deliveries, whatever the order and number of batches', async (t) => {

@@ -196,6 +196,41 @@ t.test('complaints count against the deliveries of providers that report them', 
   await reputation.release(accountId)
 })
 
+t.test(
+  'deferrals because of the policy of a provider cause a warning, which ends by itself and slows nothing',
+  async (t) => {
+    const sender = await service.makeSender()
+    const { accountId } = sender
+    const deferred = (provider: string, count: number, blocked: boolean) => sql`
+    with placed as (
+      insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, started_at, milliseconds, place, blocked)
+      select (left(uuidv7_floor(service_now())::text, 14) || right(gen_random_uuid()::text, 22))::uuid, 0, 1, ${accountId}, 1, 'deferred', service_now(), 1,
+             ${provider}, case when ${String(blocked)}::text::boolean then true end
+        from generate_series(1, ${count}::int)
+      returning message_id
+    )
+    insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
+    select service_now(), ${accountId}, 'deferred', message_id, 0, '{"attempt": 1}' from placed`
+    await deferred('google', 161, false)
+    await deferred('google', 39, true)
+    await deferred('mx.harbor.example', 500, true)
+    t.strictSame(await happened(sender, {}), [], 'other sites do not matter')
+    await deferred('google', 11, true)
+    t.match(await happened(sender, {}), [
+      {
+        rule: 'policy-deferrals',
+        after: 'warned',
+        classes: [],
+        figures: { deferred: 50, attempts: 211, google: 0.23697 },
+      },
+    ])
+    t.match(await holdsOf(sender), [{ level: 'warned', rate: null, classes: [] }])
+    await reputation.release(accountId)
+    await deferred('google', 1, true)
+    t.strictSame(await happened(sender, {}), [], 'what was before a release does not matter')
+  },
+)
+
 t.test('far more mail than in any hour of the week before slows an account for a day', async (t) => {
   const sender = await service.makeSender()
   const { accountId } = sender

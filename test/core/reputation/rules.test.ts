@@ -10,7 +10,14 @@ const hour = (hoursAgo: number, counts: Partial<HourCounts>): HourCounts => ({
 })
 
 function judged(hours: readonly HourCounts[], more: Partial<Judged> = {}): Judged {
-  return { figures: figuresOf(hours, NOW), rules: 'standard', complaints: undefined, isBulkHeld: false, ...more }
+  return {
+    figures: figuresOf(hours, NOW),
+    rules: 'standard',
+    complaints: undefined,
+    deferrals: [],
+    isBulkHeld: false,
+    ...more,
+  }
 }
 const levels = (of: Judged) => judge(of).map(({ rule, level, classes }) => [rule, level, [...classes]])
 
@@ -24,6 +31,22 @@ t.test('hard bounces warn, slow and hold at 4, 6 and 10 % of the outcomes of a d
   t.strictSame(levels({ ...of(20), rules: 'strict' }), [['bounces', 'warned', []]], 'strict halves the limits')
   t.strictSame(levels({ ...of(50), rules: 'strict' }), [['bounces', 'held', [2]]])
   t.strictSame(levels({ ...of(500), rules: 'none' }), [['bounces', 'warned', []]], 'none only warns')
+})
+
+t.test('a provider that defers a fifth of the attempts causes a warning, with its share', async (t) => {
+  const of = (...deferrals: Judged['deferrals']) => judged([hour(0, { delivered: 1000 })], { deferrals })
+  const at = (provider: string, deferred: number, attempts: number) => ({ provider, deferred, attempts })
+  t.strictSame(levels(of(at('google', 199, 1000))), [])
+  t.strictSame(levels(of(at('google', 200, 1000))), [['policy-deferrals', 'warned', []]])
+  t.strictSame(levels(of(at('google', 49, 200))), [], 'few deferrals say nothing')
+  t.strictSame(levels(of(at('google', 50, 199))), [], 'nor do few attempts')
+  t.strictSame(levels(of(at('google', 1000, 1000))), [['policy-deferrals', 'warned', []]], 'nothing is slowed')
+  t.match(judge(of(at('google', 300, 1000), at('yahoo', 10, 5000), at('icloud', 100, 200))), [
+    { figures: { deferred: 400, attempts: 1200, google: 0.3, icloud: 0.5 } },
+  ])
+  t.strictSame(levels({ ...of(at('google', 100, 1000)), rules: 'strict' }), [['policy-deferrals', 'warned', []]])
+  t.equal(judgeRecovery(of(at('google', 100, 1000))).length, 1, 'until it is less than a tenth')
+  t.equal(judgeRecovery(of(at('google', 99, 1000))).length, 0)
 })
 
 t.test('few outcomes say nothing', async (t) => {
@@ -142,7 +165,7 @@ t.test('eight days of ordinary traffic hold and slow no account', async (t) => {
           part[name] = Math.round((part[name] * minutes) / 60)
         const figures = figuresOf([part, ...hours.slice(1)], new Date(at.getTime() + minutes * 60_000))
         const complaints = { complained: figures.recent.complained, delivered: figures.recent.delivered }
-        const found = judge({ figures, rules: 'standard', complaints, isBulkHeld: false })
+        const found = judge({ figures, rules: 'standard', complaints, deferrals: [], isBulkHeld: false })
         if (found.some(({ level }) => level !== 'warned')) t.fail(`hour ${no}: ${JSON.stringify(found)}`)
       }
     }

@@ -17,6 +17,9 @@ export type BounceClass = (typeof BOUNCE_CLASSES)[number]
  */
 export const HARD_CLASSES: readonly BounceClass[] = ['bad-mailbox', 'bad-domain', 'moved', 'not-accepting']
 
+/** The classes of replies that a filter or a policy of the receiver caused. */
+export const BLOCKED_CLASSES: readonly BounceClass[] = ['spam', 'policy', 'authentication', 'rate', 'filtered']
+
 export interface BounceRule {
   readonly class: BounceClass
   readonly enhanced?: RegExp

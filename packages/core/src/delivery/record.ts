@@ -2,10 +2,10 @@ import { type DeliveryClass, NORMAL } from '../accounts/mail-class.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import type { Log } from '../platform/log.ts'
-import { type BounceClass, bounceClass } from './bounce-rules.ts'
+import { BLOCKED_CLASSES, type BounceClass, bounceClass } from './bounce-rules.ts'
 import { finishDeliveries } from './finish-deliveries.ts'
 import { SUPPRESSED, suppressHardBounces } from './hard-bounces.ts'
-import type { Bounced, Outcome, Stage } from './outcome.ts'
+import type { Bounced, Deferred, Outcome, Stage } from './outcome.ts'
 import type { DeliveryKey } from './queue.ts'
 import { INDETERMINATE_WAIT_SECONDS, retryDelay } from './schedule.ts'
 import { isSoftBounce, suppressRepeatedSoftBounces } from './soft-bounces.ts'
@@ -40,10 +40,10 @@ with result as materialized (
                     ${column.indeterminate}::text[]::boolean[], ${column.milliseconds}::int[], ${column.stage}::text[],
                     ${column.host}::text[], ${column.address}::text[], ${column.tls}::text[], ${column.code}::int[],
                     ${column.enhanced}::text[], ${column.reply}::text[], ${column.steps}::text[], ${column.detail}::text[], ${column.place}::text[],
-                    ${column.tlsPolicy}::text[], ${column.tlsOrigin}::text[], ${column.tlsVerified}::text[]::boolean[])
+                    ${column.tlsPolicy}::text[], ${column.tlsOrigin}::text[], ${column.tlsVerified}::text[]::boolean[], ${column.blocked}::text[]::boolean[])
              with ordinality
              as r(message_id, recipient_no, attempt, worker_id, kind, reason, delay, indeterminate, milliseconds, stage,
-                  host, address, tls, code, enhanced, reply, steps, detail, place, tls_policy, tls_origin, tls_verified, at)
+                  host, address, tls, code, enhanced, reply, steps, detail, place, tls_policy, tls_origin, tls_verified, blocked, at)
     ), deleted as (
       delete from delivery_queue q using result r
        where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
@@ -65,11 +65,11 @@ with result as materialized (
       returning q.account_id, q.next_at, r.*
     ), verdict as (
       select account_id, message_id, recipient_no, attempt, worker_id, kind, indeterminate, milliseconds, stage, host, address,
-             tls, code, enhanced, reply, steps, detail, place, tls_policy, tls_origin, tls_verified, at, state, null::timestamptz as next_at
+             tls, code, enhanced, reply, steps, detail, place, tls_policy, tls_origin, tls_verified, blocked, at, state, null::timestamptz as next_at
         from deleted
       union all
       select account_id, message_id, recipient_no, attempt, worker_id, kind, indeterminate, milliseconds, stage, host, address,
-             tls, code, enhanced, reply, steps, detail, place, tls_policy, tls_origin, tls_verified, at, 'deferred', next_at
+             tls, code, enhanced, reply, steps, detail, place, tls_policy, tls_origin, tls_verified, blocked, at, 'deferred', next_at
         from kept
     ), finished as (
       ${finishDeliveries(sql, {
@@ -81,10 +81,10 @@ with result as materialized (
     ), new_attempts as (
       insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, indeterminate, started_at,
              milliseconds, stage, host, address, tls, code, enhanced, reply, conversation, place, tls_policy,
-             tls_origin, tls_verified)
+             tls_origin, tls_verified, blocked)
       select message_id, recipient_no, attempt, account_id, worker_id, kind, indeterminate,
              service_now() - make_interval(secs => milliseconds / 1000.0), milliseconds, stage, host, address, tls, code,
-             enhanced, reply, steps::json, place, tls_policy, tls_origin, tls_verified
+             enhanced, reply, steps::json, place, tls_policy, tls_origin, tls_verified, blocked
         from verdict where kind <> 'dropped'
     ), new_events as (
       ${insertEvents(sql, {
@@ -130,6 +130,7 @@ function columnsOf(results: readonly Result[]) {
     tlsOrigin: attempted.map((outcome) => outcome?.tlsOrigin ?? null),
     // As text, like indeterminate.
     tlsVerified: attempted.map((outcome) => (outcome?.tlsVerified === undefined ? null : String(outcome.tlsVerified))),
+    blocked: attempted.map((outcome) => (outcome?.kind === 'deferred' && isBlocked(outcome) ? 'true' : null)),
     code: attempted.map((outcome) => outcome?.reply.code || null),
     enhanced: attempted.map((outcome) => outcome?.reply.enhanced || null),
     reply: attempted.map((outcome) => outcome?.reply.text ?? null),
@@ -157,6 +158,14 @@ function suppressesRecipient({ outcome }: Result): boolean {
 
 function classOf({ reply, parties, stage }: Bounced): BounceClass {
   return bounceClass(reply.enhanced, reply.text, { parties, stage })
+}
+
+const GREYLISTED = /gr[ae]y[- ]?list/i
+
+/** Whether a filter or policy of the receiver deferred it. Greylisting is none: it defers the first mail of every sender. */
+function isBlocked({ reply: { code, enhanced, text }, stage }: Deferred): boolean {
+  if (code < 400 || GREYLISTED.test(text)) return false
+  return BLOCKED_CLASSES.includes(bounceClass(enhanced, text, { stage }))
 }
 
 const RECIPIENT_NAMED: ReadonlySet<Stage> = new Set(['rcpt', 'data', 'dot'])

@@ -114,6 +114,7 @@ async function evaluate(
     figures,
     rules: account.rules ?? defaultRules,
     complaints: await complaintsOf(sql, accountId, figures),
+    deferrals: await deferralsOf(sql, accountId, account),
     isBulkHeld: holds.some(({ rule, level, hours }) => rule === 'bounces' && level === 'held' && hours >= 1),
   }
   const changes: StandingChange[] = []
@@ -174,6 +175,15 @@ async function complaintsOf(
          and provider in (select provider from delivery_counts
                            where complained > 0 and provider <> '' and hour > service_now() - interval '30 days')`,
   )
+}
+
+/** Attempts at providers with many deferrals because of a filter or policy, in the hours that began after the last release. */
+async function deferralsOf(sql: SqlTransaction, accountId: number, { since }: Account): Promise<Judged['deferrals']> {
+  return sql<Judged['deferrals'][number][]>`
+    select provider, sum(attempts)::int as attempts, sum(blocked_deferred)::int as deferred from provider_counts
+     where account_id = ${accountId} and hour > service_now() - interval '24 hours'
+       and hour >= coalesce(${since?.toISOString() ?? null}::text::timestamptz, '-infinity')
+     group by provider having sum(blocked_deferred) >= ${MIN.deferrals} order by provider`
 }
 
 interface Change {

@@ -1,8 +1,8 @@
 import type { Sql } from '../platform/database/database.ts'
 import { COUNTS } from './count-deliveries.ts'
 
-/** Days for which counts are kept by hour, and by day; and the sums of accounts. */
-const DAYS = { hours: 14, all: 400, sums: 31 } as const
+/** Days for which counts are kept by hour, and by day; the sums of accounts, and those at providers. */
+const DAYS = { hours: 14, all: 400, sums: 31, providers: 2 } as const
 /** Rows changed at once. */
 const CHUNK = 5000
 
@@ -31,5 +31,9 @@ export async function foldCounts(sql: Sql): Promise<number> {
   const sums = await sql`
     delete from account_counts where (account_id, hour) in (
       select account_id, hour from account_counts where hour < service_now() - make_interval(days => ${DAYS.sums}) limit ${CHUNK})`
-  return folded.count + deleted.count + sums.count
+  const providers = await sql`
+    delete from provider_counts where (account_id, hour, provider) in (
+      select account_id, hour, provider from provider_counts
+       where hour < service_now() - make_interval(days => ${DAYS.providers}) limit ${CHUNK})`
+  return folded.count + deleted.count + sums.count + providers.count
 }

@@ -33,6 +33,11 @@ const RULES: Readonly<Record<string, RuleText>> = {
     advice:
       'Send only to people who want this mail, make it easy to unsubscribe, and say in each message why it is sent. Recipients who complained are suppressed already.',
   },
+  'policy-deferrals': {
+    cause: 'a provider defers much of it, because of its filters or limits',
+    advice:
+      'Send to this provider more slowly, and first to people who read this mail. Look at the replies of the provider in the event log: they often name the cause.',
+  },
   'sudden-volume': {
     cause: 'the volume is much higher than in any hour of the month before',
     advice:
@@ -53,6 +58,8 @@ const FIGURES: Readonly<Record<string, string>> = {
   outcomes: 'deliveries and hard bounces together',
   complained: 'complaints',
   delivered: 'deliveries to providers that report complaints',
+  deferred: 'attempts that were deferred because of a filter or limit, at the providers below',
+  attempts: 'all attempts there',
   accepted: 'messages within an hour',
   busiestHour: 'messages in the busiest hour of the month before',
   messages: 'equal messages to one recipient',
@@ -107,8 +114,14 @@ export function noticeText({ accountId, name, rule, level, classes, figures, cre
 }
 
 function figureText(name: string, value: number): string {
-  if (name === 'share') return `share: ${Number((value * 100).toPrecision(3))} %`
-  return `${FIGURES[name] ?? name}: ${value}`
+  if (name === 'share') return `share: ${percent(value)}`
+  const text = FIGURES[name]
+  // The others are shares at the providers with these names.
+  return text === undefined ? `${name}: ${percent(value)}` : `${text}: ${value}`
+}
+
+function percent(share: number): string {
+  return `${Number((share * 100).toPrecision(3))} %`
 }
 
 function capitalized(text: string): string {

@@ -6,7 +6,7 @@ export const REPUTATION_RULES = ['none', 'standard', 'strict'] as const
 /** The consequences of bad figures: only warnings, the usual limits, or half of them. */
 export type ReputationRules = (typeof REPUTATION_RULES)[number]
 
-export const HOLD_RULES = ['unknown-recipients', 'sudden-volume', 'bounces', 'complaints'] as const
+export const HOLD_RULES = ['unknown-recipients', 'sudden-volume', 'bounces', 'complaints', 'policy-deferrals'] as const
 export type HoldRule = (typeof HOLD_RULES)[number]
 
 /** The verdict of a rule on an account. */
@@ -22,8 +22,10 @@ export interface Verdict {
 /** Hard bounces as a share of outcomes, and complaints as a share of deliveries to providers that report them. */
 const BOUNCES = { warned: 0.04, slowed: 0.06, held: 0.1 } as const
 const COMPLAINTS = { warned: 0.001, slowed: 0.003, held: 0.005 } as const
+/** Attempts that a filter or policy of a provider deferred, as a share of those at the provider in 24 hours. */
+const DEFERRALS = { warned: 0.2 } as const
 /** Counts below which a share says nothing. */
-export const MIN = { outcomes: 200, bounces: 20, complaints: 5 } as const
+export const MIN = { outcomes: 200, bounces: 20, complaints: 5, attempts: 200, deferrals: 50 } as const
 /** Many unknown recipients within an hour: an old or bought list, or a form that robots fill in. */
 const STORM = { bounces: 50, share: 0.1 } as const
 /** Much more mail than in any hour of the month before: perhaps the key was stolen. */
@@ -40,11 +42,19 @@ export function isStricter(one: HoldLevel, other: HoldLevel | undefined): boolea
   return RANKS[one] > (other === undefined ? 0 : RANKS[other])
 }
 
+export interface ProviderDeferrals {
+  readonly provider: string
+  readonly attempts: number
+  readonly deferred: number
+}
+
 export interface Judged {
   readonly figures: Figures
   readonly rules: ReputationRules
   /** Complaints and deliveries at providers that report complaints; undefined if there are too few complaints to matter. */
   readonly complaints: { readonly complained: number; readonly delivered: number } | undefined
+  /** Attempts of the last 24 hours at the providers that deferred many because of a filter or policy. */
+  readonly deferrals: readonly ProviderDeferrals[]
   /** Whether bulk mail has been held because of bounces for an hour. */
   readonly isBulkHeld: boolean
 }
@@ -53,11 +63,17 @@ export interface Judged {
  * Returns what the rules say. With `standard`: a warning at 4 % hard bounces or 0.1 % complaints of the last 24 hours (or the last 1000 outcomes),
  * slower mail at 6 % or 0.3 %, and bulk mail held (and normal mail slowed) at 10 % or 0.5 %; if bulk mail was held for an hour and bounces go on, normal mail, too. Held at
  * once, urgent mail included: 50 hard bounces in an hour if they are 10 %. Slowed: ten times the mail of the busiest hour of the month. `strict`
- * halves the shares; `none` only warns.
+ * halves the shares; `none` only warns. If a provider defers 20 % of the attempts, there is a warning only.
  */
 export function judge(judged: Judged): Verdict[] {
   const factor = judged.rules === 'strict' ? 0.5 : 1
-  const verdicts = [storm(judged, factor), slope(judged), bounces(judged, factor), complaints(judged, factor)]
+  const verdicts = [
+    storm(judged, factor),
+    slope(judged),
+    bounces(judged, factor),
+    complaints(judged, factor),
+    deferrals(judged, factor),
+  ]
   return verdicts
     .filter((verdict) => verdict !== undefined)
     .map((verdict) => (judged.rules === 'none' ? { ...verdict, level: 'warned', classes: [], rate: null } : verdict))
@@ -65,7 +81,7 @@ export function judge(judged: Judged): Verdict[] {
 
 /** Returns what the rules say with half of the limits: whether a hold still has its reason. */
 export function judgeRecovery(judged: Judged): Verdict[] {
-  return [bounces, complaints]
+  return [bounces, complaints, deferrals]
     .map((rule) => rule(judged, judged.rules === 'strict' ? 0.25 : 0.5))
     .filter((one) => !!one)
 }
@@ -113,6 +129,19 @@ function complaints({ figures: { deliveredPerHour }, complaints }: Judged, facto
     { ...complaints, share: rounded(share) },
     { held: [BULK], rate: deliveredPerHour / 2 },
   )
+}
+
+/** The figures have the share of each such provider by its name. */
+function deferrals({ deferrals }: Judged, factor: number): Verdict | undefined {
+  const many = deferrals.filter(
+    ({ attempts, deferred }) =>
+      attempts >= MIN.attempts && deferred >= MIN.deferrals && shareOf(deferred, attempts) >= DEFERRALS.warned * factor,
+  )
+  if (many.length === 0) return undefined
+  const sum = (of: 'attempts' | 'deferred') => many.reduce((total, one) => total + one[of], 0)
+  const shares = many.map(({ provider, attempts, deferred }) => [provider, rounded(shareOf(deferred, attempts))])
+  const figures = { deferred: sum('deferred'), attempts: sum('attempts'), ...Object.fromEntries(shares) }
+  return { rule: 'policy-deferrals', level: 'warned', classes: [], rate: null, figures }
 }
 
 function verdictOf(

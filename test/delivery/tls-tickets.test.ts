@@ -57,6 +57,18 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     t.equal(host.resumed[3], true)
   })
 
+  t.test(`${version}: a resumed session has the result for TLS reports that it began with`, async (t) => {
+    for (const [certificate, result] of [
+      [otherName, 'certificate-host-mismatch'],
+      [await authority.issue([NAME], { expired: true }), 'certificate-expired'],
+      [right, undefined],
+    ] as const) {
+      const host = await startHost(t, certificate, version)
+      for (let time = 0; time < 2; time++) t.equal((await host.open('opportunistic')).certificateResult, result)
+      t.strictSame(host.resumed, [false, true])
+    }
+  })
+
   t.test(`${version}: a session is not resumed as verified after its certificate has expired`, async (t) => {
     const host = await startHost(t, right, version)
     await host.open('verified')

@@ -23,6 +23,7 @@ import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import type { Sql } from './platform/database/database.ts'
 import { databaseClock } from './platform/database/database-clock.ts'
+import { type DatabaseHealth, readDatabaseHealth } from './platform/database/database-health.ts'
 import { within } from './platform/database/deadlines.ts'
 import { ensurePartitions } from './platform/database/partitions.ts'
 import type { Log } from './platform/log.ts'
@@ -88,6 +89,8 @@ export interface Core {
   readonly retention: Retention
   readonly webhooks: Webhooks
   readonly readiness: ReadinessWatch
+  /** See database-health.ts. */
+  readonly databaseHealth: () => Promise<DatabaseHealth>
   /** The database's time, used for message timestamps. */
   readonly clock: Clock
   /**
@@ -227,6 +230,7 @@ export function createCore({
     retention: createRetention(work, config),
     webhooks: createWebhooks({ sql: work, secrets, http }),
     readiness,
+    databaseHealth: () => readDatabaseHealth(work),
     clock,
     cleanUp: () =>
       cleanUp(work, [

@@ -74,6 +74,7 @@ export {
 } from './platform/config.ts'
 export { csvCell, unguardedCell } from './platform/csv-cell.ts'
 export { isDatabaseAway, isDatabaseTrouble, openDatabase, type Sql } from './platform/database/database.ts'
+export type { DatabaseHealth } from './platform/database/database-health.ts'
 export { databaseRefusal } from './platform/database/database-refusal.ts'
 export { DEADLINES, within } from './platform/database/deadlines.ts'
 export { createGroupCommit, type GroupCommit } from './platform/database/group-commit.ts'

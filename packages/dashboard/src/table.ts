@@ -6,8 +6,11 @@ import { JOIN } from './pages/join/join.ts'
 import { KEYS } from './pages/keys/keys.ts'
 import { MESSAGES } from './pages/messages/message-routes.ts'
 import { OVERVIEW } from './pages/overview/overview.ts'
+import { PROCESSES } from './pages/processes/processes.ts'
 import { QUEUE } from './pages/queue/queue.ts'
+import { RETURNS } from './pages/returns/returns.ts'
 import { SECURITY } from './pages/security/security.ts'
+import { SOURCES } from './pages/sources/sources.ts'
 import { START } from './pages/start/start.ts'
 import { STATISTICS } from './pages/statistics/statistics.ts'
 import { SUPPRESSIONS } from './pages/suppressions/suppressions.ts'
@@ -30,4 +33,7 @@ export const ROUTES: readonly DashboardRoute[] = [
   ...WEBHOOKS,
   ...OPERATED_ACCOUNTS,
   ...JOIN,
+  ...SOURCES,
+  ...RETURNS,
+  ...PROCESSES,
 ]

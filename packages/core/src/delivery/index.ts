@@ -26,9 +26,11 @@ import {
   countWorkers,
   isWorkerAlive,
   type LostWorkers,
+  listWorkers,
   type OnSetAside,
   registerWorker,
   type WorkerLease,
+  type WorkerSummary,
   watchWorkers,
 } from './lease.ts'
 import { type HeldLease, holdLease, type LeaseOptions } from './lease-thread.ts'
@@ -78,7 +80,7 @@ export { type BounceClass, bounceClass } from './bounce-rules.ts'
 export type { Slot, SlotRequest } from './connection-slots.ts'
 export type { FlowProgress } from './flow-progress.ts'
 export type { Flow, FlowShare } from './flows.ts'
-export type { LostWorkers, WorkerLease } from './lease.ts'
+export type { LostWorkers, WorkerLease, WorkerSummary } from './lease.ts'
 export type { HeldLease } from './lease-thread.ts'
 export type * from './outcome.ts'
 
@@ -114,6 +116,8 @@ export interface Deliveries {
   watchWorkers(own?: number, onSetAside?: OnSetAside): LostWorkers
   /** Whether a worker on this host is alive. */
   isAlive(host: string): Promise<boolean>
+  /** See lease.ts. */
+  listWorkers(): Promise<WorkerSummary[]>
   /** See flows.ts. */
   dueFlows(): Promise<DueFlow[]>
   /** See queue.ts. */
@@ -209,6 +213,7 @@ export function createDeliveries({
     hold: (options) => holdLease({ ...options, databaseUrl, log }),
     watchWorkers: (own, onSetAside) => watchWorkers(sql, clock.monotonic, own, onSetAside),
     isAlive: (host) => isWorkerAlive(sql, host),
+    listWorkers: () => listWorkers(sql),
     dueFlows: () => watched(() => dueFlows(sql)),
     claim: async (options) => withForgotten(await watched(() => claimDeliveries(sql, options)), forgotten),
     release: (workerId, deliveries, seconds) => releaseDeliveries(sql, workerId, deliveries, seconds),

@@ -97,6 +97,34 @@ export async function livingWorkers(sql: AnySql): Promise<Set<number>> {
   return new Set(rows.map(({ id }) => id))
 }
 
+/** A delivery worker that is registered. */
+export interface WorkerSummary {
+  readonly id: number
+  readonly host: string
+  readonly pid: number
+  readonly startedAt: Date
+  /** Whether it holds its lock: if not, it is dead, or reconnects; others take over its deliveries. */
+  readonly alive: boolean
+  /** Connections to providers and sites. */
+  readonly connections: number
+  /** Deliveries that it has claimed; counted up to 20,000. */
+  readonly inFlight: number
+  /** Names of the source addresses of its host. */
+  readonly sources: readonly string[]
+}
+
+const MAX_LISTED = 500
+
+/** Returns the workers, the oldest first. */
+export async function listWorkers(sql: AnySql): Promise<WorkerSummary[]> {
+  return sql<WorkerSummary[]>`
+    select w.id, w.host, w.pid, w.started_at as "startedAt", exists (${lockOf(sql)}) as alive,
+           (select count(*)::int from connection_slots s where s.worker_id = w.id) as connections,
+           (select count(*)::int from (select from delivery_queue q where q.worker_id = w.id limit 20000) c) as "inFlight",
+           array(select s.name from source_workers sw join sources s on s.id = sw.source_id where sw.worker_id = w.id order by s.name) as sources
+      from workers w order by w.id limit ${MAX_LISTED}`
+}
+
 /** The lock of worker `w`. Workers of other databases of the same server may have the same ids. */
 function lockOf(sql: AnySql): ReturnType<AnySql> {
   return sql`

@@ -67,6 +67,9 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
 export const OPERATOR_ENTRIES: readonly Entry[] = [
   { name: 'accounts', icon: 'users', path: 'accounts', right: null },
   { name: 'queue', icon: 'queue', path: 'queue', right: null },
+  { name: 'sources', icon: 'send', path: 'sources', right: null },
+  { name: 'returns', icon: 'inbox', path: 'returns', right: null },
+  { name: 'processes', icon: 'server', path: 'processes', right: null },
 ]
 
 /** The sandbox inbox is another program, with its own port. Undefined if mail really leaves. */

@@ -1,0 +1,105 @@
+import t from 'tap'
+import { registerWorker } from '../helpers/lease.ts'
+import { openDashboard } from './dashboard.ts'
+import { member } from './members.ts'
+
+const SOURCES = '/app/operator/sources'
+const RETURNS = '/app/operator/returns'
+const PROCESSES = '/app/operator/processes'
+
+t.test(
+  'a source is shown with its warm-up and checks, and is paused and resumed, with the user in the log',
+  async (t) => {
+    const { owner, service } = await openDashboard(t)
+    const { get, post } = await owner()
+    const { core } = service
+    t.match(await (await get(SOURCES)).text(), 'No source is set up')
+    await core.sources.add({
+      name: 'mta-1',
+      address: '192.0.2.7',
+      helo: 'mta-1.ship.example',
+      warmUpPlan: 'gentle',
+      force: true,
+    })
+    await core.sources.add({ name: 'mta-2', address: '192.0.2.8', helo: 'mta-2.ship.example', force: true })
+    await core.deliveries.limits.set({
+      ...{ place: 'yahoo@mta-1', accountId: null, setting: 'connections', value: 2, seconds: null },
+      ...{ rule: 'yahoo-slow', reason: '421', lasts: 7200 },
+    })
+    const page = await (await get(SOURCES)).text()
+    for (const shown of [
+      'mta-1',
+      '192.0.2.7',
+      'Gentle, 45 days',
+      'No worker has it',
+      'yahoo-slow',
+      'at most 2 connections',
+    ])
+      t.match(page, shown)
+    t.equal((await post(`${SOURCES}/pause`, { name: 'mta-1', reason: ' ' })).status, 400)
+    t.equal((await post(`${SOURCES}/pause`, { name: 'mta-9', reason: 'x' })).status, 400)
+    t.equal((await post(`${SOURCES}/pause`, { name: 'mta-1', reason: '<i>listed</i>' })).status, 303)
+    t.match(await (await get(SOURCES)).text(), '&lt;i&gt;listed&lt;/i&gt;')
+    t.match((await core.sources.read()).sources, [{ isPaused: true }, { isPaused: false }])
+    t.equal((await post(`${SOURCES}/resume`, { name: 'mta-1' })).status, 303)
+    t.match((await core.sources.read()).sources[0], { isPaused: false })
+    t.equal((await post(`${SOURCES}/check`, { name: 'mta-1' })).status, 303)
+    const log = (await core.audit.list(0, { after: 0, limit: 100 })).filter(({ action }) => action === 'source.change')
+    t.match(log, [{ userName: 'Ada Lovelace' }, { userName: 'Ada Lovelace' }])
+    t.equal(log.length, 2)
+  },
+)
+
+t.test('mail that came back is listed by kind, and its content is text', async (t) => {
+  const { owner, service } = await openDashboard(t)
+  const { get } = await owner()
+  t.match(await (await get(RETURNS)).text(), 'Nothing came back')
+  const raw =
+    'From: <eve@evil.example>\r\nSubject: <script>alert(1)</script>\r\n\r\nHello \u202Egro <img src=x onerror=alert(2)>\r\n'
+  const { kind } = await service.core.returns.take({
+    raw: Buffer.from(raw),
+    recipients: [`postmaster@${service.config.returnPathHost}`],
+    mailFrom: 'eve@evil.example',
+  })
+  t.equal(kind, 'letter')
+  const list = await (await get(RETURNS)).text()
+  t.match(list, 'evil.example')
+  t.match(await (await get(`${RETURNS}?kind=letter`)).text(), 'evil.example')
+  t.match(await (await get(`${RETURNS}?kind=bounce`)).text(), 'Nothing of this kind came back')
+  const path = /\/app\/operator\/returns\/[0-9a-f]{32}/.exec(list)?.[0] as string
+  const page = await (await get(path)).text()
+  t.match(page, '&lt;script&gt;alert(1)&lt;/script&gt;')
+  t.match(page, '<span class="ctl">U+202E</span>')
+  t.notMatch(page, '<img src=x')
+  t.match(page, 'eve@evil.example')
+  for (const id of ['x', '0'.repeat(32), '%00', 'a'.repeat(40)])
+    t.equal((await get(`${RETURNS}/${id}`)).status, 404, id)
+  t.equal((await get(`${RETURNS}?kind=x&before=x`)).status, 200)
+})
+
+t.test('workers of all hosts and the state of the database are shown', async (t) => {
+  const { owner, service } = await openDashboard(t)
+  const { get } = await owner()
+  t.match(await (await get(PROCESSES)).text(), 'No delivery worker is running')
+  const { core, sql } = service
+  await registerWorker(t, core, 'mail-a.ship.example')
+  await sql`insert into workers (host, pid) values ('mail-b.<b>ship</b>.example', 77)`
+  const page = await (await get(PROCESSES)).text()
+  for (const shown of ['mail-a.ship.example', 'mail-b.&lt;b&gt;ship', 'Running', 'Presumed dead', 'PostgreSQL'])
+    t.match(page, shown)
+  const health = await core.databaseHealth()
+  t.ok(health.oldestTransaction === null || health.oldestTransaction < 60)
+  t.match(health.version, /^1\d/)
+  t.ok(health.size > 1e6 && health.connections > 0 && health.maxConnections >= health.connections)
+  t.ok(health.weeksAhead >= 5 && health.weeksAhead <= 7, `${health.weeksAhead} weeks`)
+})
+
+t.test('to a user who does not operate the installation, none of it is there', async (t) => {
+  const dashboard = await openDashboard(t)
+  const { accountId } = await dashboard.owner()
+  const eve = await member(dashboard, { accountId })
+  for (const path of [SOURCES, RETURNS, `${RETURNS}/${'0'.repeat(32)}`, PROCESSES])
+    t.equal((await eve.get(path)).status, 404, path)
+  for (const action of ['check', 'pause', 'resume'])
+    t.equal((await eve.post(`${SOURCES}/${action}`, { name: 'mta-1', reason: 'x' })).status, 404, action)
+})

@@ -11,6 +11,7 @@ import type {
   EditableTemplate,
   EditableVersion,
   EditableVersionSummary,
+  Generation,
   NewEditableTemplate,
   NewVersion,
   TemplateWithVersions,
@@ -18,14 +19,16 @@ import type {
   VersionChange,
 } from './editable-template.ts'
 import { listTemplates } from './list-templates.ts'
+import { previewVersion, type TemplatePreview } from './preview.ts'
 import { removeTemplate } from './remove-template.ts'
 import { removeVersion } from './remove-version.ts'
 import { renameTemplate } from './rename-template.ts'
-import { showTemplate, showVersion } from './show-template.ts'
+import { showTemplate, showVersion, summarizeTemplate } from './show-template.ts'
 import { selectActive, type TemplatePlace } from './store.ts'
 import { generationOf } from './template-id.ts'
 
 export * from './editable-template.ts'
+export type { TemplatePreview } from './preview.ts'
 export { EDITABLE_LIMITS } from './rules.ts'
 export { generationOf } from './template-id.ts'
 
@@ -43,6 +46,8 @@ export interface EditableTemplates {
   /** Newest first; versions are listed without content. */
   list(page: TemplatePlace): Promise<{ templates: TemplateWithVersions<EditableVersionSummary>[]; total: number }>
   show(accountId: number, id: string): Promise<TemplateWithVersions>
+  /** Returns the template and its versions without their content. */
+  summary(accountId: number, id: string): Promise<TemplateWithVersions<EditableVersionSummary>>
   rename(act: EditableAct, name: string): Promise<TemplateWithVersions>
   /** Copies a template with all versions, including which one is active. Throws templatesTooMany. */
   duplicate(act: EditableAct, name: string): Promise<TemplateWithVersions>
@@ -58,15 +63,24 @@ export interface EditableTemplates {
   activate(act: VersionAct): Promise<EditableVersion>
   removeVersion(act: VersionAct): Promise<void>
   version(accountId: number, id: string, versionId: string): Promise<EditableVersion>
+  /** Renders a version with its test data, in a thread. See preview.ts. */
+  preview(
+    generation: Generation,
+    version: Pick<EditableVersion, 'subject' | 'html' | 'plain' | 'testData'>,
+  ): Promise<TemplatePreview>
   /** Returns the active version for a send; undefined if the template does not exist or has no active version. */
   find(accountId: number, id: string): Promise<ActiveVersion | undefined>
 }
 
-export function createEditableTemplates(sql: Sql, renderer: Pick<DynamicRenderer, 'plainText'>): EditableTemplates {
+export function createEditableTemplates(
+  sql: Sql,
+  renderer: Pick<DynamicRenderer, 'plainText' | 'renderDynamic'>,
+): EditableTemplates {
   return {
     create: (template) => createTemplate(sql, template),
     list: (page) => listTemplates(sql, page),
     show: (accountId, id) => showTemplate(sql, accountId, id),
+    summary: (accountId, id) => summarizeTemplate(sql, accountId, id),
     rename: (act, name) => renameTemplate(sql, act, name),
     duplicate: (act, name) => duplicateTemplate(sql, act, name),
     remove: (act) => removeTemplate(sql, act),
@@ -75,6 +89,7 @@ export function createEditableTemplates(sql: Sql, renderer: Pick<DynamicRenderer
     activate: (act) => activateVersion(sql, act),
     removeVersion: (act) => removeVersion(sql, act),
     version: (accountId, id, versionId) => showVersion(sql, accountId, id, versionId),
+    preview: (generation, version) => previewVersion(renderer, generation, version),
     find: async (accountId, id) => (generationOf(id) ? selectActive(sql, accountId, id) : undefined),
   }
 }

@@ -51,7 +51,7 @@ export function hasResult({ checked, plain }: Batch): boolean {
 
 /** Returns the next slot of a batch: some of the data, each serialized as JSON, so that templates see only that. */
 export function slotOf(template: DynamicTemplate, data: readonly TemplateData[], from: number): Order | RenderFailure {
-  const { subject, html, text } = template
+  const { subject, html, text, listMissing = false } = template
   const slot: string[] = []
   let octets = 0
   for (let at = from; at < data.length && slot.length < SLOT_COUNT && octets < SLOT_DATA; at++) {
@@ -60,7 +60,7 @@ export function slotOf(template: DynamicTemplate, data: readonly TemplateData[],
     slot.push(json)
     octets += json.length
   }
-  return slot.length > 0 ? { kind: 'render', template: { subject, html, text }, data: slot } : NOT_JSON
+  return slot.length > 0 ? { kind: 'render', template: { subject, html, text, listMissing }, data: slot } : NOT_JSON
 }
 
 /** Undefined if the data cannot be represented in JSON, is cyclic, or exceeds the maximum string length. */
@@ -91,6 +91,7 @@ export function toText(rendered: RenderedOctets): Rendered {
     subject: subject === undefined ? undefined : oneLine(subject),
     html: part('html'),
     text: part('text'),
+    ...(rendered.missing ? { missing: rendered.missing } : {}),
   }
 }
 

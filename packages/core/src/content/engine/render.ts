@@ -25,6 +25,8 @@ interface Loop {
  * nothing.
  */
 export const MAX_STEPS = 2_000_000
+/** Maximum names in the list of those without a value. */
+const MAX_MISSING = 50
 
 /**
  * Evaluates a parsed template with its data. Nothing in the template or data is executed: a path reads only own members
@@ -34,11 +36,14 @@ export class Rendering {
   readonly #data: unknown
   readonly #sink: Sink
   #steps: number
+  readonly #missing: Set<string> | undefined
 
-  constructor(data: unknown, sink: Sink, steps = MAX_STEPS) {
+  /** `missing` collects the names that are output without a value, as they are written in the template. */
+  constructor(data: unknown, sink: Sink, steps = MAX_STEPS, missing?: Set<string>) {
     this.#data = data
     this.#sink = sink
     this.#steps = steps
+    this.#missing = missing
   }
 
   /** Throws TooMuch. Returns the remaining number of steps. */
@@ -53,10 +58,17 @@ export class Rendering {
       if (node.kind === 'text') this.#sink.write(node.value)
       else if (node.kind === 'block') this.#block(node, scope)
       else if (node.kind === 'output') {
-        const text = toText(this.#value(node.value, scope))
+        const value = this.#value(node.value, scope)
+        if (value === undefined || value === null) this.#noteMissing(node.value)
+        const text = toText(value)
         this.#sink.write(node.escaped ? escapeHtml(text) : text)
       }
     }
+  }
+
+  #noteMissing(value: Expression): void {
+    if (!this.#missing || this.#missing.size >= MAX_MISSING || value.kind !== 'path') return
+    this.#missing.add(`${'../'.repeat(value.up)}${value.data ? '@' : ''}${value.parts.join('.')}`)
   }
 
   #block(block: Block, scope: Scope): void {

@@ -8,12 +8,14 @@ export interface DynamicTemplate {
   readonly subject?: string | undefined
   readonly html?: string | undefined
   readonly text?: string | undefined
+  /** Whether the result lists the names that were output without a value. */
+  readonly listMissing?: boolean
 }
 export type TemplatePart = 'subject' | 'html' | 'text'
 
 /** The result for one recipient. `failed`: the account's template or data caused an error. */
 export type Rendered =
-  | ({ readonly kind: 'rendered' } & DynamicTemplate)
+  | ({ readonly kind: 'rendered'; readonly missing?: readonly string[] } & Omit<DynamicTemplate, 'listMissing'>)
   | { readonly kind: 'failed'; readonly failure: RenderFailure }
 
 export interface RenderFailure {
@@ -66,20 +68,21 @@ function parsePart(text: string): { program: Program } | { failure: RenderFailur
 }
 
 export type RenderedOctets =
-  | { readonly kind: 'rendered'; readonly parts: ReadonlyMap<TemplatePart, Uint8Array> }
+  | { readonly kind: 'rendered'; readonly parts: ReadonlyMap<TemplatePart, Uint8Array>; readonly missing?: string[] }
   | { readonly kind: 'failed'; readonly failure: RenderFailure }
 
 /** Renders for one recipient. `json` is the recipient's data, a JSON object. */
-export function renderCompiled(compiled: Compiled, json: string): RenderedOctets {
+export function renderCompiled(compiled: Compiled, json: string, listMissing = false): RenderedOctets {
   if (compiled.kind === 'failed') return compiled
   const data: unknown = JSON.parse(json)
   const parts = new Map<TemplatePart, Uint8Array>()
+  const missing = new Set<string>()
   let octets = MAX_OUTPUT
   let steps = MAX_STEPS
   try {
     for (const [part, program] of compiled.programs) {
       const sink = new Sink(octets)
-      steps = new Rendering(data, sink, steps).run(program)
+      steps = new Rendering(data, sink, steps, listMissing ? missing : undefined).run(program)
       const rendered = sink.end()
       octets -= rendered.length
       parts.set(part, rendered)
@@ -88,7 +91,7 @@ export function renderCompiled(compiled: Compiled, json: string): RenderedOctets
     if (!(error instanceof TooMuch)) throw error
     return { kind: 'failed', failure: error.what === 'output' ? TOO_LARGE : TOO_LONG }
   }
-  return { kind: 'rendered', parts }
+  return { kind: 'rendered', parts, ...(listMissing ? { missing: [...missing] } : {}) }
 }
 
 const TOO_LARGE: RenderFailure = { why: 'output', sentence: 'the rendered template is larger than 10 MB' }

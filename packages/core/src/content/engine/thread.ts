@@ -33,7 +33,7 @@ function serve(): void {
     const until = cpuUsed() + SLOT_MS
     const compiled = compile(order.template)
     for (const json of order.data) {
-      const rendered = renderCompiled(compiled, json)
+      const rendered = renderCompiled(compiled, json, order.template.listMissing)
       report({ kind: 'rendered', rendered, cpu: cpuUsed() })
       if (cpuUsed() > until) break
     }

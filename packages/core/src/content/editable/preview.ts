@@ -1,0 +1,34 @@
+import type { DynamicRenderer, RenderFailure, TemplateData } from '../engine/index.ts'
+import type { EditableVersion, Generation } from './editable-template.ts'
+
+/** A version as a recipient with the given data would receive it. */
+export interface TemplatePreview {
+  readonly subject: string
+  readonly html: string
+  readonly text: string
+  /** Names that are output without a value, at most 50; the message has nothing in their place. */
+  readonly missing: readonly string[]
+  /** The reason why a send would fail; then the texts are those of the template. */
+  readonly failure: RenderFailure | undefined
+}
+
+/** Renders a version with its test data. A legacy template has no data: its tags stay as they are. Throws overloaded. */
+export async function previewVersion(
+  renderer: Pick<DynamicRenderer, 'renderDynamic'>,
+  generation: Generation,
+  { subject, html, plain, testData }: Pick<EditableVersion, 'subject' | 'html' | 'plain' | 'testData'>,
+): Promise<TemplatePreview> {
+  const asIs = { subject, html, text: plain, missing: [], failure: undefined }
+  if (generation === 'legacy') return asIs
+  const template = { subject, html, text: plain, listMissing: true }
+  const [rendered] = await renderer.renderDynamic(template, [dataOf(testData)])
+  if (rendered?.kind !== 'rendered') return { ...asIs, failure: rendered?.failure }
+  const { missing = [] } = rendered
+  return { ...asIs, subject: rendered.subject ?? '', html: rendered.html ?? '', text: rendered.text ?? '', missing }
+}
+
+/** Test data is stored as JSON; anything but an object has no names. */
+function dataOf(testData: string | null): TemplateData {
+  const data: unknown = testData === null ? {} : JSON.parse(testData)
+  return typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as TemplateData) : {}
+}

@@ -11,6 +11,9 @@ export const PICTURED: readonly (readonly [name: string, path: string | Find])[]
   ['message', (page, account) => firstMessage(page, account, '')],
   ['message-session', (page, account) => firstMessage(page, account, '?tab=transcript')],
   ['message-source', (page, account) => firstMessage(page, account, '?tab=source')],
+  ['templates', '/app/:account/templates'],
+  ['template-new', '/app/:account/templates/new'],
+  ['template', addedTemplate],
   ['domains', '/app/:account/domains'],
   ['domain-new', '/app/:account/domains/new'],
   ['suppressions', '/app/:account/suppressions'],
@@ -56,4 +59,15 @@ async function firstMessage(page: Page, account: string, tab: string): Promise<s
   await page.goto(`${account}/messages`)
   const href = await page.getAttribute('.msgs .go', 'href', { timeout: 1000 }).catch(() => null)
   return href === null ? undefined : `${href}${tab}`
+}
+
+/** Adds a template from the sample, and names a variable without a value. */
+async function addedTemplate(page: Page, account: string): Promise<string> {
+  await page.goto(`${account}/templates/new`)
+  await page.fill('[name=name]', 'order-shipped')
+  await page.click('#page form button[type=submit]')
+  const html = await page.inputValue('[name=html]')
+  await page.fill('[name=html]', `${html}<p>Yours,<br>{{shop.name}}</p>`)
+  await page.click('#page form .btn[value=new]')
+  return new URL(page.url()).pathname
 }

@@ -15,6 +15,7 @@ import { START } from './pages/start/start.ts'
 import { STATISTICS } from './pages/statistics/statistics.ts'
 import { SUPPRESSIONS } from './pages/suppressions/suppressions.ts'
 import { TEAM } from './pages/team/team.ts'
+import { TEMPLATES } from './pages/templates/templates.ts'
 import { WEBHOOKS } from './pages/webhooks/webhooks.ts'
 
 /** All pages of the dashboard. test/dashboard/roles.test.ts asks each of them in each role. */
@@ -23,6 +24,7 @@ export const ROUTES: readonly DashboardRoute[] = [
   ...FIRST_STEPS,
   ...OVERVIEW,
   ...MESSAGES,
+  ...TEMPLATES,
   ...DOMAINS,
   ...SUPPRESSIONS,
   ...STATISTICS,

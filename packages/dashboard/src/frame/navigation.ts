@@ -45,6 +45,7 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
       { name: 'firstSteps', icon: 'steps', path: 'first-steps', right: 'events', key: 'f' },
       { name: 'overview', icon: 'overview', path: '', right: null, key: 'o' },
       { name: 'messages', icon: 'mail', path: 'messages', right: 'events', key: 'm' },
+      { name: 'templates', icon: 'template', path: 'templates', right: 'templates.read', key: 't' },
       { name: 'domains', icon: 'globe', path: 'domains', right: 'domains', key: 'd' },
       { name: 'suppressions', icon: 'ban', path: 'suppressions', right: 'suppressions', key: 's' },
       { name: 'statistics', icon: 'chart', path: 'statistics', right: 'stats', key: 'n' },

@@ -4,6 +4,7 @@ import { catalogue } from './words.ts'
 const said = catalogue({
   en: {
     saved: 'Saved.',
+    activated: 'Active. Messages accepted from now on use this version.',
     revoked: 'The key is revoked. Every process rejects it within 5 seconds.',
     added: 'Added.',
     removed: 'Removed.',
@@ -21,6 +22,7 @@ const said = catalogue({
   },
   de: {
     saved: 'Gespeichert.',
+    activated: 'Aktiv. Nachrichten, die ab jetzt angenommen werden, benutzen diese Version.',
     revoked: 'Der Schlüssel ist widerrufen. Binnen 5 Sekunden lehnt ihn jeder Prozess ab.',
     added: 'Hinzugefügt.',
     removed: 'Entfernt.',

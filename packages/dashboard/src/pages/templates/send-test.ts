@@ -1,0 +1,53 @@
+import { attempt } from '../../frame/attempt.ts'
+import type { AccountCall } from '../../frame/call.ts'
+import type { Preview } from './template-kinds.ts'
+import { templatesWords } from './templates-words.ts'
+
+type SentTest = { readonly ok: true } | { readonly ok: false; readonly problem: string }
+
+/** Sends a rendered template to the visitor's own address, from the first active domain of the account, as any call of the API would. */
+export async function sendTest(call: AccountCall, { subject, html, text }: Preview): Promise<SentTest> {
+  const { core, account: own, address, language, visitor } = call
+  const words = templatesWords(language)
+  const refuse = (problem: string) => ({ ok: false, problem }) as const
+  const principal = await core.people.principal(visitor, own.id)
+  const { domains } = await core.domains.page(own.id, { status: '1', limit: 1, offset: 0 })
+  const to = visitor.user.email
+  const [domain] = domains
+  if (!principal || to === null) return refuse(words.noAddress)
+  if (!domain) return refuse(words.noDomain)
+  return attempt(() =>
+    core.messages.accept({
+      door: 'v2',
+      principal,
+      clientAddress: address,
+      from: { email: `test@${domain.name}`, name: own.name },
+      subject: subject === '' ? words.testSubject : subject,
+      replyTo: undefined,
+      content: { kind: 'parts', html: html || undefined, text: text || undefined, amp: undefined },
+      templateId: undefined,
+      attachmentIds: [],
+      attachments: [],
+      envelopes: [
+        {
+          to: [to],
+          cc: [],
+          bcc: [],
+          reference: undefined,
+          referenceCc: undefined,
+          attributes: {},
+          headers: {},
+          attachments: [],
+        },
+      ],
+      tags: ['test'],
+      settings: {},
+      scheduledAt: undefined,
+      idempotencyKey: undefined,
+      fingerprint: undefined,
+      // It is rendered already.
+      literal: true,
+      nameOf: (name) => name,
+    }),
+  )
+}

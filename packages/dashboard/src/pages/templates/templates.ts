@@ -1,0 +1,132 @@
+import { html, inputField, selectField } from '@postrider/ui'
+import { type Answer, file, page, redirect } from '../../frame/answer.ts'
+import { attempt } from '../../frame/attempt.ts'
+import { type AccountCall, field } from '../../frame/call.ts'
+import { failurePage } from '../../frame/error-pages.ts'
+import { frameWords } from '../../frame/frame-words.ts'
+import { pageHead, problemNote } from '../../frame/parts.ts'
+import { contentHeaders } from '../../frame/policy.ts'
+import { account, type DashboardRoute } from '../../frame/routes.ts'
+import { sendTest } from './send-test.ts'
+import {
+  activateVersion,
+  findTemplate,
+  previewOf,
+  readTexts,
+  removeTemplate,
+  type ShownTemplate,
+  type ShownVersion,
+  saveTexts,
+} from './template-kinds.ts'
+import { templateList } from './template-list.ts'
+import { templatesWords } from './templates-words.ts'
+import { textsOf, versionPage } from './version-page.ts'
+
+const VERSION = '/templates/:id/versions/:version'
+
+export const TEMPLATES: readonly DashboardRoute[] = [
+  account('GET', '/templates', 'templates.read', templateList),
+  account('GET', '/templates/new', 'templates', async (call) => templateForm(call)),
+  account('POST', '/templates', 'templates', createTemplate),
+  account('GET', '/templates/:id', 'templates.read', withVersion(versionPage)),
+  account('POST', '/templates/:id/remove', 'templates', withVersion(remove)),
+  account('GET', VERSION, 'templates.read', withVersion(versionPage)),
+  account('POST', VERSION, 'templates', withVersion(save)),
+  account('POST', `${VERSION}/activate`, 'templates', withVersion(activate)),
+  account('POST', `${VERSION}/test`, 'send', withVersion(test)),
+  account('GET', `${VERSION}/preview`, 'templates.read', withVersion(preview)),
+]
+
+type OfVersion = (call: AccountCall, template: ShownTemplate, version: ShownVersion | undefined) => Promise<Answer>
+
+/** A page of one version; without a version in the path, of the active or the newest one. Those of others are not found. */
+function withVersion(act: OfVersion): (call: AccountCall) => Promise<Answer> {
+  return async (call) => {
+    const { language, params } = call
+    const template = await findTemplate(call, params.id as string)
+    const named = params.version
+    const version = template?.versions.find(({ id }) => named === undefined || id === named)
+    if (template && (version || named === undefined)) return act(call, template, version)
+    const words = frameWords(language)
+    return failurePage({ status: 404, title: words.notFound, text: words.notFoundText }, call)
+  }
+}
+
+function templateForm(call: AccountCall, problem?: string): Answer {
+  const { form, language, path } = call
+  const words = templatesWords(language)
+  return page({
+    title: words.add,
+    status: problem === undefined ? 200 : 400,
+    crumbs: [[words.title, path('templates')]],
+    body: html`${pageHead(words.add, null)}${problemNote(call, problem)}<section class="box"><form class="pad stack" method="post" action="${path('templates')}">
+${inputField({ name: 'name', label: words.name, value: field(form, 'name'), hint: words.nameHint, required: true, autofocus: true, maxlength: 100 })}
+${selectField({
+  name: 'kind',
+  label: words.kind,
+  value: field(form, 'kind'),
+  hint: words.kindHint,
+  choices: [
+    ['dynamic', words.kinds.dynamic],
+    ['merge', words.kinds.merge],
+  ],
+})}
+<div class="row"><button class="btn main" type="submit">${words.add}</button><a class="btn" href="${path('templates')}">${frameWords(language).cancel}</a></div></form></section>`,
+  })
+}
+
+/** Creates a template with a sample as its first version. */
+async function createTemplate(call: AccountCall): Promise<Answer> {
+  const { core, account: own, by, form, language, path } = call
+  const { sample } = templatesWords(language)
+  const name = field(form, 'name')
+  const made = await attempt(async () => {
+    if (field(form, 'kind') === 'merge') {
+      const texts = { subject: sample.subject, content: '<h1>Hello [%NAME%]</h1>' }
+      return String((await core.templates.create({ accountId: own.id, name, by, ...texts })).id)
+    }
+    const { id } = await core.editableTemplates.create({ accountId: own.id, name, generation: 'dynamic', by })
+    const texts = { subject: sample.subject, html: sample.html, testData: sample.data, generatePlain: true }
+    await core.editableTemplates.addVersion({ accountId: own.id, id, by }, { name: 'Version 1', ...texts })
+    return id
+  })
+  return made.ok ? redirect(path(`templates/${made.value}`), 'added') : templateForm(call, made.problem)
+}
+
+async function save(call: AccountCall, template: ShownTemplate, version: ShownVersion | undefined): Promise<Answer> {
+  const into = field(call.form, 'as') === 'new' ? undefined : version
+  const saved = await attempt(() => saveTexts(call, template, into, textsOf(call.form)))
+  if (!saved.ok) return versionPage(call, template, version, saved.problem)
+  return redirect(call.path(`templates/${template.id}/versions/${saved.value}`), 'saved')
+}
+
+async function activate(call: AccountCall, template: ShownTemplate, version?: ShownVersion): Promise<Answer> {
+  if (version) await activateVersion(call, template, version.id)
+  return redirect(call.path(`templates/${template.id}`), 'activated')
+}
+
+async function remove(call: AccountCall, template: ShownTemplate): Promise<Answer> {
+  await removeTemplate(call, template)
+  return redirect(call.path(`templates${template.kind === 'merge' ? '?kind=merge' : ''}`), 'removed')
+}
+
+async function test(call: AccountCall, template: ShownTemplate, version?: ShownVersion): Promise<Answer> {
+  if (!version) return redirect(call.path(`templates/${template.id}`))
+  const texts = await readTexts(call, template, version.id)
+  const shown = await previewOf(call, template, version.id, texts)
+  const [problem] = shown.problems
+  const sent = problem === undefined ? await sendTest(call, shown) : { ok: false as const, problem }
+  if (!sent.ok) return versionPage(call, template, version, sent.problem)
+  return redirect(call.path(`templates/${template.id}/versions/${version.id}`), 'sent')
+}
+
+/** The HTML of a version, or with `part=text` its plain text: a document without an origin, in which nothing runs. */
+async function preview(call: AccountCall, template: ShownTemplate, version?: ShownVersion): Promise<Answer> {
+  const shown = version && (await previewOf(call, template, version.id, await readTexts(call, template, version.id)))
+  const isText = field(call.query, 'part') === 'text'
+  return file({
+    type: isText ? 'text/plain; charset=utf-8' : 'text/html; charset=utf-8',
+    body: (isText ? shown?.text : shown?.html) ?? '',
+    headers: contentHeaders(false),
+  })
+}

@@ -1,10 +1,9 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { type Hosts, isOurs } from './hosts.ts'
-import type { Inbox } from './inbox.ts'
 import type { InboxEntry } from './inbox-entry.ts'
+import { addPages, type PagesOptions } from './inbox-pages.ts'
 import type { Form } from './message-orders.ts'
-import { type MessageReader, NotShown } from './message-reader.ts'
-import { listPage, notShownPage } from './pages.ts'
+import { NotShown } from './message-reader.ts'
 import { withoutParts } from './shown-message.ts'
 
 /**
@@ -19,20 +18,18 @@ const MAIL_PROGRAM_POLICY =
 const TYPES: Readonly<Record<Form, string>> = {
   json: 'application/json; charset=utf-8',
   html: 'text/html; charset=utf-8',
-  page: 'text/html; charset=utf-8',
+  preview: 'text/html; charset=utf-8',
 }
 const BUSY = 'the inbox is busy; retry after a few seconds'
 const TOO_COSTLY = 'parsing this message takes too much time or memory; see /messages/ID/raw'
 
-/** The inbox over HTTP: JSON for programs, two pages for a browser. */
-export function createSandboxHttp(inbox: Inbox, reader: MessageReader, hosts: Hosts): FastifyInstance {
+/** The inbox over HTTP: JSON for programs, pages for a browser. */
+export async function createSandboxHttp(options: PagesOptions, hosts: Hosts): Promise<FastifyInstance> {
+  const { inbox, reader } = options
   const app = Fastify({ logger: false, forceCloseConnections: true })
   app.addHook('onRequest', async (request, reply) => {
     // Messages are untrusted: nothing in them may run, load or frame.
-    reply.header(
-      'content-security-policy',
-      "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'; sandbox allow-same-origin allow-downloads",
-    )
+    reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
     reply.header('x-content-type-options', 'nosniff')
     if (isOurs(request.headers.host, hosts)) return undefined
     return reply.code(421).send({
@@ -65,15 +62,7 @@ export function createSandboxHttp(inbox: Inbox, reader: MessageReader, hosts: Ho
       why === 'busy' ? reply.code(503).send({ error: BUSY }) : reply.code(404).send({ error: TOO_COSTLY }),
     )
   })
-  app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(listPage(inbox.list())))
-  app.get<{ Params: { id: string } }>('/view/:id', async ({ params }, reply) =>
-    show('page', params.id, reply, (entry, { why }) =>
-      reply
-        .code(why === 'busy' ? 503 : 200)
-        .type(TYPES.page)
-        .send(notShownPage(entry, why)),
-    ),
-  )
+  await addPages(app, options)
   app.setNotFoundHandler((_request, reply) => {
     reply
       .code(404)
@@ -91,7 +80,7 @@ export function createSandboxHttp(inbox: Inbox, reader: MessageReader, hosts: Ho
     const entry = inbox.find(id)
     if (!entry) return notFound(reply)
     try {
-      const octets = await reader.show(form, entry, inbox.fileOf(entry))
+      const octets = await reader.show({ form, entry, file: inbox.fileOf(entry) })
       return octets ? reply.type(TYPES[form]).send(octets) : notFound(reply)
     } catch (error) {
       if (error instanceof NotShown) return instead(entry, error)

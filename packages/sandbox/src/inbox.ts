@@ -28,10 +28,13 @@ export class Inbox {
   readonly #folder: string
   readonly #reader: MessageReader
   readonly #entries: InboxEntry[]
+  readonly #onChange: () => void
 
-  constructor(folder: string, reader: MessageReader) {
+  /** `onChange` is called after messages were added or removed. */
+  constructor(folder: string, reader: MessageReader, onChange: () => void = () => {}) {
     this.#folder = folder
     this.#reader = reader
+    this.#onChange = onChange
     mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
     // The folder of an earlier version may be readable by others, as may be its files.
     chmodSync(folder, PRIVATE_FOLDER)
@@ -88,6 +91,7 @@ export class Inbox {
     await rename(unfinished, join(this.#folder, `${entry.id}.json`))
     this.#entries.push(entry)
     this.#trim()
+    this.#onChange()
     return entry
   }
 
@@ -98,6 +102,17 @@ export class Inbox {
 
   clear(): void {
     for (const entry of this.#entries.splice(0)) this.#remove(entry)
+    this.#onChange()
+  }
+
+  /** Removes one message. Returns false if it is not listed. */
+  delete(id: string): boolean {
+    const at = this.#entries.findIndex((entry) => entry.id === id)
+    const [entry] = at === -1 ? [] : this.#entries.splice(at, 1)
+    if (!entry) return false
+    this.#remove(entry)
+    this.#onChange()
+    return true
   }
 
   #trim(): void {

@@ -1,12 +1,36 @@
+import type { Digest } from './digest.ts'
 import type { InboxEntry } from './inbox-entry.ts'
+import type { PartOrder } from './page/part-order.ts'
 
-/** Ways to show a message. */
-export type Form = 'json' | 'html' | 'page'
+/** Ways to show a message: JSON, its HTML as a mail program shows it, and its HTML for the frame of the page. */
+export type Form = 'json' | 'html' | 'preview'
 
-/** Order for the reading thread: bytes ready to be sent, or the subject as text. */
+export interface ShowOrder {
+  readonly form: Form
+  readonly entry: InboxEntry
+  readonly file: string
+}
+
+export interface AttachmentOrder {
+  readonly form: 'attachment'
+  readonly file: string
+  /** From 0, in the order of the message. */
+  readonly number: number
+}
+
+/** Order for the reading thread. */
 export type MessageOrder =
-  | { readonly form: Form; readonly entry: InboxEntry; readonly file: string }
+  | ShowOrder
+  | PartOrder
+  | AttachmentOrder
+  | { readonly form: 'digest'; readonly file: string }
   | { readonly form: 'subject'; readonly file: string }
 
-/** Undefined if the file does not exist, or if there is no HTML. */
-export type MessageAnswer = Uint8Array<ArrayBuffer> | string | undefined
+export interface FoundAttachment {
+  readonly content: Uint8Array<ArrayBuffer>
+  readonly contentType: string
+  readonly fileName: string | null
+}
+
+/** Bytes of a response, the subject as text, a digest or an attachment; undefined if the file does not exist or has no such part. */
+export type MessageAnswer = Uint8Array<ArrayBuffer> | string | Digest | FoundAttachment | undefined

@@ -1,6 +1,7 @@
 import { createThreadPool, ServiceError, type ThreadPool, ThreadStopped } from '@postrider/core'
-import type { InboxEntry } from './inbox-entry.ts'
-import type { Form, MessageAnswer, MessageOrder } from './message-orders.ts'
+import type { Digest } from './digest.ts'
+import type { AttachmentOrder, FoundAttachment, MessageAnswer, MessageOrder, ShowOrder } from './message-orders.ts'
+import type { PartOrder } from './page/part-order.ts'
 
 /** A message could not be shown; `why` is the reason. */
 export class NotShown extends Error {
@@ -15,7 +16,11 @@ export class NotShown extends Error {
 /** Parses messages in separate threads: a malicious one may take seconds, and must not delay other requests. */
 export interface MessageReader {
   /** The bytes of the response; undefined if the file does not exist, or if there is no HTML. Throws NotShown. */
-  show(form: Form, entry: InboxEntry, file: string): Promise<Buffer | undefined>
+  show(order: ShowOrder | PartOrder): Promise<Buffer | undefined>
+  /** Undefined if the file or the attachment does not exist. Throws NotShown. */
+  attachment(order: AttachmentOrder): Promise<FoundAttachment | undefined>
+  /** Undefined if the file does not exist. Throws NotShown. */
+  digest(file: string): Promise<Digest | undefined>
   /** Empty if there is no subject, or if parsing takes too much. */
   subject(file: string): Promise<string>
   close(): Promise<void>
@@ -46,10 +51,12 @@ export function createMessageReader(): MessageReader {
     heap: 64,
   })
   return {
-    async show(form, entry, file) {
-      const octets = (await ask(showing, { form, entry, file })) as Uint8Array<ArrayBuffer> | undefined
+    async show(order) {
+      const octets = (await ask(showing, order)) as Uint8Array<ArrayBuffer> | undefined
       return octets && Buffer.from(octets.buffer, octets.byteOffset, octets.length)
     },
+    attachment: async (order) => (await ask(showing, order)) as FoundAttachment | undefined,
+    digest: async (file) => (await ask(showing, { form: 'digest', file })) as Digest | undefined,
     subject: (file) => ask(subjects, { form: 'subject', file }).then(String, () => ''),
     close: async () => void (await Promise.all([showing.close(), subjects.close()])),
   }

@@ -1,23 +1,33 @@
 import { join } from 'node:path'
 import { ensureCertificate, type ProcessContext, type RunningProcess, systemClock } from '@postrider/core'
+import { Digests } from './digests.ts'
 import { createSandboxHttp } from './http.ts'
 import { Inbox } from './inbox.ts'
 import { createMessageReader } from './message-reader.ts'
+import { Rejections } from './rejections.ts'
 import { createReportSender } from './report-sender.ts'
 import { createSandboxSmtp } from './smtp.ts'
+import { Watchers } from './watchers.ts'
 
 /** Starts the sandbox: its SMTP and HTTP servers, with a common inbox in DATA_DIR. */
 export async function startSandbox({ config, log }: ProcessContext, clock = systemClock): Promise<RunningProcess> {
   const reader = createMessageReader()
-  const inbox = new Inbox(join(config.dataDir, 'inbox'), reader)
+  const watchers = new Watchers()
+  const notify = () => watchers.notify()
+  const inbox = new Inbox(join(config.dataDir, 'inbox'), reader, notify)
+  const digests = new Digests(inbox, reader, notify)
+  const rejections = new Rejections(notify)
   const certificate = await ensureCertificate(config)
   const reports = createReportSender(config, log)
-  const smtp = createSandboxSmtp({ inbox, reports, certificate, name: 'sandbox', log, clock })
+  const smtp = createSandboxSmtp({ inbox, rejections, reports, certificate, name: 'sandbox', log, clock })
   await new Promise<void>((resolve, reject) => {
     smtp.server.once('error', reject)
     smtp.listen(config.sandboxSmtpPort, config.sandboxHost, () => resolve())
   })
-  const http = createSandboxHttp(inbox, reader, config)
+  const http = await createSandboxHttp(
+    { inbox, reader, digests, rejections, watchers, publicUrl: config.publicUrl, dnsServers: config.dnsServers },
+    config,
+  )
   await http.listen({ host: config.sandboxHost, port: config.sandboxHttpPort })
   return {
     async close() {

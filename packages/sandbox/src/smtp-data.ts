@@ -3,12 +3,14 @@ import type { Attempts } from './attempts.ts'
 import type { Connections } from './connections.ts'
 import { errorReply } from './error-reply.ts'
 import type { Inbox, Received } from './inbox.ts'
+import type { Rejections } from './rejections.ts'
 import type { ReportSender } from './report-sender.ts'
 
 interface DataDependencies {
   readonly inbox: Inbox
   readonly attempts: Attempts
   readonly connections: Connections
+  readonly rejections: Rejections
   readonly reports: ReportSender
 }
 
@@ -29,7 +31,7 @@ export async function data(
 }
 
 async function deliver(
-  { inbox, attempts, connections, reports }: DataDependencies,
+  { inbox, attempts, connections, rejections, reports }: DataDependencies,
   received: Received,
   session: SMTPServerSession,
 ): Promise<string | undefined> {
@@ -39,9 +41,15 @@ async function deliver(
   for (const { address } of session.envelope.rcptTo) {
     const played = attempts.behaviour(address, session)
     attempts.count(address, session)
-    if (played?.at === 'dot') throw errorReply(played.reply)
+    if (played?.at === 'dot') {
+      rejections.add({ from, to: address, reply: played.reply })
+      throw errorReply(played.reply)
+    }
     if (played?.at === 'slow') await new Promise((resolve) => setTimeout(resolve, played.milliseconds))
-    if (played?.at === 'hangup') hungUp = true
+    if (played?.at === 'hangup') {
+      hungUp = true
+      rejections.add({ from, to: address, reply: undefined })
+    }
     if (played?.at === 'hangup' && !played.stored) continue
     const header = played?.at === 'report' ? await inbox.headerOf(received) : undefined
     const entry = await inbox.add(from, address, received)

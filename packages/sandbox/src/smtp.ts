@@ -3,6 +3,7 @@ import { SMTPServer } from 'smtp-server'
 import { Attempts } from './attempts.ts'
 import { Connections } from './connections.ts'
 import type { Inbox } from './inbox.ts'
+import type { Rejections } from './rejections.ts'
 import type { ReportSender } from './report-sender.ts'
 import { data } from './smtp-data.ts'
 import { rcptTo } from './smtp-rcpt.ts'
@@ -12,6 +13,7 @@ const SIZE = 64 * 1024 * 1024
 
 export interface SandboxSmtpOptions {
   readonly inbox: Inbox
+  readonly rejections: Rejections
   readonly reports: ReportSender
   readonly certificate: Certificate
   readonly name: string
@@ -20,7 +22,15 @@ export interface SandboxSmtpOptions {
 }
 
 /** The SMTP server of the sandbox: accepts mail for all recipients, or simulates a provider's failures. */
-export function createSandboxSmtp({ inbox, reports, certificate, name, log, clock }: SandboxSmtpOptions): SMTPServer {
+export function createSandboxSmtp({
+  inbox,
+  rejections,
+  reports,
+  certificate,
+  name,
+  log,
+  clock,
+}: SandboxSmtpOptions): SMTPServer {
   const server: SMTPServer = new SMTPServer({
     ...certificate,
     name,
@@ -36,9 +46,9 @@ export function createSandboxSmtp({ inbox, reports, certificate, name, log, cloc
       done()
     },
     onAuth: (auth, _session, done) => done(null, { user: auth.username ?? 'anybody' }),
-    onRcptTo: ({ address }, session, done) => rcptTo({ attempts, connections }, address, session, done),
+    onRcptTo: ({ address }, session, done) => rcptTo({ attempts, connections, rejections }, address, session, done),
     onData: (stream, session, done) => {
-      data({ inbox, attempts, connections, reports }, stream, session).then((text) => {
+      data({ inbox, attempts, connections, rejections, reports }, stream, session).then((text) => {
         if (text !== undefined) done(null, text)
       }, done)
     },

@@ -67,7 +67,7 @@ export type IconName =
 export type Tone = 'good' | 'wait' | 'bad' | 'info' | 'idle'
 
 /** Returns a function that shows icons. Screen readers leave them out: the text next to them says the same. */
-export function createIcons(assets: Assets): (name: IconName, tone?: Tone) => Html {
+export function createIcons(assets: Pick<Assets, 'url'>): (name: IconName, tone?: Tone) => Html {
   const url = assets.url('icons.svg')
   return (name, tone) => html`<svg class="i ${tone ?? ''}" aria-hidden="true"><use href="${url}#${name}"/></svg>`
 }

@@ -4,4 +4,6 @@ export { checkField, type FieldOptions, inputField, selectField, textField } fro
 export { AGO, createFormat, type Format, LANGUAGES, type Language } from './format.ts'
 export { type Html, html, NOTHING, render, type Value } from './html.ts'
 export { createIcons, type IconName, type Tone } from './icon.ts'
+export { isFromHere } from './origin.ts'
+export { contentHeaders, PAGE_HEADERS } from './policy.ts'
 export { foreign } from './text.ts'

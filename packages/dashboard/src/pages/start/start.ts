@@ -6,6 +6,7 @@ import { type DashboardRoute, everybody, users } from '../../frame/routes.ts'
 import { mayIn } from '../../frame/visitor.ts'
 import { firstForm, useFirstLink } from './first.ts'
 import { enterCode, logIn, logInForm } from './log-in.ts'
+import { messageById } from './message-by-id.ts'
 import { choosePreferences } from './preferences.ts'
 import { startWords } from './start-words.ts'
 
@@ -13,6 +14,7 @@ import { startWords } from './start-words.ts'
 export const START: readonly DashboardRoute[] = [
   users('GET', '/', home),
   users('GET', '/accounts', accountList),
+  users('GET', '/messages/:id', messageById),
   everybody('GET', '/login', async (call) => logInForm(call)),
   everybody('POST', '/login', logIn),
   everybody('GET', '/login/code', async () => redirect('/app/login')),

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { IncomingMessage } from 'node:http'
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -6,7 +6,13 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
  * Whether the request may change something: it comes from a page of this origin. Browsers send Sec-Fetch-Site from secure contexts; without it
  * the Origin must name the host that was asked. A request with neither is refused: no browser that could carry a visitor's cookie sends one.
  */
-export function isFromHere({ method, headers }: FastifyRequest): boolean {
+export function isFromHere({
+  method,
+  headers,
+}: {
+  readonly method: string
+  readonly headers: IncomingMessage['headers']
+}): boolean {
   if (SAFE.has(method)) return true
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site === 'same-origin'

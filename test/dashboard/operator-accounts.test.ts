@@ -14,6 +14,9 @@ t.test('all accounts are listed with their figures, found by name and number, an
     insert into account_counts (account_id, hour, accepted, delivered, hard, soft, complained)
     values (${busy.id}, date_trunc('hour', service_now()), 4321, 900, 100, 7, 9)`
   await core.reputation.hold({ accountId: idle.id, reason: 'bought list' })
+  await sql`
+    insert into account_holds (account_id, rule, level, classes, figures, since, check_at)
+    values (${busy.id}, 'policy-deferrals', 'warned', '{}', '{"deferred": 60, "attempts": 240, "google": 0.25}', service_now(), 'infinity')`
   const page = await (await get(ACCOUNTS)).text()
   t.match(page, 'Lumen &lt;b&gt;Letters&lt;/b&gt;')
   t.notMatch(page, '<b>Letters')
@@ -32,6 +35,7 @@ t.test('all accounts are listed with their figures, found by name and number, an
   t.equal((await get(`${ACCOUNTS}?offset=-1&filter=x`)).status, 200)
   const own = await (await get(`${ACCOUNTS}/${busy.id}`)).text()
   t.match(own, '100 of delivered and bounced')
+  for (const figure of ['60 deferred by filters or limits', '240 attempts', 'google 25.0 %']) t.match(own, figure)
   for (const id of ['999999', '0', 'x', '99999999999']) t.equal((await get(`${ACCOUNTS}/${id}`)).status, 404, id)
 })
 

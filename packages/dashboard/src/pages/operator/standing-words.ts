@@ -10,6 +10,7 @@ export const standingWords = catalogue({
       complaints: 'Many complaints',
       'sudden-volume': 'Much more mail than in any hour of the month before',
       'repeated-recipient': 'The same message again and again to one recipient',
+      'policy-deferrals': 'A provider defers much because of its filters or limits',
       operator: 'By an operator',
     },
     figures: {
@@ -19,6 +20,8 @@ export const standingWords = catalogue({
       complained: (count: string) => `${count} complaints`,
       delivered: (count: string) => `${count} deliveries to providers that report complaints`,
       accepted: (count: string) => `${count} messages within an hour`,
+      deferred: (count: string) => `${count} deferred by filters or limits`,
+      attempts: (count: string) => `${count} attempts`,
       busiestHour: (count: string) => `${count} in the busiest hour before`,
       recipients: (count: string) => `${count} recipients`,
       messages: (count: string) => `${count} equal messages`,
@@ -35,6 +38,7 @@ export const standingWords = catalogue({
       complaints: 'Viele Beschwerden',
       'sudden-volume': 'Viel mehr Post als in jeder Stunde des Monats davor',
       'repeated-recipient': 'Dieselbe Nachricht immer wieder an einen Empfänger',
+      'policy-deferrals': 'Ein Provider verschiebt viel wegen seiner Filter oder Grenzen',
       operator: 'Durch den Betrieb',
     },
     figures: {
@@ -44,6 +48,8 @@ export const standingWords = catalogue({
       complained: (count) => `${count} Beschwerden`,
       delivered: (count) => `${count} Zustellungen an Provider, die Beschwerden melden`,
       accepted: (count) => `${count} Nachrichten binnen einer Stunde`,
+      deferred: (count) => `${count} wegen Filtern oder Grenzen verschoben`,
+      attempts: (count) => `${count} Versuche`,
       busiestHour: (count) => `${count} in der stärksten Stunde davor`,
       recipients: (count) => `${count} Empfänger`,
       messages: (count) => `${count} gleiche Nachrichten`,

@@ -27,9 +27,10 @@ export function ruleText({ language }: Pick<Call, 'language'>, { rule, reason }:
 export function figuresText({ format, language }: Call, { figures, rate, classes }: ShownHold): string {
   const words = standingWords(language)
   const counted = Object.entries(figures).map(([name, value]) => {
-    const shown = name === 'share' ? format.share(value, 1) : format.number(value)
     const known = Object.hasOwn(words.figures, name) ? words.figures[name as keyof typeof words.figures] : undefined
-    return known ? known(shown) : `${name} ${shown}`
+    // The others are shares at the providers with these names.
+    if (!known) return `${name} ${format.share(value, 1)}`
+    return known(name === 'share' ? format.share(value, 1) : format.number(value))
   })
   const effects = [
     ...(classes.length > 0 ? [words.classes(classes.join(', '))] : []),

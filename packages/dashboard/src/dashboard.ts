@@ -8,6 +8,7 @@ import type { Call, Form } from './frame/call.ts'
 import { errorPage, failurePage } from './frame/error-pages.ts'
 import { frameWords } from './frame/frame-words.ts'
 import { gateDocument, pageDocument, type Surroundings } from './frame/layout.ts'
+import { parseForm } from './frame/parse-form.ts'
 import { languageOf, setPreferences, themeOf } from './frame/preferences.ts'
 import type { Right } from './frame/right.ts'
 import type { DashboardRoute } from './frame/routes.ts'
@@ -28,8 +29,12 @@ export interface DashboardOptions {
 
 /** Maximum octets of a form: a template's editor is the largest. */
 const FORM_LIMIT = 2 * 1024 * 1024
+/** Maximum octets of a form for which no session is needed. */
+const OPEN_FORM_LIMIT = 16 * 1024
 /** Pages of a visitor who must set up a second factor first. */
 const ENROLMENT = /^\/(?:security|logout)\b/
+/** A longer URL is not carried through the log-in: headers of responses are limited, too. */
+const MAX_RETURN_LENGTH = 2000
 const ACCOUNT = /^[1-9]\d{0,9}$/
 
 /** Everything about a request that a page and its frame need. */
@@ -52,7 +57,9 @@ export async function dashboard(
   const icon = createIcons(assets)
   const sessionCookie = createSessionCookie(config.publicUrl)
   await app.register(cookie)
-  await app.register(formbody, { bodyLimit: FORM_LIMIT })
+  // Forms only: parsing any other type costs more than it may, and no page needs one.
+  app.removeAllContentTypeParsers()
+  await app.register(formbody, { bodyLimit: FORM_LIMIT, parser: parseForm })
 
   async function visit(request: FastifyRequest): Promise<Visit> {
     const language = languageOf(request)
@@ -177,6 +184,7 @@ export async function dashboard(
   for (const route of ROUTES) {
     app.route({
       method: route.method,
+      bodyLimit: route.for === 'everybody' ? OPEN_FORM_LIMIT : FORM_LIMIT,
       url: route.for === 'account' ? `/:account${route.path}` : route.path,
       handler: async (request, reply) => {
         const visited = await visit(request)
@@ -205,5 +213,9 @@ function accountOf(visitor: Visitor | undefined, text: string | undefined): Visi
 
 /** To the log-in, and back to the page afterwards. */
 function toLogin({ method, url }: FastifyRequest): Answer {
-  return redirect(method === 'GET' && url !== '/app' ? `/app/login?to=${encodeURIComponent(url)}` : '/app/login')
+  return redirect(
+    method === 'GET' && url !== '/app' && url.length < MAX_RETURN_LENGTH
+      ? `/app/login?to=${encodeURIComponent(url)}`
+      : '/app/login',
+  )
 }

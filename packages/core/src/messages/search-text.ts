@@ -232,7 +232,12 @@ function timeOf(value: string, wrong: Wrong): Date {
   const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?$/.test(text)
   const hasZone = /(Z|[+-]\d{2}:\d{2})$/.test(text.slice(10))
   const time = new Date(isTime && !hasZone ? `${text}Z` : text)
-  if (!(isDay || isTime) || Number.isNaN(time.getTime()) || time.getUTCFullYear() < 1970) {
+  if (
+    !(isDay || isTime) ||
+    Number.isNaN(time.getTime()) ||
+    time.getUTCFullYear() < 1970 ||
+    time.getUTCFullYear() > 9999
+  ) {
     throw wrong('must be a day or a time in ISO 8601, such as 2026-01-31 or 2026-01-31T12:00Z')
   }
   return time

@@ -97,5 +97,5 @@ function methodsOf({ totp, passkeys }: StoredUser): SecondFactor[] {
 async function findUser(sql: AnySql, name: string): Promise<StoredUser | undefined> {
   const address = parseAddress(name)
   const user = address && (await selectUserByEmail(sql, address.key))
-  return user ?? (name.includes('/') && name.length <= 200 ? findHolder(sql, name) : undefined)
+  return user ?? (name.includes('/') && !name.includes('\0') && name.length <= 200 ? findHolder(sql, name) : undefined)
 }

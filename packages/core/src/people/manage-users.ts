@@ -5,7 +5,7 @@ import type { PasswordCheck } from '../platform/passwords.ts'
 import { requireUncommon } from './common-passwords.ts'
 import { dropLinks } from './links.ts'
 import { requireOtherOwner } from './members.ts'
-import { deleteSessions, type SessionKeeper } from './sessions.ts'
+import { deleteSessions, rotateSessions, type SessionKeeper } from './sessions.ts'
 import { insertUser, requireUser, validEmail, validPersonName } from './users.ts'
 
 /** A user as the operator sees them. */
@@ -138,6 +138,7 @@ const HELD = 'is that of the subaccount, which only the parent account can chang
 export async function setPassword(sql: AnySql, userId: number, hash: string): Promise<void> {
   await sql`update users set password = ${hash} where id = ${userId}`
   await dropLinks(sql, userId, ['reset', 'second-factor'])
+  await rotateSessions(sql, userId)
 }
 
 /** Throws lastOwner if an account, or the installation, would be without one who can log in. */

@@ -70,6 +70,7 @@ export function createMembers(sql: Sql, sessions: SessionKeeper): Members {
       const changed = await changing(accountId, userId, async (transaction, member) => {
         if (member.role === wanted) return member
         if (member.role === 'owner') await requireOtherOwner(transaction, accountId, userId)
+        await revokeInvitationsBy(transaction, accountId, userId)
         await transaction`
           update memberships set role = ${wanted} where account_id = ${accountId} and user_id = ${userId}`
         const values = { before: { role: member.role }, after: { role: wanted } }
@@ -83,12 +84,20 @@ export function createMembers(sql: Sql, sessions: SessionKeeper): Members {
       await changing(accountId, userId, async (transaction, member) => {
         if (member.role === 'owner') await requireOtherOwner(transaction, accountId, userId)
         await transaction`delete from memberships where account_id = ${accountId} and user_id = ${userId}`
+        await revokeInvitationsBy(transaction, accountId, userId)
         const before = { role: member.role }
         await noteChange(transaction, { accountId, by, action: 'member.remove', object: `user ${userId}`, before })
       })
       sessions.forget()
     },
   }
+}
+
+/** Invitations are worth what their author is: a former owner must not come back by one. */
+async function revokeInvitationsBy(sql: AnySql, accountId: number, userId: number): Promise<void> {
+  await sql`
+    update invitations set revoked_at = service_now()
+     where account_id = ${accountId} and invited_by = ${userId} and accepted_at is null and revoked_at is null`
 }
 
 /** Throws parameterInvalid. */

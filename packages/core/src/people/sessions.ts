@@ -118,7 +118,7 @@ export function createSessions({ sql, secrets, require2fa }: SessionsDependencie
     async begin(within, userId, method, { address, agent }, replaces) {
       const { token, hash } = tokens.make()
       const replaced = replaces === undefined ? undefined : tokens.hashOf(replaces)
-      if (replaced) await within`delete from sessions where hash = ${replaced}`
+      if (replaced) await within`delete from sessions where hash = ${replaced} or previous_hash = ${replaced}`
       const cut = agent?.replace(/\p{C}/gu, '').slice(0, MAX_AGENT) ?? null
       await within`
         insert into sessions (hash, user_id, method, address, agent, expires_at)

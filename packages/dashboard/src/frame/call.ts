@@ -55,7 +55,8 @@ export function passwordField(form: Form, name = 'password'): string {
 export function field(form: Form, name: string): string {
   const value = form[name]
   const text = typeof value === 'string' ? value : (value?.[0] ?? '')
-  return text.trim()
+  // Texts in the database never contain NUL.
+  return text.replaceAll('\0', '\ufffd').trim()
 }
 
 /** Returns all values of a field. */

@@ -22,6 +22,10 @@ export function errorPage(error: unknown, around: Pick<Surroundings, 'language' 
     return failurePage({ status: error.row.status, title: words.invalid, text: error.message }, around)
   if (error instanceof ServiceError && error.row.status === 503)
     return failurePage({ status: 503, title: words.down, text: words.downText, id }, around)
+  const { statusCode } = (error ?? {}) as { readonly statusCode?: unknown }
+  // A form that is too large or no form, or a URL that cannot be decoded.
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)
+    return failurePage({ status: statusCode, title: words.invalid, text: words.notAForm }, around)
   const code = String((error as { code?: unknown } | null)?.code ?? '')
   if (DOWN.test(code)) return failurePage({ status: 503, title: words.down, text: words.downText, id }, around)
   return failurePage({ status: 500, title: words.failed, text: words.failedText, id }, around)

@@ -83,6 +83,7 @@ export const frameWords = catalogue({
     toOverview: 'Go to the overview',
     errorId: 'Id of this error in the log',
     invalid: 'The input was rejected',
+    notAForm: 'The form is too large, or was not sent by a page of the dashboard. Nothing was changed.',
   },
   de: {
     skip: 'Zum Inhalt springen',
@@ -172,5 +173,6 @@ export const frameWords = catalogue({
     toOverview: 'Zur Übersicht',
     errorId: 'Kennung dieses Fehlers im Protokoll',
     invalid: 'Die Eingabe wurde abgelehnt',
+    notAForm: 'Das Formular ist zu groß oder stammt nicht von einer Seite des Dashboards. Nichts wurde geändert.',
   },
 })

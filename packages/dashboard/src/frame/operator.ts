@@ -17,6 +17,6 @@ const MAX_ID = 2_147_483_647
 
 /** Returns the id that a field or a path has; undefined if it is not the number of an account or the like. */
 export function idIn(text: string | undefined): number | undefined {
-  const id = Number(text)
-  return Number.isInteger(id) && id >= 1 && id <= MAX_ID ? id : undefined
+  const id = /^[1-9]\d{0,9}$/.test(text ?? '') ? Number(text) : 0
+  return id >= 1 && id <= MAX_ID ? id : undefined
 }

@@ -29,6 +29,8 @@ export function openLive(app: FastifyInstance, { core, sessionCookie, draining }
     const visitor = await findVisitor(core, sessionCookie, request)
     if (!visitor || (accountId !== undefined && !visitor.accounts.some(({ id }) => id === accountId)))
       return reply.code(404).send('')
+    // The client may be gone already; nothing would tell that its stream has ended.
+    if (reply.raw.destroyed || request.raw.socket.destroyed) return reply.hijack()
     const who = String(visitor.user.id)
     const own = streams.get(who) ?? 0
     if (draining.aborted || count >= MAX_STREAMS || own >= MAX_PER_VISITOR) {
@@ -70,7 +72,8 @@ export function openLive(app: FastifyInstance, { core, sessionCookie, draining }
     async function beat(): Promise<void> {
       try {
         const still = await findVisitor(core, sessionCookie, request)
-        if (!still) {
+        const isMember = accountId === undefined || still?.accounts.some(({ id }) => id === accountId)
+        if (!still || !isMember) {
           tell('ended')
           return void raw.end()
         }
@@ -82,10 +85,10 @@ export function openLive(app: FastifyInstance, { core, sessionCookie, draining }
     return reply
   }
 
-  app.get<{ Params: { account: string } }>('/:account/live', (request, reply) =>
+  app.get<{ Params: { account: string } }>('/:account/live', { exposeHeadRoute: false }, (request, reply) =>
     open(request, reply, Number(request.params.account)),
   )
-  app.get('/live', (request, reply) => open(request, reply, undefined))
+  app.get('/live', { exposeHeadRoute: false }, (request, reply) => open(request, reply, undefined))
 }
 
 /** The number of the account's last event when the page was built. */

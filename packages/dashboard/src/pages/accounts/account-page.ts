@@ -14,6 +14,7 @@ import { field, type UserCall } from '../../frame/call.ts'
 import { frameWords } from '../../frame/frame-words.ts'
 import { idIn, operatorOf, operatorPath } from '../../frame/operator.ts'
 import { actButton, ask, byApi, copyable, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
+import { proved } from '../../frame/proof.ts'
 import { type DashboardRoute, operators } from '../../frame/routes.ts'
 import { figuresText, levelMark, ruleText } from '../operator/standing.ts'
 import { accountsWords } from './accounts-words.ts'
@@ -46,7 +47,7 @@ export const ACCOUNT: readonly DashboardRoute[] = [
   operators('POST', '/operator/accounts/:id/resume', (call) =>
     change(call, 'resumed', (id, by) => call.core.accounts.resume(id, by)),
   ),
-  operators('POST', '/operator/accounts/:id/invite', invite),
+  operators('POST', '/operator/accounts/:id/invite', (call) => proved(call, invite)),
 ]
 
 interface Shown {

@@ -4,7 +4,9 @@ import { type Answer, page, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
 import { type AccountCall, field, fields } from '../../frame/call.ts'
 import { frameWords } from '../../frame/frame-words.ts'
+import { idIn } from '../../frame/operator.ts'
 import { byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
+import { proved } from '../../frame/proof.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
 import { keysTable } from './keys-table.ts'
 import { keysWords } from './keys-words.ts'
@@ -12,7 +14,10 @@ import { keysWords } from './keys-words.ts'
 export const KEYS: readonly DashboardRoute[] = [
   account('GET', '/keys', 'keys', (call) => keyList(call)),
   account('GET', '/keys/new', 'keys', async (call) => keyForm(call)),
-  account('POST', '/keys', 'keys', createKey),
+  account('POST', '/keys', 'keys', (call) =>
+    // A key that may do everything is worth a session.
+    fields(call.form, 'scopes').includes('all') ? proved(call, createKey) : createKey(call),
+  ),
   account('POST', '/keys/:id/rotate', 'keys', rotateKey),
   account('POST', '/keys/:id/revoke', 'keys', revokeKey),
 ]
@@ -102,7 +107,7 @@ async function createKey(call: AccountCall): Promise<Answer> {
 
 async function rotateKey(call: AccountCall): Promise<Answer> {
   const { core, account: own, params, by, language, format } = call
-  const rotated = await core.auth.rotateKey(Number(params.id), HOURS, { accountId: own.id, by })
+  const rotated = await core.auth.rotateKey(idIn(params.id) ?? 0, HOURS, { accountId: own.id, by })
   return keyList(call, { ...rotated, note: keysWords(language).rotated(format.number(HOURS)) })
 }
 
@@ -110,6 +115,6 @@ async function rotateKey(call: AccountCall): Promise<Answer> {
 const HOURS = 24
 
 async function revokeKey({ core, account: own, params, by, path }: AccountCall): Promise<Answer> {
-  await core.auth.revokeKey(Number(params.id), { accountId: own.id, by })
+  await core.auth.revokeKey(idIn(params.id) ?? 0, { accountId: own.id, by })
   return redirect(path('keys'), 'revoked')
 }

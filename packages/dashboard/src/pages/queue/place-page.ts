@@ -181,6 +181,10 @@ async function resumePlace(call: UserCall): Promise<Answer> {
   const { core, form } = call
   const place = field(form, 'place')
   const rules = field(form, 'rules') === 'on'
-  await core.queue.resume({ place, accountId: accountIn(call) ?? null }, { rules, by: operatorOf(call) })
+  const accountId = accountIn(call)
+  await core.queue.resume(
+    { place, accountId: accountId === undefined ? 0 : accountId },
+    { rules, by: operatorOf(call) },
+  )
   return redirect(operatorPath('queue'), 'resumed')
 }

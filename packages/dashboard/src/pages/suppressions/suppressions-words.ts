@@ -42,6 +42,8 @@ export const suppressionsWords = catalogue({
       'Remove it only at the request of its owner, or if the bounce was wrong: mail to it may hurt your reputation.',
     entries: 'Addresses or domains',
     entriesHint: 'One per line or comma-separated. A text without @ is a domain.',
+    tooMany: (most: number) =>
+      `These are more than ${most} entries. Nothing was added; send them in several parts, or import a file by the API.`,
     addButton: 'Suppress',
   },
   de: {
@@ -84,6 +86,8 @@ export const suppressionsWords = catalogue({
     removeText: 'Nur wenn der Empfänger darum bat oder der Fehler ein Irrtum war: Post dorthin kann Ihrem Ruf schaden.',
     entries: 'Adressen oder Domains',
     entriesHint: 'Je Zeile eine oder durch Kommas getrennt. Ein Text ohne @ ist eine Domain.',
+    tooMany: (most) =>
+      `Das sind mehr als ${most} Einträge. Nichts wurde hinzugefügt; senden Sie sie in mehreren Teilen, oder importieren Sie eine Datei per API.`,
     addButton: 'Sperren',
   },
 })

@@ -4,6 +4,7 @@ import { type Answer, file, page, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
 import { type AccountCall, field } from '../../frame/call.ts'
 import { frameWords } from '../../frame/frame-words.ts'
+import { idIn } from '../../frame/operator.ts'
 import { pager } from '../../frame/pager.ts'
 import { ask, byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
@@ -125,8 +126,9 @@ const MAX_ENTRIES = 10_000
 async function addSuppressions(call: AccountCall): Promise<Answer> {
   const { core, account: own, form, by, path } = call
   const entries = field(form, 'entries')
-    .split(/[\s,;]+/, MAX_ENTRIES)
+    .split(/[\s,;]+/, MAX_ENTRIES + 1)
     .filter((text) => text !== '')
+  if (entries.length > MAX_ENTRIES) return suppressionForm(call, suppressionsWords(call.language).tooMany(MAX_ENTRIES))
   const emails = entries.filter((text) => named(text).emails)
   const domains = entries.flatMap((text) => named(text).domains ?? [])
   const added = await attempt(() => core.suppressions.addAll({ accountId: own.id, emails, domains, by }))
@@ -135,7 +137,7 @@ async function addSuppressions(call: AccountCall): Promise<Answer> {
 
 async function removeSuppression(call: AccountCall): Promise<Answer> {
   const { core, account: own, form, by, path } = call
-  const [scope, value, group] = [field(form, 'scope'), field(form, 'value'), Number(field(form, 'group'))]
+  const [scope, value, group] = [field(form, 'scope'), field(form, 'value'), idIn(field(form, 'group')) ?? 0]
   const entry = scope === 'domain' ? { domains: [value] } : { emails: [value] }
   const removed = await attempt(() =>
     core.suppressions.removeAll({ accountId: own.id, ...entry, ...(scope === 'group' ? { group } : {}), by }),

@@ -36,6 +36,8 @@ export const PICTURED: readonly (readonly [name: string, path: string | Find])[]
   ['accounts', '/app/accounts'],
   ['team', '/app/:account/team'],
   ['team-new', '/app/:account/team/new'],
+  ['settings', '/app/:account/settings'],
+  ['audit', '/app/:account/audit'],
   ['security', '/app/security'],
   ['forgotten', '/app/forgotten'],
   ['sign-up', '/app/sign-up'],

@@ -1,7 +1,7 @@
 /** The only public entry point of this package; thread entry modules import thread-orders.ts directly. */
 
 export type { Account } from './accounts/account.ts'
-export { type Actor, ALL_ACCOUNTS, type AuditEntry, OPERATOR } from './accounts/audit/index.ts'
+export { type Actor, ALL_ACCOUNTS, type AuditEntry, type AuditValues, OPERATOR } from './accounts/audit/index.ts'
 export type * from './accounts/credits/index.ts'
 export type { AccountLimits, AccountSettings, MostDays } from './accounts/index.ts'
 export {
@@ -20,6 +20,7 @@ export {
   UNRESTRICTED,
 } from './accounts/keys/index.ts'
 export * from './accounts/mail-class.ts'
+export { DELIVERY_CLASSES } from './accounts/mail-class.ts'
 export { type Rate, type RateLimits, requireAllowed, type Standing } from './accounts/rate-limits/index.ts'
 export type * from './accounts/subaccounts/index.ts'
 export * from './content/editable/index.ts'

@@ -1,5 +1,6 @@
 import type { DashboardRoute } from './frame/routes.ts'
 import { OPERATED_ACCOUNTS } from './pages/accounts/accounts.ts'
+import { AUDIT } from './pages/audit/audit.ts'
 import { DOMAINS } from './pages/domains/domains.ts'
 import { FIRST_STEPS } from './pages/first-steps/first-steps.ts'
 import { JOIN } from './pages/join/join.ts'
@@ -10,6 +11,7 @@ import { PROCESSES } from './pages/processes/processes.ts'
 import { QUEUE } from './pages/queue/queue.ts'
 import { RETURNS } from './pages/returns/returns.ts'
 import { SECURITY } from './pages/security/security.ts'
+import { SETTINGS } from './pages/settings/settings.ts'
 import { SOURCES } from './pages/sources/sources.ts'
 import { START } from './pages/start/start.ts'
 import { STATISTICS } from './pages/statistics/statistics.ts'
@@ -30,6 +32,8 @@ export const ROUTES: readonly DashboardRoute[] = [
   ...STATISTICS,
   ...KEYS,
   ...TEAM,
+  ...SETTINGS,
+  ...AUDIT,
   ...SECURITY,
   ...QUEUE,
   ...WEBHOOKS,

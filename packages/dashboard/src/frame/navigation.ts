@@ -60,7 +60,11 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
   },
   {
     title: 'account',
-    entries: [{ name: 'team', icon: 'users', path: 'team', right: 'team', key: 't' }],
+    entries: [
+      { name: 'team', icon: 'users', path: 'team', right: 'team', key: 't' },
+      { name: 'settings', icon: 'gear', path: 'settings', right: 'account.read', key: 'c' },
+      { name: 'audit', icon: 'book', path: 'audit', right: 'audit', key: 'a' },
+    ],
   },
 ]
 

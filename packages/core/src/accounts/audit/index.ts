@@ -50,9 +50,23 @@ export interface AuditEntry {
   readonly hash: Buffer
 }
 
+export interface LatestEntries {
+  /** If undefined, begins with the last entry. */
+  readonly before?: number | undefined
+  readonly limit: number
+  /** The beginning of the action, such as `template`. */
+  readonly action?: string | undefined
+  readonly userId?: number | undefined
+}
+
+/** Entries that a filter looks at. */
+const FILTERED = 10_000
+
 export interface Audit {
   /** Entries after number `after`, oldest first, at most `limit`. */
   list(accountId: number, page: { after: number; limit: number }): Promise<AuditEntry[]>
+  /** Entries before number `before`, latest first, at most `limit`. A filter looks at the 10,000 entries before it. */
+  latest(accountId: number, page: LatestEntries): Promise<AuditEntry[]>
   /** Number of the first entry that was altered or whose predecessor is missing; null if the chain is intact. */
   firstBroken(accountId: number): Promise<number | null>
 }
@@ -82,6 +96,14 @@ export function createAudit(sql: Sql): Audit {
              (select u.name from users u where u.id = actor_user_id) as "userName", host(actor_address) as address, action, object, before, after,
              previous_hash as "previousHash", hash
         from audit_log where account_id = ${accountId} and number > ${after} order by number limit ${limit}`,
+    latest: (accountId, { before = Number.MAX_SAFE_INTEGER, limit, action = '', userId }) => sql<AuditEntry[]>`
+      select number::float8 as number, at, actor_key_id as "keyId", actor_user_id as "userId",
+             (select u.name from users u where u.id = actor_user_id) as "userName", host(actor_address) as address, action, object, before, after,
+             previous_hash as "previousHash", hash
+        from (select * from audit_log where account_id = ${accountId} and number < ${before}::bigint
+               order by number desc limit ${FILTERED}) latest
+       where starts_with(action, ${action}::text) and (${userId ?? null}::int is null or actor_user_id = ${userId ?? null}::int)
+       order by number desc limit ${limit}`,
     async firstBroken(accountId) {
       const rows = await sql<{ number: number }[]>`
         select number::float8 as number

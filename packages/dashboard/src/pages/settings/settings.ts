@@ -1,0 +1,80 @@
+import { type AccountSettings, DELIVERY_CLASSES } from '@postrider/core'
+import { checkField, html, inputField, selectField, textField } from '@postrider/ui'
+import { type Answer, page, redirect } from '../../frame/answer.ts'
+import { attempt } from '../../frame/attempt.ts'
+import { type AccountCall, type Form, field } from '../../frame/call.ts'
+import { byApi, pageHead, problemNote } from '../../frame/parts.ts'
+import { account, type DashboardRoute } from '../../frame/routes.ts'
+import { settingsWords } from './settings-words.ts'
+
+export const SETTINGS: readonly DashboardRoute[] = [
+  account('GET', '/settings', 'account.read', async (call) => settingsPage(call, await settingsOf(call))),
+  account('POST', '/settings', 'account', changeSettings),
+]
+
+const settingsOf = ({ core, account: own }: AccountCall): Promise<AccountSettings> =>
+  core.accounts.settings.show(own.id)
+
+const SWITCHES = ['openTracking', 'clickTracking', 'unsubscribeLink', 'privacyMode', 'accountNotices'] as const
+
+function settingsPage(call: AccountCall, settings: AccountSettings, problem?: string): Answer {
+  const { language, path } = call
+  const words = settingsWords(language)
+  const days = (value: number | null) => (value === null || Number.isNaN(value) ? '' : String(value))
+  const hints: Readonly<Record<string, string>> = {
+    openTracking: words.openTrackingHint,
+    clickTracking: words.clickTrackingHint,
+  }
+  const check = (name: (typeof SWITCHES)[number]) => {
+    const hint = hints[name]
+    return checkField({ name, label: words[name], checked: settings[name], ...(hint === undefined ? {} : { hint }) })
+  }
+  return page({
+    title: words.title,
+    status: problem === undefined ? 200 : 400,
+    body: html`${pageHead(words.title, words.lead)}${problemNote(call, problem)}<form class="stack" method="post" action="${path('settings')}"><div class="cols">
+<section class="box"><header><h2>${words.mail}</h2></header><div class="pad stack s">${selectField({
+      name: 'mailClass',
+      label: words.mailClass,
+      value: settings.mailClass,
+      choices: DELIVERY_CLASSES.map((one) => [one, words.classes[one]]),
+      hint: words.mailClassHint,
+    })}${check('openTracking')}${check('clickTracking')}${check('unsubscribeLink')}${check('privacyMode')}</div></section>
+<section class="box"><header><h2>${words.times}</h2></header><div class="pad stack s">${inputField({ name: 'timeZone', label: words.timeZone, value: settings.timeZone, hint: words.timeZoneHint, required: true, maxlength: 100 })}
+${inputField({ name: 'eventDays', label: words.eventDays, type: 'number', value: days(settings.eventDays), hint: words.daysHint })}
+${inputField({ name: 'bodyDays', label: words.bodyDays, type: 'number', value: days(settings.bodyDays), hint: words.daysHint })}</div></section>
+<section class="box"><header><h2>${words.footer}</h2></header><div class="pad stack s">${textField({ name: 'footerHtml', label: words.footerHtml, value: settings.footerHtml ?? '', rows: 3 })}
+${textField({ name: 'footerText', label: words.footerText, value: settings.footerText ?? '', rows: 3, hint: words.footerHint })}</div></section>
+<section class="box"><header><h2>${words.notices}</h2></header><div class="pad stack s">${check('accountNotices')}</div></section></div>
+${call.may('account') && html`<div class="row"><button class="btn main" type="submit">${words.save}</button></div>`}</form>
+${byApi(call, { method: 'GET', path: '/v2/account' })}`,
+  })
+}
+
+/** The settings of the form: a switch that was not sent is off, an empty number is none. */
+function wantedOf(form: Form): AccountSettings {
+  const switches = Object.fromEntries(SWITCHES.map((name) => [name, form[name] !== undefined]))
+  const days = (name: string) => (field(form, name) === '' ? null : Number(field(form, name)))
+  return {
+    ...(switches as Record<(typeof SWITCHES)[number], boolean>),
+    mailClass: field(form, 'mailClass') as AccountSettings['mailClass'],
+    footerHtml: lines(form, 'footerHtml'),
+    footerText: lines(form, 'footerText'),
+    timeZone: field(form, 'timeZone'),
+    eventDays: days('eventDays'),
+    bodyDays: days('bodyDays'),
+  }
+}
+
+/** Browsers send lines with CRLF. */
+function lines(form: Form, name: string): string {
+  const text = form[name]
+  return typeof text === 'string' ? text.replaceAll('\r\n', '\n') : ''
+}
+
+async function changeSettings(call: AccountCall): Promise<Answer> {
+  const { core, account: own, form, by, path } = call
+  const wanted = wantedOf(form)
+  const changed = await attempt(() => core.accounts.settings.change(own.id, wanted, by))
+  return changed.ok ? redirect(path('settings'), 'saved') : settingsPage(call, wanted, changed.problem)
+}

@@ -1,0 +1,146 @@
+import { allows, type Role, rightsOf } from '@postrider/core'
+import { ROUTES } from '@postrider/dashboard'
+import t from 'tap'
+import { sendV2, v2Body } from '../helpers/send.ts'
+import { openDashboard, submit, type TestDashboard, type TestVisitor } from './dashboard.ts'
+
+const ROLES = ['owner', 'developer', 'support', 'viewer', 'observer'] as const
+
+type Route = (typeof ROUTES)[number]
+
+/** The path of a route, with an id that nothing has. */
+function pathOf({ for: whose, path }: Route, accountId: number): string {
+  const below = path.replace(/:\w+|\*/g, '7777777')
+  return whose === 'account' ? `/app/${accountId}${below}` : `/app${below}`
+}
+
+/** A visitor in each role of an account, of whom nobody but the observer operates the installation. */
+async function everyRole(dashboard: TestDashboard) {
+  const { service, owner, member } = dashboard
+  const observer = await owner()
+  const { id } = await service.core.accounts.create('northwind')
+  const token = decodeURIComponent(observer.cookie.split('=')[1] as string)
+  const session = await service.core.people.sessions.find(token)
+  if (!session) throw new Error('no session')
+  await service.core.people.lookAs(session, id, '192.0.2.1')
+  const visitors: Record<Role, TestVisitor> = {
+    owner: await member(id, 'owner'),
+    developer: await member(id, 'developer'),
+    support: await member(id, 'support'),
+    viewer: await member(id, 'viewer'),
+    observer: { ...observer, accountId: id },
+  }
+  const other = await service.core.accounts.create('souq')
+  return { id, visitors, stranger: await member(other.id, 'owner') }
+}
+
+function mayVisit(role: Role, { right }: Extract<Route, { for: 'account' }>): boolean {
+  const { scopes, people } = rightsOf(role)
+  if (right === null) return true
+  return right === 'resend' || right === 'team' ? people.includes(right) : allows(scopes, right)
+}
+
+/** Asks as a browser does; a form is empty. */
+const ask = (visitor: TestVisitor, { method }: Route, path: string) =>
+  method === 'GET' ? visitor.get(path) : visitor.post(path)
+
+t.test('each page of an account is for the roles that have its right, and for no other', async (t) => {
+  const dashboard = await openDashboard(t)
+  const { id, visitors, stranger } = await everyRole(dashboard)
+  for (const route of ROUTES) {
+    if (route.for !== 'account') continue
+    const path = pathOf(route, id)
+    for (const role of ROLES) {
+      const name = `${role}: ${route.method} ${route.path}`
+      if (!mayVisit(role, route)) {
+        t.equal((await ask(visitors[role], route, path)).status, 403, name)
+      } else if (route.method === 'GET') {
+        // An id that nothing has is not found, or refused; the right is there.
+        const { status } = await visitors[role].get(path)
+        t.ok(status < 500 && status !== 403, `${name}: ${status}`)
+      }
+    }
+    t.equal((await ask(stranger, route, path)).status, 404, `member of another account: ${route.path}`)
+    const asked = await (route.method === 'GET'
+      ? fetch(`${dashboard.url}${path}`, { redirect: 'manual' })
+      : submit(dashboard.url, path, {}))
+    t.equal(asked.status, 303, `without a session: ${route.path}`)
+    t.match(asked.headers.get('location'), /^\/app\/login/)
+  }
+})
+
+t.test('viewers see numbers only, support sees no content, and only owners manage members', async (t) => {
+  const rights = (role: Role) =>
+    new Set(ROUTES.flatMap((one) => (one.for === 'account' && mayVisit(role, one) ? [one.right ?? 'any'] : [])))
+  const within = (role: Role, allowed: readonly string[]) =>
+    t.strictSame(
+      [...rights(role)].filter((right) => !allowed.includes(right)),
+      [],
+      role,
+    )
+  within('viewer', ['any', 'stats'])
+  within('support', ['any', 'stats', 'events', 'resend', 'suppressions', 'suppressions.read', 'send.read'])
+  for (const role of ROLES) t.equal(rights(role).has('team'), role === 'owner', role)
+  for (const role of ROLES) t.equal(rights(role).has('content'), role === 'owner' || role === 'developer', role)
+  const writes = ROUTES.filter((one) => one.for === 'account' && one.method === 'POST' && mayVisit('observer', one))
+  t.strictSame(
+    writes.map(({ path }) => path),
+    [],
+    'an operator who looks at an account changes nothing in it',
+  )
+})
+
+t.test("pages of the operator are for operators, and a user's own pages for users", async (t) => {
+  const dashboard = await openDashboard(t)
+  const { id, visitors } = await everyRole(dashboard)
+  for (const route of ROUTES) {
+    const path = pathOf(route, id)
+    if (route.for === 'operators') {
+      for (const role of ['owner', 'developer', 'support', 'viewer'] as const) {
+        t.equal((await ask(visitors[role], route, path)).status, 404, `${role}: ${route.method} ${route.path}`)
+      }
+      if (route.method === 'GET') {
+        const { status } = await visitors.observer.get(path)
+        t.ok(status < 500 && status !== 403, `operator: ${route.path}: ${status}`)
+      }
+    }
+    if (route.for !== 'operators' && route.for !== 'users') continue
+    const asked = await (route.method === 'GET'
+      ? fetch(`${dashboard.url}${path}`, { redirect: 'manual' })
+      : submit(dashboard.url, path, {}))
+    t.equal(asked.status, 303, `without a session: ${route.path}`)
+  }
+})
+
+t.test('no octet of what a message says reaches support, viewers or operators who look', async (t) => {
+  const dashboard = await openDashboard(t)
+  const { service, url } = dashboard
+  const { id, visitors } = await everyRole(dashboard)
+  const domain = 'ship.example'
+  await service.giveKey(domain)
+  await service.core.domains.add({ accountId: id, name: domain, state: 'active' })
+  const { secret: apiKey } = await service.core.auth.createKey({ accountId: id, name: 'test' })
+  const said = 'the cargo is saffron'
+  const content = `<p>${said}</p>`
+  const { body } = await sendV2(
+    url,
+    apiKey,
+    v2Body({ accountId: id, accountName: 'northwind', apiKey, domain }, { content }),
+  )
+  const message = body.data?.message_id as string
+  t.ok(message)
+  const seen = { owner: 0, developer: 0, support: 0, viewer: 0, observer: 0 }
+  for (const route of ROUTES) {
+    if (route.for !== 'account' || route.method !== 'GET') continue
+    const path = `/app/${id}${route.path.replace(/:\w+|\*/g, message)}`
+    for (const role of ROLES) {
+      for (const query of route.path.includes(':') ? ['', '?tab=text', '?tab=source', '?tab=header'] : ['']) {
+        const text = await (await visitors[role].get(`${path}${query}`)).text()
+        if (text.includes(said) || text.includes(Buffer.from(said).toString('base64').slice(0, 20))) seen[role]++
+      }
+    }
+  }
+  t.ok(seen.owner > 0, 'owners read it')
+  t.ok(seen.developer > 0, 'developers read it')
+  t.strictSame([seen.support, seen.viewer, seen.observer], [0, 0, 0])
+})

@@ -29,7 +29,7 @@ export function openLive(app: FastifyInstance, { core, sessionCookie, draining }
     const visitor = await findVisitor(core, sessionCookie, request)
     if (!visitor || (accountId !== undefined && !visitor.accounts.some(({ id }) => id === accountId)))
       return reply.code(404).send('')
-    // The client may be gone already; nothing would tell that its stream has ended.
+    // The client may be gone already, and its connection would report no end of the stream.
     if (reply.raw.destroyed || request.raw.socket.destroyed) return reply.hijack()
     const who = String(visitor.user.id)
     const own = streams.get(who) ?? 0

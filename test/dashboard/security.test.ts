@@ -107,7 +107,7 @@ t.test('a new password replaces the old one, ends other sessions, and must not b
 })
 
 t.test('sessions are listed and ended one by one or all but this one, and only by their user', async (t) => {
-  const { service, url, owner } = await openDashboard(t)
+  const { service, url, owner, member } = await openDashboard(t)
   const ada = await owner()
   const logIn = async (agent: string) => {
     const form = { email: EMAIL, password: PASSWORD }
@@ -123,7 +123,12 @@ t.test('sessions are listed and ended one by one or all but this one, and only b
   const id = listed.find(({ agent }) => agent?.includes('Firefox'))?.id
   t.equal((await ada.post(`/app/security/sessions/${id}/end`)).status, 303)
   t.equal((await firefox.get('/app/security')).status, 303)
-  t.equal((await ada.post('/app/security/sessions/999999/end')).status, 404)
+  const eve = await member(ada.accountId, 'viewer')
+  const [theirs] = await service.core.people.sessions.list(eve.userId)
+  for (const other of [theirs?.id, 999999, 'x']) {
+    t.equal((await ada.post(`/app/security/sessions/${other}/end`)).status, 404)
+  }
+  t.equal((await eve.get('/app/security')).status, 200)
   t.equal((await hostile.get('/app/security')).status, 200)
   t.equal((await ada.post('/app/security/sessions/end-others')).status, 303)
   t.equal((await hostile.get('/app/security')).status, 303)

@@ -95,7 +95,7 @@ export async function dashboard(
   async function answerTo(route: DashboardRoute, { call, around, visitor, account }: Visit): Promise<Answer> {
     if (route.for === 'everybody') return route.act(call)
     if (!visitor) return toLogin(call.request)
-    if (visitor.mustEnrol && !ENROLMENT.test(route.path)) return redirect('/app/security')
+    if (visitor.mustEnrol && !(route.for === 'users' && ENROLMENT.test(route.path))) return redirect('/app/security')
     const userCall = { ...call, visitor }
     const words = frameWords(call.language)
     const unknown = () => failurePage({ status: 404, title: words.notFound, text: words.notFoundText }, around)

@@ -121,6 +121,7 @@ export * from './returns/index.ts'
 export { isFieldName, isMessageId, isReservedField } from './submission/header-rules.ts'
 export { JSON_LIMIT, jsonLength, MEASURED_FROM } from './submission/json-length.ts'
 export { readDeadline } from './submission/read-deadline.ts'
+export { singleMessage } from './submission/single-message.ts'
 export type * from './suppressions/groups.ts'
 export {
   ACCOUNT_REASONS,

@@ -1,4 +1,4 @@
-import { type Core, type Log, parseAddress, ServiceError, type Submission } from '@postrider/core'
+import { type Core, type Log, parseAddress, ServiceError, type Submission, singleMessage } from '@postrider/core'
 import { SMTPAPI_DROPPED } from './smtpapi.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'
 
@@ -30,13 +30,16 @@ function notice({ submission, problems, messageId, to }: DroppedSubmission): Sub
   const { principal, from, subject, clientAddress } = submission
   const domain = parseAddress(from?.email ?? '')?.domain ?? ''
   return {
-    door: 'smtp',
-    // The service sends it, so the restrictions of the key do not apply.
-    principal: { ...principal, restrictions: null, rates: { ...principal.rates, recipients: null } },
-    clientAddress,
-    from: { email: `postmaster@${domain}`, name: '' },
+    ...singleMessage({
+      door: 'smtp',
+      // The service sends it, so the restrictions of the key do not apply.
+      principal: { ...principal, restrictions: null, rates: { ...principal.rates, recipients: null } },
+      clientAddress,
+      from: { email: `postmaster@${domain}`, name: '' },
+      to,
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    }),
     subject: `Not delivered: ${SMTPAPI_DROPPED}`,
-    replyTo: undefined,
     content: {
       kind: 'parts',
       html: undefined,
@@ -45,27 +48,8 @@ function notice({ submission, problems, messageId, to }: DroppedSubmission): Sub
       text: textOf({ messageId, problems, subject, recipients: recipientsIn(submission) }),
     },
     literal: true,
-    templateId: undefined,
-    attachmentIds: [],
-    attachments: [],
-    envelopes: [
-      {
-        to: [to],
-        cc: [],
-        bcc: [],
-        reference: undefined,
-        referenceCc: undefined,
-        attributes: {},
-        headers: { 'Auto-Submitted': 'auto-generated' },
-        attachments: [],
-      },
-    ],
-    tags: [],
-    settings: {},
-    scheduledAt: undefined,
     idempotencyKey: `notice of ${messageId}`,
     fingerprint: Buffer.from(messageId),
-    nameOf: (field) => field,
   }
 }
 

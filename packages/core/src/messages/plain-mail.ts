@@ -2,6 +2,7 @@ import type { Account } from '../accounts/account.ts'
 import type { Principal } from '../accounts/keys/api-key.ts'
 import { DELIVERY_CLASSES, NORMAL } from '../accounts/mail-class.ts'
 import type { AnySql } from '../platform/database/database.ts'
+import { singleMessage } from '../submission/single-message.ts'
 import type { Submission } from '../submission/submission.ts'
 
 export interface PlainMail {
@@ -13,33 +14,10 @@ export interface PlainMail {
 
 /** Returns a submission of the service itself, without subject and content. Nothing is added to it, and it says that it is automatic (RFC 3834 5). */
 export function plainMail({ principal, from, to, clientAddress }: PlainMail): Omit<Submission, 'subject' | 'content'> {
+  const headers = { 'Auto-Submitted': 'auto-generated' }
   return {
-    door: 'v2',
-    principal,
-    clientAddress,
-    from,
-    replyTo: undefined,
-    templateId: undefined,
-    attachmentIds: [],
-    attachments: [],
-    envelopes: [
-      {
-        to: [to],
-        cc: [],
-        bcc: [],
-        reference: undefined,
-        referenceCc: undefined,
-        attributes: {},
-        headers: { 'Auto-Submitted': 'auto-generated' },
-        attachments: [],
-      },
-    ],
-    tags: [],
+    ...singleMessage({ door: 'v2', principal, clientAddress, from, to, headers }),
     settings: { footer: false, clickTracking: false, openTracking: false, unsubscribe: false },
-    scheduledAt: undefined,
-    idempotencyKey: undefined,
-    fingerprint: undefined,
-    nameOf: (field) => field,
   }
 }
 

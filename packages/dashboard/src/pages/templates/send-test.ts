@@ -1,3 +1,4 @@
+import { singleMessage } from '@postrider/core'
 import { attempt } from '../../frame/attempt.ts'
 import type { AccountCall } from '../../frame/call.ts'
 import type { Preview } from './template-kinds.ts'
@@ -16,38 +17,15 @@ export async function sendTest(call: AccountCall, { subject, html, text }: Previ
   const [domain] = domains
   if (!principal || to === null) return refuse(words.noAddress)
   if (!domain) return refuse(words.noDomain)
+  const from = { email: `test@${domain.name}`, name: own.name }
   return attempt(() =>
     core.messages.accept({
-      door: 'v2',
-      principal,
-      clientAddress: address,
-      from: { email: `test@${domain.name}`, name: own.name },
+      ...singleMessage({ door: 'v2', principal, clientAddress: address, from, to }),
       subject: subject === '' ? words.testSubject : subject,
-      replyTo: undefined,
       content: { kind: 'parts', html: html || undefined, text: text || undefined, amp: undefined },
-      templateId: undefined,
-      attachmentIds: [],
-      attachments: [],
-      envelopes: [
-        {
-          to: [to],
-          cc: [],
-          bcc: [],
-          reference: undefined,
-          referenceCc: undefined,
-          attributes: {},
-          headers: {},
-          attachments: [],
-        },
-      ],
       tags: ['test'],
-      settings: {},
-      scheduledAt: undefined,
-      idempotencyKey: undefined,
-      fingerprint: undefined,
       // It is rendered already.
       literal: true,
-      nameOf: (name) => name,
     }),
   )
 }

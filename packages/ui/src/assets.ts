@@ -26,8 +26,8 @@ export type AssetName = keyof typeof FILES
 export interface Asset {
   readonly type: string
   readonly plain: Buffer
-  readonly gzip: Buffer
-  readonly brotli: Buffer
+  /** Compresses the file at the first call, in another thread: most processes that load it never send it. */
+  encoded(encoding: 'br' | 'gzip'): Promise<Buffer>
 }
 
 export interface Assets {
@@ -37,7 +37,7 @@ export interface Assets {
   find(part: string): Asset | undefined
 }
 
-/** Reads and compresses all files once. `prefix` is the path below which they are served. Takes some 40 ms, most of it in other threads. */
+/** Reads all files once. `prefix` is the path below which they are served. */
 export async function loadAssets(prefix: string): Promise<Assets> {
   const urls = new Map<string, string>()
   const byPart = new Map<string, Asset>()
@@ -46,17 +46,27 @@ export async function loadAssets(prefix: string): Promise<Assets> {
     const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 10)
     const extension = extname(name)
     const part = `${name.slice(0, -extension.length)}.${hash}${extension}`
-    const quality = { [constants.BROTLI_PARAM_QUALITY]: 9 }
-    const [zipped, brotli] = await Promise.all([
-      promisify(gzip)(plain, { level: 9 }),
-      promisify(brotliCompress)(plain, { params: quality }),
-    ])
-    byPart.set(part, { type: TYPES[extension] as string, plain, gzip: zipped, brotli })
+    byPart.set(part, { type: TYPES[extension] as string, plain, encoded: createEncoder(plain) })
     urls.set(name, `${prefix}/${part}`)
   }
   await Promise.all(Object.entries(FILES).map(load))
   return {
     url: (name) => urls.get(name) as string,
     find: (part) => byPart.get(part),
+  }
+}
+
+function createEncoder(plain: Buffer): Asset['encoded'] {
+  const encoded = new Map<'br' | 'gzip', Promise<Buffer>>()
+  const encode = (encoding: 'br' | 'gzip') =>
+    encoding === 'br'
+      ? promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
+      : promisify(gzip)(plain, { level: 9 })
+  return (encoding) => {
+    const known = encoded.get(encoding)
+    if (known) return known
+    const made = encode(encoding)
+    encoded.set(encoding, made)
+    return made
   }
 }

@@ -4,6 +4,7 @@ import {
   type Assets,
   type Html,
   html,
+  htmlDocument,
   type IconName,
   type Language,
   NOTHING,
@@ -31,6 +32,8 @@ export interface Surroundings {
   readonly said: string
   readonly visitor?: Visitor | undefined
   readonly account?: VisitedAccount | undefined
+  /** Number of the account's last event when the page was built. */
+  readonly lastEvent?: number | undefined
   readonly may: (right: Right) => boolean
 }
 
@@ -38,10 +41,10 @@ export interface Surroundings {
 export function pageDocument(answer: PageAnswer, around: Surroundings): Html {
   const words = frameWords(around.language)
   const live = liveUrl(answer, around)
-  return document(
-    answer.title,
-    around,
-    html`<body class="app" data-now="${around.now.getTime()}" data-keys="on" data-copied="${words.copied}" data-not-copied="${words.notCopied}"
+  return htmlDocument({
+    ...around,
+    title: answer.title,
+    body: html`<body class="app" data-now="${around.now.getTime()}" data-keys="on" data-copied="${words.copied}" data-not-copied="${words.notCopied}"
       data-as-of="${words.asOf}" data-ago="${AGO[around.language]}" data-paused="${words.paused}" data-live="${live ?? ''}">
 <a class="skip" href="#main">${words.skip}</a>
 ${topBar(around)}
@@ -55,7 +58,7 @@ ${sidebar(around)}
 </main>
 ${saidToast(around)}${keysHelp(around)}
 </body>`,
-  )
+  })
 }
 
 /** Says on each page of the account that an operator looks at it, and lets them end it. */
@@ -68,38 +71,20 @@ function lookNote({ account, icon, language }: Surroundings): Value {
 /** The whole document of a page for visitors who are not logged in. */
 export function gateDocument(answer: GateAnswer, around: Surroundings): Html {
   const words = frameWords(around.language)
-  return document(
-    answer.title,
-    around,
-    html`<body class="gate" data-now="${around.now.getTime()}" data-copied="${words.copied}" data-not-copied="${words.notCopied}">
+  return htmlDocument({
+    ...around,
+    title: answer.title,
+    body: html`<body class="gate" data-now="${around.now.getTime()}" data-copied="${words.copied}" data-not-copied="${words.notCopied}">
 <main id="page" class="${answer.wide ? 'wide' : ''}"><a class="brand" href="/app"><img src="${around.assets.url('wordmark.svg')}" alt="Postrider" height="28" width="131"></a>
 ${answer.body}</main>${saidToast(around)}
 </body>`,
-  )
+  })
 }
 
-function document(title: string, { assets, language, theme }: Surroundings, body: Html): Html {
-  return html`<!doctype html>
-<html lang="${language}" data-theme="${theme}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="htmx-config" content='{"includeIndicatorCSS":false,"history":false}'>
-<title>${title} · Postrider</title>
-<link rel="icon" href="${assets.url('mark.svg')}" type="image/svg+xml">
-<link rel="stylesheet" href="${assets.url('postrider.css')}">
-<script defer src="${assets.url('htmx.js')}"></script>
-<script defer src="${assets.url('page.js')}"></script>
-</head>
-${body}
-</html>
-`
-}
-
-function liveUrl(answer: PageAnswer, { account }: Surroundings): string | undefined {
+function liveUrl(answer: PageAnswer, { account, lastEvent = 0 }: Surroundings): string | undefined {
   if (answer.live === undefined) return undefined
   if (answer.live === 'clock') return '/app/live'
-  return account && `/app/${account.id}/live`
+  return account && `/app/${account.id}/live?after=${lastEvent}`
 }
 
 function topBar({ assets, icon, language, account, may }: Surroundings): Html {

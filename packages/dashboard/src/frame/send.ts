@@ -36,7 +36,7 @@ export async function sendHtml(
 }
 
 /** Sends a file that pages load. Its URL changes with its content. */
-export function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): FastifyReply {
+export async function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): Promise<FastifyReply> {
   const encoding = encodingOf(request)
   reply
     .type(asset.type)
@@ -44,5 +44,5 @@ export function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: A
     .header('x-content-type-options', 'nosniff')
     .header('vary', 'accept-encoding')
   if (encoding === undefined) return reply.send(asset.plain)
-  return reply.header('content-encoding', encoding).send(encoding === 'br' ? asset.brotli : asset.gzip)
+  return reply.header('content-encoding', encoding).send(await asset.encoded(encoding))
 }

@@ -1,4 +1,4 @@
-import { AGO, type Assets, createIcons, type Html, html, type Value } from '@postrider/ui'
+import { AGO, type Assets, createIcons, type Html, html, htmlDocument, type Value } from '@postrider/ui'
 
 export interface Document {
   readonly assets: Assets
@@ -15,19 +15,11 @@ export function inboxDocument({ assets, publicUrl, title, at, body, now }: Docum
   const current = (name: Document['at']) => at === name && html` aria-current="page"`
   const logo = (place: string) =>
     html`<a class="brand ${place}" href="/" aria-label="Postrider, sandbox inbox"><img src="${assets.url('wordmark.svg')}" alt="" height="24" width="113"></a>`
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="htmx-config" content='{"includeIndicatorCSS":false,"history":false}'>
-<title>${title} · Postrider</title>
-<link rel="icon" href="${assets.url('mark.svg')}" type="image/svg+xml">
-<link rel="stylesheet" href="${assets.url('postrider.css')}">
-<script defer src="${assets.url('htmx.js')}"></script>
-<script defer src="${assets.url('page.js')}"></script>
-</head>
-<body class="app" data-now="${now.getTime()}" data-keys="on" data-as-of="As of" data-ago="${AGO.en}" data-paused="Paused, last seen" data-live="/live">
+  return htmlDocument({
+    assets,
+    language: 'en',
+    title,
+    body: html`<body class="app" data-now="${now.getTime()}" data-keys="on" data-as-of="As of" data-ago="${AGO.en}" data-paused="Paused, last seen" data-live="/live">
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top">${logo('')}<span class="push row tight"><button class="btn plain icon" type="button" popovertarget="nav" aria-label="Menu">${icon('menu')}</button></span></header>
 <nav class="side" id="nav" popover aria-label="Main">${logo('wide-only')}
@@ -39,7 +31,6 @@ export function inboxDocument({ assets, publicUrl, title, at, body, now }: Docum
 <span class="row tight push"><span class="mode">${icon('flask')}<span>Sandbox<span class="wide-only">: nothing leaves this machine</span></span></span><span class="live" hidden></span></span></div>
 ${body}
 </main>
-</body>
-</html>
-`
+</body>`,
+  })
 }

@@ -131,3 +131,22 @@ t.test(
     t.equal(await page.evaluate('document.body.dataset.mark'), 'the same document')
   },
 )
+
+t.test('an open page is not fetched again while nothing happens', skipWithoutBrowser, async (t) => {
+  const dashboard = await openDashboard(t)
+  const ada = await sender(dashboard)
+  await send(dashboard.url, ada)
+  while ((await dashboard.service.core.events.sequence()).count === 0);
+  const context = await openBrowser(t)
+  const [name, value] = ada.cookie.split('=') as [string, string]
+  await context.addCookies([{ name, value, url: dashboard.url }])
+  const page = await context.newPage()
+  let fetched = 0
+  page.on('request', (request) => {
+    if (request.url().endsWith('/messages')) fetched++
+  })
+  await page.goto(`${dashboard.url}/app/${ada.accountId}/messages`)
+  await page.waitForSelector('.live:not([hidden])')
+  await page.waitForTimeout(2000)
+  t.equal(fetched, 1)
+})

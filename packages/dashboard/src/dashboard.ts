@@ -67,7 +67,14 @@ export async function dashboard(
     const visitor = await findVisitor(core, sessionCookie, request)
     const params = request.params as Readonly<Record<string, string>>
     const account = accountOf(visitor, params.account)
-    const timeZone = account ? (await core.accounts.settings.show(account.id)).timeZone : 'UTC'
+    const [settings, lastEvent] = account
+      ? await Promise.all([
+          core.accounts.settings.show(account.id),
+          // Read before the page's data, so that the stream tells everything that the page does not show.
+          request.method === 'GET' ? core.events.lastNumber(account.id) : 0,
+        ])
+      : []
+    const timeZone = settings?.timeZone ?? 'UTC'
     const query = (request.query ?? {}) as Form
     const call: Call = {
       core,
@@ -88,7 +95,20 @@ export async function dashboard(
     const may = (right: Right) => account !== undefined && mayIn(account, right)
     const at = request.url.split('?', 1)[0] as string
     const said = typeof query.said === 'string' ? query.said : ''
-    const around = { assets, config, icon, language, theme: themeOf(request), now, at, said, visitor, account, may }
+    const around = {
+      assets,
+      config,
+      icon,
+      language,
+      theme: themeOf(request),
+      now,
+      at,
+      said,
+      visitor,
+      account,
+      lastEvent,
+      may,
+    }
     return { call, around, visitor, account }
   }
 

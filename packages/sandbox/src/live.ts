@@ -10,7 +10,7 @@ const NOTICE_MS = 300
 
 /** The stream that tells open pages that the inbox changed (server-sent events, HTML 9.2). It carries no data: a page fetches itself again. */
 export function openLive(app: FastifyInstance, watchers: Watchers): void {
-  app.get('/live', (_request, reply) => {
+  app.get('/live', { exposeHeadRoute: false }, (_request, reply) => {
     if (watchers.count >= MAX_STREAMS) return reply.code(503).header('retry-after', '30').send('')
     reply.hijack()
     const { raw } = reply

@@ -47,6 +47,8 @@ export function openLive(app: FastifyInstance, { core, sessionCookie, draining }
       'x-content-type-options': 'nosniff',
     })
     const tell = (event: string) => {
+      // A write after the end would be an error that nothing handles, and end the process.
+      if (raw.writableEnded || raw.destroyed) return
       if (raw.writableLength > MAX_WAITING_BYTES) raw.destroy()
       else raw.write(`event: ${event}\ndata:\n\n`)
     }

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { mailedLink, mailedText } from '../core/people/mailed.ts'
+import { until } from '../helpers/until.ts'
 import { openDashboard, PASSWORD, sessionCookieOf, submit, type TestDashboard, visitor } from './dashboard.ts'
 
 const DOMAIN = 'post.northwind.example'
@@ -114,6 +115,13 @@ t.test('SIGN_UP=open: an address is confirmed by a mailed link before there is a
   t.match(home, /^\/app\/\d+$/)
   const kay = visitor(url, sessionCookieOf(confirmed), 0)
   t.equal((await kay.get(`${home}/team`)).status, 200)
+  const trial = `Until a domain is active, 100 messages per day to ${email}, from onboarding@${DOMAIN}.`
+  for (const page of [home, `${home}/first-steps`]) t.match(await (await kay.get(page)).text(), trial)
+  t.equal((await kay.post(`${home}/first-steps/test`)).headers.get('location'), `${home}/first-steps?said=sent`)
+  await service.sql`update domains set state = 'inactive' where name = ${DOMAIN}`
+  await until('the domain to be inactive everywhere', async () =>
+    (await (await kay.get(home)).text()).includes('Add a domain first'),
+  )
   t.equal((await submit(url, '/app/verify', { token })).status, 410)
 })
 

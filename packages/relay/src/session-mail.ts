@@ -31,9 +31,13 @@ export async function mailFrom(
   // The null sender (RFC 5321 4.5.5) is for automatic replies; their account's domain is checked in the From header.
   if (address.address === '') return
   const domain = parseAddress(address.address)?.domain
-  const { id, parentId } = principal.account
+  const { id, parentId, trialAddress } = principal.account
   if (domain === undefined || !(await core.domains.findActive(id, domain, parentId))) {
-    if (domain !== undefined) throw senderError(domain, 'MAIL FROM', await core.domains.stateOf(id, domain))
+    if (domain !== undefined) {
+      const trial = trialAddress ? await core.domains.trialSender() : null
+      if (trial && trial.domain.name === domain) return
+      throw senderError(domain, 'MAIL FROM', await core.domains.stateOf(id, domain), trial?.address)
+    }
     throw new ServiceError('senderInvalid', {
       values: { where: 'MAIL FROM has no valid address' },
       reason: 'MAIL FROM has no valid address',

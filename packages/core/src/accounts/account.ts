@@ -19,5 +19,7 @@ export interface Account {
   /** For a subaccount, its parent account, which may act for it; otherwise null. */
   readonly parentId: number | null
   readonly expiresAt: Date | null
+  /** For an account on trial, the verified address that it may send to until it has an active domain; otherwise null or absent. */
+  readonly trialAddress?: string | null
   readonly createdAt: Date
 }

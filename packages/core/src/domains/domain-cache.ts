@@ -20,6 +20,8 @@ export interface DomainCache {
     name: string,
     parentId: number | null,
   ): Promise<UsableDomain | null> | UsableDomain | null
+  /** The domain of this name that an account owns, whichever it is; null if there is none. */
+  findHeld(name: string): Promise<UsableDomain | null> | UsableDomain | null
   /** The state of the account's own domain of this name; null if it has none. */
   stateOf(accountId: number, name: string): Promise<DomainState | null> | DomainState | null
   signer(domainId: number): Promise<DomainSigner | null> | DomainSigner | null
@@ -60,6 +62,7 @@ export function createDomainCache(sql: Sql, secrets: Secrets): DomainCache {
         ? found.then((domain) => usable(domain, accountId, parentId))
         : usable(found, accountId, parentId)
     },
+    findHeld: (name) => byName.get(name),
     stateOf: (accountId, name) => states.get(`${accountId} ${name}`),
     signer: (domainId) => signers.get(String(domainId)),
     invalidate({ id, accountId, name }) {

@@ -21,6 +21,7 @@ import { removeDomain } from './remove-domain.ts'
 import { serviceHosts } from './service-hosts.ts'
 import { shareDomain } from './share-domain.ts'
 import { type StoredDomain, selectDomains } from './store.ts'
+import { createTrialSender, type FindTrialSender } from './trial-sender.ts'
 
 export type {
   DkimSigner,
@@ -33,6 +34,7 @@ export type {
 } from './domain.ts'
 export type { DomainFinding } from './findings.ts'
 export type { DomainsPage } from './page-domains.ts'
+export type { FindTrialSender, TrialSender } from './trial-sender.ts'
 
 /**
  * All functions that take an account throw domainInvalid, and domainUnknown unless the domain belongs to the account.
@@ -92,6 +94,8 @@ export interface Domains {
   ): Promise<UsableDomain | null> | UsableDomain | null
   /** The state of the account's own domain of this name (A-label), pending ones included; null if it has none. At most 5 s old. */
   stateOf(accountId: number, name: string): Promise<DomainState | null> | DomainState | null
+  /** See trial-sender.ts. */
+  readonly trialSender: FindTrialSender
   /** Records a provider's refusal that is about this sending domain. See findings.ts. */
   noteFinding(domainId: number, finding: Pick<DomainFinding, 'place' | 'code' | 'reply'>): Promise<void>
   /** Returns the findings of the last week, the latest first. */
@@ -108,7 +112,14 @@ export interface DomainsDependencies {
   readonly rateLimits: RateLimits
   readonly config: Pick<
     Config,
-    'returnPathHost' | 'receivesReports' | 'operatorDkim' | 'publicUrl' | 'heloName' | 'dnsServers' | 'domainGraceHours'
+    | 'serviceDomain'
+    | 'returnPathHost'
+    | 'receivesReports'
+    | 'operatorDkim'
+    | 'publicUrl'
+    | 'heloName'
+    | 'dnsServers'
+    | 'domainGraceHours'
   >
   readonly givenKey?: GivenKey | undefined
 }
@@ -162,6 +173,7 @@ export function createDomains({ sql, secrets, rateLimits, config, givenKey }: Do
     checkDue: (round) => checkDueDomains({ sql, checker }, round),
     findActive: (accountId, name, parentId = null) => cache.findActive(accountId, name, parentId),
     stateOf: (accountId, name) => cache.stateOf(accountId, name),
+    trialSender: createTrialSender(cache, config.serviceDomain),
     signer: (domainId) => cache.signer(domainId),
     operatorSigner: createOperatorSigner(config, { sql, secrets }),
   }

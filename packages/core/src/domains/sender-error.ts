@@ -11,16 +11,22 @@ const PROBLEMS: Readonly<Record<DomainState, string>> = {
 
 /**
  * Returns senderInvalid for a domain the account may not send from. `place` is where SMTP found it, `state` the state of the
- * account's own domain of this name; null if it has none.
+ * account's own domain of this name; null if it has none. `trial` is what an account on trial may send from.
  */
-export function senderError(domain: string, place: string, state: DomainState | null): ServiceError {
+export function senderError(
+  domain: string,
+  place: string,
+  state: DomainState | null,
+  trial?: string | undefined,
+): ServiceError {
   const where = `${domain} in ${place}`
   const named = state === null ? undefined : PROBLEMS[state]
+  const until = trial === undefined ? '' : `; until a domain of the account is active, send from ${trial}`
   return new ServiceError('senderInvalid', {
     values: {
       domain,
-      problem: named ? `${domain} is ${named}` : `${domain} is not a sending domain of the account; add it first`,
-      where: named ? `${where} is ${named}` : where,
+      problem: `${domain} is ${named ?? 'not a sending domain of the account; add it first'}${until}`,
+      where: `${named ? `${where} is ${named}` : where}${until}`,
     },
     reason: `domain of ${place}: ${state ?? 'not the account’s'}`,
   })

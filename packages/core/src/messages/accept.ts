@@ -17,6 +17,7 @@ import type { Written } from './insert-messages.ts'
 import { prepare } from './prepare.ts'
 import { takeRecipients } from './rules/key-rules.ts'
 import { type Validated, validate } from './rules/rules.ts'
+import { trialRate } from './rules/trial.ts'
 import type { StoredMessage } from './stored-message.ts'
 
 export interface Acceptance {
@@ -27,7 +28,7 @@ export interface Acceptance {
 }
 
 export interface AcceptDependencies {
-  readonly lookups: Omit<Validated, 'domain' | 'template' | 'filled' | 'refusal' | 'attachments' | 'hold'>
+  readonly lookups: Omit<Validated, 'domain' | 'isTrial' | 'template' | 'filled' | 'refusal' | 'attachments' | 'hold'>
   /** Memory budget for the templates and stored files of messages that are not yet written to the database. */
   readonly storedBudget: ByteBudget
   readonly numbers: TransactionNumbers
@@ -74,8 +75,11 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
       prepared.class === URGENT
         ? await withinUrgentLimit(prepared, dependencies)
         : { message: prepared, urgent: undefined }
-    const { recipients } = submission.principal.rates
-    const quota = recipients ? await takeOrRepeat(message, recipients, dependencies) : undefined
+    const { account, rates } = submission.principal
+    const quota =
+      rates.recipients || found.isTrial
+        ? await takeOrRepeat(message, [rates.recipients, found.isTrial ? trialRate(account) : null], dependencies)
+        : undefined
     if (typeof quota === 'string') return { messageId: messageIdText(quota), repeated: true }
     for (;;) {
       const written = await commit.add(message)
@@ -84,10 +88,7 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
         return { messageId: messageIdText(message.id), repeated: false }
       }
       const first = written.refused ? undefined : await resolveRepeat(message, findRepeat)
-      if ((written.refused || first) && quota) {
-        dependencies.rateLimits.release(message.deliveries.length, quota)
-      }
-      if ((written.refused || first) && urgent) dependencies.rateLimits.release(message.deliveries.length, urgent)
+      if (written.refused || first) release(message, [...(quota ?? []), ...(urgent ? [urgent] : [])], dependencies)
       if (written.refused) throw new ServiceError('creditsExhausted')
       if (first) return { messageId: messageIdText(first), repeated: true }
       // The earlier idempotency key has expired meanwhile (24 hours): this request counts as the first one.
@@ -153,19 +154,33 @@ function capacityIn(budget: ByteBudget, { stored }: Share): { hold(bytes: number
 }
 
 /**
- * Takes the recipients from the key's quota. A repeated call sends no mail, so even if the quota is exhausted, this returns the id
+ * Takes the recipients from the quotas of the key and of an account on trial. A repeated call sends no mail, so even if the quota is exhausted, this returns the id
  * of the message of the first call. Throws rateLimited or keyRestricted.
  */
 async function takeOrRepeat(
   message: StoredMessage,
-  rate: Rate,
+  rates: readonly (Rate | null)[],
   { rateLimits, findRepeat }: AcceptDependencies,
-): Promise<Standing | string> {
+): Promise<readonly Standing[] | string> {
+  const taken: Standing[] = []
   try {
-    return await takeRecipients(rate, message.deliveries.length, rateLimits)
+    for (const rate of rates) {
+      if (rate) taken.push(await takeRecipients(rate, message.deliveries.length, rateLimits))
+    }
+    return taken
   } catch (error) {
+    release(message, taken, { rateLimits })
     const first = message.idempotencyKey === undefined ? undefined : await resolveRepeat(message, findRepeat)
     if (first === undefined) throw error
     return first
   }
+}
+
+/** Gives back what was taken for a message that is not sent. */
+function release(
+  { deliveries }: StoredMessage,
+  taken: readonly Standing[],
+  { rateLimits }: Pick<AcceptDependencies, 'rateLimits'>,
+): void {
+  for (const standing of taken) rateLimits.release(deliveries.length, standing)
 }

@@ -241,6 +241,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
   const lookups = {
     findDomain: domains.findActive,
     stateOfDomain: domains.stateOf,
+    trialSender: domains.trialSender,
     findTemplate: templates.find,
     findKeyedTemplate: editableTemplates.find,
     isOpenBatch: batches.isOpen,

@@ -12,6 +12,8 @@ export const LIMITS = {
   smtpRecipients: 1000,
   /** Recipients of one call, including cc and bcc. */
   recipients: 10_000,
+  /** Recipients per day (UTC) of an account on trial. */
+  trialRecipients: 100,
   /** Characters of the caller's own id of a delivery (v2 contract section 4.2). */
   reference: 255,
   /** Characters of a subject, of a name, and of the value of an extra header. */

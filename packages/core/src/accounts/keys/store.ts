@@ -178,8 +178,8 @@ function mailDefaultsOf(row: MailDefaults): MailDefaults {
   return { openTracking, clickTracking, unsubscribe, mailClass, footerHtml, footerText }
 }
 
-function accountOf({ id, name, state, parentId, expiresAt, createdAt }: Account): Account {
-  return { id, name, state, parentId, expiresAt, createdAt }
+function accountOf({ id, name, state, parentId, expiresAt, createdAt, trialAddress = null }: Account): Account {
+  return { id, name, state, parentId, expiresAt, createdAt, trialAddress }
 }
 
 /** Limits set by the operator; null if none. */
@@ -250,6 +250,9 @@ export async function selectUsernames(
 const accountColumns = (sql: AnySql) => sql`
   a.id, a.name, case when p.state <> 'active' then p.state else a.state end as state, a.parent_id as "parentId",
   a.expires_at as "expiresAt", a.created_at as "createdAt", ${mailDefaults(sql)},
+  case when a.trial_address is not null and not exists (
+         select from domains d where d.account_id = a.id and d.state = 'active' and d.deleted_at is null)
+       then a.trial_address end as "trialAddress",
   coalesce(least(a.expires_at, p.expires_at) <= service_now(), false) as expired,
   a.parent_id is not null and a.state = 'suspended' as disabled, a.sends_per_minute as "sendsPerMinute",
   a.calls_per_minute as "accountCallsPerMinute", p.sends_per_minute as "parentSendsPerMinute"`

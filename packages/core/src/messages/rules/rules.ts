@@ -4,6 +4,7 @@ import type { Template } from '../../content/templates/index.ts'
 import { refusalsOf } from '../../content/templates/variables.ts'
 import type { DomainState, UsableDomain } from '../../domains/domain.ts'
 import { senderError } from '../../domains/sender-error.ts'
+import type { FindTrialSender } from '../../domains/trial-sender.ts'
 import { parseAddress } from '../../mime/address.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import { longWork } from '../../platform/threads/turns.ts'
@@ -15,6 +16,7 @@ import { keyAllows } from './key-rules.ts'
 import { type Filled, fillTemplate, type KeyedTemplate, templateSize } from './keyed-template.ts'
 import { checkKept, checkSubstituted } from './recipient-rules.ts'
 import { checkTls } from './tls.ts'
+import { trialRecipients } from './trial.ts'
 import { checkUrgency } from './urgency.ts'
 
 /** The lookups of the rules, and their results. */
@@ -25,6 +27,7 @@ export interface Validated {
     parentId: number | null,
   ) => Promise<UsableDomain | null> | UsableDomain | null
   readonly stateOfDomain: (accountId: number, name: string) => Promise<DomainState | null> | DomainState | null
+  readonly trialSender: FindTrialSender
   readonly findTemplate: (accountId: number, id: number) => Promise<Template | undefined>
   readonly findKeyedTemplate: (accountId: number, key: string) => Promise<KeyedTemplate | undefined>
   readonly isOpenBatch: (accountId: number, id: string) => Promise<boolean>
@@ -36,6 +39,8 @@ export interface Validated {
   readonly hold: (octets: number) => void
   readonly now: () => number
   domain?: UsableDomain
+  /** Whether the domain is the operator's, which the account may use because it is on trial. */
+  isTrial?: true
   template?: StoredContent
   /** Name of the template with `templateKey`. */
   templateName?: string
@@ -70,6 +75,7 @@ export const RULES: readonly Rule[] = [
   { name: 'the sender is on an active domain of the account', doors: EVERY, check: senderActive },
   { name: 'a recipient is given', doors: EVERY, check: recipientNamed },
   { name: 'the number of recipients is within the limit', doors: EVERY, check: recipientsCounted },
+  { name: 'an account on trial sends to its own address only', doors: EVERY, check: trialRecipients },
   { name: 'the copies are within the size limit', doors: EVERY, check: checkCopies },
   { name: 'the key allows this mail', doors: EVERY, check: keyAllows },
   { name: 'the data of each recipient can be stored', doors: DETAILED, check: checkKept },
@@ -117,7 +123,7 @@ function senderNamed({ from, nameOf }: Submission): void {
   }
 }
 
-function senderActive({ from, principal }: Submission, found: Validated): void | Promise<void> {
+function senderActive({ from, principal, envelopes }: Submission, found: Validated): void | Promise<void> {
   const given = from?.email ?? ''
   const sender = parseAddress(given)
   if (!sender) {
@@ -126,11 +132,19 @@ function senderActive({ from, principal }: Submission, found: Validated): void |
       : 'is not a valid email address'
     throw invalidSender(problem, 'the From field has no valid address', 'not an address')
   }
-  const reject = async (): Promise<never> => {
-    throw senderError(sender.domain, 'the From field', await found.stateOfDomain(principal.account.id, sender.domain))
+  const otherwise = async (): Promise<void> => {
+    const { id, trialAddress } = principal.account
+    const trial = trialAddress ? await found.trialSender() : null
+    const senders = [sender, ...envelopes.flatMap((own) => (own.from ? [parseAddress(own.from.email)] : []))]
+    if (trial && senders.every((one) => one?.key === trial.address)) {
+      found.domain = trial.domain
+      found.isTrial = true
+      return
+    }
+    throw senderError(sender.domain, 'the From field', await found.stateOfDomain(id, sender.domain), trial?.address)
   }
-  const settle = (domain: UsableDomain | null): Promise<never> | undefined => {
-    if (!domain) return reject()
+  const settle = (domain: UsableDomain | null): Promise<void> | undefined => {
+    if (!domain) return otherwise()
     found.domain = domain
     return undefined
   }

@@ -6,6 +6,7 @@ import { frameWords } from '../../frame/frame-words.ts'
 import { inboxUrl } from '../../frame/navigation.ts'
 import { pageHead } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
+import { trialNote } from '../../frame/trial.ts'
 import { subject } from '../messages/messages.ts'
 import { firstStepsWords } from './first-steps-words.ts'
 import { type Progress, progressOf } from './progress.ts'
@@ -25,7 +26,7 @@ async function firstSteps(call: AccountCall): Promise<Answer> {
   return page({
     title: words.title,
     live: 'events',
-    body: html`${pageHead(words.title, words.lead)}
+    body: html`${pageHead(words.title, words.lead)}${trialNote(call, progress.trial)}
 <div class="cols"><div class="w8 box">${steps.map((step) => stepItem(call, step))}</div>
 <aside class="w4 stack"><section class="box"><header><h2>${words.done(done)}</h2></header><div class="pad"><progress value="${done}" max="6" aria-label="${words.done(done)}"></progress></div></section>${inboxUrl(call.config) && behaviours(call)}</aside></div>
 ${examples(call, progress)}`,
@@ -102,14 +103,14 @@ function behaviours({ language }: AccountCall): Html {
   return html`<section class="box"><header><h2>${words.difficult}</h2></header><div class="pad stack s"><p class="dim small">${words.difficultText}</p><dl class="dl">${row('bounce@…', bounce)}${row('defer-2@…', defer)}${row('slow-20@…', slow)}${row('mailbox-full@…', full)}${row('complain@…', complain)}</dl></div></section>`
 }
 
-function examples(call: AccountCall, { keyPrefix, sender }: Progress): Html {
+function examples(call: AccountCall, { keyPrefix, sender, trial }: Progress): Html {
   const { config, icon, language, path, query, visitor } = call
   const words = firstStepsWords(language)
   const chosen = SNIPPETS.find((name) => name === field(query, 'with')) ?? SNIPPETS[0]
   const text = snippet(chosen, {
     url: config.publicUrl,
-    from: `hello@${sender ?? 'YOUR_DOMAIN'}`,
-    to: visitor.user.email ?? 'you@example.org',
+    from: sender ?? 'hello@YOUR_DOMAIN',
+    to: trial?.to ?? visitor.user.email ?? 'you@example.org',
     relayHost: new URL(config.publicUrl).hostname,
     relayPort: config.relayPort,
   })
@@ -125,11 +126,11 @@ function examples(call: AccountCall, { keyPrefix, sender }: Progress): Html {
 async function sendTest(call: AccountCall): Promise<Answer> {
   const { account: own, address, core, language, path, visitor } = call
   const words = firstStepsWords(language)
-  const { sender } = await progressOf(call)
+  const { sender, trial } = await progressOf(call)
   const principal = await core.people.principal(visitor, own.id)
-  const to = visitor.user.email
+  const to = trial?.to ?? visitor.user.email
   if (!principal || !sender || to === null) return redirect(path('first-steps'))
-  const from = { email: `hello@${sender}`, name: own.name }
+  const from = { email: sender, name: own.name }
   await core.messages.accept({
     ...plainMail({ principal, from, to, clientAddress: address }),
     subject: words.subject,

@@ -3,6 +3,7 @@ import { chartKey, type Html, html, type IconName, lineChart, type Series, spark
 import { type Answer, page } from '../../frame/answer.ts'
 import { type AccountCall, field } from '../../frame/call.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
+import { trialNote, trialOf } from '../../frame/trial.ts'
 import { deliveryTimes } from './delivery-times.ts'
 import { needsAttention } from './needs-attention.ts'
 import { overviewWords } from './overview-words.ts'
@@ -21,7 +22,7 @@ async function overview(call: AccountCall): Promise<Answer> {
   const { core, account: own, language, query, may } = call
   const words = overviewWords(language)
   const span = (Object.keys(SPANS) as SpanName[]).find((name) => name === field(query, 'span')) ?? 'day'
-  const [counts, times, standing, month] = await Promise.all([
+  const [counts, times, standing, month, trial] = await Promise.all([
     core.reputation.counts(own.id, SPANS[span]),
     core.stats.sums({
       accountId: own.id,
@@ -33,6 +34,7 @@ async function overview(call: AccountCall): Promise<Answer> {
     }),
     core.reputation.show(own.id),
     span === 'month' ? undefined : core.reputation.counts(own.id, SPANS.month),
+    trialOf(call),
   ])
   const domains = may('domains') ? await unwellDomains(call) : []
   const total = sumOf(counts)
@@ -47,7 +49,7 @@ async function overview(call: AccountCall): Promise<Answer> {
   return page({
     title: words.title,
     live: 'events',
-    body: html`<header class="head"><div><h1>${words.title}</h1><p class="lead">${lead}</p></div><div class="row">${seg}</div></header>
+    body: html`<header class="head"><div><h1>${words.title}</h1><p class="lead">${lead}</p></div><div class="row">${seg}</div></header>${trialNote(call, trial)}
 ${tiles(call, counts, total)}
 ${throughput(call, counts, span)}
 <div class="cols even"><section class="box w7">${deliveryTimes(call, times.stats)}</section><section class="box w5">${needsAttention(call, domains, standing.holds)}</section></div>

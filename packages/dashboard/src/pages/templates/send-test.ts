@@ -1,6 +1,7 @@
 import { singleMessage } from '@postrider/core'
 import { attempt } from '../../frame/attempt.ts'
 import type { AccountCall } from '../../frame/call.ts'
+import { trialOf } from '../../frame/trial.ts'
 import type { Preview } from './template-kinds.ts'
 import { templatesWords } from './templates-words.ts'
 
@@ -13,11 +14,12 @@ export async function sendTest(call: AccountCall, { subject, html, text }: Previ
   const refuse = (problem: string) => ({ ok: false, problem }) as const
   const principal = await core.people.principal(visitor, own.id)
   const { domains } = await core.domains.page(own.id, { status: '1', limit: 1, offset: 0 })
-  const to = visitor.user.email
-  const [domain] = domains
+  const trial = await trialOf(call)
+  const to = trial?.to ?? visitor.user.email
+  const sender = domains[0] ? `test@${domains[0].name}` : trial?.from
   if (!principal || to === null) return refuse(words.noAddress)
-  if (!domain) return refuse(words.noDomain)
-  const from = { email: `test@${domain.name}`, name: own.name }
+  if (sender === undefined) return refuse(words.noDomain)
+  const from = { email: sender, name: own.name }
   return attempt(() =>
     core.messages.accept({
       ...singleMessage({ door: 'v2', principal, clientAddress: address, from, to }),

@@ -4,6 +4,7 @@ import { type Config, type Core, type Log, plainAddress } from '@postrider/core'
 import { createFormat, createIcons, isFromHere, loadAssets } from '@postrider/ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Answer, redirect } from './frame/answer.ts'
+import { createAttemptCookie } from './frame/attempt-cookie.ts'
 import type { Call, Form } from './frame/call.ts'
 import { errorPage, failurePage } from './frame/error-pages.ts'
 import { frameWords } from './frame/frame-words.ts'
@@ -56,6 +57,7 @@ export async function dashboard(
   const assets = await loadAssets('/app/-')
   const icon = createIcons(assets)
   const sessionCookie = createSessionCookie(config.publicUrl)
+  const attemptCookie = createAttemptCookie(config.publicUrl)
   await app.register(cookie)
   // Forms only: parsing any other type costs more than it may, and no page needs one.
   app.removeAllContentTypeParsers()
@@ -91,6 +93,7 @@ export async function dashboard(
       form: (request.body ?? {}) as Form,
       visitor,
       token: sessionCookie.read(request),
+      begun: attemptCookie.read(request),
     }
     const may = (right: Right) => account !== undefined && mayIn(account, right)
     const at = request.url.split('?', 1)[0] as string
@@ -139,6 +142,7 @@ export async function dashboard(
 
   async function send(answer: Answer, { around, call, visitor }: Visit, reply: FastifyReply): Promise<FastifyReply> {
     const { request } = call
+    if ('begun' in answer && answer.begun !== undefined) attemptCookie.set(reply, answer.begun)
     switch (answer.kind) {
       case 'page': {
         // A visitor without a session sees errors without the frame.
@@ -156,6 +160,7 @@ export async function dashboard(
       case 'session':
         if (answer.token === null) sessionCookie.clear(reply)
         else sessionCookie.set(reply, answer.token)
+        if (call.begun !== '') attemptCookie.clear(reply)
         return reply.header('cache-control', 'no-store').redirect(answer.to, 303)
       case 'preferences':
         setPreferences(reply, answer)

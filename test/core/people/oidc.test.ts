@@ -1,7 +1,6 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Core } from '@postrider/core'
 import t from 'tap'
+import { followProvider, startProvider } from '../../helpers/openid-provider.ts'
 import { makeService } from '../../helpers/service.ts'
 import { refused } from '../refused.ts'
 import { anotherProcess, firstUser, makeMember, newClient, newPerson, PASSWORD, sessionOf, tokenOf } from './people.ts'
@@ -13,7 +12,7 @@ const owner = await firstUser(service)
 
 /** The users of the provider, by subject. */
 const claims = new Map<string, Record<string, unknown>>()
-const issuer = await startProvider()
+const issuer = await startProvider(t, config.publicUrl, claims)
 const settings = {
   issuer,
   clientId: 'postrider',
@@ -23,65 +22,6 @@ const settings = {
 }
 const core = anotherProcess(t, service, { oidc: settings })
 const { oidc } = core.people
-
-/** A real provider on loopback, which logs in whom the test names. */
-async function startProvider(): Promise<string> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const { default: Provider } = await import('oidc-provider' as string)
-  const provider = new Provider(url, {
-    clients: [
-      {
-        client_id: 'postrider',
-        client_secret: 'a secret of the client',
-        redirect_uris: [`${config.publicUrl}/app/oidc`],
-      },
-    ],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'roles'] },
-    conformIdTokenClaims: false,
-    cookies: { keys: ['only for this test'] },
-    features: { devInteractions: { enabled: false } },
-    interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
-    findAccount: (_context: unknown, id: string) => ({ accountId: id, claims: () => ({ sub: id, ...claims.get(id) }) }),
-    async loadExistingGrant(context: { oidc: Record<string, { accountId: string; clientId: string }> }) {
-      const grant = new provider.Grant({
-        clientId: context.oidc.client?.clientId,
-        accountId: context.oidc.session?.accountId,
-      })
-      grant.addOIDCScope('openid email profile')
-      await grant.save()
-      return grant
-    },
-  })
-  const handle = provider.callback()
-  server.on('request', (request, response) => {
-    if (!request.url?.startsWith('/interaction/')) return void handle(request, response)
-    const accountId = /as=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1]
-    void provider.interactionFinished(request, response, { login: { accountId } })
-  })
-  return url
-}
-
-/** Follows the provider's pages as the user, and returns the URL that the browser is sent back to. */
-async function visit(start: string, subject: string): Promise<string> {
-  const cookies = new Map([['as', subject]])
-  let url = start
-  for (let step = 0; step < 10; step++) {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const answer = await fetch(url, { redirect: 'manual', headers: { cookie } })
-    for (const set of answer.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
-      cookies.set(name, value)
-    }
-    const location = answer.headers.get('location')
-    if (!location) throw new Error(`${answer.status} ${await answer.text()}`)
-    url = new URL(location, url).href
-    if (url.startsWith(config.publicUrl)) return url
-  }
-  throw new Error('too many redirects')
-}
 
 let subjects = 0
 
@@ -94,7 +34,7 @@ function newSubject(given: Record<string, unknown> = {}) {
 
 async function logIn(subject: string, people: Core['people'] = core.people) {
   const { url, cookie } = await people.oidc.begin()
-  return people.oidc.finish({ url: await visit(url, subject), cookie, ...newClient() })
+  return people.oidc.finish({ url: await followProvider(config.publicUrl, url, subject), cookie, ...newClient() })
 }
 
 t.test('a user with the verified address logs in, and is known by their subject from then on', async (t) => {
@@ -108,7 +48,7 @@ t.test('a user with the verified address logs in, and is known by their subject 
   claims.set(subject, { email: 'renamed@people.example', email_verified: true })
   t.match(await logIn(subject), { kind: 'session', userId })
   const { subject: other } = newSubject({ email })
-  t.match(await logIn(other), { kind: 'refused' }, 'another subject does not get the same user')
+  t.match(await logIn(other), { kind: 'refused', reason: 'unlinked' }, 'another subject does not get the same user')
 })
 
 t.test('an address that either side has not verified is refused', async (t) => {
@@ -117,7 +57,11 @@ t.test('an address that either side has not verified is refused', async (t) => {
     t.match(await logIn(newSubject({ email, email_verified: verified }).subject), { kind: 'refused' })
   }
   await sql`update users set verified_at = null where id = ${userId}`
-  t.match(await logIn(newSubject({ email }).subject), { kind: 'refused' }, 'who made the user may be somebody else')
+  t.match(
+    await logIn(newSubject({ email }).subject),
+    { kind: 'refused', reason: 'unlinked' },
+    'who made the user may be somebody else',
+  )
 })
 
 t.test('a stranger is refused, and one who was invited becomes a member', async (t) => {
@@ -135,7 +79,7 @@ t.test('an answer counts only with its cookie, once, and as the provider gave it
   const { subject } = newSubject({ email })
   const [one, other] = [await oidc.begin(), await oidc.begin()]
   const finish = (url: string, cookie: string) => oidc.finish({ url, cookie, ...newClient() })
-  const answer = await visit(one.url, subject)
+  const answer = await followProvider(config.publicUrl, one.url, subject)
   t.match(await finish(answer, other.cookie), { kind: 'refused' }, 'the state of another browser')
   t.match(await finish(answer, ''), { kind: 'refused' })
   t.match(await finish(answer, `${one.cookie.slice(0, -4)}AAAA`), { kind: 'refused' }, 'an altered cookie')
@@ -152,7 +96,10 @@ t.test('a code that was given for another nonce is refused', async (t) => {
   const { url, cookie } = await oidc.begin()
   const altered = new URL(url)
   altered.searchParams.set('nonce', 'the nonce of an attacker')
-  t.match(await oidc.finish({ url: await visit(altered.href, subject), cookie, ...newClient() }), { kind: 'refused' })
+  t.match(
+    await oidc.finish({ url: await followProvider(config.publicUrl, altered.href, subject), cookie, ...newClient() }),
+    { kind: 'refused' },
+  )
 })
 
 t.test('with OIDC_ROLE_CLAIM the provider gives and takes roles; the last owner remains', async (t) => {
@@ -183,16 +130,23 @@ t.test('with OIDC_ROLE_CLAIM the provider gives and takes roles; the last owner 
   t.equal(await core.audit.firstBroken(accountId), null)
 })
 
-t.test('with OIDC_ONLY passwords, links and passkeys log no one in', async (t) => {
-  const { email, userId } = await makeMember(service, owner.accountId, 'viewer')
-  const { people } = anotherProcess(t, service, { oidc: { ...settings, only: true }, signUp: 'open' })
-  t.match(await people.logIn({ email, password: PASSWORD, ...newClient() }), { kind: 'refused' })
-  const { url } = await people.passwordReset.link(userId)
-  const token = new URL(url).searchParams.get('token') as string
-  t.equal(await refused(people.passwordReset.use(token, 'a new fine secret', newClient())), 'linkInvalid')
-  t.equal(people.signUp.isOpen, false)
-  t.match(await logIn(newSubject({ email }).subject, people), { kind: 'session', userId })
-})
+t.test(
+  'with OIDC_ONLY passwords and mailed links log no one in; a link that the operator hands over does',
+  async (t) => {
+    const { email, userId } = await makeMember(service, owner.accountId, 'viewer')
+    const { people } = anotherProcess(t, service, { oidc: { ...settings, only: true }, signUp: 'open' })
+    t.match(await people.logIn({ email, password: PASSWORD, ...newClient() }), { kind: 'refused' })
+    const { url } = await people.passwordReset.link(userId)
+    const token = new URL(url).searchParams.get('token') as string
+    const use = () => people.passwordReset.use(token, 'a new fine secret', newClient())
+    await sql`update one_time_links set data = '{"mailed": true}' where user_id = ${userId}`
+    t.equal(await refused(use()), 'linkInvalid')
+    await sql`update one_time_links set data = '{}' where user_id = ${userId}`
+    t.match(await use(), { kind: 'session', userId })
+    t.equal(people.signUp.isOpen, false)
+    t.match(await logIn(newSubject({ email }).subject, people), { kind: 'session', userId })
+  },
+)
 
 t.test('a provider that cannot be reached is an error of the service', async (t) => {
   const { people } = anotherProcess(t, service, { oidc: { ...settings, issuer: 'http://127.0.0.1:1' } })

@@ -32,7 +32,7 @@ export type { LogIn, LogInResult, SecondFactor } from './log-in.ts'
 export { type LinkPage, linkTo } from './mail.ts'
 export type { UserSummary, Users } from './manage-users.ts'
 export type { Member, Members } from './members.ts'
-export type { Oidc } from './oidc.ts'
+export type { Oidc, OidcRefusal, OidcResult } from './oidc.ts'
 export type { Operators } from './operators.ts'
 export type { Passkey, Passkeys } from './passkeys.ts'
 export type { PasswordReset } from './password-reset.ts'
@@ -118,10 +118,13 @@ export function createPeople(dependencies: PeopleDependencies): People {
       allowMail: limits.invitation,
     }),
     signUp: createSignUp({ ...common, isOpen: config.signUp === 'open' && !config.oidc.only }),
-    passwordReset: createPasswordReset({ ...common, isOff: config.oidc.only }),
+    passwordReset: createPasswordReset({ ...common, byHandOnly: config.oidc.only }),
     totp: createTotp({ ...common, secrets, issuer: new URL(config.publicUrl).hostname }),
     passkeys: createPasskeys({ ...loggingIn, secrets, publicUrl: config.publicUrl }),
-    oidc: createOidc({ ...loggingIn, secrets, log, publicUrl: config.publicUrl, settings: config.oidc }),
+    oidc: createOidc({
+      ...loggingIn,
+      ...{ secrets, log, publicUrl: config.publicUrl, settings: config.oidc, isClosed: config.signUp === 'closed' },
+    }),
     secondFactor: (request) => completeLogIn({ ...loggingIn, secrets }, request),
     logIn: (request) => logIn(loggingIn, request),
     reauthenticate: (session, password, address) => reauthenticate(loggingIn, session, { password, address }),

@@ -18,31 +18,39 @@ interface ClaimedRoles {
 export interface OidcUserDependencies extends Pick<LogInDependencies, 'sql' | 'sessions'> {
   readonly log: Log
   readonly roleClaim: string | undefined
+  /** SIGN_UP=closed: no invitation makes a user. */
+  readonly isClosed: boolean
 }
+
+/**
+ * Why an ID token logs no user in. `unverified`: the provider has not verified the address. `unknown`: the address was not invited, or has no role.
+ * `unlinked`: its user is disabled, did not confirm the address here, or is another one at the provider.
+ */
+export type UserRefusal = 'unverified' | 'unknown' | 'unlinked'
 
 const MAX_ROLES = 50
 const MAX_INVITATIONS = 20
 
 /**
- * Returns the user of an ID token, and makes them if their address was invited or the role claim gives them a role; undefined if they may not
+ * Returns the user of an ID token, and makes them if their address was invited or the role claim gives them a role; or why they may not
  * log in. A user who exists is found by address only if both sides have verified it.
  */
 export async function oidcUser(
-  { sql, sessions, log, roleClaim }: OidcUserDependencies,
+  { sql, sessions, log, roleClaim, isClosed }: OidcUserDependencies,
   claims: IDToken,
   address: string,
-): Promise<number | undefined> {
+): Promise<number | UserRefusal> {
   const email = typeof claims.email === 'string' ? parseAddress(claims.email) : undefined
   if (!email || claims.email_verified !== true) {
     log.warn('log-in through OIDC refused: the provider has not verified the address')
-    return undefined
+    return 'unverified'
   }
   const roles = roleClaim === undefined ? undefined : readRoles(claims[roleClaim])
   const subject = `${claims.iss} ${claims.sub}`
   const userId = (await sql.begin(async (transaction) => {
     const known = await findKnown(transaction, subject, email.key)
-    if (known === 'refused') return undefined
-    if (known === undefined && !(await mayCome(transaction, roles, email.key))) return undefined
+    if (known === 'unlinked') return known
+    if (known === undefined && !(await mayCome(transaction, { roles, isClosed }, email.key))) return 'unknown'
     const name = typeof claims.name === 'string' ? clean(claims.name) : ''
     const id =
       known ??
@@ -56,9 +64,9 @@ export async function oidcUser(
     if (roles) await syncRoles(transaction, id, roles, by)
     else await acceptInvitations(transaction, id, email.key, by)
     return id
-  })) as number | undefined
+  })) as number | UserRefusal
   sessions.forget()
-  if (userId === undefined) log.warn('log-in through OIDC refused: the user has no role here')
+  if (typeof userId === 'string') log.warn({ reason: userId }, 'log-in through OIDC refused')
   return userId
 }
 
@@ -67,18 +75,23 @@ async function findKnown(
   sql: SqlTransaction,
   subject: string,
   emailKey: string,
-): Promise<number | 'refused' | undefined> {
+): Promise<number | 'unlinked' | undefined> {
   const [row] = await sql<{ id: number }[]>`select id from users where oidc_subject = ${subject}`
   const user = row ? await selectUser(sql, row.id) : await selectUserByEmail(sql, emailKey)
   if (!user) return undefined
-  if (user.disabled || (!row && !user.verified)) return 'refused'
+  if (user.disabled || (!row && !user.verified)) return 'unlinked'
   if (row) return user.id
   const linked = await sql`update users set oidc_subject = ${subject} where id = ${user.id} and oidc_subject is null`
-  return linked.count > 0 ? user.id : 'refused'
+  return linked.count > 0 ? user.id : 'unlinked'
 }
 
-async function mayCome(sql: SqlTransaction, roles: ClaimedRoles | undefined, emailKey: string): Promise<boolean> {
+async function mayCome(
+  sql: SqlTransaction,
+  { roles, isClosed }: { readonly roles: ClaimedRoles | undefined; readonly isClosed: boolean },
+  emailKey: string,
+): Promise<boolean> {
   if (roles) return roles.operator || roles.accounts.length > 0
+  if (isClosed) return false
   const invited = await sql`
     select from invitations where email_key = ${emailKey} and accepted_at is null and revoked_at is null and expires_at > service_now() limit 1`
   return invited.count > 0

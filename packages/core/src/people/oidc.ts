@@ -2,8 +2,8 @@ import type { Configuration, IDToken } from 'openid-client'
 import type { Log } from '../platform/log.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { boundedFetch } from './bounded-fetch.ts'
-import type { LogInDependencies, LogInResult } from './log-in.ts'
-import { oidcUser } from './oidc-user.ts'
+import { type LogInDependencies, type LogInResult, tooMany } from './log-in.ts'
+import { oidcUser, type UserRefusal } from './oidc-user.ts'
 import type { Client } from './person.ts'
 import { sha256 } from './tokens.ts'
 
@@ -12,6 +12,8 @@ export interface Oidc {
   /** Whether OIDC_ISSUER is set; and whether it is the only way to log in. */
   readonly isOn: boolean
   readonly only: boolean
+  /** Host of OIDC_ISSUER, by which users know the provider; empty if there is none. */
+  readonly host: string
   /**
    * The page of the provider to send the browser to. `cookie` must be stored in the browser (HttpOnly, 10 minutes) and given to `finish`: it
    * binds the answer to this browser. Throws notReady if the provider cannot be reached.
@@ -19,12 +21,23 @@ export interface Oidc {
   begin(): Promise<{ url: string; cookie: string }>
   /**
    * Logs in with the answer of the provider at `/app/oidc`. `url`: the whole URL that was called, with the host of PUBLIC_URL. Refused unless
-   * state, nonce and signature are right and the provider has verified the address; the reason is logged.
+   * state, nonce, issuer, audience and signature are right and the provider has verified the address; details are logged. Refusals of one
+   * network count with those of other log-ins.
    */
   finish(
     request: Client & { readonly url: string; readonly cookie: string; readonly replaces?: string | undefined },
-  ): Promise<LogInResult>
+  ): Promise<OidcResult>
 }
+
+/**
+ * Why a log-in is refused. `expired`: it was begun in another browser, used, or begun more than 10 minutes ago. `cancelled`: the provider says so.
+ * `invalid`: the answer of the provider is wrong, or it gave none. The others: see oidc-user.ts.
+ */
+export type OidcRefusal = 'expired' | 'cancelled' | 'invalid' | UserRefusal
+
+export type OidcResult =
+  | Extract<LogInResult, { kind: 'session' | 'too-many' }>
+  | { readonly kind: 'refused'; readonly reason: OidcRefusal }
 
 export interface OidcSettings {
   readonly issuer: string | undefined
@@ -40,6 +53,8 @@ export interface OidcDependencies extends LogInDependencies {
   readonly log: Log
   readonly publicUrl: string
   readonly settings: OidcSettings
+  /** SIGN_UP=closed: no invitation makes a user. */
+  readonly isClosed: boolean
 }
 
 interface Pending {
@@ -56,13 +71,14 @@ const SECONDS_PER_CALL = 10
 const CONFIG_AGE_MS = 3_600_000
 
 export function createOidc(dependencies: OidcDependencies): Oidc {
-  const { clock, secrets, settings, log, publicUrl } = dependencies
+  const { clock, secrets, settings, log, publicUrl, limits } = dependencies
   const redirectUri = `${publicUrl}/app/oidc`
   const provider = createProvider(settings)
 
   return {
     isOn: settings.issuer !== undefined,
     only: settings.only,
+    host: settings.issuer === undefined ? '' : new URL(settings.issuer).host,
     async begin() {
       const client = await import('openid-client')
       const config = await provider()
@@ -81,11 +97,15 @@ export function createOidc(dependencies: OidcDependencies): Oidc {
     },
     async finish({ url, cookie, address, agent, replaces }) {
       const pending = readPending(secrets, cookie)
-      if (!pending || pending.until < clock.now()) return { kind: 'refused' }
+      if (!pending || pending.until < clock.now()) return refused('expired')
+      const allowed = await limits.logIn(`oidc ${pending.state}`, address)
+      if (!allowed.allowed) return tooMany(clock, allowed)
       const claims = await exchange(url, pending)
-      if (!claims || !(await useOnce(dependencies, pending.state))) return { kind: 'refused' }
+      if (typeof claims === 'string') return refused(claims)
+      if (!(await useOnce(dependencies, pending.state))) return refused('expired')
       const userId = await oidcUser({ ...dependencies, roleClaim: settings.roleClaim }, claims, address)
-      if (userId === undefined) return { kind: 'refused' }
+      if (typeof userId === 'string') return refused(userId)
+      allowed.release()
       const token = (await dependencies.sql.begin((transaction) =>
         dependencies.sessions.begin(transaction, userId, 'oidc', { address, agent }, replaces),
       )) as string
@@ -93,23 +113,26 @@ export function createOidc(dependencies: OidcDependencies): Oidc {
     },
   }
 
-  async function exchange(url: string, { state, nonce, verifier }: Pending): Promise<IDToken | undefined> {
+  async function exchange(
+    url: string,
+    { state, nonce, verifier }: Pending,
+  ): Promise<IDToken | 'cancelled' | 'invalid'> {
     const client = await import('openid-client')
     try {
       // The path and host are those that the provider was given, whatever was called.
       const answer = new URL(redirectUri)
       answer.search = new URL(url).search
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true }
-      return (await client.authorizationCodeGrant(await provider(), answer, checks)).claims()
+      return (await client.authorizationCodeGrant(await provider(), answer, checks)).claims() ?? 'invalid'
     } catch (error) {
-      log.warn(
-        { code: (error as { code?: unknown }).code, problem: (error as Error).message },
-        'log-in through OIDC refused',
-      )
-      return undefined
+      const { code, message } = error as Error & { readonly code?: unknown }
+      log.warn({ code, problem: message }, 'log-in through OIDC refused')
+      return error instanceof client.AuthorizationResponseError ? 'cancelled' : 'invalid'
     }
   }
 }
+
+const refused = (reason: OidcRefusal): OidcResult => ({ kind: 'refused', reason })
 
 /** Returns a function that gives the description of the provider, read again after an hour or a failure. */
 function createProvider({ issuer, clientId, clientSecret }: OidcSettings): () => Promise<Configuration> {
@@ -134,7 +157,8 @@ async function discover(issuer: string, clientId: string, clientSecret: string |
     return await client.discovery(new URL(issuer), clientId, clientSecret, undefined, {
       timeout: SECONDS_PER_CALL,
       [client.customFetch]: boundedFetch,
-      ...(isPlain ? { execute: [client.allowInsecureRequests] } : {}),
+      // Signatures are checked although the token comes from the provider itself: a proxy in between may end TLS.
+      execute: [client.enableNonRepudiationChecks, ...(isPlain ? [client.allowInsecureRequests] : [])],
     })
   } catch (error) {
     throw new ServiceError('notReady', { reason: 'OIDC_ISSUER could not be reached', cause: error })

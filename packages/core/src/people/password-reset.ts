@@ -21,7 +21,7 @@ export interface PasswordReset {
    * sent afterwards.
    */
   request(email: string, client: Client): Promise<{ kind: 'sent' } | { kind: 'too-many'; until: Date }>
-  /** A link for the operator to hand over, valid for 24 hours. Throws parameterInvalid (user). */
+  /** A link for the operator to hand over, valid for 24 hours, also with OIDC_ONLY. Throws parameterInvalid (user). */
   link(userId: number): Promise<{ url: string; expiresAt: Date }>
   isValid(token: string): Promise<boolean>
   /**
@@ -39,8 +39,8 @@ export interface PasswordResetDependencies {
   readonly limits: LogInLimits
   readonly passwords: PasswordCheck
   readonly sessions: SessionKeeper
-  /** OIDC_ONLY: no link works. */
-  readonly isOff: boolean
+  /** OIDC_ONLY: only links that an operator handed over work, so that a broken provider locks no operator out. */
+  readonly byHandOnly: boolean
 }
 
 const MINUTES = 60
@@ -51,7 +51,7 @@ export function createPasswordReset(dependencies: PasswordResetDependencies): Pa
 
   async function sendLink(emailKey: string): Promise<void> {
     const user = await selectUserByEmail(sql, emailKey)
-    if (dependencies.isOff || !user || user.disabled || user.email === null) return
+    if (dependencies.byHandOnly || !user || user.disabled || user.email === null) return
     const { token } = await makeLink(sql, {
       purpose: 'reset',
       userId: user.id,
@@ -79,7 +79,8 @@ export function createPasswordReset(dependencies: PasswordResetDependencies): Pa
     async use(token, password, client) {
       const link = await peekLink(sql, 'reset', token)
       const user = link?.userId ? await selectUser(sql, link.userId) : undefined
-      if (dependencies.isOff || !user || user.disabled || user.holderOf !== null) throw new ServiceError('linkInvalid')
+      if (!user || user.disabled || user.holderOf !== null) throw new ServiceError('linkInvalid')
+      if (dependencies.byHandOnly && link?.data.mailed === true) throw new ServiceError('linkInvalid')
       await requireUncommon(password, [user.name, user.email ?? ''])
       const hash = await passwords.hash(password)
       await sql.begin(async (transaction) => {

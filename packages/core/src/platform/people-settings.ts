@@ -26,5 +26,9 @@ export const PEOPLE_SETTINGS: readonly { name: string; default: string; meaning:
     meaning:
       'Claim of the ID token with the roles of a user, which replace those set here at each log-in: operator, owner, developer, support or viewer (of the oldest account), or with an account, owner:12. If empty, users are invited as usual.',
   },
-  { name: 'OIDC_ONLY', default: '0', meaning: '1: users can log in only through OIDC_ISSUER.' },
+  {
+    name: 'OIDC_ONLY',
+    default: '0',
+    meaning: '1: users can log in only through OIDC_ISSUER, and by links that "postrider user link" prints.',
+  },
 ]

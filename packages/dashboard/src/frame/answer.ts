@@ -29,6 +29,8 @@ export interface RedirectAnswer {
   readonly to: string
   /** Name of the sentence in the catalogue (frame/said.ts) that the next page says once. */
   readonly said?: string
+  /** Value for this browser to keep until the log-in that it begins is over; see attempt-cookie.ts. */
+  readonly begun?: string
 }
 
 /** Any other response: a download, an image, the HTML of a message. */
@@ -37,6 +39,8 @@ export interface FileAnswer {
   readonly type: string
   readonly body: Buffer | string | NodeJS.ReadableStream
   readonly headers?: Readonly<Record<string, string>>
+  /** As in RedirectAnswer. */
+  readonly begun?: string
 }
 
 /** A log-in or log-out: the session to set or to clear, and where to go. */

@@ -27,6 +27,8 @@ export interface Call {
   readonly visitor?: Visitor | undefined
   /** The session's token, which a log-in makes invalid. */
   readonly token?: string | undefined
+  /** Value that the browser kept of the log-in that it began; empty without one. */
+  readonly begun: string
 }
 
 /** The input of a page for a visitor. */

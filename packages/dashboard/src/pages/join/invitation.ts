@@ -4,6 +4,7 @@ import { type Answer, gate, redirect, session } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
 import { type Call, field, passwordField, type UserCall } from '../../frame/call.ts'
 import { frameWords } from '../../frame/frame-words.ts'
+import { oidcWords } from '../start/oidc-words.ts'
 import { formGate, goneGate, newPassword, tokenField } from './gates.ts'
 import { joinWords } from './join-words.ts'
 
@@ -20,6 +21,14 @@ function forNewcomer(call: Call, token: string, open: OpenInvitation, problem?: 
   const words = joinWords(language)
   const { email, accountName } = open
   if (config.signUp === 'closed') return goneGate(call, words.invitationGone)
+  const { oidc } = call.core.people
+  if (oidc.only) {
+    const title = words.joinTitle(accountName)
+    return gate({
+      title,
+      body: html`<div class="card"><div><h1>${title}</h1><p class="lead">${invitedAs(call, open)}</p></div><p>${words.byProvider(email)}</p><a class="btn main wide" href="/app/oidc/begin">${oidcWords(language).continueWith(oidc.host)}</a></div>`,
+    })
+  }
   return formGate({
     title: words.joinTitle(accountName),
     lead: invitedAs(call, open),

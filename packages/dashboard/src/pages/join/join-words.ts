@@ -10,6 +10,7 @@ export const joinWords = catalogue({
     invitedHere: 'The invitation was made for this address.',
     password: 'Password',
     passwordHint: '8 characters or more. A sentence is fine, and so is a password manager.',
+    byProvider: (email: string) => `Log in as ${email}; you are then a member of the account.`,
     hasUser: (email: string) => `${email} has a user here already. Log in, and you come back to this page.`,
     logIn: 'Log in',
     logOut: 'Log out',
@@ -51,6 +52,7 @@ export const joinWords = catalogue({
     invitedHere: 'Für diese Adresse gilt die Einladung.',
     password: 'Passwort',
     passwordHint: 'Mindestens 8 Zeichen. Ein Satz ist gut, ein Passwortmanager auch.',
+    byProvider: (email) => `Melden Sie sich als ${email} an; danach gehören Sie zum Konto.`,
     hasUser: (email) =>
       `Für ${email} gibt es hier schon einen Benutzer. Melden Sie sich an; danach geht es hier weiter.`,
     logIn: 'Anmelden',

@@ -1,6 +1,6 @@
 import { type DashboardRoute, everybody, users } from '../../frame/routes.ts'
 import { acceptInvitation, invitationPage, joinAccount } from './invitation.ts'
-import { forgottenForm, requestReset, resetPage, resetPassword } from './new-password.ts'
+import { forgottenPage, requestReset, resetPage, resetPassword } from './new-password.ts'
 import { signUp, signUpForm, verify, verifyPage } from './sign-up.ts'
 
 /** The ways in besides the log-in: invitation, sign-up, and a forgotten password. */
@@ -12,7 +12,7 @@ export const JOIN: readonly DashboardRoute[] = [
   everybody('POST', '/sign-up', signUp),
   everybody('GET', '/verify', verifyPage),
   everybody('POST', '/verify', verify),
-  everybody('GET', '/forgotten', async (call) => forgottenForm(call)),
+  everybody('GET', '/forgotten', async (call) => forgottenPage(call)),
   everybody('POST', '/forgotten', requestReset),
   everybody('GET', '/reset', resetPage),
   everybody('POST', '/reset', resetPassword),

@@ -1,12 +1,17 @@
 import { html, inputField } from '@postrider/ui'
-import type { Answer } from '../../frame/answer.ts'
+import { type Answer, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
 import { type Call, field, passwordField } from '../../frame/call.ts'
 import { afterPassword, tooManyText } from '../start/log-in.ts'
 import { formGate, goneGate, newPassword, sentGate, tokenField } from './gates.ts'
 import { joinWords } from './join-words.ts'
 
-export function forgottenForm({ form, language }: Call, problem?: string, status?: number): Answer {
+/** With OIDC_ONLY no password logs anyone in, so there is none to forget. */
+export function forgottenPage(call: Call): Answer {
+  return call.core.people.oidc.only ? redirect('/app/login') : forgottenForm(call)
+}
+
+function forgottenForm({ form, language }: Call, problem?: string, status?: number): Answer {
   const words = joinWords(language)
   return formGate({
     title: words.forgotten,
@@ -31,6 +36,7 @@ export function forgottenForm({ form, language }: Call, problem?: string, status
 
 export async function requestReset(call: Call): Promise<Answer> {
   const { core, form, request, address, language } = call
+  if (core.people.oidc.only) return redirect('/app/login')
   const email = field(form, 'email')
   const result = await core.people.passwordReset.request(email, { address, agent: request.headers['user-agent'] })
   if (result.kind === 'too-many') return forgottenForm(call, tooManyText(call, result.until), 429)

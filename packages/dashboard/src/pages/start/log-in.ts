@@ -1,35 +1,57 @@
 import type { LogInResult } from '@postrider/core'
-import { html, inputField } from '@postrider/ui'
+import { type Html, html, inputField } from '@postrider/ui'
 import { type Answer, gate, session } from '../../frame/answer.ts'
 import { type Call, field, passwordField } from '../../frame/call.ts'
+import { oidcWords } from './oidc-words.ts'
 import { ownPath } from './own-path.ts'
 import { startWords } from './start-words.ts'
 
 interface LogInState {
   readonly email?: string
   readonly problem?: string
+  /** Why another way to log in failed. */
+  readonly note?: string
   readonly status?: number
 }
 
 /** The form of the log-in; it leads back to the page that needs it. */
-export function logInForm(call: Call, { email = '', problem, status = 200 }: LogInState = {}): Answer {
-  const words = startWords(call.language)
+export function logInForm(call: Call, state: LogInState = {}): Answer {
+  const { core, config, language } = call
+  const words = startWords(language)
+  const { oidc, signUp } = core.people
   const to = ownPath(field(call.query, 'to') || field(call.form, 'to'))
+  const ways = [oidc.isOn && providerLink(call, to), !oidc.only && passwordForm(call, to, state)].filter(Boolean)
   return gate({
-    status,
+    status: state.status ?? 200,
     title: words.logIn,
-    body: html`<div class="card"><h1>${words.logIn}</h1><form class="stack s" method="post" action="/app/login"><input type="hidden" name="to" value="${to}">
-${inputField({ name: 'email', label: words.email, autocomplete: 'username webauthn', value: email, required: true, autofocus: email === '' })}
-${inputField({ name: 'password', label: words.password, type: 'password', autocomplete: 'current-password', required: true, problem, aside: html`<a class="push small" href="/app/forgotten">${words.forgotten}</a>` })}
-<button class="btn main wide" type="submit">${words.logIn}</button></form></div>
-<p class="hint">${words.where(new URL(call.config.publicUrl).host)}${call.core.people.signUp.isOpen && html` ${words.noUser} <a href="/app/sign-up">${words.signUp}</a>`}</p>`,
+    body: html`<div class="card"><h1>${words.logIn}</h1>${state.note !== undefined && html`<p class="oops" role="alert">${state.note}</p>`}${ways.map(
+      (way, at) => html`${at > 0 && html`<div class="or">${words.or}</div>`}${way}`,
+    )}</div>
+<p class="hint">${words.where(new URL(config.publicUrl).host)}${signUp.isOpen && html` ${words.noUser} <a href="/app/sign-up">${words.signUp}</a>`}</p>`,
   })
+}
+
+function passwordForm({ language }: Call, to: string, { email = '', problem }: LogInState): Html {
+  const words = startWords(language)
+  return html`<form class="stack s" method="post" action="/app/login"><input type="hidden" name="to" value="${to}">
+${inputField({ name: 'email', label: words.email, autocomplete: 'username', value: email, required: true, autofocus: email === '' })}
+${inputField({ name: 'password', label: words.password, type: 'password', autocomplete: 'current-password', required: true, problem, aside: html`<a class="push small" href="/app/forgotten">${words.forgotten}</a>` })}
+<button class="btn main wide" type="submit">${words.logIn}</button></form>`
+}
+
+/** The way through the OpenID provider: the only one with OIDC_ONLY. */
+function providerLink({ core, language }: Call, to: string): Html {
+  const { host, only } = core.people.oidc
+  const path = `/app/oidc/begin?to=${encodeURIComponent(to)}`
+  return html`<a class="btn wide${only && ' main'}" href="${path}">${oidcWords(language).continueWith(host)}</a>`
 }
 
 /** Logs in by password. */
 export async function logIn(call: Call): Promise<Answer> {
   const { core, form, request, address, language, token } = call
   const words = startWords(language)
+  const { oidc } = core.people
+  if (oidc.only) return logInForm(call, { note: oidcWords(language).only(oidc.host), status: 403 })
   const email = field(form, 'email')
   const password = passwordField(form)
   const agent = request.headers['user-agent']

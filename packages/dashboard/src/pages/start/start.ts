@@ -7,6 +7,7 @@ import { mayIn } from '../../frame/visitor.ts'
 import { firstForm, useFirstLink } from './first.ts'
 import { enterCode, logIn, logInForm } from './log-in.ts'
 import { messageById } from './message-by-id.ts'
+import { beginOidc, finishOidc } from './oidc.ts'
 import { choosePreferences } from './preferences.ts'
 import { startWords } from './start-words.ts'
 
@@ -19,6 +20,8 @@ export const START: readonly DashboardRoute[] = [
   everybody('POST', '/login', logIn),
   everybody('GET', '/login/code', async () => redirect('/app/login')),
   everybody('POST', '/login/code', enterCode),
+  everybody('GET', '/oidc/begin', beginOidc),
+  everybody('GET', '/oidc', finishOidc),
   users('POST', '/logout', logOut),
   everybody('GET', '/first', firstForm),
   everybody('POST', '/first', useFirstLink),

@@ -34,6 +34,10 @@ export const PICTURED: readonly (readonly [name: string, path: string | Find])[]
   ['webhook-new', '/app/:account/webhooks/new'],
   ['webhook', addedWebhook],
   ['accounts', '/app/accounts'],
+  ['subaccounts', addedSubaccount],
+  ['subaccount-new', '/app/:account/subaccounts/new'],
+  ['subaccount', '/app/:account/subaccounts/dock2'],
+  ['credits', '/app/:account/credits'],
   ['team', '/app/:account/team'],
   ['team-new', '/app/:account/team/new'],
   ['settings', '/app/:account/settings'],
@@ -72,4 +76,16 @@ async function addedTemplate(page: Page, account: string): Promise<string> {
   await page.fill('[name=html]', `${html}<p>Yours,<br>{{shop.name}}</p>`)
   await page.click('#page form .btn[value=new]')
   return new URL(page.url()).pathname
+}
+
+/** Adds a subaccount and gives it some credit. */
+async function addedSubaccount(page: Page, account: string): Promise<string> {
+  await page.goto(`${account}/subaccounts/new`)
+  await page.fill('[name=username]', 'dock2')
+  await page.fill('[name=email]', 'dock2@northwind.example')
+  await page.click('#page form button[type=submit]')
+  await page.goto(`${account}/subaccounts/dock2`)
+  await page.fill('[name=amount]', '25000')
+  await page.click('[value=increase]')
+  return new URL(`${account}/subaccounts`).pathname
 }

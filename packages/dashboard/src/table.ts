@@ -1,6 +1,7 @@
 import type { DashboardRoute } from './frame/routes.ts'
 import { OPERATED_ACCOUNTS } from './pages/accounts/accounts.ts'
 import { AUDIT } from './pages/audit/audit.ts'
+import { CREDITS } from './pages/credits/credits.ts'
 import { DOMAINS } from './pages/domains/domains.ts'
 import { FIRST_STEPS } from './pages/first-steps/first-steps.ts'
 import { JOIN } from './pages/join/join.ts'
@@ -15,6 +16,7 @@ import { SETTINGS } from './pages/settings/settings.ts'
 import { SOURCES } from './pages/sources/sources.ts'
 import { START } from './pages/start/start.ts'
 import { STATISTICS } from './pages/statistics/statistics.ts'
+import { SUBACCOUNTS } from './pages/subaccounts/subaccounts.ts'
 import { SUPPRESSIONS } from './pages/suppressions/suppressions.ts'
 import { TEAM } from './pages/team/team.ts'
 import { TEMPLATES } from './pages/templates/templates.ts'
@@ -31,6 +33,8 @@ export const ROUTES: readonly DashboardRoute[] = [
   ...SUPPRESSIONS,
   ...STATISTICS,
   ...KEYS,
+  ...SUBACCOUNTS,
+  ...CREDITS,
   ...TEAM,
   ...SETTINGS,
   ...AUDIT,

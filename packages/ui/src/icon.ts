@@ -15,6 +15,8 @@ export type IconName =
   | 'key'
   | 'ban'
   | 'users'
+  | 'tree'
+  | 'coins'
   | 'gear'
   | 'queue'
   | 'server'

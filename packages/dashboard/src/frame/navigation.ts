@@ -61,6 +61,8 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
   {
     title: 'account',
     entries: [
+      { name: 'subaccounts', icon: 'tree', path: 'subaccounts', right: 'subaccounts', key: 'b' },
+      { name: 'credits', icon: 'coins', path: 'credits', right: 'credits', key: 'x' },
       { name: 'team', icon: 'users', path: 'team', right: 'team', key: 't' },
       { name: 'settings', icon: 'gear', path: 'settings', right: 'account.read', key: 'c' },
       { name: 'audit', icon: 'book', path: 'audit', right: 'audit', key: 'a' },

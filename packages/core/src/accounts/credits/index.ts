@@ -3,6 +3,7 @@ import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import { type Actor, noteChange, OPERATOR } from '../audit/index.ts'
 import { type Credit, type CreditSpan, type CreditUsage, MAX_CREDIT } from './credit.ts'
 import { parseSpan } from './days.ts'
+import { type CreditOutlook, outlook } from './outlook.ts'
 import {
   accountExists,
   addToBalance,
@@ -17,6 +18,7 @@ import {
 } from './store.ts'
 
 export type { Credit, CreditPeriod, CreditSpan, CreditUsage, RecurringCredit } from './credit.ts'
+export type { CreditOutlook } from './outlook.ts'
 
 /** Grants and reports credit. Messages are charged when they are accepted (messages/store.ts, sql/0015_credits.sql). */
 export interface Credits {
@@ -26,6 +28,8 @@ export interface Credits {
    * Returns the credit used in the date range, in total and for a page of its days. Throws dateInvalid, datesReversed.
    */
   usage(accountId: number, span: CreditSpan): Promise<CreditUsage>
+  /** See outlook.ts. */
+  outlook(accountId: number): Promise<CreditOutlook>
   /** Adds one-time credit. Throws parameterInvalid (account), creditInvalid (amount, or the account has no limit). */
   grant(accountId: number, amount: number, by?: Actor): Promise<Credit>
   /**
@@ -79,6 +83,8 @@ export function createCredits(sql: Sql): Credits {
       ])
       return { used, available, days, total }
     },
+
+    outlook: (accountId) => outlook(sql, accountId),
 
     grant: (accountId, amount, by = OPERATOR) =>
       change(accountId, by, 'credit.grant', async (transaction, before) => {

@@ -110,3 +110,63 @@ export async function lockAccount(sql: AnySql, accountId: number): Promise<boole
   const rows = await sql`select from accounts where id = ${accountId} and deleted_at is null for no key update`
   return rows.count > 0
 }
+
+/** The use of an account: `used` in the last 30 days, `recent` in the last 14, and the `days` of those since the first use. */
+export interface Use {
+  readonly used: number
+  readonly recent: number
+  readonly days: number
+}
+
+/** Returns the database's time, and the use of each of these accounts; those without any are missing. */
+export async function selectUses(
+  sql: AnySql,
+  accountIds: readonly number[],
+): Promise<{ now: Date; uses: Map<number, Use> }> {
+  const rows = await sql<(Use & { now: Date; accountId: number | null })[]>`
+    select t.now, u.account_id as "accountId", coalesce(sum(u.used), 0)::float8 as used,
+           coalesce(sum(u.used) filter (where u.day > t.today - 14), 0)::float8 as recent,
+           coalesce(t.today - min(u.day) filter (where u.day > t.today - 14) + 1, 14) as days
+      from (select service_now() as now, (service_now() at time zone 'UTC')::date as today) t
+      left join credit_usage u on u.account_id = any(${[...accountIds]}::int[]) and u.day > t.today - 30
+     group by t.now, t.today, u.account_id`
+  const uses = rows.flatMap(({ accountId, used, recent, days }) =>
+    accountId === null ? [] : [[accountId, { used, recent, days }] as const],
+  )
+  return { now: rows[0]?.now as Date, uses: new Map(uses) }
+}
+
+/** Returns the credits of accounts. Unlimited ones are missing. */
+export async function selectCredits(sql: AnySql, accountIds: readonly number[]): Promise<Map<number, Credit>> {
+  const rows = await sql<CreditRow[]>`
+    select ${columns(sql)} from credit_balances b where account_id = any(${[...accountIds]}::int[])`
+  return new Map(rows.map((row) => [row.accountId, asCredit(row)]))
+}
+
+/** Subaccounts whose use is added to that of their parent. */
+const MAX_PAYERS = 1000
+
+/** Returns the account, and its subaccounts that use its credit. */
+export async function selectPayers(sql: AnySql, accountId: number): Promise<number[]> {
+  const rows = await sql<{ id: number }[]>`
+    select a.id from accounts a
+     where a.parent_id = ${accountId} and a.deleted_at is null
+       and not exists (select from credit_balances b where b.account_id = a.id)
+     order by a.id limit ${MAX_PAYERS}`
+  return [accountId, ...rows.map(({ id }) => id)]
+}
+
+/** Entries of the audit log that are searched for the last grant. */
+const MAX_ENTRIES = 10_000
+
+/** Returns the one-time credit after the last change by the operator or the parent; null if there is none or it was unlimited. */
+export async function lastGrant(sql: AnySql, accountId: number): Promise<number | null> {
+  const [row] = await sql<{ credit: string | null }[]>`
+    select l.after ->> 'credit' as credit
+      from (select * from audit_log where account_id = ${accountId} order by number desc limit ${MAX_ENTRIES}) l
+      join accounts a on a.id = l.account_id
+     where starts_with(l.action, 'credit.') and l.object in ('account ' || a.id, 'subaccount ' || a.username)
+     order by l.number desc limit 1`
+  const credit = Number(row?.credit ?? Number.NaN)
+  return Number.isFinite(credit) ? credit : null
+}

@@ -7,25 +7,27 @@ import { selectCredit } from '../credits/store.ts'
 import { changeCredit } from './change-credit.ts'
 import { createSubaccount, type NewSubaccount } from './create.ts'
 import { setDisabled } from './disable.ts'
-import { listSubaccounts } from './list.ts'
+import { listFigures, listSubaccounts } from './list.ts'
 import { decrease, increase, known, setRecurring } from './move-credit.ts'
 import { removeSubaccount } from './remove.ts'
 import { type SubaccountPage, selectSubaccount } from './store.ts'
-import type { Subaccount, SubaccountCredit } from './subaccount.ts'
+import type { Subaccount, SubaccountCredit, SubaccountFigures } from './subaccount.ts'
 import { type SubaccountChanges, updateSubaccount } from './update.ts'
 
 export type { NewSubaccount } from './create.ts'
-export type { CreditType, Subaccount, SubaccountCredit } from './subaccount.ts'
+export type { CreditType, Subaccount, SubaccountCredit, SubaccountFigures } from './subaccount.ts'
 export type { SubaccountChanges } from './update.ts'
 
 /**
- * The accounts under an account, each identified by its case-insensitive user name. Every function except create and
- * list throws subaccountUnknown. Changes are recorded in the audit logs of both accounts.
+ * The accounts under an account, each identified by its case-insensitive user name. Every function except create, list
+ * and figures throws subaccountUnknown. Changes are recorded in the audit logs of both accounts.
  */
 export interface Subaccounts {
   create(parent: Account, subaccount: NewSubaccount, by?: Actor): Promise<{ subaccount: Subaccount; secret: string }>
   /** A page sorted by name, and the total number. */
   list(parentId: number, page: SubaccountPage): Promise<{ subaccounts: Subaccount[]; total: number }>
+  /** The same page with the figures of each subaccount. */
+  figures(parentId: number, page: SubaccountPage): Promise<{ subaccounts: SubaccountFigures[]; total: number }>
   /**
    * Changing to `unlimited` returns the remaining one-time credit to the parent; changing to `one_time_credit` starts
    * with a balance of 0. Throws subaccountEmailInvalid, passwordWeak.
@@ -52,6 +54,7 @@ export function createSubaccounts(sql: Sql): Subaccounts {
   return {
     create: (parent, subaccount, by = OPERATOR) => createSubaccount(sql, parent, subaccount, { by, hashPassword }),
     list: (parentId, page) => listSubaccounts(sql, parentId, page),
+    figures: (parentId, page) => listFigures(sql, parentId, page),
     update: (parentId, username, changes, by = OPERATOR) =>
       updateSubaccount({ sql, hashPassword }, { parentId, username, by }, changes),
     setDisabled: (parentId, username, disabled, by = OPERATOR) =>

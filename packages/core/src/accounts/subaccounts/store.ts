@@ -68,8 +68,12 @@ export interface SubaccountPage {
 }
 
 /** Sorted by name. */
-export async function selectSubaccounts(sql: AnySql, parentId: number, page: SubaccountPage): Promise<Subaccount[]> {
-  return sql<Subaccount[]>`
+export async function selectSubaccounts(
+  sql: AnySql,
+  parentId: number,
+  page: SubaccountPage,
+): Promise<StoredSubaccount[]> {
+  return sql<StoredSubaccount[]>`
     select ${columns(sql)} from accounts a
      where a.parent_id = ${parentId} and a.deleted_at is null
        and (${page.username ?? null}::text is null or lower(a.username) = lower(${page.username ?? null}::text))

@@ -18,6 +18,15 @@ export interface SubaccountCredit extends Credit {
   readonly username: string
 }
 
+/** A subaccount with its use in the last 30 days, its use per day, and when its own credit is used up at this pace (credits/outlook.ts). */
+export interface SubaccountFigures extends Subaccount {
+  readonly id: number
+  readonly credit: Credit
+  readonly used: number
+  readonly perDay: number
+  readonly runsOutAt: Date | null
+}
+
 export function creditTypeOf({ limited }: { limited: boolean }): CreditType {
   return limited ? 'one_time_credit' : 'unlimited'
 }

@@ -37,6 +37,7 @@ async function overview(call: AccountCall): Promise<Answer> {
     trialOf(call),
   ])
   const domains = may('domains') ? await unwellDomains(call) : []
+  const credit = may('credits') ? await core.credits.outlook(own.id) : undefined
   const total = sumOf(counts)
   const seg = html`<nav class="seg" aria-label="${words.span}">${(Object.keys(SPANS) as SpanName[]).map(
     (name) =>
@@ -45,14 +46,14 @@ async function overview(call: AccountCall): Promise<Answer> {
   const lead =
     total.accepted === 0
       ? words.none
-      : `${words.calm(call.format.share(total.delivered, total.accepted))}${standing.holds.length + domains.length > 0 ? ` ${words.attention}` : ''}`
+      : `${words.calm(call.format.share(total.delivered, total.accepted))}${standing.holds.length + domains.length > 0 || credit?.isLow ? ` ${words.attention}` : ''}`
   return page({
     title: words.title,
     live: 'events',
     body: html`<header class="head"><div><h1>${words.title}</h1><p class="lead">${lead}</p></div><div class="row">${seg}</div></header>${trialNote(call, trial)}
 ${tiles(call, counts, total)}
 ${throughput(call, counts, span)}
-<div class="cols even"><section class="box w7">${deliveryTimes(call, times.stats)}</section><section class="box w5">${needsAttention(call, domains, standing.holds)}</section></div>
+<div class="cols even"><section class="box w7">${deliveryTimes(call, times.stats)}</section><section class="box w5">${needsAttention(call, { domains, holds: standing.holds, credit })}</section></div>
 ${reputationMeters(call, sumOf(month ?? counts))}`,
   })
 }

@@ -1,6 +1,7 @@
-import { type AuthenticationResponseJSON, verifyAuthenticationResponse } from '@simplewebauthn/server'
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { Sql } from '../platform/database/database.ts'
 import type { Challenges } from './challenges.ts'
+import { loadWebAuthn } from './load-webauthn.ts'
 
 /** RFC-sized credential ids have at most 1,023 octets (WebAuthn 4). */
 const MAX_ID = 1400
@@ -25,6 +26,7 @@ export async function checkPasskey(
   if (!passkey) return undefined
   const { userId, publicKey, counter } = passkey
   let challenge = ''
+  const { verifyAuthenticationResponse } = await loadWebAuthn()
   const info = await verifyAuthenticationResponse({
     response,
     expectedChallenge: (given) => challenges.isOurs((challenge = given)),

@@ -1,11 +1,8 @@
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  type RegistrationResponseJSON,
-  verifyRegistrationResponse,
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
 } from '@simplewebauthn/server'
 import { ALL_ACCOUNTS, noteChange } from '../accounts/audit/index.ts'
 import type { AnySql } from '../platform/database/database.ts'
@@ -13,6 +10,7 @@ import { invalidParameter, ServiceError } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { createChallenges } from './challenges.ts'
 import { checkPasskey } from './check-passkey.ts'
+import { loadWebAuthn } from './load-webauthn.ts'
 import { type LogInDependencies, type LogInResult, tooMany } from './log-in.ts'
 import type { Client } from './person.ts'
 import { type Reauthentication, requireFresh } from './reauthenticate.ts'
@@ -79,6 +77,7 @@ export function createPasskeys(dependencies: PasskeyDependencies): Passkeys {
       const known = await selectPasskeys(sql, id)
       if (known.length >= MAX_PASSKEYS)
         throw invalidParameter('passkey', `limit of ${MAX_PASSKEYS} reached; remove one first`)
+      const { generateRegistrationOptions } = await loadWebAuthn()
       return generateRegistrationOptions({
         ...{ rpName: 'Postrider', rpID, userName: email ?? name, userDisplayName: name },
         userID: new Uint8Array(Buffer.from(String(id))),
@@ -107,12 +106,14 @@ export function createPasskeys(dependencies: PasskeyDependencies): Passkeys {
       sessions.forget()
       return removed
     },
-    beginLogIn: () =>
-      generateAuthenticationOptions({
+    async beginLogIn() {
+      const { generateAuthenticationOptions } = await loadWebAuthn()
+      return generateAuthenticationOptions({
         rpID,
         challenge: new Uint8Array(Buffer.from(challenges.make(), 'base64url')),
         userVerification: 'required',
-      }),
+      })
+    },
     async finishLogIn({ response, address, agent, replaces }) {
       if (oidcOnly) return { kind: 'refused' }
       const allowed = await limits.logIn('passkey', address)
@@ -147,6 +148,7 @@ async function register(
   const label = validPersonName(name)
   const challenges = createChallenges(dependencies, 'passkey-register', String(user.id))
   let challenge = ''
+  const { verifyRegistrationResponse } = await loadWebAuthn()
   const info = await verifyRegistrationResponse({
     response,
     expectedChallenge: (given) => challenges.isOurs((challenge = given)),

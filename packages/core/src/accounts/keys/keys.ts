@@ -3,6 +3,7 @@ import { type AnySql, databaseErrorCode, type Sql } from '../../platform/databas
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import { parseNetworks } from '../../platform/networks.ts'
 import { type Actor, type AuditValues, noteChange, OPERATOR } from '../audit/index.ts'
+import { requireActive } from '../require-active.ts'
 import { type ApiKey, SCOPES, type Scope, UNRESTRICTED } from './api-key.ts'
 import { apiKeyPrefix, hashApiKey, makeApiKey } from './key-format.ts'
 import { changedRestrictions, type RestrictionsChange } from './restrictions.ts'
@@ -51,7 +52,7 @@ export interface KeySecret {
 }
 
 export interface Keys {
-  /** Throws parameterInvalid (account, name, scopes, networks, restrictions), keysTooMany, keyRestricted. */
+  /** Throws parameterInvalid (account, name, scopes, networks, restrictions), keysTooMany, keyRestricted, accountSuspended. */
   createKey(key: NewKey, by?: Actor): Promise<KeySecret>
   /** Keys with an id above `after`, oldest first, including revoked ones. */
   listKeys(accountId: number, page?: { after?: number; limit?: number }): Promise<ApiKey[]>
@@ -62,10 +63,10 @@ export interface Keys {
    * Creates a successor with the same permissions. The old key stays valid for a grace period of `overlapHours`, unless
    * it expires earlier.
    *
-   * Throws keyUnknown, parameterInvalid (already replaced; overlap_hours), keysTooMany, keyRestricted.
+   * Throws keyUnknown, parameterInvalid (already replaced; overlap_hours), keysTooMany, keyRestricted, accountSuspended.
    */
   rotateKey(id: number, overlapHours?: number, caller?: KeyCaller): Promise<KeySecret & { readonly replaced: ApiKey }>
-  /** Every process rejects the key within 5 s. Throws keyUnknown. */
+  /** Every process rejects the key within 5 s. Throws keyUnknown, and keyRestricted for a key that the caller could not create. */
   revokeKey(id: number, caller?: KeyCaller): Promise<ApiKey>
 }
 
@@ -112,6 +113,7 @@ export function createKeys(sql: Sql): Keys {
       const secret = makeApiKey()
       return inTransaction(sql, async (transaction) => {
         const { key: old } = await lockManagedKey(transaction, id, accountId, by)
+        await requireActive(transaction, old.accountId, by)
         if (old.revokedAt || old.expired) throw invalidParameter('id', 'key is revoked or expired')
         if (old.replacedBy !== null)
           throw invalidParameter('id', `key was already rotated; its successor is key ${old.replacedBy}`)
@@ -134,6 +136,8 @@ export function createKeys(sql: Sql): Keys {
         const key = await selectApiKey(transaction, { id, accountId, lock: true })
         if (!key) throw new ServiceError('keyUnknown')
         if (key.revokedAt) return key
+        const own = await callersKey(transaction, by)
+        if (own) requireWithin(key, own)
         const revoked = await revokeApiKey(transaction, id)
         await note(transaction, key, by, 'key.revoke', { before: auditValues(key), after: auditValues(revoked) })
         return revoked
@@ -161,6 +165,7 @@ export async function makeKey(
     v3Rights: v3Rights ?? own?.v3Rights ?? null,
   }
   if (own) requireWithin(wanted, own)
+  await requireActive(sql, accountId, by)
   const key = await insertApiKey(sql, {
     ...wanted,
     accountId,

@@ -1,4 +1,5 @@
 import { type Actor, noteChange } from '../../accounts/audit/index.ts'
+import { requireActive } from '../../accounts/require-active.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { RequestingDependencies } from './dependencies.ts'
 import { openWebhook, seal } from './sealing.ts'
@@ -14,6 +15,7 @@ export async function createWebhook(
   settings: WebhookSettings,
   { accountId, by, ask }: { readonly accountId: number; readonly by: Actor; readonly ask: boolean },
 ): Promise<{ webhook: Webhook; secret: string }> {
+  await requireActive(sql, accountId, by)
   const wanted = checkSettings(http, settings)
   const secret = makeSecret()
   const { privateKey, publicKey } = makeSigningKey()

@@ -38,7 +38,7 @@ export {
 /** URLs to which events of accounts are reported. All methods with an id throw webhookUnknown. */
 export interface Webhooks {
   /**
-   * Creates a webhook. If it is enabled, its URL is probed first. Throws webhookUrlInvalid, webhookUnanswered, webhooksTooMany or
+   * Creates a webhook. If it is enabled, its URL is probed first. Throws webhookUrlInvalid, webhookUnanswered, webhooksTooMany, accountSuspended or
    * parameterInvalid (headers).
    */
   create(

@@ -3,6 +3,7 @@ import { checkField, type Html, html, inputField } from '@postrider/ui'
 import { type Answer, page, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
 import { type AccountCall, field, fields } from '../../frame/call.ts'
+import { notFound } from '../../frame/error-pages.ts'
 import { frameWords } from '../../frame/frame-words.ts'
 import { idIn } from '../../frame/operator.ts'
 import { byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
@@ -32,7 +33,7 @@ interface Made {
   readonly note?: string
 }
 
-async function keyList(call: AccountCall, made?: Made): Promise<Answer> {
+async function keyList(call: AccountCall, made?: Made, problem?: string): Promise<Answer> {
   const { core, account: own, language, icon, path, query } = call
   const words = keysWords(language)
   const all = await core.auth.listKeys(own.id, { limit: PAGE })
@@ -41,7 +42,8 @@ async function keyList(call: AccountCall, made?: Made): Promise<Answer> {
   const make = html`<a class="btn main" href="${path('keys/new')}">${icon('plus')}${words.make}</a>`
   return page({
     title: words.title,
-    body: html`${pageHead(words.title, words.lead, made ? null : make)}${made && madeNote(call, made)}
+    status: problem === undefined ? 200 : 400,
+    body: html`${pageHead(words.title, words.lead, made ? null : make)}${problemNote(call, problem)}${made && madeNote(call, made)}
 ${
   shown.length === 0
     ? emptyBox(call, 'key', words.none, words.noneText, make)
@@ -107,14 +109,20 @@ async function createKey(call: AccountCall): Promise<Answer> {
 
 async function rotateKey(call: AccountCall): Promise<Answer> {
   const { core, account: own, params, by, language, format } = call
-  const rotated = await core.auth.rotateKey(idIn(params.id) ?? 0, HOURS, { accountId: own.id, by })
-  return keyList(call, { ...rotated, note: keysWords(language).rotated(format.number(HOURS)) })
+  const rotated = await attempt(() => core.auth.rotateKey(idIn(params.id) ?? 0, HOURS, { accountId: own.id, by }))
+  if (!rotated.ok) return refusedKey(call, rotated)
+  return keyList(call, { ...rotated.value, note: keysWords(language).rotated(format.number(HOURS)) })
 }
 
 /** How long the old key remains valid. */
 const HOURS = 24
 
-async function revokeKey({ core, account: own, params, by, path }: AccountCall): Promise<Answer> {
-  await core.auth.revokeKey(idIn(params.id) ?? 0, { accountId: own.id, by })
-  return redirect(path('keys'), 'revoked')
+async function revokeKey(call: AccountCall): Promise<Answer> {
+  const { core, account: own, params, by, path } = call
+  const revoked = await attempt(() => core.auth.revokeKey(idIn(params.id) ?? 0, { accountId: own.id, by }))
+  return revoked.ok ? redirect(path('keys'), 'revoked') : refusedKey(call, revoked)
+}
+
+function refusedKey(call: AccountCall, { errorName, problem }: { errorName: string; problem: string }) {
+  return errorName === 'keyUnknown' ? notFound(call) : keyList(call, undefined, problem)
 }

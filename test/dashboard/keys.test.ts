@@ -1,0 +1,59 @@
+import t from 'tap'
+import { openDashboard } from './dashboard.ts'
+
+const SUSPENDED = 'Account is suspended'
+
+t.test('a developer neither revokes nor rotates a key with more rights than the role has', async (t) => {
+  const { service, owner, member } = await openDashboard(t)
+  const { accountId } = await owner()
+  const developer = await member(accountId, 'developer')
+  const { auth } = service.core
+  const wide = (await auth.createKey({ accountId, scopes: ['all'] })).key
+  const narrow = (await auth.createKey({ accountId, scopes: ['send'] })).key
+  const keys = `/app/${accountId}/keys`
+  for (const act of ['revoke', 'rotate']) {
+    const refused = await developer.post(`${keys}/${wide.id}/${act}`)
+    t.equal(refused.status, 400)
+    t.match(await refused.text(), 'This api_key is not allowed to manage a key with the scope all')
+  }
+  t.equal((await auth.listKeys(accountId)).find(({ id }) => id === wide.id)?.revokedAt, null)
+  t.equal((await developer.post(`${keys}/${narrow.id}/revoke`)).headers.get('location'), `${keys}?said=revoked`)
+  t.equal((await developer.post(`${keys}/7777777/revoke`)).status, 404)
+  const other = await service.core.accounts.create('souq')
+  const foreign = (await auth.createKey({ accountId: other.id, scopes: ['send'] })).key
+  t.equal((await developer.post(`${keys}/${foreign.id}/revoke`)).status, 404)
+})
+
+t.test('a suspended account makes and rotates no key and adds no webhook, here or by the API', async (t) => {
+  const { service, url, owner, member } = await openDashboard(t)
+  const operator = await owner()
+  const { id: accountId } = await service.core.accounts.create('souq')
+  const lee = await member(accountId, 'owner')
+  const { key, secret } = await service.core.auth.createKey({ accountId })
+  await service.core.accounts.suspend(accountId)
+  const keys = `/app/${accountId}/keys`
+  const pages = [
+    await lee.post(keys, { name: 'more', scopes: 'send' }),
+    await lee.post(`${keys}/${key.id}/rotate`),
+    await lee.post(`/app/${accountId}/webhooks`, {
+      url: 'https://hooks.harbor.example/',
+      format: 'v2',
+      events: 'sent',
+    }),
+  ]
+  for (const page of pages) t.match(await page.text(), SUSPENDED)
+  const headers = { api_key: secret, 'content-type': 'application/json' }
+  const call = (path: string, body: unknown) =>
+    fetch(`${url}/v2${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  for (const answer of [
+    await call('/keys', { name: 'more' }),
+    await call('/keys/rotate', { id: key.id }),
+    await call('/webhooks', { url: 'https://hooks.harbor.example/', events: ['sent'] }),
+  ]) {
+    t.equal(answer.status, 403)
+    t.match(await answer.json(), { error_info: { error_code: 115, error_message: SUSPENDED } })
+  }
+  t.equal((await service.core.auth.listKeys(accountId)).length, 1)
+  t.equal((await lee.post(`${keys}/${key.id}/revoke`)).status, 303, 'a key can be revoked')
+  t.equal((await operator.get('/app')).status, 303)
+})

@@ -106,7 +106,7 @@ t.test('with SIGN_UP=closed an invitation makes no user', async (t) => {
 })
 
 t.test(
-  'members, wrong roles and wrong addresses are not invited, and an account invites 50 times an hour',
+  'members, wrong roles and wrong addresses are not invited, and an account invites 50 times per hour',
   async (t) => {
     const { accountId } = await service.makeSender()
     const create = (email: string, role = 'viewer') =>
@@ -121,3 +121,13 @@ t.test(
     t.equal(results.at(-1), 'rateLimited')
   },
 )
+
+t.test('an address gets three invitations per day from all accounts together, in both spellings', async (t) => {
+  const { email } = newPerson()
+  const results = []
+  for (const spelling of [email, email.toUpperCase(), email, email]) {
+    const { id } = await service.core.accounts.create(`inviting ${results.length}`)
+    results.push(await refused(core.people.invitations.create(id, { email: spelling, role: 'viewer' }, BY)))
+  }
+  t.same(results, [undefined, undefined, undefined, 'rateLimited'])
+})

@@ -78,7 +78,7 @@ export interface InvitationsDependencies {
   /** SIGN_UP=closed or OIDC_ONLY: an invitation makes no user with a password. */
   readonly closed: boolean
   /** Throws rateLimited. */
-  readonly allowMail: (accountId: number) => Promise<void>
+  readonly allowMail: (accountId: number, emailKey: string) => Promise<void>
 }
 
 const isOpen = (sql: AnySql) => sql`i.accepted_at is null and i.revoked_at is null and i.expires_at > service_now()`
@@ -156,7 +156,7 @@ async function invite(
 ): Promise<{ invitation: Invitation; url: string | undefined }> {
   const email = validEmail(wanted.email)
   const role = validRole(wanted.role)
-  await allowMail(accountId)
+  await allowMail(accountId, email.key)
   const token = makeToken()
   const made = (await sql.begin(async (transaction) => {
     const [account] = await transaction<{ name: string; open: number }[]>`

@@ -1,4 +1,5 @@
 import {
+  DAY,
   HOUR,
   MINUTE,
   type Rate,
@@ -16,8 +17,10 @@ const PER_NETWORK = { limit: 50, seconds: HOUR }
 const CODES = { limit: 10, seconds: 15 * MINUTE }
 /** Mails with links to one address, and those that one network may ask for. */
 const MAILS_TO = { limit: 3, seconds: HOUR }
-/** Invitations of one account. */
+/** Invitations of one account, and those of all accounts to one address. */
 const INVITATIONS = { limit: 50, seconds: HOUR }
+const INVITATIONS_OF_DAY = { limit: 100, seconds: DAY }
+const INVITATIONS_TO = { limit: 3, seconds: DAY }
 const MAILS_FROM = { limit: 20, seconds: HOUR }
 
 /** Limits that all processes share. Each returns the seconds to wait, or how to give back what was not a failure. */
@@ -26,7 +29,7 @@ export interface LogInLimits {
   code(userId: number): Promise<Allowed | Refused>
   mail(emailKey: string, address: string): Promise<Allowed | Refused>
   /** Throws rateLimited. */
-  invitation(accountId: number): Promise<void>
+  invitation(accountId: number, emailKey: string): Promise<void>
 }
 
 export interface Allowed {
@@ -69,8 +72,13 @@ export function createLogInLimits(rateLimits: RateLimits): LogInLimits {
         rate(`log-in ${digest(name)} ${networkOf(address)}`, 'log-ins', PER_NAME),
       ]),
     code: (userId) => take([rate(`code ${userId}`, 'codes', CODES)]),
-    async invitation(accountId) {
-      requireAllowed(await rateLimits.take([rate(`invitations ${accountId}`, 'invitations per hour', INVITATIONS)]))
+    async invitation(accountId, emailKey) {
+      const rates = [
+        rate(`invitations to ${digest(emailKey)}`, 'invitations per day to this address', INVITATIONS_TO),
+        rate(`invitations ${accountId}`, 'invitations per hour', INVITATIONS),
+        rate(`invitations of day ${accountId}`, 'invitations per day', INVITATIONS_OF_DAY),
+      ]
+      requireAllowed(await rateLimits.take(rates))
     },
     mail: (emailKey, address) =>
       take([

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { openDashboard } from './dashboard.ts'
 
@@ -13,6 +15,7 @@ t.test('no form of another site changes anything', async (t) => {
     { origin: 'https://evil.example' },
     { origin: 'null' },
     { origin: `https://${host}.evil.example` },
+    { origin: `https://${host}` },
     {},
   ]
   for (const headers of from) {
@@ -91,4 +94,28 @@ t.test('the files of pages are kept by browsers, and change their names with the
   }
   t.ok(octets < 35_000, `${octets} octets`)
   t.equal((await fetch(`${url}/app/-/postrider.css`)).status, 404)
+})
+
+t.test('a path that cannot be decoded has the dashboard’s own page', async (t) => {
+  const { url } = await openDashboard(t)
+  for (const path of ['/app/%ff', '/app/1/messages/%zz', '/APP/%']) {
+    const response = await fetch(`${url}${path}`)
+    t.equal(response.status, 404, path)
+    t.match(response.headers.get('content-type'), 'text/html')
+    t.match(response.headers.get('content-security-policy'), "default-src 'none'")
+    t.match(await response.text(), '<h1>')
+  }
+  t.match((await fetch(`${url}/v2/%ff`)).headers.get('content-type'), 'application/json')
+})
+
+t.test('a copied command has a text with an apostrophe as one word', async (t) => {
+  const { owner } = await openDashboard(t)
+  const ada = await owner()
+  const page = await (
+    await ada.get(`/app/${ada.accountId}/messages?q=${encodeURIComponent("subject:it's; touch /tmp/x")}`)
+  ).text()
+  const line = /data-copy="(curl [^"]*)"/.exec(page)?.[1]?.replaceAll('&#39;', "'").replaceAll('&amp;', '&') as string
+  t.match(line, 'it')
+  const { stdout } = await promisify(execFile)('sh', ['-c', `curl() { printf '%s\n' "$@"; }; ${line}`])
+  t.match(stdout.split('\n')[1], /^http.*it's/)
 })

@@ -1,5 +1,5 @@
 import { type Config, type Core, createByteBudget, type Log, ServiceError } from '@postrider/core'
-import { dashboard } from '@postrider/dashboard'
+import { type AnswerBadAddress, dashboard } from '@postrider/dashboard'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { FRAME } from './doors.ts'
 import { exportLinks } from './export-links.ts'
@@ -38,6 +38,8 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   let stopping = false
   const draining = new AbortController()
   const malformed = refuseMalformed()
+  let badAddressPage: AnswerBadAddress | undefined
+  const onBadAddress = (answer: AnswerBadAddress) => void (badAddressPage = answer)
   const app = Fastify({
     ...FRAME,
     loggerInstance: log as FastifyBaseLogger,
@@ -55,6 +57,7 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
     clientErrorHandler: malformed.handler,
     // A path that cannot be percent-decoded matches no route.
     frameworkErrors: (_error, request, reply) => {
+      if (badAddressPage && /^\/app(\/|$)/i.test(request.url)) return void badAddressPage(request, reply)
       const inOwnShape = /^\/v3(\/|$)/i.test(request.url) ? sendRefusal : sendFailure
       inOwnShape(new ServiceError('notFound'), request, reply)
     },
@@ -85,7 +88,7 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   await openapi(app)
   await app.register(operator, { prefix: '/operator/v1', core, config, isStopping })
   await app.register(helpPage)
-  await app.register(dashboard, { prefix: '/app', core, config, log, draining: draining.signal })
+  await app.register(dashboard, { prefix: '/app', core, config, log, draining: draining.signal, onBadAddress })
   app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/app', 302))
   await openDoors(app, { core, publicUrl: config.publicUrl, entrance: { budget, largeCalls, isStopping } })
   return app

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Answer, redirect } from './frame/answer.ts'
 import { createAttemptCookie } from './frame/attempt-cookie.ts'
 import type { Call, Form } from './frame/call.ts'
-import { errorPage, failurePage } from './frame/error-pages.ts'
+import { errorPage, failurePage, notFound } from './frame/error-pages.ts'
 import { frameWords } from './frame/frame-words.ts'
 import { gateDocument, pageDocument, type Surroundings } from './frame/layout.ts'
 import { parseForm } from './frame/parse-form.ts'
@@ -20,12 +20,16 @@ import { ROUTES } from './table.ts'
 
 export { ROUTES } from './table.ts'
 
+export type AnswerBadAddress = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+
 export interface DashboardOptions {
   readonly core: Core
   readonly config: Config
   readonly log: Log
   /** Aborted when the process stops; ends the streams. */
   readonly draining: AbortSignal
+  /** Receives what answers a request whose path cannot be percent-decoded, and so matches no route. */
+  readonly onBadAddress: (answer: AnswerBadAddress) => void
 }
 
 /** Maximum octets of a form: a template's editor is the largest. */
@@ -52,12 +56,13 @@ interface Visit {
  */
 export async function dashboard(
   app: FastifyInstance,
-  { core, config, log, draining }: DashboardOptions,
+  { core, config, log, draining, onBadAddress }: DashboardOptions,
 ): Promise<void> {
   const assets = await loadAssets('/app/-')
   const icon = createIcons(assets)
   const sessionCookie = createSessionCookie(config.publicUrl)
   const attemptCookie = createAttemptCookie(config.publicUrl)
+  const scheme = config.publicUrl.startsWith('https:') ? 'https:' : 'http:'
   await app.register(cookie)
   // Forms only: parsing any other type costs more than it may, and no page needs one.
   app.removeAllContentTypeParsers()
@@ -181,7 +186,7 @@ export async function dashboard(
   }
 
   app.addHook('onRequest', async (request, reply) => {
-    if (isFromHere(request)) return undefined
+    if (isFromHere(request, scheme)) return undefined
     const around = await surroundingsWithoutSession(request)
     const words = frameWords(around.language)
     const answer = failurePage({ status: 403, title: words.forbiddenAction, text: words.forbiddenActionText }, around)
@@ -193,6 +198,11 @@ export async function dashboard(
     const now = new Date(core.clock.now())
     return { assets, config, icon, language, theme: themeOf(request), now, at: request.url, said: '', may: () => false }
   }
+
+  onBadAddress(async (request, reply) => {
+    const around = await surroundingsWithoutSession(request)
+    return sendHtml(request, reply, 404, gateDocument({ ...notFound(around), kind: 'gate' }, around))
+  })
 
   app.setErrorHandler(async (error, request, reply) => {
     const around = await surroundingsWithoutSession(request)

@@ -68,11 +68,11 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
     return send(reply, 'Rejected and deferred', body, 'rejected')
   })
   app.post<{ Params: { id: string } }>('/view/:id/delete', async (request, reply) => {
-    if (!isFromHere(request)) return forbidden(reply)
+    if (!isFromHere(request, 'http:')) return forbidden(reply)
     return inbox.delete(request.params.id) ? reply.redirect('/', 303) : notFound(reply)
   })
   app.post('/delete-all', async (request, reply) => {
-    if (!isFromHere(request)) return forbidden(reply)
+    if (!isFromHere(request, 'http:')) return forbidden(reply)
     inbox.clear()
     return reply.redirect('/', 303)
   })

@@ -1,6 +1,7 @@
 import { type Html, html, type Value } from '@postrider/ui'
 import type { Call } from './call.ts'
 import { frameWords } from './frame-words.ts'
+import { shellQuoted } from './shell-quoted.ts'
 
 /** A button that copies a text. Without script, the text itself can be selected. */
 export function copyButton({ icon, language }: Pick<Call, 'icon' | 'language'>, text: string, what: string): Html {
@@ -34,12 +35,17 @@ export function byApi(call: Pick<Call, 'config' | 'icon' | 'language'>, ...calls
 
 function curl(publicUrl: string, { method, path, body }: ApiCall): string {
   const key = path.startsWith('/operator/') ? 'authorization: Bearer OPERATOR_KEY' : 'api_key: YOUR_KEY'
-  const lines = [`curl -s ${method === 'GET' ? '' : `-X ${method} `}'${publicUrl}${path}' \\`, `  -H '${key}'`]
+  const lines = [
+    `curl -s ${method === 'GET' ? '' : `-X ${method} `}${shellQuoted(`${publicUrl}${path}`)} \\`,
+    `  -H '${key}'`,
+  ]
   if (!body) return lines.join('\n')
-  const json = JSON.stringify(body).replaceAll("'", "'\\''")
-  return [...lines.slice(0, 1), `  -H '${key}' \\`, "  -H 'content-type: application/json' \\", `  -d '${json}'`].join(
-    '\n',
-  )
+  return [
+    ...lines.slice(0, 1),
+    `  -H '${key}' \\`,
+    "  -H 'content-type: application/json' \\",
+    `  -d ${shellQuoted(JSON.stringify(body))}`,
+  ].join('\n')
 }
 
 /** The beginning of each page: title, one sentence, and at most three buttons. */

@@ -8,9 +8,9 @@ const THEMES = ['light', 'dark'] as const
 const LANGUAGE_COOKIE = 'language'
 const THEME_COOKIE = 'theme'
 
-/** The language that the visitor chose, else the first of Accept-Language that there is (RFC 9110 12.5.4), else English. */
+/** The language that the visitor chose, else the first of Accept-Language that there is (RFC 9110 12.5.4), else English. A request without a route has no cookies. */
 export function languageOf({ cookies, headers }: FastifyRequest): Language {
-  const chosen = LANGUAGES.find((language) => language === cookies[LANGUAGE_COOKIE])
+  const chosen = LANGUAGES.find((language) => language === cookies?.[LANGUAGE_COOKIE])
   if (chosen) return chosen
   const wanted = (headers['accept-language'] ?? '').slice(0, 200).toLowerCase().split(',')
   for (const entry of wanted) {
@@ -22,7 +22,7 @@ export function languageOf({ cookies, headers }: FastifyRequest): Language {
 
 /** "light" or "dark"; empty: as the system. */
 export function themeOf({ cookies }: FastifyRequest): string {
-  return THEMES.find((theme) => theme === cookies[THEME_COOKIE]) ?? ''
+  return THEMES.find((theme) => theme === cookies?.[THEME_COOKIE]) ?? ''
 }
 
 /** For a year, in this browser. */

@@ -5,12 +5,14 @@ import { proofWords } from './proof-words.ts'
 
 /** Name of the field with the visitor's password. */
 const PROOF = 'proof'
+/** Fields whose values are in no page: the visitor types them again. */
+const SECRET = 'password'
 /** Values of a form that the question carries on. */
 const MAX_CARRIED = 50
 
 /**
  * Does something that must not be done with a stolen session. If the visitor did not prove within 10 minutes who they are, asks for the
- * password first, and carries on the submitted form.
+ * password first, and carries on the submitted form. A new password in it has to be typed again, because a page may be stored or looked at.
  */
 export async function proved<C extends UserCall>(call: C, act: (call: C) => Promise<Answer>): Promise<Answer> {
   const { core, form, visitor, address, language, format } = call
@@ -36,7 +38,10 @@ function askForPassword({ form, language, request, visitor }: UserCall, problem?
     status,
     body: html`<div class="card"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div><form class="stack s" method="post" action="${at}">${carried(form)}
 <input type="text" name="username" value="${visitor.user.email ?? visitor.user.name}" autocomplete="username" hidden>
-${inputField({ name: PROOF, label: words.password, type: 'password', autocomplete: 'current-password', required: true, autofocus: true, problem })}
+${inputField({ name: PROOF, label: words.password, type: 'password', autocomplete: 'current-password', required: true, autofocus: true, problem })}${
+  Object.hasOwn(form, SECRET) &&
+  inputField({ name: SECRET, label: words.newPassword, type: 'password', autocomplete: 'new-password', required: true })
+}
 <button class="btn main wide" type="submit">${words.confirm}</button></form></div>
 <p class="hint">${words.otherwise} <a href="/app/security">${words.back}</a></p>`,
   })
@@ -44,7 +49,7 @@ ${inputField({ name: PROOF, label: words.password, type: 'password', autocomplet
 
 function carried(form: Form): Value {
   return Object.entries(form)
-    .filter(([name]) => name !== PROOF && name !== 'username')
+    .filter(([name]) => name !== PROOF && name !== SECRET && name !== 'username')
     .flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, one] as const))
     .slice(0, MAX_CARRIED)
     .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)

@@ -1,3 +1,5 @@
+import { shellQuoted } from '../../frame/shell-quoted.ts'
+
 /** Programs that send one message, by the way they are chosen on the page. */
 export const SNIPPETS = ['curl', 'Node', 'Python', 'PHP', 'Go', 'SMTP', 'nodemailer', 'SendGrid'] as const
 export type SnippetName = (typeof SNIPPETS)[number]
@@ -26,9 +28,9 @@ export function snippet(name: SnippetName, facts: SnippetFacts): string {
   const json = JSON.stringify(message, null, 2)
   switch (name) {
     case 'curl':
-      return `curl -s ${url}/v2/sendEmail \\
+      return `curl -s ${shellQuoted(`${url}/v2/sendEmail`)} \\
   -H 'api_key: ${KEY}' -H 'content-type: application/json' \\
-  -d '${JSON.stringify(message)}'`
+  -d ${shellQuoted(JSON.stringify(message))}`
     case 'Node':
       return `const response = await fetch('${url}/v2/sendEmail', {
   method: 'POST',

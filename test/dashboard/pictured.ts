@@ -20,6 +20,8 @@ export const PICTURED: readonly (readonly [name: string, path: string | Find])[]
   ['suppression-new', '/app/:account/suppressions/new'],
   ['statistics', '/app/:account/statistics'],
   ['statistics-tags', '/app/:account/statistics?by=tag&from=2026-01-01&to=2027-01-01'],
+  ['exports', '/app/:account/exports'],
+  ['export-new', '/app/:account/exports/new?events=sent&events=hardbounce'],
   ['keys', '/app/:account/keys'],
   ['key-new', '/app/:account/keys/new'],
   ['operator-accounts', '/app/operator/accounts'],

@@ -37,7 +37,7 @@ async function everyRole(dashboard: TestDashboard) {
 function mayVisit(role: Role, { right }: Extract<Route, { for: 'account' }>): boolean {
   const { scopes, people } = rightsOf(role)
   if (right === null) return true
-  return right === 'resend' || right === 'team' ? people.includes(right) : allows(scopes, right)
+  return right === 'resend' || right === 'export' || right === 'team' ? people.includes(right) : allows(scopes, right)
 }
 
 /** Asks as a browser does; a form is empty. */
@@ -79,7 +79,7 @@ t.test('viewers see numbers only, support sees no content, and only owners manag
       role,
     )
   within('viewer', ['any', 'stats'])
-  within('support', ['any', 'stats', 'events', 'resend', 'suppressions', 'suppressions.read', 'send.read'])
+  within('support', ['any', 'stats', 'events', 'resend', 'export', 'suppressions', 'suppressions.read', 'send.read'])
   for (const role of ROLES) t.equal(rights(role).has('team'), role === 'owner', role)
   for (const role of ROLES) t.equal(rights(role).has('content'), role === 'owner' || role === 'developer', role)
   const writes = ROUTES.filter((one) => one.for === 'account' && one.method === 'POST' && mayVisit('observer', one))

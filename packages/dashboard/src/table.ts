@@ -3,6 +3,7 @@ import { OPERATED_ACCOUNTS } from './pages/accounts/accounts.ts'
 import { AUDIT } from './pages/audit/audit.ts'
 import { CREDITS } from './pages/credits/credits.ts'
 import { DOMAINS } from './pages/domains/domains.ts'
+import { EXPORTS } from './pages/exports/exports.ts'
 import { FIRST_STEPS } from './pages/first-steps/first-steps.ts'
 import { JOIN } from './pages/join/join.ts'
 import { KEYS } from './pages/keys/keys.ts'
@@ -32,6 +33,7 @@ export const ROUTES: readonly DashboardRoute[] = [
   ...DOMAINS,
   ...SUPPRESSIONS,
   ...STATISTICS,
+  ...EXPORTS,
   ...KEYS,
   ...SUBACCOUNTS,
   ...CREDITS,

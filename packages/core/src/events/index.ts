@@ -5,6 +5,7 @@ export {
   EVENT_TYPES,
   type EventType,
   type EventTypeRow,
+  EXPORT_KINDS,
   type ExportKind,
   eventType,
   WEBHOOK_EVENTS,

@@ -10,6 +10,8 @@ export type Role = MemberRole | 'observer'
 export const PEOPLE_RIGHTS = [
   // Send an accepted message to its recipient again.
   'resend',
+  // Ask for a file of the account's events.
+  'export',
   // Invite, change and remove members.
   'team',
 ] as const
@@ -32,10 +34,10 @@ const RIGHTS: Readonly<Record<Role, Rights>> = {
       ...(['send', 'domains', 'templates', 'attachments', 'suppressions', 'keys'] as const),
       ...(['audit', 'events', 'stats', 'webhooks', 'account', 'content'] as const),
     ],
-    people: ['resend'],
+    people: ['resend', 'export'],
   },
   // Sees what became of mail, never what it says.
-  support: { scopes: ['send.read', 'suppressions', 'events', 'stats'], people: ['resend'] },
+  support: { scopes: ['send.read', 'suppressions', 'events', 'stats'], people: ['resend', 'export'] },
   viewer: { scopes: ['stats'], people: [] },
   observer: { scopes: [...READING, 'keys.read', 'events', 'stats', 'audit'], people: [] },
 }

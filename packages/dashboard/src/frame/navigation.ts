@@ -12,6 +12,7 @@ interface Entry {
     | 'domains'
     | 'suppressions'
     | 'statistics'
+    | 'exports'
     | 'keys'
     | 'webhooks'
     | 'inbox'
@@ -49,6 +50,7 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
       { name: 'domains', icon: 'globe', path: 'domains', right: 'domains', key: 'd' },
       { name: 'suppressions', icon: 'ban', path: 'suppressions', right: 'suppressions', key: 's' },
       { name: 'statistics', icon: 'chart', path: 'statistics', right: 'stats', key: 'n' },
+      { name: 'exports', icon: 'download', path: 'exports', right: 'events', key: 'e' },
     ],
   },
   {

@@ -19,6 +19,7 @@ const said = catalogue({
     paused: 'Paused.',
     resumed: 'Resumed.',
     replayed: 'The events are sent again.',
+    exporting: 'The export is queued. Its file is listed here when it is done.',
   },
   de: {
     saved: 'Gespeichert.',
@@ -37,6 +38,7 @@ const said = catalogue({
     paused: 'Angehalten.',
     resumed: 'Fortgesetzt.',
     replayed: 'Die Ereignisse werden erneut gesendet.',
+    exporting: 'Der Export wartet. Seine Datei steht hier, sobald sie fertig ist.',
   },
 })
 

@@ -20,7 +20,8 @@ export type { ExportFile, ExportFormat, ExportJob, ExportSpan, ExportState, NewE
 /** Exports of an account's events (v2 contract section 14). */
 export interface Exports {
   /**
-   * Requests an export, which a delivery worker then performs. A callback URL is probed first.
+   * Requests an export, which a delivery worker then performs. A callback URL is probed first. Only users may
+   * request one without callback and email.
    *
    * Throws exportTargetMissing, parameterMissing (startdate), parameterInvalid (events), exportDateInvalid, exportDatesReversed,
    * exportEmailInvalid, exportUnreachable or exportNotCreated. With an email, also throws the errors of sending mail to it with

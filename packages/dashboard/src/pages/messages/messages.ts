@@ -4,6 +4,7 @@ import { type Answer, page } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
 import { type AccountCall, field } from '../../frame/call.ts'
 import { byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
+import { type ExportFilter, exportLink } from '../exports/export-link.ts'
 import { deliveryState } from './delivery-state.ts'
 import { messagesWords } from './messages-words.ts'
 
@@ -40,7 +41,7 @@ export async function messageList(call: AccountCall): Promise<Answer> {
     // An older page does not change.
     ...(after === undefined ? { live: 'events' } : {}),
     status: found.ok ? 200 : 400,
-    body: html`${pageHead(words.title, null)}${problemNote(call, found.ok ? undefined : found.problem)}
+    body: html`${pageHead(words.title, null, exportLink(call, filterOf(call, text, state)))}${problemNote(call, found.ok ? undefined : found.problem)}
 ${searchForm(call, text, state)}
 ${
   listed &&
@@ -50,6 +51,26 @@ ${
 }
 ${byApi(call, { method: 'GET', path: `/v2/messages${text === '' ? '' : `?search=${encodeURIComponent(text)}`}` })}`,
   })
+}
+
+/** The kinds of events that say that a delivery is in a state. */
+const KINDS_OF: Partial<Readonly<Record<DeliveryState, readonly string[]>>> = {
+  delivered: ['sent'],
+  deferred: ['deferred'],
+  bounced: ['softbounce', 'hardbounce'],
+  dropped: ['dropped'],
+}
+
+/** The days and states of a search, as the filter of an export. */
+function filterOf({ format }: AccountCall, text: string, state: DeliveryState | undefined): ExportFilter {
+  try {
+    const { since, until, states } = searchOf(text, state)
+    const events = (states ?? []).flatMap((one) => KINDS_OF[one] ?? [])
+    return { from: since && format.dayKey(since), to: until && format.dayKey(until), events }
+  } catch {
+    // The page says what is wrong with the search.
+    return {}
+  }
 }
 
 /** Throws parameterInvalid (`search`). */

@@ -5,6 +5,7 @@ import { attempt } from '../../frame/attempt.ts'
 import type { AccountCall } from '../../frame/call.ts'
 import { byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
+import { exportLink } from '../exports/export-link.ts'
 import { daysBefore, daysOf, MAX_POINTS, PERIODS, PRESETS, readSpan, type ShownSpan } from './span.ts'
 import { engagementChart, outcomesChart } from './statistics-charts.ts'
 import { statisticsFile } from './statistics-csv.ts'
@@ -67,7 +68,7 @@ function controls(call: AccountCall, span: ShownSpan): Html {
   )}</nav>`
   return html`${seg}<button class="btn" type="button" popovertarget="days">${icon('calendar')}${format.dayOfKey(first)} – ${format.dayOfKey(last)}</button><div class="menu pad" id="days" popover><form class="stack s" method="get" action="${path('statistics')}">
 <input type="hidden" name="by" value="${by}">${inputField({ name: 'from', label: words.from, type: 'date', value: first, required: true })}${inputField({ name: 'to', label: words.to, type: 'date', value: last, required: true })}<button class="btn main" type="submit">${words.show}</button></form></div>
-<a class="btn" href="${path('statistics.csv')}?from=${first}&amp;to=${last}&amp;by=${by}">${icon('download')}${words.csv}</a>`
+<a class="btn" href="${path('statistics.csv')}?from=${first}&amp;to=${last}&amp;by=${by}">${icon('download')}${words.csv}</a>${exportLink(call, { from: first, to: last })}`
 }
 
 /** Links to the last week, month, quarter and year. */

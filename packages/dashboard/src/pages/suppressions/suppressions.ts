@@ -8,6 +8,7 @@ import { idIn } from '../../frame/operator.ts'
 import { pager } from '../../frame/pager.ts'
 import { ask, byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
+import { exportLink } from '../exports/export-link.ts'
 import { suppressionRows } from './suppression-csv.ts'
 import { suppressionsWords } from './suppressions-words.ts'
 
@@ -42,7 +43,7 @@ async function suppressionList(call: AccountCall, problem?: string): Promise<Ans
     title: words.title,
     live: 'events',
     status: problem === undefined ? 200 : 400,
-    body: html`${pageHead(words.title, words.lead, html`<a class="btn" href="${path('suppressions.csv')}">${icon('download')}${words.export}</a>${add}`)}
+    body: html`${pageHead(words.title, words.lead, html`<a class="btn" href="${path('suppressions.csv')}">${icon('download')}${words.export}</a>${exportLink(call, { events: ['hardbounce', 'spam', 'unsubscribed'] })}${add}`)}
 ${problemNote(call, problem ?? (listed.ok ? undefined : listed.problem))}
 ${searchForm(call, search, reason)}
 ${

@@ -8,9 +8,11 @@ COPY patches patches/
 COPY packages/api/package.json packages/api/
 COPY packages/cli/package.json packages/cli/
 COPY packages/core/package.json packages/core/
+COPY packages/dashboard/package.json packages/dashboard/
 COPY packages/delivery/package.json packages/delivery/
 COPY packages/relay/package.json packages/relay/
 COPY packages/sandbox/package.json packages/sandbox/
+COPY packages/ui/package.json packages/ui/
 # Neither the npm-borne Node nor the embedded Postgres: the image has its own Node, and DATABASE_URL names the database.
 RUN npx -y pnpm@12.21.0 install --frozen-lockfile --prod --no-optional --config.minimumReleaseAge=0
 
@@ -27,6 +29,9 @@ WORKDIR /app
 RUN mkdir /data && chown node:node /data
 COPY --from=packages /app ./
 COPY sql ./sql
+# The guides that the API serves at /docs.
+COPY docs ./docs
+COPY .env.example SECURITY.md ./
 COPY packages ./packages
 USER node
 VOLUME /data

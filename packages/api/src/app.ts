@@ -1,6 +1,7 @@
 import { type Config, type Core, createByteBudget, type Log, ServiceError } from '@postrider/core'
 import { type AnswerBadAddress, dashboard } from '@postrider/dashboard'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { docs } from './docs/index.ts'
 import { FRAME } from './doors.ts'
 import { exportLinks } from './export-links.ts'
 import { health } from './health.ts'
@@ -88,6 +89,7 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   await openapi(app)
   await app.register(operator, { prefix: '/operator/v1', core, config, isStopping })
   await app.register(helpPage)
+  await app.register(docs, { publicUrl: config.publicUrl })
   await app.register(dashboard, { prefix: '/app', core, config, log, draining: draining.signal, onBadAddress })
   app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/app', 302))
   await openDoors(app, { core, publicUrl: config.publicUrl, entrance: { budget, largeCalls, isStopping } })

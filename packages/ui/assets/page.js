@@ -48,6 +48,21 @@
     if (event.target.matches?.('[data-submits]')) event.target.form?.requestSubmit()
   })
 
+  // A choice that other pages keep, such as the language of examples.
+  for (const input of document.querySelectorAll('input[data-keeps]')) {
+    try {
+      if (localStorage.getItem(input.name) === input.value) input.checked = true
+      input.addEventListener('change', () => localStorage.setItem(input.name, input.value))
+    } catch {
+      // A browser may refuse to store anything; the choice is then of this page only.
+    }
+  }
+
+  // The sidebar of a long list starts where the open page is.
+  const side = document.querySelector('.side')
+  const open = side?.querySelector('[aria-current]')
+  if (open && side.scrollHeight > side.clientHeight) side.scrollTop = open.offsetTop - side.clientHeight / 2
+
   // Times that count on: data-since has milliseconds since 1970 by the server's clock, which this one is compared with once.
   const skew = Number(body.dataset.now ?? Date.now()) - Date.now()
   const now = () => Date.now() + skew

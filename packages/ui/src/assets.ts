@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { createEncoder, type Encoding } from './encoding.ts'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -14,6 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** The files that pages load, by the name that pages call them. */
 const FILES = {
   'postrider.css': new URL('../assets/postrider.css', import.meta.url),
+  'docs.css': new URL('../assets/docs.css', import.meta.url),
   'icons.svg': new URL('../assets/icons.svg', import.meta.url),
   'mark.svg': new URL('../assets/mark.svg', import.meta.url),
   'wordmark.svg': new URL('../assets/wordmark.svg', import.meta.url),
@@ -27,7 +27,7 @@ export interface Asset {
   readonly type: string
   readonly plain: Buffer
   /** Compresses the file at the first call, in another thread: most processes that load it never send it. */
-  encoded(encoding: 'br' | 'gzip'): Promise<Buffer>
+  readonly encoded: (encoding: Encoding) => Promise<Buffer>
 }
 
 export interface Assets {
@@ -53,20 +53,5 @@ export async function loadAssets(prefix: string): Promise<Assets> {
   return {
     url: (name) => urls.get(name) as string,
     find: (part) => byPart.get(part),
-  }
-}
-
-function createEncoder(plain: Buffer): Asset['encoded'] {
-  const encoded = new Map<'br' | 'gzip', Promise<Buffer>>()
-  const encode = (encoding: 'br' | 'gzip') =>
-    encoding === 'br'
-      ? promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
-      : promisify(gzip)(plain, { level: 9 })
-  return (encoding) => {
-    const known = encoded.get(encoding)
-    if (known) return known
-    const made = encode(encoding)
-    encoded.set(encoding, made)
-    return made
   }
 }

@@ -1,4 +1,4 @@
-import type { Assets } from './assets.ts'
+import type { AssetName, Assets } from './assets.ts'
 import type { Language } from './format.ts'
 import { type Html, html } from './html.ts'
 
@@ -8,22 +8,27 @@ export interface DocumentOptions {
   /** "light" or "dark"; empty or omitted: as the system. */
   readonly theme?: string
   readonly title: string
+  /** A style sheet after the common one. */
+  readonly style?: AssetName
+  /** The page never changes while it is open, and does without htmx. */
+  readonly still?: boolean
   /** The body element. */
   readonly body: Html
 }
 
 /** A whole document with the head that every page has. */
-export function htmlDocument({ assets, language, theme = '', title, body }: DocumentOptions): Html {
+export function htmlDocument({ assets, language, theme = '', title, style, still, body }: DocumentOptions): Html {
   return html`<!doctype html>
 <html lang="${language}" data-theme="${theme}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="htmx-config" content='{"includeIndicatorCSS":false,"history":false}'>
+${!still && html`<meta name="htmx-config" content='{"includeIndicatorCSS":false,"history":false}'>`}
 <title>${title} · Postrider</title>
 <link rel="icon" href="${assets.url('mark.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${assets.url('postrider.css')}">
-<script defer src="${assets.url('htmx.js')}"></script>
+${style && html`<link rel="stylesheet" href="${assets.url(style)}">`}
+${!still && html`<script defer src="${assets.url('htmx.js')}"></script>`}
 <script defer src="${assets.url('page.js')}"></script>
 </head>
 ${body}

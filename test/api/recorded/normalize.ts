@@ -9,6 +9,8 @@ const VOLATILE = new RegExp(
     '(?<pem>-----BEGIN(?: |%20)PRIVATE.*?PRIVATE(?: |%20)KEY-----)',
     String.raw`(?<uuid>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)`,
     '(?<hex>(?<![0-9A-Za-z])(?:[0-9a-f]{32}){1,2}(?![0-9A-Za-z]))',
+    // Changes with each change of a guide.
+    String.raw`(?<page>(?<=etag: W/")[\w-]{16}(?="))`,
     String.raw`(?<message>(?<=x-message-id: )[\w-]{22}(?![\w-]))`,
     String.raw`(?<batch>(?<="batch_id":"|/mail/batch/|/scheduled_sends/)[\w-]{24}(?![\w-]))`,
     // Each connection takes 32 of these ids at once.

@@ -3,7 +3,7 @@ import type { Recorder } from './recorder.ts'
 import { messageFrom } from './v2-mail.ts'
 import type { World } from './world.ts'
 
-/** Only their headers are recorded: the text is a third party's, or generated from the schemas. */
+/** Only their headers are recorded: the text is generated, from the schemas and the guides. */
 const DOCUMENTS = ['/openapi.json', '/docs', '/docs/']
 
 /** What is served without a key: health, tracking, unsubscribe pages and documentation. */

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { type Asset, type Html, render } from '@postrider/ui'
+import { type Asset, acceptedEncoding, type Html, render } from '@postrider/ui'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { PAGE_HEADERS } from './policy.ts'
 
@@ -8,14 +8,6 @@ import { PAGE_HEADERS } from './policy.ts'
 const WORTH_COMPRESSING = 1200
 /** Fast enough for the main loop's pool: 40 kB take under a millisecond, in another thread. */
 const QUALITY = { [constants.BROTLI_PARAM_QUALITY]: 4 }
-
-type Encoding = 'br' | 'gzip' | undefined
-
-function encodingOf({ headers }: FastifyRequest): Encoding {
-  const accepted = String(headers['accept-encoding'] ?? '')
-  if (/\bbr\b/.test(accepted)) return 'br'
-  return /\bgzip\b/.test(accepted) ? 'gzip' : undefined
-}
 
 /** Sends a page, compressed. */
 export async function sendHtml(
@@ -25,7 +17,7 @@ export async function sendHtml(
   document: Html,
 ): Promise<FastifyReply> {
   const plain = Buffer.from(await render(document))
-  const encoding = plain.length < WORTH_COMPRESSING ? undefined : encodingOf(request)
+  const encoding = plain.length < WORTH_COMPRESSING ? undefined : acceptedEncoding(request.headers['accept-encoding'])
   reply.code(status).headers(PAGE_HEADERS).type('text/html; charset=utf-8')
   if (encoding === undefined) return reply.send(plain)
   const body =
@@ -37,7 +29,7 @@ export async function sendHtml(
 
 /** Sends a file that pages load. Its URL changes with its content. */
 export async function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): Promise<FastifyReply> {
-  const encoding = encodingOf(request)
+  const encoding = acceptedEncoding(request.headers['accept-encoding'])
   reply
     .type(asset.type)
     .header('cache-control', 'public, max-age=31536000, immutable')

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import { acceptedEncoding, createEncoder, type Encoding, PAGE_HEADERS } from '@postrider/ui'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Site } from './site.ts'
+
+/** Pages that are kept after the first request, by the size of their HTML; compressed forms add about a half. */
+const MAX_KEPT_OCTETS = 4 * 1024 * 1024
+/** Below this, compression saves no packet. */
+const WORTH_COMPRESSING = 1200
+
+/** Pages are the same for every visitor; browsers ask each time whether they have changed. */
+const HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-cache' }
+
+interface Built {
+  readonly plain: Buffer
+  readonly etag: string
+  readonly encoded: (encoding: Encoding) => Promise<Buffer>
+}
+
+/**
+ * Serves the documentation: /docs, guides, every operation and search. Nothing is read before the first request, and a page is kept after it
+ * was built once.
+ */
+export async function docs(app: FastifyInstance, { publicUrl }: { readonly publicUrl: string }): Promise<void> {
+  let opened: Promise<Site> | undefined
+  const site = () => {
+    opened ??= import('./site.ts').then(({ openSite }) => openSite(publicUrl))
+    return opened
+  }
+  const kept = new Map<string, Promise<Built | undefined>>()
+  let octets = 0
+
+  function pageAt(path: string): Promise<Built | undefined> {
+    const known = kept.get(path)
+    if (known) return known
+    const building = site().then(async (own) => built(await own.page(path)))
+    kept.set(path, building)
+    const forget = () => kept.delete(path)
+    building.then((page) => (page ? keep(page) : forget()), forget)
+    return building
+  }
+
+  /** Starts over when there are too many: all pages together are smaller, unless the documentation grows. */
+  function keep({ plain }: Built): void {
+    octets += plain.length
+    if (octets <= MAX_KEPT_OCTETS) return
+    kept.clear()
+    octets = 0
+  }
+
+  const options = { schema: { hide: true } }
+  app.get('/docs', options, async (request, reply) => send(request, reply, 200, await pageAt('/docs')))
+  app.get<{ Querystring: { q?: unknown } }>('/docs/search', options, async (request, reply) => {
+    const { q } = request.query
+    return send(request, reply, 200, built(await (await site()).search(typeof q === 'string' ? q.trim() : '')))
+  })
+  app.get<{ Params: { name: string } }>('/docs/images/:name', options, async (request, reply) => {
+    const { readImage } = await import('./guides.ts')
+    const image = await readImage(request.params.name)
+    if (!image) return send(request, reply, 404, built(await (await site()).missing()))
+    return reply
+      .headers({ ...PAGE_HEADERS, 'cache-control': 'max-age=3600' })
+      .type(image.type)
+      .send(image.content)
+  })
+  app.get<{ Params: { '*': string } }>('/docs/*', options, async (request, reply) => {
+    const path = `/docs/${request.params['*']}`
+    const page = await pageAt(path.endsWith('/') ? path.slice(0, -1) : path)
+    return page ? send(request, reply, 200, page) : send(request, reply, 404, built(await (await site()).missing()))
+  })
+}
+
+function built(document: string): Built
+function built(document: string | undefined): Built | undefined
+function built(document: string | undefined): Built | undefined {
+  if (document === undefined) return undefined
+  const plain = Buffer.from(document)
+  const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 16)}"`
+  return { plain, etag: `W/${etag}`, encoded: createEncoder(plain) }
+}
+
+async function send(request: FastifyRequest, reply: FastifyReply, status: number, page: Built | undefined) {
+  if (!page) return reply.code(404).send('')
+  reply.code(status).headers(HEADERS).header('etag', page.etag)
+  if (status === 200 && request.headers['if-none-match'] === page.etag) return reply.code(304).send()
+  reply.type('text/html; charset=utf-8')
+  const accepted = acceptedEncoding(request.headers['accept-encoding'])
+  if (accepted === undefined || page.plain.length < WORTH_COMPRESSING) return reply.send(page.plain)
+  return reply.header('content-encoding', accepted).send(await page.encoded(accepted))
+}

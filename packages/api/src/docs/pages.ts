@@ -1,0 +1,190 @@
+import { createIcons, type Html, html, type Value } from '@postrider/ui'
+import { EVERYWHERE } from '../openapi.ts'
+import type { Field } from './fields.ts'
+import { API_NAMES, APIS, type DocsPage, type Frame } from './frame.ts'
+import { convertGuide, excerptOf, type Guide } from './guides.ts'
+import { sample } from './markdown.ts'
+import { type ApiName, type Described, type ErrorRow, errorRows } from './reference.ts'
+import type { Found } from './search.ts'
+import { snippetsOf } from './snippets.ts'
+
+const HOME = ['Documentation', '/docs'] as const
+
+/** The first page: the APIs and all guides. */
+export function homePage({ guides }: Frame): DocsPage {
+  const card = (path: string, title: string, subject: string) =>
+    html`<li><a href="${path}"><b>${title}</b>${subject}</a></li>`
+  const sections = Map.groupBy(guides, ({ section }) => section)
+  return {
+    ...{ path: '/docs', title: 'Documentation', crumbs: [] },
+    body: html`<div class="head"><div><h1>Documentation</h1><p class="lead">Guides, and every operation of the APIs with its parameters, answers and examples for this installation.</p></div></div>
+<section class="stack s"><h2 class="h2">API reference</h2><ul class="cards">${API_NAMES.map((name) => card(`/docs/${name}`, APIS[name].title, APIS[name].subject))}</ul></section>
+${[...sections].map(
+  ([section, rows]) =>
+    html`<section class="stack s"><h2 class="h2">${section}</h2><ul class="cards">${rows.map(({ name, title, subject }) => card(`/docs/guides/${name}`, title, subject))}</ul></section>`,
+)}`,
+  }
+}
+
+export function guidePage(guide: Guide, { guides }: Frame): DocsPage {
+  const { body, headings } = convertGuide(guide, guides)
+  const shown = headings.filter(({ depth }) => depth <= 3)
+  return {
+    ...{ path: `/docs/guides/${guide.name}`, title: guide.title, crumbs: [HOME] },
+    body: html`<div class="read-on"><article class="prose">${body}</article>${
+      shown.length > 1 &&
+      html`<nav class="toc" aria-label="On this page"><b>On this page</b><ul>${shown.map(
+        ({ id, text, depth }) => html`<li class="in-${depth - 1}"><a href="#${id}">${text}</a></li>`,
+      )}</ul></nav>`
+    }</div>`,
+  }
+}
+
+/** Where calls of an API are described as a whole. */
+const INTRODUCTIONS: Readonly<Record<ApiName, readonly (readonly [text: string, guide: string])[]>> = {
+  v2: [
+    ['Sending', 'sending'],
+    ['The wire contract', 'contract-v2'],
+    ['API keys', 'keys'],
+    ['Errors', 'errors'],
+  ],
+  v3: [
+    ['Migration API', 'v3'],
+    ['The wire contract', 'contract-v3'],
+    ['Conformance', 'v3-conformance'],
+  ],
+  operator: [
+    ['The operator’s HTTP interface', 'operator-api'],
+    ['The queue', 'queue'],
+  ],
+}
+
+/** The operations of an API, by group. */
+export function apiPage(api: ApiName, { operations, guides }: Frame): DocsPage {
+  const groups = Map.groupBy(operations[api], ({ group }) => group)
+  const { title, subject } = APIS[api]
+  const known = INTRODUCTIONS[api].filter(([, name]) => guides.some((guide) => guide.name === name))
+  return {
+    ...{ path: `/docs/${api}`, title, crumbs: [HOME], api },
+    body: html`<div class="head"><div><h1>${title}</h1><p class="lead">${subject}.</p></div></div>
+${known.length > 0 && html`<ul class="row gap">${known.map(([text, name]) => html`<li><a href="/docs/guides/${name}">${text}</a></li>`)}${api === 'v2' && html`<li><a href="/openapi.json">OpenAPI document</a></li>`}</ul>`}
+${[...groups].map(
+  ([group, rows]) =>
+    html`<section class="box"><header><h2>${group}</h2></header><ul class="calls">${rows.map(
+      ({ name, method, path, summary }) =>
+        html`<li><a href="/docs/${api}/${name}"><span class="call"><span class="kind">${method}</span><span>${path}</span></span><span>${summary}</span></a></li>`,
+    )}</ul></section>`,
+)}
+${api === 'v2' && html`<section class="stack s"><h2 class="h2" id="errors">Errors of every call</h2>${errorTable(errorRows(EVERYWHERE))}</section>`}`,
+  }
+}
+
+export function operationPage(operation: Described, { guides }: Frame, sectionId: string | undefined): DocsPage {
+  const { api, name, summary, method, path, aliases, scope, inPath, inQuery, inBody, answer, errors } = operation
+  const excerpt = excerptFor(operation, guides)
+  const none = !excerpt && inPath.length + inQuery.length + inBody.length === 0
+  return {
+    ...{ path: `/docs/${api}/${name}`, title: name, crumbs: [HOME, [APIS[api].title, `/docs/${api}`]], api },
+    body: html`<div class="head"><div><h1>${summary}</h1><p class="call"><b>${method}</b><span>${path}</span></p></div></div>
+<div class="cols"><div class="w7 stack">
+<dl class="dl">${keyRow(api, scope)}${
+      aliases.length > 0 &&
+      html`<dt>Also</dt><dd class="stack xs">${aliases.slice(0, 12).map((alias) => html`<code class="any">${alias}</code>`)}</dd>`
+    }${sectionId !== undefined && html`<dt>Contract</dt><dd><a href="/docs/guides/contract-${api}#${sectionId}">Section ${operation.section}</a></dd>`}</dl>
+${fieldSection('In the path', inPath)}${fieldSection('In the query', inQuery)}${excerpt ?? fieldSection('In the body', inBody)}
+${none && html`<p class="dim">No parameters.</p>`}
+${fieldSection(api === 'v2' ? 'Fields of data in the answer' : 'In the answer', answer.fields)}
+${
+  api === 'v2' &&
+  html`<section class="stack s"><h2 class="h2">Errors</h2>${errors.length > 0 && errorTable(errors)}<p class="dim">${errors.length > 0 ? 'In addition: ' : ''}<a href="/docs/v2#errors">errors of every call</a>.</p></section>`
+}</div>
+<div class="w5 stack"><div class="stack stay">${languages(operation)}${answerBox(operation)}</div></div></div>`,
+  }
+}
+
+/** The tables of the contract for the two calls that send: they say more than the schemas, which tolerate much. */
+const EXCERPTS: Readonly<Record<string, readonly string[]>> = { 'v2/sendEmail': ['4.1', '4.2'], 'v3/sendMail': ['2.1'] }
+
+function excerptFor({ api, name }: Described, guides: readonly Guide[]): Html | undefined {
+  const numbers = EXCERPTS[`${api}/${name}`]
+  const contract = guides.find((guide) => guide.name === `contract-${api}`)
+  if (!numbers || !contract) return undefined
+  const { body } = convertGuide(excerptOf(contract, numbers), guides)
+  return html`<div class="prose">${body}</div><p class="dim">From <a href="/docs/guides/${contract.name}">${contract.title}</a>, which has the rest.</p>`
+}
+
+function keyRow(api: ApiName, scope: string | null): Html {
+  const words =
+    api === 'operator'
+      ? 'An operator key, from an address in OPERATOR_NETWORKS'
+      : scope === null
+        ? 'Any key of the account'
+        : html`A key with the scope <code>${scope}</code>`
+  return html`<dt>Needs</dt><dd>${words}</dd>`
+}
+
+function fieldSection(title: string, fields: readonly Field[]): Value {
+  return fields.length > 0 && html`<section class="stack s"><h2 class="h2">${title}</h2>${fieldList(fields)}</section>`
+}
+
+function fieldList(fields: readonly Field[]): Html {
+  return html`<ul class="params">${fields.map(
+    ({ name, type, required, description, limits, values, fields: inner }) =>
+      html`<li><span class="row"><b><code>${name}</code></b><span class="faint small">${type}</span>${required && html`<span class="badge">required</span>`}</span>
+${description !== '' && html`<p>${sentence(description)}</p>`}${limits.length > 0 && html`<p class="small">${sentence(limits.join(', '))}</p>`}
+${values.length > 0 && html`<p class="small">One of ${values.slice(0, 60).map((value, at) => html`${at > 0 && ', '}<code>${value}</code>`)}</p>`}
+${inner.length > 0 && html`<details><summary class="q">Fields of ${name}</summary>${fieldList(inner)}</details>`}</li>`,
+  )}</ul>`
+}
+
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
+}
+
+function errorTable(rows: readonly ErrorRow[]): Html {
+  return html`<div class="box scroll" role="group" aria-label="Errors" tabindex="0"><table><thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Message</th></tr></thead><tbody>${rows.map(
+    ({ status, code, sentence }) => html`<tr><td>${status}</td><td>${code}</td><td>${sentence}</td></tr>`,
+  )}</tbody></table></div>`
+}
+
+function languages({ call }: Described): Html {
+  const snippets = snippetsOf(call)
+  return html`<div class="code langs"><fieldset><legend class="sr">Language of the example</legend>${snippets.map(
+    ({ id, language }, at) =>
+      html`<label class="small"><input type="radio" name="language" value="${id}" data-keeps${at === 0 && html` checked`}>${language}</label>`,
+  )}</fieldset>${snippets.map(({ id, code, language }) => html`<pre class="l-${id}" tabindex="0" aria-label="${language}">${code}</pre>`)}</div>`
+}
+
+function answerBox({ answer: { status, type, example } }: Described): Html {
+  if (example === '') {
+    return html`<p class="dim">The answer has the status ${status}${status === 204 ? ' and no body' : ''}.</p>`
+  }
+  return html`<section class="stack xs"><h2>Answer: ${status}, ${type}</h2>${sample('answer', example)}</section>`
+}
+
+/** Results of a search, or the form alone. */
+export function searchPage({ assets }: Frame, query: string, { hits, total }: Found): DocsPage {
+  const icon = createIcons(assets)
+  return {
+    ...{ path: '/docs/search', title: 'Search', crumbs: [HOME], query },
+    body: html`<div class="head"><div><h1>Search</h1></div></div>
+<form class="row" role="search" action="/docs/search"><span class="find seek">${icon('search')}<input class="in" id="q" type="search" name="q" value="${query}" maxlength="100" aria-label="Search the documentation" autocomplete="off"></span><button class="btn main" type="submit">Search</button></form>
+${query !== '' && html`<p class="dim" role="status">${resultText(hits.length, total)}</p>`}
+<ul class="hits">${hits.map(
+      ({ path, title, heading, snippet }) =>
+        html`<li><a class="go" href="${path}">${title}${heading !== title && html`<span class="dim"> › ${heading}</span>`}</a><p class="dim">${snippet.map(({ text, marked }) => (marked ? html`<mark>${text}</mark>` : text))}</p></li>`,
+    )}</ul>`,
+  }
+}
+
+function resultText(shown: number, total: number): string {
+  if (total === 0) return 'No page contains all of these words. Try fewer or shorter ones.'
+  return shown === total ? `${total} results` : `${shown} of ${total} results. Add a word to narrow them down.`
+}
+
+export function missingPage(): DocsPage {
+  return {
+    ...{ path: '', title: 'Page not found', crumbs: [HOME] },
+    body: html`<div class="head"><div><h1>Page not found</h1><p class="lead">No page of the documentation has this address. <a href="/docs/search">Search the documentation</a>, or start at the <a href="/docs">overview</a>.</p></div></div>`,
+  }
+}

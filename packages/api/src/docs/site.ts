@@ -1,0 +1,130 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { loadAssets, render } from '@postrider/ui'
+import { lexer, type Token, type Tokens } from 'marked'
+import type { Field } from './fields.ts'
+import { API_NAMES, APIS, type DocsPage, docsDocument, type Frame } from './frame.ts'
+import { type Guide, readGuides } from './guides.ts'
+import { createNames, plainText } from './markdown.ts'
+import { apiPage, guidePage, homePage, missingPage, operationPage, searchPage } from './pages.ts'
+import { type Described, describedOperations } from './reference.ts'
+import { createSearch, MAX_QUERY, type Section } from './search.ts'
+
+export interface Site {
+  /** The document at this path; undefined if no page has this path. */
+  page(path: string): Promise<string | undefined>
+  /** The page of results. The first search prepares the text of all pages, which takes a tenth of a second. */
+  search(query: string): Promise<string>
+  missing(): Promise<string>
+}
+
+/** Reads the guides and operations. `publicUrl` is the base of URLs in examples. */
+export async function openSite(publicUrl: string): Promise<Site> {
+  const [assets, guides] = await Promise.all([loadAssets('/app/-'), readGuides(publicUrl)])
+  const operations = {
+    v2: describedOperations('v2', publicUrl),
+    v3: describedOperations('v3', publicUrl),
+    operator: describedOperations('operator', publicUrl),
+  }
+  const frame: Frame = { assets, guides, operations }
+  const contract = headingsOf(guides.find(({ name }) => name === 'contract-v3'))
+  const makers = new Map<string, () => DocsPage>([['/docs', () => homePage(frame)]])
+  for (const guide of guides) makers.set(`/docs/guides/${guide.name}`, () => guidePage(guide, frame))
+  for (const api of API_NAMES) {
+    makers.set(`/docs/${api}`, () => apiPage(api, frame))
+    for (const operation of operations[api]) {
+      const id = operation.section === undefined ? undefined : contract(operation.section)
+      makers.set(`/docs/${api}/${operation.name}`, () => operationPage(operation, frame, id))
+    }
+  }
+  let searching: Promise<Awaited<ReturnType<typeof createSearch>>> | undefined
+  const documentOf = (page: DocsPage) => render(docsDocument(frame, page))
+
+  return {
+    async page(path) {
+      const make = makers.get(path)
+      return make && documentOf(make())
+    },
+    async search(text) {
+      const query = text.slice(0, MAX_QUERY)
+      searching ??= sectionsOf(frame).then(createSearch)
+      const find = await searching
+      return documentOf(searchPage(frame, query, find(query)))
+    },
+    missing: () => documentOf(missingPage()),
+  }
+}
+
+/** Returns a function from "3.5" to the id of the heading with this number; undefined if there is none. */
+function headingsOf(guide: Guide | undefined): (section: string) => string | undefined {
+  const nameOf = createNames()
+  const headings = lexer(guide?.text ?? '')
+    .filter((token) => token.type === 'heading')
+    .map((token) => plainText((token as Tokens.Heading).tokens))
+    .map((text) => ({ text, id: nameOf(text) }))
+  return (section) => headings.find(({ text }) => text.startsWith(`${section} `) || text.startsWith(`${section}. `))?.id
+}
+
+/** All that can be found. Gives way to other work between the guides, each of which takes some milliseconds. */
+async function sectionsOf({ guides, operations }: Frame): Promise<readonly Section[]> {
+  const sections: Section[] = []
+  for (const guide of guides) {
+    sections.push(...sectionsOfGuide(guide))
+    await nextTurn()
+  }
+  for (const api of API_NAMES) sections.push(...operations[api].map(sectionOfOperation))
+  return sections
+}
+
+function sectionsOfGuide({ name, title, subject, text }: Guide): readonly Section[] {
+  const path = `/docs/guides/${name}`
+  const nameOf = createNames()
+  const parts = [{ path, title, heading: title, texts: [subject], names: [] as string[] }]
+  for (const token of lexer(text)) {
+    if (token.type === 'heading') {
+      const heading = plainText((token as Tokens.Heading).tokens)
+      const id = nameOf(heading)
+      if ((token as Tokens.Heading).depth > 1) {
+        parts.push({ path: `${path}#${id}`, title, heading, texts: [], names: [] })
+        continue
+      }
+    }
+    const part = parts.at(-1) as (typeof parts)[number]
+    part.texts.push(textOf(token))
+    if (token.type === 'table') part.names.push(...firstCells(token as Tokens.Table))
+  }
+  return parts.map(({ texts, ...part }) => ({ ...part, text: spaced(texts.join(' ')) }))
+}
+
+/** The first column of a table has the names of what it describes. */
+function firstCells({ rows }: Tokens.Table): readonly string[] {
+  return rows.map(([cell]) => (cell ? plainText(cell.tokens) : ''))
+}
+
+function textOf(token: Token): string {
+  if (token.type === 'table') {
+    const { header, rows } = token as Tokens.Table
+    return [header, ...rows].map((row) => row.map(({ tokens }) => plainText(tokens)).join(' ')).join('. ')
+  }
+  if (token.type === 'list')
+    return (token as Tokens.List).items.map(({ tokens }) => tokens.map(textOf).join(' ')).join(' ')
+  if ('tokens' in token && token.tokens) return plainText(token.tokens)
+  return 'text' in token ? String(token.text) : ''
+}
+
+const spaced = (text: string) => text.split(/\s/).filter(Boolean).join(' ')
+
+function sectionOfOperation(operation: Described): Section {
+  const { api, name, summary, method, path, inPath, inQuery, inBody, answer } = operation
+  const inputs = [...inPath, ...inQuery, ...inBody].flatMap(withInner)
+  const fields = [...inputs, ...answer.fields.flatMap(withInner)]
+  const described = fields.map((field) => `${field.name}: ${field.description || field.type}`)
+  return {
+    ...{ path: `/docs/${api}/${name}`, title: `${summary}`, heading: `${APIS[api].title} ${name}` },
+    text: `${method} ${path} · ${described.join('; ')}`,
+    names: [name, ...fields.map((field) => field.name)],
+  }
+}
+
+function withInner(field: Field): readonly Field[] {
+  return [field, ...field.fields.flatMap(withInner)]
+}

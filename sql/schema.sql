@@ -540,7 +540,7 @@ create table events (
   recipient_no integer,
   detail jsonb,
   transaction xid8 not null default pg_current_xact_id(),
-  constraint events_type_check check (type = any (array['processed'::text, 'sent'::text, 'deferred'::text, 'bounced'::text, 'dropped'::text, 'invalid'::text, 'expired'::text, 'opened'::text, 'clicked'::text, 'unsubscribed'::text, 'complained'::text, 'domain'::text, 'account'::text])) not valid
+  constraint events_type_check check (type = any (array['processed'::text, 'sent'::text, 'deferred'::text, 'bounced'::text, 'dropped'::text, 'invalid'::text, 'expired'::text, 'opened'::text, 'clicked'::text, 'unsubscribed'::text, 'resubscribed'::text, 'complained'::text, 'domain'::text, 'account'::text])) not valid
 ) partition by range (occurred_at);
 create index events_account on events (account_id, transaction);
 create index events_hard_bounces on events (account_id, message_id, recipient_no, occurred_at) where type = 'bounced'::text and ((detail ->> 'class'::text) = any (array['bad-mailbox'::text, 'bad-domain'::text, 'moved'::text, 'not-accepting'::text])) and not coalesce(detail ? 'machine'::text, false);

@@ -7,8 +7,8 @@ import type { Sender } from '../helpers/service.ts'
 import type { Sink, SinkMessage } from '../helpers/sink.ts'
 import type { Outbox } from './outbox.ts'
 
-const KINDS = { o: 'open', c: 'click', u: 'unsubscribe' } as const
-const OURS = /https?:\/\/[\w.-]+(?::\d+)?\/t\/([ocu])\/([\w-]{40,})/g
+const KINDS = { o: 'open', c: 'click', u: 'unsubscribe', p: 'preferences' } as const
+const OURS = /https?:\/\/[\w.-]+(?::\d+)?\/t\/([ocup])\/([\w-]{40,})/g
 const secrets = createSecrets('a secret key that only tests may know')
 
 /** What the service's links in a text stand for, in the order they stand there. */

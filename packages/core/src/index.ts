@@ -139,11 +139,16 @@ export {
 } from './suppressions/index.ts'
 export {
   HITS_AN_HOUR,
+  type LeftMail,
   MACHINE_RULES_VERSION,
+  MAX_SHOWN_GROUPS,
   makeTrackingToken,
   optOutHash,
   REQUEST_RULES,
   type Reader,
+  type ReaderGroup,
+  type ReaderView,
   type Tracking,
   type TrackingTarget,
+  type Unsubscribed,
 } from './tracking/index.ts'

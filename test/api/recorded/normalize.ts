@@ -61,6 +61,9 @@ export function createNormalizer(known: Readonly<Record<string, string>>): (text
       .replace(/(?<=retry-after: |Retry after )\d{3,4}\b/g, '<seconds>')
       .replace(/(?<="milliseconds":)\d+/g, '<milliseconds>')
       .replace(/\b\d\d:\d\d UTC\b/g, '<minute>')
+      .replace(/<style>[^<]*<\/style>/g, '<style>…</style>')
+      .replace(/(?<=style-src 'sha256-)[^']+/g, '…')
+      .replace(/(?<=Unsubscribed on )\d+ \w+ \d{4}/g, '<date>')
       .replace(/(?<="p\d\d":)[\d.]+/g, '<seconds>')
       .replace(VOLATILE, (value, ...rest) => {
         const groups = rest.at(-1) as Record<string, string | undefined>

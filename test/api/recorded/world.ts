@@ -34,7 +34,7 @@ export interface World {
   trackingPath(target: TrackingTarget): string
 }
 
-const LETTERS = { open: 'o', click: 'c', unsubscribe: 'u' } as const
+const LETTERS = { open: 'o', click: 'c', unsubscribe: 'u', preferences: 'p' } as const
 
 export async function makeWorld(t: Test): Promise<World> {
   const dns = await startDns(t, {})

@@ -28,9 +28,11 @@ async function arrived(
 }
 
 function told(text: string): string {
-  return text.replace(/https?:\/\/[\w.-]+:\d+\/t\/[ocu]\/[\w-]{40,}/g, (link) => {
+  return text.replace(/https?:\/\/[\w.-]+:\d+\/t\/[ocup]\/[\w-]{40,}/g, (link) => {
     const [target] = targetsIn(link)
-    return { open: 'OPEN', unsubscribe: 'LEAVE', click: `CLICK(${target?.url})` }[target?.kind ?? 'open']
+    return { open: 'OPEN', unsubscribe: 'LEAVE', preferences: 'CHOOSE', click: `CLICK(${target?.url})` }[
+      target?.kind ?? 'open'
+    ]
   })
 }
 
@@ -133,9 +135,9 @@ t.test(
       isDefault: false,
     })
     const asm = { asm: { group_id: id } }
-    const LINKS = '<a href="LEAVE">Unsubscribe From This List</a> | <a href="LEAVE">Manage Email Preferences</a>'
+    const LINKS = '<a href="LEAVE">Unsubscribe From This List</a> | <a href="CHOOSE">Manage Email Preferences</a>'
     const LINE = `<p style="font-size:12px">${LINKS}</p>`
-    const TEXT = 'Unsubscribe From This List ( LEAVE ) | Manage Email Preferences ( LEAVE )'
+    const TEXT = 'Unsubscribe From This List ( LEAVE ) | Manage Email Preferences ( CHOOSE )'
     for (const tracking of [{}, { subscription_tracking: { enable: false } }, { subscription_tracking: null }]) {
       const { html, text, copy } = await arrived('<body><p>Hi</p></body>', tracking as Fields, asm)
       t.equal(html, `<body><p>Hi</p>${LINE}</body>`)
@@ -150,7 +152,7 @@ t.test(
     t.equal(said.text.split('\n\n')[1], TEXT)
     for (const tag of ['asm_group_unsubscribe_raw_url', 'asm_global_unsubscribe_raw_url', 'asm_preferences_raw_url']) {
       const tagged = await arrived(`<a href="<%${tag}%>">x</a>`, {}, asm)
-      t.equal(tagged.html, '<a href="LEAVE">x</a>', tag)
+      t.equal(tagged.html, `<a href="${tag.includes('preferences') ? 'CHOOSE' : 'LEAVE'}">x</a>`, tag)
       t.equal(tagged.text.split('\n\n')[1], TEXT, 'the other part has no tag')
       t.match(tagged.copy.raw, /\r\nList-Unsubscribe: </)
     }

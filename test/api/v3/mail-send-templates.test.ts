@@ -335,16 +335,17 @@ t.test('unsubscribe tags are the recipient’s own links, of the mail’s group 
     '<a href="<%asm_group_unsubscribe_raw_url%>">g</a> <%asm_global_unsubscribe_url%> <%asm_preferences_raw_url%>'
   const content = [{ type: 'text/html', value: html }]
   const [copy] = await copies(await send({ content, asm: { group_id: group.id } }))
-  const links = [...String(copy?.mail.html).matchAll(/http[^"\s]*\/t\/u\/([\w-]+)/g)].map(([url]) => url)
+  const links = [...String(copy?.mail.html).matchAll(/http[^"\s]*\/t\/[up]\/([\w-]+)/g)].map(([url]) => url)
   t.equal(links.length, 3)
   const leave = (url: string | undefined) =>
     fetch(String(url), { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) })
   const left = async () =>
     (await core.suppressions.list(accountId, { limit: 10, offset: 0 })).suppressions.map((one) => one.group)
-  t.strictSame(new Set(links).size, 2)
+  t.strictSame(new Set(links).size, 3)
   t.ok(links.every((url) => url.startsWith(service.config.publicUrl)))
   const base = (url: string | undefined) =>
     String(url).replace(service.config.publicUrl, `http://127.0.0.1:${service.config.apiPort}`)
+  t.match(await (await fetch(base(links[2]))).text(), /Email preferences.*News/s)
   t.equal((await leave(base(links[0]))).status, 200)
   t.strictSame(await left(), [group.id])
   t.equal((await leave(base(links[1]))).status, 200)

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { SLIM_HEADERS } from '@postrider/ui'
 import type { FastifyReply } from 'fastify'
 
 /** A transparent GIF of one pixel. */
@@ -18,34 +18,14 @@ export const HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
 } as const
 
-const STYLE =
-  'body{font:16px/1.5 system-ui,sans-serif;margin:4rem auto;max-width:32rem;padding:0 1rem;color:#222;background:#fff}' +
-  'button{font:inherit;padding:.5rem 1rem}'
-
-const PAGE_POLICY =
-  `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; form-action 'self'; ` +
-  "frame-ancestors 'none'; base-uri 'none'"
-
 /** Sends a short plain text that is the same for every request. */
 export function sendWord(reply: FastifyReply, status: number, word: string): FastifyReply {
   return reply.code(status).type('text/plain; charset=utf-8').send(`${word}\n`)
 }
 
-/** Sends an HTML page. The caller must escape `title` and `body`. */
-export function sendPage(reply: FastifyReply, status: number, title: string, body: string): FastifyReply {
-  return reply
-    .code(status)
-    .header('content-security-policy', PAGE_POLICY)
-    .header('x-frame-options', 'DENY')
-    .type('text/html; charset=utf-8')
-    .send(
-      `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-        `<title>${title}</title><style>${STYLE}</style><body><h1>${title}</h1>${body}</body></html>`,
-    )
-}
-
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
+/** Sends a whole page (slimDocument). */
+export function sendPage(reply: FastifyReply, status: number, page: string): FastifyReply {
+  return reply.code(status).headers(SLIM_HEADERS).type('text/html; charset=utf-8').send(page)
 }
 
 /**

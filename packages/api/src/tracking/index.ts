@@ -3,7 +3,9 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, HTTPM
 import { HEADERS, locationOf, PIXEL, sendPage, sendWord } from './answers.ts'
 import { FORM_LIMIT } from './one-click.ts'
 import { readerOf } from './reader.ts'
-import { askUnsubscribe, unsubscribe } from './unsubscribe.ts'
+import { readerLanguage } from './reader-language.ts'
+import { failurePage } from './reader-pages.ts'
+import { askPreferences, askUnsubscribe, setPreferences, unsubscribe } from './unsubscribe.ts'
 
 export interface TrackingOptions {
   readonly core: Core
@@ -17,7 +19,7 @@ interface Route {
 }
 
 /**
- * Serves tracking pixels, click redirects and unsubscribe pages, at any host name and without key, cookie or credit. The sealed
+ * Serves tracking pixels, click redirects and the pages for recipients, at any host name and without key, cookie or credit. The sealed
  * token contains all data needed, so pixels and redirects work even if the database is unavailable. A token that was not sealed
  * here returns 404, and nothing of it is echoed.
  */
@@ -49,7 +51,14 @@ export async function tracking(app: FastifyInstance, { core }: TrackingOptions):
       kind: 'unsubscribe',
       methods: ['GET', 'HEAD', 'POST'],
       act: (target, request, reply) =>
-        request.method === 'POST' ? unsubscribe(core, target, request, reply) : askUnsubscribe(core, target, reply),
+        (request.method === 'POST' ? unsubscribe : askUnsubscribe)({ core, target, request, reply }),
+    },
+    {
+      url: '/p/*',
+      kind: 'preferences',
+      methods: ['GET', 'HEAD', 'POST'],
+      act: (target, request, reply) =>
+        (request.method === 'POST' ? setPreferences : askPreferences)({ core, target, request, reply }),
     },
   ]
 
@@ -91,9 +100,13 @@ function answerAll(
 }
 
 /** Sends a generic error response that never echoes the request. */
-function sendError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+async function sendError(
+  error: FastifyError | Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const status = error instanceof ServiceError ? error.row.status : ((error as FastifyError).statusCode ?? 500)
   if (status >= 400 && status < 500) return sendWord(reply, status, status === 413 ? 'Too large' : 'Bad request')
   request.log.error({ err: error, route: request.routeOptions.url }, 'internal error')
-  return sendPage(reply, 500, 'Something went wrong', '<p>Please try again later.</p>')
+  return sendPage(reply, 500, await failurePage(readerLanguage(request), 'error'))
 }

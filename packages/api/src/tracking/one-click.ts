@@ -1,4 +1,4 @@
-/** Maximum size of a form with one field, in bytes. */
+/** Maximum size of a form in bytes; that of a preferences page has up to a hundred groups. */
 export const FORM_LIMIT = 8192
 
 /**

@@ -1,6 +1,6 @@
 import { eventType, WEBHOOK_EVENTS, type Webhook, type WebhookEvent, type WebhookSettings } from '@postrider/core'
 
-/** v3's flags and the event name of each. There is no event for resubscribing to a group. */
+/** v3's flags and the event name of each. */
 export const FLAGS = {
   group_resubscribe: 'group_resubscribe',
   delivered: 'delivered',

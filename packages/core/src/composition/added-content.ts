@@ -1,6 +1,7 @@
 import { DELIVERY_CLASSES, NORMAL } from '../accounts/mail-class.ts'
 import { isEgressName } from '../delivery/sources/change-egress.ts'
 import type { MessageSettings, Submission } from '../submission/submission.ts'
+import { PREFERENCES_LABEL } from './links/unsubscribe-sentence.ts'
 import { renderMergeTags, withUnsubscribe } from './merge.ts'
 
 /** The content added to an outbound message, as stored with it: only what is enabled. Fixed when the message is accepted. */
@@ -79,8 +80,8 @@ function hasGroupLink({ group, groupLink }: MessageSettings): boolean {
   return group !== undefined && groupLink === true
 }
 
-/** Contract, corrections: the mirrored service appends this to mail of a group. Both links lead to the group's unsubscribe page. */
-const LINKS = '<%Unsubscribe From This List%> | <%Manage Email Preferences%>'
+/** Contract, corrections: the mirrored service appends this to mail of a group. */
+const LINKS = `<%Unsubscribe From This List%> | <%${PREFERENCES_LABEL}%>`
 const GROUP_SENTENCE = { text: LINKS, html: `<p style="font-size:12px">${LINKS}</p>` }
 
 /** Returns the sentence around the unsubscribe link; undefined if the service's default is used. */

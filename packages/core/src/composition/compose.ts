@@ -89,7 +89,9 @@ function adderFor({ content, addTo }: Composition): Adder | undefined {
   if (!cache) plans.set(content, (cache = {}))
   const literal = content.literal && { text: true, footer: content.footer?.literal === true }
   const { links } = addTo
-  const unsubscribeLinks = content.unsubscribeTags ? [links.unsubscribe(), links.unsubscribeFromAll()] : []
+  const unsubscribeLinks = content.unsubscribeTags
+    ? [links.unsubscribe(), links.unsubscribeFromAll(), links.preferences()]
+    : []
   return new Adder(addTo, cache, { literal, unsubscribeLinks })
 }
 

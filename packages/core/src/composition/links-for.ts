@@ -13,11 +13,10 @@ export interface LinkOptions {
   readonly trackingScheme: 'http' | 'https'
 }
 
-/** Returns the unsubscribe URLs of a delivery. There is no preferences page, so `preferences` unsubscribes from the group. */
+/** Returns the unsubscribe URLs of a delivery. */
 export function urlsFor(message: LoadedMessage, delivery: Addressee, options: LinkOptions): UnsubscribeUrls {
   const { links } = linksFor(message, delivery, options)
-  const group = links.unsubscribe()
-  return { group, global: links.unsubscribeFromAll(), preferences: group }
+  return { group: links.unsubscribe(), global: links.unsubscribeFromAll(), preferences: links.preferences() }
 }
 
 export interface Addressee {

@@ -34,7 +34,7 @@ export interface EventDetail {
   readonly userAgent?: string
   /** clicked. */
   readonly url?: string
-  /** unsubscribed: the group; absent for all mail. */
+  /** unsubscribed, resubscribed: the group; absent for all mail. */
   readonly group?: number
   /** account: the rule, the classes of mail that are slowed or held (absent if it is a warning or an end), and the figures that it judged. */
   readonly rule?: string

@@ -162,6 +162,17 @@ export const EVENT_TYPE_TABLE = {
     byReader: true,
     sample: READER,
   },
+  resubscribed: {
+    meaning: 'The recipient subscribed again, to all messages or to a group.',
+    producers: ['tracking/resubscribe.ts'],
+    v2: null,
+    v3: 'group_resubscribe',
+    log: { filter: null, statuses: [], indexed: false },
+    exportKinds: [],
+    countedAs: [],
+    byReader: true,
+    sample: { ...READER, group: 1 },
+  },
   complained: {
     meaning: 'The recipient marked the message as spam.',
     producers: ['returns/complaint.ts'],

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readTrackingToken, type TrackingTarget } from '../composition/links/token.ts'
+import { makeTrackingToken, readTrackingToken, type TrackingTarget } from '../composition/links/token.ts'
 import type { Sql } from '../platform/database/database.ts'
 import type { Log } from '../platform/log.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -8,13 +8,17 @@ import { judgeHits } from './classify-hits.ts'
 import { plainUserAgent } from './hit.ts'
 import { createHitBuffer } from './hit-buffer.ts'
 import { machineRule, type TrackingRequest } from './machine-rules.ts'
-import { type SenderOfMessage, senderOf, type Unsubscribed, unsubscribe } from './unsubscribe.ts'
+import { type ReaderView, readerView } from './reader-view.ts'
+import { chooseGroups, type GroupChoice, resubscribe } from './resubscribe.ts'
+import { type Unsubscribed, type UnsubscribeRequest, unsubscribe } from './unsubscribe.ts'
 
 export { optOutHash } from '../composition/links/links.ts'
 export { makeTrackingToken, type TrackingTarget } from '../composition/links/token.ts'
 export { HITS_AN_HOUR } from './classify-hits.ts'
 export { MACHINE_RULES_VERSION, REQUEST_RULES } from './machine-rules.ts'
-export type { SenderOfMessage, Unsubscribed } from './unsubscribe.ts'
+export { type LeftMail, MAX_SHOWN_GROUPS, type ReaderGroup, type ReaderView } from './reader-view.ts'
+export type { GroupChoice } from './resubscribe.ts'
+export type { Unsubscribed } from './unsubscribe.ts'
 
 /** Opens, clicks and unsubscribes of recipients. */
 export interface Tracking {
@@ -27,10 +31,16 @@ export interface Tracking {
   note(target: TrackingTarget, reader: Reader): Promise<void>
   /** Turns recorded hits into events; see classify-hits.ts. Delivery workers may call it concurrently. */
   judge(): Promise<boolean>
-  /** Returns the sender of a message; null if it is no longer stored. Throws overloaded, or if the database is unavailable. */
-  senderOf(target: TrackingTarget): Promise<SenderOfMessage | null>
+  /** Returns the token of the same link for the preferences page, or for the unsubscribe page. */
+  tokenFor(kind: 'unsubscribe' | 'preferences', target: TrackingTarget): string
+  /** See reader-view.ts. Throws overloaded, or if the database is unavailable. */
+  view(target: TrackingTarget): Promise<ReaderView | null>
   /** See unsubscribe.ts. Throws overloaded, or if the database is unavailable. */
   unsubscribe(target: TrackingTarget, reader: Reader): Promise<Unsubscribed>
+  /** See resubscribe.ts. Throws overloaded, or if the database is unavailable. */
+  resubscribe(target: TrackingTarget, group: number, reader: Reader): Promise<Unsubscribed>
+  /** See resubscribe.ts. Throws overloaded, or if the database is unavailable. */
+  choose(target: TrackingTarget, choice: GroupChoice, reader: Reader): Promise<Unsubscribed>
   /** Waits up to three seconds for hits that are not stored yet. */
   close(): Promise<void>
 }
@@ -71,11 +81,17 @@ export function createTracking({ sql, secrets, log }: TrackingDependencies): Tra
         arrived: performance.now(),
       }),
     judge: () => judgeHits({ sql, log }),
-    senderOf: (target) => semaphore.take(() => senderOf(sql, target)),
-    unsubscribe: (target, reader) =>
-      semaphore.take(() => unsubscribe(sql, { target, ip: reader.address, userAgent: userAgentOf(reader) })),
+    tokenFor: (kind, target) => makeTrackingToken(secrets, { ...target, kind }),
+    view: (target) => semaphore.take(() => readerView(sql, target)),
+    unsubscribe: (target, reader) => semaphore.take(() => unsubscribe(sql, requestOf(target, reader))),
+    resubscribe: (target, group, reader) => semaphore.take(() => resubscribe(sql, requestOf(target, reader), group)),
+    choose: (target, choice, reader) => semaphore.take(() => chooseGroups(sql, requestOf(target, reader), choice)),
     close: () => taker.close(),
   }
+}
+
+function requestOf(target: TrackingTarget, reader: Reader): UnsubscribeRequest {
+  return { target, ip: reader.address, userAgent: userAgentOf(reader) }
 }
 
 function userAgentOf({ headers }: Reader): string | null {

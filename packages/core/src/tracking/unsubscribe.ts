@@ -20,20 +20,6 @@ export interface UnsubscribeRequest {
   readonly returnId?: string | null
 }
 
-/** The sender of a message, for the confirmation page. */
-export interface SenderOfMessage {
-  /** The domain of the From address. */
-  readonly domain: string
-}
-
-/** Returns the sender of a message; null if the message is no longer stored. */
-export async function senderOf(sql: Sql, { messageId, accountId }: TrackingTarget): Promise<SenderOfMessage | null> {
-  const [row] = await sql<SenderOfMessage[]>`
-    select split_part(from_address, '@', 2) as domain from messages
-     where id = ${messageId}::uuid and account_id = ${accountId}`
-  return row ?? null
-}
-
 const HASH = /^[\w-]{43}$/
 
 /**
@@ -51,7 +37,7 @@ export async function unsubscribe(sql: Sql, request: UnsubscribeRequest): Promis
     await settleDelivered(transaction, [{ ...target, kind: 'unsubscribed' }])
     const key = await recipientKey(transaction, target)
     if (key) {
-      await suppress(transaction, request, key)
+      await suppress(transaction, request, key, [target.group])
       return 'done'
     }
     if (!HASH.test(target.url)) return 'unknown'
@@ -61,7 +47,7 @@ export async function unsubscribe(sql: Sql, request: UnsubscribeRequest): Promis
 }
 
 /** Locks a delivery against erasure and returns its recipient; undefined if erased or if the message is no longer stored. */
-async function recipientKey(sql: SqlTransaction, target: TrackingTarget): Promise<string | undefined> {
+export async function recipientKey(sql: SqlTransaction, target: TrackingTarget): Promise<string | undefined> {
   const { messageId, recipientNo, accountId } = target
   // The queue first: a delivery that finishes between the two queries is found by the second one.
   const [waiting] = await sql<{ key: string }[]>`
@@ -78,35 +64,39 @@ async function recipientKey(sql: SqlTransaction, target: TrackingTarget): Promis
 }
 
 /**
+ * Suppresses an address for groups (0: all mail), and creates an event for each that was not unsubscribed before.
+ *
  * An explicit unsubscribe replaces any reason except `abuse`, because entries with other reasons can be removed or expire. A spam
  * complaint is kept, because it is the stronger objection.
  */
-async function suppress(
+export async function suppress(
   sql: SqlTransaction,
   { target, ip, userAgent, returnId = null }: UnsubscribeRequest,
   key: string,
+  groups: readonly number[],
 ): Promise<void> {
-  const { accountId, messageId, recipientNo, group } = target
+  const { accountId, messageId, recipientNo } = target
   await sql`
     with entry as (
       insert into suppressions as s (account_id, scope, value, group_id, reason, rule, message_id, recipient_no, return_id)
-      values (${accountId}, ${group > 0 ? 'group' : 'address'}, ${key}, ${group}, 'unsubscribe',
-              ${returnId === null ? 'unsubscribe' : 'opt-out'}, ${messageId}::uuid, ${recipientNo}, ${returnId}::uuid)
+      select ${accountId}::int, case when id > 0 then 'group' else 'address' end, ${key}::text, id, 'unsubscribe',
+             ${returnId === null ? 'unsubscribe' : 'opt-out'}::text, ${messageId}::uuid, ${recipientNo}::int, ${returnId}::uuid
+        from unnest(${[...groups].sort((a, b) => a - b)}::int[]) as of(id) order by id
       on conflict (account_id, value, group_id) do update
          set reason = excluded.reason, since = service_now(), held_until = null, ${sameCause(sql)}
        where s.reason not in ('unsubscribe', 'abuse') or s.held_until is not null
-      returning account_id
+      returning account_id, group_id
     )
     ${insertEvents(sql, {
       from: sql`(
-        select account_id, ${messageId}::uuid as message_id, ${recipientNo}::int as recipient_no, a.privacy_mode
+        select account_id, ${messageId}::uuid as message_id, ${recipientNo}::int as recipient_no, entry.group_id, a.privacy_mode
           from entry join accounts a on a.id = entry.account_id) unsubscribed`,
       type: 'unsubscribed',
       detail: sql`
         jsonb_strip_nulls(jsonb_build_object(
           'ip', case when not privacy_mode then ${ip}::text end,
           'userAgent', case when not privacy_mode then ${userAgent}::text end,
-          'group', nullif(${group}::int, 0)))`,
+          'group', nullif(group_id, 0)))`,
     })}`
 }
 

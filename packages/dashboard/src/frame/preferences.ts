@@ -1,4 +1,4 @@
-import { LANGUAGES, type Language } from '@postrider/ui'
+import { LANGUAGES, type Language, preferredLanguage } from '@postrider/ui'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PreferencesAnswer } from './answer.ts'
 
@@ -8,16 +8,10 @@ const THEMES = ['light', 'dark'] as const
 const LANGUAGE_COOKIE = 'language'
 const THEME_COOKIE = 'theme'
 
-/** The language that the visitor chose, else the first of Accept-Language that there is (RFC 9110 12.5.4), else English. A request without a route has no cookies. */
+/** The language that the visitor chose, else the one that Accept-Language prefers, else English. A request without a route has no cookies. */
 export function languageOf({ cookies, headers }: FastifyRequest): Language {
   const chosen = LANGUAGES.find((language) => language === cookies?.[LANGUAGE_COOKIE])
-  if (chosen) return chosen
-  const wanted = (headers['accept-language'] ?? '').slice(0, 200).toLowerCase().split(',')
-  for (const entry of wanted) {
-    const found = LANGUAGES.find((language) => entry.trim().startsWith(language))
-    if (found) return found
-  }
-  return 'en'
+  return chosen ?? preferredLanguage(headers['accept-language'], LANGUAGES)
 }
 
 /** "light" or "dark"; empty: as the system. */

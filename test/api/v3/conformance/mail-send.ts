@@ -128,7 +128,7 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     id: 'asm.groups_to_display',
     parameter: 'asm.groups_to_display',
     treatment: 'honour',
-    note: 'Stored with the message; `[]` means all groups.',
+    note: 'The groups of the preferences page; `[]` means all groups.',
   },
   {
     id: 'ip_pool_name',

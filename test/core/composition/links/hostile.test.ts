@@ -112,6 +112,7 @@ const links = {
   click: () => 'https://own.example/t/c/x',
   unsubscribe: () => 'https://own.example/t/u/x',
   unsubscribeFromAll: () => 'https://own.example/t/u/y',
+  preferences: () => 'https://own.example/t/p/x',
 }
 
 /** Milliseconds of processor time, the better of two: the machine has other work. */

@@ -1,6 +1,6 @@
 import type { Links } from './links.ts'
 import { lineEnded, type Plan } from './plan.ts'
-import { type Sentence, say } from './unsubscribe-sentence.ts'
+import { PREFERENCES_LABEL, type Sentence, say } from './unsubscribe-sentence.ts'
 
 /** Returns the HTML for one recipient. Its links are numbered from `first`. */
 export function fillHtml(plan: Plan, links: Links, first: number): string {
@@ -15,11 +15,10 @@ export function fillHtml(plan: Plan, links: Links, first: number): string {
 export function fillText(plan: Plan, links: Links, first: number): string {
   const text = fill(plan, { links, first, line: '', write: (url) => url })
   if (!plan.unsubscribeLine) return text
-  const url = links.unsubscribe()
   const sentence =
     plan.sentence === undefined
-      ? `Unsubscribe: ${url}`
-      : say(plan.sentence, (label) => (label ? `${label} ( ${url} )` : url))
+      ? `Unsubscribe: ${links.unsubscribe()}`
+      : say(plan.sentence, (label) => (label ? `${label} ( ${urlFor(label, links)} )` : links.unsubscribe()))
   return `${lineEnded(text)}\r\n${sentence}\r\n`
 }
 
@@ -28,8 +27,14 @@ function defaultLine(links: Links): string {
 }
 
 function htmlSentence(sentence: Sentence, links: Links): string {
-  const url = escaped(links.unsubscribe())
-  return say(sentence, (label) => `<a href="${url}">${label || url}</a>`)
+  return say(sentence, (label) => {
+    const url = escaped(urlFor(label, links))
+    return `<a href="${url}">${label || url}</a>`
+  })
+}
+
+function urlFor(label: string, links: Links): string {
+  return label === PREFERENCES_LABEL ? links.preferences() : links.unsubscribe()
 }
 
 function pixel(links: Links): string {

@@ -11,6 +11,8 @@ export interface Links {
   unsubscribe(): string
   /** Unsubscribes from all mail, regardless of the message's group. */
   unsubscribeFromAll(): string
+  /** The page where the recipient chooses among groups. */
+  preferences(): string
 }
 
 /** Returns the links of one recipient. `base` is their base URL without a trailing slash. */
@@ -26,6 +28,7 @@ export function createLinks(
     open: () => make('o', 'open'),
     click: (link, url) => make('c', 'click', link, url),
     unsubscribe: () => make('u', 'unsubscribe', 0, optOut()),
+    preferences: () => make('p', 'preferences', 0, optOut()),
     unsubscribeFromAll: () => make('u', 'unsubscribe', 0, optOut(), { ...recipient, group: 0 }),
   }
 }

@@ -2,19 +2,20 @@ import type { Secrets } from '../../platform/secrets.ts'
 
 /** The target of a tracking link. The link contains all data it needs, so it does not expire. */
 export interface TrackingTarget {
-  readonly kind: 'open' | 'click' | 'unsubscribe'
+  readonly kind: 'open' | 'click' | 'unsubscribe' | 'preferences'
   readonly accountId: number
   /** 32 hex digits. */
   readonly messageId: string
   readonly recipientNo: number
-  /** For unsubscribe, the group to unsubscribe from; 0 for all mail. */
+  /** For unsubscribe, the group to unsubscribe from; 0 for all mail. For preferences, the group of the message. */
   readonly group: number
   /** For click, the index of the link in the message, from 0; `url` is its destination. */
   readonly link: number
   readonly url: string
 }
 
-const KINDS = ['open', 'click', 'unsubscribe'] as const
+/** The index is part of every token that was sent: names are only added at the end. */
+const KINDS = ['open', 'click', 'unsubscribe', 'preferences'] as const
 const CONTEXT = 'tracking'
 const HEAD = 1 + 4 + 16 + 4 + 4 + 2
 /** Maximum length of a token in characters, enough for the longest URL. Longer ones are rejected unread. */

@@ -3,6 +3,9 @@ const MARK = /<%((?:[^%]|%(?!>)){0,256})%>/g
 /** Maximum number of links in a sentence; further marks are not replaced. */
 const MAX_MARKS = 10
 
+/** A mark with this label is the link to the preferences page; every other mark is an unsubscribe link. */
+export const PREFERENCES_LABEL = 'Manage Email Preferences'
+
 /** The sender's sentence, split at its marks. */
 export type Sentence = readonly (string | { readonly label: string })[]
 

@@ -47,7 +47,6 @@ async function readBatch(sql: Sql, { accountId, after, to, types }: ClaimedBatch
 }
 
 function isWanted({ names, format }: WebhookSettings, event: Event): boolean {
-  if (names === null) return true
   const name = nameOf(event, format)
-  return name !== null && names.includes(name)
+  return name !== null && (names === null || names.includes(name))
 }

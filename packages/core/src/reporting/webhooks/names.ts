@@ -25,8 +25,11 @@ const ALIASES: Readonly<Record<string, string>> = {
 /** Returns the name of an event in a format; null if it has none. */
 export function nameOf({ type, detail }: Pick<Event, 'type' | 'detail'>, format: WebhookFormat): string | null {
   if (!isWebhookEvent(type)) return null
-  const fromGroup = format === 'v3' && type === 'unsubscribed' && detail.group !== undefined
-  return fromGroup ? 'group_unsubscribe' : eventName(type, format)
+  const ofGroup = detail.group !== undefined
+  if (format === 'v3' && type === 'unsubscribed' && ofGroup) return 'group_unsubscribe'
+  // v3 has no event for a recipient who receives all mail again.
+  if (type === 'resubscribed' && !ofGroup) return null
+  return eventName(type, format)
 }
 
 /** Returns the name of an event type in a format; null if it has none. */

@@ -15,6 +15,7 @@ const SIGNS: Readonly<Record<string, readonly [IconName, Tone]>> = {
   opened: ['eye', 'info'],
   clicked: ['arrow', 'info'],
   unsubscribed: ['ban', 'idle'],
+  resubscribed: ['mail', 'good'],
   complained: ['s-complaint', 'bad'],
 }
 /** Events that are shown; the feed has all. */

@@ -125,6 +125,8 @@ t.test(
     const shown = await (await fetch(`${url}/app/login`)).text()
     t.match(shown, '/app/oidc/begin')
     t.notMatch(shown, 'name="password"')
+    t.notMatch(shown, 'data-passkey')
+    t.equal((await fetch(`${url}/app/login/passkey`, { redirect: 'manual' })).headers.get('location'), '/app/login')
     const refused = await submit(url, '/app/login', { email, password: PASSWORD })
     t.equal(refused.status, 403)
     t.match(await refused.text(), 'Passwords are not accepted here')

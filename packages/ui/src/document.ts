@@ -12,12 +12,15 @@ export interface DocumentOptions {
   readonly style?: AssetName
   /** The page never changes while it is open, and does without htmx. */
   readonly still?: boolean
+  /** Scripts that this page needs besides those of every page. */
+  readonly scripts?: readonly AssetName[]
   /** The body element. */
   readonly body: Html
 }
 
 /** A whole document with the head that every page has. */
-export function htmlDocument({ assets, language, theme = '', title, style, still, body }: DocumentOptions): Html {
+export function htmlDocument(options: DocumentOptions): Html {
+  const { assets, language, theme = '', title, style, still, scripts = [], body } = options
   return html`<!doctype html>
 <html lang="${language}" data-theme="${theme}">
 <head>
@@ -30,6 +33,7 @@ ${!still && html`<meta name="htmx-config" content='{"includeIndicatorCSS":false,
 ${style && html`<link rel="stylesheet" href="${assets.url(style)}">`}
 ${!still && html`<script defer src="${assets.url('htmx.js')}"></script>`}
 <script defer src="${assets.url('page.js')}"></script>
+${scripts.map((name) => html`<script defer src="${assets.url(name)}"></script>`)}
 </head>
 ${body}
 </html>

@@ -26,9 +26,17 @@ async function withPasskey() {
   return { ...user, authenticator, ...made }
 }
 
-const logIn = async (response: object, people = core.people) =>
-  people.passkeys.finishLogIn({ response: response as never, ...newClient() })
-const challenge = async () => (await passkeys.beginLogIn()).challenge
+/** The cookie of the browser that began the last log-in. */
+let cookie = ''
+
+const logIn = async (response: unknown, people = core.people) =>
+  people.passkeys.finishLogIn({ response, cookie, ...newClient() })
+
+async function challenge(): Promise<string> {
+  const begun = await passkeys.beginLogIn()
+  cookie = begun.cookie
+  return begun.options.challenge
+}
 
 t.test('a passkey is set up with recovery codes, and logs its user in without name and password', async (t) => {
   const { authenticator, recoveryCodes, userId, email } = await withPasskey()
@@ -98,8 +106,13 @@ t.test(
     const clock = { now: () => Date.now() - 301_000, monotonic: () => performance.now() }
     const earlier = createCore({ sql, config: service.config, log: createLog('test', 'silent'), clock })
     t.teardown(() => earlier.readiness.close())
-    const { challenge: old } = await earlier.people.passkeys.beginLogIn()
-    t.match(await logIn(authenticator.answer(old, HERE)), { kind: 'refused' }, 'one of five minutes ago')
+    const old = await earlier.people.passkeys.beginLogIn()
+    cookie = old.cookie
+    t.match(
+      await logIn(authenticator.answer(old.options.challenge, HERE)),
+      { kind: 'refused' },
+      'one of five minutes ago',
+    )
   },
 )
 
@@ -126,7 +139,59 @@ t.test('a passkey of a disabled user is refused, and one that was removed', asyn
 
 t.test('a user proves again who they are with their passkey, and not with that of another', async (t) => {
   const [own, other] = [await withPasskey(), await withPasskey()]
-  const answer = async ({ authenticator }: typeof own) => authenticator.answer(await challenge(), HERE) as never
-  t.match(await passkeys.reauthenticate(own.session, await answer(other), '192.0.2.1'), { kind: 'refused' })
-  t.match(await passkeys.reauthenticate(own.session, await answer(own), '192.0.2.1'), { kind: 'done', at: Date })
+  const begin = async () => (await passkeys.beginReauthentication(own.session))?.challenge as string
+  const prove = (response: unknown) => passkeys.reauthenticate(own.session, response, '192.0.2.1')
+  t.match(await prove(other.authenticator.answer(await begin(), HERE)), { kind: 'refused' })
+  t.match(await prove(own.authenticator.answer(await challenge(), HERE)), { kind: 'refused' }, 'an answer for a log-in')
+  const theirs = (await passkeys.beginReauthentication(other.session))?.challenge as string
+  t.match(await prove(own.authenticator.answer(theirs, HERE)), { kind: 'refused' }, 'options of another session')
+  t.match(await prove(own.authenticator.answer(await begin(), HERE)), { kind: 'done', at: Date })
+  t.equal(await passkeys.beginReauthentication((await newSession()).session), undefined)
+})
+
+t.test('an answer for a log-in counts only in the browser that began it', async (t) => {
+  const { authenticator } = await withPasskey()
+  const answer = authenticator.answer(await challenge(), HERE)
+  const own = cookie
+  for (const stranger of ['', (await passkeys.beginLogIn()).cookie]) {
+    cookie = stranger
+    t.match(await logIn(answer), { kind: 'refused' })
+  }
+  cookie = own
+  t.match(await logIn(answer), { kind: 'session' })
+})
+
+t.test('a passkey is the second factor after the password of its own user, once', async (t) => {
+  const [own, other] = [await withPasskey(), await withPasskey()]
+  const begin = async ({ email }: typeof own) => {
+    const result = await core.people.logIn({ email, password: PASSWORD, ...newClient() })
+    if (result.kind !== 'second-factor') throw new Error(result.kind)
+    const options = await passkeys.beginSecondFactor(result.challenge)
+    return { challenge: result.challenge, asked: options?.challenge as string, options }
+  }
+  const finish = (challenge: string, response: unknown) =>
+    passkeys.finishSecondFactor({ challenge, response, ...newClient() })
+  const first = await begin(own)
+  t.match(first.options?.allowCredentials, [{ id: own.authenticator.id }])
+  t.match(await finish(first.challenge, other.authenticator.answer(first.asked, HERE)), { kind: 'refused' })
+  const elsewhere = await begin(other)
+  t.match(await finish(first.challenge, own.authenticator.answer(elsewhere.asked, HERE)), { kind: 'refused' })
+  t.match(await finish('x'.repeat(43), own.authenticator.answer(first.asked, HERE)), { kind: 'refused' })
+  const { asked } = { asked: (await passkeys.beginSecondFactor(first.challenge))?.challenge as string }
+  const answer = own.authenticator.answer(asked, HERE)
+  t.match(await finish(first.challenge, answer), { kind: 'session', userId: own.userId })
+  t.match(await finish(first.challenge, answer), { kind: 'refused' }, 'a replay')
+  t.equal(await passkeys.beginSecondFactor(first.challenge), undefined)
+})
+
+t.test('passkeys are offered at https and at localhost, for a name and not for an IP address', async (t) => {
+  for (const [publicUrl, isOn] of [
+    ['https://mail.people.example', true],
+    ['http://localhost:8080', true],
+    ['http://mail.people.example', false],
+    ['https://192.0.2.1', false],
+    ['https://[2001:db8::1]', false],
+  ] as const) {
+    t.equal(anotherProcess(t, service, { publicUrl }).people.passkeys.isOn, isOn, publicUrl)
+  }
 })

@@ -17,9 +17,10 @@ export async function checkPasskey(
     origin,
     challenges,
   }: { readonly sql: Sql; readonly rpID: string; readonly origin: string; readonly challenges: Challenges },
-  response: AuthenticationResponseJSON,
+  given: unknown,
 ): Promise<number | undefined> {
-  if (typeof response?.id !== 'string' || response.id.length > MAX_ID) return undefined
+  const response = given as AuthenticationResponseJSON
+  if (typeof response?.id !== 'string' || response.id.length > MAX_ID || response.id.includes('\0')) return undefined
   const [passkey] = await sql<{ userId: number; publicKey: Buffer; counter: number }[]>`
     select k.user_id as "userId", k.public_key as "publicKey", k.counter::float8 as counter
       from passkeys k join users u on u.id = k.user_id where k.credential_id = ${response.id} and u.disabled_at is null`

@@ -1,21 +1,14 @@
-import type {
-  AuthenticationResponseJSON,
-  PublicKeyCredentialCreationOptionsJSON,
-  PublicKeyCredentialRequestOptionsJSON,
-  RegistrationResponseJSON,
-} from '@simplewebauthn/server'
+import { isIP } from 'node:net'
+import type { PublicKeyCredentialCreationOptionsJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { ALL_ACCOUNTS, noteChange } from '../accounts/audit/index.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
-import type { Secrets } from '../platform/secrets.ts'
 import { createChallenges } from './challenges.ts'
-import { checkPasskey } from './check-passkey.ts'
 import { loadWebAuthn } from './load-webauthn.ts'
-import { type LogInDependencies, type LogInResult, tooMany } from './log-in.ts'
-import type { Client } from './person.ts'
-import { type Reauthentication, requireFresh } from './reauthenticate.ts'
+import { createPasskeyLogIn, type PasskeyDependencies, type PasskeyLogIn } from './passkey-log-in.ts'
+import { requireFresh } from './reauthenticate.ts'
 import { makeRecoveryCodes } from './recovery-codes.ts'
-import { noteReauthentication, type Session } from './sessions.ts'
+import type { Session } from './sessions.ts'
 import { validPersonName } from './users.ts'
 
 /** A passkey as its user sees it. */
@@ -30,7 +23,9 @@ export interface Passkey {
  * Passkeys (WebAuthn): the user is verified by the device, so a passkey is a log-in without password and without a further second
  * factor. It is bound to the host of PUBLIC_URL.
  */
-export interface Passkeys {
+export interface Passkeys extends PasskeyLogIn {
+  /** Whether browsers offer passkeys for the host of PUBLIC_URL, and OIDC_ONLY does not refuse them. */
+  readonly isOn: boolean
   list(userId: number): Promise<Passkey[]>
   /** Options for `navigator.credentials.create`, valid for 5 minutes. Throws reauthenticationNeeded, and parameterInvalid (passkey) beyond 20. */
   beginRegistration(session: Session): Promise<PublicKeyCredentialCreationOptionsJSON>
@@ -40,36 +35,24 @@ export interface Passkeys {
    */
   finishRegistration(
     session: Session,
-    passkey: { readonly name: string; readonly response: RegistrationResponseJSON },
+    passkey: { readonly name: string; readonly response: unknown },
     address: string,
   ): Promise<{ recoveryCodes: string[] | null }>
   /** Throws reauthenticationNeeded. False if the user has no such passkey. */
   remove(session: Session, id: string, address: string): Promise<boolean>
-  /** Options for `navigator.credentials.get`; the user chooses the passkey. */
-  beginLogIn(): Promise<PublicKeyCredentialRequestOptionsJSON>
-  finishLogIn(
-    request: Client & { readonly response: AuthenticationResponseJSON; readonly replaces?: string | undefined },
-  ): Promise<LogInResult>
-  /** Counts like the password, see reauthenticate.ts. The options are those of `beginLogIn`. */
-  reauthenticate(session: Session, response: AuthenticationResponseJSON, address: string): Promise<Reauthentication>
-}
-
-export interface PasskeyDependencies extends LogInDependencies {
-  readonly secrets: Secrets
-  readonly publicUrl: string
 }
 
 const MAX_PASSKEYS = 20
 const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']
 
 export function createPasskeys(dependencies: PasskeyDependencies): Passkeys {
-  const { sql, clock, sessions, limits, oidcOnly } = dependencies
+  const { sql, clock, sessions, oidcOnly } = dependencies
   const { hostname: rpID, origin } = new URL(dependencies.publicUrl)
   const challengesOf = (userId: number) => createChallenges(dependencies, 'passkey-register', String(userId))
-  const challenges = createChallenges(dependencies, 'passkey-log-in')
-  const checking = { sql, rpID, origin, challenges }
 
   return {
+    ...createPasskeyLogIn(dependencies),
+    isOn: !oidcOnly && isPossible(dependencies.publicUrl),
     list: (userId) => selectPasskeys(sql, userId),
     async beginRegistration(session) {
       requireFresh(session, clock)
@@ -106,42 +89,20 @@ export function createPasskeys(dependencies: PasskeyDependencies): Passkeys {
       sessions.forget()
       return removed
     },
-    async beginLogIn() {
-      const { generateAuthenticationOptions } = await loadWebAuthn()
-      return generateAuthenticationOptions({
-        rpID,
-        challenge: new Uint8Array(Buffer.from(challenges.make(), 'base64url')),
-        userVerification: 'required',
-      })
-    },
-    async finishLogIn({ response, address, agent, replaces }) {
-      if (oidcOnly) return { kind: 'refused' }
-      const allowed = await limits.logIn('passkey', address)
-      if (!allowed.allowed) return tooMany(clock, allowed)
-      const userId = await checkPasskey(checking, response)
-      if (userId === undefined) return { kind: 'refused' }
-      allowed.release()
-      const token = (await sql.begin((transaction) =>
-        sessions.begin(transaction, userId, 'passkey', { address, agent }, replaces),
-      )) as string
-      return { kind: 'session', token, userId }
-    },
-    async reauthenticate(session, response, address) {
-      const allowed = await limits.logIn(`user ${session.user.id}`, address)
-      if (!allowed.allowed) return tooMany(clock, allowed)
-      if ((await checkPasskey(checking, response)) !== session.user.id) return { kind: 'refused' }
-      allowed.release()
-      const at = await noteReauthentication(sql, session.sessionId)
-      sessions.forget()
-      return at ? { kind: 'done', at } : { kind: 'refused' }
-    },
   }
+}
+
+/** Browsers want a secure context and the name of a host (WebAuthn 5.1.3, 5.4.2). */
+function isPossible(publicUrl: string): boolean {
+  const { protocol, hostname } = new URL(publicUrl)
+  if (hostname === 'localhost') return true
+  return protocol === 'https:' && isIP(hostname) === 0 && !hostname.startsWith('[')
 }
 
 async function register(
   { rpID, origin, ...dependencies }: PasskeyDependencies & { readonly rpID: string; readonly origin: string },
   { user }: Session,
-  { name, response }: { readonly name: string; readonly response: RegistrationResponseJSON },
+  { name, response }: { readonly name: string; readonly response: unknown },
   address: string,
 ): Promise<{ recoveryCodes: string[] | null }> {
   const { sql, sessions } = dependencies
@@ -150,7 +111,7 @@ async function register(
   let challenge = ''
   const { verifyRegistrationResponse } = await loadWebAuthn()
   const info = await verifyRegistrationResponse({
-    response,
+    response: response as RegistrationResponseJSON,
     expectedChallenge: (given) => challenges.isOurs((challenge = given)),
     expectedOrigin: origin,
     expectedRPID: rpID,
@@ -161,7 +122,8 @@ async function register(
   )
   if (!info) throw new ServiceError('passkeyInvalid')
   const { id, publicKey, counter } = info.credential
-  const transports = (response.response.transports ?? []).filter((one) => TRANSPORTS.includes(one))
+  const { transports: given } = (response as RegistrationResponseJSON).response
+  const transports = Array.isArray(given) ? given.filter((one) => TRANSPORTS.includes(one)) : []
   const recoveryCodes = (await sql.begin(async (transaction) => {
     if (!(await challenges.use(transaction, challenge))) throw new ServiceError('passkeyInvalid')
     await transaction`select from users where id = ${user.id} for no key update`

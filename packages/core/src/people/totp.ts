@@ -21,6 +21,8 @@ export interface Totp {
   confirm(session: Session, code: string, address: string): Promise<{ recoveryCodes: string[] }>
   /** Replaces the recovery codes. Throws reauthenticationNeeded, and parameterInvalid without a second factor. */
   newRecoveryCodes(session: Session, address: string): Promise<string[]>
+  /** Whether codes are set up and confirmed. */
+  isOn(userId: number): Promise<boolean>
   /** The number of recovery codes that were not used. */
   recoveryCodesLeft(userId: number): Promise<number>
   /** Throws reauthenticationNeeded. The recovery codes remain if the user has passkeys. */
@@ -79,6 +81,10 @@ export function createTotp(dependencies: TotpDependencies): Totp {
         await note(transaction, id, address, 'user.recovery-codes')
         return makeRecoveryCodes(transaction, id)
       }) as Promise<string[]>
+    },
+    async isOn(userId) {
+      const rows = await sql`select from users where id = ${userId} and totp_confirmed_at is not null`
+      return rows.count > 0
     },
     async recoveryCodesLeft(userId) {
       const rows = await sql`select from recovery_codes where user_id = ${userId}`

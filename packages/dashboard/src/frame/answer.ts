@@ -1,4 +1,4 @@
-import type { Html } from '@postrider/ui'
+import type { AssetName, Html } from '@postrider/ui'
 
 /** A page within the frame. */
 export interface PageAnswer {
@@ -10,6 +10,8 @@ export interface PageAnswer {
   readonly crumbs?: readonly (readonly [text: string, path: string])[]
   readonly body: Html
   readonly status?: number
+  /** Scripts that this page needs besides those of every page. */
+  readonly scripts?: readonly AssetName[]
   /** Whether the page follows what happens: with each change of the account (events), or every five seconds (clock). */
   readonly live?: 'events' | 'clock'
 }
@@ -21,6 +23,7 @@ export interface GateAnswer {
   readonly body: Html
   readonly status?: number
   readonly wide?: boolean
+  readonly scripts?: readonly AssetName[]
 }
 
 export interface RedirectAnswer {

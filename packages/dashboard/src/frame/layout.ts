@@ -44,6 +44,7 @@ export function pageDocument(answer: PageAnswer, around: Surroundings): Html {
   return htmlDocument({
     ...around,
     title: answer.title,
+    scripts: answer.scripts ?? [],
     body: html`<body class="app" data-now="${around.now.getTime()}" data-keys="on" data-copied="${words.copied}" data-not-copied="${words.notCopied}"
       data-as-of="${words.asOf}" data-ago="${AGO[around.language]}" data-paused="${words.paused}" data-live="${live ?? ''}">
 <a class="skip" href="#main">${words.skip}</a>
@@ -74,6 +75,7 @@ export function gateDocument(answer: GateAnswer, around: Surroundings): Html {
   return htmlDocument({
     ...around,
     title: answer.title,
+    scripts: answer.scripts ?? [],
     body: html`<body class="gate" data-now="${around.now.getTime()}" data-copied="${words.copied}" data-not-copied="${words.notCopied}">
 <main id="page" class="${answer.wide ? 'wide' : ''}"><a class="brand" href="/app"><img src="${around.assets.url('wordmark.svg')}" alt="Postrider" height="28" width="131"></a>
 ${answer.body}</main>${saidToast(around)}

@@ -3,25 +3,28 @@ import { catalogue } from './words.ts'
 export const proofWords = catalogue({
   en: {
     title: 'Confirm that it is you',
-    lead: 'This changes who can log in, so it needs your password, which is then enough for 10 minutes.',
+    lead: 'This changes who can log in, so it needs your password or a passkey, which is then enough for 10 minutes.',
     password: 'Your password',
     newPassword: 'The new password, once more',
     confirm: 'Continue',
+    usePasskey: 'Use a passkey instead',
     refused: 'This is not your password.',
     tooMany: (until: string) => `Too many attempts. Try again at ${until}.`,
-    otherwise: 'If you have no password, log out and log in again, then repeat the change within 10 minutes.',
+    otherwise:
+      'If you have neither a password nor a passkey, log out and log in again, then repeat the change within 10 minutes.',
     back: 'Go back',
   },
   de: {
     title: 'Bestätigen Sie, dass Sie es sind',
-    lead: 'Diese Änderung betrifft, wer sich anmelden kann. Sie braucht deshalb Ihr Passwort, danach 10 Minuten lang nicht mehr.',
+    lead: 'Diese Änderung betrifft, wer sich anmelden kann. Sie braucht deshalb Ihr Passwort oder einen Passkey, danach 10 Minuten lang nicht mehr.',
     password: 'Ihr Passwort',
     newPassword: 'Das neue Passwort noch einmal',
     confirm: 'Weiter',
+    usePasskey: 'Stattdessen mit Passkey',
     refused: 'Das ist nicht Ihr Passwort.',
     tooMany: (until) => `Zu viele Versuche. Erneut möglich um ${until}.`,
     otherwise:
-      'Wenn Sie kein Passwort haben, melden Sie sich ab und wieder an, und wiederholen Sie die Änderung binnen 10 Minuten.',
+      'Wenn Sie weder Passwort noch Passkey haben, melden Sie sich ab und wieder an, und wiederholen Sie die Änderung binnen 10 Minuten.',
     back: 'Zurück',
   },
 })

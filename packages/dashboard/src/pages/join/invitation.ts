@@ -26,7 +26,7 @@ function forNewcomer(call: Call, token: string, open: OpenInvitation, problem?: 
     const title = words.joinTitle(accountName)
     return gate({
       title,
-      body: html`<div class="card"><div><h1>${title}</h1><p class="lead">${invitedAs(call, open)}</p></div><p>${words.byProvider(email)}</p><a class="btn main wide" href="/app/oidc/begin">${oidcWords(language).continueWith(oidc.host)}</a></div>`,
+      body: html`<div class="card"><div><h1>${title}</h1><p class="lead">${invitedAs(call, open)}</p></div><p>${words.byProvider(email)}</p><a class="btn main wide" href="/app/oidc/begin"><span class="cut">${oidcWords(language).continueWith(oidc.host)}</span></a></div>`,
     })
   }
   return formGate({

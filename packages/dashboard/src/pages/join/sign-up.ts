@@ -2,7 +2,7 @@ import { html, inputField } from '@postrider/ui'
 import { type Answer, gate, session } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
 import { type Call, field, passwordField } from '../../frame/call.ts'
-import { tooManyText } from '../start/log-in.ts'
+import { tooManyText } from '../start/too-many.ts'
 import { formGate, goneGate, newPassword, sentGate, tokenField } from './gates.ts'
 import { joinWords } from './join-words.ts'
 

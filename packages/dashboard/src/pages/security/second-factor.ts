@@ -5,6 +5,7 @@ import { field, type UserCall } from '../../frame/call.ts'
 import { actButton, ask, copyable, pageHead } from '../../frame/parts.ts'
 import { proved } from '../../frame/proof.ts'
 import { qrCode } from './qr-code.ts'
+import { recoveryCodes } from './recovery-codes.ts'
 import { securityWords } from './security-words.ts'
 
 const AT = '/app/security/codes'
@@ -13,10 +14,11 @@ const AT = '/app/security/codes'
 export async function secondFactorBox({ core, format, icon, language, visitor }: UserCall): Promise<Html> {
   const words = securityWords(language)
   const { id, secondFactor } = visitor.user
-  if (!secondFactor) {
-    return html`<section class="box" id="codes"><header><h2>${words.factor}</h2><span class="push state idle">${icon('x', 'idle')}<span>${words.factorOff}</span></span></header><div class="pad stack s"><p class="dim">${words.factorOffText}</p><div class="row">${actButton(words.setUp, AT)}</div></div></section>`
-  }
-  const left = await core.people.totp.recoveryCodesLeft(id)
+  const [isOn, left] = await Promise.all([core.people.totp.isOn(id), core.people.totp.recoveryCodesLeft(id)])
+  const state = isOn
+    ? html`<span class="push state good">${icon('check', 'good')}<span>${words.factorOn}</span></span>`
+    : html`<span class="push state idle">${icon('x', 'idle')}<span>${words.factorOff}</span></span>`
+  const text = isOn ? words.factorOnText : secondFactor ? words.factorPasskeyText : words.factorOffText
   const renew = ask({
     id: 'renew',
     button: words.newCodes,
@@ -31,7 +33,7 @@ export async function secondFactorBox({ core, format, icon, language, visitor }:
     text: words.removeFactorText,
     action: `${AT}/remove`,
   })
-  return html`<section class="box" id="codes"><header><h2>${words.factor}</h2><span class="push state good">${icon('check', 'good')}<span>${words.factorOn}</span></span></header><div class="pad stack s"><p class="dim">${words.factorOnText} ${words.codesLeft(format.number(left))}</p><div class="row">${renew}${remove}</div></div></section>`
+  return html`<section class="box" id="codes"><header><h2>${words.factor}</h2>${state}</header><div class="pad stack s"><p class="dim">${text}${secondFactor && ` ${words.codesLeft(format.number(left))}`}</p><div class="row">${!isOn && actButton(words.setUp, AT)}${secondFactor && renew}${isOn && remove}</div></div></section>`
 }
 
 /** Shows a new secret, which counts once a code of it was entered. */
@@ -72,17 +74,6 @@ export const renewRecoveryCodes = (call: UserCall): Promise<Answer> =>
     const made = await attempt(() => call.core.people.totp.newRecoveryCodes(call.visitor, call.address))
     return made.ok ? recoveryCodes(call, made.value) : redirect('/app/security')
   })
-
-function recoveryCodes({ icon, language }: UserCall, codes: readonly string[]): Answer {
-  const words = securityWords(language)
-  const text = codes.join('\n')
-  return page({
-    title: words.recoveryTitle,
-    crumbs: [[words.title, '/app/security']],
-    body: html`${pageHead(words.recoveryTitle, words.recoveryLead)}<div class="code"><pre>${text}</pre><button class="btn s copy" type="button" data-copy="${text}">${icon('copy')}${words.copyCodes}</button></div>
-<div class="row"><a class="btn main" href="/app/security">${words.stored}</a></div>`,
-  })
-}
 
 export const removeCodes = (call: UserCall): Promise<Answer> =>
   proved(call, async ({ core, visitor, address }) => {

@@ -14,12 +14,15 @@ export const securityWords = catalogue({
     save: 'Save',
     looks: 'This browser',
     looksText: 'Kept in cookies of this browser.',
+    byProvider: (host: string) => `You log in through ${host}, which also takes care of passwords and second factors.`,
     password: 'Password',
     newPassword: 'New password',
     passwordHint: '8 characters or more. A sentence is fine, and so is a password manager.',
     changePassword: 'Change the password',
     passwordText: 'Your other sessions end, and links to reset it stop working.',
-    factor: 'Second factor',
+    factor: 'Authenticator app',
+    factorPasskeyText:
+      'After your password, a log-in asks for a passkey or a recovery code. A code of an authenticator app can be a third way.',
     factorOn: 'on',
     factorOff: 'off',
     factorOffText:
@@ -77,12 +80,15 @@ export const securityWords = catalogue({
     save: 'Speichern',
     looks: 'Dieser Browser',
     looksText: 'In Cookies dieses Browsers aufbewahrt.',
+    byProvider: (host) => `Sie melden sich über ${host} an; Passwörter und zweite Faktoren sind dort.`,
     password: 'Passwort',
     newPassword: 'Neues Passwort',
     passwordHint: 'Mindestens 8 Zeichen. Ein Satz ist gut, ein Passwortmanager auch.',
     changePassword: 'Passwort ändern',
     passwordText: 'Ihre anderen Sitzungen enden, und Links zum Zurücksetzen werden ungültig.',
-    factor: 'Zweiter Faktor',
+    factor: 'Authenticator-App',
+    factorPasskeyText:
+      'Nach dem Passwort verlangt die Anmeldung einen Passkey oder einen Wiederherstellungscode. Der Code einer Authenticator-App kann ein dritter Weg sein.',
     factorOn: 'ein',
     factorOff: 'aus',
     factorOffText:

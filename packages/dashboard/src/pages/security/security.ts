@@ -8,6 +8,7 @@ import { pageHead, problemNote } from '../../frame/parts.ts'
 import { themeOf } from '../../frame/preferences.ts'
 import { proved } from '../../frame/proof.ts'
 import { type DashboardRoute, users } from '../../frame/routes.ts'
+import { addPasskey, newPasskey, passkeysBox, removePasskey } from './passkeys.ts'
 import { beginCodes, confirmCodes, removeCodes, renewRecoveryCodes, secondFactorBox } from './second-factor.ts'
 import { securityWords } from './security-words.ts'
 import { sessionList } from './session-list.ts'
@@ -21,6 +22,11 @@ export const SECURITY: readonly DashboardRoute[] = [
   users('POST', '/security/codes/confirm', confirmCodes),
   users('POST', '/security/codes/recovery', renewRecoveryCodes),
   users('POST', '/security/codes/remove', removeCodes),
+  users('GET', '/security/passkeys/new', async () => redirect('/app/security')),
+  users('POST', '/security/passkeys/new', newPasskey),
+  users('GET', '/security/passkeys', async () => redirect('/app/security')),
+  users('POST', '/security/passkeys', addPasskey),
+  users('POST', '/security/passkeys/remove', removePasskey),
   users('POST', '/security/sessions/end-others', async ({ core, visitor }) => {
     await core.people.sessions.endAll(visitor.user.id, visitor.sessionId)
     return redirect('/app/security', 'othersEnded')
@@ -36,15 +42,23 @@ interface Problems {
 async function securityPage(call: UserCall, problems: Problems = {}): Promise<Answer> {
   const { core, language, visitor } = call
   const words = securityWords(language)
-  const [codes, sessions] = await Promise.all([secondFactorBox(call), core.people.sessions.list(visitor.user.id)])
+  const [ways, sessions] = await Promise.all([waysIn(call), core.people.sessions.list(visitor.user.id)])
   const refused = problems.name ?? problems.password
   return page({
     title: words.title,
     status: refused === undefined ? 200 : 400,
     body: html`${pageHead(words.title, words.lead)}${problemNote(call, refused)}${enrolNote(call)}
-<div class="cols even">${profileBox(call)}${codes}${passwordBox(call)}${looksBox(call)}</div>
+<div class="cols even"><div class="stack">${profileBox(call)}${looksBox(call)}</div><div class="stack">${ways}</div></div>
 ${sessionList(call, sessions)}`,
   })
+}
+
+/** The ways to log in. With OIDC_ONLY they are the provider's concern. */
+async function waysIn(call: UserCall): Promise<Html> {
+  const { oidc } = call.core.people
+  if (!oidc.only) return html`${passwordBox(call)}${await passkeysBox(call)}${await secondFactorBox(call)}`
+  const words = securityWords(call.language)
+  return html`<section class="box"><header><h2>${words.method}</h2></header><p class="pad dim">${words.byProvider(oidc.host)}</p></section>`
 }
 
 function enrolNote({ icon, language, visitor }: UserCall): Value {

@@ -2,9 +2,13 @@ import type { LogInResult } from '@postrider/core'
 import { type Html, html, inputField } from '@postrider/ui'
 import { type Answer, gate, session } from '../../frame/answer.ts'
 import { type Call, field, passwordField } from '../../frame/call.ts'
+import { PASSKEY_SCRIPT, passkeyForm } from '../../frame/passkey-form.ts'
+import { passkeyWords } from '../../frame/passkey-words.ts'
+import { codeForm } from './code.ts'
 import { oidcWords } from './oidc-words.ts'
 import { ownPath } from './own-path.ts'
 import { startWords } from './start-words.ts'
+import { tooManyText } from './too-many.ts'
 
 interface LogInState {
   readonly email?: string
@@ -21,12 +25,14 @@ export function logInForm(call: Call, state: LogInState = {}): Answer {
   const { oidc, signUp } = core.people
   const to = ownPath(field(call.query, 'to') || field(call.form, 'to'))
   const ways = [oidc.isOn && providerLink(call, to), !oidc.only && passwordForm(call, to, state)].filter(Boolean)
+  const offersPasskeys = core.people.passkeys.isOn
   return gate({
     status: state.status ?? 200,
     title: words.logIn,
+    scripts: offersPasskeys ? PASSKEY_SCRIPT : [],
     body: html`<div class="card"><h1>${words.logIn}</h1>${state.note !== undefined && html`<p class="oops" role="alert">${state.note}</p>`}${ways.map(
       (way, at) => html`${at > 0 && html`<div class="or">${words.or}</div>`}${way}`,
-    )}</div>
+    )}${offersPasskeys && passkeyLogInForm(call, to)}</div>
 <p class="hint">${words.where(new URL(config.publicUrl).host)}${signUp.isOpen && html` ${words.noUser} <a href="/app/sign-up">${words.signUp}</a>`}</p>`,
   })
 }
@@ -39,11 +45,18 @@ ${inputField({ name: 'password', label: words.password, type: 'password', autoco
 <button class="btn main wide" type="submit">${words.logIn}</button></form>`
 }
 
+/** A passkey says who logs in. Its options are made when the button is pressed: those of the page itself would be too old. */
+function passkeyLogInForm(call: Call, to: string): Html {
+  const fields = html`<input type="hidden" name="to" value="${to}">`
+  const at = '/app/login/passkey'
+  return passkeyForm(call, { kind: 'get', action: at, from: at, fields, button: passkeyWords(call.language).use })
+}
+
 /** The way through the OpenID provider: the only one with OIDC_ONLY. */
 function providerLink({ core, language }: Call, to: string): Html {
   const { host, only } = core.people.oidc
   const path = `/app/oidc/begin?to=${encodeURIComponent(to)}`
-  return html`<a class="btn wide${only && ' main'}" href="${path}">${oidcWords(language).continueWith(host)}</a>`
+  return html`<a class="btn wide${only && ' main'}" href="${path}"><span class="cut">${oidcWords(language).continueWith(host)}</span></a>`
 }
 
 /** Logs in by password. */
@@ -67,38 +80,10 @@ export async function logIn(call: Call): Promise<Answer> {
 }
 
 /** The session after a password or a link, or the form for the second factor. */
-export function afterPassword(call: Call, result: Extract<LogInResult, { kind: 'session' | 'second-factor' }>): Answer {
+export async function afterPassword(
+  call: Call,
+  result: Extract<LogInResult, { kind: 'session' | 'second-factor' }>,
+): Promise<Answer> {
   const to = ownPath(field(call.form, 'to'))
-  return result.kind === 'session' ? session(result.token, to) : codeForm(call, result.challenge, to)
-}
-
-/** Why nothing was tried, and when it can be. */
-export function tooManyText({ format, language }: Call, until: Date): string {
-  const words = startWords(language)
-  return `${words.tooMany} ${words.tooManyUntil} ${format.plainTime(until)}.`
-}
-
-/** The second step of a log-in: a code of the app, or a recovery code. */
-export async function enterCode(call: Call): Promise<Answer> {
-  const { core, form, request, address, language, token } = call
-  const words = startWords(language)
-  const [challenge, code, to] = [field(form, 'challenge'), field(form, 'code'), ownPath(field(form, 'to'))]
-  const agent = request.headers['user-agent']
-  const result = await core.people.secondFactor({ challenge, code, address, agent, replaces: token })
-  if (result.kind === 'session') return session(result.token, to)
-  if (result.kind === 'too-many') return codeForm(call, challenge, to, tooManyText(call, result.until), 429)
-  return codeForm(call, challenge, to, words.codeRefused, 401)
-}
-
-function codeForm({ language }: Call, challenge: string, to: string, problem?: string, status = 200): Answer {
-  const words = startWords(language)
-  return gate({
-    title: words.codeTitle,
-    status,
-    body: html`<div class="card"><h1>${words.codeTitle}</h1><form class="stack s" method="post" action="/app/login/code">
-<input type="hidden" name="to" value="${to}"><input type="hidden" name="challenge" value="${challenge}">
-${inputField({ name: 'code', label: words.code, autocomplete: 'one-time-code', required: true, autofocus: true, hint: words.codeHint, problem })}
-<button class="btn main wide" type="submit">${words.continue}</button></form></div>
-<p class="hint"><a href="/app/login">${words.startOver}</a></p>`,
-  })
+  return result.kind === 'session' ? session(result.token, to) : codeForm(call, { challenge: result.challenge, to })
 }

@@ -1,9 +1,10 @@
 import { ServiceError } from '@postrider/core'
 import { type Answer, redirect, session } from '../../frame/answer.ts'
 import { type Call, field } from '../../frame/call.ts'
-import { logInForm, tooManyText } from './log-in.ts'
+import { logInForm } from './log-in.ts'
 import { oidcWords } from './oidc-words.ts'
 import { ownPath } from './own-path.ts'
+import { tooManyText } from './too-many.ts'
 
 /** Length of the longest path that is kept for after the log-in: the cookie has to hold it. */
 const MAX_TO = 500

@@ -3,7 +3,6 @@ import { catalogue } from '../../frame/words.ts'
 export const startWords = catalogue({
   en: {
     logIn: 'Log in',
-    usePasskey: 'Use a passkey',
     or: 'or',
     email: 'E-mail',
     password: 'Password',
@@ -35,7 +34,6 @@ export const startWords = catalogue({
   },
   de: {
     logIn: 'Anmelden',
-    usePasskey: 'Mit Passkey anmelden',
     or: 'oder',
     email: 'E-Mail',
     password: 'Passwort',

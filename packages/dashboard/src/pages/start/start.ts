@@ -4,10 +4,12 @@ import { type Answer, page, redirect, session } from '../../frame/answer.ts'
 import type { UserCall } from '../../frame/call.ts'
 import { type DashboardRoute, everybody, users } from '../../frame/routes.ts'
 import { mayIn } from '../../frame/visitor.ts'
+import { enterCode, usePasskey } from './code.ts'
 import { firstForm, useFirstLink } from './first.ts'
-import { enterCode, logIn, logInForm } from './log-in.ts'
+import { logIn, logInForm } from './log-in.ts'
 import { messageById } from './message-by-id.ts'
 import { beginOidc, finishOidc } from './oidc.ts'
+import { beginPasskey, logInByPasskey } from './passkey.ts'
 import { choosePreferences } from './preferences.ts'
 import { startWords } from './start-words.ts'
 
@@ -20,6 +22,10 @@ export const START: readonly DashboardRoute[] = [
   everybody('POST', '/login', logIn),
   everybody('GET', '/login/code', async () => redirect('/app/login')),
   everybody('POST', '/login/code', enterCode),
+  everybody('GET', '/login/code/passkey', async () => redirect('/app/login')),
+  everybody('POST', '/login/code/passkey', usePasskey),
+  everybody('GET', '/login/passkey', beginPasskey),
+  everybody('POST', '/login/passkey', logInByPasskey),
   everybody('GET', '/oidc/begin', beginOidc),
   everybody('GET', '/oidc', finishOidc),
   users('POST', '/logout', logOut),

@@ -32,6 +32,8 @@ export const PICTURED: readonly (readonly [name: string, path: string | Find])[]
   ['operator-processes', '/app/operator/processes'],
   ['operator-queue', '/app/operator/queue'],
   ['operator-place', '/app/operator/queue/place?name=google'],
+  ['operator-jobs', plannedJob],
+  ['operator-job-new', '/app/operator/queue/jobs/new?action=requeue'],
   ['webhooks', '/app/:account/webhooks'],
   ['webhook-new', '/app/:account/webhooks/new'],
   ['webhook', addedWebhook],
@@ -90,4 +92,15 @@ async function addedSubaccount(page: Page, account: string): Promise<string> {
   await page.fill('[name=amount]', '25000')
   await page.click('[value=increase]')
   return new URL(`${account}/subaccounts`).pathname
+}
+
+/** Begins a job of the whole queue, if anything waits. */
+async function plannedJob(page: Page, account: string): Promise<string> {
+  const jobs = new URL('/app/operator/queue/jobs', account)
+  await page.goto(`${jobs.href}/new?action=hold`)
+  await page.check('[name=all]')
+  await page.click('#page form button[type=submit]')
+  const begin = page.locator('#page form[action*=confirm] button')
+  if ((await begin.count()) > 0) await begin.click()
+  return jobs.pathname
 }

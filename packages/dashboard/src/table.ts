@@ -5,6 +5,7 @@ import { CREDITS } from './pages/credits/credits.ts'
 import { DOMAINS } from './pages/domains/domains.ts'
 import { EXPORTS } from './pages/exports/exports.ts'
 import { FIRST_STEPS } from './pages/first-steps/first-steps.ts'
+import { QUEUE_JOBS } from './pages/jobs/jobs.ts'
 import { JOIN } from './pages/join/join.ts'
 import { KEYS } from './pages/keys/keys.ts'
 import { MESSAGES } from './pages/messages/message-routes.ts'
@@ -42,6 +43,7 @@ export const ROUTES: readonly DashboardRoute[] = [
   ...AUDIT,
   ...SECURITY,
   ...QUEUE,
+  ...QUEUE_JOBS,
   ...WEBHOOKS,
   ...OPERATED_ACCOUNTS,
   ...JOIN,

@@ -76,7 +76,7 @@ export {
   isHeldPlace,
   type RecipientHold,
 } from './account-holds.ts'
-export { type BounceClass, bounceClass } from './bounce-rules.ts'
+export { BOUNCE_CLASSES, type BounceClass, bounceClass } from './bounce-rules.ts'
 export type { Slot, SlotRequest } from './connection-slots.ts'
 export type { FlowProgress } from './flow-progress.ts'
 export type { Flow, FlowShare } from './flows.ts'

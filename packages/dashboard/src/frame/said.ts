@@ -19,6 +19,8 @@ const said = catalogue({
     paused: 'Paused.',
     resumed: 'Resumed.',
     replayed: 'The events are sent again.',
+    began: 'The job began. It works in the background.',
+    stopped: 'The job is stopped. What it has done stays.',
     exporting: 'The export is queued. Its file is listed here when it is done.',
   },
   de: {
@@ -38,6 +40,8 @@ const said = catalogue({
     paused: 'Angehalten.',
     resumed: 'Fortgesetzt.',
     replayed: 'Die Ereignisse werden erneut gesendet.',
+    began: 'Der Auftrag hat begonnen. Er läuft im Hintergrund.',
+    stopped: 'Der Auftrag ist angehalten. Was er getan hat, bleibt.',
     exporting: 'Der Export wartet. Seine Datei steht hier, sobald sie fertig ist.',
   },
 })

@@ -6,6 +6,7 @@ import { field, type UserCall } from '../../frame/call.ts'
 import { idIn, operatorOf, operatorPath } from '../../frame/operator.ts'
 import { byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { type DashboardRoute, operators } from '../../frame/routes.ts'
+import { jobsWords } from '../jobs/jobs-words.ts'
 import { bounded, limitText, overrideTimes, placeName, rateText } from './place-state.ts'
 import { placeWords } from './place-words.ts'
 import { queueWords } from './queue-words.ts'
@@ -41,7 +42,7 @@ async function placePage(call: UserCall, name: string, problem?: string): Promis
     title,
     crumbs,
     status: problem === undefined ? 200 : 400,
-    body: html`${pageHead(foreign(title), found.isProvider ? words.provider : words.site)}${problemNote(call, problem)}
+    body: html`${pageHead(foreign(title), found.isProvider ? words.provider : words.site, html`<a class="btn" href="${operatorPath('queue/jobs/new', { place: name })}">${jobsWords(language).plan}</a>`)}${problemNote(call, problem)}
 ${found.ofSources.length > 0 && html`<p class="hint">${words.alsoOf} ${found.ofSources.map((one) => html`<a href="${pathOf(one)}">${one}</a> `)}</p>`}
 <div class="cols"><div class="stack w7"><section class="box">${overridesPart(call, found, names)}</section><section class="box">${limitsPart(call, found)}</section><section class="box">${connectionsPart(call, found)}</section></div><section class="box w5" id="pause">${pausePart(call, found)}</section></div>
 ${parkedPart(call, found, names)}

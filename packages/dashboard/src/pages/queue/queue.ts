@@ -5,6 +5,7 @@ import { field, type UserCall } from '../../frame/call.ts'
 import { operatorPath } from '../../frame/operator.ts'
 import { byApi, emptyBox, pageHead } from '../../frame/parts.ts'
 import { type DashboardRoute, operators } from '../../frame/routes.ts'
+import { jobsWords } from '../jobs/jobs-words.ts'
 import { figuresText, levelMark, ruleText } from '../operator/standing.ts'
 import { PLACE } from './place-page.ts'
 import { isLimited, isPausable, placeName } from './place-state.ts'
@@ -31,7 +32,7 @@ async function queuePage(call: UserCall): Promise<Answer> {
   return page({
     title: words.title,
     live: 'clock',
-    body: html`${pageHead(words.title, words.lead)}
+    body: html`${pageHead(words.title, words.lead, html`<a class="btn" href="${operatorPath('queue/jobs')}">${jobsWords(language).title}</a>`)}
 ${overview.workers === 0 && noWorker(call)}
 ${tiles(call, overview)}
 ${groupings(call, by)}

@@ -184,26 +184,34 @@ t.test('P49: @sendgrid/eventwebhook verifies the signature over the raw body', a
 
 t.test('each flag tells of its own event, and of no other', async (t) => {
   const { sender, call, make } = await makeCaller()
-  const receivers = { unsubscribe: await startReceiver(t), group_unsubscribe: await startReceiver(t) }
+  const receivers = {
+    unsubscribe: await startReceiver(t),
+    group_unsubscribe: await startReceiver(t),
+    group_resubscribe: await startReceiver(t),
+  }
   for (const [flag, receiver] of Object.entries(receivers)) await make({ url: receiver.url, [flag]: true })
   const off = await startReceiver(t)
   await make({ url: off.url, unsubscribe: true, enabled: false })
   const reader = { userAgent: 'Mozilla/5.0', ip: '192.0.2.9' }
   await addEvents(service, sender, 1, { type: 'unsubscribed', detail: { ...reader, group: 7 } })
   await addEvents(service, sender, 1, { type: 'unsubscribed', detail: reader })
+  await addEvents(service, sender, 1, { type: 'resubscribed', detail: reader })
+  await addEvents(service, sender, 1, { type: 'resubscribed', detail: { ...reader, group: 7 } })
   await addEvents(service, sender, 1, { type: 'opened', detail: reader })
   for (const { batches } of Object.values(receivers)) await until('the event', () => batches().length > 0)
   const told = Object.values(receivers).map(({ batches }) => eventsIn(batches()))
   t.match(told, [
     [{ event: 'unsubscribe', useragent: 'Mozilla/5.0', ip: '192.0.2.9' }],
     [{ event: 'group_unsubscribe', asm_group_id: 7, useragent: 'Mozilla/5.0' }],
+    [{ event: 'group_resubscribe', asm_group_id: 7, useragent: 'Mozilla/5.0' }],
   ])
-  t.strictSame([told[0]?.length, told[1]?.length, off.requests.length], [1, 1, 0])
+  t.strictSame([...told.map(({ length }) => length), off.requests.length], [1, 1, 1, 0])
   const [request] = receivers.unsubscribe.batches()
   t.notOk(request?.headers['x-twilio-email-event-webhook-signature'], 'not signed unless asked')
   t.match((await call('GET', `${ALL}/all`)).json?.webhooks, [
     { unsubscribe: true, group_unsubscribe: false },
     { unsubscribe: false, group_unsubscribe: true },
+    { group_resubscribe: true, unsubscribe: false },
     { enabled: false },
   ])
 })

@@ -14,6 +14,7 @@ export const PICTURED: readonly (readonly [name: string, path: string | Find])[]
   ['templates', '/app/:account/templates'],
   ['template-new', '/app/:account/templates/new'],
   ['template', addedTemplate],
+  ['template-compare', comparedVersions],
   ['domains', '/app/:account/domains'],
   ['domain-new', '/app/:account/domains/new'],
   ['suppressions', '/app/:account/suppressions'],
@@ -103,4 +104,11 @@ async function plannedJob(page: Page, account: string): Promise<string> {
   const begin = page.locator('#page form[action*=confirm] button')
   if ((await begin.count()) > 0) await begin.click()
   return jobs.pathname
+}
+
+/** The comparison of the two newest versions of the template that was added. */
+async function comparedVersions(page: Page, account: string): Promise<string> {
+  const template = await addedTemplate(page, account)
+  await page.goto(new URL(template, account).href)
+  return (await page.getAttribute('#page a[href*=compare]', 'href')) as string
 }

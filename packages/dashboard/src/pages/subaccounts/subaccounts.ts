@@ -71,9 +71,9 @@ function searchForm({ icon, language, path }: AccountCall, search: string): Html
 function table(call: AccountCall, subaccounts: readonly SubaccountFigures[]): Html {
   const { format, language, path } = call
   const words = subaccountsWords(language)
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>${words.name}</th><th>${words.state}</th><th class="n">${words.used}</th><th class="n">${words.left}</th><th class="wide-only">${words.forecast}</th><th class="n wide-only">${words.since}</th></tr></thead><tbody>${subaccounts.map(
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>${words.name}</th><th>${words.state}</th><th class="n wide-only">${words.used}</th><th class="n">${words.left}</th><th class="wide-only">${words.forecast}</th><th class="n wide-only">${words.since}</th></tr></thead><tbody>${subaccounts.map(
     (one) =>
-      html`<tr><td class="any"><a class="go" href="${path(`subaccounts/${one.username}`)}">${foreign(one.username)}</a><small>${foreign(one.email)}</small></td><td>${subaccountState(call, one)}</td><td class="n">${format.number(one.used)}</td><td class="n">${one.credit.available === null ? html`<span class="faint">${words.shared}</span>` : format.number(one.credit.available)}</td><td class="wide-only dim">${forecastText(call, one.runsOutAt)}</td><td class="n wide-only faint">${format.time(one.createdAt)}</td></tr>`,
+      html`<tr><td class="any"><a class="go" href="${path(`subaccounts/${one.username}`)}">${foreign(one.username)}</a><small>${foreign(one.email)}</small></td><td>${subaccountState(call, one)}</td><td class="n wide-only">${format.number(one.used)}</td><td class="n">${one.credit.available === null ? html`<span class="faint">${words.shared}</span>` : format.number(one.credit.available)}</td><td class="wide-only dim">${forecastText(call, one.runsOutAt)}</td><td class="n wide-only faint">${format.time(one.createdAt)}</td></tr>`,
   )}</tbody></table></div>`
 }
 

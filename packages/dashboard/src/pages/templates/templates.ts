@@ -7,6 +7,7 @@ import { frameWords } from '../../frame/frame-words.ts'
 import { pageHead, problemNote } from '../../frame/parts.ts'
 import { contentHeaders } from '../../frame/policy.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
+import { comparePage } from './compare-page.ts'
 import { sendTest } from './send-test.ts'
 import {
   activateVersion,
@@ -30,6 +31,7 @@ export const TEMPLATES: readonly DashboardRoute[] = [
   account('POST', '/templates', 'templates', createTemplate),
   account('GET', '/templates/:id', 'templates.read', withVersion(versionPage)),
   account('POST', '/templates/:id/remove', 'templates', withVersion(remove)),
+  account('GET', '/templates/:id/compare', 'templates.read', withVersion(comparePage)),
   account('GET', VERSION, 'templates.read', withVersion(versionPage)),
   account('POST', VERSION, 'templates', withVersion(save)),
   account('POST', `${VERSION}/activate`, 'templates', withVersion(activate)),

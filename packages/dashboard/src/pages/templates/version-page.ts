@@ -129,6 +129,10 @@ function versionList(call: AccountCall, { id, versions }: ShownTemplate, shown: 
       (version) =>
         html`<tr${version.id === shown?.id && html` aria-selected="true"`}><td><a class="go" href="${path(`templates/${id}/versions/${version.id}`)}">${foreign(words.versionName(version.name))}</a></td><td>${
           version.active && html`<span class="state good">${icon('check', 'good')}<span>${words.active}</span></span>`
-        }</td><td class="n faint">${format.time(version.at)}</td></tr>`,
+        }</td><td class="n faint">${format.time(version.at)}</td><td class="n">${
+          shown !== undefined &&
+          version.id !== shown.id &&
+          html`<a class="btn s" href="${path(`templates/${id}/compare`)}?from=${version.id}&amp;to=${shown.id}" aria-label="${words.compareWith}: ${words.versionName(version.name)}">${words.compareWith}</a>`
+        }</td></tr>`,
     )}</tbody></table></div></section>`
 }

@@ -2,6 +2,7 @@ import { type Actor, noteChange } from '../accounts/audit/index.ts'
 import { insertAccount } from '../accounts/store.ts'
 import { type AnySql, onlyRow, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { networkOf } from '../platform/networks.ts'
 import type { PasswordCheck } from '../platform/passwords.ts'
 import { requireUncommon } from './common-passwords.ts'
 import { makeLink, peekLink, takeLink } from './links.ts'
@@ -59,7 +60,7 @@ export function createFirstLink({
       const email = validEmail(person.email)
       if (!(await peekLink(sql, 'first', token))) throw new ServiceError('linkInvalid')
       await requireUncommon(person.password, [name, email.text])
-      const password = await passwords.hash(person.password)
+      const password = await passwords.hash(person.password, networkOf(client.address))
       return sql.begin(async (transaction) => {
         await takeLink(transaction, 'first', token)
         const userId = await insertUser(transaction, { name, email, password, verified: true })

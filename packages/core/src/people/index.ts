@@ -112,7 +112,7 @@ export function createPeople(dependencies: PeopleDependencies): People {
     sessions,
     members: createMembers(sql, sessions),
     operators: createOperators(sql, sessions),
-    users: createUsers({ sql, passwords, sessions }),
+    users: createUsers({ sql, passwords, sessions, allowChange: limits.passwordChange }),
     invitations: createInvitations({
       ...common,
       closed: config.signUp === 'closed' || config.oidc.only,

@@ -1,6 +1,7 @@
 import { type Actor, noteChange } from '../accounts/audit/index.ts'
 import { type AnySql, onlyRow, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
+import { networkOf } from '../platform/networks.ts'
 import type { PasswordCheck } from '../platform/passwords.ts'
 import { requireUncommon } from './common-passwords.ts'
 import type { PeopleMail } from './mail.ts'
@@ -120,7 +121,7 @@ export function createInvitations(dependencies: InvitationsDependencies): Invita
       if (!open || closed) throw new ServiceError('linkInvalid')
       if (open.hasUser) throw invalidParameter('email', 'is that of a user, who must log in to accept the invitation')
       await requireUncommon(person.password, [name, open.email])
-      const password = await passwords.hash(person.password)
+      const password = await passwords.hash(person.password, networkOf(client.address))
       return sql.begin(async (transaction) => {
         const { accountId, role, email, mailed } = await takeInvitation(transaction, token)
         // A link that was handed over does not show that the address is theirs.

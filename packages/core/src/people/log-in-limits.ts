@@ -15,6 +15,8 @@ const PER_NAME = { limit: 5, seconds: 15 * MINUTE }
 const PER_NETWORK = { limit: 50, seconds: HOUR }
 /** Codes of a second factor that one user may try, from anywhere. */
 const CODES = { limit: 10, seconds: 15 * MINUTE }
+/** Passwords that one user may set while logged in. */
+const CHANGES = { limit: 10, seconds: 15 * MINUTE }
 /** Mails with links to one address, and those that one network may ask for. */
 const MAILS_TO = { limit: 3, seconds: HOUR }
 /** Invitations of one account, and those of all accounts to one address. */
@@ -28,6 +30,8 @@ export interface LogInLimits {
   logIn(name: string, address: string): Promise<Allowed | Refused>
   code(userId: number): Promise<Allowed | Refused>
   mail(emailKey: string, address: string): Promise<Allowed | Refused>
+  /** Throws rateLimited. */
+  passwordChange(userId: number): Promise<void>
   /** Throws rateLimited. */
   invitation(accountId: number, emailKey: string): Promise<void>
 }
@@ -72,6 +76,9 @@ export function createLogInLimits(rateLimits: RateLimits): LogInLimits {
         rate(`log-in ${digest(name)} ${networkOf(address)}`, 'log-ins', PER_NAME),
       ]),
     code: (userId) => take([rate(`code ${userId}`, 'codes', CODES)]),
+    async passwordChange(userId) {
+      requireAllowed(await rateLimits.take([rate(`passwords ${userId}`, 'new passwords in 15 minutes', CHANGES)]))
+    },
     async invitation(accountId, emailKey) {
       const rates = [
         rate(`invitations to ${digest(emailKey)}`, 'invitations per day to this address', INVITATIONS_TO),

@@ -2,6 +2,7 @@ import { parseAddress } from '../mime/address.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { AnySql, Sql } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { networkOf } from '../platform/networks.ts'
 import type { PasswordCheck } from '../platform/passwords.ts'
 import { findHolder, makeHolder } from './holders.ts'
 import { makeLink } from './links.ts'
@@ -56,7 +57,7 @@ export async function logIn(dependencies: LogInDependencies, request: LogIn): Pr
   const usable = user && !user.disabled ? user : undefined
   let isRight: boolean
   try {
-    isRight = await passwords.matches(request.password, usable?.password ?? null)
+    isRight = await passwords.matches(request.password, usable?.password ?? null, networkOf(request.address))
   } catch (error) {
     if (!(error instanceof ServiceError && error.errorName === 'overloaded')) throw error
     allowed.release()

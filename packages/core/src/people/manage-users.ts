@@ -36,7 +36,7 @@ export interface Users {
   enable(userId: number, by: Actor): Promise<void>
   /** Removes one-time codes, recovery codes and passkeys of a user who lost them. Ends their sessions. */
   resetSecondFactor(userId: number, by: Actor): Promise<void>
-  /** Ends the other sessions. Throws passwordWeak. The user must have proved who they are within 10 minutes. */
+  /** Ends the other sessions. Throws passwordWeak, rateLimited, overloaded. The user must have proved who they are within 10 minutes. */
   changePassword(
     userId: number,
     password: string,
@@ -52,10 +52,13 @@ export function createUsers({
   sql,
   passwords,
   sessions,
+  allowChange,
 }: {
   readonly sql: Sql
   readonly passwords: PasswordCheck
   readonly sessions: SessionKeeper
+  /** Throws rateLimited. */
+  readonly allowChange: (userId: number) => Promise<void>
 }): Users {
   /** Makes a change that ends the user's sessions, with an entry in the log of the installation. */
   async function ending(userId: number, by: Actor, action: string, fn: (sql: AnySql) => Promise<unknown>) {
@@ -115,7 +118,8 @@ export function createUsers({
       const user = await requireUser(sql, userId)
       if (user.holderOf !== null) throw new ServiceError('passwordWeak', { values: { problem: HELD } })
       await requireUncommon(password, [user.name, user.email ?? ''])
-      const hash = await passwords.hash(password)
+      await allowChange(userId)
+      const hash = await passwords.hash(password, `user ${userId}`)
       await sql.begin(async (transaction) => {
         await setPassword(transaction, userId, hash)
         await deleteSessions(transaction, userId, sessionId)

@@ -3,6 +3,7 @@ import { insertAccount } from '../accounts/store.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type AnySql, onlyRow, type Sql } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { networkOf } from '../platform/networks.ts'
 import type { PasswordCheck } from '../platform/passwords.ts'
 import type { Background } from './background.ts'
 import { requireUncommon } from './common-passwords.ts'
@@ -61,7 +62,7 @@ export function createSignUp(dependencies: SignUpDependencies): SignUp {
       await requireUncommon(person.password, [name, email.text])
       const allowed = await limits.mail(email.key, address)
       if (!allowed.allowed) return tooMany(clock, allowed)
-      const password = await passwords.hash(person.password)
+      const password = await passwords.hash(person.password, networkOf(address))
       background.run(() => sendLink(dependencies, { name, email: email.text, password }))
       return { kind: 'sent' }
     },

@@ -1,8 +1,8 @@
 import { randomBytes, type ScryptOptions, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { ServiceError } from './errors.ts'
+import { createFairTurns } from './fair-turns.ts'
 import { sameSecret } from './secrets.ts'
-import { createSemaphore } from './semaphore.ts'
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 /**
@@ -14,6 +14,8 @@ const MIN_LENGTH = 8
 const MAX_LENGTH = 200
 /** Passwords that wait for their turn: at a fifth of a second each, the last one waits for some five seconds. */
 const MAX_WAITING = 24
+/** Of one user, or one network: a third, so that the others find a place. */
+const MAX_WAITING_EACH = 8
 
 /** Throws passwordWeak unless it has 8 to 200 characters. */
 export function requireLength(password: string): void {
@@ -50,22 +52,25 @@ export function passwordHasher(): HashPassword {
   }
 }
 
-/** Hashing and comparison of passwords that anyone may send: one at a time, with a bounded queue. */
+/**
+ * Hashing and comparison of passwords that anyone may send: one at a time, with a bounded queue. `who` is the user, or the network of a client
+ * without one; they take turns.
+ */
 export interface PasswordCheck {
   /** Throws overloaded if too many passwords are waiting. */
-  hash(password: string): Promise<string>
+  hash(password: string, who: string): Promise<string>
   /**
    * Whether the password is the stored one. Takes the same time without a stored one, so that the time does not show
    * which users exist. Throws overloaded if too many passwords are waiting.
    */
-  matches(password: string, stored: string | null): Promise<boolean>
+  matches(password: string, stored: string | null, who: string): Promise<boolean>
 }
 
 export function createPasswordCheck(): PasswordCheck {
-  const turns = createSemaphore({ atOnce: 1, waiting: MAX_WAITING })
+  const turns = createFairTurns({ atOnce: 1, waiting: MAX_WAITING, each: MAX_WAITING_EACH })
   return {
-    hash: (password) => turns.take(() => hashPassword(password)),
-    matches: (password, stored) => turns.take(() => isSame(password, stored)),
+    hash: (password, who) => turns.take(who, () => hashPassword(password)),
+    matches: (password, stored, who) => turns.take(who, () => isSame(password, stored)),
   }
 }
 

@@ -1,0 +1,40 @@
+import t from 'tap'
+import { makeService } from '../../helpers/service.ts'
+import { refused } from '../refused.ts'
+import { firstUser, makeMember, newClient, PASSWORD } from './people.ts'
+
+const service = await makeService(t)
+const { logIn, users } = service.core.people
+const owner = await firstUser(service)
+const { accountId } = await service.makeSender()
+const { email } = await makeMember(service, accountId, 'viewer')
+
+const change = (n: number) =>
+  users.changePassword(owner.userId, `a horse of number ${n}`, { sessionId: 0, address: '192.0.2.1' })
+
+t.test('forty password changes of one user delay the log-in of another by one turn', async (t) => {
+  let changed = 0
+  const flood = Array.from({ length: 40 }, (_, n) =>
+    refused(change(n)).then((error) => {
+      if (error === undefined) changed++
+      return error
+    }),
+  )
+  // The first change is under way, and the others wait.
+  await Promise.any(flood)
+  const before = changed
+  t.equal((await logIn({ email, password: PASSWORD, ...newClient() })).kind, 'session')
+  t.ok(changed - before <= 2, `${changed - before} changes were first`)
+  const errors = await Promise.all(flood)
+  t.ok(changed <= 10, `${changed} changes were made`)
+  t.same([...new Set(errors)].sort(), ['overloaded', 'rateLimited', undefined])
+})
+
+t.test('a user sets ten passwords in 15 minutes, others go on', async (t) => {
+  const other = await makeMember(service, accountId, 'viewer')
+  let error: string | undefined
+  for (let n = 0; n < 11 && error === undefined; n++) error = await refused(change(n))
+  t.equal(error, 'rateLimited')
+  const set = users.changePassword(other.userId, 'a horse of its own', { sessionId: 0, address: '192.0.2.1' })
+  t.equal(await refused(set), undefined)
+})

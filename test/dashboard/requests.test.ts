@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { Agent, get as httpGet } from 'node:http'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { openDashboard } from './dashboard.ts'
@@ -118,4 +119,53 @@ t.test('a copied command has a text with an apostrophe as one word', async (t) =
   t.match(line, 'it')
   const { stdout } = await promisify(execFile)('sh', ['-c', `curl() { printf '%s\n' "$@"; }; ${line}`])
   t.match(stdout.split('\n')[1], /^http.*it's/)
+})
+
+t.test('neither the stream of an open page nor its refreshes count as use of the session', async (t) => {
+  const { service, url, owner } = await openDashboard(t)
+  const { cookie, accountId, get } = await owner()
+  const { sql } = service
+  const seen = async () => {
+    const [row] = await sql<{ ago: number }[]>`
+      select extract(epoch from service_now() - seen_at)::float8 as ago from sessions`
+    return row?.ago ?? 0
+  }
+  await sql`update sessions set seen_at = service_now() - interval '1 hour'`
+  await service.core.people.sessions.endAll(0)
+  const stream = new AbortController()
+  const live = await fetch(`${url}/app/${accountId}/live`, { headers: { cookie }, signal: stream.signal })
+  t.equal(live.status, 200)
+  const page = `/app/${accountId}`
+  t.equal((await fetch(`${url}${page}`, { headers: { cookie, 'x-page-refresh': '1' } })).status, 200)
+  t.ok((await seen()) > 3000)
+  stream.abort()
+  t.equal((await get(page)).status, 200)
+  t.ok((await seen()) < 60)
+})
+
+t.test('a session makes 1,200 requests per minute, a network 6,000, and then both have to wait', async (t) => {
+  const { url, owner, member } = await openDashboard(t)
+  const ada = await owner()
+  const lee = await member(ada.accountId, 'viewer')
+  const agent = new Agent({ keepAlive: true, maxSockets: 20 })
+  t.teardown(() => agent.destroy())
+  const ask = (cookie: string) =>
+    new Promise<{ status: number; after: string | undefined; type: string | undefined }>((resolve, reject) => {
+      const got = httpGet(`${url}/app/-/x`, { agent, headers: { cookie } }, (response) => {
+        const { 'retry-after': after, 'content-type': type } = response.headers
+        response.resume().on('end', () => resolve({ status: response.statusCode ?? 0, after, type }))
+      })
+      got.on('error', reject)
+    })
+  const many = async (count: number, cookie: string) => {
+    const answers = await Promise.all(Array.from({ length: count }, () => ask(cookie)))
+    return answers.filter(({ status }) => status === 429).length
+  }
+  t.equal(await many(1190, ada.cookie), 0)
+  t.ok((await many(30, ada.cookie)) > 0)
+  const refused = await ask(ada.cookie)
+  t.match(refused, { status: 429, after: /^[1-9]\d?$/, type: /^text\/html/ })
+  t.equal((await ask(lee.cookie)).status, 404, 'other sessions go on')
+  t.ok((await many(4900, '')) > 0)
+  t.equal((await ask(lee.cookie)).status, 429)
 })

@@ -94,6 +94,7 @@ export { garbageCollector, RELEASE_FROM_BYTES } from './platform/threads/garbage
 export { createThreadPool, type ThreadPool, ThreadStopped } from './platform/threads/guarded-thread.ts'
 export { atOnce, inTurns, type LongWork, longWork, type Stoppable } from './platform/threads/turns.ts'
 export { readKept, syncFolder, writeOnce } from './platform/write-once.ts'
+export { written } from './platform/written.ts'
 export {
   ALIVE_EVERY_MS,
   EXIT_CONFIG,

@@ -1,6 +1,6 @@
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
-import { type Config, type Core, type Log, plainAddress } from '@postrider/core'
+import { type Config, type Core, type Log, networkOf, plainAddress, written } from '@postrider/core'
 import { createFormat, createIcons, isFromHere, loadAssets } from '@postrider/ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Answer, redirect } from './frame/answer.ts'
@@ -9,6 +9,7 @@ import type { Call, Form } from './frame/call.ts'
 import { errorPage, failurePage, notFound } from './frame/error-pages.ts'
 import { frameWords } from './frame/frame-words.ts'
 import { gateDocument, pageDocument, type Surroundings } from './frame/layout.ts'
+import { createPace, PER_NETWORK, PER_SESSION } from './frame/pace.ts'
 import { parseForm } from './frame/parse-form.ts'
 import { languageOf, setPreferences, themeOf } from './frame/preferences.ts'
 import type { Right } from './frame/right.ts'
@@ -40,6 +41,8 @@ const OPEN_FORM_LIMIT = 16 * 1024
 const ENROLMENT = /^\/(?:security|logout)\b/
 /** A longer URL is not carried through the log-in: headers of responses are limited, too. */
 const MAX_RETURN_LENGTH = 2000
+/** A token that is longer is none of ours. */
+const MAX_TOKEN = 100
 const ACCOUNT = /^[1-9]\d{0,9}$/
 
 /** Everything about a request that a page and its frame need. */
@@ -68,7 +71,7 @@ export async function dashboard(
   app.removeAllContentTypeParsers()
   await app.register(formbody, { bodyLimit: FORM_LIMIT, parser: parseForm })
 
-  async function visit(request: FastifyRequest): Promise<Visit> {
+  async function visit(request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
     const language = languageOf(request)
     const now = new Date(core.clock.now())
     const visitor = await findVisitor(core, sessionCookie, request)
@@ -88,6 +91,7 @@ export async function dashboard(
       config,
       log,
       request,
+      written: () => written(reply.raw),
       address: plainAddress(request.ip ?? ''),
       language,
       format: createFormat(language, timeZone, now),
@@ -185,6 +189,21 @@ export async function dashboard(
     if (next !== undefined) sessionCookie.set(reply, next)
   }
 
+  const [perSession, perNetwork] = [createPace(PER_SESSION), createPace(PER_NETWORK)]
+  app.addHook('onRequest', async (request, reply) => {
+    const token = sessionCookie.read(request)
+    const seconds = Math.max(
+      perNetwork.take(networkOf(request.ip ?? '')),
+      token === undefined ? 0 : perSession.take(token.slice(0, MAX_TOKEN)),
+    )
+    if (seconds === 0) return undefined
+    const around = await surroundingsWithoutSession(request)
+    const words = frameWords(around.language)
+    const answer = failurePage({ status: 429, title: words.tooFast, text: words.tooFastText(seconds) }, around)
+    reply.header('retry-after', seconds)
+    return sendHtml(request, reply, 429, gateDocument({ ...answer, kind: 'gate' }, around))
+  })
+
   app.addHook('onRequest', async (request, reply) => {
     if (isFromHere(request, scheme)) return undefined
     const around = await surroundingsWithoutSession(request)
@@ -222,7 +241,7 @@ export async function dashboard(
       bodyLimit: route.for === 'everybody' ? OPEN_FORM_LIMIT : FORM_LIMIT,
       url: route.for === 'account' ? `/:account${route.path}` : route.path,
       handler: async (request, reply) => {
-        const visited = await visit(request)
+        const visited = await visit(request, reply)
         if (visited.visitor?.mustRotate) await rotate(request, reply)
         return send(await answerTo(route, visited), visited, reply)
       },
@@ -232,7 +251,7 @@ export async function dashboard(
     method: ['GET', 'POST'],
     url: '/*',
     handler: async (request, reply) => {
-      const visited = await visit(request)
+      const visited = await visit(request, reply)
       const words = frameWords(visited.call.language)
       const failure = { status: 404, title: words.notFound, text: words.notFoundText }
       return send(failurePage(failure, visited.around), visited, reply)

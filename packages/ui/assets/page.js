@@ -111,7 +111,13 @@
     if (document.hidden || isBusy()) return later(1000)
     lastRefresh = Date.now()
     try {
-      await htmx.ajax('GET', location.href, { source: '#page', target: '#page', select: '#page', swap: 'outerMorph' })
+      await htmx.ajax('GET', location.href, {
+        source: '#page',
+        target: '#page',
+        select: '#page',
+        swap: 'outerMorph',
+        headers: { 'x-page-refresh': '1' },
+      })
       seen = now()
       document.dispatchEvent(new Event('postrider:refreshed'))
     } catch {

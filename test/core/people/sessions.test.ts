@@ -119,3 +119,19 @@ t.test('with REQUIRE_2FA a session by password says that its user must set up a 
   const strict = anotherProcess(t, service, { require2fa: true })
   t.match(await strict.people.sessions.find(await logIn(owner.email)), { mustEnrol: true })
 })
+
+t.test('what an open page requests by itself does not delay the end of a session', async (t) => {
+  const service = await makeService(t)
+  const { token } = await firstUser(service)
+  const find = (isPerson: boolean) => anotherProcess(t, service).people.sessions.find(token, { isPerson })
+  await moveClock(service.sql, '11 hours')
+  t.ok(await find(false))
+  await moveClock(service.sql, '13 hours')
+  t.equal(await find(false), undefined)
+  await moveClock(service.sql, '11 hours')
+  const { sessions } = anotherProcess(t, service).people
+  t.ok(await sessions.find(token, { isPerson: false }))
+  t.ok(await sessions.find(token), 'a request of the user counts, also right after one of the page')
+  await moveClock(service.sql, '22 hours')
+  t.ok(await find(false))
+})

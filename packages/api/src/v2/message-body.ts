@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { BodyQuery, ShownBody, ShownText } from '@postrider/core'
+import { type BodyQuery, type ShownBody, type ShownText, written } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { MessageId } from './message-shapes.ts'
 import { type Call, type Operation, operation, type Streamed } from './operation.ts'
@@ -111,10 +111,11 @@ interface CopyInput {
 }
 
 /** Throws parameterInvalid. */
-function queryOf({ messageId, recipient_no }: CopyInput, { principal }: Call): BodyQuery {
+function queryOf({ messageId, recipient_no }: CopyInput, { principal, reply }: Call): BodyQuery {
   const given = parseWhole(recipient_no, 'recipient_no')
   // A message has at most 10,000 recipients.
-  return { accountId: principal.account.id, messageId, recipientNo: given && Math.min(given, 1_000_000) }
+  const recipientNo = given && Math.min(given, 1_000_000)
+  return { accountId: principal.account.id, messageId, recipientNo, held: written(reply.raw) }
 }
 
 /** A file whose type no browser guesses. */

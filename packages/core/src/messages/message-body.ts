@@ -11,6 +11,8 @@ export interface BodyQuery {
   readonly messageId: string
   /** The delivery whose copy is shown; by default the first one. */
   readonly recipientNo?: number | undefined
+  /** The memory of the result is counted until this settles: the response has been written. */
+  readonly held?: Promise<unknown> | undefined
 }
 
 /** A recipient's copy of a message, unsigned, without what would count a look at it as an open or click. */
@@ -39,7 +41,7 @@ const COPIES = 3
 
 /**
  * Builds a recipient's copy as it was sent, without pixel and tracked links, and calls `fn` with it. Its memory is
- * counted until `fn` has ended.
+ * counted until `fn` has ended, and that of its result until `held` settles. An account does not take all of it.
  *
  * Throws messageNotFound, also for a recipient that the message does not have and for a message of another account; messageBodyGone after the
  * retention period, for a body that is damaged and for a copy that cannot be built; overloaded.
@@ -53,14 +55,19 @@ export async function withCopy<T>(
   if (!delivery) throw new ServiceError('messageNotFound')
   const { id, size, recipient, recipientNo, personal } = delivery
   const reserved = Math.min(size * COPIES, budget.total)
-  if (!budget.take(reserved)) throw new ServiceError('overloaded', { reason: 'no capacity to show more bodies' })
+  if (!budget.take(reserved, query.accountId))
+    throw new ServiceError('overloaded', { reason: 'no capacity to show more bodies' })
+  let result = 0
   try {
     const message = await loadBody(sql, id)
     const { openTracking: _open, clickTracking: _click, ...settings } = message.settings
     const source = await built(() => render({ ...message, settings }, { recipient, recipientNo, personal }))
-    return await fn({ id: id.replaceAll('-', ''), recipientNo, recipient, source })
+    const made = await fn({ id: id.replaceAll('-', ''), recipientNo, recipient, source })
+    if (query.held) result = Math.min(source.length, reserved)
+    return made
   } finally {
-    budget.give(reserved)
+    budget.give(reserved - result, query.accountId)
+    if (result > 0) void query.held?.finally(() => budget.give(result, query.accountId))
   }
 }
 

@@ -34,12 +34,17 @@ export interface SessionSummary {
   readonly method: LogInMethod
 }
 
+export interface FindOptions {
+  /** Whether a person makes the request, which delays the end of the session. By default true; false for what an open page requests by itself. */
+  readonly isPerson?: boolean
+}
+
 export interface Sessions {
   /**
-   * The session of a token; undefined if it was ended or has expired: 12 hours after its last request, 30 days after
+   * The session of a token; undefined if it was ended or has expired: 12 hours after the last request of its user, 30 days after
    * log-in. Every process notices the end of a session within 5 s.
    */
-  find(token: string): Promise<Session | undefined>
+  find(token: string, options?: FindOptions): Promise<Session | undefined>
   /** Replaces the token of a session. The old one remains valid for 30 s. Undefined if there is no such session. */
   rotate(token: string): Promise<string | undefined>
   /** Latest first. */
@@ -71,6 +76,13 @@ const isLive = (sql: AnySql) => sql`s.expires_at > service_now() and s.seen_at >
 type Found = Omit<Session, 'user' | 'accounts' | 'mustEnrol' | 'mustRotate'> &
   Omit<User, 'id'> & { readonly userId: number; readonly stale: boolean; readonly rotate: boolean }
 
+/** A session as this process remembers it. */
+interface Kept {
+  readonly session: Session
+  /** Whether the time of its last request has to be written at the next one. */
+  isStale: boolean
+}
+
 export interface SessionsDependencies {
   readonly sql: Sql
   readonly secrets: Secrets
@@ -80,16 +92,22 @@ export interface SessionsDependencies {
 
 export function createSessions({ sql, secrets, require2fa }: SessionsDependencies): SessionKeeper {
   const tokens = createSessionTokens(secrets)
-  const found = createCache<Session | null>({
+  const found = createCache<Kept | null>({
     maxAge: MAX_AGE_MS,
     maxEntries: MAX_CACHED,
     load: (hash) => loadSession(sql, Buffer.from(hash, 'hex'), require2fa),
   })
 
   return {
-    async find(token) {
+    async find(token, { isPerson = true } = {}) {
       const hash = tokens.hashOf(token)?.toString('hex')
-      return hash === undefined ? undefined : ((await found.get(hash)) ?? undefined)
+      const kept = hash === undefined ? undefined : await found.get(hash)
+      if (!kept) return undefined
+      if (isPerson && kept.isStale) {
+        kept.isStale = false
+        await noteSeen(sql, kept.session.sessionId, kept.session.user.id)
+      }
+      return kept.session
     },
     async rotate(token) {
       const hash = tokens.hashOf(token)
@@ -152,7 +170,7 @@ export async function rotateSessions(sql: AnySql, userId: number): Promise<void>
   await sql`update sessions set rotate = true where user_id = ${userId}`
 }
 
-async function loadSession(sql: Sql, hash: Buffer, require2fa: boolean): Promise<Session | null> {
+async function loadSession(sql: Sql, hash: Buffer, require2fa: boolean): Promise<Kept | null> {
   const [row] = await sql<Found[]>`
     select s.id::float8 as "sessionId", s.looks_at as "looksAt", s.reauthenticated_at as "reauthenticatedAt", s.method,
            s.rotate and s.hash = ${hash} as rotate, s.seen_at < service_now() - interval '1 minute' as stale,
@@ -167,10 +185,9 @@ async function loadSession(sql: Sql, hash: Buffer, require2fa: boolean): Promise
              limit 1)
        and ${isLive(sql)} and u.disabled_at is null`
   if (!row) return null
-  if (row.stale) await noteSeen(sql, row.sessionId, row.userId)
   const { userId, name, email, operator, verified, secondFactor, sessionId, reauthenticatedAt, method, rotate } = row
   const looksAt = operator ? row.looksAt : null
-  return {
+  const session = {
     sessionId,
     user: { id: userId, name, email, operator, verified, secondFactor },
     accounts: await selectAccountsOf(sql, userId, looksAt),
@@ -180,6 +197,7 @@ async function loadSession(sql: Sql, hash: Buffer, require2fa: boolean): Promise
     mustEnrol: require2fa && method === 'password' && !secondFactor,
     mustRotate: rotate,
   }
+  return { session, isStale: row.stale }
 }
 
 /** Once a minute at most; several processes may do so at once. */

@@ -1,6 +1,6 @@
 import { ServiceError } from './errors.ts'
 
-/** Turns at scarce work. Those who wait are served in rotation, so that many requests of one delay nobody else's by more than one turn. */
+/** Turns at scarce work. Those who wait are served in rotation, so that many requests of one delay those of others by one turn. */
 export interface FairTurns {
   /** Runs `fn` in a turn of `who`. Throws overloaded if too many are waiting, in all or of this one, and whatever `fn` throws. */
   take<T>(who: string, fn: () => Promise<T>): Promise<T>

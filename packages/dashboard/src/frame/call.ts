@@ -13,6 +13,8 @@ export interface Call {
   readonly config: Config
   readonly log: Log
   readonly request: FastifyRequest
+  /** Resolves when the response has been written. A client that reads too slowly is cut off. */
+  readonly written: () => Promise<void>
   /** IP address of the client. */
   readonly address: string
   readonly language: Language

@@ -75,6 +75,9 @@ export const frameWords = catalogue({
     forbiddenActionText: 'Nothing was changed. Open the page from the dashboard and try again.',
     busy: 'The service is busy',
     busyText: 'Nothing was changed. Try again in a few seconds.',
+    tooFast: 'Too many requests',
+    tooFastText: (seconds: number) =>
+      `This session or this network requests more pages than it may. Try again in ${seconds} seconds.`,
     down: 'The database does not respond',
     downText:
       'This page could not be built. Accepted mail is safe and is delivered as soon as the database is back. Until then, new mail is rejected with 503, so that clients retry.',
@@ -166,6 +169,9 @@ export const frameWords = catalogue({
     forbiddenActionText: 'Nichts wurde geändert. Öffnen Sie die Seite im Dashboard und versuchen Sie es erneut.',
     busy: 'Der Dienst ist ausgelastet',
     busyText: 'Nichts wurde geändert. Versuchen Sie es in einigen Sekunden erneut.',
+    tooFast: 'Zu viele Anfragen',
+    tooFastText: (seconds) =>
+      `Diese Sitzung oder dieses Netz fragt mehr Seiten ab, als es darf. Versuchen Sie es in ${seconds} Sekunden erneut.`,
     down: 'Die Datenbank antwortet nicht',
     downText:
       'Diese Seite konnte nicht erstellt werden. Angenommene Nachrichten sind sicher und werden zugestellt, sobald die Datenbank wieder da ist. Bis dahin werden neue Nachrichten mit 503 abgelehnt, damit Programme es erneut versuchen.',

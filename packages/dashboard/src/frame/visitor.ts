@@ -40,14 +40,21 @@ export function createSessionCookie(publicUrl: string): SessionCookie {
   }
 }
 
-/** Returns the visitor of the request; undefined without a session. */
+/**
+ * Header of requests that an open page makes by itself, to show what changed (page.js). They do not delay the end of the session, or a forgotten tab
+ * would keep it. A client that omits the header prolongs only its own session.
+ */
+const BY_ITSELF = 'x-page-refresh'
+
+/** Returns the visitor of the request; undefined without a session. `isPerson`: false for streams. */
 export async function findVisitor(
   core: Core,
   cookie: SessionCookie,
   request: FastifyRequest,
+  { isPerson = request.headers[BY_ITSELF] === undefined } = {},
 ): Promise<Visitor | undefined> {
   const token = cookie.read(request)
-  return token === undefined ? undefined : core.people.sessions.find(token)
+  return token === undefined ? undefined : core.people.sessions.find(token, { isPerson })
 }
 
 /** Whether the visitor's role in the account has the right. */

@@ -26,7 +26,7 @@ export function openLive(app: FastifyInstance, { core, sessionCookie, draining }
   let count = 0
 
   async function open(request: FastifyRequest, reply: FastifyReply, accountId: number | undefined): Promise<unknown> {
-    const visitor = await findVisitor(core, sessionCookie, request)
+    const visitor = await findVisitor(core, sessionCookie, request, { isPerson: false })
     if (!visitor || (accountId !== undefined && !visitor.accounts.some(({ id }) => id === accountId)))
       return reply.code(404).send('')
     // The client may be gone already, and its connection would report no end of the stream.
@@ -73,7 +73,7 @@ export function openLive(app: FastifyInstance, { core, sessionCookie, draining }
 
     async function beat(): Promise<void> {
       try {
-        const still = await findVisitor(core, sessionCookie, request)
+        const still = await findVisitor(core, sessionCookie, request, { isPerson: false })
         const isMember = accountId === undefined || still?.accounts.some(({ id }) => id === accountId)
         if (!still || !isMember) {
           tell('ended')

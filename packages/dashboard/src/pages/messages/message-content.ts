@@ -31,8 +31,8 @@ export async function messageFile(call: AccountCall): Promise<Answer> {
   })
 }
 
-function copyOf({ account, params, query }: AccountCall) {
+function copyOf({ account, params, query, written }: AccountCall) {
   const to = field(query, 'to')
   const recipientNo = /^\d{1,7}$/.test(to) ? Number(to) : undefined
-  return { accountId: account.id, messageId: params.message as string, recipientNo }
+  return { accountId: account.id, messageId: params.message as string, recipientNo, held: written() }
 }

@@ -30,12 +30,12 @@ export async function messageTabs(
 
 /** Undefined after the retention period, and for a body that cannot be read. */
 async function findBody(
-  { core, account }: AccountCall,
+  { core, account, written }: AccountCall,
   { id }: MessageDetails,
   { recipientNo }: DeliveryDetails,
 ): Promise<ShownBody | undefined> {
   try {
-    return await core.messages.body({ accountId: account.id, messageId: id, recipientNo })
+    return await core.messages.body({ accountId: account.id, messageId: id, recipientNo, held: written() })
   } catch (error) {
     if (
       error instanceof ServiceError &&

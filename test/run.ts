@@ -56,7 +56,7 @@ const FIRST = [
   'test/api/large-calls.test.ts',
 ]
 /** Folders whose files test modules in their own process, most of what such a file takes being to load those. */
-const SHARED = /^test\/(api|cli|core|delivery|journeys|relay|sandbox)\//
+const SHARED = /^test\/(api|cli|core|dashboard|delivery|journeys|relay|sandbox|ui)\//
 /**
  * What in a file measures or changes the process it runs in. It has one of its own. Not `performance.now()`: what it measures passes for
  * a file that runs beside others, whatever process it is in.

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { Agent, get as httpGet } from 'node:http'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { openDashboard } from './dashboard.ts'
+import { openDashboard, PASSWORD, submit } from './dashboard.ts'
 
 t.test('no form of another site changes anything', async (t) => {
   const { url, owner, service } = await openDashboard(t)
@@ -43,6 +43,63 @@ t.test('no form of another site changes anything', async (t) => {
     redirect: 'manual',
   })
   t.equal(own.status, 200, 'a browser that sends only the Origin')
+})
+
+t.test('no form outside the session leads to another site', async (t) => {
+  const { url } = await openDashboard(t)
+  for (const to of [
+    'https://evil.example/',
+    '//evil.example',
+    '/app//evil.example',
+    '/app/\\evil',
+    '/%2fevil.example',
+  ]) {
+    t.equal((await submit(url, '/app/preferences', { theme: 'dark', to })).headers.get('location'), '/app', to)
+    const asked = await fetch(`${url}/app/login?to=${encodeURIComponent(to)}`)
+    t.notMatch(await asked.text(), 'evil', to)
+  }
+})
+
+t.test('a log-in by a form of another site is refused, by each of its ways', async (t) => {
+  const { url, owner } = await openDashboard(t)
+  await owner()
+  const form = { email: `ada-${process.pid}@northwind.example`, password: PASSWORD, passkey: '{}', code: '1' }
+  for (const path of ['/app/login', '/app/login/code', '/app/login/code/passkey', '/app/login/passkey']) {
+    const headers: readonly Record<string, string>[] = [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'cross-site', 'content-type': 'text/plain' },
+    ]
+    for (const one of headers) {
+      const refused = await submit(url, path, form, one)
+      t.equal(refused.status, 403, path)
+      t.strictSame(refused.headers.getSetCookie(), [], path)
+    }
+  }
+})
+
+t.test('a request for a new password takes the same time and has the same answer for an unknown address', async (t) => {
+  const { service, url, owner, member } = await openDashboard(t)
+  const { accountId } = await owner()
+  const ask = async (email: string) => {
+    const begin = performance.now()
+    const shown = await (await submit(url, '/app/forgotten', { email })).text()
+    return { ms: performance.now() - begin, shown: shown.replaceAll(email, '').replace(/data-now="\d+"/, '') }
+  }
+  await ask('first@unknown.example')
+  const [known, unknown] = [[], []] as [number[], number[]]
+  for (let round = 0; round < 7; round++) {
+    const { email } = await member(accountId, 'viewer')
+    await service.sql`update users set verified_at = now()`
+    const [one, other] = [await ask(email), await ask(`member${round}@unknown.example`)]
+    t.equal(one.shown, other.shown)
+    known.push(one.ms)
+    unknown.push(other.ms)
+    await service.core.people.close()
+  }
+  const median = (times: number[]) => times.sort((a, b) => a - b)[3] as number
+  // A hash takes some 100 ms, and a mail more than the answer itself.
+  const difference = Math.abs(median(known) - median(unknown))
+  t.ok(difference < Math.max(20, median(unknown)), `${median(known)} ms known, ${median(unknown)} ms unknown`)
 })
 
 t.test('a page may not be framed, runs no script of its own text, and is not cached', async (t) => {

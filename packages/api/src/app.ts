@@ -13,7 +13,6 @@ import { openapi } from './openapi.ts'
 import { operator } from './operator/index.ts'
 import { tracking } from './tracking/index.ts'
 import { sendFailure } from './v2/envelope.ts'
-import { helpPage } from './v3/mail-send/help-page.ts'
 import { sendRefusal } from './v3/refusal.ts'
 
 export { OPERATIONS as OPERATOR_OPERATIONS } from './operator/operations.ts'
@@ -88,7 +87,6 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   await app.register(exportLinks, { core })
   await openapi(app)
   await app.register(operator, { prefix: '/operator/v1', core, config, isStopping })
-  await app.register(helpPage)
   await app.register(docs, { publicUrl: config.publicUrl })
   await app.register(dashboard, { prefix: '/app', core, config, log, draining: draining.signal, onBadAddress })
   app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/app', 302))

@@ -17,7 +17,7 @@ const PAGES = [
     '/docs/operator/pausePlace',
   ],
   ...['/docs/guides/sending', '/docs/guides/contract-v3', '/docs/guides/performance', '/docs/guides/dashboard'],
-  ...['/docs/guides/settings', '/docs/search?q=bounce', '/docs/nothing'],
+  ...['/docs/guides/settings', '/docs/search?q=bounce', '/docs/nothing', '/docs/v3/errors.html'],
 ]
 
 t.test(

@@ -800,5 +800,6 @@ function patternOf(sentence: string): RegExp {
 }
 
 function inHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const elements = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return elements.replaceAll('"', '&quot;').replaceAll("'", '&#39;')
 }

@@ -1,5 +1,6 @@
 import { createIcons, type Html, html, type Value } from '@postrider/ui'
 import { EVERYWHERE } from '../openapi.ts'
+import { HELP_PATH, helpSections, WRONG_TYPE } from '../v3/mail-send/help-page.ts'
 import type { Field } from './fields.ts'
 import { API_NAMES, APIS, type DocsPage, type Frame } from './frame.ts'
 import { convertGuide, excerptOf, type Guide } from './guides.ts'
@@ -180,6 +181,20 @@ ${query !== '' && html`<p class="dim" role="status">${resultText(hits.length, to
 function resultText(shown: number, total: number): string {
   if (total === 0) return 'No page contains all of these words. Try fewer or shorter ones.'
   return shown === total ? `${total} results` : `${shown} of ${total} results. Add a word to narrow them down.`
+}
+
+/** The target of the `help` links of errors: every rule of mail/send, with the anchors that the links name. */
+export function helpPage(): DocsPage {
+  const title = 'Errors of mail/send'
+  return {
+    ...{ path: HELP_PATH, title, crumbs: [HOME, [APIS.v3.title, '/docs/v3']], api: 'v3' },
+    body: html`<article class="prose"><h1>Errors of POST /v3/mail/send</h1>
+<p>Each error has the path of the invalid field (indexes start at 0) and one of the messages below. An answer lists all errors found. Words in braces are replaced by values of the call. A field of the wrong JSON type has the message: ${WRONG_TYPE}</p>
+${helpSections().map(
+  ({ id, heading, sentences }) =>
+    html`<section id="${id}"><h2>${heading}</h2><ul>${sentences.map((sentence) => html`<li>${sentence}</li>`)}</ul></section>`,
+)}</article>`,
+  }
 }
 
 export function missingPage(): DocsPage {

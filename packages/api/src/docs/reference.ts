@@ -122,13 +122,13 @@ function ofV3(operation: V3Operation, publicUrl: string): Described {
 }
 
 function operatorOperations(publicUrl: string): readonly Described[] {
-  return OPERATOR.map(({ name, method, path, params, input }) => {
+  return OPERATOR.map(({ name, summary, method, path, params, input }) => {
     const values = sampleOf(asSchema(params)) as Readonly<Record<string, unknown>>
     const fields = fieldsOf(asSchema(input))
     const json = method === 'POST' && fields.length > 0 ? sampleOf(asSchema(input)) : undefined
     return {
       ...({ api: 'operator', name, method, aliases: [], errors: [], scope: null } as const),
-      summary: sentenceOf(name),
+      summary,
       group: path.startsWith('/queues') ? 'Queue' : /^\/(?:plans|jobs)/.test(path) ? 'Jobs' : 'Accounts',
       path: `/operator/v1${path}`,
       inPath: fieldsOf(asSchema(params)),
@@ -162,12 +162,6 @@ function filled(path: string, values: Readonly<Record<string, unknown>>): string
 function queryOf(values: Readonly<Record<string, unknown>>): string {
   const pairs = Object.entries(values).map(([key, value]) => [key, asText(value)] as [string, string])
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
-}
-
-/** "pausePlace" as "Pause place". */
-function sentenceOf(name: string): string {
-  const words = [...name].map((sign) => (sign === sign.toLowerCase() ? sign : ` ${sign.toLowerCase()}`)).join('')
-  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
 }
 
 const V2_GROUPS: Readonly<Partial<Record<V2Operation['group'], string>>> = {

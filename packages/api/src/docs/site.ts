@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { loadAssets, render } from '@postrider/ui'
 import { lexer, type Token, type Tokens } from 'marked'
+import { HELP_PATH } from '../v3/mail-send/help-page.ts'
 import type { Field } from './fields.ts'
 import { API_NAMES, APIS, type DocsPage, docsDocument, type Frame } from './frame.ts'
 import { type Guide, readGuides } from './guides.ts'
 import { createNames, plainText } from './markdown.ts'
-import { apiPage, guidePage, homePage, missingPage, operationPage, searchPage } from './pages.ts'
+import { apiPage, guidePage, helpPage, homePage, missingPage, operationPage, searchPage } from './pages.ts'
 import { type Described, describedOperations } from './reference.ts'
 import { createSearch, MAX_QUERY, type Section } from './search.ts'
 
@@ -36,6 +37,7 @@ export async function openSite(publicUrl: string): Promise<Site> {
       makers.set(`/docs/${api}/${operation.name}`, () => operationPage(operation, frame, id))
     }
   }
+  makers.set(HELP_PATH, helpPage)
   let searching: Promise<Awaited<ReturnType<typeof createSearch>>> | undefined
   const documentOf = (page: DocsPage) => render(docsDocument(frame, page))
 

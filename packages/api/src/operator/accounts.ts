@@ -10,6 +10,7 @@ const ACCOUNT = Type.Object({ account: Type.Integer({ minimum: 1, maximum: 2_147
 export const ACCOUNTS: readonly Operation[] = [
   operation({
     name: 'listHolds',
+    summary: 'List the accounts whose mail is held or slowed',
     method: 'GET',
     path: '/holds',
     params: NOTHING,
@@ -18,6 +19,7 @@ export const ACCOUNTS: readonly Operation[] = [
   }),
   operation({
     name: 'getStanding',
+    summary: 'Show the reputation of an account',
     method: 'GET',
     path: '/accounts/:account/standing',
     params: ACCOUNT,
@@ -26,6 +28,7 @@ export const ACCOUNTS: readonly Operation[] = [
   }),
   operation({
     name: 'setAccountRules',
+    summary: 'Choose the reputation rules of an account',
     method: 'POST',
     path: '/accounts/:account/rules',
     params: ACCOUNT,
@@ -37,6 +40,7 @@ export const ACCOUNTS: readonly Operation[] = [
   }),
   operation({
     name: 'holdAccount',
+    summary: 'Hold the mail of an account',
     method: 'POST',
     path: '/accounts/:account/hold',
     params: ACCOUNT,
@@ -52,6 +56,7 @@ export const ACCOUNTS: readonly Operation[] = [
   }),
   operation({
     name: 'releaseAccount',
+    summary: 'Release the held mail of an account',
     method: 'POST',
     path: '/accounts/:account/release',
     params: ACCOUNT,

@@ -11,6 +11,7 @@ const TEXT = Type.Optional(Type.String({ maxLength: 300 }))
 export const JOBS: readonly Operation[] = [
   operation({
     name: 'createPlan',
+    summary: 'Plan a change of many deliveries. Nothing is changed yet',
     method: 'POST',
     path: '/plans',
     params: NOTHING,
@@ -25,6 +26,7 @@ export const JOBS: readonly Operation[] = [
   }),
   operation({
     name: 'confirmPlan',
+    summary: 'Start the job of a plan',
     method: 'POST',
     path: '/plans/:id/confirm',
     params: JOB,
@@ -39,6 +41,7 @@ export const JOBS: readonly Operation[] = [
   }),
   operation({
     name: 'listJobs',
+    summary: 'List the jobs',
     method: 'GET',
     path: '/jobs',
     params: NOTHING,
@@ -47,6 +50,7 @@ export const JOBS: readonly Operation[] = [
   }),
   operation({
     name: 'getJob',
+    summary: 'Show one job and its progress',
     method: 'GET',
     path: '/jobs/:id',
     params: JOB,
@@ -59,6 +63,7 @@ export const JOBS: readonly Operation[] = [
   }),
   operation({
     name: 'stopJob',
+    summary: 'Stop a job. What it has done stays',
     method: 'POST',
     path: '/jobs/:id/stop',
     params: JOB,

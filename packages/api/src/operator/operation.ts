@@ -5,6 +5,7 @@ import type { Static, TObject } from 'typebox'
 export interface Operation<Params extends TObject = TObject, Input extends TObject = TObject> {
   /** A unique verb and noun: `pausePlace`. */
   readonly name: string
+  readonly summary: string
   readonly method: 'GET' | 'POST'
   /** Path below /operator/v1. */
   readonly path: string

@@ -11,6 +11,7 @@ const ID = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 export const QUEUES: readonly Operation[] = [
   operation({
     name: 'getQueues',
+    summary: 'Show what waits, and why',
     method: 'GET',
     path: '/queues',
     params: NOTHING,
@@ -22,6 +23,7 @@ export const QUEUES: readonly Operation[] = [
   }),
   operation({
     name: 'getPlace',
+    summary: 'Show one provider or site: its limits, pauses and waiting mail',
     method: 'GET',
     path: '/queues/:place',
     params: PLACE,
@@ -35,6 +37,7 @@ export const QUEUES: readonly Operation[] = [
   }),
   operation({
     name: 'pausePlace',
+    summary: 'Stop the mail to a provider or site',
     method: 'POST',
     path: '/queues/:place/pause',
     params: PLACE,
@@ -50,6 +53,7 @@ export const QUEUES: readonly Operation[] = [
   }),
   operation({
     name: 'resumePlace',
+    summary: 'Continue the mail to a provider or site',
     method: 'POST',
     path: '/queues/:place/resume',
     params: PLACE,
@@ -65,6 +69,7 @@ export const QUEUES: readonly Operation[] = [
   }),
   operation({
     name: 'listOverrides',
+    summary: 'List changed limits',
     method: 'GET',
     path: '/overrides',
     params: NOTHING,
@@ -73,6 +78,7 @@ export const QUEUES: readonly Operation[] = [
   }),
   operation({
     name: 'listProviders',
+    summary: 'List the mailbox providers and their limits',
     method: 'GET',
     path: '/providers',
     params: NOTHING,

@@ -226,3 +226,11 @@ t.test('a session makes 1,200 requests per minute, a network 6,000, and then bot
   t.ok((await many(4900, '')) > 0)
   t.equal((await ask(lee.cookie)).status, 429)
 })
+
+t.test('each page of an account has a key of its own', async (t) => {
+  const { owner } = await openDashboard(t)
+  const { get, accountId } = await owner()
+  const keys = [...(await (await get(`/app/${accountId}`)).text()).matchAll(/data-key="(\w)"/g)].map(([, key]) => key)
+  t.ok(keys.length > 10, keys.join(' '))
+  t.equal(new Set(keys).size, keys.length, keys.join(' '))
+})

@@ -65,7 +65,7 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
     entries: [
       { name: 'subaccounts', icon: 'tree', path: 'subaccounts', right: 'subaccounts', key: 'b' },
       { name: 'credits', icon: 'coins', path: 'credits', right: 'credits', key: 'x' },
-      { name: 'team', icon: 'users', path: 'team', right: 'team', key: 't' },
+      { name: 'team', icon: 'users', path: 'team', right: 'team', key: 'p' },
       { name: 'settings', icon: 'gear', path: 'settings', right: 'account.read', key: 'c' },
       { name: 'audit', icon: 'book', path: 'audit', right: 'audit', key: 'a' },
     ],

@@ -87,7 +87,7 @@ function stepsOf(
       isDone: hasWebhook,
       title: words.webhook,
       text: hasWebhook ? words.webhookDone : words.webhookText,
-      action: !hasWebhook && may('webhooks') && link('webhooks', words.addWebhook),
+      action: !hasWebhook && may('webhooks') && link('webhooks/new', words.addWebhook),
     },
   ]
 }

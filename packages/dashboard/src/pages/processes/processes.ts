@@ -51,7 +51,7 @@ function databasePart({ format, icon, language }: UserCall, database: DatabaseHe
     database
   const row = (name: string, value: Value, { hint, isWrong = false }: { hint?: string; isWrong?: boolean } = {}) =>
     html`<tr><td>${name}${hint !== undefined && html`<small>${hint}</small>`}</td><td class="n">${isWrong ? html`<span class="state wait">${icon('warn', 'wait')}<span>${value}</span></span>` : value}</td></tr>`
-  return html`<table><tbody>${[
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.database}"><table><tbody>${[
     row(words.version, `PostgreSQL ${version}`),
     row(words.size, format.size(size)),
     row(words.open, `${format.number(connections)} ${words.of(format.number(maxConnections))}`, {
@@ -64,5 +64,5 @@ function databasePart({ format, icon, language }: UserCall, database: DatabaseHe
     row(words.weeks, format.number(weeksAhead), { hint: words.weeksHint, isWrong: weeksAhead < FEW_WEEKS }),
     row(words.vacuumed, vacuumedAt === null ? words.never : format.ago(vacuumedAt)),
     row(words.replica, replicaBehind === null ? words.noReplica : format.size(Math.max(0, replicaBehind))),
-  ]}</tbody></table>`
+  ]}</tbody></table></div>`
 }

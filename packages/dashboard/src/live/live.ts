@@ -1,6 +1,7 @@
 import type { Core } from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { findVisitor, type SessionCookie } from '../frame/visitor.ts'
+import { createRefreshPace } from './refresh-pace.ts'
 
 export interface LiveOptions {
   readonly core: Core
@@ -23,6 +24,7 @@ const MAX_WAITING_BYTES = 64 * 1024
  */
 export function openLive(app: FastifyInstance, { core, sessionCookie, draining }: LiveOptions): void {
   const streams = new Map<string, number>()
+  const pace = createRefreshPace()
   let count = 0
 
   async function open(request: FastifyRequest, reply: FastifyReply, accountId: number | undefined): Promise<unknown> {
@@ -52,18 +54,20 @@ export function openLive(app: FastifyInstance, { core, sessionCookie, draining }
       if (raw.writableLength > MAX_WAITING_BYTES) raw.destroy()
       else raw.write(`event: ${event}\ndata:\n\n`)
     }
+    const refresh = () => tell('changed')
     raw.write('retry: 2000\n\n')
     tell('beat')
     const leave =
       accountId === undefined
         ? undefined
-        : core.events.subscribe({ accountId, after: afterOf(request), onEvents: () => tell('changed') })
+        : core.events.subscribe({ accountId, after: afterOf(request), onEvents: () => pace.tellSoon(refresh) })
     const timer = setInterval(() => void beat(), BEAT_MS)
     const end = () => raw.end()
     draining.addEventListener('abort', end)
     raw.on('close', () => {
       clearInterval(timer)
       leave?.()
+      pace.forget(refresh)
       draining.removeEventListener('abort', end)
       count--
       const left = (streams.get(who) ?? 1) - 1
@@ -79,7 +83,8 @@ export function openLive(app: FastifyInstance, { core, sessionCookie, draining }
           tell('ended')
           return void raw.end()
         }
-        tell(accountId === undefined ? 'changed' : 'beat')
+        tell('beat')
+        if (accountId === undefined) pace.tellSoon(refresh)
       } catch {
         // The database does not respond. The page sees no beat, and says that it is not live.
       }

@@ -1,4 +1,14 @@
-import { contentHeaders, html, isFromHere, loadAssets, PAGE_HEADERS, render } from '@postrider/ui'
+import {
+  contentHeaders,
+  html,
+  isFromHere,
+  LANGUAGES,
+  type Language,
+  loadAssets,
+  PAGE_HEADERS,
+  preferredLanguage,
+  render,
+} from '@postrider/ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Digests } from './digests.ts'
 import { historyUrl } from './history.ts'
@@ -9,6 +19,7 @@ import { type MessageReader, NotShown } from './message-reader.ts'
 import { type Document, inboxDocument } from './page/document.ts'
 import { listPart, noMessagePart } from './page/list-part.ts'
 import { notShownPart } from './page/message-head.ts'
+import { pageWords } from './page/page-words.ts'
 import { TABS } from './page/part-order.ts'
 import { rejectedPart } from './page/rejected-part.ts'
 import type { Rejections } from './rejections.ts'
@@ -56,16 +67,19 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
   })
   openLive(app, watchers)
 
-  app.get('/', async (request, reply) =>
-    send(reply, 'Sandbox inbox', html`<div class="two">${await list(request as Request)}${noMessagePart()}</div>`),
-  )
+  app.get('/', async (request, reply) => {
+    const language = languageOf(request)
+    const body = html`<div class="two">${await list(request as Request)}${noMessagePart(language)}</div>`
+    return send(reply, pageWords(language).inbox, body)
+  })
   app.get('/view/:id', async (request, reply) => showView(request as Request, reply))
   app.get('/view/:id/html', async (request, reply) => showPreview(request as Request, reply))
   app.get('/view/:id/attachments/:number', async (request, reply) => sendAttachment(request as Request, reply))
-  app.get('/rejected', async (_request, reply) => {
+  app.get('/rejected', async (request, reply) => {
+    const language = languageOf(request)
     const now = new Date()
-    const body = rejectedPart({ assets, now, publicUrl, rejections: rejections.list() })
-    return send(reply, 'Rejected and deferred', body, 'rejected')
+    const body = rejectedPart({ assets, language, now, publicUrl, rejections: rejections.list() })
+    return send(reply, pageWords(language).rejectedTitle, body, 'rejected')
   })
   app.post<{ Params: { id: string } }>('/view/:id/delete', async (request, reply) => {
     if (!isFromHere(request, 'http:')) return forbidden(reply)
@@ -78,14 +92,16 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
   })
 
   async function send(reply: FastifyReply, title: string, body: Document['body'], at: Document['at'] = 'inbox') {
-    const document = inboxDocument({ assets, publicUrl, title, at, body, now: new Date() })
+    const language = languageOf(reply.request)
+    const document = inboxDocument({ assets, language, publicUrl, title, at, body, now: new Date() })
     return reply
       .headers(PAGE_HEADERS)
       .type('text/html; charset=utf-8')
       .send(await render(document))
   }
 
-  async function list({ query, params }: Request) {
+  async function list(request: Request) {
+    const { query, params } = request
     const q = text(query.q).slice(0, 200)
     const before = text(query.before)
     const newestFirst = inbox.list().toReversed()
@@ -98,6 +114,7 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
     const more = start !== -1 && start + PAGE_LENGTH < found.length
     return listPart({
       assets,
+      language: languageOf(request),
       now: new Date(),
       messages: shown.map((entry) => ({ entry, digest: digests.of(entry) })),
       total: found.length,
@@ -117,9 +134,11 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
     const isRefresh = request.headers['hx-request'] === 'true'
     const part = isRefresh ? Buffer.alloc(0) : await partOf(entry, request, reply)
     if (!part) return notFound(reply)
-    const subject = entry.subject || '(no subject)'
-    const body = html`<div class="two open">${await list(request)}<section class="read" aria-label="Message" tabindex="0">${MARKED}</section></div>`
-    const document = inboxDocument({ assets, publicUrl, title: subject, at: 'inbox', body, now: new Date() })
+    const language = languageOf(request)
+    const words = pageWords(language)
+    const title = entry.subject || words.noSubject
+    const body = html`<div class="two open">${await list(request)}<section class="read" aria-label="${words.message}" tabindex="0">${MARKED}</section></div>`
+    const document = inboxDocument({ assets, language, publicUrl, title, at: 'inbox', body, now: new Date() })
     const [head = '', tail = ''] = (await render(document)).split(MARK)
     return reply
       .headers(PAGE_HEADERS)
@@ -128,9 +147,11 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
   }
 
   /** Undefined if the message's file does not exist. */
-  async function partOf(entry: InboxEntry, { query }: Request, reply: FastifyReply): Promise<Buffer | undefined> {
+  async function partOf(entry: InboxEntry, request: Request, reply: FastifyReply): Promise<Buffer | undefined> {
+    const { query } = request
     const head = {
       entry,
+      language: languageOf(request),
       icons: assets.url('icons.svg'),
       query: queryOf({ q: text(query.q).slice(0, 200), before: text(query.before) }),
       history: historyUrl(publicUrl, entry.from),
@@ -177,13 +198,19 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
 
   async function notFound(reply: FastifyReply): Promise<unknown> {
     reply.code(404)
-    const link = html`<a class="btn" href="/">Show all messages</a>`
+    const words = pageWords(languageOf(reply.request))
+    const link = html`<a class="btn" href="/">${words.showAll}</a>`
     return send(
       reply,
-      'Not found',
-      html`<div class="page"><section class="box void"><h1 class="h2">Message not found</h1><p>It was deleted, or it was one of the oldest of 10,000 messages.</p><div class="row">${link}</div></section></div>`,
+      words.notFoundTitle,
+      html`<div class="page"><section class="box void"><h1 class="h2">${words.notFound}</h1><p>${words.notFoundText}</p><div class="row">${link}</div></section></div>`,
     )
   }
+}
+
+/** The language that Accept-Language prefers, else English. */
+function languageOf({ headers }: FastifyRequest): Language {
+  return preferredLanguage(headers['accept-language'], LANGUAGES)
 }
 
 /** The mark, as a piece of HTML. */

@@ -1,8 +1,9 @@
 import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
-import type { Tone } from '@postrider/ui'
+import { createFormat, type Language, type Tone } from '@postrider/ui'
 import { partsOf } from '../html-parts.ts'
 import type { Shown } from '../show-message.ts'
+import { checkWords } from './check-words.ts'
 import { isClipped } from './clipping.ts'
 
 /** One result: what was checked, and an explanation. */
@@ -20,46 +21,46 @@ const DNS_MS = 1500
 
 interface Order {
   readonly file: string
+  readonly language: Language
   readonly dnsServers: readonly string[]
 }
 
 /** Checks a message as a receiver does. Never throws. */
 export async function checkMessage(shown: Shown, order: Order): Promise<readonly Check[]> {
-  return [...(await authentication(shown, order)), unsubscribe(shown), ...content(shown)]
+  const { language } = order
+  return [...(await authentication(shown, order)), unsubscribe(shown, language), ...content(shown, language)]
 }
 
-async function authentication({ message, parsed }: Shown, { file, dnsServers }: Order): Promise<readonly Check[]> {
+async function authentication(
+  { message, parsed }: Shown,
+  { file, dnsServers, language }: Order,
+): Promise<readonly Check[]> {
+  const words = checkWords(language)
   const count = message.headers.filter(({ name }) => name.toLowerCase() === 'dkim-signature').length
   const spf: Check = {
     name: 'SPF',
     tone: 'idle',
-    result: 'not evaluated',
-    text: 'The message came from this machine. In production, receivers compare the sending address with the SPF record of the return path’s domain.',
+    result: words.notEvaluated,
+    text: words.spf,
   }
   const none = (name: string, tone: Tone, result: string, text: string): readonly Check[] => [
     { name, tone, result, text },
     spf,
   ]
-  if (count === 0)
-    return none('DKIM', 'bad', 'not signed', 'Receivers such as Gmail and Yahoo reject or junk unsigned bulk mail.')
+  if (count === 0) return none('DKIM', 'bad', words.notSigned, words.notSignedText)
   if (count > MAX_SIGNATURES)
-    return none(
-      'DKIM',
-      'wait',
-      'not verified',
-      `The message has ${count} signatures; at most ${MAX_SIGNATURES} are verified.`,
-    )
+    return none('DKIM', 'wait', words.notVerified, words.tooManySignatures(count, MAX_SIGNATURES))
   try {
     const { dkimVerify } = await import('mailauth/lib/dkim/verify.js')
     const { results } = await dkimVerify(readFileSync(file), { resolver: resolverOf(dnsServers) })
     const from = parsed?.from?.value[0]?.address?.split('@')[1] ?? ''
     const aligned = results.some(({ status }) => status.aligned)
     const dmarc: Check = aligned
-      ? { name: 'DMARC', tone: 'good', result: 'aligned', text: `A signature is by the domain in From, ${from}.` }
-      : { name: 'DMARC', tone: 'bad', result: 'not aligned', text: `No signature is by the domain in From, ${from}.` }
-    return [...results.map((one) => dkim(one, dnsServers.length > 0)), spf, dmarc]
+      ? { name: 'DMARC', tone: 'good', result: words.aligned, text: words.alignedText(from) }
+      : { name: 'DMARC', tone: 'bad', result: words.notAligned, text: words.notAlignedText(from) }
+    return [...results.map((one) => dkim(one, dnsServers.length > 0, language)), spf, dmarc]
   } catch {
-    return none('DKIM', 'wait', 'not verified', 'The signature could not be parsed.')
+    return none('DKIM', 'wait', words.notVerified, words.unreadableSignature)
   }
 }
 
@@ -71,21 +72,26 @@ interface Signature {
   readonly bodyHashExpecting?: string
 }
 
-function dkim({ status, signingDomain = '', selector = '', ...hashes }: Signature, isLookedUp: boolean): Check {
+function dkim(
+  { status, signingDomain = '', selector = '', ...hashes }: Signature,
+  isLookedUp: boolean,
+  language: Language,
+): Check {
+  const words = checkWords(language)
   const name = 'DKIM'
-  const by = `Signed by ${signingDomain}, selector ${selector}.`
-  if (status.result === 'pass')
-    return { name, tone: 'good', result: 'valid', text: `${by} Header and body are unchanged.` }
+  const by = words.signedBy(signingDomain, selector)
+  if (status.result === 'pass') return { name, tone: 'good', result: words.valid, text: `${by} ${words.unchanged}` }
   if (hashes.bodyHash !== undefined && hashes.bodyHash !== hashes.bodyHashExpecting)
-    return { name, tone: 'bad', result: 'invalid', text: `${by} The body was changed after it was signed.` }
+    return { name, tone: 'bad', result: words.invalid, text: `${by} ${words.bodyChanged}` }
   if (!isLookedUp)
     return {
       name,
       tone: 'info',
-      result: 'signed',
-      text: `${by} The body is unchanged. The key was not looked up: set DNS_SERVERS to verify the signature of the header.`,
+      result: words.signed,
+      text: `${by} ${words.keyNotLookedUp}`,
     }
-  return { name, tone: 'bad', result: 'invalid', text: `${by} ${status.comment || 'The signature is not valid.'}` }
+  const reason = status.comment ? words.invalidBecause(status.comment) : words.invalidText
+  return { name, tone: 'bad', result: words.invalid, text: `${by} ${reason}` }
 }
 
 /** Without servers nothing is looked up: in the sandbox nothing leaves the machine. */
@@ -98,66 +104,70 @@ function resolverOf(servers: readonly string[]) {
   }
 }
 
-function unsubscribe({ message }: Shown): Check {
-  const name = 'Unsubscribe'
+function unsubscribe({ message }: Shown, language: Language): Check {
+  const words = checkWords(language)
+  const name = words.names.unsubscribe
   const has = (field: string) => message.headers.some(({ name }) => name.toLowerCase() === field)
   if (!has('list-unsubscribe'))
     return {
       name,
       tone: 'idle',
-      result: 'no header',
-      text: 'Bulk mail needs List-Unsubscribe. Receipts and password mails do not.',
+      result: words.noHeader,
+      text: words.noHeaderText,
     }
   return has('list-unsubscribe-post')
-    ? { name, tone: 'good', result: 'one click', text: 'List-Unsubscribe with one click (RFC 8058).' }
+    ? { name, tone: 'good', result: words.oneClick, text: words.oneClickText }
     : {
         name,
         tone: 'wait',
-        result: 'not one click',
-        text: 'Gmail and Yahoo require List-Unsubscribe-Post for bulk mail (RFC 8058).',
+        result: words.notOneClick,
+        text: words.notOneClickText,
       }
 }
 
-function content({ message }: Shown): readonly Check[] {
+function content({ message }: Shown, language: Language): readonly Check[] {
+  const words = checkWords(language)
+  const { names } = words
+  const format = createFormat(language, 'UTC', new Date(0))
   const { html, text } = message
-  if (html === null) return [{ name: 'Parts', tone: 'idle', result: 'text only', text: 'The message has no HTML.' }]
+  if (html === null) return [{ name: names.parts, tone: 'idle', result: words.textOnly, text: words.textOnlyText }]
   const { links, remoteImages } = partsOf(html)
   const plain = links.filter((link) => link.toLowerCase().startsWith('http:')).length
   return [
     text
-      ? { name: 'Parts', tone: 'good', result: 'HTML and text', text: 'Every mail program can show the message.' }
+      ? { name: names.parts, tone: 'good', result: words.both, text: words.bothText }
       : {
-          name: 'Parts',
+          name: names.parts,
           tone: 'wait',
-          result: 'HTML only',
-          text: 'Add a text version for mail programs and people that prefer it.',
+          result: words.htmlOnly,
+          text: words.htmlOnlyText,
         },
     plain === 0
-      ? { name: 'Links', tone: 'good', result: `${links.length}`, text: 'All links are encrypted or have no host.' }
+      ? { name: names.links, tone: 'good', result: format.number(links.length), text: words.linksText }
       : {
-          name: 'Links',
+          name: names.links,
           tone: 'wait',
-          result: `${plain} by http`,
-          text: 'Some mail programs warn about links that are not encrypted.',
+          result: words.plainLinks(format.number(plain)),
+          text: words.plainLinksText,
         },
     {
-      name: 'Images',
+      name: names.images,
       tone: 'idle',
-      result: `${remoteImages} remote`,
-      text: 'Many mail programs load them only on click.',
+      result: words.remoteImages(format.number(remoteImages)),
+      text: words.remoteImagesText,
     },
     isClipped(html)
       ? {
-          name: 'Size',
+          name: names.size,
           tone: 'bad',
-          result: 'clipped by Gmail',
-          text: 'The HTML is larger than 102 kB: Gmail hides the rest, with the unsubscribe link in the footer.',
+          result: words.clipped,
+          text: words.clippedText,
         }
       : {
-          name: 'Size',
+          name: names.size,
           tone: 'good',
-          result: 'not clipped',
-          text: 'The HTML is smaller than 102 kB, at which Gmail clips messages.',
+          result: words.notClipped,
+          text: words.notClippedText,
         },
   ]
 }

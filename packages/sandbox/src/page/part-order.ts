@@ -1,3 +1,4 @@
+import type { Language } from '@postrider/ui'
 import type { InboxEntry } from '../inbox-entry.ts'
 
 /** The tabs of a message's page. */
@@ -8,6 +9,8 @@ export type Tab = (typeof TABS)[number]
 export interface PartOrder {
   readonly form: 'part'
   readonly entry: InboxEntry
+  /** Language of the page. */
+  readonly language: Language
   readonly file: string
   /** If absent, HTML if the message has any, otherwise text. */
   readonly tab: Tab | undefined

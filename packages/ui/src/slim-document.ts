@@ -21,8 +21,8 @@ export interface SlimDocument {
 }
 
 /**
- * Returns a whole document in one file, for people who do not use the dashboard: no script, no other request, below 15 kB, and it works in the
- * old browsers of mail programs.
+ * Returns a whole document in one file, for people who do not use the dashboard: no script, no other request, and it works in the old browsers of
+ * mail programs. Its size is that of the body and some 4 kB: the body is for the caller to bound.
  */
 export async function slimDocument({ language, direction, title, body }: SlimDocument): Promise<string> {
   const head = html`<!doctype html>

@@ -37,7 +37,12 @@ try {
         ...['bench/load/dashboards.ts', service.apiUrl, `/app/${service.accountId}/messages`],
         ...[`/app/${service.accountId}/live?after=0`, String(count), ...cookies],
       ],
-      { output: (text) => void (said.push(text), output(text)) },
+      {
+        output(text) {
+          said.push(text)
+          output(text)
+        },
+      },
     )
     while (!said.join('').includes('started')) await sleep(50)
     return pages
@@ -49,6 +54,7 @@ try {
     return (await httpLoad(load, Number(options.seconds))).perSecond
   }
   await accept()
+  await service.drained()
   await sleep(3000)
   const [memory, from] = [residentKib(api), processorSeconds(api)]
   await sleep(5000)
@@ -84,7 +90,7 @@ try {
       const email = `reader${n}@people.example`
       const userId = await people.users.create({ name: `Reader ${n}`, email }, by)
       await people.users.changePassword(userId, PASSWORD, { sessionId: 0, address: `10.8.${n}.1` })
-      await people.members.add(service.accountId, userId, 'viewer', by)
+      await people.members.add(service.accountId, userId, 'support', by)
       const result = await people.logIn({ email, password: PASSWORD, address: `10.9.${n}.1` })
       if (result.kind !== 'session') throw new Error(`no session: ${result.kind}`)
       made.push(`postrider=${encodeURIComponent(result.token)}`)

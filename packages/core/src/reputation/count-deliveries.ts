@@ -18,7 +18,7 @@ const SUMS = ['accepted', 'delivered', 'hard', 'soft', 'complained']
 
 /**
  * Adds a batch of events to the counts of each hour, in the transaction that numbers them, so that each counts once despite crashes. Notes the
- * accounts whose reputation may have changed. Takes 2 to 3 µs per event (`node bench/cpu.ts` shows the statement).
+ * accounts whose reputation may have changed. Takes about 5 µs per event (`node bench/cpu.ts` shows the statement).
  */
 export async function countDeliveries(
   sql: SqlTransaction,

@@ -131,3 +131,16 @@ t.test('an address gets three invitations per day from all accounts together, in
   }
   t.same(results, [undefined, undefined, undefined, 'rateLimited'])
 })
+
+t.test('an account on trial invites five times per day, whatever becomes of the invitations', async (t) => {
+  const { id } = await service.core.accounts.create('on trial')
+  await sql`update accounts set trial_address = 'lena@harbor.example' where id = ${id}`
+  const results = []
+  for (let n = 0; n < 6; n++) {
+    const made = core.people.invitations.create(id, { email: newPerson().email, role: 'viewer' }, BY)
+    results.push(await refused(made))
+    const { invitation } = (await made.catch(() => undefined)) ?? {}
+    if (invitation) await core.people.invitations.revoke(id, invitation.id, BY)
+  }
+  t.same(results, [undefined, undefined, undefined, undefined, undefined, 'parameterInvalid'])
+})

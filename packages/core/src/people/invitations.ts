@@ -70,6 +70,8 @@ export interface Invitations {
 
 const DAYS = 7
 const MAX_OPEN = 100
+/** Of an account that anyone made by sign-up and that has no domain yet: its invitations must not be mail to strangers. */
+const MAX_PER_DAY_ON_TRIAL = 5
 
 export interface InvitationsDependencies {
   readonly sql: Sql
@@ -160,12 +162,18 @@ async function invite(
   await allowMail(accountId, email.key)
   const token = makeToken()
   const made = (await sql.begin(async (transaction) => {
-    const [account] = await transaction<{ name: string; open: number }[]>`
-      select a.name, (select count(*)::int from invitations i where i.account_id = a.id and ${isOpen(transaction)}) as open
+    const [account] = await transaction<{ name: string; open: number; isOnTrial: boolean; today: number }[]>`
+      select a.name, (select count(*)::int from invitations i where i.account_id = a.id and ${isOpen(transaction)}) as open,
+             a.trial_address is not null and not exists (
+               select from domains d where d.account_id = a.id and d.state = 'active' and d.deleted_at is null) as "isOnTrial",
+             (select count(*)::int from invitations i
+               where i.account_id = a.id and i.created_at > service_now() - interval '1 day') as today
         from accounts a where a.id = ${accountId} and a.deleted_at is null for no key update of a`
     if (!account) throw invalidParameter('account', 'does not exist')
     if (account.open >= MAX_OPEN)
       throw invalidParameter('account', `has ${MAX_OPEN} open invitations; revoke some first`)
+    if (account.isOnTrial && account.today >= MAX_PER_DAY_ON_TRIAL)
+      throw invalidParameter('account', `invites ${MAX_PER_DAY_ON_TRIAL} times per day until a domain is active`)
     const member = await transaction`
       select from memberships m join users u on u.id = m.user_id where m.account_id = ${accountId} and u.email_key = ${email.key}`
     if (member.count > 0) throw invalidParameter('email', 'is that of a member of this account')

@@ -7,7 +7,16 @@ t.test('a delivery whose letter the database could not give goes back untried, a
   const sink = await startSink(t)
   const outbox = await startOutbox(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
   const { sql } = outbox.service
-  outbox.worker.kill('SIGSTOP')
+  await until('the worker to be stopped between its statements', async () => {
+    outbox.worker.kill('SIGSTOP')
+    const busy = await sql`
+      select from pg_stat_activity
+       where datname = current_database() and application_name = 'postrider delivery' and state <> 'idle'`
+    if (busy.count === 0) return true
+    // In a transaction it may hold the lock that is needed below.
+    outbox.worker.kill('SIGCONT')
+    return undefined
+  })
   const id = await outbox.send('lena@harbor.example')
   await sql.begin(async (holder) => {
     // What a letter is signed with is asked for when its turn has come.

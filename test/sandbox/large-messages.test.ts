@@ -10,7 +10,7 @@ const LINE = `${'x'.repeat(78)}\r\n`
 const sandbox = await startSandbox(t)
 const ask = (path: string): Promise<Response> => fetch(`${sandbox.url}${path}`)
 const pageOf = async ({ id }: Entry): Promise<string> => (await ask(`/view/${id}`)).text()
-const linkTo = ({ id }: Entry): string => `<a href="/messages/${id}/raw" download="${id}.eml">The raw message</a>`
+const linkTo = ({ id }: Entry): string => `<a href="/messages/${id}/raw" download="${id}.eml">Download the raw message</a>`
 
 t.test('the page of a message of 28 MB shows its beginning and links to all of it', async (t) => {
   const message = mail('Subject: Large', `the first line <b>\r\n${LINE.repeat((28 * MB) / 80)}the last line\r\n`)
@@ -18,7 +18,7 @@ t.test('the page of a message of 28 MB shows its beginning and links to all of i
   const page = await pageOf(entry)
   t.match(page, 'the first line &lt;b&gt;')
   t.notMatch(page, 'the last line')
-  t.match(page, `too large or too malformed to be parsed. ${linkTo(entry)} is complete.`)
+  t.match(page, `too large or too malformed to be parsed. ${linkTo(entry)}`)
   t.ok(page.length > 256 * 1024 && page.length < 310 * 1024, `${page.length} characters`)
   const shown = await (await ask(`/messages/${entry.id}`)).json()
   t.strictSame(shown, { ...entry, headers: [], text: null, html: null, attachments: [] })
@@ -37,7 +37,7 @@ t.test('the page of a message with much text or HTML shows the beginning of it, 
     const page = await pageOf(entry)
     t.notMatch(page, 'the last line')
     if (field === 'text')
-      t.match(page, `This message is too large for a page: only its beginning is shown. ${linkTo(entry)} is complete.`)
+      t.match(page, `This message is too large for a page: only its beginning is shown. ${linkTo(entry)}`)
     else t.match(page, 'The HTML is larger than 102 kB: Gmail clips it.')
     t.match(await (await ask(`/view/${entry.id}?part=header`)).text(), 'Subject: Much')
     const shown = (await (await ask(`/messages/${entry.id}`)).json()) as Record<string, string>
@@ -52,7 +52,7 @@ t.test('a message that takes too much to read says so on its page, and is had ra
   const entry = await sandbox.store(t, message)
   const page = await ask(`/view/${entry.id}`)
   t.equal(page.status, 200)
-  t.match(await page.text(), `Cannot show this message: parsing takes too much memory. ${linkTo(entry)} is complete`)
+  t.match(await page.text(), `Cannot show this message: parsing takes too much memory. ${linkTo(entry)}`)
   const shown = await (await ask(`/messages/${entry.id}`)).json()
   t.strictSame(shown, { ...entry, headers: [], text: null, html: null, attachments: [] })
   const html = await ask(`/messages/${entry.id}/html`)

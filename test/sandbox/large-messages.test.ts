@@ -10,7 +10,8 @@ const LINE = `${'x'.repeat(78)}\r\n`
 const sandbox = await startSandbox(t)
 const ask = (path: string): Promise<Response> => fetch(`${sandbox.url}${path}`)
 const pageOf = async ({ id }: Entry): Promise<string> => (await ask(`/view/${id}`)).text()
-const linkTo = ({ id }: Entry): string => `<a href="/messages/${id}/raw" download="${id}.eml">Download the raw message</a>`
+const linkTo = ({ id }: Entry): string =>
+  `<a href="/messages/${id}/raw" download="${id}.eml">Download the raw message</a>`
 
 t.test('the page of a message of 28 MB shows its beginning and links to all of it', async (t) => {
   const message = mail('Subject: Large', `the first line <b>\r\n${LINE.repeat((28 * MB) / 80)}the last line\r\n`)

@@ -70,7 +70,7 @@ export interface Invitations {
 
 const DAYS = 7
 const MAX_OPEN = 100
-/** Of an account that anyone made by sign-up and that has no domain yet: its invitations must not be mail to strangers. */
+/** The most that an account on trial invites: anyone can make one, and its invitations must not become mail to strangers. */
 const MAX_PER_DAY_ON_TRIAL = 5
 
 export interface InvitationsDependencies {
